@@ -32,25 +32,45 @@ export class App {
 
   start(): void {
     document.body.append(
-      h("a", { class: "skip", attr: { href: "#main" }, on: { click: (e) => { e.preventDefault(); this.#main.focus(); } } },
-        "Skip to the content"),
-      this.#header(), h("div", { class: "frame" }, this.#rail(), this.#main));
+      h(
+        "a",
+        {
+          class: "skip",
+          attr: { href: "#main" },
+          on: {
+            click: (e) => {
+              e.preventDefault();
+              this.#main.focus();
+            },
+          },
+        },
+        "Skip to the content",
+      ),
+      this.#header(),
+      h("div", { class: "frame" }, this.#rail(), this.#main),
+    );
     restoreTheme();
     window.addEventListener("hashchange", () => this.#open());
     window.addEventListener("beforeprint", () => document.dispatchEvent(new Event("themechange")));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
-      document.dispatchEvent(new Event("themechange")));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("themechange")));
     this.#open();
   }
 
   #header(): HTMLElement {
-    const button = (text: string, click: () => void) =>
-      h("button", { attr: { type: "button" }, on: { click } }, text);
-    return h("header", { class: "top" },
+    const button = (text: string, click: () => void) => h("button", { attr: { type: "button" }, on: { click } }, text);
+    return h(
+      "header",
+      { class: "top" },
       h("span", { class: "brand" }, "t", h("b", null, "merge")),
       h("bdi", { class: "job" }, visible(this.#job.kind === "diff" ? "two jobs compared" : this.#job.name)),
       h("span", { class: "facts" }, describe(this.#job)),
-      h("span", { class: "tools" }, button("Light / dark", switchTheme), button("Print", () => window.print())));
+      h(
+        "span",
+        { class: "tools" },
+        button("Light / dark", switchTheme),
+        button("Print", () => window.print()),
+      ),
+    );
   }
 
   #rail(): HTMLElement {
@@ -60,8 +80,12 @@ export class App {
       if (view.group !== group) list.append(h("div", { class: "rail-group" }, view.group));
       group = view.group;
       const state = view.state?.(this.#job);
-      const anchor = h("a", { attr: { href: href(view.id) } }, view.title,
-        state && h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }));
+      const anchor = h(
+        "a",
+        { attr: { href: href(view.id) } },
+        view.title,
+        state && h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }),
+      );
       this.#links.set(view.id, anchor);
       list.append(anchor);
     }
@@ -87,7 +111,8 @@ export class App {
     this.#leave?.();
     this.#leave = undefined;
     hideTip();
-    const view = this.#view, turn = ++this.#turn;
+    const view = this.#view,
+      turn = ++this.#turn;
     for (const [id, anchor] of this.#links)
       if (id === view.id) anchor.setAttribute("aria-current", "page");
       else anchor.removeAttribute("aria-current");
@@ -98,7 +123,8 @@ export class App {
     fill(this.#main, h("p", { class: "empty" }, "Unpacking …"));
     this.#job.load(view.needs).then(
       () => turn === this.#turn && this.#render(view),
-      (error: Error) => turn === this.#turn && this.#fail(view, error));
+      (error: Error) => turn === this.#turn && this.#fail(view, error),
+    );
   }
 
   #render(view: View): void {
@@ -165,7 +191,8 @@ function refocus(main: HTMLElement, path: string | null): void {
 /** "8 ranks · 1 host · 4 steps · 145 065 events · recorded 2025-12-13 10:40 UTC" */
 function describe(job: Job): Child {
   if (job.kind === "diff") return describeSides(job);
-  const row = job.table("job.job"), hosts = row.num(0, "hosts");
+  const row = job.table("job.job"),
+    hosts = row.num(0, "hosts");
   const parts = [
     count(row.num(0, "ranks") ?? 0, "rank"),
     ...(hosts === null ? [] : [count(hosts, "host")]),
@@ -199,8 +226,7 @@ function restoreTheme(): void {
 
 function switchTheme(): void {
   const root = document.documentElement;
-  const dark = root.dataset["theme"] ? root.dataset["theme"] === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
+  const dark = root.dataset["theme"] ? root.dataset["theme"] === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset["theme"] = dark ? "light" : "dark";
   try {
     localStorage.setItem(KEPT, root.dataset["theme"]);

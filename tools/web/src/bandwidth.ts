@@ -45,7 +45,8 @@ function symbolSize(count: number): number {
 /* Powers of ten around the values, so that no point lies on the frame. */
 function decades(values: readonly number[]): { min: number; max: number } {
   const logs = values.map(Math.log10);
-  const low = Math.floor(Math.min(...logs)), high = Math.ceil(Math.max(...logs));
+  const low = Math.floor(Math.min(...logs)),
+    high = Math.ceil(Math.max(...logs));
   return { min: 10 ** low, max: 10 ** (high > low ? high : low + 1) };
 }
 
@@ -61,8 +62,11 @@ export function bandwidthChart(charts: Charts, chart: Bandwidth): HTMLElement {
       x: { name: chart.size, log: true, lines: true, write: tickBytes, ...decades(spots.map((spot) => spot.bytes)) },
       y: { name: chart.axis, log: true, write: tickRate, ...decades(spots.map((spot) => spot.gbps)) },
       marks: spots.map((spot) => ({
-        at: [spot.bytes, spot.gbps], path: symbolOf(spot.shape), size: symbolSize(spot.count),
-        fill: spot.hollow ? theme.page : theme[chart.color], opacity: spot.row === chart.chosen ? 1 : 0.85,
+        at: [spot.bytes, spot.gbps],
+        path: symbolOf(spot.shape),
+        size: symbolSize(spot.count),
+        fill: spot.hollow ? theme.page : theme[chart.color],
+        opacity: spot.row === chart.chosen ? 1 : 0.85,
         edge: spot.row === chart.chosen ? theme.ink : spot.hollow ? theme[chart.color] : theme["ink-2"],
         edgeWidth: spot.row === chart.chosen ? 3 : spot.hollow ? 2 : 0.8,
       })),

@@ -7,10 +7,18 @@ import { term, tip } from "./ui";
 
 /** A value as a bar on a scale that its column shares; the number stands beside it. */
 export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
-  return h("span", { class: "inline" },
-    h("span", { class: "inline-track" }, value !== null && value > 0 &&
-      h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${Math.min(100, (100 * value) / Math.max(most, 1e-9))}%` } })),
-    h("span", { class: "inline-value" }, text));
+  return h(
+    "span",
+    { class: "inline" },
+    h(
+      "span",
+      { class: "inline-track" },
+      value !== null &&
+        value > 0 &&
+        h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${Math.min(100, (100 * value) / Math.max(most, 1e-9))}%` } }),
+    ),
+    h("span", { class: "inline-value" }, text),
+  );
 }
 
 /** A name from a trace that may be very long: two lines of it, the rest on hover. */
@@ -38,25 +46,44 @@ export interface Strip {
 export function strip(of: Strip): HTMLElement {
   const at = (value: number) => `${(100 * Math.max(0, value)) / Math.max(of.scale, 1e-9)}%`;
   const range = of.from !== null && of.to !== null;
-  return tip(h("span", { class: "strip", attr: { role: "img", "aria-label": of.label } },
-    range && h("span", { class: "strip-range", style: { left: at(of.from), width: `calc(${at(of.to)} - ${at(of.from)})` } }),
-    of.middle !== null && h("span", { class: "strip-middle", style: { left: at(of.middle) } }),
-    of.far !== null && h("span", { class: "strip-far", style: { left: at(of.far) } })), of.tip);
+  return tip(
+    h(
+      "span",
+      { class: "strip", attr: { role: "img", "aria-label": of.label } },
+      range && h("span", { class: "strip-range", style: { left: at(of.from), width: `calc(${at(of.to)} - ${at(of.from)})` } }),
+      of.middle !== null && h("span", { class: "strip-middle", style: { left: at(of.middle) } }),
+      of.far !== null && h("span", { class: "strip-far", style: { left: at(of.far) } }),
+    ),
+    of.tip,
+  );
 }
 
 /** How a column's times are written, as the grid does: one unit, one number of digits. */
-export function timeWriter<N extends TableName>(table: Table<N>, rows: readonly number[], column: ColumnOf<N>): (value: number | null) => string {
+export function timeWriter<N extends TableName>(
+  table: Table<N>,
+  rows: readonly number[],
+  column: ColumnOf<N>,
+): (value: number | null) => string {
   const values = rows.map((row) => table.num(row, column));
-  const unit = f.timeUnit(values), digits = f.columnDigits(values, unit);
+  const unit = f.timeUnit(values),
+    digits = f.columnDigits(values, unit);
   return (value) => f.scaled(value, unit, digits);
 }
 
 /** A number that a view sums from a column: it says which, on hover, and for tests.
  * @param of.where  conditions on rows, such as "kind=htod, host_memory=pinned" */
 export function sumFigure(text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement {
-  return tip(h("span", {
-    class: "figure", attr: { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value },
-  }, text), () => [h("b", null, `sum of ${of.table} ${of.column}`), of.where ? ` where ${of.where}` : "", h("br"), f.exact(of.value)]);
+  return tip(
+    h(
+      "span",
+      {
+        class: "figure",
+        attr: { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value },
+      },
+      text,
+    ),
+    () => [h("b", null, `sum of ${of.table} ${of.column}`), of.where ? ` where ${of.where}` : "", h("br"), f.exact(of.value)],
+  );
 }
 
 export interface BandFigure {
@@ -68,14 +95,28 @@ export interface BandFigure {
 
 /** Some large figures side by side, as on Summary. */
 export function band(figures: readonly BandFigure[]): HTMLElement {
-  return h("dl", { class: "figures few" }, figures.map((each) => h("div", null,
-    h("dt", null, term(each.label, each.doc)), h("dd", { class: "value" }, each.value), h("dd", { class: "below" }, each.below ?? ""))));
+  return h(
+    "dl",
+    { class: "figures few" },
+    figures.map((each) =>
+      h(
+        "div",
+        null,
+        h("dt", null, term(each.label, each.doc)),
+        h("dd", { class: "value" }, each.value),
+        h("dd", { class: "below" }, each.below ?? ""),
+      ),
+    ),
+  );
 }
 
 /** "41 % to 63 % by rank": from the least to the most of a column. */
 export function spread<N extends TableName>(job: Job, table: N, column: ColumnOf<N>, write: (value: number) => string): string {
-  const of = job.table(table), least = of.least(column), most = of.most(column);
+  const of = job.table(table),
+    least = of.least(column),
+    most = of.most(column);
   if (of.known(column) < 2 || least === null || most === null) return "";
-  const low = write(least), high = write(most);
+  const low = write(least),
+    high = write(most);
   return low === high ? "the same on all ranks" : `${low} to ${high} by rank`;
 }

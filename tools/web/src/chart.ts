@@ -6,16 +6,34 @@ import { hideTip, tipAt } from "./ui";
 /** Colours of the page, by the names that they have in the style sheet without the dashes. */
 export type Theme = Readonly<Record<(typeof COLORS)[number], string>>;
 
-const COLORS = ["page", "ink", "ink-2", "ink-3", "line", "link", "compute", "overlap", "transfer", "wait", "unmatched", "copies", "idle",
-  "edge"] as const;
+const COLORS = [
+  "page",
+  "ink",
+  "ink-2",
+  "ink-3",
+  "line",
+  "link",
+  "compute",
+  "overlap",
+  "transfer",
+  "wait",
+  "unmatched",
+  "copies",
+  "idle",
+  "edge",
+] as const;
 const PRINT_WIDTH = 680; // of A4 less its margins, in CSS pixels
 
 /** The page's colours as they are now, or those for print. */
 function themeOf(print: boolean): Theme {
-  const root = document.documentElement, before = root.dataset["theme"];
+  const root = document.documentElement,
+    before = root.dataset["theme"];
   if (print) root.dataset["theme"] = "light";
   const style = getComputedStyle(root);
-  const theme = Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Record<(typeof COLORS)[number], string>;
+  const theme = Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Record<
+    (typeof COLORS)[number],
+    string
+  >;
   if (print && before === undefined) delete root.dataset["theme"];
   else if (print) root.dataset["theme"] = before;
   return theme;
@@ -62,7 +80,11 @@ class Chart {
 
   constructor(options: ChartOptions) {
     this.#options = options;
-    this.element = h("div", { class: "chart", style: { height: `${options.height}px` }, attr: { role: "img", "aria-label": options.label } }, this.#canvas);
+    this.element = h(
+      "div",
+      { class: "chart", style: { height: `${options.height}px` }, attr: { role: "img", "aria-label": options.label } },
+      this.#canvas,
+    );
     this.#resizing = new ResizeObserver(() => this.element.clientWidth !== this.#scales?.width && this.#redraw());
     this.#resizing.observe(this.element);
     this.#canvas.addEventListener("mousemove", (event) => this.#point(event));
@@ -90,14 +112,21 @@ class Chart {
   };
 
   #draw(width: number, ratio: number, print: boolean): void {
-    const { height } = this.#options, ctx = this.#canvas.getContext("2d"), theme = themeOf(print);
+    const { height } = this.#options,
+      ctx = this.#canvas.getContext("2d"),
+      theme = themeOf(print);
     if (!ctx) return;
     this.#canvas.width = Math.round(width * ratio);
     this.#canvas.height = Math.round(height * ratio);
     Object.assign(this.#canvas.style, { width: `${width}px`, height: `${height}px` });
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#scales = new Scales(this.#options.plot(theme), width, height);
-    drawPlot(ctx, this.#scales, { text: theme["ink-2"], axis: theme["ink-3"], line: theme.line, font: getComputedStyle(document.documentElement).fontFamily });
+    drawPlot(ctx, this.#scales, {
+      text: theme["ink-2"],
+      axis: theme["ink-3"],
+      line: theme.line,
+      font: getComputedStyle(document.documentElement).fontFamily,
+    });
     this.element.dataset["drawn"] = String(width);
   }
 
@@ -107,8 +136,11 @@ class Chart {
   }
 
   #point(event: MouseEvent): void {
-    const { tip, click, read } = this.#options, [x, y] = this.#place(event), scales = this.#scales;
-    const mark = tip || click ? scales?.markAt(x, y) ?? -1 : -1, values = read && scales ? scales.values(x, y) : null;
+    const { tip, click, read } = this.#options,
+      [x, y] = this.#place(event),
+      scales = this.#scales;
+    const mark = tip || click ? (scales?.markAt(x, y) ?? -1) : -1,
+      values = read && scales ? scales.values(x, y) : null;
     this.#canvas.style.cursor = click && mark >= 0 ? "pointer" : "default";
     if (tip && mark >= 0) tipAt([event.clientX, event.clientY], tip(mark));
     else if (read && values) tipAt([event.clientX, event.clientY], read(...values));
@@ -116,7 +148,7 @@ class Chart {
   }
 
   #click(event: MouseEvent): void {
-    const mark = this.#options.click ? this.#scales?.markAt(...this.#place(event)) ?? -1 : -1;
+    const mark = this.#options.click ? (this.#scales?.markAt(...this.#place(event)) ?? -1) : -1;
     if (mark >= 0) this.#options.click?.(mark);
   }
 }

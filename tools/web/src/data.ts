@@ -44,7 +44,14 @@ export type Form = "bars" | "map" | "line";
 
 /** What the page says besides its tables (src/report/facts.c). */
 export interface Facts {
-  readonly [name: string]: string | number | null | undefined | readonly number[] | readonly (readonly [number, number])[] | readonly Host[];
+  readonly [name: string]:
+    | string
+    | number
+    | null
+    | undefined
+    | readonly number[]
+    | readonly (readonly [number, number])[]
+    | readonly Host[];
   readonly world_size?: number;
   /** Where ranks or steps are left out: how many there are, and how many are here. */
   readonly ranks?: number;
@@ -91,9 +98,12 @@ export class Table<N extends TableName = TableName> {
   readonly #whole: RawWhole | undefined;
   readonly #places: ReadonlyMap<string, number>;
 
-  constructor(readonly name: N, raw: RawTable<N> | undefined, rows: Cell[][]) {
-    this.columns = (raw?.columns ?? []).map(([name, type, unit, doc, epoch]) => (
-      { name, type, unit, doc, epoch: epoch === 1 }));
+  constructor(
+    readonly name: N,
+    raw: RawTable<N> | undefined,
+    rows: Cell[][],
+  ) {
+    this.columns = (raw?.columns ?? []).map(([name, type, unit, doc, epoch]) => ({ name, type, unit, doc, epoch: epoch === 1 }));
     this.doc = raw?.doc ?? "";
     this.keys = raw?.keys ?? 0;
     this.top = raw?.top ?? -1;
@@ -158,30 +168,33 @@ export class Table<N extends TableName = TableName> {
     return this.rows.filter((_, row) => (flags ? this.cell(row, column) === true : this.cell(row, column) !== null)).length;
   }
   sum(column: ColumnOf<N>): number {
-    return this.#whole ? this.#of(column, 1) ?? 0 : sum(this.nums(column));
+    return this.#whole ? (this.#of(column, 1) ?? 0) : sum(this.nums(column));
   }
   least(column: ColumnOf<N>): number | null {
-    return this.#whole ? this.#of(column, 2) : ordered(this.nums(column))[0] ?? null;
+    return this.#whole ? this.#of(column, 2) : (ordered(this.nums(column))[0] ?? null);
   }
   median(column: ColumnOf<N>): number | null {
     return this.#whole ? this.#of(column, 3) : median(this.nums(column).filter((value): value is number => value !== null));
   }
   most(column: ColumnOf<N>): number | null {
-    return this.#whole ? this.#of(column, 4) : ordered(this.nums(column)).pop() ?? null;
+    return this.#whole ? this.#of(column, 4) : (ordered(this.nums(column)).pop() ?? null);
   }
   /** How many values there are that differ. */
   different(column: ColumnOf<N>): number {
-    return this.#whole ? this.#of(column, 5) ?? 0 : new Set(this.nums(column)).size;
+    return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
   /** Sums over the rows that have the same texts in some columns. */
   groups(by: readonly ColumnOf<N>[]): Group[] {
     const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
     const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
-      const key = JSON.stringify(texts), before = found.get(key);
+      const key = JSON.stringify(texts),
+        before = found.get(key);
       if (before) {
         before.n += n;
-        sums.forEach((value, c) => { if (value !== null) before.sums[c] = (before.sums[c] ?? 0) + value; });
+        sums.forEach((value, c) => {
+          if (value !== null) before.sums[c] = (before.sums[c] ?? 0) + value;
+        });
       } else {
         found.set(key, { texts, n, sums: [...sums] });
       }
@@ -190,9 +203,19 @@ export class Table<N extends TableName = TableName> {
     if (this.#whole && whole && by.every((column) => whole.includes(column))) {
       const places = by.map((column) => whole.indexOf(column));
       for (const row of this.#whole.groups ?? [])
-        add(places.map((place) => row[place] as string | null), row[whole.length] as number, row[whole.length + 1] as (number | null)[]);
+        add(
+          places.map((place) => row[place] as string | null),
+          row[whole.length] as number,
+          row[whole.length + 1] as (number | null)[],
+        );
     } else {
-      this.rows.forEach((row, at) => add(by.map((column) => this.text(at, column)), 1, row.map((value) => (typeof value === "number" ? value : null))));
+      this.rows.forEach((row, at) =>
+        add(
+          by.map((column) => this.text(at, column)),
+          1,
+          row.map((value) => (typeof value === "number" ? value : null)),
+        ),
+      );
     }
     return [...found.values()].map(({ texts, n, sums }) => {
       const of = (column: ColumnOf<TableName>) => sums[this.#places.get(column) ?? -1] ?? null;
@@ -225,8 +248,7 @@ export async function block(id: string): Promise<Uint8Array> {
   await parsed();
   const element = document.getElementById(id);
   if (!element) throw new Error(`the block ${id} is missing`);
-  if (typeof DecompressionStream === "undefined")
-    throw new Error("this browser cannot decompress data (it has no DecompressionStream)");
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser cannot decompress data (it has no DecompressionStream)");
   try {
     const binary = atob(element.textContent.trim());
     const bytes = new Uint8Array(binary.length);
@@ -293,7 +315,8 @@ export class Job {
   }
   /** Whether rows of a table are named by these columns, among others. */
   hasKeys(name: TableName, columns: readonly string[]): boolean {
-    const raw = this.#raw.tables[name], keys = raw?.columns.slice(0, raw.keys).map(([key]) => key as string) ?? [];
+    const raw = this.#raw.tables[name],
+      keys = raw?.columns.slice(0, raw.keys).map(([key]) => key as string) ?? [];
     return columns.every((column) => keys.includes(column));
   }
   /** What a row of the table is, also before it is loaded. */

@@ -27,13 +27,10 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
 function apply(element: HTMLElement, props: Props): void {
   if (props.class) element.className = props.class;
   if (props.title) element.title = props.title;
-  for (const [name, value] of Object.entries(props.style ?? {}))
-    element.style.setProperty(name, value);
+  for (const [name, value] of Object.entries(props.style ?? {})) element.style.setProperty(name, value);
   for (const [name, value] of Object.entries(props.attr ?? {}))
-    if (value !== undefined && value !== false)
-      element.setAttribute(name, value === true ? "" : String(value));
-  for (const [name, listener] of Object.entries(props.on ?? {}))
-    element.addEventListener(name, listener as EventListener);
+    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : String(value));
+  for (const [name, listener] of Object.entries(props.on ?? {})) element.addEventListener(name, listener as EventListener);
 }
 
 let device = "GPU";
@@ -63,18 +60,19 @@ export function fill(parent: HTMLElement, ...children: Child[]): void {
   append(parent, children);
 }
 
-const NAMED: ReadonlyMap<number, string> = new Map([[9, "\\t"], [10, "\\n"], [13, "\\r"]]);
+const NAMED: ReadonlyMap<number, string> = new Map([
+  [9, "\\t"],
+  [10, "\\n"],
+  [13, "\\r"],
+]);
 
 /** Text from a trace as it is shown: characters that control, or that turn or hide text, stand as
  * escapes. */
 export function visible(text: string): string {
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g,
-    (c) => {
-      const code = c.charCodeAt(0);
-      return NAMED.get(code) ?? `\\u${code.toString(16).padStart(4, "0")}`;
-    },
-  );
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g, (c) => {
+    const code = c.charCodeAt(0);
+    return NAMED.get(code) ?? `\\u${code.toString(16).padStart(4, "0")}`;
+  });
 }
 
 /** Cuts a text that is shown where there is little room. */
@@ -85,6 +83,5 @@ export function cut(text: string, length = 160): string {
 /** A name from a trace, isolated from the direction of what stands around it. */
 export function name(text: string, length = 160): HTMLElement {
   const shown = visible(text);
-  return h("bdi", { class: "name", title: shown.length > length ? cut(shown, 2000) : undefined },
-    cut(shown, length));
+  return h("bdi", { class: "name", title: shown.length > length ? cut(shown, 2000) : undefined }, cut(shown, length));
 }

@@ -34,9 +34,12 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   if (!(whole > 0)) return boxes;
   placed.set(root, { depth: above.length - 1, from: 0, next: 0 });
   for (let row = 0; row < tree.n; row++) {
-    const caller = placed.get(tree.parent[row]!), width = tree.time[row]! / whole;
+    const caller = placed.get(tree.parent[row]!),
+      width = tree.time[row]! / whole;
     if (!caller || row === root || !(width > 0)) continue;
-    const from = caller.next, to = from + width, depth = caller.depth + 1;
+    const from = caller.next,
+      to = from + width,
+      depth = caller.depth + 1;
     caller.next = to;
     if (width < least) continue;
     placed.set(row, { depth, from, next: from });
@@ -45,7 +48,10 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   return boxes;
 }
 
-const ROW = 19, PAD = 4, CHARACTER = 6.6, LEAST_TEXT = 28;
+const ROW = 19,
+  PAD = 4,
+  CHARACTER = 6.6,
+  LEAST_TEXT = 28;
 
 export interface FlameOptions {
   readonly tree: Tree;
@@ -59,7 +65,11 @@ export interface FlameOptions {
 /** Draws it; a click makes a call fill the width, arrow keys go from call to call. */
 export class Flame {
   readonly canvas: HTMLCanvasElement;
-  readonly readout = h("p", { class: "note flame-readout", attr: { "aria-live": "polite" } }, "Point at a call, or move with the arrow keys, to read it; a click or Enter makes it fill the width, Escape goes to its caller.");
+  readonly readout = h(
+    "p",
+    { class: "note flame-readout", attr: { "aria-live": "polite" } },
+    "Point at a call, or move with the arrow keys, to read it; a click or Enter makes it fill the width, Escape goes to its caller.",
+  );
   readonly element: HTMLElement;
   readonly #resizing = new ResizeObserver(() => this.#draw());
   #boxes: Box[] = [];
@@ -68,8 +78,11 @@ export class Flame {
 
   constructor(readonly options: FlameOptions) {
     this.#root = this.#at = options.root;
-    this.canvas = h("canvas", { class: "flame", attr: { role: "application", tabindex: 0, "aria-roledescription": "flame graph", "aria-label": options.label },
-      on: { mousemove: (e) => this.#point(e), mouseleave: hideTip, click: (e) => this.#click(e), keydown: (e) => this.#key(e) } });
+    this.canvas = h("canvas", {
+      class: "flame",
+      attr: { role: "application", tabindex: 0, "aria-roledescription": "flame graph", "aria-label": options.label },
+      on: { mousemove: (e) => this.#point(e), mouseleave: hideTip, click: (e) => this.#click(e), keydown: (e) => this.#key(e) },
+    });
     this.element = h("div", { class: "flame-box" }, this.canvas, this.readout);
     this.#resizing.observe(this.element);
     document.addEventListener("themechange", this.#draw);
@@ -89,7 +102,9 @@ export class Flame {
   }
 
   readonly #draw = (): void => {
-    const width = this.element.clientWidth, ratio = window.devicePixelRatio || 1, ctx = this.canvas.getContext("2d");
+    const width = this.element.clientWidth,
+      ratio = window.devicePixelRatio || 1,
+      ctx = this.canvas.getContext("2d");
     if (width === 0 || !ctx) return;
     const boxes = (this.#boxes = flameLayout(this.options.tree, this.#root, 0.7 / width));
     const height = ROW * (boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1) + 1;
@@ -97,12 +112,19 @@ export class Flame {
     this.canvas.height = Math.round(height * ratio);
     Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const style = getComputedStyle(document.documentElement), colors = rampColors("wait"), inks = rampColors("wait", "color");
-    const page = style.getPropertyValue("--page").trim(), idle = style.getPropertyValue("--idle").trim(), ink = style.getPropertyValue("--ink").trim();
+    const style = getComputedStyle(document.documentElement),
+      colors = rampColors("wait"),
+      inks = rampColors("wait", "color");
+    const page = style.getPropertyValue("--page").trim(),
+      idle = style.getPropertyValue("--idle").trim(),
+      ink = style.getPropertyValue("--ink").trim();
     ctx.font = `12px ${style.fontFamily}`;
     ctx.textBaseline = "middle";
     for (const { row, depth, from, to } of boxes) {
-      const x = from * width, y = depth * ROW, size = (to - from) * width, heat = this.options.tree.heat[row] ?? null;
+      const x = from * width,
+        y = depth * ROW,
+        size = (to - from) * width,
+        heat = this.options.tree.heat[row] ?? null;
       const step = heat === null ? -1 : Math.round(20 * Math.max(0, Math.min(1, heat)));
       ctx.fillStyle = step < 0 ? idle : colors[step]!;
       ctx.fillRect(x, y + 1, Math.max(0.7, size - 1), ROW - 1);
@@ -120,13 +142,16 @@ export class Flame {
   };
 
   #fitting(ctx: CanvasRenderingContext2D, name: string, room: number): string {
-    let n = Math.min(name.length, Math.ceil(room / CHARACTER) + 4), text = name.slice(0, n);
+    let n = Math.min(name.length, Math.ceil(room / CHARACTER) + 4),
+      text = name.slice(0, n);
     while (n > 0 && ctx.measureText(text).width > room) text = `${name.slice(0, --n)}…`;
     return n > 1 ? text : "";
   }
 
   #boxAt(e: MouseEvent): Box | undefined {
-    const box = this.canvas.getBoundingClientRect(), x = (e.clientX - box.left) / box.width, depth = Math.floor((e.clientY - box.top) / ROW);
+    const box = this.canvas.getBoundingClientRect(),
+      x = (e.clientX - box.left) / box.width,
+      depth = Math.floor((e.clientY - box.top) / ROW);
     return this.#boxes.find((each) => each.depth === depth && each.from <= x && x < each.to);
   }
 
@@ -143,13 +168,23 @@ export class Flame {
   }
 
   #key(e: KeyboardEvent): void {
-    const { parent } = this.options.tree, at = this.#boxes.find((box) => box.row === this.#at);
-    const beside = this.#boxes.filter((box) => at && box.depth === at.depth && (parent[box.row] === parent[at.row])), place = at ? beside.indexOf(at) : -1;
+    const { parent } = this.options.tree,
+      at = this.#boxes.find((box) => box.row === this.#at);
+    const beside = this.#boxes.filter((box) => at && box.depth === at.depth && parent[box.row] === parent[at.row]),
+      place = at ? beside.indexOf(at) : -1;
     if (e.key === "Enter" && this.#at >= 0) this.zoom(this.#at);
     else if (e.key === "Escape" && this.#root >= 0) this.zoom(parent[this.#root]!);
     else {
-      const next = e.key === "ArrowLeft" ? beside[place - 1] : e.key === "ArrowRight" ? beside[place + 1] : e.key === "ArrowUp" ? this.#boxes.find((box) => at && box.row === parent[at.row])
-        : e.key === "ArrowDown" ? this.#boxes.find((box) => parent[box.row] === this.#at && box.row !== this.#at) : null;
+      const next =
+        e.key === "ArrowLeft"
+          ? beside[place - 1]
+          : e.key === "ArrowRight"
+            ? beside[place + 1]
+            : e.key === "ArrowUp"
+              ? this.#boxes.find((box) => at && box.row === parent[at.row])
+              : e.key === "ArrowDown"
+                ? this.#boxes.find((box) => parent[box.row] === this.#at && box.row !== this.#at)
+                : null;
       if (next === null) return;
       if (next) this.#at = next.row;
       this.#draw();

@@ -67,8 +67,7 @@ function inUnit(value: number, unit: Unit): string {
 export function time(ns: number | null): string {
   if (ns === null) return NONE;
   const seconds = Math.round(Math.abs(ns) / 1e9);
-  if (seconds >= 120)
-    return `${ns < 0 ? "−" : ""}${grouped(Math.floor(seconds / 60))}${SPACE}min ${seconds % 60}${SPACE}s`;
+  if (seconds >= 120) return `${ns < 0 ? "−" : ""}${grouped(Math.floor(seconds / 60))}${SPACE}min ${seconds % 60}${SPACE}s`;
   const unit = unitOf(ns, TIMES);
   return inUnit(ns, unit) + SPACE + unit.name;
 }

@@ -24,7 +24,13 @@ function isMemory(table: Table): boolean {
 
 function write(table: Table, column: AnyColumn, value: number | null): string {
   const unit = table.columns[table.place(column)]!.unit;
-  return unit === "ns" ? f.time(value) : unit === "B" ? f.bytes(value, isMemory(table)) : unit === "%" ? f.percent(value, 1) : f.exact(value, unit);
+  return unit === "ns"
+    ? f.time(value)
+    : unit === "B"
+      ? f.bytes(value, isMemory(table))
+      : unit === "%"
+        ? f.percent(value, 1)
+        : f.exact(value, unit);
 }
 
 /** Draws the chart that the table's definition names; null where it names none. */
@@ -32,8 +38,12 @@ export function drawForm(table: Table, charts: Charts): HTMLElement | null {
   const column = measure(table);
   if (!column || table.n === 0 || table.place("rank") < 0) return null;
   if (table.form === "bars")
-    return stacks(table.rows.slice(0, BARS_MAX).map((_, row) => ({ label: `rank ${table.num(row, "rank")}`, values: [Math.max(0, table.num(row, column) ?? 0)] })),
-      { parts: [{ key: "compute", label: column }], end: (_, total) => write(table, column, total) });
+    return stacks(
+      table.rows
+        .slice(0, BARS_MAX)
+        .map((_, row) => ({ label: `rank ${table.num(row, "rank")}`, values: [Math.max(0, table.num(row, column) ?? 0)] })),
+      { parts: [{ key: "compute", label: column }], end: (_, total) => write(table, column, total) },
+    );
   if (table.form === "map" && table.place("step") >= 0) return rankByStep(table, column);
   const time = table.columns.find((each) => each.epoch);
   if (table.form === "line" && time) return overTime(table, column, time.name, charts);
@@ -42,31 +52,44 @@ export function drawForm(table: Table, charts: Charts): HTMLElement | null {
 
 /* A line for each rank, and within it for each value of the other columns that name a row. */
 function overTime(table: Table, column: AnyColumn, time: AnyColumn, charts: Charts): HTMLElement {
-  const names = table.columns.slice(0, table.keys).map((each) => each.name).filter((name) => name !== time);
+  const names = table.columns
+    .slice(0, table.keys)
+    .map((each) => each.name)
+    .filter((name) => name !== time);
   const lines = new Map<string, [number, number][]>();
   for (let row = 0; row < table.n; row++) {
     const key = names.map((name) => (name === "rank" ? `rank ${table.num(row, name)}` : String(table.cell(row, name)))).join(", ");
-    const at = table.num(row, time), value = table.num(row, column);
+    const at = table.num(row, time),
+      value = table.num(row, column);
     if (at === null || value === null) continue;
     const points = lines.get(key);
     if (points) points.push([at, value]);
     else lines.set(key, [[at, value]]);
   }
   const all = [...lines].map(([name, points]) => ({ name: visible(name), points: points.sort(([a], [b]) => a - b) }));
-  const values = table.nums(column), unit = table.columns[table.place(column)]!.unit;
+  const values = table.nums(column),
+    unit = table.columns[table.place(column)]!.unit;
   const scale = unit === "ns" ? f.timeUnit(values) : unit === "B" ? f.byteUnit(values, isMemory(table)) : { name: unit, factor: 1 };
   return lineChart(charts, {
-    label: `${table.name} ${column} over time`, unit: scale, steps: true, write: (value) => write(table, column, value),
-    lines: all.length > LINES_MAX ? [] : all, band: all.length > LINES_MAX ? bandOf(all.map((line) => line.points)) : undefined,
+    label: `${table.name} ${column} over time`,
+    unit: scale,
+    steps: true,
+    write: (value) => write(table, column, value),
+    lines: all.length > LINES_MAX ? [] : all,
+    band: all.length > LINES_MAX ? bandOf(all.map((line) => line.points)) : undefined,
   });
 }
 
 function rankByStep(table: Table, column: AnyColumn): HTMLElement {
   const unique = (name: AnyColumn) => [...new Set(table.nums(name))].filter((v): v is number => v !== null).sort((a, b) => a - b);
-  const ranks = unique("rank"), steps = unique("step");
+  const ranks = unique("rank"),
+    steps = unique("step");
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));
   return heatMap({
-    label: `${table.name} ${column}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => `step ${step}`), ramp: "work",
+    label: `${table.name} ${column}`,
+    rows: ranks.map((rank) => `rank ${rank}`),
+    columns: steps.map((step) => `step ${step}`),
+    ramp: "work",
     cell: (r, c) => {
       const row = rows.get(`${ranks[r]}/${steps[c]}`);
       if (row === undefined) return null;

@@ -60,8 +60,12 @@ class Writer {
     } else if (column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2;
       /* What is small is not nothing: a p of 0.0005. */
-      this.#write = (value) => (typeof value !== "number" ? exactCell(value)
-        : value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits ? String(Number(value.toPrecision(1))) : f.grouped(value, digits));
+      this.#write = (value) =>
+        typeof value !== "number"
+          ? exactCell(value)
+          : value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits
+            ? String(Number(value.toPrecision(1)))
+            : f.grouped(value, digits);
     } else {
       this.#write = (value) => exactCell(value);
     }
@@ -85,8 +89,9 @@ function isMemory(table: Table, column: ColumnOf<TableName>): boolean {
 
 /** Draws rows of a table. */
 export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N> = {}): HTMLElement {
-  const columns: readonly GridColumn<N>[] = (options.columns ?? table.columns.map((column) => ({ column: column.name })))
-    .filter(({ column }) => table.place(column) >= 0);
+  const columns: readonly GridColumn<N>[] = (options.columns ?? table.columns.map((column) => ({ column: column.name }))).filter(
+    ({ column }) => table.place(column) >= 0,
+  );
   let shown = options.first ?? FIRST;
   let sort: Sort<N> = options.sort ?? "";
   const box = h("div", { class: "grid-box" });
@@ -95,38 +100,81 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
 
   function draw(): void {
     const rows = sortRows(table, kept, sort);
-    const writers = columns.map(({ column, memory }) => new Writer(
-      table.columns[table.place(column)]!, kept.map((row) => table.cell(row, column)),
-      { exact: options.exact ?? false, memory: memory ?? isMemory(table, column) }));
-    const head = h("tr", null, columns.map((column, c) => headCell(column, writers[c]!)));
-    const body = rows.slice(0, shown).map((row) => h("tr", null,
-      columns.map((column, c) => bodyCell(column, row, writers[c]!))));
+    const writers = columns.map(
+      ({ column, memory }) =>
+        new Writer(
+          table.columns[table.place(column)]!,
+          kept.map((row) => table.cell(row, column)),
+          { exact: options.exact ?? false, memory: memory ?? isMemory(table, column) },
+        ),
+    );
+    const head = h(
+      "tr",
+      null,
+      columns.map((column, c) => headCell(column, writers[c]!)),
+    );
+    const body = rows.slice(0, shown).map((row) =>
+      h(
+        "tr",
+        null,
+        columns.map((column, c) => bodyCell(column, row, writers[c]!)),
+      ),
+    );
     const rest = rows.length - shown;
-    fill(box,
-      h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": table.name } },
-        h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body))),
+    fill(
+      box,
+      h(
+        "div",
+        { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": table.name } },
+        h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)),
+      ),
       rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row fits the filter."),
-      rest > 0 && h("p", { class: "more" },
-        h("button", { attr: { type: "button" }, on: { click: () => { shown += Math.max(FIRST, shown); draw(); } } },
-          `Show more (${f.grouped(rest)} of ${f.grouped(rows.length)} left)`)));
+      rest > 0 &&
+        h(
+          "p",
+          { class: "more" },
+          h(
+            "button",
+            {
+              attr: { type: "button" },
+              on: {
+                click: () => {
+                  shown += Math.max(FIRST, shown);
+                  draw();
+                },
+              },
+            },
+            `Show more (${f.grouped(rest)} of ${f.grouped(rows.length)} left)`,
+          ),
+        ),
+    );
   }
 
   function headCell(column: GridColumn<N>, writer: Writer): HTMLElement {
     const definition = table.columns[table.place(column.column)]!;
     const direction = sort === `-${column.column}` ? "descending" : sort === column.column ? "ascending" : undefined;
-    const button = h("button", {
-      attr: { type: "button" },
-      on: {
-        click: () => {
-          sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
-          options.onSort?.(sort);
-          draw();
+    const button = h(
+      "button",
+      {
+        attr: { type: "button" },
+        on: {
+          click: () => {
+            sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
+            options.onSort?.(sort);
+            draw();
+          },
         },
       },
-    }, column.label ?? column.column, writer.unit && !column.write && h("span", { class: "unit" }, ` ${writer.unit}`),
-      h("span", { class: "arrow", attr: { "aria-hidden": true } }, direction === "descending" ? " ▼" : direction ? " ▲" : ""));
-    tip(button, () => [h("b", null, `${table.name} ${column.column}`), h("br"), definition.doc,
-      definition.epoch ? " Here counted from the job's begin." : ""]);
+      column.label ?? column.column,
+      writer.unit && !column.write && h("span", { class: "unit" }, ` ${writer.unit}`),
+      h("span", { class: "arrow", attr: { "aria-hidden": true } }, direction === "descending" ? " ▼" : direction ? " ▲" : ""),
+    );
+    tip(button, () => [
+      h("b", null, `${table.name} ${column.column}`),
+      h("br"),
+      definition.doc,
+      definition.epoch ? " Here counted from the job's begin." : "",
+    ]);
     return h("th", { class: writer.right ? "right" : "", attr: { scope: "col", "aria-sort": direction } }, button);
   }
 
@@ -135,14 +183,17 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const target = column === columns[0] ? options.link?.(row) : undefined;
     const own = column.write && typeof value === "number" ? column.write(value) : null;
     const content = column.draw ? column.draw(row) : [own ?? writer.write(value), column.after?.(row)];
-    const cell = h("td", {
-      class: writer.right ? "right" : "",
-      attr: { "data-row": row, "data-column": column.column },
-    }, target ? h("a", { attr: { href: target } }, content) : content);
+    const cell = h(
+      "td",
+      {
+        class: writer.right ? "right" : "",
+        attr: { "data-row": row, "data-column": column.column },
+      },
+      target ? h("a", { attr: { href: target } }, content) : content,
+    );
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.style.whiteSpace = "nowrap";
     else if (typeof value === "string") cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
-    if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns")
-      cell.title = f.exact(value, "ns");
+    if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns") cell.title = f.exact(value, "ns");
     return cell;
   }
 
@@ -161,9 +212,8 @@ export function sortRows<N extends TableName>(table: Table<N>, rows: readonly nu
   if (table.place(column) < 0) return [...rows];
   const compare = (a: Cell, b: Cell): number => {
     if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
-    const order = typeof a === "string" || typeof b === "string"
-      ? String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
-      : Number(a) - Number(b);
+    const order =
+      typeof a === "string" || typeof b === "string" ? (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0) : Number(a) - Number(b);
     return down ? -order : order;
   };
   return [...rows].sort((a, b) => compare(table.cell(a, column), table.cell(b, column)));
@@ -173,7 +223,9 @@ const CONDITION = /^\s*([a-z_]\w*)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*$/i;
 
 /** A filter as typed: conditions such as rank>3 kind=allreduce, or text that some column holds. */
 export function filterOf(table: Table, text: string): (row: number) => boolean {
-  const tests = text.split(/\s+(?=[a-z_]\w*\s*[<>=!])|\s*[;&]\s*/i).filter((part) => part.trim() !== "")
+  const tests = text
+    .split(/\s+(?=[a-z_]\w*\s*[<>=!])|\s*[;&]\s*/i)
+    .filter((part) => part.trim() !== "")
     .map((part) => testOf(table, part));
   return (row) => tests.every((test) => test(row));
 }
@@ -193,14 +245,16 @@ function holds(cell: Cell, operator: string, text: string): boolean {
   if (cell === null) return operator === "=" ? wanted === "null" || wanted === "" : operator === "!=" && wanted !== "null";
   const number = text === "" ? NaN : Number(text);
   if (operator === "=" || operator === "!=") {
-    const same = typeof cell === "number" && !Number.isNaN(number) ? cell === number
-      : typeof cell === "boolean" ? (cell ? ["yes", "true", "1"] : ["no", "false", "0"]).includes(wanted)
-        : cell.toString().toLowerCase() === wanted;
+    const same =
+      typeof cell === "number" && !Number.isNaN(number)
+        ? cell === number
+        : typeof cell === "boolean"
+          ? (cell ? ["yes", "true", "1"] : ["no", "false", "0"]).includes(wanted)
+          : cell.toString().toLowerCase() === wanted;
     return same === (operator === "=");
   }
   if (typeof cell !== "number" || Number.isNaN(number)) return false;
-  return operator === "<" ? cell < number : operator === ">" ? cell > number
-    : operator === "<=" ? cell <= number : cell >= number;
+  return operator === "<" ? cell < number : operator === ">" ? cell > number : operator === "<=" ? cell <= number : cell >= number;
 }
 
 /** Rows as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets a leading quote. */

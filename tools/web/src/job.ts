@@ -35,22 +35,29 @@ export function ranksOf(job: Job): Ranks {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);
   const host = new Map(ranks.map((rank, row) => [rank, table.text(row, "host") ?? ""]));
-  const hosts = [...new Set(host.values())], missing: number[] = [];
+  const hosts = [...new Set(host.values())],
+    missing: number[] = [];
   const { world_size: world, missing: runs, missing_count: count, host_count: hostCount } = job.facts;
   const have = new Set(ranks);
   /* Where no trace tells how many there are, those below the last that gave one were there. */
-  const least = Math.max(typeof world === "number" ? world : 0, ranks.reduce((most, rank) => Math.max(most, rank + 1), 0));
-  if (runs)
-    for (const [first, last] of runs) for (let rank = first; rank <= last && missing.length < 65536; rank++) missing.push(rank);
-  else if (least <= 65536)
-    for (let rank = 0; rank < least; rank++) if (!have.has(rank)) missing.push(rank);
+  const least = Math.max(
+    typeof world === "number" ? world : 0,
+    ranks.reduce((most, rank) => Math.max(most, rank + 1), 0),
+  );
+  if (runs) for (const [first, last] of runs) for (let rank = first; rank <= last && missing.length < 65536; rank++) missing.push(rank);
+  else if (least <= 65536) for (let rank = 0; rank < least; rank++) if (!have.has(rank)) missing.push(rank);
   return { ranks, host, hosts, missing, missingCount: count ?? missing.length, hostCount: hostCount ?? hosts.length };
 }
 
 /** The ranks whose traces end before their end. */
 export function cutShort(job: Job): Set<number | null> {
   const table = job.table("job.rank");
-  return new Set(table.rows.map((_, row) => row).filter((row) => table.cell(row, "truncated") === true).map((row) => table.num(row, "rank")));
+  return new Set(
+    table.rows
+      .map((_, row) => row)
+      .filter((row) => table.cell(row, "truncated") === true)
+      .map((row) => table.num(row, "rank")),
+  );
 }
 
 /** Whether ranks can be compared: there are two or more. */
@@ -88,15 +95,34 @@ export interface Kind {
 
 /** Kinds of collective summed over ranks, the one with most time first. */
 export function kinds(job: Job): Kind[] {
-  const found = job.table("overlap.kind").groups(["kind"]).map(({ texts: [kind], sum }) => (
-    { kind: String(kind), count: sum("count"), comm: sum("comm_ns"), overlap: sum("overlap_ns"), exposed: sum("exposed_comm_ns") }));
+  const found = job
+    .table("overlap.kind")
+    .groups(["kind"])
+    .map(({ texts: [kind], sum }) => ({
+      kind: String(kind),
+      count: sum("count"),
+      comm: sum("comm_ns"),
+      overlap: sum("overlap_ns"),
+      exposed: sum("exposed_comm_ns"),
+    }));
   return found.sort((a, b) => b.comm - a.comm);
 }
 
 const KIND_WORDS: Readonly<Record<string, string>> = {
-  allreduce: "AllReduce", allgather: "AllGather", reducescatter: "ReduceScatter", broadcast: "Broadcast",
-  reduce: "Reduce", alltoall: "AllToAll", gather: "Gather", scatter: "Scatter", send: "Send", recv: "Receive",
-  sendrecv: "Send and receive", barrier: "Barrier", coalesced: "Coalesced", other: "Other",
+  allreduce: "AllReduce",
+  allgather: "AllGather",
+  reducescatter: "ReduceScatter",
+  broadcast: "Broadcast",
+  reduce: "Reduce",
+  alltoall: "AllToAll",
+  gather: "Gather",
+  scatter: "Scatter",
+  send: "Send",
+  recv: "Receive",
+  sendrecv: "Send and receive",
+  barrier: "Barrier",
+  coalesced: "Coalesced",
+  other: "Other",
 };
 
 /** What is said where there is no AllReduce: kernels whose names tell no kind may be some. */
@@ -119,9 +145,18 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
 
 /** The verdict on stragglers: its word, and how grave it is. A green one clears all ranks. */
 export function straggling(job: Job): { word: string | null; state: State | undefined } {
-  const table = job.table("stragglers.job"), word = table.text(0, "verdict");
-  const state = table.num(0, "rank") !== null ? (table.text(0, "certainty") === "confident" ? "bad" : "warn")
-    : word === "none" ? "good" : word === null ? undefined : "note";
+  const table = job.table("stragglers.job"),
+    word = table.text(0, "verdict");
+  const state =
+    table.num(0, "rank") !== null
+      ? table.text(0, "certainty") === "confident"
+        ? "bad"
+        : "warn"
+      : word === "none"
+        ? "good"
+        : word === null
+          ? undefined
+          : "note";
   return { word, state };
 }
 
@@ -136,10 +171,12 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
 }
 
 /** What marks steps, for programs of any kind. */
-export const TO_MARK_STEPS = "To mark them: prof.step() of PyTorch, StepTraceAnnotation of JAX, or a range of NVTX or roctx around each, whose names --step-pattern tells.";
+export const TO_MARK_STEPS =
+  "To mark them: prof.step() of PyTorch, StepTraceAnnotation of JAX, or a range of NVTX or roctx around each, whose names --step-pattern tells.";
 
 /** What records the host, for profilers of any kind. */
-export const TO_RECORD_THE_HOST = "Record what the host does, too: ProfilerActivity.CPU of PyTorch, -t cuda of nsys, --hip-trace of rocprofv3.";
+export const TO_RECORD_THE_HOST =
+  "Record what the host does, too: ProfilerActivity.CPU of PyTorch, -t cuda of nsys, --hip-trace of rocprofv3.";
 
 /** A step in words; all of the trace is one where none is marked. */
 export function stepWord(job: Job, step: number | null): string {
@@ -172,9 +209,9 @@ export interface Verdict {
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
-  const evidence = table.text(0, "evidence"), title = table.text(0, "headline") ?? "";
-  if (state === "bad" || state === "warn")
-    return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
+  const evidence = table.text(0, "evidence"),
+    title = table.text(0, "headline") ?? "";
+  if (state === "bad" || state === "warn") return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
   /* What may be chance, or is not known, gives way to what is known to cost much. */
   const known = job.table("advice.item").n > 0 && adviceItem(job, 0).state === "bad";
   if (word !== null && word !== "none" && !(known && communicates(job)))
@@ -189,14 +226,38 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
   const before = [lone, evidence].filter((text) => text !== null).join(" ");
   const join = (text: string) => (before ? `${before.replace(/[^.]$/, "$&.")} ${text}` : text);
   if (total(job, "window_ns") === 0)
-    return { state: "note", title: "No GPU events were recorded", text: job.table("stragglers.job").text(0, "evidence") ?? "The traces hold no kernel, copy or set.", view: "about", link: "What was read" };
+    return {
+      state: "note",
+      title: "No GPU events were recorded",
+      text: job.table("stragglers.job").text(0, "evidence") ?? "The traces hold no kernel, copy or set.",
+      view: "about",
+      link: "What was read",
+    };
   if (advice.n > 0) {
     const found = adviceItem(job, 0);
-    return { state: found.state, title: found.title, text: before ? join(advice.text(0, "text") ?? "") : found.text, view: found.view, link: "What this follows from" };
+    return {
+      state: found.state,
+      title: found.title,
+      text: before ? join(advice.text(0, "text") ?? "") : found.text,
+      view: found.view,
+      link: "What this follows from",
+    };
   }
   if (severalRanks(job) && communicates(job) && straggling(job).word === null)
-    return { state: "note", title: "Nothing could be compared between ranks", text: before, view: "stragglers", link: "What is known of arrivals" };
-  return { state: "good", title: "Nothing stands out", text: join("No rule of the advice applies."), view: "ranks", link: "Where each rank’s time goes" };
+    return {
+      state: "note",
+      title: "Nothing could be compared between ranks",
+      text: before,
+      view: "stragglers",
+      link: "What is known of arrivals",
+    };
+  return {
+    state: "good",
+    title: "Nothing stands out",
+    text: join("No rule of the advice applies."),
+    view: "ranks",
+    link: "Where each rank’s time goes",
+  };
 }
 
 // Advice ------------------------------------------------------------------------------------------
@@ -247,7 +308,14 @@ export function adviceItem(job: Job, row: number): Advice {
   const ranks = table.text(row, "ranks");
   const [general, view] = RULES[rule] ?? [rule.replace(/_/g, " "), "tables"];
   const who = ranks && ranks !== "all" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${ranks}` : null;
-  const title = who === null ? general : rule === "straggler" ? `Find what delays ${who}` : rule === "imbalance" ? `Find why ${who} computes most` : general;
+  const title =
+    who === null
+      ? general
+      : rule === "straggler"
+        ? `Find what delays ${who}`
+        : rule === "imbalance"
+          ? `Find why ${who} computes most`
+          : general;
   return {
     state: severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note",
     title,
@@ -260,8 +328,11 @@ const ORDER: readonly State[] = ["bad", "warn", "note", "good"];
 
 /** The gravest state of the advice whose evidence a view shows; undefined where there is none. */
 export function adviceState(job: Job, view: string): State | undefined {
-  const states = job.table("advice.item").rows.map((_, row) => adviceItem(job, row))
-    .filter((item) => item.view === view && item.state !== "note").map((item) => item.state);
+  const states = job
+    .table("advice.item")
+    .rows.map((_, row) => adviceItem(job, row))
+    .filter((item) => item.view === view && item.state !== "note")
+    .map((item) => item.state);
   return ORDER.find((state) => states.includes(state));
 }
 

@@ -7,20 +7,31 @@ import type { TableName } from "./names";
 /** One sentence on rows that these tables have in the store alone; null where there are none. */
 export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
   const short = names.filter((name) => job.leftOut(name) > 0);
-  if (short.length === 0 || (names.length > 1 && !short.some((name) => job.hasKeys(name, ["rank"]) || job.hasKeys(name, ["step"])))) return null;
+  if (short.length === 0 || (names.length > 1 && !short.some((name) => job.hasKeys(name, ["rank"]) || job.hasKeys(name, ["step"]))))
+    return null;
   const { ranks, ranks_kept: ranksKept, steps, steps_kept: stepsKept, cell_ranks: cellRanks, cell_steps: cellSteps } = job.facts;
-  const parts: string[] = [], cells = short.some((name) => job.hasKeys(name, ["rank", "step"]));
+  const parts: string[] = [],
+    cells = short.some((name) => job.hasKeys(name, ["rank", "step"]));
   if (ranks !== undefined && ranksKept !== undefined && ranksKept < ranks && short.some((name) => job.hasKeys(name, ["rank"])))
-    parts.push(`${f.grouped(ranksKept)} of ${f.grouped(ranks)} ranks: those that cost, wait, compute and idle most and least, the first and the last ones, and some between`);
+    parts.push(
+      `${f.grouped(ranksKept)} of ${f.grouped(ranks)} ranks: those that cost, wait, compute and idle most and least, the first and the last ones, and some between`,
+    );
   if (steps !== undefined && stepsKept !== undefined && stepsKept < steps && short.some((name) => job.hasKeys(name, ["step"])))
-    parts.push(`${f.grouped(stepsKept)} of ${f.grouped(steps)} steps: those of most waiting, the longest and most uneven ones, the first and the last, and the longest of every few`);
+    parts.push(
+      `${f.grouped(stepsKept)} of ${f.grouped(steps)} steps: those of most waiting, the longest and most uneven ones, the first and the last, and the longest of every few`,
+    );
   if (cells && cellRanks && cellSteps && (cellRanks.length < (ranksKept ?? 0) || cellSteps.length < (stepsKept ?? 0)))
     parts.push(`where a row is a rank in a step, ${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps`);
   const rows = names.length === 1 ? [`${f.grouped(job.rowsOf(names[0]!))} of ${f.grouped(job.allRowsOf(names[0]!))} rows`] : [];
   const said = [...rows, ...parts];
   const filter = job.hasKeys(short[0]!, ["rank"]) ? " --rank N" : job.hasKeys(short[0]!, ["step"]) ? " --step N" : "";
-  return h("p", { class: "note left-out" }, `${said.length > 0 ? `This page holds ${said.join("; ")}` : "This page holds a part of what this view shows"}. Sums, medians and ranges are of all. The rest: `,
-    h("code", null, `tmerge show ${storeName()} ${short[0]}${filter}`), ".");
+  return h(
+    "p",
+    { class: "note left-out" },
+    `${said.length > 0 ? `This page holds ${said.join("; ")}` : "This page holds a part of what this view shows"}. Sums, medians and ranges are of all. The rest: `,
+    h("code", null, `tmerge show ${storeName()} ${short[0]}${filter}`),
+    ".",
+  );
 }
 
 /** The store beside which the page was written, as far as its name tells. */

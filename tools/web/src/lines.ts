@@ -44,8 +44,12 @@ type Places = readonly (readonly [number, number])[];
 
 function lineOf(line: Line, options: LineChartOptions, unit: f.Unit, theme: Theme): PlotLine {
   return {
-    points: scaledPoints(line.points, unit, options.unit), steps: options.steps, color: line.strong ? theme.compute : theme["ink-3"],
-    width: line.strong ? 2 : 1, opacity: line.strong ? 1 : 0.55, ...(line.dashed ? { dash: [6, 4] } : {}),
+    points: scaledPoints(line.points, unit, options.unit),
+    steps: options.steps,
+    color: line.strong ? theme.compute : theme["ink-3"],
+    width: line.strong ? 2 : 1,
+    opacity: line.strong ? 1 : 0.55,
+    ...(line.dashed ? { dash: [6, 4] } : {}),
   };
 }
 
@@ -57,14 +61,28 @@ function scaledPoints(points: Places, x: f.Unit, y: f.Unit): [number, number][] 
 function bandOn(band: Band, options: LineChartOptions, unit: f.Unit, theme: Theme): { area: PlotArea; middle: PlotLine } {
   const y = options.unit.factor;
   return {
-    area: { points: band.times.map((time, i) => [time / unit.factor, band.low[i]! / y, band.high[i]! / y]), color: theme["ink-3"], opacity: 0.3 },
-    middle: { points: scaledPoints(band.times.map((time, i) => [time, band.middle[i]!]), unit, options.unit), color: theme["ink-2"], width: 1.5, dash: [2, 3] },
+    area: {
+      points: band.times.map((time, i) => [time / unit.factor, band.low[i]! / y, band.high[i]! / y]),
+      color: theme["ink-3"],
+      opacity: 0.3,
+    },
+    middle: {
+      points: scaledPoints(
+        band.times.map((time, i) => [time, band.middle[i]!]),
+        unit,
+        options.unit,
+      ),
+      color: theme["ink-2"],
+      width: 1.5,
+      dash: [2, 3],
+    },
   };
 }
 
 /** The value of a line at a time: of steps the last before it. */
 export function valueAt(points: readonly (readonly [number, number])[], time: number): number | null {
-  let low = 0, high = points.length;
+  let low = 0,
+    high = points.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (points[middle]![0] <= time) low = middle + 1;
@@ -82,7 +100,8 @@ export function bandOf(lines: readonly (readonly (readonly [number, number])[])[
   const columns: number[][] = Array.from({ length: BUCKETS + 1 }, () => []);
   for (const points of lines) {
     if (points.length === 0) continue;
-    let at = 0, held = points[0]![1];
+    let at = 0,
+      held = points[0]![1];
     for (let bucket = 0; bucket <= BUCKETS; bucket++) {
       let top = held;
       for (; at < points.length && points[at]![0] < from + (bucket + 1) * width; at++) {
@@ -94,27 +113,34 @@ export function bandOf(lines: readonly (readonly (readonly [number, number])[])[
   }
   return {
     times: columns.map((_, bucket) => from + bucket * width),
-    low: columns.map((values) => f.least(values)), middle: columns.map((values) => f.median(values) ?? 0), high: columns.map((values) => f.most(values)),
+    low: columns.map((values) => f.least(values)),
+    middle: columns.map((values) => f.median(values) ?? 0),
+    high: columns.map((values) => f.most(values)),
   };
 }
 
 /** Draws the lines. */
 export function lineChart(charts: Charts, options: LineChartOptions): HTMLElement {
-  let from = Infinity, to = -Infinity;
+  let from = Infinity,
+    to = -Infinity;
   const widen = (time: number): void => {
     from = Math.min(from, time);
     to = Math.max(to, time);
   };
   for (const line of options.lines) for (const [time] of line.points) widen(time);
   for (const time of options.band?.times ?? []) widen(time);
-  const unit = f.timeUnit([from, to]), start = from < (to - from) / 4 ? Math.min(0, from) : from;
+  const unit = f.timeUnit([from, to]),
+    start = from < (to - from) / 4 ? Math.min(0, from) : from;
   const read = (x: number): Child => {
-    const time = x * unit.factor, strong = options.lines.filter((line) => line.strong);
+    const time = x * unit.factor,
+      strong = options.lines.filter((line) => line.strong);
     const shown = strong.length > 0 ? strong : options.lines.slice(0, 8);
     const texts = shown.map((line) => `${line.name}: ${writeAt(line, time)}`);
     if (options.band) {
       const i = Math.max(0, options.band.times.findIndex((t) => t > time) - 1);
-      texts.push(`least ${options.write(options.band.low[i]!)}, median ${options.write(options.band.middle[i]!)}, most ${options.write(options.band.high[i]!)}`);
+      texts.push(
+        `least ${options.write(options.band.low[i]!)}, median ${options.write(options.band.middle[i]!)}, most ${options.write(options.band.high[i]!)}`,
+      );
     }
     return [h("b", null, `at ${f.time(time)}`), texts.map((text) => [h("br"), text])];
   };
@@ -123,17 +149,53 @@ export function lineChart(charts: Charts, options: LineChartOptions): HTMLElemen
     return value === null ? f.NONE : options.write(value);
   };
   return charts.add({
-    label: options.label, height: HEIGHT, read,
+    label: options.label,
+    height: HEIGHT,
+    read,
     plot: (theme) => {
-      const band = options.band && bandOn(options.band, options, unit, theme), limit = options.limit;
-      const top = f.most([limit?.value ?? 0, ...options.lines.flatMap((line) => line.points.map(([, value]) => value)), ...(options.band?.high ?? [])]) / options.unit.factor;
+      const band = options.band && bandOn(options.band, options, unit, theme),
+        limit = options.limit;
+      const top =
+        f.most([
+          limit?.value ?? 0,
+          ...options.lines.flatMap((line) => line.points.map(([, value]) => value)),
+          ...(options.band?.high ?? []),
+        ]) / options.unit.factor;
       return {
         x: { name: `time from the job’s begin, ${unit.name}`, min: start / unit.factor, max: Math.max(to, start + 1) / unit.factor },
         y: { name: options.unit.name, min: 0, max: roundUp(top) },
-        areas: [...(options.areas?.(theme) ?? []).map((area) => ({ ...area, points: area.points.map(([time, low, high]) => [time / unit.factor, low / options.unit.factor, high / options.unit.factor] as const) })), ...(band ? [band.area] : [])],
-        lines: [...options.lines.filter((line) => !line.strong).map((line) => lineOf(line, options, unit, theme)), ...(band ? [band.middle] : []),
+        areas: [
+          ...(options.areas?.(theme) ?? []).map((area) => ({
+            ...area,
+            points: area.points.map(
+              ([time, low, high]) => [time / unit.factor, low / options.unit.factor, high / options.unit.factor] as const,
+            ),
+          })),
+          ...(band ? [band.area] : []),
+        ],
+        lines: [
+          ...options.lines.filter((line) => !line.strong).map((line) => lineOf(line, options, unit, theme)),
+          ...(band ? [band.middle] : []),
           ...options.lines.filter((line) => line.strong).map((line) => lineOf(line, options, unit, theme)),
-          ...(limit ? [{ points: scaledPoints([[from, limit.value], [to, limit.value]], unit, options.unit), color: theme.ink, width: 1.5, dash: [8, 4], label: limit.label }] : [])],
+          ...(limit
+            ? [
+                {
+                  points: scaledPoints(
+                    [
+                      [from, limit.value],
+                      [to, limit.value],
+                    ],
+                    unit,
+                    options.unit,
+                  ),
+                  color: theme.ink,
+                  width: 1.5,
+                  dash: [8, 4],
+                  label: limit.label,
+                },
+              ]
+            : []),
+        ],
       };
     },
   });

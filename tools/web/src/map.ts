@@ -48,13 +48,29 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   const grid = h("div", { class: "map", attr: { role: "grid", "aria-label": map.label } });
   const narrow = map.columns.length > 24;
   grid.style.setProperty("--columns", String(map.columns.length));
-  grid.append(h("div", { class: "map-row", attr: { role: "row" } }, h("span", { attr: { role: "columnheader" } }),
-    map.columns.map((label, c) => h("span", { class: "map-column", attr: { role: "columnheader" } },
-      narrow && c % Math.ceil(map.columns.length / 24) !== 0 ? "" : label))));
+  grid.append(
+    h(
+      "div",
+      { class: "map-row", attr: { role: "row" } },
+      h("span", { attr: { role: "columnheader" } }),
+      map.columns.map((label, c) =>
+        h(
+          "span",
+          { class: "map-column", attr: { role: "columnheader" } },
+          narrow && c % Math.ceil(map.columns.length / 24) !== 0 ? "" : label,
+        ),
+      ),
+    ),
+  );
   map.rows.forEach((label, r) => {
-    grid.append(h("div", { class: "map-row", attr: { role: "row" } },
-      h("span", { class: "row-label", attr: { role: "rowheader" } }, label),
-      map.columns.some((_, c) => map.cell(r, c)) ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow)) : emptyRow(label)));
+    grid.append(
+      h(
+        "div",
+        { class: "map-row", attr: { role: "row" } },
+        h("span", { class: "row-label", attr: { role: "rowheader" } }, label),
+        map.columns.some((_, c) => map.cell(r, c)) ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow)) : emptyRow(label),
+      ),
+    );
   });
   grid.addEventListener("keydown", (event) => walk(event, grid, map.columns.length));
   grid.querySelector<HTMLElement>(".cell")?.setAttribute("tabindex", "0");
@@ -68,14 +84,29 @@ function emptyRow(label: string): HTMLElement {
 
 function cellElement(map: HeatMap, r: number, c: number, from: number, to: number, narrow: boolean): HTMLElement {
   const cell = map.cell(r, c);
-  if (!cell) return h("span", { class: "cell none", attr: { role: "gridcell", tabindex: -1, "aria-label": `${map.rows[r]}, ${map.columns[c]}: not recorded` } });
+  if (!cell)
+    return h("span", {
+      class: "cell none",
+      attr: { role: "gridcell", tabindex: -1, "aria-label": `${map.rows[r]}, ${map.columns[c]}: not recorded` },
+    });
   const name = `${map.rows[r]}, ${map.columns[c]}: ${cell.text}`;
   const at = cell.value === null ? null : place(cell.value, from, to);
-  const element = h(cell.href ? "a" : "span", {
-    class: `cell ${map.ramp} ${cell.partial ? "partial" : ""} ${at === null ? "null" : `s${Math.round(at * 20)}`}`,
-    attr: { role: "gridcell", tabindex: -1, "aria-label": name, href: cell.href, "data-row": r, "data-column": c,
-      "data-value": cell.value ?? undefined },
-  }, narrow ? "" : cell.text);
+  const element = h(
+    cell.href ? "a" : "span",
+    {
+      class: `cell ${map.ramp} ${cell.partial ? "partial" : ""} ${at === null ? "null" : `s${Math.round(at * 20)}`}`,
+      attr: {
+        role: "gridcell",
+        tabindex: -1,
+        "aria-label": name,
+        href: cell.href,
+        "data-row": r,
+        "data-column": c,
+        "data-value": cell.value ?? undefined,
+      },
+    },
+    narrow ? "" : cell.text,
+  );
   return tip(element, cell.tip);
 }
 
@@ -112,29 +143,45 @@ function labelStep(room: number, size: number): number {
   return step;
 }
 
-const LABEL_HEIGHT = 15, LABEL_WIDTH = 7; // px: of a line, of a character
+const LABEL_HEIGHT = 15,
+  LABEL_WIDTH = 7; // px: of a line, of a character
 
 function labelsOf(names: readonly string[], step: number, side: "top" | "left"): HTMLElement[] {
-  return names.flatMap((label, i) => (i % step === 0
-    ? [h("span", { style: { [side]: `${(100 * (i + 0.5)) / names.length}%` } }, label)] : []));
+  return names.flatMap((label, i) =>
+    i % step === 0 ? [h("span", { style: { [side]: `${(100 * (i + 0.5)) / names.length}%` } }, label)] : [],
+  );
 }
 
 /* A cell of a painted map that is read, by pointer or by arrow keys. */
 class Reader {
-  readonly readout = h("p", { class: "note map-readout", attr: { "aria-live": "polite" } }, "Point at a cell, or move with the arrow keys, to read it.");
+  readonly readout = h(
+    "p",
+    { class: "note map-readout", attr: { "aria-live": "polite" } },
+    "Point at a cell, or move with the arrow keys, to read it.",
+  );
   readonly cursor = h("span", { class: "map-cursor", attr: { hidden: true } });
   #row = 0;
   #column = 0;
 
-  constructor(readonly map: HeatMap, readonly canvas: HTMLCanvasElement) {
+  constructor(
+    readonly map: HeatMap,
+    readonly canvas: HTMLCanvasElement,
+  ) {
     canvas.addEventListener("pointermove", (event) => this.#point(event));
-    canvas.addEventListener("click", (event) => { this.#point(event); this.#open(); });
+    canvas.addEventListener("click", (event) => {
+      this.#point(event);
+      this.#open();
+    });
     canvas.addEventListener("keydown", (event) => this.#key(event));
   }
 
   #point(event: MouseEvent): void {
-    const box = this.canvas.getBoundingClientRect(), { rows, columns } = this.map;
-    this.#show(Math.floor(((event.clientY - box.top) / box.height) * rows.length), Math.floor(((event.clientX - box.left) / box.width) * columns.length));
+    const box = this.canvas.getBoundingClientRect(),
+      { rows, columns } = this.map;
+    this.#show(
+      Math.floor(((event.clientY - box.top) / box.height) * rows.length),
+      Math.floor(((event.clientX - box.left) / box.width) * columns.length),
+    );
   }
 
   #key(event: KeyboardEvent): void {
@@ -147,7 +194,8 @@ class Reader {
 
   #show(row: number, column: number): void {
     const { rows, columns, cell } = this.map;
-    const r = this.#row = Math.max(0, Math.min(row, rows.length - 1)), c = this.#column = Math.max(0, Math.min(column, columns.length - 1));
+    const r = (this.#row = Math.max(0, Math.min(row, rows.length - 1))),
+      c = (this.#column = Math.max(0, Math.min(column, columns.length - 1)));
     const found = cell(r, c);
     this.readout.replaceChildren(h("span", null, found ? found.tip() : `${rows[r]}, ${columns[c]}: not recorded`));
     this.cursor.hidden = false;
@@ -162,10 +210,18 @@ class Reader {
 }
 
 function painted(map: HeatMap, from: number, to: number): HTMLElement {
-  const canvas = h("canvas", { class: "map-canvas", attr: { role: "application", tabindex: 0, "aria-roledescription": "map", "aria-label":
-    `${map.label}: ${map.rows.length} rows by ${map.columns.length} columns; arrow keys move over it, the table has the values` } });
+  const canvas = h("canvas", {
+    class: "map-canvas",
+    attr: {
+      role: "application",
+      tabindex: 0,
+      "aria-roledescription": "map",
+      "aria-label": `${map.label}: ${map.rows.length} rows by ${map.columns.length} columns; arrow keys move over it, the table has the values`,
+    },
+  });
   const top = h("div", { class: "map-top", attr: { "aria-hidden": true } });
-  const height = Math.max(3, Math.min(18, Math.floor(640 / map.rows.length))), reader = new Reader(map, canvas);
+  const height = Math.max(3, Math.min(18, Math.floor(640 / map.rows.length))),
+    reader = new Reader(map, canvas);
   let drawn = false;
   const draw = (): void => {
     if (drawn && !canvas.isConnected) {
@@ -173,7 +229,8 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
       return window.removeEventListener("resize", draw);
     }
     drawn = true;
-    const whole = canvas.clientWidth || 900, width = Math.max(1, Math.floor(whole / map.columns.length));
+    const whole = canvas.clientWidth || 900,
+      width = Math.max(1, Math.floor(whole / map.columns.length));
     canvas.width = width * map.columns.length;
     canvas.height = height * map.rows.length;
     canvas.style.height = `${canvas.height}px`;
@@ -192,7 +249,12 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
   requestAnimationFrame(draw);
   document.addEventListener("themechange", draw);
   window.addEventListener("resize", draw);
-  return h("div", { class: "map-painted" }, top,
+  return h(
+    "div",
+    { class: "map-painted" },
+    top,
     h("div", { class: "map-left", attr: { "aria-hidden": true } }, labelsOf(map.rows, labelStep(LABEL_HEIGHT, height), "top")),
-    h("div", { class: "map-field" }, canvas, reader.cursor), reader.readout);
+    h("div", { class: "map-field" }, canvas, reader.cursor),
+    reader.readout,
+  );
 }

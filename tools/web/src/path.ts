@@ -16,9 +16,17 @@ export interface Piece {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  compute: "compute kernel", copy: "copy or set", comm: "communication that joins no ranks", transfer: "transfer",
-  launch: "from the launch to the begin", gap: "between two events of a stream", wait: "behind an event of another stream",
-  host: "host, between calls", call: "runtime or driver call", sync: "end of a call that waited for the GPU", before: "nothing recorded",
+  compute: "compute kernel",
+  copy: "copy or set",
+  comm: "communication that joins no ranks",
+  transfer: "transfer",
+  launch: "from the launch to the begin",
+  gap: "between two events of a stream",
+  wait: "behind an event of another stream",
+  host: "host, between calls",
+  call: "runtime or driver call",
+  sync: "end of a call that waited for the GPU",
+  before: "nothing recorded",
 };
 
 /** A kind in words. */
@@ -28,7 +36,8 @@ export function kindOf(piece: Piece): string {
 
 /** Its name in words: of a lag it is what began, of host time the call behind it. */
 export function nameOf(piece: Piece): string {
-  const behind = piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";
+  const behind =
+    piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";
   return piece.name === null ? "" : behind ? `before ${piece.name}` : piece.name;
 }
 
@@ -43,8 +52,14 @@ export function pathOf(job: Job): Piece[] {
   const at = (["step", "place", "rank", "kind", "name", "begin_ns", "duration_ns"] as const).map((column) => table.place(column));
   const [step, place, rank, kind, name, begin, duration] = at as [number, number, number, number, number, number, number];
   const all = table.rows.map((row) => ({
-    index: 0, step: Number(row[step]), place: Number(row[place]), rank: Number(row[rank]), kind: String(row[kind]),
-    name: row[name] === null ? null : String(row[name]), begin: Number(row[begin]), end: Number(row[begin]) + Number(row[duration]),
+    index: 0,
+    step: Number(row[step]),
+    place: Number(row[place]),
+    rank: Number(row[rank]),
+    kind: String(row[kind]),
+    name: row[name] === null ? null : String(row[name]),
+    begin: Number(row[begin]),
+    end: Number(row[begin]) + Number(row[duration]),
   }));
   return all.sort((a, b) => a.begin - b.begin || a.step - b.step || a.place - b.place).map((piece, index) => ({ ...piece, index }));
 }

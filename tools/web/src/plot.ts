@@ -66,20 +66,32 @@ export interface Ink {
   readonly font: string;
 }
 
-const LEFT = 58, RIGHT = 24, TOP = 34, BOTTOM = 46, TICK = 5;
+const LEFT = 58,
+  RIGHT = 24,
+  TOP = 34,
+  BOTTOM = 46,
+  TICK = 5;
 const DISC = "M5 0A5 5 0 1 1 4.99 0Z";
 
 /** Places on the canvas: of values, and back. */
 export class Scales {
-  constructor(readonly plot: Plot, readonly width: number, readonly height: number) {}
+  constructor(
+    readonly plot: Plot,
+    readonly width: number,
+    readonly height: number,
+  ) {}
 
   static #share(axis: Axis, value: number): number {
-    const [low, high, at] = axis.log ? [axis.min, axis.max, value].map(Math.log10) as [number, number, number] : [axis.min, axis.max, value];
+    const [low, high, at] = axis.log
+      ? ([axis.min, axis.max, value].map(Math.log10) as [number, number, number])
+      : [axis.min, axis.max, value];
     return high > low ? (at - low) / (high - low) : 0.5;
   }
 
   static #value(axis: Axis, share: number): number {
-    return axis.log ? 10 ** (Math.log10(axis.min) + share * (Math.log10(axis.max) - Math.log10(axis.min))) : axis.min + share * (axis.max - axis.min);
+    return axis.log
+      ? 10 ** (Math.log10(axis.min) + share * (Math.log10(axis.max) - Math.log10(axis.min)))
+      : axis.min + share * (axis.max - axis.min);
   }
 
   x(value: number): number {
@@ -92,7 +104,8 @@ export class Scales {
 
   /** The values at a place; null beside the axes. */
   values(x: number, y: number): Place | null {
-    const h = (x - LEFT) / (this.width - LEFT - RIGHT), v = (this.height - BOTTOM - y) / (this.height - TOP - BOTTOM);
+    const h = (x - LEFT) / (this.width - LEFT - RIGHT),
+      v = (this.height - BOTTOM - y) / (this.height - TOP - BOTTOM);
     return h < 0 || h > 1 || v < 0 || v > 1 ? null : [Scales.#value(this.plot.x, h), Scales.#value(this.plot.y, v)];
   }
 
@@ -110,23 +123,30 @@ export class Scales {
 /** Round values of an axis that has room for about @p n of them. */
 export function axisTicks(axis: Axis, n: number): number[] {
   if (axis.log) {
-    const low = Math.round(Math.log10(axis.min)), high = Math.round(Math.log10(axis.max)), step = Math.max(1, Math.ceil((high - low) / n));
+    const low = Math.round(Math.log10(axis.min)),
+      high = Math.round(Math.log10(axis.max)),
+      step = Math.max(1, Math.ceil((high - low) / n));
     return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, i) => 10 ** (low + i * step));
   }
-  const [, step = 1] = roundTicks(Math.max(axis.max - axis.min, Number.MIN_VALUE), n), by = axis.whole ? Math.max(1, Math.round(step)) : step;
-  const first = Math.ceil(axis.min / by - 1e-9), last = Math.floor(axis.max / by + 1e-9);
+  const [, step = 1] = roundTicks(Math.max(axis.max - axis.min, Number.MIN_VALUE), n),
+    by = axis.whole ? Math.max(1, Math.round(step)) : step;
+  const first = Math.ceil(axis.min / by - 1e-9),
+    last = Math.floor(axis.max / by + 1e-9);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * by);
 }
 
 /* As many digits as tell neighbours apart. */
 function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => string {
-  const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1, digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
+  const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1,
+    digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
   const rest = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0; // 2.5
   return axis.write ?? ((value) => f.grouped(value, digits + rest));
 }
 
 function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
-  const { plot, width, height } = scales, bottom = height - BOTTOM, right = width - RIGHT;
+  const { plot, width, height } = scales,
+    bottom = height - BOTTOM,
+    right = width - RIGHT;
   ctx.font = `12px ${ink.font}`;
   ctx.lineWidth = 1;
   const stroke = (color: string, x0: number, y0: number, x1: number, y1: number): void => {
@@ -136,8 +156,10 @@ function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void
     ctx.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
     ctx.stroke();
   };
-  const across = axisTicks(plot.x, Math.max(2, (width - LEFT - RIGHT) / 95)), up = axisTicks(plot.y, (height - TOP - BOTTOM) / (plot.y.log ? 30 : 45));
-  const writeX = writerOf(plot.x, across), writeY = writerOf(plot.y, up);
+  const across = axisTicks(plot.x, Math.max(2, (width - LEFT - RIGHT) / 95)),
+    up = axisTicks(plot.y, (height - TOP - BOTTOM) / (plot.y.log ? 30 : 45));
+  const writeX = writerOf(plot.x, across),
+    writeY = writerOf(plot.y, up);
   ctx.fillStyle = ink.text;
   ctx.textBaseline = "middle";
   ctx.textAlign = "right";
@@ -149,7 +171,9 @@ function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void
   ctx.textAlign = "center";
   let reach = -Infinity;
   for (const value of across) {
-    const x = scales.x(value), text = writeX(value), half = ctx.measureText(text).width / 2;
+    const x = scales.x(value),
+      text = writeX(value),
+      half = ctx.measureText(text).width / 2;
     if (plot.x.lines) stroke(ink.line, x, TOP, x, bottom);
     stroke(ink.axis, x, bottom, x, bottom + TICK);
     if (x - half < reach + 8 || x + half > width) continue;
@@ -166,7 +190,8 @@ function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void
 function trace(ctx: CanvasRenderingContext2D, points: readonly Place[], scales: Scales, steps: boolean): void {
   let before = 0;
   points.forEach(([px, py], i) => {
-    const x = scales.x(px), y = scales.y(py);
+    const x = scales.x(px),
+      y = scales.y(py);
     if (i > 0 && steps) ctx.lineTo(x, before);
     ctx.lineTo(x, y);
     before = y;
@@ -182,8 +207,11 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales,
   trace(ctx, line.points, scales, line.steps ?? false);
   ctx.stroke();
   ctx.setLineDash([]);
-  const [only, more] = line.points, begin = line.labelled === "begin", last = begin ? only : line.points[line.points.length - 1];
-  if (only && !more) { // one value is no line
+  const [only, more] = line.points,
+    begin = line.labelled === "begin",
+    last = begin ? only : line.points[line.points.length - 1];
+  if (only && !more) {
+    // one value is no line
     ctx.beginPath();
     ctx.arc(scales.x(only[0]), scales.y(only[1]), 3, 0, 2 * Math.PI);
     ctx.fill();
@@ -200,9 +228,17 @@ function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales)
   ctx.globalAlpha = area.opacity;
   ctx.fillStyle = area.color;
   ctx.beginPath();
-  trace(ctx, area.points.map(([x, , high]) => [x, high]), scales, area.steps ?? false);
-  for (let i = area.points.length - 1, after = 0; i >= 0; i--) { // and back along the lower side
-    const [px, low] = area.points[i]!, x = scales.x(px), y = scales.y(low);
+  trace(
+    ctx,
+    area.points.map(([x, , high]) => [x, high]),
+    scales,
+    area.steps ?? false,
+  );
+  for (let i = area.points.length - 1, after = 0; i >= 0; i--) {
+    // and back along the lower side
+    const [px, low] = area.points[i]!,
+      x = scales.x(px),
+      y = scales.y(low);
     if (area.steps && i < area.points.length - 1) ctx.lineTo(after, y);
     ctx.lineTo(x, y);
     after = x;
@@ -212,7 +248,8 @@ function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales)
 }
 
 function drawMark(ctx: CanvasRenderingContext2D, mark: Mark, scales: Scales): void {
-  const scale = mark.size / 10, path = new Path2D(mark.path ?? DISC);
+  const scale = mark.size / 10,
+    path = new Path2D(mark.path ?? DISC);
   ctx.save();
   ctx.translate(scales.x(mark.at[0]) - mark.size / 2, scales.y(mark.at[1]) - mark.size / 2);
   ctx.scale(scale, scale);

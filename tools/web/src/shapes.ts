@@ -31,5 +31,9 @@ export interface ShapeKey {
 
 /** Shapes and their meanings; @p key is the name of their colour in the style sheet. */
 export function shapeLegend(keys: readonly ShapeKey[], key: string): HTMLElement {
-  return h("ul", { class: "legend" }, keys.map(({ shape, label, hollow }) => h("li", null, drawing(shape, key, hollow ?? false), label)));
+  return h(
+    "ul",
+    { class: "legend" },
+    keys.map(({ shape, label, hollow }) => h("li", null, drawing(shape, key, hollow ?? false), label)),
+  );
 }

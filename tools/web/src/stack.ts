@@ -83,23 +83,49 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
       attr: { "data-part": part.key, "data-ns": value },
       style: { width: `${(100 * value) / (scale || 1)}%` },
     });
-    bar.append(tip(piece, () => [
-      h("b", null, `${row.label}: ${part.label}`), h("br"),
-      `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`, h("br"), f.exact(value, "ns"),
-    ]));
+    bar.append(
+      tip(piece, () => [
+        h("b", null, `${row.label}: ${part.label}`),
+        h("br"),
+        `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`,
+        h("br"),
+        f.exact(value, "ns"),
+      ]),
+    );
   });
   if (row.state === "torn")
-    bar.append(tip(h("span", { class: "cut-off", attr: { "data-cut": "" } }), () => `${row.label}: its trace is cut short here; what came after is not known`));
+    bar.append(
+      tip(
+        h("span", { class: "cut-off", attr: { "data-cut": "" } }),
+        () => `${row.label}: its trace is cut short here; what came after is not known`,
+      ),
+    );
   if (row.state === "missing") bar.append(h("span", { class: "absent" }, row.note ?? "no trace"));
   const label = row.href
     ? h("a", { class: "row-label", attr: { href: row.href } }, row.label)
     : h("span", { class: "row-label" }, row.label);
-  const words = parts.map((part, p) => [part, row.values[p] ?? 0] as const).filter(([, v]) => v > 0)
-    .map(([part, v]) => `${part.label} ${f.time(v)}`).join(", ");
-  return h("div", { class: "stack", attr: { role: "listitem", ...row.data } },
+  const words = parts
+    .map((part, p) => [part, row.values[p] ?? 0] as const)
+    .filter(([, v]) => v > 0)
+    .map(([part, v]) => `${part.label} ${f.time(v)}`)
+    .join(", ");
+  return h(
+    "div",
+    { class: "stack", attr: { role: "listitem", ...row.data } },
     label,
-    h("div", { class: "bar-box", attr: { role: "img", "aria-label": `${row.label}: ${words || "nothing"}${row.state === "torn" ? "; cut short" : row.state === "missing" ? ", no trace" : ""}` } }, bar),
-    h("span", { class: "row-end" }, options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)));
+    h(
+      "div",
+      {
+        class: "bar-box",
+        attr: {
+          role: "img",
+          "aria-label": `${row.label}: ${words || "nothing"}${row.state === "torn" ? "; cut short" : row.state === "missing" ? ", no trace" : ""}`,
+        },
+      },
+      bar,
+    ),
+    h("span", { class: "row-end" }, options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)),
+  );
 }
 
 /* Ticks at round values; null: in percent. */
@@ -109,8 +135,13 @@ function axis(most: number | null): HTMLElement {
   const end = most === null ? 100 : most / unit.factor;
   for (const value of roundTicks(end, 5))
     ticks.push(h("span", { class: "tick", style: { left: `${(100 * value) / end}%` } }, f.grouped(value, tickDigits(end))));
-  return h("div", { class: "stack axis", attr: { "aria-hidden": true } },
-    h("span", { class: "row-label" }), h("div", { class: "bar-box" }, ticks), h("span", { class: "row-end" }, unit.name));
+  return h(
+    "div",
+    { class: "stack axis", attr: { "aria-hidden": true } },
+    h("span", { class: "row-label" }),
+    h("div", { class: "bar-box" }, ticks),
+    h("span", { class: "row-end" }, unit.name),
+  );
 }
 
 function tickDigits(end: number): number {

@@ -55,10 +55,14 @@ export type Origin = Place & { readonly row: number };
 export function figure(job: Job, text: string, origin: Origin): HTMLElement {
   const table = job.table(origin.table);
   const column = table.columns[table.place(origin.column)];
-  const element = h("span", {
-    class: "figure",
-    attr: { "data-table": origin.table, "data-row": origin.row, "data-column": origin.column },
-  }, text);
+  const element = h(
+    "span",
+    {
+      class: "figure",
+      attr: { "data-table": origin.table, "data-row": origin.row, "data-column": origin.column },
+    },
+    text,
+  );
   return tip(element, () => [
     h("b", null, `${origin.table} ${origin.column}`),
     h("br"),
@@ -94,8 +98,7 @@ export function sign(state: State): HTMLElement {
 
 /** The heading of a view and what it is about. */
 export function heading(title: Child, ...lead: Child[]): HTMLElement {
-  return h("header", { class: "lead" }, h("h1", { attr: { tabindex: -1 } }, title),
-    lead.length > 0 && h("p", null, ...lead));
+  return h("header", { class: "lead" }, h("h1", { attr: { tabindex: -1 } }, title), lead.length > 0 && h("p", null, ...lead));
 }
 
 /** A link to another view. */
@@ -121,7 +124,10 @@ export function empty(...children: Child[]): HTMLElement {
 export function prose(text: string | null): string {
   if (text === null) return "";
   // A number and its unit stay together, and microseconds look as they do elsewhere.
-  return cut(visible(text), 2000).replace(/(\d) (%|[nmu]?s)(?![\w])/g, (_, digit: string, unit: string) => `${digit}${f.SPACE}${unit.replace("us", "µs")}`);
+  return cut(visible(text), 2000).replace(
+    /(\d) (%|[nmu]?s)(?![\w])/g,
+    (_, digit: string, unit: string) => `${digit}${f.SPACE}${unit.replace("us", "µs")}`,
+  );
 }
 
 // Controls -----------------------------------------------------------------------------------------
@@ -133,13 +139,25 @@ export function segmented<T extends string>(
   chosen: T,
   choose: (value: T) => void,
 ): HTMLElement {
-  return h("div", { class: "segmented", attr: { role: "group", "aria-label": label } },
+  return h(
+    "div",
+    { class: "segmented", attr: { role: "group", "aria-label": label } },
     h("span", { class: "label" }, label),
-    h("div", { class: "options" }, options.map(([value, text]) =>
-      h("button", {
-        attr: { type: "button", "aria-pressed": String(value === chosen), "data-value": value },
-        on: { click: () => choose(value) },
-      }, text))));
+    h(
+      "div",
+      { class: "options" },
+      options.map(([value, text]) =>
+        h(
+          "button",
+          {
+            attr: { type: "button", "aria-pressed": String(value === chosen), "data-value": value },
+            on: { click: () => choose(value) },
+          },
+          text,
+        ),
+      ),
+    ),
+  );
 }
 
 /** A choice of many. */
@@ -149,8 +167,11 @@ export function select(
   chosen: string,
   choose: (value: string) => void,
 ): HTMLElement {
-  const box = h("select", { on: { change: () => choose(box.value) } },
-    options.map(([value, text]) => h("option", { attr: { value, selected: value === chosen } }, text)));
+  const box = h(
+    "select",
+    { on: { change: () => choose(box.value) } },
+    options.map(([value, text]) => h("option", { attr: { value, selected: value === chosen } }, text)),
+  );
   return h("label", { class: "select" }, h("span", { class: "label" }, label), box);
 }
 
@@ -162,6 +183,9 @@ export function controls(...children: Child[]): HTMLElement {
 
 /** Colours and their meanings; a key is the name of a colour in the style sheet. */
 export function legend(keys: readonly (readonly [string, string])[]): HTMLElement {
-  return h("ul", { class: "legend" }, keys.map(([key, label]) =>
-    h("li", null, h("span", { class: `swatch fill-${key}` }), label)));
+  return h(
+    "ul",
+    { class: "legend" },
+    keys.map(([key, label]) => h("li", null, h("span", { class: `swatch fill-${key}` }), label)),
+  );
 }

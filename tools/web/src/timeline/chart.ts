@@ -17,8 +17,12 @@ import { readTheme, type Theme } from "./theme";
 
 const STRIP_TOP = 4;
 export const HEAD = STRIP_TOP + STRIP_HEIGHT + STEPS_HEIGHT + RULER_HEIGHT;
-const GUTTER = 92, GUTTER_NARROW = 62, NARROW = 600, RIGHT = 10;
-const COMPUTE_KINDS = [COMPUTE, COPIES], COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
+const GUTTER = 92,
+  GUTTER_NARROW = 62,
+  NARROW = 600,
+  RIGHT = 10;
+const COMPUTE_KINDS = [COMPUTE, COPIES],
+  COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
 /** A bucket this wide [px] shows that detail is left out. */
 const COARSE = 3;
 /** So near to its line [px] the pointer is on the critical path. */
@@ -83,7 +87,11 @@ export class Chart {
   #threads = new Map<Track, SubRow>();
   #layout: Layout = { rows: [], ranks: [], height: 0 };
 
-  constructor(readonly data: ChartData, readonly state: ChartState, element: HTMLCanvasElement) {
+  constructor(
+    readonly data: ChartData,
+    readonly state: ChartState,
+    element: HTMLCanvasElement,
+  ) {
     const ctx = element.getContext("2d");
     if (!ctx) throw new Error("this browser has no canvas");
     this.element = element;
@@ -124,7 +132,14 @@ export class Chart {
 
   /** Height that shows every rank, up to their largest. */
   get wanted(): number {
-    return HEAD + Math.max(120, layout({ ranks: this.data.job.ranks, world: this.data.job.world, open: this.state.open, room: 1e6, lanes: this.data.lanes }).height) + 4;
+    return (
+      HEAD +
+      Math.max(
+        120,
+        layout({ ranks: this.data.job.ranks, world: this.data.job.world, open: this.state.open, room: 1e6, lanes: this.data.lanes }).height,
+      ) +
+      4
+    );
   }
 
   resize(width: number, height: number): void {
@@ -142,7 +157,9 @@ export class Chart {
     const { job, lanes } = this.data;
     this.#layout = layout({ ranks: job.ranks, world: job.world, open: this.state.open, room: this.room, lanes });
     this.state.scroll = Math.max(0, Math.min(this.state.scroll, this.maxScroll));
-    this.#threads = new Map(this.#layout.rows.filter((row): row is SubRow => row.kind === "sub" && row.named).map((row) => [row.lane.track, row]));
+    this.#threads = new Map(
+      this.#layout.rows.filter((row): row is SubRow => row.kind === "sub" && row.named).map((row) => [row.lane.track, row]),
+    );
   }
 
   zone(x: number, y: number): Zone {
@@ -160,22 +177,27 @@ export class Chart {
 
   /** What lies at a place. */
   target(x: number, y: number): Target {
-    const row = this.row(y), { lanes, operations } = this.data;
+    const row = this.row(y),
+      { lanes, operations } = this.data;
     if (!row || (row.kind !== "rank" && row.kind !== "sub")) return NOWHERE;
-    const scale = this.scale, time = scale.time(x), slack = 2.5 / scale.k;
+    const scale = this.scale,
+      time = scale.time(x),
+      slack = 2.5 / scale.k;
     const piece = this.#pieceAt(row.at, y, time, slack);
     if (piece) return { at: row.at, event: -1, operation: null, piece };
     if (!lanes) return { ...NOWHERE, at: row.at };
     const below = row.kind === "rank" && y - HEAD + this.state.scroll >= row.communication.y;
     const list = row.kind === "sub" ? row.lane.list : below ? lanes.of(row.at).communication : lanes.of(row.at).compute;
     const event = list.at(time, slack);
-    if (event >= 0) return { at: row.at, event, piece: null, operation: operations[lanes.events.operation[lanes.events.comm[event]!]!] ?? null };
+    if (event >= 0)
+      return { at: row.at, event, piece: null, operation: operations[lanes.events.operation[lanes.events.comm[event]!]!] ?? null };
     return { ...NOWHERE, at: row.at, operation: below ? this.#memberAt(row, time, slack) : null };
   }
 
   /** The height of a piece on the canvas: of an opened rank what is on the host lies over its thread. */
   heightOf(placed: Placed): number {
-    const { at, level } = placed, { lanes, path } = this.data;
+    const { at, level } = placed,
+      { lanes, path } = this.data;
     const thread = level === "host" && lanes && this.state.open.has(at) ? path.threadOf(placed, lanes.of(at)) : null;
     return heightIn(this.#layout.ranks[at]!, level, thread ? this.#threads.get(thread) : undefined) + HEAD - this.state.scroll;
   }
@@ -183,10 +205,16 @@ export class Chart {
   /* Of the pieces there the longest one; a lag is where its line may be. */
   #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
     if (!this.state.path) return null;
-    const { path } = this.data, [first, end] = path.range({ begin: time - slack, end: time + slack }), row = this.#layout.ranks[at]!;
+    const { path } = this.data,
+      [first, end] = path.range({ begin: time - slack, end: time + slack }),
+      row = this.#layout.ranks[at]!;
     let best: Placed | null = null;
     for (let i = first; i < end; i++) {
-      const placed = path.list[i]!, near = placed.level === "lag" ? row.y + row.height > y - HEAD + this.state.scroll : placed.at === at && Math.abs(this.heightOf(placed) - y) <= NEAR;
+      const placed = path.list[i]!,
+        near =
+          placed.level === "lag"
+            ? row.y + row.height > y - HEAD + this.state.scroll
+            : placed.at === at && Math.abs(this.heightOf(placed) - y) <= NEAR;
       const length = placed.piece.end - placed.piece.begin;
       if (placed.at === at && near && (!best || length > best.piece.end - best.piece.begin)) best = placed;
     }
@@ -197,7 +225,8 @@ export class Chart {
   #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
     if (row.kind !== "rank") return null;
     for (const operation of this.index.within({ begin: time - slack, end: time + slack })) {
-      const { members } = operation, member = members[lowest(members.length, (i) => members[i]!.at >= row.at)];
+      const { members } = operation,
+        member = members[lowest(members.length, (i) => members[i]!.at >= row.at)];
       if (member?.at === row.at && member.begin - slack <= time && member.end + slack >= time) return operation;
     }
     return null;
@@ -205,7 +234,9 @@ export class Chart {
 
   draw(): void {
     const started = performance.now();
-    const ctx = this.#ctx, ratio = this.element.width / Math.max(1, this.width), { theme } = this;
+    const ctx = this.#ctx,
+      ratio = this.element.width / Math.max(1, this.width),
+      { theme } = this;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.fillStyle = theme.page;
     ctx.fillRect(0, 0, this.width, this.height);
@@ -216,7 +247,8 @@ export class Chart {
   }
 
   #head(canvas: Canvas): void {
-    const { ctx, theme } = canvas, duration = this.data.job.duration;
+    const { ctx, theme } = canvas,
+      duration = this.data.job.duration;
     ctx.font = `12px ${theme.font}`;
     ctx.fillStyle = theme.ink2;
     ctx.textAlign = "right";
@@ -228,7 +260,8 @@ export class Chart {
   }
 
   #lanes(canvas: Canvas): void {
-    const { ctx } = canvas, { scroll } = this.state;
+    const { ctx } = canvas,
+      { scroll } = this.state;
     const [first, end] = rowsIn(this.#layout.rows, scroll, this.room);
     this.leftOut = null;
     ctx.save();
@@ -279,7 +312,9 @@ export class Chart {
   }
 
   #rank(canvas: Canvas, row: RankRow, offset: number): void {
-    const { job, lanes, pyramid } = this.data, rank = job.ranks[row.at]!, { scale } = canvas;
+    const { job, lanes, pyramid } = this.data,
+      rank = job.ranks[row.at]!,
+      { scale } = canvas;
     paintRecordings(canvas, row, rank, offset, job.duration);
     const detailed = lanes ? detailedParts(job, rank, scale.span) : [];
     if (lanes && this.state.open.has(row.at)) missingParts(job, rank, scale.span, true).forEach((part) => this.#leaveOut(part));
@@ -289,13 +324,16 @@ export class Chart {
         paintOutside(canvas, part, row, offset);
       }
     for (const which of ["compute", "communication"] as const) {
-      const lane = row[which], box = { y: lane.y + offset, height: lane.height };
+      const lane = row[which],
+        box = { y: lane.y + offset, height: lane.height };
       const kinds = which === "compute" ? COMPUTE_KINDS : COMMUNICATION_KINDS;
-      const list = lanes?.of(row.at)[which], range = list?.range(scale.span) ?? [0, 0];
+      const list = lanes?.of(row.at)[which],
+        range = list?.range(scale.span) ?? [0, 0];
       const events = list && detailed.length > 0 && range[1] - range[0] <= MOST_PER_PIXEL * scale.width;
       const whole = events && detailed.length === 1 && detailed[0]!.begin <= scale.span.begin && detailed[0]!.end >= scale.span.end;
       if (!whole) paintCoverage(canvas, pyramid, row.at, kinds, box, events ? detailed : []);
-      if (list && (events || this.state.found)) paintEvents(canvas, list, range, box, this.#options(which === "compute" && box.height >= 13 ? 11 : 0));
+      if (list && (events || this.state.found))
+        paintEvents(canvas, list, range, box, this.#options(which === "compute" && box.height >= 13 ? 11 : 0));
     }
   }
 
@@ -310,11 +348,15 @@ export class Chart {
   }
 
   #joins(canvas: Canvas): void {
-    const input = this.#joinInput(), { selected, hovered } = this.state;
+    const input = this.#joinInput(),
+      { selected, hovered } = this.state;
     const strong = [hovered.operation, selected.operation].filter((o): o is Operation => o !== null);
     const joined = this.state.found ? [] : this.index.joined(canvas.scale.span, canvas.scale.k);
-    for (const operation of joined) if (!strong.includes(operation)) paintJoin(canvas, operation, input, false, joined.length <= FEW_JOINED);
-    for (const operation of joined) if (!strong.includes(operation) && isWide(operation, canvas.scale.k)) paintArrivals(canvas, operation, input, false, this.poor && joined.length <= ALL_JOINED);
+    for (const operation of joined)
+      if (!strong.includes(operation)) paintJoin(canvas, operation, input, false, joined.length <= FEW_JOINED);
+    for (const operation of joined)
+      if (!strong.includes(operation) && isWide(operation, canvas.scale.k))
+        paintArrivals(canvas, operation, input, false, this.poor && joined.length <= ALL_JOINED);
     for (const operation of new Set(strong)) {
       paintJoin(canvas, operation, input, true, true);
       paintArrivals(canvas, operation, input, true, this.poor);
@@ -341,14 +383,21 @@ export class Chart {
   }
 
   #outlineSelected({ ctx, theme, scale }: Canvas): void {
-    const { lanes } = this.data, { event, at, operation } = this.state.selected;
+    const { lanes } = this.data,
+      { event, at, operation } = this.state.selected;
     if (!lanes || event < 0 || operation) return;
     const [first, end] = rowsIn(this.#layout.rows, this.state.scroll, this.room);
     const kind = lanes.events.kind[event]!;
     for (let i = first; i < end; i++) {
       const row = this.#layout.rows[i]!;
-      const box = row.kind === "rank" && row.at === at && kind <= COPIES ? (COMPUTE_KINDS.includes(kind) ? row.compute : row.communication)
-        : row.kind === "sub" && row.at === at && row.lane.list.placeOf(event) >= 0 ? row : null;
+      const box =
+        row.kind === "rank" && row.at === at && kind <= COPIES
+          ? COMPUTE_KINDS.includes(kind)
+            ? row.compute
+            : row.communication
+          : row.kind === "sub" && row.at === at && row.lane.list.placeOf(event) >= 0
+            ? row
+            : null;
       if (!box) continue;
       const x0 = Math.max(scale.left - 4, scale.x(lanes.events.begin[event]!));
       const x1 = Math.min(scale.left + scale.width + 4, scale.x(lanes.events.begin[event]! + lanes.events.duration[event]!));

@@ -29,9 +29,20 @@ export class Controller {
   #frame = 0;
   #foundAt = -1;
 
-  constructor(readonly data: ChartData, element: HTMLCanvasElement, readonly listener: Listener) {
+  constructor(
+    readonly data: ChartData,
+    element: HTMLCanvasElement,
+    readonly listener: Listener,
+  ) {
     this.state = {
-      span: { begin: 0, end: data.job.duration }, scroll: 0, open: new Set(), selected: NOWHERE, hovered: NOWHERE, found: null, mark: null, path: false,
+      span: { begin: 0, end: data.job.duration },
+      scroll: 0,
+      open: new Set(),
+      selected: NOWHERE,
+      hovered: NOWHERE,
+      found: null,
+      mark: null,
+      path: false,
     };
     this.chart = new Chart(data, this.state, element);
   }
@@ -61,7 +72,8 @@ export class Controller {
   }
 
   zoomAt(x: number, factor: number): void {
-    const scale = this.chart.scale, time = scale.time(Math.max(scale.left, Math.min(scale.left + scale.width, x)));
+    const scale = this.chart.scale,
+      time = scale.time(Math.max(scale.left, Math.min(scale.left + scale.width, x)));
     this.setSpan(zoom(this.state.span, time, factor, this.duration));
   }
 
@@ -77,7 +89,8 @@ export class Controller {
   showRank(at: number, middle = false): void {
     const row = this.chart.layout.ranks[at];
     if (!row) return;
-    const room = this.chart.room, { scroll } = this.state;
+    const room = this.chart.room,
+      { scroll } = this.state;
     if (middle && (row.y < scroll || row.y + row.height > scroll + room)) this.state.scroll = row.y - (room - row.height) / 2;
     else if (row.y < scroll) this.state.scroll = row.y;
     else if (row.y + row.height > scroll + room) this.state.scroll = row.y + row.height - room;
@@ -102,7 +115,13 @@ export class Controller {
 
   hover(target: Target): void {
     const { hovered } = this.state;
-    if (hovered.event === target.event && hovered.operation === target.operation && hovered.piece === target.piece && hovered.at === target.at) return;
+    if (
+      hovered.event === target.event &&
+      hovered.operation === target.operation &&
+      hovered.piece === target.piece &&
+      hovered.at === target.at
+    )
+      return;
     this.state.hovered = target;
     this.draw();
   }
@@ -143,7 +162,8 @@ export class Controller {
 
   /** Selects an event and brings it into view. */
   selectEvent(row: number): void {
-    const { lanes, operations } = this.data, track = lanes?.trackOf(row);
+    const { lanes, operations } = this.data,
+      track = lanes?.trackOf(row);
     if (!lanes || !track) return;
     const { begin, duration, comm, operation } = lanes.events;
     this.state.span = reveal(this.state.span, { begin: begin[row]!, end: begin[row]! + duration[row]! }, this.duration);
@@ -179,32 +199,51 @@ export class Controller {
   #showEventRow(at: number, event: number): void {
     for (const row of this.chart.layout.rows) {
       if (row.kind !== "sub" || row.at !== at || row.lane.list.placeOf(event) < 0) continue;
-      if (row.y + row.height > this.state.scroll + this.chart.room) this.state.scroll = Math.min(this.chart.maxScroll, row.y + row.height - this.chart.room);
+      if (row.y + row.height > this.state.scroll + this.chart.room)
+        this.state.scroll = Math.min(this.chart.maxScroll, row.y + row.height - this.chart.room);
       return;
     }
   }
 
   /** Carries out a command. */
   run(command: Command): void {
-    const { state, chart } = this, x = this.pointer?.x ?? chart.gutter + (chart.width - chart.gutter) / 2;
+    const { state, chart } = this,
+      x = this.pointer?.x ?? chart.gutter + (chart.width - chart.gutter) / 2;
     switch (command.do) {
-      case "zoom": return this.zoomAt(x, command.factor);
-      case "pan": return this.setSpan(pan(state.span, command.share, this.duration));
-      case "scroll": return void this.scrollBy(command.rows * (chart.layout.ranks[0]?.height ?? 30));
-      case "page": return void this.scrollBy(command.pages * chart.room * 0.9);
-      case "whole": return this.setSpan({ begin: 0, end: this.duration });
-      case "fit": return this.#fit();
-      case "operation": return this.#nextOperation(command.forward, command.byWait);
-      case "event": return this.#nextEvent(command.forward);
-      case "step": return this.#nextStep(command.forward);
-      case "path": return this.setPath(!state.path);
-      case "piece": return this.#nextPiece(command.forward, command.hop);
-      case "found": return this.#nextFound(command.forward);
-      case "mark": return this.setMark(state.mark ? null : this.#selectedSpan() ?? { ...state.span });
-      case "open": return this.toggle(this.#rankInQuestion());
-      case "clear": return this.#clear();
-      case "details": return this.#details();
-      default: this.listener.asked(command.do);
+      case "zoom":
+        return this.zoomAt(x, command.factor);
+      case "pan":
+        return this.setSpan(pan(state.span, command.share, this.duration));
+      case "scroll":
+        return void this.scrollBy(command.rows * (chart.layout.ranks[0]?.height ?? 30));
+      case "page":
+        return void this.scrollBy(command.pages * chart.room * 0.9);
+      case "whole":
+        return this.setSpan({ begin: 0, end: this.duration });
+      case "fit":
+        return this.#fit();
+      case "operation":
+        return this.#nextOperation(command.forward, command.byWait);
+      case "event":
+        return this.#nextEvent(command.forward);
+      case "step":
+        return this.#nextStep(command.forward);
+      case "path":
+        return this.setPath(!state.path);
+      case "piece":
+        return this.#nextPiece(command.forward, command.hop);
+      case "found":
+        return this.#nextFound(command.forward);
+      case "mark":
+        return this.setMark(state.mark ? null : (this.#selectedSpan() ?? { ...state.span }));
+      case "open":
+        return this.toggle(this.#rankInQuestion());
+      case "clear":
+        return this.#clear();
+      case "details":
+        return this.#details();
+      default:
+        this.listener.asked(command.do);
     }
   }
 
@@ -216,7 +255,8 @@ export class Controller {
   }
 
   #selectedSpan(): Span | null {
-    const { event, operation, piece } = this.state.selected, events = this.data.lanes?.events;
+    const { event, operation, piece } = this.state.selected,
+      events = this.data.lanes?.events;
     if (piece) return { begin: piece.piece.begin, end: Math.max(piece.piece.end, piece.piece.begin + 1) };
     if (operation) return { begin: operation.begin, end: operation.end };
     return event >= 0 && events ? { begin: events.begin[event]!, end: events.begin[event]! + Math.max(1, events.duration[event]!) } : null;
@@ -238,33 +278,46 @@ export class Controller {
   }
 
   #nextEvent(forward: boolean): void {
-    const { event, at } = this.state.selected, lanes = this.data.lanes;
+    const { event, at } = this.state.selected,
+      lanes = this.data.lanes;
     if (!lanes) return;
     if (event < 0) {
-      const list = lanes.of(Math.max(0, at)).compute, [first] = list.range(this.state.span);
+      const list = lanes.of(Math.max(0, at)).compute,
+        [first] = list.range(this.state.span);
       if (first < list.n) this.selectEvent(list.rows[first]!);
       return;
     }
-    const track = lanes.trackOf(event)!, own = lanes.of(track.at), kind = lanes.events.kind[event]!;
-    const list = kind === COMPUTE || kind === COPIES ? own.compute : kind === TRANSFER || kind === UNMATCHED ? own.communication
-      : own.subLanes.find((lane) => lane.track === track && lane.depth === lanes.events.depth[event])?.list;
+    const track = lanes.trackOf(event)!,
+      own = lanes.of(track.at),
+      kind = lanes.events.kind[event]!;
+    const list =
+      kind === COMPUTE || kind === COPIES
+        ? own.compute
+        : kind === TRANSFER || kind === UNMATCHED
+          ? own.communication
+          : own.subLanes.find((lane) => lane.track === track && lane.depth === lanes.events.depth[event])?.list;
     const next = list?.rows[list.placeOf(event) + (forward ? 1 : -1)];
     if (next !== undefined) this.selectEvent(next);
   }
 
   #nextStep(forward: boolean): void {
-    const { steps } = this.chart, { span } = this.state;
+    const { steps } = this.chart,
+      { span } = this.state;
     const near = (a: number, b: number, step: Span): boolean => Math.abs(a - b) < 0.02 * (step.end - step.begin) + 1;
     const at = steps.findIndex((step) => near(step.begin, span.begin, step) && near(step.end, span.end, step));
     const middle = (span.begin + span.end) / 2;
-    const next = at >= 0 ? steps[at + (forward ? 1 : -1)]
-      : span.end - span.begin >= this.duration * 0.999 ? steps[forward ? 0 : steps.length - 1]
-      : steps.find((step) => step.begin <= middle && middle < step.end) ?? steps[0];
+    const next =
+      at >= 0
+        ? steps[at + (forward ? 1 : -1)]
+        : span.end - span.begin >= this.duration * 0.999
+          ? steps[forward ? 0 : steps.length - 1]
+          : (steps.find((step) => step.begin <= middle && middle < step.end) ?? steps[0]);
     if (next) this.setSpan({ begin: next.begin, end: next.end });
   }
 
   #nextFound(forward: boolean): void {
-    const { found, span } = this.state, events = this.data.lanes?.events;
+    const { found, span } = this.state,
+      events = this.data.lanes?.events;
     if (!found || !events || found.count === 0) return;
     if (this.#foundAt < 0) {
       const inView = found.rows.findIndex((row) => events.begin[row]! >= span.begin);

@@ -1,13 +1,28 @@
 /** The blocks of the page, as src/report/timeline*.c writes them. */
 import { Bytes } from "./bytes";
 import {
-  LANE_KINDS, LAST, STREAM, TRANSFER, UNMATCHED,
-  type Events, type JobBlock, type Member, type Operation, type Operations, type Part, type Rank, type Recording, type Track,
+  LANE_KINDS,
+  LAST,
+  STREAM,
+  TRANSFER,
+  UNMATCHED,
+  type Events,
+  type JobBlock,
+  type Member,
+  type Operation,
+  type Operations,
+  type Part,
+  type Rank,
+  type Recording,
+  type Track,
 } from "./model";
 
 const VERSION = 2;
-const TRUNCATED = 1, NO_CLOCK = 2, WALL_CLOCK = 4;
-const PART_GPU = 1, PART_HOST = 2;
+const TRUNCATED = 1,
+  NO_CLOCK = 2,
+  WALL_CLOCK = 4;
+const PART_GPU = 1,
+  PART_HOST = 2;
 
 /** Reads `n` things. */
 function list<T>(n: number, read: (i: number) => T): T[] {
@@ -25,7 +40,8 @@ function decodeRecordings(bytes: Bytes): Recording[] {
 }
 
 function decodeParts(bytes: Bytes): Part[] {
-  let before = 0, number = 0;
+  let before = 0,
+    number = 0;
   return list(bytes.number(), () => {
     number += bytes.signed();
     const begin = before + bytes.signed();
@@ -42,19 +58,33 @@ export function decodeJob(data: Uint8Array): JobBlock {
   const version = bytes.number();
   if (version !== VERSION) throw new Error(`the timeline's data are of version ${version}, not ${VERSION}`);
   const head = {
-    duration: bytes.number(), buckets: bytes.number(), stripBuckets: bytes.number(), world: bytes.number() - 1,
-    complete: bytes.number() === 1, steps: bytes.number() === 1, events: bytes.number(),
+    duration: bytes.number(),
+    buckets: bytes.number(),
+    stripBuckets: bytes.number(),
+    world: bytes.number() - 1,
+    complete: bytes.number() === 1,
+    steps: bytes.number() === 1,
+    events: bytes.number(),
   };
   const allRanks = bytes.number();
   let host = "";
   const ranks = list(bytes.number(), (): Rank => {
     const firstOfHost = bytes.number() === 0;
     if (firstOfHost) host = bytes.text();
-    const rank = bytes.number(), flags = bytes.number();
+    const rank = bytes.number(),
+      flags = bytes.number();
     return {
-      rank, firstOfHost, host, truncated: (flags & TRUNCATED) !== 0, noClock: (flags & NO_CLOCK) !== 0,
-      wallClock: (flags & WALL_CLOCK) !== 0, domain: bytes.number(), uncertainty: bytes.number(), spread: bytes.number(),
-      recordings: decodeRecordings(bytes), parts: decodeParts(bytes),
+      rank,
+      firstOfHost,
+      host,
+      truncated: (flags & TRUNCATED) !== 0,
+      noClock: (flags & NO_CLOCK) !== 0,
+      wallClock: (flags & WALL_CLOCK) !== 0,
+      domain: bytes.number(),
+      uncertainty: bytes.number(),
+      spread: bytes.number(),
+      recordings: decodeRecordings(bytes),
+      parts: decodeParts(bytes),
     };
   });
   return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) };
@@ -70,8 +100,7 @@ export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
 
 /** The block "timeline.coverage": shares of 255, rank by rank, kind by kind. */
 export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
-  if (data.length !== job.ranks.length * LANE_KINDS * job.buckets)
-    throw new Error("the timeline's coverage has a wrong size");
+  if (data.length !== job.ranks.length * LANE_KINDS * job.buckets) throw new Error("the timeline's coverage has a wrong size");
   return data;
 }
 
@@ -82,7 +111,11 @@ function decodeMembers(bytes: Bytes, n: number, first: number): Member[] {
   const duration = list(n, () => bytes.number());
   const wait = list(n, () => bytes.number() - 1);
   return list(n, (i) => ({
-    at: at[i]!, begin: begin[i]!, end: begin[i]! + duration[i]!, wait: wait[i]!, arrival: bytes.number(),
+    at: at[i]!,
+    begin: begin[i]!,
+    end: begin[i]! + duration[i]!,
+    wait: wait[i]!,
+    arrival: bytes.number(),
   }));
 }
 
@@ -96,11 +129,20 @@ interface Whole {
 }
 
 function decodeWhole(bytes: Bytes, begin: number): Whole {
-  return { size: bytes.number(), end: begin + bytes.number(), last: begin + bytes.number(), wait: bytes.number(), waits: bytes.number() === 1 };
+  return {
+    size: bytes.number(),
+    end: begin + bytes.number(),
+    last: begin + bytes.number(),
+    wait: bytes.number(),
+    waits: bytes.number() === 1,
+  };
 }
 
 function wholeOf(members: readonly Member[], begin: number): Whole {
-  let end = begin, last = begin, wait = 0, waits = true;
+  let end = begin,
+    last = begin,
+    wait = 0,
+    waits = true;
   for (const member of members) {
     end = Math.max(end, member.end);
     last = Math.max(last, member.begin);
@@ -113,20 +155,35 @@ function wholeOf(members: readonly Member[], begin: number): Whole {
 /** The block "timeline.operations". */
 export function decodeOperations(data: Uint8Array, job: JobBlock): Operations {
   const bytes = new Bytes(data);
-  const n = bytes.number(), total = bytes.number();
+  const n = bytes.number(),
+    total = bytes.number();
   let begin = 0;
   const all = list(n, (number): Operation => {
     begin += bytes.signed();
     const kind = bytes.number();
-    const group = job.names[bytes.number()] ?? "", description = job.names[bytes.number()] ?? "";
-    const size = bytes.number() - 1, step = bytes.signed();
-    const part = job.ranks.length < job.allRanks, told = part ? decodeWhole(bytes, begin) : null;
-    const members = decodeMembers(bytes, bytes.number(), begin), whole = told ?? wholeOf(members, begin);
+    const group = job.names[bytes.number()] ?? "",
+      description = job.names[bytes.number()] ?? "";
+    const size = bytes.number() - 1,
+      step = bytes.signed();
+    const part = job.ranks.length < job.allRanks,
+      told = part ? decodeWhole(bytes, begin) : null;
+    const members = decodeMembers(bytes, bytes.number(), begin),
+      whole = told ?? wholeOf(members, begin);
     const lastMember = members.find((m) => m.arrival === LAST) ?? null;
     const lastRank = part ? bytes.number() - 1 : lastMember ? job.ranks[lastMember.at]!.rank : -1;
     return {
-      number, begin, kind, group, description, bytes: size, step, members, lastMember, ...whole,
-      waits: whole.waits && whole.size > 1, lastRank: lastRank < 0 ? null : lastRank,
+      number,
+      begin,
+      kind,
+      group,
+      description,
+      bytes: size,
+      step,
+      members,
+      lastMember,
+      ...whole,
+      waits: whole.waits && whole.size > 1,
+      lastRank: lastRank < 0 ? null : lastRank,
     };
   });
   return { list: all, total };
@@ -155,9 +212,14 @@ class Columns implements Events {
 }
 
 function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[], operations: number[]): Track {
-  const at = bytes.number(), kind = bytes.number();
-  const device = bytes.number() - 1, stream = bytes.number() - 1, tid = bytes.number(), name = bytes.number();
-  const n = bytes.number(), end = first + n;
+  const at = bytes.number(),
+    kind = bytes.number();
+  const device = bytes.number() - 1,
+    stream = bytes.number() - 1,
+    tid = bytes.number(),
+    name = bytes.number();
+  const n = bytes.number(),
+    end = first + n;
   if (end > out.n) throw new Error("the timeline has more events than it says");
   let time = 0;
   for (let i = first; i < end; i++) out.begin[i] = time += bytes.signed();
@@ -178,7 +240,8 @@ function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[],
 export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
   const bytes = new Bytes(data);
   const out = new Columns(job.events);
-  const waits = [-1], operations = [-1];
+  const waits = [-1],
+    operations = [-1];
   let first = 0;
   while (!bytes.done) {
     const track = decodeTrack(bytes, out, first, waits, operations);

@@ -5,8 +5,18 @@ import { kindOf, nameOf } from "../path";
 import { trackName } from "./lanes";
 import { HELP } from "./keys";
 import {
-  COLLECTIVE_WORDS, COMPUTE, COPIES, KIND_WORDS, TIED, TRANSFER, UNMATCHED, WAIT,
-  type JobBlock, type Member, type Operation, type Span,
+  COLLECTIVE_WORDS,
+  COMPUTE,
+  COPIES,
+  KIND_WORDS,
+  TIED,
+  TRANSFER,
+  UNMATCHED,
+  WAIT,
+  type JobBlock,
+  type Member,
+  type Operation,
+  type Span,
 } from "./model";
 import type { Placed } from "./path";
 import { doubt } from "./operations";
@@ -14,7 +24,9 @@ import type { Controller } from "./controller";
 import { sumsOf, type RankSums } from "./sums";
 
 /** So many arrivals are listed; of more the first and the last ones. */
-const ALL_ARRIVALS = 32, FIRST = 4, LAST = 16;
+const ALL_ARRIVALS = 32,
+  FIRST = 4,
+  LAST = 16;
 const SUM_ROWS = 256;
 
 export interface Words {
@@ -44,45 +56,94 @@ export function inOrder(operation: Operation): Member[] {
 
 /** Who came last, in words; what clocks cannot tell is said. */
 export function lastWords(operation: Operation, job: JobBlock, poor: boolean): string {
-  if (!operation.waits) return "No wait is known: its kind holds nobody up, a rank of its group gave no kernel, or their clocks cannot be compared.";
-  const order = inOrder(operation), last = order[order.length - 1]!, before = order[order.length - 2];
+  if (!operation.waits)
+    return "No wait is known: its kind holds nobody up, a rank of its group gave no kernel, or their clocks cannot be compared.";
+  const order = inOrder(operation),
+    last = order[order.length - 1]!,
+    before = order[order.length - 2];
   const together = `Waited ${f.time(operation.wait)} together`;
-  if (poor) return `${together}; who came last cannot be told: arrivals differ by less than the clocks can tell (±${f.time(doubt(operation, last.at, job.ranks))}).`;
+  if (poor)
+    return `${together}; who came last cannot be told: arrivals differ by less than the clocks can tell (±${f.time(doubt(operation, last.at, job.ranks))}).`;
   const left = operation.size - order.length;
   if (operation.lastRank !== null)
     return `${together}; rank ${operation.lastRank} came last${left === 0 && before ? `, ${f.time(last.begin - before.begin)} after the one before` : ""}.`;
-  if (left > 0) return `${together}; several came last within what their clocks may be wrong by, and ${f.count(left, "rank is", "ranks are")} not in this page.`;
+  if (left > 0)
+    return `${together}; several came last within what their clocks may be wrong by, and ${f.count(left, "rank is", "ranks are")} not in this page.`;
   const tied = order.filter((member) => member.arrival === TIED).map((member) => rankNumber(job, member));
   return `${together}; ranks ${f.ranges(tied)} came last within what their clocks may be wrong by.`;
 }
 
 function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) => void): Child {
-  const order = inOrder(operation), first = order[0]!;
+  const order = inOrder(operation),
+    first = order[0]!;
   const many = order.length > ALL_ARRIVALS;
   const shown = many ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
-  return h("ol", { class: "tl-arrivals" }, operation.size > order.length && h("li", { class: "tl-more" }, `${f.grouped(operation.size - order.length)} not in this page; of the others:`), shown.map((member) => member === null
-    ? h("li", { class: "tl-more" }, `… ${f.grouped(order.length - FIRST - LAST)} more …`)
-    : h("li", { class: member === operation.lastMember ? "tl-last" : "" },
-        h("button", { attr: { type: "button" }, title: `${f.exact(member.begin - first.begin, "ns")} after the first`, on: { click: () => choose(member) } },
-          `rank ${rankNumber(job, member)} `, h("span", null, member === first ? "first" : `+${f.time(member.begin - first.begin)}`,
-            member.arrival === TIED ? " (tied)" : "")))));
+  return h(
+    "ol",
+    { class: "tl-arrivals" },
+    operation.size > order.length &&
+      h("li", { class: "tl-more" }, `${f.grouped(operation.size - order.length)} not in this page; of the others:`),
+    shown.map((member) =>
+      member === null
+        ? h("li", { class: "tl-more" }, `… ${f.grouped(order.length - FIRST - LAST)} more …`)
+        : h(
+            "li",
+            { class: member === operation.lastMember ? "tl-last" : "" },
+            h(
+              "button",
+              {
+                attr: { type: "button" },
+                title: `${f.exact(member.begin - first.begin, "ns")} after the first`,
+                on: { click: () => choose(member) },
+              },
+              `rank ${rankNumber(job, member)} `,
+              h(
+                "span",
+                null,
+                member === first ? "first" : `+${f.time(member.begin - first.begin)}`,
+                member.arrival === TIED ? " (tied)" : "",
+              ),
+            ),
+          ),
+    ),
+  );
 }
 
 function operationWords(operation: Operation, controller: Controller, worst: ReadonlyMap<number, number>): Words {
-  const { job } = controller.data, last = lastWords(operation, job, controller.chart.poor);
-  const group = operation.description || operation.group, place = worst.get(operation.number);
+  const { job } = controller.data,
+    last = lastWords(operation, job, controller.chart.poor);
+  const group = operation.description || operation.group,
+    place = worst.get(operation.number);
   const facts = [
     operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
     f.count(operation.size, "rank"),
     operation.waits ? `transfer ${f.time(operation.end - operation.last)}` : null,
     place === undefined ? null : placeWords(place),
-  ].filter((part) => part !== null).join(", ");
-  const element = h("div", { class: "tl-two" },
-    h("div", null, h("h2", null, operationTitle(operation)),
+  ]
+    .filter((part) => part !== null)
+    .join(", ");
+  const element = h(
+    "div",
+    { class: "tl-two" },
+    h(
+      "div",
+      null,
+      h("h2", null, operationTitle(operation)),
       h("p", null, facts, group ? [", group ", name(group, 60)] : ""),
       h("p", null, last),
-      h("p", { class: "tl-exact" }, `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`)),
-    h("div", null, h("h2", null, "Arrivals, after the first"), arrivals(operation, job, (member) => controller.selectOperation(operation, member.at))));
+      h(
+        "p",
+        { class: "tl-exact" },
+        `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`,
+      ),
+    ),
+    h(
+      "div",
+      null,
+      h("h2", null, "Arrivals, after the first"),
+      arrivals(operation, job, (member) => controller.selectOperation(operation, member.at)),
+    ),
+  );
   return { element, spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
 
@@ -93,60 +154,143 @@ export function stepAt(job: JobBlock, at: number, time: number): number | null {
 }
 
 function eventWords(row: number, controller: Controller): Words {
-  const { job } = controller.data, lanes = controller.data.lanes!, { events } = lanes, track = lanes.trackOf(row)!;
-  const rank = job.ranks[track.at]!, begin = events.begin[row]!, duration = events.duration[row]!;
-  const step = stepAt(job, track.at, begin), title = job.names[events.name[row]!] ?? "";
-  const where = [`rank ${rank.rank}`, rank.host && visible(rank.host), visible(trackName(track, job.names)), step === null ? null : `step ${step}`, rank.noClock ? "on a clock that cannot be compared" : null].filter(Boolean).join(", ");
+  const { job } = controller.data,
+    lanes = controller.data.lanes!,
+    { events } = lanes,
+    track = lanes.trackOf(row)!;
+  const rank = job.ranks[track.at]!,
+    begin = events.begin[row]!,
+    duration = events.duration[row]!;
+  const step = stepAt(job, track.at, begin),
+    title = job.names[events.name[row]!] ?? "";
+  const where = [
+    `rank ${rank.rank}`,
+    rank.host && visible(rank.host),
+    visible(trackName(track, job.names)),
+    step === null ? null : `step ${step}`,
+    rank.noClock ? "on a clock that cannot be compared" : null,
+  ]
+    .filter(Boolean)
+    .join(", ");
   const kind = KIND_WORDS[events.kind[row]!] ?? "";
   return {
-    element: h("div", { class: "tl-two" },
+    element: h(
+      "div",
+      { class: "tl-two" },
       h("div", null, h("h2", null, name(title, 400)), h("p", null, `${kind}, ${where}`)),
-      h("div", null, h("p", null, h("b", null, f.time(duration)), ` from ${f.time(begin)}`),
-        h("p", { class: "tl-exact" }, `${f.exact(duration, "ns")} from ${f.exact(begin, "ns")}`))),
+      h(
+        "div",
+        null,
+        h("p", null, h("b", null, f.time(duration)), ` from ${f.time(begin)}`),
+        h("p", { class: "tl-exact" }, `${f.exact(duration, "ns")} from ${f.exact(begin, "ns")}`),
+      ),
+    ),
     spoken: `${visible(title).slice(0, 120)}, ${kind}, ${where}, ${f.time(duration)} from ${f.time(begin)}`,
   };
 }
 
 function pieceWords({ piece }: Placed, controller: Controller): Words {
-  const { job, path } = controller.data, own = path.list.filter((each) => each.piece.step === piece.step).map((each) => each.piece);
-  const length = piece.end - piece.begin, whole = f.sum(own.map((each) => each.end - each.begin)), there = f.sum(own.filter((each) => each.rank === piece.rank).map((each) => each.end - each.begin));
-  const title = nameOf(piece), kind = kindOf(piece), where = [`rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null].filter(Boolean).join(", ");
-  const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`, turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
-    h("button", { attr: { type: "button" }, on: { click: () => controller.run({ do: "piece", forward, hop }) } }, text);
+  const { job, path } = controller.data,
+    own = path.list.filter((each) => each.piece.step === piece.step).map((each) => each.piece);
+  const length = piece.end - piece.begin,
+    whole = f.sum(own.map((each) => each.end - each.begin)),
+    there = f.sum(own.filter((each) => each.rank === piece.rank).map((each) => each.end - each.begin));
+  const title = nameOf(piece),
+    kind = kindOf(piece),
+    where = [`rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null].filter(Boolean).join(", ");
+  const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`,
+    turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
+      h("button", { attr: { type: "button" }, on: { click: () => controller.run({ do: "piece", forward, hop }) } }, text);
   return {
-    element: h("div", { class: "tl-two" },
+    element: h(
+      "div",
+      { class: "tl-two" },
       h("div", null, h("h2", null, "Critical path: ", kind), title && h("p", null, name(title, 400)), h("p", null, where)),
-      h("div", null, h("p", null, h("b", null, f.time(length)), ` from ${f.time(piece.begin)}, ${share}`),
+      h(
+        "div",
+        null,
+        h("p", null, h("b", null, f.time(length)), ` from ${f.time(piece.begin)}, ${share}`),
         h("p", null, `${f.percent(f.share(there, whole))} of its path lies on rank ${piece.rank}`),
-        h("p", { class: "tl-exact" }, `${f.exact(length, "ns")} from ${f.exact(piece.begin, "ns")}, piece ${f.grouped(piece.place + 1)} of ${f.grouped(own.length)}`),
-        h("p", { class: "tl-turn" }, turn("Previous piece", false, false), turn("Next piece", true, false), turn("Next rank", true, true)))),
+        h(
+          "p",
+          { class: "tl-exact" },
+          `${f.exact(length, "ns")} from ${f.exact(piece.begin, "ns")}, piece ${f.grouped(piece.place + 1)} of ${f.grouped(own.length)}`,
+        ),
+        h("p", { class: "tl-turn" }, turn("Previous piece", false, false), turn("Next piece", true, false), turn("Next rank", true, true)),
+      ),
+    ),
     spoken: `Critical path, ${kind} ${visible(title).slice(0, 120)}, ${where}, ${f.time(length)}, ${share}`,
   };
 }
 
 const SUM_COLUMNS: readonly (readonly [string, number])[] = [
-  ["Compute", COMPUTE], ["Transfer", TRANSFER], ["Wait", WAIT], ["Wait unknown", UNMATCHED], ["Copies", COPIES],
+  ["Compute", COMPUTE],
+  ["Transfer", TRANSFER],
+  ["Wait", WAIT],
+  ["Wait unknown", UNMATCHED],
+  ["Copies", COPIES],
 ];
 
 function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {
   const unit = f.timeUnit(sums.flatMap((row) => row.kinds));
-  const head = h("tr", null, h("th", null, "Rank"), SUM_COLUMNS.map(([title]) => h("th", { class: "right" }, title, h("span", { class: "unit" }, ` ${unit.name}`))));
-  const digits = f.columnDigits(sums.flatMap((row) => row.kinds), unit);
-  return h("div", { class: "tl-sums", attr: { tabindex: 0, role: "region", "aria-label": "Sums per rank" } },
-    h("table", { class: "grid" }, h("thead", null, head),
-      h("tbody", null, sums.slice(0, SUM_ROWS).map((row) => h("tr", null, h("td", null, `${row.exact ? "" : "≈ "}${job.ranks[row.at]!.rank}`),
-        SUM_COLUMNS.map(([, kind]) => h("td", { class: "right", title: row.exact ? f.exact(row.kinds[kind]!, "ns") : undefined }, f.scaled(row.kinds[kind]!, unit, digits))))))));
+  const head = h(
+    "tr",
+    null,
+    h("th", null, "Rank"),
+    SUM_COLUMNS.map(([title]) => h("th", { class: "right" }, title, h("span", { class: "unit" }, ` ${unit.name}`))),
+  );
+  const digits = f.columnDigits(
+    sums.flatMap((row) => row.kinds),
+    unit,
+  );
+  return h(
+    "div",
+    { class: "tl-sums", attr: { tabindex: 0, role: "region", "aria-label": "Sums per rank" } },
+    h(
+      "table",
+      { class: "grid" },
+      h("thead", null, head),
+      h(
+        "tbody",
+        null,
+        sums.slice(0, SUM_ROWS).map((row) =>
+          h(
+            "tr",
+            null,
+            h("td", null, `${row.exact ? "" : "≈ "}${job.ranks[row.at]!.rank}`),
+            SUM_COLUMNS.map(([, kind]) =>
+              h(
+                "td",
+                { class: "right", title: row.exact ? f.exact(row.kinds[kind]!, "ns") : undefined },
+                f.scaled(row.kinds[kind]!, unit, digits),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function markWords(mark: Span, controller: Controller): Words {
-  const { job, lanes, pyramid } = controller.data, sums = sumsOf(job, lanes, pyramid, mark);
-  const length = f.time(mark.end - mark.begin), rough = sums.some((row) => !row.exact);
+  const { job, lanes, pyramid } = controller.data,
+    sums = sumsOf(job, lanes, pyramid, mark);
+  const length = f.time(mark.end - mark.begin),
+    rough = sums.some((row) => !row.exact);
   return {
-    element: h("div", null, h("h2", null, `Marked: ${length} from ${f.time(mark.begin)}`),
-      h("p", { class: "tl-exact" }, "What each lane shows, so communication also where compute hides it.",
+    element: h(
+      "div",
+      null,
+      h("h2", null, `Marked: ${length} from ${f.time(mark.begin)}`),
+      h(
+        "p",
+        { class: "tl-exact" },
+        "What each lane shows, so communication also where compute hides it.",
         rough ? " ≈ from shares: not all events of the rank are in this page." : "",
-        sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : ""),
-      sumTable(sums, job)),
+        sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : "",
+      ),
+      sumTable(sums, job),
+    ),
     spoken: `Marked ${length} from ${f.time(mark.begin)}`,
   };
 }
@@ -157,17 +301,53 @@ function key(text: string): HTMLElement {
 
 /** The keys. */
 export function help(): HTMLElement {
-  return h("div", null, h("h2", null, "Keys and gestures"),
-    h("dl", { class: "tl-help" }, HELP.map(([keys, does]) => [h("dt", null, keys), h("dd", null, does)])));
+  return h(
+    "div",
+    null,
+    h("h2", null, "Keys and gestures"),
+    h(
+      "dl",
+      { class: "tl-help" },
+      HELP.map(([keys, does]) => [h("dt", null, keys), h("dd", null, does)]),
+    ),
+  );
 }
 
 function nothing(): Words {
   return {
-    element: h("div", { class: "tl-two" },
-      h("div", null, h("h2", null, "Select an event or a collective"),
-        h("p", null, "Click a bar. A line through the ranks joins one collective; its dashed end is the last arrival, which releases all.")),
-      h("p", { class: "tl-keys" }, key("w"), key("s"), " zoom ", key("a"), key("d"), " move ", key("["), key("]"), " collectives ",
-        key("f"), " fit ", key("0"), " whole job ", key("/"), " find ", key("m"), " sums ", key("?"), " all keys")),
+    element: h(
+      "div",
+      { class: "tl-two" },
+      h(
+        "div",
+        null,
+        h("h2", null, "Select an event or a collective"),
+        h("p", null, "Click a bar. A line through the ranks joins one collective; its dashed end is the last arrival, which releases all."),
+      ),
+      h(
+        "p",
+        { class: "tl-keys" },
+        key("w"),
+        key("s"),
+        " zoom ",
+        key("a"),
+        key("d"),
+        " move ",
+        key("["),
+        key("]"),
+        " collectives ",
+        key("f"),
+        " fit ",
+        key("0"),
+        " whole job ",
+        key("/"),
+        " find ",
+        key("m"),
+        " sums ",
+        key("?"),
+        " all keys",
+      ),
+    ),
     spoken: "Nothing selected",
   };
 }
@@ -175,11 +355,15 @@ function nothing(): Words {
 /** Writes what is selected or marked; gives what is to be spoken. */
 export function writeDetails(box: HTMLElement, controller: Controller, worst: ReadonlyMap<number, number>): string {
   const { selected, mark } = controller.state;
-  const words = mark ? markWords(mark, controller)
-    : selected.piece ? pieceWords(selected.piece, controller)
-    : selected.operation ? operationWords(selected.operation, controller, worst)
-    : selected.event >= 0 && controller.data.lanes ? eventWords(selected.event, controller)
-    : nothing();
+  const words = mark
+    ? markWords(mark, controller)
+    : selected.piece
+      ? pieceWords(selected.piece, controller)
+      : selected.operation
+        ? operationWords(selected.operation, controller, worst)
+        : selected.event >= 0 && controller.data.lanes
+          ? eventWords(selected.event, controller)
+          : nothing();
   fill(box, words.element);
   return words.spoken;
 }

@@ -26,19 +26,25 @@ function addressOfEvent(events: Events, row: number): string {
 
 /* The way back; -1 for none. */
 function findEvent(lanes: Lanes, at: number, text: string): number {
-  const { events } = lanes, [kind, depth, begin, duration] = text.split(".").map(Number);
+  const { events } = lanes,
+    [kind, depth, begin, duration] = text.split(".").map(Number);
   for (const { first, n } of lanes.of(at).tracks)
     for (let row = first; row < first + n; row++)
-      if (events.begin[row] === begin && events.duration[row] === duration && events.kind[row] === kind && events.depth[row] === depth) return row;
+      if (events.begin[row] === begin && events.duration[row] === duration && events.kind[row] === kind && events.depth[row] === depth)
+        return row;
   return -1;
 }
 
 /** What the address is to keep; null takes a key away. */
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
-  const { state, data } = controller, { operation, at, piece, event } = state.selected;
+  const { state, data } = controller,
+    { operation, at, piece, event } = state.selected;
   const whole = state.span.end - state.span.begin >= data.job.duration * 0.9999;
   const place = operation ? worst.places.get(operation.number) : undefined;
-  const open = [...state.open].map((rank) => data.job.ranks[rank]!.rank).sort((a, b) => a - b).slice(0, MOST_OPEN);
+  const open = [...state.open]
+    .map((rank) => data.job.ranks[rank]!.rank)
+    .sort((a, b) => a - b)
+    .slice(0, MOST_OPEN);
   return {
     t: whole ? null : write(state.span),
     mark: state.mark ? write(state.mark) : null,
@@ -55,7 +61,8 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
 
 /** Sets what needs no events: window, rank, opened ranks. */
 export function applyFirst(controller: Controller, params: Params): void {
-  const { state, data, chart } = controller, { ranks } = data.job;
+  const { state, data, chart } = controller,
+    { ranks } = data.job;
   const placeOf = (text: string): number => ranks.findIndex((rank) => rank.rank === wholeNumber(text));
   state.span = parse(params.get("t"), data.job.duration) ?? state.span;
   for (const text of (params.get("open") ?? "").split(",").slice(0, MOST_OPEN)) {
@@ -75,10 +82,14 @@ export function applyFirst(controller: Controller, params: Params): void {
 export function applyRest(controller: Controller, params: Params, worst: Worst): void {
   const { state, data } = controller;
   const number = worst.numbers.get(wholeNumber(params.get("coll"))) ?? wholeNumber(params.get("op"));
-  const operation = data.operations[number], piece = data.path.find(params.get("piece")), find = params.get("find"), wanted = params.get("event"); // before the address is written again
+  const operation = data.operations[number],
+    piece = data.path.find(params.get("piece")),
+    find = params.get("find"),
+    wanted = params.get("event"); // before the address is written again
   controller.chart.arrange();
   if (operation) {
-    const span = parse(params.get("t"), data.job.duration) ?? around({ begin: operation.begin, end: operation.end }, data.job.duration, 0.15);
+    const span =
+      parse(params.get("t"), data.job.duration) ?? around({ begin: operation.begin, end: operation.end }, data.job.duration, 0.15);
     const at = state.selected.at;
     controller.selectOperation(operation, at);
     controller.setSpan(span);
@@ -87,7 +98,8 @@ export function applyRest(controller: Controller, params: Params, worst: Worst):
     controller.selectPiece(piece);
     controller.setSpan(span);
   } else if (state.selected.at >= 0) {
-    const event = wanted !== undefined && data.lanes ? findEvent(data.lanes, state.selected.at, wanted) : -1, span = parse(params.get("t"), data.job.duration);
+    const event = wanted !== undefined && data.lanes ? findEvent(data.lanes, state.selected.at, wanted) : -1,
+      span = parse(params.get("t"), data.job.duration);
     controller.showRank(state.selected.at, true);
     if (event >= 0) controller.selectEvent(event);
     if (event >= 0 && span) controller.setSpan(span);

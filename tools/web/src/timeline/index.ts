@@ -16,18 +16,41 @@ import { KIND_WORDS, type JobBlock } from "./model";
 import type { Found } from "./names";
 import { readTheme } from "./theme";
 
-const DETAILS_ROOM = 190, LEAST_HEIGHT = 320, PHONE = 600, PRINT_RATIO = 2;
+const DETAILS_ROOM = 190,
+  LEAST_HEIGHT = 320,
+  PHONE = 600,
+  PRINT_RATIO = 2;
 const LEGEND = [
-  ["compute", "Compute"], ["transfer", "Transfer"], ["wait", "Wait"], ["unmatched", "Wait unknown"], ["copies", "Copies"],
+  ["compute", "Compute"],
+  ["transfer", "Transfer"],
+  ["wait", "Wait"],
+  ["unmatched", "Wait unknown"],
+  ["copies", "Copies"],
 ] as const;
 
 /** The elements of the view. */
 class Page implements Listener {
-  readonly canvas = h("canvas", { attr: {
-    tabindex: 0, role: "application", "aria-label": "Timeline of all ranks", "aria-roledescription": "timeline", "aria-describedby": "tl-spoken",
-  } });
-  readonly path = h("button", { attr: { type: "button", "aria-label": "Critical path (c)" }, title: "What decides when each step ends (c; its pieces: k, j)", on: { click: () => this.controller.run({ do: "path" }) } }, "Critical path");
-  readonly find = h("input", { attr: { type: "search", placeholder: "Find kernels, e.g. flash", "aria-label": "Find in names", spellcheck: false } });
+  readonly canvas = h("canvas", {
+    attr: {
+      tabindex: 0,
+      role: "application",
+      "aria-label": "Timeline of all ranks",
+      "aria-roledescription": "timeline",
+      "aria-describedby": "tl-spoken",
+    },
+  });
+  readonly path = h(
+    "button",
+    {
+      attr: { type: "button", "aria-label": "Critical path (c)" },
+      title: "What decides when each step ends (c; its pieces: k, j)",
+      on: { click: () => this.controller.run({ do: "path" }) },
+    },
+    "Critical path",
+  );
+  readonly find = h("input", {
+    attr: { type: "search", placeholder: "Find kernels, e.g. flash", "aria-label": "Find in names", spellcheck: false },
+  });
   readonly count = h("output", { attr: { "aria-live": "polite" } });
   readonly hover = h("span", { class: "tl-hover" });
   readonly leftOut = h("span", { class: "tl-left-out" });
@@ -41,23 +64,49 @@ class Page implements Listener {
   #ready = false;
   #gone = false;
 
-  constructor(root: HTMLElement, readonly context: Context, readonly loaded: Loaded) {
+  constructor(
+    root: HTMLElement,
+    readonly context: Context,
+    readonly loaded: Loaded,
+  ) {
     this.controller = new Controller(loaded.data, this.canvas, this);
-    fill(root, this.#head(), h("div", { class: "tl-box" }, this.canvas,
-      h("div", { class: "tl-status" }, this.hover, this.leftOut, h("span", { class: "tl-kept" }, keptWords(loaded.data.job, context.job))), this.details, this.spoken));
+    fill(
+      root,
+      this.#head(),
+      h(
+        "div",
+        { class: "tl-box" },
+        this.canvas,
+        h(
+          "div",
+          { class: "tl-status" },
+          this.hover,
+          this.leftOut,
+          h("span", { class: "tl-kept" }, keptWords(loaded.data.job, context.job)),
+        ),
+        this.details,
+        this.spoken,
+      ),
+    );
     const input = new Input(this.controller, this.canvas);
     this.#listen(document, "keydown", (e) => input.key(e as KeyboardEvent));
     this.#listen(window, "resize", () => this.resize());
     this.#listen(document, "themechange", () => this.#retheme());
     this.#listen(window, "beforeprint", () => this.#print());
-    this.#listen(window, "afterprint", () => { this.#retheme(); this.resize(); });
+    this.#listen(window, "afterprint", () => {
+      this.#retheme();
+      this.resize();
+    });
     this.resize();
     applyFirst(this.controller, context.params);
     if (!context.params.has("rank")) this.#showBlamed();
     this.selected();
     this.controller.chart.draw();
     this.drawn();
-    void loaded.all.then(() => this.#complete(), (error: Error) => this.#fail(error));
+    void loaded.all.then(
+      () => this.#complete(),
+      (error: Error) => this.#fail(error),
+    );
   }
 
   #listen(target: EventTarget, event: string, listener: (e: Event) => void): void {
@@ -77,17 +126,24 @@ class Page implements Listener {
     const { controller } = this;
     this.find.addEventListener("input", () => controller.search(this.find.value));
     this.find.addEventListener("keydown", (e) => this.#findKey(e));
-    return h("div", { class: "tl-head" }, h("h1", { attr: { tabindex: -1 } }, "Timeline"),
+    return h(
+      "div",
+      { class: "tl-head" },
+      h("h1", { attr: { tabindex: -1 } }, "Timeline"),
       h("div", { class: "tl-find" }, this.find, this.count),
-      h("div", { class: "tl-tools", attr: { role: "group", "aria-label": "Window" } },
+      h(
+        "div",
+        { class: "tl-tools", attr: { role: "group", "aria-label": "Window" } },
         button("+", "Zoom in (w)", () => controller.run({ do: "zoom", factor: 0.5 })),
         button("−", "Zoom out (s)", () => controller.run({ do: "zoom", factor: 2 })),
         button("Whole job", "Show the whole job (0)", () => controller.run({ do: "whole" })),
         button("[", "Previous collective ([)", () => controller.run({ do: "operation", forward: false, byWait: false })),
         button("]", "Next collective (])", () => controller.run({ do: "operation", forward: true, byWait: false })),
         this.loaded.data.path.list.length > 0 && this.path,
-        button("?", "Keys and gestures (?)", () => this.asked("help"))),
-      legend(LEGEND));
+        button("?", "Keys and gestures (?)", () => this.asked("help")),
+      ),
+      legend(LEGEND),
+    );
   }
 
   #findKey(e: KeyboardEvent): void {
@@ -103,14 +159,19 @@ class Page implements Listener {
 
   /* A job that does not fit begins where its verdict points. */
   #showBlamed(): void {
-    const table = this.context.job.table("stragglers.job"), rank = table.num(0, "rank");
+    const table = this.context.job.table("stragglers.job"),
+      rank = table.num(0, "rank");
     if (rank === null) return;
-    this.controller.showRank(this.loaded.data.job.ranks.findIndex((each) => each.rank === rank), true);
+    this.controller.showRank(
+      this.loaded.data.job.ranks.findIndex((each) => each.rank === rank),
+      true,
+    );
   }
 
   #complete(): void {
     if (this.#gone) return;
-    const { chart } = this.controller, worst = this.context.job.table("collectives.worst");
+    const { chart } = this.controller,
+      worst = this.context.job.table("collectives.worst");
     chart.refresh();
     for (let row = 0; row < worst.n; row++) {
       const operation = chart.index.find(worst.num(row, "begin_ns"), worst.num(row, "wait_ns"));
@@ -133,7 +194,8 @@ class Page implements Listener {
   }
 
   resize(): void {
-    const { chart } = this.controller, top = this.canvas.getBoundingClientRect().top + window.scrollY;
+    const { chart } = this.controller,
+      top = this.canvas.getBoundingClientRect().top + window.scrollY;
     const width = this.canvas.parentElement?.clientWidth ?? 800;
     const room = width < PHONE ? window.innerHeight * 0.62 : window.innerHeight - top - DETAILS_ROOM;
     chart.width = width;
@@ -149,7 +211,9 @@ class Page implements Listener {
 
   /* Paper is light, and finer than a screen. */
   #print(): void {
-    const { chart } = this.controller, root = document.documentElement, before = root.dataset["theme"];
+    const { chart } = this.controller,
+      root = document.documentElement,
+      before = root.dataset["theme"];
     root.dataset["theme"] = "light";
     chart.theme = readTheme(root);
     if (before === undefined) delete root.dataset["theme"];
@@ -167,9 +231,12 @@ class Page implements Listener {
   }
 
   #writeCount(): void {
-    const { found } = this.controller.state, at = this.controller.foundAt, whole = this.loaded.data.job.complete;
+    const { found } = this.controller.state,
+      at = this.controller.foundAt,
+      whole = this.loaded.data.job.complete;
     this.count.textContent = found
-      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found)}` : "";
+      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found)}`
+      : "";
   }
 
   moved(): void {
@@ -178,8 +245,11 @@ class Page implements Listener {
 
   drawn(): void {
     this.#writeHover();
-    const { chart } = this.controller, left = chart.leftOut;
-    const text = left ? `--from ${(Math.floor(left.begin / 1e3) / 1e6).toFixed(6)} --to ${(Math.ceil(left.end / 1e3) / 1e6).toFixed(6)}` : "";
+    const { chart } = this.controller,
+      left = chart.leftOut;
+    const text = left
+      ? `--from ${(Math.floor(left.begin / 1e3) / 1e6).toFixed(6)} --to ${(Math.ceil(left.end / 1e3) / 1e6).toFixed(6)}`
+      : "";
     if (text !== this.#leftOutText) {
       this.#leftOutText = text;
       fill(this.leftOut, text && ["Detail left out here; for Perfetto: ", h("code", null, `tmerge export ${storeName()} ${text}`)]);
@@ -192,7 +262,9 @@ class Page implements Listener {
     const { pointer, state, chart, data } = this.controller;
     this.#writeTip();
     if (!pointer || pointer.x < chart.gutter || pointer.y < 0) return void (this.hover.textContent = "");
-    const time = chart.scale.time(pointer.x), { hovered } = state, parts = [f.time(Math.max(0, time))];
+    const time = chart.scale.time(pointer.x),
+      { hovered } = state,
+      parts = [f.time(Math.max(0, time))];
     if (hovered.at >= 0) {
       parts.push(`rank ${data.job.ranks[hovered.at]!.rank}`);
       const step = stepAt(data.job, hovered.at, time);
@@ -202,17 +274,30 @@ class Page implements Listener {
     if (hovered.piece) parts.push("critical path");
     if (hovered.operation) parts.push(operationTitle(hovered.operation));
     if (hovered.event >= 0 && events)
-      parts.push(`${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`, f.time(events.duration[hovered.event]!));
+      parts.push(
+        `${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`,
+        f.time(events.duration[hovered.event]!),
+      );
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }
 
   /* What of the critical path is under the pointer. */
   #writeTip(): void {
-    const { pointer, state } = this.controller, piece = state.hovered.piece?.piece;
+    const { pointer, state } = this.controller,
+      piece = state.hovered.piece?.piece;
     if (!piece || !pointer) return void (this.#tipped && hideTip(), (this.#tipped = false));
-    const box = this.canvas.getBoundingClientRect(), text = nameOf(piece);
+    const box = this.canvas.getBoundingClientRect(),
+      text = nameOf(piece);
     this.#tipped = true;
-    tipAt([box.left + pointer.x, box.top + pointer.y], [h("b", null, kindOf(piece)), text && [h("br"), cut(visible(text), 200)], h("br"), `rank ${piece.rank}, ${f.time(piece.end - piece.begin)}`]);
+    tipAt(
+      [box.left + pointer.x, box.top + pointer.y],
+      [
+        h("b", null, kindOf(piece)),
+        text && [h("br"), cut(visible(text), 200)],
+        h("br"),
+        `rank ${piece.rank}, ${f.time(piece.end - piece.begin)}`,
+      ],
+    );
   }
 
   asked(what: "find" | "help" | "details"): void {
@@ -228,13 +313,16 @@ class Page implements Listener {
 
 /** How many events the page holds, in words. */
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {
-  const all = job.table("job.job").num(0, "events") ?? 0, rest = complete ? " All others are instants, counters and the profiler’s own." : "";
+  const all = job.table("job.job").num(0, "events") ?? 0,
+    rest = complete ? " All others are instants, counters and the profiler’s own." : "";
   return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
 }
 
 /* ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms" */
 function foundWords({ groups }: Found): string {
-  const parts = groups.filter((group) => group.count > 0).map(({ what, count, time }) => `${f.grouped(count)} ${count === 1 ? what[0] : what[1]} ${f.time(time)}`);
+  const parts = groups
+    .filter((group) => group.count > 0)
+    .map(({ what, count, time }) => `${f.grouped(count)} ${count === 1 ? what[0] : what[1]} ${f.time(time)}`);
   return parts.length > 0 ? `: ${parts.join(", ")}` : "";
 }
 
@@ -246,7 +334,8 @@ export const timeline: View = {
   wide: true,
   shown: (job: Job) => job.kind === "report",
   render(root, context) {
-    let page: Page | undefined, gone = false;
+    let page: Page | undefined,
+      gone = false;
     const waiting = h("p", { class: "empty" }, "Unpacking …");
     root.append(h("div", { class: "tl-head" }, h("h1", { attr: { tabindex: -1 } }, "Timeline")), waiting);
     delete document.body.dataset["timeline"];
@@ -257,7 +346,10 @@ export const timeline: View = {
         page = new Page(root, context, loaded);
         if (focused) root.querySelector("h1")?.focus({ preventScroll: true });
       },
-      (error: Error) => { if (!gone) waiting.replaceWith(empty(`The timeline cannot be shown: ${error.message}.`)); });
+      (error: Error) => {
+        if (!gone) waiting.replaceWith(empty(`The timeline cannot be shown: ${error.message}.`));
+      },
+    );
     return () => {
       gone = true;
       page?.leave();

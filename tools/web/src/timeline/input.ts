@@ -9,7 +9,8 @@ import { pan } from "./span";
 const CLICK = 4;
 /** Keys that move what is scrolled. */
 const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
-const WHEEL_ZOOM = 0.0025, LINE = 16;
+const WHEEL_ZOOM = 0.0025,
+  LINE = 16;
 
 interface Press {
   readonly zone: Zone;
@@ -26,7 +27,10 @@ export class Input {
   #press: Press | null = null;
   #pinch: { distance: number; span: Span; at: number } | null = null;
 
-  constructor(readonly controller: Controller, readonly element: HTMLCanvasElement) {
+  constructor(
+    readonly controller: Controller,
+    readonly element: HTMLCanvasElement,
+  ) {
     element.addEventListener("pointerdown", (e) => this.#down(e));
     element.addEventListener("pointermove", (e) => this.#move(e));
     element.addEventListener("pointerup", (e) => this.#up(e));
@@ -43,7 +47,8 @@ export class Input {
 
   /** A key, wherever the focus is: but for what has a use for it itself. */
   key(e: KeyboardEvent): void {
-    const command = commandOf(e), at = e.target instanceof Element ? e.target : document.body;
+    const command = commandOf(e),
+      at = e.target instanceof Element ? e.target : document.body;
     if (!command || e.defaultPrevented || at.closest("input, select, textarea")) return;
     if (e.key === "Enter" && at.closest("a, button, summary")) return;
     if (SCROLLS.has(e.key) && at.closest(".tl-details")) return;
@@ -53,7 +58,8 @@ export class Input {
 
   #down(e: PointerEvent): void {
     if (e.button !== 0) return;
-    const { x, y } = this.#place(e), { chart, state } = this.controller;
+    const { x, y } = this.#place(e),
+      { chart, state } = this.controller;
     this.element.focus({ preventScroll: true });
     this.element.setPointerCapture(e.pointerId);
     this.#pointers.set(e.pointerId, { x, y });
@@ -67,11 +73,16 @@ export class Input {
     if (!a || !b) return;
     this.#press = null;
     this.controller.setMark(null);
-    this.#pinch = { distance: Math.max(20, Math.hypot(a.x - b.x, a.y - b.y)), span: this.controller.state.span, at: this.controller.chart.scale.time((a.x + b.x) / 2) };
+    this.#pinch = {
+      distance: Math.max(20, Math.hypot(a.x - b.x, a.y - b.y)),
+      span: this.controller.state.span,
+      at: this.controller.chart.scale.time((a.x + b.x) / 2),
+    };
   }
 
   #move(e: PointerEvent): void {
-    const { x, y } = this.#place(e), { controller } = this;
+    const { x, y } = this.#place(e),
+      { controller } = this;
     controller.pointer = { x, y };
     if (this.#pointers.has(e.pointerId)) this.#pointers.set(e.pointerId, { x, y });
     if (this.#pinch) return this.#doPinch();
@@ -85,9 +96,11 @@ export class Input {
   }
 
   #doPinch(): void {
-    const [a, b] = [...this.#pointers.values()], pinch = this.#pinch!;
+    const [a, b] = [...this.#pointers.values()],
+      pinch = this.#pinch!;
     if (!a || !b) return;
-    const { chart } = this.controller, { left, width } = chart.scale;
+    const { chart } = this.controller,
+      { left, width } = chart.scale;
     const factor = pinch.distance / Math.max(20, Math.hypot(a.x - b.x, a.y - b.y));
     const length = (pinch.span.end - pinch.span.begin) * factor;
     const begin = pinch.at - (((a.x + b.x) / 2 - left) / width) * length;
@@ -95,7 +108,8 @@ export class Input {
   }
 
   #drag(press: Press, x: number, y: number): void {
-    const { controller } = this, { chart, state } = controller;
+    const { controller } = this,
+      { chart, state } = controller;
     const k = chart.scale.k;
     if (press.zone === "strip") return this.#brush(x);
     if (press.zone === "scrollbar") {
@@ -115,7 +129,9 @@ export class Input {
 
   /* Centres the window where the strip is pressed. */
   #brush(x: number): void {
-    const { controller } = this, { left, width } = controller.chart.scale, { span } = controller.state;
+    const { controller } = this,
+      { left, width } = controller.chart.scale,
+      { span } = controller.state;
     const time = ((x - left) / width) * controller.duration;
     if (span.end - span.begin >= controller.duration * 0.999) {
       const length = controller.duration / 8;
@@ -131,7 +147,9 @@ export class Input {
       if (this.#pointers.size < 2) this.#pinch = null;
       return;
     }
-    const press = this.#press, { controller } = this, { mark } = controller.state;
+    const press = this.#press,
+      { controller } = this,
+      { mark } = controller.state;
     this.#press = null;
     if (!press) return;
     if (press.zone === "ruler" && press.moved && mark) {
@@ -142,7 +160,9 @@ export class Input {
   }
 
   #click(press: Press): void {
-    const { controller } = this, { chart } = controller, row = chart.row(press.y);
+    const { controller } = this,
+      { chart } = controller,
+      row = chart.row(press.y);
     if (press.zone === "gutter" && row && (row.kind === "rank" || row.kind === "sub")) return controller.toggle(row.at);
     if (press.zone !== "lanes") return;
     const target = chart.target(press.x, press.y);
@@ -152,7 +172,12 @@ export class Input {
 
   #twice(e: MouseEvent): void {
     const { x, y } = this.#place(e);
-    if (this.controller.chart.zone(x, y) === "lanes") this.controller.run(this.controller.state.selected.event >= 0 || this.controller.state.selected.operation || this.controller.state.selected.piece ? { do: "fit" } : { do: "zoom", factor: 0.5 });
+    if (this.controller.chart.zone(x, y) === "lanes")
+      this.controller.run(
+        this.controller.state.selected.event >= 0 || this.controller.state.selected.operation || this.controller.state.selected.piece
+          ? { do: "fit" }
+          : { do: "zoom", factor: 0.5 },
+      );
     else if (y < HEAD) this.controller.run({ do: "whole" });
   }
 
@@ -169,8 +194,10 @@ export class Input {
   }
 
   #wheel(e: WheelEvent): void {
-    const unit = e.deltaMode === 1 ? LINE : 1, { controller } = this;
-    const dx = e.deltaX * unit, dy = e.deltaY * unit;
+    const unit = e.deltaMode === 1 ? LINE : 1,
+      { controller } = this;
+    const dx = e.deltaX * unit,
+      dy = e.deltaY * unit;
     if (e.ctrlKey || e.metaKey) {
       e.preventDefault();
       return controller.zoomAt(this.#place(e).x, Math.exp(Math.max(-200, Math.min(200, dy)) * WHEEL_ZOOM * (Math.abs(dy) < 20 ? 4 : 1)));

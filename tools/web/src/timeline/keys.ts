@@ -20,41 +20,78 @@ export interface Key {
   readonly altKey: boolean;
 }
 
-const ZOOM = 1.5, ZOOM_FAST = 4, PAN = 0.2, PAN_FAST = 0.8;
+const ZOOM = 1.5,
+  ZOOM_FAST = 4,
+  PAN = 0.2,
+  PAN_FAST = 0.8;
 
 /** The command of a key; null for one that means nothing here, which the browser keeps. */
 export function commandOf(event: Key): Command | null {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   const fast = event.shiftKey;
   switch (event.key.length === 1 ? event.key.toLowerCase() : event.key) {
-    case "w": return { do: "zoom", factor: 1 / (fast ? ZOOM_FAST : ZOOM) };
-    case "s": return { do: "zoom", factor: fast ? ZOOM_FAST : ZOOM };
-    case "+": case "=": return { do: "zoom", factor: 1 / ZOOM };
-    case "-": return { do: "zoom", factor: ZOOM };
-    case "a": case "ArrowLeft": return { do: "pan", share: fast ? -PAN_FAST : -PAN };
-    case "d": case "ArrowRight": return { do: "pan", share: fast ? PAN_FAST : PAN };
-    case "ArrowUp": return { do: "scroll", rows: -1 };
-    case "ArrowDown": return { do: "scroll", rows: 1 };
-    case "PageUp": return { do: "page", pages: -1 };
-    case "PageDown": return { do: "page", pages: 1 };
-    case "f": return { do: "fit" };
-    case "0": case "Home": return { do: "whole" };
-    case "[": case "{": return { do: "operation", forward: false, byWait: fast };
-    case "]": case "}": return { do: "operation", forward: true, byWait: fast };
-    case ",": return { do: "event", forward: false };
-    case ".": return { do: "event", forward: true };
-    case "c": return { do: "path" };
-    case "j": return { do: "piece", forward: true, hop: fast };
-    case "k": return { do: "piece", forward: false, hop: fast };
-    case "/": return { do: "find" };
-    case "Enter": return { do: "details" };
-    case "Escape": return { do: "clear" };
-    case "m": return { do: "mark" };
-    case "n": return { do: "step", forward: true };
-    case "p": return { do: "step", forward: false };
-    case "o": return { do: "open" };
-    case "?": return { do: "help" };
-    default: return null;
+    case "w":
+      return { do: "zoom", factor: 1 / (fast ? ZOOM_FAST : ZOOM) };
+    case "s":
+      return { do: "zoom", factor: fast ? ZOOM_FAST : ZOOM };
+    case "+":
+    case "=":
+      return { do: "zoom", factor: 1 / ZOOM };
+    case "-":
+      return { do: "zoom", factor: ZOOM };
+    case "a":
+    case "ArrowLeft":
+      return { do: "pan", share: fast ? -PAN_FAST : -PAN };
+    case "d":
+    case "ArrowRight":
+      return { do: "pan", share: fast ? PAN_FAST : PAN };
+    case "ArrowUp":
+      return { do: "scroll", rows: -1 };
+    case "ArrowDown":
+      return { do: "scroll", rows: 1 };
+    case "PageUp":
+      return { do: "page", pages: -1 };
+    case "PageDown":
+      return { do: "page", pages: 1 };
+    case "f":
+      return { do: "fit" };
+    case "0":
+    case "Home":
+      return { do: "whole" };
+    case "[":
+    case "{":
+      return { do: "operation", forward: false, byWait: fast };
+    case "]":
+    case "}":
+      return { do: "operation", forward: true, byWait: fast };
+    case ",":
+      return { do: "event", forward: false };
+    case ".":
+      return { do: "event", forward: true };
+    case "c":
+      return { do: "path" };
+    case "j":
+      return { do: "piece", forward: true, hop: fast };
+    case "k":
+      return { do: "piece", forward: false, hop: fast };
+    case "/":
+      return { do: "find" };
+    case "Enter":
+      return { do: "details" };
+    case "Escape":
+      return { do: "clear" };
+    case "m":
+      return { do: "mark" };
+    case "n":
+      return { do: "step", forward: true };
+    case "p":
+      return { do: "step", forward: false };
+    case "o":
+      return { do: "open" };
+    case "?":
+      return { do: "help" };
+    default:
+      return null;
   }
 }
 

@@ -6,7 +6,10 @@ export class EventList {
   /** The latest end of all events up to each. */
   readonly #ends: Float64Array;
 
-  constructor(readonly events: Events, readonly rows: Uint32Array) {
+  constructor(
+    readonly events: Events,
+    readonly rows: Uint32Array,
+  ) {
     this.#ends = new Float64Array(rows.length);
     let latest = -Infinity;
     for (let i = 0; i < rows.length; i++) {
@@ -31,9 +34,13 @@ export class EventList {
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });
-    let best = -1, bestDistance = Infinity, bestDuration = Infinity;
+    let best = -1,
+      bestDistance = Infinity,
+      bestDuration = Infinity;
     for (let i = first; i < end; i++) {
-      const row = this.rows[i]!, from = begin[row]!, to = from + duration[row]!;
+      const row = this.rows[i]!,
+        from = begin[row]!,
+        to = from + duration[row]!;
       const distance = time < from ? from - time : time > to ? time - to : 0;
       if (distance > slack || distance > bestDistance) continue;
       if (distance === bestDistance && duration[row]! >= bestDuration) continue;
@@ -57,7 +64,8 @@ export class EventList {
 
 /** The lowest i < n that fits, where all behind it fit too; n where none does. */
 export function lowest(n: number, fits: (i: number) => boolean): number {
-  let low = 0, high = n;
+  let low = 0,
+    high = n;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (fits(middle)) high = middle;
@@ -80,7 +88,10 @@ export class RankLanes {
   readonly tracks: readonly Track[];
   #subLanes: readonly SubLane[] | undefined;
 
-  constructor(readonly events: Events, tracks: readonly Track[]) {
+  constructor(
+    readonly events: Events,
+    tracks: readonly Track[],
+  ) {
     const streams = tracks.filter((track) => track.kind === STREAM);
     this.tracks = tracks;
     this.compute = gather(events, streams, (kind) => kind === COMPUTE || kind === COPIES);
@@ -133,7 +144,10 @@ export class Lanes {
   readonly #byRank: Track[][];
   readonly #made: (RankLanes | undefined)[];
 
-  constructor(readonly events: Events, nRanks: number) {
+  constructor(
+    readonly events: Events,
+    nRanks: number,
+  ) {
     this.#byRank = Array.from({ length: nRanks }, () => []);
     for (const track of events.tracks) this.#byRank[track.at]?.push(track);
     this.#made = new Array<RankLanes | undefined>(nRanks);

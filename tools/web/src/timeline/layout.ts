@@ -6,7 +6,8 @@ export const HEADING_HEIGHT = 20;
 export const SUB_HEIGHT = 16;
 export const DEPTH_HEIGHT = 12;
 export const ABSENT_HEIGHT = 20;
-const LEAST = 30, MOST = 64;
+const LEAST = 30,
+  MOST = 64;
 
 export interface Box {
   readonly y: number;
@@ -67,7 +68,10 @@ function rankRow(at: number, y: number, height: number): RankRow {
   const inner = height - Math.max(3, Math.round(height / 9));
   const compute = Math.round(inner * 0.58);
   return {
-    kind: "rank", at, y, height,
+    kind: "rank",
+    at,
+    y,
+    height,
     compute: { y, height: compute },
     communication: { y: y + compute + 1, height: inner - compute - 1 },
   };
@@ -81,7 +85,8 @@ export function layout(input: LayoutInput): Layout {
   const hosts = ranks.filter((rank) => rank.firstOfHost).length;
   const fixed = hosts > 1 ? hosts * HEADING_HEIGHT : 0;
   const height = Math.max(LEAST, Math.min(MOST, Math.floor((input.room - fixed) / Math.max(1, ranks.length))));
-  let y = 0, next = 0;
+  let y = 0,
+    next = 0;
   const absent = (end: number): void => {
     if (next >= end) return;
     rows.push({ kind: "absent", first: next, last: end - 1, y, height: ABSENT_HEIGHT });
@@ -105,7 +110,8 @@ export function layout(input: LayoutInput): Layout {
 }
 
 function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: number): number {
-  let y = from, before: SubLane | undefined;
+  let y = from,
+    before: SubLane | undefined;
   for (const lane of lanes) {
     const named = lane.track !== before?.track;
     if (named && before) y += 3;
@@ -119,9 +125,11 @@ function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: numbe
 
 /** Rows [first, end) that lie in [y, y + height). */
 export function rowsIn(rows: readonly Row[], y: number, height: number): [number, number] {
-  let first = 0, high = rows.length;
+  let first = 0,
+    high = rows.length;
   while (first < high) {
-    const middle = (first + high) >> 1, row = rows[middle]!;
+    const middle = (first + high) >> 1,
+      row = rows[middle]!;
     if (row.y + row.height <= y) first = middle + 1;
     else high = middle;
   }

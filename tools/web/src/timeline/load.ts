@@ -34,10 +34,20 @@ async function loadAll(source: Job): Promise<Loaded> {
   const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
   const job = decodeJob(head);
   const data: ChartData = {
-    job, strip: decodeStrip(strip, job), pyramid: new Pyramid(checkCoverage(coverage, job), job.buckets, job.duration),
-    operations: [], lanes: null, path: new Path(pathOf(source), job.ranks),
+    job,
+    strip: decodeStrip(strip, job),
+    pyramid: new Pyramid(checkCoverage(coverage, job), job.buckets, job.duration),
+    operations: [],
+    lanes: null,
+    path: new Path(pathOf(source), job.ranks),
   };
-  const loaded: Loaded = { data, all: turn().then(() => loadRest(data)).then(() => void (loaded.done = true)), done: false };
+  const loaded: Loaded = {
+    data,
+    all: turn()
+      .then(() => loadRest(data))
+      .then(() => void (loaded.done = true)),
+    done: false,
+  };
   return loaded;
 }
 

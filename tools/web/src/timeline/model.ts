@@ -16,14 +16,35 @@ export const OTHER = 10;
 
 /** Kinds in words, by number. */
 export const KIND_WORDS: readonly string[] = [
-  "compute", "communication", "wait", "communication, wait unknown", "copy or set", "GPU annotation",
-  "operator", "annotation", "Python function", "runtime or driver call", "other host event",
+  "compute",
+  "communication",
+  "wait",
+  "communication, wait unknown",
+  "copy or set",
+  "GPU annotation",
+  "operator",
+  "annotation",
+  "Python function",
+  "runtime or driver call",
+  "other host event",
 ];
 
 /** Kinds of collective, as include/tmerge/timeline.h numbers them. */
 export const COLLECTIVE_WORDS: readonly string[] = [
-  "Collective", "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "AllToAll", "Gather", "Scatter",
-  "Send", "Recv", "SendRecv", "Barrier", "Coalesced",
+  "Collective",
+  "AllReduce",
+  "AllGather",
+  "ReduceScatter",
+  "Broadcast",
+  "Reduce",
+  "AllToAll",
+  "Gather",
+  "Scatter",
+  "Send",
+  "Recv",
+  "SendRecv",
+  "Barrier",
+  "Coalesced",
 ];
 
 /** Half open. */

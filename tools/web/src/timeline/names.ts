@@ -4,7 +4,10 @@ import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYT
 
 /** What of a kernel's name tells it: without its arguments, its return type and its namespaces. */
 export function shortName(name: string): string {
-  const plain = name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/[(<].*$/s, "");
+  const plain = name
+    .replace(/^void /, "")
+    .replace(/\(anonymous namespace\)::/g, "")
+    .replace(/[(<].*$/s, "");
   const last = plain.slice(plain.lastIndexOf("::") + 1).replace(/^:/, "");
   return last || plain || name;
 }
@@ -32,10 +35,16 @@ export interface FoundGroup {
 }
 
 const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])[] = [
-  [["kernel", "kernels"], [COMPUTE, TRANSFER, UNMATCHED]],
+  [
+    ["kernel", "kernels"],
+    [COMPUTE, TRANSFER, UNMATCHED],
+  ],
   [["copy or set", "copies and sets"], [COPIES]],
   [["GPU annotation", "GPU annotations"], [GPU_ANNOTATION]],
-  [["on the host", "on the host"], [OPERATOR, ANNOTATION, PYTHON, CALL, OTHER]],
+  [
+    ["on the host", "on the host"],
+    [OPERATOR, ANNOTATION, PYTHON, CALL, OTHER],
+  ],
 ];
 
 /* Sums by group of the rows, which are in order of their tracks and of their begin in each. */
@@ -44,13 +53,17 @@ function groupsOf(rows: readonly number[], events: Events): FoundGroup[] {
   const ends = new Float64Array(groups.length);
   let track = 0;
   for (const row of rows) {
-    const kind = events.kind[row]!, g = GROUPS.findIndex(([, kinds]) => kinds.includes(kind)), group = groups[g];
+    const kind = events.kind[row]!,
+      g = GROUPS.findIndex(([, kinds]) => kinds.includes(kind)),
+      group = groups[g];
     while (track < events.tracks.length && events.tracks[track]!.first + events.tracks[track]!.n <= row) {
       track++;
       ends.fill(-Infinity);
     }
     if (!group) continue;
-    const begin = events.begin[row]!, end = begin + events.duration[row]!, nested = kind >= GPU_ANNOTATION;
+    const begin = events.begin[row]!,
+      end = begin + events.duration[row]!,
+      nested = kind >= GPU_ANNOTATION;
     group.count++;
     group.time += nested ? Math.max(0, end - Math.max(begin, ends[g]!)) : end - begin;
     ends[g] = Math.max(ends[g]!, end);

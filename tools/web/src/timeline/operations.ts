@@ -67,7 +67,8 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;
-  const together = operation.size === operation.members.length && operation.members.every((member) => ranks[member.at]?.domain === own.domain);
+  const together =
+    operation.size === operation.members.length && operation.members.every((member) => ranks[member.at]?.domain === own.domain);
   return 2 * (together ? own.spread : own.uncertainty);
 }
 
@@ -77,9 +78,14 @@ export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]
   if (waiting.length === 0) return false;
   const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
   const skew = median(waiting.map((operation) => operation.last - operation.begin));
-  const joint = median(waiting.map((operation) => {
-    const first = operation.members[0]!;
-    return Math.SQRT2 * Math.max(doubt(operation, first.at, ranks), doubt(operation, operation.members[operation.members.length - 1]!.at, ranks));
-  }));
+  const joint = median(
+    waiting.map((operation) => {
+      const first = operation.members[0]!;
+      return (
+        Math.SQRT2 *
+        Math.max(doubt(operation, first.at, ranks), doubt(operation, operation.members[operation.members.length - 1]!.at, ranks))
+      );
+    }),
+  );
   return joint > skew;
 }

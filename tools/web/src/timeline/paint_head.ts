@@ -20,7 +20,10 @@ export class StripImage {
   #image: HTMLCanvasElement | undefined;
   #key = "";
 
-  constructor(readonly strip: Uint16Array, readonly buckets: number) {}
+  constructor(
+    readonly strip: Uint16Array,
+    readonly buckets: number,
+  ) {}
 
   get(width: number, height: number, ratio: number, theme: Theme): HTMLCanvasElement {
     const key = [width, height, ratio, ...theme.fills].join();
@@ -49,10 +52,11 @@ export class StripImage {
 
   /** The mean share of all ranks in a kind between two places of the job, 0 to 1 each. */
   share(kind: number, from: number, to: number): number {
-    const n = this.buckets, first = from * n, end = Math.min(n, to * n);
+    const n = this.buckets,
+      first = from * n,
+      end = Math.min(n, to * n);
     let sum = 0;
-    for (let b = Math.floor(first); b < end; b++)
-      sum += this.strip[kind * n + b]! * (Math.min(end, b + 1) - Math.max(first, b));
+    for (let b = Math.floor(first); b < end; b++) sum += this.strip[kind * n + b]! * (Math.min(end, b + 1) - Math.max(first, b));
     return end > first ? sum / (end - first) / 65535 : 0;
   }
 }
@@ -61,7 +65,8 @@ export class StripImage {
 export function paintStrip(canvas: Canvas, image: StripImage, duration: number, y: number): void {
   const { ctx, theme, scale, ratio } = canvas;
   const whole = new Scale({ begin: 0, end: duration }, scale.left, scale.width);
-  const x0 = whole.x(scale.span.begin), x1 = Math.max(x0 + 3, whole.x(scale.span.end));
+  const x0 = whole.x(scale.span.begin),
+    x1 = Math.max(x0 + 3, whole.x(scale.span.end));
   const picture = image.get(scale.width, STRIP_HEIGHT, ratio, theme);
   ctx.fillStyle = theme.panel;
   ctx.fillRect(scale.left, y, scale.width, STRIP_HEIGHT);
@@ -86,7 +91,10 @@ export function paintStrip(canvas: Canvas, image: StripImage, duration: number, 
 /** Steps of the job as those of the first rank that has them. */
 export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] {
   if (!job.steps) return [];
-  return job.ranks.reduce<readonly (Span & { number: number })[]>((best, rank) => (rank.parts.length > best.length ? rank.parts : best), []);
+  return job.ranks.reduce<readonly (Span & { number: number })[]>(
+    (best, rank) => (rank.parts.length > best.length ? rank.parts : best),
+    [],
+  );
 }
 
 /** Which of the labels around these places are shown, that none touches another: each, or every second, third, ... of them. */
@@ -95,7 +103,8 @@ export function labelled(places: readonly { readonly x0: number; readonly x1: nu
   const each = Math.max(1, Math.ceil(widest / room));
   let reach = -Infinity;
   return places.map(({ x0, x1 }, i) => {
-    const middle = (x0 + x1) / 2, shown = i % each === 0 && (each > 1 || x1 - x0 >= widest) && middle - widest / 2 >= reach;
+    const middle = (x0 + x1) / 2,
+      shown = i % each === 0 && (each > 1 || x1 - x0 >= widest) && middle - widest / 2 >= reach;
     if (shown) reach = middle + widest / 2;
     return shown;
   });
@@ -109,7 +118,10 @@ export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: num
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.fillStyle = theme.ink2;
-  const places = steps.map((step) => ({ x0: Math.max(scale.left, whole.x(step.begin)), x1: Math.min(scale.left + scale.width, whole.x(step.end)) }));
+  const places = steps.map((step) => ({
+    x0: Math.max(scale.left, whole.x(step.begin)),
+    x1: Math.min(scale.left + scale.width, whole.x(step.end)),
+  }));
   const digits = Math.max(0, ...steps.map((step) => String(step.number).length));
   const shown = labelled(places, ctx.measureText(`step ${"0".repeat(digits)}`).width + GAP);
   places.forEach(({ x0, x1 }, i) => {

@@ -46,7 +46,8 @@ export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput
   ctx.globalAlpha = strong ? 1 : few ? 0.8 : 0.5;
   ctx.beginPath();
   members.forEach((member, i) => {
-    const x = Math.round(scale.x(member.begin)) + 0.5, [top, bottom] = y(member);
+    const x = Math.round(scale.x(member.begin)) + 0.5,
+      [top, bottom] = y(member);
     if (i === 0) ctx.moveTo(x, top);
     else ctx.lineTo(x, top);
     ctx.lineTo(x, bottom);
@@ -69,7 +70,8 @@ function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (
   ctx.strokeStyle = theme.ink;
   ctx.lineWidth = 1.2;
   for (const member of members) {
-    const [top, bottom] = y(member), x0 = Math.max(scale.left - 4, scale.x(member.begin));
+    const [top, bottom] = y(member),
+      x0 = Math.max(scale.left - 4, scale.x(member.begin));
     const x1 = Math.min(scale.left + scale.width + 4, scale.x(member.end));
     if (x1 > x0) ctx.strokeRect(x0, top + 0.5, x1 - x0, bottom - top - 1);
   }
@@ -80,7 +82,8 @@ export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinI
   const { ctx, theme, scale } = canvas;
   for (const member of inView(operation, input)) {
     const lane = rowOf(member, input).communication;
-    const x = scale.x(member.begin), middle = lane.y + lane.height / 2 + input.offset;
+    const x = scale.x(member.begin),
+      middle = lane.y + lane.height / 2 + input.offset;
     if (strong || poor) whisker(canvas, x, middle, doubt(operation, member.at, input.ranks) * scale.k);
     if (member === operation.lastMember && !poor) triangle(ctx, theme.ink, theme.page, x, middle);
     else if (strong && operation.waits && (member.arrival === TIED || (poor && member === operation.lastMember)))

@@ -20,7 +20,11 @@ export interface Canvas {
 
 /** From so many events a pixel on shares are drawn. */
 export const MOST_PER_PIXEL = 2;
-const LABEL_FROM = 60, CHARACTER = 6, DIM = 0.18, DOTS_FROM = 6, TICK = 4;
+const LABEL_FROM = 60,
+  CHARACTER = 6,
+  DIM = 0.18,
+  DOTS_FROM = 6,
+  TICK = 4;
 
 /** Pieces of one colour as places from the left [px], begin and end after each other. */
 class Pieces {
@@ -37,7 +41,8 @@ class Slivers {
   }
 
   add(begin: number, end: number): void {
-    const first = Math.max(0, Math.floor(begin)), last = Math.min(this.n - 1, Math.floor(end));
+    const first = Math.max(0, Math.floor(begin)),
+      last = Math.min(this.n - 1, Math.floor(end));
     for (let c = first; c <= last; c++)
       this.shares[c] = Math.min(1, this.shares[c]! + Math.max(0, Math.min(end, c + 1) - Math.max(begin, c)));
     if (last >= first && end <= begin) this.shares[first] = Math.max(this.shares[first]!, 1e-6);
@@ -55,16 +60,22 @@ export interface EventOptions {
 
 /** Paints events [first, end) of a list in a box. */
 export function paintEvents(
-  canvas: Canvas, list: EventList, [first, end]: readonly [number, number], box: Box, options: EventOptions,
+  canvas: Canvas,
+  list: EventList,
+  [first, end]: readonly [number, number],
+  box: Box,
+  options: EventOptions,
 ): void {
-  const { scale, ratio, theme } = canvas, events = list.events;
+  const { scale, ratio, theme } = canvas,
+    events = list.events;
   const { begin, duration, kind, comm, wait, name } = events;
   const pieces = theme.fills.map(() => new Pieces());
   const slivers: (Slivers | undefined)[] = [];
   const columns = Math.ceil(scale.width * ratio);
   const labelled: number[] = [];
   const put = (which: number, from: number, to: number, bright: boolean): void => {
-    const x0 = (from - scale.span.begin) * scale.k, x1 = (to - scale.span.begin) * scale.k;
+    const x0 = (from - scale.span.begin) * scale.k,
+      x1 = (to - scale.span.begin) * scale.k;
     if (x1 < 0 || x0 > scale.width) return;
     if ((x1 - x0) * ratio >= 1) {
       const list = bright ? pieces[which]!.bright : pieces[which]!.dim;
@@ -72,7 +83,9 @@ export function paintEvents(
     } else if (bright) (slivers[which] ??= new Slivers(columns)).add(x0 * ratio, x1 * ratio);
   };
   for (let i = first; i < end; i++) {
-    const row = list.rows[i]!, from = begin[row]!, to = from + duration[row]!;
+    const row = list.rows[i]!,
+      from = begin[row]!,
+      to = from + duration[row]!;
     if (to < scale.span.begin) continue;
     const bright = !options.found || options.found[name[row]!] === 1;
     const waited = wait[comm[row]!]!;
@@ -85,7 +98,12 @@ export function paintEvents(
   }
   const rects = new Rects();
   addPieces(rects, canvas, pieces, box);
-  addShares(rects, { ...canvas, strength: 1 }, slivers.map((each) => each?.shares), box);
+  addShares(
+    rects,
+    { ...canvas, strength: 1 },
+    slivers.map((each) => each?.shares),
+    box,
+  );
   rects.draw(canvas.ctx, frameOf(canvas, box));
   dot(canvas, pieces[UNMATCHED]!.bright, box);
   if (options.found) paintTicks(canvas, slivers, box);
@@ -124,12 +142,12 @@ function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): 
   ctx.strokeStyle = theme.edge;
   ctx.lineWidth = 1;
   for (let i = 0; i < list.length; i += 2) {
-    const x0 = Math.max(0, list[i]!), x1 = Math.min(scale.width, list[i + 1]!);
+    const x0 = Math.max(0, list[i]!),
+      x1 = Math.min(scale.width, list[i + 1]!);
     if (x1 - x0 < DOTS_FROM) continue;
     for (let y = box.y + 3; y < box.y + box.height - 1; y += 5)
       for (let x = x0 + 3; x < x1 - 1; x += 5) ctx.fillRect(scale.left + x, y, 1, 1);
-    if (theme.edge !== "transparent")
-      ctx.strokeRect(scale.left + x0 + 0.5, box.y + 0.5, x1 - x0 - 1.5, box.height - 1);
+    if (theme.edge !== "transparent") ctx.strokeRect(scale.left + x0 + 0.5, box.y + 0.5, x1 - x0 - 1.5, box.height - 1);
   }
 }
 
@@ -145,13 +163,16 @@ export function paintShares(canvas: Canvas, shares: readonly (Float32Array | und
 }
 
 function addShares(rects: Rects, canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
-  const { theme, scale, ratio } = canvas, step = 1 / ratio;
+  const { theme, scale, ratio } = canvas,
+    step = 1 / ratio;
   const base = new Float32Array(Math.ceil(scale.width * ratio));
   for (const kind of [TRANSFER, WAIT, UNMATCHED, ...theme.fills.keys()].filter((k, i, all) => all.indexOf(k) === i)) {
     const columns = shares[kind];
     if (!columns) continue;
     rects.color(theme.fills[kind]!, theme.alphas[kind]! * (canvas.strength ?? 1));
-    let from = 0, height = 0, low = 0;
+    let from = 0,
+      height = 0,
+      low = 0;
     for (let c = 0; c <= columns.length; c++) {
       const share = c < columns.length ? columns[c]! : 0;
       const under = c < base.length ? base[c]! : 0;
@@ -170,9 +191,16 @@ function addShares(rects: Rects, canvas: Canvas, shares: readonly (Float32Array 
 
 /** Paints coverage of some kinds of a rank; nothing where `without` says that events are drawn. */
 export function paintCoverage(
-  canvas: Canvas, pyramid: Pyramid, at: number, kinds: readonly number[], box: Box, without: readonly Span[],
+  canvas: Canvas,
+  pyramid: Pyramid,
+  at: number,
+  kinds: readonly number[],
+  box: Box,
+  without: readonly Span[],
 ): void {
-  const { scale, ratio } = canvas, n = Math.ceil(scale.width * ratio), width = 1 / (scale.k * ratio);
+  const { scale, ratio } = canvas,
+    n = Math.ceil(scale.width * ratio),
+    width = 1 / (scale.k * ratio);
   const shares: (Float32Array | undefined)[] = new Array<Float32Array | undefined>(LANE_KINDS);
   for (const kind of kinds) {
     const columns = new Float32Array(n);
@@ -190,15 +218,14 @@ export function paintCoverage(
 function shortened(ctx: CanvasRenderingContext2D, text: string, room: number, guess: number): string {
   let n = Math.min(text.length, guess);
   for (;;) {
-    const shown = n < text.length ? `${text.slice(0, n - 1)}…` : text, width = ctx.measureText(shown).width;
+    const shown = n < text.length ? `${text.slice(0, n - 1)}…` : text,
+      width = ctx.measureText(shown).width;
     if (width <= room || n < 2) return shown;
     n = Math.min(n - 1, Math.floor((n * room) / width));
   }
 }
 
-function paintLabels(
-  { ctx, theme, scale }: Canvas, events: Events, rows: readonly number[], box: Box, options: EventOptions,
-): void {
+function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readonly number[], box: Box, options: EventOptions): void {
   if (rows.length === 0) return;
   ctx.font = `${options.labels}px ${theme.font}`;
   ctx.textBaseline = "middle";

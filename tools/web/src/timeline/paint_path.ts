@@ -2,14 +2,20 @@
 import type { Canvas } from "./paint_lane";
 import type { Path, Placed } from "./path";
 
-const WIDTH = 2.5, CASING = 1.5, HALF_BOX = 6;
+const WIDTH = 2.5,
+  CASING = 1.5,
+  HALF_BOX = 6;
 
 /** Paints what of the path is in view, at these heights of the canvas. */
 export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed) => number): void {
-  const { ctx, theme, scale } = canvas, runs = path.runs(scale, heightOf);
+  const { ctx, theme, scale } = canvas,
+    runs = path.runs(scale, heightOf);
   if (runs.length === 0) return;
   ctx.lineJoin = "round";
-  for (const [color, width] of [[theme.page, WIDTH + 2 * CASING], [theme.path, WIDTH]] as const) {
+  for (const [color, width] of [
+    [theme.page, WIDTH + 2 * CASING],
+    [theme.path, WIDTH],
+  ] as const) {
     ctx.strokeStyle = color;
     ctx.lineWidth = width;
     ctx.beginPath();
@@ -25,9 +31,14 @@ export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed)
 
 /** Outlines a piece of it. */
 export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y: number, top: number): void {
-  const x0 = Math.max(scale.left - 4, scale.x(piece.begin)), x1 = Math.min(scale.left + scale.width + 4, scale.x(piece.end));
-  const from = Math.max(top, y - HALF_BOX), width = Math.max(4, x1 - x0 + 4);
-  for (const [color, line] of [[theme.page, 4], [theme.ink, 1.8]] as const) {
+  const x0 = Math.max(scale.left - 4, scale.x(piece.begin)),
+    x1 = Math.min(scale.left + scale.width + 4, scale.x(piece.end));
+  const from = Math.max(top, y - HALF_BOX),
+    width = Math.max(4, x1 - x0 + 4);
+  for (const [color, line] of [
+    [theme.page, 4],
+    [theme.ink, 1.8],
+  ] as const) {
     ctx.strokeStyle = color;
     ctx.lineWidth = line;
     ctx.strokeRect((x0 + x1 - width) / 2, from + 1, width, y + HALF_BOX - from);

@@ -5,7 +5,8 @@ import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
 import { ANNOTATIONS, type Rank, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
 
-const HATCH = 7, TEETH = 4;
+const HATCH = 7,
+  TEETH = 4;
 
 function text({ ctx, theme }: Canvas, size: number, weight: number, color: string): void {
   ctx.font = `${weight} ${size}px ${theme.font}`;
@@ -15,7 +16,8 @@ function text({ ctx, theme }: Canvas, size: number, weight: number, color: strin
 
 /** A host's name over its ranks. */
 export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
-  const { ctx, theme, scale } = canvas, y = row.y + offset;
+  const { ctx, theme, scale } = canvas,
+    y = row.y + offset;
   text(canvas, 12, 600, theme.ink2);
   ctx.textAlign = "left";
   ctx.fillText(visible(row.name).slice(0, 80), 8, y + row.height / 2 + 1);
@@ -30,11 +32,16 @@ export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
 
 /** Ranks that gave no trace, or where the page holds a part of the ranks that it leaves out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
-  const { ctx, theme, scale } = canvas, y = row.y + offset;
+  const { ctx, theme, scale } = canvas,
+    y = row.y + offset;
   const one = row.first === row.last;
   text(canvas, 11, 400, theme.ink3);
   ctx.textAlign = "left";
-  ctx.fillText(`${one ? `rank ${row.first}` : `ranks ${row.first}–${row.last}`}: ${part ? "not in this page" : "no trace"}`, scale.left + 6, y + row.height / 2);
+  ctx.fillText(
+    `${one ? `rank ${row.first}` : `ranks ${row.first}–${row.last}`}: ${part ? "not in this page" : "no trace"}`,
+    scale.left + 6,
+    y + row.height / 2,
+  );
   ctx.strokeStyle = theme.line;
   ctx.setLineDash([3, 3]);
   ctx.strokeRect(scale.left + 0.5, y + 2.5, scale.width - 1, row.height - 5);
@@ -44,10 +51,15 @@ export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part
 /** The rank's name, a button that opens it. */
 export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: number, open: boolean, selected: boolean): void {
   const { ctx, theme, scale } = canvas;
-  const narrow = scale.left < 80, arrow = open ? "▾" : "▸";
+  const narrow = scale.left < 80,
+    arrow = open ? "▾" : "▸";
   text(canvas, 12, selected ? 700 : 400, theme.ink);
   ctx.textAlign = "left";
-  ctx.fillText(`${arrow} ${narrow ? "r" : "rank "}${rank.rank}${rank.truncated ? " ✂" : ""}`, 8, row.compute.y + row.compute.height / 2 + offset);
+  ctx.fillText(
+    `${arrow} ${narrow ? "r" : "rank "}${rank.rank}${rank.truncated ? " ✂" : ""}`,
+    8,
+    row.compute.y + row.compute.height / 2 + offset,
+  );
   if (row.communication.height < 11) return;
   text(canvas, 11, 400, theme.ink3);
   ctx.textAlign = "right";
@@ -67,9 +79,11 @@ export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly strin
 /** Where the rank was recorded; a truncated recording ends torn, and what follows is not idle. */
 export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset: number, duration: number): void {
   const { ctx, theme, scale } = canvas;
-  const top = row.compute.y + offset, bottom = row.communication.y + row.communication.height + offset;
+  const top = row.compute.y + offset,
+    bottom = row.communication.y + row.communication.height + offset;
   rank.recordings.forEach((recording, i) => {
-    const x0 = Math.max(scale.left - 2, scale.x(recording.begin)), x1 = Math.min(scale.left + scale.width + 2, scale.x(recording.end));
+    const x0 = Math.max(scale.left - 2, scale.x(recording.begin)),
+      x1 = Math.min(scale.left + scale.width + 2, scale.x(recording.end));
     ctx.fillStyle = theme.panel;
     if (x1 > x0) {
       ctx.fillRect(x0, top, x1 - x0, row.compute.height);
@@ -83,7 +97,8 @@ export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset
 }
 
 function hatch({ ctx, theme, scale }: Canvas, span: Span, top: number, bottom: number): void {
-  const x0 = Math.max(scale.left, scale.x(span.begin)), x1 = Math.min(scale.left + scale.width, scale.x(span.end));
+  const x0 = Math.max(scale.left, scale.x(span.begin)),
+    x1 = Math.min(scale.left + scale.width, scale.x(span.end));
   if (x1 <= x0) return;
   ctx.save();
   ctx.beginPath();
@@ -124,7 +139,8 @@ export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: Ran
 
 /** The marked range. */
 export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number, bottom: number): void {
-  const x0 = scale.x(mark.begin), x1 = scale.x(mark.end);
+  const x0 = scale.x(mark.begin),
+    x1 = scale.x(mark.end);
   ctx.fillStyle = theme.link;
   ctx.globalAlpha = 0.1;
   ctx.fillRect(x0, top, x1 - x0, bottom - top);
@@ -134,7 +150,12 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
 }
 
 /** How much of the rows is in view, where they do not all fit. */
-export function paintScrollbar({ ctx, theme }: Canvas, box: { x: number; y: number; height: number }, scroll: number, height: number): void {
+export function paintScrollbar(
+  { ctx, theme }: Canvas,
+  box: { x: number; y: number; height: number },
+  scroll: number,
+  height: number,
+): void {
   if (height <= box.height) return;
   const size = Math.max(24, (box.height / height) * box.height);
   const y = box.y + (scroll / (height - box.height)) * (box.height - size);

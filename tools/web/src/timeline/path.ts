@@ -19,7 +19,14 @@ export interface Placed {
 export type Level = "host" | "compute" | "communication" | "lag";
 
 const LEVELS: Readonly<Record<string, Level>> = {
-  compute: "compute", copy: "compute", comm: "communication", transfer: "communication", launch: "lag", gap: "lag", wait: "lag", sync: "lag",
+  compute: "compute",
+  copy: "compute",
+  comm: "communication",
+  transfer: "communication",
+  launch: "lag",
+  gap: "lag",
+  wait: "lag",
+  sync: "lag",
 };
 
 /** A level part of the line: from and to on the canvas [px], and the height in the rows [px]. */
@@ -37,18 +44,24 @@ export class Path {
 
   constructor(pieces: readonly Piece[], ranks: readonly { readonly rank: number }[]) {
     const places = new Map(ranks.map(({ rank }, at) => [rank, at]));
-    this.list = pieces.filter((piece) => places.has(piece.rank))
+    this.list = pieces
+      .filter((piece) => places.has(piece.rank))
       .map((piece, index) => ({ piece, index, at: places.get(piece.rank)!, level: LEVELS[piece.kind] ?? "host" }));
   }
 
   /** Those of which a part lies in the span, as [first, end). */
   range(span: Span): [number, number] {
-    return [lowest(this.list.length, (i) => this.list[i]!.piece.end > span.begin), lowest(this.list.length, (i) => this.list[i]!.piece.begin >= span.end)];
+    return [
+      lowest(this.list.length, (i) => this.list[i]!.piece.end > span.begin),
+      lowest(this.list.length, (i) => this.list[i]!.piece.begin >= span.end),
+    ];
   }
 
   /** The next piece, or with `hop` the next stretch on another rank; from none, what is in view. */
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
-    const { list } = this, step = forward ? 1 : -1, [first, end] = this.range(span);
+    const { list } = this,
+      step = forward ? 1 : -1,
+      [first, end] = this.range(span);
     if (!from) return list[forward ? first : end - 1] ?? null;
     let i = from.index + step;
     while (hop && list[i]?.at === from.at) i += step;
@@ -66,7 +79,8 @@ export class Path {
     if (kept !== undefined) return kept;
     let i = placed.index;
     while (i - placed.index < CALLS_MAX && this.list[i]?.at === placed.at && this.list[i]!.piece.kind !== "call") i++;
-    const call = this.list[i], found = call?.at === placed.at && call.piece.kind === "call" ? threadAt(call.piece, lanes) : null;
+    const call = this.list[i],
+      found = call?.at === placed.at && call.piece.kind === "call" ? threadAt(call.piece, lanes) : null;
     this.#threads.set(placed, found);
     return found;
   }
@@ -74,8 +88,12 @@ export class Path {
   /** What of it is in view, as level runs. Of pieces that share a pixel the height of most of them is
    * drawn; lags are no runs: the line goes straight over them. */
   runs(scale: Scale, heightOf: (placed: Placed) => number): Run[] {
-    const runs: Run[] = [], [first, end] = this.range(scale.span);
-    let column = -1, before = Infinity, broken = false, shares = new Map<number, number>();
+    const runs: Run[] = [],
+      [first, end] = this.range(scale.span);
+    let column = -1,
+      before = Infinity,
+      broken = false,
+      shares = new Map<number, number>();
     const add = (y: number, x0: number, x1: number): void => {
       const last = runs[runs.length - 1];
       if (last && !broken && last.y === y && x0 - last.x1 < 1.5) last.x1 = x1;
@@ -90,8 +108,10 @@ export class Path {
     };
     const right = scale.left + scale.width;
     for (let i = first; i < end; i++) {
-      const placed = this.list[i]!, { piece, level } = placed;
-      const x0 = Math.max(scale.left, scale.x(piece.begin)), x1 = Math.min(right, scale.x(piece.end));
+      const placed = this.list[i]!,
+        { piece, level } = placed;
+      const x0 = Math.max(scale.left, scale.x(piece.begin)),
+        x1 = Math.min(right, scale.x(piece.end));
       if (piece.begin > before) {
         close();
         column = -1;
@@ -126,14 +146,16 @@ const ROUNDED = 2;
 function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   for (const { track, list } of lanes.subLanes) {
     if (track.kind !== THREAD) continue;
-    const { begin, kind } = list.events, first = lowest(list.n, (i) => begin[list.rows[i]!]! >= piece.begin - ROUNDED);
+    const { begin, kind } = list.events,
+      first = lowest(list.n, (i) => begin[list.rows[i]!]! >= piece.begin - ROUNDED);
     for (let i = first; i < list.n && begin[list.rows[i]!]! <= piece.begin + ROUNDED; i++) if (kind[list.rows[i]!] === CALL) return track;
   }
   return null;
 }
 
 /** Where the line stands for the host [px]: at the top of the rank's lanes, or above its thread's rows. */
-const HOST_Y = 2, THREAD_Y = -1;
+const HOST_Y = 2,
+  THREAD_Y = -1;
 
 /** The height of the line in a rank's row, or of a thread's first one. */
 export function heightIn(row: RankRow, level: Level, thread?: { readonly y: number }): number {

@@ -14,10 +14,13 @@ class Plane {
     this.levels = [base];
     /* an odd last bucket would reach beyond the job */
     for (let below: Uint8Array | Uint16Array = base; below.length > 1 && below.length % 2 === 0; ) {
-      const scale = below === base ? FINE : 1, n: number = below.length / 2;
+      const scale = below === base ? FINE : 1,
+        n: number = below.length / 2;
       const level: Uint16Array = new Uint16Array(n);
       for (let i = 0; i < n; i++) {
-        const a = below[2 * i]!, b = below[2 * i + 1]!, mean = ((a + b) * scale) / 2;
+        const a = below[2 * i]!,
+          b = below[2 * i + 1]!,
+          mean = ((a + b) * scale) / 2;
         level[i] = mean > 0 && mean < 1 ? 1 : mean;
       }
       this.levels.push(level);
@@ -36,7 +39,11 @@ export class Pyramid {
   readonly #planes: (Plane | undefined)[];
   readonly width: number;
 
-  constructor(readonly coverage: Uint8Array, readonly buckets: number, readonly duration: number) {
+  constructor(
+    readonly coverage: Uint8Array,
+    readonly buckets: number,
+    readonly duration: number,
+  ) {
     this.#planes = new Array<Plane | undefined>(coverage.length / Math.max(1, buckets));
     this.width = duration / buckets;
   }
@@ -67,7 +74,8 @@ export class Pyramid {
     const level = Math.min(this.levelFor(width), plane.levels.length - 1);
     const bucket = this.width * 2 ** level;
     for (let i = 0; i < n; i++) {
-      const begin = Math.max(0, from + i * width), end = Math.min(this.duration, from + (i + 1) * width);
+      const begin = Math.max(0, from + i * width),
+        end = Math.min(this.duration, from + (i + 1) * width);
       let busy = 0;
       for (let b = Math.floor(begin / bucket); b * bucket < end; b++) {
         const share = plane.share(level, b);
@@ -81,7 +89,8 @@ export class Pyramid {
   sum(at: number, kind: number, begin: number, end: number): number {
     const one = new Float32Array(1);
     let total = 0;
-    const from = Math.max(0, begin), to = Math.min(this.duration, end);
+    const from = Math.max(0, begin),
+      to = Math.min(this.duration, end);
     for (let t = from; t < to; ) {
       const next = Math.min(to, (Math.floor(t / this.width + 1e-9) + 1) * this.width);
       this.columns(at, kind, t, next - t, 1, one);

@@ -57,9 +57,12 @@ export class Rects {
 
   #drawPicture(ctx: CanvasRenderingContext2D, { left, top, width, height, ratio }: Frame): void {
     canvas ??= document.createElement("canvas");
-    const columns = Math.max(1, Math.ceil(width * ratio)), rows = Math.max(1, Math.round(height * ratio));
+    const columns = Math.max(1, Math.ceil(width * ratio)),
+      rows = Math.max(1, Math.round(height * ratio));
     if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows });
-    const own = canvas.getContext("2d")!, image = own.createImageData(columns, rows), y = Math.round(top * ratio) / ratio;
+    const own = canvas.getContext("2d")!,
+      image = own.createImageData(columns, rows),
+      y = Math.round(top * ratio) / ratio;
     this.#fill(new Uint32Array(image.data.buffer), columns, rows, { left, top, ratio });
     own.putImageData(image, 0, 0);
     ctx.drawImage(canvas, left, y, columns / ratio, rows / ratio);
@@ -67,11 +70,16 @@ export class Rects {
 
   /* In whole pixels; what is drawn at all is one. */
   #fill(pixels: Uint32Array, columns: number, rows: number, { left, top, ratio }: Pick<Frame, "left" | "top" | "ratio">): void {
-    const all = this.#all, colors = this.#colors.map(({ fill, alpha }) => pixelOf(fill, alpha));
+    const all = this.#all,
+      colors = this.#colors.map(({ fill, alpha }) => pixelOf(fill, alpha));
     for (let i = 0; i < all.length; i += 5) {
-      const x = (all[i]! - left) * ratio, y = (all[i + 1]! - top) * ratio, color = colors[all[i + 4]!]!;
-      const from = Math.max(0, Math.round(x)), to = Math.min(columns, Math.max(from + 1, Math.round(x + all[i + 2]! * ratio)));
-      const first = Math.max(0, Math.round(y)), end = Math.min(rows, Math.max(first + 1, Math.round(y + all[i + 3]! * ratio)));
+      const x = (all[i]! - left) * ratio,
+        y = (all[i + 1]! - top) * ratio,
+        color = colors[all[i + 4]!]!;
+      const from = Math.max(0, Math.round(x)),
+        to = Math.min(columns, Math.max(from + 1, Math.round(x + all[i + 2]! * ratio)));
+      const first = Math.max(0, Math.round(y)),
+        end = Math.min(rows, Math.max(first + 1, Math.round(y + all[i + 3]! * ratio)));
       for (let row = first * columns; row < end * columns; row += columns)
         if (to - from > 8) pixels.fill(color, row + from, row + to);
         else for (let at = row + from; at < row + to; at++) pixels[at] = color;

@@ -6,7 +6,11 @@ export class Scale {
   readonly k: number;
 
   /** @param left  where the lanes begin [px];  @param width  of the lanes [px] */
-  constructor(readonly span: Span, readonly left: number, readonly width: number) {
+  constructor(
+    readonly span: Span,
+    readonly left: number,
+    readonly width: number,
+  ) {
     this.k = width / (span.end - span.begin);
   }
 

@@ -36,7 +36,8 @@ export function detailedParts(job: JobBlock, rank: Rank, span: Span): Span[] {
   if (job.complete) return [span];
   const out: Span[] = [];
   for (const part of rank.parts) {
-    const begin = Math.max(part.begin, span.begin), end = Math.min(part.end, span.end);
+    const begin = Math.max(part.begin, span.begin),
+      end = Math.min(part.end, span.end);
     if (part.gpu && end > begin) out.push({ begin, end });
   }
   return out;
@@ -75,16 +76,20 @@ function subtract(a: readonly [number, number][], b: readonly [number, number][]
 }
 
 function clipped(list: EventList, span: Span, into: (row: number, begin: number, end: number) => void): void {
-  const [first, end] = list.range(span), { begin, duration } = list.events;
+  const [first, end] = list.range(span),
+    { begin, duration } = list.events;
   for (let i = first; i < end; i++) {
-    const row = list.rows[i]!, from = Math.max(begin[row]!, span.begin), to = Math.min(begin[row]! + duration[row]!, span.end);
+    const row = list.rows[i]!,
+      from = Math.max(begin[row]!, span.begin),
+      to = Math.min(begin[row]! + duration[row]!, span.end);
     if (to > from) into(row, from, to);
   }
 }
 
 function exactSums(lanes: Lanes, at: number, span: Span): number[] {
   const sets: [number, number][][] = Array.from({ length: LANE_KINDS }, () => []);
-  const { events } = lanes, own = lanes.of(at);
+  const { events } = lanes,
+    own = lanes.of(at);
   clipped(own.compute, span, (row, from, to) => sets[events.kind[row]!]!.push([from, to]));
   clipped(own.communication, span, (row, from, to) => {
     const wait = events.wait[events.comm[row]!]!;
@@ -104,7 +109,8 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
 export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span): RankSums[] {
   return job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);
-    const kinds = exact ? exactSums(lanes, at, span)
+    const kinds = exact
+      ? exactSums(lanes, at, span)
       : Array.from({ length: LANE_KINDS }, (_, kind) => pyramid.sum(at, kind, span.begin, span.end));
     return { at, kinds, exact };
   });

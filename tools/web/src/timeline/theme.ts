@@ -45,8 +45,11 @@ export function readable(on: string, a: string, b: string): string {
 export function readTheme(element: Element): Theme {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(`--${name}`).trim();
-  const ink = color("ink"), page = color("page"), ink3 = color("ink-3");
-  const fills: string[] = [], alphas: number[] = [];
+  const ink = color("ink"),
+    page = color("page"),
+    ink3 = color("ink-3");
+  const fills: string[] = [],
+    alphas: number[] = [];
   const set = (kind: number, fill: string, alpha = 1): void => {
     fills[kind] = fill;
     alphas[kind] = alpha;
@@ -63,8 +66,17 @@ export function readTheme(element: Element): Theme {
   set(CALL, ink3, 0.85);
   set(OTHER, ink3, 0.45);
   return {
-    page, panel: color("panel"), line: color("line"), ink, ink2: color("ink-2"), ink3, link: color("link"), path: color("ink"),
-    fills, alphas, edge: color("edge") || "transparent",
+    page,
+    panel: color("panel"),
+    line: color("line"),
+    ink,
+    ink2: color("ink-2"),
+    ink3,
+    link: color("link"),
+    path: color("ink"),
+    fills,
+    alphas,
+    edge: color("edge") || "transparent",
     onFills: fills.map((fill, kind) => (alphas[kind]! < 0.8 ? ink : readable(fill, ink, page))),
     font: style.fontFamily || "sans-serif",
   };

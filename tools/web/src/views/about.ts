@@ -12,12 +12,19 @@ import { empty, heading, prose, section } from "../ui";
 import type { View } from "../view";
 
 const FACTS: Readonly<Record<string, string>> = {
-  command: "Read by", align: "Clocks brought together by", wall_uncertainty_ns: "Uncertainty of clocks as set",
-  comm_pattern: "Further communication kernels", step_pattern: "Annotations that are steps", peak: "What a device can compute as set, TFLOP/s", world_size: "Ranks of the job as traces say", tool_version: "Written by tmerge",
+  command: "Read by",
+  align: "Clocks brought together by",
+  wall_uncertainty_ns: "Uncertainty of clocks as set",
+  comm_pattern: "Further communication kernels",
+  step_pattern: "Annotations that are steps",
+  peak: "What a device can compute as set, TFLOP/s",
+  world_size: "Ranks of the job as traces say",
+  tool_version: "Written by tmerge",
 };
 
 function facts(job: Job): HTMLElement {
-  const row = job.table("job.job"), { missing, missingCount } = ranksOf(job);
+  const row = job.table("job.job"),
+    { missing, missingCount } = ranksOf(job);
   const lines: [string, Child][] = [
     ["Begin", recorded(job) ?? "no time of day"],
     ["Begin, ns since the epoch", job.begin === null ? f.NONE : String(job.begin)],
@@ -34,13 +41,20 @@ function facts(job: Job): HTMLElement {
     lines.push([label, key.endsWith("_ns") ? f.time(Number(value)) : name(String(value), 4000)]);
   }
   lines.push(["Page made by tmerge", job.version]);
-  return h("dl", { class: "facts-list" }, lines.map(([label, value]) => [h("dt", null, label), h("dd", null, value)]));
+  return h(
+    "dl",
+    { class: "facts-list" },
+    lines.map(([label, value]) => [h("dt", null, label), h("dd", null, value)]),
+  );
 }
 
 /* Written when the block that says it is unpacked. */
 function kept(job: Job): HTMLElement {
   const words = h("span", { attr: { "data-kept": "" } }, "…");
-  block("timeline.job").then((bytes) => fill(words, keptWords(decodeJob(bytes), job)), (error: Error) => fill(words, `not known: ${error.message}`));
+  block("timeline.job").then(
+    (bytes) => fill(words, keptWords(decodeJob(bytes), job)),
+    (error: Error) => fill(words, `not known: ${error.message}`),
+  );
   return words;
 }
 
@@ -50,13 +64,53 @@ export const about: View = {
   group: "The data",
   needs: ["job.job", "job.rank", "job.remark", "job.left_out"],
   render(root, { job }) {
-    const ranks = job.table("job.rank"), remarks = job.table("job.remark"), left = job.table("job.left_out");
-    root.append(heading("About the data", "What was read, how, and what was skipped, repaired or left out. Nothing of this page is loaded from elsewhere."), facts(job));
+    const ranks = job.table("job.rank"),
+      remarks = job.table("job.remark"),
+      left = job.table("job.left_out");
+    root.append(
+      heading(
+        "About the data",
+        "What was read, how, and what was skipped, repaired or left out. Nothing of this page is loaded from elsewhere.",
+      ),
+      facts(job),
+    );
     if (left.n > 0) root.append(section("Files left out", grid(left)));
-    root.append(section("What was repaired, skipped or odd", remarks.n === 0 ? empty("Nothing: every event was read as it stands.")
-      : grid(remarks, { columns: [{ column: "rank" }, { column: "source" }, { column: "remark" }, { column: "class" }, { column: "count" },
-        { column: "meaning", draw: (row) => prose(remarks.text(row, "meaning")) }] })));
-    root.append(section("Ranks", grid(ranks, { exact: true, columns: [{ column: "rank" }, { column: "host" }, { column: "device" }, { column: "events" },
-      { column: "skipped_events", label: "skipped" }, { column: "repaired_events", label: "repaired" }, { column: "truncated" }, { column: "format" }, { column: "source" }] })), licences());
+    root.append(
+      section(
+        "What was repaired, skipped or odd",
+        remarks.n === 0
+          ? empty("Nothing: every event was read as it stands.")
+          : grid(remarks, {
+              columns: [
+                { column: "rank" },
+                { column: "source" },
+                { column: "remark" },
+                { column: "class" },
+                { column: "count" },
+                { column: "meaning", draw: (row) => prose(remarks.text(row, "meaning")) },
+              ],
+            }),
+      ),
+    );
+    root.append(
+      section(
+        "Ranks",
+        grid(ranks, {
+          exact: true,
+          columns: [
+            { column: "rank" },
+            { column: "host" },
+            { column: "device" },
+            { column: "events" },
+            { column: "skipped_events", label: "skipped" },
+            { column: "repaired_events", label: "repaired" },
+            { column: "truncated" },
+            { column: "format" },
+            { column: "source" },
+          ],
+        }),
+      ),
+      licences(),
+    );
   },
 };

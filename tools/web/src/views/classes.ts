@@ -10,45 +10,99 @@ import { note, section } from "../ui";
 
 /** Rows of the map; of more ranks those that differ most. */
 const RANKS_MAX = 64;
-const BITS = [["bits8_ns", "in 8 bits"], ["bits16_ns", "in 16 bits"], ["tf32_ns", "in TF32"], ["bits32_ns", "in 32 bits"], ["bits64_ns", "in 64 bits"]] as const;
+const BITS = [
+  ["bits8_ns", "in 8 bits"],
+  ["bits16_ns", "in 16 bits"],
+  ["tf32_ns", "in TF32"],
+  ["bits32_ns", "in 32 bits"],
+  ["bits64_ns", "in 64 bits"],
+] as const;
 
 /* By how much each rank takes longer for a class than the median rank does. */
 function classMap(job: Job): HTMLElement | null {
-  const kernels = job.table("classes.kernel"), table = job.table("classes.rank");
+  const kernels = job.table("classes.kernel"),
+    table = job.table("classes.rank");
   if (!severalRanks(job) || table.n === 0) return null;
-  const classes = kernels.rows.map((_, row) => row).filter((row) => (kernels.num(row, "ranks") ?? 0) > 1), name = (row: number) => kernels.text(row, "class") ?? "";
+  const classes = kernels.rows.map((_, row) => row).filter((row) => (kernels.num(row, "ranks") ?? 0) > 1),
+    name = (row: number) => kernels.text(row, "class") ?? "";
   const cells = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.text(row, "class")}`, row]));
   const slower = (rank: number, row: number): number | null => {
-    const own = table.num(cells.get(`${rank}/${name(row)}`) ?? -1, "total_ns"), middle = kernels.num(row, "median_rank_ns");
+    const own = table.num(cells.get(`${rank}/${name(row)}`) ?? -1, "total_ns"),
+      middle = kernels.num(row, "median_rank_ns");
     return own === null || !middle ? null : 100 * (own / middle - 1);
   };
   const weight = (rank: number) => f.sum(classes.map((row) => Math.max(0, slower(rank, row) ?? 0) * (kernels.num(row, "share_pct") ?? 0)));
-  const all = [...new Set(table.nums("rank"))].filter((rank): rank is number => rank !== null), weights = new Map(all.map((rank) => [rank, weight(rank)]));
-  const ranks = [...all].sort((a, b) => weights.get(b)! - weights.get(a)!).slice(0, RANKS_MAX).sort((a, b) => a - b);
-  return h("div", null, h("h3", null, "By rank, against the median rank"),
-    note("Percent by which the kernels of a class take longer on a rank than on the median one. Of communication the rank that waits most takes longest.",
-      ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take most longer.`),
+  const all = [...new Set(table.nums("rank"))].filter((rank): rank is number => rank !== null),
+    weights = new Map(all.map((rank) => [rank, weight(rank)]));
+  const ranks = [...all]
+    .sort((a, b) => weights.get(b)! - weights.get(a)!)
+    .slice(0, RANKS_MAX)
+    .sort((a, b) => a - b);
+  return h(
+    "div",
+    null,
+    h("h3", null, "By rank, against the median rank"),
+    note(
+      "Percent by which the kernels of a class take longer on a rank than on the median one. Of communication the rank that waits most takes longest.",
+      ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take most longer.`,
+    ),
     heatMap({
-      label: "Time of kernels by rank and class against the median rank, percent", rows: ranks.map((rank) => `rank ${rank}`), columns: classes.map(name), ramp: "wait",
+      label: "Time of kernels by rank and class against the median rank, percent",
+      rows: ranks.map((rank) => `rank ${rank}`),
+      columns: classes.map(name),
+      ramp: "wait",
       cell: (r, c) => {
-        const rank = ranks[r]!, row = classes[c]!, value = slower(rank, row), at = cells.get(`${rank}/${name(row)}`);
+        const rank = ranks[r]!,
+          row = classes[c]!,
+          value = slower(rank, row),
+          at = cells.get(`${rank}/${name(row)}`);
         if (value === null || at === undefined) return null;
-        return { value: Math.max(0, value), text: `${value < 0 ? "−" : "+"}${f.grouped(Math.abs(value), Math.abs(value) < 9.95 ? 1 : 0)}`,
-          tip: () => [h("b", null, `rank ${rank}, ${name(row)}`), h("br"), `${f.time(table.num(at, "total_ns"))}, the median rank ${f.time(kernels.num(row, "median_rank_ns"))}`] };
+        return {
+          value: Math.max(0, value),
+          text: `${value < 0 ? "−" : "+"}${f.grouped(Math.abs(value), Math.abs(value) < 9.95 ? 1 : 0)}`,
+          tip: () => [
+            h("b", null, `rank ${rank}, ${name(row)}`),
+            h("br"),
+            `${f.time(table.num(at, "total_ns"))}, the median rank ${f.time(kernels.num(row, "median_rank_ns"))}`,
+          ],
+        };
       },
-    }));
+    }),
+  );
 }
 
 /** A section of the view of kernels; null where their names tell no class. */
 export function classesOf(job: Job): HTMLElement | null {
   const table = job.table("classes.kernel");
   if (table.n === 0) return null;
-  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]), write = timeWriter(table, [...table.rows.keys()], "total_ns");
-  return section("Classes of work", note("By words in the kernels’ names, which also tell the number format of matrix multiplications, convolutions and attention."),
-    grid(table, { columns: [{ column: "class" },
-      { column: "total_ns", label: "total", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), table.text(row, "class") === "communication" ? "comm" : "compute") },
-      { column: "share_pct", label: "share" }, { column: "calls" }, { column: "names", label: "names" }, { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name")) },
-      ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({ column, label })), ...(table.sum("flash_ns") > 0 ? [{ column: "flash_ns", label: "flash attention" }] as const : []),
-      ...(severalRanks(job) ? [{ column: "spread" }, { column: "slowest_rank", label: "slowest rank" }] as const : [])] }),
-    classMap(job));
+  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]),
+    write = timeWriter(table, [...table.rows.keys()], "total_ns");
+  return section(
+    "Classes of work",
+    note("By words in the kernels’ names, which also tell the number format of matrix multiplications, convolutions and attention."),
+    grid(table, {
+      columns: [
+        { column: "class" },
+        {
+          column: "total_ns",
+          label: "total",
+          draw: (row) =>
+            inlineBar(
+              table.num(row, "total_ns"),
+              most,
+              write(table.num(row, "total_ns")),
+              table.text(row, "class") === "communication" ? "comm" : "compute",
+            ),
+        },
+        { column: "share_pct", label: "share" },
+        { column: "calls" },
+        { column: "names", label: "names" },
+        { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name")) },
+        ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({ column, label })),
+        ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
+        ...(severalRanks(job) ? ([{ column: "spread" }, { column: "slowest_rank", label: "slowest rank" }] as const) : []),
+      ],
+    }),
+    classMap(job),
+  );
 }

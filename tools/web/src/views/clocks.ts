@@ -27,8 +27,12 @@ function domainsOf(job: Job): Domain[] {
   const table = job.table("clock.rank");
   return [...table.by("domain")].map(([domain, rows]) => {
     const hosts = [...new Set(rows.map((row) => table.text(row, "host") ?? ""))];
-    const shared = [...table.by("host").get(hosts[0]!) ?? []].length > rows.length;
-    return { row: rows[0]!, label: shared ? `${hosts[0]}, clock ${domain}` : hosts.join(", "), ranks: rows.map((row) => table.num(row, "rank") ?? -1) };
+    const shared = [...(table.by("host").get(hosts[0]!) ?? [])].length > rows.length;
+    return {
+      row: rows[0]!,
+      label: shared ? `${hosts[0]}, clock ${domain}` : hosts.join(", "),
+      ranks: rows.map((row) => table.num(row, "rank") ?? -1),
+    };
   });
 }
 
@@ -37,27 +41,54 @@ function domainsOf(job: Job): Domain[] {
 /* The median skew of collectives whose ranks are on several hosts: what their clocks must tell; null
  * where there is none. */
 function medianSkew(job: Job): number | null {
-  const table = job.table("collectives.kind"), groups = job.table("groups.group");
-  const across = new Set(groups.rows.map((_, row) => row).filter((row) => groups.text(row, "reach") === "inter").map((row) => groups.text(row, "group")));
-  return f.median(table.rows.flatMap((_, row) => {
-    const skew = table.num(row, "median_skew_ns");
-    return skew === null || !across.has(table.text(row, "group")) ? [] : Array<number>(Math.min(SKEWS_MAX, table.num(row, "count") ?? 0)).fill(skew);
-  }));
+  const table = job.table("collectives.kind"),
+    groups = job.table("groups.group");
+  const across = new Set(
+    groups.rows
+      .map((_, row) => row)
+      .filter((row) => groups.text(row, "reach") === "inter")
+      .map((row) => groups.text(row, "group")),
+  );
+  return f.median(
+    table.rows.flatMap((_, row) => {
+      const skew = table.num(row, "median_skew_ns");
+      return skew === null || !across.has(table.text(row, "group"))
+        ? []
+        : Array<number>(Math.min(SKEWS_MAX, table.num(row, "count") ?? 0)).fill(skew);
+    }),
+  );
 }
 
 function answer(job: Job): [string, string] {
-  const found = clockFinding(job), uncertainty = worstUncertainty(job), skew = medianSkew(job);
+  const found = clockFinding(job),
+    uncertainty = worstUncertainty(job),
+    skew = medianSkew(job);
   const text = found.text;
   if (!severalRanks(job)) return ["One rank has one clock", "There is nothing to compare it with."];
-  if (uncertainty === null) return ["The order of arrivals is not known", `${text} Merged with --align none, or no clock could be brought to another’s.`];
+  if (uncertainty === null)
+    return ["The order of arrivals is not known", `${text} Merged with --align none, or no clock could be brought to another’s.`];
   if (clocksOf(job) === 1) return found.state === "good" ? ["The order of arrivals can be trusted", text] : [found.title, text];
-  if (ranksOf(job).hostCount === 1) return [found.title, `${text} The devices of one host keep clocks of their own here: arrivals that are nearer than ${f.time(2 * Math.SQRT2 * uncertainty)} count as tied.`];
-  if (skew === null) return [`${found.title}: no collective was matched across hosts`, `${text} The ranks of one host share its clock, so their order can be trusted.`];
+  if (ranksOf(job).hostCount === 1)
+    return [
+      found.title,
+      `${text} The devices of one host keep clocks of their own here: arrivals that are nearer than ${f.time(2 * Math.SQRT2 * uncertainty)} count as tied.`,
+    ];
+  if (skew === null)
+    return [
+      `${found.title}: no collective was matched across hosts`,
+      `${text} The ranks of one host share its clock, so their order can be trusted.`,
+    ];
   const tie = 2 * Math.SQRT2 * uncertainty;
   if (tie > skew)
-    return [`Arrivals differ by less than the clocks can tell (±${f.time(tie)})`, `${text} The ranks of the median collective across hosts arrive within ${f.time(skew)}. What is closer than ${f.time(tie)} on two hosts counts as tied.`];
+    return [
+      `Arrivals differ by less than the clocks can tell (±${f.time(tie)})`,
+      `${text} The ranks of the median collective across hosts arrive within ${f.time(skew)}. What is closer than ${f.time(tie)} on two hosts counts as tied.`,
+    ];
   if (found.state !== "good") return [found.title, `${text} Read an order of arrivals with care.`];
-  return [`Arrivals on two hosts can be told apart from ${f.time(tie)} on`, `${text} What is closer counts as tied. The ranks of the median collective across hosts arrive within ${f.time(skew)}.`];
+  return [
+    `Arrivals on two hosts can be told apart from ${f.time(tie)} on`,
+    `${text} What is closer counts as tied. The ranks of the median collective across hosts arrive within ${f.time(skew)}.`,
+  ];
 }
 
 type Check = ColumnOf<"clock.check">;
@@ -65,106 +96,263 @@ type Check = ColumnOf<"clock.check">;
 function checks(job: Job): HTMLElement {
   const table = job.table("clock.check");
   const doc = (column: Check) => `clock.check ${column}: ${table.columns[table.place(column)]?.doc ?? ""}`;
-  const of = (label: string, column: Check, below: Child) => ({ label, doc: doc(column), value: figure(job, f.grouped(table.num(0, column) ?? 0), { table: "clock.check", row: 0, column }),
-    below: table.num(0, column) === 0 ? "" : below });
-  const worst = (column: Check) => (table.num(0, column) === null ? "" : ["by at most ", figure(job, f.time(table.num(0, column)), { table: "clock.check", row: 0, column })]);
+  const of = (label: string, column: Check, below: Child) => ({
+    label,
+    doc: doc(column),
+    value: figure(job, f.grouped(table.num(0, column) ?? 0), { table: "clock.check", row: 0, column }),
+    below: table.num(0, column) === 0 ? "" : below,
+  });
+  const worst = (column: Check) =>
+    table.num(0, column) === null
+      ? ""
+      : ["by at most ", figure(job, f.time(table.num(0, column)), { table: "clock.check", row: 0, column })];
   const matched = table.num(0, "matched") ?? 0;
-  return section("Does an end come before a begin?",
-    note(`No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} were matched over all their ranks; those that synchronise can show where clocks contradict this.`),
-    band([of("Violations as recorded", "violations_before", worst("worst_before_ns")), of("Violations on aligned clocks", "violations_after", worst("worst_after_ns")),
-      of("Suspect operations", "suspect", "members contradict one another"), of("Incomplete operations", "incomplete", "some members gave no kernel"),
-      of("Unmatched kernels", "unmatched", "they belong to no operation")]));
+  return section(
+    "Does an end come before a begin?",
+    note(
+      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} were matched over all their ranks; those that synchronise can show where clocks contradict this.`,
+    ),
+    band([
+      of("Violations as recorded", "violations_before", worst("worst_before_ns")),
+      of("Violations on aligned clocks", "violations_after", worst("worst_after_ns")),
+      of("Suspect operations", "suspect", "members contradict one another"),
+      of("Incomplete operations", "incomplete", "some members gave no kernel"),
+      of("Unmatched kernels", "unmatched", "they belong to no operation"),
+    ]),
+  );
 }
 
 // Offsets -------------------------------------------------------------------------------------------
 
 /* A dot for the offset, a bar for its uncertainty, a line for where it must lie. */
 function offsets(job: Job): HTMLElement {
-  const table = job.table("clock.rank"), all = domainsOf(job), title = "How far the clocks were off";
+  const table = job.table("clock.rank"),
+    all = domainsOf(job),
+    title = "How far the clocks were off";
   if (all.length < 2 || all.every((domain) => table.num(domain.row, "offset_ns") === 0))
-    return section(title, note(all.length < 2 ? "All ranks share one clock: they ran on one host." : "Clocks were taken as recorded: no offset was applied."));
+    return section(
+      title,
+      note(all.length < 2 ? "All ranks share one clock: they ran on one host." : "Clocks were taken as recorded: no offset was applied."),
+    );
   const size = (domain: Domain) => Math.abs(table.num(domain.row, "offset_ns") ?? 0);
-  const shown = all.length <= ROWS_MAX ? all : [...all].sort((a, b) => size(b) - size(a)).slice(0, ROWS_MAX).sort((a, b) => a.row - b.row);
+  const shown =
+    all.length <= ROWS_MAX
+      ? all
+      : [...all]
+          .sort((a, b) => size(b) - size(a))
+          .slice(0, ROWS_MAX)
+          .sort((a, b) => a.row - b.row);
   const ends = shown.flatMap(({ row }) => {
-    const offset = table.num(row, "offset_ns") ?? 0, sigma = table.num(row, "uncertainty_ns") ?? 0;
+    const offset = table.num(row, "offset_ns") ?? 0,
+      sigma = table.num(row, "uncertainty_ns") ?? 0;
     return [offset - sigma, offset + sigma];
   });
-  const low = Math.min(0, f.least(ends)), high = Math.max(0, f.most(ends)), room = (high - low || 1) * 0.03;
-  const from = low - room, to = high + room, unit = f.timeUnit([from, to]);
+  const low = Math.min(0, f.least(ends)),
+    high = Math.max(0, f.most(ends)),
+    room = (high - low || 1) * 0.03;
+  const from = low - room,
+    to = high + room,
+    unit = f.timeUnit([from, to]);
   const at = (ns: number) => `${(100 * (Math.max(from, Math.min(to, ns)) - from)) / (to - from)}%`;
-  return section(title,
-    note(`Aligned minus recorded time in the middle of the recording, ${unit.name}. Dot: the offset; thick bar: its uncertainty, plus and minus; thin line: where causality lets it lie.`,
-      shown.length < all.length ? ` The ${ROWS_MAX} clocks that were farthest off; the table has all.` : ""),
-    h("div", { class: "offsets" }, h("div", { attr: { role: "list" } }, shown.map((domain) => offsetRow(table, domain, at))),
-      h("div", { class: "offset axis", attr: { "aria-hidden": true } }, h("span"), h("span", { class: "offset-box" }, offsetTicks(from, to, unit).map((value) =>
-        h("span", { class: "tick", style: { left: at(value * unit.factor) } }, f.grouped(value, Math.abs(to - from) / unit.factor < 5 ? 1 : 0)))), h("span", null, unit.name))));
+  return section(
+    title,
+    note(
+      `Aligned minus recorded time in the middle of the recording, ${unit.name}. Dot: the offset; thick bar: its uncertainty, plus and minus; thin line: where causality lets it lie.`,
+      shown.length < all.length ? ` The ${ROWS_MAX} clocks that were farthest off; the table has all.` : "",
+    ),
+    h(
+      "div",
+      { class: "offsets" },
+      h(
+        "div",
+        { attr: { role: "list" } },
+        shown.map((domain) => offsetRow(table, domain, at)),
+      ),
+      h(
+        "div",
+        { class: "offset axis", attr: { "aria-hidden": true } },
+        h("span"),
+        h(
+          "span",
+          { class: "offset-box" },
+          offsetTicks(from, to, unit).map((value) =>
+            h(
+              "span",
+              { class: "tick", style: { left: at(value * unit.factor) } },
+              f.grouped(value, Math.abs(to - from) / unit.factor < 5 ? 1 : 0),
+            ),
+          ),
+        ),
+        h("span", null, unit.name),
+      ),
+    ),
+  );
 }
 
 /* Round values on both sides of zero. */
 function offsetTicks(from: number, to: number, unit: f.Unit): number[] {
   const above = roundTicks(Math.max(to, -from) / unit.factor, 4);
-  return [...above.slice(1).reverse().map((value) => -value), ...above].filter((value) => value >= from / unit.factor && value <= to / unit.factor);
+  return [
+    ...above
+      .slice(1)
+      .reverse()
+      .map((value) => -value),
+    ...above,
+  ].filter((value) => value >= from / unit.factor && value <= to / unit.factor);
 }
 
 function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at: (ns: number) => string): HTMLElement {
-  const offset = table.num(row, "offset_ns") ?? 0, sigma = table.num(row, "uncertainty_ns") ?? 0;
-  const low = table.num(row, "low_ns"), high = table.num(row, "high_ns"), set = table.num(row, "set_ns");
-  const span = (cls: string, from: number, to: number) => h("span", { class: cls, style: { left: at(from), width: `calc(${at(to)} - ${at(from)})` } });
+  const offset = table.num(row, "offset_ns") ?? 0,
+    sigma = table.num(row, "uncertainty_ns") ?? 0;
+  const low = table.num(row, "low_ns"),
+    high = table.num(row, "high_ns"),
+    set = table.num(row, "set_ns");
+  const span = (cls: string, from: number, to: number) =>
+    h("span", { class: cls, style: { left: at(from), width: `calc(${at(to)} - ${at(from)})` } });
   const text = `${f.time(offset)} ± ${f.time(sigma)}`;
-  return h("div", { class: "offset", attr: { role: "listitem", "data-host": label } }, h("span", { class: "row-label" }, name(label, 40)),
-    tip(h("span", { class: "offset-box", attr: { role: "img", "aria-label": text } },
-      h("span", { class: "offset-zero", style: { left: at(0) } }),
-      low !== null && high !== null && span("offset-bound", low, high), span("offset-bar", offset - sigma, offset + sigma), h("span", { class: "offset-dot", style: { left: at(offset) } })),
-    () => [h("b", null, label), h("br"), `ranks ${f.ranges(ranks)}`, h("br"), `offset ${text}`, h("br"), `drift ${f.grouped(table.num(row, "drift_ppb") ?? 0, 1)} ppb`, h("br"),
-      low !== null && high !== null ? `must lie from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it", set === null ? null : [h("br"), `was set by about ${f.time(set)} while it was recorded`]]),
-    h("span", { class: "row-end" }, text));
+  return h(
+    "div",
+    { class: "offset", attr: { role: "listitem", "data-host": label } },
+    h("span", { class: "row-label" }, name(label, 40)),
+    tip(
+      h(
+        "span",
+        { class: "offset-box", attr: { role: "img", "aria-label": text } },
+        h("span", { class: "offset-zero", style: { left: at(0) } }),
+        low !== null && high !== null && span("offset-bound", low, high),
+        span("offset-bar", offset - sigma, offset + sigma),
+        h("span", { class: "offset-dot", style: { left: at(offset) } }),
+      ),
+      () => [
+        h("b", null, label),
+        h("br"),
+        `ranks ${f.ranges(ranks)}`,
+        h("br"),
+        `offset ${text}`,
+        h("br"),
+        `drift ${f.grouped(table.num(row, "drift_ppb") ?? 0, 1)} ppb`,
+        h("br"),
+        low !== null && high !== null ? `must lie from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it",
+        set === null ? null : [h("br"), `was set by about ${f.time(set)} while it was recorded`],
+      ],
+    ),
+    h("span", { class: "row-end" }, text),
+  );
 }
 
 // Residuals -----------------------------------------------------------------------------------------
 
 function residuals(job: Job, charts: Charts): HTMLElement {
-  const table = job.table("clock.rank"), title = "What remains, by rank";
+  const table = job.table("clock.rank"),
+    title = "What remains, by rank";
   const points = table.rows.flatMap((_, row) => {
-    const rank = table.num(row, "rank"), value = table.num(row, "residual_ns");
+    const rank = table.num(row, "rank"),
+      value = table.num(row, "residual_ns");
     return rank === null || value === null ? [] : [{ rank, value, row }];
   });
   if (points.length < 2 || points.every((point) => point.value === 0))
     return section(title, note("Every rank’s ends agree with the others’ to the nanosecond, or no collective could tell."));
-  const unit = f.timeUnit(points.map((point) => point.value)), far = points.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a));
-  return section(title,
-    note(`A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock, and its place in rings and trees. The farthest is rank ${far.rank}, ${f.time(far.value)}.`),
+  const unit = f.timeUnit(points.map((point) => point.value)),
+    far = points.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a));
+  return section(
+    title,
+    note(
+      `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock, and its place in rings and trees. The farthest is rank ${far.rank}, ${f.time(far.value)}.`,
+    ),
     charts.add({
-      label: `Residual by rank, ${unit.name}`, height: RESIDUAL_HEIGHT,
+      label: `Residual by rank, ${unit.name}`,
+      height: RESIDUAL_HEIGHT,
       tip: (mark) => `rank ${points[mark]!.rank}: ${f.time(points[mark]!.value)}`,
       plot: (theme) => {
-        const values = points.map((point) => point.value / unit.factor), ranks = points.map((point) => point.rank), room = 0.08 * (f.most(values) - f.least(values) || 1);
+        const values = points.map((point) => point.value / unit.factor),
+          ranks = points.map((point) => point.rank),
+          room = 0.08 * (f.most(values) - f.least(values) || 1);
         return {
           x: { name: "rank", whole: true, min: f.least(ranks) - 0.5, max: f.most(ranks) + 0.5 },
           y: { name: unit.name, min: Math.min(0, f.least(values)) - room, max: Math.max(0, f.most(values)) + room },
           marks: points.map((point, i) => ({ at: [point.rank, values[i]!], size: points.length > 200 ? 4 : 8, fill: theme["ink-2"] })),
         };
       },
-    }));
+    }),
+  );
 }
 
 const METHODS: Readonly<Record<string, string>> = {
-  fit: "by the ends of collectives between clocks", wall: "as recorded", none: "not comparable",
+  fit: "by the ends of collectives between clocks",
+  wall: "as recorded",
+  none: "not comparable",
 };
 
 function how(job: Job): HTMLElement {
-  const table = job.table("clock.rank"), { hostCount } = ranksOf(job);
-  const methods = table.groups(["method"]).map(({ texts: [method], n }) => `${f.count(n, "rank")} ${METHODS[String(method)] ?? String(method)}`);
-  const components = table.different("component"), early = table.sum("early_kernels");
-  const set = [...new Set(table.rows.map((_, row) => row).filter((row) => table.num(row, "set_ns") !== null).map((row) => table.text(row, "host") ?? ""))];
-  return section("How the clocks were brought together", h("ul", { class: "plain" },
-    h("li", null, `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
-    h("li", null, components === 1 ? "All clocks can be compared." : `${f.grouped(components)} parts of the job share no collective: between them only the hosts’ own times of day relate, so arrivals are compared within a part.`),
-    h("li", null, early === 0 ? "No GPU event begins before its launch." : `${f.count(early, "GPU event")} begin before their launch: the GPU’s clock was off against its host’s by that.`),
-    table.known("set_ns") > 0 && h("li", null, h("b", { class: "bad" }, table.leftOut > 0 ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
-      : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `), set.map((host, i) => [i > 0 ? ", " : "", name(host, 60)]), ".")),
-    grid(table, { first: 16, columns: [{ column: "rank" }, { column: "host" }, { column: "method" }, { column: "domain", label: "clock" }, { column: "component", label: "part" }, { column: "offset_ns", label: "offset", write: f.time },
-      { column: "drift_ppb", label: "drift" }, { column: "uncertainty_ns", label: "uncertainty" }, { column: "low_ns", label: "from", write: f.time }, { column: "high_ns", label: "to", write: f.time }, { column: "residual_ns", label: "residual" },
-      { column: "anchors" }, { column: "early_kernels", label: "early events" }] }));
+  const table = job.table("clock.rank"),
+    { hostCount } = ranksOf(job);
+  const methods = table
+    .groups(["method"])
+    .map(({ texts: [method], n }) => `${f.count(n, "rank")} ${METHODS[String(method)] ?? String(method)}`);
+  const components = table.different("component"),
+    early = table.sum("early_kernels");
+  const set = [
+    ...new Set(
+      table.rows
+        .map((_, row) => row)
+        .filter((row) => table.num(row, "set_ns") !== null)
+        .map((row) => table.text(row, "host") ?? ""),
+    ),
+  ];
+  return section(
+    "How the clocks were brought together",
+    h(
+      "ul",
+      { class: "plain" },
+      h("li", null, `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
+      h(
+        "li",
+        null,
+        components === 1
+          ? "All clocks can be compared."
+          : `${f.grouped(components)} parts of the job share no collective: between them only the hosts’ own times of day relate, so arrivals are compared within a part.`,
+      ),
+      h(
+        "li",
+        null,
+        early === 0
+          ? "No GPU event begins before its launch."
+          : `${f.count(early, "GPU event")} begin before their launch: the GPU’s clock was off against its host’s by that.`,
+      ),
+      table.known("set_ns") > 0 &&
+        h(
+          "li",
+          null,
+          h(
+            "b",
+            { class: "bad" },
+            table.leftOut > 0
+              ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
+              : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `,
+          ),
+          set.map((host, i) => [i > 0 ? ", " : "", name(host, 60)]),
+          ".",
+        ),
+    ),
+    grid(table, {
+      first: 16,
+      columns: [
+        { column: "rank" },
+        { column: "host" },
+        { column: "method" },
+        { column: "domain", label: "clock" },
+        { column: "component", label: "part" },
+        { column: "offset_ns", label: "offset", write: f.time },
+        { column: "drift_ppb", label: "drift" },
+        { column: "uncertainty_ns", label: "uncertainty" },
+        { column: "low_ns", label: "from", write: f.time },
+        { column: "high_ns", label: "to", write: f.time },
+        { column: "residual_ns", label: "residual" },
+        { column: "anchors" },
+        { column: "early_kernels", label: "early events" },
+      ],
+    }),
+  );
 }
 
 export const clocks: View = {

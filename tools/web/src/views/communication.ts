@@ -24,47 +24,106 @@ interface Choice {
 }
 
 function fits(table: Table, choice: Choice): number[] {
-  const has = (column: "kind" | "group", wanted: string | null) => wanted === null || table.place(column) < 0
-    ? () => true : (row: number) => table.cell(row, column) === wanted;
-  const kind = has("kind", choice.kind), group = has("group", choice.group);
+  const has = (column: "kind" | "group", wanted: string | null) =>
+    wanted === null || table.place(column) < 0 ? () => true : (row: number) => table.cell(row, column) === wanted;
+  const kind = has("kind", choice.kind),
+    group = has("group", choice.group);
   return [...table.rows.keys()].filter((row) => kind(row) && group(row));
 }
 
 // What hides --------------------------------------------------------------------------------------
 
 function pair(kind: Kind, scale: number): HTMLElement {
-  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) => h("div", { class: "overlap-row" },
-    tip(h("span", { class: "overlap-track" }, value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } })),
-      () => [h("b", null, `${kindWord(kind.kind)}, ${label}`), h("br"), `${f.time(value)} of GPU time, ${f.percent(f.share(value, kind.comm), 1)}`, h("br"), f.exact(value, "ns")]),
-    h("span", { class: "overlap-value" }, sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
-      h("span", null, f.percent(f.share(value, kind.comm), 1))));
-  return h("div", { class: "overlap", attr: { role: "listitem", "data-kind": kind.kind } },
+  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) =>
+    h(
+      "div",
+      { class: "overlap-row" },
+      tip(
+        h(
+          "span",
+          { class: "overlap-track" },
+          value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } }),
+        ),
+        () => [
+          h("b", null, `${kindWord(kind.kind)}, ${label}`),
+          h("br"),
+          `${f.time(value)} of GPU time, ${f.percent(f.share(value, kind.comm), 1)}`,
+          h("br"),
+          f.exact(value, "ns"),
+        ],
+      ),
+      h(
+        "span",
+        { class: "overlap-value" },
+        sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
+        h("span", null, f.percent(f.share(value, kind.comm), 1)),
+      ),
+    );
+  return h(
+    "div",
+    { class: "overlap", attr: { role: "listitem", "data-kind": kind.kind } },
     h("span", { class: "row-label" }, kindWord(kind.kind), " ", h("br"), h("small", null, f.count(kind.count, "kernel"))),
-    h("div", null, half("overlap", "hidden", kind.overlap, "overlap_ns"), half("comm", "exposed", kind.exposed, "exposed_comm_ns")));
+    h("div", null, half("overlap", "hidden", kind.overlap, "overlap_ns"), half("comm", "exposed", kind.exposed, "exposed_comm_ns")),
+  );
 }
 
 function overlapByKind(job: Job, choice: Choice): HTMLElement {
   const all = kinds(job).filter((kind) => choice.kind === null || kind.kind === choice.kind);
   const first = all.filter((kind) => kind.kind === "allreduce");
   const scale = Math.max(1, ...all.flatMap((kind) => [kind.overlap, kind.exposed]));
-  const none = choice.kind === null && first.length === 0 && h("div", { class: "overlap", attr: { role: "listitem" } }, h("span", { class: "row-label" }, "AllReduce"),
-    h("span", { class: "overlap-none" }, withoutAllReduce(kinds(job))));
+  const none =
+    choice.kind === null &&
+    first.length === 0 &&
+    h(
+      "div",
+      { class: "overlap", attr: { role: "listitem" } },
+      h("span", { class: "row-label" }, "AllReduce"),
+      h("span", { class: "overlap-none" }, withoutAllReduce(kinds(job))),
+    );
   const table = job.table("overlap.kind");
-  return section("What hides behind computation, by kind",
-    note("GPU time of all ranks. Hidden: a kernel that computes ran at the same time. Exposed: none did, so the step takes that much longer."),
-    legend([["overlap", "Hidden behind computation"], ["comm", "Exposed: transfer and waiting"]]),
-    h("div", { class: "overlaps", attr: { role: "list" } }, none, [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale))),
-    h("details", { class: "definitions" }, h("summary", null, "The same by rank, as a table"),
-      grid(table, { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST, columns: [
-        { column: "rank" }, { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") }, { column: "count", label: "kernels" }, { column: "comm_ns", label: "communication" },
-        { column: "overlap_ns", label: "hidden" }, { column: "overlap_pct", label: "overlap" }, { column: "exposed_comm_ns", label: "exposed" }] })));
+  return section(
+    "What hides behind computation, by kind",
+    note(
+      "GPU time of all ranks. Hidden: a kernel that computes ran at the same time. Exposed: none did, so the step takes that much longer.",
+    ),
+    legend([
+      ["overlap", "Hidden behind computation"],
+      ["comm", "Exposed: transfer and waiting"],
+    ]),
+    h(
+      "div",
+      { class: "overlaps", attr: { role: "list" } },
+      none,
+      [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale)),
+    ),
+    h(
+      "details",
+      { class: "definitions" },
+      h("summary", null, "The same by rank, as a table"),
+      grid(table, {
+        rows: fits(table, { kind: choice.kind, group: null }),
+        first: ROWS_FIRST,
+        columns: [
+          { column: "rank" },
+          { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
+          { column: "count", label: "kernels" },
+          { column: "comm_ns", label: "communication" },
+          { column: "overlap_ns", label: "hidden" },
+          { column: "overlap_pct", label: "overlap" },
+          { column: "exposed_comm_ns", label: "exposed" },
+        ],
+      }),
+    ),
+  );
 }
 
 // How fast the network is ---------------------------------------------------------------------------
 
 /* Kinds in an order that does not change with what is chosen, so that a kind keeps its shape. */
 function shapesOf(job: Job): Map<string, number> {
-  const found = [...new Set(job.table("collectives.kind").rows.map((_, row) => job.table("collectives.kind").text(row, "kind") ?? ""))].sort();
+  const found = [
+    ...new Set(job.table("collectives.kind").rows.map((_, row) => job.table("collectives.kind").text(row, "kind") ?? "")),
+  ].sort();
   return new Map(found.map((kind, i) => [kind, i]));
 }
 
@@ -72,27 +131,47 @@ function describePoint(table: Table<"collectives.kind">, row: number): Child {
   const count = table.num(row, "count") ?? 0;
   const tail = table.num(row, "p95_transfer_ns");
   return [
-    h("b", null, `${kindWord(table.text(row, "kind") ?? "")}, ${f.bytes(table.num(row, "bytes"))}`), h("br"),
-    "group ", name(table.text(row, "group") ?? f.NONE, 60), `, ${f.count(table.num(row, "ranks") ?? 0, "rank")}`, h("br"),
-    `${f.count(count, "operation")}: transfer ${f.time(table.num(row, "median_transfer_ns"))}, ${count < P95_FROM ? "worst" : "p95"} ${f.time(tail)}`, h("br"),
+    h("b", null, `${kindWord(table.text(row, "kind") ?? "")}, ${f.bytes(table.num(row, "bytes"))}`),
+    h("br"),
+    "group ",
+    name(table.text(row, "group") ?? f.NONE, 60),
+    `, ${f.count(table.num(row, "ranks") ?? 0, "rank")}`,
+    h("br"),
+    `${f.count(count, "operation")}: transfer ${f.time(table.num(row, "median_transfer_ns"))}, ${count < P95_FROM ? "worst" : "p95"} ${f.time(tail)}`,
+    h("br"),
     `bus bandwidth ${f.significant(table.num(row, "busbw_gbps") ?? 0)} GB/s`,
   ];
 }
 
 /* The operations behind a point: those of them whose ranks waited most are kept one by one. */
 function pointDetails(context: Context, row: number): HTMLElement {
-  const { job } = context, table = job.table("collectives.kind"), worst = job.table("collectives.worst");
+  const { job } = context,
+    table = job.table("collectives.kind"),
+    worst = job.table("collectives.worst");
   const size = table.num(row, "size_class_bytes");
   const rows = [...worst.rows.keys()].filter((w) => {
     const bytes = worst.num(w, "bytes");
-    return worst.cell(w, "kind") === table.cell(row, "kind") && worst.cell(w, "group") === table.cell(row, "group") &&
-      (size === null ? bytes === null : bytes !== null && bytes >= size && bytes < 2 * size);
+    return (
+      worst.cell(w, "kind") === table.cell(row, "kind") &&
+      worst.cell(w, "group") === table.cell(row, "group") &&
+      (size === null ? bytes === null : bytes !== null && bytes >= size && bytes < 2 * size)
+    );
   });
   const count = table.num(row, "count") ?? 0;
-  return h("aside", { class: "point", attr: { "aria-live": "polite" } }, h("p", null, describePoint(table, row)),
-    rows.length === 0 ? note("None of its operations is among the 100 that were waited for most, which alone are kept one by one.")
-      : [note(`${f.grouped(rows.length)} of ${f.count(count, "operation")} ${rows.length === 1 ? "is" : "are"} kept one by one, those that were waited for most:`), instances(job, rows, 8)],
-    h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ point: null }) } }, "Close"));
+  return h(
+    "aside",
+    { class: "point", attr: { "aria-live": "polite" } },
+    h("p", null, describePoint(table, row)),
+    rows.length === 0
+      ? note("None of its operations is among the 100 that were waited for most, which alone are kept one by one.")
+      : [
+          note(
+            `${f.grouped(rows.length)} of ${f.count(count, "operation")} ${rows.length === 1 ? "is" : "are"} kept one by one, those that were waited for most:`,
+          ),
+          instances(job, rows, 8),
+        ],
+    h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ point: null }) } }, "Close"),
+  );
 }
 
 function instances(job: Job, rows: readonly number[], first: number): HTMLElement {
@@ -101,45 +180,97 @@ function instances(job: Job, rows: readonly number[], first: number): HTMLElemen
     const begin = worst.num(row, "begin_ns") ?? 0;
     return onTimeline(begin, begin + (worst.num(row, "skew_ns") ?? 0) + (worst.num(row, "transfer_ns") ?? 0), { coll: row });
   };
-  return grid(worst, { rows, first, link: at, columns: [
-    { column: "begin_ns", label: "begin, on the timeline" }, { column: "kind", draw: (row) => kindWord(worst.text(row, "kind") ?? "") }, { column: "group" }, { column: "step" }, { column: "bytes", label: "size", write: f.bytes },
-    { column: "wait_ns", label: "waited" }, { column: "skew_ns", label: "skew" }, { column: "transfer_ns", label: "transfer" }, { column: "last_rank", label: "last rank" },
-  ] });
+  return grid(worst, {
+    rows,
+    first,
+    link: at,
+    columns: [
+      { column: "begin_ns", label: "begin, on the timeline" },
+      { column: "kind", draw: (row) => kindWord(worst.text(row, "kind") ?? "") },
+      { column: "group" },
+      { column: "step" },
+      { column: "bytes", label: "size", write: f.bytes },
+      { column: "wait_ns", label: "waited" },
+      { column: "skew_ns", label: "skew" },
+      { column: "transfer_ns", label: "transfer" },
+      { column: "last_rank", label: "last rank" },
+    ],
+  });
 }
 
 function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElement {
-  const { job } = context, table = job.table("collectives.kind"), shapes = shapesOf(job);
+  const { job } = context,
+    table = job.table("collectives.kind"),
+    shapes = shapesOf(job);
   const title = "How fast the network is";
   if (table.n === 0)
     return section(title, empty("No collective was matched over all its ranks, so no transfer can be timed; the reasons are below."));
   const rows = fits(table, choice);
   const spots: Spot[] = rows.flatMap((row) => {
-    const bytes = table.num(row, "bytes"), gbps = table.num(row, "busbw_gbps");
+    const bytes = table.num(row, "bytes"),
+      gbps = table.num(row, "busbw_gbps");
     return bytes !== null && bytes > 0 && gbps !== null && gbps > 0
-      ? [{ row, bytes, gbps, count: table.num(row, "count") ?? 1, shape: shapes.get(table.text(row, "kind") ?? "") ?? 0 }] : [];
+      ? [{ row, bytes, gbps, count: table.num(row, "count") ?? 1, shape: shapes.get(table.text(row, "kind") ?? "") ?? 0 }]
+      : [];
   });
   const point = context.params.has("point") && /^\d+$/.test(context.params.get("point")!) ? Number(context.params.get("point")) : undefined;
   const chosen = point !== undefined && rows.includes(point) ? point : undefined;
   const drawn = [...new Set(spots.map((spot) => table.text(spot.row, "kind") ?? ""))];
-  const chart = spots.length === 0 ? empty("The traces do not say how large the messages were: PyTorch’s kernels carry it (In msg nelems, dtype) since 2.1.")
-    : [shapeLegend(drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })), "transfer"),
-      bandwidthChart(charts, { label: "Bus bandwidth against message size", size: "message size", axis: "bus bandwidth, GB/s", color: "transfer", spots, chosen,
-        tip: (row) => describePoint(table, row), click: (row) => context.redraw({ point: String(row) }) })];
-  return section(title,
-    note("A point is a kind, process group and size class; a larger one stands for more operations. Only the transfer is timed, from the last arrival to the last end. Click a point for its operations."),
-    chart, chosen !== undefined && pointDetails(context, chosen), kindTable(context, rows));
+  const chart =
+    spots.length === 0
+      ? empty("The traces do not say how large the messages were: PyTorch’s kernels carry it (In msg nelems, dtype) since 2.1.")
+      : [
+          shapeLegend(
+            drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })),
+            "transfer",
+          ),
+          bandwidthChart(charts, {
+            label: "Bus bandwidth against message size",
+            size: "message size",
+            axis: "bus bandwidth, GB/s",
+            color: "transfer",
+            spots,
+            chosen,
+            tip: (row) => describePoint(table, row),
+            click: (row) => context.redraw({ point: String(row) }),
+          }),
+        ];
+  return section(
+    title,
+    note(
+      "A point is a kind, process group and size class; a larger one stands for more operations. Only the transfer is timed, from the last arrival to the last end. Click a point for its operations.",
+    ),
+    chart,
+    chosen !== undefined && pointDetails(context, chosen),
+    kindTable(context, rows),
+  );
 }
 
 function kindTable({ job, params }: Context, rows: readonly number[]): HTMLElement {
   const table = job.table("collectives.kind");
   const few = (row: number) => (table.num(row, "count") ?? 0) < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
-  return grid(table, { rows, first: ROWS_FIRST, link: (row) => href("communication", { ...keep, point: row }), columns: [
-    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") }, { column: "group" }, { column: "ranks" }, { column: "bytes", label: "size", write: f.bytes }, { column: "how", label: "matched by" }, { column: "count" },
-    { column: "median_transfer_ns", label: "median transfer" },
-    { column: "p95_transfer_ns", label: rows.every(few) ? "worst" : "p95", after: (row) => few(row) && !rows.every(few) && h("small", null, " worst") },
-    { column: "median_skew_ns", label: "median skew" }, { column: "busbw_gbps", label: "bus bandwidth, GB/s", write: f.significant },
-  ] });
+  return grid(table, {
+    rows,
+    first: ROWS_FIRST,
+    link: (row) => href("communication", { ...keep, point: row }),
+    columns: [
+      { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
+      { column: "group" },
+      { column: "ranks" },
+      { column: "bytes", label: "size", write: f.bytes },
+      { column: "how", label: "matched by" },
+      { column: "count" },
+      { column: "median_transfer_ns", label: "median transfer" },
+      {
+        column: "p95_transfer_ns",
+        label: rows.every(few) ? "worst" : "p95",
+        after: (row) => few(row) && !rows.every(few) && h("small", null, " worst"),
+      },
+      { column: "median_skew_ns", label: "median skew" },
+      { column: "busbw_gbps", label: "bus bandwidth, GB/s", write: f.significant },
+    ],
+  });
 }
 
 // Groups --------------------------------------------------------------------------------------------
@@ -147,37 +278,105 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
 function slowLinks(job: Job): Child {
   const links = job.table("groups.link");
   if (links.n === 0) return note("No link has two others like it to be compared with.");
-  const slow = [...links.rows.keys()].filter((row) => links.cell(row, "slow") === true)
+  const slow = [...links.rows.keys()]
+    .filter((row) => links.cell(row, "slow") === true)
     .sort((a, b) => (links.num(b, "times_slower") ?? 0) - (links.num(a, "times_slower") ?? 0));
   if (slow.length === 0) return note(`None of ${f.count(links.n, "link")} is slow: over 1.2 times what others like it take.`);
   const named = slow.slice(0, SLOW_NAMED).map((row) => {
-    const from = links.num(row, "from_rank"), to = links.num(row, "to_rank");
-    const who: Child = from !== null && to !== null ? `Rank ${from} to rank ${to}` : ["The ranks ", name(links.text(row, "members") ?? "", 60)];
-    return h("li", null, h("b", null, who), `: ${kindWord(links.text(row, "kind") ?? "")} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
-      `${f.times(links.num(row, "times_slower"))} what ${f.count(links.num(row, "peers") ?? 0, "other")} like it take.`);
+    const from = links.num(row, "from_rank"),
+      to = links.num(row, "to_rank");
+    const who: Child =
+      from !== null && to !== null ? `Rank ${from} to rank ${to}` : ["The ranks ", name(links.text(row, "members") ?? "", 60)];
+    return h(
+      "li",
+      null,
+      h("b", null, who),
+      `: ${kindWord(links.text(row, "kind") ?? "")} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
+      `${f.times(links.num(row, "times_slower"))} what ${f.count(links.num(row, "peers") ?? 0, "other")} like it take.`,
+    );
   });
-  return [h("p", null, h("b", { class: "bad" }, `${f.count(slow.length, "link is", "links are")} slow`), ` of ${f.grouped(links.n)} that can be compared.`),
-    h("ul", { class: "plain" }, named), slow.length > SLOW_NAMED && note(`${f.grouped(slow.length - SLOW_NAMED)} more in the table.`)];
+  return [
+    h(
+      "p",
+      null,
+      h("b", { class: "bad" }, `${f.count(slow.length, "link is", "links are")} slow`),
+      ` of ${f.grouped(links.n)} that can be compared.`,
+    ),
+    h("ul", { class: "plain" }, named),
+    slow.length > SLOW_NAMED && note(`${f.grouped(slow.length - SLOW_NAMED)} more in the table.`),
+  ];
 }
 
 function groups(job: Job, choice: Choice): HTMLElement {
-  const table = job.table("groups.group"), dimension = job.table("groups.dimension"), links = job.table("groups.link");
-  const most = Math.max(1, table.most("comm_ns") ?? 0), write = timeWriter(table, [...table.rows.keys()], "comm_ns");
-  return section("Which process groups communicate",
-    dimension.n > 1 && grid(dimension, { columns: [
-      { column: "dimension" }, { column: "reach" }, { column: "groups" }, { column: "complete", label: "operations" }, { column: "bytes" }, { column: "comm_ns", label: "GPU time" },
-      { column: "comm_share", label: "share" }, { column: "wait_ns", label: "waited" }, { column: "transfer_ns", label: "transfer" }, { column: "busbw_gbps", label: "bus bandwidth" }, { column: "slow_links", label: "slow links" }] }),
+  const table = job.table("groups.group"),
+    dimension = job.table("groups.dimension"),
+    links = job.table("groups.link");
+  const most = Math.max(1, table.most("comm_ns") ?? 0),
+    write = timeWriter(table, [...table.rows.keys()], "comm_ns");
+  return section(
+    "Which process groups communicate",
+    dimension.n > 1 &&
+      grid(dimension, {
+        columns: [
+          { column: "dimension" },
+          { column: "reach" },
+          { column: "groups" },
+          { column: "complete", label: "operations" },
+          { column: "bytes" },
+          { column: "comm_ns", label: "GPU time" },
+          { column: "comm_share", label: "share" },
+          { column: "wait_ns", label: "waited" },
+          { column: "transfer_ns", label: "transfer" },
+          { column: "busbw_gbps", label: "bus bandwidth" },
+          { column: "slow_links", label: "slow links" },
+        ],
+      }),
     h("h3", null, "Groups"),
-    grid(table, { rows: fits(table, choice), sort: "-comm_ns", first: ROWS_FIRST, columns: [
-      { column: "group" }, { column: "members" }, { column: "dimension", draw: (row) => table.text(row, "dimension") ?? name(table.text(row, "description") ?? f.NONE, 60) }, { column: "reach" },
-      { column: "comm_ns", label: "GPU time", draw: (row) => inlineBar(table.num(row, "comm_ns"), most, write(table.num(row, "comm_ns")), "comm") },
-      { column: "wait_ns", label: "waited" }, { column: "complete" }, { column: "incomplete" }, { column: "busbw_gbps", label: "bus bandwidth" }, { column: "latency_ns", label: "latency" },
-      { column: "slow_operations", label: "slow operations" }] }),
-    h("h3", null, "Links"), slowLinks(job),
-    links.n > 0 && grid(links, { rows: fits(links, choice), sort: "-times_slower", first: 10, columns: [
-      { column: "group" }, { column: "members" }, { column: "from_rank", label: "from" }, { column: "to_rank", label: "to" }, { column: "kind", draw: (row) => kindWord(links.text(row, "kind") ?? "") },
-      { column: "bytes", label: "size", write: f.bytes }, { column: "count" }, { column: "median_ns", label: "median" }, { column: "peers_ns", label: "peers" }, { column: "times_slower", label: "times slower" },
-      { column: "busbw_gbps", label: "bus bandwidth" }, { column: "slow" }] }));
+    grid(table, {
+      rows: fits(table, choice),
+      sort: "-comm_ns",
+      first: ROWS_FIRST,
+      columns: [
+        { column: "group" },
+        { column: "members" },
+        { column: "dimension", draw: (row) => table.text(row, "dimension") ?? name(table.text(row, "description") ?? f.NONE, 60) },
+        { column: "reach" },
+        {
+          column: "comm_ns",
+          label: "GPU time",
+          draw: (row) => inlineBar(table.num(row, "comm_ns"), most, write(table.num(row, "comm_ns")), "comm"),
+        },
+        { column: "wait_ns", label: "waited" },
+        { column: "complete" },
+        { column: "incomplete" },
+        { column: "busbw_gbps", label: "bus bandwidth" },
+        { column: "latency_ns", label: "latency" },
+        { column: "slow_operations", label: "slow operations" },
+      ],
+    }),
+    h("h3", null, "Links"),
+    slowLinks(job),
+    links.n > 0 &&
+      grid(links, {
+        rows: fits(links, choice),
+        sort: "-times_slower",
+        first: 10,
+        columns: [
+          { column: "group" },
+          { column: "members" },
+          { column: "from_rank", label: "from" },
+          { column: "to_rank", label: "to" },
+          { column: "kind", draw: (row) => kindWord(links.text(row, "kind") ?? "") },
+          { column: "bytes", label: "size", write: f.bytes },
+          { column: "count" },
+          { column: "median_ns", label: "median" },
+          { column: "peers_ns", label: "peers" },
+          { column: "times_slower", label: "times slower" },
+          { column: "busbw_gbps", label: "bus bandwidth" },
+          { column: "slow" },
+        ],
+      }),
+  );
 }
 
 // What was not matched --------------------------------------------------------------------------------
@@ -196,66 +395,130 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function unmatched(job: Job): HTMLElement {
-  const table = job.table("collectives.unmatched"), all = job.table("overlap.kind").sum("count");
+  const table = job.table("collectives.unmatched"),
+    all = job.table("overlap.kind").sum("count");
   const title = "What could not be matched between ranks";
   if (table.n === 0) return section(title, note("Every communication kernel belongs to an operation."));
-  const reasons = table.groups(["reason"]).map(({ texts: [reason], sum }) => ({ reason: String(reason), count: sum("count") }))
+  const reasons = table
+    .groups(["reason"])
+    .map(({ texts: [reason], sum }) => ({ reason: String(reason), count: sum("count") }))
     .sort((a, b) => b.count - a.count);
   const none = f.sum(reasons.map((each) => each.count));
-  return section(title,
-    note(`${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “wait unknown”.`),
+  return section(
+    title,
+    note(
+      `${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “wait unknown”.`,
+    ),
     legend([["unmatched", "Kernels not matched"]]),
-    h("div", { class: "reasons", attr: { role: "list" } }, reasons.map(({ reason, count }) => h("div", { class: "reason", attr: { role: "listitem" } },
-      h("span", { class: "row-label" }, reason), inlineBar(count, reasons[0]!.count, sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }), "unmatched"), h("span", { class: "note" }, prose(REASONS[reason] ?? ""))))),
-    grid(table, { sort: "-count", first: 10 }));
+    h(
+      "div",
+      { class: "reasons", attr: { role: "list" } },
+      reasons.map(({ reason, count }) =>
+        h(
+          "div",
+          { class: "reason", attr: { role: "listitem" } },
+          h("span", { class: "row-label" }, reason),
+          inlineBar(
+            count,
+            reasons[0]!.count,
+            sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }),
+            "unmatched",
+          ),
+          h("span", { class: "note" }, prose(REASONS[reason] ?? "")),
+        ),
+      ),
+    ),
+    grid(table, { sort: "-count", first: 10 }),
+  );
 }
 
 // The view ------------------------------------------------------------------------------------------
 
 function nothing(root: HTMLElement, job: Job): void {
   const own = job.facts["comm_pattern"];
-  root.append(heading("No communication recorded", "No kernel of this job communicates, by what it carries or by its name."),
-    empty("A kernel communicates if it carries a “Collective name”, or if its name holds one of nccl, rccl, hccl, oneccl, cross_device_reduce, multimem_all_reduce, ",
-      "all_reduce_one_shot, all_reduce_two_shot, deep_ep, nvshmem, mscclpp, allreduce_fusion.", h("br"),
-      own ? [`Besides these --comm-pattern looked for `, name(String(own)), ", which no kernel’s name has either."]
-        : "If this job’s kernels have other names, merge it again with --comm-pattern REGEX, a POSIX extended regular expression."),
-    link("The names of all kernels", "kernels"));
+  root.append(
+    heading("No communication recorded", "No kernel of this job communicates, by what it carries or by its name."),
+    empty(
+      "A kernel communicates if it carries a “Collective name”, or if its name holds one of nccl, rccl, hccl, oneccl, cross_device_reduce, multimem_all_reduce, ",
+      "all_reduce_one_shot, all_reduce_two_shot, deep_ep, nvshmem, mscclpp, allreduce_fusion.",
+      h("br"),
+      own
+        ? [`Besides these --comm-pattern looked for `, name(String(own)), ", which no kernel’s name has either."]
+        : "If this job’s kernels have other names, merge it again with --comm-pattern REGEX, a POSIX extended regular expression.",
+    ),
+    link("The names of all kernels", "kernels"),
+  );
 }
 
 function choices(context: Context, choice: Choice): HTMLElement | null {
   const { job } = context;
-  const shown = kinds(job), all = job.table("groups.group");
+  const shown = kinds(job),
+    all = job.table("groups.group");
   const kindOptions = [["all", "all"] as const, ...shown.map((kind) => [kind.kind, kindWord(kind.kind)] as const)];
-  const groupOptions = [["", "all"] as const, ...all.rows.map((_, row) => {
-    const label = [all.text(row, "group"), all.text(row, "description")].filter((text) => text !== null && text !== "").join(", ");
-    return [all.text(row, "group") ?? "", prose(label).slice(0, 60)] as const;
-  })];
+  const groupOptions = [
+    ["", "all"] as const,
+    ...all.rows.map((_, row) => {
+      const label = [all.text(row, "group"), all.text(row, "description")].filter((text) => text !== null && text !== "").join(", ");
+      return [all.text(row, "group") ?? "", prose(label).slice(0, 60)] as const;
+    }),
+  ];
   if (shown.length < 2 && all.n < 2) return null;
   return controls(
-    shown.length > 1 && segmented("Kind", kindOptions, choice.kind ?? "all", (v) => context.redraw({ kind: v === "all" ? null : v, point: null })),
-    all.n > 1 && select("Process group", groupOptions, choice.group ?? "", (v) => context.redraw({ group: v || null, point: null })));
+    shown.length > 1 &&
+      segmented("Kind", kindOptions, choice.kind ?? "all", (v) => context.redraw({ kind: v === "all" ? null : v, point: null })),
+    all.n > 1 && select("Process group", groupOptions, choice.group ?? "", (v) => context.redraw({ group: v || null, point: null })),
+  );
 }
 
 export const communication: View = {
   id: "communication",
   title: "Communication",
   group: "",
-  needs: ["overlap.rank", "overlap.kind", "collectives.kind", "collectives.worst", "collectives.unmatched", "groups.group", "groups.dimension", "groups.link"],
+  needs: [
+    "overlap.rank",
+    "overlap.kind",
+    "collectives.kind",
+    "collectives.worst",
+    "collectives.unmatched",
+    "groups.group",
+    "groups.dimension",
+    "groups.link",
+  ],
   state: (job) => {
     const state = job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication");
     return state === "note" ? undefined : state;
   },
   render(root, context) {
-    const { job, params } = context, charts = new Charts();
+    const { job, params } = context,
+      charts = new Charts();
     if (!communicates(job)) return nothing(root, job);
     const finding = overlapFinding(job);
-    const choice = { kind: kinds(job).some((kind) => kind.kind === params.get("kind")) ? params.get("kind")! : null, group: params.get("group") ?? null };
-    root.append(heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
-      choices(context, choice) ?? "", overlapByKind(job, choice), bandwidth(context, charts, choice), groups(job, choice));
-    const worst = job.table("collectives.worst"), rows = fits(worst, choice);
-    root.append(section("The operations that were waited for most", rows.length > 0 ? instances(job, rows, 10)
-      : empty(worst.n === 0 ? "No operation has a wait: none was matched over all its ranks." : "None of this choice is among the 100 that were waited for most.")),
-      unmatched(job));
+    const choice = {
+      kind: kinds(job).some((kind) => kind.kind === params.get("kind")) ? params.get("kind")! : null,
+      group: params.get("group") ?? null,
+    };
+    root.append(
+      heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
+      choices(context, choice) ?? "",
+      overlapByKind(job, choice),
+      bandwidth(context, charts, choice),
+      groups(job, choice),
+    );
+    const worst = job.table("collectives.worst"),
+      rows = fits(worst, choice);
+    root.append(
+      section(
+        "The operations that were waited for most",
+        rows.length > 0
+          ? instances(job, rows, 10)
+          : empty(
+              worst.n === 0
+                ? "No operation has a wait: none was matched over all its ranks."
+                : "None of this choice is among the 100 that were waited for most.",
+            ),
+      ),
+      unmatched(job),
+    );
     return charts.dispose;
   },
 };

@@ -19,110 +19,249 @@ const KINDS = [
   { key: "kernel", label: "kernels", table: "efficiency.kernel", name: "kernel" },
   { key: "place", label: "modules and functions", table: "efficiency.place", name: "inside" },
 ] as const;
-const HEIGHT = 340, POINTS_MAX = 400;
+const HEIGHT = 340,
+  POINTS_MAX = 400;
 const SLOWEST = 1e4; // so many times as fast is the fastest that is drawn with it
 
 /** Operations of floating point with an SI prefix: "54.4 TFLOP". */
 function flop(value: number | null): string {
   if (value === null) return f.NONE;
-  const step = value > 0 ? Math.min(6, Math.max(0, Math.floor(Math.log10(value) / 3))) : 0, scaled = value / 1000 ** step;
+  const step = value > 0 ? Math.min(6, Math.max(0, Math.floor(Math.log10(value) / 3))) : 0,
+    scaled = value / 1000 ** step;
   return `${f.grouped(scaled, step === 0 ? 0 : f.digitsOf(scaled))}${f.SPACE}${["", "k", "M", "G", "T", "P", "E"][step]}FLOP`;
 }
 
 function finding(job: Job): [Child, string] {
-  const table = job.table("efficiency.rank"), shares = table.nums("mfu_pct").filter((value): value is number => value !== null);
-  const [least, median, most] = [f.least(shares), f.median(shares), f.most(shares)], device = deviceWord(job);
+  const table = job.table("efficiency.rank"),
+    shares = table.nums("mfu_pct").filter((value): value is number => value !== null);
+  const [least, median, most] = [f.least(shares), f.median(shares), f.most(shares)],
+    device = deviceWord(job);
   const why = [...new Set(table.rows.map((_, row) => table.text(row, "reason")).filter((text): text is string => text !== null))];
-  if (median === null) return ["How much of the peak is used is not known", why.length > 0 ? `${why.join("; ").replace(/^./, (c) => c.toUpperCase())}.` : "No operator’s operations follow from its recorded inputs."];
+  if (median === null)
+    return [
+      "How much of the peak is used is not known",
+      why.length > 0
+        ? `${why.join("; ").replace(/^./, (c) => c.toUpperCase())}.`
+        : "No operator’s operations follow from its recorded inputs.",
+    ];
   const covered = table.median("coverage_pct");
-  return [`The model uses ${f.percent(median, 1)} of what the ${device}s can compute`,
+  return [
+    `The model uses ${f.percent(median, 1)} of what the ${device}s can compute`,
     `Model FLOP utilisation${shares.length > 1 ? `, median over ranks, ${f.percent(least, 1)} to ${f.percent(most, 1)}` : ""}. A lower bound: only operators with recorded shapes are counted, ${f.percent(covered)} of the time of all computing.` +
-    (table.sum("at_most_flop") > 0 ? ` With attention of packed sequences as long as it can be it is ${f.percent(table.median("mfu_at_most_pct"), 1)}.` : "")];
+      (table.sum("at_most_flop") > 0
+        ? ` With attention of packed sequences as long as it can be it is ${f.percent(table.median("mfu_at_most_pct"), 1)}.`
+        : ""),
+  ];
 }
 
 function figures(job: Job): HTMLElement {
-  const table = job.table("efficiency.rank"), docOf = (column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct") => table.columns[table.place(column)]?.doc ?? "";
-  const range = (column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct", write: (value: number) => string) => {
+  const table = job.table("efficiency.rank"),
+    docOf = (column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct") =>
+      table.columns[table.place(column)]?.doc ?? "";
+  const range = (
+    column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct",
+    write: (value: number) => string,
+  ) => {
     const [least, most] = [table.least(column), table.most(column)];
     return least === null || most === null || table.known(column) < 2 ? "" : `${write(least)} to ${write(most)} by rank`;
   };
-  const rate = (value: number | null) => (value === null ? f.NONE : `${f.grouped(value, f.digitsOf(value))}${f.SPACE}TFLOP/s`), percent = (value: number | null) => f.percent(value, 1);
+  const rate = (value: number | null) => (value === null ? f.NONE : `${f.grouped(value, f.digitsOf(value))}${f.SPACE}TFLOP/s`),
+    percent = (value: number | null) => f.percent(value, 1);
   return band([
     { label: "Model FLOP utilisation", doc: docOf("mfu_pct"), value: percent(table.median("mfu_pct")), below: range("mfu_pct", percent) },
-    { label: "In the steps", doc: docOf("achieved_tflops"), value: rate(table.median("achieved_tflops")), below: range("achieved_tflops", rate) },
-    { label: "While its kernels run", doc: docOf("kernel_tflops"), value: rate(table.median("kernel_tflops")), below: range("kernel_tflops", rate) },
-    { label: "Counted of computing", doc: docOf("coverage_pct"), value: percent(table.median("coverage_pct")), below: range("coverage_pct", percent) },
+    {
+      label: "In the steps",
+      doc: docOf("achieved_tflops"),
+      value: rate(table.median("achieved_tflops")),
+      below: range("achieved_tflops", rate),
+    },
+    {
+      label: "While its kernels run",
+      doc: docOf("kernel_tflops"),
+      value: rate(table.median("kernel_tflops")),
+      below: range("kernel_tflops", rate),
+    },
+    {
+      label: "Counted of computing",
+      doc: docOf("coverage_pct"),
+      value: percent(table.median("coverage_pct")),
+      below: range("coverage_pct", percent),
+    },
   ]);
 }
 
 function ranks(job: Job): HTMLElement {
   const table = job.table("efficiency.rank");
-  return section("Ranks", note("The peak is the most that a device can do with the numbers’ type, without sparsity."),
-    grid(table, { first: 16, ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}), columns: [{ column: "rank" }, { column: "device" }, { column: "type" }, { column: "peak_tflops", label: "peak" },
-      { column: "mfu_pct", label: "used of it", draw: (row) => inlineBar(table.num(row, "mfu_pct"), 100, f.percent(table.num(row, "mfu_pct"), 1)), write: String }, ...(table.sum("at_most_flop") > 0 ? [{ column: "mfu_at_most_pct", label: "at most" }] as const : []),
-      ...(table.sum("recomputed_flop") > 0 ? [{ column: "hfu_pct", label: "with what is recomputed" }] as const : []),
-      { column: "achieved_tflops", label: "in the steps" }, { column: "kernel_tflops", label: "while its kernels run" }, { column: "coverage_pct", label: "counted" }, { column: "flop", label: "operations", write: flop },
-      ...(table.known("reason") > 0 || table.rows.some((_, row) => table.text(row, "reason") !== null) ? [{ column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" }] as const : [])] }));
+  return section(
+    "Ranks",
+    note("The peak is the most that a device can do with the numbers’ type, without sparsity."),
+    grid(table, {
+      first: 16,
+      ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}),
+      columns: [
+        { column: "rank" },
+        { column: "device" },
+        { column: "type" },
+        { column: "peak_tflops", label: "peak" },
+        {
+          column: "mfu_pct",
+          label: "used of it",
+          draw: (row) => inlineBar(table.num(row, "mfu_pct"), 100, f.percent(table.num(row, "mfu_pct"), 1)),
+          write: String,
+        },
+        ...(table.sum("at_most_flop") > 0 ? ([{ column: "mfu_at_most_pct", label: "at most" }] as const) : []),
+        ...(table.sum("recomputed_flop") > 0 ? ([{ column: "hfu_pct", label: "with what is recomputed" }] as const) : []),
+        { column: "achieved_tflops", label: "in the steps" },
+        { column: "kernel_tflops", label: "while its kernels run" },
+        { column: "coverage_pct", label: "counted" },
+        { column: "flop", label: "operations", write: flop },
+        ...(table.known("reason") > 0 || table.rows.some((_, row) => table.text(row, "reason") !== null)
+          ? ([{ column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" }] as const)
+          : []),
+      ],
+    }),
+  );
 }
 
 // Roofline --------------------------------------------------------------------------------------------
 
 function decades(values: readonly number[]): { min: number; max: number } {
-  const low = Math.floor(Math.log10(f.least(values))), high = Math.ceil(Math.log10(f.most(values)) + 1e-9);
+  const low = Math.floor(Math.log10(f.least(values))),
+    high = Math.ceil(Math.log10(f.most(values)) + 1e-9);
   return { min: 10 ** low, max: 10 ** Math.max(high, low + 1) };
 }
 
 /* Rate against operations a byte; lines are the peaks of the types of numbers. */
 function roofline(job: Job, charts: Charts): HTMLElement | null {
   const table = job.table("efficiency.operator");
-  const known = table.rows.map((_, row) => row).filter((row) => (table.num(row, "flop_per_byte") ?? 0) > 0 && (table.num(row, "achieved_tflops") ?? 0) > 0);
-  const fastest = f.most(known.map((row) => table.num(row, "achieved_tflops") ?? 0)), rows = known.filter((row) => (table.num(row, "achieved_tflops") ?? 0) >= fastest / SLOWEST).slice(0, POINTS_MAX);
+  const known = table.rows
+    .map((_, row) => row)
+    .filter((row) => (table.num(row, "flop_per_byte") ?? 0) > 0 && (table.num(row, "achieved_tflops") ?? 0) > 0);
+  const fastest = f.most(known.map((row) => table.num(row, "achieved_tflops") ?? 0)),
+    rows = known.filter((row) => (table.num(row, "achieved_tflops") ?? 0) >= fastest / SLOWEST).slice(0, POINTS_MAX);
   if (rows.length === 0) return null;
   const num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "total_ns") => table.num(row, column) ?? 0;
   const peaks = new Map<string, number>();
   for (const row of rows) {
-    const share = table.num(row, "peak_pct"), type = table.text(row, "type");
+    const share = table.num(row, "peak_pct"),
+      type = table.text(row, "type");
     if (share !== null && share > 0 && type !== null) peaks.set(type, (100 * num(row, "achieved_tflops")) / share);
   }
-  const types = [...new Set(rows.map((row) => table.text(row, "type") ?? ""))], longest = f.most(rows.map((row) => num(row, "total_ns")));
-  const x = decades(rows.map((row) => num(row, "flop_per_byte"))), y = decades([...rows.map((row) => num(row, "achieved_tflops")), ...peaks.values()]);
-  return section("How near operators are to the peak",
-    note(`A point is an operator with its shapes; a larger one takes more time. Right: many operations a byte, so it can be limited by computing alone. Lines: the peak of ${deviceWord(job)}s of a type.`),
-    shapeLegend(types.map((type, shape) => ({ shape, label: type })), "compute"),
+  const types = [...new Set(rows.map((row) => table.text(row, "type") ?? ""))],
+    longest = f.most(rows.map((row) => num(row, "total_ns")));
+  const x = decades(rows.map((row) => num(row, "flop_per_byte"))),
+    y = decades([...rows.map((row) => num(row, "achieved_tflops")), ...peaks.values()]);
+  return section(
+    "How near operators are to the peak",
+    note(
+      `A point is an operator with its shapes; a larger one takes more time. Right: many operations a byte, so it can be limited by computing alone. Lines: the peak of ${deviceWord(job)}s of a type.`,
+    ),
+    shapeLegend(
+      types.map((type, shape) => ({ shape, label: type })),
+      "compute",
+    ),
     charts.add({
-      label: `Rate of ${f.count(rows.length, "operator")} against operations a byte; the table has them`, height: HEIGHT,
+      label: `Rate of ${f.count(rows.length, "operator")} against operations a byte; the table has them`,
+      height: HEIGHT,
       tip: (mark) => {
-        const row = rows[mark]!, share = table.num(row, "peak_pct");
-        return [h("b", null, longName(table.text(row, "operator"))), h("br"), `${table.text(row, "type")}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${share === null ? "" : `, ${f.percent(share, 1)} of the peak`}`, h("br"),
-          `${f.significant(num(row, "flop_per_byte"))} operations a byte, ${f.time(num(row, "total_ns"))}`];
+        const row = rows[mark]!,
+          share = table.num(row, "peak_pct");
+        return [
+          h("b", null, longName(table.text(row, "operator"))),
+          h("br"),
+          `${table.text(row, "type")}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${share === null ? "" : `, ${f.percent(share, 1)} of the peak`}`,
+          h("br"),
+          `${f.significant(num(row, "flop_per_byte"))} operations a byte, ${f.time(num(row, "total_ns"))}`,
+        ];
       },
       plot: (theme) => ({
-        x: { name: "operations of floating point a byte", log: true, lines: true, write: (value) => String(Number(value.toPrecision(1))), ...x },
+        x: {
+          name: "operations of floating point a byte",
+          log: true,
+          lines: true,
+          write: (value) => String(Number(value.toPrecision(1))),
+          ...x,
+        },
         y: { name: "TFLOP/s", log: true, write: (value) => String(Number(value.toPrecision(1))), ...y },
-        lines: [...peaks].map(([type, peak], i): PlotLine => ({ labelled: i % 2 === 0 ? "end" : "begin", points: [[x.min, peak], [x.max, peak]], color: theme["ink-2"], width: 1.5, dash: [6, 4], label: `${type}: ${f.significant(peak)} TFLOP/s` })),
-        marks: rows.map((row): Mark => ({ at: [num(row, "flop_per_byte"), num(row, "achieved_tflops")], path: symbolOf(types.indexOf(table.text(row, "type") ?? "")), size: 7 + 11 * Math.sqrt(num(row, "total_ns") / longest),
-          fill: table.cell(row, "at_most") === true ? theme.page : theme.compute, edge: table.cell(row, "at_most") === true ? theme.compute : theme["ink-2"], edgeWidth: table.cell(row, "at_most") === true ? 2 : 0.8, opacity: 0.85 })),
+        lines: [...peaks].map(
+          ([type, peak], i): PlotLine => ({
+            labelled: i % 2 === 0 ? "end" : "begin",
+            points: [
+              [x.min, peak],
+              [x.max, peak],
+            ],
+            color: theme["ink-2"],
+            width: 1.5,
+            dash: [6, 4],
+            label: `${type}: ${f.significant(peak)} TFLOP/s`,
+          }),
+        ),
+        marks: rows.map(
+          (row): Mark => ({
+            at: [num(row, "flop_per_byte"), num(row, "achieved_tflops")],
+            path: symbolOf(types.indexOf(table.text(row, "type") ?? "")),
+            size: 7 + 11 * Math.sqrt(num(row, "total_ns") / longest),
+            fill: table.cell(row, "at_most") === true ? theme.page : theme.compute,
+            edge: table.cell(row, "at_most") === true ? theme.compute : theme["ink-2"],
+            edgeWidth: table.cell(row, "at_most") === true ? 2 : 0.8,
+            opacity: 0.85,
+          }),
+        ),
       }),
     }),
-    rows.length < known.length && note(`${f.count(known.length - rows.length, "operator")} of the least rate or time are in the table alone.`),
-    table.known("at_most") > 0 && note("Hollow: at most so much, for the lengths of packed sequences are not recorded."));
+    rows.length < known.length &&
+      note(`${f.count(known.length - rows.length, "operator")} of the least rate or time are in the table alone.`),
+    table.known("at_most") > 0 && note("Hollow: at most so much, for the lengths of packed sequences are not recorded."),
+  );
 }
 
 function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel" | "inside", longest: number): GridColumn<WorkTable>[] {
-  const rate = (value: number) => f.grouped(value, f.digitsOf(value)), unit = f.timeUnit([longest]), digits = f.columnDigits([longest], unit);
-  return [{ column: name, label: name === "inside" ? "inside of" : name, draw: (row) => longName(table.text(row, name)) },
-    ...(table.place("shapes") >= 0 ? [{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] as const : []),
-    { column: "total_ns", label: "time", draw: (row) => inlineBar(table.num(row, "total_ns"), longest, f.scaled(table.num(row, "total_ns"), unit, digits)) },
-    { column: "peak_pct", label: "of the peak", draw: (row) => inlineBar(table.num(row, "peak_pct"), 100, f.percent(table.num(row, "peak_pct"), 1)), write: String },
-    { column: "achieved_tflops", label: "rate", after: (row) => (table.cell(row, "at_most") === true ? " at most" : "") }, { column: "type" }, { column: "flop", label: "operations", write: flop }, { column: "flop_per_byte", label: "a byte", write: rate },
-    { column: "bw_gbps", label: "bytes in time", write: rate }, { column: "calls" }, ...(severalRanks(job) ? [{ column: "ranks" }, { column: "max_rank", label: "slowest rank" }] as const : [])];
+  const rate = (value: number) => f.grouped(value, f.digitsOf(value)),
+    unit = f.timeUnit([longest]),
+    digits = f.columnDigits([longest], unit);
+  return [
+    { column: name, label: name === "inside" ? "inside of" : name, draw: (row) => longName(table.text(row, name)) },
+    ...(table.place("shapes") >= 0 ? ([{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] as const) : []),
+    {
+      column: "total_ns",
+      label: "time",
+      draw: (row) => inlineBar(table.num(row, "total_ns"), longest, f.scaled(table.num(row, "total_ns"), unit, digits)),
+    },
+    {
+      column: "peak_pct",
+      label: "of the peak",
+      draw: (row) => inlineBar(table.num(row, "peak_pct"), 100, f.percent(table.num(row, "peak_pct"), 1)),
+      write: String,
+    },
+    { column: "achieved_tflops", label: "rate", after: (row) => (table.cell(row, "at_most") === true ? " at most" : "") },
+    { column: "type" },
+    { column: "flop", label: "operations", write: flop },
+    { column: "flop_per_byte", label: "a byte", write: rate },
+    { column: "bw_gbps", label: "bytes in time", write: rate },
+    { column: "calls" },
+    ...(severalRanks(job) ? ([{ column: "ranks" }, { column: "max_rank", label: "slowest rank" }] as const) : []),
+  ];
 }
 
 function work(context: Context): HTMLElement {
-  const { job, params } = context, kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0], table = job.table<WorkTable>(kind.table);
+  const { job, params } = context,
+    kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0],
+    table = job.table<WorkTable>(kind.table);
   const longest = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]);
-  return section("What is counted", filtered<WorkTable>(context, table, { first: 20, columns: columnsOf(job, table, kind.name, longest) },
-    segmented("Rows", KINDS.map((each) => [each.key, each.label] as const), kind.key, (v) => context.redraw({ by: v === KINDS[0].key ? null : v, sort: null }))));
+  return section(
+    "What is counted",
+    filtered<WorkTable>(
+      context,
+      table,
+      { first: 20, columns: columnsOf(job, table, kind.name, longest) },
+      segmented(
+        "Rows",
+        KINDS.map((each) => [each.key, each.label] as const),
+        kind.key,
+        (v) => context.redraw({ by: v === KINDS[0].key ? null : v, sort: null }),
+      ),
+    ),
+  );
 }
 
 export const efficiency: View = {
@@ -132,8 +271,13 @@ export const efficiency: View = {
   needs: ["efficiency.rank", "efficiency.operator", "efficiency.kernel", "efficiency.place"],
   shown: (job) => job.rowsOf("efficiency.operator") > 0,
   render(root, context) {
-    const { job } = context, charts = new Charts();
-    if (job.table("efficiency.operator").n === 0) return void root.append(heading("Efficiency"), empty("No operator’s operations follow from its recorded inputs: record with record_shapes=True."));
+    const { job } = context,
+      charts = new Charts();
+    if (job.table("efficiency.operator").n === 0)
+      return void root.append(
+        heading("Efficiency"),
+        empty("No operator’s operations follow from its recorded inputs: record with record_shapes=True."),
+      );
     root.append(heading(...finding(job)), figures(job), roofline(job, charts) ?? "", work(context), ranks(job));
     return charts.dispose;
   },

@@ -7,15 +7,40 @@ import { controls } from "../ui";
 import type { Context } from "../view";
 
 /** @p options  what the table shows, for the filter in the box; @p more  further controls. */
-export function filtered<N extends TableName>(context: Context, table: Table<N>, options: Omit<GridOptions<N>, "filter" | "onSort">, ...more: readonly (Node | null)[]): HTMLElement {
-  const { params } = context, box = h("div");
+export function filtered<N extends TableName>(
+  context: Context,
+  table: Table<N>,
+  options: Omit<GridOptions<N>, "filter" | "onSort">,
+  ...more: readonly (Node | null)[]
+): HTMLElement {
+  const { params } = context,
+    box = h("div");
   const search = h("input", {
-    attr: { type: "search", value: params.get("filter") ?? "", placeholder: "copy_ or calls>100", "aria-label": `Filter ${table.name}`, spellcheck: false },
-    on: { input: () => { context.set({ filter: search.value || null }); draw(); } },
+    attr: {
+      type: "search",
+      value: params.get("filter") ?? "",
+      placeholder: "copy_ or calls>100",
+      "aria-label": `Filter ${table.name}`,
+      spellcheck: false,
+    },
+    on: {
+      input: () => {
+        context.set({ filter: search.value || null });
+        draw();
+      },
+    },
   });
   function draw(): void {
-    fill(box, grid(table, { first: 30, ...options, filter: search.value, sort: params.get("sort") as Sort<N> | undefined ?? options.sort,
-      onSort: (sort) => context.set({ sort: sort || null }) }));
+    fill(
+      box,
+      grid(table, {
+        first: 30,
+        ...options,
+        filter: search.value,
+        sort: (params.get("sort") as Sort<N> | undefined) ?? options.sort,
+        onSort: (sort) => context.set({ sort: sort || null }),
+      }),
+    );
   }
   draw();
   return h("div", null, controls(...more, h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search)), box);

@@ -20,12 +20,54 @@ interface Cause extends Part {
 
 /* All of it is idle time: textures tell the causes apart. */
 const CAUSES: readonly Cause[] = [
-  { key: "stall", word: "input", short: "input", column: "input_ns", label: "Waiting for a batch", text: "the host waits for the next batch: look at the data loader" },
-  { key: "hostcomm", word: "host_comm", short: "host comm.", column: "host_comm_ns", label: "Communication on the host", text: "the host is in a call that communicates" },
-  { key: "sync", word: "sync", short: "sync.", column: "sync_ns", label: "Host waited for the GPU", text: "the host waited for the GPU and came back to an empty queue: look for .item(), copies, synchronisation" },
-  { key: "hostwork", word: "host_work", short: "host work", column: "host_work_ns", label: "Other work of the host", text: "the host is at other work and launches too late" },
-  { key: "between", word: "kernel_wait", short: "between kernels", column: "kernel_wait_ns", label: "Between queued kernels", text: "the GPU’s own time between kernels: fewer, larger kernels or graphs help" },
-  { key: "idle", word: "other", short: "other", column: "other_ns", label: "Other", text: "the next event was queued and waited for something else, or its launch is not in the trace" },
+  {
+    key: "stall",
+    word: "input",
+    short: "input",
+    column: "input_ns",
+    label: "Waiting for a batch",
+    text: "the host waits for the next batch: look at the data loader",
+  },
+  {
+    key: "hostcomm",
+    word: "host_comm",
+    short: "host comm.",
+    column: "host_comm_ns",
+    label: "Communication on the host",
+    text: "the host is in a call that communicates",
+  },
+  {
+    key: "sync",
+    word: "sync",
+    short: "sync.",
+    column: "sync_ns",
+    label: "Host waited for the GPU",
+    text: "the host waited for the GPU and came back to an empty queue: look for .item(), copies, synchronisation",
+  },
+  {
+    key: "hostwork",
+    word: "host_work",
+    short: "host work",
+    column: "host_work_ns",
+    label: "Other work of the host",
+    text: "the host is at other work and launches too late",
+  },
+  {
+    key: "between",
+    word: "kernel_wait",
+    short: "between kernels",
+    column: "kernel_wait_ns",
+    label: "Between queued kernels",
+    text: "the GPU’s own time between kernels: fewer, larger kernels or graphs help",
+  },
+  {
+    key: "idle",
+    word: "other",
+    short: "other",
+    column: "other_ns",
+    label: "Other",
+    text: "the next event was queued and waited for something else, or its launch is not in the trace",
+  },
 ];
 const NO_LAUNCHES = "no launch is in the traces: why is not known where the host was not recorded";
 const RANKS_MAX = 32;
@@ -36,83 +78,192 @@ function causesOf(table: Table<"idle.rank">, row: number): number[] {
 }
 
 function finding(job: Job): [string, string] {
-  const table = job.table("idle.rank"), overlap = job.table("overlap.rank");
-  const idle = table.sum("idle_ns"), window = overlap.sum("window_ns");
+  const table = job.table("idle.rank"),
+    overlap = job.table("overlap.rank");
+  const idle = table.sum("idle_ns"),
+    window = overlap.sum("window_ns");
   const sums = CAUSES.map((cause) => table.sum(cause.column));
-  const top = sums.indexOf(f.most(sums)), cause = CAUSES[top]!;
+  const top = sums.indexOf(f.most(sums)),
+    cause = CAUSES[top]!;
   const order = [...table.rows.keys()].sort((a, b) => (table.num(b, "idle_ns") ?? 0) - (table.num(a, "idle_ns") ?? 0));
-  const worst = order[0]!, middle = table.median("idle_ns") ?? 0;
+  const worst = order[0]!,
+    middle = table.median("idle_ns") ?? 0;
   const most = table.num(worst, "idle_ns") ?? 0;
-  return [`The GPUs are idle ${f.percent(f.share(idle, window), 1)} of their time`,
-    idle === 0 ? "Something runs on every GPU from its first event to its last." :
-      `${f.time(idle)} of GPU time, ${f.percent(f.share(sums[top]!, idle))} of it because ${cause.key === "idle" && f.sum(job.table("launches.rank").nums("launches")) === 0 ? NO_LAUNCHES : cause.text}. ` +
-      (severalRanks(job) ? most > 2 * middle ? `Rank ${table.num(worst, "rank")} is idle for ${f.time(most)}, the median rank for ${f.time(middle)}.` : `Ranks differ little: the most is ${f.time(most)}, the median ${f.time(middle)}.` : "")];
+  return [
+    `The GPUs are idle ${f.percent(f.share(idle, window), 1)} of their time`,
+    idle === 0
+      ? "Something runs on every GPU from its first event to its last."
+      : `${f.time(idle)} of GPU time, ${f.percent(f.share(sums[top]!, idle))} of it because ${cause.key === "idle" && f.sum(job.table("launches.rank").nums("launches")) === 0 ? NO_LAUNCHES : cause.text}. ` +
+        (severalRanks(job)
+          ? most > 2 * middle
+            ? `Rank ${table.num(worst, "rank")} is idle for ${f.time(most)}, the median rank for ${f.time(middle)}.`
+            : `Ranks differ little: the most is ${f.time(most)}, the median ${f.time(middle)}.`
+          : ""),
+  ];
 }
 
 /* All ranks in order under their hosts, or of many those that are idle longest. */
 function rows(job: Job, sorted: boolean): StackRow[] {
-  const table = job.table("idle.rank"), { host, hosts } = ranksOf(job);
+  const table = job.table("idle.rank"),
+    { host, hosts } = ranksOf(job);
   const worst = [...table.rows.keys()].sort((a, b) => (table.num(b, "idle_ns") ?? 0) - (table.num(a, "idle_ns") ?? 0));
   let last = "";
   return (sorted ? worst.slice(0, RANKS_MAX) : [...table.rows.keys()]).map((row) => {
-    const rank = table.num(row, "rank") ?? -1, own = host.get(rank) ?? "";
+    const rank = table.num(row, "rank") ?? -1,
+      own = host.get(rank) ?? "";
     const first = !sorted && hosts.length > 1 && own !== last;
     last = own;
-    return { label: `rank ${rank}`, values: causesOf(table, row), href: href("timeline", { rank }), data: { "data-rank": rank }, ...(first ? { heading: own } : {}) };
+    return {
+      label: `rank ${rank}`,
+      values: causesOf(table, row),
+      href: href("timeline", { rank }),
+      data: { "data-rank": rank },
+      ...(first ? { heading: own } : {}),
+    };
   });
 }
 
 function byCause(context: Context): HTMLElement {
-  const { job, params } = context, many = job.table("idle.rank").n > RANKS_MAX;
-  const sorted = many || params.get("sort") === "idle", shares = params.get("show") === "share";
-  return section("Idle time by cause",
+  const { job, params } = context,
+    many = job.table("idle.rank").n > RANKS_MAX;
+  const sorted = many || params.get("sort") === "idle",
+    shares = params.get("show") === "share";
+  return section(
+    "Idle time by cause",
     controls(
-      segmented("Show", [["time", "time"], ["share", "share"]], shares ? "share" : "time", (v) => context.redraw({ show: v === "time" ? null : v })),
-      severalRanks(job) && !many && segmented("Sort by", [["rank", "rank"], ["idle", "idle"]], sorted ? "idle" : "rank", (v) => context.redraw({ sort: v === "rank" ? null : v }))),
-    legend(CAUSES.map((cause) => [cause.key, cause.label])), stacks(rows(job, sorted), { parts: CAUSES, shares, axis: true }),
+      segmented(
+        "Show",
+        [
+          ["time", "time"],
+          ["share", "share"],
+        ],
+        shares ? "share" : "time",
+        (v) => context.redraw({ show: v === "time" ? null : v }),
+      ),
+      severalRanks(job) &&
+        !many &&
+        segmented(
+          "Sort by",
+          [
+            ["rank", "rank"],
+            ["idle", "idle"],
+          ],
+          sorted ? "idle" : "rank",
+          (v) => context.redraw({ sort: v === "rank" ? null : v }),
+        ),
+    ),
+    legend(CAUSES.map((cause) => [cause.key, cause.label])),
+    stacks(rows(job, sorted), { parts: CAUSES, shares, axis: true }),
     many && note(`The ${RANKS_MAX} ranks that are idle longest; the table has all.`),
-    note("A kernel that waits for other ranks is not idle: that is exposed wait, under Ranks and Stragglers."));
+    note("A kernel that waits for other ranks is not idle: that is exposed wait, under Ranks and Stragglers."),
+  );
 }
 
 function rankTable(job: Job): HTMLElement {
-  return grid(job.table("idle.rank"), { first: 16, link: (row) => href("timeline", { rank: job.table("idle.rank").num(row, "rank") ?? 0 }), columns: [
-    { column: "rank" }, { column: "idle_ns", label: "idle" }, { column: "idle_pct", label: "of its time" }, ...CAUSES.map((cause) => ({ column: cause.column, label: cause.short })),
-    { column: "gaps" }, { column: "longest_ns", label: "longest", write: f.time }] });
+  return grid(job.table("idle.rank"), {
+    first: 16,
+    link: (row) => href("timeline", { rank: job.table("idle.rank").num(row, "rank") ?? 0 }),
+    columns: [
+      { column: "rank" },
+      { column: "idle_ns", label: "idle" },
+      { column: "idle_pct", label: "of its time" },
+      ...CAUSES.map((cause) => ({ column: cause.column, label: cause.short })),
+      { column: "gaps" },
+      { column: "longest_ns", label: "longest", write: f.time },
+    ],
+  });
 }
 
 function gaps(job: Job): HTMLElement {
   const table = job.table("idle.gap");
   const title = "The longest gaps";
   if (table.n === 0) return section(title, empty("There is no gap: something runs on every GPU from its first event to its last."));
-  const most = Math.max(1, ...table.nums("duration_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "duration_ns");
+  const most = Math.max(1, ...table.nums("duration_ns").map((v) => v ?? 0)),
+    write = timeWriter(table, [...table.rows.keys()], "duration_ns");
   const at = (row: number) => {
-    const begin = table.num(row, "begin_ns") ?? 0, rank = table.num(row, "rank") ?? 0;
+    const begin = table.num(row, "begin_ns") ?? 0,
+      rank = table.num(row, "rank") ?? 0;
     return onTimeline(begin, begin + (table.num(row, "duration_ns") ?? 0), { rank, open: rank });
   };
   const meanwhile = (row: number): Child => {
-    const host = table.text(row, "host"), unrecorded = table.num(row, "unrecorded_ns");
-    return [host !== null && longName(host), host !== null && h("small", null, f.time(table.num(row, "host_ns"))),
-      unrecorded !== null && unrecorded > 0 && h("small", null, `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`)];
+    const host = table.text(row, "host"),
+      unrecorded = table.num(row, "unrecorded_ns");
+    return [
+      host !== null && longName(host),
+      host !== null && h("small", null, f.time(table.num(row, "host_ns"))),
+      unrecorded !== null && unrecorded > 0 && h("small", null, `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
+    ];
   };
-  return section(title, note("At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did."),
-    grid(table, { first: GAPS_FIRST, link: at, columns: [
-      { column: "begin_ns", label: "begin" }, { column: "rank" }, { column: "step" },
-      { column: "duration_ns", label: "gap", draw: (row) => inlineBar(table.num(row, "duration_ns"), most, write(table.num(row, "duration_ns")), CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle") },
-      { column: "cause", draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause") },
-      { column: "after", draw: (row) => longName(table.text(row, "after")) }, { column: "before", draw: (row) => longName(table.text(row, "before")) },
-      { column: "host", label: "meanwhile, on the host", draw: meanwhile }] }));
+  return section(
+    title,
+    note("At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did."),
+    grid(table, {
+      first: GAPS_FIRST,
+      link: at,
+      columns: [
+        { column: "begin_ns", label: "begin" },
+        { column: "rank" },
+        { column: "step" },
+        {
+          column: "duration_ns",
+          label: "gap",
+          draw: (row) =>
+            inlineBar(
+              table.num(row, "duration_ns"),
+              most,
+              write(table.num(row, "duration_ns")),
+              CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle",
+            ),
+        },
+        {
+          column: "cause",
+          draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause"),
+        },
+        { column: "after", draw: (row) => longName(table.text(row, "after")) },
+        { column: "before", draw: (row) => longName(table.text(row, "before")) },
+        { column: "host", label: "meanwhile, on the host", draw: meanwhile },
+      ],
+    }),
+  );
 }
 
 /* What on the host waits for the GPU, and what the GPU lost after it. */
 function syncs(job: Job): HTMLElement | null {
   const table = job.table("sync.call");
   if (table.n === 0) return null;
-  const most = f.most([1, ...table.nums("lost_ns").map((v) => v ?? 0)]), write = timeWriter(table, [...table.rows.keys()], "lost_ns");
-  return section("Calls that wait for the GPU", note("The host waits in them until the GPU has done what was launched; if it runs dry meanwhile, it does nothing until the host launches again. Copies and allocations may wait, too."),
-    grid(table, { first: 12, columns: [{ column: "call", draw: (row) => longName(table.text(row, "call")) }, { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator")) }, { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside")) },
-      { column: "lost_ns", label: "the GPU lost", draw: (row) => inlineBar(table.num(row, "lost_ns"), most, write(table.num(row, "lost_ns")), "sync") },
-      { column: "calls" }, { column: "calls_per_step", label: "in a step of a rank" }, { column: "total_ns", label: "the host waited" }, { column: "mean_ns", label: "mean", write: f.time }, { column: "max_ns", label: "longest", write: f.time },
-      ...(severalRanks(job) ? [{ column: "ranks" }, { column: "max_rank_lost_ns", label: "most lost by a rank", write: f.time }, { column: "max_rank", label: "rank" }] as const : [])] }));
+  const most = f.most([1, ...table.nums("lost_ns").map((v) => v ?? 0)]),
+    write = timeWriter(table, [...table.rows.keys()], "lost_ns");
+  return section(
+    "Calls that wait for the GPU",
+    note(
+      "The host waits in them until the GPU has done what was launched; if it runs dry meanwhile, it does nothing until the host launches again. Copies and allocations may wait, too.",
+    ),
+    grid(table, {
+      first: 12,
+      columns: [
+        { column: "call", draw: (row) => longName(table.text(row, "call")) },
+        { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator")) },
+        { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside")) },
+        {
+          column: "lost_ns",
+          label: "the GPU lost",
+          draw: (row) => inlineBar(table.num(row, "lost_ns"), most, write(table.num(row, "lost_ns")), "sync"),
+        },
+        { column: "calls" },
+        { column: "calls_per_step", label: "in a step of a rank" },
+        { column: "total_ns", label: "the host waited" },
+        { column: "mean_ns", label: "mean", write: f.time },
+        { column: "max_ns", label: "longest", write: f.time },
+        ...(severalRanks(job)
+          ? ([
+              { column: "ranks" },
+              { column: "max_rank_lost_ns", label: "most lost by a rank", write: f.time },
+              { column: "max_rank", label: "rank" },
+            ] as const)
+          : []),
+      ],
+    }),
+  );
 }
 
 export const idle: View = {
@@ -124,10 +275,34 @@ export const idle: View = {
   render(root, context) {
     const { job } = context;
     if (job.table("idle.rank").n === 0 || job.table("overlap.rank").sum("window_ns") === 0)
-      return void root.append(heading("No GPU events were recorded", "Without them no gap between them is known."), empty("Record with ProfilerActivity.CUDA among the profiler’s activities."));
-    root.append(heading(...finding(job)), byCause(context), rankTable(job), gaps(job), syncs(job) ?? "",
-      section("Streams", note("Between the events of one stream; others may have been busy."), grid(job.table("idle.stream"), { sort: "-idle_ns", first: 10, columns: [
-        { column: "rank" }, { column: "device" }, { column: "stream" }, { column: "events" }, { column: "idle_ns", label: "between events" }, { column: "host_wait_ns", label: "launched late" },
-        { column: "kernel_wait_ns", label: "between kernels" }, { column: "other_ns", label: "other" }] })));
+      return void root.append(
+        heading("No GPU events were recorded", "Without them no gap between them is known."),
+        empty("Record with ProfilerActivity.CUDA among the profiler’s activities."),
+      );
+    root.append(
+      heading(...finding(job)),
+      byCause(context),
+      rankTable(job),
+      gaps(job),
+      syncs(job) ?? "",
+      section(
+        "Streams",
+        note("Between the events of one stream; others may have been busy."),
+        grid(job.table("idle.stream"), {
+          sort: "-idle_ns",
+          first: 10,
+          columns: [
+            { column: "rank" },
+            { column: "device" },
+            { column: "stream" },
+            { column: "events" },
+            { column: "idle_ns", label: "between events" },
+            { column: "host_wait_ns", label: "launched late" },
+            { column: "kernel_wait_ns", label: "between kernels" },
+            { column: "other_ns", label: "other" },
+          ],
+        }),
+      ),
+    );
   },
 };

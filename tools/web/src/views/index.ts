@@ -21,7 +21,23 @@ import { timeline } from "../timeline";
 import type { View } from "../view";
 
 export const reportViews: readonly View[] = [
-  summary, ranks, steps, stragglers, whatif, communication, timeline,
-  operators, kernels, efficiency, stacks, memory, input, idle, launches, transfers,
-  clocks, tables, about,
+  summary,
+  ranks,
+  steps,
+  stragglers,
+  whatif,
+  communication,
+  timeline,
+  operators,
+  kernels,
+  efficiency,
+  stacks,
+  memory,
+  input,
+  idle,
+  launches,
+  transfers,
+  clocks,
+  tables,
+  about,
 ];

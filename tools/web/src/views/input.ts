@@ -28,7 +28,8 @@ const PHASES: readonly Part[] = [
 ];
 
 function loadingOf(table: Table<"input.rank" | "input.step">, row: number): number[] {
-  const load = table.num(row, "load_ns") ?? 0, stall = table.num(row, "stall_ns") ?? 0;
+  const load = table.num(row, "load_ns") ?? 0,
+    stall = table.num(row, "stall_ns") ?? 0;
   return [stall, load - stall, Math.max(0, (table.num(row, "step_ns") ?? 0) - load)];
 }
 
@@ -38,63 +39,163 @@ function phasesOf(table: Table<"phases.step">, row: number): number[] {
 
 function finding(job: Job): [string, string] {
   const table = job.table("input.rank");
-  const step = table.sum("step_ns"), load = table.sum("load_ns"), stall = table.sum("stall_ns");
+  const step = table.sum("step_ns"),
+    load = table.sum("load_ns"),
+    stall = table.sum("stall_ns");
   if (table.sum("waits") === 0)
-    return ["No wait for a batch was recorded", "The traces hold no call of a data loader’s next batch: batches were made otherwise, or outside of what was recorded."];
+    return [
+      "No wait for a batch was recorded",
+      "The traces hold no call of a data loader’s next batch: batches were made otherwise, or outside of what was recorded.",
+    ];
   const slowest = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true);
   const known = table.known("stall_ns") > 0;
-  const title = known ? stall / Math.max(1, step) >= 0.01 ? `Loading data holds the GPUs up for ${f.percent(f.share(stall, step))} of the steps’ time` : "Loading data does not hold the GPUs up"
+  const title = known
+    ? stall / Math.max(1, step) >= 0.01
+      ? `Loading data holds the GPUs up for ${f.percent(f.share(stall, step))} of the steps’ time`
+      : "Loading data does not hold the GPUs up"
     : `Steps wait for data for ${f.percent(f.share(load, step))} of their time`;
-  return [title, `Of ${f.time(step)} in the steps of all ranks a thread waited ${f.time(load)} for the next batch (${f.percent(f.share(load, step), 1)})` +
-    (known ? `, ${f.time(stall)} of it while the GPU did nothing. ` : "; without GPU events it cannot be told what that cost. ") +
-    (slowest >= 0 && table.n > 1 ? `Rank ${table.num(slowest, "rank")} waited most, ${f.time(table.num(slowest, "load_ns"))}. ` : "") +
-    (slowest >= 0 && hasSteps(job) ? `${table.n > 1 ? "Its" : "The"} slowest step was ${table.num(slowest, "slowest_step")}, with ${f.time(table.num(slowest, "slowest_step_load_ns"))}.` : "")];
+  return [
+    title,
+    `Of ${f.time(step)} in the steps of all ranks a thread waited ${f.time(load)} for the next batch (${f.percent(f.share(load, step), 1)})` +
+      (known ? `, ${f.time(stall)} of it while the GPU did nothing. ` : "; without GPU events it cannot be told what that cost. ") +
+      (slowest >= 0 && table.n > 1 ? `Rank ${table.num(slowest, "rank")} waited most, ${f.time(table.num(slowest, "load_ns"))}. ` : "") +
+      (slowest >= 0 && hasSteps(job)
+        ? `${table.n > 1 ? "Its" : "The"} slowest step was ${table.num(slowest, "slowest_step")}, with ${f.time(table.num(slowest, "slowest_step_load_ns"))}.`
+        : ""),
+  ];
 }
 
 /* The steps of one rank, or of the ranks with most loading their sums. */
-function bars<N extends "input.rank" | "input.step" | "phases.step">(table: Table<N>, rows: readonly number[], label: (row: number) => string, values: (table: Table<N>, row: number) => number[], parts: readonly Part[]): HTMLElement {
-  return stacks(rows.map((row) => ({
-    label: label(row), values: values(table, row),
-    data: { "data-rank": table.num(row, "rank") ?? "", ...((table as Table).place("step") >= 0 ? { "data-step": (table as Table).num(row, "step") ?? "" } : {}) },
-  })), { parts, axis: true });
+function bars<N extends "input.rank" | "input.step" | "phases.step">(
+  table: Table<N>,
+  rows: readonly number[],
+  label: (row: number) => string,
+  values: (table: Table<N>, row: number) => number[],
+  parts: readonly Part[],
+): HTMLElement {
+  return stacks(
+    rows.map((row) => ({
+      label: label(row),
+      values: values(table, row),
+      data: {
+        "data-rank": table.num(row, "rank") ?? "",
+        ...((table as Table).place("step") >= 0 ? { "data-step": (table as Table).num(row, "step") ?? "" } : {}),
+      },
+    })),
+    { parts, axis: true },
+  );
 }
 
 function loading(context: Context, rank: number, all: boolean): HTMLElement {
-  const { job } = context, ranks = job.table("input.rank"), steps = job.table("input.step");
+  const { job } = context,
+    ranks = job.table("input.rank"),
+    steps = job.table("input.step");
   const title = "Waiting for batches";
   if (ranks.sum("waits") === 0)
-    return section(title, empty("The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. Of another loader, put its next() into record_function(\"enumerate(DataLoader)#own\")."));
+    return section(
+      title,
+      empty(
+        'The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. Of another loader, put its next() into record_function("enumerate(DataLoader)#own").',
+      ),
+    );
   const own = [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
   const order = [...ranks.rows.keys()].sort((a, b) => (ranks.num(b, "load_ns") ?? 0) - (ranks.num(a, "load_ns") ?? 0));
   const legends = legend(LOADING.map((part) => [part.key, part.label]));
-  return section(title, legends, h("h3", null, `Steps of rank ${rank}`),
+  return section(
+    title,
+    legends,
+    h("h3", null, `Steps of rank ${rank}`),
     bars(steps, own.slice(0, STEPS_MAX), (row) => `step ${steps.num(row, "step")}`, loadingOf, LOADING),
-    own.length > STEPS_MAX && note(`The first ${STEPS_MAX} of ${f.count(own.length, "step")}${steps.leftOut > 0 ? " that this page holds" : ""}; the table has all.`),
-    ranks.n > 1 && [h("h3", null, ranks.n > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
-      bars(ranks, ranks.n > RANKS_MAX ? order.slice(0, RANKS_MAX) : [...ranks.rows.keys()], (row) => `rank ${ranks.num(row, "rank")}`, loadingOf, LOADING)],
-    tables(job, rank, all));
+    own.length > STEPS_MAX &&
+      note(
+        `The first ${STEPS_MAX} of ${f.count(own.length, "step")}${steps.leftOut > 0 ? " that this page holds" : ""}; the table has all.`,
+      ),
+    ranks.n > 1 && [
+      h("h3", null, ranks.n > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
+      bars(
+        ranks,
+        ranks.n > RANKS_MAX ? order.slice(0, RANKS_MAX) : [...ranks.rows.keys()],
+        (row) => `rank ${ranks.num(row, "rank")}`,
+        loadingOf,
+        LOADING,
+      ),
+    ],
+    tables(job, rank, all),
+  );
 }
 
 function phases(job: Job, rank: number): HTMLElement {
-  const table = job.table("phases.step"), title = "Phases of the steps";
+  const table = job.table("phases.step"),
+    title = "Phases of the steps";
   const own = [...table.rows.keys()].filter((row) => table.num(row, "rank") === rank);
-  if (own.length === 0) return section(title, empty(table.leftOut > 0 ? "No step of this rank is in this page." : `No step of this rank has a call on its host. ${TO_RECORD_THE_HOST}`));
-  const share = (column: ColumnOf<"phases.step">) => f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
-  const words = [["forward_ns", "forward"], ["backward_ns", "backward"], ["optimizer_ns", "the optimizer"], ["data_ns", "waiting for data"], ["other_ns", "other"]] as const;
-  return section(title,
-    note(`Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${words.map(([column, word]) => `${word} ${f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`),
+  if (own.length === 0)
+    return section(
+      title,
+      empty(
+        table.leftOut > 0 ? "No step of this rank is in this page." : `No step of this rank has a call on its host. ${TO_RECORD_THE_HOST}`,
+      ),
+    );
+  const share = (column: ColumnOf<"phases.step">) =>
+    f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
+  const words = [
+    ["forward_ns", "forward"],
+    ["backward_ns", "backward"],
+    ["optimizer_ns", "the optimizer"],
+    ["data_ns", "waiting for data"],
+    ["other_ns", "other"],
+  ] as const;
+  return section(
+    title,
+    note(
+      `Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${words.map(([column, word]) => `${word} ${f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`,
+    ),
     legend(PHASES.map((part) => [part.key, part.label])),
     bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),
-    grid(table, { rows: own, first: 16, columns: [{ column: "rank" }, { column: "step" }, { column: "step_ns", label: "step time" }, { column: "forward_ns", label: "forward" }, { column: "backward_ns", label: "backward" },
-      { column: "optimizer_ns", label: "optimizer" }, { column: "data_ns", label: "data" }, { column: "other_ns", label: "other" }, { column: "gpu_idle_ns", label: "GPU idle" }] }));
+    grid(table, {
+      rows: own,
+      first: 16,
+      columns: [
+        { column: "rank" },
+        { column: "step" },
+        { column: "step_ns", label: "step time" },
+        { column: "forward_ns", label: "forward" },
+        { column: "backward_ns", label: "backward" },
+        { column: "optimizer_ns", label: "optimizer" },
+        { column: "data_ns", label: "data" },
+        { column: "other_ns", label: "other" },
+        { column: "gpu_idle_ns", label: "GPU idle" },
+      ],
+    }),
+  );
 }
 
 function tables(job: Job, rank: number, all: boolean): Child {
-  const ranks = job.table("input.rank"), steps = job.table("input.step");
-  const columns = [{ column: "step_ns", label: "step time" }, { column: "load_ns", label: "waited" }, { column: "load_pct", label: "of the steps" }, { column: "stall_ns", label: "GPU idle" }, { column: "stall_pct", label: "of the steps" }] as const;
+  const ranks = job.table("input.rank"),
+    steps = job.table("input.step");
+  const columns = [
+    { column: "step_ns", label: "step time" },
+    { column: "load_ns", label: "waited" },
+    { column: "load_pct", label: "of the steps" },
+    { column: "stall_ns", label: "GPU idle" },
+    { column: "stall_pct", label: "of the steps" },
+  ] as const;
   const rows = all ? [...steps.rows.keys()] : [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
-  return [h("h3", null, all ? "Steps" : `Steps of rank ${rank}`), grid(steps, { rows, first: 16, columns: [{ column: "rank" }, { column: "step" }, ...columns] }),
-    h("h3", null, "Ranks"), grid(ranks, { first: 16, ...(ranks.n > 1 ? { sort: "-load_ns" } : {}), columns: [{ column: "rank" }, { column: "waits" }, ...columns, { column: "slowest_step", label: "slowest step" }, { column: "slowest_step_load_ns", label: "waited in it" }] })];
+  return [
+    h("h3", null, all ? "Steps" : `Steps of rank ${rank}`),
+    grid(steps, { rows, first: 16, columns: [{ column: "rank" }, { column: "step" }, ...columns] }),
+    h("h3", null, "Ranks"),
+    grid(ranks, {
+      first: 16,
+      ...(ranks.n > 1 ? { sort: "-load_ns" } : {}),
+      columns: [
+        { column: "rank" },
+        { column: "waits" },
+        ...columns,
+        { column: "slowest_step", label: "slowest step" },
+        { column: "slowest_step_load_ns", label: "waited in it" },
+      ],
+    }),
+  ];
 }
 
 export const input: View = {
@@ -104,18 +205,46 @@ export const input: View = {
   needs: ["overlap.step", "input.rank", "input.step", "phases.step"],
   state: (job) => adviceState(job, "input"),
   render(root, context) {
-    const { job, params } = context, table = job.table("input.rank");
+    const { job, params } = context,
+      table = job.table("input.rank");
     if (table.n === 0)
-      return void root.append(heading("No step was recorded", "The traces hold no call on the host."), empty(`${TO_RECORD_THE_HOST} ${TO_MARK_STEPS}`));
+      return void root.append(
+        heading("No step was recorded", "The traces hold no call on the host."),
+        empty(`${TO_RECORD_THE_HOST} ${TO_MARK_STEPS}`),
+      );
     const ranks = table.nums("rank").filter((rank): rank is number => rank !== null);
-    const slowest = table.num(table.rows.findIndex((_, row) => table.cell(row, "slowest") === true), "rank") ?? ranks[0]!;
-    const wanted = params.has("rank") ? Number(params.get("rank")) : NaN, rank = ranks.includes(wanted) ? wanted : slowest;
-    const all = params.get("rows") === "all", waits = table.sum("waits") > 0;
+    const slowest =
+      table.num(
+        table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
+        "rank",
+      ) ?? ranks[0]!;
+    const wanted = params.has("rank") ? Number(params.get("rank")) : NaN,
+      rank = ranks.includes(wanted) ? wanted : slowest;
+    const all = params.get("rows") === "all",
+      waits = table.sum("waits") > 0;
     root.append(heading(...finding(job)));
     if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace counts as one. ${TO_MARK_STEPS}`));
     if (ranks.length > 1)
-      root.append(controls(select("Rank", ranks.map((each) => [String(each), `rank ${each}${waits && each === slowest ? ", waits most" : ""}`] as const), String(rank), (v) => context.redraw({ rank: v })),
-        waits && segmented("Table of steps", [["one", "this rank"], ["all", "all ranks"]], all ? "all" : "one", (v) => context.redraw({ rows: v === "all" ? v : null }))));
+      root.append(
+        controls(
+          select(
+            "Rank",
+            ranks.map((each) => [String(each), `rank ${each}${waits && each === slowest ? ", waits most" : ""}`] as const),
+            String(rank),
+            (v) => context.redraw({ rank: v }),
+          ),
+          waits &&
+            segmented(
+              "Table of steps",
+              [
+                ["one", "this rank"],
+                ["all", "all ranks"],
+              ],
+              all ? "all" : "one",
+              (v) => context.redraw({ rows: v === "all" ? v : null }),
+            ),
+        ),
+      );
     root.append(loading(context, rank, all), phases(job, rank));
   },
 };

@@ -24,22 +24,45 @@ const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.ran
 ];
 
 function use(job: Job): HTMLElement {
-  const table = job.table("overview.job"), known = table.num(0, "occupancy_known_pct");
+  const table = job.table("overview.job"),
+    known = table.num(0, "occupancy_known_pct");
   const told = USE.filter(([column]) => column !== "tensor_core_pct" || tellsTensorCores(job));
   const figures: BandFigure[] = told.map(([column, label, why]) => {
     const value = table.num(0, column);
     const definition = table.columns[table.place(column)]?.doc ?? "";
     return {
-      label, doc: `overview.job ${column}: ${definition}`,
+      label,
+      doc: `overview.job ${column}: ${definition}`,
       value: value === null ? f.NONE : figure(job, f.percent(value, 1), { table: "overview.job", row: 0, column }),
-      below: [value === null ? why : spread(job, "overview.rank", column, (v) => f.percent(v, 1)),
-        column === "occupancy_pct" && value !== null ? `of ${f.percent(known, 1)} of the kernels’ time; of the rest it is not known` : ""].filter(Boolean).join(" · "),
+      below: [
+        value === null ? why : spread(job, "overview.rank", column, (v) => f.percent(v, 1)),
+        column === "occupancy_pct" && value !== null ? `of ${f.percent(known, 1)} of the kernels’ time; of the rest it is not known` : "",
+      ]
+        .filter(Boolean)
+        .join(" · "),
     };
   });
-  return section("How well the GPUs are used, in the steps", band(figures),
-    severalRanks(job) && h("details", { class: "definitions" }, h("summary", null, "The same by rank, as a table"),
-      grid(job.table("overview.rank"), { first: 20, columns: [{ column: "rank" }, { column: "steps" }, { column: "step_ns", label: "in steps" }, { column: "kernel_ns", label: "kernels" },
-        { column: "comm_ns", label: "communication" }, ...told.map(([column, label]) => ({ column, label }))] })));
+  return section(
+    "How well the GPUs are used, in the steps",
+    band(figures),
+    severalRanks(job) &&
+      h(
+        "details",
+        { class: "definitions" },
+        h("summary", null, "The same by rank, as a table"),
+        grid(job.table("overview.rank"), {
+          first: 20,
+          columns: [
+            { column: "rank" },
+            { column: "steps" },
+            { column: "step_ns", label: "in steps" },
+            { column: "kernel_ns", label: "kernels" },
+            { column: "comm_ns", label: "communication" },
+            ...told.map(([column, label]) => ({ column, label })),
+          ],
+        }),
+      ),
+  );
 }
 
 // The tables ----------------------------------------------------------------------------------------
@@ -50,15 +73,27 @@ type Kernels = Table<"kernels.kernel" | "kernels.launch_shape">;
 function meanStrip(table: Kernels, row: number): Child {
   const value = (column: ColumnOf<"kernels.kernel">) => table.num(row, column);
   return strip({
-    from: value("min_ns"), to: value("max_ns"), middle: value("median_rank_ns"), far: value("slowest_rank_ns"), scale: Math.max(1, value("max_ns") ?? 0),
+    from: value("min_ns"),
+    to: value("max_ns"),
+    middle: value("median_rank_ns"),
+    far: value("slowest_rank_ns"),
+    scale: Math.max(1, value("max_ns") ?? 0),
     label: `calls from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, mean of the median rank ${f.time(value("median_rank_ns"))}, of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}`,
-    tip: () => [h("b", null, "duration of a call"), h("br"), `shortest ${f.time(value("min_ns"))}, longest ${f.time(value("max_ns"))}`, h("br"),
-      `mean of the median rank ${f.time(value("median_rank_ns"))}`, h("br"), `mean of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}: ${f.times(value("spread"))}`],
+    tip: () => [
+      h("b", null, "duration of a call"),
+      h("br"),
+      `shortest ${f.time(value("min_ns"))}, longest ${f.time(value("max_ns"))}`,
+      h("br"),
+      `mean of the median rank ${f.time(value("median_rank_ns"))}`,
+      h("br"),
+      `mean of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}: ${f.times(value("spread"))}`,
+    ],
   });
 }
 
 function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColumn<Kernels["name"]>[] {
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)), write = timeWriter(table, rows, "total_ns");
+  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)),
+    write = timeWriter(table, rows, "total_ns");
   const all = job.table("kernels.kernel").by("name");
   const communicates = (row: number) => {
     const own = all.get(table.cell(row, "name"))?.[0];
@@ -67,91 +102,208 @@ function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColum
   const shapes = table.name === "kernels.launch_shape";
   return [
     { column: "name", draw: (row) => longName(table.text(row, "name")) },
-    ...(shapes ? [{ column: "grid" }, { column: "block" }] as const : []),
-    { column: "total_ns", label: "total", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute") },
-    { column: "share_pct", label: "share" }, { column: "calls" }, { column: "mean_ns", label: "mean" },
-    ...(shapes ? [{ column: "min_ns", label: "shortest" }, { column: "max_ns", label: "longest" }] as const
-      : [{ column: "max_ns", label: "calls and ranks", draw: (row: number) => meanStrip(table, row), write: f.time }] as const),
-    ...(severalRanks(job) && !shapes ? [{ column: "spread", label: "spread" }, { column: "slowest_rank", label: "rank" }] as const : []),
-    ...(tellsTensorCores(job) ? [{ column: "tensor_cores", label: "tensor cores" }] as const : []), { column: "occupancy_pct", label: "occupancy" },
-    ...(shapes ? [{ column: "blocks_per_sm", label: "blocks per SM" }, { column: "registers" }, { column: "shared_memory_bytes", label: "shared memory", write: f.bytes }] as const
-      : [{ column: "short_pct", label: "under 100 µs" }] as const),
+    ...(shapes ? ([{ column: "grid" }, { column: "block" }] as const) : []),
+    {
+      column: "total_ns",
+      label: "total",
+      draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute"),
+    },
+    { column: "share_pct", label: "share" },
+    { column: "calls" },
+    { column: "mean_ns", label: "mean" },
+    ...(shapes
+      ? ([
+          { column: "min_ns", label: "shortest" },
+          { column: "max_ns", label: "longest" },
+        ] as const)
+      : ([{ column: "max_ns", label: "calls and ranks", draw: (row: number) => meanStrip(table, row), write: f.time }] as const)),
+    ...(severalRanks(job) && !shapes
+      ? ([
+          { column: "spread", label: "spread" },
+          { column: "slowest_rank", label: "rank" },
+        ] as const)
+      : []),
+    ...(tellsTensorCores(job) ? ([{ column: "tensor_cores", label: "tensor cores" }] as const) : []),
+    { column: "occupancy_pct", label: "occupancy" },
+    ...(shapes
+      ? ([
+          { column: "blocks_per_sm", label: "blocks per SM" },
+          { column: "registers" },
+          { column: "shared_memory_bytes", label: "shared memory", write: f.bytes },
+        ] as const)
+      : ([{ column: "short_pct", label: "under 100 µs" }] as const)),
   ];
 }
 
 /* Who launches which kernel: the operator, and what of the program is around it. */
 function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
-  const table = job.table("kernels.launcher"), most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]), write = timeWriter(table, [...table.rows.keys()], "total_ns");
+  const table = job.table("kernels.launcher"),
+    most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]),
+    write = timeWriter(table, [...table.rows.keys()], "total_ns");
   const own = job.table("kernels.kernel").by("name");
   const communicates = (row: number) => {
     const at = own.get(table.cell(row, "kernel"))?.[0];
     return at !== undefined && job.table("kernels.kernel").cell(at, "communication") === true;
   };
-  return [{ column: "kernel", draw: (row) => longName(table.text(row, "kernel")) }, { column: "operator", label: "launched by", draw: (row) => longName(table.text(row, "operator")) },
+  return [
+    { column: "kernel", draw: (row) => longName(table.text(row, "kernel")) },
+    { column: "operator", label: "launched by", draw: (row) => longName(table.text(row, "operator")) },
     { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside")) },
-    { column: "total_ns", label: "total", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute") },
-    { column: "share_pct", label: "of the kernel" }, { column: "calls" }, { column: "mean_ns", label: "mean", write: f.time },
-    ...(severalRanks(job) ? [{ column: "ranks" }, { column: "median_rank_ns", label: "median rank" }, { column: "max_rank_ns", label: "most of a rank" }, { column: "max_rank", label: "rank" }] as const : [])];
+    {
+      column: "total_ns",
+      label: "total",
+      draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute"),
+    },
+    { column: "share_pct", label: "of the kernel" },
+    { column: "calls" },
+    { column: "mean_ns", label: "mean", write: f.time },
+    ...(severalRanks(job)
+      ? ([
+          { column: "ranks" },
+          { column: "median_rank_ns", label: "median rank" },
+          { column: "max_rank_ns", label: "most of a rank" },
+          { column: "max_rank", label: "rank" },
+        ] as const)
+      : []),
+  ];
 }
 
 function contention(job: Job): HTMLElement {
   const table = job.table("contention.kernel");
   const title = "What communication slows down";
   if (table.n === 0)
-    return section(title, empty("No kernel ran at least five times beside communication and five times alone on a rank, so there is nothing to compare."));
-  const most = Math.max(1, ...table.nums("extra_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "extra_ns");
+    return section(
+      title,
+      empty("No kernel ran at least five times beside communication and five times alone on a rank, so there is nothing to compare."),
+    );
+  const most = Math.max(1, ...table.nums("extra_ns").map((v) => v ?? 0)),
+    write = timeWriter(table, [...table.rows.keys()], "extra_ns");
   const lost = f.sum(table.nums("extra_ns").map((v) => Math.max(0, v ?? 0)));
-  return section(title,
-    note(`Kernels that ran both beside communication and alone: sharing the GPU cost ${f.time(lost)} of GPU time. The same name and shape may still have different work.`),
-    grid(table, { first: CONTENTION_FIRST, columns: [
-      { column: "name", draw: (row) => longName(table.text(row, "name")) }, { column: "grid" },
-      { column: "extra_ns", label: "cost", draw: (row) => inlineBar(table.num(row, "extra_ns"), most, write(table.num(row, "extra_ns"))) },
-      { column: "slowdown" }, { column: "beside_ns", label: "beside it" }, { column: "alone_ns", label: "alone" }, { column: "beside_calls", label: "calls beside" }, { column: "alone_calls", label: "alone" }, { column: "ranks" }] }));
+  return section(
+    title,
+    note(
+      `Kernels that ran both beside communication and alone: sharing the GPU cost ${f.time(lost)} of GPU time. The same name and shape may still have different work.`,
+    ),
+    grid(table, {
+      first: CONTENTION_FIRST,
+      columns: [
+        { column: "name", draw: (row) => longName(table.text(row, "name")) },
+        { column: "grid" },
+        {
+          column: "extra_ns",
+          label: "cost",
+          draw: (row) => inlineBar(table.num(row, "extra_ns"), most, write(table.num(row, "extra_ns"))),
+        },
+        { column: "slowdown" },
+        { column: "beside_ns", label: "beside it" },
+        { column: "alone_ns", label: "alone" },
+        { column: "beside_calls", label: "calls beside" },
+        { column: "alone_calls", label: "alone" },
+        { column: "ranks" },
+      ],
+    }),
+  );
 }
 
 /* "gemm takes 12 % of the time of all kernels; communication 27 %, tensor cores 45 %." */
 function finding(job: Job): [Child, string] {
   const table = job.table("kernels.kernel");
-  const share = (column: ColumnOf<"kernels.kernel">) => f.sum(table.rows.map((_, row) => (table.cell(row, column) === true ? table.num(row, "share_pct") : 0)));
+  const share = (column: ColumnOf<"kernels.kernel">) =>
+    f.sum(table.rows.map((_, row) => (table.cell(row, column) === true ? table.num(row, "share_pct") : 0)));
   const own = table.rows.findIndex((_, row) => table.cell(row, "communication") === false);
-  const rest = `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well` +
+  const rest =
+    `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well` +
     (tellsTensorCores(job) ? `, and ${f.percent(share("tensor_cores"))} runs on tensor cores.` : ".");
   if (own < 0) return ["All kernels communicate", rest];
   const text = cut(visible(table.text(own, "name") ?? ""), 60);
-  const slow = table.rows.map((_, row) => row).filter((row) => table.cell(row, "communication") === false && (table.num(row, "spread") ?? 0) > 1.1 && (table.num(row, "share_pct") ?? 0) >= 0.5)
+  const slow = table.rows
+    .map((_, row) => row)
+    .filter(
+      (row) =>
+        table.cell(row, "communication") === false && (table.num(row, "spread") ?? 0) > 1.1 && (table.num(row, "share_pct") ?? 0) >= 0.5,
+    )
     .sort((a, b) => (table.num(b, "total_ns") ?? 0) - (table.num(a, "total_ns") ?? 0))[0];
-  const differ = slow === undefined ? severalRanks(job) ? " No kernel that matters is over 10 % slower on one rank than on the median one." : ""
-    : ` On rank ${table.num(slow, "slowest_rank")} ${cut(visible(table.text(slow, "name") ?? ""), 60)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
-  return [[h("bdi", null, text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, most of those that compute`], rest + differ];
+  const differ =
+    slow === undefined
+      ? severalRanks(job)
+        ? " No kernel that matters is over 10 % slower on one rank than on the median one."
+        : ""
+      : ` On rank ${table.num(slow, "slowest_rank")} ${cut(visible(table.text(slow, "name") ?? ""), 60)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
+  return [
+    [h("bdi", null, text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, most of those that compute`],
+    rest + differ,
+  ];
 }
 
 export const kernels: View = {
   id: "kernels",
   title: "Kernels",
   group: "Inside a rank",
-  needs: ["overview.job", "overview.rank", "kernels.kernel", "kernels.launch_shape", "kernels.launcher", "classes.kernel", "classes.rank", "contention.kernel"],
+  needs: [
+    "overview.job",
+    "overview.rank",
+    "kernels.kernel",
+    "kernels.launch_shape",
+    "kernels.launcher",
+    "classes.kernel",
+    "classes.rank",
+    "contention.kernel",
+  ],
   state: (job) => adviceState(job, "kernels"),
   render(root, context) {
     const { job, params } = context;
     if (job.table("kernels.kernel").n === 0)
-      return void root.append(heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
-        empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a trace of the CPU alone has none."));
+      return void root.append(
+        heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
+        empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a trace of the CPU alone has none."),
+      );
     root.append(heading(...finding(job)), use(job));
-    const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")), launchers = job.table("kernels.launcher");
+    const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),
+      launchers = job.table("kernels.launcher");
     const shapes = by === "shape" && job.table("kernels.launch_shape").n > 0;
-    const choose = segmented("Rows", [["kernel", "kernels"], ["shape", "kernels and launch shapes"], ["launcher", "kernels and who launches them"]], by ?? "kernel",
-      (v) => context.redraw({ by: v === "kernel" ? null : v, sort: null }));
-    const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launcher">, column: "name" | "kernel") => (row: number) => href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
-    const colours = legend([["compute", "Computes"], ["comm", "Communicates, and waits"]]);
+    const choose = segmented(
+      "Rows",
+      [
+        ["kernel", "kernels"],
+        ["shape", "kernels and launch shapes"],
+        ["launcher", "kernels and who launches them"],
+      ],
+      by ?? "kernel",
+      (v) => context.redraw({ by: v === "kernel" ? null : v, sort: null }),
+    );
+    const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launcher">, column: "name" | "kernel") => (row: number) =>
+      href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
+    const colours = legend([
+      ["compute", "Computes"],
+      ["comm", "Communicates, and waits"],
+    ]);
     if (by === "launcher")
-      return void root.append(section("What costs most", colours,
-        note("Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline."),
-        filtered(context, launchers, { columns: launcherColumns(job), link: link(launchers, "kernel") }, choose)), classesOf(job) ?? "", contention(job));
+      return void root.append(
+        section(
+          "What costs most",
+          colours,
+          note(
+            "Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline.",
+          ),
+          filtered(context, launchers, { columns: launcherColumns(job), link: link(launchers, "kernel") }, choose),
+        ),
+        classesOf(job) ?? "",
+        contention(job),
+      );
     const table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
-    root.append(section("What costs most",
-      colours,
-      note("A name leads to its calls on the timeline. ", !shapes && "The thin line spans the shortest to the longest call; on it the mean of the median rank (bar) and of the slowest rank (dot). Each line has its own scale, from 0."),
-      filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]), link: link(table, "name") }, choose)),
-      classesOf(job) ?? "", contention(job));
+    root.append(
+      section(
+        "What costs most",
+        colours,
+        note(
+          "A name leads to its calls on the timeline. ",
+          !shapes &&
+            "The thin line spans the shortest to the longest call; on it the mean of the median rank (bar) and of the slowest rank (dot). Each line has its own scale, from 0.",
+        ),
+        filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]), link: link(table, "name") }, choose),
+      ),
+      classesOf(job) ?? "",
+      contention(job),
+    );
   },
 };

@@ -12,7 +12,8 @@ import { byCategory, byModule } from "./memory_category";
 import { controls, empty, figure, heading, note, section, segmented, select } from "../ui";
 import type { Context, View } from "../view";
 
-const WELL_USED = 85, FULL = 95; // % of the capacity: what guides call ideal lies between
+const WELL_USED = 85,
+  FULL = 95; // % of the capacity: what guides call ideal lies between
 const NEAR = 0.4; // of the capacity: then the chart reaches up to it by itself
 
 interface Device {
@@ -29,14 +30,17 @@ function typeOf(device: string): string {
 }
 
 function devicesOf(job: Job, type: string): Device[] {
-  const table = job.table("memory.device"), curve = job.table("memory.curve");
+  const table = job.table("memory.device"),
+    curve = job.table("memory.curve");
   const found = new Map<string, Device>();
   for (let row = 0; row < table.n; row++) {
-    const rank = table.num(row, "rank") ?? -1, device = table.text(row, "device") ?? "";
+    const rank = table.num(row, "rank") ?? -1,
+      device = table.text(row, "device") ?? "";
     if (typeOf(device) === type) found.set(`${rank} ${device}`, { row, rank, device, allocated: [], reserved: [] });
   }
   for (let row = 0; row < curve.n; row++) {
-    const device = found.get(`${curve.num(row, "rank")} ${curve.text(row, "device")}`), time = curve.num(row, "time_ns");
+    const device = found.get(`${curve.num(row, "rank")} ${curve.text(row, "device")}`),
+      time = curve.num(row, "time_ns");
     if (!device || time === null) continue;
     device.allocated.push([time, curve.num(row, "allocated_bytes") ?? 0]);
     const reserved = curve.num(row, "reserved_bytes");
@@ -54,22 +58,43 @@ function fullest(table: Table<"memory.device">, rows: readonly number[]): number
 }
 
 function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
-  const table = job.table("memory.device"), row = fullest(table, rows);
-  const cell = (column: ColumnOf<"memory.device">) => ({ table: "memory.device", row, column } as const);
-  const step = table.num(row, "peak_step"), operator = table.text(row, "peak_operator");
-  const capacity = table.num(row, "capacity_bytes"), used = table.num(row, "peak_reserved_bytes") ?? table.num(row, "peak_bytes") ?? 0;
+  const table = job.table("memory.device"),
+    row = fullest(table, rows);
+  const cell = (column: ColumnOf<"memory.device">) => ({ table: "memory.device", row, column }) as const;
+  const step = table.num(row, "peak_step"),
+    operator = table.text(row, "peak_operator");
+  const capacity = table.num(row, "capacity_bytes"),
+    used = table.num(row, "peak_reserved_bytes") ?? table.num(row, "peak_bytes") ?? 0;
   const share = table.num(row, "capacity_pct") ?? (capacity === null ? null : f.share(used, capacity));
   const growing = rows.filter((each) => (table.num(each, "growth_bytes") ?? 0) > 0);
-  const worst = growing.length > 0 ? growing.reduce((a, b) => ((table.num(b, "growth_bytes") ?? 0) > (table.num(a, "growth_bytes") ?? 0) ? b : a)) : -1;
-  const title = growing.length > 0 ? `Memory grows in step after step on ${table.leftOut > 0 ? "at least " : ""}${f.count(growing.length, "device")}`
-    : share !== null && share >= FULL ? `A device is ${f.percent(share)} full`
-      : share !== null && share >= WELL_USED ? `Memory is well used: a device is ${f.percent(share)} full` : `The most that a device holds is ${f.bytes(used, true)}`;
-  return [title,
-    `Rank ${table.num(row, "rank")}’s ${visible(table.text(row, "device") ?? "")} had `, figure(job, f.bytes(table.num(row, "peak_bytes"), true), cell("peak_bytes")), " allocated at its peak",
-    step === null ? "" : ` in step ${step}`, operator === null ? "" : [", taken by ", h("bdi", null, cut(visible(operator), 80))], ". ",
-    capacity === null ? "The device’s capacity is not in the trace. " : `That and what its allocator holds besides is ${f.percent(share, 1)} of its ${f.bytes(capacity, true)}. `,
-    worst >= 0 ? `Rank ${table.num(worst, "rank")}’s grows most, by ${f.bytes(table.num(worst, "growth_bytes"), true)} in the median step.` : "In the median step none grows.",
-    table.rows.some((_, each) => table.cell(each, "relative") === true) ? " The traces tell changes only: bytes count from 0 at the first record." : ""];
+  const worst =
+    growing.length > 0 ? growing.reduce((a, b) => ((table.num(b, "growth_bytes") ?? 0) > (table.num(a, "growth_bytes") ?? 0) ? b : a)) : -1;
+  const title =
+    growing.length > 0
+      ? `Memory grows in step after step on ${table.leftOut > 0 ? "at least " : ""}${f.count(growing.length, "device")}`
+      : share !== null && share >= FULL
+        ? `A device is ${f.percent(share)} full`
+        : share !== null && share >= WELL_USED
+          ? `Memory is well used: a device is ${f.percent(share)} full`
+          : `The most that a device holds is ${f.bytes(used, true)}`;
+  return [
+    title,
+    `Rank ${table.num(row, "rank")}’s ${visible(table.text(row, "device") ?? "")} had `,
+    figure(job, f.bytes(table.num(row, "peak_bytes"), true), cell("peak_bytes")),
+    " allocated at its peak",
+    step === null ? "" : ` in step ${step}`,
+    operator === null ? "" : [", taken by ", h("bdi", null, cut(visible(operator), 80))],
+    ". ",
+    capacity === null
+      ? "The device’s capacity is not in the trace. "
+      : `That and what its allocator holds besides is ${f.percent(share, 1)} of its ${f.bytes(capacity, true)}. `,
+    worst >= 0
+      ? `Rank ${table.num(worst, "rank")}’s grows most, by ${f.bytes(table.num(worst, "growth_bytes"), true)} in the median step.`
+      : "In the median step none grows.",
+    table.rows.some((_, each) => table.cell(each, "relative") === true)
+      ? " The traces tell changes only: bytes count from 0 at the first record."
+      : "",
+  ];
 }
 
 // The chart -----------------------------------------------------------------------------------------
@@ -77,14 +102,27 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
 /* The device that the address names, else the fullest. */
 function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
   const named = devices.find((device) => `${device.rank} ${device.device}` === params.get("device"));
-  return named ?? devices.find((device) => device.row === fullest(job.table("memory.device"), devices.map((each) => each.row)))!;
+  return (
+    named ??
+    devices.find(
+      (device) =>
+        device.row ===
+        fullest(
+          job.table("memory.device"),
+          devices.map((each) => each.row),
+        ),
+    )!
+  );
 }
 
 function curves(context: Context, charts: Charts, devices: readonly Device[], chosen: Device): HTMLElement {
-  const { job, params } = context, table = job.table("memory.device");
+  const { job, params } = context,
+    table = job.table("memory.device");
   const many = devices.length > LINES_MAX;
   const capacity = table.num(chosen.row, "capacity_bytes");
-  const top = f.most(devices.flatMap((device) => [table.num(device.row, "peak_bytes") ?? 0, table.num(device.row, "peak_reserved_bytes") ?? 0]));
+  const top = f.most(
+    devices.flatMap((device) => [table.num(device.row, "peak_bytes") ?? 0, table.num(device.row, "peak_reserved_bytes") ?? 0]),
+  );
   const wanted = params.get("to") === "capacity" || (params.get("to") !== "used" && capacity !== null && top >= NEAR * capacity);
   const limit = capacity !== null && wanted ? { value: capacity, label: `capacity ${f.bytes(capacity, true)}` } : undefined;
   const label = (device: Device) => `rank ${device.rank}, ${visible(device.device)}`;
@@ -94,61 +132,192 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
     ...(chosen.reserved.length > 0 ? [{ name: "reserved", points: chosen.reserved, strong: true, dashed: true }] : []),
   ];
   const unit = f.byteUnit([limit?.value ?? top], true);
-  return section("Memory over time",
+  return section(
+    "Memory over time",
     controls(
-      devices.length > 1 && select("Device", devices.map((device) => [`${device.rank} ${device.device}`, label(device)] as const), `${chosen.rank} ${chosen.device}`, (v) => context.redraw({ device: v })),
-      capacity !== null && segmented("Scale", [["used", "to what was used"], ["capacity", "to the capacity"]], limit ? "capacity" : "used", (v) => context.redraw({ to: v }))),
-    note(`Thick: ${label(chosen)}, allocated`, chosen.reserved.length > 0 ? "; dashed: held by its allocator (reserved)" : "", ". ",
-      many ? `Grey: the least to the most of ${f.count(devices.length, "device")}, dotted their median. ` : devices.length > 1 ? "Thin: the other devices. " : "",
-      capacity !== null && !limit ? `Its capacity, ${f.bytes(capacity, true)}, is ${f.grouped(capacity / Math.max(1, top), 1)} times as high as this chart’s highest value.` : ""),
-    lineChart(charts, { label: `Memory of ${label(chosen)} over time, ${unit.name}`, lines, band: many ? bandOf(devices.map((device) => device.allocated)) : undefined, limit, unit, steps: true, write: (v) => f.bytes(v, true) }));
+      devices.length > 1 &&
+        select(
+          "Device",
+          devices.map((device) => [`${device.rank} ${device.device}`, label(device)] as const),
+          `${chosen.rank} ${chosen.device}`,
+          (v) => context.redraw({ device: v }),
+        ),
+      capacity !== null &&
+        segmented(
+          "Scale",
+          [
+            ["used", "to what was used"],
+            ["capacity", "to the capacity"],
+          ],
+          limit ? "capacity" : "used",
+          (v) => context.redraw({ to: v }),
+        ),
+    ),
+    note(
+      `Thick: ${label(chosen)}, allocated`,
+      chosen.reserved.length > 0 ? "; dashed: held by its allocator (reserved)" : "",
+      ". ",
+      many
+        ? `Grey: the least to the most of ${f.count(devices.length, "device")}, dotted their median. `
+        : devices.length > 1
+          ? "Thin: the other devices. "
+          : "",
+      capacity !== null && !limit
+        ? `Its capacity, ${f.bytes(capacity, true)}, is ${f.grouped(capacity / Math.max(1, top), 1)} times as high as this chart’s highest value.`
+        : "",
+    ),
+    lineChart(charts, {
+      label: `Memory of ${label(chosen)} over time, ${unit.name}`,
+      lines,
+      band: many ? bandOf(devices.map((device) => device.allocated)) : undefined,
+      limit,
+      unit,
+      steps: true,
+      write: (v) => f.bytes(v, true),
+    }),
+  );
 }
 
 // The tables ----------------------------------------------------------------------------------------
 
 function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
-  const table = job.table("memory.device"), bytes = (value: number) => f.bytes(value, true);
-  return section("Devices", grid(table, { rows, first: 16, columns: [
-    { column: "rank" }, { column: "device" }, { column: "peak_bytes", label: "peak" }, { column: "peak_step", label: "in step" }, { column: "peak_operator", label: "taken by" },
-    { column: "peak_reserved_bytes", label: "reserved" }, { column: "fragmentation_pct", label: "never used of it" }, { column: "capacity_bytes", label: "capacity" }, { column: "capacity_pct", label: "of capacity" },
-    { column: "growth_bytes", label: "growth by step", write: bytes }, { column: "growing_steps", label: "growing steps" }, { column: "pattern" }, { column: "steps_left", label: "steps until full" }] }));
+  const table = job.table("memory.device"),
+    bytes = (value: number) => f.bytes(value, true);
+  return section(
+    "Devices",
+    grid(table, {
+      rows,
+      first: 16,
+      columns: [
+        { column: "rank" },
+        { column: "device" },
+        { column: "peak_bytes", label: "peak" },
+        { column: "peak_step", label: "in step" },
+        { column: "peak_operator", label: "taken by" },
+        { column: "peak_reserved_bytes", label: "reserved" },
+        { column: "fragmentation_pct", label: "never used of it" },
+        { column: "capacity_bytes", label: "capacity" },
+        { column: "capacity_pct", label: "of capacity" },
+        { column: "growth_bytes", label: "growth by step", write: bytes },
+        { column: "growing_steps", label: "growing steps" },
+        { column: "pattern" },
+        { column: "steps_left", label: "steps until full" },
+      ],
+    }),
+  );
 }
 
 function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
-  const table = job.table("memory.step"), wanted = new Set(chosen.map((device) => `${device.rank} ${device.device}`));
+  const table = job.table("memory.step"),
+    wanted = new Set(chosen.map((device) => `${device.rank} ${device.device}`));
   const rows = [...table.rows.keys()].filter((row) => wanted.has(`${table.num(row, "rank")} ${table.text(row, "device")}`));
-  return section("Steps", rows.length === 0 ? empty(`No record lies in a marked step. ${TO_MARK_STEPS}`)
-    : grid(table, { rows, first: 16, columns: [{ column: "rank" }, { column: "device" }, { column: "step" }, { column: "allocated_bytes", label: "allocations" }, { column: "peak_bytes", label: "peak" },
-      { column: "peak_reserved_bytes", label: "reserved" }, { column: "end_bytes", label: "at its end" }, { column: "growth_bytes", label: "growth", write: (v) => f.bytes(v, true) }] }));
+  return section(
+    "Steps",
+    rows.length === 0
+      ? empty(`No record lies in a marked step. ${TO_MARK_STEPS}`)
+      : grid(table, {
+          rows,
+          first: 16,
+          columns: [
+            { column: "rank" },
+            { column: "device" },
+            { column: "step" },
+            { column: "allocated_bytes", label: "allocations" },
+            { column: "peak_bytes", label: "peak" },
+            { column: "peak_reserved_bytes", label: "reserved" },
+            { column: "end_bytes", label: "at its end" },
+            { column: "growth_bytes", label: "growth", write: (v) => f.bytes(v, true) },
+          ],
+        }),
+  );
 }
 
 function operatorTable(job: Job, type: string): HTMLElement {
-  const table = job.table("memory.operator"), rows = [...table.rows.keys()].filter((row) => table.text(row, "device") === type);
-  const most = Math.max(1, ...rows.map((row) => table.num(row, "self_bytes") ?? 0)), unit = f.byteUnit(rows.map((row) => table.num(row, "self_bytes")), true);
-  return section("Which operators take memory", note("All that they took over the trace, given back or not. What a result keeps is given back elsewhere, so an increase is no leak."),
-    grid(table, { rows, first: 16, columns: [{ column: "operator", draw: (row) => (table.text(row, "operator") === null ? "outside of all" : longName(table.text(row, "operator"))) },
-      { column: "self_bytes", label: "itself", draw: (row) => inlineBar(table.num(row, "self_bytes"), most, f.scaled(table.num(row, "self_bytes"), unit, 1), "held") },
-      { column: "self_increase_bytes", label: "less given back" }, { column: "bytes", label: "with what it calls" }, { column: "self_allocations", label: "allocations" }, { column: "calls" }, { column: "ranks" }] }));
+  const table = job.table("memory.operator"),
+    rows = [...table.rows.keys()].filter((row) => table.text(row, "device") === type);
+  const most = Math.max(1, ...rows.map((row) => table.num(row, "self_bytes") ?? 0)),
+    unit = f.byteUnit(
+      rows.map((row) => table.num(row, "self_bytes")),
+      true,
+    );
+  return section(
+    "Which operators take memory",
+    note("All that they took over the trace, given back or not. What a result keeps is given back elsewhere, so an increase is no leak."),
+    grid(table, {
+      rows,
+      first: 16,
+      columns: [
+        {
+          column: "operator",
+          draw: (row) => (table.text(row, "operator") === null ? "outside of all" : longName(table.text(row, "operator"))),
+        },
+        {
+          column: "self_bytes",
+          label: "itself",
+          draw: (row) => inlineBar(table.num(row, "self_bytes"), most, f.scaled(table.num(row, "self_bytes"), unit, 1), "held"),
+        },
+        { column: "self_increase_bytes", label: "less given back" },
+        { column: "bytes", label: "with what it calls" },
+        { column: "self_allocations", label: "allocations" },
+        { column: "calls" },
+        { column: "ranks" },
+      ],
+    }),
+  );
 }
 
 export const memory: View = {
   id: "memory",
   title: "Memory",
   group: "Inside a rank",
-  needs: ["memory.device", "memory.curve", "memory.operator", "memory.step", "memory.category", "memory.category_curve", "memory.live", "memory.module"],
+  needs: [
+    "memory.device",
+    "memory.curve",
+    "memory.operator",
+    "memory.step",
+    "memory.category",
+    "memory.category_curve",
+    "memory.live",
+    "memory.module",
+  ],
   state: (job) => adviceState(job, "memory"),
   render(root, context) {
-    const { job, params } = context, charts = new Charts(), table = job.table("memory.device");
+    const { job, params } = context,
+      charts = new Charts(),
+      table = job.table("memory.device");
     if (table.n === 0)
-      return void root.append(heading("Memory was not recorded", "The traces hold no record of an allocation."),
-        empty("Record with profile_memory=True: then the profiler notes each allocation and release, and the totals behind it."));
-    const types = [...new Set(table.rows.map((_, row) => typeOf(table.text(row, "device") ?? "")))].sort((a, b) => Number(a === "cpu") - Number(b === "cpu"));
+      return void root.append(
+        heading("Memory was not recorded", "The traces hold no record of an allocation."),
+        empty("Record with profile_memory=True: then the profiler notes each allocation and release, and the totals behind it."),
+      );
+    const types = [...new Set(table.rows.map((_, row) => typeOf(table.text(row, "device") ?? "")))].sort(
+      (a, b) => Number(a === "cpu") - Number(b === "cpu"),
+    );
     const type = types.find((each) => each === params.get("of")) ?? types[0]!;
-    const devices = devicesOf(job, type), rows = devices.map((device) => device.row), chosen = chosenOf(context, devices);
-    root.append(heading(...finding(job, rows)),
-      types.length > 1 ? controls(segmented("Memory of", types.map((each) => [each, each] as const), type, (v) => context.redraw({ of: v, device: null, to: null }))) : "",
-      curves(context, charts, devices, chosen));
-    append(root, [byCategory(job, charts, chosen), deviceTable(job, rows), stepTable(job, devices), operatorTable(job, type), byModule(job, type)]);
+    const devices = devicesOf(job, type),
+      rows = devices.map((device) => device.row),
+      chosen = chosenOf(context, devices);
+    root.append(
+      heading(...finding(job, rows)),
+      types.length > 1
+        ? controls(
+            segmented(
+              "Memory of",
+              types.map((each) => [each, each] as const),
+              type,
+              (v) => context.redraw({ of: v, device: null, to: null }),
+            ),
+          )
+        : "",
+      curves(context, charts, devices, chosen),
+    );
+    append(root, [
+      byCategory(job, charts, chosen),
+      deviceTable(job, rows),
+      stepTable(job, devices),
+      operatorTable(job, type),
+      byModule(job, type),
+    ]);
     return charts.dispose;
   },
 };

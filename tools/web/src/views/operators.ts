@@ -23,10 +23,34 @@ interface Kind {
 }
 
 const KINDS: readonly Kind[] = [
-  { key: "op", what: "operators", label: "operators", table: "operators.op", missing: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU." },
-  { key: "shape", what: "operators", label: "operators and shapes", table: "operators.shape", missing: "Record with record_shapes=True: then operators are told apart by the shapes of their inputs." },
-  { key: "module", what: "modules", label: "modules", table: "modules.module", missing: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call." },
-  { key: "annotation", what: "annotations", label: "annotations", table: "modules.annotation", missing: "Mark parts of the program with torch.profiler.record_function(\"name\")." },
+  {
+    key: "op",
+    what: "operators",
+    label: "operators",
+    table: "operators.op",
+    missing: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU.",
+  },
+  {
+    key: "shape",
+    what: "operators",
+    label: "operators and shapes",
+    table: "operators.shape",
+    missing: "Record with record_shapes=True: then operators are told apart by the shapes of their inputs.",
+  },
+  {
+    key: "module",
+    what: "modules",
+    label: "modules",
+    table: "modules.module",
+    missing: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call.",
+  },
+  {
+    key: "annotation",
+    what: "annotations",
+    label: "annotations",
+    table: "modules.annotation",
+    missing: 'Mark parts of the program with torch.profiler.record_function("name").',
+  },
 ];
 const LAUNCHED = "kernel";
 const UNUSED_FIRST = 5;
@@ -46,25 +70,50 @@ function hasDevice(job: Job): boolean {
 function rankStrip(table: Calls, row: number, side: Side): Child {
   const value = (column: "min_ns" | "median_ns" | "max_ns" | "max_rank") => table.num(row, `${side}_${column}`);
   return strip({
-    from: value("min_ns"), to: value("max_ns"), middle: value("median_ns"), far: value("max_ns"), scale: Math.max(1, value("max_ns") ?? 0),
+    from: value("min_ns"),
+    to: value("max_ns"),
+    middle: value("median_ns"),
+    far: value("max_ns"),
+    scale: Math.max(1, value("max_ns") ?? 0),
     label: `ranks from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, median ${f.time(value("median_ns"))}, most on rank ${value("max_rank")}`,
-    tip: () => [h("b", null, `over ${f.count(table.num(row, "ranks") ?? 0, "rank")}`), h("br"), `least ${f.time(value("min_ns"))}, median ${f.time(value("median_ns"))}`, h("br"),
-      `most ${f.time(value("max_ns"))}, rank ${value("max_rank")}`],
+    tip: () => [
+      h("b", null, `over ${f.count(table.num(row, "ranks") ?? 0, "rank")}`),
+      h("br"),
+      `least ${f.time(value("min_ns"))}, median ${f.time(value("median_ns"))}`,
+      h("br"),
+      `most ${f.time(value("max_ns"))}, rank ${value("max_rank")}`,
+    ],
   });
 }
 
 function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] {
-  const self = `${side}_self_ns` as const, most = Math.max(1, ...table.nums(self).map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], self);
+  const self = `${side}_self_ns` as const,
+    most = Math.max(1, ...table.nums(self).map((v) => v ?? 0)),
+    write = timeWriter(table, [...table.rows.keys()], self);
   const other = side === "device" ? "host" : "device";
   const where = (each: string) => (each === "device" ? "GPU" : "host");
   return [
     { column: "name", draw: (row) => longName(table.text(row, "name")) },
-    ...(table.place("shapes") >= 0 ? [{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] as const : []),
-    { column: self, label: `${where(side)}, itself`, draw: (row) => inlineBar(table.num(row, self), most, write(table.num(row, self)),
-      side === "host" ? "host" : COMMUNICATES.test(table.text(row, "name") ?? "") ? "comm" : "compute") },
-    { column: `${side}_total_ns`, label: "with what it calls" }, { column: "calls" },
-    ...(severalRanks(job) ? [{ column: `${side}_max_ns`, label: "over the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
-      { column: `${side}_max_rank`, label: "most on" }] as const : []),
+    ...(table.place("shapes") >= 0 ? ([{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] as const) : []),
+    {
+      column: self,
+      label: `${where(side)}, itself`,
+      draw: (row) =>
+        inlineBar(
+          table.num(row, self),
+          most,
+          write(table.num(row, self)),
+          side === "host" ? "host" : COMMUNICATES.test(table.text(row, "name") ?? "") ? "comm" : "compute",
+        ),
+    },
+    { column: `${side}_total_ns`, label: "with what it calls" },
+    { column: "calls" },
+    ...(severalRanks(job)
+      ? ([
+          { column: `${side}_max_ns`, label: "over the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
+          { column: `${side}_max_rank`, label: "most on" },
+        ] as const)
+      : []),
     { column: `${other}_self_ns`, label: `${where(other)}, itself` },
     { column: "tensor_self_pct", label: "on tensor cores" },
   ];
@@ -73,37 +122,94 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
 /* Operators for which there are tensor-core kernels and that used none. */
 function unused(job: Job): HTMLElement | null {
   const table = job.table("operators.op");
-  const rows = [...table.rows.keys()].filter((row) => table.cell(row, "tensor_cores_fit") === true && table.num(row, "tensor_total_pct") === 0 && (table.num(row, "device_self_ns") ?? 0) > 0)
+  const rows = [...table.rows.keys()]
+    .filter(
+      (row) =>
+        table.cell(row, "tensor_cores_fit") === true &&
+        table.num(row, "tensor_total_pct") === 0 &&
+        (table.num(row, "device_self_ns") ?? 0) > 0,
+    )
     .sort((a, b) => (table.num(b, "device_self_ns") ?? 0) - (table.num(a, "device_self_ns") ?? 0));
   if (rows.length === 0 || !tellsTensorCores(job)) return null;
-  return section("Operators that could use tensor cores and did not",
-    note("There are kernels for tensor cores for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 bring them into use."),
-    grid(table, { rows, first: UNUSED_FIRST, columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }] }));
+  return section(
+    "Operators that could use tensor cores and did not",
+    note(
+      "There are kernels for tensor cores for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 bring them into use.",
+    ),
+    grid(table, {
+      rows,
+      first: UNUSED_FIRST,
+      columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }],
+    }),
+  );
 }
 
 function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string] {
-  const self = `${side}_self_ns` as const, all = f.sum(table.nums(self));
+  const self = `${side}_self_ns` as const,
+    all = f.sum(table.nums(self));
   const order = [...table.rows.keys()].sort((a, b) => (table.num(b, self) ?? 0) - (table.num(a, self) ?? 0));
   const first = order.find((row) => !COMMUNICATES.test(table.text(row, "name") ?? "")) ?? order[0]!;
   let half = 0;
   for (let taken = 0; half < order.length && 2 * taken < all; half++) taken += table.num(order[half]!, self) ?? 0;
   const what = side === "device" ? `of the GPU time that ${kind.what} launched` : `of the ${kind.what}’ time on the host`;
   const tensor = table.num(first, "tensor_self_pct");
-  return [[h("bdi", null, cut(visible(table.text(first, "name") ?? ""), 60)), ` takes ${f.percent(f.share(table.num(first, self) ?? 0, all))} ${what}`],
-    (side === "device" && tensor !== null && tellsTensorCores(job) ? `${f.percent(tensor)} of its kernels’ time is on tensor cores. ` : "") +
-    `${first === order[0] ? "" : "Calls that communicate are left aside. "}${f.grouped(half)} of ${f.count(table.n, "row")} ${half === 1 ? "makes" : "make"} up half of all time.` +
-    (severalRanks(job) ? "" : " One rank: there is nothing to compare it with.")];
+  return [
+    [
+      h("bdi", null, cut(visible(table.text(first, "name") ?? ""), 60)),
+      ` takes ${f.percent(f.share(table.num(first, self) ?? 0, all))} ${what}`,
+    ],
+    (side === "device" && tensor !== null && tellsTensorCores(job)
+      ? `${f.percent(tensor)} of its kernels’ time is on tensor cores. `
+      : "") +
+      `${first === order[0] ? "" : "Calls that communicate are left aside. "}${f.grouped(half)} of ${f.count(table.n, "row")} ${half === 1 ? "makes" : "make"} up half of all time.` +
+      (severalRanks(job) ? "" : " One rank: there is nothing to compare it with."),
+  ];
 }
 
 /* Which kernels an operator launches. */
 function launched(context: Context, choose: HTMLElement): HTMLElement {
-  const { job } = context, table = job.table("operators.kernel"), rows = [...table.rows.keys()];
-  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]), write = timeWriter(table, rows, "total_ns");
-  return section("Which kernels operators launch", note("By the innermost operator whose call put the kernel on its stream."),
-    filtered(context, table, { columns: [{ column: "operator", draw: (row) => longName(table.text(row, "operator")) }, { column: "kernel", draw: (row) => longName(table.text(row, "kernel")) },
-      { column: "total_ns", label: "GPU", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), COMMUNICATES.test(table.text(row, "operator") ?? "") ? "comm" : "compute") },
-      { column: "share_pct", label: "of the operator" }, { column: "calls" }, { column: "mean_ns", label: "mean", write: f.time },
-      ...(severalRanks(job) ? [{ column: "ranks" }, { column: "median_rank_ns", label: "median rank" }, { column: "max_rank_ns", label: "most of a rank" }, { column: "max_rank", label: "rank" }] as const : [])] }, choose));
+  const { job } = context,
+    table = job.table("operators.kernel"),
+    rows = [...table.rows.keys()];
+  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]),
+    write = timeWriter(table, rows, "total_ns");
+  return section(
+    "Which kernels operators launch",
+    note("By the innermost operator whose call put the kernel on its stream."),
+    filtered(
+      context,
+      table,
+      {
+        columns: [
+          { column: "operator", draw: (row) => longName(table.text(row, "operator")) },
+          { column: "kernel", draw: (row) => longName(table.text(row, "kernel")) },
+          {
+            column: "total_ns",
+            label: "GPU",
+            draw: (row) =>
+              inlineBar(
+                table.num(row, "total_ns"),
+                most,
+                write(table.num(row, "total_ns")),
+                COMMUNICATES.test(table.text(row, "operator") ?? "") ? "comm" : "compute",
+              ),
+          },
+          { column: "share_pct", label: "of the operator" },
+          { column: "calls" },
+          { column: "mean_ns", label: "mean", write: f.time },
+          ...(severalRanks(job)
+            ? ([
+                { column: "ranks" },
+                { column: "median_rank_ns", label: "median rank" },
+                { column: "max_rank_ns", label: "most of a rank" },
+                { column: "max_rank", label: "rank" },
+              ] as const)
+            : []),
+        ],
+      },
+      choose,
+    ),
+  );
 }
 
 export const operators: View = {
@@ -115,18 +221,48 @@ export const operators: View = {
   render(root, context) {
     const { job, params } = context;
     const kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0]!;
-    const table = job.table(kind.table), side = sideOf(context);
+    const table = job.table(kind.table),
+      side = sideOf(context);
     const wants = params.get("by") === LAUNCHED && job.table("operators.kernel").n > 0;
-    const choose = segmented("Rows", [...KINDS.map((each) => [each.key, each.label] as const), [LAUNCHED, "operators and their kernels"] as const], wants ? LAUNCHED : kind.key, (v) => context.redraw({ by: v === KINDS[0]!.key ? null : v, sort: null }));
+    const choose = segmented(
+      "Rows",
+      [...KINDS.map((each) => [each.key, each.label] as const), [LAUNCHED, "operators and their kernels"] as const],
+      wants ? LAUNCHED : kind.key,
+      (v) => context.redraw({ by: v === KINDS[0]!.key ? null : v, sort: null }),
+    );
     if (table.n === 0)
       return void root.append(heading(`No ${kind.label} were recorded`), h("div", { class: "controls" }, choose), empty(kind.missing));
     root.append(heading(...finding(job, table, kind, side)));
     if (wants) return void root.append(launched(context, choose));
-    const list = section("What costs most", side === "device" && table.rows.some((_, row) => COMMUNICATES.test(table.text(row, "name") ?? "")) && legend([["compute", "Kernels, copies, sets"], ["comm", "Communicates, and waits"]]),
-      note(severalRanks(job) ? "The strip spans the ranks’ least to most: the median is the bar, the dot the rank with most. Each has its own scale, from 0." :
-      "Itself: without the time of what it calls."),
-      filtered(context, table, { columns: columnsOf(job, table, side), sort: `-${side}_self_ns` }, choose,
-        segmented("Time", [["device", "GPU"], ["host", "host"]], side, (v) => context.redraw({ time: v, sort: null }))));
+    const list = section(
+      "What costs most",
+      side === "device" &&
+        table.rows.some((_, row) => COMMUNICATES.test(table.text(row, "name") ?? "")) &&
+        legend([
+          ["compute", "Kernels, copies, sets"],
+          ["comm", "Communicates, and waits"],
+        ]),
+      note(
+        severalRanks(job)
+          ? "The strip spans the ranks’ least to most: the median is the bar, the dot the rank with most. Each has its own scale, from 0."
+          : "Itself: without the time of what it calls.",
+      ),
+      filtered(
+        context,
+        table,
+        { columns: columnsOf(job, table, side), sort: `-${side}_self_ns` },
+        choose,
+        segmented(
+          "Time",
+          [
+            ["device", "GPU"],
+            ["host", "host"],
+          ],
+          side,
+          (v) => context.redraw({ time: v, sort: null }),
+        ),
+      ),
+    );
     root.append(list, (kind.key === "op" && unused(job)) || "");
   },
 };

@@ -63,24 +63,44 @@ function bars(root: HTMLElement, context: Context, sources: Source[], shares: bo
   const rows = rowsOf(context.job, sources, by);
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
   const scale = Math.max(1, ...sources.map((source) => f.sum(source.values)));
-  root.append(legend(PARTS.map((part) => [part.key, part.label])),
-    stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }));
+  root.append(
+    legend(PARTS.map((part) => [part.key, part.label])),
+    stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }),
+  );
   if (!all)
-    root.append(h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } },
-      `Show all ${f.grouped(rows.length)} ranks`)));
+    root.append(
+      h(
+        "p",
+        { class: "more" },
+        h(
+          "button",
+          { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } },
+          `Show all ${f.grouped(rows.length)} ranks`,
+        ),
+      ),
+    );
 }
 
 function table(job: Job): HTMLElement {
-  return section("The same as a table, of the whole job", grid(job.table("overlap.rank"), {
-    link: (row) => href("timeline", { rank: job.table("overlap.rank").num(row, "rank") ?? 0 }),
-    columns: [
-      { column: "rank" }, { column: "window_ns", label: "window" }, { column: "compute_ns", label: "compute" },
-      { column: "comm_ns", label: "comm." }, { column: "overlap_pct", label: "overlap" },
-      { column: "exposed_comm_ns", label: "exposed comm." }, { column: "exposed_wait_ns", label: "wait" },
-      { column: "exposed_transfer_ns", label: "transfer" }, { column: "exposed_unmatched_ns", label: "wait unknown" },
-      { column: "exposed_memory_ns", label: "copies" }, { column: "idle_ns", label: "idle" },
-    ],
-  }));
+  return section(
+    "The same as a table, of the whole job",
+    grid(job.table("overlap.rank"), {
+      link: (row) => href("timeline", { rank: job.table("overlap.rank").num(row, "rank") ?? 0 }),
+      columns: [
+        { column: "rank" },
+        { column: "window_ns", label: "window" },
+        { column: "compute_ns", label: "compute" },
+        { column: "comm_ns", label: "comm." },
+        { column: "overlap_pct", label: "overlap" },
+        { column: "exposed_comm_ns", label: "exposed comm." },
+        { column: "exposed_wait_ns", label: "wait" },
+        { column: "exposed_transfer_ns", label: "transfer" },
+        { column: "exposed_unmatched_ns", label: "wait unknown" },
+        { column: "exposed_memory_ns", label: "copies" },
+        { column: "idle_ns", label: "idle" },
+      ],
+    }),
+  );
 }
 
 const HOSTS_FIRST = 32;
@@ -89,33 +109,92 @@ const HOSTS_FIRST = 32;
 function hostTable(job: Job): HTMLElement | null {
   const { hosts, host_count: count } = job.facts;
   if (!hosts || !count || count < 2) return null;
-  const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]), time = (ns: number) => h("td", { class: "right" }, f.time(ns));
-  const box = h("tbody"), more = h("p", { class: "more" });
+  const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]),
+    time = (ns: number) => h("td", { class: "right" }, f.time(ns));
+  const box = h("tbody"),
+    more = h("p", { class: "more" });
   const draw = (shown: number): void => {
-    fill(box, order.slice(0, shown).map(([name, ranks, first, compute, idle, waited, caused, worst]) => h("tr", null,
-      h("td", null, prose(name) || f.NONE), h("td", { class: "right" }, f.grouped(ranks)), h("td", { class: "right" }, String(first)),
-      time(compute / ranks), time(idle / ranks), time(waited / ranks), time(caused), h("td", { class: "right" }, caused > 0 ? String(worst) : f.NONE))));
-    fill(more, order.length > shown && h("button", { attr: { type: "button" }, on: { click: () => draw(4 * shown) } }, `Show more (${f.grouped(order.length - shown)} left)`));
+    fill(
+      box,
+      order
+        .slice(0, shown)
+        .map(([name, ranks, first, compute, idle, waited, caused, worst]) =>
+          h(
+            "tr",
+            null,
+            h("td", null, prose(name) || f.NONE),
+            h("td", { class: "right" }, f.grouped(ranks)),
+            h("td", { class: "right" }, String(first)),
+            time(compute / ranks),
+            time(idle / ranks),
+            time(waited / ranks),
+            time(caused),
+            h("td", { class: "right" }, caused > 0 ? String(worst) : f.NONE),
+          ),
+        ),
+    );
+    fill(
+      more,
+      order.length > shown &&
+        h(
+          "button",
+          { attr: { type: "button" }, on: { click: () => draw(4 * shown) } },
+          `Show more (${f.grouped(order.length - shown)} left)`,
+        ),
+    );
   };
   draw(HOSTS_FIRST);
   const head = ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"];
-  return section("Hosts", note(hosts.length < count ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.` : "All hosts with all of their ranks, those that made others wait most first."),
-    h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": "hosts" } }, h("table", { class: "grid" },
-      h("thead", null, h("tr", null, head.map((label, i) => h("th", { class: i === 0 ? "" : "right", attr: { scope: "col" } }, label)))), box)), more);
+  return section(
+    "Hosts",
+    note(
+      hosts.length < count
+        ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.`
+        : "All hosts with all of their ranks, those that made others wait most first.",
+    ),
+    h(
+      "div",
+      { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": "hosts" } },
+      h(
+        "table",
+        { class: "grid" },
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            head.map((label, i) => h("th", { class: i === 0 ? "" : "right", attr: { scope: "col" } }, label)),
+          ),
+        ),
+        box,
+      ),
+    ),
+    more,
+  );
 }
 
 /** Where each rank’s numbers are from, and what they cannot be asked for. */
 function sources(job: Job): HTMLElement {
   const formats = job.table("job.format");
-  return section("What the ranks were read from",
+  return section(
+    "What the ranks were read from",
     formats.rows.map((_, row) => {
       const lacks = formats.text(row, "cannot_tell");
       return note(`${formats.text(row, "format")}, ${f.count(formats.num(row, "ranks") ?? 0, "rank")}${lacks ? `: ${prose(lacks)}` : ""}`);
     }),
-    grid(job.table("job.rank"), { columns: [
-      { column: "rank" }, { column: "host" }, { column: "device" }, { column: "device_kind", label: "kind of device" }, { column: "format" },
-      { column: "events" }, { column: "source" },
-    ] }));
+    grid(job.table("job.rank"), {
+      columns: [
+        { column: "rank" },
+        { column: "host" },
+        { column: "device" },
+        { column: "device_kind", label: "kind of device" },
+        { column: "format" },
+        { column: "events" },
+        { column: "source" },
+      ],
+    }),
+  );
 }
 
 export const ranks: View = {
@@ -125,20 +204,56 @@ export const ranks: View = {
   needs: ["job.rank", "job.format", "overlap.rank", "overlap.step"],
   render(root, context) {
     const { job, params } = context;
-    root.append(heading("Ranks", "Each bar is one rank’s recorded GPU time, split so that the parts add up to it exactly. ",
-      severalRanks(job) ? "Long red parts are ranks that wait; the one they wait for has little red, and computes or idles longer." : ""));
-    const overlap = job.table("overlap.rank"), steps = job.table("overlap.step");
-    if (total(job, "window_ns") === 0) return void root.append(empty("No GPU events were recorded: there is no time to split."), sources(job));
+    root.append(
+      heading(
+        "Ranks",
+        "Each bar is one rank’s recorded GPU time, split so that the parts add up to it exactly. ",
+        severalRanks(job) ? "Long red parts are ranks that wait; the one they wait for has little red, and computes or idles longer." : "",
+      ),
+    );
+    const overlap = job.table("overlap.rank"),
+      steps = job.table("overlap.step");
+    if (total(job, "window_ns") === 0)
+      return void root.append(empty("No GPU events were recorded: there is no time to split."), sources(job));
     const shares = params.get("show") === "share";
     const by = PARTS.some((part) => part.key === params.get("sort")) ? params.get("sort")! : "rank";
     const marked = steps.n > 0 && steps.leftOut === 0 && hasSteps(job);
     const inSteps = marked && params.get("of") === "steps";
-    root.append(controls(
-      segmented("Show", [["time", "time"], ["share", "share"]], shares ? "share" : "time", (v) => context.redraw({ show: v === "time" ? null : v })),
-      segmented("Sort by", [["rank", "rank"], ["compute", "compute"], ["wait", "exposed wait"], ["transfer", "transfer"], ["idle", "idle"]], by,
-        (v) => context.redraw({ sort: v === "rank" ? null : v })),
-      marked && segmented("Of", [["job", "whole job"], ["steps", "steps only"]], inSteps ? "steps" : "job",
-        (v) => context.redraw({ of: v === "job" ? null : v }))));
+    root.append(
+      controls(
+        segmented(
+          "Show",
+          [
+            ["time", "time"],
+            ["share", "share"],
+          ],
+          shares ? "share" : "time",
+          (v) => context.redraw({ show: v === "time" ? null : v }),
+        ),
+        segmented(
+          "Sort by",
+          [
+            ["rank", "rank"],
+            ["compute", "compute"],
+            ["wait", "exposed wait"],
+            ["transfer", "transfer"],
+            ["idle", "idle"],
+          ],
+          by,
+          (v) => context.redraw({ sort: v === "rank" ? null : v }),
+        ),
+        marked &&
+          segmented(
+            "Of",
+            [
+              ["job", "whole job"],
+              ["steps", "steps only"],
+            ],
+            inSteps ? "steps" : "job",
+            (v) => context.redraw({ of: v === "job" ? null : v }),
+          ),
+      ),
+    );
     bars(root, context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by);
     root.append(hostTable(job) ?? "", table(job), sources(job));
   },

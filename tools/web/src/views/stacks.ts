@@ -32,11 +32,15 @@ function treeOf(table: Table<TreeTable>, side: Side): Tree {
   const all = table.rows.map((_, row) => row);
   return {
     n: table.n,
-    parent: all.map((row) => { const parent = table.num(row, "parent"); return parent === null ? -1 : rows.get(parent) ?? -1; }),
+    parent: all.map((row) => {
+      const parent = table.num(row, "parent");
+      return parent === null ? -1 : (rows.get(parent) ?? -1);
+    }),
     name: all.map((row) => callName(table.text(row, "name") ?? "")),
     time: all.map((row) => table.num(row, `${side}_total_ns`) ?? 0),
     heat: all.map((row) => {
-      const most = table.num(row, `${side}_max_ns`), middle = table.num(row, `${side}_median_ns`);
+      const most = table.num(row, `${side}_max_ns`),
+        middle = table.num(row, `${side}_median_ns`);
       if ((table.num(row, "ranks") ?? 0) < 2 || most === null || middle === null) return null;
       return middle > 0 ? (most / middle - 1) / (HOTTEST - 1) : most > 0 ? 1 : 0;
     }),
@@ -48,9 +52,15 @@ function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): 
   return (row) => {
     const time = (column: "total" | "self" | "median" | "max") => table.num(row, `${side}_${column}_ns`);
     const ranks = table.num(row, "ranks") ?? 0;
-    return [h("b", null, callName(table.text(row, "name") ?? "")), h("br"),
+    return [
+      h("b", null, callName(table.text(row, "name") ?? "")),
+      h("br"),
       `${f.time(time("total"))} ${where}, ${f.percent(f.share(time("total") ?? 0, whole), 1)} of all; itself ${f.time(time("self"))}; ${f.count(table.num(row, "calls") ?? 0, "call")}`,
-      ranks > 1 && [h("br"), `on ${f.count(ranks, "rank")}: median ${f.time(time("median"))}, most ${f.time(time("max"))} on rank ${table.num(row, `${side}_max_rank`)}`]];
+      ranks > 1 && [
+        h("br"),
+        `on ${f.count(ranks, "rank")}: median ${f.time(time("median"))}, most ${f.time(time("max"))} on rank ${table.num(row, `${side}_max_rank`)}`,
+      ],
+    ];
   };
 }
 
@@ -59,27 +69,75 @@ function trail(table: Table<TreeTable>, tree: Tree, root: number, choose: (row: 
   const rows = [-1];
   for (let row = root; row >= 0; row = tree.parent[row]!) rows.splice(1, 0, row);
   const shown = rows.length > 6 ? [rows[0]!, ...rows.slice(-5)] : rows;
-  return h("ul", { class: "trail", attr: { "aria-label": "Callers" } }, shown.map((row) => h("li", null,
-    h("button", { attr: { type: "button", "aria-current": row === root ? "true" : undefined }, on: { click: () => choose(row) } }, row < 0 ? "All calls" : callName(table.text(row, "name") ?? "")))));
+  return h(
+    "ul",
+    { class: "trail", attr: { "aria-label": "Callers" } },
+    shown.map((row) =>
+      h(
+        "li",
+        null,
+        h(
+          "button",
+          { attr: { type: "button", "aria-current": row === root ? "true" : undefined }, on: { click: () => choose(row) } },
+          row < 0 ? "All calls" : callName(table.text(row, "name") ?? ""),
+        ),
+      ),
+    ),
+  );
 }
 
 function callTable(context: Context, table: Table<TreeTable>, side: Side): HTMLElement {
-  const self = `${side}_self_ns` as const, other = side === "host" ? "device" : "host";
-  const most = f.most([1, ...table.nums(self).map((value) => value ?? 0)]), write = timeWriter(table, [...table.rows.keys()], self);
-  return section("The same as a table", note("A path of calls a row: a function that is called from two places stands twice."),
-    filtered(context, table, { first: 20, sort: `-${side}_self_ns`, columns: [
-      { column: "name", draw: (row) => longName(table.text(row, "name")) },
-      { column: self, label: "itself", draw: (row) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute") },
-      { column: `${side}_total_ns`, label: "with what it calls" }, { column: "calls" }, { column: `${other}_total_ns`, label: other === "host" ? "on the host" : "GPU time" },
-      ...(severalRanks(context.job) ? [{ column: "ranks" }, { column: `${side}_median_ns`, label: "median rank" }, { column: `${side}_max_ns`, label: "most of a rank" }, { column: `${side}_max_rank`, label: "rank" }] as const : [])] }));
+  const self = `${side}_self_ns` as const,
+    other = side === "host" ? "device" : "host";
+  const most = f.most([1, ...table.nums(self).map((value) => value ?? 0)]),
+    write = timeWriter(table, [...table.rows.keys()], self);
+  return section(
+    "The same as a table",
+    note("A path of calls a row: a function that is called from two places stands twice."),
+    filtered(context, table, {
+      first: 20,
+      sort: `-${side}_self_ns`,
+      columns: [
+        { column: "name", draw: (row) => longName(table.text(row, "name")) },
+        {
+          column: self,
+          label: "itself",
+          draw: (row) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
+        },
+        { column: `${side}_total_ns`, label: "with what it calls" },
+        { column: "calls" },
+        { column: `${other}_total_ns`, label: other === "host" ? "on the host" : "GPU time" },
+        ...(severalRanks(context.job)
+          ? ([
+              { column: "ranks" },
+              { column: `${side}_median_ns`, label: "median rank" },
+              { column: `${side}_max_ns`, label: "most of a rank" },
+              { column: `${side}_max_rank`, label: "rank" },
+            ] as const)
+          : []),
+      ],
+    }),
+  );
 }
 
 function finding(job: Job, table: Table<TreeTable>, kind: Kind, side: Side, whole: number): [Child, string] {
-  const row = f.most(table.rows.keys()) < 0 ? -1 : [...table.rows.keys()].reduce((a, b) => ((table.num(b, `${side}_self_ns`) ?? 0) > (table.num(a, `${side}_self_ns`) ?? 0) ? b : a));
-  const share = f.share(table.num(row, `${side}_self_ns`) ?? 0, whole) ?? 0, where = side === "host" ? "host" : deviceWord(job);
-  const title: Child = share < TELLING ? "No call by itself takes much of the time"
-    : [h("bdi", null, callName(table.text(row, "name") ?? "")), ` itself takes ${f.percent(share, 1)} of the ${where} time of all recorded calls`];
-  return [title, `${share < TELLING ? `The most is ${f.percent(share, 1)} of the ${where} time. ` : ""}A call is told by its path${severalRanks(job) ? ", over all ranks" : ""}. ${side === "device" ? `${where} time is that of the kernels, copies and sets that a ${kind.what} launched, whenever they ran.` : "Threads that only wait count as long as they wait."}`];
+  const row =
+    f.most(table.rows.keys()) < 0
+      ? -1
+      : [...table.rows.keys()].reduce((a, b) => ((table.num(b, `${side}_self_ns`) ?? 0) > (table.num(a, `${side}_self_ns`) ?? 0) ? b : a));
+  const share = f.share(table.num(row, `${side}_self_ns`) ?? 0, whole) ?? 0,
+    where = side === "host" ? "host" : deviceWord(job);
+  const title: Child =
+    share < TELLING
+      ? "No call by itself takes much of the time"
+      : [
+          h("bdi", null, callName(table.text(row, "name") ?? "")),
+          ` itself takes ${f.percent(share, 1)} of the ${where} time of all recorded calls`,
+        ];
+  return [
+    title,
+    `${share < TELLING ? `The most is ${f.percent(share, 1)} of the ${where} time. ` : ""}A call is told by its path${severalRanks(job) ? ", over all ranks" : ""}. ${side === "device" ? `${where} time is that of the kernels, copies and sets that a ${kind.what} launched, whenever they ran.` : "Threads that only wait count as long as they wait."}`,
+  ];
 }
 
 export const stacks: View = {
@@ -89,20 +147,55 @@ export const stacks: View = {
   needs: KINDS.map((kind) => kind.table),
   shown: (job) => KINDS.some((kind) => job.rowsOf(kind.table) > 0),
   render(root, context) {
-    const { job, params } = context, there = KINDS.filter((kind) => job.table(kind.table).n > 0);
-    const kind = there.find((each) => each.key === params.get("of")) ?? there[0]!, table = job.table(kind.table);
-    const sums = (side: Side) => f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0)));
-    const sides = (["device", "host"] as const).filter((side) => sums(side) > 0), side = sides.find((each) => each === params.get("time")) ?? sides[0];
+    const { job, params } = context,
+      there = KINDS.filter((kind) => job.table(kind.table).n > 0);
+    const kind = there.find((each) => each.key === params.get("of")) ?? there[0]!,
+      table = job.table(kind.table);
+    const sums = (side: Side) =>
+      f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0)));
+    const sides = (["device", "host"] as const).filter((side) => sums(side) > 0),
+      side = sides.find((each) => each === params.get("time")) ?? sides[0];
     if (!side) return void root.append(heading("Call stacks"), empty("The recorded calls took no time."));
-    const tree = treeOf(table, side), whole = sums(side), wanted = Number(params.get("node") ?? -1);
+    const tree = treeOf(table, side),
+      whole = sums(side),
+      wanted = Number(params.get("node") ?? -1);
     const chosen = table.rows.findIndex((_, row) => table.num(row, "node") === wanted);
     const choose = (row: number) => context.redraw({ node: row < 0 ? null : String(table.num(row, "node")) });
-    const flame = new Flame({ tree, root: chosen, words: wordsOf(job, table, side, whole), choose, label: `Flame graph of ${kind.label}, ${side === "host" ? "host" : "GPU"} time; the table has the same` });
-    root.append(heading(...finding(job, table, kind, side, whole)),
-      controls(there.length > 1 && segmented("Calls of", there.map((each) => [each.key, each.label] as const), kind.key, (v) => context.redraw({ of: v, node: null, sort: null })),
-        sides.length > 1 && segmented("Time", [["device", "GPU"], ["host", "host"]], side, (v) => context.redraw({ time: v, node: null, sort: null }))),
-      note(`A call is as wide as its time, above what it calls. ${severalRanks(job) ? `The more it stands out, the longer the slowest rank takes against the median one: up to ${HOTTEST} times as long. Grey: one rank alone made the call.` : ""}`),
-      trail(table, tree, chosen, choose), flame.element, callTable(context, table, side));
+    const flame = new Flame({
+      tree,
+      root: chosen,
+      words: wordsOf(job, table, side, whole),
+      choose,
+      label: `Flame graph of ${kind.label}, ${side === "host" ? "host" : "GPU"} time; the table has the same`,
+    });
+    root.append(
+      heading(...finding(job, table, kind, side, whole)),
+      controls(
+        there.length > 1 &&
+          segmented(
+            "Calls of",
+            there.map((each) => [each.key, each.label] as const),
+            kind.key,
+            (v) => context.redraw({ of: v, node: null, sort: null }),
+          ),
+        sides.length > 1 &&
+          segmented(
+            "Time",
+            [
+              ["device", "GPU"],
+              ["host", "host"],
+            ],
+            side,
+            (v) => context.redraw({ time: v, node: null, sort: null }),
+          ),
+      ),
+      note(
+        `A call is as wide as its time, above what it calls. ${severalRanks(job) ? `The more it stands out, the longer the slowest rank takes against the median one: up to ${HOTTEST} times as long. Grey: one rank alone made the call.` : ""}`,
+      ),
+      trail(table, tree, chosen, choose),
+      flame.element,
+      callTable(context, table, side),
+    );
     return () => flame.dispose();
   },
 };

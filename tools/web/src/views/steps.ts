@@ -21,13 +21,59 @@ interface Metric {
 }
 
 const METRICS: readonly Metric[] = [
-  { key: "caused", label: "made others wait", table: "stragglers.rank_step", ramp: "wait", doc: "Waiting of others behind which the rank is, by itself or through others.",
-    value: (t, row) => { const d = t.num(row, "direct_ns"); return d === null ? null : d + (t.num(row, "indirect_ns") ?? 0); } },
-  { key: "wait", label: "waited", table: "stragglers.rank_step", ramp: "wait", doc: "Its waiting for the last rank of each collective.", value: (t, row) => t.num(row, "wait_ns") },
-  { key: "compute", label: "compute", table: "overlap.step", ramp: "work", doc: "Time in which the GPU computes.", value: (t, row) => t.num(row, "compute_ns") },
-  { key: "exposed", label: "exposed communication", table: "overlap.step", ramp: "wait", doc: "Communication with no computation beside it.", value: (t, row) => t.num(row, "exposed_comm_ns") },
-  { key: "idle", label: "idle", table: "overlap.step", ramp: "work", doc: "Time in which the GPU does nothing.", ofSteps: true, value: (t, row) => t.num(row, "idle_ns") },
-  { key: "step", label: "step time", table: "overlap.step", ramp: "work", doc: "From the step’s begin to its end.", ofSteps: true, value: (t, row) => t.num(row, "window_ns") },
+  {
+    key: "caused",
+    label: "made others wait",
+    table: "stragglers.rank_step",
+    ramp: "wait",
+    doc: "Waiting of others behind which the rank is, by itself or through others.",
+    value: (t, row) => {
+      const d = t.num(row, "direct_ns");
+      return d === null ? null : d + (t.num(row, "indirect_ns") ?? 0);
+    },
+  },
+  {
+    key: "wait",
+    label: "waited",
+    table: "stragglers.rank_step",
+    ramp: "wait",
+    doc: "Its waiting for the last rank of each collective.",
+    value: (t, row) => t.num(row, "wait_ns"),
+  },
+  {
+    key: "compute",
+    label: "compute",
+    table: "overlap.step",
+    ramp: "work",
+    doc: "Time in which the GPU computes.",
+    value: (t, row) => t.num(row, "compute_ns"),
+  },
+  {
+    key: "exposed",
+    label: "exposed communication",
+    table: "overlap.step",
+    ramp: "wait",
+    doc: "Communication with no computation beside it.",
+    value: (t, row) => t.num(row, "exposed_comm_ns"),
+  },
+  {
+    key: "idle",
+    label: "idle",
+    table: "overlap.step",
+    ramp: "work",
+    doc: "Time in which the GPU does nothing.",
+    ofSteps: true,
+    value: (t, row) => t.num(row, "idle_ns"),
+  },
+  {
+    key: "step",
+    label: "step time",
+    table: "overlap.step",
+    ramp: "work",
+    doc: "From the step’s begin to its end.",
+    ofSteps: true,
+    value: (t, row) => t.num(row, "window_ns"),
+  },
 ];
 
 const MANY = 64;
@@ -45,12 +91,17 @@ interface Field {
 
 /* Ranks, or with many of them hosts, whose worst rank counts. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field {
-  const { ranks: all, host, missing } = ranksOf(job), { cell_ranks: held, missing: apart } = job.facts;
+  const { ranks: all, host, missing } = ranksOf(job),
+    { cell_ranks: held, missing: apart } = job.facts;
   const ranks = held ? all.filter((rank) => held.includes(rank)) : all;
-  const table = job.table(metric.table), windows = job.table("overlap.step");
-  const value = new Map<string, number>(), row = new Map<string, number>(), partial = new Set<string>();
+  const table = job.table(metric.table),
+    windows = job.table("overlap.step");
+  const value = new Map<string, number>(),
+    row = new Map<string, number>(),
+    partial = new Set<string>();
   for (let r = 0; r < table.n; r++) {
-    const key = `${table.num(r, "rank")}/${table.num(r, "step")}`, v = metric.value(table, r);
+    const key = `${table.num(r, "rank")}/${table.num(r, "step")}`,
+      v = metric.value(table, r);
     row.set(key, r);
     if (v !== null) value.set(key, v);
   }
@@ -62,7 +113,10 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
   }
   const steps = [...new Set(windows.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
   let rows = byHost
-    ? [...new Set(ranks.map((rank) => host.get(rank)!))].map((name) => ({ label: name, ranks: ranks.filter((rank) => host.get(rank) === name) }))
+    ? [...new Set(ranks.map((rank) => host.get(rank)!))].map((name) => ({
+        label: name,
+        ranks: ranks.filter((rank) => host.get(rank) === name),
+      }))
     : [...ranks, ...(apart ? [] : missing)].sort((a, b) => a - b).map((rank) => ({ label: `rank ${rank}`, ranks: [rank] }));
   if (sort === "worst") {
     const cost = new Map(rows.map((r) => [r, Math.max(...r.ranks.map((rank) => f.sum(steps.map((s) => value.get(`${rank}/${s}`) ?? 0))))]));
@@ -72,7 +126,8 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
 }
 
 function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number, c: number): MapCell | null {
-  const { label, ranks } = field.rows[r]!, step = field.steps[c]!;
+  const { label, ranks } = field.rows[r]!,
+    step = field.steps[c]!;
   const there = ranks.filter((rank) => field.row.has(`${rank}/${step}`));
   if (there.length === 0) return null;
   const worst = there.reduce((a, b) => ((field.value.get(`${b}/${step}`) ?? -1) > (field.value.get(`${a}/${step}`) ?? -1) ? b : a));
@@ -84,14 +139,20 @@ function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number,
     text: value === null ? f.NONE : f.short(value, unit),
     partial,
     ...(window ? { href: href("timeline", { rank: worst, t: `${window[0]}-${window[1]}` }) } : {}),
-    tip: () => [h("b", null, `${label}, step ${step}`), h("br"), `${metric.label}: ${f.time(value)}`,
-      ranks.length > 1 ? ` (rank ${worst}, the largest)` : "", partial ? [h("br"), "The recording began or ended inside this step."] : ""],
+    tip: () => [
+      h("b", null, `${label}, step ${step}`),
+      h("br"),
+      `${metric.label}: ${f.time(value)}`,
+      ranks.length > 1 ? ` (rank ${worst}, the largest)` : "",
+      partial ? [h("br"), "The recording began or ended inside this step."] : "",
+    ],
   };
 }
 
 function windowOf(job: Job, row: number): [number, number] | null {
   const table = job.table("overlap.step");
-  const begin = table.num(row, "begin_ns"), length = table.num(row, "window_ns");
+  const begin = table.num(row, "begin_ns"),
+    length = table.num(row, "window_ns");
   return begin === null || length === null ? null : [Math.max(0, begin), begin + length];
 }
 
@@ -104,23 +165,33 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   const field = fieldOf(job, metric, byHost, params.get("sort") ?? "name");
   const unit = f.timeUnit(field.value.values());
   const many = job.allRowsOf("job.rank") >= MANY;
-  const draw = (chosen: Field, more: string) => heatMap({
-    label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}${more}`,
-    rows: chosen.rows.map((row) => row.label),
-    columns: chosen.steps.map((step) => stepWord(job, step)),
-    ramp: metric.ramp,
-    ...(many || metric.key === "compute" || metric.key === "step" ? { from: many ? median(field.value.values()) : 0 } : {}),
-    cell: (r, c) => cellOf(job, metric, chosen, unit, r, c),
-  });
+  const draw = (chosen: Field, more: string) =>
+    heatMap({
+      label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}${more}`,
+      rows: chosen.rows.map((row) => row.label),
+      columns: chosen.steps.map((step) => stepWord(job, step)),
+      ramp: metric.ramp,
+      ...(many || metric.key === "compute" || metric.key === "step" ? { from: many ? median(field.value.values()) : 0 } : {}),
+      cell: (r, c) => cellOf(job, metric, chosen, unit, r, c),
+    });
   root.append(draw(field, ""));
   if (field.rows.length > ROWS_NAMED) {
     const worst = fieldOf(job, metric, byHost, "worst");
-    root.append(section(`The ${OUTSTANDING} ${byHost ? "hosts" : "ranks"} with most`, draw({ ...worst, rows: worst.rows.slice(0, OUTSTANDING) }, ", largest first")));
+    root.append(
+      section(
+        `The ${OUTSTANDING} ${byHost ? "hosts" : "ranks"} with most`,
+        draw({ ...worst, rows: worst.rows.slice(0, OUTSTANDING) }, ", largest first"),
+      ),
+    );
   }
-  root.append(note(`${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc} `,
-    severalRanks(job) ? `A row that stands out is a ${byHost ? "host" : "rank"}, a column is a step. ` : "",
-    field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
-    many ? "The scale begins at the median." : ""));
+  root.append(
+    note(
+      `${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc} `,
+      severalRanks(job) ? `A row that stands out is a ${byHost ? "host" : "rank"}, a column is a step. ` : "",
+      field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
+      many ? "The scale begins at the median." : "",
+    ),
+  );
 }
 
 /* Small multiples: a step each, the ranks' stacks on one scale. */
@@ -130,17 +201,42 @@ function multiples(job: Job): HTMLElement | null {
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
   if (table.leftOut > 0 || job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
   const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
-  return section("Each step’s time by rank", legend(PARTS.map((part) => [part.key, part.label])),
-    h("div", { class: "multiples" }, steps.map(([step, rows]) => h("section", null, h("h3", null, stepWord(job, Number(step))),
-      stacks(rows.map((row) => ({
-        label: `rank ${table.num(row, "rank")}`, values: partsOf(table, row),
-        data: { "data-rank": table.num(row, "rank") ?? "", "data-step": Number(step) },
-        ...(table.cell(row, "partial") === true ? { state: "partial" as const } : {}),
-      })), { scale })))));
+  return section(
+    "Each step’s time by rank",
+    legend(PARTS.map((part) => [part.key, part.label])),
+    h(
+      "div",
+      { class: "multiples" },
+      steps.map(([step, rows]) =>
+        h(
+          "section",
+          null,
+          h("h3", null, stepWord(job, Number(step))),
+          stacks(
+            rows.map((row) => ({
+              label: `rank ${table.num(row, "rank")}`,
+              values: partsOf(table, row),
+              data: { "data-rank": table.num(row, "rank") ?? "", "data-step": Number(step) },
+              ...(table.cell(row, "partial") === true ? { state: "partial" as const } : {}),
+            })),
+            { scale },
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function leaders(table: Table<"stragglers.step">): HTMLElement {
-  return grid(table, { columns: [{ column: "step" }, { column: "rank" }, { column: "direct_ns", label: "made others wait by itself" }, { column: "indirect_ns", label: "through others" }, { column: "lateness_ns", label: "behind the runner-up" }] });
+  return grid(table, {
+    columns: [
+      { column: "step" },
+      { column: "rank" },
+      { column: "direct_ns", label: "made others wait by itself" },
+      { column: "indirect_ns", label: "through others" },
+      { column: "lateness_ns", label: "behind the runner-up" },
+    ],
+  });
 }
 
 export const steps: View = {
@@ -153,25 +249,74 @@ export const steps: View = {
     const { job, params } = context;
     const table = job.table("overlap.step");
     const hosts = ranksOf(job).hosts.length;
-    const byHost = hosts > 1 && (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY && !isPart(job) ? "hosts" : "ranks")) === "hosts" && !isPart(job);
-    root.append(heading("Steps", severalRanks(job) ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? "host in one step: its rank with most" : "rank in one step"}.` : "Each cell is one step."));
+    const byHost =
+      hosts > 1 &&
+      (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY && !isPart(job) ? "hosts" : "ranks")) === "hosts" &&
+      !isPart(job);
+    root.append(
+      heading(
+        "Steps",
+        severalRanks(job)
+          ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? "host in one step: its rank with most" : "rank in one step"}.`
+          : "Each cell is one step.",
+      ),
+    );
     if (table.n === 0) return void root.append(empty("No GPU events were recorded in a step."));
     if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace is one column. ${TO_MARK_STEPS}`));
     const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !metric.ofSteps));
     const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
-    root.append(controls(
-      segmented("Metric", metrics.map((m) => [m.key, m.label] as const), metric.key, (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v })),
-      segmented("Order", [["name", "by name"], ["worst", "worst first"]], params.get("sort") === "worst" ? "worst" : "name", (v) => context.redraw({ sort: v === "name" ? null : v })),
-      hosts > 1 && !isPart(job) && segmented("Rows", [["hosts", "hosts"], ["ranks", "ranks"]], byHost ? "hosts" : "ranks", (v) => context.redraw({ rows: v }))));
+    root.append(
+      controls(
+        segmented(
+          "Metric",
+          metrics.map((m) => [m.key, m.label] as const),
+          metric.key,
+          (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v }),
+        ),
+        segmented(
+          "Order",
+          [
+            ["name", "by name"],
+            ["worst", "worst first"],
+          ],
+          params.get("sort") === "worst" ? "worst" : "name",
+          (v) => context.redraw({ sort: v === "name" ? null : v }),
+        ),
+        hosts > 1 &&
+          !isPart(job) &&
+          segmented(
+            "Rows",
+            [
+              ["hosts", "hosts"],
+              ["ranks", "ranks"],
+            ],
+            byHost ? "hosts" : "ranks",
+            (v) => context.redraw({ rows: v }),
+          ),
+      ),
+    );
     drawMap(root, context, metric, byHost);
     const small = multiples(job);
     if (small) root.append(small);
     if (job.table("stragglers.step").n > 0)
       root.append(section("Who made others wait most in each step", leaders(job.table("stragglers.step"))));
-    if (severalRanks(job)) root.append(section("How even the steps are", grid(job.table("imbalance.step"), { columns: [
-      { column: "step" }, { column: "mean_compute_ns", label: "mean compute" }, { column: "max_compute_ns", label: "largest" }, { column: "max_rank", label: "of rank" },
-      { column: "imbalance_pct", label: "imbalance" }, { column: "load_balance", label: "load balance" }, { column: "step_ns", label: "step" },
-      { column: "parallel_efficiency", label: "parallel efficiency" },
-    ] })));
+    if (severalRanks(job))
+      root.append(
+        section(
+          "How even the steps are",
+          grid(job.table("imbalance.step"), {
+            columns: [
+              { column: "step" },
+              { column: "mean_compute_ns", label: "mean compute" },
+              { column: "max_compute_ns", label: "largest" },
+              { column: "max_rank", label: "of rank" },
+              { column: "imbalance_pct", label: "imbalance" },
+              { column: "load_balance", label: "load balance" },
+              { column: "step_ns", label: "step" },
+              { column: "parallel_efficiency", label: "parallel efficiency" },
+            ],
+          }),
+        ),
+      );
   },
 };

@@ -17,7 +17,8 @@ const PAIRS_MAX = 512; // as tmerge keeps them
 const HOSTS_SHOWN = 16;
 const BESIDE_MAX = 16; // of more ranks the two maps need the whole width each
 
-const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number => (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
+const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
+  (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
 
 /* A rank, or the ranks of a host together. */
 interface Side {
@@ -32,18 +33,59 @@ interface Side {
 
 /* What each waited to the left, what others waited because of it to the right, on one scale. */
 function flies(sides: readonly Side[], words: string): HTMLElement {
-  const leftMost = f.most([1, ...sides.map((side) => side.wait)]), rightMost = f.most([1, ...sides.map((side) => side.cost)]);
+  const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
+    rightMost = f.most([1, ...sides.map((side) => side.cost)]);
   // A unit for each side: of 1,000 ranks each waits a thousandth of what one may cost.
   const units = { left: f.timeUnit([leftMost]), right: f.timeUnit([rightMost]) };
-  const list = h("div", { class: "butterfly", style: { "--left": `${Math.max(12, (100 * leftMost) / (leftMost + rightMost))}fr`, "--right": `${Math.max(12, (100 * rightMost) / (leftMost + rightMost))}fr` } },
-    h("div", { class: "fly head" }, h("span"), h("span", { class: "left" }, `waited, ${units.left.name}`),
-      h("span", { class: "right" }, `made others wait, ${units.right.name} of GPU time`), h("span", { class: "words" }, words)));
+  const list = h(
+    "div",
+    {
+      class: "butterfly",
+      style: {
+        "--left": `${Math.max(12, (100 * leftMost) / (leftMost + rightMost))}fr`,
+        "--right": `${Math.max(12, (100 * rightMost) / (leftMost + rightMost))}fr`,
+      },
+    },
+    h(
+      "div",
+      { class: "fly head" },
+      h("span"),
+      h("span", { class: "left" }, `waited, ${units.left.name}`),
+      h("span", { class: "right" }, `made others wait, ${units.right.name} of GPU time`),
+      h("span", { class: "words" }, words),
+    ),
+  );
   for (const each of sides) {
-    const half = (side: "left" | "right", value: number, end: number, column: string) => h("span", { class: side },
-      h("span", { class: "fly-value", attr: each.row === undefined ? { "data-value": value } : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column } }, f.scaled(value, units[side], f.columnDigits([end], units[side]))),
-      tip(h("span", { class: "fly-bar", style: { width: `calc((100% - 64px) * ${value / end})` } }), () => [`${each.label}: `, f.exact(value, "ns")]));
-    list.append(h("div", { class: `fly ${each.strong ? "straggler" : ""}` }, h("span", { class: "row-label" }, each.label),
-      half("left", each.wait, leftMost, "wait_ns"), half("right", each.cost, rightMost, "direct_ns"), h("span", { class: "words" }, each.words)));
+    const half = (side: "left" | "right", value: number, end: number, column: string) =>
+      h(
+        "span",
+        { class: side },
+        h(
+          "span",
+          {
+            class: "fly-value",
+            attr:
+              each.row === undefined
+                ? { "data-value": value }
+                : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column },
+          },
+          f.scaled(value, units[side], f.columnDigits([end], units[side])),
+        ),
+        tip(h("span", { class: "fly-bar", style: { width: `calc((100% - 64px) * ${value / end})` } }), () => [
+          `${each.label}: `,
+          f.exact(value, "ns"),
+        ]),
+      );
+    list.append(
+      h(
+        "div",
+        { class: `fly ${each.strong ? "straggler" : ""}` },
+        h("span", { class: "row-label" }, each.label),
+        half("left", each.wait, leftMost, "wait_ns"),
+        half("right", each.cost, rightMost, "direct_ns"),
+        h("span", { class: "words" }, each.words),
+      ),
+    );
   }
   return list;
 }
@@ -52,17 +94,36 @@ function butterfly(job: Job): HTMLElement {
   const table = job.table("stragglers.rank");
   const rows = table.rows.map((_, row) => row);
   const costs = rows.map((row) => cost(table, row));
-  const chosen = rows.length <= ROWS_MAX ? rows
-    : [...rows].sort((a, b) => costs[b]! - costs[a]!).slice(0, ROWS_MAX).sort((a, b) => a - b);
+  const chosen =
+    rows.length <= ROWS_MAX
+      ? rows
+      : [...rows]
+          .sort((a, b) => costs[b]! - costs[a]!)
+          .slice(0, ROWS_MAX)
+          .sort((a, b) => a - b);
   const left = rows.length + table.leftOut - chosen.length;
-  return h("div", null, flies(chosen.map((row) => (
-    { label: `rank ${table.num(row, "rank")}`, wait: table.num(row, "wait_ns") ?? 0, cost: costs[row]!, strong: table.text(row, "verdict") === "straggler", words: evidence(job, row), row })), "evidence"),
-  left > 0 && note(`${f.grouped(left)} ranks that cost less are left out. `, link("All of them", "tables", { name: table.name })));
+  return h(
+    "div",
+    null,
+    flies(
+      chosen.map((row) => ({
+        label: `rank ${table.num(row, "rank")}`,
+        wait: table.num(row, "wait_ns") ?? 0,
+        cost: costs[row]!,
+        strong: table.text(row, "verdict") === "straggler",
+        words: evidence(job, row),
+        row,
+      })),
+      "evidence",
+    ),
+    left > 0 && note(`${f.grouped(left)} ranks that cost less are left out. `, link("All of them", "tables", { name: table.name })),
+  );
 }
 
 /* Where it is not kept who waited for whom: the ranks of each host together. */
 function hostButterfly(job: Job): HTMLElement | null {
-  const { host, hosts } = ranksOf(job), table = job.table("stragglers.rank");
+  const { host, hosts } = ranksOf(job),
+    table = job.table("stragglers.rank");
   if (hosts.length < 2 || table.leftOut > 0) return null;
   const sums = new Map(hosts.map((name) => [name, { wait: 0, cost: 0, ranks: 0, worst: -1 }]));
   table.rows.forEach((_, row) => {
@@ -74,22 +135,38 @@ function hostButterfly(job: Job): HTMLElement | null {
     if (sum.worst < 0 || cost(table, row) > cost(table, sum.worst)) sum.worst = row;
   });
   const chosen = [...sums].sort(([, a], [, b]) => b.cost - a.cost).slice(0, HOSTS_SHOWN);
-  return h("div", null, flies(chosen.map(([label, { wait, cost: all, ranks, worst }]) => (
-    { label, wait, cost: all, strong: false, words: `${f.count(ranks, "rank")}, most of it rank ${table.num(worst, "rank")}` })), "of its ranks"),
-  hosts.length > chosen.length && note(`The ${chosen.length} of ${f.grouped(hosts.length)} hosts whose ranks made others wait most.`));
+  return h(
+    "div",
+    null,
+    flies(
+      chosen.map(([label, { wait, cost: all, ranks, worst }]) => ({
+        label,
+        wait,
+        cost: all,
+        strong: false,
+        words: `${f.count(ranks, "rank")}, most of it rank ${table.num(worst, "rank")}`,
+      })),
+      "of its ranks",
+    ),
+    hosts.length > chosen.length && note(`The ${chosen.length} of ${f.grouped(hosts.length)} hosts whose ranks made others wait most.`),
+  );
 }
 
 function evidence(job: Job, row: number): string {
   const table = job.table("stragglers.rank");
   const speed = table.num(row, "relative_speed");
-  const tied = table.num(row, "tied") ?? 0, led = table.num(row, "steps_led") ?? 0;
-  const indirect = table.num(row, "indirect_ns") ?? 0, all = cost(table, row);
+  const tied = table.num(row, "tied") ?? 0,
+    led = table.num(row, "steps_led") ?? 0;
+  const indirect = table.num(row, "indirect_ns") ?? 0,
+    all = cost(table, row);
   return [
     `last in ${f.grouped(table.num(row, "last_arrivals") ?? 0)} of ${f.grouped(table.num(row, "collectives") ?? 0)}${tied > 0 ? `, tied in ${f.grouped(tied)}` : ""}`,
     speed === null ? "" : `speed ${f.times(speed)}`,
     led > 0 && job.table("stragglers.step").n > 1 ? `most in ${f.count(led, "step")}` : "",
     all > 0 && indirect / all > 0.05 ? `${f.percent((100 * indirect) / all)} through others` : "",
-  ].filter((part) => part !== "").join("; ");
+  ]
+    .filter((part) => part !== "")
+    .join("; ");
 }
 
 /* Names without what all of them begin with, but for digits: a column has little room. */
@@ -103,42 +180,79 @@ function withoutCommon(names: readonly string[]): string[] {
 
 /* Who has rows and columns of the matrix: all, or those that cost most. */
 function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
-  const ranks = job.table("stragglers.rank"), costs = new Map<string, number>();
+  const ranks = job.table("stragglers.rank"),
+    costs = new Map<string, number>();
   ranks.rows.forEach((_, row) => {
     const name = nameOf(ranks.num(row, "rank") ?? -1);
     costs.set(name, (costs.get(name) ?? 0) + cost(ranks, row));
   });
-  const kept = new Set([...costs].sort(([, a], [, b]) => b - a).slice(0, MATRIX_MAX).map(([name]) => name));
+  const kept = new Set(
+    [...costs]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, MATRIX_MAX)
+      .map(([name]) => name),
+  );
   return [...costs.keys()].filter((name) => kept.has(name)); // in the order of their ranks
 }
 
 /* Row: the rank that waits; column: the one that it waits for. */
 function matrix(job: Job): HTMLElement {
-  const pairs = job.table("stragglers.pair"), ranks = job.table("stragglers.rank"), nRanks = ranks.n + ranks.leftOut;
-  const title = "Who waits for whom", { host, hosts, hostCount } = ranksOf(job);
+  const pairs = job.table("stragglers.pair"),
+    ranks = job.table("stragglers.rank"),
+    nRanks = ranks.n + ranks.leftOut;
+  const title = "Who waits for whom",
+    { host, hosts, hostCount } = ranksOf(job);
   if (pairs.n === 0)
-    return nRanks > PAIRS_MAX ? section("Hosts that wait, and that make others wait", note(`Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`), hostButterfly(job))
+    return nRanks > PAIRS_MAX
+      ? section(
+          "Hosts that wait, and that make others wait",
+          note(`Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`),
+          hostButterfly(job),
+        )
       : section(title, empty("No rank waited for another."));
-  const byHost = nRanks > MATRIX_MAX && hosts.length > 1, what = byHost ? "host" : "rank";
-  const nameOf = (rank: number) => (byHost ? host.get(rank) ?? "" : `rank ${rank}`);
-  const names = matrixNames(job, nameOf), sums = new Map<string, number>();
+  const byHost = nRanks > MATRIX_MAX && hosts.length > 1,
+    what = byHost ? "host" : "rank";
+  const nameOf = (rank: number) => (byHost ? (host.get(rank) ?? "") : `rank ${rank}`);
+  const names = matrixNames(job, nameOf),
+    sums = new Map<string, number>();
   for (let r = 0; r < pairs.n; r++) {
     const key = `${nameOf(pairs.num(r, "for_rank")!)}\n${nameOf(pairs.num(r, "rank")!)}`;
     sums.set(key, (sums.get(key) ?? 0) + (pairs.num(r, "wait_ns") ?? 0));
   }
-  const unit = f.timeUnit(sums.values()), everything = pairs.sum("wait_ns"), all = byHost ? hostCount : nRanks;
-  return section(title, note(`Row: the ${what} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${what} that many wait for.`),
+  const unit = f.timeUnit(sums.values()),
+    everything = pairs.sum("wait_ns"),
+    all = byHost ? hostCount : nRanks;
+  return section(
+    title,
+    note(
+      `Row: the ${what} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${what} that many wait for.`,
+    ),
     heatMap({
-      label: `${title}, ${unit.name}`, rows: names, columns: withoutCommon(names), ramp: "wait",
+      label: `${title}, ${unit.name}`,
+      rows: names,
+      columns: withoutCommon(names),
+      ramp: "wait",
       cell: (r, c) => {
         const value = sums.get(`${names[r]}\n${names[c]}`) ?? (r === c && !byHost ? null : 0);
         if (value === null) return null;
-        return { value, text: value === 0 ? "·" : f.short(value, unit),
-          tip: () => [h("b", null, `${names[r]} waits for ${names[c]}`), h("br"), `${f.time(value)}, ${f.percent(f.share(value, everything), 1)} of all waiting`] };
+        return {
+          value,
+          text: value === 0 ? "·" : f.short(value, unit),
+          tip: () => [
+            h("b", null, `${names[r]} waits for ${names[c]}`),
+            h("br"),
+            `${f.time(value)}, ${f.percent(f.share(value, everything), 1)} of all waiting`,
+          ],
+        };
       },
     }),
-    pairs.leftOut > 0 && note(`Of ${f.grouped(pairs.n + pairs.leftOut)} pairs of ranks this page holds the ${f.grouped(pairs.n)} that waited most, ${f.percent(f.share(f.sum(pairs.nums("wait_ns")), everything), 1)} of all waiting: cells are of these. `, link("All of them", "tables", { name: pairs.name })),
-    all > names.length && note(`The ${names.length} of ${f.grouped(all)} ${what}s that cost most.`));
+    pairs.leftOut > 0 &&
+      note(
+        `Of ${f.grouped(pairs.n + pairs.leftOut)} pairs of ranks this page holds the ${f.grouped(pairs.n)} that waited most, ${f.percent(f.share(f.sum(pairs.nums("wait_ns")), everything), 1)} of all waiting: cells are of these. `,
+        link("All of them", "tables", { name: pairs.name }),
+      ),
+    all > names.length && note(`The ${names.length} of ${f.grouped(all)} ${what}s that cost most.`),
+  );
 }
 
 function stepMap(job: Job): HTMLElement {
@@ -146,21 +260,40 @@ function stepMap(job: Job): HTMLElement {
   const steps = [...new Set(table.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
   if (table.n === 0 || steps.length === 0) return section("Which step, which rank", empty("No operation with waits lies in a step."));
   const costs = job.table("stragglers.rank");
-  const ranks = [...costs.rows.keys()].sort((a, b) => cost(costs, b) - cost(costs, a)).slice(0, MATRIX_MAX)
-    .map((row) => costs.num(row, "rank")!).sort((a, b) => a - b);
+  const ranks = [...costs.rows.keys()]
+    .sort((a, b) => cost(costs, b) - cost(costs, a))
+    .slice(0, MATRIX_MAX)
+    .map((row) => costs.num(row, "rank")!)
+    .sort((a, b) => a - b);
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));
   const unit = f.timeUnit(table.rows.map((_, row) => cost(table, row)));
-  return section("Which step, which rank", note(`Row: the rank that makes others wait. Column: the step, ${unit.name}.`, steps.length >= STEPS_MANY && " A row that stands out in every step is a straggler."),
+  return section(
+    "Which step, which rank",
+    note(
+      `Row: the rank that makes others wait. Column: the step, ${unit.name}.`,
+      steps.length >= STEPS_MANY && " A row that stands out in every step is a straggler.",
+    ),
     heatMap({
-      label: `Who made others wait, by rank and step, ${unit.name}`, rows: ranks.map((rank) => `rank ${rank}`), columns: steps.map((step) => (hasSteps(job) ? String(step) : stepWord(job, step))), ramp: "wait",
+      label: `Who made others wait, by rank and step, ${unit.name}`,
+      rows: ranks.map((rank) => `rank ${rank}`),
+      columns: steps.map((step) => (hasSteps(job) ? String(step) : stepWord(job, step))),
+      ramp: "wait",
       cell: (r, c) => {
         const row = rows.get(`${ranks[r]}/${steps[c]}`);
         if (row === undefined) return null;
         const value = cost(table, row);
-        return { value, text: value === 0 ? "·" : f.short(value, unit),
-          tip: () => [h("b", null, `rank ${ranks[r]}, step ${steps[c]}`), h("br"), `made others wait ${f.time(value)}, waited ${f.time(table.num(row, "wait_ns"))}`] };
+        return {
+          value,
+          text: value === 0 ? "·" : f.short(value, unit),
+          tip: () => [
+            h("b", null, `rank ${ranks[r]}, step ${steps[c]}`),
+            h("br"),
+            `made others wait ${f.time(value)}, waited ${f.time(table.num(row, "wait_ns"))}`,
+          ],
+        };
       },
-    }));
+    }),
+  );
 }
 
 // The instances that cost most ------------------------------------------------------------------------
@@ -174,38 +307,97 @@ interface Arrival {
 
 function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
   const worst = job.table("collectives.worst");
-  const first = Math.min(...arrivals.map((a) => a.begin)), release = Math.max(...arrivals.map((a) => a.begin));
+  const first = Math.min(...arrivals.map((a) => a.begin)),
+    release = Math.max(...arrivals.map((a) => a.begin));
   const end = Math.max(...arrivals.map((a) => a.end));
   const last = worst.num(row, "last_rank");
-  const step = worst.num(row, "step"), bytes = worst.num(row, "bytes"), group = prose(worst.text(row, "group")).slice(0, 40);
-  const length = Math.max(1, end - first), at = (ns: number) => `${(100 * (ns - first)) / length}%`;
+  const step = worst.num(row, "step"),
+    bytes = worst.num(row, "bytes"),
+    group = prose(worst.text(row, "group")).slice(0, 40);
+  const length = Math.max(1, end - first),
+    at = (ns: number) => `${(100 * (ns - first)) / length}%`;
   const clocks = new Set(arrivals.map((a) => job.table("clock.rank").num(job.table("clock.rank").find({ rank: a.rank }), "domain")));
   const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
-  const u = apart ? worstUncertainty(job) ?? 0 : 0; // ranks of one clock are as far apart as recorded
+  const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks of one clock are as far apart as recorded
   const shown = arrivals.length <= 16 ? arrivals : someArrivals(arrivals);
   const lanes = shown.map((a) => {
     const free = Math.min(Math.max(release, a.begin), a.end);
-    return h("div", { class: "lane" }, h("span", { class: "row-label" }, `rank ${a.rank}`),
-      tip(h("span", { class: "lane-box" },
-        h("span", { class: "piece fill-wait", style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
-        h("span", { class: "piece fill-transfer", style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
-        u > 0 && h("span", { class: "arrival-whisker", style: { left: at(Math.max(first, a.begin - u)), right: `${(100 * (end - Math.min(end, a.begin + u))) / length}%` }, attr: { "data-uncertainty": u } }),
-        last === null && release - a.begin <= 2 * Math.SQRT2 * u && h("span", { class: "tied-mark", style: { left: at(a.begin) }, attr: { "aria-label": "may share the last place" } }, "▷"),
-        a.rank === last && h("span", { class: "last-mark", style: { left: at(a.begin) }, attr: { "aria-label": "came last" } }, "▶")),
-      () => [h("b", null, `rank ${a.rank}`), ` arrived ${f.time(a.begin - first)} after the first, waited ${f.time(Math.max(0, free - a.begin))}`]));
+    return h(
+      "div",
+      { class: "lane" },
+      h("span", { class: "row-label" }, `rank ${a.rank}`),
+      tip(
+        h(
+          "span",
+          { class: "lane-box" },
+          h("span", { class: "piece fill-wait", style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
+          h("span", { class: "piece fill-transfer", style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
+          u > 0 &&
+            h("span", {
+              class: "arrival-whisker",
+              style: { left: at(Math.max(first, a.begin - u)), right: `${(100 * (end - Math.min(end, a.begin + u))) / length}%` },
+              attr: { "data-uncertainty": u },
+            }),
+          last === null &&
+            release - a.begin <= 2 * Math.SQRT2 * u &&
+            h("span", { class: "tied-mark", style: { left: at(a.begin) }, attr: { "aria-label": "may share the last place" } }, "▷"),
+          a.rank === last && h("span", { class: "last-mark", style: { left: at(a.begin) }, attr: { "aria-label": "came last" } }, "▶"),
+        ),
+        () => [
+          h("b", null, `rank ${a.rank}`),
+          ` arrived ${f.time(a.begin - first)} after the first, waited ${f.time(Math.max(0, free - a.begin))}`,
+        ],
+      ),
+    );
   });
   const what: Child[] = [
-    h("b", null, `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`), h("br"),
-    `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`, h("br"),
-    last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`, h("br"),
-    [bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`].filter((part) => part !== "").join(", "), h("br"),
+    h(
+      "b",
+      null,
+      `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
+    ),
+    h("br"),
+    `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`,
+    h("br"),
+    last === null ? "the last place is tied" : `rank ${last} last`,
+    `, transfer ${f.time(worst.num(row, "transfer_ns"))}`,
+    h("br"),
+    [bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`].filter((part) => part !== "").join(", "),
+    h("br"),
     h("a", { attr: { href: onTimeline(first, end, { coll: row }) } }, "on the timeline"),
   ];
-  return h("article", { class: "instance" }, h("div", { class: "instance-words" }, what),
-    h("div", { class: "lanes", attr: { role: "img", "aria-label": `${job.table("collectives.arrival").leftOut > 0 ? "its first and last" : arrivals.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first` } },
-      h("div", { class: "release-box" }, h("span", { class: "release", style: { left: at(release) } })), lanes,
-      h("div", { class: "lane foot" }, h("span"), h("span", { class: "lane-box" }, h("span", { class: "zero" }, "0"),
-        h("span", { class: "release-text", style: { right: `${100 - (100 * (release - first)) / length}%` } }, `last arrival +${f.time(release - first)}`)))));
+  return h(
+    "article",
+    { class: "instance" },
+    h("div", { class: "instance-words" }, what),
+    h(
+      "div",
+      {
+        class: "lanes",
+        attr: {
+          role: "img",
+          "aria-label": `${job.table("collectives.arrival").leftOut > 0 ? "its first and last" : arrivals.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
+        },
+      },
+      h("div", { class: "release-box" }, h("span", { class: "release", style: { left: at(release) } })),
+      lanes,
+      h(
+        "div",
+        { class: "lane foot" },
+        h("span"),
+        h(
+          "span",
+          { class: "lane-box" },
+          h("span", { class: "zero" }, "0"),
+          h(
+            "span",
+            { class: "release-text", style: { right: `${100 - (100 * (release - first)) / length}%` } },
+            `last arrival +${f.time(release - first)}`,
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /* Of many ranks the 8 latest and the 4 earliest. */
@@ -216,25 +408,62 @@ function someArrivals(arrivals: Arrival[]): Arrival[] {
 
 function worstInstances(context: Context): HTMLElement {
   const { job, params } = context;
-  const worst = job.table("collectives.worst"), arrivals = job.table("collectives.arrival");
+  const worst = job.table("collectives.worst"),
+    arrivals = job.table("collectives.arrival");
   const title = "The instances that cost most";
   if (worst.n === 0) return section(title, empty("No operation has a wait."));
   const byInstance = arrivals.by("instance");
   const all = params.get("all") === "1";
   const rows = [...worst.rows.keys()].slice(0, all ? worst.n : WORST_SHOWN);
-  return section(title,
-    note("Every rank’s part in one collective: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival."),
-    legend([["transfer", "Transfer"], ["wait", "Wait"]]),
-    rows.map((row) => instance(job, row, (byInstance.get(worst.num(row, "instance")) ?? []).map((a) => (
-      { rank: arrivals.num(a, "rank")!, begin: arrivals.num(a, "begin_ns")!, end: arrivals.num(a, "end_ns")! })))),
-    !all && worst.n > WORST_SHOWN && h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${worst.n}`)));
+  return section(
+    title,
+    note(
+      "Every rank’s part in one collective: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.",
+    ),
+    legend([
+      ["transfer", "Transfer"],
+      ["wait", "Wait"],
+    ]),
+    rows.map((row) =>
+      instance(
+        job,
+        row,
+        (byInstance.get(worst.num(row, "instance")) ?? []).map((a) => ({
+          rank: arrivals.num(a, "rank")!,
+          begin: arrivals.num(a, "begin_ns")!,
+          end: arrivals.num(a, "end_ns")!,
+        })),
+      ),
+    ),
+    !all &&
+      worst.n > WORST_SHOWN &&
+      h(
+        "p",
+        { class: "more" },
+        h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${worst.n}`),
+      ),
+  );
 }
 
 function findingTable(table: Table<"stragglers.finding">): HTMLElement {
-  return grid(table, { columns: [{ column: "level", label: "what" }, { column: "rank" }, { column: "host" }, { column: "ranks" }, { column: "shape" },
-    { column: "unit", label: "counted in" }, { column: "units", label: "of them" }, { column: "from", label: "first" }, { column: "to", label: "last" },
-    { column: "excess_ns", label: "longer by" }, { column: "excess_pct", label: "of the steps" }, { column: "caused_share", label: "of waiting", write: (share) => f.percent(100 * share) },
-    { column: "p", label: "p" }, { column: "certainty" }] });
+  return grid(table, {
+    columns: [
+      { column: "level", label: "what" },
+      { column: "rank" },
+      { column: "host" },
+      { column: "ranks" },
+      { column: "shape" },
+      { column: "unit", label: "counted in" },
+      { column: "units", label: "of them" },
+      { column: "from", label: "first" },
+      { column: "to", label: "last" },
+      { column: "excess_ns", label: "longer by" },
+      { column: "excess_pct", label: "of the steps" },
+      { column: "caused_share", label: "of waiting", write: (share) => f.percent(100 * share) },
+      { column: "p", label: "p" },
+      { column: "certainty" },
+    ],
+  });
 }
 
 function title(job: Job): string {
@@ -246,16 +475,38 @@ function title(job: Job): string {
 /* Why there is no wait of anybody. */
 function nothingKnown(job: Job): Child[] {
   if (!communicates(job))
-    return ["No kernel communicates: none carries the metadata of a collective, and no name is that of NCCL, RCCL, a known custom all-reduce, NVSHMEM, MSCCL++ or DeepEP. If yours are called otherwise, merge again with --comm-pattern."];
+    return [
+      "No kernel communicates: none carries the metadata of a collective, and no name is that of NCCL, RCCL, a known custom all-reduce, NVSHMEM, MSCCL++ or DeepEP. If yours are called otherwise, merge again with --comm-pattern.",
+    ];
   const evidence = prose(job.table("stragglers.job").text(0, "evidence"));
-  return [evidence && `${evidence.replace(/[.]$/, "")}. `, "So no wait is known; ", link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName })];
+  return [
+    evidence && `${evidence.replace(/[.]$/, "")}. `,
+    "So no wait is known; ",
+    link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName }),
+  ];
 }
 
 export const stragglers: View = {
   id: "stragglers",
   title: "Stragglers",
   group: "",
-  needs: ["job.rank", "stragglers.job", "stragglers.finding", "stragglers.rank", "stragglers.pair", "stragglers.rank_step", "stragglers.step", "collectives.worst", "collectives.arrival", "clock.check", "clock.rank", "overlap.kind", "overlap.rank", "overlap.step", "collectives.kind"],
+  needs: [
+    "job.rank",
+    "stragglers.job",
+    "stragglers.finding",
+    "stragglers.rank",
+    "stragglers.pair",
+    "stragglers.rank_step",
+    "stragglers.step",
+    "collectives.worst",
+    "collectives.arrival",
+    "clock.check",
+    "clock.rank",
+    "overlap.kind",
+    "overlap.rank",
+    "overlap.step",
+    "collectives.kind",
+  ],
   shown: severalRanks,
   state: (job) => {
     const { state } = straggling(job);
@@ -267,10 +518,19 @@ export const stragglers: View = {
     const waits = table.sum("wait_ns");
     const instances = job.table("clock.check").num(0, "collectives") ?? 0;
     if (table.known("wait_ns") === 0) return void root.append(heading(title(job)), empty(nothingKnown(job)));
-    root.append(heading(title(job), `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`));
+    root.append(
+      heading(
+        title(job),
+        `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`,
+      ),
+    );
     const findings = job.table("stragglers.finding");
     root.append(note(prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&.")));
     if (findings.n > 0) root.append(section("What stands out", findingTable(findings)));
-    root.append(section("Who waits, and who makes others wait", butterfly(job)), h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job)), worstInstances(context));
+    root.append(
+      section("Who waits, and who makes others wait", butterfly(job)),
+      h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job)),
+      worstInstances(context),
+    );
   },
 };

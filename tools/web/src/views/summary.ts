@@ -2,7 +2,24 @@
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { adviceItem, coarseClocks, communicates, cutShort, hasSteps, kinds, kindWord, matchedShare, ranksOf, severalRanks, total, transfersAlone, verdict, wholeWord, withoutAllReduce, worstUncertainty } from "../job";
+import {
+  adviceItem,
+  coarseClocks,
+  communicates,
+  cutShort,
+  hasSteps,
+  kinds,
+  kindWord,
+  matchedShare,
+  ranksOf,
+  severalRanks,
+  total,
+  transfersAlone,
+  verdict,
+  wholeWord,
+  withoutAllReduce,
+  worstUncertainty,
+} from "../job";
 import type { ColumnOf, TableName } from "../names";
 import { PARTS, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
@@ -12,21 +29,30 @@ const RANKS_MAX = 32;
 const ADVICE_MAX = 5;
 
 function title(job: Job): HTMLElement {
-  const found = verdict(job), saved = job.table("whatif.job").text(0, "headline");
-  return h("header", { class: "verdict" }, sign(found.state),
-    h("div", null,
+  const found = verdict(job),
+    saved = job.table("whatif.job").text(0, "headline");
+  return h(
+    "header",
+    { class: "verdict" },
+    sign(found.state),
+    h(
+      "div",
+      null,
       h("h1", { attr: { tabindex: -1 } }, prose(found.title)),
       found.text && h("p", null, sentence(found.text)),
       saved !== null && h("p", { class: "saved" }, sentence(saved)),
-      link(found.link, found.view), saved !== null && [" ", link("What would help most", "whatif")]));
+      link(found.link, found.view),
+      saved !== null && [" ", link("What would help most", "whatif")],
+    ),
+  );
 }
 
 // What the ranks should have in common and have not, in the words of the terminal.
 const DIFFERS: Readonly<Record<string, string>> = {
-  "time": "recorded at times that do not overlap:",
+  time: "recorded at times that do not overlap:",
   "world size": "the ranks of the job, as they say:",
   "process group": "the ranks of a process group, as they say:",
-  "kernels": "hardly a kernel’s name in common:",
+  kernels: "hardly a kernel’s name in common:",
 };
 const VALUES_MAX = 4;
 
@@ -40,9 +66,22 @@ function differs(job: Job): Child {
     });
     return `${DIFFERS[String(what)] ?? what} ${values.join(", ")}${rows.length > VALUES_MAX ? `, and ${rows.length - VALUES_MAX} more` : ""}`;
   });
-  return h("div", { class: "findings" }, h("section", { class: "finding" }, sign("bad"),
-    h("div", null, h("h2", null, "These traces may not be of one job"), h("p", null, `${lines.join("; ")}. What follows takes them for one.`),
-      link("What differs", "tables", { name: "job.differs" satisfies TableName }))));
+  return h(
+    "div",
+    { class: "findings" },
+    h(
+      "section",
+      { class: "finding" },
+      sign("bad"),
+      h(
+        "div",
+        null,
+        h("h2", null, "These traces may not be of one job"),
+        h("p", null, `${lines.join("; ")}. What follows takes them for one.`),
+        link("What differs", "tables", { name: "job.differs" satisfies TableName }),
+      ),
+    ),
+  );
 }
 
 function sentence(text: string): string {
@@ -60,13 +99,24 @@ interface Finding {
 
 /** How much communication hides behind computation. */
 export function overlapFinding(job: Job): Finding {
-  const comm = total(job, "comm_ns"), exposed = total(job, "exposed_comm_ns"), window = total(job, "window_ns");
+  const comm = total(job, "comm_ns"),
+    exposed = total(job, "exposed_comm_ns"),
+    window = total(job, "window_ns");
   if (comm === 0)
-    return { state: "note", title: "No communication recorded", text: "No kernel communicates by its metadata or its name; --comm-pattern adds names.", link: ["What was looked for", "communication"] };
+    return {
+      state: "note",
+      title: "No communication recorded",
+      text: "No kernel communicates by its metadata or its name; --comm-pattern adds names.",
+      link: ["What was looked for", "communication"],
+    };
   const all = kinds(job);
   const parts = all.slice(0, 3).map((kind) => `${kindWord(kind.kind)} hides ${f.percent(f.share(kind.overlap, kind.comm))}`);
   const untold = all.some((kind) => kind.kind === "other");
-  const rest = all.some((kind) => kind.kind === "allreduce") ? "" : untold ? " Which of it is AllReduce no name tells." : " The job has no AllReduce.";
+  const rest = all.some((kind) => kind.kind === "allreduce")
+    ? ""
+    : untold
+      ? " Which of it is AllReduce no name tells."
+      : " The job has no AllReduce.";
   const lost = f.share(exposed, window)!;
   const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
   const wait = waits > 50 ? " Most of what is exposed is waiting for late ranks, which no faster network shortens." : "";
@@ -80,25 +130,46 @@ export function overlapFinding(job: Job): Finding {
 
 /** How even computation is over the ranks. */
 export function balanceFinding(job: Job): Finding {
-  const steps = job.table("imbalance.step"), whole = job.table("imbalance.job");
+  const steps = job.table("imbalance.step"),
+    whole = job.table("imbalance.job");
   const values = steps.nums("imbalance_pct").filter((v): v is number => v !== null);
   const middle = steps.median("imbalance_pct") ?? whole.num(0, "imbalance_pct");
   const to: readonly [string, string] = ["Steps and ranks", "steps"];
   if (!severalRanks(job))
     return { state: "note", title: "One rank", text: "There is nothing to compare its load with.", link: ["Where its time goes", "ranks"] };
   if (middle === null)
-    return { state: "note", title: "Compute load is not known", text: `No two ranks have ${hasSteps(job) ? "a whole step with GPU events in common" : "GPU events over alike times"}.`, link: to };
-  const most = Math.max(...values), worst = steps.nums("imbalance_pct").indexOf(most);
+    return {
+      state: "note",
+      title: "Compute load is not known",
+      text: `No two ranks have ${hasSteps(job) ? "a whole step with GPU events in common" : "GPU events over alike times"}.`,
+      link: to,
+    };
+  const most = Math.max(...values),
+    worst = steps.nums("imbalance_pct").indexOf(most);
   const far = values.filter((value) => value > Math.max(2 * middle, middle + 2)).length;
   const left = job.allRowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
-  const [state, how]: readonly [State, string] = middle >= 25 ? ["bad", "uneven"] : middle >= 10 ? ["warn", "uneven"]
-    : far > 0 ? ["note", `uneven in ${far === 1 && steps.leftOut === 0 ? `step ${steps.num(worst, "step")}` : steps.leftOut > 0 ? "some steps" : `${far} of ${values.length} steps`}`] : middle >= 2 ? ["note", "a little uneven"] : ["good", "even"];
+  const [state, how]: readonly [State, string] =
+    middle >= 25
+      ? ["bad", "uneven"]
+      : middle >= 10
+        ? ["warn", "uneven"]
+        : far > 0
+          ? [
+              "note",
+              `uneven in ${far === 1 && steps.leftOut === 0 ? `step ${steps.num(worst, "step")}` : steps.leftOut > 0 ? "some steps" : `${far} of ${values.length} steps`}`,
+            ]
+          : middle >= 2
+            ? ["note", "a little uneven"]
+            : ["good", "even"];
   return {
     state,
     title: `Compute load is ${how}`,
-    text: `${hasSteps(job) ? "In the median step the" : "The"} rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
+    text:
+      `${hasSteps(job) ? "In the median step the" : "The"} rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
       (far > 0 ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
-      (left > 0 ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or ${hasSteps(job) ? "without a whole step" : "with such over a shorter time"}.` : ""),
+      (left > 0
+        ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or ${hasSteps(job) ? "without a whole step" : "with such over a shorter time"}.`
+        : ""),
     link: to,
   };
 }
@@ -110,24 +181,38 @@ export function clocksOf(job: Job): number {
 
 /** Whether arrivals on different hosts can be compared. */
 export function clockFinding(job: Job): Finding {
-  const check = job.table("clock.check"), hosts = ranksOf(job).hostCount;
+  const check = job.table("clock.check"),
+    hosts = ranksOf(job).hostCount;
   const to: readonly [string, string] = ["Clocks", "clocks"];
   const uncertainty = worstUncertainty(job);
-  const matched = check.num(0, "matched") ?? 0, after = check.num(0, "violations_after") ?? 0;
-  if (!severalRanks(job))
-    return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
+  const matched = check.num(0, "matched") ?? 0,
+    after = check.num(0, "violations_after") ?? 0;
+  if (!severalRanks(job)) return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
   if (uncertainty === null)
     return { state: "warn", title: "Clocks are not compared", text: "Numbers that compare ranks in time are left out.", link: to };
-  const clocks = clocksOf(job), apart = hosts === 1 ? `${clocks} clocks on one host` : `${hosts} hosts`;
-  const where = job.table("job.job").num(0, "hosts") === null ? "All times are on one clock." : clocks === 1 ? "One host, so one clock." : `${apart}, known to ±${f.time(uncertainty)}.`;
-  const end = transfersAlone(job) ? "Nothing can check it: the traces hold no waits."
-    : matched === 0 ? "No collective was matched that could check them."
-    : after === 0 ? `None of ${f.count(matched, "matched collective")} ends before its last rank began.`
-      : `${f.count(after, "collective")} of ${f.grouped(matched)} end before their last rank began.`;
+  const clocks = clocksOf(job),
+    apart = hosts === 1 ? `${clocks} clocks on one host` : `${hosts} hosts`;
+  const where =
+    job.table("job.job").num(0, "hosts") === null
+      ? "All times are on one clock."
+      : clocks === 1
+        ? "One host, so one clock."
+        : `${apart}, known to ±${f.time(uncertainty)}.`;
+  const end = transfersAlone(job)
+    ? "Nothing can check it: the traces hold no waits."
+    : matched === 0
+      ? "No collective was matched that could check them."
+      : after === 0
+        ? `None of ${f.count(matched, "matched collective")} ends before its last rank began.`
+        : `${f.count(after, "collective")} of ${f.grouped(matched)} end before their last rank began.`;
   const coarse = coarseClocks(job);
   if (coarse)
-    return { state: "warn", title: "Clocks are coarse", link: to,
-      text: `${apart}, known to ±${f.time(coarse.uncertainty)}, where arrivals differ by ${f.time(coarse.skew)}: who came last is not known.` };
+    return {
+      state: "warn",
+      title: "Clocks are coarse",
+      link: to,
+      text: `${apart}, known to ±${f.time(coarse.uncertainty)}, where arrivals differ by ${f.time(coarse.skew)}: who came last is not known.`,
+    };
   const components = job.table("clock.rank").different("component");
   const bad = after > matched / 100 || components > 1;
   return {
@@ -139,9 +224,18 @@ export function clockFinding(job: Job): Finding {
 }
 
 function findings(job: Job): HTMLElement {
-  return h("div", { class: "findings" }, [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((finding) =>
-    h("section", { class: "finding" }, sign(finding.state),
-      h("div", null, h("h2", null, finding.title), h("p", null, finding.text), link(...finding.link)))));
+  return h(
+    "div",
+    { class: "findings" },
+    [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((finding) =>
+      h(
+        "section",
+        { class: "finding" },
+        sign(finding.state),
+        h("div", null, h("h2", null, finding.title), h("p", null, finding.text), link(...finding.link)),
+      ),
+    ),
+  );
 }
 
 // Six figures ---------------------------------------------------------------------------------------
@@ -157,7 +251,8 @@ interface Figure {
 function span(values: readonly number[], write: (value: number) => string, of: string): string {
   if (values.length === 0) return "";
   if (values.length === 1) return of.replace("by ", "one ");
-  const low = write(Math.min(...values)), high = write(Math.max(...values));
+  const low = write(Math.min(...values)),
+    high = write(Math.max(...values));
   return low === high ? `the same ${of}` : `${low} to ${high} ${of}`;
 }
 
@@ -166,7 +261,13 @@ function known(values: readonly (number | null)[]): number[] {
 }
 
 /* Of the job's sums over ranks: what the test recomputes from the two columns. */
-function ratioFigure(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overlap.rank">, write: (value: number | null) => string, scale = 1): HTMLElement {
+function ratioFigure(
+  job: Job,
+  part: ColumnOf<"overlap.rank">,
+  whole: ColumnOf<"overlap.rank">,
+  write: (value: number | null) => string,
+  scale = 1,
+): HTMLElement {
   const value = total(job, whole) > 0 ? (scale * total(job, part)) / total(job, whole) : null;
   return h("span", { class: "figure", attr: { "data-sum": `overlap.rank ${part} ${whole}`, "data-value": value ?? "" } }, write(value));
 }
@@ -178,13 +279,19 @@ function byRank(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overl
 
 /** Mean over ranks of each step's time, without partial windows: by step, in order. */
 export function stepTimes(job: Job): Map<number, number> {
-  const overview = job.table("overview.step"), overlap = job.table("overlap.step");
-  const partial = new Set(overlap.rows.map((_, row) => row).filter((row) => overlap.cell(row, "partial") === true)
-    .map((row) => `${overlap.num(row, "rank")}/${overlap.num(row, "step")}`));
+  const overview = job.table("overview.step"),
+    overlap = job.table("overlap.step");
+  const partial = new Set(
+    overlap.rows
+      .map((_, row) => row)
+      .filter((row) => overlap.cell(row, "partial") === true)
+      .map((row) => `${overlap.num(row, "rank")}/${overlap.num(row, "step")}`),
+  );
   const found = new Map<number, number>();
   for (const [step, rows] of overview.by("step")) {
-    const times = known(rows.filter((row) => !partial.has(`${overview.num(row, "rank")}/${step}`))
-      .map((row) => overview.num(row, "step_ns")));
+    const times = known(
+      rows.filter((row) => !partial.has(`${overview.num(row, "rank")}/${step}`)).map((row) => overview.num(row, "step_ns")),
+    );
     if (typeof step === "number" && times.length > 0) found.set(step, f.sum(times) / times.length);
   }
   return found;
@@ -216,31 +323,54 @@ function figures(job: Job): Figure[] {
   return [
     stepFigure(job),
     {
-      label: "Computing", doc: "Sum over ranks of overlap.rank compute_ns / window_ns.",
-      value: ratioFigure(job, "compute_ns", "window_ns", f.percent, 100), small: total(job, "window_ns") > 0 ? "of GPU time" : "",
+      label: "Computing",
+      doc: "Sum over ranks of overlap.rank compute_ns / window_ns.",
+      value: ratioFigure(job, "compute_ns", "window_ns", f.percent, 100),
+      small: total(job, "window_ns") > 0 ? "of GPU time" : "",
       below: span(byRank(job, "compute_ns", "window_ns"), (v) => f.percent(v), "by rank"),
     },
     {
-      label: "Exposed communication", doc: "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
-      value: comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE, small: comm ? "of GPU time" : "",
-      below: comm ? (waits === null ? "" : job.table("overlap.rank").known("exposed_wait_ns") === 0 ? "wait not known" : `of which wait ${f.percent(waits)}`) : "no communication recorded",
+      label: "Exposed communication",
+      doc: "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
+      value: comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE,
+      small: comm ? "of GPU time" : "",
+      below: comm
+        ? waits === null
+          ? ""
+          : job.table("overlap.rank").known("exposed_wait_ns") === 0
+            ? "wait not known"
+            : `of which wait ${f.percent(waits)}`
+        : "no communication recorded",
     },
     {
-      label: "Communication overlap", doc: "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
+      label: "Communication overlap",
+      doc: "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
       value: comm ? ratioFigure(job, "overlap_ns", "comm_ns", (v) => f.percent(v, 1), 100) : f.NONE,
-      below: !comm ? "no communication recorded" : allreduce ? `AllReduce: ${f.percent(f.share(allreduce.overlap, allreduce.comm), 1)}`
-        : overlaps.length > 0 ? `AllReduce: ${withoutAllReduce(kinds(job))}` : "",
+      below: !comm
+        ? "no communication recorded"
+        : allreduce
+          ? `AllReduce: ${f.percent(f.share(allreduce.overlap, allreduce.comm), 1)}`
+          : overlaps.length > 0
+            ? `AllReduce: ${withoutAllReduce(kinds(job))}`
+            : "",
     },
     {
-      label: "Communication : compute", doc: "Sum over ranks of overlap.rank comm_ns / compute_ns.",
+      label: "Communication : compute",
+      doc: "Sum over ranks of overlap.rank comm_ns / compute_ns.",
       value: comm ? ratioFigure(job, "comm_ns", "compute_ns", f.ratio) : f.NONE,
       below: comm ? span(ratios, f.ratio, "by rank") : "no communication recorded",
     },
     {
-      label: "Load balance", doc: "imbalance.job load_balance: mean / max of the ranks’ computation in the steps that all have; 1 is even.",
+      label: "Load balance",
+      doc: "imbalance.job load_balance: mean / max of the ranks’ computation in the steps that all have; 1 is even.",
       value: load === null || !severalRanks(job) ? f.NONE : figure(job, f.grouped(load, 3), balance),
-      below: !severalRanks(job) ? "one rank" : load === null ? "no common steps" : worst >= 0 && loads.length > 1
-        ? `${f.grouped(loads[loads.indexOf(Math.min(...loads))]!, 3)} in step ${steps.num(worst, "step")}` : "",
+      below: !severalRanks(job)
+        ? "one rank"
+        : load === null
+          ? "no common steps"
+          : worst >= 0 && loads.length > 1
+            ? `${f.grouped(loads[loads.indexOf(Math.min(...loads))]!, 3)} in step ${steps.num(worst, "step")}`
+            : "",
     },
   ];
 }
@@ -252,10 +382,19 @@ function incomplete(job: Job): boolean {
 
 function figureBand(job: Job): HTMLElement {
   const dagger = incomplete(job) ? h("sup", { class: "bad", title: "Traces are missing or cut short" }, "†") : null;
-  return h("dl", { class: "figures" }, figures(job).map((each) => h("div", null,
-    h("dt", null, term(each.label, each.doc)),
-    h("dd", { class: "value" }, each.value, dagger?.cloneNode(true), each.small && h("small", null, ` ${each.small}`)),
-    h("dd", { class: "below" }, each.below))));
+  return h(
+    "dl",
+    { class: "figures" },
+    figures(job).map((each) =>
+      h(
+        "div",
+        null,
+        h("dt", null, term(each.label, each.doc)),
+        h("dd", { class: "value" }, each.value, dagger?.cloneNode(true), each.small && h("small", null, ` ${each.small}`)),
+        h("dd", { class: "below" }, each.below),
+      ),
+    ),
+  );
 }
 
 // Every rank's time ---------------------------------------------------------------------------------
@@ -274,16 +413,28 @@ function rankBars(job: Job): HTMLElement {
   }));
   const shown = rows.length <= RANKS_MAX ? withMissing(job, rows) : someRanks(job, rows);
   const more = overlap.n + overlap.leftOut - shown.length;
-  return section(heading, legend(PARTS.map((part) => [part.key, part.label])), stacks(shown),
-    rows.length > RANKS_MAX && h("p", { class: "note" }, `${f.grouped(more)} more ranks: `, link(overlap.leftOut > 0 ? "those that this page holds" : "all of them", "ranks")));
+  return section(
+    heading,
+    legend(PARTS.map((part) => [part.key, part.label])),
+    stacks(shown),
+    rows.length > RANKS_MAX &&
+      h(
+        "p",
+        { class: "note" },
+        `${f.grouped(more)} more ranks: `,
+        link(overlap.leftOut > 0 ? "those that this page holds" : "all of them", "ranks"),
+      ),
+  );
 }
 
 /* Ranks without a trace keep their places; of many ranks they are only named below. */
 function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   const { missing } = ranksOf(job);
   if (rows.length + missing.length > RANKS_MAX) return rows;
-  const all = [...rows.map((row) => [Number(row.data?.["data-rank"]), row] as const),
-    ...missing.map((rank) => [rank, { label: `rank ${rank}`, values: [], state: "missing" } satisfies StackRow] as const)];
+  const all = [
+    ...rows.map((row) => [Number(row.data?.["data-rank"]), row] as const),
+    ...missing.map((rank) => [rank, { label: `rank ${rank}`, values: [], state: "missing" } satisfies StackRow] as const),
+  ];
   return all.sort(([a], [b]) => a - b).map(([, row]) => row);
 }
 
@@ -296,23 +447,33 @@ function stepBars(job: Job): HTMLElement | null {
     const whole = own.filter((row) => table.cell(row, "partial") !== true);
     const used = whole.length > 0 ? whole : own;
     const sums = used.map((row) => partsOf(table, row)).reduce((sum, values) => sum.map((v, i) => v + values[i]!));
-    return { label: `step ${step}`, values: sums.map((v) => v / used.length), href: href("steps"), ...(whole.length === 0 ? { state: "partial" as const } : {}) };
+    return {
+      label: `step ${step}`,
+      values: sums.map((v) => v / used.length),
+      href: href("steps"),
+      ...(whole.length === 0 ? { state: "partial" as const } : {}),
+    };
   });
   return section("Where each step’s time goes, mean of ranks", stacks(rows));
 }
 
 /* The worst 8 by what they cost, the one in the middle, and the best 4. */
 function someRanks(job: Job, rows: StackRow[]): StackRow[] {
-  const overlap = job.table("overlap.rank"), cost = rows.map((_, row) => costOf(job, row));
+  const overlap = job.table("overlap.rank"),
+    cost = rows.map((_, row) => costOf(job, row));
   const order = rows.map((_, row) => row).sort((a, b) => cost[b]! - cost[a]! || a - b);
   const pick = (label: string, chosen: number[]) => chosen.map((row, i) => ({ ...rows[row]!, ...(i === 0 ? { heading: label } : {}) }));
-  return [...pick("those that cost most", order.slice(0, 8)), ...pick(overlap.leftOut > 0 ? "one in the middle" : "the median", [order[order.length >> 1]!]),
-    ...pick(overlap.leftOut > 0 ? "some that cost little" : "those that cost least", order.slice(-4))];
+  return [
+    ...pick("those that cost most", order.slice(0, 8)),
+    ...pick(overlap.leftOut > 0 ? "one in the middle" : "the median", [order[order.length >> 1]!]),
+    ...pick(overlap.leftOut > 0 ? "some that cost little" : "those that cost least", order.slice(-4)),
+  ];
 }
 
 /** What a rank costs the job: the waiting behind which it is, else its time without computing. */
 export function costOf(job: Job, row: number): number {
-  const overlap = job.table("overlap.rank"), blame = job.table("stragglers.rank");
+  const overlap = job.table("overlap.rank"),
+    blame = job.table("stragglers.rank");
   const at = blame.find({ rank: overlap.num(row, "rank") });
   const caused = at < 0 ? 0 : (blame.num(at, "direct_ns") ?? 0) + (blame.num(at, "indirect_ns") ?? 0);
   return caused + (overlap.num(row, "idle_ns") ?? 0) / 1e6;
@@ -322,30 +483,67 @@ export function costOf(job: Job, row: number): number {
 
 /* Of these the saving is what is replayed; of the others it is at most that. */
 const REPLAYED = ["straggler", "late_ranks", "imbalance"];
-const WORTH_PCT = 1, PLACES_MAX = 4;
+const WORTH_PCT = 1,
+  PLACES_MAX = 4;
 
 /* What a row of the advice saves, or where that is not known what it costs. */
 function amount(job: Job, row: number): Child {
-  const table = job.table("advice.item"), saved = table.num(row, "saved_ns"), cost = table.num(row, "cost_ns");
+  const table = job.table("advice.item"),
+    saved = table.num(row, "saved_ns"),
+    cost = table.num(row, "cost_ns");
   if (saved !== null)
-    return saved <= 0 ? "saves nothing" : figure(job, `${REPLAYED.includes(table.text(row, "rule") ?? "") ? "" : "≤ "}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`, { table: "advice.item", row, column: "saved_ns" });
-  return cost !== null && figure(job, `${table.text(row, "bound") === "upper" ? "≤ " : ""}${f.time(cost)} a rank`, { table: "advice.item", row, column: "cost_ns" });
+    return saved <= 0
+      ? "saves nothing"
+      : figure(
+          job,
+          `${REPLAYED.includes(table.text(row, "rule") ?? "") ? "" : "≤ "}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
+          { table: "advice.item", row, column: "saved_ns" },
+        );
+  return (
+    cost !== null &&
+    figure(job, `${table.text(row, "bound") === "upper" ? "≤ " : ""}${f.time(cost)} a rank`, {
+      table: "advice.item",
+      row,
+      column: "cost_ns",
+    })
+  );
 }
 
 /* The whole plan as advice, where it is of several ranks and no rule says the same; and before which row it stands. */
 function planItem(job: Job): { readonly element: HTMLLIElement; readonly before: number } | null {
-  const items = job.table("whatif.item"), advice = job.table("advice.item");
-  const places = [...items.rows.keys()].filter((row) => items.text(row, "what") === "plan"), plan = places[places.length - 1] ?? -1;
+  const items = job.table("whatif.item"),
+    advice = job.table("advice.item");
+  const places = [...items.rows.keys()].filter((row) => items.text(row, "what") === "plan"),
+    plan = places[places.length - 1] ?? -1;
   const saved = items.num(plan, "saved_ns");
   if (saved === null || (items.num(plan, "ranks") ?? 0) < 2 || (items.num(plan, "saved_pct") ?? 0) < WORTH_PCT) return null;
   if (advice.rows.some((_, row) => REPLAYED.includes(advice.text(row, "rule") ?? "") && advice.num(row, "saved_ns") === saved)) return null;
-  const names = (items.text(plan, "name") ?? "").split(", ").map(Number), share = (row: number) => f.percent(items.num(row, "saved_pct"), 1);
+  const names = (items.text(plan, "name") ?? "").split(", ").map(Number),
+    share = (row: number) => f.percent(items.num(row, "saved_pct"), 1);
   const before = advice.rows.findIndex((_, row) => (advice.num(row, "saved_ns") ?? -1) < saved);
-  const element = h("li", null, sign(items.cell(plan, "sure") === true ? "warn" : "note"), h("div", null,
-    h("div", { class: "advice-head" }, h("a", { attr: { href: href("whatif") } }, `Mend ranks ${f.ranges(names)} together`),
-      figure(job, `${f.time(saved)}, ${share(plan)}`, { table: "whatif.item", row: plan, column: "saved_ns" })),
-    h("p", null, `Rank ${names[0]} by itself: ${share(places[0]!)}`, places.slice(1, PLACES_MAX).map((row, i) => `; with rank ${names[i + 1]}: ${share(row)}`), ".",
-      items.cell(plan, "sure") !== true && " Not sure: see What if.")));
+  const element = h(
+    "li",
+    null,
+    sign(items.cell(plan, "sure") === true ? "warn" : "note"),
+    h(
+      "div",
+      null,
+      h(
+        "div",
+        { class: "advice-head" },
+        h("a", { attr: { href: href("whatif") } }, `Mend ranks ${f.ranges(names)} together`),
+        figure(job, `${f.time(saved)}, ${share(plan)}`, { table: "whatif.item", row: plan, column: "saved_ns" }),
+      ),
+      h(
+        "p",
+        null,
+        `Rank ${names[0]} by itself: ${share(places[0]!)}`,
+        places.slice(1, PLACES_MAX).map((row, i) => `; with rank ${names[i + 1]}: ${share(row)}`),
+        ".",
+        items.cell(plan, "sure") !== true && " Not sure: see What if.",
+      ),
+    ),
+  );
   return { element, before: before < 0 ? advice.n : before };
 }
 
@@ -354,40 +552,79 @@ function adviceList(job: Job): HTMLElement {
   const said = verdict(job).text ?? "";
   const plan = planItem(job);
   if (table.n === 0 && !plan) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
-  const evidence = (text: string) => !text.startsWith(said.slice(0, 40)) || said === "" ? h("p", { class: "note" }, prose(text)) : null;
+  const evidence = (text: string) => (!text.startsWith(said.slice(0, 40)) || said === "" ? h("p", { class: "note" }, prose(text)) : null);
   const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
     const item = adviceItem(job, row);
-    return h("li", null, sign(item.state), h("div", null,
-      h("div", { class: "advice-head" }, h("a", { attr: { href: href(item.view) } }, item.title),
-        h("span", { class: "advice-amount" }, amount(job, row))),
-      h("p", null, prose(item.text)), evidence(table.text(row, "evidence") ?? "")));
+    return h(
+      "li",
+      null,
+      sign(item.state),
+      h(
+        "div",
+        null,
+        h(
+          "div",
+          { class: "advice-head" },
+          h("a", { attr: { href: href(item.view) } }, item.title),
+          h("span", { class: "advice-amount" }, amount(job, row)),
+        ),
+        h("p", null, prose(item.text)),
+        evidence(table.text(row, "evidence") ?? ""),
+      ),
+    );
   });
   if (plan) items.splice(Math.min(plan.before, ADVICE_MAX), 0, plan.element);
   const known = plan !== null || table.nums("saved_ns").some((saved) => saved !== null);
-  return section(`What to do, by ${known ? `what it saves of ${wholeWord(job)}` : "the time it costs a rank"}`, h("ul", { class: "advice" }, items),
-    table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }));
+  return section(
+    `What to do, by ${known ? `what it saves of ${wholeWord(job)}` : "the time it costs a rank"}`,
+    h("ul", { class: "advice" }, items),
+    table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }),
+  );
 }
 
 function basis(job: Job): HTMLElement {
-  const ranks = job.table("job.rank"), { missing, missingCount } = ranksOf(job);
-  const skipped = ranks.sum("skipped_events"), repaired = ranks.sum("repaired_events"), cutShort = ranks.known("truncated");
-  const match = matchedShare(job), files = job.table("job.left_out");
+  const ranks = job.table("job.rank"),
+    { missing, missingCount } = ranksOf(job);
+  const skipped = ranks.sum("skipped_events"),
+    repaired = ranks.sum("repaired_events"),
+    cutShort = ranks.known("truncated");
+  const match = matchedShare(job),
+    files = job.table("job.left_out");
   const left = files.rows.filter((_, row) => files.text(row, "reason") !== "other").length;
   const parts: Child[] = [
     `${f.count(job.table("job.job").num(0, "events") ?? 0, "event")} read, ${skipped === 0 ? "none skipped" : `${f.grouped(skipped)} skipped`}`,
-    repaired > 0 && `, ${f.grouped(repaired)} repaired`, ". ",
+    repaired > 0 && `, ${f.grouped(repaired)} repaired`,
+    ". ",
   ];
   if (cutShort > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(cutShort, "trace is", "traces are")} cut short. `));
-  if (missingCount > 0) parts.push(h("b", { class: "bad" }, `† ${f.count(missingCount, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing, 16)}. `));
-  const formats = job.table("job.format"), kinds = [...formats.rows.keys()];
+  if (missingCount > 0)
+    parts.push(
+      h(
+        "b",
+        { class: "bad" },
+        `† ${f.count(missingCount, "rank")} of ${job.facts["world_size"]} gave no trace: ${f.ranges(missing, 16)}. `,
+      ),
+    );
+  const formats = job.table("job.format"),
+    kinds = [...formats.rows.keys()];
   if (kinds.length > 1)
-    parts.push(h("b", null, `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way, and collectives between them are not matched by name. `));
+    parts.push(
+      h(
+        "b",
+        null,
+        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way, and collectives between them are not matched by name. `,
+      ),
+    );
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
   if (match.all > 0 && severalRanks(job))
-    parts.push(`${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
-      transfersAlone(job) ? "; of communication the traces hold the transfer alone, drawn as “wait unknown”: waits are idle time. "
-        : total(job, "exposed_unmatched_ns") === 0 ? ". "
-        : `; what cannot be split into wait and transfer${match.matched < match.all ? "" : " (sends, receives, broadcasts)"} is drawn as “wait unknown”. `);
+    parts.push(
+      `${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
+      transfersAlone(job)
+        ? "; of communication the traces hold the transfer alone, drawn as “wait unknown”: waits are idle time. "
+        : total(job, "exposed_unmatched_ns") === 0
+          ? ". "
+          : `; what cannot be split into wait and transfer${match.matched < match.all ? "" : " (sends, receives, broadcasts)"} is drawn as “wait unknown”. `,
+    );
   return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
 }
 
@@ -395,12 +632,36 @@ export const summary: View = {
   id: "summary",
   title: "Summary",
   group: "",
-  needs: ["job.job", "job.rank", "job.format", "overlap.rank", "overlap.kind", "stragglers.job", "stragglers.rank", "overview.step", "overlap.step",
-    "imbalance.job", "imbalance.step", "ratio.rank", "clock.rank", "clock.check", "advice.item", "job.left_out", "job.differs", "whatif.job", "whatif.item", "collectives.kind"],
+  needs: [
+    "job.job",
+    "job.rank",
+    "job.format",
+    "overlap.rank",
+    "overlap.kind",
+    "stragglers.job",
+    "stragglers.rank",
+    "overview.step",
+    "overlap.step",
+    "imbalance.job",
+    "imbalance.step",
+    "ratio.rank",
+    "clock.rank",
+    "clock.check",
+    "advice.item",
+    "job.left_out",
+    "job.differs",
+    "whatif.job",
+    "whatif.item",
+    "collectives.kind",
+  ],
   render(root: HTMLElement, { job }: Context) {
     const apart = differs(job);
     if (apart instanceof Node) root.append(apart);
-    root.append(title(job), findings(job), figureBand(job),
-      h("div", { class: "columns" }, h("div", null, rankBars(job), stepBars(job)), h("div", null, adviceList(job), basis(job))));
+    root.append(
+      title(job),
+      findings(job),
+      figureBand(job),
+      h("div", { class: "columns" }, h("div", null, rankBars(job), stepBars(job)), h("div", null, adviceList(job), basis(job))),
+    );
   },
 };

@@ -24,10 +24,25 @@ function index(context: Context): HTMLElement {
     const analysis = name.split(".")[0]!;
     analyses.set(analysis, [...(analyses.get(analysis) ?? []), name]);
   }
-  return h("div", { class: "table-index" }, [...analyses].map(([analysis, names]) => h("section", null, h("h2", null, analysis),
-    h("dl", null, names.map((name) => [
-      h("dt", null, h("a", { attr: { href: href("tables", { name }) } }, name)),
-      h("dd", null, h("b", null, f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`)])))));
+  return h(
+    "div",
+    { class: "table-index" },
+    [...analyses].map(([analysis, names]) =>
+      h(
+        "section",
+        null,
+        h("h2", null, analysis),
+        h(
+          "dl",
+          null,
+          names.map((name) => [
+            h("dt", null, h("a", { attr: { href: href("tables", { name }) } }, name)),
+            h("dd", null, h("b", null, f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
+          ]),
+        ),
+      ),
+    ),
+  );
 }
 
 function draw(root: HTMLElement, context: Context, name: TableName, charts: Charts): void {
@@ -38,7 +53,12 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   const box = h("div");
   const search = h("input", {
     attr: { type: "search", value: filter, placeholder: "rank>3 kind=allreduce", "aria-label": "Filter", spellcheck: false },
-    on: { input: () => { context.set({ filter: search.value || null }); drawGrid(); } },
+    on: {
+      input: () => {
+        context.set({ filter: search.value || null });
+        drawGrid();
+      },
+    },
   });
   function drawGrid(): void {
     const sort = params.get("sort") as Sort<TableName> | undefined;
@@ -47,9 +67,25 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   root.append(
     controls(
       h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search),
-      segmented("Numbers", [["shown", "as shown"], ["exact", "exact"]], exact ? "exact" : "shown", (v) => context.redraw({ show: v === "exact" ? v : null })),
-      h("button", { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } }, "Save as CSV")),
-    drawForm(table, charts) ?? "", box, definitions(table));
+      segmented(
+        "Numbers",
+        [
+          ["shown", "as shown"],
+          ["exact", "exact"],
+        ],
+        exact ? "exact" : "shown",
+        (v) => context.redraw({ show: v === "exact" ? v : null }),
+      ),
+      h(
+        "button",
+        { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } },
+        "Save as CSV",
+      ),
+    ),
+    drawForm(table, charts) ?? "",
+    box,
+    definitions(table),
+  );
   drawGrid();
 }
 
@@ -59,10 +95,19 @@ function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
 }
 
 function definitions(table: Table): HTMLElement {
-  return h("details", { class: "definitions" }, h("summary", null, "What the columns mean"),
-    h("dl", null, table.columns.map((column) => [
-      h("dt", null, column.name, column.unit && h("span", { class: "unit" }, ` ${column.unit}`)),
-      h("dd", null, column.doc, column.epoch ? " Here counted from the job’s begin." : "")])));
+  return h(
+    "details",
+    { class: "definitions" },
+    h("summary", null, "What the columns mean"),
+    h(
+      "dl",
+      null,
+      table.columns.map((column) => [
+        h("dt", null, column.name, column.unit && h("span", { class: "unit" }, ` ${column.unit}`)),
+        h("dd", null, column.doc, column.epoch ? " Here counted from the job’s begin." : ""),
+      ]),
+    ),
+  );
 }
 
 export const tables: View = {
@@ -75,12 +120,27 @@ export const tables: View = {
     const name = chosenTable(context);
     root.append(heading("Tables", "Every result, with its definition. A heading sorts; the filter takes conditions on columns, or text."));
     if (name === null) return void root.append(index(context));
-    root.append(controls(h("a", { attr: { href: href("tables") } }, "All tables"), select("Table", job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`]), name,
-      (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }))), note(job.docOf(name)));
-    const left = leftOutNote(job, [name]), box = h("div"), charts = new Charts();
+    root.append(
+      controls(
+        h("a", { attr: { href: href("tables") } }, "All tables"),
+        select(
+          "Table",
+          job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`]),
+          name,
+          (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }),
+        ),
+      ),
+      note(job.docOf(name)),
+    );
+    const left = leftOutNote(job, [name]),
+      box = h("div"),
+      charts = new Charts();
     root.append(left ?? "", box);
     if (job.rowsOf(name) === 0) return void box.append(empty("This job has no rows in it."), definitions(job.table(name)));
-    job.load([name]).then(() => box.isConnected && draw(box, context, name, charts), (error: Error) => fill(box, empty(`This table cannot be shown: ${error.message}.`)));
+    job.load([name]).then(
+      () => box.isConnected && draw(box, context, name, charts),
+      (error: Error) => fill(box, empty(`This table cannot be shown: ${error.message}.`)),
+    );
     return charts.dispose;
   },
 };

@@ -12,7 +12,13 @@ import { empty, heading, note, section } from "../ui";
 import type { View } from "../view";
 
 const KINDS: readonly (readonly [string, string])[] = [
-  ["htod", "Host to device"], ["dtoh", "Device to host"], ["dtod", "On one device"], ["ptop", "Between devices"], ["htoh", "On the host"], ["set", "Set"], ["other", "Other"],
+  ["htod", "Host to device"],
+  ["dtoh", "Device to host"],
+  ["dtod", "On one device"],
+  ["ptop", "Between devices"],
+  ["htoh", "On the host"],
+  ["set", "Set"],
+  ["other", "Other"],
 ];
 
 function kindWord(kind: string | null): string {
@@ -25,64 +31,185 @@ function where(kind: string | null, memory: string | null): string {
 
 function finding(job: Job): [string, string] {
   const table = job.table("transfers.kind");
-  const time = table.sum("union_ns"), held = table.sum("sync_ns"), exposed = total(job, "exposed_memory_ns"), window = total(job, "window_ns");
-  const memories = table.groups(["host_memory"]), pageable = memories.find(({ texts: [memory] }) => memory === "pageable");
-  const bytes = table.sum("bytes"), own = pageable?.sum("bytes") ?? 0, copies = pageable?.sum("count") ?? 0;
+  const time = table.sum("union_ns"),
+    held = table.sum("sync_ns"),
+    exposed = total(job, "exposed_memory_ns"),
+    window = total(job, "window_ns");
+  const memories = table.groups(["host_memory"]),
+    pageable = memories.find(({ texts: [memory] }) => memory === "pageable");
+  const bytes = table.sum("bytes"),
+    own = pageable?.sum("bytes") ?? 0,
+    copies = pageable?.sum("count") ?? 0;
   const known = !memories.some(({ texts: [memory] }) => memory === "unknown");
   const inSteps = job.table("transfers.allocation").sum("step_calls");
-  return [`Copies take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
+  return [
+    `Copies take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
     `${f.count(table.sum("count"), "copy or set", "copies and sets")}${bytes > 0 ? ` of ${f.bytes(bytes)}` : ""} took ${f.time(time)} of GPU time. ` +
-    (copies > 0 ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. ` : known ? "None used pageable memory. " : "") +
-    (held > 0 ? `Copies held the host up for ${f.time(held)}. ` : "") +
-    (inSteps > 0 ? `${f.count(inSteps, "call")} within steps took or gave back device memory, which a caching allocator should not need.` : "")];
+      (copies > 0
+        ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. `
+        : known
+          ? "None used pageable memory. "
+          : "") +
+      (held > 0 ? `Copies held the host up for ${f.time(held)}. ` : "") +
+      (inSteps > 0
+        ? `${f.count(inSteps, "call")} within steps took or gave back device memory, which a caching allocator should not need.`
+        : ""),
+  ];
 }
 
 /* Sums over ranks by kind and host memory. */
 function byKind(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
-  const sums = table.groups(["kind", "host_memory"]).map(({ texts: [kind, memory], sum, has }) => ({
-    label: where(kind ?? null, memory ?? null), kept: `kind=${kind}, host_memory=${memory}`,
-    time: sum("union_ns"), overlap: sum("overlap_ns"), bytes: has("bytes") ? sum("bytes") : null, count: sum("count"),
-  })).sort((a, b) => b.time - a.time);
-  const most = Math.max(1, ...sums.map((each) => each.time)), unit = f.timeUnit([most]);
-  return section("What is copied", h("div", { class: "reasons", attr: { role: "list" } }, sums.map((each) => h("div", { class: "reason wide", attr: { role: "listitem" } },
-    h("span", { class: "row-label" }, each.label), inlineBar(each.time, most, sumFigure(`${f.scaled(each.time, unit)} ${unit.name}`, { table: "transfers.kind", column: "union_ns", where: each.kept, value: each.time }), "copies"),
-    h("span", { class: "note" }, `${f.count(each.count, "time")}, ${each.bytes === null ? "sizes not known" : f.bytes(each.bytes)}, ${f.percent(f.share(each.overlap, each.time))} of it beside computation`)))),
-    rankTable(job));
+  const sums = table
+    .groups(["kind", "host_memory"])
+    .map(({ texts: [kind, memory], sum, has }) => ({
+      label: where(kind ?? null, memory ?? null),
+      kept: `kind=${kind}, host_memory=${memory}`,
+      time: sum("union_ns"),
+      overlap: sum("overlap_ns"),
+      bytes: has("bytes") ? sum("bytes") : null,
+      count: sum("count"),
+    }))
+    .sort((a, b) => b.time - a.time);
+  const most = Math.max(1, ...sums.map((each) => each.time)),
+    unit = f.timeUnit([most]);
+  return section(
+    "What is copied",
+    h(
+      "div",
+      { class: "reasons", attr: { role: "list" } },
+      sums.map((each) =>
+        h(
+          "div",
+          { class: "reason wide", attr: { role: "listitem" } },
+          h("span", { class: "row-label" }, each.label),
+          inlineBar(
+            each.time,
+            most,
+            sumFigure(`${f.scaled(each.time, unit)} ${unit.name}`, {
+              table: "transfers.kind",
+              column: "union_ns",
+              where: each.kept,
+              value: each.time,
+            }),
+            "copies",
+          ),
+          h(
+            "span",
+            { class: "note" },
+            `${f.count(each.count, "time")}, ${each.bytes === null ? "sizes not known" : f.bytes(each.bytes)}, ${f.percent(f.share(each.overlap, each.time))} of it beside computation`,
+          ),
+        ),
+      ),
+    ),
+    rankTable(job),
+  );
 }
 
 function rankTable(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)), write = timeWriter(table, [...table.rows.keys()], "total_ns");
-  return grid(table, { sort: "-total_ns", first: 12, columns: [{ column: "rank" }, { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) }, { column: "host_memory", label: "host memory" },
-    { column: "total_ns", label: "GPU time", draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies") },
-    { column: "count" }, { column: "bytes", write: f.bytes }, { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant }, { column: "overlap_pct", label: "beside computation" }, { column: "sync_count", label: "held the host up" }, { column: "sync_ns", label: "for" }] });
+  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)),
+    write = timeWriter(table, [...table.rows.keys()], "total_ns");
+  return grid(table, {
+    sort: "-total_ns",
+    first: 12,
+    columns: [
+      { column: "rank" },
+      { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
+      { column: "host_memory", label: "host memory" },
+      {
+        column: "total_ns",
+        label: "GPU time",
+        draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies"),
+      },
+      { column: "count" },
+      { column: "bytes", write: f.bytes },
+      { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant },
+      { column: "overlap_pct", label: "beside computation" },
+      { column: "sync_count", label: "held the host up" },
+      { column: "sync_ns", label: "for" },
+    ],
+  });
 }
 
 function bySize(job: Job, charts: Charts): HTMLElement {
-  const table = job.table("transfers.size"), title = "Bandwidth by size";
+  const table = job.table("transfers.size"),
+    title = "Bandwidth by size";
   const of = (row: number) => where(table.text(row, "kind"), table.text(row, "host_memory"));
-  const shape = (row: number) => Math.max(0, KINDS.findIndex(([key]) => key === table.text(row, "kind")));
+  const shape = (row: number) =>
+    Math.max(
+      0,
+      KINDS.findIndex(([key]) => key === table.text(row, "kind")),
+    );
   const hollow = (row: number) => table.text(row, "host_memory") === "pageable";
   const spots: Spot[] = [...table.rows.keys()].flatMap((row) => {
-    const bytes = table.num(row, "bytes"), count = table.num(row, "count") ?? 0, gbps = table.num(row, "bw_gbps");
-    return bytes !== null && bytes > 0 && count > 0 && gbps !== null && gbps > 0 ? [{ row, bytes: bytes / count, gbps, count, shape: shape(row), hollow: hollow(row) }] : [];
+    const bytes = table.num(row, "bytes"),
+      count = table.num(row, "count") ?? 0,
+      gbps = table.num(row, "bw_gbps");
+    return bytes !== null && bytes > 0 && count > 0 && gbps !== null && gbps > 0
+      ? [{ row, bytes: bytes / count, gbps, count, shape: shape(row), hollow: hollow(row) }]
+      : [];
   });
-  const tip = (row: number): Child => [h("b", null, of(row)), h("br"), `${f.count(table.num(row, "count") ?? 0, "copy", "copies")} of ${f.bytes((table.num(row, "bytes") ?? 0) / Math.max(1, table.num(row, "count") ?? 1))} in the mean`, h("br"),
-    `${f.significant(table.num(row, "bw_gbps") ?? 0)} GB/s, ${f.time(table.num(row, "total_ns"))} in all`];
-  const keys = [...new Map(spots.map((spot) => [`${spot.shape} ${spot.hollow}`, { shape: spot.shape, label: of(spot.row), hollow: spot.hollow ?? false }])).values()];
-  return section(title, note("A point is a kind and size class; a larger one stands for more copies. Small copies cost time that is not bandwidth. Hollow: pageable memory."),
-    spots.length === 0 ? empty("The traces do not say how large the copies were.")
-      : [shapeLegend(keys, "copies"), bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip })],
-    grid(table, { first: 12, columns: [{ column: "kind", draw: (row) => kindWord(table.text(row, "kind")) }, { column: "host_memory", label: "host memory" }, { column: "size_class_bytes", label: "from", write: (v) => f.bytes(v, true) },
-      { column: "count" }, { column: "bytes", write: f.bytes }, { column: "total_ns", label: "GPU time" }, { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant }] }));
+  const tip = (row: number): Child => [
+    h("b", null, of(row)),
+    h("br"),
+    `${f.count(table.num(row, "count") ?? 0, "copy", "copies")} of ${f.bytes((table.num(row, "bytes") ?? 0) / Math.max(1, table.num(row, "count") ?? 1))} in the mean`,
+    h("br"),
+    `${f.significant(table.num(row, "bw_gbps") ?? 0)} GB/s, ${f.time(table.num(row, "total_ns"))} in all`,
+  ];
+  const keys = [
+    ...new Map(
+      spots.map((spot) => [`${spot.shape} ${spot.hollow}`, { shape: spot.shape, label: of(spot.row), hollow: spot.hollow ?? false }]),
+    ).values(),
+  ];
+  return section(
+    title,
+    note(
+      "A point is a kind and size class; a larger one stands for more copies. Small copies cost time that is not bandwidth. Hollow: pageable memory.",
+    ),
+    spots.length === 0
+      ? empty("The traces do not say how large the copies were.")
+      : [
+          shapeLegend(keys, "copies"),
+          bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip }),
+        ],
+    grid(table, {
+      first: 12,
+      columns: [
+        { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
+        { column: "host_memory", label: "host memory" },
+        { column: "size_class_bytes", label: "from", write: (v) => f.bytes(v, true) },
+        { column: "count" },
+        { column: "bytes", write: f.bytes },
+        { column: "total_ns", label: "GPU time" },
+        { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant },
+      ],
+    }),
+  );
 }
 
 function allocations(job: Job): HTMLElement {
   const table = job.table("transfers.allocation");
-  return section("Calls that take or give back memory", table.n === 0 ? note("None: the caching allocator had all that it needed.")
-    : [note("Such calls may wait for the GPU; within steps a caching allocator should need none."), grid(table, { sort: "-total_ns", first: 12, columns: [{ column: "rank" }, { column: "call" }, { column: "calls" },
-      { column: "step_calls", label: "within steps" }, { column: "total_ns", label: "total" }, { column: "max_ns", label: "longest" }] })]);
+  return section(
+    "Calls that take or give back memory",
+    table.n === 0
+      ? note("None: the caching allocator had all that it needed.")
+      : [
+          note("Such calls may wait for the GPU; within steps a caching allocator should need none."),
+          grid(table, {
+            sort: "-total_ns",
+            first: 12,
+            columns: [
+              { column: "rank" },
+              { column: "call" },
+              { column: "calls" },
+              { column: "step_calls", label: "within steps" },
+              { column: "total_ns", label: "total" },
+              { column: "max_ns", label: "longest" },
+            ],
+          }),
+        ],
+  );
 }
 
 export const transfers: View = {
@@ -94,8 +221,13 @@ export const transfers: View = {
   render(root, { job }) {
     const charts = new Charts();
     if (job.table("transfers.kind").n === 0)
-      return void root.append(heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
-        empty("Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to mend."), allocations(job));
+      return void root.append(
+        heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
+        empty(
+          "Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to mend.",
+        ),
+        allocations(job),
+      );
     root.append(heading(...finding(job)), byKind(job), bySize(job, charts), allocations(job));
     return charts.dispose;
   },

@@ -10,11 +10,16 @@ import { empty, figure, heading, legend, link, note, prose, section, sign, tip }
 import { shortName } from "../timeline/names";
 import { href, type View } from "../view";
 
-const BARS_MAX = 8, RANKS_MAX = 8, STEPS_MAX = 200, NUMBERED_MAX = 24;
+const BARS_MAX = 8,
+  RANKS_MAX = 8,
+  STEPS_MAX = 200,
+  NUMBERED_MAX = 24;
 /** What saves less of a step [%] is no bar, and what is narrower [% of the width] no range. */
-const LEAST_PCT = 0.1, LEAST_RANGE = 1;
+const LEAST_PCT = 0.1,
+  LEAST_RANGE = 1;
 /** From this waste on the list of views has a sign; so much that may be saved is said. */
-const WASTE_PCT = 5, WORTH_PCT = 1;
+const WASTE_PCT = 5,
+  WORTH_PCT = 1;
 
 interface Group {
   readonly what: string;
@@ -32,13 +37,25 @@ const GROUPS: readonly Group[] = [
 ];
 
 const KINDS: Readonly<Record<string, string>> = {
-  compute: "Compute kernels", copy: "Copies", host: "Host work", launch: "Lags before kernels", transfer: "Transfers",
-  stall: "Stalls of the host", input: "Waiting for batches", gc: "Garbage collection (Python)",
+  compute: "Compute kernels",
+  copy: "Copies",
+  host: "Host work",
+  launch: "Lags before kernels",
+  transfer: "Transfers",
+  stall: "Stalls of the host",
+  input: "Waiting for batches",
+  gc: "Garbage collection (Python)",
 };
 /* Which pieces of the path a kind is behind. */
 const PIECES: Readonly<Record<string, readonly string[]>> = {
-  compute: ["compute"], copy: ["copy"], host: ["host", "call"], stall: ["host", "call"], input: ["host"], gc: ["host"],
-  launch: ["launch", "gap", "wait"], transfer: ["transfer"],
+  compute: ["compute"],
+  copy: ["copy"],
+  host: ["host", "call"],
+  stall: ["host", "call"],
+  input: ["host"],
+  gc: ["host"],
+  launch: ["launch", "gap", "wait"],
+  transfer: ["transfer"],
 };
 
 function items(job: Job, what: string): number[] {
@@ -48,15 +65,19 @@ function items(job: Job, what: string): number[] {
 
 /** How an item is called: of a place of the plan the rank that it adds. */
 function labelOf(job: Job, row: number): string {
-  const table = job.table("whatif.item"), what = table.text(row, "what") ?? "", name = visible(table.text(row, "name") ?? "");
+  const table = job.table("whatif.item"),
+    what = table.text(row, "what") ?? "",
+    name = visible(table.text(row, "name") ?? "");
   if (what === "plan") return `${(table.num(row, "ranks") ?? 1) > 1 ? "and " : ""}rank ${name.slice(name.lastIndexOf(",") + 1).trim()}`;
-  return what === "kind" ? KINDS[name] ?? name : what === "kernel" ? shortName(name) : what === "host" ? name : `${what} ${name}`;
+  return what === "kind" ? (KINDS[name] ?? name) : what === "kernel" ? shortName(name) : what === "host" ? name : `${what} ${name}`;
 }
 
 // Where on the path ---------------------------------------------------------------------------------
 
 function belongsTo(job: Job, row: number): (piece: Piece) => boolean {
-  const table = job.table("whatif.item"), what = table.text(row, "what"), name = table.text(row, "name") ?? "";
+  const table = job.table("whatif.item"),
+    what = table.text(row, "what"),
+    name = table.text(row, "name") ?? "";
   if (what === "rank") return (piece) => piece.rank === Number(name);
   if (what === "plan") {
     const last = Number(name.slice(name.lastIndexOf(",") + 1));
@@ -75,24 +96,31 @@ function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): str
   if (first < 0) return href("timeline", { path: 1 });
   let last = first;
   while (path[last + 1]?.step === step) last++;
-  const begin = path[first]!.begin, end = path[last]!.end, margin = Math.round((end - begin) * 0.02);
+  const begin = path[first]!.begin,
+    end = path[last]!.end,
+    margin = Math.round((end - begin) * 0.02);
   return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
 }
 
 /* The step in which most of the path lies on an item, at the longest piece of it there. */
 function linkOf(job: Job, path: readonly Piece[], row: number): string {
-  const own = path.filter(belongsTo(job, row)), sums = new Map<number, number>();
+  const own = path.filter(belongsTo(job, row)),
+    sums = new Map<number, number>();
   for (const piece of own) sums.set(piece.step, (sums.get(piece.step) ?? 0) + piece.end - piece.begin);
   let step: number | null = null;
   for (const [each, sum] of sums) if (step === null || sum > sums.get(step)!) step = each;
   const there = own.filter((piece) => piece.step === step);
-  const longest = there.reduce<Piece | undefined>((best, piece) => (best && best.end - best.begin >= piece.end - piece.begin ? best : piece), undefined);
+  const longest = there.reduce<Piece | undefined>(
+    (best, piece) => (best && best.end - best.begin >= piece.end - piece.begin ? best : piece),
+    undefined,
+  );
   return pathAt(path, step ?? worstStep(job, path), longest);
 }
 
 /* Of the steps whose path is in the page the one that loses most. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
-  const table = job.table("whatif.step"), have = new Set(path.map((piece) => piece.step));
+  const table = job.table("whatif.step"),
+    have = new Set(path.map((piece) => piece.step));
   let best = -1;
   const lost = (row: number) => (table.num(row, "step_ns") ?? 0) - (table.num(row, "ideal_ns") ?? 0);
   for (let row = 0; row < table.n; row++) if (have.has(table.num(row, "step")!) && (best < 0 || lost(row) > lost(best))) best = row;
@@ -102,14 +130,22 @@ function worstStep(job: Job, path: readonly Piece[]): number | null {
 // What would help most ------------------------------------------------------------------------------
 
 function words(job: Job, row: number, label: string): Child {
-  const table = job.table("whatif.item"), saved = table.num(row, "saved_ns"), most = table.num(row, "saved_most_ns"), next = table.num(row, "next_rank");
+  const table = job.table("whatif.item"),
+    saved = table.num(row, "saved_ns"),
+    most = table.num(row, "saved_most_ns"),
+    next = table.num(row, "next_rank");
   const hours = table.num(row, "gpu_hours_per_day");
-  return [h("b", null, label), h("br"), `${f.time(saved)} of ${wholeWord(job)} saved, ${f.percent(table.num(row, "saved_pct"), 1)}`,
+  return [
+    h("b", null, label),
+    h("br"),
+    `${f.time(saved)} of ${wholeWord(job)} saved, ${f.percent(table.num(row, "saved_pct"), 1)}`,
     most !== saved && [h("br"), `${f.time(most)}, had the time that nothing recorded explains gone, too`],
     table.cell(row, "sure") !== true && [h("br"), "Not sure: see what these figures rest on."],
-    h("br"), `${f.time(table.num(row, "path_ns"))} of the critical path lies on it`,
+    h("br"),
+    `${f.time(table.num(row, "path_ns"))} of the critical path lies on it`,
     hours !== null && [h("br"), `${f.grouped(hours, f.digitsOf(hours))} GPU hours a day`],
-    next !== null && [h("br"), `then rank ${next} has most of the path`]];
+    next !== null && [h("br"), `then rank ${next} has most of the path`],
+  ];
 }
 
 interface Scale {
@@ -119,38 +155,77 @@ interface Scale {
 }
 
 function bar(job: Job, path: readonly Piece[], row: number, scale: Scale): HTMLElement {
-  const table = job.table("whatif.item"), label = labelOf(job, row), sure = table.cell(row, "sure") === true;
-  const saved = table.num(row, "saved_ns") ?? 0, most = table.num(row, "saved_most_ns") ?? saved;
+  const table = job.table("whatif.item"),
+    label = labelOf(job, row),
+    sure = table.cell(row, "sure") === true;
+  const saved = table.num(row, "saved_ns") ?? 0,
+    most = table.num(row, "saved_most_ns") ?? saved;
   const place = (ns: number) => `${(100 * Math.max(0, ns)) / scale.most}%`;
   const write = (ns: number) => f.scaled(ns, scale.unit, scale.digits);
   const number = (column: "saved_ns" | "saved_most_ns", ns: number) => figure(job, write(ns), { table: "whatif.item", row, column });
-  const low = Math.min(saved, most), high = Math.max(saved, most);
-  const box = tip(h("div", { class: "bar-box saving-box", attr: { role: "img", "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}` } },
-    h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, attr: { "data-ns": saved }, style: { width: place(saved) } }),
-    (100 * (high - low)) / scale.most >= LEAST_RANGE && h("span", { class: "saving-range", attr: { "data-most": most }, style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` } })),
-  () => words(job, row, label));
-  return h("div", { class: "saving", attr: { role: "listitem", "data-what": table.text(row, "what") ?? "", "data-sure": String(sure) } },
-    h("a", { class: "row-label", attr: { href: linkOf(job, path, row) }, title: label.length > 28 ? cut(label, 400) : undefined }, h("bdi", null, cut(label, 100))), box,
+  const low = Math.min(saved, most),
+    high = Math.max(saved, most);
+  const box = tip(
+    h(
+      "div",
+      {
+        class: "bar-box saving-box",
+        attr: {
+          role: "img",
+          "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}`,
+        },
+      },
+      h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, attr: { "data-ns": saved }, style: { width: place(saved) } }),
+      (100 * (high - low)) / scale.most >= LEAST_RANGE &&
+        h("span", {
+          class: "saving-range",
+          attr: { "data-most": most },
+          style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` },
+        }),
+    ),
+    () => words(job, row, label),
+  );
+  return h(
+    "div",
+    { class: "saving", attr: { role: "listitem", "data-what": table.text(row, "what") ?? "", "data-sure": String(sure) } },
+    h(
+      "a",
+      { class: "row-label", attr: { href: linkOf(job, path, row) }, title: label.length > 28 ? cut(label, 400) : undefined },
+      h("bdi", null, cut(label, 100)),
+    ),
+    box,
     h("span", { class: "row-end" }, number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
-    h("span", { class: "row-end" }, figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" })));
+    h(
+      "span",
+      { class: "row-end" },
+      figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" }),
+    ),
+  );
 }
 
 function isBar(job: Job, row: number): boolean {
-  const table = job.table("whatif.item"), saved = table.num(row, "saved_ns"), whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
+  const table = job.table("whatif.item"),
+    saved = table.num(row, "saved_ns"),
+    whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
 /* What is no bar, counted; false for nothing. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
   if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // none is known
-  const table = job.table("whatif.item"), several = (n: number) => f.count(n, group.one);
-  const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)), little = small.length;
-  const most = Math.max(0, ...small.map((row) => table.num(row, "saved_most_ns") ?? 0)), whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
+  const table = job.table("whatif.item"),
+    several = (n: number) => f.count(n, group.one);
+  const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)),
+    little = small.length;
+  const most = Math.max(0, ...small.map((row) => table.num(row, "saved_most_ns") ?? 0)),
+    whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
   const untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
   const parts = [
     left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
     table.leftOut > 0 && group.what === "rank" ? "others are in the store alone" : "",
-    little > 0 ? `${several(little)} ${little === 1 ? "saves" : "save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} with what nothing recorded explains gone, too` : ""}` : "",
+    little > 0
+      ? `${several(little)} ${little === 1 ? "saves" : "save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} with what nothing recorded explains gone, too` : ""}`
+      : "",
     untried > 0 ? `${several(untried)} ${untried === 1 ? "takes" : "take"} under ${f.percent(0.05, 2)} off the critical path` : "",
   ].filter((part) => part !== "");
   return parts.length > 0 && h("p", { class: "note saving-rest" }, `${parts.join("; ")}.`);
@@ -161,25 +236,66 @@ function titleOf(job: Job, { what, title }: Group): string {
 }
 
 function savings(job: Job, path: readonly Piece[]): HTMLElement {
-  const table = job.table("whatif.item"), title = "What would help most";
+  const table = job.table("whatif.item"),
+    title = "What would help most";
   const groups = GROUPS.map((group) => {
-    const rows = items(job, group.what), bars = rows.filter((row) => isBar(job, row));
+    const rows = items(job, group.what),
+      bars = rows.filter((row) => isBar(job, row));
     if (group.what !== "plan") bars.sort((a, b) => table.num(b, "saved_ns")! - table.num(a, "saved_ns")!);
     return { group, rows, bars: bars.slice(0, BARS_MAX), left: Math.max(0, bars.length - BARS_MAX) };
-  }).filter(({ rows }) => rows.length > 0).map((each) => ({ ...each, counted: each.group.what !== "plan" && rest(job, each.group, each.rows, each.left) }))
+  })
+    .filter(({ rows }) => rows.length > 0)
+    .map((each) => ({ ...each, counted: each.group.what !== "plan" && rest(job, each.group, each.rows, each.left) }))
     .filter(({ bars, counted }) => bars.length > 0 || counted !== false);
-  const shown = groups.flatMap(({ bars }) => bars), known = job.table("whatif.job").num(0, "ideal_ns") !== null;
+  const shown = groups.flatMap(({ bars }) => bars),
+    known = job.table("whatif.job").num(0, "ideal_ns") !== null;
   const values = shown.flatMap((row) => [table.num(row, "saved_ns"), table.num(row, "saved_most_ns")]);
-  const unit = f.timeUnit(values), scale: Scale = { most: Math.max(1, ...values.map((v) => v ?? 0)), unit, digits: f.columnDigits(values, unit) };
+  const unit = f.timeUnit(values),
+    scale: Scale = { most: Math.max(1, ...values.map((v) => v ?? 0)), unit, digits: f.columnDigits(values, unit) };
   if (shown.length === 0)
-    return section(title, empty(known ? `Nothing that could be mended saves ${f.percent(LEAST_PCT, 1)} of ${wholeWord(job)}.` : "What ranks do to one another is not known, so neither is what mending one would save."));
-  const sure = shown.some((row) => table.cell(row, "sure") === true), unsure = shown.some((row) => table.cell(row, "sure") !== true), ranged = values.some((v, i) => i % 2 === 1 && v !== values[i - 1]);
-  return section(title, note(`By how much ${wholeWord(job)} is shorter with one thing as it is elsewhere, replayed: wall time, not waiting summed over ranks. A name leads to where the critical path lies on it.`),
-    legend([...(sure ? [["saved", "Saved"] as const] : []), ...(unsure ? [["unsure", "Saved, but not sure"] as const] : []), ...(ranged ? [["most", "With what nothing recorded explains gone, too"] as const] : [])]),
-    h("div", { class: "savings" },
-      h("div", { class: "saving head", attr: { "aria-hidden": true } }, h("span"), h("span"), h("span", { class: "row-end" }, unit.name), h("span", { class: "row-end" }, "share")),
-      groups.map(({ group, bars, counted }) => [h("div", { class: "stack-heading" }, titleOf(job, group)),
-        h("div", { attr: { role: "list", "aria-label": titleOf(job, group) } }, bars.map((row) => bar(job, path, row, scale))), counted])));
+    return section(
+      title,
+      empty(
+        known
+          ? `Nothing that could be mended saves ${f.percent(LEAST_PCT, 1)} of ${wholeWord(job)}.`
+          : "What ranks do to one another is not known, so neither is what mending one would save.",
+      ),
+    );
+  const sure = shown.some((row) => table.cell(row, "sure") === true),
+    unsure = shown.some((row) => table.cell(row, "sure") !== true),
+    ranged = values.some((v, i) => i % 2 === 1 && v !== values[i - 1]);
+  return section(
+    title,
+    note(
+      `By how much ${wholeWord(job)} is shorter with one thing as it is elsewhere, replayed: wall time, not waiting summed over ranks. A name leads to where the critical path lies on it.`,
+    ),
+    legend([
+      ...(sure ? [["saved", "Saved"] as const] : []),
+      ...(unsure ? [["unsure", "Saved, but not sure"] as const] : []),
+      ...(ranged ? [["most", "With what nothing recorded explains gone, too"] as const] : []),
+    ]),
+    h(
+      "div",
+      { class: "savings" },
+      h(
+        "div",
+        { class: "saving head", attr: { "aria-hidden": true } },
+        h("span"),
+        h("span"),
+        h("span", { class: "row-end" }, unit.name),
+        h("span", { class: "row-end" }, "share"),
+      ),
+      groups.map(({ group, bars, counted }) => [
+        h("div", { class: "stack-heading" }, titleOf(job, group)),
+        h(
+          "div",
+          { attr: { role: "list", "aria-label": titleOf(job, group) } },
+          bars.map((row) => bar(job, path, row, scale)),
+        ),
+        counted,
+      ]),
+    ),
+  );
 }
 
 // Steps -----------------------------------------------------------------------------------------------
@@ -188,56 +304,131 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
 function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("whatif.step");
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
-  const all = table.n + table.leftOut, each = Math.ceil(all / STEPS_MAX), length = (row: number) => table.num(row, "step_ns") ?? 0;
-  const low = table.least("step") ?? 0, high = table.most("step") ?? 0, runs = new Map<number, number>();
+  const all = table.n + table.leftOut,
+    each = Math.ceil(all / STEPS_MAX),
+    length = (row: number) => table.num(row, "step_ns") ?? 0;
+  const low = table.least("step") ?? 0,
+    high = table.most("step") ?? 0,
+    runs = new Map<number, number>();
   for (const row of table.rows.keys()) {
     const place = table.leftOut === 0 ? row : ((table.num(row, "step")! - low) / (high - low + 1)) * all;
-    const run = Math.floor(place / each), best = runs.get(run);
+    const run = Math.floor(place / each),
+      best = runs.get(run);
     if (best === undefined || length(row) > length(best)) runs.set(run, row);
   }
   const columns = [...runs.values()];
-  const most = Math.max(1, ...columns.map(length)), numbered = Math.ceil(columns.length / NUMBERED_MAX), unit = f.timeUnit([most]);
+  const most = Math.max(1, ...columns.map(length)),
+    numbered = Math.ceil(columns.length / NUMBERED_MAX),
+    unit = f.timeUnit([most]);
   const place = (ns: number) => `${(100 * Math.max(0, ns)) / most}%`;
   const column = (row: number, i: number) => {
-    const ns = length(row), ideal = table.num(row, "ideal_ns"), lost = ideal === null ? 0 : Math.max(0, ns - ideal), step = table.num(row, "step");
-    const best = table.num(row, "best_rank"), partial = table.cell(row, "partial") === true;
-    const shown = tip(h("a", { class: "cell step-column", attr: { href: pathAt(path, step), "data-step": step ?? "", "data-ns": ns, "data-ideal": ideal ?? "", "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}` } },
-      h("span", { class: "piece fill-saved", style: { height: place(lost) } }), h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } })),
-    () => [h("b", null, stepWord(job, step)), h("br"), `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
-      best !== null && [h("br"), `mending rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`], partial && [h("br"), "not all ranks recorded it"]]);
+    const ns = length(row),
+      ideal = table.num(row, "ideal_ns"),
+      lost = ideal === null ? 0 : Math.max(0, ns - ideal),
+      step = table.num(row, "step");
+    const best = table.num(row, "best_rank"),
+      partial = table.cell(row, "partial") === true;
+    const shown = tip(
+      h(
+        "a",
+        {
+          class: "cell step-column",
+          attr: {
+            href: pathAt(path, step),
+            "data-step": step ?? "",
+            "data-ns": ns,
+            "data-ideal": ideal ?? "",
+            "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
+          },
+        },
+        h("span", { class: "piece fill-saved", style: { height: place(lost) } }),
+        h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } }),
+      ),
+      () => [
+        h("b", null, stepWord(job, step)),
+        h("br"),
+        `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
+        best !== null && [h("br"), `mending rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`],
+        partial && [h("br"), "not all ranks recorded it"],
+      ],
+    );
     return h("div", { class: "step-place" }, shown, h("span", { class: "step-number" }, i % numbered === 0 ? String(step) : ""));
   };
-  return section("Step by step", note(`Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}`),
-    legend([["saved", `Saved with everything at ${paceWord(job)}`], ["ideal", "What is left"]]),
-    h("div", { class: "step-strip" }, columns.map(column)));
+  return section(
+    "Step by step",
+    note(
+      `Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}`,
+    ),
+    legend([
+      ["saved", `Saved with everything at ${paceWord(job)}`],
+      ["ideal", "What is left"],
+    ]),
+    h("div", { class: "step-strip" }, columns.map(column)),
+  );
 }
 
 // The path --------------------------------------------------------------------------------------------
 
 const PARTS: readonly Part[] = [
-  { key: "compute", label: "Compute" }, { key: "copies", label: "Copies" }, { key: "transfer", label: "Transfer" }, { key: "unmatched", label: "Communication that joins no ranks" },
-  { key: "hostwork", label: "Host, between calls" }, { key: "held", label: "Runtime and driver calls" }, { key: "sync", label: "Ends of calls that waited for the GPU" },
-  { key: "between", label: "Lags before events" }, { key: "rest", label: "Before anything recorded" },
+  { key: "compute", label: "Compute" },
+  { key: "copies", label: "Copies" },
+  { key: "transfer", label: "Transfer" },
+  { key: "unmatched", label: "Communication that joins no ranks" },
+  { key: "hostwork", label: "Host, between calls" },
+  { key: "held", label: "Runtime and driver calls" },
+  { key: "sync", label: "Ends of calls that waited for the GPU" },
+  { key: "between", label: "Lags before events" },
+  { key: "rest", label: "Before anything recorded" },
 ];
 
 function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
-  const table = job.table("criticalpath.rank"), steps = job.table("criticalpath.step");
-  const order = [...table.rows.keys()].filter((row) => (table.num(row, "path_ns") ?? 0) > 0).sort((a, b) => table.num(b, "path_ns")! - table.num(a, "path_ns")!);
+  const table = job.table("criticalpath.rank"),
+    steps = job.table("criticalpath.step");
+  const order = [...table.rows.keys()]
+    .filter((row) => (table.num(row, "path_ns") ?? 0) > 0)
+    .sort((a, b) => table.num(b, "path_ns")! - table.num(a, "path_ns")!);
   if (order.length === 0) return null;
   const parts = (row: number) => {
     const v = (column: Parameters<typeof table.num>[1]) => table.num(row, column) ?? 0;
-    return [v("compute_ns"), v("copy_ns"), v("transfer_ns"), v("comm_ns"), v("host_ns"), v("call_ns"), v("sync_ns"), v("launch_ns") + v("gap_ns") + v("wait_ns"), v("before_ns")];
+    return [
+      v("compute_ns"),
+      v("copy_ns"),
+      v("transfer_ns"),
+      v("comm_ns"),
+      v("host_ns"),
+      v("call_ns"),
+      v("sync_ns"),
+      v("launch_ns") + v("gap_ns") + v("wait_ns"),
+      v("before_ns"),
+    ];
   };
   const shown = order.slice(0, RANKS_MAX).map((row) => ({
-    label: `rank ${table.num(row, "rank")}`, values: parts(row), href: rankLink(path, table.num(row, "rank")), share: table.num(row, "path_share"), data: { "data-rank": table.num(row, "rank") ?? "" },
+    label: `rank ${table.num(row, "rank")}`,
+    values: parts(row),
+    href: rankLink(path, table.num(row, "rank")),
+    share: table.num(row, "path_share"),
+    data: { "data-rank": table.num(row, "rank") ?? "" },
   }));
-  const used = PARTS.filter((_, p) => shown.some((row) => row.values[p]! > 0)), inPage = new Set(path.map((piece) => piece.step)).size;
-  return section("Where the critical path lies",
-    note("The chain that decides when each step ends, over all steps.", severalRanks(job) && " Where ranks meet it goes on with the one that came last, so that it never waits; other ranks have slack."),
+  const used = PARTS.filter((_, p) => shown.some((row) => row.values[p]! > 0)),
+    inPage = new Set(path.map((piece) => piece.step)).size;
+  return section(
+    "Where the critical path lies",
+    note(
+      "The chain that decides when each step ends, over all steps.",
+      severalRanks(job) && " Where ranks meet it goes on with the one that came last, so that it never waits; other ranks have slack.",
+    ),
     legend(used.map((part) => [part.key, part.label])),
     stacks(shown, { parts: PARTS, end: (row) => f.percent(100 * ((row as (typeof shown)[number]).share ?? 0), 1) }),
-    order.length > shown.length && note(`${f.count(order.length - shown.length, "more rank has", "more ranks have")} less of it; `, link("all of them", "tables", { name: "criticalpath.rank" })),
-    job.leftOut("criticalpath.piece") > 0 && note(`This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}; tmerge show criticalpath.piece has all.`));
+    order.length > shown.length &&
+      note(
+        `${f.count(order.length - shown.length, "more rank has", "more ranks have")} less of it; `,
+        link("all of them", "tables", { name: "criticalpath.rank" }),
+      ),
+    job.leftOut("criticalpath.piece") > 0 &&
+      note(
+        `This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}; tmerge show criticalpath.piece has all.`,
+      ),
+  );
 }
 
 function rankLink(path: readonly Piece[], rank: number | null): string {
@@ -262,16 +453,22 @@ function title(job: Job): string {
 
 function figures(job: Job): HTMLElement {
   const table = job.table("whatif.job");
-  const show = (column: "step_ns" | "ideal_ns" | "slowdown" | "waste_pct" | "worker_share" | "stage_share", write: (value: number | null) => string) =>
-    figure(job, write(table.num(0, column)), { table: "whatif.job", row: 0, column });
+  const show = (
+    column: "step_ns" | "ideal_ns" | "slowdown" | "waste_pct" | "worker_share" | "stage_share",
+    write: (value: number | null) => string,
+  ) => figure(job, write(table.num(0, column)), { table: "whatif.job", row: 0, column });
   const doc = (column: Parameters<typeof table.place>[0]) => table.columns[table.place(column)]?.doc ?? "";
   return band([
     { label: hasSteps(job) ? "Mean step" : "Recording", doc: doc("step_ns"), value: show("step_ns", f.time) },
     { label: `At ${paceWord(job)}`, doc: doc("ideal_ns"), value: show("ideal_ns", f.time) },
     { label: "Slowdown S", doc: doc("slowdown"), value: show("slowdown", (v) => (v === null ? f.NONE : f.grouped(v, 3))) },
     { label: "Waste", doc: doc("waste_pct"), value: show("waste_pct", (v) => f.percent(v, 1)) },
-    ...(severalRanks(job) ? [{ label: "Worst 3 % of ranks", doc: doc("worker_share"), value: show("worker_share", f.ratio), below: "of the waste" }] : []),
-    ...(table.num(0, "stage_share") === null ? [] : [{ label: "Last stage", doc: doc("stage_share"), value: show("stage_share", f.ratio), below: "of the waste" }]),
+    ...(severalRanks(job)
+      ? [{ label: "Worst 3 % of ranks", doc: doc("worker_share"), value: show("worker_share", f.ratio), below: "of the waste" }]
+      : []),
+    ...(table.num(0, "stage_share") === null
+      ? []
+      : [{ label: "Last stage", doc: doc("stage_share"), value: show("stage_share", f.ratio), below: "of the waste" }]),
   ]);
 }
 
@@ -279,18 +476,44 @@ export const whatif: View = {
   id: "whatif",
   title: "What if",
   group: "",
-  needs: ["job.rank", "stragglers.job", "whatif.job", "whatif.item", "whatif.step", "criticalpath.step", "criticalpath.rank", "criticalpath.piece"],
+  needs: [
+    "job.rank",
+    "stragglers.job",
+    "whatif.job",
+    "whatif.item",
+    "whatif.step",
+    "criticalpath.step",
+    "criticalpath.rank",
+    "criticalpath.piece",
+  ],
   shown: (job) => job.rowsOf("whatif.job") > 0,
   state: (job) => {
     const table = job.table("whatif.job");
     return table.cell(0, "sure") === true && (table.num(0, "waste_pct") ?? 0) >= WASTE_PCT ? "warn" : undefined;
   },
   render(root, { job }) {
-    const table = job.table("whatif.job"), path = pathOf(job), headline = table.text(0, "headline"), sure = table.cell(0, "sure") === true;
-    const found = straggling(job).state, named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null;
-    const said = [named, headline].filter((text): text is string => text !== null).map((text) => prose(text.replace(/[^.]$/, "$&."))).join(" ");
-    root.append(said ? heading(title(job), said) : heading(title(job)), figures(job),
-      h("div", { class: "whatif-sure" }, sign(sure ? "good" : "warn"), h("p", null, h("b", null, sure ? "These figures hold. " : "These figures are not sure. "), prose(table.text(0, "evidence")))),
-      savings(job, path), stepStrip(job, path) ?? "", pathSection(job, path) ?? "");
+    const table = job.table("whatif.job"),
+      path = pathOf(job),
+      headline = table.text(0, "headline"),
+      sure = table.cell(0, "sure") === true;
+    const found = straggling(job).state,
+      named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null;
+    const said = [named, headline]
+      .filter((text): text is string => text !== null)
+      .map((text) => prose(text.replace(/[^.]$/, "$&.")))
+      .join(" ");
+    root.append(
+      said ? heading(title(job), said) : heading(title(job)),
+      figures(job),
+      h(
+        "div",
+        { class: "whatif-sure" },
+        sign(sure ? "good" : "warn"),
+        h("p", null, h("b", null, sure ? "These figures hold. " : "These figures are not sure. "), prose(table.text(0, "evidence"))),
+      ),
+      savings(job, path),
+      stepStrip(job, path) ?? "",
+      pathSection(job, path) ?? "",
+    );
   },
 };

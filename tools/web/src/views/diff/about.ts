@@ -12,13 +12,33 @@ export const about: View = {
   group: "The data",
   needs: ["diff.side", "diff.job", "diff.kernel"],
   render(root, { job }) {
-    const doc = <N extends TableName>(table: N, column: ColumnOf<N>) => job.table(table).columns.find((each) => each.name === column)?.doc ?? "";
-    root.append(heading("About the data", "Which stores were compared, and how a change is told from chance. Nothing of this page is loaded from elsewhere."),
+    const doc = <N extends TableName>(table: N, column: ColumnOf<N>) =>
+      job.table(table).columns.find((each) => each.name === column)?.doc ?? "";
+    root.append(
+      heading(
+        "About the data",
+        "Which stores were compared, and how a change is told from chance. Nothing of this page is loaded from elsewhere.",
+      ),
       sideCards(job),
-      section("How changes are judged", h("dl", { class: "facts-list" }, ([
-        ["A and B of a figure", doc("diff.job", "a")], ["Noise", doc("diff.job", "noise")], ["Verdict on a figure", doc("diff.job", "verdict")],
-        ["Noise of a kernel", doc("diff.kernel", "noise_ns")], ["Verdict on a kernel", doc("diff.kernel", "verdict")], ["Role of a rank", doc("diff.rank", "role")],
-      ] as const).map(([label, text]) => [h("dt", null, label), h("dd", null, text)]))),
-      section("Made by", h("dl", { class: "facts-list" }, h("dt", null, "tmerge"), h("dd", null, name(job.version)))), licences());
+      section(
+        "How changes are judged",
+        h(
+          "dl",
+          { class: "facts-list" },
+          (
+            [
+              ["A and B of a figure", doc("diff.job", "a")],
+              ["Noise", doc("diff.job", "noise")],
+              ["Verdict on a figure", doc("diff.job", "verdict")],
+              ["Noise of a kernel", doc("diff.kernel", "noise_ns")],
+              ["Verdict on a kernel", doc("diff.kernel", "verdict")],
+              ["Role of a rank", doc("diff.rank", "role")],
+            ] as const
+          ).map(([label, text]) => [h("dt", null, label), h("dd", null, text)]),
+        ),
+      ),
+      section("Made by", h("dl", { class: "facts-list" }, h("dt", null, "tmerge"), h("dd", null, name(job.version)))),
+      licences(),
+    );
   },
 };

@@ -76,7 +76,8 @@ const LEAST_WEIGHT = 0.1;
 
 /** How much a change matters: of times in percent of A's step, of shares in points, else in percent. */
 function weight(table: Figures, row: number, step: number): number {
-  const change = table.num(row, "change"), unit = table.text(row, "unit");
+  const change = table.num(row, "change"),
+    unit = table.text(row, "unit");
   if (change === null) return 100; // in A or B alone
   if (unit === "%") return Math.abs(change);
   if (unit === "ns" && step > 0) return (100 * Math.abs(change)) / step;
@@ -85,7 +86,8 @@ function weight(table: Figures, row: number, step: number): number {
 
 /** Those of these rows that changed, the weightiest first. */
 export function changed(table: Figures, rows: readonly number[], step: number): number[] {
-  return rows.filter((row) => isChange(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
+  return rows
+    .filter((row) => isChange(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
     .sort((x, y) => weight(table, y, step) - weight(table, x, step) || x - y);
 }
 

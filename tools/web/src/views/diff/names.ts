@@ -21,14 +21,16 @@ interface Times {
 }
 
 function timesOf(table: Names, row: number): Times {
-  const a = table.num(row, "a_ns") ?? 0, b = table.num(row, "b_ns") ?? 0;
+  const a = table.num(row, "a_ns") ?? 0,
+    b = table.num(row, "b_ns") ?? 0;
   if (a !== 0 || b !== 0 || table.place("a_host_ns") < 0) return { a, b, host: false };
   return { a: table.num(row, "a_host_ns") ?? 0, b: table.num(row, "b_host_ns") ?? 0, host: true };
 }
 
 function calls(table: Names, row: number): string {
   const write = (value: number) => f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
-  const a = table.num(row, "a_calls") ?? 0, b = table.num(row, "b_calls") ?? 0;
+  const a = table.num(row, "a_calls") ?? 0,
+    b = table.num(row, "b_calls") ?? 0;
   return Math.abs(a - b) < 0.005 ? write(a) : `${write(a)} → ${write(b)}`;
 }
 
@@ -39,34 +41,75 @@ interface Digits {
 
 /* Time that B has and A had not goes to the right, in B's colour; what A had and B has not to the left. */
 function changeRow(table: Names, row: number, scale: number, unit: f.Unit, digits: Digits): HTMLElement {
-  const { a, b, host } = timesOf(table, row), change = b - a, noise = table.num(row, "noise_ns");
+  const { a, b, host } = timesOf(table, row),
+    change = b - a,
+    noise = table.num(row, "noise_ns");
   const percent = (value: number) => `${(50 * Math.min(scale, Math.abs(value))) / scale}%`;
-  const text = table.text(row, "name") ?? "", verdict = table.text(row, "verdict") ?? "";
-  const bar = h("div", { class: "change-bar", attr: { role: "img", "aria-label": `${verdict}, ${signed(change, f.time(Math.abs(change)))}` } },
-    h("span", { class: `piece ${change >= 0 ? "fill-b gain" : "fill-a loss"}`, style: { width: percent(change) }, attr: { "data-value": change } }),
-    noise !== null && h("span", { class: "whisker", style: { left: `calc(50% - ${percent(noise)})`, right: `calc(50% - ${percent(noise)})` } }));
-  return h("div", { class: "change", attr: { "data-row": row } },
-    h("span", { class: "change-verdict" }, verdict), h("span", { class: "change-name" }, name(text, 120), host && " (on the host)"),
-    tip(bar, () => [h("b", null, name(text)), h("br"), `A ${f.time(a)}, B ${f.time(b)}, a rank in a step`, h("br"),
-      noise === null ? "noise not known" : `noise ±${f.time(noise)}`]),
+  const text = table.text(row, "name") ?? "",
+    verdict = table.text(row, "verdict") ?? "";
+  const bar = h(
+    "div",
+    { class: "change-bar", attr: { role: "img", "aria-label": `${verdict}, ${signed(change, f.time(Math.abs(change)))}` } },
+    h("span", {
+      class: `piece ${change >= 0 ? "fill-b gain" : "fill-a loss"}`,
+      style: { width: percent(change) },
+      attr: { "data-value": change },
+    }),
+    noise !== null &&
+      h("span", { class: "whisker", style: { left: `calc(50% - ${percent(noise)})`, right: `calc(50% - ${percent(noise)})` } }),
+  );
+  return h(
+    "div",
+    { class: "change", attr: { "data-row": row } },
+    h("span", { class: "change-verdict" }, verdict),
+    h("span", { class: "change-name" }, name(text, 120), host && " (on the host)"),
+    tip(bar, () => [
+      h("b", null, name(text)),
+      h("br"),
+      `A ${f.time(a)}, B ${f.time(b)}, a rank in a step`,
+      h("br"),
+      noise === null ? "noise not known" : `noise ±${f.time(noise)}`,
+    ]),
     [a, b].map((value) => h("span", { class: "pair-value" }, f.scaled(value, unit, digits.time))),
     h("span", { class: "pair-value" }, signed(change, f.scaled(Math.abs(change), unit, digits.change))),
-    h("span", { class: "pair-value calls" }, calls(table, row)));
+    h("span", { class: "pair-value calls" }, calls(table, row)),
+  );
 }
 
 function changes(context: Context, table: Names, rows: readonly number[]): HTMLElement {
   const times = rows.map((row) => timesOf(table, row));
   const values = times.flatMap(({ a, b }) => [a, b]);
   const unit = f.timeUnit(values);
-  const digits = { time: f.columnDigits(values, unit), change: f.columnDigits(times.map(({ a, b }) => b - a), unit) };
+  const digits = {
+    time: f.columnDigits(values, unit),
+    change: f.columnDigits(
+      times.map(({ a, b }) => b - a),
+      unit,
+    ),
+  };
   const scale = Math.max(1, ...times.map(({ a, b }) => Math.abs(b - a)));
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
-  return h("div", null, sidesLegend(),
-    h("div", { class: "change head" }, h("span", { class: "change-verdict" }), h("span", { class: "change-name" }),
+  return h(
+    "div",
+    null,
+    sidesLegend(),
+    h(
+      "div",
+      { class: "change head" },
+      h("span", { class: "change-verdict" }),
+      h("span", { class: "change-name" }),
       h("div", { class: "change-bar" }, h("span", { class: "left" }, "less in B"), h("span", { class: "right" }, "more in B")),
-      [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span", { class: "pair-value" }, text)), h("span", { class: "pair-value calls" }, "calls")),
+      [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span", { class: "pair-value" }, text)),
+      h("span", { class: "pair-value calls" }, "calls"),
+    ),
     rows.slice(0, all ? rows.length : SHOWN).map((row) => changeRow(table, row, scale, unit, digits)),
-    !all && h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${f.grouped(rows.length)}`)));
+    !all &&
+      h(
+        "p",
+        { class: "more" },
+        h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${f.grouped(rows.length)}`),
+      ),
+  );
 }
 
 function counts(table: Names): Map<string, number> {
@@ -79,30 +122,63 @@ function counts(table: Names): Map<string, number> {
 }
 
 const COLUMNS: readonly GridColumn<Names["name"]>[] = [
-  { column: "name" }, { column: "verdict" }, { column: "a_ns", label: "A" }, { column: "b_ns", label: "B" }, { column: "change_ns", label: "B − A" }, { column: "change_pct", label: "change" },
-  { column: "noise_ns", label: "noise" }, { column: "a_calls", label: "calls in A" }, { column: "b_calls", label: "calls in B" }, { column: "a_mean_ns", label: "mean in A" },
-  { column: "b_mean_ns", label: "mean in B" }, { column: "a_host_ns", label: "on the host in A" }, { column: "b_host_ns", label: "in B" }, { column: "host_change_ns", label: "change on the host" },
+  { column: "name" },
+  { column: "verdict" },
+  { column: "a_ns", label: "A" },
+  { column: "b_ns", label: "B" },
+  { column: "change_ns", label: "B − A" },
+  { column: "change_pct", label: "change" },
+  { column: "noise_ns", label: "noise" },
+  { column: "a_calls", label: "calls in A" },
+  { column: "b_calls", label: "calls in B" },
+  { column: "a_mean_ns", label: "mean in A" },
+  { column: "b_mean_ns", label: "mean in B" },
+  { column: "a_host_ns", label: "on the host in A" },
+  { column: "b_host_ns", label: "in B" },
+  { column: "host_change_ns", label: "change on the host" },
 ];
 
 function render(root: HTMLElement, context: Context, title: string, table: Names): void {
-  const found = counts(table), n = [...found.values()].reduce((sum, each) => sum + each, 0);
+  const found = counts(table),
+    n = [...found.values()].reduce((sum, each) => sum + each, 0);
   const words = [...found].map(([verdict, count]) => `${f.grouped(count)} ${verdict}`).join(", ");
-  root.append(heading(title, "Times of a rank in a step. A bar to the right is time that B takes more, to the left less; the whisker shows what may be chance."));
+  root.append(
+    heading(
+      title,
+      "Times of a rank in a step. A bar to the right is time that B takes more, to the left less; the whisker shows what may be chance.",
+    ),
+  );
   if (table.n === 0) return void root.append(empty("Neither A nor B has any."));
-  root.append(note(n === 0 ? `None of ${f.grouped(table.n)} changed beyond noise.` : `${words}; ${f.grouped(table.n - n)} without a change beyond noise.`));
+  root.append(
+    note(
+      n === 0
+        ? `None of ${f.grouped(table.n)} changed beyond noise.`
+        : `${words}; ${f.grouped(table.n - n)} without a change beyond noise.`,
+    ),
+  );
   const chosen = context.params.get("verdict") ?? "";
   const verdict = found.has(chosen) ? chosen : "all";
-  const rows = table.rows.map((_, row) => row).filter((row) => (verdict === "all" ? isChange(table.text(row, "verdict")) : table.text(row, "verdict") === verdict));
+  const rows = table.rows
+    .map((_, row) => row)
+    .filter((row) => (verdict === "all" ? isChange(table.text(row, "verdict")) : table.text(row, "verdict") === verdict));
   if (found.size > 1)
-    root.append(controls(segmented("Show", [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)], verdict,
-      (v) => context.redraw({ verdict: v === "all" ? null : v, all: null }))));
+    root.append(
+      controls(
+        segmented("Show", [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)], verdict, (v) =>
+          context.redraw({ verdict: v === "all" ? null : v, all: null }),
+        ),
+      ),
+    );
   if (rows.length > 0) root.append(changes(context, table, rows));
   root.append(section("All, as a table", grid(table, { columns: COLUMNS })));
 }
 
 function view(id: string, title: string, name: Names["name"]): View {
   return {
-    id, title, group: "", needs: [name],
+    id,
+    title,
+    group: "",
+    needs: [name],
     render: (root, context) => render(root, context, title, context.job.table(name)),
   };
 }

@@ -9,18 +9,42 @@ export const SIDES = ["a", "b"] as const;
 export type Side = (typeof SIDES)[number];
 
 export function sidesLegend(): HTMLElement {
-  return legend([["a", "A, before"], ["b", "B, after"]]);
+  return legend([
+    ["a", "A, before"],
+    ["b", "B, after"],
+  ]);
 }
 
 /** Two bars; the noise is drawn around the end of A's, so that a B beyond it is a change. */
-export function pairBars(values: Readonly<Record<Side, number | null>>, noise: number | null, scale: number, words: string, content: () => Child): HTMLElement {
+export function pairBars(
+  values: Readonly<Record<Side, number | null>>,
+  noise: number | null,
+  scale: number,
+  words: string,
+  content: () => Child,
+): HTMLElement {
   const percent = (value: number) => `${(100 * Math.max(0, Math.min(scale, value))) / (scale || 1)}%`;
-  const box = h("div", { class: "pair-bars", attr: { role: "img", "aria-label": words } }, SIDES.map((side) =>
-    values[side] === null ? h("span", { class: "absent" })
-      : h("span", { class: `piece fill-${side}`, style: { width: percent(values[side]) }, attr: { "data-side": side, "data-value": values[side] } })));
+  const box = h(
+    "div",
+    { class: "pair-bars", attr: { role: "img", "aria-label": words } },
+    SIDES.map((side) =>
+      values[side] === null
+        ? h("span", { class: "absent" })
+        : h("span", {
+            class: `piece fill-${side}`,
+            style: { width: percent(values[side]) },
+            attr: { "data-side": side, "data-value": values[side] },
+          }),
+    ),
+  );
   if (noise !== null && values.a !== null)
-    box.append(h("span", { class: "whisker", attr: { "data-noise": noise },
-      style: { left: percent(values.a - noise), right: `${100 - (100 * Math.min(scale, values.a + noise)) / (scale || 1)}%` } }));
+    box.append(
+      h("span", {
+        class: "whisker",
+        attr: { "data-noise": noise },
+        style: { left: percent(values.a - noise), right: `${100 - (100 * Math.min(scale, values.a + noise)) / (scale || 1)}%` },
+      }),
+    );
   return tip(box, content);
 }
 
@@ -36,7 +60,11 @@ function groupsOf(table: Figures, rows: readonly number[]): Group[] {
   return [
     { title: "Time of a rank in a step", unit: "ns", rows: of("ns") },
     { title: "Shares", unit: "%", rows: of("%") },
-    { title: "Counts and sizes, each on a scale of its own", unit: null, rows: rows.filter((row) => !["ns", "%"].includes(table.text(row, "unit") ?? "")) },
+    {
+      title: "Counts and sizes, each on a scale of its own",
+      unit: null,
+      rows: rows.filter((row) => !["ns", "%"].includes(table.text(row, "unit") ?? "")),
+    },
   ].filter((group) => group.rows.length > 0);
 }
 
@@ -46,34 +74,84 @@ function largest(table: Figures, rows: readonly number[]): number {
 
 /** Figures as pairs of bars, in the order of the rows; @p scales: those of others beside it. */
 export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRows: readonly number[] = rows): HTMLElement {
-  return h("div", { class: "pairs" }, groupsOf(table, rows).map((group) => {
-    const all = scaleRows.filter((row) => table.text(row, "unit") === group.unit);
-    const scale = group.unit === null ? null : largest(table, all);
-    const unit = group.unit === "ns" ? f.timeUnit(all.flatMap((row) => SIDES.map((side) => table.num(row, side)))) : null;
-    const digits = unit ? f.columnDigits([largest(table, all)], unit) : 0;
-    const inUnit = unit ? `, ${unit.name}` : group.unit === "%" ? ", %" : "";
-    return [
-      h("div", { class: "pair head" }, h("span", { class: "pair-name" }, group.title), h("span", { class: "pair-bars" }),
-        [`A${inUnit}`, `B${inUnit}`, "change"].map((text) => h("span", { class: "pair-value" }, text))),
-      group.rows.map((row) => pair(job, table, row, scale ?? largest(table, [row]), (value) => (
-        value === null ? f.NONE : unit ? f.scaled(value, unit, digits) : group.unit === "%" ? f.grouped(value, 1)
-          : write(value, table.text(row, "unit"), table.text(row, "figure") ?? "")))),
-    ];
-  }));
+  return h(
+    "div",
+    { class: "pairs" },
+    groupsOf(table, rows).map((group) => {
+      const all = scaleRows.filter((row) => table.text(row, "unit") === group.unit);
+      const scale = group.unit === null ? null : largest(table, all);
+      const unit = group.unit === "ns" ? f.timeUnit(all.flatMap((row) => SIDES.map((side) => table.num(row, side)))) : null;
+      const digits = unit ? f.columnDigits([largest(table, all)], unit) : 0;
+      const inUnit = unit ? `, ${unit.name}` : group.unit === "%" ? ", %" : "";
+      return [
+        h(
+          "div",
+          { class: "pair head" },
+          h("span", { class: "pair-name" }, group.title),
+          h("span", { class: "pair-bars" }),
+          [`A${inUnit}`, `B${inUnit}`, "change"].map((text) => h("span", { class: "pair-value" }, text)),
+        ),
+        group.rows.map((row) =>
+          pair(job, table, row, scale ?? largest(table, [row]), (value) =>
+            value === null
+              ? f.NONE
+              : unit
+                ? f.scaled(value, unit, digits)
+                : group.unit === "%"
+                  ? f.grouped(value, 1)
+                  : write(value, table.text(row, "unit"), table.text(row, "figure") ?? ""),
+          ),
+        ),
+      ];
+    }),
+  );
 }
 
 function pair(job: Job, table: Figures, row: number, scale: number, short: (value: number | null) => string): HTMLElement {
-  const id = table.text(row, "figure") ?? "", unit = table.text(row, "unit"), verdict = table.text(row, "verdict");
-  const [a, b, change, noise] = (["a", "b", "change", "noise"] as const).map((column) => table.num(row, column)) as [number | null, number | null, number | null, number | null];
+  const id = table.text(row, "figure") ?? "",
+    unit = table.text(row, "unit"),
+    verdict = table.text(row, "verdict");
+  const [a, b, change, noise] = (["a", "b", "change", "noise"] as const).map((column) => table.num(row, column)) as [
+    number | null,
+    number | null,
+    number | null,
+    number | null,
+  ];
   const pct = table.num(row, "change_pct");
   const text = (value: number | null) => write(value, unit, id);
   const words = `${labelOf(id)}: A ${text(a)}, B ${text(b)}, ${verdict ?? ""}`;
-  const cell = (side: Side, value: number | null) => h("span", { class: "pair-value" }, figure(job, short(value), { table: table.name, row, column: side }));
-  return h("div", { class: "pair", attr: { "data-figure": id } },
-    h("span", { class: "pair-name" }, isChange(verdict) ? sign(stateOf(id, verdict)) : h("span", { class: "no-sign" }), h("span", null, labelOf(id), h("small", null, ` ${verdict ?? ""}`))),
+  const cell = (side: Side, value: number | null) =>
+    h("span", { class: "pair-value" }, figure(job, short(value), { table: table.name, row, column: side }));
+  return h(
+    "div",
+    { class: "pair", attr: { "data-figure": id } },
+    h(
+      "span",
+      { class: "pair-name" },
+      isChange(verdict) ? sign(stateOf(id, verdict)) : h("span", { class: "no-sign" }),
+      h("span", null, labelOf(id), h("small", null, ` ${verdict ?? ""}`)),
+    ),
     pairBars({ a, b }, noise, scale, words, () => [
-      h("b", null, id), h("br"), `A ${text(a)}, B ${text(b)}`, h("br"), `change ${writeChange(change, unit, id)}`, h("br"),
-      noise === null ? "no noise is known" : `noise ±${unit === "%" ? `${f.grouped(noise, 1)} points` : write(noise, unit, id)}: drawn around the end of A`]),
-    cell("a", a), cell("b", b),
-    h("span", { class: "pair-value" }, change === 0 ? "0" : unit === "%" || pct === null ? writeChange(change, unit, id) : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`)));
+      h("b", null, id),
+      h("br"),
+      `A ${text(a)}, B ${text(b)}`,
+      h("br"),
+      `change ${writeChange(change, unit, id)}`,
+      h("br"),
+      noise === null
+        ? "no noise is known"
+        : `noise ±${unit === "%" ? `${f.grouped(noise, 1)} points` : write(noise, unit, id)}: drawn around the end of A`,
+    ]),
+    cell("a", a),
+    cell("b", b),
+    h(
+      "span",
+      { class: "pair-value" },
+      change === 0
+        ? "0"
+        : unit === "%" || pct === null
+          ? writeChange(change, unit, id)
+          : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`),
+    ),
+  );
 }

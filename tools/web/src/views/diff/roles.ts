@@ -8,7 +8,8 @@ import { isChange, labelOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 
 function titleOf(table: Table<"diff.rank">, row: number): string {
-  const a = table.text(row, "a_ranks"), b = table.text(row, "b_ranks");
+  const a = table.text(row, "a_ranks"),
+    b = table.text(row, "b_ranks");
   const one = (ranks: string | null) => (ranks !== null && /^\d+$/.test(ranks) ? `Rank ${ranks}` : `Ranks ${ranks ?? "none"}`);
   return a === b ? one(a) : `${one(a)} of A, ${one(b).toLowerCase()} of B`;
 }
@@ -20,7 +21,12 @@ export const roles: View = {
   needs: ["diff.rank", "diff.side"],
   render(root, { job }) {
     const table = job.table("diff.rank");
-    root.append(heading("Figures by role", "Ranks of one role run as many collectives of each kind in a step: the stages of a pipeline, for example. A change that only one role has is not the whole job’s."));
+    root.append(
+      heading(
+        "Figures by role",
+        "Ranks of one role run as many collectives of each kind in a step: the stages of a pipeline, for example. A change that only one role has is not the whole job’s.",
+      ),
+    );
     const byRole = table.by("role");
     if (table.n === 0) return void root.append(empty("No rank of A and B can be compared."));
     if (byRole.size === 1) root.append(note("All ranks have one role, so these are the figures of the job."));
@@ -28,9 +34,32 @@ export const roles: View = {
     const all = table.rows.map((_, row) => row);
     for (const rows of byRole.values()) {
       const n = rows.filter((row) => isChange(table.text(row, "verdict"))).length;
-      root.append(section(titleOf(table, rows[0]!), note(n === 0 ? "Nothing changed beyond noise." : `${n} of ${rows.length} figures changed beyond noise.`), pairs(job, table, rows, all)));
+      root.append(
+        section(
+          titleOf(table, rows[0]!),
+          note(n === 0 ? "Nothing changed beyond noise." : `${n} of ${rows.length} figures changed beyond noise.`),
+          pairs(job, table, rows, all),
+        ),
+      );
     }
-    root.append(section("The same as a table", grid(table, { columns: [{ column: "role" }, { column: "a_ranks", label: "ranks of A" }, { column: "b_ranks", label: "ranks of B" },
-      { column: "figure", draw: (row) => h("span", null, labelOf(table.text(row, "figure") ?? "")) }, { column: "unit" }, { column: "a", label: "A" }, { column: "b", label: "B" }, { column: "change" }, { column: "noise" }, { column: "verdict" }] })));
+    root.append(
+      section(
+        "The same as a table",
+        grid(table, {
+          columns: [
+            { column: "role" },
+            { column: "a_ranks", label: "ranks of A" },
+            { column: "b_ranks", label: "ranks of B" },
+            { column: "figure", draw: (row) => h("span", null, labelOf(table.text(row, "figure") ?? "")) },
+            { column: "unit" },
+            { column: "a", label: "A" },
+            { column: "b", label: "B" },
+            { column: "change" },
+            { column: "noise" },
+            { column: "verdict" },
+          ],
+        }),
+      ),
+    );
   },
 };

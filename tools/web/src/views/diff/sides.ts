@@ -8,25 +8,39 @@ import { figure } from "../../ui";
 /** "A 8 ranks, 4 steps · B 8 ranks, 5 steps" */
 export function describeSides(job: Job): string {
   const table = job.table("diff.side");
-  return table.rows.map((_, row) => `${table.text(row, "side")}: ${f.count(table.num(row, "ranks") ?? 0, "rank")}, ${f.count(table.num(row, "steps") ?? 0, "whole step")}`).join(" · ");
+  return table.rows
+    .map(
+      (_, row) =>
+        `${table.text(row, "side")}: ${f.count(table.num(row, "ranks") ?? 0, "rank")}, ${f.count(table.num(row, "steps") ?? 0, "whole step")}`,
+    )
+    .join(" · ");
 }
 
 const WAITING: Readonly<Record<string, string>> = {
-  none: "no rank", event: "a few operations hold most waiting", inconclusive: "the traces cannot tell",
+  none: "no rank",
+  event: "a few operations hold most waiting",
+  inconclusive: "the traces cannot tell",
 };
 
 function facts(job: Job, row: number): [string, Child][] {
   const table = job.table("diff.side");
-  const straggler = table.num(row, "straggler_rank"), word = table.text(row, "straggler");
+  const straggler = table.num(row, "straggler_rank"),
+    word = table.text(row, "straggler");
   const own = (text: string, column: ColumnOf<"diff.side">) => figure(job, text, { table: "diff.side", row, column });
-  const step = table.num(row, "step_ns"), spread = table.num(row, "step_spread_ns");
+  const step = table.num(row, "step_ns"),
+    spread = table.num(row, "step_spread_ns");
   return [
     ["Store", name(table.text(row, "store") ?? "")],
     ["Ranks", own(f.grouped(table.num(row, "ranks") ?? 0), "ranks")],
     ["Hosts", own(f.grouped(table.num(row, "hosts") ?? 0), "hosts")],
     ["Whole steps", own(f.grouped(table.num(row, "steps") ?? 0), "steps")],
-    ["Median step", step === null ? `${f.NONE} (no whole step)` : [own(f.time(step), "step_ns"), spread !== null && [", three in four within ", own(f.time(spread), "step_spread_ns")]]],
-    ["Who makes others wait", straggler !== null ? `rank ${straggler}` : WAITING[word ?? ""] ?? "not known"],
+    [
+      "Median step",
+      step === null
+        ? `${f.NONE} (no whole step)`
+        : [own(f.time(step), "step_ns"), spread !== null && [", three in four within ", own(f.time(spread), "step_spread_ns")]],
+    ],
+    ["Who makes others wait", straggler !== null ? `rank ${straggler}` : (WAITING[word ?? ""] ?? "not known")],
     ["Format", name(table.text(row, "format") ?? f.NONE)],
   ];
 }
@@ -34,10 +48,21 @@ function facts(job: Job, row: number): [string, Child][] {
 /** A card for each, side by side. */
 export function sideCards(job: Job): HTMLElement {
   const table = job.table("diff.side");
-  return h("div", { class: "sides" }, table.rows.map((_, row) => {
-    const side = table.text(row, "side") ?? "";
-    return h("section", { class: "side" },
-      h("h2", null, h("span", { class: `swatch fill-${side.toLowerCase()}` }), ` ${side}${side === "A" ? ", before" : ", after"}`),
-      h("dl", { class: "facts-list" }, facts(job, row).map(([label, value]) => [h("dt", null, label), h("dd", null, value)])));
-  }));
+  return h(
+    "div",
+    { class: "sides" },
+    table.rows.map((_, row) => {
+      const side = table.text(row, "side") ?? "";
+      return h(
+        "section",
+        { class: "side" },
+        h("h2", null, h("span", { class: `swatch fill-${side.toLowerCase()}` }), ` ${side}${side === "A" ? ", before" : ", after"}`),
+        h(
+          "dl",
+          { class: "facts-list" },
+          facts(job, row).map(([label, value]) => [h("dt", null, label), h("dd", null, value)]),
+        ),
+      );
+    }),
+  );
 }

@@ -10,34 +10,70 @@ import { pairBars, sidesLegend } from "./pairs";
 const SHOWN = 64;
 
 function labelOf(a: number | null, b: number | null): string {
-  return a === b ? `step ${a}` : [a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`].filter((part) => part !== "").join(", ");
+  return a === b
+    ? `step ${a}`
+    : [a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`].filter((part) => part !== "").join(", ");
 }
 
 function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit, digits: number): HTMLElement {
-  const a = table.num(row, "a_ns"), b = table.num(row, "b_ns"), change = table.num(row, "change_ns");
-  const steps = ([["A", "a_step"], ["B", "b_step"]] as const).map(([side, column]) => {
+  const a = table.num(row, "a_ns"),
+    b = table.num(row, "b_ns"),
+    change = table.num(row, "change_ns");
+  const steps = (
+    [
+      ["A", "a_step"],
+      ["B", "b_step"],
+    ] as const
+  ).map(([side, column]) => {
     const step = table.num(row, column);
     return step === null ? `${side} has none` : `step ${step} of ${side}`;
   });
-  return h("div", { class: "pair", attr: { "data-place": table.num(row, "place") ?? "" } },
+  return h(
+    "div",
+    { class: "pair", attr: { "data-place": table.num(row, "place") ?? "" } },
     h("span", { class: "pair-name" }, labelOf(table.num(row, "a_step"), table.num(row, "b_step"))),
     pairBars({ a, b }, null, scale, `${steps.join(", ")}: A ${f.time(a)}, B ${f.time(b)}`, () => [
-      h("b", null, steps.join(", ")), h("br"), `A ${f.time(a)}, B ${f.time(b)}`]),
+      h("b", null, steps.join(", ")),
+      h("br"),
+      `A ${f.time(a)}, B ${f.time(b)}`,
+    ]),
     [a, b].map((value) => h("span", { class: "pair-value" }, f.scaled(value, unit, digits))),
-    h("span", { class: "pair-value" }, change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)));
+    h("span", { class: "pair-value" }, change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)),
+  );
 }
 
 function bars(context: Context, table: Table<"diff.step">): HTMLElement {
   const values = table.rows.flatMap((_, row) => [table.num(row, "a_ns"), table.num(row, "b_ns")]);
-  const unit = f.timeUnit(values), digits = f.columnDigits(values, unit);
+  const unit = f.timeUnit(values),
+    digits = f.columnDigits(values, unit);
   const scale = Math.max(1, ...values.map((value) => value ?? 0));
   const all = context.params.get("all") === "1" || table.n <= SHOWN;
-  return section("Step time by place", sidesLegend(),
-    h("div", { class: "pairs" },
-      h("div", { class: "pair head" }, h("span", { class: "pair-name" }), h("span", { class: "pair-bars" }),
-        [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span", { class: "pair-value" }, text))),
-      table.rows.slice(0, all ? table.n : SHOWN).map((_, row) => bar(table, row, scale, unit, digits))),
-    !all && h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } }, `Show all ${f.grouped(table.n)} places`)));
+  return section(
+    "Step time by place",
+    sidesLegend(),
+    h(
+      "div",
+      { class: "pairs" },
+      h(
+        "div",
+        { class: "pair head" },
+        h("span", { class: "pair-name" }),
+        h("span", { class: "pair-bars" }),
+        [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span", { class: "pair-value" }, text)),
+      ),
+      table.rows.slice(0, all ? table.n : SHOWN).map((_, row) => bar(table, row, scale, unit, digits)),
+    ),
+    !all &&
+      h(
+        "p",
+        { class: "more" },
+        h(
+          "button",
+          { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } },
+          `Show all ${f.grouped(table.n)} places`,
+        ),
+      ),
+  );
 }
 
 export const steps: View = {
@@ -47,7 +83,12 @@ export const steps: View = {
   needs: ["diff.step", "diff.side"],
   render(root, context) {
     const table = context.job.table("diff.step");
-    root.append(heading("Steps", "The first step of A beside the first of B, and so on: a difference in all of them is the job’s, one in a single step may be chance. Steps that were recorded in part are left out."));
+    root.append(
+      heading(
+        "Steps",
+        "The first step of A beside the first of B, and so on: a difference in all of them is the job’s, one in a single step may be chance. Steps that were recorded in part are left out.",
+      ),
+    );
     if (table.n === 0) return void root.append(empty("Neither A nor B has a whole step."));
     const [a, b] = [0, 1].map((row) => context.job.table("diff.side").num(row, "steps") ?? 0);
     if (a !== b) root.append(note(`A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`));

@@ -27,10 +27,25 @@ function typeset(text: string | null): string {
 
 function title(job: Job): HTMLElement {
   const remarks = job.table("diff.remark");
-  return h("header", { class: "verdict" }, sign(verdictState(job)),
-    h("div", null, h("h1", { attr: { tabindex: -1 } }, typeset(remarks.text(0, "text"))),
-      remarks.rows.length > 1 && h("ul", { class: "remarks" }, remarks.rows.slice(1).map((_, i) => h("li", null, typeset(remarks.text(i + 1, "text"))))),
-      link("Step by step", "steps"), " ", link("Which kernels", "kernels")));
+  return h(
+    "header",
+    { class: "verdict" },
+    sign(verdictState(job)),
+    h(
+      "div",
+      null,
+      h("h1", { attr: { tabindex: -1 } }, typeset(remarks.text(0, "text"))),
+      remarks.rows.length > 1 &&
+        h(
+          "ul",
+          { class: "remarks" },
+          remarks.rows.slice(1).map((_, i) => h("li", null, typeset(remarks.text(i + 1, "text")))),
+        ),
+      link("Step by step", "steps"),
+      " ",
+      link("Which kernels", "kernels"),
+    ),
+  );
 }
 
 function changes(job: Job): HTMLElement {
@@ -40,11 +55,23 @@ function changes(job: Job): HTMLElement {
   const heading = "What changed beyond noise";
   if (rows.length === 0) {
     const few = all.some((row) => table.text(row, "verdict") === "too few steps");
-    return section(heading, empty(few ? "With fewer than 3 whole steps in A or B no change of a time can be told from chance." : "No figure of the job differs by more than its steps vary anyhow."));
+    return section(
+      heading,
+      empty(
+        few
+          ? "With fewer than 3 whole steps in A or B no change of a time can be told from chance."
+          : "No figure of the job differs by more than its steps vary anyhow.",
+      ),
+    );
   }
-  return section(heading,
-    note("Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside of it is a change. The weightiest stands first."),
-    sidesLegend(), pairs(job, table, rows));
+  return section(
+    heading,
+    note(
+      "Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside of it is a change. The weightiest stands first.",
+    ),
+    sidesLegend(),
+    pairs(job, table, rows),
+  );
 }
 
 function rest(job: Job): HTMLElement | null {
@@ -52,10 +79,31 @@ function rest(job: Job): HTMLElement | null {
   const rows = table.rows.map((_, row) => row).filter((row) => !isChange(table.text(row, "verdict")));
   if (rows.length === 0) return null;
   const noise = rows.filter((row) => table.text(row, "verdict") === "unclear").length;
-  return section("What stayed",
-    note(`${f.count(rows.length, "figure")} of ${f.grouped(table.n)}: `, noise > 0 ? `${f.grouped(noise)} differ by no more than chance, the others not at all. ` : "", link("All figures", "tables", { name: "diff.job" satisfies TableName })),
-    h("details", { class: "definitions" }, h("summary", null, "Which"),
-      grid(table, { rows, columns: [{ column: "figure", draw: (row) => labelOf(table.text(row, "figure") ?? "") }, { column: "unit" }, { column: "a", label: "A" }, { column: "b", label: "B" }, { column: "change" }, { column: "noise" }, { column: "verdict" }] })));
+  return section(
+    "What stayed",
+    note(
+      `${f.count(rows.length, "figure")} of ${f.grouped(table.n)}: `,
+      noise > 0 ? `${f.grouped(noise)} differ by no more than chance, the others not at all. ` : "",
+      link("All figures", "tables", { name: "diff.job" satisfies TableName }),
+    ),
+    h(
+      "details",
+      { class: "definitions" },
+      h("summary", null, "Which"),
+      grid(table, {
+        rows,
+        columns: [
+          { column: "figure", draw: (row) => labelOf(table.text(row, "figure") ?? "") },
+          { column: "unit" },
+          { column: "a", label: "A" },
+          { column: "b", label: "B" },
+          { column: "change" },
+          { column: "noise" },
+          { column: "verdict" },
+        ],
+      }),
+    ),
+  );
 }
 
 export const summary: View = {

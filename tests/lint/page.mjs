@@ -1,0 +1,58 @@
+// Holds the page's TypeScript against Prettier and ESLint: node page.mjs SOURCES WEB [--fix]
+//
+// WEB is where the packages are installed, and the tsconfig.json that names the tables. With --fix
+// what can be mended is.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, relative } from "node:path";
+
+const [sources, web, fix] = process.argv.slice(2);
+const required = createRequire(join(web, "package.json"));
+const prettier = required("prettier"), { ESLint } = required("eslint"), typescript = required("typescript-eslint");
+
+const FORMAT = { printWidth: 140 };
+/* What the compiler or this page's style settle: `!` after a bound was checked, a number in a text,
+ * an arrow that gives on what it calls. */
+const RULES = {
+  "@typescript-eslint/no-non-null-assertion": "off",
+  "@typescript-eslint/no-confusing-void-expression": "off",
+  "@typescript-eslint/no-meaningless-void-operator": "off",
+  "@typescript-eslint/no-invalid-void-type": "off",
+  "@typescript-eslint/restrict-template-expressions": "off",
+  "@typescript-eslint/use-unknown-in-catch-callback-variable": "off",
+  eqeqeq: "error",
+};
+
+const files = readdirSync(sources, { recursive: true }).filter((name) => name.endsWith(".ts")).map((name) => join(sources, name)).sort();
+const wrong = [];
+
+for (const file of files) {
+  const text = readFileSync(file, "utf8"), options = { ...FORMAT, filepath: file };
+  if (await prettier.check(text, options)) continue;
+  if (fix) writeFileSync(file, await prettier.format(text, options));
+  else wrong.push(`${relative(".", file)}: is not as Prettier has it`);
+}
+
+const eslint = new ESLint({
+  cwd: sources,
+  fix: fix !== undefined,
+  overrideConfigFile: true,
+  overrideConfig: typescript.config({
+    files: ["**/*.ts"],
+    extends: [...typescript.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { project: join(web, "tsconfig.json"), tsconfigRootDir: sources } },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: RULES,
+  }),
+});
+const results = await eslint.lintFiles(["**/*.ts"]);
+if (fix) await ESLint.outputFixes(results);
+for (const { filePath, messages } of results)
+  for (const { line, ruleId, message } of messages) wrong.push(`${relative(".", filePath)}:${line}: ${message} (${ruleId})`);
+
+for (const each of wrong) console.error(each);
+console.log(`${files.length} files of the page, ${wrong.length} problems`);
+if (files.length === 0 || wrong.length > 0) {
+  console.error(`to mend what can be: node ${relative(".", process.argv[1])} ${sources} ${web} --fix`);
+  process.exit(1);
+}
