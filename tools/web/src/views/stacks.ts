@@ -120,11 +120,18 @@ function callTable(context: Context, table: Table<TreeTable>, side: Side): HTMLE
   );
 }
 
+/* Rows of calls: others hold the time of what no call launched. */
+function callsOf(table: Table<TreeTable>): number[] {
+  return table.rows
+    .map((_, row) => row)
+    .filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
+}
+
 function finding(job: Job, table: Table<TreeTable>, kind: Kind, side: Side, whole: number): [Child, string] {
-  const row =
-    f.most(table.rows.keys()) < 0
-      ? -1
-      : [...table.rows.keys()].reduce((a, b) => ((table.num(b, `${side}_self_ns`) ?? 0) > (table.num(a, `${side}_self_ns`) ?? 0) ? b : a));
+  const row = callsOf(table).reduce(
+    (a, b) => ((table.num(b, `${side}_self_ns`) ?? 0) > (table.num(a, `${side}_self_ns`) ?? 0) ? b : a),
+    -1,
+  );
   const share = f.share(table.num(row, `${side}_self_ns`) ?? 0, whole) ?? 0,
     where = side === "host" ? "host" : deviceWord(job);
   const title: Child =
@@ -132,7 +139,7 @@ function finding(job: Job, table: Table<TreeTable>, kind: Kind, side: Side, whol
       ? "No call by itself takes much of the time"
       : [
           h("bdi", null, callName(table.text(row, "name") ?? "")),
-          ` itself takes ${f.percent(share, 1)} of the ${where} time of all recorded calls`,
+          ` itself takes ${f.percent(share, 1)} of the ${where} time${side === "host" ? " of all recorded calls" : ""}`,
         ];
   return [
     title,
@@ -153,7 +160,9 @@ export const stacks: View = {
       table = job.table(kind.table);
     const sums = (side: Side) =>
       f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0)));
-    const sides = (["device", "host"] as const).filter((side) => sums(side) > 0),
+    const sides = (["device", "host"] as const).filter((side) =>
+        callsOf(table).some((row) => (table.num(row, `${side}_total_ns`) ?? 0) > 0),
+      ),
       side = sides.find((each) => each === params.get("time")) ?? sides[0];
     if (!side) return void root.append(heading("Call stacks"), empty("The recorded calls took no time."));
     const tree = treeOf(table, side),
