@@ -170,7 +170,7 @@ static tm_status measure(const tm_tables *tables, int name, level *out, tm_error
     if (tm_table_column(table->def, "step") >= 0)
         return measure_steps(tables, name, out, err);
     tm_sample whole = tm_diff_largest(table, names[name].column, true);
-    *out = (level){whole.middle, NAN, whole.n};
+    *out = (level){whole.middle, (double)NAN, whole.n};
     return TM_OK;
 }
 
@@ -261,7 +261,7 @@ static tm_status set_row(const gate *g, const char *verdict, const char *why, tm
 tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,
                           tm_table *out, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
-        gate g = {.limit = limits[i], .change = NAN, .noise = NAN};
+        gate g = {.limit = limits[i], .change = (double)NAN, .noise = (double)NAN};
         char why[TM_GATE_WHY_MAX] = "";
         const tm_table *table = tm_tables_find(sides[0], names[g.limit.name].table);
         g.of_steps = tm_table_column(table->def, "step") >= 0;

@@ -383,15 +383,15 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
                                   "bfloat16. Tensor cores do twice as many of these as of TF32."
                                 : "Multiply in 16 bits what the model allows: tensor cores do "
                                   "twice as many of these as of TF32."
-             : f->torch ? "Multiply on tensor cores what the model allows: in 16 bits "
-                          "(torch.autocast), or as TF32 "
-                          "(torch.set_float32_matmul_precision(\"high\"))."
-                        : "Multiply on tensor cores what the model allows: in 16 bits, or as "
-                          "TF32.");
+             : f->torch
+                 ? "Multiply in 16 bits what the model allows (torch.autocast), or on NVIDIA "
+                   "GPUs from Ampere on as TF32 "
+                   "(torch.set_float32_matmul_precision(\"high\"))."
+                 : "Multiply in 16 bits what the model allows, or on NVIDIA GPUs from Ampere "
+                   "on as TF32.");
     snprintf(out->evidence, sizeof out->evidence,
              "By their names kernels that multiply numbers of %s take %s of the computing (%s).",
-             by_tf32 ? "TF32" : "FP32 without tensor cores",
-             tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
+             by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
 static int64_t sum_of_class(const tm_facts *f, const char *work, const char *column) {
