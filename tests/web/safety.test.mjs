@@ -119,7 +119,7 @@ test("every page brings the notices of the libraries in its program, and shows t
   assert.equal(own === "The program of this page holds no library.", bundled.length === 0, bundled.slice(0, 3).join());
   const { page, close } = await open(job.page, { hash: "#about" });
   await page.click("text=Notices and licences");
-  await page.waitForFunction(() => document.querySelector(".licences").textContent !== "");
+  await page.waitForSelector(".licences");
   assert.equal(await page.textContent(".licences"), own);
   await close();
 });
