@@ -143,11 +143,6 @@ static bool is_optimizer(void *context, const tm_timeline *timeline, uint32_t ro
     return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_OPTIMIZER;
 }
 
-static bool is_attention(const tm_rank_view *view, uint32_t row) {
-    const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
-    return strstr(name, "attention") || strstr(name, "flash_attn") || strstr(name, "sdpa");
-}
-
 /* Adds a kernel's time to the columns of the operators that launched it. */
 static void add_launcher(counting *c, int64_t *sums, uint32_t row) {
     const tm_calls *operators = c->view->operators;
@@ -161,7 +156,7 @@ static void add_launcher(counting *c, int64_t *sums, uint32_t row) {
     for (; call != TM_NO_CALL; call = operators->calls[call].parent) {
         uint32_t name = c->view->timeline->name[operators->calls[call].row];
         backward = backward || tm_call_kinds_at(c->view->call_kinds, name) == TM_CALL_KIND_BACKWARD;
-        attention = attention || is_attention(c->view, operators->calls[call].row);
+        attention = attention || tm_call_kinds_attention(c->view->call_kinds, name);
     }
     if (backward)
         sums[BACKWARD] = tm_sum(sums[BACKWARD], duration);

@@ -94,23 +94,29 @@ bool tm_is_own_code(const char *name) {
            !strstr(name, "dist-packages/");
 }
 
+bool tm_is_attention(const char *name) {
+    return strstr(name, "attention") || strstr(name, "flash_attn") || strstr(name, "sdpa");
+}
+
 bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names) {
     size_t n = tm_names_count(names);
     *call_kinds = (tm_call_kinds){.names = names,
                                   .known = calloc(n, 1),
                                   .own = calloc(n, 1),
+                                  .attention = calloc(n, 1),
                                   .looked = calloc(n, 1),
                                   .traits = calloc(n, sizeof *call_kinds->traits)};
     return tm_kernel_words_init(&call_kinds->words) && call_kinds->known && call_kinds->own &&
-           call_kinds->looked && call_kinds->traits;
+           call_kinds->attention && call_kinds->looked && call_kinds->traits;
 }
 
 void tm_call_kinds_free(tm_call_kinds *call_kinds) {
     free(call_kinds->known);
     free(call_kinds->own);
+    free(call_kinds->attention);
     free(call_kinds->looked);
     free(call_kinds->traits);
-    call_kinds->known = call_kinds->own = call_kinds->looked = NULL;
+    call_kinds->known = call_kinds->own = call_kinds->attention = call_kinds->looked = NULL;
     call_kinds->traits = NULL;
     tm_kernel_words_free(&call_kinds->words);
 }

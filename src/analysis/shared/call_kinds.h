@@ -36,6 +36,7 @@ typedef struct tm_call_kinds {
     const tm_names *names; /* borrowed */
     uint8_t *known;        /* owned; by name id, 0 where nobody asked yet */
     uint8_t *own;          /* likewise 1 + whether it is the program's own code */
+    uint8_t *attention;    /* likewise 1 + whether it is attention */
     uint8_t *looked;       /* likewise, whether traits are known */
     tm_kernel_traits *traits;
     tm_kernel_words words;
@@ -68,6 +69,16 @@ static inline bool tm_call_kinds_own(tm_call_kinds *call_kinds, uint32_t name) {
         call_kinds->own[name] =
             (uint8_t)(1 + tm_is_own_code(tm_names_text(call_kinds->names, name).bytes));
     return call_kinds->own[name] == 2;
+}
+
+/** True for an operator that is attention by its name. */
+bool tm_is_attention(const char *name);
+
+static inline bool tm_call_kinds_attention(tm_call_kinds *call_kinds, uint32_t name) {
+    if (call_kinds->attention[name] == 0)
+        call_kinds->attention[name] =
+            (uint8_t)(1 + tm_is_attention(tm_names_text(call_kinds->names, name).bytes));
+    return call_kinds->attention[name] == 2;
 }
 
 /** What the name of a kernel tells. */

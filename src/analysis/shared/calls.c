@@ -57,10 +57,16 @@ static bool enter(walk *w, uint32_t row) {
     leave_crossed(w, end);
     cover(w, begin, end);
     const open_call *top = innermost(w);
-    const tm_call call = {row, top ? top->call : TM_NO_CALL, w->timeline->duration_ns[row]};
+    uint32_t parent = top ? top->call : TM_NO_CALL;
     const open_call opened = {begin, end, begin, (uint32_t)w->calls.n};
-    w->above[row] = call.parent;
-    return tm_vec_append(&w->calls, &call, 1) && tm_vec_append(&w->open, &opened, 1);
+    tm_call *call = tm_vec_push(&w->calls);
+    open_call *open = tm_vec_push(&w->open);
+    if (!call || !open)
+        return false;
+    w->above[row] = parent;
+    *call = (tm_call){row, parent, w->timeline->duration_ns[row]};
+    *open = opened;
+    return true;
 }
 
 /* A thread's rows are in order of begin, the longer first: what may hold an event is open when it
