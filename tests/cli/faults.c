@@ -77,9 +77,10 @@ int MPI_Iallreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op 
     return PMPI_Iallreduce(from, to, n, type, op, comm, request);
 }
 
-int MPI_Alltoallv(const void *from, const int *n_from, const int *at_from, MPI_Datatype type_from,
-                  void *to, const int *n_to, const int *at_to, MPI_Datatype type_to,
-                  MPI_Comm comm) {
+int MPI_Ialltoallv(const void *from, const int *n_from, const int *at_from, MPI_Datatype type_from,
+                   void *to, const int *n_to, const int *at_to, MPI_Datatype type_to, MPI_Comm comm,
+                   MPI_Request *request) {
     stop_the_last("matching", comm);
-    return PMPI_Alltoallv(from, n_from, at_from, type_from, to, n_to, at_to, type_to, comm);
+    return PMPI_Ialltoallv(from, n_from, at_from, type_from, to, n_to, at_to, type_to, comm,
+                           request);
 }
