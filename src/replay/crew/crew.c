@@ -51,8 +51,8 @@ static const int64_t *source_ns(const tm_crew *crew, const tm_crew_desk *desk, u
 void tm_crew_times(const tm_crew *crew, tm_crew_desk *desk) {
     const tm_graph *g = crew->like;
     const tm_lanes *lanes = tm_lanes_best();
+    tm_crew_row latest[2] = {at_root, at_root}; /* of the edges so far */
     for (uint32_t v = 0; v < g->n_nodes; v++) {
-        tm_crew_row latest[2];
         uint32_t e = g->first[v], behind = g->first[v + 1];
         int64_t *at = e + 1 < behind ? latest[0].ns : desk->ns[v].ns;
         lanes->add(at, source_ns(crew, desk, g->edges[e].from), 1, crew->recorded[e].ns, TM_LANES);
