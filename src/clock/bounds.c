@@ -205,7 +205,7 @@ static void tighten(const bounds *b, uint32_t round) {
     const tm_fit_state *state = b->state;
     for (size_t k = 0; k < state->n_events && !b->first; k++)
         tighten_by(b, state->events + k);
-    for (size_t h = 0; h < (size_t)state->n_domains && b->first; h++)
+    for (size_t h = 0; h < (size_t)state->n_domains && b->first && b->moved; h++)
         for (size_t i = b->first[h]; i < b->first[h + 1] && b->moved[h]; i++) {
             uint32_t *last = &b->round[b->event[i]];
             if (*last != round)

@@ -69,9 +69,10 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key 
     for (uint32_t p = 0; p < parts; p++) {
         part_time t = time_of(m, p);
         bool took = t.end_ns > t.begin_ns;
-        keys[2 * p] = tm_order_key_of(2 * p, t.begin_ns - first, took, events, parts);
-        keys[2 * p + 1] = tm_order_key_of(2 * p + 1, t.end_ns - first, took, events, parts);
-        keys[2 * p].event = keys[2 * p + 1].event = t.row;
+        tm_order_key *ends = &keys[2 * (size_t)p];
+        ends[0] = tm_order_key_of(2 * p, t.begin_ns - first, took, events, parts);
+        ends[1] = tm_order_key_of(2 * p + 1, t.end_ns - first, took, events, parts);
+        ends[0].event = ends[1].event = t.row;
     }
     for (size_t k = 0; k < m->graph->steps.n; k++) {
         int64_t end = step_ends[steps[k].node - 2 * parts];

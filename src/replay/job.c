@@ -175,7 +175,7 @@ static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
     job->from = malloc(n * sizeof *job->from);
     job->rank = malloc(n * sizeof *job->rank);
     job->ns = malloc(n * (job->n_sets + 1) * sizeof *job->ns);
-    const int64_t **times = malloc(n * sizeof *times);
+    const int64_t **times = calloc(n, sizeof *times);
     bool ok = job->ranks && job->first && job->from && job->rank && job->ns && times;
     if (ok) {
         count_links(a);

@@ -583,7 +583,7 @@ static bool write_rank(const reduction *r, listing *l, tm_vec *words) {
 
 static bool write_words(const reduction *r, tm_vec *words) {
     const size_t n_ranks = r->crew ? r->crew->n : 1;
-    listing l = {.order = malloc((r->ports.n + 1) * sizeof *l.order),
+    listing l = {.order = calloc(r->ports.n + 1, sizeof *l.order),
                  .place = malloc((r->ports.n + 1) * sizeof *l.place)};
     bool ok = l.order && l.place;
     for (; l.lane < n_ranks && ok; l.lane++)

@@ -177,11 +177,11 @@ static void what_a_long_tree_leaves_out_is_one_row(void **state) {
     enum { N = 10010 };
     static event_spec events[1 + 3 * N];
     static char names[N][8];
-    events[0] = (event_spec)EVENT(TM_CAT_PYTHON, MAIN, "run", 0, 10 * N);
+    events[0] = (event_spec)EVENT(TM_CAT_PYTHON, MAIN, "run", 0, (int64_t)10 * N);
     for (int i = 0; i < N; i++) {
         event_spec *e = &events[1 + 3 * i];
         snprintf(names[i], sizeof names[i], "f%d", i);
-        e[0] = (event_spec)EVENT(TM_CAT_PYTHON, MAIN, names[i], 10 * i, i == 0 ? 3 : 2);
+        e[0] = (event_spec)EVENT(TM_CAT_PYTHON, MAIN, names[i], (int64_t)10 * i, i == 0 ? 3 : 2);
         e[1] = (event_spec)CALL(MAIN, 10 * i + 1, i + 1);
         e[2] = (event_spec)KERNEL(200000 + 10 * i, i == 0 ? 4 : 1, i + 1);
     }

@@ -14,6 +14,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+#define UNKNOWN ((double)NAN)
+
 enum { PAIRS = 200, STEPS_MAX = 64 };
 
 static tm_tables make_job(int n_ranks, const int64_t *steps, int n) {
@@ -44,7 +46,7 @@ static tm_tables judge(const tm_tables *a, const tm_tables *b, const char *text)
     return found;
 }
 
-/* NAN: null. */
+/* UNKNOWN: null. */
 static void is_near(const tm_cell *cell, double expected) {
     assert_int_equal(cell->null, isnan(expected));
     assert_true(cell->null || fabs(cell->value.r - expected) < 1e-3);
@@ -60,7 +62,7 @@ static void rows_worked_out_by_hand(void **state) {
         const char *limit;
         int ranks[2], n[2];
         int64_t a[6], b[6];
-        double change, noise; /* NAN: null */
+        double change, noise; /* UNKNOWN: null */
         const char *verdict, *why;
     } cases[] = {
         {"step=+2%",
@@ -114,8 +116,8 @@ static void rows_worked_out_by_hand(void **state) {
          {4, 6},
          {30, 30, 30, 30},
          {30, 30, 30, 30, 30, 30},
-         NAN,
-         NAN,
+         UNKNOWN,
+         UNKNOWN,
          "undecided",
          "4 whole steps before, 6 after: 5 each are the least"},
         {"step=+50%",
@@ -123,8 +125,8 @@ static void rows_worked_out_by_hand(void **state) {
          {5, 5},
          {30, 30, 30, 30, 30},
          {30, 30, 30, 30, 30},
-         NAN,
-         NAN,
+         UNKNOWN,
+         UNKNOWN,
          "undecided",
          "2 ranks before, 1 after: not the same job"},
         {"exposed=+50%",
@@ -132,8 +134,8 @@ static void rows_worked_out_by_hand(void **state) {
          {5, 5},
          {30, 30, 30, 30, 30},
          {30, 30, 30, 30, 30},
-         NAN,
-         NAN,
+         UNKNOWN,
+         UNKNOWN,
          "undecided",
          "it was not recorded in either"},
         {"memory=+50%",
@@ -141,8 +143,8 @@ static void rows_worked_out_by_hand(void **state) {
          {0, 0},
          {0},
          {0},
-         NAN,
-         NAN,
+         UNKNOWN,
+         UNKNOWN,
          "undecided",
          "it was not recorded in either"},
     };

@@ -68,7 +68,8 @@ void tm_crew_times(const tm_crew *crew, tm_crew_desk *desk) {
 static uint32_t port_of(const tm_crew_desk *desk, uint32_t from, size_t lane) {
     if (from == TM_FROM_ROOT)
         return from;
-    return from & TM_FROM_VISIT ? from & ~TM_FROM_VISIT : desk->ports[from * TM_LANES + lane];
+    return from & TM_FROM_VISIT ? from & ~TM_FROM_VISIT
+                                : desk->ports[(size_t)from * TM_LANES + lane];
 }
 
 /* As tm_path_decide: of the edges that decide, the one from the latest source. */
@@ -96,7 +97,7 @@ static void find_ports(const tm_crew *crew, tm_crew_desk *desk) {
         const bool alone = g->first[v + 1] - first == 1;
         for (size_t k = 0; k < TM_LANES; k++) {
             const uint32_t e = alone ? first : decide(crew, desk, v, k);
-            desk->ports[v * TM_LANES + k] =
+            desk->ports[(size_t)v * TM_LANES + k] =
                 e == UINT32_MAX ? TM_FROM_ROOT : port_of(desk, g->edges[e].from, k);
         }
     }
@@ -120,7 +121,7 @@ static bool add_arrivals(const tm_crew *crew, const tm_crew_desk *desk, size_t l
                                    .last_ns = crew->visits[i].last_ns[lane],
                                    .rank = crew->rank[lane],
                                    .node = node};
-        port_names(crew, desk->ports[node * TM_LANES + lane], lane, &arrival.from,
+        port_names(crew, desk->ports[(size_t)node * TM_LANES + lane], lane, &arrival.from,
                    &arrival.from_ns);
         ok = tm_vec_append(arrivals, &arrival, 1) != NULL;
     }
@@ -136,7 +137,8 @@ static bool add_ends(const tm_crew *crew, const tm_crew_desk *desk, size_t lane,
                            .end_ns = desk->ns[node].ns[lane],
                            .rank = crew->rank[lane],
                            .node = node};
-        port_names(crew, desk->ports[node * TM_LANES + lane], lane, &end.from, &end.from_ns);
+        port_names(crew, desk->ports[(size_t)node * TM_LANES + lane], lane, &end.from,
+                   &end.from_ns);
         ok = tm_vec_append(ends, &end, 1) != NULL;
     }
     return ok;
