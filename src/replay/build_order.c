@@ -90,7 +90,7 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     tm_order_key *scratch = malloc((n + 1) * sizeof *scratch);
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
     *place = calloc(2 * parts + n_steps + 1, sizeof **place);
-    g->parts = malloc((n + 1) * sizeof *g->parts);
+    g->parts = calloc(n + 1, sizeof *g->parts);
     g->ns = malloc((n + 1) * sizeof *g->ns);
     g->event = malloc((n + 1) * sizeof *g->event);
     bool ok = keys && scratch && ends && *place && g->parts && g->ns && g->event;

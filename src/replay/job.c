@@ -159,8 +159,10 @@ static void place_times(const tm_replay *job, const int64_t *const *times) {
     for (size_t first = 0; first < job->n_links; first += AT_ONCE) {
         const size_t left = job->n_links - first, n = left < AT_ONCE ? left : AT_ONCE;
         for (size_t set = 0; set < job->n_sets; set++)
-            for (size_t i = 0; i < n; i++)
+            for (size_t i = 0; i < n; i++) {
+                assert(times[first + i]); /* each link has its place */
                 job->ns[set * job->n_links + first + i] = times[first + i][set];
+            }
     }
 }
 
