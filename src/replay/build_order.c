@@ -91,7 +91,7 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
     *place = calloc(2 * parts + n_steps + 1, sizeof **place);
     g->parts = calloc(n + 1, sizeof *g->parts);
-    g->ns = malloc((n + 1) * sizeof *g->ns);
+    g->ns = calloc(n + 1, sizeof *g->ns);
     g->event = malloc((n + 1) * sizeof *g->event);
     bool ok = keys && scratch && ends && *place && g->parts && g->ns && g->event;
     if (ok) {
@@ -126,7 +126,7 @@ static bool is_node(uint32_t from) {
 static uint32_t *find_first(const tm_maker *m) {
     const tm_loose_edge *edges = m->edges.data;
     const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + ends_of(m);
-    uint32_t *first = malloc((parts + 1) * sizeof *first), at = 0;
+    uint32_t *first = calloc(parts + 1, sizeof *first), at = 0;
     for (size_t part = 0; part < parts && first; part++) {
         first[part] = at;
         while (at < m->edges.n && edges[at].to == part)
