@@ -8,7 +8,10 @@
 
 /* How many of the last models a rank is held against: where hardly two ranks do the same, nobody
  * looks for those that do. */
-enum { LATEST = 8 };
+enum {
+    LATEST = 8,
+    MOST_EDGES = 1 << 16 /* of a rank: the weights of a crew of larger ones lie outside of caches */
+};
 
 /* What an event or call is, whenever it was. */
 typedef struct kind_of_part {
@@ -317,11 +320,13 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
                   .causes = models->causes.size > 0 ? models->causes : TM_VEC(tm_cause)};
     bool taken = false;
     m.edges.n = m.causes.n = 0;
-    bool ok = tm_maker_loose(&m) && find_model(models, &m, rank, places, &taken);
+    bool ok = tm_maker_loose(&m);
+    const bool small = m.edges.n <= MOST_EDGES;
+    ok = ok && (!small || find_model(models, &m, rank, places, &taken));
     tm_status status = ok ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && !taken) {
         status = tm_maker_order(&m, err);
-        if (status == TM_OK && out->n_nodes > 0 && !add_model(models, &m))
+        if (status == TM_OK && small && out->n_nodes > 0 && !add_model(models, &m))
             status = tm_fail_memory(err);
     }
     if (taken) {
