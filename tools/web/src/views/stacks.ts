@@ -33,9 +33,7 @@ const HOTTEST = 2;
 const TELLING = 5; // percent that a title is made of
 
 function treeOf(table: Table<TreeTable>, side: Side): Tree {
-  const rows = new Map(
-    table.rows.map((_, row) => [table.num(row, "node"), row]),
-  );
+  const rows = new Map(table.rows.map((_, row) => [table.num(row, "node"), row]));
   const all = table.rows.map((_, row) => row);
   return {
     n: table.n,
@@ -48,34 +46,16 @@ function treeOf(table: Table<TreeTable>, side: Side): Tree {
     heat: all.map((row) => {
       const most = table.num(row, `${side}_max_ns`),
         middle = table.num(row, `${side}_median_ns`);
-      if (
-        (table.num(row, "ranks") ?? 0) < 2 ||
-        most === null ||
-        middle === null
-      )
-        return null;
-      return middle > 0
-        ? (most / middle - 1) / (HOTTEST - 1)
-        : most > 0
-          ? 1
-          : 0;
+      if ((table.num(row, "ranks") ?? 0) < 2 || most === null || middle === null) return null;
+      return middle > 0 ? (most / middle - 1) / (HOTTEST - 1) : most > 0 ? 1 : 0;
     }),
   };
 }
 
-function wordsOf(
-  job: Job,
-  table: Table<TreeTable>,
-  side: Side,
-  whole: number,
-): (row: number) => Child {
-  const where =
-    side === "host"
-      ? "on the host"
-      : `of ${deviceWord(job)} time that it launched`;
+function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): (row: number) => Child {
+  const where = side === "host" ? "on the host" : `of ${deviceWord(job)} time that it launched`;
   return (row) => {
-    const time = (column: "total" | "self" | "median" | "max") =>
-      table.num(row, `${side}_${column}_ns`);
+    const time = (column: "total" | "self" | "median" | "max") => table.num(row, `${side}_${column}_ns`);
     const ranks = table.num(row, "ranks") ?? 0;
     return [
       h("b", null, callName(table.text(row, "name") ?? "")),
@@ -90,15 +70,9 @@ function wordsOf(
 }
 
 /* The callers of what fills the width, to go back to. */
-function trail(
-  table: Table<TreeTable>,
-  tree: Tree,
-  root: number,
-  choose: (row: number) => void,
-): HTMLElement {
+function trail(table: Table<TreeTable>, tree: Tree, root: number, choose: (row: number) => void): HTMLElement {
   const rows = [-1];
-  for (let row = root; row >= 0; row = tree.parent[row]!)
-    rows.splice(1, 0, row);
+  for (let row = root; row >= 0; row = tree.parent[row]!) rows.splice(1, 0, row);
   const shown = rows.length > 6 ? [rows[0]!, ...rows.slice(-5)] : rows;
   return h(
     "ul",
@@ -123,20 +97,14 @@ function trail(
   );
 }
 
-function callTable(
-  context: Context,
-  table: Table<TreeTable>,
-  side: Side,
-): HTMLElement {
+function callTable(context: Context, table: Table<TreeTable>, side: Side): HTMLElement {
   const self = `${side}_self_ns` as const,
     other = side === "host" ? "device" : "host";
   const most = f.most([1, ...table.nums(self).map((value) => value ?? 0)]),
     write = timeWriter(table, [...table.rows.keys()], self);
   return section(
     "The same as a table",
-    note(
-      "A path of calls a row: a function that is called from two places stands twice.",
-    ),
+    note("A path of calls a row: a function that is called from two places stands twice."),
     filtered(context, table, {
       first: 20,
       sort: `-${side}_self_ns`,
@@ -145,13 +113,7 @@ function callTable(
         {
           column: self,
           label: "itself",
-          draw: (row) =>
-            inlineBar(
-              table.num(row, self),
-              most,
-              write(table.num(row, self)),
-              side === "host" ? "host" : "compute",
-            ),
+          draw: (row) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
         },
         { column: `${side}_total_ns`, label: "with what it calls" },
         { column: "calls" },
@@ -176,53 +138,26 @@ function callTable(
 function callsOf(table: Table<TreeTable>): number[] {
   return table.rows
     .map((_, row) => row)
-    .filter(
-      (row) =>
-        !/^\((launch not recorded|outside of any \w+)\)$/.test(
-          table.text(row, "name") ?? "",
-        ),
-    );
+    .filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 }
 
 /* How much of the devices' time no call of the tree launched, and why. */
 function besides(table: Table<TreeTable>, kind: Kind, whole: number): string {
   const share = (name: RegExp) =>
-    f.share(
-      f.sum(
-        table.rows.map((_, row) =>
-          name.test(table.text(row, "name") ?? "")
-            ? table.num(row, "device_total_ns")
-            : 0,
-        ),
-      ),
-      whole,
-    ) ?? 0;
+    f.share(f.sum(table.rows.map((_, row) => (name.test(table.text(row, "name") ?? "") ? table.num(row, "device_total_ns") : 0))), whole) ??
+    0;
   const outside = share(/^\(outside of any \w+\)$/),
     lost = share(/^\(launch not recorded\)$/);
   const parts = [
-    outside < TELLING
-      ? ""
-      : `${f.percent(outside, 0)} of it was launched outside of any ${kind.what}, as by the threads of autograd`,
-    lost < TELLING
-      ? ""
-      : `of ${f.percent(lost, 0)} the launch was not recorded`,
+    outside < TELLING ? "" : `${f.percent(outside, 0)} of it was launched outside of any ${kind.what}, as by the threads of autograd`,
+    lost < TELLING ? "" : `of ${f.percent(lost, 0)} the launch was not recorded`,
   ].filter((part) => part);
   return parts.length > 0 ? ` ${parts.join("; ")}.`.replace(/^ of/, " Of") : "";
 }
 
-function finding(
-  job: Job,
-  table: Table<TreeTable>,
-  kind: Kind,
-  side: Side,
-  whole: number,
-): [Child, string] {
+function finding(job: Job, table: Table<TreeTable>, kind: Kind, side: Side, whole: number): [Child, string] {
   const row = callsOf(table).reduce(
-    (a, b) =>
-      (table.num(b, `${side}_self_ns`) ?? 0) >
-      (table.num(a, `${side}_self_ns`) ?? 0)
-        ? b
-        : a,
+    (a, b) => ((table.num(b, `${side}_self_ns`) ?? 0) > (table.num(a, `${side}_self_ns`) ?? 0) ? b : a),
     -1,
   );
   const share = f.share(table.num(row, `${side}_self_ns`) ?? 0, whole) ?? 0,
@@ -249,36 +184,20 @@ export const stacks: View = {
   render(root, context) {
     const { job, params } = context,
       there = KINDS.filter((kind) => job.table(kind.table).n > 0);
-    const kind =
-        there.find((each) => each.key === params.get("of")) ?? there[0]!,
+    const kind = there.find((each) => each.key === params.get("of")) ?? there[0]!,
       table = job.table(kind.table);
     const sums = (side: Side) =>
-      f.sum(
-        table.rows.map((_, row) =>
-          table.num(row, "parent") === null
-            ? table.num(row, `${side}_total_ns`)
-            : 0,
-        ),
-      );
+      f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0)));
     const sides = (["device", "host"] as const).filter((side) =>
-        callsOf(table).some(
-          (row) => (table.num(row, `${side}_total_ns`) ?? 0) > 0,
-        ),
+        callsOf(table).some((row) => (table.num(row, `${side}_total_ns`) ?? 0) > 0),
       ),
       side = sides.find((each) => each === params.get("time")) ?? sides[0];
-    if (!side)
-      return void root.append(
-        heading("Call stacks"),
-        empty("The recorded calls took no time."),
-      );
+    if (!side) return void root.append(heading("Call stacks"), empty("The recorded calls took no time."));
     const tree = treeOf(table, side),
       whole = sums(side),
       wanted = Number(params.get("node") ?? -1);
-    const chosen = table.rows.findIndex(
-      (_, row) => table.num(row, "node") === wanted,
-    );
-    const choose = (row: number) =>
-      context.redraw({ node: row < 0 ? null : String(table.num(row, "node")) });
+    const chosen = table.rows.findIndex((_, row) => table.num(row, "node") === wanted);
+    const choose = (row: number) => context.redraw({ node: row < 0 ? null : String(table.num(row, "node")) });
     const flame = new Flame({
       tree,
       root: chosen,
