@@ -1,5 +1,7 @@
 #include "sides.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tmerge/analysis.h"
@@ -36,4 +38,20 @@ tm_status tm_sides_read(char *const *paths, tm_tables out[2], tm_error *err) {
 void tm_sides_destroy(tm_tables sides[2]) {
     tm_tables_destroy(&sides[0]);
     tm_tables_destroy(&sides[1]);
+}
+
+tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) {
+    const tm_table **tables = calloc(found->n_tables, sizeof *tables);
+    char *text = NULL;
+    if (!tables)
+        return tm_fail_memory(err);
+    for (size_t t = 0; t < found->n_tables; t++)
+        tables[t] = &found->tables[t];
+    tm_status status = json ? tm_tables_json(tables, found->n_tables, NULL, &text, err)
+                            : tm_tables_csv(tables, found->n_tables, &text, err);
+    if (status == TM_OK)
+        fputs(text, stdout);
+    free(text);
+    free(tables);
+    return status;
 }

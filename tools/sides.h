@@ -2,6 +2,8 @@
 #ifndef TMERGE_SIDES_H
 #define TMERGE_SIDES_H
 
+#include <stdbool.h>
+
 #include "tmerge/table.h"
 
 /**
@@ -13,5 +15,8 @@
  */
 tm_status tm_sides_read(char *const *paths, tm_tables out[2], tm_error *err) TM_MUST_CHECK;
 void tm_sides_destroy(tm_tables sides[2]);
+
+/** Prints what comes of comparing them for programs: as JSON, else CSV. TM_OK; TM_ERR_FAULT. */
+tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -126,8 +126,7 @@ static double widening(const tm_step_mean *steps, size_t n, double low, double h
 }
 
 static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
 /* The trimmed mean and its standard error from the winsorized deviations (Yuen 1974): one odd step,
@@ -157,17 +156,21 @@ static tm_status measure_steps(const tm_tables *tables, int name, level *out, tm
     if (status == TM_OK && !sorted)
         status = tm_fail_memory(err);
     out->n = steps.n;
-    if (status == TM_OK && steps.n >= TM_GATE_STEPS_MIN)
+    if (status == TM_OK && sorted && steps.n >= TM_GATE_STEPS_MIN)
         settle(steps.data, sorted, steps.n, out);
     free(sorted);
     tm_vec_free(&steps);
     return status;
 }
 
+static bool is_of_steps(const tm_tables *tables, int name) {
+    return tm_table_column(tm_tables_find(tables, names[name].table)->def, "step") >= 0;
+}
+
 static tm_status measure(const tm_tables *tables, int name, level *out, tm_error *err) {
     const tm_table *table = tm_tables_find(tables, names[name].table);
     *out = (level){0};
-    if (tm_table_column(table->def, "step") >= 0)
+    if (is_of_steps(tables, name))
         return measure_steps(tables, name, out, err);
     tm_sample whole = tm_diff_largest(table, names[name].column, true);
     *out = (level){whole.middle, (double)NAN, whole.n};
@@ -263,8 +266,7 @@ tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits
     for (size_t i = 0; i < n; i++) {
         gate g = {.limit = limits[i], .change = (double)NAN, .noise = (double)NAN};
         char why[TM_GATE_WHY_MAX] = "";
-        const tm_table *table = tm_tables_find(sides[0], names[g.limit.name].table);
-        g.of_steps = tm_table_column(table->def, "step") >= 0;
+        g.of_steps = is_of_steps(sides[0], g.limit.name);
         TM_TRY(measure(sides[0], g.limit.name, &g.a, err));
         TM_TRY(measure(sides[1], g.limit.name, &g.b, err));
         for (int side = 0; side < 2; side++)

@@ -39,27 +39,11 @@ static void keep_top(tm_tables *found, int64_t top) {
     }
 }
 
-static tm_status print_machine(const tm_tables *found, bool json, tm_error *err) {
-    const tm_table **tables = calloc(found->n_tables, sizeof *tables);
-    char *text = NULL;
-    if (!tables)
-        return tm_fail_memory(err);
-    for (size_t t = 0; t < found->n_tables; t++)
-        tables[t] = &found->tables[t];
-    tm_status status = json ? tm_tables_json(tables, found->n_tables, NULL, &text, err)
-                            : tm_tables_csv(tables, found->n_tables, &text, err);
-    if (status == TM_OK)
-        fputs(text, stdout);
-    free(text);
-    free(tables);
-    return status;
-}
-
 static tm_status print_found(const selection *s, tm_tables *found, tm_error *err) {
     if (s->top >= 0 && (s->json || s->csv))
         keep_top(found, s->top);
     if (s->json || s->csv)
-        return print_machine(found, s->json, err);
+        return tm_sides_print(found, s->json, err);
     tm_diff_print(found, s->top < 0 ? TM_DIFF_SHOWN : (size_t)s->top, &s->colors);
     if (s->page)
         printf("\nReport in %s: open it in a browser, or send it.\n", s->page);

@@ -1,7 +1,5 @@
 /* tmerge gate: whether a job has become slower than it may, for continuous integration. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -27,7 +25,6 @@ typedef struct limits {
 } limits;
 
 static tm_status parse_limits(const tm_arguments *arguments, limits *out, tm_error *err) {
-    out->n = 0;
     for (size_t i = 0; i < arguments->n_given; i++) {
         if (strcmp(arguments->given[i].name, "max") != 0)
             continue;
@@ -60,19 +57,13 @@ static void print_row(const limits *l, const tm_table *found, size_t row) {
     printf(")%s%s\n", why->null ? "" : ": ", why->null ? "" : why->value.text);
 }
 
-static tm_status print_found(const tm_arguments *arguments, const limits *l, const tm_table *found,
+static tm_status print_found(const tm_arguments *arguments, const limits *l, const tm_tables *found,
                              tm_error *err) {
-    char *text = NULL;
     bool json = tm_argument(arguments, "json");
-    if (!json && !tm_argument(arguments, "csv")) {
-        for (size_t i = 0; i < found->n_rows; i++)
-            print_row(l, found, i);
-        return TM_OK;
-    }
-    TM_TRY(json ? tm_tables_json(&found, 1, NULL, &text, err)
-                : tm_tables_csv(&found, 1, &text, err));
-    fputs(text, stdout);
-    free(text);
+    if (json || tm_argument(arguments, "csv"))
+        return tm_sides_print(found, json, err);
+    for (size_t i = 0; i < l->n; i++) /* a row each */
+        print_row(l, &found->tables[0], i);
     return TM_OK;
 }
 
@@ -100,7 +91,7 @@ static tm_status compare(const tm_arguments *arguments, const limits *l, const t
     TM_TRY(tm_tables_create(defs, 1, &found, err));
     tm_status status = tm_gate_compare(both, l->all, l->n, &found.tables[0], err);
     if (status == TM_OK && tm_console_speaks())
-        status = print_found(arguments, l, &found.tables[0], err);
+        status = print_found(arguments, l, &found, err);
     if (status == TM_OK)
         status = conclude(&found.tables[0], err);
     tm_tables_destroy(&found);
@@ -108,7 +99,7 @@ static tm_status compare(const tm_arguments *arguments, const limits *l, const t
 }
 
 static tm_status gate_run(const tm_arguments *arguments, tm_error *err) {
-    limits l;
+    limits l = {.n = 0};
     tm_tables sides[2];
     if (arguments->n_operands != 2)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge gate needs two stores; see --help");

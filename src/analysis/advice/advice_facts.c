@@ -32,6 +32,30 @@ int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char
     return sum_but(facts, table, column, facts->straggler);
 }
 
+int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column) {
+    const tm_table *classes = tm_tables_find(facts->tables, "classes.kernel");
+    int64_t sum = 0;
+    for (size_t i = 0; i < classes->n_rows; i++) {
+        const tm_cell *cell = tm_table_cell(classes, i, "class");
+        if (!cell->null && strcmp(cell->value.text, work) == 0)
+            sum += tm_facts_int(facts, "classes.kernel", i, column);
+    }
+    return sum;
+}
+
+tm_facts_kernels tm_facts_sum_kernels(const tm_facts *facts) {
+    const tm_table *kernels = tm_tables_find(facts->tables, "kernels.kernel");
+    tm_facts_kernels sums = {0};
+    for (size_t i = 0; i < kernels->n_rows; i++) {
+        if (tm_table_cell(kernels, i, "communication")->value.i)
+            continue;
+        sums.calls += tm_facts_int(facts, "kernels.kernel", i, "calls");
+        sums.under_100_us += tm_facts_int(facts, "kernels.kernel", i, "short_calls");
+        sums.total_ns += tm_facts_int(facts, "kernels.kernel", i, "total_ns");
+    }
+    return sums;
+}
+
 int64_t tm_facts_int(const tm_facts *facts, const char *table, size_t row, const char *column) {
     const tm_table *found = tm_tables_find(facts->tables, table);
     if (row >= found->n_rows || tm_table_cell(found, row, column)->null)

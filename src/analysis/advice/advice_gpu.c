@@ -35,27 +35,8 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 1).text, tm_facts_whole(f), time, each, longest);
 }
 
-/* Kernels that compute. */
-typedef struct kernel_sums {
-    int64_t calls, under_100_us, total_ns;
-} kernel_sums;
-
-/* How long a communication kernel runs is up to the other ranks, so they are left out. */
-static kernel_sums sum_kernels(const tm_facts *f) {
-    const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
-    kernel_sums sums = {0};
-    for (size_t i = 0; i < kernels->n_rows; i++) {
-        if (tm_table_cell(kernels, i, "communication")->value.i)
-            continue;
-        sums.calls += tm_facts_int(f, "kernels.kernel", i, "calls");
-        sums.under_100_us += tm_facts_int(f, "kernels.kernel", i, "short_calls");
-        sums.total_ns += tm_facts_int(f, "kernels.kernel", i, "total_ns");
-    }
-    return sums;
-}
-
 void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
-    kernel_sums kernels = sum_kernels(f);
+    tm_facts_kernels kernels = tm_facts_sum_kernels(f);
     int64_t events = tm_facts_sum_others(f, "launches.rank", "events");
     double small = tm_facts_percent(kernels.under_100_us, kernels.calls);
     double shorter =
@@ -340,7 +321,7 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     /* No cost: the GPUs computed for that long, and by how much is not known. Durations are summed,
      * and kernels beside each other sum to more than the time in which anything computed. */
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns");
-    int64_t summed = sum_kernels(f).total_ns;
+    int64_t summed = tm_facts_sum_kernels(f).total_ns;
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
     tm_facts_by_rank(f, fit, time);
     snprintf(
@@ -353,22 +334,15 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
-/* Time of kernels that multiply, by what their names say of their numbers. */
-static int64_t sum_precision(const tm_facts *f, const char *column) {
-    const tm_table *classes = tm_tables_find(f->tables, "classes.kernel");
-    int64_t sum = 0;
-    for (size_t i = 0; i < classes->n_rows; i++)
-        sum += tm_facts_int(f, "classes.kernel", i, column);
-    return sum;
-}
-
 /* FP32 where other products of the job use tensor cores: without any, the rule before tells it.
  * TF32 has half the peak of 16 bits on all devices that have both: a third of what is gained of
  * FP32. */
 void tm_look_precision(const tm_facts *f, tm_advice *out) {
     const double least_tf32 = 30.0;
-    int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"), all = sum_kernels(f).total_ns;
-    int64_t fp32_ns = sum_precision(f, "bits32_ns"), tf32_ns = sum_precision(f, "tf32_ns");
+    int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
+            all = tm_facts_sum_kernels(f).total_ns;
+    int64_t fp32_ns = tm_facts_sum(f, "classes.kernel", "bits32_ns"),
+            tf32_ns = tm_facts_sum(f, "classes.kernel", "tf32_ns");
     double used = tm_facts_real(f, "overview.job", 0, "tensor_core_pct");
     all = compute > all ? compute : all;
     double fp32 = tm_facts_percent(fp32_ns, all), tf32 = tm_facts_percent(tf32_ns, all);
@@ -394,25 +368,15 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
              by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
-static int64_t sum_of_class(const tm_facts *f, const char *work, const char *column) {
-    const tm_table *classes = tm_tables_find(f->tables, "classes.kernel");
-    int64_t sum = 0;
-    for (size_t i = 0; i < classes->n_rows; i++) {
-        const tm_cell *cell = tm_table_cell(classes, i, "class");
-        if (!cell->null && strcmp(cell->value.text, work) == 0)
-            sum += tm_facts_int(f, "classes.kernel", i, column);
-    }
-    return sum;
-}
-
 /* Attention as products, softmax and what is between them, each of which writes all scores: what
  * operators of attention launch of other classes. Copies are there in either way. */
 void tm_look_attention(const tm_facts *f, tm_advice *out) {
-    int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"), all = sum_kernels(f).total_ns;
-    int64_t product = sum_of_class(f, "matrix multiply", "attention_ns");
-    int64_t softmax = sum_of_class(f, "softmax", "attention_ns");
-    int64_t unfused = product + softmax + sum_of_class(f, "elementwise", "attention_ns");
-    int64_t fused = sum_of_class(f, "attention", "total_ns");
+    int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
+            all = tm_facts_sum_kernels(f).total_ns;
+    int64_t product = tm_facts_of_class(f, "matrix multiply", "attention_ns");
+    int64_t softmax = tm_facts_of_class(f, "softmax", "attention_ns");
+    int64_t unfused = product + softmax + tm_facts_of_class(f, "elementwise", "attention_ns");
+    int64_t fused = tm_facts_of_class(f, "attention", "total_ns");
     if (product == 0 || softmax == 0)
         return;
     char time[TM_ADVICE_TIME];

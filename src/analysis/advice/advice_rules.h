@@ -75,6 +75,16 @@ int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *colum
 /** The same over the ranks whose trouble is not the straggler's own: the others, or all. */
 int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char *column);
 
+/** A column's sum over the rows of classes.kernel that are of a class of work. */
+int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column);
+
+/** Kernels that compute: how long a communication kernel runs is up to the other ranks. */
+typedef struct tm_facts_kernels {
+    int64_t calls, under_100_us, total_ns;
+} tm_facts_kernels;
+
+tm_facts_kernels tm_facts_sum_kernels(const tm_facts *facts);
+
 /** An integer of a table, 0 where it is null or where there is no such row. */
 int64_t tm_facts_int(const tm_facts *facts, const char *table, size_t row, const char *column);
 

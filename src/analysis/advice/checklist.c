@@ -150,15 +150,8 @@ static double stragglers(const tm_facts *f) {
 }
 
 static double short_kernels(const tm_facts *f) {
-    const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
-    int64_t calls = 0, under_100_us = 0;
-    for (size_t i = 0; i < kernels->n_rows; i++) {
-        if (tm_table_cell(kernels, i, "communication")->value.i)
-            continue;
-        calls += tm_facts_int(f, "kernels.kernel", i, "calls");
-        under_100_us += tm_facts_int(f, "kernels.kernel", i, "short_calls");
-    }
-    return share(under_100_us, calls);
+    const tm_facts_kernels kernels = tm_facts_sum_kernels(f);
+    return share(kernels.under_100_us, kernels.calls);
 }
 
 /* Of what tensor cores could do, where most of it tells its numbers. */
@@ -166,29 +159,18 @@ static double low_precision(const tm_facts *f) {
     int64_t low = tm_facts_sum(f, "classes.kernel", "bits8_ns") +
                   tm_facts_sum(f, "classes.kernel", "bits16_ns") +
                   tm_facts_sum(f, "classes.kernel", "tf32_ns");
-    int64_t known = low + tm_facts_sum(f, "classes.kernel", "bits32_ns"), all = 0;
-    const tm_table *classes = tm_tables_find(f->tables, "classes.kernel");
-    for (size_t i = 0; i < classes->n_rows; i++) {
-        const char *class = tm_table_cell(classes, i, "class")->value.text;
-        if (strcmp(class, "matrix multiply") == 0 || strcmp(class, "convolution") == 0 ||
-            strcmp(class, "attention") == 0)
-            all += tm_facts_int(f, "classes.kernel", i, "total_ns");
-    }
+    int64_t known = low + tm_facts_sum(f, "classes.kernel", "bits32_ns");
+    int64_t all = tm_facts_of_class(f, "matrix multiply", "total_ns") +
+                  tm_facts_of_class(f, "convolution", "total_ns") +
+                  tm_facts_of_class(f, "attention", "total_ns");
     return 2 * known >= all ? share(low, known) : UNKNOWN;
 }
 
 /* Attention that writes its scores shows as a softmax of its own inside of it. */
 static double fused_attention(const tm_facts *f) {
-    const tm_table *classes = tm_tables_find(f->tables, "classes.kernel");
-    int64_t flash = tm_facts_sum(f, "classes.kernel", "flash_ns"), all = 0;
-    for (size_t i = 0; i < classes->n_rows; i++) {
-        const char *class = tm_table_cell(classes, i, "class")->value.text;
-        if (strcmp(class, "attention") == 0)
-            all += tm_facts_int(f, "classes.kernel", i, "total_ns");
-        else if (strcmp(class, "softmax") == 0)
-            all += tm_facts_int(f, "classes.kernel", i, "attention_ns");
-    }
-    return share(flash, all);
+    return share(tm_facts_sum(f, "classes.kernel", "flash_ns"),
+                 tm_facts_of_class(f, "attention", "total_ns") +
+                     tm_facts_of_class(f, "softmax", "attention_ns"));
 }
 
 static const struct box {
