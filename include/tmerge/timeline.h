@@ -340,6 +340,17 @@ typedef struct tm_wait_attr {
     uint8_t kind;    /* tm_wait_kind */
 } tm_wait_attr;
 
+/** What XLA or TensorFlow tells of an event of the device: names it, and says what it computes. */
+typedef struct tm_xla_attr {
+    int64_t flops, bytes; /* of one run, as the compiler counts them; -1 not told */
+    uint32_t event;
+    uint32_t program;  /* name id of the module, with its fingerprint where it has one */
+    uint32_t hlo;      /* name id of the operation in it: "fusion.2" */
+    uint32_t category; /* name id of the compiler's, "loop fusion" */
+    uint32_t origin;   /* name id of what in the source it is of: "jit(f)/dot_general", "MatMul" */
+    uint32_t shape;    /* name id of what it makes, or of the operator's inputs: "bf16[8,128]" */
+} tm_xla_attr;
+
 typedef enum tm_attr {
     TM_ATTR_LAUNCH,
     TM_ATTR_KERNEL,
@@ -351,6 +362,7 @@ typedef enum tm_attr {
     TM_ATTR_WAIT,
     TM_ATTR_INPUTS,
     TM_ATTR_OPERATOR,
+    TM_ATTR_XLA,
     TM_N_ATTRS
 } tm_attr;
 

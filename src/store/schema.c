@@ -154,6 +154,7 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("waits", n_attrs[TM_ATTR_WAIT]),
     N_ROWS("inputs", n_attrs[TM_ATTR_INPUTS]),
     N_ROWS("operators", n_attrs[TM_ATTR_OPERATOR]),
+    N_ROWS("xla", n_attrs[TM_ATTR_XLA]),
     N_ROWS("metadata_text", n_metadata),
     N_ROWS("metadata_lists", n_metadata_lists),
     N_ROWS("levels", n_levels),
@@ -358,6 +359,19 @@ static const tm_record_column operator_columns[] = {
          "id in /names of the functions that called it, the innermost first"),
 };
 
+#define XLA(member, unit, doc) FIELD(attrs[TM_ATTR_XLA], tm_xla_attr, member, #member, unit, doc)
+#define XLA_NAME(member, doc) NAME(attrs[TM_ATTR_XLA], tm_xla_attr, member, doc)
+static const tm_record_column xla_columns[] = {
+    EVENT(attrs[TM_ATTR_XLA], tm_xla_attr, event, "row in /events: what a device ran"),
+    XLA_NAME(program, "id in /names of the program (module)"),
+    XLA_NAME(hlo, "id in /names of the operation in it"),
+    XLA_NAME(category, "id in /names of the compiler's category of it"),
+    XLA_NAME(origin, "id in /names of what in the source it is of"),
+    XLA_NAME(shape, "id in /names of the types and shapes of what it makes, or takes"),
+    XLA(flops, "FLOP", "of one run as the compiler counts them, -1 not told"),
+    XLA(bytes, "B", "read and written likewise, -1 not told"),
+};
+
 static const tm_record_column metadata_columns[] = {
     {COLUMN("bytes", "", "character, UTF-8", TM_U8, NULL, field), VALUE_OF(metadata)},
 };
@@ -426,6 +440,9 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
     [TM_RECORD_OPERATORS] = {TABLE("/operators", operator_columns,
                                    "an operator of which autograd's number or a stack is known"),
                              ROWS(n_attrs[TM_ATTR_OPERATOR])},
+    [TM_RECORD_XLA] = {TABLE("/xla", xla_columns,
+                             "an event of a device that XLA or TensorFlow tells more of"),
+                       ROWS(n_attrs[TM_ATTR_XLA])},
     [TM_RECORD_METADATA] = {TABLE("/metadata_text", metadata_columns,
                                   "a character of the JSON in which a rank's trace tells of "
                                   "itself, without events and lists"),

@@ -30,6 +30,14 @@ void tm_attr_each_name(tm_attr attr, void *rows, size_t n, visitor *visit, void 
     tm_operator_attr *operators = attr == TM_ATTR_OPERATOR ? rows : NULL;
     for (size_t i = 0; operators && i < n; i++)
         visit(context, &operators[i].stack);
+    tm_xla_attr *xla = attr == TM_ATTR_XLA ? rows : NULL;
+    for (size_t i = 0; xla && i < n; i++) {
+        visit(context, &xla[i].program);
+        visit(context, &xla[i].hlo);
+        visit(context, &xla[i].category);
+        visit(context, &xla[i].origin);
+        visit(context, &xla[i].shape);
+    }
 }
 
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),

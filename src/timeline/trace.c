@@ -25,6 +25,7 @@ static const struct {
     [TM_ATTR_COUNTER] = EVENT_ALONE(tm_counter_attr),
     [TM_ATTR_SHAPES] = EVENT_ALONE(tm_shapes_attr),
     [TM_ATTR_INPUTS] = EVENT_ALONE(tm_inputs_attr),
+    [TM_ATTR_XLA] = EVENT_ALONE(tm_xla_attr),
 #undef EVENT_ALONE
     [TM_ATTR_WAIT] = {sizeof(tm_wait_attr),
                       REFS_MAX,

@@ -83,6 +83,28 @@ def test_times_are_those_of_the_cores_clocks():
             holds(abs(sums[what] - ps * stretch / 1000) < 1000, f'{what}: {sums[what]}, not {ps}')
 
 
+def test_what_the_compiler_tells_stands_beside_each_operation():
+    """By the compiler's category as many operations as the file has. What is started and awaited is
+    told of what starts it, of what waits, and of the whole."""
+    merged()
+    with h5py.File('t.h5') as store:
+        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
+        facts = {column: store[f'xla/{column}'][()].tolist() for column in store['xla']}
+        names = {i: text[at[i]:at[i + 1]].decode() for column in ('category', 'program', 'shape')
+                 for i in set(facts[column])}
+    told = collections.Counter(names[i] for i in facts['category'])
+    wanted = collections.Counter()
+    with open(EXPECTED, encoding='utf-8') as file:
+        for rank in json.load(file)['files']['tpu-v6e/tpu_inference.xplane.pb']['ranks']:
+            for category, of in rank['tracks'][0]['hlo_category'].items():
+                wanted[category] += of['events'] * (1 + (category == 'copy-start'))
+    equal(told, wanted, 'operations by category')
+    adds = {(names[facts['shape'][i]].split('{')[0], facts['bytes'][i], facts['flops'][i])
+            for i, c in enumerate(facts['category']) if names[c] == 'loop fusion'}
+    # x + 1 of 5 x 1024 x 1024 x 256 floats: as many additions, 4 bytes in and out for each
+    equal(adds, {('f32[5,1024,1024,256]', 8 * 5 << 28, 5 << 28)}, 'FLOP and bytes')
+
+
 def test_what_was_before_the_first_step_is_no_part_of_it():
     """The program loads and compiles for 14 s, and then runs 100 times, every 784 ms."""
     merged()

@@ -28,6 +28,7 @@
 #define INPUTS_FIELDS(X) X(types) X(concrete)
 #define WAIT_FIELDS(X) X(correlation) X(record_correlation) X(stream) X(on_stream) X(kind)
 #define OPERATOR_FIELDS(X) X(sequence) X(stack) X(thread)
+#define XLA_FIELDS(X) X(program) X(hlo) X(category) X(origin) X(shape) X(flops) X(bytes)
 /* clang-format on */
 
 /* type, fields, the array and how many rows it has */
@@ -45,7 +46,8 @@
     X(tm_shapes_attr, SHAPES_FIELDS, attrs[TM_ATTR_SHAPES], n_attrs[TM_ATTR_SHAPES])               \
     X(tm_inputs_attr, INPUTS_FIELDS, attrs[TM_ATTR_INPUTS], n_attrs[TM_ATTR_INPUTS])               \
     X(tm_wait_attr, WAIT_FIELDS, attrs[TM_ATTR_WAIT], n_attrs[TM_ATTR_WAIT])                       \
-    X(tm_operator_attr, OPERATOR_FIELDS, attrs[TM_ATTR_OPERATOR], n_attrs[TM_ATTR_OPERATOR])
+    X(tm_operator_attr, OPERATOR_FIELDS, attrs[TM_ATTR_OPERATOR], n_attrs[TM_ATTR_OPERATOR])       \
+    X(tm_xla_attr, XLA_FIELDS, attrs[TM_ATTR_XLA], n_attrs[TM_ATTR_XLA])
 
 enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
 
@@ -64,6 +66,7 @@ typedef struct full_job {
     tm_wait_attr waits[2][N_ATTR_ROWS];
     tm_inputs_attr inputs[2][N_ATTR_ROWS];
     tm_operator_attr operators[2][N_ATTR_ROWS];
+    tm_xla_attr xla[2][N_ATTR_ROWS];
     char metadata[2][16];
     uint32_t lists[2][2];
 } full_job;
@@ -149,6 +152,7 @@ static void full_job_make(full_job *full) {
         add_rows(t, TM_ATTR_WAIT, full->waits[at]);
         add_rows(t, TM_ATTR_INPUTS, full->inputs[at]);
         add_rows(t, TM_ATTR_OPERATOR, full->operators[at]);
+        add_rows(t, TM_ATTR_XLA, full->xla[at]);
         fill_rank(full, at);
     }
     full->job.ranks[1].spans = &full->span;

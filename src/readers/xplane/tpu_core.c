@@ -59,6 +59,26 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name) {
     return NULL;
 }
 
+/* What the compiler tells of an operation; the program is known where its name is asked for. */
+static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) {
+    tm_xread *r = core->r;
+    tm_xla_attr *facts = &m->facts;
+    *facts = (tm_xla_attr){
+        .flops = tm_x_int(v, TM_X_FLOPS, -1),
+        .bytes = tm_x_int(v, TM_X_BYTES_ACCESSED, -1),
+        .program = TM_NO_NAME,
+        .hlo = m->name,
+        .category = tm_x_has(v, TM_X_HLO_CATEGORY)
+                        ? tm_xread_intern_stat(r, &core->stats, &v->values[TM_X_HLO_CATEGORY])
+                        : TM_NO_NAME,
+        .origin = tm_x_has(v, TM_X_TF_OP)
+                      ? tm_xread_intern_stat(r, &core->stats, &v->values[TM_X_TF_OP])
+                      : TM_NO_NAME,
+        .shape = tm_xread_intern(r, m->hlo.shape)};
+    return facts->category != TM_NAME_FAILED && facts->origin != TM_NAME_FAILED &&
+           facts->shape != TM_NAME_FAILED;
+}
+
 /* Learns what events of this metadata are, from it and from one of its events. */
 static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     const tm_xmeta *meta = (const tm_xmeta *)core->plane->metadata.data + index;
@@ -74,7 +94,7 @@ static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     m->name = tm_xread_intern(core->r, m->hlo.name);
     if (m->kind.part == TM_HLO_DONE)
         m->awaited = tm_xread_intern(core->r, tm_hlo_first_operand(&m->hlo));
-    return m->name != TM_NAME_FAILED && m->awaited != TM_NAME_FAILED;
+    return m->name != TM_NAME_FAILED && m->awaited != TM_NAME_FAILED && learn_facts(core, m, v);
 }
 
 /* The event's times from where the operations' line counts; false where it has none. */

@@ -17,6 +17,7 @@ typedef struct tm_tpu_meta {
     uint32_t group;    /* of a collective, in the program below: name id, TM_NO_NAME unknown, */
     int32_t n_members; /* and size */
     uint32_t program;  /* index of metadata + 1; 0 none yet */
+    tm_xla_attr facts; /* but for the event */
 } tm_tpu_meta;
 
 /** An operation, in the host's time. */

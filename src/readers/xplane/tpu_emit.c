@@ -24,6 +24,7 @@ typedef struct emitter {
     tm_vec started;   /* of uint32_t: what was started in this run, and is not awaited yet */
     tm_vec lane_ends; /* of int64_t: when what is asynchronous ends, by lane */
     uint32_t run;
+    uint32_t program, program_meta; /* name id of the program met last, and its metadata */
 } emitter;
 
 static const tm_tpu_op *op_at(const emitter *e, uint32_t i) {
@@ -80,6 +81,19 @@ static bool add_copy_attr(emitter *e, const tm_tpu_run *run, int64_t bytes, uint
     return tm_vec_append(&e->r->trace->attrs[TM_ATTR_COPY], &attr, 1) != NULL;
 }
 
+/* What is known of the operation beside the event. */
+static bool add_facts(emitter *e, uint32_t op, uint32_t row) {
+    const tm_tpu_run *run = run_of(e, op_at(e, op));
+    const tm_xmeta *metas = e->core->plane->metadata.data;
+    tm_xla_attr facts = meta_of(e, op)->facts;
+    facts.event = row;
+    if (run && (e->program == TM_NO_NAME || e->program_meta != run->meta))
+        e->program = tm_xread_intern(e->r, metas[e->program_meta = run->meta].name);
+    facts.program = run ? e->program : TM_NO_NAME;
+    return facts.program != TM_NAME_FAILED &&
+           tm_vec_append(&e->r->trace->attrs[TM_ATTR_XLA], &facts, 1);
+}
+
 /* A kernel: an operation, what a loop does itself, or a collective with whatever starts it. */
 static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                             bool collective, tm_error *err) {
@@ -89,7 +103,7 @@ static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uin
     uint32_t row;
     TM_TRY(add(e, at[0], at[1], event, &row, err));
     bool ok = row == TM_NO_EVENT ||
-              (add_kernel_attr(e, run, row) &&
+              (add_kernel_attr(e, run, row) && add_facts(e, op, row) &&
                (!collective || tm_tpu_add_collective(e->core, op_at(e, op)->meta, run, row)));
     return ok ? TM_OK : tm_fail_memory(err);
 }
@@ -133,7 +147,8 @@ static tm_status add_copy(emitter *e, const int64_t at[2], uint32_t track, uint3
     uint32_t row;
     TM_TRY(add(e, at[0], at[1], event, &row, err));
     int64_t bytes = tm_hlo_size_of(meta_of(e, done)->hlo.shape).bytes;
-    bool ok = row == TM_NO_EVENT || add_copy_attr(e, run_of(e, op_at(e, op)), bytes, row);
+    bool ok = row == TM_NO_EVENT ||
+              (add_copy_attr(e, run_of(e, op_at(e, op)), bytes, row) && add_facts(e, op, row));
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
@@ -141,7 +156,8 @@ static tm_status add_note(emitter *e, uint32_t op, tm_error *err) {
     const tm_raw_event event = {
         .name = meta_of(e, op)->name, .track = e->track, .category = TM_CAT_GPU_ANNOTATION};
     uint32_t row;
-    return add(e, op_at(e, op)->begin_ps, op_at(e, op)->end_ps, event, &row, err);
+    TM_TRY(add(e, op_at(e, op)->begin_ps, op_at(e, op)->end_ps, event, &row, err));
+    return row == TM_NO_EVENT || add_facts(e, op, row) ? TM_OK : tm_fail_memory(err);
 }
 
 /* The first lane that is free from a time on: what is asynchronous overlaps. */
@@ -317,7 +333,8 @@ tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) {
                  .holders = TM_VEC(holder),
                  .started = TM_VEC(uint32_t),
                  .lane_ends = TM_VEC(int64_t),
-                 .run = TM_NO_EVENT};
+                 .run = TM_NO_EVENT,
+                 .program = TM_NO_NAME};
     if (!core->line)
         return TM_OK;
     e.track = own_track(&e, core->line->id, core->sparse ? "Ops" : "XLA Ops", true);

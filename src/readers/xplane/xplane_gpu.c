@@ -203,6 +203,33 @@ static tm_text copy_details(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, role) ? tm_xstat_text(g->stats.plane, &v->values[role]) : (tm_text){"", 0};
 }
 
+/* Of an operator of TensorFlow there is its own name, its inputs' types and shapes alone. */
+static bool add_facts(gpu *g, uint32_t row, const tm_xvalues *v) {
+    const tm_xrole origin = tm_x_has(v, TM_X_NAME)    ? TM_X_NAME
+                            : tm_x_has(v, TM_X_TF_OP) ? TM_X_TF_OP
+                                                      : TM_X_LEVEL_0;
+    const tm_xrole roles[] = {TM_X_HLO_MODULE, TM_X_HLO_OP, TM_X_SHAPE, origin};
+    uint32_t names[4];
+    bool any = false;
+    for (int i = 0; i < 4; i++) {
+        names[i] = tm_x_has(v, roles[i])
+                       ? tm_xread_intern_stat(g->r, &g->stats, &v->values[roles[i]])
+                       : TM_NO_NAME;
+        any |= names[i] != TM_NO_NAME;
+        if (names[i] == TM_NAME_FAILED)
+            return false;
+    }
+    const tm_xla_attr attr = {.event = row,
+                              .flops = -1,
+                              .bytes = -1,
+                              .program = names[0],
+                              .hlo = names[1],
+                              .category = TM_NO_NAME,
+                              .origin = names[3],
+                              .shape = names[2]};
+    return !any || tm_vec_append(&g->r->trace->attrs[TM_ATTR_XLA], &attr, 1);
+}
+
 /* An event of a stream. */
 static tm_status take_work(gpu *g, const tm_xline *line, uint32_t track, const tm_xevent *at,
                            const tm_xvalues *v, tm_error *err) {
@@ -224,7 +251,7 @@ static tm_status take_work(gpu *g, const tm_xline *line, uint32_t track, const t
     TM_TRY(tm_xread_add(r, line, at, event, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
-    bool ok = add_launch(g, v, true);
+    bool ok = add_launch(g, v, true) && add_facts(g, row, v);
     if (ok && event.category == TM_CAT_KERNEL)
         ok = add_kernel(g, row, v);
     else if (ok) {

@@ -32,6 +32,8 @@
     X(TM_X_CONSUMER_TYPE, "_ct")                                                                   \
     X(TM_X_CONSUMER, "_c")                                                                         \
     X(TM_X_HLO_CATEGORY, "hlo_category")                                                           \
+    X(TM_X_FLOPS, "flops")                                                                         \
+    X(TM_X_BYTES_ACCESSED, "bytes_accessed")                                                       \
     X(TM_X_DEVICE_OFFSET, "device_offset_ps")                                                      \
     X(TM_X_DEVICE_DURATION, "device_duration_ps")                                                  \
     X(TM_X_INDEX_ON_HOST, "index_on_host")                                                         \
