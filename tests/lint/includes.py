@@ -36,6 +36,7 @@ ROOMS_OF_SRC = {
     "analysis/gpu": QUESTION,
     "analysis/memory": QUESTION,
     "analysis/model": QUESTION,
+    "analysis/xla": QUESTION,
     "analysis/advice": QUESTION,
     "analysis/replay": QUESTION | {"replay"},
     "diff": {"base", "table", "analysis/shared", "diff"},
