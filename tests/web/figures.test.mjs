@@ -123,6 +123,29 @@ test("the map of steps has the cells of its tables", async () => {
   }
 });
 
+test("the phases of a step stand where structure.step has them, beside the range that its columns name", async () => {
+  const middle = (values) => { const all = values.sort((a, b) => a - b); return (all[(all.length - 1) >> 1] + all[all.length >> 1]) / 2; };
+  for (const job of jobs) {
+    const { "structure.step": rows } = show(job.store, "structure.step");
+    const { page, close } = await open(job.page, { hash: "#steps" });
+    const docs = await page.evaluate(() => Object.fromEntries(JSON.parse(document.getElementById("tables").textContent).tables["structure.step"].columns.map(([name, , , doc]) => [name, doc])));
+    const shown = await page.$$eval(".usual", (all) => all.map((e) => ({
+      column: e.querySelector("[data-phase]").dataset.phase, words: e.querySelector(".usual-words").textContent, value: e.querySelector(".usual-value").textContent,
+      steps: [...e.querySelectorAll("[data-value]")].map((line) => [Number(line.dataset.value), parseFloat(line.style.left)]),
+    })));
+    assert.deepEqual(shown.map((each) => each.column), ["forward_pct", "backward_pct", "optimizer_pct", "data_pct", "other_pct"]);
+    for (const { column, words, value, steps } of shown) {
+      assert.deepEqual(steps.map(([own]) => own), rows.map((row) => row[column]));
+      for (const [own, left] of steps) assert.ok(Math.abs(own - left) < 0.01, `${column}: ${own} % stands at ${left} %`);
+      const wanted = middle(rows.map((row) => row[column])), range = /(?:(\d+) to )?(\d+) % is usual|(?:under|up to) (\d+) %/.exec(docs[column]);
+      assert.ok(closeTo(value, wanted), `${column}: ${value}, not ${wanted}`);
+      assert.ok(range && words.replaceAll("\u00a0", " ").startsWith(range[1] ? `usual ${range[1]} to ${range[2]} %` : `usual at most ${range[3]} %`), `${words}, not ${docs[column]}`);
+      assert.equal(/more$/.test(words), wanted > Number(range[2] ?? range[3]), `${column}: ${words}`);
+    }
+    await close();
+  }
+});
+
 test("caused equals waited, and the matrix sums to both", async () => {
   for (const job of jobs) {
     const { "stragglers.rank": ranks, "stragglers.pair": pairs } = show(job.store, "stragglers.rank", "stragglers.pair");

@@ -8,6 +8,7 @@ import { PARTS, partsOf, stacks } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 import { h } from "../dom";
+import { structure } from "./structure";
 
 interface Metric {
   readonly key: string;
@@ -243,7 +244,7 @@ export const steps: View = {
   id: "steps",
   title: "Steps",
   group: "",
-  needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step"],
+  needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step", "structure.step"],
   state: (job) => ((job.table("imbalance.job").num(0, "imbalance_pct") ?? 0) >= 10 ? "warn" : undefined),
   render(root, context) {
     const { job, params } = context;
@@ -298,6 +299,8 @@ export const steps: View = {
     drawMap(root, context, metric, byHost);
     const small = multiples(job);
     if (small) root.append(small);
+    const made = structure(job);
+    if (made) root.append(made);
     if (job.table("stragglers.step").n > 0)
       root.append(section("Who made others wait most in each step", leaders(job.table("stragglers.step"))));
     if (severalRanks(job))

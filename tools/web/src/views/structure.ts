@@ -1,0 +1,147 @@
+/** What a step is made of: micro-batches, what is computed again, phases beside what is usual of them. */
+import { band, type BandFigure } from "../cells";
+import type { Job, Table } from "../data";
+import { h } from "../dom";
+import * as f from "../format";
+import { grid, type GridColumn } from "../grid";
+import { note, section, sign, tip } from "../ui";
+
+type Steps = Table<"structure.step">;
+
+/** The guides' ranges [% of a step], as the columns' definitions have them. */
+export const PHASES = [
+  { label: "Forward", column: "forward_pct", least: 35, most: 40 },
+  { label: "Backward", column: "backward_pct", least: 40, most: 45 },
+  { label: "Optimizer", column: "optimizer_pct", least: 0, most: 15 },
+  { label: "Waiting for a batch", column: "data_pct", least: 0, most: 10 },
+  { label: "Other", column: "other_pct", least: 0, most: 10 },
+] as const;
+
+type Phase = (typeof PHASES)[number];
+
+const GRID_ROWS = 12;
+
+function usual({ least, most }: Phase): string {
+  return least > 0 ? `${least} to ${most}${f.SPACE}%` : `at most ${most}${f.SPACE}%`;
+}
+
+/* "23.0 % to 42.3 %" over steps; one where they are written alike. */
+function range(table: Steps, column: Phase["column"] | "recomputed_pct"): string {
+  const low = f.percent(table.least(column), 1),
+    high = f.percent(table.most(column), 1);
+  return low === high ? low : `${low} to ${high}`;
+}
+
+/* Where the step's share lies, each step a line, the median a full mark; the usual range is behind. */
+function phaseRow(table: Steps, phase: Phase): HTMLElement | null {
+  const middle = table.median(phase.column);
+  if (middle === null) return null;
+  const at = (value: number): string => `${Math.max(0, Math.min(100, value))}%`,
+    over = middle > phase.most,
+    several = table.n + table.leftOut > 1;
+  const words = `${f.percent(middle, 1)}, usual ${usual(phase)}`;
+  const track = h(
+    "span",
+    { class: "usual-track", attr: { role: "img", "aria-label": `${phase.label}: ${words}`, "data-phase": phase.column } },
+    h("span", { class: "usual-range", style: { left: at(phase.least), width: at(phase.most - phase.least) } }),
+    table
+      .nums(phase.column)
+      .map((value) => value !== null && h("span", { class: "usual-step", attr: { "data-value": value }, style: { left: at(value) } })),
+    h("span", { class: `usual-middle ${over ? "over" : ""}`, style: { left: at(middle) } }),
+  );
+  return h(
+    "div",
+    { class: "usual" },
+    h("span", { class: "row-label" }, phase.label),
+    tip(track, () => [
+      h("b", null, `${phase.label}: ${words}`),
+      h("br"),
+      several ? `Median over steps; they are ${range(table, phase.column)}.` : "Of the one step.",
+      h("br"),
+      table.columns[table.place(phase.column)]?.doc ?? "",
+    ]),
+    h("span", { class: "usual-value" }, f.percent(middle, 1)),
+    h("span", { class: "usual-words" }, `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
+  );
+}
+
+function figures(table: Steps): readonly BandFigure[] {
+  const doc = (column: Parameters<Steps["place"]>[0]): string => table.columns[table.place(column)]?.doc ?? "";
+  const passes = table.median("micro_batches"),
+    most = table.most("max_micro_batches"),
+    at = table.rows.findIndex((_, row) => table.num(row, "max_micro_batches") === most);
+  const again = table.median("recomputed_pct"),
+    none = table.most("recomputed_ns") === 0,
+    host = (column: "logging_ns" | "saving_ns"): BandFigure["value"] => (table.sum(column) === 0 ? "none seen" : f.time(table.sum(column)));
+  return [
+    {
+      label: "Micro-batches a step",
+      doc: doc("micro_batches"),
+      value: passes === null ? f.NONE : f.grouped(passes),
+      below:
+        passes === null
+          ? "no numbers of autograd were recorded"
+          : most !== null && most > passes
+            ? `at most ${f.grouped(most)}${at >= 0 ? `, on rank ${table.num(at, "max_rank")}` : ""}`
+            : "of a rank, median",
+    },
+    {
+      label: "Micro-batches an update",
+      doc: doc("micro_batches_per_update"),
+      value: table.known("micro_batches_per_update") === 0 ? f.NONE : f.grouped(table.median("micro_batches_per_update") ?? 0, 2),
+      below: `${f.count(table.median("updates") ?? 0, "update")} a step`,
+    },
+    {
+      label: "Computed again",
+      doc: doc("recomputed_pct"),
+      value: again === null ? f.NONE : none ? "none seen" : f.percent(again, 1),
+      below: none ? "a compiled graph does not show it" : `of the work launched; by step ${range(table, "recomputed_pct")}`,
+    },
+    { label: "Logging", doc: doc("logging_ns"), value: host("logging_ns"), below: "of the hosts, all steps and ranks" },
+    { label: "Saving checkpoints", doc: doc("saving_ns"), value: host("saving_ns"), below: "of the hosts, all steps and ranks" },
+  ];
+}
+
+/* What differs between ranks or is nothing in all steps takes no room. */
+function columnsOf(table: Steps): readonly GridColumn<"structure.step">[] {
+  const uneven = (table.most("max_micro_batches") ?? 0) > (table.least("micro_batches") ?? 0),
+    again = (table.most("recomputed_ns") ?? 0) > 0;
+  return [
+    { column: "step" },
+    { column: "micro_batches", label: "micro-batches" },
+    ...(uneven
+      ? ([
+          { column: "max_micro_batches", label: "at most" },
+          { column: "max_rank", label: "on rank" },
+        ] as const)
+      : []),
+    { column: "updates" },
+    ...(again
+      ? ([
+          { column: "recomputed_ns", label: "computed again" },
+          { column: "recomputed_pct", label: "of the work" },
+        ] as const)
+      : []),
+    ...PHASES.map(({ column, label }) => ({ column, label: label.toLowerCase() })),
+    { column: "beyond", label: "more than usual", draw: (row) => table.text(row, "beyond")?.replace("data", "waiting for a batch") ?? "" },
+  ];
+}
+
+/** The part of the view of steps; null where no trace tells of a backward pass or an update. */
+export function structure(job: Job): HTMLElement | null {
+  const table = job.table("structure.step");
+  if (table.n === 0) return null;
+  const phases = PHASES.map((phase) => phaseRow(table, phase)).filter((row) => row !== null);
+  return section(
+    "What a step is made of",
+    band(figures(table)),
+    phases.length > 0 && [
+      h("h3", null, "Phases, share of the step’s time"),
+      h("div", { class: "usual-rows" }, phases),
+      note(
+        "The filled range is what the guides of the field call usual; each thin line is a step, the bar is their median. All ranks together: the time in which the GPU ran what a phase launched, or was idle while the host was in it.",
+      ),
+    ],
+    grid(table, { first: GRID_ROWS, columns: columnsOf(table) }),
+  );
+}
