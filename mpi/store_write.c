@@ -4,200 +4,278 @@
 #include <string.h>
 
 #include "agree.h"
-#include "outbox.h"
 #include "patience.h"
 #include "store/pack.h"
+#include "store_chunks.h"
 #include "store_layout.h"
 
-enum { TAG_PIECE = 1, TAG_CHUNK = 2 };
+/* Chunks are taken in groups. In each all give the rows that others pack, every process packs its
+ * chunks, and process 0 gets all of a process in one message and writes chunk after chunk: a wait
+ * of the processes for one another costs as much as packing some chunks. */
+enum { GROUP_CHUNKS = 64 };
+
+/* What a process packs of a group, as it comes to process 0: the sizes of its chunks, 0 of one that
+ * could not be packed, and behind them the chunks. */
+typedef struct parcel {
+    size_t n;     /* chunks */
+    size_t bound; /* bytes at most */
+    size_t at;    /* byte in write_job.packed; on other processes than 0 their own one is at 0 */
+    size_t taken, taken_bytes;
+} parcel;
 
 typedef struct write_job {
     MPI_Comm comm;
-    int self;
+    int self, n_processes;
     const tm_store_plan *plan;
-    size_t chunk_rows;
+    size_t chunk_rows, group_bytes;
     tm_store_layout layout;
     tm_packer *packer; /* owned */
     char *rows;        /* owned; [a chunk] raw rows */
-    char *received;    /* owned; [a packed chunk] pieces of others, or packed on process 0 */
-    size_t *pieces;    /* owned; [n_processes] bytes of each one's pieces, then where it is */
-    int n_processes;
+    /* owned; [group_bytes] what other processes pack, and what they gave of own chunks; none where
+     * there are no others */
+    char *given, *received;
+    int *counts;     /* owned; [4][n_processes] of the exchange of these: bytes and places */
+    parcel *parcels; /* owned; [n_processes] */
+    char *packed;    /* owned; on process 0 those of all, else its own */
+    size_t *load;    /* owned; [n_processes] */
+    tm_vec chunks;   /* of tm_store_chunk: the group */
+    tm_store_walk walk;
     tm_store_writer *writer; /* owned; on process 0 */
-    tm_mpi_outbox outbox;
-    tm_status status; /* of this process; it goes on after a failure, without writing */
-    bool discard;     /* another process failed to pack */
+    int table, column; /* what the writer is at; -1: behind the last column of the table before */
+    tm_status status;  /* of this process; it goes on after a failure, without writing */
+    bool discard;      /* another process failed to pack */
     tm_error *err;
 } write_job;
 
-/* One column of one table; the walk along its chunks. */
-typedef struct column_walk {
-    const tm_record_column *column;
-    int table;
-    size_t n_rows;
-    tm_chunk_shape shape;
-    size_t slot;        /* the first one that has rows in the chunk */
-    int64_t first, end; /* the chunk's rows */
-    int owner;          /* the process that packs it: the one that holds its first row */
-} column_walk;
+/* Bytes of a group's chunks once they are packed, with their sizes. */
+static size_t packed_bound(const write_job *job) {
+    return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
+}
+
+static tm_status make_room(write_job *job) {
+    size_t n = (size_t)job->n_processes, others = n > 1 ? job->group_bytes : 1;
+    size_t raw = job->chunk_rows * sizeof(int64_t); /* no element is longer */
+    job->walk = (tm_store_walk){
+        .layout = &job->layout, .chunk_rows = job->chunk_rows, .most_bytes = job->group_bytes};
+    job->packer = tm_packer_create(job->plan->compress);
+    job->rows = malloc(raw);
+    job->given = malloc(others);
+    job->received = malloc(others);
+    job->counts = malloc(4 * n * sizeof *job->counts);
+    job->parcels = malloc(n * sizeof *job->parcels);
+    job->load = malloc(n * sizeof *job->load);
+    bool done = tm_store_chunks_reserve(&job->walk, &job->chunks);
+    job->packed = done ? malloc(packed_bound(job)) : NULL;
+    done = job->packed && job->packer && job->rows && job->given && job->received && job->counts &&
+           job->parcels && job->load;
+    return done ? TM_OK : tm_fail_memory(job->err);
+}
+
+static void free_room(write_job *job) {
+    tm_packer_destroy(job->packer);
+    free(job->rows);
+    free(job->given);
+    free(job->received);
+    free(job->counts);
+    free(job->parcels);
+    free(job->load);
+    free(job->packed);
+    tm_vec_free(&job->chunks);
+}
 
 static tm_status prepare(write_job *job) {
-    size_t raw = job->chunk_rows * sizeof(int64_t); /* no element is longer */
     tm_store_options options = {.tool_version = job->plan->tool_version,
                                 .compress = job->plan->compress,
                                 .chunk_rows = job->chunk_rows};
-    job->packer = tm_packer_create(job->plan->compress);
-    job->rows = malloc(raw);
-    job->received = malloc(tm_pack_bound(raw));
-    job->pieces = malloc((size_t)job->n_processes * sizeof *job->pieces);
-    if (!job->packer || !job->rows || !job->received || !job->pieces)
-        return tm_fail_memory(job->err);
+    TM_TRY(make_room(job));
     if (job->self != 0)
         return TM_OK;
     return tm_store_create(job->plan->path, &options, &job->writer, job->err);
 }
 
-static void next_chunk(const write_job *job, column_walk *walk) {
-    const tm_store_slot *slots = job->layout.slots;
-    int64_t n_rows = (int64_t)walk->n_rows;
-    walk->first = walk->end;
-    walk->end += (int64_t)walk->shape.chunk_rows;
-    walk->end = walk->end < n_rows ? walk->end : n_rows;
-    while (slots[walk->slot].base.first[walk->table] + slots[walk->slot].n_rows[walk->table] <=
-           walk->first)
-        walk->slot++;
-    walk->owner = slots[walk->slot].process;
+static void fill(const tm_store_chunk *chunk, const tm_store_piece *piece, char *out) {
+    const tm_record_column *column = &tm_record_tables[chunk->table].columns[chunk->column];
+    column->fill(column, piece->slot->timeline, &piece->slot->base, piece->from, piece->n, out);
 }
 
-/* The rows of one slot that lie in the chunk. */
-typedef struct piece {
-    size_t from;  /* in the slot */
-    size_t place; /* in the chunk */
-    size_t n;
-} piece;
-
-static piece piece_of(const column_walk *walk, const tm_store_slot *slot) {
-    int64_t base = slot->base.first[walk->table];
-    int64_t first = base > walk->first ? base : walk->first;
-    int64_t end = base + slot->n_rows[walk->table];
-    end = end < walk->end ? end : walk->end;
-    if (first >= end)
-        return (piece){0};
-    return (piece){(size_t)(first - base), (size_t)(first - walk->first), (size_t)(end - first)};
+/* Calls @p each with the pieces of the group that are packed elsewhere than they are held, in an
+ * order that both sides have. */
+static void each_piece(write_job *job, void (*each)(write_job *job, const tm_store_chunk *chunk,
+                                                    const tm_store_piece *piece, size_t bytes)) {
+    const tm_store_chunk *chunks = job->chunks.data;
+    tm_store_piece piece;
+    for (size_t i = 0; i < job->chunks.n; i++)
+        for (size_t slot = chunks[i].slot;
+             tm_store_next_piece(&job->layout, &chunks[i], &slot, &piece);)
+            if (piece.slot->process != chunks[i].owner)
+                each(job, &chunks[i], &piece, piece.n * chunks[i].shape.element_bytes);
 }
 
-/* The slot behind the last that has rows in the chunk. */
-static size_t end_of_slots(const write_job *job, const column_walk *walk) {
-    const tm_store_slot *slots = job->layout.slots;
-    size_t i = walk->slot;
-    while (i < job->layout.n_slots && slots[i].base.first[walk->table] < walk->end)
-        i++;
-    return i;
+static int *count_of(const write_job *job, int which, int process) {
+    return &job->counts[which * job->n_processes + process];
 }
 
-/* Fills in the rows that are here: those of an own chunk in their place, those of another's one
- * behind the other, for its owner. Ranks are many and small: all of a chunk go as one message. */
-static void give_pieces(write_job *job, const column_walk *walk) {
-    size_t element = walk->shape.element_bytes, n = 0, end = end_of_slots(job, walk);
-    for (size_t i = walk->slot; i < end; i++) {
-        const tm_store_slot *slot = &job->layout.slots[i];
-        const piece p = piece_of(walk, slot);
-        if (slot->process != job->self || p.n == 0)
-            continue;
-        walk->column->fill(walk->column, slot->timeline, &slot->base, p.from, p.n,
-                           job->rows + (walk->owner == job->self ? p.place : n) * element);
-        n += p.n;
+enum { GIVEN, GIVEN_AT, RECEIVED, RECEIVED_AT };
+
+static void count_piece(write_job *job, const tm_store_chunk *chunk, const tm_store_piece *piece,
+                        size_t bytes) {
+    if (piece->slot->process == job->self)
+        *count_of(job, GIVEN, chunk->owner) += (int)bytes;
+    if (chunk->owner == job->self)
+        *count_of(job, RECEIVED, piece->slot->process) += (int)bytes;
+}
+
+static void give_piece(write_job *job, const tm_store_chunk *chunk, const tm_store_piece *piece,
+                       size_t bytes) {
+    if (piece->slot->process != job->self)
+        return;
+    int *at = count_of(job, GIVEN_AT, chunk->owner);
+    fill(chunk, piece, job->given + *at);
+    *at += (int)bytes;
+}
+
+static void set_places(write_job *job) {
+    for (int p = 0, given = 0, received = 0; p < job->n_processes; p++) {
+        *count_of(job, GIVEN_AT, p) = given;
+        *count_of(job, RECEIVED_AT, p) = received;
+        given += *count_of(job, GIVEN, p);
+        received += *count_of(job, RECEIVED, p);
     }
-    if (n > 0 && walk->owner != job->self)
-        tm_mpi_outbox_send(&job->outbox, job->rows, n * element, walk->owner, TAG_PIECE);
 }
 
-/* Receives the rows of an own chunk that are elsewhere, and puts them in their place. */
-static void take_pieces(write_job *job, const column_walk *walk) {
-    const tm_store_slot *slots = job->layout.slots;
-    size_t element = walk->shape.element_bytes, end = end_of_slots(job, walk), at = 0;
-    memset(job->pieces, 0, (size_t)job->n_processes * sizeof *job->pieces);
-    for (size_t i = walk->slot; i < end; i++)
-        job->pieces[slots[i].process] += piece_of(walk, &slots[i]).n * element;
-    job->pieces[job->self] = 0;
-    for (int process = 0; process < job->n_processes; process++) {
-        size_t size = job->pieces[process];
-        job->pieces[process] = at;
-        if (size > 0)
-            (void)tm_mpi_receive(job->comm, job->received + at, (int)size, process, TAG_PIECE,
-                                 MPI_STATUS_IGNORE);
+static void exchange(write_job *job) {
+    MPI_Request request;
+    if (job->n_processes == 1)
+        return;
+    memset(job->counts, 0, 4 * (size_t)job->n_processes * sizeof *job->counts);
+    each_piece(job, count_piece);
+    set_places(job);
+    each_piece(job, give_piece);
+    set_places(job);
+    MPI_Ialltoallv(job->given, count_of(job, GIVEN, 0), count_of(job, GIVEN_AT, 0), MPI_BYTE,
+                   job->received, count_of(job, RECEIVED, 0), count_of(job, RECEIVED_AT, 0),
+                   MPI_BYTE, job->comm, &request);
+    (void)tm_mpi_await_data(&request, MPI_STATUS_IGNORE);
+}
+
+/* Puts the rows of an own chunk in their places. */
+static void collect(write_job *job, const tm_store_chunk *chunk) {
+    size_t element = chunk->shape.element_bytes;
+    tm_store_piece piece;
+    for (size_t slot = chunk->slot; tm_store_next_piece(&job->layout, chunk, &slot, &piece);) {
+        char *out = job->rows + piece.place * element;
+        if (piece.slot->process == job->self) {
+            fill(chunk, &piece, out);
+            continue;
+        }
+        int *at = count_of(job, RECEIVED_AT, piece.slot->process);
+        memcpy(out, job->received + *at, piece.n * element);
+        *at += (int)(piece.n * element);
+    }
+}
+
+static void lay_out_parcels(write_job *job) {
+    const tm_store_chunk *chunks = job->chunks.data;
+    size_t at = 0;
+    memset(job->parcels, 0, (size_t)job->n_processes * sizeof *job->parcels);
+    for (size_t i = 0; i < job->chunks.n; i++) {
+        parcel *to = &job->parcels[chunks[i].owner];
+        to->n++;
+        to->bound += sizeof(size_t) + tm_pack_bound(tm_store_chunk_bytes(&chunks[i]));
+    }
+    for (int p = 0; p < job->n_processes; p++) {
+        parcel *each = &job->parcels[p];
+        each->at = job->self == 0 ? at : 0;
+        each->taken_bytes = each->n * sizeof(size_t); /* the chunks are behind these */
+        at += each->bound;
+    }
+}
+
+/* Packs the own chunks; returns the bytes of the parcel. */
+static size_t pack(write_job *job) {
+    const tm_store_chunk *chunks = job->chunks.data;
+    const parcel *own = &job->parcels[job->self];
+    char *out = job->packed + own->at;
+    size_t n = 0, at = own->taken_bytes;
+    for (size_t i = 0; i < job->chunks.n; i++) {
+        if (chunks[i].owner != job->self)
+            continue;
+        size_t size = 0, rows = (size_t)(chunks[i].end - chunks[i].first);
+        collect(job, &chunks[i]);
+        const void *packed = tm_pack_chunk(job->packer, chunks[i].shape, job->rows, rows, &size);
+        if (packed) {
+            memcpy(out + at, packed, size);
+        } else {
+            job->status = tm_fail_memory(job->err);
+            size = 0;
+        }
+        memcpy(out + n++ * sizeof size, &size, sizeof size);
         at += size;
     }
-    for (size_t i = walk->slot; i < end && at > 0; i++) {
-        const piece p = piece_of(walk, &slots[i]);
-        if (slots[i].process == job->self || p.n == 0)
-            continue;
-        memcpy(job->rows + p.place * element, job->received + job->pieces[slots[i].process],
-               p.n * element);
-        job->pieces[slots[i].process] += p.n * element;
+    return at;
+}
+
+/* Brings the parcels to process 0. */
+static void deliver(write_job *job, size_t bytes) {
+    MPI_Request request;
+    if (job->self == 0) {
+        for (int p = 1; p < job->n_processes; p++)
+            if (job->parcels[p].n > 0)
+                (void)tm_mpi_receive(job->comm, job->packed + job->parcels[p].at,
+                                     (int)job->parcels[p].bound, p, 0, MPI_STATUS_IGNORE);
+    } else if (job->parcels[job->self].n > 0) {
+        MPI_Isend(job->packed, (int)bytes, MPI_BYTE, 0, 0, job->comm, &request);
+        (void)tm_mpi_await_data(&request, MPI_STATUS_IGNORE);
     }
 }
 
-/* Packs the chunk; no bytes where that failed, which process 0 must be told. */
-static const void *pack(write_job *job, const column_walk *walk, size_t *size) {
-    const void *packed =
-        tm_pack_chunk(job->packer, walk->shape, job->rows, (size_t)(walk->end - walk->first), size);
-    if (packed)
-        return packed;
-    job->status = tm_fail_memory(job->err);
-    *size = 0;
-    return job->rows;
+static bool can_write(const write_job *job) {
+    return job->status == TM_OK && !job->discard;
 }
 
-static void put(write_job *job, const void *packed, size_t size) {
+/* Ends the columns before this one, and begins it and those without rows before it. */
+static void go_to_column(write_job *job, int table, int column) {
+    while (can_write(job) && (job->table != table || job->column != column)) {
+        const tm_record_table *at = &tm_record_tables[job->table];
+        if (job->column >= 0)
+            job->status = tm_store_end_column(job->writer, job->err);
+        if (++job->column == at->n_columns) {
+            job->column = -1;
+            job->table++;
+            continue;
+        }
+        if (job->column == 0 && job->status == TM_OK)
+            job->status = tm_store_put_group(job->writer, at->path, at->doc, job->err);
+        if (job->status == TM_OK)
+            job->status = tm_store_begin_column(job->writer, at->path, &at->columns[job->column],
+                                                (size_t)job->layout.n_rows[job->table], job->err);
+    }
+}
+
+static void put(write_job *job, const tm_store_chunk *chunk) {
+    parcel *from = &job->parcels[chunk->owner];
+    const char *bytes = job->packed + from->at;
+    size_t size;
+    memcpy(&size, bytes + from->taken++ * sizeof size, sizeof size);
     if (size == 0)
         job->discard = true;
-    if (!job->discard && job->status == TM_OK)
-        job->status = tm_store_put_chunk(job->writer, packed, size, job->err);
+    go_to_column(job, chunk->table, chunk->column);
+    if (can_write(job))
+        job->status = tm_store_put_chunk(job->writer, bytes + from->taken_bytes, size, job->err);
+    from->taken_bytes += size;
 }
 
-/* Every process does its part of a chunk in this order, and chunk after chunk: what one waits for
- * is then always sent by a process that is not waiting for a later chunk. */
-static void do_chunk(write_job *job, const column_walk *walk) {
-    size_t size = 0;
-    give_pieces(job, walk);
-    if (walk->owner == job->self) {
-        take_pieces(job, walk);
-        const void *packed = pack(job, walk, &size);
-        if (job->self == 0)
-            put(job, packed, size);
-        else
-            tm_mpi_outbox_send(&job->outbox, packed, size, 0, TAG_CHUNK);
-    } else if (job->self == 0) {
-        MPI_Status received;
-        int n = 0;
-        size_t room = tm_pack_bound(walk->shape.chunk_rows * walk->shape.element_bytes);
-        (void)tm_mpi_receive(job->comm, job->received, (int)room, walk->owner, TAG_CHUNK,
-                             &received);
-        MPI_Get_count(&received, MPI_BYTE, &n);
-        put(job, job->received, (size_t)n);
-    }
+static void do_group(write_job *job) {
+    const tm_store_chunk *chunks = job->chunks.data;
+    exchange(job);
+    lay_out_parcels(job);
+    deliver(job, pack(job));
+    for (size_t i = 0; job->self == 0 && i < job->chunks.n; i++)
+        put(job, &chunks[i]);
 }
 
-static void do_column(write_job *job, int table, const tm_record_column *column) {
-    const char *path = tm_record_tables[table].path;
-    size_t n_rows = (size_t)job->layout.n_rows[table];
-    column_walk walk = {.column = column,
-                        .table = table,
-                        .n_rows = n_rows,
-                        .shape = {.element_bytes = tm_element_size(column->element),
-                                  .chunk_rows = tm_store_chunk_rows(job->chunk_rows, n_rows)}};
-    if (job->self == 0 && job->status == TM_OK)
-        job->status = tm_store_begin_column(job->writer, path, column, n_rows, job->err);
-    while ((size_t)walk.end < n_rows) {
-        next_chunk(job, &walk);
-        do_chunk(job, &walk);
-    }
-    if (job->self == 0 && job->status == TM_OK && !job->discard)
-        job->status = tm_store_end_column(job->writer, job->err);
-}
-
-/* Whether some process failed is asked after each column, but the answer is taken one column
- * later, so that nobody waits for it. */
+/* Whether some process failed is asked after each group, but the answer is taken one group later,
+ * so that nobody waits for it. */
 typedef struct question {
     MPI_Request request;
     int mine, any;
@@ -209,26 +287,24 @@ static bool answered_well(question *asked) {
 }
 
 static void ask(const write_job *job, question *asked) {
-    asked->mine = job->status != TM_OK || job->discard;
+    asked->mine = !can_write(job);
     MPI_Iallreduce(&asked->mine, &asked->any, 1, MPI_INT, MPI_MAX, job->comm, &asked->request);
 }
 
 static void write_records(write_job *job) {
     question asked = {.request = MPI_REQUEST_NULL};
-    bool good = true;
-    for (int t = 0; good && t < TM_N_RECORDS; t++) {
-        const tm_record_table *table = &tm_record_tables[t];
-        if (job->self == 0 && job->status == TM_OK)
-            job->status = tm_store_put_group(job->writer, table->path, table->doc, job->err);
-        for (int i = 0; good && i < table->n_columns; i++) {
-            do_column(job, t, &table->columns[i]);
-            good = answered_well(&asked);
-            if (good)
-                ask(job, &asked);
-        }
+    for (;;) {
+        tm_store_next_chunks(&job->walk, job->load, job->n_processes, &job->chunks);
+        if (job->chunks.n == 0)
+            break;
+        do_group(job);
+        if (!answered_well(&asked))
+            break;
+        ask(job, &asked);
     }
     answered_well(&asked);
-    tm_mpi_outbox_drain(&job->outbox);
+    if (job->self == 0)
+        go_to_column(job, TM_N_RECORDS, -1);
 }
 
 /* Names, results and attributes: process 0 has them all. */
@@ -274,15 +350,17 @@ tm_status tm_mpi_store_write(MPI_Comm comm, const tm_store_plan *plan, tm_error 
     write_job job = {.comm = comm,
                      .plan = plan,
                      .chunk_rows = plan->chunk_rows ? plan->chunk_rows : TM_STORE_CHUNK_ROWS,
-                     .outbox = {.comm = comm},
+                     .chunks = TM_VEC(tm_store_chunk),
+                     .column = -1,
                      .err = err ? err : &unused};
     MPI_Comm_rank(comm, &job.self);
     MPI_Comm_size(comm, &job.n_processes);
+    /* Alone there is nobody to wait for; and MPI counts bytes as int. */
+    job.group_bytes =
+        job.chunk_rows * sizeof(int64_t) *
+        (job.n_processes > 1 && job.chunk_rows <= TM_STORE_CHUNK_ROWS ? GROUP_CHUNKS : 1);
     tm_status status = write_store(&job);
-    tm_packer_destroy(job.packer);
+    free_room(&job);
     tm_store_layout_free(&job.layout);
-    free(job.rows);
-    free(job.received);
-    free(job.pieces);
     return status;
 }

@@ -26,8 +26,8 @@ typedef struct tm_store_plan {
 
 /**
  * Writes the store, which appears under its name when it is complete. Every
- * process packs the chunks whose first row it holds, process 0 writes them in order, so the file
- * is the same to the byte for any number of processes and any spread of the ranks over them.
+ * process packs its share of the chunks, process 0 writes them in order, so the file is the same to
+ * the byte for any number of processes and any spread of the ranks over them.
  *
  * Collective: over comm. No process waits for one that failed.
  * @param plan  each rank of the job is held by one process
