@@ -16,6 +16,10 @@ enum {
 typedef struct level {
     tm_vec rows; /* of tm_level: lane by lane, ascending in begin */
     int exponent;
+    /* While events are counted: where a lane's rows are and the one of its last event, and the rows
+     * of buckets in which a lane is not busy and yet has events. */
+    size_t first[TM_N_LEVEL_LANES + 1], last[TM_N_LEVEL_LANES];
+    tm_vec others;
 } level;
 
 /* The begin of the bucket that holds a time, also of one before the epoch. */
@@ -78,21 +82,44 @@ static bool add_busy(level *l, tm_level_lane lane, const tm_intervals *set) {
     return true;
 }
 
+static bool is_before(const void *row, const void *begin) {
+    return ((const tm_level *)row)->begin_ns < *(const int64_t *)begin;
+}
+
+/* The row of a bucket in which a lane is busy; NULL: it is not. Most events are in the bucket of
+ * the one before, or in the next one. */
+static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
+    tm_level *v = l->rows.data;
+    size_t first = l->first[lane], end = l->first[lane + 1], at = l->last[lane];
+    at += at + 1 < end && v[at].begin_ns < begin;
+    if (at < end && v[at].begin_ns != begin)
+        at = first + tm_bisect(v + first, end - first, sizeof *v, &begin, is_before);
+    if (at == end || v[at].begin_ns != begin)
+        return NULL;
+    l->last[lane] = at;
+    return &v[at];
+}
+
 /* An event of a lane, at its begin. */
 static bool add_event(level *l, const tm_timeline *timeline, tm_level_lane lane, size_t row,
                       int64_t longest_ns) {
     int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
-    tm_level *last = l->rows.n > 0 ? (tm_level *)l->rows.data + l->rows.n - 1 : NULL;
     const tm_level one = {.begin_ns = bucket_begin(begin, l->exponent),
                           .events = 1,
                           .longest_ns = longest_ns,
                           .lane = (uint8_t)lane,
                           .exponent = (uint8_t)l->exponent};
-    if (last && by_place(last, &one) == 0) { /* as most do: events of a track follow each other */
+    tm_level *busy = busy_row(l, lane, one.begin_ns);
+    if (busy) {
+        join(busy, &one);
+        return true;
+    }
+    tm_level *last = l->others.n > 0 ? (tm_level *)l->others.data + l->others.n - 1 : NULL;
+    if (last && by_place(last, &one) == 0) {
         join(last, &one);
         return true;
     }
-    return tm_vec_append(&l->rows, &one, 1) != NULL;
+    return tm_vec_append(&l->others, &one, 1) != NULL;
 }
 
 /* What the host does is what its operators and calls are; annotations and frames enclose these. */
@@ -122,19 +149,48 @@ static bool add_gpu_event(level *l, const tm_timeline *timeline, size_t row) {
            add_event(l, timeline, TM_LEVEL_TRANSFER, row, duration - wait);
 }
 
-/* Rows are put together now and then, so that there are never as many as events. */
+/* Rows of busy buckets are there, lane by lane. */
+static void find_lanes(level *l) {
+    const tm_level *v = l->rows.data;
+    size_t at = 0;
+    for (int lane = 0; lane < TM_N_LEVEL_LANES; lane++) {
+        l->first[lane] = l->last[lane] = at;
+        while (at < l->rows.n && v[at].lane == lane)
+            at++;
+    }
+    l->first[TM_N_LEVEL_LANES] = at;
+}
+
+/* Puts the other rows, none of which is there yet, in their places among the rows. */
+static bool merge_others(level *l) {
+    sort(&l->others);
+    size_t n = l->rows.n, m = l->others.n;
+    if (m > 0 && !tm_vec_append(&l->rows, NULL, m))
+        return false;
+    tm_level *v = l->rows.data;
+    const tm_level *others = l->others.data;
+    for (size_t to = n + m; m > 0; to--) {
+        bool other = n == 0 || by_place(&others[m - 1], &v[n - 1]) > 0;
+        v[to - 1] = other ? others[m - 1] : v[n - 1];
+        m -= other;
+        n -= !other;
+    }
+    return true;
+}
+
+/* The other rows are put together now and then, so that there are never as many as events. */
 static bool add_events(level *l, const tm_timeline *timeline) {
     size_t limit = 1 << 16;
+    find_lanes(l);
     for (size_t row = 0; row < timeline->n_events; row++) {
         if (!add_gpu_event(l, timeline, row))
             return false;
-        if (l->rows.n < limit)
+        if (l->others.n < limit)
             continue;
-        sort(&l->rows);
-        limit = 2 * l->rows.n + (1 << 16);
+        sort(&l->others);
+        limit = 2 * l->others.n + (1 << 16);
     }
-    sort(&l->rows);
-    return true;
+    return merge_others(l);
 }
 
 static bool add_host(level *l, const tm_timeline *timeline) {
@@ -219,10 +275,11 @@ static tm_status make(const tm_timeline *timeline, int finest, level *l, tm_vec 
 }
 
 tm_status tm_levels_make(tm_timeline *timeline, int finest, tm_error *err) {
-    level l = {.rows = TM_VEC(tm_level)};
+    level l = {.rows = TM_VEC(tm_level), .others = TM_VEC(tm_level)};
     tm_vec out = TM_VEC(tm_level);
     tm_status status = make(timeline, finest, &l, &out, err);
     tm_vec_free(&l.rows);
+    tm_vec_free(&l.others);
     free(timeline->levels);
     timeline->levels = NULL;
     timeline->n_levels = 0;
