@@ -307,13 +307,25 @@ static void write_records(write_job *job) {
         go_to_column(job, TM_N_RECORDS, -1);
 }
 
+/* A table that rests is one at a time in its cells. */
+static tm_status put_table(const write_job *job, const tm_table *table) {
+    if (!table->rests)
+        return tm_store_put_table(job->writer, table, job->err);
+    tm_table cells = {.def = table->def};
+    tm_status status = tm_table_copy_resting(table, &cells, job->err);
+    if (status == TM_OK)
+        status = tm_store_put_table(job->writer, &cells, job->err);
+    tm_table_clear(&cells);
+    return status;
+}
+
 /* Names, results and attributes: process 0 has them all. */
 static tm_status write_rest(const write_job *job) {
     const tm_store_plan *plan = job->plan;
     TM_TRY(tm_store_put_names(job->writer, plan->names, job->err));
     for (size_t i = 0; plan->tables && i < plan->tables->n_tables; i++)
         if (!plan->tables->tables[i].def->internal)
-            TM_TRY(tm_store_put_table(job->writer, &plan->tables->tables[i], job->err));
+            TM_TRY(put_table(job, &plan->tables->tables[i]));
     for (size_t i = 0; i < plan->n_attributes; i++)
         TM_TRY(tm_store_put_attribute(job->writer, &plan->attributes[i], job->err));
     return TM_OK;

@@ -47,6 +47,9 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
                 done = send_table(comm, table, err);
             status = status == TM_OK ? done : status;
         }
+        tm_table_sort(table);
+        done = status == TM_OK ? tm_table_rest(table, err) : TM_OK;
+        status = status == TM_OK ? done : status;
         tm_table_trim(table);
     }
     return tm_mpi_agree(comm, status, err);

@@ -7,8 +7,8 @@
 #include "tmerge/analysis.h"
 
 /**
- * Moves the rows of every process to process 0, table by table, those put aside too. Their order
- * follows the processes; sort them by their keys before use.
+ * Moves the rows of every process to process 0, table by table, those put aside too. They are
+ * sorted by their keys, and tables of many rows rest until tm_tables_find is asked for them.
  *
  * Collective: over comm.
  * @param tables  the same definitions on every process; without rows elsewhere than on 0 afterwards
@@ -18,7 +18,8 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
 
 /**
  * Brings the rows of a table with n_merged together: every row goes to the process that owns its
- * key, so that none has more than its share. Their order follows the processes, as above.
+ * key, so that none has more than its share. Their order follows the processes;
+ * sort them by their keys before use.
  *
  * Collective: over comm.
  * @param table  the same definition on every process; it has no text columns

@@ -329,7 +329,8 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
         return TM_OK;
     if (input->warn)
         input->warn(p, input->context);
-    return tm_summary_print(&p->tables, &p->loaded, p->output, p->page, &p->colors, err);
+    TM_TRY(tm_summary_print(&p->tables, &p->loaded, p->output, p->page, &p->colors, err));
+    return tm_tables_whole(&p->tables, err);
 }
 
 bool tm_align_parse(const char *word, tm_align *out) {

@@ -65,6 +65,8 @@ typedef struct tm_table {
     size_t capacity;        /* rows allocated */
     struct tm_texts *texts; /* what the text cells point to; owned, NULL until the first text */
     struct tm_vec *aside;   /* packs of the rows that were put aside; owned, NULL where none were */
+    bool rests;             /* all are aside until tm_tables_find is asked for the table */
+    bool lost;              /* memory was out then */
 } tm_table;
 
 /** All tables of a run, one for each definition given at creation. */
@@ -93,8 +95,8 @@ void tm_table_clear(tm_table *table);
 void tm_table_trim(tm_table *table);
 
 /**
- * The table of a name that is ours ("overlap.rank"). One that does not exist is a bug: an assert,
- * and where asserts are off a table that is empty and stays so.
+ * The table of a name that is ours ("overlap.rank"), its rows taken back where it rests. One that
+ * does not exist is a bug: an assert, and where asserts are off a table that is empty and stays so.
  */
 tm_table *tm_tables_find(const tm_tables *tables, const char *table);
 
@@ -194,6 +196,21 @@ tm_status tm_table_put_aside(tm_table *table, tm_error *err) TM_MUST_CHECK;
 /** Makes all rows that were put aside rows again, and those that came since, in the order in which
  * they were added. TM_OK; TM_ERR_FAULT where memory is out. */
 tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Puts all rows aside until tm_tables_find is asked for the table: for rows that are complete and
+ * sorted, and of which many tables are only stored. Does nothing with few rows.
+ * TM_OK; TM_ERR_FAULT where memory is out.
+ */
+tm_status tm_table_rest(tm_table *table, tm_error *err) TM_MUST_CHECK;
+
+/** Appends the rows of a table that rests to another of the same definition; the first goes on
+ * resting. TM_OK; TM_ERR_FAULT where memory is out. */
+tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) TM_MUST_CHECK;
+
+/** TM_ERR_FAULT where memory was out when tm_tables_find was asked for a table that rested, which
+ * has no rows then; else TM_OK. */
+tm_status tm_tables_whole(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /* Renderers. Each gives malloc'ed terminated UTF-8 text that the caller frees, set only on TM_OK;
  * they fail with TM_ERR_FAULT, where memory is out, alone. Lines end in "\n" except in CSV. */

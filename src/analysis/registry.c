@@ -100,13 +100,29 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
+/* What one part asked for rests again before there is much of it: all rows of a job of many ranks
+ * are more than all else. */
+static tm_status rest(tm_tables *tables, tm_error *err) {
+    enum { AWAKE_BYTES = 32 << 20 };
+    size_t bytes = 0;
+    for (size_t t = 0; t < tables->n_tables; t++)
+        bytes +=
+            tables->tables[t].capacity * (size_t)tables->tables[t].def->n_columns * sizeof(tm_cell);
+    for (size_t t = 0; t < tables->n_tables && bytes > AWAKE_BYTES; t++)
+        TM_TRY(tm_table_rest(&tables->tables[t], err));
+    return TM_OK;
+}
+
 /* Job parts look rows up by halving and go through tables side by side; what they add they keep in
  * order themselves. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_sort(&out->tables[t]);
     for (size_t a = 0; a < N_ANALYSES; a++)
-        if (analyses[a]->job)
+        if (analyses[a]->job) {
             TM_TRY(analyses[a]->job(job, out, err));
-    return tm_words_say_all(out, err);
+            TM_TRY(rest(out, err));
+        }
+    TM_TRY(tm_words_say_all(out, err));
+    return tm_tables_whole(out, err);
 }

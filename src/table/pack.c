@@ -243,12 +243,30 @@ tm_status tm_table_put_aside(tm_table *table, tm_error *err) {
     return TM_OK;
 }
 
+tm_status tm_table_rest(tm_table *table, tm_error *err) {
+    enum { MANY = 1024 };
+    if (table->n_rows < MANY)
+        return TM_OK;
+    TM_TRY(tm_table_put_aside(table, err));
+    tm_vec_trim(table->aside);
+    free(table->cells); /* whose room tm_table_put_aside keeps for the next rank's */
+    table->cells = NULL;
+    table->capacity = 0;
+    table->rests = true;
+    return TM_OK;
+}
+
+tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) {
+    return tm_table_unpack(into, table->aside->data, table->aside->n, err);
+}
+
 tm_status tm_table_take_back(tm_table *table, tm_error *err) {
     if (!table->aside)
         return TM_OK;
     TM_TRY(tm_table_put_aside(table, err)); /* behind the others, in which order they were added */
     tm_vec *aside = table->aside;
     table->aside = NULL;
+    table->rests = false;
     tm_status status = tm_table_unpack(table, aside->data, aside->n, err);
     tm_vec_free(aside);
     free(aside);

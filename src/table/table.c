@@ -100,7 +100,17 @@ tm_table *tm_tables_find(const tm_tables *tables, const char *table) {
             found = &tables->tables[t];
     found = found ? found : tm_tables_look_up(tables, table);
     assert(found);
+    tm_error unused;
+    if (found && found->rests)
+        found->lost = tm_table_take_back(found, &unused) != TM_OK;
     return found ? found : &tables->tables[tables->n_tables];
+}
+
+tm_status tm_tables_whole(const tm_tables *tables, tm_error *err) {
+    for (size_t t = 0; t < tables->n_tables; t++)
+        if (tables->tables[t].lost)
+            return tm_fail_memory(err);
+    return TM_OK;
 }
 
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column) {

@@ -1,6 +1,7 @@
 /* Rows as bytes between processes, and bytes that are no rows. */
 #include "tmerge/table.h"
 
+#include "base/vec.h"
 #include "table_fixture.h"
 
 static void packed_rows_unpack_to_the_same_rows(void **state) {
@@ -51,6 +52,34 @@ static void rows_put_aside_come_back_in_order(void **state) {
     }
     assert_int_equal(tm_table_put_aside(f.table, &f.err), TM_OK);
     tm_tables_destroy(&f.tables); /* with what is aside */
+}
+
+/* Many rows rest, in less memory, and come back for who asks for the table; few rows do not. */
+static void rows_rest_until_the_table_is_asked_for(void **state) {
+    (void)state;
+    enum { MANY = 5000 };
+    fixture f = make(&sample), other = make(&sample);
+    add_full(&f, 0, 0, 0.5, "a");
+    assert_int_equal(tm_table_rest(f.table, &f.err), TM_OK);
+    assert_false(f.table->rests);
+    for (int64_t i = 1; i < MANY; i++)
+        add_full(&f, i, -i, 0.5, "a");
+    assert_int_equal(tm_table_rest(f.table, &f.err), TM_OK);
+    assert_true(f.table->rests && f.table->n_rows == 0 && !f.table->cells);
+    assert_true(f.table->aside->n < MANY * N_SAMPLE * sizeof(tm_cell) / 3);
+    assert_int_equal(tm_table_copy_resting(f.table, other.table, &f.err), TM_OK);
+    assert_true(f.table->rests && other.table->n_rows == MANY);
+    assert_ptr_equal(tm_tables_find(&f.tables, sample.name), f.table);
+    assert_true(!f.table->rests && f.table->n_rows == MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(tm_table_row(f.table, i)[COMPUTE].value.i, -(int64_t)i);
+        assert_int_equal(tm_table_row(other.table, i)[COMPUTE].value.i, -(int64_t)i);
+    }
+    assert_int_equal(tm_tables_whole(&f.tables, &f.err), TM_OK);
+    f.table->lost = true;
+    assert_int_equal(tm_tables_whole(&f.tables, &f.err), TM_ERR_FAULT);
+    tm_tables_destroy(&f.tables);
+    tm_tables_destroy(&other.tables);
 }
 
 static void an_empty_table_packs_and_unpacks(void **state) {
@@ -195,6 +224,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed_rows_unpack_to_the_same_rows),
         cmocka_unit_test(rows_put_aside_come_back_in_order),
+        cmocka_unit_test(rows_rest_until_the_table_is_asked_for),
         cmocka_unit_test(an_empty_table_packs_and_unpacks),
         cmocka_unit_test(damaged_bytes_are_refused_where_they_are_damaged),
         cmocka_unit_test(a_damaged_text_as_long_as_its_repair_is_refused),

@@ -82,7 +82,9 @@ tm_status tm_words_say_all(tm_tables *tables, tm_error *err) {
     tm_vec room = TM_VEC(char);
     tm_status status = TM_OK;
     for (size_t t = 0; t < tables->n_tables && status == TM_OK && strcmp(device, gpu) != 0; t++)
-        status = say_in(&tables->tables[t], device, &room, err);
+        if (tables->tables[t].def->n_prose > 0)
+            status =
+                say_in(tm_tables_find(tables, tables->tables[t].def->name), device, &room, err);
     tm_vec_free(&room);
     return status;
 }
