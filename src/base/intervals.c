@@ -5,21 +5,6 @@
 
 #include "base/sorted.h"
 
-bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
-    if (end_ns <= begin_ns)
-        return true;
-    tm_interval *last = set->n > 0 ? (tm_interval *)set->data + (set->n - 1) : NULL;
-    if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
-        /* Events come mostly in order: joining here keeps the set short before it is sorted. */
-        last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
-        return true;
-    }
-    tm_interval *added = tm_vec_push(set);
-    if (added)
-        *added = (tm_interval){begin_ns, end_ns};
-    return added != NULL;
-}
-
 static int by_begin(const void *a, const void *b) {
     const tm_interval *x = a, *y = b;
     return tm_order_i64(x->begin_ns, y->begin_ns);
@@ -154,11 +139,16 @@ bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_interva
     }
     if (!tm_vec_reserve(out, a->n + b->n))
         return false;
+    tm_interval *last = out->data;
+    *last = x[0].begin_ns <= y[0].begin_ns ? x[i++] : y[j++];
     while (i < a->n || j < b->n) {
         bool first = j == b->n || (i < a->n && x[i].begin_ns <= y[j].begin_ns);
         const tm_interval *next = first ? &x[i++] : &y[j++];
-        if (!tm_intervals_add(out, next->begin_ns, next->end_ns))
-            return false;
+        if (next->begin_ns > last->end_ns)
+            *++last = *next;
+        else if (next->end_ns > last->end_ns)
+            last->end_ns = next->end_ns;
     }
+    out->n = (size_t)(last - (tm_interval *)out->data) + 1;
     return true;
 }

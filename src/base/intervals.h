@@ -17,7 +17,20 @@ typedef tm_vec tm_intervals;
 #define TM_INTERVALS() TM_VEC(tm_interval)
 
 /** Adds one interval; an empty or reversed one is left out. False when memory is out. */
-bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns);
+static inline bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
+    if (end_ns <= begin_ns)
+        return true;
+    tm_interval *last = set->n > 0 ? (tm_interval *)set->data + (set->n - 1) : NULL;
+    if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
+        /* Events come mostly in order: joining here keeps the set short before it is sorted. */
+        last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+        return true;
+    }
+    tm_interval *added = (tm_interval *)tm_vec_push(set);
+    if (added)
+        *added = (tm_interval){begin_ns, end_ns};
+    return added != NULL;
+}
 
 /** Sorts and merges what was added into a normal set; touching intervals become one. */
 void tm_intervals_normalise(tm_intervals *set);

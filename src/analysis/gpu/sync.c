@@ -7,6 +7,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
 #include "analysis/shared/gaps.h"
+#include "analysis/shared/host_time.h"
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
 #include "base/keys.h"
@@ -125,11 +126,11 @@ static bool returns_at_once(const tm_rank_view *view, uint32_t row) {
            (strstr(name, "Async") || (*name != 'A' && strstr(name, "Memset")));
 }
 
-/* Those that tm_gaps can find open. Ascending in row. */
+/* Those that a gap can find open. Ascending in row. */
 static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
-    const uint32_t *rows = view->gaps->waits.data;
-    for (size_t i = 0; i < view->gaps->waits.n; i++) {
+    const uint32_t *rows = view->host->waits.data;
+    for (size_t i = 0; i < view->host->waits.n; i++) {
         const waiting w = {.begin_ns = timeline->begin_ns[rows[i]],
                            .end_ns = timeline->begin_ns[rows[i]] + timeline->duration_ns[rows[i]],
                            .row = rows[i],

@@ -3,9 +3,9 @@
 /* All sets by number, to be opened and freed in a loop; NULL behind the last. */
 static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     tm_intervals *sets[] = {
-        &busy->compute,      &busy->communication, &busy->memory,
-        &busy->overlap,      &busy->exposed_comm,  &busy->exposed_memory,
-        &busy->exposed_wait, &busy->window,        &busy->exposed_transfer,
+        &busy->compute,          &busy->communication,  &busy->memory,       &busy->overlap,
+        &busy->exposed_comm,     &busy->exposed_memory, &busy->exposed_wait, &busy->window,
+        &busy->exposed_transfer, &busy->kernels,        &busy->busy,
     };
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
@@ -81,6 +81,8 @@ tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *e
         *sets_of(out, i) = TM_INTERVALS();
     tm_intervals memory_only = TM_INTERVALS();
     bool ok = collect(timeline, out) &&
+              tm_intervals_unite(&out->compute, &out->communication, &out->kernels) &&
+              tm_intervals_unite(&out->kernels, &out->memory, &out->busy) &&
               tm_intervals_intersect(&out->communication, &out->compute, &out->overlap) &&
               tm_intervals_subtract(&out->communication, &out->compute, &out->exposed_comm) &&
               tm_intervals_subtract(&out->memory, &out->compute, &memory_only) &&

@@ -1,6 +1,7 @@
 #include "gaps.h"
 
 #include "base/sorted.h"
+#include "host_time.h"
 
 /* Whether a call that launched it is known and began after the gap did. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
@@ -16,18 +17,14 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
 
 /* Where nothing ran, within the windows of the rank's recordings. */
 static bool find_gaps(const tm_busy *busy, tm_vec *out) {
-    tm_intervals kernels = TM_INTERVALS(), all = TM_INTERVALS(), idle = TM_INTERVALS();
-    /* P, C \ P and (M \ P) \ C together are all that the GPU did. */
-    bool ok = tm_intervals_unite(&busy->compute, &busy->exposed_comm, &kernels) &&
-              tm_intervals_unite(&kernels, &busy->exposed_memory, &all) &&
-              tm_intervals_subtract(&busy->window, &all, &idle) && tm_vec_reserve(out, idle.n + 1);
+    tm_intervals idle = TM_INTERVALS();
+    bool ok =
+        tm_intervals_subtract(&busy->window, &busy->busy, &idle) && tm_vec_reserve(out, idle.n + 1);
     for (size_t i = 0; ok && i < idle.n; i++) {
         const tm_interval *gap = (const tm_interval *)idle.data + i;
         *(tm_gap *)tm_vec_push(out) =
             (tm_gap){.begin_ns = gap->begin_ns, .end_ns = gap->end_ns, .next = TM_NO_EVENT};
     }
-    tm_vec_free(&kernels);
-    tm_vec_free(&all);
     tm_vec_free(&idle);
     return ok;
 }
@@ -70,30 +67,6 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
     }
 }
 
-/* What the host did: calls that wait for the GPU or may, for the next batch, for other ranks. */
-static bool collect_host(const tm_rank_view *view, tm_intervals *sync, tm_gaps *out,
-                         tm_intervals *comm) {
-    const tm_timeline *timeline = view->timeline;
-    tm_intervals *by_kind[TM_CALL_KIND_COMMUNICATION + 1] = {
-        [TM_CALL_KIND_SYNC] = sync,          [TM_CALL_KIND_COPY] = sync,
-        [TM_CALL_KIND_ALLOCATION] = sync,    [TM_CALL_KIND_INPUT] = &out->input,
-        [TM_CALL_KIND_COMMUNICATION] = comm,
-    };
-    bool ok = true;
-    for (uint32_t row = 0; ok && row < timeline->n_events; row++) {
-        tm_call_kind kind;
-        tm_intervals *set = tm_gaps_asks(view, row, &kind) ? by_kind[kind] : NULL;
-        if (set)
-            ok = tm_intervals_add(set, timeline->begin_ns[row],
-                                  timeline->begin_ns[row] + timeline->duration_ns[row]) &&
-                 (set != sync || tm_vec_append(&out->waits, &row, 1));
-    }
-    tm_intervals_normalise(sync);
-    tm_intervals_normalise(&out->input);
-    tm_intervals_normalise(comm);
-    return ok;
-}
-
 /* Whether the GPU ran dry while the host was in a call that waits for it. */
 static void mark_gaps(const tm_timeline *timeline, const tm_intervals *sync, tm_vec *found) {
     const tm_interval *wait = sync->data, *end = wait + sync->n;
@@ -126,7 +99,7 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     int64_t parts[TM_N_IDLE_CAUSES];
     /* Of equal parts the first of tm_idle_cause. */
     int most = 0;
-    split(gap, tm_intervals_length_in(&gaps->input, gap->begin_ns, gap->end_ns),
+    split(gap, tm_intervals_length_in(gaps->input, gap->begin_ns, gap->end_ns),
           tm_intervals_length_in(&gaps->comm, gap->begin_ns, gap->end_ns), parts);
     for (int cause = 1; cause < TM_N_IDLE_CAUSES; cause++)
         most = parts[cause] > parts[most] ? cause : most;
@@ -152,7 +125,7 @@ static void sum_up(tm_gaps *gaps) {
     for (size_t i = 0; i < gaps->gaps.n; i++) {
         tm_gap *gap = (tm_gap *)gaps->gaps.data + i;
         int64_t parts[TM_N_IDLE_CAUSES];
-        split(gap, length_in(&gaps->input, gap, &next_input),
+        split(gap, length_in(gaps->input, gap, &next_input),
               length_in(&gaps->comm, gap, &next_comm), parts);
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
@@ -162,28 +135,20 @@ static void sum_up(tm_gaps *gaps) {
 
 tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    tm_intervals sync = TM_INTERVALS(), comm = TM_INTERVALS();
-    *out = (tm_gaps){.gaps = TM_VEC(tm_gap),
-                     .input = TM_INTERVALS(),
-                     .comm = TM_INTERVALS(),
-                     .waits = TM_VEC(uint32_t)};
-    bool ok = find_gaps(view->busy, &out->gaps) && collect_host(view, &sync, out, &comm) &&
-              tm_intervals_subtract(&comm, &out->input, &out->comm);
+    *out = (tm_gaps){.gaps = TM_VEC(tm_gap), .input = &view->host->input, .comm = TM_INTERVALS()};
+    bool ok = find_gaps(view->busy, &out->gaps) &&
+              tm_intervals_subtract(&view->host->any_communication, out->input, &out->comm);
     if (ok) {
         for (size_t t = 0; t < timeline->n_tracks; t++)
             if (timeline->tracks[t].kind == TM_TRACK_GPU)
                 find_next_events(timeline, &timeline->tracks[t], &out->gaps);
-        mark_gaps(timeline, &sync, &out->gaps);
+        mark_gaps(timeline, &view->host->sync, &out->gaps);
         sum_up(out);
     }
-    tm_vec_free(&sync);
-    tm_vec_free(&comm);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_gaps_free(tm_gaps *gaps) {
     tm_vec_free(&gaps->gaps);
-    tm_vec_free(&gaps->input);
     tm_vec_free(&gaps->comm);
-    tm_vec_free(&gaps->waits);
 }

@@ -28,24 +28,11 @@ typedef struct tm_gap {
 
 /** The gaps of a rank, and what its host did. */
 typedef struct tm_gaps {
-    tm_vec gaps;        /* of tm_gap, ascending */
-    tm_intervals input; /* the host waited for the next batch */
-    tm_intervals comm;  /* it was in a communication call, and not that */
-    tm_vec waits;       /* of uint32_t: rows of the calls that wait for the GPU or may, ascending */
+    tm_vec gaps;                    /* of tm_gap, ascending */
+    const tm_intervals *input;      /* the host waited for the next batch; borrowed */
+    tm_intervals comm;              /* it was in a communication call, and not that */
     int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] they add up to all gaps */
 } tm_gaps;
-
-/** Whether a row is a call on the host that may explain a gap, and of which kind: a call of the
- * runtime or driver, an operator or annotation. */
-static inline bool tm_gaps_asks(const tm_rank_view *view, uint32_t row, tm_call_kind *kind) {
-    uint8_t category = view->timeline->category[row];
-    bool asks = view->timeline->kind[row] == TM_DURATION &&
-                (category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER ||
-                 category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION);
-    if (asks)
-        *kind = tm_call_kinds_of(view->call_kinds, view->timeline, row);
-    return asks;
-}
 
 /** Whether the call of a copy came back late: an asynchronous one returns before its copy has
  * begun, or soon after. False where its call is not known. */

@@ -1,5 +1,6 @@
 #include "host_time.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "call_kinds.h"
@@ -10,15 +11,10 @@ static bool is_host_communication(const tm_names *names, uint32_t name) {
     return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
 }
 
-/* The set that a duration event belongs to, NULL for none. */
-static tm_intervals *set_of(tm_host_time *out, tm_call_kinds *call_kinds,
-                            const tm_timeline *timeline, uint32_t row) {
-    uint8_t category = timeline->category[row];
-    if (category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER)
-        return &out->runtime;
-    if (category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION)
-        return NULL;
-    switch (tm_call_kinds_of(call_kinds, timeline, row)) {
+/* The set of an operator or annotation, NULL for none. */
+static tm_intervals *set_of(tm_host_time *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
+                            uint32_t name) {
+    switch (kind) {
     /* It holds everything else, and is no work of its own. */
     case TM_CALL_KIND_STEP:
         return NULL;
@@ -26,38 +22,76 @@ static tm_intervals *set_of(tm_host_time *out, tm_call_kinds *call_kinds,
         out->n_inputs++;
         return &out->input;
     case TM_CALL_KIND_COMMUNICATION:
-        return is_host_communication(call_kinds->names, timeline->name[row]) ? &out->communication
-                                                                             : &out->cpu;
+        return is_host_communication(call_kinds->names, name) ? &out->communication : &out->cpu;
     default:
         return &out->cpu;
     }
 }
 
-static bool collect(const tm_timeline *timeline, tm_call_kinds *call_kinds, tm_host_time *out) {
-    for (size_t t = 0; t < timeline->n_tracks; t++) {
-        const tm_track *track = &timeline->tracks[t];
-        if (track->kind != TM_TRACK_CPU)
-            continue;
-        for (uint32_t row = track->first; row < track->first + track->count; row++) {
-            if (timeline->kind[row] != TM_DURATION)
-                continue;
-            tm_intervals *set = set_of(out, call_kinds, timeline, row);
-            int64_t begin = timeline->begin_ns[row];
-            if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
-                return false;
-        }
+/* What may explain that the GPU has nothing to do; waiting for a batch aside. */
+static bool add_wait(tm_host_time *out, tm_call_kind kind, uint32_t row, int64_t begin_ns,
+                     int64_t end_ns) {
+    switch (kind) {
+    case TM_CALL_KIND_SYNC:
+    case TM_CALL_KIND_COPY:
+    case TM_CALL_KIND_ALLOCATION:
+        return tm_intervals_add(&out->sync, begin_ns, end_ns) &&
+               tm_vec_append(&out->waits, &row, 1);
+    case TM_CALL_KIND_COMMUNICATION:
+        return tm_intervals_add(&out->any_communication, begin_ns, end_ns);
+    default:
+        return true;
     }
-    tm_intervals_normalise(&out->input);
-    tm_intervals_normalise(&out->communication);
-    tm_intervals_normalise(&out->runtime);
-    tm_intervals_normalise(&out->cpu);
+}
+
+static void look_at(tm_thread *thread, uint8_t category, tm_call_kind kind) {
+    thread->n_operators += category == TM_CAT_CPU_OP;
+    thread->n_backward += kind == TM_CALL_KIND_BACKWARD;
+    thread->marks_steps |= kind == TM_CALL_KIND_STEP;
+    thread->optimizes |= kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD;
+}
+
+static bool add_thread(const tm_timeline *timeline, tm_call_kinds *call_kinds,
+                       const tm_track *track, tm_thread *thread, tm_host_time *out) {
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        uint8_t category = timeline->category[row];
+        bool scoped = category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION;
+        if (timeline->kind[row] != TM_DURATION ||
+            (!scoped && category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER))
+            continue;
+        tm_call_kind kind = tm_call_kinds_of(call_kinds, timeline, row);
+        int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+        if (scoped)
+            look_at(thread, category, kind);
+        tm_intervals *set =
+            scoped ? set_of(out, call_kinds, kind, timeline->name[row]) : &out->runtime;
+        if ((set && !tm_intervals_add(set, begin, end)) || !add_wait(out, kind, row, begin, end))
+            return false;
+    }
     return true;
 }
 
 tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                             tm_host_time *out, tm_error *err) {
-    *out = (tm_host_time){TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS(), 0};
-    return collect(timeline, call_kinds, out) ? TM_OK : tm_fail_memory(err);
+    *out = (tm_host_time){.input = TM_INTERVALS(),
+                          .communication = TM_INTERVALS(),
+                          .runtime = TM_INTERVALS(),
+                          .cpu = TM_INTERVALS(),
+                          .any_communication = TM_INTERVALS(),
+                          .sync = TM_INTERVALS(),
+                          .waits = TM_VEC(uint32_t),
+                          .threads = calloc(timeline->n_tracks + 1, sizeof *out->threads)};
+    bool ok = out->threads != NULL;
+    for (size_t t = 0; t < timeline->n_tracks && ok; t++)
+        if (timeline->tracks[t].kind == TM_TRACK_CPU)
+            ok = add_thread(timeline, call_kinds, &timeline->tracks[t], &out->threads[t], out);
+    tm_intervals_normalise(&out->input);
+    tm_intervals_normalise(&out->communication);
+    tm_intervals_normalise(&out->runtime);
+    tm_intervals_normalise(&out->cpu);
+    tm_intervals_normalise(&out->any_communication);
+    tm_intervals_normalise(&out->sync);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_host_time_free(tm_host_time *host) {
@@ -65,4 +99,9 @@ void tm_host_time_free(tm_host_time *host) {
     tm_vec_free(&host->communication);
     tm_vec_free(&host->runtime);
     tm_vec_free(&host->cpu);
+    tm_vec_free(&host->any_communication);
+    tm_vec_free(&host->sync);
+    tm_vec_free(&host->waits);
+    free(host->threads);
+    host->threads = NULL;
 }

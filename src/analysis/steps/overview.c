@@ -131,20 +131,19 @@ static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
  */
 typedef struct part_sets {
     tm_intervals up_to[OTHER];
-    tm_intervals kernels; /* P u C */
-    tm_intervals steps;   /* their windows */
+    const tm_intervals *kernels; /* P u C, of the rank */
+    tm_intervals steps;          /* their windows */
 } part_sets;
 
 static void open_sets(part_sets *s) {
     for (int p = 0; p < OTHER; p++)
         s->up_to[p] = TM_INTERVALS();
-    s->kernels = s->steps = TM_INTERVALS();
+    s->steps = TM_INTERVALS();
 }
 
 static void close_sets(part_sets *s) {
     for (int p = 0; p < OTHER; p++)
         tm_vec_free(&s->up_to[p]);
-    tm_vec_free(&s->kernels);
     tm_vec_free(&s->steps);
 }
 
@@ -176,9 +175,9 @@ static bool find_sets(const tm_rank_view *view, part_sets *s) {
         [KERNEL] = &busy->compute,  [COMM] = &comm,         [MEMCPY] = &copies, [MEMSET] = &sets,
         [RUNTIME] = &host->runtime, [INPUT] = &host->input, [CPU] = &host->cpu,
     };
+    s->kernels = &busy->kernels;
     bool ok = split_memory(view->timeline, &copies, &sets) &&
-              tm_intervals_unite(&busy->communication, &host->communication, &comm) &&
-              tm_intervals_unite(&busy->compute, &busy->communication, &s->kernels);
+              tm_intervals_unite(&busy->communication, &host->communication, &comm);
     for (int p = 0; p < OTHER && ok; p++)
         ok = tm_intervals_unite(p > 0 ? &s->up_to[p - 1] : &none, raw[p], &s->up_to[p]);
     for (size_t i = 0; i < view->timeline->n_steps && ok; i++)
@@ -212,7 +211,7 @@ static bool add_steps(const tm_rank_view *view, const part_sets *s, tm_table *ta
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
         int64_t window = tm_step_window(timeline, step);
-        int64_t kernels = tm_intervals_length_in(&s->kernels, step->begin_ns, step->end_ns);
+        int64_t kernels = tm_intervals_length_in(s->kernels, step->begin_ns, step->end_ns);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return false;
@@ -242,7 +241,7 @@ static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t
         tm_cell_set_int(&row[R_PARTS + p], sums[p]);
     int64_t kernels = 0;
     for (size_t i = 0; i < view->timeline->n_steps; i++)
-        kernels += tm_intervals_length_in(&s->kernels, view->timeline->steps[i].begin_ns,
+        kernels += tm_intervals_length_in(s->kernels, view->timeline->steps[i].begin_ns,
                                           view->timeline->steps[i].end_ns);
     if (view->busy->any)
         tm_cell_set_ratio(&row[R_USES + UTILIZATION], 100, kernels, length);

@@ -1,7 +1,5 @@
 #include "phase_time.h"
 
-#include <stdlib.h>
-
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/host_time.h"
 #include "base/median.h"
@@ -15,72 +13,43 @@ typedef struct raw_time {
     tm_vec marks;       /* of int64_t: where steps begin, ascending */
 } raw_time;
 
-/* What a thread is, by what it holds. */
-typedef struct thread_kind {
-    uint32_t n_operators, n_backward;
-    bool marks_steps, optimizes;
-} thread_kind;
-
-/* Operators and annotations: what a name can tell a phase of. Calls of the runtime have none. */
-static bool is_scoped(const tm_timeline *timeline, uint32_t row) {
-    return timeline->kind[row] == TM_DURATION &&
-           (timeline->category[row] == TM_CAT_CPU_OP ||
-            timeline->category[row] == TM_CAT_USER_ANNOTATION);
-}
-
-static thread_kind look_at(raw_time *raw, const tm_track *track) {
-    const tm_timeline *timeline = raw->view->timeline;
-    thread_kind kind = {0};
-    for (uint32_t row = track->first; row < track->first + track->count; row++) {
-        if (!is_scoped(timeline, row))
-            continue;
-        tm_call_kind call_kind = tm_call_kinds_of(raw->view->call_kinds, timeline, row);
-        kind.n_operators += timeline->category[row] == TM_CAT_CPU_OP;
-        kind.n_backward += call_kind == TM_CALL_KIND_BACKWARD;
-        kind.marks_steps |= call_kind == TM_CALL_KIND_STEP;
-        kind.optimizes |=
-            call_kind == TM_CALL_KIND_OPTIMIZER || call_kind == TM_CALL_KIND_ZERO_GRAD;
-    }
-    return kind;
-}
-
 /* Autograd's threads run its nodes and nothing that marks the course of training. */
-static bool is_autograd(const thread_kind *kind) {
-    return kind->n_backward > 0 && !kind->marks_steps && !kind->optimizes;
+static bool is_autograd(const tm_thread *thread) {
+    return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
 }
 
-/* The set that an event of a thread belongs to, NULL for none. */
-static tm_intervals *set_of(raw_time *raw, uint32_t row, bool main_thread, bool autograd) {
-    const tm_timeline *timeline = raw->view->timeline;
-    uint8_t category = timeline->category[row];
-    if (timeline->kind[row] != TM_DURATION)
-        return NULL;
-    if (is_scoped(timeline, row)) {
-        tm_call_kind call_kind = tm_call_kinds_of(raw->view->call_kinds, timeline, row);
-        if (call_kind == TM_CALL_KIND_OPTIMIZER || call_kind == TM_CALL_KIND_ZERO_GRAD)
-            return call_kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
-        /* On any thread: a program may run autograd's nodes on its own. */
-        if (call_kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
-            return &raw->backward;
-        if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(call_kind))
-            return NULL; /* may enclose anything */
-    } else if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER) {
-        return NULL;
-    }
-    return autograd ? &raw->backward : main_thread ? &raw->calls : NULL;
+/* The set that an operator or annotation belongs to, NULL for none. @param rest  that of what is in
+ * no phase by its name */
+static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
+                            tm_intervals *rest) {
+    if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)
+        return kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
+    /* On any thread: a program may run autograd's nodes on its own. */
+    if (kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
+        return &raw->backward;
+    if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind))
+        return NULL; /* may enclose anything */
+    return rest;
 }
 
 /* Sets are not normal yet: several threads add to them. */
 static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, bool autograd) {
     const tm_timeline *timeline = raw->view->timeline;
+    tm_intervals *rest = autograd ? &raw->backward : main_thread ? &raw->calls : NULL;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        uint8_t category = timeline->category[row];
         int64_t begin = timeline->begin_ns[row];
-        tm_intervals *set = set_of(raw, row, main_thread, autograd);
+        tm_intervals *set = NULL;
+        if (tm_host_is_scoped(timeline, row)) {
+            tm_call_kind kind = tm_call_kinds_of(raw->view->call_kinds, timeline, row);
+            set = set_of(raw, kind, category, rest);
+            if (kind == TM_CALL_KIND_STEP && !tm_vec_append(&raw->marks, &begin, 1))
+                return false;
+        } else if (timeline->kind[row] == TM_DURATION &&
+                   (category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER)) {
+            set = rest;
+        }
         if (set && !tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
-            return false;
-        if (is_scoped(timeline, row) &&
-            tm_call_kinds_of(raw->view->call_kinds, timeline, row) == TM_CALL_KIND_STEP &&
-            !tm_vec_append(&raw->marks, &begin, 1))
             return false;
     }
     return true;
@@ -96,27 +65,25 @@ static bool join(tm_intervals *into, const tm_intervals *from) {
     return true;
 }
 
-/* Looks at the threads first: which are autograd's, and which is the program's own. */
+/* Which threads are autograd's, and which is the program's own. */
 static bool collect(raw_time *raw) {
     const tm_timeline *timeline = raw->view->timeline;
-    thread_kind *kinds = calloc(timeline->n_tracks + 1, sizeof *kinds);
+    const tm_thread *threads = raw->view->host->threads;
     /* none so far */
     size_t busiest = timeline->n_tracks;
-    bool marked = false, ok = kinds != NULL;
-    for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
-        if (timeline->tracks[t].kind != TM_TRACK_CPU)
-            continue;
-        kinds[t] = look_at(raw, &timeline->tracks[t]);
-        marked = marked || kinds[t].marks_steps;
-        if (!is_autograd(&kinds[t]) && kinds[t].n_operators > 0 &&
-            (busiest == timeline->n_tracks || kinds[t].n_operators > kinds[busiest].n_operators))
+    bool marked = false, ok = true;
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        marked = marked || threads[t].marks_steps;
+        if (!is_autograd(&threads[t]) && threads[t].n_operators > 0 &&
+            (busiest == timeline->n_tracks ||
+             threads[t].n_operators > threads[busiest].n_operators))
             busiest = t;
     }
     for (size_t t = 0; t < timeline->n_tracks && ok; t++)
         if (timeline->tracks[t].kind == TM_TRACK_CPU)
-            ok = add_thread(raw, &timeline->tracks[t], marked ? kinds[t].marks_steps : t == busiest,
-                            is_autograd(&kinds[t]));
-    free(kinds);
+            ok = add_thread(raw, &timeline->tracks[t],
+                            marked ? threads[t].marks_steps : t == busiest,
+                            is_autograd(&threads[t]));
     tm_intervals_normalise(&raw->updates);
     ok = ok && join(&raw->optimizer, &raw->updates);
     tm_intervals_normalise(&raw->backward);

@@ -71,27 +71,24 @@ static const tm_table_def step_def = {
 
 static const tm_table_def *const defs[] = {&step_def};
 
-/* busy: the union of P, C and M; idle_host: each phase of the host without it. */
+/* idle_host: each phase of the host without what the GPU did. */
 typedef struct phase_sets {
     tm_phase_time phases;
-    tm_intervals busy;
+    const tm_intervals *busy; /* of the rank */
     tm_intervals idle_host[TM_N_PHASES];
 } phase_sets;
 
 /* What the steps are measured by: once for the rank, then clipped to each step. */
-static bool complete(const tm_rank_view *view, phase_sets *s) {
-    tm_intervals kernels = TM_INTERVALS();
-    bool ok = tm_intervals_unite(&view->busy->compute, &view->busy->communication, &kernels) &&
-              tm_intervals_unite(&kernels, &view->busy->memory, &s->busy);
+static bool complete(phase_sets *s) {
+    bool ok = true;
     for (int p = 0; p < TM_N_PHASES && ok; p++)
-        ok = tm_intervals_subtract(&s->phases.host[p], &s->busy, &s->idle_host[p]);
-    tm_vec_free(&kernels);
+        ok = tm_intervals_subtract(&s->phases.host[p], s->busy, &s->idle_host[p]);
     return ok;
 }
 
 static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int64_t window_ns) {
     int64_t begin = step->begin_ns, end = step->end_ns;
-    int64_t busy = tm_intervals_length_in(&s->busy, begin, end);
+    int64_t busy = tm_intervals_length_in(s->busy, begin, end);
     /* what no phase has had yet */
     int64_t both = window_ns, host = window_ns, gpu = busy;
     for (int p = 0; p < TM_N_PHASES; p++) {
@@ -141,16 +138,15 @@ static bool is_told(const tm_timeline *timeline, const tm_phase_time *phases) {
 }
 
 static tm_status phases_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    phase_sets s = {.busy = TM_INTERVALS()};
+    phase_sets s = {.busy = &view->busy->busy};
     for (int p = 0; p < TM_N_PHASES; p++)
         s.idle_host[p] = TM_INTERVALS();
     tm_status status = tm_phase_time_find(view, &s.phases, err);
-    if (status == TM_OK && !complete(view, &s))
+    if (status == TM_OK && !complete(&s))
         status = tm_fail_memory(err);
     if (status == TM_OK && is_told(view->timeline, &s.phases))
         status = add_steps(view, &s, out, err);
     tm_phase_time_free(&s.phases);
-    tm_vec_free(&s.busy);
     for (int p = 0; p < TM_N_PHASES; p++)
         tm_vec_free(&s.idle_host[p]);
     return status;
