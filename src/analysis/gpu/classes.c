@@ -5,6 +5,7 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
+#include "analysis/shared/host_time.h"
 #include "analysis/shared/over_ranks.h"
 #include "base/sums.h"
 #include "timeline/metadata.h"
@@ -238,8 +239,12 @@ static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error
     counting c = {.view = view, .optimizers = &optimizers};
     if (tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size > 0)
         return TM_OK; /* the rules are of GPUs' kernels */
-    tm_status status =
-        tm_calls_find(view->timeline, is_optimizer, view->call_kinds, &optimizers, err);
+    const tm_call_class class = {TM_CALL_IN(TM_CAT_CPU_OP) | TM_CALL_IN(TM_CAT_USER_ANNOTATION),
+                                 is_optimizer, view->call_kinds};
+    bool any = false;
+    for (size_t t = 0; t < view->timeline->n_tracks; t++)
+        any = any || view->host->threads[t].optimizes;
+    tm_status status = any ? tm_calls_find(view->timeline, class, &optimizers, err) : TM_OK;
     if (status == TM_OK) {
         count_kernels(&c);
         status = add_rows(&c, out, err);

@@ -9,15 +9,9 @@
 static const tm_scope nowhere = {TM_NO_CALL, TM_NO_CALL, TM_NO_CALL, TM_NO_CALL, false, false};
 
 static bool is_scope(void *context, const tm_timeline *timeline, uint32_t row) {
-    switch (timeline->category[row]) {
-    case TM_CAT_CPU_OP:
-    case TM_CAT_USER_ANNOTATION:
-        return !tm_timeline_is_step(timeline, row);
-    case TM_CAT_PYTHON:
-        return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
-    default:
-        return false;
-    }
+    return timeline->category[row] == TM_CAT_PYTHON
+               ? tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE
+               : !tm_timeline_is_step(timeline, row);
 }
 
 /* aten::mm, torchvision::nms, AddmmBackward0: what has a schema or is a function of autograd.
@@ -79,8 +73,11 @@ static bool find_optimizers(const tm_timeline *timeline, tm_scopes *scopes) {
 }
 
 tm_status tm_scopes_find(const tm_rank_view *view, tm_scopes *out, tm_error *err) {
+    const tm_call_class scopes = {TM_CALL_IN(TM_CAT_CPU_OP) | TM_CALL_IN(TM_CAT_USER_ANNOTATION) |
+                                      TM_CALL_IN(TM_CAT_PYTHON),
+                                  is_scope, view->call_kinds};
     *out = (tm_scopes){.optimizers = TM_VEC(int64_t)};
-    TM_TRY(tm_calls_find(view->timeline, is_scope, view->call_kinds, &out->calls, err));
+    TM_TRY(tm_calls_find(view->timeline, scopes, &out->calls, err));
     const tm_call *calls = out->calls.calls;
     out->of = malloc((out->calls.n + 1) * sizeof *out->of);
     out->copies = calloc(out->calls.n + 1, 1);

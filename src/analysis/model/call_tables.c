@@ -1,6 +1,7 @@
 #include "call_tables.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/over_ranks.h"
@@ -39,8 +40,6 @@ typedef struct device_time {
 typedef struct call_sum {
     int64_t calls, host_self_ns, host_total_ns;
     device_time self, total;
-    /* of calls of one key in one another, an event is the total's once */
-    uint32_t counted; /* the last GPU event in total */
     bool fits;
 } call_sum;
 
@@ -48,9 +47,11 @@ typedef struct call_sum {
 typedef struct summing {
     const tm_rank_view *view;
     const tm_calls *calls;
-    tm_keys keys;   /* of call_key */
-    tm_vec sums;    /* of call_sum, by key */
+    device_time *self, *total; /* [calls->n] of each call */
+    tm_keys keys;              /* of call_key */
+    tm_vec sums;               /* of call_sum, by key */
     uint32_t *slot; /* [calls->n] the key of each call, TM_NO_KEY where it is not summed */
+    bool *fits;     /* [calls->n] tensor cores fit it, or what it holds */
 } summing;
 
 static call_sum *sum_at(const summing *s, uint32_t slot) {
@@ -105,19 +106,6 @@ static bool on_gpus(const tm_rank_view *view) {
     return tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size == 0;
 }
 
-/* Counts the calls of each key; what fits tensor cores is asked once for each. */
-static void count_calls(summing *s) {
-    bool gpus = on_gpus(s->view);
-    for (size_t i = 0; i < s->calls->n; i++)
-        if (s->slot[i] != TM_NO_KEY)
-            sum_at(s, s->slot[i])->calls++;
-    for (uint32_t k = 0; k < s->sums.n; k++) {
-        tm_text name = tm_names_text(s->view->names, ((const call_key *)s->keys.keys.data)[k].name);
-        sum_at(s, k)->counted = TM_NO_EVENT;
-        sum_at(s, k)->fits = gpus && tm_operator_fits_tensor_cores(name.bytes);
-    }
-}
-
 /* Whether a call lies in another of its key. */
 static bool is_repeated(const summing *s, size_t i) {
     const tm_call *calls = s->calls->calls;
@@ -127,30 +115,35 @@ static bool is_repeated(const summing *s, size_t i) {
     return false;
 }
 
-/* Own times add up; of durations the outermost call's holds those inside. */
-static void sum_host(summing *s) {
+static void add_time(device_time *to, const device_time *time) {
+    to->all_ns = tm_sum(to->all_ns, time->all_ns);
+    to->kernels_ns = tm_sum(to->kernels_ns, time->kernels_ns);
+    to->tensor_ns = tm_sum(to->tensor_ns, time->tensor_ns);
+}
+
+/* Own times add up; of calls of one key in one another the outermost holds what is in all. */
+static void sum_calls(summing *s) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {
         if (s->slot[i] == TM_NO_KEY)
             continue;
         call_sum *sum = sum_at(s, s->slot[i]);
+        sum->calls++;
         sum->host_self_ns = tm_sum(sum->host_self_ns, calls[i].self_ns);
-        if (!is_repeated(s, i))
-            sum->host_total_ns =
-                tm_sum(sum->host_total_ns, s->view->timeline->duration_ns[calls[i].row]);
+        if (s->self[i].all_ns > 0)
+            add_time(&sum->self, &s->self[i]);
+        if (is_repeated(s, i))
+            continue;
+        sum->host_total_ns =
+            tm_sum(sum->host_total_ns, s->view->timeline->duration_ns[calls[i].row]);
+        if (s->total[i].all_ns > 0)
+            add_time(&sum->total, &s->total[i]);
     }
 }
 
-static void add_time(device_time *to, int64_t duration_ns, bool kernel, bool tensor) {
-    to->all_ns = tm_sum(to->all_ns, duration_ns);
-    to->kernels_ns = tm_sum(to->kernels_ns, kernel ? duration_ns : 0);
-    to->tensor_ns = tm_sum(to->tensor_ns, tensor ? duration_ns : 0);
-}
-
 /* A GPU event is its launcher's own, and in the total of every call around that. */
-static void sum_device(summing *s) {
+static void find_device(summing *s, bool gpus) {
     const tm_timeline *timeline = s->view->timeline;
-    bool gpus = on_gpus(s->view);
     for (uint32_t row = 0; row < timeline->n_events; row++) {
         uint32_t call = timeline->role[row] == TM_ROLE_NONE ? TM_NO_CALL : s->calls->above[row];
         if (call == TM_NO_CALL)
@@ -159,33 +152,31 @@ static void sum_device(summing *s) {
         bool kernel = gpus && timeline->category[row] == TM_CAT_KERNEL;
         bool tensor =
             kernel && tm_call_kinds_kernel(s->view->call_kinds, timeline->name[row])->tensor_cores;
-        if (s->slot[call] != TM_NO_KEY)
-            add_time(&sum_at(s, s->slot[call])->self, duration, kernel, tensor);
-        for (; call != TM_NO_CALL; call = s->calls->calls[call].parent) {
-            if (s->slot[call] == TM_NO_KEY || sum_at(s, s->slot[call])->counted == row)
-                continue;
-            add_time(&sum_at(s, s->slot[call])->total, duration, kernel, tensor);
-            sum_at(s, s->slot[call])->counted = row;
-        }
+        const device_time time = {duration, kernel ? duration : 0, tensor ? duration : 0};
+        add_time(&s->self[call], &time);
     }
+    memcpy(s->total, s->self, s->calls->n * sizeof *s->total);
+    for (size_t i = s->calls->n; i-- > 0;) /* children come behind their parents */
+        if (s->calls->calls[i].parent != TM_NO_CALL && s->total[i].all_ns > 0)
+            add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
 }
 
-/* What holds a call that fits tensor cores fits them: children come behind their parents. */
-static bool find_fitting(summing *s) {
-    bool *fits = calloc(s->calls->n + 1, sizeof *fits);
-    if (!fits)
-        return false;
+/* What tensor cores fit is asked once for each key; what holds a call that fits them fits them. */
+static void find_fitting(summing *s, bool gpus) {
+    for (uint32_t k = 0; k < s->sums.n; k++) {
+        tm_text name = tm_names_text(s->view->names, ((const call_key *)s->keys.keys.data)[k].name);
+        sum_at(s, k)->fits = gpus && tm_operator_fits_tensor_cores(name.bytes);
+    }
+    memset(s->fits, 0, s->calls->n * sizeof *s->fits);
     for (size_t i = s->calls->n; i-- > 0;) {
         uint32_t parent = s->calls->calls[i].parent;
         if (s->slot[i] != TM_NO_KEY) {
             call_sum *sum = sum_at(s, s->slot[i]);
-            sum->fits = fits[i] = fits[i] || sum->fits;
+            sum->fits = s->fits[i] = s->fits[i] || sum->fits;
         }
-        if (fits[i] && parent != TM_NO_CALL)
-            fits[parent] = true;
+        if (s->fits[i] && parent != TM_NO_CALL)
+            s->fits[parent] = true;
     }
-    free(fits);
-    return true;
 }
 
 static void set_row(tm_cell *row, const call_key *key, int64_t rank, const call_sum *sum) {
@@ -216,23 +207,37 @@ static bool add_rows(const summing *s, tm_table *part) {
     return true;
 }
 
-tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, bool by_shapes,
-                       tm_table *part, tm_error *err) {
-    summing s = {.view = view, .calls = calls, .keys = TM_KEYS(call_key), .sums = TM_VEC(call_sum)};
+static bool sum_by(summing *s, bool (*key_by)(summing *), bool gpus, tm_table *part) {
+    s->keys = TM_KEYS(call_key);
+    s->sums = TM_VEC(call_sum);
+    bool ok = key_by(s);
+    if (ok) {
+        find_fitting(s, gpus);
+        sum_calls(s);
+        ok = add_rows(s, part);
+    }
+    tm_keys_free(&s->keys);
+    tm_vec_free(&s->sums);
+    return ok;
+}
+
+tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table *by_name,
+                       tm_table *by_shapes, tm_error *err) {
+    summing s = {.view = view, .calls = calls};
+    bool gpus = on_gpus(view);
     s.slot = malloc((calls->n + 1) * sizeof *s.slot);
-    bool ok = s.slot && (by_shapes ? key_by_shapes(&s) : key_by_name(&s));
-    if (ok) {
-        count_calls(&s);
-        ok = find_fitting(&s);
-    }
-    if (ok) {
-        sum_host(&s);
-        sum_device(&s);
-        ok = add_rows(&s, part);
-    }
-    tm_keys_free(&s.keys);
-    tm_vec_free(&s.sums);
+    s.fits = malloc((calls->n + 1) * sizeof *s.fits);
+    s.self = calloc(calls->n + 1, sizeof *s.self);
+    s.total = malloc((calls->n + 1) * sizeof *s.total);
+    bool ok = s.slot && s.fits && s.self && s.total;
+    if (ok)
+        find_device(&s, gpus);
+    ok = ok && sum_by(&s, key_by_name, gpus, by_name) &&
+         (!by_shapes || sum_by(&s, key_by_shapes, gpus, by_shapes));
     free(s.slot);
+    free(s.fits);
+    free(s.self);
+    free(s.total);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

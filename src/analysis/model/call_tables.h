@@ -86,11 +86,11 @@ enum {
     }
 
 /**
- * Sums a rank's calls into the internal table @p part.
- * @param by_shapes  of calls whose input shapes are known alone, by name and shapes; else by name
+ * Sums a rank's calls by name into the internal table @p by_name and, where @p by_shapes is not
+ * NULL, those whose input shapes are known by name and shapes into that.
  */
-tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, bool by_shapes,
-                       tm_table *part, tm_error *err) TM_MUST_CHECK;
+tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table *by_name,
+                       tm_table *by_shapes, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Adds a row of all ranks for each name, or name and shapes, and keeps those that cost most.

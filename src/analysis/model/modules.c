@@ -64,18 +64,14 @@ static const tm_table_def *const defs[] = {&module_def,  &annotation_def,  &tree
 
 /* PyTorch records modules as calls of Python, beside other calls. */
 static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
-    return timeline->category[row] == TM_CAT_PYTHON &&
-           tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
+    return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
 /* Older profilers write the spans of frameworks as operators. */
 static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t row) {
-    uint8_t category = timeline->category[row];
-    if (category != TM_CAT_USER_ANNOTATION && category != TM_CAT_CPU_OP)
-        return false;
     tm_call_kind kind = tm_call_kinds_of(context, timeline, row);
     return kind != TM_CALL_KIND_STEP &&
-           (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
+           (timeline->category[row] == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
 }
 
 static tm_status add_tree(const tm_rank_view *view, const tm_calls *calls, tm_table *tree,
@@ -90,12 +86,12 @@ static tm_status add_tree(const tm_rank_view *view, const tm_calls *calls, tm_ta
 
 /* How calls of this class lie in one another, whatever other calls are between them.
  * @param tree  NULL for none */
-static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_table *part,
+static tm_status add_class(const tm_rank_view *view, tm_call_class class, tm_table *part,
                            tm_table *tree, tm_error *err) {
     tm_calls calls;
-    tm_status status = tm_calls_find(view->timeline, is_call, view->call_kinds, &calls, err);
+    tm_status status = tm_calls_find(view->timeline, class, &calls, err);
     if (status == TM_OK && calls.n > 0)
-        status = tm_call_rows(view, &calls, false, part, err);
+        status = tm_call_rows(view, &calls, part, NULL, err);
     if (status == TM_OK && calls.n > 0 && tree)
         status = add_tree(view, &calls, tree, err);
     tm_calls_free(&calls);
@@ -104,11 +100,15 @@ static tm_status add_class(const tm_rank_view *view, tm_call_class *is_call, tm_
 
 static tm_status modules_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
+    const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
+    const tm_call_class annotations = {TM_CALL_IN(TM_CAT_USER_ANNOTATION) |
+                                           TM_CALL_IN(TM_CAT_CPU_OP),
+                                       is_annotation, view->call_kinds};
     /* Most traces have no Python calls, and so no modules to walk for. */
     if (memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events))
-        TM_TRY(add_class(view, is_module, tm_tables_find(out, module_part.name),
+        TM_TRY(add_class(view, modules, tm_tables_find(out, module_part.name),
                          tm_tables_find(out, tree_part.name), err));
-    return add_class(view, is_annotation, tm_tables_find(out, annotation_part.name), NULL, err);
+    return add_class(view, annotations, tm_tables_find(out, annotation_part.name), NULL, err);
 }
 
 static tm_status modules_merge(const tm_names *names, tm_tables *tables, tm_error *err) {

@@ -72,9 +72,8 @@ static const tm_table_def *const defs[] = {&op_def,  &shape_def,  &kernel_def,
 
 /* What they launched is summed with what launched it, by the analysis of kernels. */
 static tm_status operators_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    /* Twice over the same calls: a call without shapes counts by its name alone. */
-    TM_TRY(tm_call_rows(view, view->operators, false, tm_tables_find(out, op_part.name), err));
-    return tm_call_rows(view, view->operators, true, tm_tables_find(out, shape_part.name), err);
+    return tm_call_rows(view, view->operators, tm_tables_find(out, op_part.name),
+                        tm_tables_find(out, shape_part.name), err);
 }
 
 static tm_status operators_merge(const tm_names *names, tm_tables *tables, tm_error *err) {

@@ -25,11 +25,6 @@ static const tm_table_def part_def = TM_TREE_PART("stacks.frame_part", TM_TREE_P
 
 static const tm_table_def *const defs[] = {&frame_def, &part_def};
 
-static bool is_frame(void *context, const tm_timeline *timeline, uint32_t row) {
-    (void)context;
-    return timeline->category[row] == TM_CAT_PYTHON;
-}
-
 /* Rows are asked for in their order, in which what is told of them is, too. */
 static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
@@ -55,7 +50,9 @@ static tm_status stacks_rank(const tm_rank_view *view, tm_tables *out, tm_error 
     bool python = memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events) != NULL;
     if (!python && !any_bears_stack(timeline))
         return TM_OK;
-    tm_status status = tm_calls_find(timeline, python ? is_frame : bears_stack, &next, &calls, err);
+    const tm_call_class frames = {TM_CALL_IN(TM_CAT_PYTHON), NULL, NULL};
+    const tm_call_class bearers = {UINT32_MAX, bears_stack, &next};
+    tm_status status = tm_calls_find(timeline, python ? frames : bearers, &calls, err);
     if (status == TM_OK && calls.n > 0)
         status = python ? tm_tree_rows(view, &calls, NULL, part, err)
                         : tm_tree_stack_rows(view, &calls, part, err);

@@ -69,15 +69,26 @@ static bool enter(walk *w, uint32_t row) {
     return true;
 }
 
+static bool is_of(const tm_call_class *class, const tm_timeline *timeline, uint32_t row) {
+    return (class->categories >> timeline->category[row] & 1) != 0 &&
+           timeline->kind[row] == TM_DURATION &&
+           (!class->is_call || class->is_call(class->context, timeline, row));
+}
+
 /* A thread's rows are in order of begin, the longer first: what may hold an event is open when it
  * comes. */
-static bool walk_thread(walk *w, const tm_track *track, tm_call_class *is_call, void *context) {
+static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *class) {
     const tm_timeline *timeline = w->timeline;
     w->open.n = 0;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        bool is_call = is_of(class, timeline, row);
+        if (w->open.n == 0 && !is_call) {
+            w->above[row] = TM_NO_CALL;
+            continue;
+        }
         int64_t begin = timeline->begin_ns[row];
         leave_ended(w, begin);
-        if (timeline->kind[row] == TM_DURATION && is_call(context, timeline, row)) {
+        if (is_call) {
             if (!enter(w, row))
                 return false;
             continue;
@@ -103,14 +114,14 @@ static void place_gpu_events(const tm_timeline *timeline, uint32_t *above) {
     }
 }
 
-tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class *is_call, void *context,
-                        tm_calls *out, tm_error *err) {
+tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class class, tm_calls *out,
+                        tm_error *err) {
     walk w = {.timeline = timeline, .calls = TM_VEC(tm_call), .open = TM_VEC(open_call)};
     w.above = malloc((timeline->n_events + 1) * sizeof *w.above);
     bool ok = w.above != NULL;
     for (size_t t = 0; t < timeline->n_tracks && ok; t++)
         if (timeline->tracks[t].kind == TM_TRACK_CPU)
-            ok = walk_thread(&w, &timeline->tracks[t], is_call, context);
+            ok = walk_thread(&w, &timeline->tracks[t], &class);
     if (ok)
         place_gpu_events(timeline, w.above);
     tm_vec_free(&w.open);
@@ -126,27 +137,24 @@ void tm_calls_free(tm_calls *calls) {
 }
 
 static bool is_operator(void *context, const tm_timeline *timeline, uint32_t row) {
-    return timeline->category[row] == TM_CAT_CPU_OP &&
-           !tm_call_kind_is_scope(tm_call_kinds_of(context, timeline, row));
+    return !tm_call_kind_is_scope(tm_call_kinds_of(context, timeline, row));
 }
 
 tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                   tm_calls *out, tm_error *err) {
-    return tm_calls_find(timeline, is_operator, call_kinds, out, err);
+    const tm_call_class operators = {TM_CALL_IN(TM_CAT_CPU_OP), is_operator, call_kinds};
+    return tm_calls_find(timeline, operators, out, err);
 }
 
 static bool is_place(void *context, const tm_timeline *timeline, uint32_t row) {
-    switch (timeline->category[row]) {
-    case TM_CAT_USER_ANNOTATION:
-        return !tm_timeline_is_step(timeline, row);
-    case TM_CAT_PYTHON:
-        return tm_call_kinds_own(context, timeline->name[row]);
-    default:
-        return false;
-    }
+    return timeline->category[row] == TM_CAT_USER_ANNOTATION
+               ? !tm_timeline_is_step(timeline, row)
+               : tm_call_kinds_own(context, timeline->name[row]);
 }
 
 tm_status tm_calls_find_places(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                tm_calls *out, tm_error *err) {
-    return tm_calls_find(timeline, is_place, call_kinds, out, err);
+    const tm_call_class places = {TM_CALL_IN(TM_CAT_USER_ANNOTATION) | TM_CALL_IN(TM_CAT_PYTHON),
+                                  is_place, call_kinds};
+    return tm_calls_find(timeline, places, out, err);
 }

@@ -30,16 +30,23 @@ typedef struct tm_calls {
                       * that launched it: TM_NO_CALL where there is none; owned */
 } tm_calls;
 
-/** Whether a row, which is a duration event on a thread, is of the class. */
-typedef bool tm_call_class(void *context, const tm_timeline *timeline, uint32_t row);
+/** A class of calls: of the categories whose bits are set, those duration events on threads that
+ * it says are of it, all where is_call is NULL. */
+typedef struct tm_call_class {
+    uint32_t categories; /* TM_CALL_IN(category) | ... */
+    bool (*is_call)(void *context, const tm_timeline *timeline, uint32_t row);
+    void *context;
+} tm_call_class;
+
+#define TM_CALL_IN(category) (UINT32_C(1) << (category))
 
 /**
  * Finds the calls of a class; release them with tm_calls_free whatever comes of it.
  * Four bytes for each event, and 16 for each call; O(n).
  * @return  TM_OK; TM_ERR_FAULT where memory is out
  */
-tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class *is_call, void *context,
-                        tm_calls *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_calls_find(const tm_timeline *timeline, tm_call_class class, tm_calls *out,
+                        tm_error *err) TM_MUST_CHECK;
 void tm_calls_free(tm_calls *calls);
 
 /** Finds the operators: category cpu_op without the spans that older profilers put there (steps,
