@@ -77,15 +77,18 @@ static bool tells(const tm_timeline *timeline, uint32_t row) {
 
 static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk *w) {
     int64_t last_ns = w->gaps[w->n - 1].end_ns;
+    size_t next = 0; /* the first wanted gap that ends behind a call's begin */
     bool ok = true;
     w->at_ns = INT64_MIN;
     for (uint32_t row = track->first; ok && row < track->first + track->count; row++) {
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+        while (next < w->n && (!w->wanted[next] || w->gaps[next].end_ns <= begin))
+            next++;
         /* Rows ascend in begin, and nothing is asked of what comes behind the last gap. */
-        if (begin >= last_ns)
+        if (next == w->n)
             break;
-        /* A call that ended before the first gap is in none, and need not be followed. */
-        if (end <= w->gaps[0].begin_ns || !tells(timeline, row))
+        /* A call between two gaps is in none, and need not be followed. */
+        if (end <= w->gaps[next].begin_ns || !tells(timeline, row))
             continue;
         const open_call call = {end, timeline->name[row]};
         ok = advance(w, begin) && tm_vec_append(&w->open, &call, 1);

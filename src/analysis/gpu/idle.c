@@ -151,6 +151,10 @@ static const char *const cause_words[] = {
     [TM_IDLE_KERNEL] = "kernel_wait",      [TM_IDLE_OTHER] = "other",
 };
 
+static int64_t length_of(const tm_gap *gap) {
+    return gap->end_ns - gap->begin_ns;
+}
+
 /* The sums add up to idle_ns of overlap.rank, for gaps are what its sets leave. */
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
@@ -160,8 +164,7 @@ static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     int64_t idle = host + sums[TM_IDLE_KERNEL] + sums[TM_IDLE_OTHER], longest = -1;
     for (size_t i = 0; i < gaps->gaps.n; i++) {
         const tm_gap *gap = (const tm_gap *)gaps->gaps.data + i;
-        int64_t length = gap->end_ns - gap->begin_ns;
-        longest = length > longest ? length : longest;
+        longest = length_of(gap) > longest ? length_of(gap) : longest;
     }
     tm_cell *row = tm_table_add_row(table);
     if (!row)
@@ -253,23 +256,15 @@ static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_er
 
 /* The longest gaps of @p least_ns or more, as indices in the order of time, in which tm_gap_hosts
  * wants them; returns how many. One that is longer than the shortest of those so far takes its
- * place. */
+ * place; of equals the later goes. */
 static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
                              size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
-    size_t n = 0;
+    size_t n = 0, shortest = 0;
     for (size_t i = 0; i < gaps->gaps.n; i++) {
-        int64_t length = v[i].end_ns - v[i].begin_ns;
-        size_t shortest = 0;
-        for (size_t k = 1; k < n; k++) {
-            const tm_gap *a = &v[chosen[k]], *b = &v[chosen[shortest]];
-            if (a->end_ns - a->begin_ns <= b->end_ns - b->begin_ns) /* of equals the later goes */
-                shortest = k;
-        }
-        if (length < least_ns)
-            continue;
-        if (n == LISTED_PER_RANK &&
-            length <= v[chosen[shortest]].end_ns - v[chosen[shortest]].begin_ns)
+        int64_t length = length_of(&v[i]);
+        if (length < least_ns ||
+            (n == LISTED_PER_RANK && length <= length_of(&v[chosen[shortest]])))
             continue;
         if (n == LISTED_PER_RANK) {
             for (size_t k = shortest + 1; k < n; k++)
@@ -277,6 +272,10 @@ static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
             n--;
         }
         chosen[n++] = i;
+        shortest = 0;
+        for (size_t k = 1; k < n; k++)
+            if (length_of(&v[chosen[k]]) <= length_of(&v[chosen[shortest]]))
+                shortest = k;
     }
     return n;
 }
@@ -297,7 +296,7 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
         return tm_fail_memory(err);
     tm_cell_set_int(&row[G_RANK], timeline->rank);
     tm_cell_set_int(&row[G_BEGIN], tm_rank_clock_true(&timeline->clock, gap->begin_ns));
-    tm_cell_set_int(&row[G_DURATION], gap->end_ns - gap->begin_ns);
+    tm_cell_set_int(&row[G_DURATION], length_of(gap));
     if (gap->next != TM_NO_EVENT && timeline->step[gap->next] != TM_NO_STEP)
         tm_cell_set_int(&row[G_STEP], timeline->steps[timeline->step[gap->next]].number);
     if (host->known)
