@@ -77,10 +77,12 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
 }
 
 tm_status tm_analyse_put_aside(tm_tables *tables, tm_error *err) {
-    enum { MANY = 1024 };
-    for (size_t t = 0; t < tables->n_tables; t++)
-        if (tables->tables[t].n_rows >= MANY)
+    const size_t many_bytes = 1 << 20; /* of cells */
+    for (size_t t = 0; t < tables->n_tables; t++) {
+        const tm_table *table = &tables->tables[t];
+        if (table->n_rows * (size_t)table->def->n_columns * sizeof(tm_cell) >= many_bytes)
             TM_TRY(tm_table_put_aside(&tables->tables[t], err));
+    }
     return TM_OK;
 }
 
