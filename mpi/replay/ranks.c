@@ -91,10 +91,11 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     tm_call_classes classes;
     tm_status status = tm_call_classes_init(&classes, r->names) ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < r->n && status == TM_OK; i++) {
-        status = tm_draft_make(&r->timelines[i], &classes, r->root_ns, &r->drafts[i], err);
-        r->drafts[i].stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
+        const int64_t stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
+        const tm_draft *draft;
+        status = tm_drafts_make(&r->drafts, i, stage, &classes, &draft, err);
         if (status == TM_OK)
-            status = tm_pairs_survey(&r->drafts[i], pairs, err);
+            status = tm_pairs_survey(draft, pairs, err);
     }
     tm_call_classes_free(&classes);
     TM_TRY(tm_mpi_agree(r->comm, status, err));
@@ -106,21 +107,22 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
 static void find_lead_in(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
     int flags[2] = {0}; /* any, joined */
+    tm_drafts_rank *ranks = r->drafts.ranks;
     for (size_t i = 0; i < r->n; i++) {
-        const tm_lead_in own = r->drafts[i].before;
+        const tm_lead_in own = ranks[i].before;
         first = own.step < first ? own.step : first;
     }
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, r->comm);
     for (size_t i = 0; i < r->n && first < INT64_MAX; i++) {
-        const tm_lead_in own = r->drafts[i].before;
-        r->drafts[i].lead_in = own.step == first;
+        const tm_lead_in own = ranks[i].before;
+        ranks[i].lead_in = own.step == first;
         flags[0] |= own.step == first && own.any;
         flags[1] |= own.step == first && own.joined;
     }
     MPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, r->comm);
     r->lead_in = flags[0] && !flags[1];
     for (size_t i = 0; i < r->n; i++)
-        r->drafts[i].lead_in = r->drafts[i].lead_in && r->lead_in;
+        ranks[i].lead_in = ranks[i].lead_in && r->lead_in;
 }
 
 /* The visits of rank i; they are in the order of the ranks. */
@@ -143,14 +145,18 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
                             const tm_replay_visit *visits, size_t n, tm_error *err) {
     tm_vec waits = TM_VEC(tm_part_wait);
     tm_recorded recorded;
-    tm_status status = tm_recorded_make(&r->drafts[i], r->root_ns, &recorded, err);
+    const tm_draft *draft = tm_drafts_at(&r->drafts, i);
+    tm_status status = tm_recorded_make(draft, r->root_ns, &recorded, err);
     if (status == TM_OK)
         status = recorded.streams ? tm_recorded_waits(&recorded, &waits, err)
-                                  : tm_pairs_pick(&r->drafts[i], pairs, &waits, err);
+                                  : tm_pairs_pick(draft, pairs, &waits, err);
     const tm_model_rank rank = {&recorded, &waits, visits, n, (uint32_t)i};
     if (status == TM_OK)
         status = build_graph(r, &rank, err);
     assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
+    if (status == TM_OK && !r->graphs[i].in_crew)
+        status =
+            tm_peers_collect(draft, &r->graphs[i], r->n_ranks == 1, &r->places, &r->items[i], err);
     tm_recorded_free(&recorded);
     tm_vec_free(&waits);
     return status;
@@ -162,10 +168,7 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
         const tm_replay_visit *visits = (const tm_replay_visit *)r->visits.data + next;
         size_t n = visits_of(r, i, &next);
         TM_TRY(make_graph(r, i, pairs, visits, n, err));
-        if (!r->graphs[i].in_crew)
-            TM_TRY(tm_peers_collect(&r->drafts[i], &r->graphs[i], r->n_ranks == 1, &r->places,
-                                    &r->items[i], err));
-        tm_draft_free(&r->drafts[i]);
+        tm_drafts_done(&r->drafts, i);
         next += n;
     }
     tm_models_close(&r->models);
@@ -230,13 +233,10 @@ static tm_status compare(tm_replay_ranks *r, tm_error *err) {
 
 /* What only the making of graphs needs. */
 static void free_parts(tm_replay_ranks *r) {
-    for (size_t i = 0; i < r->n && r->drafts; i++)
-        tm_draft_free(&r->drafts[i]);
+    tm_drafts_free(&r->drafts);
     for (size_t i = 0; i < r->n && r->items; i++)
         tm_peer_items_free(&r->items[i]);
-    free(r->drafts);
     free(r->items);
-    r->drafts = NULL;
     r->items = NULL;
 }
 
@@ -304,12 +304,12 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->models = TM_MODELS();
     ranks->desk = calloc(1, sizeof *ranks->desk);
     ranks->visits = TM_VEC(tm_replay_visit);
-    ranks->drafts = calloc(ranks->n + 1, sizeof *ranks->drafts);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
-    bool ok = ranks->drafts && ranks->graphs && ranks->items && ranks->desk;
-    TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     find_root(ranks);
+    bool ok = tm_drafts_open(&ranks->drafts, ranks->timelines, ranks->n, ranks->root_ns) &&
+              ranks->graphs && ranks->items && ranks->desk;
+    TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
     ranks->is_ops = tm_mpi_ops_is(ranks);
     if (ranks->is_ops)

@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "replay/build.h"
+#include "replay/crew/drafts.h"
 #include "replay/crew/models.h"
 #include "replay/peers.h"
 #include "replay/reduce.h"
@@ -24,7 +25,7 @@ typedef struct tm_replay_ranks {
     bool is_ops;          /* their traces hold operations, not kernels */
     bool lead_in;         /* their graphs have TM_STEP_LEAD_IN, which is no step of the job */
     tm_vec visits;        /* of tm_replay_visit: of these ranks */
-    tm_draft *drafts;     /* owned; [n]; only while the graphs are made */
+    tm_drafts drafts;     /* owned; only while the graphs are made */
     tm_peer_items *items; /* likewise */
     tm_graph *graphs;     /* owned; [n]; empty of ranks in crews */
     bool alone;           /* every rank has a graph of its own */

@@ -28,7 +28,7 @@ static int by_launch(const void *a, const void *b) {
 }
 
 static int by_ns(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+    return tm_order_i64(((const tm_part_pause *)a)->begin_ns, ((const tm_part_pause *)b)->begin_ns);
 }
 
 /* Of every row, whether it launched a GPU event: 1, else 0. */
@@ -48,7 +48,7 @@ static bool add_span(tm_draft *d, tm_call_classes *classes, uint32_t thread, uin
     if (flags == 0)
         return true;
     int64_t begin = tm_draft_begin(t, row, root_ns);
-    const tm_part_span span = {begin, begin + t->duration_ns[row], thread, flags};
+    const tm_part_span span = {begin, begin + t->duration_ns[row], row, thread, flags};
     return tm_vec_append(&d->spans, &span, 1) != NULL;
 }
 
@@ -74,7 +74,8 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
                 continue;
             uint8_t kind = (uint8_t)tm_call_classes_at(classes, t->name[row]);
             int64_t begin = tm_draft_begin(t, row, root_ns);
-            if (kind == TM_CALL_STREAM_WAITS && !tm_vec_append(&d->stream_waits, &begin, 1))
+            const tm_part_pause pause = {begin, row};
+            if (kind == TM_CALL_STREAM_WAITS && !tm_vec_append(&d->stream_waits, &pause, 1))
                 return false;
             if (!marks[row] && (kind == TM_CALL_OTHER || kind == TM_CALL_STREAM_WAITS))
                 continue;
@@ -148,6 +149,11 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, int64_t r
     return to != NULL;
 }
 
+/* Whether the next event on the stream of one leaves it the last of its step. */
+static bool is_last(const tm_part_event *event, const tm_part_event *next) {
+    return event->step != next->step || event->end_ns > next->begin_ns;
+}
+
 /* Who stands before each event on its stream, whatever was launched first. */
 static bool link_streams(tm_draft *d) {
     const tm_timeline *t = d->timeline;
@@ -166,9 +172,8 @@ static bool link_streams(tm_draft *d) {
             uint32_t i = index_of[row] - 1;
             events[i].before = before;
             events[i].last = true;
-            if (before != TM_NO_PART && events[before].step == events[i].step &&
-                events[before].end_ns <= events[i].begin_ns)
-                events[before].last = false;
+            if (before != TM_NO_PART)
+                events[before].last = is_last(&events[before], &events[i]);
             before = i;
         }
     }
@@ -265,13 +270,69 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, i
                       .stage = -1,
                       .events = TM_VEC(tm_part_event),
                       .calls = TM_VEC(tm_part_call),
-                      .stream_waits = TM_VEC(int64_t),
+                      .stream_waits = TM_VEC(tm_part_pause),
                       .spans = TM_VEC(tm_part_span)};
     uint32_t *marks = mark_launches(timeline);
     bool ok = marks && add_calls(out, classes, marks, root_ns) && add_events(out, marks, root_ns);
     free(marks);
     out->before = find_lead_in(out);
     return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* The same rows, at their times on another rank. */
+static void take_times(tm_draft *d, int64_t root_ns) {
+    const tm_timeline *t = d->timeline;
+    tm_part_event *events = d->events.data;
+    tm_part_call *calls = d->calls.data;
+    tm_part_pause *pauses = d->stream_waits.data;
+    tm_part_span *spans = d->spans.data;
+    for (size_t i = 0; i < d->events.n; i++) {
+        events[i].begin_ns = tm_draft_begin(t, events[i].row, root_ns);
+        events[i].end_ns = events[i].begin_ns + t->duration_ns[events[i].row];
+    }
+    for (size_t i = 0; i < d->calls.n; i++) {
+        calls[i].begin_ns = tm_draft_begin(t, calls[i].row, root_ns);
+        calls[i].end_ns = calls[i].begin_ns + t->duration_ns[calls[i].row];
+    }
+    for (size_t i = 0; i < d->stream_waits.n; i++)
+        pauses[i].begin_ns = tm_draft_begin(t, pauses[i].row, root_ns);
+    for (size_t i = 0; i < d->spans.n; i++) {
+        spans[i].begin_ns = tm_draft_begin(t, spans[i].row, root_ns);
+        spans[i].end_ns = spans[i].begin_ns + t->duration_ns[spans[i].row];
+    }
+}
+
+static launched launch_of(const tm_draft *d, size_t i) {
+    const tm_part_event *e = (const tm_part_event *)d->events.data + i;
+    const tm_part_call *calls = d->calls.data;
+    return (launched){e->call == TM_NO_PART ? e->begin_ns : calls[e->call].begin_ns, *e};
+}
+
+/* Whether its parts are in order, and the last events of steps on each stream those that were. */
+static bool is_in_order(const tm_draft *d) {
+    const tm_part_event *events = d->events.data;
+    const tm_part_call *calls = d->calls.data;
+    const tm_part_pause *pauses = d->stream_waits.data;
+    bool same = true;
+    for (size_t i = 1; i < d->calls.n && same; i++)
+        same = by_begin(&calls[i - 1], &calls[i]) < 0;
+    for (size_t i = 1; i < d->stream_waits.n && same; i++)
+        same = by_ns(&pauses[i - 1], &pauses[i]) <= 0;
+    for (size_t i = 0; i < d->events.n && same; i++) {
+        const launched before = launch_of(d, i > 0 ? i - 1 : 0), here = launch_of(d, i);
+        const tm_part_event *next = &events[i];
+        same = i == 0 || by_launch(&before, &here) < 0;
+        if (next->before != TM_NO_PART && same)
+            same = events[next->before].last == is_last(&events[next->before], next);
+    }
+    return same;
+}
+
+bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns) {
+    draft->timeline = timeline;
+    take_times(draft, root_ns);
+    draft->before = find_lead_in(draft);
+    return is_in_order(draft);
 }
 
 void tm_draft_free(tm_draft *draft) {

@@ -34,9 +34,16 @@ typedef struct tm_part_call {
 /** An annotation that says what the host does. */
 typedef struct tm_part_span {
     int64_t begin_ns, end_ns;
+    uint32_t row;
     uint32_t thread; /* index of its track */
     uint8_t flags;   /* TM_EDGE_INPUT or TM_EDGE_GC */
 } tm_part_span;
+
+/** A call that makes a stream wait. */
+typedef struct tm_part_pause {
+    int64_t begin_ns;
+    uint32_t row;
+} tm_part_pause;
 
 /** What a rank has before its first step. */
 typedef struct tm_lead_in {
@@ -51,7 +58,7 @@ typedef struct tm_draft {
         stage; /* of a pipeline, -1 for none: to be set by who knows; stages differ in program */
     tm_vec events;       /* of tm_part_event */
     tm_vec calls;        /* of tm_part_call */
-    tm_vec stream_waits; /* of int64_t: begins of calls that make a stream wait, ascending */
+    tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     bool syncs;          /* it has calls that wait for the GPU */
     tm_lead_in before;   /* the first step */
@@ -67,6 +74,15 @@ typedef struct tm_draft {
 tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, int64_t root_ns,
                         tm_draft *out, tm_error *err) TM_MUST_CHECK;
 void tm_draft_free(tm_draft *draft);
+
+/**
+ * Takes the parts of another rank instead, of which every column but those of times is the same.
+ *
+ * @param draft  of the other rank, or one that it was taken from so
+ * @return       whether its parts stand in this order by the times of this rank, too; else what is
+ *               left is of no use but to be taken anew
+ */
+bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns);
 
 /** The begin [ns] of a row: since the root, on the job's clock. */
 static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row, int64_t root_ns) {

@@ -49,7 +49,8 @@ static bool may_wait(walk *w, uint32_t i) {
     if (waits->n == 0)
         return true;
     int64_t launch = ((const tm_part_call *)w->draft->calls.data)[e->call].begin_ns;
-    while (w->n_waits < waits->n && ((const int64_t *)waits->data)[w->n_waits] <= launch)
+    while (w->n_waits < waits->n &&
+           ((const tm_part_pause *)waits->data)[w->n_waits].begin_ns <= launch)
         w->n_waits++;
     bool any = (int64_t)w->n_waits > w->seen[e->stream];
     w->seen[e->stream] = (int64_t)w->n_waits;

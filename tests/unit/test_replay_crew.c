@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "replay/crew/drafts.h"
 #include "replay/job.h"
 #include "replay/sets.h"
 #include "run_fixture.h"
@@ -275,9 +276,70 @@ static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
     }
 }
 
+static void check_draft(const tm_draft *a, const tm_draft *b) {
+    const tm_part_event *x = a->events.data, *y = b->events.data;
+    const tm_part_call *p = a->calls.data, *q = b->calls.data;
+    assert_int_equal(a->events.n, b->events.n);
+    assert_int_equal(a->calls.n, b->calls.n);
+    for (size_t i = 0; i < a->events.n; i++) {
+        assert_int_equal(x[i].begin_ns, y[i].begin_ns);
+        assert_int_equal(x[i].end_ns, y[i].end_ns);
+        assert_int_equal(x[i].row, y[i].row);
+        assert_int_equal(x[i].call, y[i].call);
+        assert_int_equal(x[i].before, y[i].before);
+        assert_int_equal(x[i].nth, y[i].nth);
+        assert_int_equal(x[i].last, y[i].last);
+    }
+    for (size_t i = 0; i < a->calls.n; i++) {
+        assert_int_equal(p[i].begin_ns, q[i].begin_ns);
+        assert_int_equal(p[i].end_ns, q[i].end_ns);
+        assert_int_equal(p[i].row, q[i].row);
+        assert_int_equal(p[i].launched, q[i].launched);
+        assert_int_equal(p[i].nth, q[i].nth);
+    }
+}
+
+/* Of rank 5 two calls change places: its parts are the others', in another order. Rank 8 is of
+ * another stage, and rank 9 has a call of another name. */
+static void ranks_with_the_same_parts_share_a_draft(void **state) {
+    both b;
+    tm_drafts drafts;
+    const tm_draft *draft;
+    tm_call_classes classes;
+    (void)state;
+    open_both(&b, 1);
+    tm_timeline *t = b.timelines;
+    const uint32_t call = row_named(&b.g, &t[5], "launch");
+    t[5].begin_ns[call] = t[5].begin_ns[call + 1] + 1;
+    t[9].name[call + 3] = t[9].name[row_named(&b.g, &t[9], "cudaDeviceSynchronize")];
+    assert_true(tm_call_classes_init(&classes, b.g.names));
+    assert_true(tm_drafts_open(&drafts, t, RANKS, 0));
+    for (int time = 0; time < 2; time++)
+        for (size_t i = 0; i < RANKS; i++) {
+            tm_draft alone;
+            const bool own = i == 0 || i == 5 || i == 8 || i == 9;
+            assert_int_equal(tm_draft_make(&t[i], &classes, 0, &alone, &b.g.err), TM_OK);
+            if (time == 0)
+                assert_int_equal(tm_drafts_make(&drafts, i, i == 8, &classes, &draft, &b.g.err),
+                                 TM_OK);
+            else
+                draft = tm_drafts_at(&drafts, i);
+            check_draft(&alone, draft);
+            assert_int_equal(drafts.ranks[i].leader, own ? i : 0);
+            assert_int_equal(draft->stage, i == 8);
+            tm_draft_free(&alone);
+            if (time == 1)
+                tm_drafts_done(&drafts, i);
+        }
+    tm_call_classes_free(&classes);
+    tm_drafts_free(&drafts);
+    close_both(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_crew_tells_what_each_of_its_ranks_does),
+        cmocka_unit_test(ranks_with_the_same_parts_share_a_draft),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

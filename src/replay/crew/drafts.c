@@ -1,0 +1,97 @@
+#include "drafts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n, int64_t root_ns) {
+    *drafts = (tm_drafts){.timelines = timelines, .n = n, .root_ns = root_ns};
+    drafts->own = calloc(n + 1, sizeof *drafts->own);
+    drafts->ranks = calloc(n + 1, sizeof *drafts->ranks);
+    return drafts->own && drafts->ranks;
+}
+
+void tm_drafts_free(tm_drafts *drafts) {
+    for (size_t i = 0; i < drafts->n && drafts->own; i++)
+        tm_draft_free(&drafts->own[i]);
+    free(drafts->own);
+    free(drafts->ranks);
+    *drafts = (tm_drafts){0};
+}
+
+static bool same_tracks(const tm_timeline *a, const tm_timeline *b) {
+    for (size_t k = 0; k < a->n_tracks; k++)
+        if (a->tracks[k].kind != b->tracks[k].kind || a->tracks[k].first != b->tracks[k].first ||
+            a->tracks[k].count != b->tracks[k].count)
+            return false;
+    for (size_t k = 0; k < a->n_steps; k++)
+        if (a->steps[k].number != b->steps[k].number)
+            return false;
+    return true;
+}
+
+/* Whether all that a draft is made of is the same, but for times. */
+static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
+    const size_t n = a->n_events;
+    return n == b->n_events && a->n_tracks == b->n_tracks && a->n_steps == b->n_steps &&
+           same_tracks(a, b) && memcmp(a->name, b->name, n * sizeof *a->name) == 0 &&
+           memcmp(a->launch, b->launch, n * sizeof *a->launch) == 0 &&
+           memcmp(a->step, b->step, n * sizeof *a->step) == 0 &&
+           memcmp(a->category, b->category, n) == 0 && memcmp(a->kind, b->kind, n) == 0 &&
+           memcmp(a->role, b->role, n) == 0;
+}
+
+/* The parts of a leader, at the times of a rank. Returns whether they are the rank's own. */
+static bool take(tm_drafts *d, uint32_t leader, size_t i) {
+    tm_draft *draft = &d->own[leader];
+    if (draft->timeline != &d->timelines[i] && !tm_draft_take(draft, &d->timelines[i], d->root_ns))
+        draft->timeline = NULL;
+    return draft->timeline != NULL;
+}
+
+/* The rank that this one has the parts of; itself for none. */
+static uint32_t find_leader(tm_drafts *d, size_t i, int64_t stage) {
+    for (size_t k = 0; k < d->n_latest; k++) {
+        const uint32_t leader = d->latest[k];
+        if (d->own[leader].stage == stage &&
+            same_columns(&d->timelines[leader], &d->timelines[i]) && take(d, leader, i))
+            return leader;
+    }
+    return (uint32_t)i;
+}
+
+static void add_leader(tm_drafts *d, uint32_t i) {
+    d->n_latest += d->n_latest < TM_DRAFTS_LATEST;
+    memmove(d->latest + 1, d->latest, (d->n_latest - 1) * sizeof *d->latest);
+    d->latest[0] = i;
+}
+
+tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, tm_call_classes *classes,
+                         const tm_draft **out, tm_error *err) {
+    const uint32_t leader = find_leader(drafts, i, stage);
+    tm_draft *draft = &drafts->own[leader];
+    if (leader == i) {
+        TM_TRY(tm_draft_make(&drafts->timelines[i], classes, drafts->root_ns, draft, err));
+        draft->stage = stage;
+        add_leader(drafts, leader);
+    }
+    drafts->ranks[leader].leads = leader != i;
+    drafts->ranks[i].leader = leader;
+    drafts->ranks[i].before = draft->before;
+    *out = draft;
+    return TM_OK;
+}
+
+const tm_draft *tm_drafts_at(tm_drafts *drafts, size_t i) {
+    const tm_drafts_rank *rank = &drafts->ranks[i];
+    const bool same = take(drafts, rank->leader, i);
+    assert(same); /* as it was when it was made */
+    (void)same;
+    drafts->own[rank->leader].lead_in = rank->lead_in;
+    return &drafts->own[rank->leader];
+}
+
+void tm_drafts_done(tm_drafts *drafts, size_t i) {
+    if (!drafts->ranks[i].leads)
+        tm_draft_free(&drafts->own[i]);
+}
