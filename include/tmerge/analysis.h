@@ -11,6 +11,7 @@ struct tm_calls;
 struct tm_host_time;
 struct tm_call_kinds;
 struct tm_gaps;
+struct tm_passes;
 struct tm_collectives;
 struct tm_ncu;
 struct tm_snapshots;
@@ -26,6 +27,9 @@ typedef struct tm_rank_view {
     struct tm_call_kinds *call_kinds; /* what names tell, looked at when first asked for */
     const struct tm_calls *places;    /* the program's own code, modules, annotations, likewise */
     const struct tm_gaps *gaps;       /* when its GPU did nothing, and why, computed once */
+    const struct tm_passes *passes;   /* which operators are backward's, computed once */
+    const struct tm_calls
+        *annotations; /* of the program and frameworks, steps left out, likewise */
 } tm_rank_view;
 
 /** What an analysis sees of the job besides the rows of all ranks. */

@@ -7,6 +7,7 @@
 #include "analysis/shared/calls.h"
 #include "analysis/shared/gaps.h"
 #include "analysis/shared/host_time.h"
+#include "analysis/shared/passes.h"
 #include "analysis/shared/words.h"
 #include "base/vec.h"
 
@@ -45,11 +46,12 @@ static tm_status run_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
 tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds, tm_tables *out,
                           tm_error *err) {
     tm_busy busy;
-    tm_calls operators = {0}, places = {0};
+    tm_calls operators = {0}, places = {0}, annotations = {0};
     tm_host_time host = {0};
     tm_gaps gaps = {0};
-    tm_rank_view view = {timeline, call_kinds->names, &busy,   &operators,
-                         &host,    call_kinds,        &places, &gaps};
+    tm_passes passes = {0};
+    tm_rank_view view = {timeline,   call_kinds->names, &busy, &operators, &host,
+                         call_kinds, &places,           &gaps, &passes,    &annotations};
     tm_status status = tm_busy_compute(timeline, &busy, err);
     if (status == TM_OK)
         status = tm_calls_find_operators(timeline, call_kinds, &operators, err);
@@ -58,13 +60,19 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds
     if (status == TM_OK)
         status = tm_calls_find_places(timeline, call_kinds, &places, err);
     if (status == TM_OK)
+        status = tm_calls_find_annotations(timeline, call_kinds, &annotations, err);
+    if (status == TM_OK)
         status = tm_gaps_find(&view, &gaps, err);
     if (status == TM_OK)
+        status = tm_passes_find(&view, &passes, err);
+    if (status == TM_OK)
         status = run_rank(&view, out, err);
+    tm_passes_free(&passes);
     tm_gaps_free(&gaps);
     tm_host_time_free(&host);
     tm_calls_free(&operators);
     tm_calls_free(&places);
+    tm_calls_free(&annotations);
     tm_busy_free(&busy);
     return status;
 }

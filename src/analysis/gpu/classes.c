@@ -5,7 +5,6 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
-#include "analysis/shared/host_time.h"
 #include "analysis/shared/over_ranks.h"
 #include "base/sums.h"
 #include "timeline/metadata.h"
@@ -136,12 +135,18 @@ static const tm_table_def *const defs[] = {&kernel_def, &rank_def, &part_def};
 /* What a rank's kernels are counted by. */
 typedef struct counting {
     const tm_rank_view *view;
-    const tm_calls *optimizers; /* spans of the optimizer's step */
     int64_t sums[TM_N_CLASSES][N_SUMS];
 } counting;
 
-static bool is_optimizer(void *context, const tm_timeline *timeline, uint32_t row) {
-    return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_OPTIMIZER;
+/* Whether the optimizer's step was open on the thread that launched it. */
+static bool in_optimizer(const tm_rank_view *view, uint32_t row) {
+    const tm_calls *open = view->annotations;
+    uint32_t call = open->above[row];
+    while (call != TM_NO_CALL &&
+           tm_call_kinds_at(view->call_kinds, view->timeline->name[open->calls[call].row]) !=
+               TM_CALL_KIND_OPTIMIZER)
+        call = open->calls[call].parent;
+    return call != TM_NO_CALL;
 }
 
 /* Adds a kernel's time to the columns of the operators that launched it. */
@@ -152,7 +157,7 @@ static void add_launcher(counting *c, int64_t *sums, uint32_t row) {
     bool backward = false, attention = false;
     if (call == TM_NO_CALL)
         sums[OUTSIDE] = tm_sum(sums[OUTSIDE], duration);
-    if (c->optimizers->n > 0 && c->optimizers->above[row] != TM_NO_CALL)
+    if (in_optimizer(c->view, row))
         sums[OPTIMIZER] = tm_sum(sums[OPTIMIZER], duration);
     for (; call != TM_NO_CALL; call = operators->calls[call].parent) {
         uint32_t name = c->view->timeline->name[operators->calls[call].row];
@@ -235,22 +240,11 @@ static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
 }
 
 static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    tm_calls optimizers = {0};
-    counting c = {.view = view, .optimizers = &optimizers};
+    counting c = {.view = view};
     if (tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size > 0)
         return TM_OK; /* the rules are of GPUs' kernels */
-    const tm_call_class class = {TM_CALL_IN(TM_CAT_CPU_OP) | TM_CALL_IN(TM_CAT_USER_ANNOTATION),
-                                 is_optimizer, view->call_kinds};
-    bool any = false;
-    for (size_t t = 0; t < view->timeline->n_tracks; t++)
-        any = any || view->host->threads[t].optimizes;
-    tm_status status = any ? tm_calls_find(view->timeline, class, &optimizers, err) : TM_OK;
-    if (status == TM_OK) {
-        count_kernels(&c);
-        status = add_rows(&c, out, err);
-    }
-    tm_calls_free(&optimizers);
-    return status;
+    count_kernels(&c);
+    return add_rows(&c, out, err);
 }
 
 static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_error *err) {

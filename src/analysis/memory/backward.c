@@ -1,9 +1,7 @@
 #include "backward.h"
 
-#include <stdlib.h>
-
-#include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
+#include "analysis/shared/passes.h"
 #include "base/sorted.h"
 
 /* An operator that lies in no other, or in none of autograd's. */
@@ -25,9 +23,10 @@ static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
 
 /* The outermost operators of autograd on all threads, and the other outermost ones of the thread
  * that has most of these: the threads' calls stand one behind the other. */
-static bool find_marks(const tm_rank_view *view, uint8_t *inside, tm_vec *marks, tm_vec *main) {
+static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     const tm_timeline *timeline = view->timeline;
     const tm_calls *operators = view->operators;
+    const uint8_t *pass = view->passes->pass;
     tm_vec others = TM_VEC(mark);
     bool ok = true;
     size_t i = 0;
@@ -36,13 +35,10 @@ static bool find_marks(const tm_rank_view *view, uint8_t *inside, tm_vec *marks,
         others.n = 0;
         for (; i < operators->n && operators->calls[i].row < end && ok; i++) {
             const tm_call *call = &operators->calls[i];
-            bool is_inner = call->parent != TM_NO_CALL && inside[call->parent];
-            bool backward =
-                tm_call_kinds_of(view->call_kinds, timeline, call->row) == TM_CALL_KIND_BACKWARD;
-            inside[i] = is_inner || backward;
-            if (inside[i] && !is_inner)
+            bool is_inner = call->parent != TM_NO_CALL && pass[call->parent] != TM_PASS_FORWARD;
+            if (pass[i] != TM_PASS_FORWARD && !is_inner)
                 ok = add_mark(timeline, call->row, marks);
-            else if (!inside[i] && call->parent == TM_NO_CALL)
+            else if (pass[i] == TM_PASS_FORWARD && call->parent == TM_NO_CALL)
                 ok = add_mark(timeline, call->row, &others);
         }
         if (others.n > main->n) {
@@ -81,13 +77,11 @@ static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
 /* Several threads may run autograd; what one does is in order already. */
 tm_status tm_backward_passes_find(const tm_rank_view *view, tm_vec *out, tm_error *err) {
     tm_vec marks = TM_VEC(mark), main = TM_VEC(mark);
-    uint8_t *inside = calloc(view->operators->n + 1, 1);
     *out = TM_VEC(tm_backward_pass);
-    bool ok = inside && find_marks(view, inside, &marks, &main);
+    bool ok = find_marks(view, &marks, &main);
     if (ok && marks.n > 0)
         tm_sort(marks.data, marks.n, sizeof(mark), by_begin);
     ok = ok && join(&marks, &main, out);
-    free(inside);
     tm_vec_free(&marks);
     tm_vec_free(&main);
     return ok ? TM_OK : tm_fail_memory(err);

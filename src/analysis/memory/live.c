@@ -99,9 +99,10 @@ static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
 /* Where nothing is open, or the forward operator lies in no module: TM_NO_CALL. */
 static uint32_t module_of(const tm_live *live, uint32_t event, const tm_scope *at) {
     uint32_t op = live->view->operators->above[event];
-    if (at->module != TM_NO_CALL || op == TM_NO_CALL || live->passes->forward[op] == TM_NO_EVENT)
+    if (at->module != TM_NO_CALL || op == TM_NO_CALL ||
+        live->view->passes->forward[op] == TM_NO_EVENT)
         return at->module;
-    return tm_scopes_at(live->scopes, live->passes->forward[op]).module;
+    return tm_scopes_at(live->scopes, live->view->passes->forward[op]).module;
 }
 
 static group_key key_of(const tm_live *live, const tm_device_levels *d, const tm_block *block) {

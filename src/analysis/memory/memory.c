@@ -284,8 +284,7 @@ typedef struct rank_memory {
     tm_vec devices; /* of tm_device_levels */
     tm_owners owners[TM_N_OWNER_TABLES];
     tm_scopes scopes;
-    tm_vec passes;     /* of tm_backward_pass */
-    tm_passes forward; /* whose gradients are computed */
+    tm_vec passes; /* of tm_backward_pass */
 } rank_memory;
 
 /* Whatever comes of it, all of it can be freed. */
@@ -295,8 +294,6 @@ static tm_status find(rank_memory *m, tm_error *err) {
         status = tm_owners_find(m->view, tm_memory_owner_tables[o].is_owner, &m->owners[o], err);
     if (status == TM_OK)
         status = tm_scopes_find(m->view, &m->scopes, err);
-    if (status == TM_OK)
-        status = tm_passes_find(m->view, &m->forward, err);
     return status;
 }
 
@@ -306,7 +303,6 @@ static void free_found(rank_memory *m) {
         tm_owners_free(&m->owners[o]);
     tm_scopes_free(&m->scopes);
     tm_vec_free(&m->passes);
-    tm_passes_free(&m->forward);
 }
 
 /* What blocks tell, of a device whose records have addresses. */
@@ -319,8 +315,7 @@ static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables
     if (status == TM_OK)
         status = tm_memory_add_categories(m->view->timeline, d, &blocks, out, err);
     if (status == TM_OK)
-        status =
-            tm_memory_add_live(&(tm_live){m->view, &m->scopes, &m->forward}, d, &blocks, out, err);
+        status = tm_memory_add_live(&(tm_live){m->view, &m->scopes}, d, &blocks, out, err);
     for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
         tm_owners_count_peak(m->view->timeline, d, &blocks, &m->owners[o]);
     tm_blocks_free(&blocks);

@@ -37,7 +37,6 @@ tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_
 typedef struct tm_live {
     const tm_rank_view *view;
     const tm_scopes *scopes;
-    const tm_passes *passes;
 } tm_live;
 
 /** Adds what was allocated when a device had most. TM_OK; TM_ERR_FAULT. */

@@ -67,48 +67,30 @@ static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) 
     return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Older profilers write the spans of frameworks as operators. */
-static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t row) {
-    tm_call_kind kind = tm_call_kinds_of(context, timeline, row);
-    return kind != TM_CALL_KIND_STEP &&
-           (timeline->category[row] == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
-}
-
-static tm_status add_tree(const tm_rank_view *view, const tm_calls *calls, tm_table *tree,
-                          tm_error *err) {
-    tm_passes passes;
-    tm_status status = tm_passes_find(view, &passes, err);
-    if (status == TM_OK)
-        status = tm_tree_rows(view, calls, &passes, tree, err);
-    tm_passes_free(&passes);
-    return status;
-}
-
-/* How calls of this class lie in one another, whatever other calls are between them.
- * @param tree  NULL for none */
-static tm_status add_class(const tm_rank_view *view, tm_call_class class, tm_table *part,
-                           tm_table *tree, tm_error *err) {
+/* How modules lie in one another, whatever other calls are between them. */
+static tm_status add_modules(const tm_rank_view *view, tm_table *part, tm_table *tree,
+                             tm_error *err) {
+    const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
     tm_calls calls;
-    tm_status status = tm_calls_find(view->timeline, class, &calls, err);
+    tm_status status = tm_calls_find(view->timeline, modules, &calls, err);
     if (status == TM_OK && calls.n > 0)
         status = tm_call_rows(view, &calls, part, NULL, err);
-    if (status == TM_OK && calls.n > 0 && tree)
-        status = add_tree(view, &calls, tree, err);
+    if (status == TM_OK && calls.n > 0)
+        status = tm_tree_rows(view, &calls, view->passes, tree, err);
     tm_calls_free(&calls);
     return status;
 }
 
 static tm_status modules_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
-    const tm_call_class annotations = {TM_CALL_IN(TM_CAT_USER_ANNOTATION) |
-                                           TM_CALL_IN(TM_CAT_CPU_OP),
-                                       is_annotation, view->call_kinds};
     /* Most traces have no Python calls, and so no modules to walk for. */
     if (memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events))
-        TM_TRY(add_class(view, modules, tm_tables_find(out, module_part.name),
-                         tm_tables_find(out, tree_part.name), err));
-    return add_class(view, annotations, tm_tables_find(out, annotation_part.name), NULL, err);
+        TM_TRY(add_modules(view, tm_tables_find(out, module_part.name),
+                           tm_tables_find(out, tree_part.name), err));
+    return view->annotations->n == 0
+               ? TM_OK
+               : tm_call_rows(view, view->annotations, tm_tables_find(out, annotation_part.name),
+                              NULL, err);
 }
 
 static tm_status modules_merge(const tm_names *names, tm_tables *tables, tm_error *err) {

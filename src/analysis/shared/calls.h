@@ -60,4 +60,9 @@ tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_ki
 tm_status tm_calls_find_places(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                tm_calls *out, tm_error *err) TM_MUST_CHECK;
 
+/** Finds the annotations of the program and of frameworks, but for steps; older profilers write
+ * those of frameworks as operators. What a rank view has. */
+tm_status tm_calls_find_annotations(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
+                                    tm_calls *out, tm_error *err) TM_MUST_CHECK;
+
 #endif
