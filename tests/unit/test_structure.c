@@ -98,6 +98,33 @@ static void micro_batches_updates_and_recomputation_are_as_made(void **state) {
     close_job(&j);
 }
 
+/* Of one forward pass two losses, each with its backward pass: the second comes again to the node
+ * of number 1, and they are one micro-batch. The next has a node of its own alone. */
+static void backward_passes_of_one_forward_pass_are_one_micro_batch(void **state) {
+    (void)state;
+    static const event_spec events[] = {STEP("ProfilerStep#1", 0),
+                                        OP(MAIN, "aten::mm", 10, 10),
+                                        OP(MAIN, "aten::mm", 20, 10),
+                                        OP(MAIN, "aten::mm", 30, 10),
+                                        NODE(100, 10), /* 2 */
+                                        NODE(110, 10), /* 1 */
+                                        NODE(200, 10), /* 3 */
+                                        NODE(210, 10), /* 1 again */
+                                        OP(MAIN, "aten::mm", 310, 10),
+                                        NODE(400, 10) /* 4 */};
+    static const number numbers[] = {{1, 0, 1}, {2, 0, 2}, {3, 0, 3}, {4, 1, 2}, {5, 1, 1},
+                                     {6, 1, 3}, {7, 1, 1}, {8, 0, 4}, {9, 1, 4}};
+    static const char *const rows[] = {
+        "step=1 ranks=1 micro_batches=2 max_micro_batches=2 max_rank=0 updates=0 "
+        "micro_batches_per_update=null recomputed_ns=0 recomputed_pct=null logging_ns=0 "
+        "saving_ns=0 forward_pct=? backward_pct=? optimizer_pct=? data_pct=0 other_pct=? beyond=?"};
+    small_job j = open_job();
+    add_numbered(&j, 0, events, COUNT(events), numbers, COUNT(numbers));
+    finish_job(&j);
+    CHECK_ROWS(&j, "structure.step", rows);
+    close_job(&j);
+}
+
 /* Of a step of 1000 forward has [0, 100), backward [100, 900) on a thread of its own, the optimizer
  * [900, 1000): 10, 80 and 10 %. Without numbers nobody knows how often backward ran. */
 static void phases_beyond_the_usual_are_named(void **state) {
@@ -130,6 +157,7 @@ static void a_rank_that_trains_nothing_has_no_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(micro_batches_updates_and_recomputation_are_as_made),
+        cmocka_unit_test(backward_passes_of_one_forward_pass_are_one_micro_batch),
         cmocka_unit_test(phases_beyond_the_usual_are_named),
         cmocka_unit_test(a_rank_that_trains_nothing_has_no_rows),
     };

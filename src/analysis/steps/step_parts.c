@@ -5,7 +5,9 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
+#include "analysis/shared/host_time.h"
 #include "analysis/shared/passes.h"
+#include "base/keys.h"
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "base/vec.h"
@@ -48,12 +50,17 @@ static chore chore_of(const char *name, bool annotation) {
 typedef struct mark {
     int64_t begin_ns, sequence; /* -1: it bears no number */
     uint32_t row, track;
+    int32_t thread; /* whose number that is: of the forward operator's thread */
     bool update;
 } mark;
 
+/* Each thread counts by itself. */
+typedef struct node_key {
+    int64_t thread, sequence;
+} node_key;
+
 typedef struct finding {
     const tm_rank_view *view;
-    tm_passes passes;
     tm_vec marks;   /* of mark */
     uint8_t *known; /* by name id, the chore */
     tm_step_part *steps;
@@ -90,7 +97,7 @@ static bool add_update(finding *f, uint32_t row, uint32_t track, int64_t *until_
     if (timeline->begin_ns[row] < *until_ns ||
         tm_call_kinds_at(f->view->call_kinds, timeline->name[row]) != TM_CALL_KIND_OPTIMIZER)
         return true;
-    const mark update = {timeline->begin_ns[row], -1, row, track, true};
+    const mark update = {timeline->begin_ns[row], -1, row, track, 0, true};
     *until_ns = timeline->begin_ns[row] + timeline->duration_ns[row];
     return tm_vec_append(&f->marks, &update, 1);
 }
@@ -101,6 +108,7 @@ static bool look_at_threads(finding *f) {
     for (uint32_t t = 0; t < timeline->n_tracks && ok; t++) {
         const tm_track *track = &timeline->tracks[t];
         int64_t chore_until = INT64_MIN, update_until = INT64_MIN;
+        bool optimizes = f->view->host->threads[t].optimizes;
         if (track->kind != TM_TRACK_CPU)
             continue;
         for (uint32_t row = track->first; row < track->first + track->count && ok; row++) {
@@ -110,7 +118,7 @@ static bool look_at_threads(finding *f) {
                 continue;
             if (marked || category == TM_CAT_PYTHON)
                 add_chore(f, row, &chore_until);
-            if (marked || category == TM_CAT_CPU_OP)
+            if (optimizes && (marked || category == TM_CAT_CPU_OP))
                 ok = add_update(f, row, t, &update_until);
         }
     }
@@ -123,12 +131,13 @@ static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
     const tm_call *calls = f->view->operators->calls;
+    const uint8_t *pass = f->view->passes->pass;
     size_t n_told = timeline->n_attrs[TM_ATTR_OPERATOR], next = 0;
     uint32_t track = 0;
     for (size_t i = 0; i < f->view->operators->n; i++) {
         uint32_t row = calls[i].row, parent = calls[i].parent;
-        bool backward = f->passes.pass[i] == TM_PASS_BACKWARD;
-        bool inside = parent != TM_NO_CALL && f->passes.pass[parent] != TM_PASS_FORWARD;
+        bool backward = pass[i] == TM_PASS_BACKWARD;
+        bool inside = parent != TM_NO_CALL && pass[parent] != TM_PASS_FORWARD;
         numbers[i] = inside ? numbers[parent] : -1;
         if (!backward || numbers[i] >= 0)
             continue;
@@ -137,11 +146,13 @@ static bool add_nodes(finding *f, int64_t *numbers) {
             next++;
         while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
             track++;
-        if (next < n_told && told[next].event == row && told[next].thread > 0)
+        bool numbered = next < n_told && told[next].event == row && told[next].thread > 0;
+        if (numbered)
             numbers[i] = told[next].sequence;
         if (inside && numbers[i] < 0)
             continue;
-        const mark node = {timeline->begin_ns[row], numbers[i], row, track, false};
+        const mark node = {timeline->begin_ns[row],          numbers[i], row, track,
+                           numbered ? told[next].thread : 0, false};
         f->numbered = f->numbered || node.sequence >= 0;
         if (!tm_vec_append(&f->marks, &node, 1))
             return false;
@@ -170,28 +181,54 @@ static bool busiest(const finding *f, uint32_t *track) {
     return ok;
 }
 
-/* Autograd takes of what is ready the node with the highest number, and what becomes ready by it
- * has a lower one: where a number is above the last, another pass has begun. */
-static bool count_passes(finding *f) {
+static void count_updates(finding *f) {
+    const mark *marks = f->marks.data;
+    bool fresh = true; /* backward has run since the last update */
+    for (size_t i = 0; i < f->marks.n; i++) {
+        tm_step_part *step = step_of(f, marks[i].row);
+        if (marks[i].update && step)
+            step->updates += fresh;
+        fresh = !marks[i].update || (fresh && !step);
+    }
+}
+
+/* Counts the passes, each in the step in which it begins. Autograd takes of what is ready the node
+ * with the highest number, and what becomes ready by it has a lower one: where a number is above
+ * the last, another pass has begun. One that comes again to a node of the micro-batch (of two
+ * losses of one forward pass, the second) is of the same: known holds its numbers. */
+static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;
-    uint32_t track;
-    bool fresh = true; /* backward has run since the last update */
-    if (!busiest(f, &track))
-        return false;
+    tm_step_part *step = NULL; /* that counts the pass, and nothing of it is known to come again */
+    size_t first = 0;          /* of the numbers known, where the pass begins */
     for (size_t i = 0; i < f->marks.n; i++) {
         const mark *m = &marks[i];
-        tm_step_part *step = step_of(f, m->row);
-        if (m->update && step)
-            step->updates += fresh;
-        fresh = !m->update || (fresh && !step);
         if (m->sequence < 0 || m->track != track)
             continue;
-        if (step)
-            step->passes += last < 0 || m->sequence > last;
+        if (last < 0 || m->sequence > last) {
+            step = step_of(f, m->row);
+            first = known->keys.n;
+            if (step)
+                step->passes++;
+        }
         last = m->sequence;
+        uint32_t at = tm_keys_add(known, &(node_key){m->thread, m->sequence});
+        if (at == TM_NO_KEY)
+            return false;
+        if (at >= first || !step)
+            continue;
+        step->passes--;
+        step = NULL;
     }
     return true;
+}
+
+static bool count_passes(finding *f) {
+    uint32_t track;
+    tm_keys known = TM_KEYS(node_key);
+    bool ok = busiest(f, &track) && count_numbered(f, track, &known);
+    tm_keys_free(&known);
+    return ok;
 }
 
 static void add_device(finding *f) {
@@ -204,7 +241,7 @@ static void add_device(finding *f) {
         if (!step)
             continue;
         step->work_ns = tm_sum(step->work_ns, timeline->duration_ns[row]);
-        if (op != TM_NO_CALL && f->passes.pass[op] == TM_PASS_RECOMPUTED)
+        if (op != TM_NO_CALL && f->view->passes->pass[op] == TM_PASS_RECOMPUTED)
             step->recomputed_ns = tm_sum(step->recomputed_ns, timeline->duration_ns[row]);
     }
 }
@@ -214,15 +251,14 @@ tm_status tm_step_parts_find(const tm_rank_view *view, tm_step_parts *out, tm_er
     f.steps = calloc(view->timeline->n_steps + 1, sizeof *f.steps);
     f.known = calloc(tm_names_count(view->names), 1);
     int64_t *numbers = malloc((view->operators->n + 1) * sizeof *numbers);
-    bool ok = f.steps && f.known && numbers && tm_passes_find(view, &f.passes, err) == TM_OK &&
-              add_nodes(&f, numbers) && look_at_threads(&f);
+    bool ok = f.steps && f.known && numbers && add_nodes(&f, numbers) && look_at_threads(&f);
     bool told = ok && f.marks.n > 0;
     if (told) {
         qsort(f.marks.data, f.marks.n, sizeof(mark), by_begin);
         add_device(&f);
+        count_updates(&f);
         ok = count_passes(&f);
     }
-    tm_passes_free(&f.passes);
     tm_vec_free(&f.marks);
     free(numbers);
     free(f.known);

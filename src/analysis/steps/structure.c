@@ -35,8 +35,8 @@ static const tm_column columns[N_COLUMNS] = {
     [RANKS] = {"ranks", TM_INT, "", "Ranks that have it."},
     [MICRO] = {"micro_batches", TM_INT, "",
                "Backward passes of a rank, median over ranks: gradient accumulation and pipelines "
-               "make one of each micro-batch. By autograd's numbers, which fall within a pass; "
-               "null where none is recorded."},
+               "make one of each micro-batch, and several losses of one forward pass share one. By "
+               "autograd's numbers, which fall within a pass; null where none is recorded."},
     [MICRO_MAX] = {"max_micro_batches", TM_INT, "", "The most of a rank."},
     [MICRO_RANK] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
     [UPDATES] = {"updates", TM_INT, "",
