@@ -1,9 +1,11 @@
 #include "api_calls.h"
 
+#include <stdlib.h>
+
 #include "analysis/shared/over_ranks.h"
-#include "base/keys.h"
 #include "base/median.h"
 #include "base/sums.h"
+#include "base/vec.h"
 
 enum { P_NAME, P_RANK, P_CALLS, P_TOTAL, P_MAX, N_PART_COLUMNS };
 
@@ -55,22 +57,25 @@ const tm_table_def tm_api_table = {
 /* Calls of one name on this rank. */
 typedef struct tally {
     int64_t calls, total_ns, max_ns;
+    uint32_t name;
 } tally;
 
-/* Tallies by name, in the order of the keys; false when memory is out. */
-static bool count_calls(const tm_timeline *timeline, tm_keys *keys, tm_vec *tallies) {
-    tally *t = NULL; /* of the call before: mostly this one's too */
-    uint32_t name = TM_NO_NAME;
+/* Tallies by name; false when memory is out. @param known  [names] 1 + the tally of a name, 0 of
+ * none */
+static bool count_calls(const tm_timeline *timeline, uint32_t *known, tm_vec *tallies) {
     for (size_t row = 0; row < timeline->n_events; row++) {
         uint8_t category = timeline->category[row];
         if ((category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER) ||
             timeline->kind[row] != TM_DURATION)
             continue;
-        if (!t || timeline->name[row] != name)
-            t = tm_keys_value(keys, tallies, &timeline->name[row]);
-        if (!t)
-            return false;
-        name = timeline->name[row];
+        uint32_t *number = &known[timeline->name[row]];
+        if (*number == 0) {
+            const tally none = {.name = timeline->name[row]};
+            if (!tm_vec_append(tallies, &none, 1))
+                return false;
+            *number = (uint32_t)tallies->n;
+        }
+        tally *t = (tally *)tallies->data + (*number - 1);
         int64_t duration = timeline->duration_ns[row];
         t->calls++;
         t->total_ns = tm_sum(t->total_ns, duration);
@@ -81,22 +86,22 @@ static bool count_calls(const tm_timeline *timeline, tm_keys *keys, tm_vec *tall
 
 tm_status tm_api_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, tm_api_part_table.name);
-    tm_keys keys = TM_KEYS(uint32_t);
     tm_vec tallies = TM_VEC(tally);
-    bool ok = count_calls(view->timeline, &keys, &tallies);
+    uint32_t *known = calloc(tm_names_count(view->names), sizeof *known);
+    bool ok = known && count_calls(view->timeline, known, &tallies);
     for (size_t i = 0; ok && i < tallies.n; i++) {
         const tally *t = (const tally *)tallies.data + i;
         tm_cell *row = tm_table_add_row(table);
         ok = row != NULL;
         if (!ok)
             break;
-        tm_cell_set_int(&row[P_NAME], ((const uint32_t *)keys.keys.data)[i]);
+        tm_cell_set_int(&row[P_NAME], t->name);
         tm_cell_set_int(&row[P_RANK], view->timeline->rank);
         tm_cell_set_int(&row[P_CALLS], t->calls);
         tm_cell_set_int(&row[P_TOTAL], t->total_ns);
         tm_cell_set_int(&row[P_MAX], t->max_ns);
     }
-    tm_keys_free(&keys);
+    free(known);
     tm_vec_free(&tallies);
     return ok ? TM_OK : tm_fail_memory(err);
 }
