@@ -167,6 +167,9 @@ def check_trees(name, result, whole, problems):
         model = next(r for r in result["modules.tree"] if r["depth"] == 0)
         problems.same(f"{name}: backward", (model["recomputed_device_ns"], model["backward_device_ns"]),
                       (4209958, 9098508 - 35753))
+        modules = result["modules.module"]
+        problems.same(f"{name}: backward by module", sum(r["backward_device_self_ns"] for r in modules),
+                      9098508 - 35753)
 
 
 def check_classes(name, result, problems):

@@ -100,10 +100,28 @@ static void backward_goes_to_the_modules_of_its_forward(void **state) {
         "host_max_ns=null host_max_rank=null device_median_ns=7 device_max_ns=7 device_max_rank=0 "
         "forward_device_ns=0 recomputed_device_ns=0 backward_device_ns=7 backward_host_ns=null",
     };
+    /* By name the module's second call, in backward, is its own as the first; Net's it is not. */
+#define ONE_RANK(side, ns)                                                                         \
+    side "_min_ns=" ns " " side "_median_ns=" ns " " side "_max_ns=" ns " " side "_max_rank=0 "
+    static const char *const modules[] = {
+        "name=nn.Module: A_0 calls=2 device_self_ns=201 device_total_ns=201 host_self_ns=48 "
+        "host_total_ns=50 tensor_self_pct=0 tensor_total_pct=0 ranks=1 " ONE_RANK("device", "201")
+            ONE_RANK("host", "48") "backward_device_self_ns=30 backward_device_total_ns=30 "
+                                   "backward_host_ns=70",
+        "name=nn.Module: B_0 calls=1 device_self_ns=200 device_total_ns=200 host_self_ns=39 "
+        "host_total_ns=40 tensor_self_pct=0 tensor_total_pct=0 ranks=1 " ONE_RANK("device", "200")
+            ONE_RANK("host", "39") "backward_device_self_ns=20 backward_device_total_ns=20 "
+                                   "backward_host_ns=20",
+        "name=nn.Module: Net_0 calls=1 device_self_ns=0 device_total_ns=300 host_self_ns=30 "
+        "host_total_ns=100 tensor_self_pct=null tensor_total_pct=0 ranks=1 " ONE_RANK("device", "0")
+            ONE_RANK("host", "30") "backward_device_self_ns=0 backward_device_total_ns=50 "
+                                   "backward_host_ns=90",
+    };
     small_job j = open_job();
     add_told(&j, 0, trained, COUNT(trained), numbers, COUNT(numbers));
     finish_job(&j);
     CHECK_ROWS(&j, "modules.tree", rows);
+    CHECK_ROWS(&j, "modules.module", modules);
     close_job(&j);
 }
 

@@ -42,11 +42,13 @@ static void modules_and_annotations_are_as_worked_out_by_hand(void **state) {
         "name=nn.Module: Linear_0 calls=2 device_self_ns=50 device_total_ns=50 host_self_ns=49 "
         "host_total_ns=60 tensor_self_pct=60 tensor_total_pct=60 ranks=1 device_min_ns=50 "
         "device_median_ns=50 device_max_ns=50 device_max_rank=5 host_min_ns=49 host_median_ns=49 "
-        "host_max_ns=49 host_max_rank=5",
+        "host_max_ns=49 host_max_rank=5 backward_device_self_ns=0 backward_device_total_ns=0 "
+        "backward_host_ns=0",
         "name=nn.Module: Net_0 calls=1 device_self_ns=4 device_total_ns=54 host_self_ns=38 "
         "host_total_ns=100 tensor_self_pct=0 tensor_total_pct=55.55555556 ranks=1 device_min_ns=4 "
         "device_median_ns=4 device_max_ns=4 device_max_rank=5 host_min_ns=38 host_median_ns=38 "
-        "host_max_ns=38 host_max_rank=5",
+        "host_max_ns=38 host_max_rank=5 backward_device_self_ns=0 backward_device_total_ns=0 "
+        "backward_host_ns=0",
     };
     static const char *const annotations[] = {
         "name=train calls=1 device_self_ns=54 device_total_ns=60 host_self_ns=197 "

@@ -195,7 +195,7 @@ static const struct {
     {"input.rank", " rank waits step_ns load_ns load_pct stall_ns stall_pct slowest_step "
                    "slowest_step_load_ns slowest "},
     {"input.step", " rank step step_ns load_ns load_pct stall_ns stall_pct "},
-    {"modules.module", CALLS},
+    {"modules.module", CALLS "backward_device_self_ns backward_device_total_ns backward_host_ns "},
     {"modules.annotation", CALLS},
     {"operators.op", OPERATORS},
     {"operators.shape", " shapes" OPERATORS},

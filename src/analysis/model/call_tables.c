@@ -5,13 +5,14 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/over_ranks.h"
+#include "analysis/shared/passes.h"
 #include "analysis/shared/tensor_cores.h"
 #include "base/keys.h"
 #include "base/sums.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-const tm_column tm_call_part_columns[TM_CALL_N_PART] = {
+const tm_column tm_call_part_columns[TM_CALL_P_N_PASSES] = {
     [TM_CALL_P_NAME] = {"name", TM_INT, "", "Id of the name."},
     [TM_CALL_P_SHAPES] = {"shapes", TM_INT, "", "Id of the input shapes, 0 for all."},
     [TM_CALL_P_RANK] = {"rank", TM_INT, "", "Global rank."},
@@ -25,6 +26,9 @@ const tm_column tm_call_part_columns[TM_CALL_N_PART] = {
     [TM_CALL_P_KERNEL_SELF] = {"kernel_self_ns", TM_INT, "ns", "In kernels, of self."},
     [TM_CALL_P_KERNEL_TOTAL] = {"kernel_total_ns", TM_INT, "ns", "In kernels, of total."},
     [TM_CALL_P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could do it."},
+    [TM_CALL_P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns", "Backward's GPU time."},
+    [TM_CALL_P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns", "With what is inside."},
+    [TM_CALL_P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns", "Backward's host time."},
 };
 
 typedef struct call_key {
@@ -36,10 +40,16 @@ typedef struct device_time {
     int64_t all_ns, kernels_ns, tensor_ns;
 } device_time;
 
+/* Of the backward pass: what belongs to a call itself, and with what lies inside. */
+typedef struct backward_time {
+    int64_t self_ns, total_ns, host_ns;
+} backward_time;
+
 /* What one key's calls come to on this rank. */
 typedef struct call_sum {
     int64_t calls, host_self_ns, host_total_ns;
     device_time self, total;
+    backward_time backward;
     bool fits;
 } call_sum;
 
@@ -48,6 +58,7 @@ typedef struct summing {
     const tm_rank_view *view;
     const tm_calls *calls;
     device_time *self, *total; /* [calls->n] of each call */
+    backward_time *backward;   /* likewise; NULL where that is not asked for */
     tm_keys keys;              /* of call_key */
     tm_vec sums;               /* of call_sum, by key */
     uint32_t *slot; /* [calls->n] the key of each call, TM_NO_KEY where it is not summed */
@@ -132,12 +143,18 @@ static void sum_calls(summing *s) {
         sum->host_self_ns = tm_sum(sum->host_self_ns, calls[i].self_ns);
         if (s->self[i].all_ns > 0)
             add_time(&sum->self, &s->self[i]);
+        if (s->backward)
+            sum->backward.self_ns = tm_sum(sum->backward.self_ns, s->backward[i].self_ns);
         if (is_repeated(s, i))
             continue;
         sum->host_total_ns =
             tm_sum(sum->host_total_ns, s->view->timeline->duration_ns[calls[i].row]);
         if (s->total[i].all_ns > 0)
             add_time(&sum->total, &s->total[i]);
+        if (!s->backward)
+            continue;
+        sum->backward.total_ns = tm_sum(sum->backward.total_ns, s->backward[i].total_ns);
+        sum->backward.host_ns = tm_sum(sum->backward.host_ns, s->backward[i].host_ns);
     }
 }
 
@@ -159,6 +176,37 @@ static void find_device(summing *s, bool gpus) {
     for (size_t i = s->calls->n; i-- > 0;) /* children come behind their parents */
         if (s->calls->calls[i].parent != TM_NO_CALL && s->total[i].all_ns > 0)
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
+}
+
+/* What backward did goes to the call that was open when its operator ran forward, and to those
+ * around that. */
+static void find_backward(summing *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    const tm_call *calls = s->calls->calls, *ops = s->view->operators->calls;
+    for (uint32_t row = 0; row < timeline->n_events; row++) {
+        uint32_t forward =
+            timeline->role[row] == TM_ROLE_NONE ? TM_NO_EVENT : tm_pass_of_event(s->view, row);
+        uint32_t call = forward == TM_NO_EVENT ? TM_NO_CALL : s->calls->above[forward];
+        if (call != TM_NO_CALL)
+            s->backward[call].self_ns =
+                tm_sum(s->backward[call].self_ns, timeline->duration_ns[row]);
+    }
+    for (size_t i = 0; i < s->view->operators->n; i++) {
+        uint32_t forward = tm_pass_of_operator(s->view, i);
+        uint32_t call = forward == TM_NO_EVENT ? TM_NO_CALL : s->calls->above[forward];
+        if (call != TM_NO_CALL)
+            s->backward[call].host_ns =
+                tm_sum(s->backward[call].host_ns, timeline->duration_ns[ops[i].row]);
+    }
+    for (size_t i = s->calls->n; i-- > 0;) { /* children come behind their parents */
+        backward_time *own = &s->backward[i];
+        own->total_ns = tm_sum(own->total_ns, own->self_ns);
+        if (calls[i].parent == TM_NO_CALL)
+            continue;
+        backward_time *parent = &s->backward[calls[i].parent];
+        parent->total_ns = tm_sum(parent->total_ns, own->total_ns);
+        parent->host_ns = tm_sum(parent->host_ns, own->host_ns);
+    }
 }
 
 /* What tensor cores fit is asked once for each key; what holds a call that fits them fits them. */
@@ -201,8 +249,14 @@ static bool add_rows(const summing *s, tm_table *part) {
         tm_cell *row = tm_table_add_row(part);
         if (!row)
             return false;
+        const backward_time *backward = &sum_at(s, i)->backward;
         set_row(row, (const call_key *)s->keys.keys.data + i, s->view->timeline->rank,
                 sum_at(s, i));
+        if (!s->backward)
+            continue;
+        tm_cell_set_int(&row[TM_CALL_P_BACKWARD_SELF], backward->self_ns);
+        tm_cell_set_int(&row[TM_CALL_P_BACKWARD_TOTAL], backward->total_ns);
+        tm_cell_set_int(&row[TM_CALL_P_BACKWARD_HOST], backward->host_ns);
     }
     return true;
 }
@@ -230,14 +284,21 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table
     s.self = calloc(calls->n + 1, sizeof *s.self);
     s.total = malloc((calls->n + 1) * sizeof *s.total);
     bool ok = s.slot && s.fits && s.self && s.total;
+    if (by_name->def->n_columns == TM_CALL_P_N_PASSES) {
+        s.backward = calloc(calls->n + 1, sizeof *s.backward);
+        ok = ok && s.backward;
+    }
     if (ok)
         find_device(&s, gpus);
+    if (ok && s.backward)
+        find_backward(&s);
     ok = ok && sum_by(&s, key_by_name, gpus, by_name) &&
          (!by_shapes || sum_by(&s, key_by_shapes, gpus, by_shapes));
     free(s.slot);
     free(s.fits);
     free(s.self);
     free(s.total);
+    free(s.backward);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
@@ -280,6 +341,7 @@ static tm_status set_merged(const tm_table *part, size_t first, size_t end, tm_c
 tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *shown,
                         tm_error *err) {
     int n_keys = shown->def->n_keys, fits = n_keys + TM_CALL_N_SHOWN;
+    bool passes = part->def->n_columns == TM_CALL_P_N_PASSES;
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         const tm_cell *key = tm_table_row(part, first);
         tm_cell *row = tm_table_add_row(shown);
@@ -289,7 +351,10 @@ tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *s
         for (int k = 0; k < n_keys; k++)
             TM_TRY(set_key(names, shown, &row[k], key[k].value.i, err));
         TM_TRY(set_merged(part, first, end, row + n_keys, err));
-        if (fits < shown->def->n_columns)
+        for (int c = 0; passes && c < TM_CALL_P_N_PASSES - TM_CALL_P_N; c++)
+            tm_cell_set_int(&row[n_keys + TM_CALL_BACKWARD_SELF + c],
+                            tm_over_ranks_sum(part, first, end, TM_CALL_P_BACKWARD_SELF + c));
+        if (!passes && fits < shown->def->n_columns)
             tm_cell_set_bool(&row[fits], tm_over_ranks_sum(part, first, end, TM_CALL_P_FITS) > 0);
     }
     /* This process has all rows of its keys: what is in the job's first TM_CALL_ROWS is in its own.

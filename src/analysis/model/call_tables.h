@@ -23,16 +23,21 @@ enum {
     TM_CALL_P_KERNEL_SELF,
     TM_CALL_P_KERNEL_TOTAL,
     TM_CALL_P_FITS,
-    TM_CALL_N_PART
+    TM_CALL_P_N,
+    TM_CALL_P_BACKWARD_SELF = TM_CALL_P_N, /* of modules alone, from here on */
+    TM_CALL_P_BACKWARD_TOTAL,
+    TM_CALL_P_BACKWARD_HOST,
+    TM_CALL_P_N_PASSES
 };
 
-extern const tm_column tm_call_part_columns[TM_CALL_N_PART];
+extern const tm_column tm_call_part_columns[TM_CALL_P_N_PASSES];
 
-/** The internal table of a table of calls; @p name_ is that of the analysis and the table. */
-#define TM_CALL_PART(name_)                                                                        \
+/** The internal table of a table of calls; @p name_ is that of the analysis and the table, @p n
+ * TM_CALL_P_N or TM_CALL_P_N_PASSES. */
+#define TM_CALL_PART(name_, n)                                                                     \
     {                                                                                              \
         .name = name_, .doc = "A row for each name, input shapes and rank.",                       \
-        .columns = tm_call_part_columns, .n_columns = TM_CALL_N_PART, .n_keys = 3, .top = -1,      \
+        .columns = tm_call_part_columns, .n_columns = (n), .n_keys = 3, .top = -1,                 \
         .internal = true, .n_merged = 2                                                            \
     }
 
@@ -85,9 +90,22 @@ enum {
         "host_max_rank", TM_INT, "", "The rank that has it, the lowest of equals."                 \
     }
 
+/** What modules have behind those. */
+enum { TM_CALL_BACKWARD_SELF = TM_CALL_N_SHOWN, TM_CALL_BACKWARD_TOTAL, TM_CALL_BACKWARD_HOST };
+
+/** @p call as above */
+#define TM_CALL_BACKWARD_COLUMNS(call)                                                             \
+    {"backward_device_self_ns", TM_INT, "ns",                                                      \
+     "GPU time of the backward pass of what the " call " called itself, where autograd's numbers " \
+     "tell it: in none of the columns before, unless a " call " was open when backward ran."},     \
+        {"backward_device_total_ns", TM_INT, "ns", "The same with the " call "s inside it."}, {    \
+        "backward_host_ns", TM_INT, "ns", "Host time of that, with the " call "s inside it."       \
+    }
+
 /**
  * Sums a rank's calls by name into the internal table @p by_name and, where @p by_shapes is not
- * NULL, those whose input shapes are known by name and shapes into that.
+ * NULL, those whose input shapes are known by name and shapes into that; with its backward pass
+ * where the table has columns for it.
  */
 tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table *by_name,
                        tm_table *by_shapes, tm_error *err) TM_MUST_CHECK;
@@ -96,8 +114,8 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table
  * Adds a row of all ranks for each name, or name and shapes, and keeps those that cost most.
  *
  * @param part   sorted, with all rows of its keys
- * @param shown  keys name, or name and shapes; then the columns above; then, where there is one
- *               more, whether tensor cores could do it
+ * @param shown  keys name, or name and shapes; then the columns above; then, where there are more,
+ *               those of the backward pass, or whether tensor cores could do it
  */
 tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *shown,
                         tm_error *err) TM_MUST_CHECK;

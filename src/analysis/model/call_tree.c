@@ -209,8 +209,9 @@ static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];
-    if (*pass == TM_PASS_BACKWARD && t->passes->forward[op] != TM_NO_EVENT)
-        call = t->calls->above[t->passes->forward[op]];
+    uint32_t forward = t->passes ? tm_pass_of_event(t->view, row) : TM_NO_EVENT;
+    if (forward != TM_NO_EVENT)
+        call = t->calls->above[forward];
     if (call != TM_NO_CALL)
         return t->of[call];
     return t->view->timeline->launch[row] == TM_NO_EVENT
@@ -238,9 +239,8 @@ static bool add_device(tree *t) {
 static void add_backward_host(tree *t) {
     const tm_call *ops = t->view->operators->calls;
     for (size_t i = 0; i < t->view->operators->n; i++) {
-        uint32_t forward = t->passes->forward[i], parent = ops[i].parent;
-        if (forward == TM_NO_EVENT || t->calls->above[forward] == TM_NO_CALL ||
-            (parent != TM_NO_CALL && t->passes->forward[parent] != TM_NO_EVENT))
+        uint32_t forward = tm_pass_of_operator(t->view, i);
+        if (forward == TM_NO_EVENT || t->calls->above[forward] == TM_NO_CALL)
             continue;
         node *n = (node *)t->nodes.data + t->of[t->calls->above[forward]];
         n->backward_host_ns =

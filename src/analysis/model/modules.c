@@ -11,6 +11,7 @@
 static const tm_column module_columns[] = {
     {"name", TM_TEXT, "", "Name of the module as the profiler numbers it: nn.Module: Linear_3."},
     TM_CALL_COLUMNS("module", "modules"),
+    TM_CALL_BACKWARD_COLUMNS("module"),
 };
 
 static const tm_column annotation_columns[] = {
@@ -18,14 +19,14 @@ static const tm_column annotation_columns[] = {
     TM_CALL_COLUMNS("annotation", "annotations"),
 };
 
-static const tm_table_def module_part = TM_CALL_PART("modules.module_part");
-static const tm_table_def annotation_part = TM_CALL_PART("modules.annotation_part");
+static const tm_table_def module_part = TM_CALL_PART("modules.module_part", TM_CALL_P_N_PASSES);
+static const tm_table_def annotation_part = TM_CALL_PART("modules.annotation_part", TM_CALL_P_N);
 
 static const tm_table_def module_def = {
     .name = "modules.module",
     .doc = "A row for each module over all ranks, where the profiler recorded modules: its forward "
-           "calls, for no module is open when the backward pass runs. The 1000 with most "
-           "device_self_ns, then host_self_ns, in this order.",
+           "calls, and what the backward pass does for them. The 1000 with most device_self_ns, "
+           "then host_self_ns, in this order.",
     .columns = module_columns,
     .n_columns = sizeof module_columns / sizeof *module_columns,
     .n_keys = 1,

@@ -24,8 +24,8 @@ static const tm_column shape_columns[] = {
     FITS,
 };
 
-static const tm_table_def op_part = TM_CALL_PART("operators.op_part");
-static const tm_table_def shape_part = TM_CALL_PART("operators.shape_part");
+static const tm_table_def op_part = TM_CALL_PART("operators.op_part", TM_CALL_P_N);
+static const tm_table_def shape_part = TM_CALL_PART("operators.shape_part", TM_CALL_P_N);
 
 static const tm_table_def op_def = {
     .name = "operators.op",

@@ -2,7 +2,7 @@
 #ifndef TMERGE_PASSES_H
 #define TMERGE_PASSES_H
 
-#include "tmerge/analysis.h"
+#include "calls.h"
 
 typedef enum tm_pass {
     TM_PASS_FORWARD, /* or any other that is not backward */
@@ -28,5 +28,21 @@ typedef struct tm_passes {
 /** Free it with tm_passes_free, whatever comes of the call. TM_OK; TM_ERR_FAULT. */
 tm_status tm_passes_find(const tm_rank_view *view, tm_passes *out, tm_error *err) TM_MUST_CHECK;
 void tm_passes_free(tm_passes *passes);
+
+/** The forward operator (a row) whose gradient an event of a device computes; TM_NO_EVENT for none,
+ * or where that is not known. What is computed again goes with the calls that are open then. */
+static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) {
+    const tm_passes *passes = view->passes;
+    uint32_t op = view->operators->above[row];
+    return op != TM_NO_CALL && passes->pass[op] == TM_PASS_BACKWARD ? passes->forward[op]
+                                                                    : TM_NO_EVENT;
+}
+
+/** The same of an operator's time on the host, if it lies in no other of which that is known. */
+static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
+    uint32_t parent = view->operators->calls[op].parent;
+    bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;
+    return inside ? TM_NO_EVENT : view->passes->forward[op];
+}
 
 #endif

@@ -107,6 +107,9 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
         ),
     },
     { column: `${side}_total_ns`, label: "with what it calls" },
+    ...(side === "device" && table.place("backward_device_total_ns") >= 0
+      ? ([{ column: "backward_device_total_ns", label: "backward, likewise" }] as const)
+      : []),
     { column: "calls" },
     ...(severalRanks(job)
       ? ([
