@@ -342,7 +342,8 @@ typedef struct tm_wait_attr {
 
 /** What XLA or TensorFlow tells of an event of the device: names it, and says what it computes. */
 typedef struct tm_xla_attr {
-    int64_t flops, bytes; /* of one run, as the compiler counts them; -1 not told */
+    int64_t flops, bytes; /* of one run, as the compiler counts them, bytes of the device's main
+                             memory; -1 not told */
     uint32_t event;
     uint32_t program;  /* name id of the module, with its fingerprint where it has one */
     uint32_t hlo;      /* name id of the operation in it: "fusion.2" */

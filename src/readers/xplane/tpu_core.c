@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
+#include "base/sums.h"
 
 /* Farther from one another nothing of a trace is: 26 days in picoseconds. */
 static const int64_t far_ps = INT64_C(1) << 61;
@@ -59,13 +60,39 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name) {
     return NULL;
 }
 
+/* Bytes in the device's main memory: of all that are told those that do not lie on the chip, where
+ * the compiler tells the memories apart. */
+static int64_t main_memory_bytes(const tm_xvalues *v) {
+    enum { ACCESS = 1, MEMORY = 2, BYTES = 3, MAIN = 1 };
+    int64_t all = tm_x_int(v, TM_X_BYTES_ACCESSED, -1), sum = 0;
+    const tm_xstat *told = &v->values[TM_X_BREAKDOWN];
+    tm_wire_field field, part;
+    if (all < 0 || !tm_x_has(v, TM_X_BREAKDOWN) || told->type != TM_X_BYTES || told->text.size == 0)
+        return all;
+    const uint8_t *bytes = (const uint8_t *)told->text.bytes;
+    tm_wire_message message = {bytes, bytes + told->text.size};
+    while (tm_wire_next(&message, &field)) {
+        uint64_t memory = 0, moved = 0;
+        if (field.number != ACCESS || field.type != TM_WIRE_BYTES)
+            continue;
+        tm_wire_message inner = tm_wire_inner(&field);
+        while (tm_wire_next(&inner, &part)) {
+            memory = part.number == MEMORY ? part.value : memory;
+            moved = part.number == BYTES ? part.value : moved;
+        }
+        if (memory == MAIN && moved <= INT64_MAX)
+            sum = tm_sum(sum, (int64_t)moved);
+    }
+    return tm_wire_damaged(&message) ? all : sum;
+}
+
 /* What the compiler tells of an operation; the program is known where its name is asked for. */
 static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) {
     tm_xread *r = core->r;
     tm_xla_attr *facts = &m->facts;
     *facts = (tm_xla_attr){
         .flops = tm_x_int(v, TM_X_FLOPS, -1),
-        .bytes = tm_x_int(v, TM_X_BYTES_ACCESSED, -1),
+        .bytes = main_memory_bytes(v),
         .program = TM_NO_NAME,
         .hlo = m->name,
         .category = tm_x_has(v, TM_X_HLO_CATEGORY)

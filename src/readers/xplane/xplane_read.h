@@ -34,6 +34,7 @@
     X(TM_X_HLO_CATEGORY, "hlo_category")                                                           \
     X(TM_X_FLOPS, "flops")                                                                         \
     X(TM_X_BYTES_ACCESSED, "bytes_accessed")                                                       \
+    X(TM_X_BREAKDOWN, "memory_access_breakdown")                                                   \
     X(TM_X_DEVICE_OFFSET, "device_offset_ps")                                                      \
     X(TM_X_DEVICE_DURATION, "device_duration_ps")                                                  \
     X(TM_X_INDEX_ON_HOST, "index_on_host")                                                         \
