@@ -137,6 +137,10 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
     "host_min_ns host_median_ns host_max_ns host_max_rank "
 #define OPERATORS CALLS "tensor_cores_fit "
 
+#define HLO                                                                                        \
+    " occurrences self_ns share_pct async_ns told_pct flop achieved_tflops peak_pct bytes "        \
+    "bw_gbps peak_bw_pct flop_per_byte bound ranks median_rank_ns max_rank_ns max_rank "
+
 /* The contract with what others read by name: tables and their columns, in any order. */
 static const struct {
     const char *name, *columns;
@@ -197,6 +201,11 @@ static const struct {
     {"input.step", " rank step step_ns load_ns load_pct stall_ns stall_pct "},
     {"modules.module", CALLS "backward_device_self_ns backward_device_total_ns backward_host_ns "},
     {"modules.annotation", CALLS},
+    {"hlo.rank", " rank device peak_tflops peak_bw_gbps ridge_flop_per_byte occurrences self_ns "
+                 "told_pct flop achieved_tflops peak_pct bytes bw_gbps peak_bw_pct flop_per_byte "},
+    {"hlo.op", " program op category origin shape" HLO},
+    {"hlo.category", " category" HLO},
+    {"hlo.program", " program" HLO},
     {"operators.op", OPERATORS},
     {"operators.shape", " shapes" OPERATORS},
     {"clock.check", " collectives matched incomplete unmatched inferred transfers_alone suspect "

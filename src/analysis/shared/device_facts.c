@@ -23,6 +23,7 @@ static bool read_entry(const cJSON *entry, int32_t device, tm_device *out) {
     out->memory_bytes = (int64_t)number_of(entry, "totalGlobalMem", (double)out->memory_bytes);
     out->n_sms = (int64_t)number_of(entry, "numSms", (double)out->n_sms);
     out->peak_tflops = number_of(entry, "peakTeraflopsPerSecond", out->peak_tflops);
+    out->peak_bw_gbps = number_of(entry, "peakHbmGigabytesPerSecond", out->peak_bw_gbps);
     if (name)
         snprintf(out->name, sizeof out->name, "%s", name);
     return true;
@@ -66,7 +67,7 @@ void tm_device_find(const tm_timeline *timeline, const tm_names *names, int32_t 
     if (!list)
         list = cJSON_GetObjectItemCaseSensitive(root, "computeProperties");
     uint32_t cut = tm_timeline_list(timeline, cJSON_GetStringValue(list));
-    *out = (tm_device){.memory_bytes = -1, .n_sms = -1, .peak_tflops = -1.0};
+    *out = (tm_device){.memory_bytes = -1, .n_sms = -1, .peak_tflops = -1.0, .peak_bw_gbps = -1.0};
     if (cut != TM_NO_NAME)
         read_cut(tm_names_text(names, cut).bytes, device, out);
     else

@@ -11,7 +11,8 @@ typedef struct tm_device {
     int64_t memory_bytes;
     int64_t n_sms; /* multiprocessors */
     double peak_tflops;
-    char name[64]; /* cut */
+    double peak_bw_gbps; /* of its main memory */
+    char name[64];       /* cut */
 } tm_device;
 
 /** Of `deviceProperties` (2021: `computeProperties`); where several entries have its number, the

@@ -1,0 +1,139 @@
+/* Analysis `hlo`: what XLA's programs computed and moved, operation by operation. */
+#include <string.h>
+
+#include "analysis/shared/device_facts.h"
+#include "analysis/shared/xla_ops.h"
+#include "hlo_rows.h"
+
+enum {
+    RANK,
+    DEVICE,
+    PEAK_RATE,
+    PEAK_BANDWIDTH,
+    RIDGE,
+    OCCURRENCES,
+    SELF,
+    TOLD,
+    FLOP,
+    RATE,
+    PEAK,
+    BYTES,
+    BANDWIDTH,
+    BANDWIDTH_PEAK,
+    INTENSITY,
+    N_RANK_COLUMNS
+};
+
+static const tm_column rank_columns[N_RANK_COLUMNS] = {
+    [RANK] = {"rank", TM_INT, "", "Global rank."},
+    [DEVICE] = {"device", TM_TEXT, "", "Its device, as the trace calls it."},
+    [PEAK_RATE] = {"peak_tflops", TM_REAL, "TFLOP/s",
+                   "The most that the device computes, as the trace tells it: of 16 bit."},
+    [PEAK_BANDWIDTH] = {"peak_bw_gbps", TM_REAL, "GB/s",
+                        "The most that its main memory moves, as the trace tells it."},
+    [RIDGE] = {"ridge_flop_per_byte", TM_REAL, "FLOP/B",
+               "peak_tflops / peak_bw_gbps: below that intensity memory is the bound."},
+    [OCCURRENCES] = {"occurrences", TM_INT, "", "Runs of operations."},
+    [SELF] = {"self_ns", TM_INT, "ns", "Their own time: without that of operations inside."},
+    [TOLD] = {"told_pct", TM_REAL, "%",
+              "100 self_ns of those whose FLOP and bytes the trace tells / self_ns."},
+    [FLOP] = {"flop", TM_REAL, "FLOP", "As the compiler counts them; null where nothing is told."},
+    [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / self_ns."},
+    [PEAK] = {"peak_pct", TM_REAL, "%", "100 achieved_tflops / peak_tflops."},
+    [BYTES] = {"bytes", TM_REAL, "B",
+               "Read from and written to the device's main memory, as the compiler counts them."},
+    [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / self_ns."},
+    [BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%", "100 bw_gbps / peak_bw_gbps."},
+    [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},
+};
+
+static const tm_table_def rank_def = {
+    .name = "hlo.rank",
+    .doc = "A row for each rank whose device ran operations that XLA compiled.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = SELF,
+    .form = TM_FORM_BARS,
+};
+
+static const tm_table_def *const defs[] = {
+    &rank_def,       &tm_hlo_op_table,      &tm_hlo_category_table, &tm_hlo_program_table,
+    &tm_hlo_op_part, &tm_hlo_category_part, &tm_hlo_program_part};
+
+/* What follows from two others; where one is null, so is this. */
+static void set_quotient(tm_cell *row, int cell, double scale, int of, int by) {
+    if (!row[of].null && !row[by].null)
+        tm_cell_set_real(&row[cell], scale * row[of].value.r / row[by].value.r);
+}
+
+static tm_status add_row(const tm_rank_view *view, const tm_hlo_sum *sum, tm_table *table,
+                         tm_error *err) {
+    tm_device device;
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_device_find(view->timeline, view->names, view->timeline->device, &device);
+    tm_cell_set_int(&row[RANK], view->timeline->rank);
+    tm_cell_set_int(&row[OCCURRENCES], sum->occurrences);
+    tm_cell_set_int(&row[SELF], sum->self_ns);
+    tm_cell_set_ratio(&row[TOLD], 100.0, sum->told_ns, sum->self_ns);
+    if (device.peak_tflops > 0.0)
+        tm_cell_set_real(&row[PEAK_RATE], device.peak_tflops);
+    if (device.peak_bw_gbps > 0.0)
+        tm_cell_set_real(&row[PEAK_BANDWIDTH], device.peak_bw_gbps);
+    set_quotient(row, RIDGE, 1e3, PEAK_RATE, PEAK_BANDWIDTH);
+    if (sum->told_ns > 0) {
+        tm_cell_set_real(&row[FLOP], (double)sum->flop);
+        tm_cell_set_real(&row[RATE], (double)sum->flop / (double)sum->self_ns / 1e3);
+        tm_cell_set_real(&row[BYTES], (double)sum->bytes);
+        tm_cell_set_real(&row[BANDWIDTH], (double)sum->bytes / (double)sum->self_ns);
+    }
+    set_quotient(row, PEAK, 100.0, RATE, PEAK_RATE);
+    set_quotient(row, BANDWIDTH_PEAK, 100.0, BANDWIDTH, PEAK_BANDWIDTH);
+    set_quotient(row, INTENSITY, 1.0, FLOP, BYTES);
+    return tm_table_set_text(table, &row[DEVICE], *device.name ? device.name : NULL, err);
+}
+
+static tm_status hlo_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_vec ops;
+    tm_hlo_sum sum = {0};
+    if (view->timeline->n_attrs[TM_ATTR_XLA] == 0)
+        return TM_OK;
+    tm_status status = tm_xla_ops_find(view->timeline, view->names, &ops, err);
+    if (status == TM_OK)
+        status = tm_hlo_rank_rows(view, &ops, out, &sum, err);
+    tm_vec_free(&ops);
+    if (status != TM_OK || sum.occurrences == 0)
+        return status;
+    return add_row(view, &sum, tm_tables_find(out, rank_def.name), err);
+}
+
+/* The peak that all ranks have; 0 where one has none, or another. */
+static double common(const tm_table *ranks, int column) {
+    double value = 0.0;
+    for (size_t r = 0; r < ranks->n_rows; r++) {
+        const tm_cell *cell = &tm_table_row(ranks, r)[column];
+        if (cell->null || (r > 0 && cell->value.r != value))
+            return 0.0;
+        value = cell->value.r;
+    }
+    return value;
+}
+
+static tm_status hlo_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    const tm_table *ranks = tm_tables_find(out, rank_def.name);
+    const tm_hlo_peaks peaks = {common(ranks, PEAK_RATE), common(ranks, PEAK_BANDWIDTH)};
+    return tm_hlo_complete_rows(&peaks, out, err);
+}
+
+const tm_analysis tm_analysis_hlo = {
+    .name = "hlo",
+    .summary = "what XLA's operations computed and moved, against the device's peaks",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = hlo_rank,
+    .merge = tm_hlo_merge_rows,
+    .job = hlo_job,
+};

@@ -1,0 +1,381 @@
+#include "hlo_rows.h"
+
+#include <math.h>
+
+#include "analysis/shared/named.h"
+#include "analysis/shared/over_ranks.h"
+#include "analysis/shared/xla_ops.h"
+#include "base/keys.h"
+#include "base/sums.h"
+
+/* Rows of operations that are shown. */
+enum { LISTED = 1000 };
+
+enum {
+    P_PROGRAM,
+    P_OP,
+    P_CATEGORY,
+    P_RANK,
+    P_OCCURRENCES,
+    P_SELF,
+    P_TOLD,
+    P_ASYNC,
+    P_FLOP,
+    P_BYTES,
+    P_ROLE,
+    P_ORIGIN,
+    P_SHAPE,
+    N_PART
+};
+
+static const tm_column part_columns[N_PART] = {
+    [P_PROGRAM] = {"program", TM_INT, "", "Id of the name."},
+    [P_OP] = {"op", TM_INT, "", "Id of the name."},
+    [P_CATEGORY] = {"category", TM_INT, "", "Id of the name."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Runs."},
+    [P_SELF] = {"self_ns", TM_INT, "ns", "Their own time."},
+    [P_TOLD] = {"told_ns", TM_INT, "ns", "That of those whose FLOP and bytes are told."},
+    [P_ASYNC] = {"async_ns", TM_INT, "ns", "From start to end of what is asynchronous."},
+    [P_FLOP] = {"flop", TM_INT, "FLOP", "What is told."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "What is told."},
+    [P_ROLE] = {"role", TM_INT, "", "tm_role: the largest."},
+    [P_ORIGIN] = {"origin", TM_INT, "", "Id of the name."},
+    [P_SHAPE] = {"shape", TM_INT, "", "Id of the text."},
+};
+
+#define PART(name_)                                                                                \
+    {                                                                                              \
+        .name = name_, .doc = "A row for each rank and key.", .columns = part_columns,             \
+        .n_columns = N_PART, .n_keys = 4, .top = -1, .internal = true, .n_merged = 3               \
+    }
+
+const tm_table_def tm_hlo_op_part = PART("hlo.op_part");
+const tm_table_def tm_hlo_category_part = PART("hlo.category_part");
+const tm_table_def tm_hlo_program_part = PART("hlo.program_part");
+
+/* What follows the names. */
+enum {
+    S_OCCURRENCES,
+    S_SELF,
+    S_SHARE,
+    S_ASYNC,
+    S_TOLD,
+    S_FLOP,
+    S_RATE,
+    S_PEAK,
+    S_BYTES,
+    S_BANDWIDTH,
+    S_BANDWIDTH_PEAK,
+    S_INTENSITY,
+    S_BOUND,
+    S_RANKS,
+    S_MEDIAN_RANK,
+    S_MAX_RANK_TIME,
+    S_MAX_RANK,
+    N_SHOWN
+};
+
+#define SHOWN_COLUMNS                                                                              \
+    {"occurrences", TM_INT, "", "Runs, on all ranks."},                                            \
+        {"self_ns", TM_INT, "ns",                                                                  \
+         "Their time without that of operations inside (of a loop, a call, a branch); of what "    \
+         "waits for a transfer (-done) the wait."},                                                \
+        {"share_pct", TM_REAL, "%", "100 self_ns / the sum of self_ns of all operations."},        \
+        {"async_ns", TM_INT, "ns",                                                                 \
+         "Of what is asynchronous, from its start to its end, beside other operations: no part "   \
+         "of self_ns. It stands with what starts it (-start); null where nothing is."},            \
+        {"told_pct", TM_REAL, "%",                                                                 \
+         "100 self_ns of those whose FLOP and bytes the trace tells / self_ns: under 100, flop "   \
+         "and bytes and all that follows from them are too small."},                               \
+        {"flop", TM_REAL, "FLOP",                                                                  \
+         "As the compiler counts them; those of a loop, call or branch stand with the "            \
+         "operations inside. Null, as all that follows from it and from bytes, where neither "     \
+         "FLOP "                                                                                   \
+         "nor bytes are told, and of what only waits."},                                           \
+        {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / self_ns; null of what is asynchronous."},  \
+        {"peak_pct", TM_REAL, "%",                                                                 \
+         "100 achieved_tflops / hlo.rank.peak_tflops, the most in 16 bit, where all ranks have "   \
+         "the same: wider numbers cannot reach it."},                                              \
+        {"bytes", TM_REAL, "B",                                                                    \
+         "Read from and written to the device's main memory, as the compiler counts them; of "     \
+         "what is asynchronous they stand with what starts it."},                                  \
+        {"bw_gbps", TM_REAL, "GB/s",                                                               \
+         "bytes / self_ns; of what is asynchronous bytes / async_ns."},                            \
+        {"peak_bw_pct", TM_REAL, "%",                                                              \
+         "100 bw_gbps / hlo.rank.peak_bw_gbps, where all ranks have the same; null of copies and " \
+         "communication, which other links bound."},                                               \
+        {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},              \
+        {"bound", TM_TEXT, "",                                                                     \
+         "By the roofline: compute where flop_per_byte is at least hlo.rank.ridge_flop_per_byte, " \
+         "else memory; communication and copy by what the operation is; null where FLOP, bytes "   \
+         "or peaks are not told, of what only waits, and of programs, which do all of these."},    \
+        {"ranks", TM_INT, "", "Ranks that have it; what follows is over these."},                  \
+        {"median_rank_ns", TM_INT, "ns", "Median self_ns of a rank."},                             \
+        {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."}, {                             \
+        "max_rank", TM_INT, "", "That rank; of equals the lowest."                                 \
+    }
+
+enum { OP_TEXTS = 5, GROUP_TEXTS = 1 };
+
+static const tm_column op_columns[] = {
+    {"program", TM_TEXT, "", "Program (module) with its fingerprint, where the trace has it."},
+    {"op", TM_TEXT, "", "Name of the operation in it."},
+    {"category", TM_TEXT, "", "The compiler's category; null where the trace has none (GPUs)."},
+    {"origin", TM_TEXT, "", "The operator of the source that it is of."},
+    {"shape", TM_TEXT, "", "Types and shapes of what it makes."},
+    SHOWN_COLUMNS,
+};
+
+static const tm_column category_columns[] = {
+    {"category", TM_TEXT, "", "The compiler's category; null where the trace has none (GPUs)."},
+    SHOWN_COLUMNS,
+};
+
+static const tm_column program_columns[] = {
+    {"program", TM_TEXT, "", "Program (module) with its fingerprint, where the trace has it."},
+    SHOWN_COLUMNS,
+};
+
+#define SHOWN(name_, doc_, columns_, texts, keys)                                                  \
+    {                                                                                              \
+        .name = name_, .doc = doc_, .columns = columns_, .n_columns = (texts) + N_SHOWN,           \
+        .n_keys = (keys), .top = (texts) + S_SELF                                                  \
+    }
+
+const tm_table_def tm_hlo_op_table =
+    SHOWN("hlo.op",
+          "A row for each operation that XLA compiled (HLO), by program, name and category, over "
+          "all ranks: the 1000 with most self_ns.",
+          op_columns, OP_TEXTS, 3);
+const tm_table_def tm_hlo_category_table = SHOWN(
+    "hlo.category", "The same by category, of all operations.", category_columns, GROUP_TEXTS, 1);
+const tm_table_def tm_hlo_program_table =
+    SHOWN("hlo.program", "The same by program.", program_columns, GROUP_TEXTS, 1);
+
+/* Keys without padding. */
+typedef struct hlo_key {
+    uint32_t program, op, category;
+} hlo_key;
+
+typedef struct hlo_sums {
+    tm_keys keys;
+    tm_vec values; /* of tm_hlo_sum */
+} hlo_sums;
+
+static void count(const tm_timeline *timeline, const tm_xla_op *op, tm_hlo_sum *sum) {
+    uint32_t row = op->attr->event;
+    if (sum->occurrences == 0 && sum->async_ns == 0) {
+        sum->origin = op->attr->origin;
+        sum->shape = op->attr->shape;
+    }
+    sum->role = timeline->role[row] > sum->role ? timeline->role[row] : sum->role;
+    if (op->part == TM_XLA_ASYNC) {
+        sum->async_ns = tm_sum(sum->async_ns, timeline->duration_ns[row]);
+        return;
+    }
+    sum->occurrences++;
+    sum->self_ns = tm_sum(sum->self_ns, op->self_ns);
+    if (op->flop < 0 || op->bytes < 0)
+        return;
+    sum->told_ns = tm_sum(sum->told_ns, op->self_ns);
+    sum->flop = tm_sum(sum->flop, op->flop);
+    sum->bytes = tm_sum(sum->bytes, op->bytes);
+}
+
+static bool add(const tm_timeline *timeline, hlo_sums *sums, hlo_key key, const tm_xla_op *op) {
+    tm_hlo_sum *sum = tm_keys_value(&sums->keys, &sums->values, &key);
+    if (!sum)
+        return false;
+    count(timeline, op, sum);
+    return true;
+}
+
+static tm_status put(hlo_sums *sums, bool ok, int64_t rank, tm_table *part, tm_error *err) {
+    for (size_t i = 0; i < sums->values.n && ok; i++) {
+        const hlo_key *key = (const hlo_key *)sums->keys.keys.data + i;
+        const tm_hlo_sum *sum = (const tm_hlo_sum *)sums->values.data + i;
+        tm_cell *row = tm_table_add_row(part);
+        ok = row != NULL;
+        if (!ok)
+            break;
+        const int64_t cells[N_PART] = {
+            [P_PROGRAM] = key->program,
+            [P_OP] = key->op,
+            [P_CATEGORY] = key->category,
+            [P_RANK] = rank,
+            [P_OCCURRENCES] = sum->occurrences,
+            [P_SELF] = sum->self_ns,
+            [P_TOLD] = sum->told_ns,
+            [P_ASYNC] = sum->async_ns,
+            [P_FLOP] = sum->flop,
+            [P_BYTES] = sum->bytes,
+            [P_ROLE] = sum->role,
+            [P_ORIGIN] = sum->origin,
+            [P_SHAPE] = sum->shape,
+        };
+        for (int c = 0; c < N_PART; c++)
+            tm_cell_set_int(&row[c], cells[c]);
+    }
+    tm_keys_free(&sums->keys);
+    tm_vec_free(&sums->values);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static const tm_table_def *const parts[] = {&tm_hlo_op_part, &tm_hlo_category_part,
+                                            &tm_hlo_program_part};
+static const tm_table_def *const tables[] = {&tm_hlo_op_table, &tm_hlo_category_table,
+                                             &tm_hlo_program_table};
+enum { N_TABLES = sizeof tables / sizeof *tables };
+
+tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_tables *out,
+                           tm_hlo_sum *all, tm_error *err) {
+    hlo_sums sums[N_TABLES];
+    tm_hlo_sum total = {0};
+    tm_status status = TM_OK;
+    bool ok = true;
+    for (int i = 0; i < N_TABLES; i++)
+        sums[i] = (hlo_sums){TM_KEYS(hlo_key), TM_VEC(tm_hlo_sum)};
+    for (size_t i = 0; i < ops->n && ok; i++) {
+        const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
+        const tm_xla_attr *attr = op->attr;
+        if (attr->hlo == TM_NO_NAME) /* TensorFlow's own, not compiled */
+            continue;
+        const hlo_key keys[N_TABLES] = {{attr->program, attr->hlo, attr->category},
+                                        {TM_NO_NAME, TM_NO_NAME, attr->category},
+                                        {attr->program, TM_NO_NAME, TM_NO_NAME}};
+        for (int k = 0; k < N_TABLES && ok; k++)
+            ok = add(view->timeline, &sums[k], keys[k], op);
+        count(view->timeline, op, &total);
+    }
+    for (int i = 0; i < N_TABLES; i++) {
+        tm_table *part = tm_tables_find(out, parts[i]->name);
+        tm_status put_one = put(&sums[i], ok, view->timeline->rank, part, err);
+        status = status == TM_OK ? put_one : status;
+    }
+    if (status == TM_OK)
+        *all = total;
+    return status;
+}
+
+/* Sums of FLOP over many ranks go beyond int64; rows are in the order of their ranks. */
+static double real_sum(const tm_table *part, size_t first, size_t end, int column) {
+    double sum = 0.0;
+    for (size_t i = first; i < end; i++)
+        sum += (double)tm_table_row(part, i)[column].value.i;
+    return sum;
+}
+
+static tm_role role_of(const tm_table *part, size_t first, size_t end) {
+    int64_t role = 0;
+    for (size_t i = first; i < end; i++) {
+        int64_t value = tm_table_row(part, i)[P_ROLE].value.i;
+        role = value > role ? value : role;
+    }
+    return (tm_role)role;
+}
+
+/* What is asynchronous has no rate by its own time. */
+static void set_work(const tm_table *part, size_t first, size_t end, tm_cell *row) {
+    double flop = real_sum(part, first, end, P_FLOP), bytes = real_sum(part, first, end, P_BYTES);
+    double self_ns = (double)row[S_SELF].value.i;
+    bool async = !row[S_ASYNC].null;
+    if (flop <= 0.0 && bytes <= 0.0)
+        return;
+    tm_cell_set_real(&row[S_FLOP], flop);
+    tm_cell_set_real(&row[S_BYTES], bytes);
+    tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
+    if (!async)
+        tm_cell_set_real(&row[S_RATE], flop / self_ns / 1e3); /* in a nanosecond; 0 / 0 is null */
+    tm_cell_set_real(&row[S_BANDWIDTH], bytes / (async ? (double)row[S_ASYNC].value.i : self_ns));
+}
+
+static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_table *table,
+                         tm_cell *row, tm_error *err) {
+    tm_over_ranks self;
+    TM_TRY(tm_over_ranks_column(part, first, end, P_SELF, &self, err));
+    int64_t async_ns = tm_over_ranks_sum(part, first, end, P_ASYNC);
+    int64_t told_ns = tm_over_ranks_sum(part, first, end, P_TOLD);
+    bool program = table->def == &tm_hlo_program_table;
+    tm_role role = program ? TM_ROLE_COMPUTE : role_of(part, first, end);
+    tm_cell_set_int(&row[S_OCCURRENCES], tm_over_ranks_sum(part, first, end, P_OCCURRENCES));
+    tm_cell_set_int(&row[S_SELF], self.sum);
+    if (async_ns > 0 && !program)
+        tm_cell_set_int(&row[S_ASYNC], async_ns);
+    tm_cell_set_ratio(&row[S_TOLD], 100.0, told_ns, self.sum);
+    if (told_ns > 0)
+        set_work(part, first, end, row);
+    tm_cell_set_int(&row[S_RANKS], self.ranks);
+    tm_cell_set_int(&row[S_MEDIAN_RANK], self.median);
+    tm_cell_set_int(&row[S_MAX_RANK_TIME], self.max);
+    tm_cell_set_int(&row[S_MAX_RANK], self.max_rank);
+    return tm_table_set_text(table, &row[S_BOUND],
+                             role == TM_ROLE_COMMUNICATION ? "communication"
+                             : role == TM_ROLE_MEMORY      ? "copy"
+                                                           : NULL,
+                             err);
+}
+
+static tm_status merge(const tm_names *names, const tm_table *part, tm_table *table,
+                       const int *texts, int n_texts, tm_error *err) {
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        end = tm_over_ranks_end(part, first);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        for (int k = 0; k < n_texts; k++)
+            TM_TRY(tm_set_named(names, tm_table_row(part, first)[texts[k]].value.i, table, &row[k],
+                                err));
+        TM_TRY(set_row(part, first, end, table, row + n_texts, err));
+    }
+    return TM_OK;
+}
+
+tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err) {
+    static const int op[OP_TEXTS] = {P_PROGRAM, P_OP, P_CATEGORY, P_ORIGIN, P_SHAPE};
+    static const int category[GROUP_TEXTS] = {P_CATEGORY}, program[GROUP_TEXTS] = {P_PROGRAM};
+    static const int *const texts[N_TABLES] = {op, category, program};
+    static const int n_texts[N_TABLES] = {OP_TEXTS, GROUP_TEXTS, GROUP_TEXTS};
+    for (int i = 0; i < N_TABLES; i++)
+        TM_TRY(merge(names, tm_tables_find(all, parts[i]->name),
+                     tm_tables_find(all, tables[i]->name), texts[i], n_texts[i], err));
+    return TM_OK;
+}
+
+/* What is not told of all would be told wrong. */
+static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
+    bool told = !row[S_FLOP].null && row[S_TOLD].value.r >= 100.0 && row[S_ASYNC].null;
+    if (!told || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)
+        return NULL;
+    double flop = row[S_FLOP].value.r, bytes = row[S_BYTES].value.r;
+    return flop * peaks->bw_gbps >= bytes * peaks->tflops * 1e3 ? "compute" : "memory";
+}
+
+static tm_status hold_against(const tm_hlo_peaks *peaks, tm_table *table, tm_cell *row,
+                              tm_error *err) {
+    if (!row[S_BOUND].null)
+        return TM_OK;
+    if (!row[S_RATE].null && peaks->tflops > 0.0)
+        tm_cell_set_real(&row[S_PEAK], 100.0 * row[S_RATE].value.r / peaks->tflops);
+    if (!row[S_BANDWIDTH].null && row[S_ASYNC].null && peaks->bw_gbps > 0.0)
+        tm_cell_set_real(&row[S_BANDWIDTH_PEAK], 100.0 * row[S_BANDWIDTH].value.r / peaks->bw_gbps);
+    bool program = table->def == &tm_hlo_program_table;
+    return tm_table_set_text(table, &row[S_BOUND], program ? NULL : bound_of(peaks, row), err);
+}
+
+tm_status tm_hlo_complete_rows(const tm_hlo_peaks *peaks, tm_tables *out, tm_error *err) {
+    for (int i = 0; i < N_TABLES; i++) {
+        tm_table *table = tm_tables_find(out, tables[i]->name);
+        int texts = table->def->n_columns - N_SHOWN;
+        int64_t all_ns = 0;
+        for (size_t r = 0; r < table->n_rows; r++)
+            all_ns = tm_sum(all_ns, tm_table_row(table, r)[texts + S_SELF].value.i);
+        for (size_t r = 0; r < table->n_rows; r++) {
+            tm_cell *row = tm_table_row(table, r) + texts;
+            tm_cell_set_ratio(&row[S_SHARE], 100.0, row[S_SELF].value.i, all_ns);
+            TM_TRY(hold_against(peaks, table, row, err));
+        }
+        tm_table_top(table, i == 0 ? LISTED : SIZE_MAX);
+    }
+    return TM_OK;
+}
