@@ -218,8 +218,13 @@ def test_tensorflow_on_several_gpus_is_mapped_to_ranks():
         for row in mapped['host_tf_ops']['top']:
             equal(types[row['type']], row['events'], row['type'])
         # Each event of the host is on one rank: what is more are the operators that XLA and old
-        # TensorFlow tell of GPU events alone, around their calls.
+        # TensorFlow tell of GPU events alone, around their calls. For the two batches that a thread
+        # of no device fetches, all three wait.
         added = sum(1 for events in ranks for e in of(events, 'cpu_op') if e[3].find(':') < 0)
+        batches = [[e for e in of(events, 'user_annotation') if e[3].startswith('IteratorGetNext')]
+                   for events in ranks]
+        holds(len(batches[0]) == 2 and batches[0] == batches[1] == batches[2], batches)
+        added += 2 * 2
         equal(n_host - added, mapped['host']['events'], 'events of the host')
     equal(len(done.warnings), 2, 'warnings: no rank is told, and two files are the same')
     bytes_of = collections.Counter()

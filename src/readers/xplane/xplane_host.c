@@ -6,7 +6,7 @@
 #include "xplane_gpu.h"
 
 /* What an event is by its name. */
-typedef enum host_kind { ANNOTATION, PYTHON, OPERATOR, ALLOCATION, RELEASE } host_kind;
+typedef enum host_kind { ANNOTATION, PYTHON, OPERATOR, ALLOCATION, RELEASE, NEXT_BATCH } host_kind;
 
 typedef struct name_info {
     uint32_t name; /* name id + 1; 0: not known yet */
@@ -25,7 +25,7 @@ typedef struct taken {
 } taken;
 
 /* Whose an event is; kept in `launch` of the raw event until the thread is read. */
-typedef enum owner { OWN, OTHERS, THREADS } owner;
+typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS } owner;
 
 /* A plane in the reading. */
 typedef struct host {
@@ -57,6 +57,13 @@ static bool is_operation(tm_text name) {
     return type && !memchr(name.bytes, ' ', name.size);
 }
 
+/* "IteratorGetNextOp::DoCompute" */
+static bool fetches_batch(tm_text name) {
+    static const char end[] = "::DoCompute";
+    return tm_text_begins(name, "IteratorGetNext") && name.size > sizeof end &&
+           memcmp(name.bytes + name.size - (sizeof end - 1), end, sizeof end - 1) == 0;
+}
+
 static host_kind kind_of(tm_text name) {
     if (name.size > 0 && name.bytes[0] == '$')
         return PYTHON;
@@ -64,6 +71,8 @@ static host_kind kind_of(tm_text name) {
         return ALLOCATION;
     if (tm_text_is(name, "MemoryDeallocation"))
         return RELEASE;
+    if (fetches_batch(name))
+        return NEXT_BATCH;
     return is_operation(name) ? OPERATOR : ANNOTATION;
 }
 
@@ -232,7 +241,7 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
         event.kind = TM_INSTANT;
         event.category = TM_CAT_CPU_INSTANT;
     }
-    event.launch = THREADS;
+    event.launch = t->kind == NEXT_BATCH ? EVERYBODYS : THREADS;
     TM_TRY(tm_xread_add(h->r, t->line, t->at, event, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
@@ -317,7 +326,8 @@ static place place_of(const tm_trace *trace) {
     return at;
 }
 
-/* Takes what is the thread's away again, where the thread is another rank's. */
+/* Takes what is the thread's away again, where the thread is another rank's. For what a thread of
+ * no one device fetches, all devices wait. */
 static tm_status drop_thread(host *h, const place *begin, tm_error *err) {
     tm_trace *trace = h->r->trace;
     tm_raw_event *events = trace->events.data;
@@ -327,8 +337,9 @@ static tm_status drop_thread(host *h, const place *begin, tm_error *err) {
         return tm_fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         tm_raw_event event = events[begin->events + i];
-        rows[i] = event.launch == OWN ? (uint32_t)kept : TM_NO_EVENT;
-        if (event.launch == OWN)
+        bool keep = event.launch == OWN || (event.launch == EVERYBODYS && h->thread_device < 0);
+        rows[i] = keep ? (uint32_t)kept : TM_NO_EVENT;
+        if (keep)
             events[kept++] = event;
     }
     trace->events.n = kept;
