@@ -64,6 +64,8 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
     # Which ranges are operators: forward passes are known by them.
     'phases.step': ALL, 'structure.step': ALL,
+    # What XProf tells, of such profiles alone.
+    'pod.rank': ALL, 'pod.step': ALL, 'pod.collective': ALL,
 })
 ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     # A memset is a copy on the device.

@@ -142,6 +142,11 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
     "bw_gbps peak_bw_pct flop_per_byte bound ranks median_rank_ns max_rank_ns max_rank "
 
 /* The contract with what others read by name: tables and their columns, in any order. */
+#define POD                                                                                        \
+    "step_ns compute_16_ns compute_32_ns compute_untyped_ns "                                      \
+    "collectives_ns infeed_ns input_wait_ns host_to_device_ns "                                    \
+    "output_ns device_to_device_ns offload_ns launch_ns compilation_ns "                           \
+    "host_ns other_ns input_ns input_pct output_pct bottleneck "
 static const struct {
     const char *name, *columns;
 } contract[] = {
@@ -199,6 +204,14 @@ static const struct {
     {"input.rank", " rank waits step_ns load_ns load_pct stall_ns stall_pct slowest_step "
                    "slowest_step_load_ns slowest "},
     {"input.step", " rank step step_ns load_ns load_pct stall_ns stall_pct "},
+    {"pod.step", " rank step " POD "slow over_ns "},
+    {"pod.rank", " rank host steps " POD "min_input_pct median_input_pct max_input_pct "
+                 "max_input_step slow slow_steps over_ns "},
+    {"pod.collective", " program operation group kind ranks members bytes count total_ns wait_ns "
+                       "max_rank_ns max_rank "},
+    {"pipeline.stage", " host stage kind calls total_ns self_ns mean_self_ns share_pct "},
+    {"pipeline.host", " host preprocessing_ns reading_ns advanced_reading_ns enqueue_ns self_ns "
+                      "slowest_stage slowest_pct "},
     {"modules.module", CALLS "backward_device_self_ns backward_device_total_ns backward_host_ns "},
     {"modules.annotation", CALLS},
     {"hlo.rank", " rank device peak_tflops peak_bw_gbps ridge_flop_per_byte occurrences self_ns "

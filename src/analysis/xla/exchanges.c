@@ -1,0 +1,197 @@
+#include "exchanges.h"
+
+#include "analysis/shared/named.h"
+#include "analysis/shared/over_ranks.h"
+#include "base/keys.h"
+#include "base/sums.h"
+
+enum {
+    PROGRAM,
+    OPERATION,
+    GROUP,
+    KIND,
+    RANKS,
+    MEMBERS,
+    BYTES,
+    COUNT,
+    TOTAL,
+    WAIT,
+    MAX,
+    MAX_RANK,
+    N_COLUMNS
+};
+
+static const tm_column columns[N_COLUMNS] = {
+    [PROGRAM] = {"program", TM_TEXT, "", "The compiled program (module); null where none is told."},
+    [OPERATION] = {"operation", TM_TEXT, "",
+                   "The operation in it; of a GPU whose profile tells none, the kernel."},
+    [GROUP] = {"group", TM_TEXT, "",
+               "Its replica group, by numbers of the job's cores; null where none is told."},
+    [KIND] = {"kind", TM_TEXT, "", "allreduce, allgather, barrier, ..."},
+    [RANKS] = {"ranks", TM_INT, "", "Ranks of the group that were recorded and ran it."},
+    [MEMBERS] = {"members", TM_INT, "", "Members of the group; null where it is not told."},
+    [BYTES] = {"bytes", TM_INT, "B",
+               "What one run reads and writes on one rank, as the compiler counts it."},
+    [COUNT] = {"count", TM_INT, "", "Runs, of all these ranks."},
+    [TOTAL] = {"total_ns", TM_INT, "ns",
+               "Sum of their durations. Of a barrier that is the time until all had come: XProf "
+               "leaves it out of its all-reduce, and takes what a run is longer than the shortest "
+               "for waiting."},
+    [WAIT] = {"wait_ns", TM_INT, "ns",
+              "Sum of their waits for ranks that were late, of those whose others are known; null "
+              "without any."},
+    [MAX] = {"max_rank_ns", TM_INT, "ns", "The largest total_ns of a rank."},
+    [MAX_RANK] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+};
+
+const tm_table_def tm_pod_collective_def = {
+    .name = "pod.collective",
+    .doc = "A row for each collective operation of a program and replica group.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 3,
+    .top = TOTAL,
+};
+
+enum {
+    P_PROGRAM,
+    P_OPERATION,
+    P_GROUP,
+    P_RANK,
+    P_KIND,
+    P_MEMBERS,
+    P_BYTES,
+    P_COUNT,
+    P_TOTAL,
+    P_WAITS,
+    P_WAIT,
+    N_PART_COLUMNS
+};
+
+static const tm_column part_columns[N_PART_COLUMNS] = {
+    [P_PROGRAM] = {"program", TM_INT, "", "Id of its name."},
+    [P_OPERATION] = {"operation", TM_INT, "", "Id of its name."},
+    [P_GROUP] = {"group", TM_INT, "", "Id of its name."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_KIND] = {"kind", TM_INT, "", "Number of the kind."},
+    [P_MEMBERS] = {"members", TM_INT, "", "Members of the group, -1 unknown."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Of one run, -1 unknown."},
+    [P_COUNT] = {"count", TM_INT, "", "Runs."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations."},
+    [P_WAITS] = {"waits", TM_INT, "", "Runs with a wait that is known."},
+    [P_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of waits."},
+};
+
+const tm_table_def tm_pod_collective_part_def = {
+    .name = "pod.collective_part",
+    .doc = "A row for each rank and operation.",
+    .columns = part_columns,
+    .n_columns = N_PART_COLUMNS,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
+};
+
+typedef struct key {
+    int64_t program, operation, group;
+} key;
+
+typedef struct sums {
+    int64_t kind, members, bytes, count, total_ns, waits, wait_ns;
+} sums;
+
+/* Kernels alone: who asked for one on the host is none. */
+static bool collect(const tm_rank_view *view, tm_keys *keys, tm_vec *values) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_collective_attr *v = timeline->attrs[TM_ATTR_COLLECTIVE];
+    size_t next = 0, at = 0, n = timeline->n_attrs[TM_ATTR_COLLECTIVE];
+    for (uint32_t row = 0; row < timeline->n_events; row++) {
+        if (timeline->role[row] != TM_ROLE_COMMUNICATION)
+            continue;
+        const tm_xla_attr *told = tm_xla_of(timeline, row, &next);
+        while (at < n && v[at].event < row)
+            at++;
+        const tm_collective_attr *attr = at < n && v[at].event == row ? &v[at] : NULL;
+        bool named = told && told->hlo != TM_NO_NAME;
+        const key k = {named ? told->program : TM_NO_NAME, named ? told->hlo : timeline->name[row],
+                       attr ? attr->group : TM_NO_NAME};
+        sums *sum = tm_keys_value(keys, values, &k);
+        if (!sum)
+            return false;
+        if (sum->count++ == 0) {
+            sum->kind = attr ? attr->kind : TM_COLL_OTHER;
+            sum->members = attr ? attr->group_size : -1;
+            sum->bytes = told ? told->bytes : -1;
+        }
+        sum->total_ns = tm_sum(sum->total_ns, timeline->duration_ns[row]);
+        bool waits = attr && attr->wait_ns >= 0;
+        sum->waits += waits;
+        sum->wait_ns = tm_sum(sum->wait_ns, waits ? attr->wait_ns : 0);
+    }
+    return true;
+}
+
+static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *values, tm_table *part) {
+    for (size_t i = 0; i < values->n; i++) {
+        const key *k = (const key *)keys->keys.data + i;
+        const sums *s = (const sums *)values->data + i;
+        const int64_t cells[N_PART_COLUMNS] = {
+            [P_PROGRAM] = k->program, [P_OPERATION] = k->operation, [P_GROUP] = k->group,
+            [P_RANK] = rank,          [P_KIND] = s->kind,           [P_MEMBERS] = s->members,
+            [P_BYTES] = s->bytes,     [P_COUNT] = s->count,         [P_TOTAL] = s->total_ns,
+            [P_WAITS] = s->waits,     [P_WAIT] = s->wait_ns};
+        tm_cell *row = tm_table_add_row(part);
+        if (!row)
+            return false;
+        for (int c = 0; c < N_PART_COLUMNS; c++)
+            tm_cell_set_int(&row[c], cells[c]);
+    }
+    return true;
+}
+
+tm_status tm_exchanges_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_keys keys = TM_KEYS(key);
+    tm_vec values = TM_VEC(sums);
+    bool ok = collect(view, &keys, &values) &&
+              add_parts(view->timeline->rank, &keys, &values,
+                        tm_tables_find(out, tm_pod_collective_part_def.name));
+    tm_keys_free(&keys);
+    tm_vec_free(&values);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status add_row(const tm_names *names, const tm_table *part, size_t first, size_t end,
+                         tm_table *shown, tm_error *err) {
+    const tm_cell *one = tm_table_row(part, first);
+    tm_over_ranks total;
+    TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
+    tm_cell *row = tm_table_add_row(shown);
+    if (!row)
+        return tm_fail_memory(err);
+    for (int c = 0; c < P_RANK; c++)
+        TM_TRY(tm_set_named(names, one[c].value.i, shown, &row[c], err));
+    tm_cell_set_int(&row[RANKS], total.ranks);
+    if (one[P_MEMBERS].value.i > 0)
+        tm_cell_set_int(&row[MEMBERS], one[P_MEMBERS].value.i);
+    if (one[P_BYTES].value.i >= 0)
+        tm_cell_set_int(&row[BYTES], one[P_BYTES].value.i);
+    tm_cell_set_int(&row[COUNT], tm_over_ranks_sum(part, first, end, P_COUNT));
+    tm_cell_set_int(&row[TOTAL], total.sum);
+    if (tm_over_ranks_sum(part, first, end, P_WAITS) > 0)
+        tm_cell_set_int(&row[WAIT], tm_over_ranks_sum(part, first, end, P_WAIT));
+    tm_cell_set_int(&row[MAX], total.max);
+    tm_cell_set_int(&row[MAX_RANK], total.max_rank);
+    return tm_table_set_text(shown, &row[KIND],
+                             tm_collective_word((tm_collective_kind)one[P_KIND].value.i), err);
+}
+
+tm_status tm_exchanges_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, tm_pod_collective_part_def.name);
+    tm_table *shown = tm_tables_find(tables, tm_pod_collective_def.name);
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(add_row(names, part, first, end, shown, err));
+    }
+    return TM_OK;
+}

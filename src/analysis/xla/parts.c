@@ -1,0 +1,190 @@
+#include "parts.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/busy.h"
+#include "base/intervals.h"
+
+static const char *const words[TM_XLA_N_PARTS] = {
+    [TM_XLA_COMPUTE_16] = "compute",
+    [TM_XLA_COMPUTE_32] = "compute",
+    [TM_XLA_COMPUTE_UNTYPED] = "compute",
+    [TM_XLA_INFEED] = "input",
+    [TM_XLA_OUTPUT] = "output",
+    [TM_XLA_DEVICE_COPIES] = "device_to_device",
+    [TM_XLA_OFFLOAD] = "offload",
+    [TM_XLA_COLLECTIVES] = "collectives",
+    [TM_XLA_INPUT_WAIT] = "input",
+    [TM_XLA_LAUNCH] = "launch",
+    [TM_XLA_HOST_COPIES] = "input",
+    [TM_XLA_COMPILE] = "compilation",
+    [TM_XLA_HOST] = "host",
+    [TM_XLA_OTHER] = "other",
+};
+
+const char *tm_xla_part_word(int part) {
+    return words[part];
+}
+
+/* What a name tells, of each name once; 0 where nobody asked yet. */
+typedef struct sorter {
+    const tm_rank_view *view;
+    uint8_t *host;  /* [names] of a call on the host: part + 1, TM_XLA_OTHER for none */
+    uint8_t *width; /* [names] of a shape or a kernel: 16, 32, or 1: it tells none */
+    size_t next;    /* in TM_ATTR_XLA */
+} sorter;
+
+static bool holds_any(const char *text, const char *const *parts) {
+    while (*parts && !strstr(text, *parts))
+        parts++;
+    return *parts != NULL;
+}
+
+/* Types of 16 bits and fewer, as XLA, TensorFlow and kernels' names have them. */
+static uint8_t width_of(sorter *s, uint32_t name) {
+    static const char *const narrow[] = {"half", "f16", "fp16", "float16", "f8e", NULL};
+    if (s->width[name] == 0)
+        s->width[name] = holds_any(tm_names_text(s->view->names, name).bytes, narrow) ? 16 : 32;
+    return s->width[name];
+}
+
+static int part_of_kernel(sorter *s, uint32_t row, const tm_xla_attr *told) {
+    bool typed = told && told->shape != TM_NO_NAME;
+    uint8_t width = width_of(s, typed ? told->shape : s->view->timeline->name[row]);
+    return width == 16 ? TM_XLA_COMPUTE_16 : typed ? TM_XLA_COMPUTE_32 : TM_XLA_COMPUTE_UNTYPED;
+}
+
+static bool begins_any(const tm_names *names, uint32_t name, const char *const *starts) {
+    tm_text text = name != TM_NO_NAME ? tm_names_text(names, name) : (tm_text){"", 0};
+    while (*starts && strncmp(text.bytes, *starts, strlen(*starts)) != 0)
+        starts++;
+    return *starts != NULL;
+}
+
+/* Whether the device takes what the host feeds it, or gives the host what it asks for. Other copies
+ * of a program, to memory of the host and back, are its own. */
+static bool is_fed(const tm_rank_view *view, const tm_xla_attr *told) {
+    static const char *const categories[] = {"infeed", "outfeed", "host ", NULL};
+    static const char *const operations[] = {"infeed", "outfeed", "send", "recv", NULL};
+    return begins_any(view->names, told->category, categories) ||
+           begins_any(view->names, told->hlo, operations);
+}
+
+static int part_of_copy(sorter *s, uint32_t row, const tm_xla_attr *told) {
+    const char *name = tm_names_text(s->view->names, s->view->timeline->name[row]).bytes;
+    bool in = strncmp(name, "Memcpy HtoD", 11) == 0, out = strncmp(name, "Memcpy DtoH", 11) == 0;
+    if (!in && !out)
+        return TM_XLA_DEVICE_COPIES;
+    if (!told || told->program == TM_NO_NAME)
+        return in ? TM_XLA_HOST_COPIES : TM_XLA_OUTPUT;
+    return !is_fed(s->view, told) ? TM_XLA_OFFLOAD : in ? TM_XLA_INFEED : TM_XLA_OUTPUT;
+}
+
+static int part_of_device(sorter *s, uint32_t row) {
+    const tm_timeline *timeline = s->view->timeline;
+    const tm_xla_attr *told = tm_xla_of(timeline, row, &s->next);
+    switch (timeline->role[row]) {
+    case TM_ROLE_COMPUTE:
+        return part_of_kernel(s, row, told);
+    case TM_ROLE_COMMUNICATION:
+        return TM_XLA_COLLECTIVES;
+    case TM_ROLE_MEMORY:
+        return part_of_copy(s, row, told);
+    default:
+        return TM_XLA_OTHER;
+    }
+}
+
+static int part_of_call(const char *name) {
+    static const char *const compile[] = {"::Compile", "backend_compile", "XlaCompile", NULL};
+    if (strncmp(name, "IteratorGetNext", 15) == 0)
+        return TM_XLA_INPUT_WAIT;
+    if (strcmp(name, "ExecutorState::Process") == 0)
+        return TM_XLA_LAUNCH;
+    if (strncmp(name, "InfeedEnqueue", 13) == 0)
+        return TM_XLA_HOST_COPIES;
+    return holds_any(name, compile) ? TM_XLA_COMPILE : TM_XLA_OTHER;
+}
+
+static int part_of_host(sorter *s, uint32_t row) {
+    const tm_timeline *timeline = s->view->timeline;
+    uint32_t name = timeline->name[row];
+    uint8_t category = timeline->category[row];
+    if (category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER)
+        return TM_XLA_LAUNCH;
+    if ((category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION) ||
+        tm_timeline_is_step(timeline, row))
+        return TM_XLA_OTHER;
+    if (s->host[name] == 0)
+        s->host[name] = (uint8_t)(1 + part_of_call(tm_names_text(s->view->names, name).bytes));
+    int part = s->host[name] - 1;
+    return part == TM_XLA_OTHER && category == TM_CAT_CPU_OP ? TM_XLA_HOST : part;
+}
+
+static bool collect(sorter *s, tm_intervals *sets) {
+    const tm_timeline *timeline = s->view->timeline;
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
+            if (timeline->kind[row] != TM_DURATION)
+                continue;
+            int part = track->kind == TM_TRACK_GPU ? part_of_device(s, row) : part_of_host(s, row);
+            int64_t begin = timeline->begin_ns[row];
+            if (part != TM_XLA_OTHER &&
+                !tm_intervals_add(&sets[part], begin, begin + timeline->duration_ns[row]))
+                return false;
+        }
+    }
+    for (int i = 0; i < TM_XLA_OTHER; i++)
+        tm_intervals_normalise(&sets[i]);
+    return true;
+}
+
+/* Adds what a part has beside those before it. Time between two recordings is no step's. */
+static bool measure(const tm_rank_view *view, tm_intervals *sets, int64_t *out) {
+    const tm_timeline *timeline = view->timeline;
+    tm_intervals covered = TM_INTERVALS(), next = TM_INTERVALS();
+    bool ok = true;
+    for (int part = 0; part < TM_XLA_OTHER && ok; part++) {
+        if (sets[part].n == 0)
+            continue;
+        ok = tm_intervals_subtract(&sets[part], &covered, &next);
+        for (size_t i = 0; i < timeline->n_steps && ok; i++) {
+            const tm_step *step = &timeline->steps[i];
+            out[i * TM_XLA_N_PARTS + (size_t)part] =
+                tm_intervals_length_in(&next, step->begin_ns, step->end_ns);
+        }
+        ok = ok && tm_intervals_unite(&covered, &sets[part], &next);
+        tm_intervals swapped = covered;
+        covered = next;
+        next = swapped;
+    }
+    for (size_t i = 0; i < timeline->n_steps && ok; i++) {
+        int64_t *parts = out + i * TM_XLA_N_PARTS;
+        parts[TM_XLA_OTHER] = tm_step_window(timeline, &timeline->steps[i]);
+        for (int part = 0; part < TM_XLA_OTHER; part++)
+            parts[TM_XLA_OTHER] -= parts[part];
+    }
+    tm_vec_free(&covered);
+    tm_vec_free(&next);
+    return ok;
+}
+
+tm_status tm_xla_parts_find(const tm_rank_view *view, int64_t **out, tm_error *err) {
+    size_t n_names = tm_names_count(view->names);
+    sorter s = {.view = view, .host = calloc(n_names + 1, 1), .width = calloc(n_names + 1, 1)};
+    int64_t *ns = calloc(view->timeline->n_steps * TM_XLA_N_PARTS + 1, sizeof *ns);
+    tm_intervals sets[TM_XLA_N_PARTS];
+    for (int i = 0; i < TM_XLA_N_PARTS; i++)
+        sets[i] = TM_INTERVALS();
+    bool ok = s.host && s.width && ns && collect(&s, sets) && measure(view, sets, ns);
+    for (int i = 0; i < TM_XLA_N_PARTS; i++)
+        tm_vec_free(&sets[i]);
+    free(s.host);
+    free(s.width);
+    if (ok)
+        *out = ns;
+    else
+        free(ns);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

@@ -1,0 +1,278 @@
+/* Analysis `pipeline`: what hosts do to feed their devices: stages of tf.data, and what they
+ * enqueue. */
+#include <stdlib.h>
+
+#include "analysis/shared/calls.h"
+#include "analysis/shared/named.h"
+#include "analysis/shared/over_ranks.h"
+#include "base/keys.h"
+#include "base/median.h"
+#include "base/sums.h"
+#include "xla.h"
+
+/* What a stage does, by XProf's rules. */
+typedef enum stage_kind { NO_STAGE, PREPROCESSING, READING, ADVANCED, ENQUEUE, N_KINDS } stage_kind;
+
+static const char *const kind_words[N_KINDS] = {
+    [PREPROCESSING] = "preprocessing",
+    [READING] = "reading",
+    [ADVANCED] = "advanced_reading",
+    [ENQUEUE] = "enqueue",
+};
+
+enum { HOST, STAGE, KIND, CALLS, TOTAL, SELF, MEAN_SELF, SHARE, N_COLUMNS };
+
+static const tm_column columns[N_COLUMNS] = {
+    [HOST] = {"host", TM_TEXT, "", "The host, as its profile tells it."},
+    [STAGE] = {"stage", TM_TEXT, "",
+               "An iterator of tf.data, with those that it feeds, outermost first; or what hands "
+               "data to devices."},
+    [KIND] = {"kind", TM_TEXT, "",
+              "reading: the iterator reads files (TFRecord, TextLine, ...) when it is asked; "
+              "advanced_reading: the same ahead of that (Prefetch, ParallelMap, Interleave, "
+              "MemoryReader or MemoryWriter in its name); preprocessing: another iterator; "
+              "enqueue: InfeedEnqueue and copies to devices."},
+    [CALLS] = {"calls", TM_INT, "", "How often it ran."},
+    [TOTAL] = {"total_ns", TM_INT, "ns",
+               "Sum of durations, over threads that may run at the same time."},
+    [SELF] = {"self_ns", TM_INT, "ns",
+              "Of it, without the stages inside on the same thread: a stage that others wait for "
+              "on their threads has its own time with itself alone."},
+    [MEAN_SELF] = {"mean_self_ns", TM_INT, "ns", "self_ns / calls."},
+    [SHARE] = {"share_pct", TM_REAL, "%", "100 self_ns / that of all stages of the host."},
+};
+
+static const tm_table_def stage_def = {
+    .name = "pipeline.stage",
+    .doc = "A row for each host and stage of its input pipeline, in the whole recording.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 2,
+    .top = SELF,
+};
+
+enum { H_HOST, H_KINDS, H_TOTAL = H_KINDS + N_KINDS - 1, H_STAGE, H_STAGE_PCT, N_HOST_COLUMNS };
+
+static const tm_column host_columns[N_HOST_COLUMNS] = {
+    {"host", TM_TEXT, "", "The host, as its profile tells it."},
+    {"preprocessing_ns", TM_INT, "ns",
+     "Sum of self_ns of its stages that preprocess (pipeline.stage). XProf scales this and reading "
+     "to the time that devices are fed."},
+    {"reading_ns", TM_INT, "ns", "The same of those that read when they are asked."},
+    {"advanced_reading_ns", TM_INT, "ns", "The same of those that read ahead."},
+    {"enqueue_ns", TM_INT, "ns", "The same of handing data to devices."},
+    {"self_ns", TM_INT, "ns", "The sum of these four."},
+    {"slowest_stage", TM_TEXT, "", "The stage with most self_ns, of equals the first."},
+    {"slowest_pct", TM_REAL, "%", "100 that / self_ns."},
+};
+
+static const tm_table_def host_def = {
+    .name = "pipeline.host",
+    .doc = "A row for each host that has such stages: what its input pipeline is spent on.",
+    .columns = host_columns,
+    .n_columns = N_HOST_COLUMNS,
+    .n_keys = 1,
+    .top = H_TOTAL,
+};
+
+enum { P_HOST, P_STAGE, P_RANK, P_KIND, P_CALLS, P_TOTAL, P_SELF, N_PART_COLUMNS };
+
+static const tm_column part_columns[N_PART_COLUMNS] = {
+    {"host", TM_INT, "", "Id of its name."},
+    {"stage", TM_INT, "", "Id of its name."},
+    {"rank", TM_INT, "", "Global rank."},
+    {"kind", TM_INT, "", "Number of the kind."},
+    {"calls", TM_INT, "", "Calls."},
+    {"total_ns", TM_INT, "ns", "Sum of durations."},
+    {"self_ns", TM_INT, "ns", "Sum of own time."},
+};
+
+static const tm_table_def part_def = {
+    .name = "pipeline.part",
+    .doc = "A row for each rank and stage of its host.",
+    .columns = part_columns,
+    .n_columns = N_PART_COLUMNS,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
+};
+
+static const tm_table_def *const defs[] = {&host_def, &stage_def, &part_def};
+
+static bool holds_any(const char *text, const char *const *parts) {
+    while (*parts && !strstr(text, *parts))
+        parts++;
+    return *parts != NULL;
+}
+
+static bool ends_in_reader(tm_text name) {
+    static const char *const readers[] = {"::TFRecord", "::TextLine", "::FixedLengthRecord",
+                                          "::SSTable",  "::RecordIO", "::ArrayRecord"};
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        size_t size = strlen(readers[i]);
+        if (name.size >= size && strcmp(name.bytes + name.size - size, readers[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static stage_kind kind_of(tm_text name) {
+    static const char *const ahead[] = {"::MemoryReader", "::MemoryWriter", "::Interleave",
+                                        "::Prefetch",     "::ParallelMap",  NULL};
+    if (strncmp(name.bytes, "Iterator::", 10) == 0)
+        return !ends_in_reader(name)          ? PREPROCESSING
+               : holds_any(name.bytes, ahead) ? ADVANCED
+                                              : READING;
+    bool enqueue = strncmp(name.bytes, "InfeedEnqueue", 13) == 0 ||
+                   strncmp(name.bytes, "MemcpyH2D", 9) == 0 ||
+                   strncmp(name.bytes, "MemcpyHtoD", 10) == 0;
+    return enqueue ? ENQUEUE : NO_STAGE;
+}
+
+/* Kinds by name, each looked at once; 0 where nobody asked yet, else 1 more. */
+typedef struct stages {
+    const tm_names *names;
+    uint8_t *kinds;
+} stages;
+
+static bool is_stage(void *context, const tm_timeline *timeline, uint32_t row) {
+    stages *s = context;
+    uint32_t name = timeline->name[row];
+    if (s->kinds[name] == 0)
+        s->kinds[name] = (uint8_t)(1 + kind_of(tm_names_text(s->names, name)));
+    return s->kinds[name] > 1 + NO_STAGE;
+}
+
+typedef struct sums {
+    int64_t calls, total_ns, self_ns;
+} sums;
+
+static bool add_parts(const tm_rank_view *view, const stages *s, const tm_calls *calls,
+                      tm_table *part) {
+    const tm_timeline *timeline = view->timeline;
+    tm_keys keys = TM_KEYS(uint32_t);
+    tm_vec values = TM_VEC(sums);
+    bool ok = true;
+    for (size_t i = 0; i < calls->n && ok; i++) {
+        const tm_call *call = &calls->calls[i];
+        sums *sum = tm_keys_value(&keys, &values, &timeline->name[call->row]);
+        ok = sum != NULL;
+        if (ok)
+            *sum = (sums){sum->calls + 1, tm_sum(sum->total_ns, timeline->duration_ns[call->row]),
+                          tm_sum(sum->self_ns, call->self_ns)};
+    }
+    for (size_t i = 0; i < values.n && ok; i++) {
+        uint32_t name = ((const uint32_t *)keys.keys.data)[i];
+        const sums *sum = (const sums *)values.data + i;
+        const int64_t cells[N_PART_COLUMNS] = {timeline->host,     name,       timeline->rank,
+                                               s->kinds[name] - 1, sum->calls, sum->total_ns,
+                                               sum->self_ns};
+        tm_cell *row = tm_table_add_row(part);
+        ok = row != NULL;
+        for (int c = 0; c < N_PART_COLUMNS && ok; c++)
+            tm_cell_set_int(&row[c], cells[c]);
+    }
+    tm_keys_free(&keys);
+    tm_vec_free(&values);
+    return ok;
+}
+
+static tm_status pipeline_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    if (!tm_xla_is(view))
+        return TM_OK;
+    stages s = {view->names, calloc(tm_names_count(view->names) + 1, 1)};
+    tm_calls calls = {0};
+    const tm_call_class class = {TM_CALL_IN(TM_CAT_CPU_OP) | TM_CALL_IN(TM_CAT_USER_ANNOTATION) |
+                                     TM_CALL_IN(TM_CAT_RUNTIME),
+                                 is_stage, &s};
+    tm_status status =
+        s.kinds ? tm_calls_find(view->timeline, class, &calls, err) : tm_fail_memory(err);
+    if (status == TM_OK && !add_parts(view, &s, &calls, tm_tables_find(out, part_def.name)))
+        status = tm_fail_memory(err);
+    tm_calls_free(&calls);
+    free(s.kinds);
+    return status;
+}
+
+static tm_status pipeline_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, part_def.name);
+    tm_table *shown = tm_tables_find(tables, stage_def.name);
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        const tm_cell *one = tm_table_row(part, first);
+        end = tm_over_ranks_end(part, first);
+        tm_cell *row = tm_table_add_row(shown);
+        if (!row)
+            return tm_fail_memory(err);
+        int64_t calls = tm_over_ranks_sum(part, first, end, P_CALLS);
+        int64_t self = tm_over_ranks_sum(part, first, end, P_SELF);
+        tm_cell_set_int(&row[CALLS], calls);
+        tm_cell_set_int(&row[TOTAL], tm_over_ranks_sum(part, first, end, P_TOTAL));
+        tm_cell_set_int(&row[SELF], self);
+        tm_cell_set_int(&row[MEAN_SELF], tm_round_ratio(self, calls));
+        TM_TRY(tm_set_named(names, one[P_HOST].value.i, shown, &row[HOST], err));
+        TM_TRY(tm_set_named(names, one[P_STAGE].value.i, shown, &row[STAGE], err));
+        TM_TRY(tm_table_set_text(shown, &row[KIND], kind_words[one[P_KIND].value.i], err));
+    }
+    return TM_OK;
+}
+
+static bool same_host(const tm_cell *a, const tm_cell *b) {
+    return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
+}
+
+/* The stages of one host are rows [first, end). */
+static tm_status add_host(const tm_table *stages_of, size_t first, size_t end, tm_table *hosts,
+                          tm_error *err) {
+    int64_t of_kind[N_KINDS] = {0}, total = 0;
+    size_t slowest = first;
+    for (size_t i = first; i < end; i++) {
+        const tm_cell *stage = tm_table_row(stages_of, i);
+        int kind = PREPROCESSING;
+        while (strcmp(kind_words[kind], stage[KIND].value.text) != 0)
+            kind++;
+        of_kind[kind] = tm_sum(of_kind[kind], stage[SELF].value.i);
+        total = tm_sum(total, stage[SELF].value.i);
+        if (stage[SELF].value.i > tm_table_row(stages_of, slowest)[SELF].value.i)
+            slowest = i;
+    }
+    for (size_t i = first; i < end; i++) {
+        tm_cell *stage = tm_table_row(stages_of, i);
+        tm_cell_set_ratio(&stage[SHARE], 100, stage[SELF].value.i, total);
+    }
+    const tm_cell *stage = tm_table_row(stages_of, slowest);
+    tm_cell *row = tm_table_add_row(hosts);
+    if (!row)
+        return tm_fail_memory(err);
+    for (int kind = PREPROCESSING; kind < N_KINDS; kind++)
+        tm_cell_set_int(&row[H_KINDS + kind - PREPROCESSING], of_kind[kind]);
+    tm_cell_set_int(&row[H_TOTAL], total);
+    tm_cell_set_ratio(&row[H_STAGE_PCT], 100, stage[SELF].value.i, total);
+    TM_TRY(tm_table_set_text(hosts, &row[H_HOST], stage[HOST].null ? NULL : stage[HOST].value.text,
+                             err));
+    return tm_table_set_text(hosts, &row[H_STAGE], stage[STAGE].value.text, err);
+}
+
+static tm_status pipeline_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    const tm_table *rows = tm_tables_find(out, stage_def.name);
+    tm_table *hosts = tm_tables_find(out, host_def.name);
+    (void)job;
+    for (size_t first = 0, end; first < rows->n_rows; first = end) {
+        for (end = first + 1;
+             end < rows->n_rows && same_host(tm_table_row(rows, end), tm_table_row(rows, first));)
+            end++;
+        TM_TRY(add_host(rows, first, end, hosts, err));
+    }
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_pipeline = {
+    .name = "pipeline",
+    .summary = "the input pipeline of each host: reading, preprocessing and feeding devices, by "
+               "stage of tf.data",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = pipeline_rank,
+    .merge = pipeline_merge,
+    .job = pipeline_job,
+};

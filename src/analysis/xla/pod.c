@@ -1,0 +1,264 @@
+/* Analysis `pod`: what each step of each device is spent on, and which of them is slow. */
+#include <stdlib.h>
+
+#include "analysis/shared/busy.h"
+#include "base/median.h"
+#include "cells.h"
+#include "exchanges.h"
+#include "parts.h"
+
+/* The columns that pod.rank and pod.step share, from the step's time on: the parts in the order in
+ * which they are read. */
+static const int shown[] = {TM_XLA_COMPUTE_16,  TM_XLA_COMPUTE_32, TM_XLA_COMPUTE_UNTYPED,
+                            TM_XLA_COLLECTIVES, TM_XLA_INFEED,     TM_XLA_INPUT_WAIT,
+                            TM_XLA_HOST_COPIES, TM_XLA_OUTPUT,     TM_XLA_DEVICE_COPIES,
+                            TM_XLA_OFFLOAD,     TM_XLA_LAUNCH,     TM_XLA_COMPILE,
+                            TM_XLA_HOST,        TM_XLA_OTHER};
+enum {
+    N_SHOWN = sizeof shown / sizeof *shown,
+    T_STEP = 0,
+    T_PARTS,
+    T_INPUT = T_PARTS + N_SHOWN,
+    T_INPUT_PCT,
+    T_OUTPUT_PCT,
+    T_BOTTLENECK,
+    N_TIMES
+};
+
+#define TIME_COLUMNS                                                                               \
+    {"step_ns", TM_INT, "ns",                                                                      \
+     "The step's window; of a rank, the sum over its steps. The columns from compute_16_ns to "    \
+     "other_ns sum to it: of what happens at once only the first counts, in the order compute, "   \
+     "infeed, output, copies, collectives, waiting for input, launches, copies to the device, "    \
+     "compilation, host."},                                                                        \
+        {"compute_16_ns", TM_INT, "ns",                                                            \
+         "The device computes with types of 16 bits or fewer, by the shape that the profile "      \
+         "tells "                                                                                  \
+         "(of XLA what an operation makes, of TensorFlow what it takes), else by the kernel's "    \
+         "name."},                                                                                 \
+        {"compute_32_ns", TM_INT, "ns", "The same with any other type that a shape tells."},       \
+        {"compute_untyped_ns", TM_INT, "ns",                                                       \
+         "The same where nothing tells the type; XProf counts it as 32 bit. Copies, which XProf "  \
+         "takes for 32-bit computation where they have the names of CUDA's tracer, are none."},    \
+        {"collectives_ns", TM_INT, "ns",                                                           \
+         "The device communicates, and does none of the above: with a program's barrier, in "      \
+         "which it waits for others to come. XProf's all-reduce is without it."},                  \
+        {"infeed_ns", TM_INT, "ns",                                                                \
+         "The device waits for, and takes, what its host feeds it (infeed, host recv)."},          \
+        {"input_wait_ns", TM_INT, "ns",                                                            \
+         "The host waits for the next batch (IteratorGetNext), and the device does nothing: "      \
+         "XProf "                                                                                  \
+         "counts it while the device communicates, too."},                                         \
+        {"host_to_device_ns", TM_INT, "ns",                                                        \
+         "Copies from the host, beside none of the above, and the host's calls that feed "         \
+         "devices."},                                                                              \
+        {"output_ns", TM_INT, "ns", "Copies to the host, outfeed and host send, likewise."},       \
+        {"device_to_device_ns", TM_INT, "ns", "Copies and sets within and between devices."},      \
+        {"offload_ns", TM_INT, "ns",                                                               \
+         "Copies that a program itself makes to memory of the host and back: no input."},          \
+        {"launch_ns", TM_INT, "ns",                                                                \
+         "The host launches (calls of the runtime, ExecutorState::Process), and the device does "  \
+         "nothing: XProf's host prepare."},                                                        \
+        {"compilation_ns", TM_INT, "ns", "The host compiles, likewise."},                          \
+        {"host_ns", TM_INT, "ns", "Operators run on the host, likewise."},                         \
+        {"other_ns", TM_INT, "ns", "Nothing of the above, as far as the profile tells."},          \
+        {"input_ns", TM_INT, "ns", "infeed_ns + input_wait_ns + host_to_device_ns."},              \
+        {"input_pct", TM_REAL, "%",                                                                \
+         "100 input_ns / step_ns. Input-bound is, to XProf, what has 20 and more, moderately "     \
+         "what has 5 and more."},                                                                  \
+        {"output_pct", TM_REAL, "%", "100 output_ns / step_ns; XProf has the same bounds."}, {     \
+        "bottleneck", TM_TEXT, "",                                                                 \
+            "What takes most of it: compute, collectives, input, output, device_to_device, "       \
+            "offload, launch, compilation, host or other."                                         \
+    }
+
+enum { S_RANK, S_STEP, S_TIMES, S_SLOW = S_TIMES + N_TIMES, S_OVER, N_STEP_COLUMNS };
+
+static const tm_column step_columns[] = {
+    {"rank", TM_INT, "", "Global rank: a device, or a core."},
+    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    TIME_COLUMNS,
+    {"slow", TM_TEXT, "",
+     "compute, input, launch or copies where the device has so much more of it than a quarter of "
+     "those with the same step that it is 5 % of the step and more: of several, the largest. Null "
+     "where it has not."},
+    {"over_ns", TM_INT, "ns", "How much more of that."},
+};
+
+enum {
+    R_RANK,
+    R_HOST,
+    R_STEPS,
+    R_TIMES,
+    R_MIN = R_TIMES + N_TIMES,
+    R_MEDIAN,
+    R_MAX,
+    R_MAX_STEP,
+    R_SLOW,
+    R_SLOW_STEPS,
+    R_OVER,
+    N_RANK_COLUMNS
+};
+
+static const tm_column rank_columns[] = {
+    {"rank", TM_INT, "", "Global rank: a device, or a core."},
+    {"host", TM_TEXT, "", "Its host."},
+    {"steps", TM_INT, "", "Its steps."},
+    TIME_COLUMNS,
+    {"min_input_pct", TM_REAL, "%", "The least input_pct of a step."},
+    {"median_input_pct", TM_REAL, "%", "The median over its steps."},
+    {"max_input_pct", TM_REAL, "%", "The largest."},
+    {"max_input_step", TM_INT, "", "That step; of equals the first."},
+    {"slow", TM_TEXT, "",
+     "What makes it slow (pod.step) in most of the steps in which it is; null where it is in fewer "
+     "than half of all."},
+    {"slow_steps", TM_INT, "", "Steps in which that makes it slow."},
+    {"over_ns", TM_INT, "ns", "Sum of over_ns of these steps."},
+};
+
+static const tm_table_def step_def = {
+    .name = TM_POD_STEP,
+    .doc =
+        "A row for each step of a device whose profile is XProf's: what it is spent on. Of large "
+        "jobs, those of slow devices alone.",
+    .columns = step_columns,
+    .n_columns = N_STEP_COLUMNS,
+    .n_keys = 2,
+    .top = S_OVER,
+    .form = TM_FORM_MAP,
+};
+
+static const tm_table_def rank_def = {
+    .name = TM_POD_RANK,
+    .doc = "A row for each such device, over its steps: what they are spent on, how far input "
+           "bounds them, and whether it is slow.",
+    .columns = rank_columns,
+    .n_columns = N_RANK_COLUMNS,
+    .n_keys = 1,
+    .top = R_TIMES + T_INPUT,
+    .form = TM_FORM_BARS,
+};
+
+static const tm_table_def *const defs[] = {&rank_def, &step_def, &tm_pod_collective_def,
+                                           &tm_pod_collective_part_def};
+
+/* The word of most time, the first of equals. */
+static const char *bottleneck_of(const int64_t *parts) {
+    int64_t best_ns = -1;
+    int best = TM_XLA_OTHER;
+    for (int i = 0; i < TM_XLA_N_PARTS; i++) {
+        int64_t ns = 0;
+        for (int k = 0; k < TM_XLA_N_PARTS; k++)
+            ns += strcmp(tm_xla_part_word(i), tm_xla_part_word(k)) == 0 ? parts[k] : 0;
+        if (ns > best_ns) {
+            best_ns = ns;
+            best = i;
+        }
+    }
+    return tm_xla_part_word(best);
+}
+
+static int64_t input_of(const int64_t *parts) {
+    return parts[TM_XLA_INFEED] + parts[TM_XLA_INPUT_WAIT] + parts[TM_XLA_HOST_COPIES];
+}
+
+static tm_status set_times(tm_table *table, tm_cell *cells, int64_t step_ns, const int64_t *parts,
+                           tm_error *err) {
+    tm_cell_set_int(&cells[T_STEP], step_ns);
+    for (int i = 0; i < N_SHOWN; i++)
+        tm_cell_set_int(&cells[T_PARTS + i], parts[shown[i]]);
+    tm_cell_set_int(&cells[T_INPUT], input_of(parts));
+    tm_cell_set_ratio(&cells[T_INPUT_PCT], 100, input_of(parts), step_ns);
+    tm_cell_set_ratio(&cells[T_OUTPUT_PCT], 100, parts[TM_XLA_OUTPUT], step_ns);
+    return tm_table_set_text(table, &cells[T_BOTTLENECK], bottleneck_of(parts), err);
+}
+
+static int64_t sum_of(const int64_t *parts) {
+    int64_t sum = 0;
+    for (int i = 0; i < TM_XLA_N_PARTS; i++)
+        sum += parts[i];
+    return sum;
+}
+
+static tm_status add_steps(const tm_timeline *timeline, const int64_t *ns, tm_table *table,
+                           tm_error *err) {
+    for (size_t i = 0; i < timeline->n_steps; i++) {
+        const int64_t *parts = ns + i * TM_XLA_N_PARTS;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[S_RANK], timeline->rank);
+        tm_cell_set_int(&row[S_STEP], timeline->steps[i].number);
+        TM_TRY(set_times(table, &row[S_TIMES], sum_of(parts), parts, err));
+    }
+    return TM_OK;
+}
+
+/* Least, median and largest share of a step that input takes, in millionths of it. */
+static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *row) {
+    size_t n = timeline->n_steps, first = 0;
+    int64_t *shares = malloc((n + 1) * sizeof *shares), largest = -1;
+    for (size_t i = 0; shares && i < n; i++) {
+        const int64_t *parts = ns + i * TM_XLA_N_PARTS;
+        int64_t step_ns = sum_of(parts);
+        shares[i] = step_ns > 0 ? (int64_t)(1e8 * (double)input_of(parts) / (double)step_ns) : 0;
+        if (shares[i] > largest) {
+            largest = shares[i];
+            first = i;
+        }
+    }
+    if (shares && n > 0) {
+        tm_sort_values(shares, n);
+        tm_cell_set_real(&row[R_MIN], (double)shares[0] / 1e6);
+        tm_cell_set_real(&row[R_MEDIAN], (double)tm_median(shares, n) / 1e6);
+        tm_cell_set_real(&row[R_MAX], (double)largest / 1e6);
+        tm_cell_set_int(&row[R_MAX_STEP], timeline->steps[first].number);
+    }
+    free(shares);
+    return shares != NULL;
+}
+
+static tm_status add_rank(const tm_rank_view *view, const int64_t *ns, tm_table *table,
+                          tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    int64_t parts[TM_XLA_N_PARTS] = {0};
+    for (size_t i = 0; i < timeline->n_steps * TM_XLA_N_PARTS; i++)
+        parts[i % TM_XLA_N_PARTS] += ns[i];
+    tm_cell *row = tm_table_add_row(table);
+    if (!row || !set_shares(timeline, ns, row))
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[R_RANK], timeline->rank);
+    tm_cell_set_int(&row[R_STEPS], (int64_t)timeline->n_steps);
+    if (timeline->host != TM_NO_NAME)
+        TM_TRY(tm_table_set_text(table, &row[R_HOST],
+                                 tm_names_text(view->names, timeline->host).bytes, err));
+    return set_times(table, &row[R_TIMES], sum_of(parts), parts, err);
+}
+
+static tm_status pod_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    int64_t *ns;
+    if (!tm_xla_is(view) || !view->busy->any)
+        return TM_OK;
+    TM_TRY(tm_xla_parts_find(view, &ns, err));
+    tm_status status = add_steps(view->timeline, ns, tm_tables_find(out, step_def.name), err);
+    if (status == TM_OK)
+        status = add_rank(view, ns, tm_tables_find(out, rank_def.name), err);
+    free(ns);
+    return status == TM_OK ? tm_exchanges_rank(view, out, err) : status;
+}
+
+static tm_status pod_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    return tm_cells_judge(out, err);
+}
+
+const tm_analysis tm_analysis_pod = {
+    .name = "pod",
+    .summary = "what each step of each TPU core or GPU is spent on, as XProf has it: input, "
+               "computation, collectives; who is slow",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = pod_rank,
+    .merge = tm_exchanges_merge,
+    .job = pod_job,
+};

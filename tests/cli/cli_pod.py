@@ -1,0 +1,174 @@
+"""What each step of a device is spent on, its input, and who is slow: real profiles against what an
+independent program mapped of them, and made jobs of which all is known."""
+import json
+import os
+
+from common import BASE_NS, SHARED, Skip, contains, equal, holds, lacks, main, put, rows, tmerge
+from xspace import Plane, space
+
+TRACES = os.path.join(SHARED, 'traces', 'xplane')
+EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
+PARTS = ('compute_16', 'compute_32', 'compute_untyped', 'collectives', 'infeed', 'input_wait',
+         'host_to_device', 'output', 'device_to_device', 'offload', 'launch', 'compilation', 'host',
+         'other')
+
+
+def steps(store):
+    """pod.step, each of whose rows sums to its step exactly."""
+    found = rows(store, 'pod.step')
+    for row in found:
+        equal(sum(row[f'{part}_ns'] for part in PARTS), row['step_ns'], row)
+        equal(row['input_ns'], row['infeed_ns'] + row['input_wait_ns'] + row['host_to_device_ns'])
+    return found
+
+
+def mapped(job, name):
+    path = os.path.join(TRACES, job)
+    if not os.path.isdir(path) or not os.path.isfile(EXPECTED):
+        raise Skip('the profiles are not here')
+    tmerge(path, '-o', 'r.h5').expect(0)
+    with open(EXPECTED, encoding='utf-8') as file:
+        return json.load(file)['files'][f'{job}/{name}.xplane.pb']
+
+
+# Real profiles ------------------------------------------------------------------------------------
+
+def test_a_step_of_tensorflow_is_what_an_independent_reading_says():
+    """XProf's step is the device's marker; here it begins with the host's first call for it, which
+    is launching. Of copies to the host XProf counts those with a group alone, in whose place it has
+    a wait for input, which lies below."""
+    of = mapped('gpu-multi-worker', '34.83.195.179_6003')
+    told = of['step_breakdown_of_group_0']['with_host_events']
+    ns = {kind: ps // 1000 for kind, ps in told['type_ps'].items()}
+    row = next(row for row in steps('r.h5') if row['rank'] == 2)  # GPU 6
+    earlier = row['step_ns'] - told['window']['duration_ps'] // 1000
+    holds(0 < earlier < 100_000, earlier)
+    equal({part: row[f'{part}_ns'] for part in PARTS if row[f'{part}_ns'] > 0},
+          {'compute_16': ns['DEVICE_COMPUTE_16'], 'compute_32': ns['DEVICE_COMPUTE_32'],
+           'other': ns['UNKNOWN_TIME'], 'launch': ns['HOST_PREPARE'] + earlier,
+           'output': row['output_ns'],
+           'input_wait': ns['HOST_WAIT_INPUT'] + ns['DEVICE_TO_HOST'] - row['output_ns']})
+    holds(row['output_ns'] >= ns['DEVICE_TO_HOST'], row)
+    # The device of another step, and one that only copied, are no measure.
+    equal([(row['rank'], row['slow']) for row in rows('r.h5', 'pod.rank')][:2],
+          [(0, None), (1, None)])
+
+
+def test_stages_of_a_pipeline_are_the_iterators_of_the_file():
+    of = mapped('gpu-multi-worker', '34.83.195.179_6003')
+    wanted = {}
+    for event in of['tf_data']:
+        calls, ns = wanted.get(event['iterator'], (0, 0))
+        wanted[event['iterator']] = (calls + 1, ns + event['duration_ps'] // 1000)
+    found = [row for row in rows('r.h5', 'pipeline.stage') if row['host'].endswith('179_6003')]
+    equal({row['stage']: (row['calls'], row['total_ns']) for row in found
+           if row['kind'] == 'preprocessing'}, wanted, 'iterators')
+    copies = sum(of['copies'][f'/device:GPU:{device} MemcpyH2D']['events'] for device in (1, 4, 6))
+    equal([row['calls'] for row in found if row['kind'] == 'enqueue'], [copies], 'copies')
+    host = rows('r.h5', 'pipeline.host')[0]
+    equal(host['self_ns'], sum(row['self_ns'] for row in found), 'a host')
+
+
+def test_a_program_that_copies_to_its_host_is_not_bound_by_input():
+    """76 s of 78 are copies of arrays that the program keeps in the host's memory."""
+    of = mapped('tpu-v6e', 'tpu_inference')
+    found = steps('r.h5')
+    for rank, device in enumerate(of['ranks']):
+        own = [row for row in found if row['rank'] == rank]
+        equal((len(own), sum(row['input_ns'] for row in own)), (100, 0), 'steps and input')
+        clock = of['device_clock'][device['device']]['device_to_host_line']['slope_ppm']
+        ps = device['tracks'][0]['hlo_category']['loop fusion']['device_duration_ps']
+        compute = sum(row['compute_32_ns'] for row in own)
+        holds(abs(compute - ps * (1 + clock / 1e6) / 1000) < 1000, f'{compute} ns, not {ps} ps')
+        equal({row['bottleneck'] for row in own}, {'offload'})
+    reduces = [(row['group'], row['bytes'], row['count'], row['members'])
+               for row in rows('r.h5', 'pod.collective') if row['kind'] == 'allreduce']
+    read = of['collectives'][0]['per_core']['/device:TPU:0']['ops'][0]['bytes_accessed']
+    equal(reduces, [(f'cores {core},{core + 4}', read, 3, 2) for core in range(4)], 'all-reduces')
+    barrier = next(row for row in rows('r.h5', 'pod.collective') if row['kind'] == 'barrier')
+    ps = sum(core['barrier_ps'] for run in of['collectives'] for core in run['per_core'].values())
+    holds(abs(barrier['total_ns'] - ps / 1000) < ps / 1000 * 1e-4, f'{barrier}, not {ps} ps')
+
+
+# A made job of two hosts with four cores each -------------------------------------------------------
+
+US = 1000_000  # picoseconds
+RUNS, CORES, SLOW_CORE, SLOW_HOST = 12, 8, 1, 1
+PROGRAM = 'jit_step(77)'
+INFEED = '%infeed.1 = ((bf16[256]{0}), token[]) infeed(token[] %t)'
+DOT = '%fusion.2 = bf16[8]{0} fusion(bf16[8]{0} %p)'
+LOOP = '%while.3 = (f32[8]{0}) while((f32[8]{0}) %p), body=%b'
+PART = '%add.4 = f32[8]{0} add(f32[8]{0} %p, f32[8]{0} %p)'
+REDUCE = '%ar.5 = f32[1024]{0} all-reduce(f32[1024]{0} %x), replica_groups={{0,1,2,3,4,5,6,7}}'
+OUTFEED = '%outfeed.6 = token[] outfeed(f32[8]{0} %x, token[] %t)'
+CATEGORIES = {INFEED: 'infeed', DOT: 'convolution fusion', LOOP: 'while', PART: 'loop fusion',
+              REDUCE: 'all-reduce', OUTFEED: 'outfeed'}
+
+
+def core_run(core, at):
+    """In us: 20 infeed (400 on the slow host), 500 in 16 bit (900 on the slow core), a loop of 200
+    with two operations of 90 and 20 of its own. The last comes to the all-reduce at 1120, the slow
+    core, and it takes 60: until 1180 for all. Then 10 outfeed."""
+    feed, dot = 400 if core // 4 == SLOW_HOST else 20, 900 if core == SLOW_CORE else 500
+    loop, begin = feed + dot, feed + dot + 200
+    ops = [(INFEED, 0, feed), (DOT, feed, dot), (LOOP, loop, 200), (PART, loop, 90),
+           (PART, loop + 110, 90), (REDUCE, begin, 1180 - begin), (OUTFEED, 1180, 10)]
+    return [(name, (at + begin) * US, length * US, {}) for name, begin, length in ops]
+
+
+def made_pod(feeds):
+    """A run each 1220 us, launched 30 us before it begins, when the one before ends, by a call of 20
+    us."""
+    begins = [1000 + 1220 * run for run in range(RUNS)]
+    for host in range(2):
+        planes, calls = [], []
+        for core in range(4 * host, 4 * host + 4):
+            ops = [op for at in begins for op in core_run(core if feeds else 0, at)]
+            numbers = [{'device_ordinal': core % 4, 'queue_id': 0, 'run_id': run}
+                       for run in range(RUNS)]
+            runs = [(PROGRAM, at * US, 1190 * US, own) for at, own in zip(begins, numbers)]
+            calls += [('DoEnqueueProgram', (at - 30) * US, 20 * US, own)
+                      for at, own in zip(begins, numbers)]
+            planes.append(Plane(f'/device:TPU:{core % 4}',
+                                [(2, 'XLA Modules', 0, runs), (3, 'XLA Ops', 0, ops)],
+                                shared={n: {'hlo_category': c} for n, c in CATEGORIES.items()}))
+        planes.append(Plane('/host:CPU', [(1, 'main', 0, sorted(calls, key=lambda c: c[1]))]))
+        put(f'host{host}.xplane.pb', space(*planes, host=f'host{host}'))
+    return tmerge('host0.xplane.pb', 'host1.xplane.pb', '-o', 'p.h5', '--force').expect(0).out
+
+
+def test_steps_of_cores_are_what_was_planted():
+    made_pod(True)
+    found = {(row['rank'], row['step']): row for row in steps('p.h5')}
+    equal(len(found), CORES * RUNS)
+    for (rank, _), row in found.items():
+        feed, dot = 400 if rank >= 4 else 20, 900 if rank == SLOW_CORE else 500
+        wanted = {'step': 1220, 'infeed': feed, 'compute_16': dot, 'compute_32': 200,
+                  'collectives': 1180 - feed - dot - 200, 'output': 10, 'launch': 20, 'other': 10}
+        equal({part: row[f'{part}_ns'] / 1000 for part in ('step', *PARTS)
+               if row[f'{part}_ns'] > 0}, wanted, f'rank {rank}')
+        equal(row['bottleneck'], 'compute')
+
+
+def test_the_pod_names_a_slow_core_and_slow_input_of_one_host():
+    """Over a quarter of the cells: 400 us of computation; 380 us of input."""
+    made_pod(True)
+    slow = {row['rank']: (row['host'], row['slow'], row['slow_steps'], row['over_ns'])
+            for row in rows('p.h5', 'pod.rank') if row['slow']}
+    equal(slow, {1: ('host0', 'compute', RUNS, RUNS * 400_000),
+                 **{rank: ('host1', 'input', RUNS, RUNS * 380_000) for rank in range(4, 8)}})
+    equal({(row['rank'], row['slow']) for row in rows('p.h5', 'pod.step') if row['slow']},
+          {(1, 'compute'), *((rank, 'input') for rank in range(4, 8))}, 'cells')
+    made_pod(False)
+    equal({row['slow'] for row in rows('p.h5', 'pod.rank')}, {None}, 'cells of equals')
+
+
+def test_the_input_bound_share_is_what_was_planted():
+    made_pod(True)
+    for row in rows('p.h5', 'pod.rank'):
+        share = 100 * (400 if row['rank'] >= 4 else 20) / 1220
+        for column in ('input_pct', 'min_input_pct', 'median_input_pct', 'max_input_pct'):
+            holds(abs(row[column] - share) < 1e-5, f'{column}: {row[column]}, not {share}')
+
+
+main()
