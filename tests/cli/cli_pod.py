@@ -3,7 +3,7 @@ independent program mapped of them, and made jobs of which all is known."""
 import json
 import os
 
-from common import BASE_NS, SHARED, Skip, contains, equal, holds, lacks, main, put, rows, tmerge
+from common import BASE_NS, SHARED, Skip, contains, equal, holds, main, put, rows, tmerge
 from xspace import Plane, space
 
 TRACES = os.path.join(SHARED, 'traces', 'xplane')
@@ -161,6 +161,7 @@ def test_the_pod_names_a_slow_core_and_slow_input_of_one_host():
           {(1, 'compute'), *((rank, 'input') for rank in range(4, 8))}, 'cells')
     made_pod(False)
     equal({row['slow'] for row in rows('p.h5', 'pod.rank')}, {None}, 'cells of equals')
+    equal([row for row in rows('p.h5', 'advice.item') if row['rule'] == 'input'], [], 'advice')
 
 
 def test_the_input_bound_share_is_what_was_planted():
@@ -169,6 +170,102 @@ def test_the_input_bound_share_is_what_was_planted():
         share = 100 * (400 if row['rank'] >= 4 else 20) / 1220
         for column in ('input_pct', 'min_input_pct', 'median_input_pct', 'max_input_pct'):
             holds(abs(row[column] - share) < 1e-5, f'{column}: {row[column]}, not {share}')
+    item = next(row for row in rows('p.h5', 'advice.item') if row['rule'] == 'input')
+    equal((item['ranks'], item['cost_ns']), ('4-7', RUNS * 400_000))
+    equal([row for row in rows('p.h5', 'advice.item') if row['rule'] == 'exposed_copies'], [],
+          'infeed as a copy')
+    contains(item['evidence'],
+             'input-bound for 32.8 % of their time on host "host1", 1.6 % on the other hosts')
+
+
+# A made job of two hosts with two GPUs each ---------------------------------------------------------
+
+STEPS, STEP = 10, 1000
+HALF, FLOAT = {'shape': '(half[16,64];half[])'}, {'shape': '(float[64])'}
+READ = 'Iterator::Prefetch::ParallelMapV2::Interleave[0]::TFRecord'
+MAP, LIST = 'Iterator::Prefetch::ParallelMapV2', 'Iterator::Prefetch::ParallelMapV2::TextLine'
+
+
+def gpu_step(device, at, late):
+    """Of a device, in us: copies in until 60 behind the batch, 300 in 16 bit, 200 in 32 bit with 50
+    of them beside NCCL, which ends at 950 on all, and 20 out. The batch has come at 100, or `late`.
+    """
+    begin = at + late
+    return [(3, 'MemcpyH2D', begin, 60, {'memcpy_details': 'size:4096 dest:0 async:1'}),
+            (1, 'sgemm_half', begin + 60, 300, HALF), (1, 'add', begin + 360, 200, FLOAT),
+            (2, 'ncclDevKernel_AllReduce_Sum_f16_RING_LL(ncclDevKernelArgsStorage<4096ul>)',
+             begin + 510, at + 950 - begin - 510, {}),
+            (4, 'MemcpyD2H', at + 950, 20, {'memcpy_details': 'size:8 dest:0 async:1'})]
+
+
+def made_gpus(host, late):
+    """The steps' thread marks them by step_num; another, of no device, fetches the batch from 0 to
+    `late`, by stages: mapping takes 70 of it, in which 20 are one that reads lines; a thread of its
+    own reads ahead for 300."""
+    streams = {1: 'Stream #1(Compute)', 2: 'Stream #2(Compute)', 3: 'Stream #3(MemcpyH2D)',
+               4: 'Stream #4(MemcpyD2H)'}
+    lines = {device: {stream: [] for stream in streams} for device in (0, 1)}
+    main_thread, fetch, ahead, calls, correlation = [], [], [], {0: [], 1: []}, 0
+    for step in range(STEPS):
+        at = 500 + STEP * step
+        main_thread.append(('train', at * US, STEP * US, {'step_num': step, '_r': 1}))
+        fetch += [('IteratorGetNextOp::DoCompute', at * US, late * US, {}),
+                  (MAP, (at + 10) * US, 70 * US, {}), (LIST, (at + 20) * US, 20 * US, {})]
+        ahead.append((READ, at * US, 300 * US, {}))
+        for device in (0, 1):
+            for i, (stream, name, begin, length, own) in enumerate(gpu_step(device, at, late)):
+                correlation += 1
+                own = {**own, 'correlation_id': correlation}
+                lines[device][stream].append((name, begin * US, length * US, own))
+                calls[device].append(('cuLaunchKernel', (at + 1 + 5 * i) * US, 2 * US,
+                                      {'correlation_id': correlation}))
+    planes = [Plane(f'/device:GPU:{device}',
+                    [(number, streams[number], 0, events) for number, events in own.items()],
+                    stats={'core_count': 80}) for device, own in lines.items()]
+    threads = [(1, 'main', main_thread), (2, 'tf_data_iterator', fetch), (3, 'tf_data_reader', ahead),
+               (10, 'tf_gpu_0', calls[0]), (11, 'tf_gpu_1', calls[1])]
+    planes.append(Plane('/host:CPU', [(number, name, 0, events)
+                                      for number, name, events in threads]))
+    put(f'{host}.xplane.pb', space(*planes, host=host))
+
+
+def test_steps_of_gpus_with_slow_input_are_what_was_planted():
+    """Device 0 on a host that has its batch after 100 us, device 2 on one where it takes 300. A step
+    is from its mark to the next; of the last, to its end. Launches lie in the wait for input, and of
+    NCCL 50 in computation."""
+    made_gpus('fast', 100)
+    made_gpus('slow', 300)
+    out = tmerge('fast.xplane.pb', 'slow.xplane.pb', '-o', 'g.h5').expect(0).out
+    found = [row for row in steps('g.h5') if 0 < row['step'] < STEPS - 1]
+    equal(len(found), 4 * (STEPS - 2))
+    for row in found:
+        late = 300 if row['rank'] >= 2 else 100
+        wanted = {'step': 1000, 'input_wait': late, 'host_to_device': 60, 'compute_16': 300,
+                  'compute_32': 200, 'collectives': 950 - late - 560, 'output': 20, 'other': 30}
+        equal({part: row[f'{part}_ns'] / 1000 for part in ('step', *PARTS)
+               if row[f'{part}_ns'] > 0}, wanted, f'rank {row["rank"]}')
+    slow = [(row['rank'], row['host'], row['slow']) for row in rows('g.h5', 'pod.rank')]
+    equal(slow, [(0, 'fast', None), (1, 'fast', None), (2, 'slow', 'input'), (3, 'slow', 'input')])
+    nccl = rows('g.h5', 'pod.collective')
+    equal([(row['kind'], row['ranks'], row['count'], row['total_ns'] / 1000) for row in nccl],
+          [('allreduce', 4, 4 * STEPS, STEPS * 2 * (340 + 140))], 'collectives of GPUs')
+    contains(' '.join(out.split()),
+             'host "slow" faster, where steps are input-bound for 30.0 % of their time')
+
+
+def test_stages_have_their_time_and_their_own():
+    made_gpus('one', 300)
+    tmerge('one.xplane.pb', '-o', 'g.h5', '--force').expect(0)
+    equal({row['stage']: (row['kind'], row['calls'], row['total_ns'] / 1000, row['self_ns'] / 1000)
+           for row in rows('g.h5', 'pipeline.stage')},
+          {MAP: ('preprocessing', STEPS, STEPS * 70, STEPS * 50),
+           LIST: ('advanced_reading', STEPS, STEPS * 20, STEPS * 20),
+           READ: ('advanced_reading', STEPS, STEPS * 300, STEPS * 300)})
+    host = rows('g.h5', 'pipeline.host')[0]
+    equal([host[f'{kind}_ns'] // 1000 for kind in ('preprocessing', 'reading', 'advanced_reading',
+                                                   'enqueue', 'self')],
+          [STEPS * 50, 0, STEPS * 320, 0, STEPS * 370])
+    equal(host['slowest_stage'], READ)
 
 
 main()

@@ -330,7 +330,8 @@ static tm_status add_item(tm_table *table, const item *i, tm_error *err) {
     TM_TRY(tm_table_set_text(table, &row[RANKS], i->advice.ranks, err));
     TM_TRY(tm_table_set_text(table, &row[TEXT], i->advice.text, err));
     TM_TRY(tm_table_set_text(table, &row[EVIDENCE], i->advice.evidence, err));
-    return tm_table_set_text(table, &row[LOOK_AT], rules[i->rule].look_at, err);
+    const char *look_at = i->advice.look_at ? i->advice.look_at : rules[i->rule].look_at;
+    return tm_table_set_text(table, &row[LOOK_AT], look_at, err);
 }
 
 /* A store without events has no time of its job. */

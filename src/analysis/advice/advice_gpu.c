@@ -8,33 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Only while the GPU does nothing: loading beside computation costs nothing. */
-void tm_look_input(const tm_facts *f, tm_advice *out) {
-    const tm_table *ranks = tm_tables_find(f->tables, "input.rank");
-    int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");
-    int64_t steps = tm_facts_sum_others(f, "input.rank", "step_ns");
-    int64_t waits = tm_facts_sum_others(f, "input.rank", "waits");
-    char time[TM_ADVICE_TIME], each[32];
-    out->cost_ns = stall;
-    out->measure = tm_facts_percent(stall, steps);
-    tm_facts_by_rank(f, stall, time);
-    tm_shown_duration(waits > 0 ? stall / waits : 0, each, sizeof each);
-    int64_t slowest = -1;
-    for (size_t i = 0; i < ranks->n_rows; i++)
-        if (tm_table_cell(ranks, i, "slowest")->value.i)
-            slowest = tm_table_cell(ranks, i, "rank")->value.i;
-    snprintf(out->text, sizeof out->text,
-             "Load data faster: more DataLoader workers, prefetching, quicker storage or decoding, "
-             "preprocessing ahead of the run.");
-    char longest[48] = "";
-    if (f->job->n_ranks > 1)
-        snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);
-    snprintf(out->evidence, sizeof out->evidence,
-             "GPUs do nothing for %s of the %s (%s) while their rank waits for the next batch, "
-             "%s a batch%s.",
-             tm_shown_percent(out->measure, 1).text, tm_facts_whole(f), time, each, longest);
-}
-
 void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     tm_facts_kernels kernels = tm_facts_sum_kernels(f);
     int64_t events = tm_facts_sum_others(f, "launches.rank", "events");
@@ -91,6 +64,12 @@ static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
     return own->alone_ns;
 }
 
+/* What a rank's copies have of infeed, which waits: the rule for input is of that. */
+static int64_t infeed_of(const tm_facts *f, int64_t rank) {
+    size_t i = tm_table_find_row(tm_tables_find(f->tables, "pod.rank"), &rank, 1);
+    return tm_facts_int(f, "pod.rank", i, "infeed_ns");
+}
+
 /* Adds the kinds of one rank, from a row on; gives the row behind them. What is not known to be
  * pageable counts with what is pinned. */
 static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *sum) {
@@ -110,7 +89,8 @@ static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *
         own.n += tm_facts_int(f, "transfers.kind", i, "count");
         own.bytes += tm_facts_int(f, "transfers.kind", i, "bytes");
         own.union_ns += all;
-        own.alone_ns += all - beside;
+        int64_t fed = to_host || pageable ? 0 : infeed_of(f, rank);
+        own.alone_ns += all - beside > fed ? all - beside - fed : 0;
         own.alone_to_host_ns += to_host ? all - beside : 0;
     }
     sum->n += own.n;

@@ -50,10 +50,11 @@ enum { TM_ADVICE_TEXT = 640, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM
 
 /** What a rule found. */
 typedef struct tm_advice {
-    double measure;  /* compared with the rule's thresholds; below 0: nothing */
-    int64_t cost_ns; /* GPU time lost, over all ranks; -1 where it is not one of time */
-    int64_t n_lost;  /* the ranks that lose it, where these are not all; else 0 */
-    bool exact;      /* lost to this alone; else an upper bound */
+    double measure;      /* compared with the rule's thresholds; below 0: nothing */
+    int64_t cost_ns;     /* GPU time lost, over all ranks; -1 where it is not one of time */
+    int64_t n_lost;      /* the ranks that lose it, where these are not all; else 0 */
+    bool exact;          /* lost to this alone; else an upper bound */
+    const char *look_at; /* the tables that say more; NULL: the rule's */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT];         /* what to do */
     char evidence[TM_ADVICE_EVIDENCE]; /* the numbers that it follows from */

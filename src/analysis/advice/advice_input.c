@@ -1,0 +1,146 @@
+/* Whether steps wait for their input. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "advice_rules.h"
+#include "table/shown.h"
+
+/* Only while the GPU does nothing: loading beside computation costs nothing. */
+static void look_at_batches(const tm_facts *f, tm_advice *out) {
+    const tm_table *ranks = tm_tables_find(f->tables, "input.rank");
+    int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");
+    int64_t steps = tm_facts_sum_others(f, "input.rank", "step_ns");
+    int64_t waits = tm_facts_sum_others(f, "input.rank", "waits");
+    char time[TM_ADVICE_TIME], each[32];
+    out->cost_ns = stall;
+    out->measure = tm_facts_percent(stall, steps);
+    tm_facts_by_rank(f, stall, time);
+    tm_shown_duration(waits > 0 ? stall / waits : 0, each, sizeof each);
+    int64_t slowest = -1;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_table_cell(ranks, i, "slowest")->value.i)
+            slowest = tm_table_cell(ranks, i, "rank")->value.i;
+    snprintf(out->text, sizeof out->text,
+             "Load data faster: more DataLoader workers, prefetching, quicker storage or decoding, "
+             "preprocessing ahead of the run.");
+    char longest[48] = "";
+    if (f->job->n_ranks > 1)
+        snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);
+    snprintf(out->evidence, sizeof out->evidence,
+             "GPUs do nothing for %s of the %s (%s) while their rank waits for the next batch, "
+             "%s a batch%s.",
+             tm_shown_percent(out->measure, 1).text, tm_facts_whole(f), time, each, longest);
+}
+
+/* Of the devices of a host, or of all. */
+typedef struct share {
+    const char *host; /* NULL where it is not told */
+    int64_t input_ns, step_ns, n;
+} share;
+
+/* Whether a row of pod.rank counts. Where some ranks have steps, those that have none do not tell.
+ */
+static bool is_of(const tm_facts *f, size_t row, const char *host) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    const tm_table *unmarked = tm_tables_find(f->tables, "overlap.unmarked");
+    const tm_cell *own = tm_table_cell(ranks, row, "host");
+    int64_t rank = tm_table_cell(ranks, row, "rank")->value.i;
+    if (host && (own->null || strcmp(own->value.text, host) != 0))
+        return false;
+    return tm_facts_int(f, "job.job", 0, "steps") == 0 ||
+           tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
+}
+
+/* Waiting alone: copies to the device may be of anything.
+ * @param host  NULL for all */
+static share share_of(const tm_facts *f, const char *host) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    share sum = {.host = host};
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        if (!is_of(f, i, host))
+            continue;
+        sum.input_ns += tm_facts_int(f, "pod.rank", i, "infeed_ns") +
+                        tm_facts_int(f, "pod.rank", i, "input_wait_ns");
+        sum.step_ns += tm_facts_int(f, "pod.rank", i, "step_ns");
+        sum.n++;
+    }
+    return sum;
+}
+
+/* The host whose devices wait longest, for the others may wait for these. */
+static share worst_host(const tm_facts *f) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    share worst = {0};
+    const char *last = NULL;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        if (host->null || (last && strcmp(last, host->value.text) == 0))
+            continue;
+        last = host->value.text;
+        share one = share_of(f, last);
+        if (tm_facts_percent(one.input_ns, one.step_ns) >
+            tm_facts_percent(worst.input_ns, worst.step_ns))
+            worst = one;
+    }
+    return worst;
+}
+
+static void name_ranks(const tm_facts *f, const char *host, tm_advice *out) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    tm_rank_text text = tm_rank_text_begin(out->ranks);
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (is_of(f, i, host))
+            tm_rank_text_add(&text, tm_table_cell(ranks, i, "rank")->value.i);
+    tm_rank_text_end(&text, f->job->n_ranks);
+}
+
+/* "; of its pipeline's own time 92 % is "Iterator::Map"", where its stages are told. */
+static void name_stage(const tm_facts *f, const share *host, char *out, size_t size) {
+    const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
+    *out = '\0';
+    for (size_t i = 0; i < hosts->n_rows; i++) {
+        const tm_cell *own = tm_table_cell(hosts, i, "host");
+        if (!own->null && strcmp(own->value.text, host->host) == 0)
+            snprintf(out, size, "; of its input pipeline's own time %s is \"%.160s\"",
+                     tm_shown_percent(tm_facts_real(f, "pipeline.host", i, "slowest_pct"), 0).text,
+                     tm_table_cell(hosts, i, "slowest_stage")->value.text);
+    }
+}
+
+/* What XProf's profiles tell: infeed, and waits for the next batch. */
+static void look_at_pod(const tm_facts *f, tm_advice *out) {
+    share all = share_of(f, NULL), worst = worst_host(f);
+    char others[64] = "", stage[256];
+    if (!worst.host)
+        return;
+    out->measure = tm_facts_percent(worst.input_ns, worst.step_ns);
+    double rest = tm_facts_percent(all.input_ns - worst.input_ns, all.step_ns - worst.step_ns);
+    bool alone =
+        all.n == worst.n || 2 * rest < out->measure; /* else the others are to be fed, too */
+    const share *slow = alone ? &worst : &all;
+    out->cost_ns = slow->input_ns;
+    out->n_lost = slow->n < f->n_gpu ? slow->n : 0;
+    out->look_at = "pod.rank, pod.step, pipeline.stage";
+    if (all.n > worst.n)
+        snprintf(others, sizeof others, ", %s on the other hosts", tm_shown_percent(rest, 1).text);
+    name_ranks(f, slow->host, out);
+    name_stage(f, &worst, stage, sizeof stage);
+    snprintf(out->text, sizeof out->text,
+             "Feed %s\"%.100s\"%s, where steps are input-bound for %s of their time: read and "
+             "preprocess in parallel and ahead (tf.data: interleave, map with num_parallel_calls, "
+             "prefetch), or from quicker storage.",
+             alone ? "host " : "all hosts faster, not only ", worst.host, alone ? " faster" : "",
+             tm_shown_percent(out->measure, 1).text);
+    snprintf(out->evidence, sizeof out->evidence,
+             "Steps are input-bound for %s of their time on host \"%.100s\"%s: its GPUs wait for "
+             "what it feeds them, or do nothing while it fetches the next batch%s.",
+             tm_shown_percent(out->measure, 1).text, worst.host, others, stage);
+}
+
+void tm_look_input(const tm_facts *f, tm_advice *out) {
+    if (tm_tables_find(f->tables, "pod.rank")->n_rows > 0)
+        look_at_pod(f, out);
+    else
+        look_at_batches(f, out);
+}
