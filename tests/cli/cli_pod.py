@@ -151,7 +151,7 @@ def test_steps_of_cores_are_what_was_planted():
 
 
 def test_the_pod_names_a_slow_core_and_slow_input_of_one_host():
-    """Over a quarter of the cells: 400 us of computation; 380 us of input."""
+    """Over half of the cells: 400 us of computation; 380 us of input."""
     made_pod(True)
     slow = {row['rank']: (row['host'], row['slow'], row['slow_steps'], row['over_ns'])
             for row in rows('p.h5', 'pod.rank') if row['slow']}

@@ -53,12 +53,12 @@ static cell *read_cells(const tm_table *steps, const tm_table *unmarked, size_t 
     return cells;
 }
 
-/* What a quarter of the cells have at most: half of them, those of a host, may be slow. */
+/* What half of the cells have at most: the other half, those of a host, may be slow. */
 static int64_t usual(const cell *cells, size_t n, int reason, int64_t *values) {
     for (size_t i = 0; i < n; i++)
         values[i] = cells[i].ns[reason];
     tm_sort_values(values, n);
-    return values[(n - 1) / 4];
+    return values[(n - 1) / 2];
 }
 
 static tm_status judge_cell(tm_table *steps, const cell *c, const int64_t *usuals, tm_error *err) {

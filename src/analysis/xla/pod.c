@@ -79,9 +79,9 @@ static const tm_column step_columns[] = {
     {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
-     "compute, input, launch or copies where the device has so much more of it than a quarter of "
-     "those with the same step that it is 5 % of the step and more: of several, the largest. Null "
-     "where it has not."},
+     "compute, input, launch or copies where the device has so much more of it than half of those "
+     "with the same step (that compute) that it is 5 % of the step and more: of several, the "
+     "largest. Null where it has not."},
     {"over_ns", TM_INT, "ns", "How much more of that."},
 };
 

@@ -1,0 +1,125 @@
+/* Which devices are slow in which steps. */
+#include "analysis/analyses.h"
+#include "analysis/xla/cells.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rows_fixture.h"
+#include "tmerge/analysis.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { CELLS = 8, STEP = 1000 };
+
+/* One step of 1000 ns; of each rank what it computes, waits for input, launches, and copies out. */
+typedef struct cells_case {
+    int64_t compute[CELLS], input[CELLS], launch[CELLS], copies[CELLS];
+    const char *unmarked; /* rank=N */
+    const char *slow;     /* "rank reason over", behind one another */
+} cells_case;
+
+static void add_cell(tm_tables *tables, int64_t rank, int64_t step, const int64_t ns[4]) {
+    char text[320];
+    snprintf(text, sizeof text,
+             "rank=%" PRId64 " step=%" PRId64 " step_ns=1000 compute_16_ns=%" PRId64
+             " compute_32_ns=0 compute_untyped_ns=0 input_ns=%" PRId64 " launch_ns=%" PRId64
+             " compilation_ns=0 host_ns=0 output_ns=%" PRId64 " device_to_device_ns=0 offload_ns=0",
+             rank, step, ns[0], ns[1], ns[2], ns[3]);
+    add_row(tables, "pod.step", text);
+}
+
+static void judge(tm_tables *tables, int64_t n_ranks) {
+    char text[32];
+    tm_error err;
+    for (int64_t rank = 0; rank < n_ranks; rank++) {
+        snprintf(text, sizeof text, "rank=%" PRId64, rank);
+        add_row(tables, "pod.rank", text);
+    }
+    assert_int_equal(tm_cells_judge(tables, &err), TM_OK);
+}
+
+static void a_cell_is_slow_by_what_it_has_more_than_half_of_all(void **state) {
+    /* Half of 8 have the fourth least or less; 5 % of the step are 50. */
+    static const cells_case cases[] = {
+        {.compute = {100, 100, 100, 100, 100, 100, 100, 100}, .slow = ""},
+        {.compute = {100, 100, 100, 100, 149, 100, 100, 100}, .slow = ""},
+        {.compute = {100, 100, 100, 100, 150, 100, 100, 100}, .slow = "4 compute 50 "},
+        /* Half of all, the devices of one host, wait for input. */
+        {.compute = {100, 500, 100, 100, 100, 100, 100, 100},
+         .input = {10, 10, 10, 10, 300, 300, 300, 300},
+         .slow = "1 compute 400 4 input 290 5 input 290 6 input 290 7 input 290 "},
+        {.compute = {100, 100, 100, 160, 100, 100, 100, 100},
+         .launch = {0, 0, 0, 70, 0, 0, 0, 0},
+         .copies = {0, 0, 90, 0, 0, 0, 0, 0},
+         .slow = "2 copies 90 3 launch 70 "},
+        /* One that computes nothing is no measure, nor is one without steps; nor are they slow. */
+        {.compute = {0, 0, 0, 100, 100, 100, 100, 100}, .slow = ""},
+        {.compute = {0, 0, 1, 1, 1, 100, 100, 100},
+         .input = {0, 0, 0, 0, 0, 0, 0, 900},
+         .unmarked = "rank=7",
+         .slow = "5 compute 99 6 compute 99 "},
+    };
+    (void)state;
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        tm_tables tables;
+        tm_error err;
+        char found[256] = "";
+        assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+        for (int rank = 0; rank < CELLS; rank++) {
+            const int64_t ns[] = {cases[c].compute[rank], cases[c].input[rank],
+                                  cases[c].launch[rank], cases[c].copies[rank]};
+            add_cell(&tables, rank, 0, ns);
+        }
+        if (cases[c].unmarked)
+            add_row(&tables, "overlap.unmarked", cases[c].unmarked);
+        judge(&tables, CELLS);
+        const tm_table *steps = tm_tables_find(&tables, "pod.step");
+        for (size_t i = 0; i < steps->n_rows; i++) {
+            const tm_cell *slow = tm_table_cell(steps, i, "slow");
+            const tm_cell *of_rank = tm_table_cell(tm_tables_find(&tables, "pod.rank"), i, "slow");
+            assert_int_equal(slow->null, of_rank->null);
+            if (!slow->null)
+                snprintf(found + strlen(found), sizeof found - strlen(found), "%zu %s %" PRId64 " ",
+                         i, slow->value.text, tm_table_cell(steps, i, "over_ns")->value.i);
+        }
+        assert_string_equal(found, cases[c].slow);
+        tm_tables_destroy(&tables);
+    }
+}
+
+static void of_large_jobs_steps_of_slow_devices_alone_are_kept(void **state) {
+    enum { RANKS = 150, STEPS = 150, SLOW = 7 };
+    const int64_t usual[] = {100, 0, 0, 0}, more[] = {200, 0, 0, 0};
+    tm_tables tables;
+    tm_error err;
+    (void)state;
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    for (int rank = 0; rank < RANKS; rank++)
+        for (int step = 0; step < STEPS; step++)
+            add_cell(&tables, rank, step, rank == SLOW && step % 3 > 0 ? more : usual);
+    judge(&tables, RANKS);
+    const tm_table *steps = tm_tables_find(&tables, "pod.step");
+    assert_int_equal(steps->n_rows, 100); /* two of three */
+    for (size_t i = 0; i < steps->n_rows; i++)
+        assert_int_equal(tm_table_cell(steps, i, "rank")->value.i, SLOW);
+    const tm_table *ranks = tm_tables_find(&tables, "pod.rank");
+    assert_int_equal(tm_table_cell(ranks, SLOW, "slow_steps")->value.i, 100);
+    assert_int_equal(tm_table_cell(ranks, SLOW, "over_ns")->value.i, 100 * 100);
+    assert_true(tm_table_cell(ranks, SLOW - 1, "slow")->null);
+    tm_tables_destroy(&tables);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cell_is_slow_by_what_it_has_more_than_half_of_all),
+        cmocka_unit_test(of_large_jobs_steps_of_slow_devices_alone_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
