@@ -203,11 +203,17 @@ static tm_text copy_details(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, role) ? tm_xstat_text(g->stats.plane, &v->values[role]) : (tm_text){"", 0};
 }
 
+/* XLA's "XlaModule:" names no operator. */
+static bool names_operator(const gpu *g, const tm_xvalues *v) {
+    return tm_x_has(v, TM_X_TF_OP) &&
+           !tm_text_is(tm_xstat_text(g->stats.plane, &v->values[TM_X_TF_OP]), "XlaModule:");
+}
+
 /* Of an operator of TensorFlow there is its own name, its inputs' types and shapes alone. */
 static bool add_facts(gpu *g, uint32_t row, const tm_xvalues *v) {
-    const tm_xrole origin = tm_x_has(v, TM_X_NAME)    ? TM_X_NAME
-                            : tm_x_has(v, TM_X_TF_OP) ? TM_X_TF_OP
-                                                      : TM_X_LEVEL_0;
+    const tm_xrole origin = tm_x_has(v, TM_X_NAME) ? TM_X_NAME
+                            : names_operator(g, v) ? TM_X_TF_OP
+                                                   : TM_X_LEVEL_0;
     const tm_xrole roles[] = {TM_X_HLO_MODULE, TM_X_HLO_OP, TM_X_SHAPE, origin};
     uint32_t names[4];
     bool any = false;
