@@ -8,18 +8,20 @@ from common import SHARED, Skip, equal, holds, main, tables, tmerge
 
 TRACES = os.path.join(SHARED, 'traces', 'xplane')
 EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
+FILES = {'tpu-v6e': 'tpu_inference', 'gpu-multi-worker': '34.83.195.179_6003'}
 ARRAY = 5 << 28  # floats: 5 x 1024 x 1024 x 256
 
 
 def merged(name):
     """The profile's tables, and what it is expected to hold."""
-    path = {'tpu-v6e': 'tpu_inference'}.get(name, 'tw003') + '.xplane.pb'
+    path = FILES.get(name, 'tw003') + '.xplane.pb'
     trace = os.path.join(TRACES, name, path)
     if not os.path.exists(trace) or not os.path.exists(EXPECTED):
         raise Skip(f'{trace} or {EXPECTED} is not here')
     if not os.path.exists(f'{name}.h5'):
         tmerge('merge', trace, '-o', f'{name}.h5', '--no-html')
-    found = tables(f'{name}.h5', 'hlo.rank', 'hlo.op', 'hlo.category', 'hlo.program')
+    found = tables(f'{name}.h5', 'hlo.rank', 'hlo.op', 'hlo.category', 'hlo.program',
+                   'framework.operator', 'framework.type')
     with open(EXPECTED, encoding='utf-8') as file:
         return found, json.load(file)['files'][f'{name}/{path}']
 
@@ -73,11 +75,58 @@ def test_where_neither_work_nor_peaks_are_told_cells_are_empty():
     found, mapped = merged('jax-mi300-attention')
     kernels = mapped['ranks'][0]['busy_union_ps']['kernel'] // 1000
     for name, table in found.items():
+        if not name.startswith('hlo.'):
+            continue
         equal(sum(row['self_ns'] for row in table), kernels, name)
         for row in table:
             equal((row['told_pct'], row['flop'], row['bytes'], row['achieved_tflops'],
                    row.get('bound')), (0.0, None, None, None, None), name)
     equal(sum(row['occurrences'] for row in found['hlo.op']), 87, 'kernels')
+
+
+def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
+    """On the host as the profile has them, in one file of which all threads go to one rank or
+    another; on the devices the time of all kernels and copies, of which 14 tell no operator.
+    The pattern of TensorFlow's own tool, by which the other program counted, leaves out names with
+    an underscore before them: those of 379 of the sends."""
+    found, mapped = merged('gpu-multi-worker')
+    of = {(row['side'], row['type']): row for row in found['framework.type']}
+    types = {kind for side, kind in of if side == 'host'}
+    wanted = mapped['host_tf_ops']
+    equal((sum(of['host', kind]['occurrences'] for kind in types), len(types)),
+          (wanted['events'] + 379, wanted['types']), 'operators of the host')
+    for top in wanted['top']:
+        row = of['host', top['type']]
+        equal(row['occurrences'], top['events'], top['type'])
+        # begins and ends are rounded to nanoseconds
+        holds(abs(row['total_ns'] - top['total_ps'] / 1000) <= top['events'], row)
+        holds(0 < row['self_ns'] <= row['total_ns'], row)
+    tracks = [track for rank in mapped['ranks'] for track in rank['tracks']]
+    equal(sum(row['self_ns'] for (side, _), row in of.items() if side == 'device'),
+          sum(track['sum_ps'] for track in tracks) // 1000, 'time on the devices')
+    equal(sum(row['occurrences'] for (side, _), row in of.items() if side == 'device'),
+          sum(track['events'] for track in tracks), 'kernels and copies')
+    equal(of['device', None]['occurrences'], 14, 'copies without an operator')
+    for side in ('host', 'device'):
+        listed = [row for row in found['framework.operator'] if row['side'] == side]
+        equal(len(listed), 500, side)
+        holds(sum(row['self_ns'] for row in listed) <=
+              sum(row['self_ns'] for (on, _), row in of.items() if on == side), side)
+
+
+def test_operators_of_jax_are_summed_by_the_last_part_of_their_names():
+    """The copies of programs, and of what they are
+    given, tell no operator."""
+    found, mapped = merged('jax-mi300-gemm')
+    of = {row['type']: row for row in found['framework.type']}
+    equal({row['side'] for row in of.values()}, {'device'}, 'the host tells none')
+    equal(set(of), {'dot_general', 'broadcast_in_dim', None}, 'types')
+    copies = mapped['ranks'][0]['busy_union_ps']['copy']
+    equal((of[None]['operators'], of[None]['occurrences'], of[None]['self_ns']),
+          (0, 24, copies // 1000), 'copies')
+    equal(sum(row['self_ns'] for row in of.values()),
+          mapped['ranks'][0]['busy_union_all_ps'] // 1000, 'time')
+
 
 
 main()

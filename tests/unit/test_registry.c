@@ -219,6 +219,9 @@ static const struct {
     {"hlo.op", " program op category origin shape" HLO},
     {"hlo.category", " category" HLO},
     {"hlo.program", " program" HLO},
+    {"framework.operator", " side operator type occurrences total_ns self_ns share_pct ranks "
+                           "max_rank_ns max_rank "},
+    {"framework.type", " side type operators occurrences total_ns self_ns share_pct "},
     {"operators.op", OPERATORS},
     {"operators.shape", " shapes" OPERATORS},
     {"clock.check", " collectives matched incomplete unmatched inferred transfers_alone suspect "

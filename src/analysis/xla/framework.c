@@ -1,0 +1,343 @@
+/* Analysis `framework`: operators of TensorFlow and JAX, on the host and on the devices. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/calls.h"
+#include "analysis/shared/named.h"
+#include "analysis/shared/over_ranks.h"
+#include "analysis/shared/xla_ops.h"
+#include "base/keys.h"
+#include "base/sums.h"
+#include "xla.h"
+
+/* Rows of operators that are shown of each side. */
+enum { LISTED = 500 };
+
+/* In the order of their words, so that rows of ids and of texts are sorted alike. */
+typedef enum side { DEVICE, HOST, N_SIDES } side;
+static const char *const side_words[N_SIDES] = {"device", "host"};
+
+enum { P_SIDE, P_OPERATOR, P_RANK, P_OCCURRENCES, P_TOTAL, P_SELF, N_PART };
+
+static const tm_column part_columns[N_PART] = {
+    [P_SIDE] = {"side", TM_INT, "", "0 device, 1 host."},
+    [P_OPERATOR] = {"operator", TM_INT, "", "Id of the name."},
+    [P_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Runs."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Their time."},
+    [P_SELF] = {"self_ns", TM_INT, "ns", "Their own time."},
+};
+
+static const tm_table_def part_def = {
+    .name = "framework.operator_part",
+    .doc = "A row for each rank, side and operator.",
+    .columns = part_columns,
+    .n_columns = N_PART,
+    .n_keys = 3,
+    .top = -1,
+    .internal = true,
+    .n_merged = 2,
+};
+
+#define SIDE                                                                                       \
+    {                                                                                              \
+        "side", TM_TEXT, "",                                                                       \
+            "host: its threads; device: what ran there, by the operator that it is of."            \
+    }
+#define TYPE_DOC                                                                                   \
+    "Type of the operator: of TensorFlow what stands behind the colon, of JAX the last part of "   \
+    "its name."
+#define TOTAL_DOC "Time from their begins to their ends, what runs inside included."
+#define SELF_DOC "Without the operators inside."
+#define SHARE_DOC "100 self_ns / the sum of self_ns of its side."
+
+enum { SIDE_, OPERATOR, TYPE, OCCURRENCES, TOTAL, SELF, SHARE, RANKS, MAX_RANK_TIME, MAX_RANK };
+
+static const tm_column operator_columns[] = {
+    SIDE,
+    {"operator", TM_TEXT, "",
+     "Its name; null for what runs on a device and tells no operator: copies, say."},
+    {"type", TM_TEXT, "", TYPE_DOC},
+    {"occurrences", TM_INT, "", "Runs, on all ranks: on a device those of kernels."},
+    {"total_ns", TM_INT, "ns", TOTAL_DOC},
+    {"self_ns", TM_INT, "ns", SELF_DOC},
+    {"share_pct", TM_REAL, "%", SHARE_DOC},
+    {"ranks", TM_INT, "", "Ranks that have it; what follows is over these."},
+    {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
+    {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+};
+
+static const tm_table_def operator_def = {
+    .name = "framework.operator",
+    .doc = "A row for each operator of TensorFlow or JAX on the host and on the devices, over all "
+           "ranks: of each side the 500 with most self_ns.",
+    .columns = operator_columns,
+    .n_columns = sizeof operator_columns / sizeof *operator_columns,
+    .n_keys = 2,
+    .top = SELF,
+};
+
+enum { T_SIDE, T_TYPE, T_OPERATORS, T_OCCURRENCES, T_TOTAL, T_SELF, T_SHARE };
+
+static const tm_column type_columns[] = {
+    SIDE,
+    {"type", TM_TEXT, "", TYPE_DOC},
+    {"operators", TM_INT, "", "Operators of it, by name."},
+    {"occurrences", TM_INT, "", "Runs, on all ranks: on a device those of kernels."},
+    {"total_ns", TM_INT, "ns", TOTAL_DOC},
+    {"self_ns", TM_INT, "ns", SELF_DOC},
+    {"share_pct", TM_REAL, "%", SHARE_DOC},
+};
+
+static const tm_table_def type_def = {
+    .name = "framework.type",
+    .doc = "The same by type, of all operators.",
+    .columns = type_columns,
+    .n_columns = sizeof type_columns / sizeof *type_columns,
+    .n_keys = 2,
+    .top = T_SELF,
+};
+
+static const tm_table_def *const defs[] = {&operator_def, &type_def, &part_def};
+
+/* Keys without padding. */
+typedef struct operator_key {
+    uint32_t side, name;
+} operator_key;
+
+typedef struct operator_sum {
+    int64_t occurrences, total_ns, self_ns;
+} operator_sum;
+
+typedef struct operator_sums {
+    tm_keys keys;
+    tm_vec values; /* of operator_sum */
+} operator_sums;
+
+static bool add(operator_sums *sums, operator_key key, int64_t total_ns, int64_t self_ns) {
+    operator_sum *sum = tm_keys_value(&sums->keys, &sums->values, &key);
+    if (!sum)
+        return false;
+    sum->occurrences++;
+    sum->total_ns = tm_sum(sum->total_ns, total_ns);
+    sum->self_ns = tm_sum(sum->self_ns, self_ns);
+    return true;
+}
+
+static bool add_devices(const tm_rank_view *view, operator_sums *sums, tm_error *err) {
+    tm_vec ops;
+    bool ok = tm_xla_ops_find(view->timeline, view->names, &ops, err) == TM_OK;
+    for (size_t i = 0; i < ops.n && ok; i++) {
+        const tm_xla_op *op = (const tm_xla_op *)ops.data + i;
+        if (op->part != TM_XLA_ASYNC)
+            ok = add(sums, (operator_key){DEVICE, op->attr->origin},
+                     view->timeline->duration_ns[op->attr->event], op->self_ns);
+    }
+    tm_vec_free(&ops);
+    return ok;
+}
+
+/* What streams of a GPU ran of which nothing is told: copies of what programs are given. */
+static bool add_untold(const tm_rank_view *view, operator_sums *sums) {
+    const tm_timeline *timeline = view->timeline;
+    size_t next = 0;
+    bool ok = true;
+    for (uint32_t row = 0; row < timeline->n_events && ok; row++)
+        if (timeline->role[row] != TM_ROLE_NONE && !tm_xla_of(timeline, row, &next))
+            ok = add(sums, (operator_key){DEVICE, TM_NO_NAME}, timeline->duration_ns[row],
+                     timeline->duration_ns[row]);
+    return ok;
+}
+
+/* Whether the profiler told of it with a call alone, which the reader has put it around: it is the
+ * device's. */
+static bool is_of_call(const tm_timeline *timeline, uint32_t row) {
+    size_t call = (size_t)row + 1;
+    return call < timeline->n_events && timeline->category[call] == TM_CAT_RUNTIME &&
+           timeline->begin_ns[call] == timeline->begin_ns[row] &&
+           timeline->duration_ns[call] == timeline->duration_ns[row];
+}
+
+static bool add_hosts(const tm_rank_view *view, operator_sums *sums) {
+    const tm_timeline *timeline = view->timeline;
+    const tm_call *calls = view->operators->calls;
+    size_t n = view->operators->n;
+    int64_t *self_ns = calloc(n + 1, sizeof *self_ns);
+    bool ok = self_ns != NULL;
+    for (size_t i = 0; i < n && ok; i++) {
+        int64_t duration = timeline->duration_ns[calls[i].row];
+        if (is_of_call(timeline, calls[i].row))
+            continue;
+        self_ns[i] += duration;
+        if (calls[i].parent != TM_NO_CALL)
+            self_ns[calls[i].parent] -= duration;
+    }
+    for (size_t i = 0; i < n && ok; i++)
+        if (!is_of_call(timeline, calls[i].row))
+            ok = add(sums, (operator_key){HOST, timeline->name[calls[i].row]},
+                     timeline->duration_ns[calls[i].row], self_ns[i]);
+    free(self_ns);
+    return ok;
+}
+
+static tm_status framework_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    operator_sums sums = {TM_KEYS(operator_key), TM_VEC(operator_sum)};
+    tm_table *part = tm_tables_find(out, part_def.name);
+    if (!tm_xla_is(view))
+        return TM_OK;
+    bool ok = add_devices(view, &sums, err) && add_hosts(view, &sums) &&
+              (tm_xla_is_tpu(view) || add_untold(view, &sums));
+    for (size_t i = 0; i < sums.values.n && ok; i++) {
+        const operator_key *key = (const operator_key *)sums.keys.keys.data + i;
+        const operator_sum *sum = (const operator_sum *)sums.values.data + i;
+        tm_cell *row = tm_table_add_row(part);
+        ok = row != NULL;
+        if (!ok)
+            break;
+        tm_cell_set_int(&row[P_SIDE], key->side);
+        tm_cell_set_int(&row[P_OPERATOR], key->name);
+        tm_cell_set_int(&row[P_RANK], view->timeline->rank);
+        tm_cell_set_int(&row[P_OCCURRENCES], sum->occurrences);
+        tm_cell_set_int(&row[P_TOTAL], sum->total_ns);
+        tm_cell_set_int(&row[P_SELF], sum->self_ns);
+    }
+    tm_keys_free(&sums.keys);
+    tm_vec_free(&sums.values);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* "scope/MatMul:MatMul" is a MatMul; "jit(f)/jit(main)/add:" and "jit(f)/add" are an add, of
+ * "dot_general[dimension_numbers=...]" the first part. */
+static tm_text type_of(tm_text name) {
+    const char *end = name.bytes + name.size, *begin = end;
+    while (begin > name.bytes && begin[-1] != ':')
+        begin--;
+    if (begin > name.bytes && begin < end)
+        return (tm_text){begin, (size_t)(end - begin)};
+    end -= begin > name.bytes; /* the colon at the end */
+    const char *bracket = memchr(name.bytes, '[', (size_t)(end - name.bytes));
+    end = bracket ? bracket : end;
+    for (begin = end; begin > name.bytes && begin[-1] != '/';)
+        begin--;
+    return (tm_text){begin, (size_t)(end - begin)};
+}
+
+static tm_status framework_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *part = tm_tables_find(tables, part_def.name);
+    tm_table *table = tm_tables_find(tables, operator_def.name);
+    for (size_t first = 0, end; first < part->n_rows; first = end) {
+        tm_over_ranks self;
+        const tm_cell *from = tm_table_row(part, first);
+        end = tm_over_ranks_end(part, first);
+        TM_TRY(tm_over_ranks_column(part, first, end, P_SELF, &self, err));
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[OCCURRENCES], tm_over_ranks_sum(part, first, end, P_OCCURRENCES));
+        tm_cell_set_int(&row[TOTAL], tm_over_ranks_sum(part, first, end, P_TOTAL));
+        tm_cell_set_int(&row[SELF], self.sum);
+        tm_cell_set_int(&row[RANKS], self.ranks);
+        tm_cell_set_int(&row[MAX_RANK_TIME], self.max);
+        tm_cell_set_int(&row[MAX_RANK], self.max_rank);
+        TM_TRY(tm_table_set_text(table, &row[SIDE_], side_words[from[P_SIDE].value.i], err));
+        TM_TRY(tm_set_named(names, from[P_OPERATOR].value.i, table, &row[OPERATOR], err));
+        if (row[OPERATOR].null)
+            continue;
+        tm_text type = type_of(tm_names_text(names, (uint32_t)from[P_OPERATOR].value.i));
+        TM_TRY(tm_table_set_bytes(table, &row[TYPE], type.bytes, type.size, err));
+    }
+    return TM_OK;
+}
+
+static side side_of(const tm_cell *row) {
+    return strcmp(row[SIDE_].value.text, side_words[HOST]) == 0 ? HOST : DEVICE;
+}
+
+/* A type's row, where it is new with zeros. */
+static tm_cell *row_of_type(tm_table *types, tm_names *texts, tm_vec *rows, const tm_cell *from,
+                            tm_error *err) {
+    char none = '\0';
+    const char *type = from[TYPE].null ? &none : from[TYPE].value.text;
+    uint32_t id = tm_names_intern_string(texts, type);
+    size_t at = (size_t)id * N_SIDES + side_of(from);
+    const uint32_t absent = UINT32_MAX;
+    while (id != TM_NAME_FAILED && rows->n <= at)
+        if (!tm_vec_append(rows, &absent, 1))
+            return NULL;
+    if (id == TM_NAME_FAILED)
+        return NULL;
+    uint32_t *number = (uint32_t *)rows->data + at;
+    if (*number != absent)
+        return tm_table_row(types, *number);
+    *number = (uint32_t)types->n_rows;
+    tm_cell *row = tm_table_add_row(types);
+    for (int c = T_OPERATORS; row && c <= T_SELF; c++)
+        tm_cell_set_int(&row[c], 0);
+    if (!row || tm_table_set_text(types, &row[T_SIDE], from[SIDE_].value.text, err) != TM_OK ||
+        tm_table_set_text(types, &row[T_TYPE], from[TYPE].null ? NULL : type, err) != TM_OK)
+        return NULL;
+    return row;
+}
+
+static bool sum_types(const tm_table *operators, tm_table *types, int64_t all_ns[N_SIDES],
+                      tm_error *err) {
+    tm_names *texts = tm_names_create();
+    tm_vec rows = TM_VEC(uint32_t);
+    bool ok = texts != NULL;
+    for (size_t i = 0; i < operators->n_rows && ok; i++) {
+        const tm_cell *from = tm_table_row(operators, i);
+        tm_cell *row = row_of_type(types, texts, &rows, from, err);
+        ok = row != NULL;
+        if (!ok)
+            break;
+        row[T_OPERATORS].value.i += !from[OPERATOR].null;
+        row[T_OCCURRENCES].value.i = tm_sum(row[T_OCCURRENCES].value.i, from[OCCURRENCES].value.i);
+        row[T_TOTAL].value.i = tm_sum(row[T_TOTAL].value.i, from[TOTAL].value.i);
+        row[T_SELF].value.i = tm_sum(row[T_SELF].value.i, from[SELF].value.i);
+        all_ns[side_of(from)] = tm_sum(all_ns[side_of(from)], from[SELF].value.i);
+    }
+    tm_names_destroy(texts);
+    tm_vec_free(&rows);
+    return ok;
+}
+
+static bool is_listed(const tm_table *table, const tm_cell *row, void *context) {
+    size_t *left = context;
+    (void)table;
+    side of = side_of(row);
+    left[of] -= left[of] > 0;
+    return left[of] > 0;
+}
+
+static tm_status framework_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    tm_table *operators = tm_tables_find(out, operator_def.name);
+    tm_table *types = tm_tables_find(out, type_def.name);
+    int64_t all_ns[N_SIDES] = {0};
+    size_t left[N_SIDES] = {LISTED + 1, LISTED + 1};
+    if (!sum_types(operators, types, all_ns, err))
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < operators->n_rows; i++) {
+        tm_cell *row = tm_table_row(operators, i);
+        tm_cell_set_ratio(&row[SHARE], 100.0, row[SELF].value.i, all_ns[side_of(row)]);
+    }
+    for (size_t i = 0; i < types->n_rows; i++) {
+        tm_cell *row = tm_table_row(types, i);
+        tm_cell_set_ratio(&row[T_SHARE], 100.0, row[T_SELF].value.i, all_ns[side_of(row)]);
+    }
+    tm_table_sort(types);
+    tm_table_top(types, SIZE_MAX);
+    tm_table_top(operators, SIZE_MAX);
+    tm_table_filter(operators, is_listed, left);
+    return TM_OK;
+}
+
+const tm_analysis tm_analysis_framework = {
+    .name = "framework",
+    .summary = "operators of TensorFlow and JAX by type, on the host and on the devices",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = framework_rank,
+    .merge = framework_merge,
+    .job = framework_job,
+};
