@@ -203,3 +203,11 @@ export function most(values: Iterable<number>): number {
   for (const value of values) if (value > found) found = value;
   return found;
 }
+
+/** Operations of floating point with an SI prefix: "54.4 TFLOP". */
+export function flop(value: number | null): string {
+  if (value === null) return NONE;
+  const step = value > 0 ? Math.min(6, Math.max(0, Math.floor(Math.log10(value) / 3))) : 0,
+    scaled = value / 1000 ** step;
+  return `${grouped(scaled, step === 0 ? 0 : digitsOf(scaled))}${SPACE}${["", "k", "M", "G", "T", "P", "E"][step]}FLOP`;
+}

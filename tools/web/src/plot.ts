@@ -120,6 +120,13 @@ export class Scales {
   }
 }
 
+/** A logarithmic axis that holds these values, from one power of ten to another. */
+export function decades(values: readonly number[]): { min: number; max: number } {
+  const low = Math.floor(Math.log10(f.least(values))),
+    high = Math.ceil(Math.log10(f.most(values)) + 1e-9);
+  return { min: 10 ** low, max: 10 ** Math.max(high, low + 1) };
+}
+
 /** Round values of an axis that has room for about @p n of them. */
 export function axisTicks(axis: Axis, n: number): number[] {
   if (axis.log) {

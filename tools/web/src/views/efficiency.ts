@@ -6,7 +6,7 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { deviceWord, severalRanks } from "../job";
-import type { Mark, PlotLine } from "../plot";
+import { decades, type Mark, type PlotLine } from "../plot";
 import { shapeLegend, symbolOf } from "../shapes";
 import { empty, heading, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
@@ -22,14 +22,6 @@ const KINDS = [
 const HEIGHT = 340,
   POINTS_MAX = 400;
 const SLOWEST = 1e4; // so many times as fast is the fastest that is drawn with it
-
-/** Operations of floating point with an SI prefix: "54.4 TFLOP". */
-function flop(value: number | null): string {
-  if (value === null) return f.NONE;
-  const step = value > 0 ? Math.min(6, Math.max(0, Math.floor(Math.log10(value) / 3))) : 0,
-    scaled = value / 1000 ** step;
-  return `${f.grouped(scaled, step === 0 ? 0 : f.digitsOf(scaled))}${f.SPACE}${["", "k", "M", "G", "T", "P", "E"][step]}FLOP`;
-}
 
 function finding(job: Job): [Child, string] {
   const table = job.table("efficiency.rank"),
@@ -114,7 +106,7 @@ function ranks(job: Job): HTMLElement {
         { column: "achieved_tflops", label: "in the steps" },
         { column: "kernel_tflops", label: "while its kernels run" },
         { column: "coverage_pct", label: "counted" },
-        { column: "flop", label: "operations", write: flop },
+        { column: "flop", label: "operations", write: f.flop },
         ...(table.known("reason") > 0 || table.rows.some((_, row) => table.text(row, "reason") !== null)
           ? ([{ column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" }] as const)
           : []),
@@ -124,12 +116,6 @@ function ranks(job: Job): HTMLElement {
 }
 
 // Roofline --------------------------------------------------------------------------------------------
-
-function decades(values: readonly number[]): { min: number; max: number } {
-  const low = Math.floor(Math.log10(f.least(values))),
-    high = Math.ceil(Math.log10(f.most(values)) + 1e-9);
-  return { min: 10 ** low, max: 10 ** Math.max(high, low + 1) };
-}
 
 /* Rate against operations a byte; lines are the peaks of the types of numbers. */
 function roofline(job: Job, charts: Charts): HTMLElement | null {
@@ -235,7 +221,7 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
     },
     { column: "achieved_tflops", label: "rate", after: (row) => (table.cell(row, "at_most") === true ? " at most" : "") },
     { column: "type" },
-    { column: "flop", label: "operations", write: flop },
+    { column: "flop", label: "operations", write: f.flop },
     { column: "flop_per_byte", label: "a byte", write: rate },
     { column: "bw_gbps", label: "bytes in time", write: rate },
     { column: "calls" },

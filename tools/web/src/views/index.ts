@@ -17,6 +17,7 @@ import { summary } from "./summary";
 import { tables } from "./tables";
 import { transfers } from "./transfers";
 import { whatif } from "./whatif";
+import { xla } from "./xla";
 import { timeline } from "../timeline";
 import type { View } from "../view";
 
@@ -31,6 +32,7 @@ export const reportViews: readonly View[] = [
   operators,
   kernels,
   efficiency,
+  xla,
   stacks,
   memory,
   input,

@@ -1,0 +1,275 @@
+/** XLA: which operations of its programs take the time, and what bounds them? */
+import { band, inlineBar, longName, spread } from "../cells";
+import { Charts } from "../chart";
+import type { Job, Table } from "../data";
+import { h, type Child } from "../dom";
+import * as f from "../format";
+import { grid, type GridColumn } from "../grid";
+import { deviceWord, severalRanks } from "../job";
+import { decades, type Mark, type PlotLine } from "../plot";
+import { shapeLegend, symbolOf } from "../shapes";
+import { heading, note, section, segmented } from "../ui";
+import type { Context, View } from "../view";
+import { filtered } from "./filtered";
+
+type Rows = "hlo.category" | "hlo.op" | "hlo.program";
+
+const KINDS = [
+  { key: "category", label: "categories", table: "hlo.category", name: "category" },
+  { key: "op", label: "operations", table: "hlo.op", name: "op" },
+  { key: "program", label: "programs", table: "hlo.program", name: "program" },
+] as const;
+const SIDES = [
+  ["device", "on the devices"],
+  ["host", "on the hosts"],
+] as const;
+const HEIGHT = 340;
+const BOUNDS = ["compute", "memory", "communication"];
+
+const rate = (value: number) => f.grouped(value, f.digitsOf(value));
+
+/** Whether the traces tell what operations compute and move. */
+function tellsWork(job: Job): boolean {
+  return job.table("hlo.rank").sum("told_pct") > 0;
+}
+
+function kindsOf(job: Job) {
+  const categories = job.table("hlo.category");
+  return KINDS.filter(({ key }) => key !== "category" || categories.rows.some((_, row) => categories.text(row, "category") !== null));
+}
+
+function finding(job: Job): [Child, string] {
+  const kind = kindsOf(job)[0]!,
+    table = job.table<Rows>(kind.table),
+    ranks = job.table("hlo.rank"),
+    device = deviceWord(job);
+  const name = table.text(0, kind.name) ?? "What the trace does not name";
+  const [flops, bytes] = [ranks.median("peak_pct"), ranks.median("peak_bw_pct")];
+  return [
+    `${name} takes ${f.percent(table.num(0, "share_pct"))} of the time of XLA’s operations`,
+    !tellsWork(job)
+      ? "The traces tell neither what operations compute and move, nor what the devices can."
+      : flops === null || bytes === null
+        ? `The traces do not tell what the ${device}s can do at most.`
+        : `While they run, the ${device}s compute at ${f.percent(flops, 1)} of their peak and use ${f.percent(bytes, 1)} of their memory’s bandwidth.`,
+  ];
+}
+
+function figures(job: Job): HTMLElement {
+  const table = job.table("hlo.rank"),
+    of = (column: "achieved_tflops" | "bw_gbps" | "told_pct" | "self_ns", label: string, write: (value: number) => string) => {
+      const value = table.median(column);
+      return {
+        label,
+        doc: table.columns[table.place(column)]?.doc ?? "",
+        value: value === null ? f.NONE : write(value),
+        below: spread(job, "hlo.rank", column, write),
+      };
+    };
+  return band([
+    of("self_ns", "Operations run for", (value) => f.time(value)),
+    of("achieved_tflops", "They compute", (value) => `${f.flop(value * 1e12)}/s`),
+    of("bw_gbps", "They move", (value) => `${rate(value)}${f.SPACE}GB/s`),
+    of("told_pct", "FLOP and bytes told of", (value) => f.percent(value, 1)),
+  ]);
+}
+
+/* The roofs that all devices have in common, null where they differ or are not told. */
+function roofs(job: Job): { tflops: number; gbps: number } | null {
+  const table = job.table("hlo.rank"),
+    [tflops, gbps] = [table.least("peak_tflops"), table.least("peak_bw_gbps")];
+  const same = tflops !== null && gbps !== null && table.most("peak_tflops") === tflops && table.most("peak_bw_gbps") === gbps;
+  return same && table.known("peak_tflops") === table.n ? { tflops, gbps } : null;
+}
+
+/* Rate against operations a byte: under the slope memory is the bound, under the level computing. */
+function roofline(job: Job, charts: Charts): HTMLElement | null {
+  const table = job.table("hlo.op"),
+    num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.num(row, column) ?? 0;
+  const rows = table.rows.map((_, row) => row).filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
+    peak = roofs(job);
+  if (rows.length === 0) return null;
+  const longest = f.most(rows.map((row) => num(row, "self_ns"))),
+    ridge = peak && (1e3 * peak.tflops) / peak.gbps;
+  const x = decades([...rows.map((row) => num(row, "flop_per_byte")), ...(ridge ? [ridge] : [])]),
+    y = decades([...rows.map((row) => num(row, "achieved_tflops")), ...(peak ? [peak.tflops] : [])]);
+  const shape = (row: number) => {
+    const bound = BOUNDS.indexOf(table.text(row, "bound") ?? "");
+    return bound < 0 ? BOUNDS.length : bound;
+  };
+  const shapes = [...new Set(rows.map(shape))].sort((a, b) => a - b),
+    bottom = peak && Math.max(x.min, (1e3 * y.min) / peak.gbps);
+  return section(
+    "What bounds operations",
+    note(
+      "A point is an operation; a larger one takes more time. No operation can be above the line: on its slope the device’s memory gives no more, on its level the device computes no more, which only numbers of 16 bits come near.",
+    ),
+    shapeLegend(
+      shapes.map((n) => ({ shape: n, label: BOUNDS[n] ?? "not known" })),
+      "compute",
+    ),
+    charts.add({
+      label: `Rate of ${f.count(rows.length, "operation")} against operations of floating point a byte; the table has them`,
+      height: HEIGHT,
+      tip: (mark) => {
+        const row = rows[mark]!,
+          memory = table.num(row, "peak_bw_pct");
+        return [
+          h("b", null, longName(table.text(row, "op"))),
+          h("br"),
+          `${table.text(row, "category") ?? "no category"}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${memory === null ? "" : `, ${f.percent(memory, 1)} of the memory’s bandwidth`}`,
+          h("br"),
+          `${f.significant(num(row, "flop_per_byte"))} operations a byte, ${f.time(num(row, "self_ns"))}`,
+        ];
+      },
+      plot: (theme) => ({
+        x: {
+          name: "operations of floating point a byte",
+          log: true,
+          lines: true,
+          write: (value) => String(Number(value.toPrecision(1))),
+          ...x,
+        },
+        y: { name: "TFLOP/s", log: true, write: (value) => String(Number(value.toPrecision(1))), ...y },
+        lines:
+          peak && ridge && bottom
+            ? [
+                {
+                  points: [
+                    [bottom, (bottom * peak.gbps) / 1e3],
+                    [ridge, peak.tflops],
+                    [x.max, peak.tflops],
+                  ],
+                  color: theme["ink-2"],
+                  width: 1.5,
+                  dash: [6, 4],
+                  labelled: "end",
+                  label: `${f.significant(peak.tflops)} TFLOP/s, ${f.significant(peak.gbps)} GB/s`,
+                } satisfies PlotLine,
+              ]
+            : [],
+        marks: rows.map(
+          (row): Mark => ({
+            at: [num(row, "flop_per_byte"), num(row, "achieved_tflops")],
+            path: symbolOf(shape(row)),
+            size: 7 + 11 * Math.sqrt(num(row, "self_ns") / longest),
+            fill: theme.compute,
+            edge: theme["ink-2"],
+            edgeWidth: 0.8,
+            opacity: 0.85,
+          }),
+        ),
+      }),
+    }),
+  );
+}
+
+function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "program"): GridColumn<Rows>[] {
+  const longest = f.most([1, ...table.nums("self_ns").map((value) => value ?? 0)]),
+    unit = f.timeUnit([longest]),
+    digits = f.columnDigits([longest], unit);
+  const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<Rows> => ({
+    column,
+    label,
+    draw: (row) => longName(table.text(row, column)),
+  });
+  return [
+    text(name, name === "op" ? "operation" : name),
+    ...(name === "op" ? [text("category", "category"), text("program", "program"), text("origin", "from"), text("shape", "makes")] : []),
+    {
+      column: "self_ns",
+      label: "own time",
+      draw: (row) => inlineBar(table.num(row, "self_ns"), longest, f.scaled(table.num(row, "self_ns"), unit, digits)),
+    },
+    { column: "share_pct", label: "of all" },
+    { column: "occurrences", label: "runs" },
+    ...(tellsWork(job)
+      ? ([
+          { column: "bound", label: "bound by" },
+          { column: "achieved_tflops", label: "rate", write: (value: number) => `${f.flop(value * 1e12)}/s` },
+          { column: "peak_pct", label: "of the peak" },
+          { column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` },
+          { column: "peak_bw_pct", label: "of its bandwidth" },
+          { column: "flop", label: "operations", write: f.flop },
+          { column: "flop_per_byte", label: "a byte", write: rate },
+          { column: "async_ns", label: "beside others" },
+        ] as const)
+      : []),
+    ...(severalRanks(job) ? ([{ column: "ranks" }, { column: "max_rank", label: "slowest rank" }] as const) : []),
+  ];
+}
+
+function operations(context: Context): HTMLElement {
+  const { job, params } = context,
+    kinds = kindsOf(job),
+    kind = kinds.find((each) => each.key === params.get("by")) ?? kinds[0]!,
+    table = job.table<Rows>(kind.table);
+  return section(
+    "Operations",
+    note(
+      "Own time leaves out what runs inside of a loop. What ends in -done waits for what its -start began: the core runs nothing else then.",
+    ),
+    filtered<Rows>(
+      context,
+      table,
+      { first: 20, columns: columnsOf(job, table, kind.name) },
+      segmented(
+        "Rows",
+        kinds.map((each) => [each.key, each.label] as const),
+        kind.key,
+        (v) => context.redraw({ by: v === kinds[0]!.key ? null : v, sort: null }),
+      ),
+    ),
+  );
+}
+
+/* Operators of TensorFlow or JAX, by type. */
+function framework(context: Context): HTMLElement | null {
+  const { job, params } = context,
+    table = job.table("framework.type");
+  const sides = SIDES.filter(([side]) => table.rows.some((_, row) => table.text(row, "side") === side && table.text(row, "type") !== null));
+  if (sides.length === 0) return null;
+  const side = sides.find(([key]) => key === params.get("side"))?.[0] ?? sides[0]![0],
+    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "side") === side);
+  const longest = f.most([1, ...rows.map((row) => table.num(row, "self_ns") ?? 0)]),
+    unit = f.timeUnit([longest]),
+    digits = f.columnDigits([longest], unit);
+  return section(
+    "Operators of the framework",
+    note("By type; on the devices what ran there for them. Single ones are in the table framework.operator."),
+    sides.length > 1 ? segmented("Where", sides, side, (v) => context.redraw({ side: v === sides[0]![0] ? null : v })) : null,
+    grid(table, {
+      rows,
+      first: 15,
+      columns: [
+        { column: "type", draw: (row) => (table.text(row, "type") === null ? "none told" : longName(table.text(row, "type"))) },
+        {
+          column: "self_ns",
+          label: "own time",
+          draw: (row) => inlineBar(table.num(row, "self_ns"), longest, f.scaled(table.num(row, "self_ns"), unit, digits)),
+        },
+        { column: "share_pct", label: "of all" },
+        { column: "total_ns", label: "whole time" },
+        { column: "occurrences", label: "runs" },
+        { column: "operators" },
+      ],
+    }),
+  );
+}
+
+export const xla: View = {
+  id: "xla",
+  title: "XLA",
+  group: "Inside a rank",
+  needs: ["hlo.rank", "hlo.op", "hlo.category", "hlo.program", "framework.type"],
+  shown: (job) => job.rowsOf("hlo.rank") > 0 || job.rowsOf("framework.type") > 0,
+  render(root, context) {
+    const { job } = context,
+      charts = new Charts(),
+      compiled = job.rowsOf("hlo.rank") > 0;
+    if (compiled) root.append(heading(...finding(job)), figures(job), roofline(job, charts) ?? "", operations(context));
+    else root.append(heading("Operators of TensorFlow", "Nothing of it was compiled by XLA."));
+    root.append(framework(context) ?? "");
+    return charts.dispose;
+  },
+};
