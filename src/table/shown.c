@@ -31,19 +31,31 @@ tm_shown_unit tm_shown_choose(const tm_column *column, double largest) {
     return time_units[u];
 }
 
+/* Units, and how names that carry them end. */
+static const char *const suffixes[][2] = {
+    {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
+    {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};
+enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
+
+static bool ends_with(const char *name, const char *suffix) {
+    size_t length = strlen(name), size = strlen(suffix);
+    return length > size && strcmp(name + length - size, suffix) == 0;
+}
+
+const char *tm_shown_unit_of_name(const char *name) {
+    for (size_t s = 0; s < N_SUFFIXES; s++)
+        if (ends_with(name, suffixes[s][1]))
+            return suffixes[s][0];
+    return "";
+}
+
 void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SHOWN_MAX]) {
-    static const char *const suffixes[][2] = {
-        {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
-        {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};
     size_t length = strlen(column->name);
-    for (size_t s = 0; s < sizeof suffixes / sizeof *suffixes; s++) {
-        size_t size = strlen(suffixes[s][1]);
-        if (strcmp(column->unit, suffixes[s][0]) == 0 && length > size &&
-            strcmp(column->name + length - size, suffixes[s][1]) == 0) {
-            length -= size;
+    for (size_t s = 0; s < N_SUFFIXES; s++)
+        if (strcmp(column->unit, suffixes[s][0]) == 0 && ends_with(column->name, suffixes[s][1])) {
+            length -= strlen(suffixes[s][1]);
             break;
         }
-    }
     snprintf(out, TM_SHOWN_MAX, "%.*s%s%s", (int)length, column->name, unit.name[0] ? " " : "",
              unit.name);
 }

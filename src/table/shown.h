@@ -34,6 +34,9 @@ double tm_shown_time(const tm_column *column, const tm_cell *cell);
  */
 void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SHOWN_MAX]);
 
+/** The unit that the end of a column's name says ("_ns"), or "". */
+const char *tm_shown_unit_of_name(const char *name);
+
 /**
  * One value. Null is "-", bools are yes and no. Times have three decimals (none in ns), percents
  * one, other reals four significant digits, and all before the point from 10000 on, since engineers

@@ -76,6 +76,11 @@ WRONG = [
     (['diff', 'a.h5'], 'tmerge diff needs two stores; see --help'),
     (['diff', 'a.h5', 'b.h5', 'c.h5'], 'tmerge diff needs two stores; see --help'),
     (['diff', 'a.h5', 'b.h5', '--json', '--csv'], '--json and --csv exclude each other'),
+    (['query'], 'tmerge query needs a store and a statement, in quotes; see --help'),
+    (['query', 'a.h5', 'SELECT', '1'],
+     'tmerge query needs a store and a statement, in quotes; see --help'),
+    (['query', 'a.h5', 'SELECT 1', '--json', '--csv'], '--json and --csv exclude each other'),
+    (['query', 'a.h5', 'SELECT 1', '--timeout=0'], '--timeout takes a number from 1 to 16777216'),
     (['gate', 'a.h5', 'b.h5'], 'tmerge gate needs a limit, such as --max step=+2%'),
     (['gate', 'a.h5', 'b.h5', '--max', 'step=2%'],
      "'step=2%' is no limit such as step=+2%: a figure (step, compute, comm, exposed, idle, wait, "
@@ -127,7 +132,7 @@ def test_help_of_each_command_names_its_options():
 def test_every_command_of_the_list_has_help_that_names_each_option_once():
     for name in COMMANDS:
         done = tmerge(name, '--help').expect(0)
-        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n(?:A (?:TRACE|run)[^\n]+\n)?\n', done.out), done.out)
+        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n(?:(?:A (?:TRACE|run)|The statement)[^\n]+\n)?\n', done.out), done.out)
         rows = re.findall(r'^  (?:-(\w), |    )--([a-z-]+) +(?:[A-Z.,a-z0-9]+ +)?\S', done.out, re.M)
         # The text of an option goes on below where it began.
         begins = [line for line in done.out.split('\n\n')[2].splitlines() if line.startswith(('  -', '      --'))]
@@ -250,12 +255,13 @@ def test_an_operand_named_like_a_command_needs_only_the_command_before_it():
 def test_list_names_every_table_and_doc_defines_every_column():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
-    listed = re.findall(r'^    (\w+\.\w+) ', tmerge('list').expect(0).out, re.M)
-    stored = [name for name in listed if not name.startswith('diff.')]
+    listed = re.findall(r'^    (\w+\.\w+|events) ', tmerge('list').expect(0).out, re.M)
+    stored = [name for name in listed if not name.startswith(('diff.', 'events'))]
     equal(sorted(stored), sorted(tables('tmerge.h5')))
     shown = tmerge('show', 'tmerge.h5', '--csv', *stored).expect(0).out
     shown += tmerge('diff', 'tmerge.h5', 'tmerge.h5', '--csv').expect(0).out
     shown += tmerge('gate', 'tmerge.h5', 'tmerge.h5', '--max=step=+2%', '--csv').expect(7).out
+    shown += tmerge('query', 'tmerge.h5', 'SELECT * FROM events', '--csv').expect(0).out
     doc = tmerge('list', '--doc').expect(0).out
     for table in doc.split('\n\n'):
         lines = table.splitlines()

@@ -43,6 +43,7 @@ ROOMS_OF_SRC = {
     "store": {"base", "timeline", "table", "store"},
     "report": {"base", "timeline", "table", "match", "waits", "report"},
     "export": {"base", "timeline", "table", "export"},
+    "sql": {"base", "timeline", "table", "sql"},
 }
 # The generator shares nothing with what reads its jobs: a mistake made twice would go unseen.
 ROOMS_OF_SYNTH = {
@@ -55,7 +56,7 @@ ROOMS_OF_SYNTH = {
 # Libraries whose headers are not for every room; a room of src by its name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
-SQLITE_ROOMS = {"readers/nsys", "tools", "synth/formats"}
+SQLITE_ROOMS = {"readers/nsys", "sql", "tools", "synth/formats"}
 CJSON_ROOMS = {"readers/kineto", "readers/nsys", "readers/rocprof", "readers/xplane", "match",
                "analysis/job", "analysis/shared", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
@@ -104,7 +105,7 @@ def library_problem(room, name):
     if name == "mpi.h" and room not in MPI_ROOMS:
         return "only mpi and tools see MPI"
     if name == "sqlite3.h" and room not in SQLITE_ROOMS:
-        return "only src/readers/nsys and tools see SQLite"
+        return "only src/readers/nsys, src/sql and tools see SQLite"
     if Path(name).name == "cJSON.h" and room not in CJSON_ROOMS:
         return "cJSON is for documents, not for this room"
     return None

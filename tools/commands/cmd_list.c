@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "command.h"
 #include "console.h"
+#include "sql/sql.h"
 #include "tmerge/analysis.h"
 #include "tmerge/diff.h"
 #include "tmerge/export.h"
@@ -43,6 +44,8 @@ static void print_overview(void) {
     puts("\nTables of tmerge diff");
     for (size_t i = 0; i < n_diffs; i++)
         printf("    %-20s %s\n", diffs[i]->name, diffs[i]->doc);
+    puts("\nTable of tmerge query, besides all of the analyses");
+    printf("    %-20s %s\n", tm_sql_events.name, tm_sql_events.doc);
     puts("\nFormats of tmerge export");
     for (size_t i = 0; i < n_exports; i++)
         printf("  %-11s %s\n", exports[i]->name, exports[i]->summary);
@@ -67,6 +70,7 @@ static tm_status print_docs(const char *name, bool *found, tm_error *err) {
             ok = add_def(&defs, analyses[i]->tables[t], name);
     for (size_t i = 0; i < n_diffs && ok; i++)
         ok = add_def(&defs, diffs[i], name);
+    ok = ok && add_def(&defs, &tm_sql_events, name);
     char *text = NULL;
     *found = defs.n > 0;
     tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, &text, err) : tm_fail_memory(err);

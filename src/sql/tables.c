@@ -1,0 +1,183 @@
+/* Result tables as virtual tables of SQLite. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "sql/source.h"
+
+typedef struct table {
+    sqlite3_vtab base; /* first, as SQLite asks */
+    tm_sql_source *source;
+    size_t at; /* which of the source's tables */
+} table;
+
+typedef struct cursor {
+    sqlite3_vtab_cursor base;
+    const tm_table *rows;
+    size_t row, end;
+} cursor;
+
+static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv,
+                         sqlite3_vtab **out, char **message) {
+    (void)message;
+    table *made = sqlite3_malloc(sizeof *made);
+    if (!made)
+        return SQLITE_NOMEM;
+    *made = (table){.source = aux, .at = argc > 3 ? (size_t)strtoul(argv[3], NULL, 10) : 0};
+    int code = tm_sql_declare(db, made->source->tables.tables[made->at].def);
+    if (code != SQLITE_OK)
+        sqlite3_free(made);
+    else
+        *out = &made->base;
+    return code;
+}
+
+static int disconnect(sqlite3_vtab *made) {
+    sqlite3_free(made);
+    return SQLITE_OK;
+}
+
+/* The leading keys that are whole numbers: by these rows ascend in most tables. */
+static int keys_of(const tm_table_def *def, int columns[TM_SQL_KEYS_MAX]) {
+    int n = 0;
+    while (n < def->n_keys && n < TM_SQL_KEYS_MAX && def->columns[n].type == TM_INT) {
+        columns[n] = n;
+        n++;
+    }
+    return n;
+}
+
+/* Each key that is given leaves a tenth of the rows, for want of better knowledge. */
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
+    const table *t = (const table *)base;
+    const tm_table_def *def = t->source->tables.tables[t->at].def;
+    int columns[TM_SQL_KEYS_MAX], n_equal[TM_SQL_KEYS_MAX], n_other[TM_SQL_KEYS_MAX],
+        n = keys_of(def, columns);
+    size_t n_rows = 0;
+    tm_error ignored;
+    if (tm_store_table_rows(t->source->store, def->name, &n_rows, &ignored) != TM_OK)
+        n_rows = 1;
+    double left = (double)n_rows + 1.0;
+    int code = tm_sql_plan(info, columns, n, n_equal, n_other);
+    for (int k = 0; k < n && code == SQLITE_OK && n_equal[k] > 0; k++)
+        left /= 10.0;
+    info->estimatedCost = left;
+    info->estimatedRows = (sqlite3_int64)left + 1;
+    return code;
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    (void)base;
+    cursor *c = sqlite3_malloc(sizeof *c);
+    if (!c)
+        return SQLITE_NOMEM;
+    *c = (cursor){.rows = NULL};
+    *out = &c->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base) {
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+/* A place among the rows: before those that have these keys, or behind them. */
+typedef struct border {
+    const tm_sql_range *ranges;
+    int n_keys;
+    bool behind;
+} border;
+
+/* Null stands last. */
+static bool is_before(const void *element, const void *key) {
+    const tm_cell *row = element;
+    const border *b = key;
+    for (int k = 0; k < b->n_keys; k++) {
+        const tm_sql_range *r = &b->ranges[k];
+        if (row[k].null || row[k].value.i > r->most)
+            return false;
+        if (row[k].value.i < r->least)
+            return true;
+        if (r->least != r->most)
+            return b->behind;
+    }
+    return b->behind;
+}
+
+static size_t bisect(const tm_table *rows, const border *b) {
+    return tm_bisect(rows->cells, rows->n_rows, (size_t)rows->def->n_columns * sizeof *rows->cells,
+                     b, is_before);
+}
+
+/* Of keys that are given as one value each the rows stand together, and so do those of a range of
+ * the next. A table of one row may have keys that are null. */
+static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n_values,
+                  sqlite3_value **values) {
+    (void)number;
+    cursor *c = (cursor *)base;
+    const table *t = (const table *)base->pVtab;
+    int columns[TM_SQL_KEYS_MAX];
+    tm_sql_range ranges[TM_SQL_KEYS_MAX];
+    c->rows = tm_sql_table(t->source, t->at);
+    if (!c->rows)
+        return SQLITE_IOERR;
+    int n = keys_of(c->rows->def, columns), used = 0, n_sorted = t->source->n_sorted[t->at];
+    for (int k = 0; k < n; k++)
+        ranges[k] = (tm_sql_range){INT64_MIN, INT64_MAX};
+    tm_sql_ranges(plan, n_values, values, ranges);
+    while (used < n_sorted && ranges[used].least == ranges[used].most)
+        used++;
+    if (used < n_sorted && (ranges[used].least > INT64_MIN || ranges[used].most < INT64_MAX))
+        used++;
+    c->row = 0;
+    c->end = c->rows->n_rows;
+    if (used > 0) {
+        c->row = bisect(c->rows, &(border){ranges, used, false});
+        c->end = bisect(c->rows, &(border){ranges, used, true});
+    }
+    return SQLITE_OK;
+}
+
+static int next(sqlite3_vtab_cursor *base) {
+    ((cursor *)base)->row++;
+    return SQLITE_OK;
+}
+
+static int is_at_end(sqlite3_vtab_cursor *base) {
+    const cursor *c = (const cursor *)base;
+    return c->row >= c->end;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int at) {
+    const cursor *c = (const cursor *)base;
+    const tm_cell *cell = &tm_table_row(c->rows, c->row)[at];
+    if (cell->null)
+        sqlite3_result_null(out);
+    else if (c->rows->def->columns[at].type == TM_TEXT)
+        sqlite3_result_text(out, cell->value.text, -1, SQLITE_STATIC);
+    else if (c->rows->def->columns[at].type == TM_REAL)
+        sqlite3_result_double(out, cell->value.r);
+    else
+        sqlite3_result_int64(out, cell->value.i);
+    return SQLITE_OK;
+}
+
+static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
+    *out = (sqlite3_int64)((const cursor *)base)->row;
+    return SQLITE_OK;
+}
+
+const sqlite3_module tm_sql_table_module = {
+    .xCreate = connect_table,
+    .xConnect = connect_table,
+    .xBestIndex = best_index,
+    .xDisconnect = disconnect,
+    .xDestroy = disconnect,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter,
+    .xNext = next,
+    .xEof = is_at_end,
+    .xColumn = column,
+    .xRowid = row_id,
+};

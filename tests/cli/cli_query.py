@@ -1,0 +1,182 @@
+"""What tmerge query answers: against what is worked out by hand, the events as the CSV export has
+them, and the tables as tmerge show has them. It reads the store and nothing else."""
+import csv
+import io
+import json
+import os
+import shutil
+
+from common import (BASE_NS, content, equal, event, files, holds, kernel, lacks, main, merged, put,
+                    synth, tables, tmerge, trace)
+from jobs import store
+
+import h5py
+
+
+def ask(path, text, *more):
+    done = tmerge('query', path, text, *more, '--json').expect(0)
+    equal(done.err, '', 'standard error')
+    return json.loads(done.out)['tables']['query']
+
+
+def answer(path, text, *more):
+    return [tuple(row.values()) for row in ask(path, text, *more)['rows']]
+
+
+def test_the_events_of_a_small_job_are_those_worked_out_by_hand():
+    # The kernel begins 20 us after its launch; rank 1's copy of 4,000 ns moves 4,096 bytes.
+    launch = event('cudaLaunchKernel', 'cuda_runtime', 100, 5, correlation=9)
+    put('rank0.json', trace([launch, kernel('gemm', 120, 50.5, correlation=9)], 0))
+    copy = dict(kernel('Memcpy HtoD', 171, 4, bytes=4096), cat='gpu_memcpy')
+    put('rank1.json', trace([copy, kernel('gemm', 180, 2)], 1))
+    merged('rank0.json', 'rank1.json')
+    equal(answer('tmerge.h5', 'SELECT event, rank, track, stream, category, role, step, '
+                 f'begin_ns - {BASE_NS}, duration_ns, name, launch, bytes FROM events'),
+          [(0, 0, 'gpu', 7, 'kernel', 'compute', 0, 120000, 50500, 'gemm', 1, None),
+           (1, 0, 'cpu', None, 'cuda_runtime', None, 0, 100000, 5000, 'cudaLaunchKernel', None, None),
+           (2, 1, 'gpu', 7, 'gpu_memcpy', 'memory', 0, 171000, 4000, 'Memcpy HtoD', None, 4096),
+           (3, 1, 'gpu', 7, 'kernel', 'compute', 0, 180000, 2000, 'gemm', None, None)])
+    # A join goes by the number of the event: 120,000 - 100,000 ns.
+    equal(answer('tmerge.h5', 'SELECT k.begin_ns - l.begin_ns FROM events k JOIN events l '
+                 'ON l.event = k.launch'), [(20000,)])
+    found = ask('tmerge.h5', 'SELECT name, sum(duration_ns) AS total_ns, avg(duration_ns) a, '
+                "NULL AS nil, x'ff' AS total_ns FROM events WHERE role = 'compute' GROUP BY name")
+    equal(found['columns'], [{'name': n, 'type': t, 'unit': u} for n, t, u in
+                             [('name', 'text', ''), ('total_ns', 'int', 'ns'), ('a', 'real', ''),
+                              ('nil', 'int', ''), ('total_ns_2', 'text', '')]])
+    equal(list(found['rows'][0].values()), ['gemm', 52500, 26250.0, None, 'ff'])
+    text = tmerge('query', 'tmerge.h5', 'SELECT name, duration_ns FROM events WHERE rank = 0').out
+    equal(text, 'name              duration us\ngemm                   50.500\n'
+                'cudaLaunchKernel        5.000\n')
+
+
+def test_events_are_those_that_the_csv_export_writes():
+    synth('job', ranks=8, ranks_per_host=4, steps=2, tp=2, offset_us=500, comms_id=True, seq=True)
+    merged('job', '-o', 'job.h5')
+    tmerge('export', 'job.h5', '--format=csv', '-o', 'job.csv').expect(0)
+    begin = tables('job.h5', 'job.job')['job.job'][0]['begin_ns']
+    columns = ('rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,'
+               'collective,"group",operation,wait_ns')
+    asked = columns.replace('begin_ns', f'begin_ns - {begin}').replace('"group"', 'process_group')
+    found = tmerge('query', 'job.h5', f'SELECT {asked} FROM events', '--csv').expect(0).out
+    with open('job.csv', newline='', encoding='utf-8') as file:
+        expected = list(csv.reader(file))
+    found = list(csv.reader(io.StringIO(found, newline='')))
+    holds(len(expected) > 10000, 'a small job')  # so many that the query runs anew for each pass
+    equal(found[0][9], f'begin_ns - {begin}')
+    equal(found[1:], expected[1:])
+
+
+def test_tables_are_those_that_show_prints_by_both_of_their_names():
+    path = store('groups')
+    for place, (name, shown) in enumerate(tables(path).items()):
+        columns = ', '.join(f'"{column}"' for column in shown[0]) if shown else '*'
+        expected = [tuple(int(v) if isinstance(v, bool) else v for v in row.values())
+                    for row in shown]
+        spelling = f'"{name}"' if place % 2 else name.replace('.', '_')
+        equal(answer(path, f'SELECT {columns} FROM {spelling}'), expected, spelling)
+    listed = json.loads(tmerge('query', path, '--json').expect(0).out)['tables']['query.tables']
+    equal([row['table'] for row in listed['rows']],
+          ['events'] + [name.replace('.', '_') for name in tables(path)])
+
+
+# Conditions by which events and tables are found; a + before the column keeps them from that.
+FOUND = [('events', c) for c in (
+    '{}rank = 3', '{}rank IN (1, 5, 99)', '{}rank > 5.5', '{}rank <= 2 AND {}rank > 0', '{}rank = NULL',
+    '{}rank > -1e300 AND {}rank < 1e300', '{}begin_ns >= {middle}', '{}begin_ns < {middle} AND {}rank = 2',
+    '{}begin_ns BETWEEN {middle} AND {middle} + 1000000', '{}begin_ns >= {middle}.5', '{}event = 77',
+    '{}event IN (5, 12000, 1000000)', '{}event > 9000 AND {}rank = 7', '{}rank > 5 AND {}rank < 5')] + [
+        ('overlap_step', '{}rank = 3'), ('overlap_step', '{}rank = 3 AND {}step >= 1'),
+        ('overlap_step', '{}rank > 3 AND {}step = 1'), ('idle_gap', '{}rank = 1'),
+        ('stragglers_rank', '{}rank >= 14')]
+
+
+def test_what_is_found_by_a_key_is_what_looking_at_every_row_finds():
+    path = store('groups')
+    first, last = answer(path, 'SELECT min(begin_ns), max(begin_ns) FROM events')[0]
+    some = 0
+    for table, condition in FOUND:
+        count = f'SELECT count(*), sum(rank) FROM {table} WHERE '
+        by_key, by_look = (answer(path, count + condition.replace('{middle}', str((first + last) // 2))
+                                  .replace('{}', sign)) for sign in ('', '+'))
+        equal(by_key, by_look, condition)
+        some += by_key[0][0] > 0
+    holds(some >= len(FOUND) - 4, f'{some} of {len(FOUND)} find anything')
+    equal(answer(path, 'SELECT count(*) FROM (SELECT rank < lag(rank) OVER () AS back FROM '
+                 '(SELECT rank FROM events ORDER BY rank)) WHERE back'), [(0,)])
+
+
+def test_one_rank_is_read_without_the_others():
+    shutil.copy(store('long'), 'long.h5')
+    os.chmod('long.h5', 0o600)
+    with h5py.File('long.h5', 'r') as file:
+        begin = file['events/begin_ns'].id
+        holds(begin.get_num_chunks() > 1, 'one chunk')
+        last = begin.get_chunk_info(begin.get_num_chunks() - 1)
+    data = bytearray(content('long.h5'))
+    data[last.byte_offset + last.size // 2] ^= 1
+    put('long.h5', bytes(data))
+    text = 'SELECT count(*) FROM events'
+    tmerge('query', 'long.h5', text + ' WHERE rank = 0').expect(0)
+    done = tmerge('query', 'long.h5', text).expect(3)
+    holds('the store is damaged' in done.err, done.err)
+
+
+ONLY_READS = ', and a query only reads the store'
+# What is refused, with status 2: SQL, and what is said of it.
+REFUSED = [
+    ("ATTACH 'other.db' AS o", 'the statement would open another file' + ONLY_READS),
+    ('PRAGMA query_only = 0', 'the statement would use a PRAGMA' + ONLY_READS),
+    ("SELECT load_extension('x')", 'the statement would load an extension' + ONLY_READS),
+    ('BEGIN', 'the statement would begin or end a transaction' + ONLY_READS),
+    ('SAVEPOINT s', 'the statement would begin or end a transaction' + ONLY_READS),
+    ('CREATE TEMP TABLE t(a)', 'the statement would write, or ask SQLite itself' + ONLY_READS),
+    ('DROP TABLE job_rank', 'the statement would write, or ask SQLite itself' + ONLY_READS),
+    ('INSERT INTO job_rank(rank) VALUES (1)',
+     'the statement would write, or ask SQLite itself' + ONLY_READS),
+    ("SELECT * FROM pragma_table_info('events')",
+     'the statement would write, or ask SQLite itself' + ONLY_READS),
+    ('DELETE FROM events', 'table events may not be modified'),
+    ("VACUUM INTO 'other.db'", 'this is no query: it begins with SELECT, WITH or VALUES'),
+    ('', 'this is no query: it begins with SELECT, WITH or VALUES'),
+    ('SELECT 1; SELECT 2', 'more than one statement: one at a time'),
+    ("SELECT readfile('other')", "no such function: readfile; at character 8: readfile('other')"),
+    ("SELECT 'a", 'unrecognized token: "\'a"; at character 8: \'a'),
+    ('SELECT "é", rnak FROM job_rank', 'no such column: é; at character 8: "é", rnak FROM job_rank'),
+    ('SELECT * FROM "job.rnak"',
+     'no such table: job.rnak (did you mean job.rank?); tmerge query STORE lists them'),
+    ('SELECT zeroblob(2000000000)', 'string or blob too big'),
+]
+ENDLESS = 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) '
+
+
+def test_it_refuses_to_write_to_read_other_files_and_to_take_all_there_is():
+    path = store('two')
+    put('other', 'secret')
+    before = content(path)
+    for text, message in REFUSED:
+        tmerge('query', path, text).fails(2, message)
+    tmerge('query', path, ENDLESS + 'SELECT count(*) FROM c', '--timeout=1').fails(
+        2, 'the query takes more than 1 s of processor time; --timeout allows more')
+    tmerge('query', path, ENDLESS + 'SELECT hex(randomblob(9999)) r FROM c ORDER BY r',
+           '--memory=40').fails(2, 'the query needs more than 40 MiB of memory; --memory allows more')
+    equal(files(), ['other'], 'files')
+    holds(content(path) == before, 'the store has changed')
+    tmerge('query', 'missing.h5', 'SELECT 1').expect(3)
+    tmerge('query', 'other', 'SELECT 1').expect(3)
+
+
+def test_one_process_answers_in_any_width_and_what_is_asked_is_no_file():
+    path = store('two')
+    text = 'SELECT * FROM overlap_rank -- ;'
+    alone = tmerge('query', path, text).expect(0).out
+    equal(tmerge('query', path, text, n=2).expect(0).out, alone)
+    for width in (80, 120, 200):
+        out = tmerge('query', path, text, env={'COLUMNS': width}).expect(0).out
+        holds(max(map(len, out.splitlines())) <= width, out)
+        holds(all(line.split()[0] in ('rank', '0', '1') for line in out.splitlines() if line), out)
+    lacks(tmerge('query', path, "SELECT char(27) || 'x'").expect(0).out, '\033')
+
+
+if __name__ == '__main__':
+    main()
