@@ -41,6 +41,8 @@ typedef struct tm_export_format {
     size_t begins_at;    /* behind this many others */
     bool of_stacks;      /* it holds call stacks of all ranks and no events: no rank, no window */
     bool needs_file;     /* it goes back in its output, which must be a regular file */
+    bool is_database;    /* it holds the store's tables too, and is written from the store: it has
+                            no callbacks, and tm_export_create is not for it */
     size_t state_size;   /* bytes of its state, which begin as zeros */
     unsigned attrs;      /* bits 1 << tm_attr of what it tells of events */
     bool metadata;       /* it tells what the ranks' traces say of themselves */

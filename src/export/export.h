@@ -23,6 +23,7 @@ extern const tm_export_format tm_export_csv;
 extern const tm_export_format tm_export_archive;
 extern const tm_export_format tm_export_folded;
 extern const tm_export_format tm_export_speedscope;
+extern const tm_export_format tm_export_sqlite;
 
 /** Writes what x->out holds, and empties it. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT: memory was out at
  * an append. */

@@ -53,14 +53,18 @@ static const char *declared(tm_type type) {
     return type == TM_TEXT ? "TEXT" : type == TM_REAL ? "REAL" : "INTEGER";
 }
 
-int tm_sql_declare(sqlite3 *db, const tm_table_def *def) {
-    sqlite3_str *text = sqlite3_str_new(db);
-    sqlite3_str_appendall(text, "CREATE TABLE x(");
+char *tm_sql_definition(const char *table, const tm_table_def *def, const char *first) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "CREATE TABLE %s(", table);
     for (int c = 0; c < def->n_columns; c++)
-        sqlite3_str_appendf(text, "%s\"%w\" %s", c == 0 ? "" : ", ", def->columns[c].name,
-                            declared(def->columns[c].type));
+        sqlite3_str_appendf(text, "%s\"%w\" %s%s", c == 0 ? "" : ", ", def->columns[c].name,
+                            declared(def->columns[c].type), c == 0 ? first : "");
     sqlite3_str_appendall(text, ")");
-    char *sql = sqlite3_str_finish(text);
+    return sqlite3_str_finish(text);
+}
+
+int tm_sql_declare(sqlite3 *db, const tm_table_def *def) {
+    char *sql = tm_sql_definition("x", def, "");
     int code = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
     sqlite3_free(sql);
     return code == SQLITE_OK ? sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY) : code;

@@ -675,7 +675,7 @@ def test_wrong_usage_is_told():
             ([], 'tmerge export needs one store; see --help'),
             (['tmerge.h5', 'x'], 'tmerge export needs one store; see --help'),
             (['tmerge.h5', '--format', 'xml'],
-             "--format takes perfetto, chrome, csv, archive, folded or speedscope, not 'xml'"),
+             "--format takes perfetto, chrome, csv, archive, folded, speedscope or sqlite, not 'xml'"),
             (['tmerge.h5', '--format', 'folded', '--from', '1'],
              '--format folded writes the stacks of all ranks and times: no --rank, no --from, no '
              '--to'),
@@ -755,7 +755,7 @@ def test_help_names_the_formats():
         contains(out, word)
     listed = tmerge('list').expect(0).out.split('Formats of tmerge export\n')[1]
     equal([line.split()[0] for line in listed.splitlines()],
-          ['perfetto', 'chrome', 'csv', 'archive', 'folded', 'speedscope'])
+          ['perfetto', 'chrome', 'csv', 'archive', 'folded', 'speedscope', 'sqlite'])
 
 
 if __name__ == '__main__':

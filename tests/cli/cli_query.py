@@ -5,9 +5,10 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 
-from common import (BASE_NS, content, equal, event, files, holds, kernel, lacks, main, merged, put,
-                    synth, tables, tmerge, trace)
+from common import (BASE_NS, content, equal, event, files, holds, kernel, lacks, limited, main,
+                    merged, put, synth, tables, tmerge, trace)
 from jobs import store
 
 import h5py
@@ -176,6 +177,55 @@ def test_one_process_answers_in_any_width_and_what_is_asked_is_no_file():
         holds(max(map(len, out.splitlines())) <= width, out)
         holds(all(line.split()[0] in ('rank', '0', '1') for line in out.splitlines() if line), out)
     lacks(tmerge('query', path, "SELECT char(27) || 'x'").expect(0).out, '\033')
+
+
+def exported(path, *more):
+    tmerge('export', path, '--format=sqlite', '-o', 'out.sqlite', *more).expect(0)
+    return sqlite3.connect('out.sqlite')
+
+
+def test_an_exported_database_has_the_rows_that_a_query_gives():
+    path = store('groups')
+    database = exported(path)
+    equal(database.execute('PRAGMA integrity_check').fetchall(), [('ok',)])
+    made = {name for name, in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    equal(made, {name.replace('.', '_') for name in tables(path)} | {'events', 'tmerge_columns'})
+    for name in ('events', 'job_rank', 'overlap_step', 'kernels_kernel', 'verdict_job'):
+        if name in made:
+            equal(database.execute(f'SELECT * FROM {name}').fetchall(),
+                  answer(path, f'SELECT * FROM {name}'), name)
+    for name in made - {'tmerge_columns'}:
+        columns = [row[1] for row in database.execute(f'PRAGMA table_info({name})')]
+        told = database.execute('SELECT "column" FROM tmerge_columns WHERE "table" = ?', (name,))
+        equal([column for column, in told], columns, name)
+    for text in ('rank = 3 AND begin_ns > 7', "name = 'gemm'", 'event = 9'):
+        plan = database.execute('EXPLAIN QUERY PLAN SELECT 1 FROM events WHERE ' + text).fetchall()
+        holds(plan[0][3].startswith('SEARCH events'), plan)
+
+
+def test_a_part_is_exported_as_the_csv_export_has_it_and_over_an_earlier_one():
+    path = store('groups')
+    part = ('--rank=2,3,9', '--from=0.01', '--to=0.02')
+    tmerge('export', path, '--format=csv', '-o', 'part.csv', *part).expect(0)
+    with open('part.csv', newline='', encoding='utf-8') as file:
+        expected = [(int(row['rank']), row['name'], int(row['duration_ns']))
+                    for row in csv.DictReader(file)]
+    holds(len(expected) > 50, 'a small part')
+    exported(path)
+    database = exported(path, *part)
+    equal(database.execute('SELECT rank, name, duration_ns FROM events').fetchall(), expected)
+    put('other.sqlite', content('out.sqlite')[:68] + b'\0\0\0\0' + content('out.sqlite')[72:])
+    tmerge('export', path, '--format=sqlite', '-o', 'other.sqlite').fails(
+        4, 'other.sqlite: this file is no earlier export of this format; --force overwrites it')
+
+
+def test_a_database_that_cannot_be_written_whole_is_not_there():
+    path = store('two')
+    tmerge('export', path, '--format=sqlite', before=limited(100000)).fails(
+        4, 'tmerge.sqlite: cannot be written: File too large')
+    tmerge('export', path, '--format=sqlite', '-o', '-').fails(
+        2, '--format sqlite writes a file: no -o -')
+    equal(files(), [])
 
 
 if __name__ == '__main__':

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "output.h"
 #include "show/choice.h"
+#include "sql/sql.h"
 #include "table/shown.h"
 #include "tmerge/analysis.h"
 #include "tmerge/export.h"
@@ -20,14 +21,16 @@
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
      "perfetto (Perfetto's own, any size: the default), chrome (Chrome's JSON, small windows), csv "
-     "(a line an event), archive (the original traces, for Perfetto to open as one), or the call "
+     "(a line an event), sqlite (a database with all tables and events), archive (the original "
+     "traces, for Perfetto to open as one), or the call "
      "stacks of all ranks as folded (a line a stack, for flame graph tools) or speedscope (its "
      "JSON)"},
     {"time", 0, "WHICH",
      "of call stacks: host (own time of the host, the default) or device (of "
      "what they launched)"},
     {"output", 'o', "FILE",
-     "the file to write (tmerge.perfetto-trace, .json, .csv, .tar or .speedscope.json; standard "
+     "the file to write (tmerge.perfetto-trace, .json, .csv, .sqlite, .tar or .speedscope.json; "
+     "standard "
      "output for folded), or - for standard output"},
     TM_OPTION_RANK,
     {"from", 0, "T",
@@ -136,6 +139,9 @@ static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--format %s writes whole traces to a file: no --from, no --to, no -o -",
                        s->format->name);
+    if (s->format->is_database && s->to_stdout)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format %s writes a file: no -o -",
+                       s->format->name);
     return TM_OK;
 }
 
@@ -178,7 +184,8 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
     TM_TRY(read_tables(j, err));
     if (s->format->of_stacks)
         return tm_store_read_table(j->store, tm_tables_find(&j->tables, "stacks.frame"), err);
-    TM_TRY(tm_store_read_names(j->store, &j->names, err));
+    if (!s->format->is_database)
+        TM_TRY(tm_store_read_names(j->store, &j->names, err));
     TM_TRY(tm_store_read_ranks(j->store, &j->ranks, &j->n_ranks, err));
     j->hosts = calloc(j->n_ranks, sizeof *j->hosts);
     j->wanted = calloc(j->n_ranks, sizeof *j->wanted);
@@ -289,6 +296,21 @@ static tm_status fail_output(const selection *s, int code, tm_error *err) {
     return tm_fail(err, TM_ERR_OUTPUT, s->output, -1, "cannot be written: %s", strerror(code));
 }
 
+static tm_status export_database(const selection *s, const job *j, int fd, int64_t *n_events,
+                                 tm_error *err) {
+    const tm_sql_export what = {
+        .ranks = j->wanted,
+        .from_ns = s->has_from ? j->begin_ns + s->from_ns : INT64_MIN,
+        .to_ns = s->has_to ? j->begin_ns + s->to_ns : INT64_MAX,
+        .path = s->output,
+        .fd = fd,
+    };
+    TM_TRY(tm_sql_write(j->store, &what, n_events, err));
+    if (*n_events == 0 && (s->has_from || s->has_to))
+        warn_of_window(j);
+    return TM_OK;
+}
+
 /* It has its name only when it is complete. */
 static tm_status export_file(const selection *s, job *j, tm_error *err) {
     tm_draft draft;
@@ -299,7 +321,8 @@ static tm_status export_file(const selection *s, job *j, tm_error *err) {
     if (status == TM_OK && (code = tm_draft_open(&draft)) != 0)
         status = fail_output(s, code, err);
     if (status == TM_OK)
-        status = export_all(s, j, draft.fd, &n_events, err);
+        status = s->format->is_database ? export_database(s, j, draft.fd, &n_events, err)
+                                        : export_all(s, j, draft.fd, &n_events, err);
     if (status == TM_OK && (code = tm_draft_publish(&draft)) != 0)
         status = fail_output(s, code, err);
     tm_draft_discard(&draft);
