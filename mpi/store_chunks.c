@@ -49,6 +49,17 @@ static void share_out(tm_vec *chunks, size_t bytes, size_t *load, int n_processe
     }
 }
 
+size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows) {
+    size_t bytes = 0;
+    for (int t = 0; t < TM_N_RECORDS; t++) {
+        size_t n = (size_t)layout->n_rows[t], rows = tm_store_chunk_rows(chunk_rows, n);
+        for (int c = 0; n > 0 && c < tm_record_tables[t].n_columns; c++)
+            bytes += (n + rows - 1) / rows * rows *
+                     tm_element_size(tm_record_tables[t].columns[c].element);
+    }
+    return bytes;
+}
+
 bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) {
     size_t n = walk->most_bytes / walk->chunk_rows + 1; /* no element is shorter than a byte */
     for (int t = 0; t < TM_N_RECORDS; t++)              /* the last one of a column is shorter */

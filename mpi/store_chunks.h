@@ -42,6 +42,9 @@ typedef struct tm_store_piece {
     size_t n;     /* not 0 */
 } tm_store_piece;
 
+/** Bytes of all chunks of the store. Collective: no. */
+size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows);
+
 /** Makes room for as many as can be taken together; false: memory is out. Collective: no. */
 bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) TM_MUST_CHECK;
 

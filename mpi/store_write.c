@@ -52,8 +52,17 @@ static size_t packed_bound(const write_job *job) {
     return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
 }
 
+/* Alone there is nobody to wait for; MPI counts bytes as int; and a small job needs less. */
+static size_t group_bytes(const write_job *job) {
+    bool one = job->n_processes == 1 || job->chunk_rows > TM_STORE_CHUNK_ROWS;
+    size_t most = job->chunk_rows * sizeof(int64_t) * (one ? 1 : GROUP_CHUNKS);
+    size_t all = tm_store_all_bytes(&job->layout, job->chunk_rows);
+    return all < most ? all : most;
+}
+
 static tm_status make_room(write_job *job) {
-    size_t n = (size_t)job->n_processes, others = n > 1 ? job->group_bytes : 1;
+    job->group_bytes = group_bytes(job);
+    size_t n = (size_t)job->n_processes, others = n > 1 ? job->group_bytes + 1 : 1;
     size_t raw = job->chunk_rows * sizeof(int64_t); /* no element is longer */
     job->walk = (tm_store_walk){
         .layout = &job->layout, .chunk_rows = job->chunk_rows, .most_bytes = job->group_bytes};
@@ -367,10 +376,6 @@ tm_status tm_mpi_store_write(MPI_Comm comm, const tm_store_plan *plan, tm_error 
                      .err = err ? err : &unused};
     MPI_Comm_rank(comm, &job.self);
     MPI_Comm_size(comm, &job.n_processes);
-    /* Alone there is nobody to wait for; and MPI counts bytes as int. */
-    job.group_bytes =
-        job.chunk_rows * sizeof(int64_t) *
-        (job.n_processes > 1 && job.chunk_rows <= TM_STORE_CHUNK_ROWS ? GROUP_CHUNKS : 1);
     tm_status status = write_store(&job);
     free_room(&job);
     tm_store_layout_free(&job.layout);
