@@ -15,6 +15,7 @@
 #include "mpi/agree.h"
 #include "mpi/names.h"
 #include "mpi/progress.h"
+#include "mpi/report.h"
 #include "mpi/restore.h"
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
@@ -260,14 +261,17 @@ static tm_status write_store(tm_pipeline *p, tm_error *err) {
     return status;
 }
 
-/* From the store, as tmerge report does: both give the same page. */
+/* The same page as tmerge report writes. */
 static tm_status write_page(const tm_pipeline *p, tm_error *err) {
-    tm_store *store;
-    tm_output_watch(p->page);
-    TM_TRY(tm_store_open(p->output, &store, err));
-    tm_status status = tm_report_write(store, p->page, TMERGE_VERSION, err);
-    tm_store_close(store);
-    return status;
+    const tm_mpi_report report = {.timelines = p->loaded.timelines,
+                                  .n_timelines = p->loaded.n_timelines,
+                                  .names = p->names,
+                                  .store = p->output,
+                                  .path = p->page,
+                                  .version = TMERGE_VERSION};
+    if (p->self == 0)
+        tm_output_watch(p->page);
+    return tm_mpi_report_write(p->comm, &report, err);
 }
 
 /* Process 0 decides for all: only its launcher's streams tell whether a person looks on. */
@@ -317,7 +321,7 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     tm_times_end(&p->times, "writing");
     if (p->page) {
         say(p, "writing the report");
-        TM_TRY(tm_mpi_agree(p->comm, p->self == 0 ? write_page(p, err) : TM_OK, err));
+        TM_TRY(write_page(p, err));
         tm_times_end(&p->times, "reporting");
     }
     say(p, NULL);

@@ -27,6 +27,7 @@ static const char *const timeline_needs[] = {"job.job", "overlap.step", "straggl
 /* A page in the making. */
 typedef struct writer {
     const tm_store *store;        /* whose report it is; NULL: the tables are there */
+    const tm_page_source *source; /* of its timelines; NULL: the store */
     const tm_page_choice *choice; /* of its ranks and steps */
     const tm_tables *tables;
     const tm_out *facts; /* members of an object; NULL: none */
@@ -160,7 +161,7 @@ static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
     tm_table *ranks = tm_tables_find(w->tables, "job.rank");
     tm_table_clear(ranks);
     TM_TRY(tm_page_read_table(w->store, ranks, err));
-    return tm_report_timeline(w->store, w->tables, w->choice, page, err);
+    return tm_report_timeline(w->store, w->source, w->tables, w->choice, page, err);
 }
 
 static tm_status fill_page(writer *w, tm_page *page, tm_error *err) {
@@ -193,18 +194,18 @@ static tm_status write_page(writer *w, const char *path, tm_error *err) {
     return status;
 }
 
-static tm_status write_report(const tm_store *store, tm_tables *tables,
-                              const tm_page_choice *choice, const char *path, const char *version,
-                              tm_error *err) {
+static tm_status write_report(const tm_page_origin *origin, tm_tables *tables,
+                              const tm_page_choice *choice, const char *path, tm_error *err) {
     tm_page_job job;
-    tm_status status = tm_page_job_make(store, tables, choice, &job, err);
+    tm_status status = tm_page_job_make(origin->store, tables, choice, &job, err);
     if (status == TM_OK) {
-        writer w = {.store = store,
+        writer w = {.store = origin->store,
+                    .source = origin->source,
                     .choice = choice,
                     .tables = tables,
                     .kind = "report",
                     .title = job.name,
-                    .version = version,
+                    .version = origin->version,
                     .facts = &job.facts,
                     .begin_ns = job.begin_ns};
         status = write_page(&w, path, err);
@@ -213,17 +214,22 @@ static tm_status write_report(const tm_store *store, tm_tables *tables,
     return status;
 }
 
-tm_status tm_report_write(const tm_store *store, const char *path, const char *version,
-                          tm_error *err) {
+tm_status tm_report_write_from(const tm_page_origin *origin, const char *path, tm_error *err) {
     tm_tables tables;
     tm_page_choice choice;
     TM_TRY(tm_analysis_tables(&tables, err));
-    tm_status status = tm_page_choice_make(store, &tables, &choice, err);
+    tm_status status = tm_page_choice_make(origin->store, &tables, &choice, err);
     if (status == TM_OK)
-        status = write_report(store, &tables, &choice, path, version, err);
+        status = write_report(origin, &tables, &choice, path, err);
     tm_page_choice_free(&choice);
     tm_tables_destroy(&tables);
     return status;
+}
+
+tm_status tm_report_write(const tm_store *store, const char *path, const char *version,
+                          tm_error *err) {
+    const tm_page_origin origin = {.store = store, .version = version};
+    return tm_report_write_from(&origin, path, err);
 }
 
 tm_status tm_report_write_diff(const tm_tables *found, const char *path, const char *version,

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline_events.h"
-
 enum {
     N_STRIP = 2048,
     PAGE_BYTES = 6000000,    /* of a whole page */
@@ -17,75 +15,71 @@ enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1,
 
 typedef struct maker {
     const tm_store *store;
+    const tm_page_source *source;
     const tm_tables *tables;
     const tm_timeline_budget *budget;
     tm_timeline_blocks *out;
-    tm_names *names;    /* owned */
-    tm_timeline *ranks; /* owned; [n_ranks] without arrays, but for those of a batch */
-    size_t n_ranks;
-    tm_buckets lanes, strip;
-    int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] */
-    tm_plan plan;
-    tm_operations operations;
+    tm_names *names; /* owned */
+    tm_vec from_0;   /* of int64_t */
+    tm_page_frame frame;
+    tm_survey survey;
     tm_dictionary dictionary;
-    tm_event_writer events;
+    size_t n_ranks, n_events;
     tm_error *err;
 } maker;
 
-/* Whether a rank's times count from 0 in a job of which others tell the day. It is drawn as if it
- * had begun to count when the job began; that its clock cannot be compared, it says. */
-static bool counts_from_0(const maker *m, size_t rank, int64_t job_begin_ns) {
-    const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
-    const tm_cell *begin = rank < ranks->n_rows ? tm_table_cell(ranks, rank, "begin_ns") : NULL;
-    return begin && !begin->null && begin->value.i < TM_FIRST_DAY_NS &&
-           job_begin_ns >= TM_FIRST_DAY_NS;
+/* Whether a rank's times count from 0 in a job of which others tell the day. */
+static bool counts_from_0(const maker *m, const tm_cell *begin) {
+    return !begin->null && begin->value.i < TM_FIRST_DAY_NS &&
+           m->frame.lanes.begin_ns >= TM_FIRST_DAY_NS;
 }
 
-static void set_begin(const maker *m, tm_timeline *timeline, size_t at) {
-    if (counts_from_0(m, at, m->lanes.begin_ns))
-        timeline->clock.offset_ns += m->lanes.begin_ns;
+/* The timelines of a store, as a source of a page. */
+typedef struct shelf {
+    const tm_store *store;
+    const tm_page_frame *frame;
+    tm_survey *survey;
+    tm_event_draft *draft; /* NULL: this is the survey */
+} shelf;
+
+static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
+    shelf *s = context;
+    return s->draft ? tm_survey_collect(s->survey, s->frame, timeline, at, s->draft, err)
+                    : tm_survey_add(s->survey, s->frame, timeline, err);
 }
 
-static tm_status visit_all(maker *m, tm_store_visitor *visitor) {
-    const tm_store_visit_plan plan = {.store = m->store,
-                                      .names = m->names,
-                                      .ranks = m->ranks,
-                                      .n = m->n_ranks,
-                                      .records = 1u << TM_RECORD_COLLECTIVES,
-                                      .visitor = visitor,
-                                      .context = m};
-    return tm_store_visit(&plan, m->err);
+static tm_status visit_all(shelf *s, tm_error *err) {
+    tm_store_visit_plan plan = {.store = s->store,
+                                .names = s->frame->names,
+                                .records = 1u << TM_RECORD_COLLECTIVES,
+                                .visitor = visit,
+                                .context = s};
+    TM_TRY(tm_store_read_ranks(s->store, &plan.ranks, &plan.n, err));
+    tm_status status = tm_store_visit(&plan, err);
+    free(plan.ranks);
+    return status;
+}
+
+static tm_status survey_store(void *context, const tm_page_frame *frame, tm_survey *out,
+                              tm_error *err) {
+    shelf *s = context;
+    *s = (shelf){.store = s->store, .frame = frame, .survey = out};
+    return visit_all(s, err);
+}
+
+static tm_status collect_store(void *context, const tm_page_frame *frame, tm_survey *chosen,
+                               tm_vec *drafts, tm_error *err) {
+    shelf *s = context;
+    tm_event_draft *draft = tm_vec_push(drafts);
+    if (!draft)
+        return tm_fail_memory(err);
+    tm_event_draft_init(draft);
+    *s = (shelf){.store = s->store, .frame = frame, .survey = chosen, .draft = draft};
+    return visit_all(s, err);
 }
 
 static const tm_card *card_of(const maker *m, size_t at) {
-    return (const tm_card *)m->plan.cards.data + at;
-}
-
-/* First visit: coverage, and what the choice needs. */
-static tm_status survey(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
-    maker *m = context;
-    (void)err; /* which is the maker's */
-    set_begin(m, timeline, at);
-    tm_lanes lanes;
-    bool shown = !m->budget->ranks || tm_page_keeps(m->budget->ranks, timeline->rank);
-    tm_status status = tm_lanes_make(timeline, &lanes, m->err);
-    if (status == TM_OK && shown)
-        status = tm_coverage_put(&m->lanes, &lanes, &m->out->coverage, m->err);
-    if (status == TM_OK)
-        status = tm_strip_add(&m->strip, &lanes, m->strip_sums, m->err);
-    tm_lanes_free(&lanes);
-    if (status == TM_OK)
-        status = tm_plan_add(&m->plan, timeline, &m->lanes, m->err);
-    return status == TM_OK ? tm_operations_add(&m->operations, timeline, m->names, m->err) : status;
-}
-
-/* Second visit: what was chosen. */
-static tm_status collect(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
-    maker *m = context;
-    (void)err;
-    set_begin(m, timeline, at);
-    TM_TRY(tm_operations_gather(&m->operations, timeline, at, m->err));
-    return card_of(m, at)->shown ? tm_events_put(&m->events, timeline, at, m->err) : TM_OK;
+    return (const tm_card *)m->survey.plan.cards.data + at;
 }
 
 /* A cell of a table's row; NULL where the store has no such row or it is null. */
@@ -108,7 +102,7 @@ static int64_t int_of(const tm_tables *tables, const char *name, const char *col
 static const char *host_of(const maker *m, size_t at) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     const tm_cell *cell =
-        cell_of(m->tables, "job.rank", tm_table_find_row(ranks, &m->ranks[at].rank, 1), "host");
+        cell_of(m->tables, "job.rank", tm_table_find_row(ranks, &card_of(m, at)->rank, 1), "host");
     return cell ? cell->value.text : "";
 }
 
@@ -135,28 +129,28 @@ static tm_status choose(maker *m) {
     if (!near)
         return tm_fail_memory(m->err);
     for (size_t i = 0; i < m->n_ranks; i++)
-        host = m->ranks[i].rank == blamed ? host_of(m, i) : host;
+        host = card_of(m, i)->rank == blamed ? host_of(m, i) : host;
     for (size_t i = 0; host && *host && i < m->n_ranks; i++)
         if (strcmp(host_of(m, i), host) == 0)
-            near[n++] = m->ranks[i].rank;
-    tm_status status = tm_operations_choose(&m->operations, m->budget->n_members, m->err);
-    size_t n_events = tm_timeline_events(m->budget, tm_operations_members(&m->operations));
+            near[n++] = card_of(m, i)->rank;
+    tm_status status = tm_operations_choose(&m->survey.operations, m->budget->n_members, m->err);
+    size_t n_events = tm_timeline_events(m->budget, tm_operations_members(&m->survey.operations));
     tm_plan_wishes wishes = {blamed, near, n, worst_step(m->tables), n_events};
     if (status == TM_OK)
-        status = tm_plan_choose(&m->plan, &wishes, m->err);
+        status = tm_plan_choose(&m->survey.plan, &wishes, m->err);
     free(near);
     return status;
 }
 
 /* Steps that nothing is shown of are marked as long as they are few. */
 static bool is_marked(const maker *m, const tm_plan_part *part) {
-    const tm_page_kept *steps = m->plan.steps ? m->budget->steps : NULL;
+    const tm_page_kept *steps = m->survey.plan.steps ? m->budget->steps : NULL;
     return part->gpu || part->host || !steps || tm_page_keeps(steps, part->number);
 }
 
 static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
-    const tm_plan_part *parts = (const tm_plan_part *)m->plan.parts.data + card->first_part;
-    int64_t before = m->lanes.begin_ns, number = 0;
+    const tm_plan_part *parts = (const tm_plan_part *)m->survey.plan.parts.data + card->first_part;
+    int64_t before = m->frame.lanes.begin_ns, number = 0;
     size_t n = 0;
     for (size_t i = 0; i < card->n_parts; i++)
         n += is_marked(m, &parts[i]);
@@ -183,7 +177,7 @@ static int64_t end_of(const tm_span *span) {
 
 static void put_rank(const maker *m, size_t at, tm_bytes *out) {
     const tm_card *card = card_of(m, at);
-    const tm_span *spans = (const tm_span *)m->plan.spans.data + card->first_span;
+    const tm_span *spans = (const tm_span *)m->survey.plan.spans.data + card->first_span;
     const tm_rank_clock *clock = &card->clock;
     tm_bytes_put(out, (uint64_t)card->rank);
     tm_bytes_put(out, (card->truncated ? RANK_TRUNCATED : 0u) |
@@ -194,7 +188,7 @@ static void put_rank(const maker *m, size_t at, tm_bytes *out) {
     tm_bytes_put(out, (uint64_t)clock->spread_ns);
     tm_bytes_put(out, card->n_spans);
     for (size_t i = 0; i < card->n_spans; i++) {
-        tm_bytes_put_signed(out, spans[i].begin_ns - m->lanes.begin_ns);
+        tm_bytes_put_signed(out, spans[i].begin_ns - m->frame.lanes.begin_ns);
         tm_bytes_put_signed(out, end_of(&spans[i]) - spans[i].begin_ns);
         tm_bytes_put(out, spans[i].truncated);
     }
@@ -208,15 +202,15 @@ static void put_job(maker *m) {
     for (size_t i = 0; i < m->n_ranks; i++)
         world = card_of(m, i)->world_size > world ? card_of(m, i)->world_size : world;
     tm_bytes_put(out, VERSION);
-    tm_bytes_put(out, (uint64_t)m->lanes.duration_ns);
-    tm_bytes_put(out, m->lanes.n);
-    tm_bytes_put(out, m->strip.n);
+    tm_bytes_put(out, (uint64_t)m->frame.lanes.duration_ns);
+    tm_bytes_put(out, m->frame.lanes.n);
+    tm_bytes_put(out, m->frame.strip.n);
     tm_bytes_put(out, (uint64_t)(world + 1));
-    tm_bytes_put(out, m->plan.all);
-    tm_bytes_put(out, m->plan.steps);
-    tm_bytes_put(out, m->events.n_events);
+    tm_bytes_put(out, m->survey.plan.all);
+    tm_bytes_put(out, m->survey.plan.steps);
+    tm_bytes_put(out, m->n_events);
     tm_bytes_put(out, m->n_ranks);
-    tm_bytes_put(out, m->plan.n_shown);
+    tm_bytes_put(out, m->survey.plan.n_shown);
     for (size_t i = 0; i < m->n_ranks; i++) {
         const char *host = card_of(m, i)->shown ? host_of(m, i) : NULL;
         if (!host)
@@ -232,61 +226,98 @@ static void put_job(maker *m) {
 }
 
 /* How long it is together with the ranks that are drawn as if they began with it. */
-static int64_t find_duration(const maker *m, int64_t begin_ns) {
+static tm_status find_duration(maker *m) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
-    int64_t duration_ns = 1;
+    int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;
     for (size_t i = 0; i < ranks->n_rows; i++) {
-        int64_t end_ns = tm_table_cell(ranks, i, "end_ns")->value.i;
-        end_ns -= counts_from_0(m, i, begin_ns) ? 0 : begin_ns;
+        bool from_0 = counts_from_0(m, tm_table_cell(ranks, i, "begin_ns"));
+        int64_t end_ns = tm_table_cell(ranks, i, "end_ns")->value.i - (from_0 ? 0 : begin_ns);
         duration_ns = end_ns > duration_ns ? end_ns : duration_ns;
+        if (from_0 && !tm_vec_append(&m->from_0, &tm_table_cell(ranks, i, "rank")->value.i, 1))
+            return tm_fail_memory(m->err);
     }
-    return duration_ns;
+    m->frame.lanes.duration_ns = duration_ns;
+    return TM_OK;
 }
 
 static tm_status read_job(maker *m) {
+    tm_page_frame *frame = &m->frame;
     TM_TRY(tm_store_read_names(m->store, &m->names, m->err));
-    TM_TRY(tm_store_read_ranks(m->store, &m->ranks, &m->n_ranks, m->err));
-    int64_t begin = int_of(m->tables, "job.job", "begin_ns", 0);
-    int64_t duration = find_duration(m, begin);
+    frame->lanes.begin_ns = int_of(m->tables, "job.job", "begin_ns", 0);
+    TM_TRY(find_duration(m));
+    int64_t duration = frame->lanes.duration_ns;
     size_t most =
         duration < (int64_t)m->budget->n_buckets ? (size_t)duration : m->budget->n_buckets;
-    m->lanes = (tm_buckets){begin, duration, most};
-    m->strip = (tm_buckets){begin, duration, most < N_STRIP ? most : N_STRIP};
-    m->strip_sums = calloc(TM_N_LANE_KINDS * m->strip.n, sizeof *m->strip_sums);
-    tm_plan_init(&m->plan, int_of(m->tables, "overlap.step", "step", 0) > 0 ||
-                               int_of(m->tables, "job.job", "steps", 0) > 1);
-    m->plan.ranks = m->operations.ranks = m->budget->ranks;
-    return m->strip_sums ? tm_dictionary_make(m->names, &m->dictionary, m->err)
-                         : tm_fail_memory(m->err);
+    frame->strip = frame->lanes;
+    frame->lanes.n = most;
+    frame->strip.n = most < N_STRIP ? most : N_STRIP;
+    frame->names = m->names;
+    frame->ranks = m->budget->ranks;
+    frame->from_0 = m->from_0.data;
+    frame->n_from_0 = m->from_0.n;
+    frame->steps = int_of(m->tables, "overlap.step", "step", 0) > 0 ||
+                   int_of(m->tables, "job.job", "steps", 0) > 1;
+    TM_TRY(tm_survey_begin(frame, &m->survey, m->err));
+    return tm_dictionary_make(m->names, &m->dictionary, m->err);
+}
+
+/* Rank after rank, whatever draft it is in. */
+static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
+    const tm_event_draft *draft = drafts->data;
+    for (size_t i = 0; i < m->n_ranks; i++)
+        for (size_t d = 0; card_of(m, i)->shown && d < drafts->n; d++) {
+            const tm_event_end *end = (const tm_event_end *)draft[d].ends.data + next[d];
+            if (next[d] == draft[d].ends.n || end->rank != card_of(m, i)->rank)
+                continue;
+            tm_event_draft_put(&draft[d], next[d]++, &m->dictionary, &m->out->events);
+            m->n_events += end->n_events;
+        }
+}
+
+static tm_status collect(maker *m) {
+    tm_vec drafts = TM_VEC(tm_event_draft);
+    tm_status status =
+        m->source->collect(m->source->context, &m->frame, &m->survey, &drafts, m->err);
+    size_t *next = status == TM_OK ? calloc(drafts.n + 1, sizeof *next) : NULL;
+    if (next)
+        put_events(m, &drafts, next);
+    else if (status == TM_OK)
+        status = tm_fail_memory(m->err);
+    free(next);
+    for (size_t d = 0; d < drafts.n; d++)
+        tm_event_draft_free((tm_event_draft *)drafts.data + d);
+    tm_vec_free(&drafts);
+    return status;
 }
 
 static tm_status make(maker *m) {
     TM_TRY(read_job(m));
-    TM_TRY(visit_all(m, survey));
+    TM_TRY(m->source->survey(m->source->context, &m->frame, &m->survey, m->err));
+    m->n_ranks = m->survey.plan.cards.n;
     TM_TRY(choose(m));
-    m->events.plan = &m->plan;
-    m->events.operations = &m->operations;
-    m->events.job_begin_ns = m->lanes.begin_ns;
-    m->events.dictionary = &m->dictionary;
-    m->events.out = &m->out->events;
-    TM_TRY(visit_all(m, collect));
-    TM_TRY(tm_operations_put(&m->operations, &m->plan, m->lanes.begin_ns, &m->dictionary,
-                             &m->out->operations, m->err));
-    tm_strip_put(&m->strip, m->strip_sums, m->n_ranks, &m->out->strip);
+    TM_TRY(collect(m));
+    TM_TRY(tm_operations_put(&m->survey.operations, &m->survey.plan, m->frame.lanes.begin_ns,
+                             &m->dictionary, &m->out->operations, m->err));
+    tm_strip_put(&m->frame.strip, m->survey.strip_sums, m->n_ranks, &m->out->strip);
     put_job(m);
+    /* What the survey frees is empty then. */
+    m->out->coverage = m->survey.coverage;
+    m->survey.coverage = tm_bytes_make();
     return TM_OK;
 }
 
-tm_status tm_timeline_blocks_make(const tm_store *store, const tm_tables *tables,
-                                  const tm_timeline_budget *budget, tm_timeline_blocks *out,
-                                  tm_error *err) {
+tm_status tm_timeline_blocks_make(const tm_store *store, const tm_page_source *source,
+                                  const tm_tables *tables, const tm_timeline_budget *budget,
+                                  tm_timeline_blocks *out, tm_error *err) {
+    shelf all = {.store = store};
+    const tm_page_source stored = {&all, survey_store, collect_store};
     maker m = {.store = store,
+               .source = source ? source : &stored,
                .tables = tables,
                .budget = budget,
                .out = out,
-               .events = tm_event_writer_make(),
+               .from_0 = TM_VEC(int64_t),
                .err = err};
-    tm_operations_init(&m.operations);
     *out = (tm_timeline_blocks){tm_bytes_make(), tm_bytes_make(), tm_bytes_make(), tm_bytes_make(),
                                 tm_bytes_make()};
     tm_status status = make(&m);
@@ -294,13 +325,10 @@ tm_status tm_timeline_blocks_make(const tm_store *store, const tm_tables *tables
                   out->operations.failed || out->events.failed;
     if (status == TM_OK && failed)
         status = tm_fail_memory(err);
-    tm_plan_free(&m.plan);
-    tm_operations_free(&m.operations);
+    tm_survey_free(&m.survey);
     tm_dictionary_free(&m.dictionary);
-    tm_event_writer_free(&m.events);
+    tm_vec_free(&m.from_0);
     tm_names_destroy(m.names);
-    free(m.ranks);
-    free(m.strip_sums);
     return status;
 }
 
@@ -312,15 +340,16 @@ void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->events);
 }
 
-tm_status tm_report_timeline(const tm_store *store, const tm_tables *tables,
-                             const tm_page_choice *choice, tm_page *page, tm_error *err) {
+tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
+                             const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
+                             tm_error *err) {
     size_t size = tm_page_bytes(page) + TIMELINE_BYTES;
     tm_timeline_budget budget =
         tm_timeline_budget_of(choice->ranks.kept.n, size < PAGE_BYTES ? PAGE_BYTES - size : 0);
     budget.ranks = tm_page_is_part(&choice->ranks) ? &choice->ranks : NULL;
     budget.steps = tm_page_is_part(&choice->steps) ? &choice->steps : NULL;
     tm_timeline_blocks blocks;
-    tm_status status = tm_timeline_blocks_make(store, tables, &budget, &blocks, err);
+    tm_status status = tm_timeline_blocks_make(store, source, tables, &budget, &blocks, err);
     const struct {
         const char *id;
         const tm_bytes *bytes;

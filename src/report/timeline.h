@@ -3,7 +3,7 @@
 #define TMERGE_REPORT_TIMELINE_H
 
 #include "page.h"
-#include "timeline_plan.h"
+#include "timeline_survey.h"
 #include "tmerge/store.h"
 
 /** The decoders stand in tools/web/src/timeline/decode.ts; what is changed here changes there. */
@@ -16,23 +16,37 @@ typedef struct tm_timeline_blocks {
 } tm_timeline_blocks;
 
 /**
- * Makes the blocks. Reads the store twice, some hundred thousand events at a time.
+ * Makes the blocks.
  *
+ * @param source  who has the timelines; NULL: the store, which is read twice then, some hundred
+ *                thousand events at a time
  * @param tables  every result table of the store, as it was read
  * @param budget  what a page may hold: tm_timeline_budget_of the ranks
  * @param out     freed by tm_timeline_blocks_free whatever comes of it
  * @return        TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_FAULT
  */
-tm_status tm_timeline_blocks_make(const tm_store *store, const tm_tables *tables,
-                                  const tm_timeline_budget *budget, tm_timeline_blocks *out,
-                                  tm_error *err) TM_MUST_CHECK;
+tm_status tm_timeline_blocks_make(const tm_store *store, const tm_page_source *source,
+                                  const tm_tables *tables, const tm_timeline_budget *budget,
+                                  tm_timeline_blocks *out, tm_error *err) TM_MUST_CHECK;
 void tm_timeline_blocks_free(tm_timeline_blocks *blocks);
 
+/** What a page is made of. */
+typedef struct tm_page_origin {
+    const tm_store *store;
+    const tm_page_source *source; /* of the same timelines, where they are at hand; else NULL */
+    const char *version;          /* of the tool */
+} tm_page_origin;
+
+/** As tm_report_write. */
+tm_status tm_report_write_from(const tm_page_origin *origin, const char *path,
+                               tm_error *err) TM_MUST_CHECK;
+
 /** Makes them and puts them into the page as "timeline.job" and so on.
+ * @param source  likewise
  * @param choice  the ranks that have lanes
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
-tm_status tm_report_timeline(const tm_store *store, const tm_tables *tables,
-                             const tm_page_choice *choice, tm_page *page,
+tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
+                             const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
                              tm_error *err) TM_MUST_CHECK;
 
 #endif

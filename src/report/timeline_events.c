@@ -4,6 +4,49 @@
 
 enum { MAX_DEPTH = 255 };
 
+void tm_event_draft_init(tm_event_draft *draft) {
+    *draft = (tm_event_draft){.bytes = tm_bytes_make(),
+                              .gaps = TM_VEC(tm_event_gap),
+                              .names = TM_VEC(uint32_t),
+                              .ends = TM_VEC(tm_event_end)};
+}
+
+void tm_event_draft_free(tm_event_draft *draft) {
+    tm_bytes_free(&draft->bytes);
+    tm_vec_free(&draft->gaps);
+    tm_vec_free(&draft->names);
+    tm_vec_free(&draft->ends);
+}
+
+void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *dictionary,
+                        tm_bytes *out) {
+    static const tm_event_end none = {0};
+    const tm_event_end *end = (const tm_event_end *)draft->ends.data + i;
+    const tm_event_end *before = i > 0 ? end - 1 : &none;
+    const tm_event_gap *gaps = draft->gaps.data;
+    const uint32_t *names = draft->names.data;
+    const uint8_t *bytes = draft->bytes.bytes.data;
+    size_t at = before->n_bytes, name = before->n_names;
+    for (size_t g = before->n_gaps; g < end->n_gaps; g++) {
+        tm_bytes_put_raw(out, bytes + at, gaps[g].at - at);
+        for (size_t to = name + gaps[g].n; name < to; name++)
+            tm_bytes_put(out, tm_dictionary_number(dictionary, names[name]));
+        at = gaps[g].at;
+    }
+    if (end->n_bytes > at)
+        tm_bytes_put_raw(out, bytes + at, end->n_bytes - at);
+}
+
+/* Leaves out the numbers of @p n names, which the caller fills in. */
+static uint32_t *put_gap(tm_event_draft *draft, size_t n) {
+    const tm_event_gap gap = {draft->bytes.bytes.n, n};
+    uint32_t *names = NULL;
+    if (!draft->bytes.failed && tm_vec_append(&draft->gaps, &gap, 1))
+        names = tm_vec_append(&draft->names, NULL, n);
+    draft->bytes.failed = !names;
+    return names;
+}
+
 tm_event_writer tm_event_writer_make(void) {
     return (tm_event_writer){.rows = TM_VEC(uint32_t), .begins = TM_VEC(int64_t)};
 }
@@ -68,7 +111,7 @@ static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     int64_t ends[MAX_DEPTH + 1];
     const uint32_t *rows = w->rows.data;
     const int64_t *begins = w->begins.data;
-    uint8_t *depths = tm_bytes_put_raw(w->out, NULL, w->rows.n);
+    uint8_t *depths = tm_bytes_put_raw(&w->out->bytes, NULL, w->rows.n);
     for (size_t i = 0, open = 0; depths && i < w->rows.n; i++) {
         while (open > 0 && ends[open - 1] <= begins[i])
             open--;
@@ -81,10 +124,10 @@ static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
 /* The kinds, and behind them what only communication has. */
 static void put_kinds(tm_event_writer *w, const tm_timeline *timeline, tm_shown_track shown) {
     const uint32_t *rows = w->rows.data;
-    size_t first = w->out->bytes.n;
-    if (!tm_bytes_put_raw(w->out, NULL, w->rows.n))
+    tm_bytes *out = &w->out->bytes;
+    uint8_t *kinds = tm_bytes_put_raw(out, NULL, w->rows.n);
+    if (!kinds)
         return;
-    uint8_t *kinds = (uint8_t *)w->out->bytes.data + first;
     for (size_t i = 0; i < w->rows.n; i++)
         kinds[i] = kind_of(timeline, rows[i], shown);
     if (shown != TM_TRACK_STREAM)
@@ -94,8 +137,8 @@ static void put_kinds(tm_event_writer *w, const tm_timeline *timeline, tm_shown_
             continue;
         const tm_collective_attr *attr = tm_timeline_collective(timeline, rows[i]);
         uint32_t number = attr ? tm_operations_number(w->operations, attr) : TM_NO_EVENT;
-        tm_bytes_put(w->out, attr ? (uint64_t)(attr->wait_ns + 1) : 0);
-        tm_bytes_put(w->out, number == TM_NO_EVENT ? 0 : (uint64_t)number + 1);
+        tm_bytes_put(out, attr ? (uint64_t)(attr->wait_ns + 1) : 0);
+        tm_bytes_put(out, number == TM_NO_EVENT ? 0 : (uint64_t)number + 1);
     }
 }
 
@@ -103,18 +146,22 @@ static void put_track(tm_event_writer *w, const tm_timeline *timeline, const tm_
                       tm_shown_track shown) {
     const uint32_t *rows = w->rows.data;
     const int64_t *begins = w->begins.data;
-    tm_bytes_put(w->out, shown);
-    tm_bytes_put(w->out, (uint64_t)((int64_t)track->device + 1));
-    tm_bytes_put(w->out, (uint64_t)(track->stream + 1));
-    tm_bytes_put(w->out, track->tid);
-    tm_bytes_put(w->out, tm_dictionary_number(w->dictionary, track->thread_name));
-    tm_bytes_put(w->out, w->rows.n);
+    tm_bytes *out = &w->out->bytes;
+    tm_bytes_put(out, shown);
+    tm_bytes_put(out, (uint64_t)((int64_t)track->device + 1));
+    tm_bytes_put(out, (uint64_t)(track->stream + 1));
+    tm_bytes_put(out, track->tid);
+    uint32_t *names = put_gap(w->out, 1);
+    if (names)
+        *names = track->thread_name;
+    tm_bytes_put(out, w->rows.n);
     for (size_t i = 0; i < w->rows.n; i++)
-        tm_bytes_put_signed(w->out, begins[i] - (i > 0 ? begins[i - 1] : w->job_begin_ns));
+        tm_bytes_put_signed(out, begins[i] - (i > 0 ? begins[i - 1] : w->job_begin_ns));
     for (size_t i = 0; i < w->rows.n; i++)
-        tm_bytes_put(w->out, (uint64_t)timeline->duration_ns[rows[i]]);
-    for (size_t i = 0; i < w->rows.n; i++)
-        tm_bytes_put(w->out, tm_dictionary_number(w->dictionary, timeline->name[rows[i]]));
+        tm_bytes_put(out, (uint64_t)timeline->duration_ns[rows[i]]);
+    names = put_gap(w->out, w->rows.n);
+    for (size_t i = 0; names && i < w->rows.n; i++)
+        names[i] = timeline->name[rows[i]];
     if (shown != TM_TRACK_STREAM)
         put_depths(w, timeline);
     put_kinds(w, timeline, shown);
@@ -128,9 +175,9 @@ static tm_status put_shown(tm_event_writer *w, const tm_timeline *timeline, size
         return tm_fail_memory(err);
     if (w->rows.n == 0)
         return TM_OK;
-    tm_bytes_put(w->out, card->place);
+    tm_bytes_put(&w->out->bytes, card->place);
     put_track(w, timeline, track, shown);
-    return w->out->failed ? tm_fail_memory(err) : TM_OK;
+    return w->out->bytes.failed ? tm_fail_memory(err) : TM_OK;
 }
 
 tm_status tm_events_put(tm_event_writer *writer, const tm_timeline *timeline, size_t at,
@@ -144,5 +191,8 @@ tm_status tm_events_put(tm_event_writer *writer, const tm_timeline *timeline, si
         TM_TRY(put_shown(writer, timeline, at, track, TM_TRACK_STREAM, err));
         TM_TRY(put_shown(writer, timeline, at, track, TM_TRACK_ANNOTATIONS, err));
     }
-    return TM_OK;
+    tm_event_draft *out = writer->out;
+    const tm_event_end end = {timeline->rank, out->bytes.bytes.n, out->gaps.n, out->names.n,
+                              writer->n_events};
+    return tm_vec_append(&out->ends, &end, 1) ? TM_OK : tm_fail_memory(err);
 }

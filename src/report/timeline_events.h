@@ -22,13 +22,41 @@ typedef enum tm_shown_track {
     TM_TRACK_THREAD
 } tm_shown_track;
 
-/** What the events of all ranks are put into, rank after rank. */
+/** Where the numbers of the next n names are missing. */
+typedef struct tm_event_gap {
+    size_t at; /* byte */
+    size_t n;
+} tm_event_gap;
+
+/** A rank's part of a draft ends there. */
+typedef struct tm_event_end {
+    int64_t rank;
+    size_t n_bytes, n_gaps, n_names; /* of it and those before */
+    size_t n_events;                 /* of it */
+} tm_event_end;
+
+/** The columns of ranks, but for the numbers of names: these are given in the order of all ranks,
+ * which need not be in one place. */
+typedef struct tm_event_draft {
+    tm_bytes bytes;
+    tm_vec gaps;  /* of tm_event_gap */
+    tm_vec names; /* of uint32_t: ids */
+    tm_vec ends;  /* of tm_event_end: ascending in rank */
+} tm_event_draft;
+
+void tm_event_draft_init(tm_event_draft *draft);
+void tm_event_draft_free(tm_event_draft *draft);
+
+/** Appends the columns of rank @p i of a draft, with its numbers. */
+void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *dictionary,
+                        tm_bytes *out);
+
+/** What the events of ranks are put by, rank after rank. */
 typedef struct tm_event_writer {
     const tm_plan *plan;
     const tm_operations *operations;
     int64_t job_begin_ns;
-    tm_dictionary *dictionary;
-    tm_bytes *out;
+    tm_event_draft *out;
     size_t n_events; /* put so far */
     tm_vec rows;     /* of uint32_t: scratch */
     tm_vec begins;   /* of int64_t: scratch */

@@ -16,14 +16,8 @@ typedef struct tm_operation_member {
     uint32_t at;                            /* of its rank */
 } tm_operation_member;
 
-/* An operation's name in the store. */
-typedef struct operation_key {
-    int32_t rank;
-    uint32_t event;
-} operation_key;
-
 void tm_operations_init(tm_operations *operations) {
-    *operations = (tm_operations){.firsts = TM_KEYS(operation_key),
+    *operations = (tm_operations){.firsts = TM_KEYS(tm_operation_name),
                                   .all = TM_VEC(tm_operation),
                                   .members = TM_VEC(tm_operation_member)};
 }
@@ -44,7 +38,7 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
         const tm_collective_attr *attr = &attrs[i];
         if (attr->first_rank < 0)
             continue;
-        const operation_key key = {attr->first_rank, attr->first_event};
+        const tm_operation_name key = {attr->first_rank, attr->first_event};
         tm_operation *o = tm_keys_value(&operations->firsts, &operations->all, &key);
         if (!o)
             return tm_fail_memory(err);
@@ -53,6 +47,7 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
             *o = (tm_operation){.begin_ns = INT64_MAX,
                                 .bytes = tm_match_bytes(names, attr),
                                 .step = tm_match_step(timeline, attr->event),
+                                .seen = timeline->rank,
                                 .first_rank = attr->first_rank,
                                 .first_event = attr->first_event,
                                 .group = attr->group,
@@ -69,10 +64,22 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
     return TM_OK;
 }
 
-static int by_wait(const void *a, const void *b) {
-    const tm_operation *x = *(const tm_operation *const *)a, *y = *(const tm_operation *const *)b;
-    int order = tm_order_i64(y->wait_ns, x->wait_ns);
-    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+tm_status tm_operations_join(tm_operations *operations, const tm_operation *other, tm_error *err) {
+    const tm_operation_name key = {other->first_rank, other->first_event};
+    tm_operation *o = tm_keys_value(&operations->firsts, &operations->all, &key);
+    if (!o)
+        return tm_fail_memory(err);
+    const tm_operation known = *o;
+    if (known.n == 0 || other->seen < known.seen)
+        *o = *other;
+    if (known.n == 0)
+        return TM_OK;
+    o->n = known.n + other->n;
+    o->n_lanes = known.n_lanes + other->n_lanes;
+    o->begin_ns = known.begin_ns < other->begin_ns ? known.begin_ns : other->begin_ns;
+    o->wait_ns = known.wait_ns + other->wait_ns;
+    o->waits = known.waits && other->waits;
+    return TM_OK;
 }
 
 static int by_begin(const void *a, const void *b) {
@@ -80,6 +87,12 @@ static int by_begin(const void *a, const void *b) {
     int order = tm_order_i64(x->begin_ns, y->begin_ns);
     order = order ? order : tm_order_i64(x->first_rank, y->first_rank);
     return order ? order : tm_order_i64(x->first_event, y->first_event);
+}
+
+static int by_wait(const void *a, const void *b) {
+    const tm_operation *x = *(const tm_operation *const *)a, *y = *(const tm_operation *const *)b;
+    int order = tm_order_i64(y->wait_ns, x->wait_ns);
+    return order ? order : by_begin(a, b);
 }
 
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members, tm_error *err) {
@@ -109,6 +122,15 @@ tm_status tm_operations_choose(tm_operations *operations, size_t n_members, tm_e
     return TM_OK;
 }
 
+void tm_operations_set_numbers(tm_operations *operations, const tm_operation_name *names,
+                               size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = tm_keys_find(&operations->firsts, &names[i]);
+        if (at != TM_NO_KEY)
+            ((tm_operation *)operations->all.data)[at].number = (uint32_t)i;
+    }
+}
+
 size_t tm_operations_members(const tm_operations *operations) {
     size_t n = 0;
     for (size_t i = 0; i < operations->n_shown; i++)
@@ -117,7 +139,7 @@ size_t tm_operations_members(const tm_operations *operations) {
 }
 
 uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr) {
-    const operation_key key = {attr->first_rank, attr->first_event};
+    const tm_operation_name key = {attr->first_rank, attr->first_event};
     uint32_t i = tm_keys_find(&operations->firsts, &key);
     return i == TM_NO_KEY ? TM_NO_EVENT : ((const tm_operation *)operations->all.data)[i].number;
 }

@@ -12,6 +12,7 @@ typedef struct tm_operation {
     int64_t wait_ns;  /* of all members */
     int64_t bytes;    /* on its lowest rank, -1 without metadata */
     int64_t step;     /* -1 for none */
+    int64_t seen;     /* the lowest rank that was added, of which bytes, step and names are */
     int32_t first_rank;
     uint32_t first_event;        /* with first_rank its name in the store */
     uint32_t group, description; /* name ids */
@@ -38,9 +39,23 @@ void tm_operations_free(tm_operations *operations);
 tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeline,
                             const tm_names *names, tm_error *err) TM_MUST_CHECK;
 
+/** Adds what other ranks are known to have had of an operation. TM_OK; TM_ERR_FAULT. */
+tm_status tm_operations_join(tm_operations *operations, const tm_operation *other,
+                             tm_error *err) TM_MUST_CHECK;
+
 /** Numbers, in order of begin, the operations that waited most, up to so many members. */
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members,
                                tm_error *err) TM_MUST_CHECK;
+
+/** An operation's name in the store. */
+typedef struct tm_operation_name {
+    int32_t rank;
+    uint32_t event;
+} tm_operation_name;
+
+/** Gives operations the numbers that were chosen elsewhere, where they are known.
+ * @param names  [n] by number */
+void tm_operations_set_numbers(tm_operations *operations, const tm_operation_name *names, size_t n);
 
 /** How many members those have that are numbered. */
 size_t tm_operations_members(const tm_operations *operations);

@@ -66,13 +66,16 @@ static void choose(bench *b, const tm_plan_wishes *wishes, size_t n_members) {
 static size_t put(bench *b, size_t at, tm_bytes *out) {
     tm_error err;
     tm_event_writer w = tm_event_writer_make();
+    tm_event_draft draft;
     *out = tm_bytes_make();
     w.plan = &b->plan;
     w.operations = &b->operations;
     w.job_begin_ns = b->job.begin_ns;
-    w.dictionary = &b->dictionary;
-    w.out = out;
+    w.out = &draft;
+    tm_event_draft_init(&draft);
     assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
+    tm_event_draft_put(&draft, 0, &b->dictionary, out);
+    tm_event_draft_free(&draft);
     tm_event_writer_free(&w);
     return w.n_events;
 }

@@ -1,0 +1,125 @@
+#include "timeline_survey.h"
+
+#include <stdlib.h>
+
+#include "base/sorted.h"
+#include "base/sums.h"
+
+tm_status tm_survey_begin(const tm_page_frame *frame, tm_survey *out, tm_error *err) {
+    *out = (tm_survey){.coverage = tm_bytes_make()};
+    tm_plan_init(&out->plan, frame->steps);
+    tm_operations_init(&out->operations);
+    out->plan.ranks = out->operations.ranks = frame->ranks;
+    out->strip_sums = calloc(TM_N_LANE_KINDS * frame->strip.n, sizeof *out->strip_sums);
+    return out->strip_sums ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_survey_free(tm_survey *survey) {
+    tm_plan_free(&survey->plan);
+    tm_operations_free(&survey->operations);
+    tm_bytes_free(&survey->coverage);
+    free(survey->strip_sums);
+    survey->strip_sums = NULL;
+}
+
+/* A timeline as it is drawn: one that counts from 0 as if it had begun to count when the job began.
+ * That its clock cannot be compared, the page says. */
+static tm_timeline drawn(const tm_page_frame *frame, const tm_timeline *timeline) {
+    tm_timeline copy = *timeline;
+    size_t i = tm_lower_bound(frame->from_0, frame->n_from_0, timeline->rank);
+    if (i < frame->n_from_0 && frame->from_0[i] == timeline->rank)
+        copy.clock.offset_ns += frame->lanes.begin_ns;
+    return copy;
+}
+
+tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_timeline *timeline,
+                        tm_error *err) {
+    const tm_timeline rank = drawn(frame, timeline);
+    tm_lanes lanes;
+    bool shown = !frame->ranks || tm_page_keeps(frame->ranks, rank.rank);
+    tm_status status = tm_lanes_make(&rank, &lanes, err);
+    if (status == TM_OK && shown)
+        status = tm_coverage_put(&frame->lanes, &lanes, &survey->coverage, err);
+    if (status == TM_OK)
+        status = tm_strip_add(&frame->strip, &lanes, survey->strip_sums, err);
+    tm_lanes_free(&lanes);
+    if (status == TM_OK)
+        status = tm_plan_add(&survey->plan, &rank, &frame->lanes, err);
+    return status == TM_OK ? tm_operations_add(&survey->operations, &rank, frame->names, err)
+                           : status;
+}
+
+/* How far each part has been taken. */
+typedef struct cursor {
+    size_t card, shown;
+} cursor;
+
+static const tm_card *card_at(const tm_survey *part, const cursor *at) {
+    return at->card < part->plan.cards.n ? (const tm_card *)part->plan.cards.data + at->card : NULL;
+}
+
+/* The part whose next rank is the lowest; n: none has one. */
+static size_t lowest(const tm_survey *parts, const cursor *at, size_t n) {
+    size_t found = n;
+    for (size_t p = 0; p < n; p++) {
+        const tm_card *card = card_at(&parts[p], &at[p]);
+        if (card && (found == n || card->rank < card_at(&parts[found], &at[found])->rank))
+            found = p;
+    }
+    return found;
+}
+
+static bool join_rank(const tm_page_frame *frame, const tm_survey *part, cursor *at,
+                      tm_survey *out) {
+    tm_card card = *card_at(part, at);
+    const tm_plan_part *parts = (const tm_plan_part *)part->plan.parts.data + card.first_part;
+    const tm_span *spans = (const tm_span *)part->plan.spans.data + card.first_span;
+    size_t bytes = TM_N_LANE_KINDS * frame->lanes.n;
+    const uint8_t *coverage = (const uint8_t *)part->coverage.bytes.data + at->shown * bytes;
+    card.first_part = out->plan.parts.n;
+    card.first_span = out->plan.spans.n;
+    card.place = (uint32_t)out->plan.n_shown;
+    out->plan.n_shown += card.shown;
+    at->card++;
+    at->shown += card.shown;
+    return tm_vec_append(&out->plan.cards, &card, 1) &&
+           tm_vec_append(&out->plan.parts, parts, card.n_parts) &&
+           tm_vec_append(&out->plan.spans, spans, card.n_spans) &&
+           (!card.shown || tm_bytes_put_raw(&out->coverage, coverage, bytes));
+}
+
+tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, size_t n,
+                         tm_survey *out, tm_error *err) {
+    cursor *at = calloc(n + 1, sizeof *at);
+    bool ok = at != NULL;
+    for (size_t p; ok && (p = lowest(parts, at, n)) < n;)
+        ok = join_rank(frame, &parts[p], &at[p], out);
+    free(at);
+    if (!ok)
+        return tm_fail_memory(err);
+    for (size_t p = 0; p < n; p++) {
+        const tm_operation *operations = parts[p].operations.all.data;
+        for (size_t i = 0; i < parts[p].operations.all.n; i++)
+            TM_TRY(tm_operations_join(&out->operations, &operations[i], err));
+        for (size_t i = 0; i < TM_N_LANE_KINDS * frame->strip.n; i++)
+            out->strip_sums[i] += parts[p].strip_sums[i];
+    }
+    return TM_OK;
+}
+
+tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
+                            const tm_timeline *timeline, size_t at, tm_event_draft *out,
+                            tm_error *err) {
+    const tm_timeline rank = drawn(frame, timeline);
+    const tm_card *card = (const tm_card *)survey->plan.cards.data + at;
+    tm_event_writer writer = tm_event_writer_make();
+    writer.plan = &survey->plan;
+    writer.operations = &survey->operations;
+    writer.job_begin_ns = frame->lanes.begin_ns;
+    writer.out = out;
+    tm_status status = tm_operations_gather(&survey->operations, &rank, at, err);
+    if (status == TM_OK && card->shown)
+        status = tm_events_put(&writer, &rank, at, err);
+    tm_event_writer_free(&writer);
+    return status;
+}
