@@ -5,7 +5,7 @@ import os
 import re
 import statistics
 
-from common import TMERGE, equal, holds, main, merged, synth, tables
+from common import TMERGE, content, equal, holds, main, merged, synth, tables
 
 BYTES_MAX, MEMORY_MAX_KIB = 6_000_000, 200 * 1024
 
@@ -86,8 +86,9 @@ def test_a_page_of_many_ranks_keeps_those_that_matter():
     synth('job', ranks=1100, ranks_per_host=8, steps=2, layers=1, buckets=1, cpu_ops=1,
           slow_rank=777, offset_us=300, jitter=5, tp=2, no_world=True)
     os.unlink('job/profile_rank_500.json')  # and with it what its own groups would tell
-    merged('job')
+    merged('job', n=2, page=True)
     document = report('tmerge.h5')
+    equal(content('page.html'), content('tmerge.html'))
     shown, short = check_tables(document, 'tmerge.h5')
     for name in ('job.rank', 'overlap.rank', 'overlap.kind', 'stragglers.rank', 'phases.step'):
         holds(name in short, f'{name} is whole')
