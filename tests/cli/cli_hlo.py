@@ -128,5 +128,21 @@ def test_operators_of_jax_are_summed_by_the_last_part_of_their_names():
           mapped['ranks'][0]['busy_union_all_ps'] // 1000, 'time')
 
 
+def test_cores_are_held_against_what_they_could_compute():
+    """All that a core computes is 300 additions of the array; 918 TFLOP/s are told."""
+    merged('tpu-v6e')
+    found = tables('tpu-v6e.h5', 'efficiency.rank', 'efficiency.step', 'efficiency.operator')
+    equal(sum(row['flop'] for row in found['efficiency.operator']), 1200 * ARRAY, 'FLOP')
+    equal(sum(row['bytes'] for row in found['efficiency.operator']), 1200 * 8 * ARRAY, 'bytes')
+    equal(sum(row['flop'] for row in found['efficiency.step']), 1200 * ARRAY, 'FLOP of steps')
+    for row in found['efficiency.rank']:
+        equal((row['flop'], row['type'], row['peak_tflops']), (300 * ARRAY, 'mixed', 918.0), row)
+        equal((row['coverage_pct'], row['reason']), (100.0, None), row)
+        ideal = 300 * ARRAY / 918e12 * 1e9
+        holds(abs(row['mfu_pct'] - 100 * ideal / row['window_ns']) < 1e-9, row)
+    merged('jax-mi300-attention')
+    found = tables('jax-mi300-attention.h5', 'efficiency.rank', 'efficiency.operator')
+    equal(found, {'efficiency.rank': [], 'efficiency.operator': []}, 'of GPUs no FLOP are told')
+
 
 main()

@@ -197,6 +197,61 @@ static void work_is_summed_by_operator_kernel_and_place(void **state) {
     close_job(&j);
 }
 
+/* Of what XLA compiled a product (400 ns, 40,000,000 FLOP), a sum (100 ns, 3000) and a copy (100,
+ * 0); of 200 ns more nothing is told, and what communicates computes nothing. In 1000 ns 40,003,000
+ * FLOP are 40.003 TFLOP/s, of the 100 that the trace tells; 600 of 800 ns are counted. */
+static void work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace(void **state) {
+    (void)state;
+    static const event_spec events[] = {
+        KERNEL("dot.2", 0, 400, 0),
+        KERNEL("add.1", 400, 100, 0),
+        KERNEL("copy.3", 500, 100, 0),
+        KERNEL("gemm", 600, 200, 0),
+        {TM_CAT_KERNEL, "sum.5", 800, 200, 0, 7, 0, "allreduce", TM_DURATION}};
+    static const struct {
+        const char *origin;
+        int64_t flops, bytes;
+    } told[COUNT(events)] = {{"jit(f)/dot", 40000000, 200000},
+                             {"jit(f)/add", 3000, 400},
+                             {"jit(f)/copy", 0, 800},
+                             {"jit(f)/call", -1, -1},
+                             {"jit(f)/psum", 8000, 400}};
+    static const char *const ranks[] = {
+        "rank=0 device=TPU v0 devices=1 type=mixed peak_tflops=100 step_ns=1000 window_ns=1000 "
+        "compute_ns=800 counted_ns=600 coverage_pct=75 flop=40003000 at_most_flop=0 "
+        "recomputed_flop=0 achieved_tflops=40.003 kernel_tflops=66.67166667 ideal_ns=400 "
+        "mfu_pct=40.003 mfu_window_pct=40.003 mfu_at_most_pct=40.003 mfu_causal_pct=40.003 "
+        "hfu_pct=40.003 reason=null"};
+    static const char *const operators[] = {
+        "operator=jit(f)/dot shapes=f32[8] type=mixed at_most=false calls=1 total_ns=400 "
+        "flop=40000000 achieved_tflops=100 peak_pct=100 bytes=200000 flop_per_byte=200 bw_gbps=500 "
+        "ranks=1 median_rank_ns=400 max_rank_ns=400 max_rank=0",
+        "operator=jit(f)/add shapes=f32[8] type=mixed at_most=false calls=1 total_ns=100 flop=3000 "
+        "achieved_tflops=0.03 peak_pct=0.03 bytes=400 flop_per_byte=7.5 bw_gbps=4 ranks=1 "
+        "median_rank_ns=100 max_rank_ns=100 max_rank=0"};
+    small_job j = open_job();
+    tm_trace trace = make_trace(&j.ground, "one.pb", events, COUNT(events), 0);
+    describe(&j.ground, &trace,
+             "{\"deviceProperties\":[{\"id\":0,\"name\":\"TPU v0\","
+             "\"peakTeraflopsPerSecond\":100}]}");
+    for (uint32_t i = 0; i < COUNT(told); i++) {
+        const tm_xla_attr attr = {.event = i,
+                                  .program = name_of(&j.ground, "jit_f(7)"),
+                                  .hlo = name_of(&j.ground, events[i].name),
+                                  .category = TM_NO_NAME,
+                                  .origin = name_of(&j.ground, told[i].origin),
+                                  .shape = name_of(&j.ground, "f32[8]"),
+                                  .flops = told[i].flops,
+                                  .bytes = told[i].bytes};
+        assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_XLA], &attr, 1));
+    }
+    add_trace(&j, 0, &trace);
+    finish_job(&j);
+    CHECK_ROWS(&j, "efficiency.rank", ranks);
+    CHECK_ROWS(&j, "efficiency.operator", operators);
+    close_job(&j);
+}
+
 static void peaks_are_of_whole_devices_by_name(void **state) {
     (void)state;
     static const struct {
@@ -252,6 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_and_steps_are_as_worked_out_by_hand),
         cmocka_unit_test(work_is_summed_by_operator_kernel_and_place),
+        cmocka_unit_test(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace),
         cmocka_unit_test(peaks_are_of_whole_devices_by_name),
         cmocka_unit_test(peaks_are_read_as_a_user_types_them),
     };

@@ -29,7 +29,7 @@ typedef struct tm_counted_calls {
     tm_counted_call *list; /* [n] by row; owned */
     size_t n;
     uint32_t *of_operator; /* by operator call: the counted call that owns what it launched, or
-                              TM_NOT_COUNTED; owned */
+                              TM_NOT_COUNTED; NULL where they are of no operators; owned */
     tm_work *works;        /* owned: of different inputs */
 } tm_counted_calls;
 
@@ -37,12 +37,17 @@ typedef struct tm_counted_calls {
  * TM_ERR_FAULT. */
 tm_status tm_counted_calls_find(const tm_rank_view *view, tm_counted_calls *out,
                                 tm_error *err) TM_MUST_CHECK;
+
+/** The same of a rank whose programs XLA compiled: each run of an operation that computes and whose
+ * FLOP its profile tells, those that move memory alone with none. */
+tm_status tm_compiled_calls_find(const tm_rank_view *view, tm_counted_calls *out,
+                                 tm_error *err) TM_MUST_CHECK;
 void tm_counted_calls_free(tm_counted_calls *calls);
 
 /** The counted call that owns a kernel, or NULL. */
 static inline tm_counted_call *tm_counted_owner(const tm_counted_calls *calls,
                                                 const tm_rank_view *view, uint32_t row) {
-    uint32_t call = view->operators->above[row];
+    uint32_t call = calls->of_operator ? view->operators->above[row] : TM_NO_CALL;
     uint32_t own = call == TM_NO_CALL ? TM_NOT_COUNTED : calls->of_operator[call];
     return own == TM_NOT_COUNTED ? NULL : &calls->list[own];
 }

@@ -10,7 +10,10 @@ static const tm_table_def *const defs[] = {
 
 static tm_status efficiency_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_counted_calls calls;
-    tm_status status = tm_counted_calls_find(view, &calls, err);
+    /* No rank has both: shapes are PyTorch's. */
+    tm_status status = view->timeline->n_attrs[TM_ATTR_XLA] > 0
+                           ? tm_compiled_calls_find(view, &calls, err)
+                           : tm_counted_calls_find(view, &calls, err);
     if (status == TM_OK && calls.n > 0)
         status = tm_work_rows(view, &calls, out, err);
     if (status == TM_OK && calls.n > 0)
@@ -28,7 +31,7 @@ static tm_status efficiency_job(const tm_job *job, tm_tables *out, tm_error *err
 
 const tm_analysis tm_analysis_efficiency = {
     .name = "efficiency",
-    .summary = "FLOP of matrix multiply, convolution and attention, and MFU: of what was possible",
+    .summary = "FLOP of matrix multiply, convolution, attention or XLA's operations, and MFU",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = efficiency_rank,

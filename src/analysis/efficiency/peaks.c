@@ -56,6 +56,7 @@ static bool holds(const char *name, const char *known_name) {
 
 tm_peaks tm_peaks_of(const tm_device *device) {
     tm_peaks peaks = {{0}};
+    peaks.tflops[TM_NUMBER_MIXED] = device->peak_tflops > 0.0 ? device->peak_tflops : 0.0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!holds(device->name, known[i].name))
             continue;
@@ -93,7 +94,7 @@ tm_status tm_peaks_parse(const char *text, tm_peaks *out, tm_error *err) {
             (*end && *end != ','))
             return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                            "--peak wants TYPE=TFLOPS,... with fp64, fp32, tf32, fp16, bf16, fp8, "
-                           "fp4 or int8, as in bf16=989.4, and not '%.40s'",
+                           "fp4, int8 or mixed, as in bf16=989.4, and not '%.40s'",
                            p);
         peaks.tflops[number] = value;
         p = *end ? end + 1 : end;

@@ -10,8 +10,8 @@ typedef struct tm_peaks {
     double tflops[TM_N_NUMBERS];
 } tm_peaks;
 
-/** Those of a device by its name, where it has as many multiprocessors as such a device: what has
- * fewer is a part of one, or another. */
+/** Those of a device as its trace tells, which is of what XLA compiles, and by its name, where it
+ * has as many multiprocessors as such a device: what has fewer is a part of one, or another. */
 tm_peaks tm_peaks_of(const tm_device *device);
 
 /**

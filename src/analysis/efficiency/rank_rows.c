@@ -74,7 +74,7 @@ enum {
 #define FIGURE_COLUMNS                                                                             \
     {"step_ns", TM_INT, "ns",                                                                      \
      "Time of the steps, as their marks on the host last; where the trace marks none, of the "     \
-     "whole trace."},                                                                              \
+     "whole trace. Where XLA's profile tells the work window_ns: the host only queues there."},    \
         {"window_ns", TM_INT, "ns",                                                                \
          "Time of their windows, as in overlap.step: to the end of their last event of a "         \
          "device."},                                                                               \
@@ -85,7 +85,7 @@ enum {
         {"coverage_pct", TM_REAL, "%", "100 counted_ns / compute_ns."},                            \
         {"flop", TM_INT, "FLOP",                                                                   \
          "Operations of floating point of these operators (efficiency.operator): what is not "     \
-         "counted is missing here."},                                                              \
+         "counted is missing here. Of XLA's all, not of matrices alone."},                         \
         {"at_most_flop", TM_INT, "FLOP",                                                           \
          "Not in it: upper bound of attention of packed sequences, whose lengths are not "         \
          "recorded."},                                                                             \
@@ -129,7 +129,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"type", TM_TEXT, "", "The type of numbers with most operations."},
     {"peak_tflops", TM_REAL, "TFLOP/s",
      "The most that one device can do of this type, without sparsity: as --peak says, else of a "
-     "table by name; null where not known."},
+     "table by name, of mixed as the trace tells (of 16 bit); null where not known."},
     FIGURE_COLUMNS,
     {"reason", TM_TEXT, "", "Why mfu_pct is null."},
 };
@@ -137,8 +137,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 const tm_table_def tm_efficiency_rank_table = {
     .name = "efficiency.rank",
     .doc = "A row for each rank whose trace has the inputs of matrix multiplications, convolutions "
-           "or attention (record_shapes), over its steps: how much of what its devices could "
-           "compute it does.",
+           "or attention (record_shapes), or FLOP of what XLA compiled, over its steps: how much "
+           "of what its devices could compute it does.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -316,7 +316,8 @@ tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *c
     tm_status status = s.steps && sum_calls(&s, calls) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && s.numbers.n > 0) {
         sum_compute(&s);
-        sum_marks(&s);
+        if (calls->of_operator)
+            sum_marks(&s);
         status = add_rows(&s, view->names, out, err);
     }
     tm_keys_free(&s.keys);

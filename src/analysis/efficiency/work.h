@@ -8,7 +8,7 @@
 #include "tmerge/names.h"
 
 /* Types of the numbers that are multiplied: id and word. FP32 in memory may be multiplied as TF32:
- * only the kernel tells. */
+ * only the kernel tells. Of what XLA compiles the operations are told and not their types. */
 #define TM_NUMBER_LIST(X)                                                                          \
     X(TM_NUMBER_UNKNOWN, "unknown")                                                                \
     X(TM_NUMBER_SINGLE, "fp32 or tf32")                                                            \
@@ -19,7 +19,8 @@
     X(TM_NUMBER_BF16, "bf16")                                                                      \
     X(TM_NUMBER_FP8, "fp8")                                                                        \
     X(TM_NUMBER_FP4, "fp4")                                                                        \
-    X(TM_NUMBER_INT8, "int8")
+    X(TM_NUMBER_INT8, "int8")                                                                      \
+    X(TM_NUMBER_MIXED, "mixed")
 
 typedef enum tm_number {
 #define TM_NUMBER_ENUM(id, word) id,

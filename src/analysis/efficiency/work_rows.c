@@ -62,7 +62,8 @@ enum {
 #define SHOWN_COLUMNS(what, flop_doc)                                                              \
     {"type", TM_TEXT, "",                                                                          \
      "Type of the numbers that are multiplied: of the first matrix, and of fp32 what the kernels'" \
-     " names tell; fp32 or tf32 where they do not."},                                              \
+     " names tell; fp32 or tf32 where they do not. mixed: of what XLA compiled, whose profile "    \
+     "tells the operations and not their type."},                                                  \
         {"at_most", TM_BOOL, "",                                                                   \
          "flop and what follows from it are upper bounds: attention of packed sequences, whose "   \
          "lengths are not recorded."},                                                             \
@@ -85,11 +86,15 @@ enum {
 
 #define FLOP_DOC                                                                                   \
     "Operations of floating point (of integers for int8) by their inputs: a product and its "      \
-    "addition are two, attention counts all of its scores, masked ones too."
+    "addition are two, attention counts all of its scores, masked ones too. Of what XLA compiled " \
+    "all operations, as the compiler counts them."
 
 static const tm_column operator_columns[] = {
-    {"operator", TM_TEXT, "", "Name of the operator."},
-    {"shapes", TM_TEXT, "", "Dimensions of its inputs, cut at 512 bytes."},
+    {"operator", TM_TEXT, "",
+     "Name of the operator; of an operation that XLA compiled what it is of in the source."},
+    {"shapes", TM_TEXT, "",
+     "Dimensions of its inputs, cut at 512 bytes; of XLA's operations type and dimensions of what "
+     "they make."},
     SHOWN_COLUMNS("Calls that launched kernels, not through another operator of this table.",
                   FLOP_DOC),
 };
@@ -118,7 +123,8 @@ const tm_table_def tm_work_operator_table =
     SHOWN("efficiency.operator",
           "A row for each matrix multiplication, convolution and attention whose inputs the "
           "profiler recorded (record_shapes), by operator, shapes and type, over all ranks: the "
-          "1000 with most total_ns. Those of fused kernels are not among them.",
+          "1000 with most total_ns. Those of fused kernels are not among them. Of devices whose "
+          "programs XLA compiled each operation of which the profile tells any FLOP.",
           operator_columns, 2);
 const tm_table_def tm_work_kernel_table =
     SHOWN("efficiency.kernel", "The same by the kernels that multiply.", kernel_columns, 1);
@@ -195,7 +201,7 @@ static bool add_calls(const tm_rank_view *view, const tm_counted_calls *calls, w
     bool ok = true;
     for (size_t i = 0; i < calls->n && ok; i++) {
         const tm_counted_call *own = &calls->list[i];
-        if (own->first == TM_NO_EVENT)
+        if (own->first == TM_NO_EVENT || (own->number == TM_NUMBER_MIXED && own->work->flop == 0))
             continue;
         work_sum sum = sum_of(own);
         ok = add(operators, (work_key){own->name, own->shapes, number_key(own)}, &sum) &&
