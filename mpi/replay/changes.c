@@ -7,49 +7,86 @@
 #include "mpi/shuffle.h"
 #include "replay/job.h"
 
-/* Changes are tried so many at a time, and fewer where the job with their weights would be larger
- * than this, but never fewer than that: each time, all graphs are gone through. */
-enum { MOST = 32, LEAST = 8 };
-static const size_t JOB_BYTES = (size_t)32 << 20;
+/* Fewer where the job with their weights would be larger than this, but never fewer than that. Of a
+ * visit or step so many links are left. */
+enum { LEAST = 8, LINKS = 4 };
+static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
-typedef struct batch {
-    const tm_replay_ranks *r;
-    const uint8_t *marks; /* of kernels that are chosen */
-    tm_change changes[MOST];
-    tm_whatif_item items[MOST];
-    size_t n, most;
-    int64_t total_ns;
-} batch;
-
-static size_t most_at_once(const tm_replay *job) {
-    size_t n = JOB_BYTES / ((job->n_links + 1) * 2 * sizeof *job->ns);
-    return n < LEAST ? LEAST : n > MOST ? MOST : n;
+/* How many visits and ends of steps the job's ranks have, and how many have any. */
+static void count_ports(const tm_replay_ranks *r, int64_t *n_ports, int64_t *n_ranks) {
+    int64_t n[2] = {0};
+    size_t n_crews;
+    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    for (size_t i = 0; i < r->n; i++) {
+        n[0] += (int64_t)(r->graphs[i].visits.n + r->graphs[i].steps.n);
+        n[1] += tm_replay_has(r, i);
+    }
+    for (size_t c = 0; c < n_crews; c++)
+        n[0] += (int64_t)(crews[c].n * (crews[c].like->visits.n + crews[c].like->steps.n));
+    MPI_Allreduce(MPI_IN_PLACE, n, 2, MPI_INT64_T, MPI_SUM, r->comm);
+    *n_ports = n[0];
+    *n_ranks = n[1];
 }
 
-static tm_status reduce_ranks(const batch *b, tm_vec *words, tm_error *err) {
-    tm_sets sets;
-    tm_sets_init(&sets, b->changes, b->n);
-    sets.marks = b->marks;
-    const tm_replay_weigh weigh = {2 * b->n, tm_sets_weigh_changes, tm_sets_weigh_crew_changes,
-                                   &sets, &sets};
-    return tm_replay_reduce(b->r, &weigh, words, err);
+/* The next that are worth it, and behind all of them the scenario. */
+static void pick(tm_trying *t) {
+    t->n = 0;
+    for (; t->next < t->chosen->n && t->n < t->most; t->next++) {
+        t->items[t->n] = t->chosen->items[t->next];
+        t->items[t->n].ranks = t->n_ranks;
+        t->changes[t->n] = t->chosen->changes[t->next];
+        t->n += t->chosen->items[t->next].tried;
+    }
+    if (t->scenario && t->n < t->most) {
+        t->changes[t->n] = (tm_change){.factors = t->scenario->factors.data};
+        t->items[t->n++] = (tm_whatif_item){.what = TM_WHATIF_SCENARIO,
+                                            .ranks = t->scenario->n_ranks,
+                                            .ideal_ns = -1,
+                                            .next_rank = -1,
+                                            .tried = true};
+        t->scenario = NULL;
+    }
+    tm_sets_init(&t->sets, t->changes, t->n);
+    t->sets.marks = t->marks;
+}
+
+tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *chosen,
+                              const tm_scenario *scenario, tm_trying *out, tm_error *err) {
+    int64_t n_ports, most;
+    *out = (tm_trying){.r = ranks, .chosen = chosen, .scenario = scenario};
+    out->words = TM_VEC(int64_t);
+    out->marks = tm_changes_mark(chosen, tm_names_count(ranks->names));
+    count_ports(ranks, &n_ports, &out->n_ranks);
+    most = JOB_BYTES / (LINKS * (n_ports + 1) * 2 * (int64_t)sizeof(int64_t));
+    out->most = (size_t)(most < LEAST ? LEAST : most);
+    out->most = out->most > TM_CHANGES_AT_ONCE ? TM_CHANGES_AT_ONCE : out->most;
+    pick(out);
+    return tm_mpi_agree(ranks->comm, out->marks ? TM_OK : tm_fail_memory(err), err);
+}
+
+void tm_mpi_changes_free(tm_trying *trying) {
+    free(trying->marks);
+    tm_vec_free(&trying->words);
+}
+
+tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
+    return (tm_replay_weigh){2 * trying->n, tm_sets_weigh_changes, tm_sets_weigh_crew_changes,
+                             &trying->sets, &trying->sets,         &trying->words};
 }
 
 /* On every process the same job. */
-static tm_status make_job(const batch *b, tm_replay *job, tm_error *err) {
-    tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
-    tm_status status = tm_mpi_agree(b->r->comm, reduce_ranks(b, &own, err), err);
-    if (status == TM_OK)
-        status = tm_replay_share(b->r->comm, &own, &all, err);
-    tm_vec_free(&own);
+static tm_status make_job(tm_trying *t, tm_replay *job, tm_error *err) {
+    tm_vec all = TM_VEC(int64_t);
+    tm_status status = tm_replay_share(t->r->comm, &t->words, &all, err);
     if (status == TM_OK)
         status = tm_replay_build(all.data, all.n, job, err);
     tm_vec_free(&all);
-    return status == TM_OK ? tm_replay_count(job, b->r->steps, err) : status;
+    return status == TM_OK ? tm_replay_count(job, t->r->steps, err) : status;
 }
 
 /* Those of this process. */
-static tm_status try_changes(batch *b, const tm_replay *job, tm_vec *items, tm_error *err) {
+static tm_status try_changes(tm_trying *b, const tm_replay *job, int64_t total_ns, tm_vec *items,
+                             tm_error *err) {
     int self, n_processes;
     MPI_Comm_rank(b->r->comm, &self);
     MPI_Comm_size(b->r->comm, &n_processes);
@@ -60,10 +97,10 @@ static tm_status try_changes(batch *b, const tm_replay *job, tm_vec *items, tm_e
         tm_whatif_item *item = &b->items[i];
         memset(sets, (int)(2 * i + 1), job->n_ranks);
         tm_replay_forward(job, sets, ns);
-        item->saved_most_ns = b->total_ns - tm_replay_total(job, ns);
+        item->saved_most_ns = total_ns - tm_replay_total(job, ns);
         memset(sets, (int)(2 * i), job->n_ranks);
         tm_replay_forward(job, sets, ns);
-        item->saved_ns = b->total_ns - tm_replay_total(job, ns);
+        item->saved_ns = total_ns - tm_replay_total(job, ns);
         status = tm_replay_busiest(job, sets, ns, &item->next_rank, err);
         if (status == TM_OK && !tm_vec_append(items, item, 1))
             status = tm_fail_memory(err);
@@ -73,60 +110,36 @@ static tm_status try_changes(batch *b, const tm_replay *job, tm_vec *items, tm_e
     return status;
 }
 
-static tm_status try_batch(batch *b, tm_vec *items, tm_error *err) {
+static tm_status try_batch(tm_trying *t, int64_t total_ns, tm_vec *items, tm_error *err) {
     tm_replay job = {0};
-    tm_status status = tm_mpi_agree(b->r->comm, make_job(b, &job, err), err);
+    tm_status status = tm_mpi_agree(t->r->comm, make_job(t, &job, err), err);
     if (status == TM_OK)
-        status = tm_mpi_agree(b->r->comm, try_changes(b, &job, items, err), err);
+        status = tm_mpi_agree(t->r->comm, try_changes(t, &job, total_ns, items, err), err);
     tm_replay_free(&job);
-    b->n = 0;
     return status;
 }
 
-static tm_status try_all(batch *b, const tm_changes *chosen, const tm_scenario *scenario,
-                         tm_vec *items, tm_error *err) {
+/* Those that are not worth it have rows, too. */
+static tm_status add_untried(const tm_trying *t, tm_vec *items, tm_error *err) {
     int self;
-    bool ok = true;
-    int64_t n_ranks = 0;
-    for (size_t i = 0; i < b->r->n; i++)
-        n_ranks += tm_replay_has(b->r, i);
-    MPI_Allreduce(MPI_IN_PLACE, &n_ranks, 1, MPI_INT64_T, MPI_SUM, b->r->comm);
-    MPI_Comm_rank(b->r->comm, &self);
-    for (uint32_t i = 0; i < chosen->n; i++) {
-        b->items[b->n] = chosen->items[i];
-        b->items[b->n].ranks = n_ranks;
-        b->changes[b->n] = chosen->changes[i];
-        if (chosen->items[i].tried)
-            b->n++;
-        else if (self == 0 && ok)
-            ok = tm_vec_append(items, &b->items[b->n], 1) != NULL;
-        if (b->n == b->most)
-            TM_TRY(try_batch(b, items, err));
+    MPI_Comm_rank(t->r->comm, &self);
+    for (uint32_t i = 0; i < t->chosen->n && self == 0; i++) {
+        tm_whatif_item item = t->chosen->items[i];
+        item.ranks = t->n_ranks;
+        if (!item.tried && !tm_vec_append(items, &item, 1))
+            return tm_fail_memory(err);
     }
-    if (scenario) {
-        b->changes[b->n] = (tm_change){.factors = scenario->factors.data};
-        b->items[b->n++] = (tm_whatif_item){.what = TM_WHATIF_SCENARIO,
-                                            .ranks = scenario->n_ranks,
-                                            .ideal_ns = -1,
-                                            .next_rank = -1,
-                                            .tried = true};
-    }
-    if (b->n > 0)
-        TM_TRY(try_batch(b, items, err));
-    return tm_mpi_agree(b->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    return TM_OK;
 }
 
-tm_status tm_mpi_changes(const tm_replay_ranks *ranks, const tm_changes *chosen,
-                         const tm_scenario *scenario, const tm_fixer *fixer, tm_vec *items,
-                         tm_error *err) {
-    uint8_t *marks = tm_changes_mark(chosen, tm_names_count(ranks->names));
-    batch b = {.r = ranks,
-               .marks = marks,
-               .most = most_at_once(fixer->replay),
-               .total_ns = fixer->total_ns};
-    tm_status status = tm_mpi_agree(ranks->comm, marks ? TM_OK : tm_fail_memory(err), err);
-    if (status == TM_OK)
-        status = try_all(&b, chosen, scenario, items, err);
-    free(marks);
-    return status;
+tm_status tm_mpi_changes_try(tm_trying *trying, int64_t total_ns, tm_vec *items, tm_error *err) {
+    while (trying->n > 0) {
+        TM_TRY(try_batch(trying, total_ns, items, err));
+        pick(trying);
+        const tm_replay_weigh weigh = tm_mpi_changes_weigh(trying);
+        TM_TRY(tm_mpi_agree(trying->r->comm,
+                            trying->n == 0 ? TM_OK : tm_replay_reduce(trying->r, &weigh, 1, err),
+                            err));
+    }
+    return tm_mpi_agree(trying->r->comm, add_untried(trying, items, err), err);
 }

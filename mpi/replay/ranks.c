@@ -255,12 +255,13 @@ tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err
 
 /* Each rank of a crew by itself. */
 static tm_status reduce_apart(const tm_replay_ranks *r, const tm_crew *crew,
-                              const tm_replay_weigh *weigh, tm_vec *words, tm_error *err) {
+                              const tm_replay_weigh *weigh, tm_error *err) {
     for (size_t lane = 0; lane < crew->n; lane++) {
         tm_graph graph;
         tm_status status = tm_crew_pick(crew, lane, r->desk, true, &graph, err);
         if (status == TM_OK)
-            status = tm_reduce(&graph, weigh->n_sets, weigh->graph, weigh->context, words, err);
+            status =
+                tm_reduce(&graph, weigh->n_sets, weigh->graph, weigh->context, weigh->words, err);
         tm_graph_free(&graph);
         TM_TRY(status);
     }
@@ -272,27 +273,39 @@ static void name_rows(const tm_replay_ranks *r, const tm_replay_weigh *weigh, si
         weigh->sets->names = r->timelines[i].name;
 }
 
-tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weigh,
-                           tm_vec *words, tm_error *err) {
+static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_replay_weigh *weigh,
+                              tm_error *err) {
+    name_rows(r, weigh, i);
+    return weigh->n_sets == 0 || r->graphs[i].n_nodes == 0
+               ? TM_OK
+               : tm_reduce(&r->graphs[i], weigh->n_sets, weigh->graph, weigh->context, weigh->words,
+                           err);
+}
+
+/* @param crew  of which the desk has the peers */
+static tm_status reduce_crew(const tm_replay_ranks *r, const tm_crew *crew,
+                             const tm_replay_weigh *weigh, tm_error *err) {
     const tm_crew_sets sets = {weigh->n_sets, weigh->crew, weigh->context};
-    size_t n;
-    const tm_crew *crews = tm_replay_crews(ranks, &n);
-    for (size_t i = 0; i < ranks->n; i++) {
-        name_rows(ranks, weigh, i);
-        if (ranks->graphs[i].n_nodes > 0)
-            TM_TRY(tm_reduce(&ranks->graphs[i], weigh->n_sets, weigh->graph, weigh->context, words,
-                             err));
-    }
-    for (size_t c = 0; c < n; c++) {
-        bool done = crews[c].n == 0;
-        if (done)
-            continue;
-        name_rows(ranks, weigh, crews[c].index[0]);
-        if (!tm_crew_peers(&crews[c], &ranks->places, ranks->desk))
+    bool done = weigh->n_sets == 0;
+    if (done)
+        return TM_OK;
+    name_rows(r, weigh, crew->index[0]);
+    TM_TRY(tm_reduce_crew(crew, r->desk, &sets, &done, weigh->words, err));
+    return done ? TM_OK : reduce_apart(r, crew, weigh, err);
+}
+
+tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,
+                           tm_error *err) {
+    size_t n_crews;
+    const tm_crew *crews = tm_replay_crews(ranks, &n_crews);
+    for (size_t i = 0; i < ranks->n; i++)
+        for (size_t k = 0; k < n; k++)
+            TM_TRY(reduce_graph(ranks, i, &weighs[k], err));
+    for (size_t c = 0; c < n_crews; c++) {
+        if (crews[c].n > 0 && !tm_crew_peers(&crews[c], &ranks->places, ranks->desk))
             return tm_fail_memory(err);
-        TM_TRY(tm_reduce_crew(&crews[c], ranks->desk, &sets, &done, words, err));
-        if (!done)
-            TM_TRY(reduce_apart(ranks, &crews[c], weigh, words, err));
+        for (size_t k = 0; k < n && crews[c].n > 0; k++)
+            TM_TRY(reduce_crew(ranks, &crews[c], &weighs[k], err));
     }
     return TM_OK;
 }

@@ -51,16 +51,18 @@ tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err
 
 /** What all ranks are reduced with: the weights of graphs, and of crews. */
 typedef struct tm_replay_weigh {
-    size_t n_sets;
+    size_t n_sets; /* 0: nothing is asked for */
     tm_weigh *graph;
     tm_weigh_crew *crew;
     const void *context;
     tm_sets *sets; /* the context, where names of a rank's rows have to be set; else NULL */
+    tm_vec *words; /* of int64_t: appended to */
 } tm_replay_weigh;
 
-/** As tm_reduce, of all ranks that are held here. TM_OK; TM_ERR_FAULT. */
-tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weigh,
-                           tm_vec *words, tm_error *err) TM_MUST_CHECK;
+/** As tm_reduce, of all ranks that are held here, with each of [n] one rank after the other: what
+ * the peers of a crew took is found once. TM_OK; TM_ERR_FAULT. */
+tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,
+                           tm_error *err) TM_MUST_CHECK;
 
 /**
  * Makes the graphs.

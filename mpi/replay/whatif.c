@@ -37,12 +37,13 @@ typedef struct whatif {
     tm_changes chosen; /* by process 0 */
     tm_replay job;
     tm_fixer fixer;
-    tm_vec facts;   /* of fact, ascending in rank: those of the job */
-    tm_vec trials;  /* of trial */
-    tm_vec members; /* of uint32_t: places of ranks */
-    tm_vec best;    /* of tm_whatif_step: this process's best */
-    int64_t *ideal; /* owned; times with all at their peers' */
-    uint8_t *sets;  /* owned; [n_ranks] */
+    tm_trying trying; /* of the changes */
+    tm_vec facts;     /* of fact, ascending in rank: those of the job */
+    tm_vec trials;    /* of trial */
+    tm_vec members;   /* of uint32_t: places of ranks */
+    tm_vec best;      /* of tm_whatif_step: this process's best */
+    int64_t *ideal;   /* owned; times with all at their peers' */
+    uint8_t *sets;    /* owned; [n_ranks] */
     int self, n_processes;
 } whatif;
 
@@ -69,13 +70,17 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
+/* With all weights that ranks can have by themselves, and with those of the first changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
-    const tm_replay_weigh weigh = {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_crew, NULL, NULL};
-    return tm_replay_reduce(w->r, &weigh, words, err);
+    const tm_replay_weigh weighs[2] = {
+        {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_crew, NULL, NULL, words},
+        tm_mpi_changes_weigh(&w->trying)};
+    return tm_replay_reduce(w->r, weighs, 2, err);
 }
 
 static tm_status make_job(whatif *w, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
+    TM_TRY(tm_mpi_changes_open(w->r, &w->chosen, w->scenario, &w->trying, err));
     tm_status status = tm_mpi_agree(w->r->comm, reduce_ranks(w, &own, err), err);
     if (status == TM_OK)
         status = tm_replay_share(w->r->comm, &own, &all, err);
@@ -401,7 +406,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
         status = try_all(w, &own, err);
     status = tm_mpi_agree(w->r->comm, status, err);
     if (status == TM_OK)
-        status = tm_mpi_changes(w->r, &w->chosen, w->scenario, &w->fixer, &own, err);
+        status = tm_mpi_changes_try(&w->trying, w->fixer.total_ns, &own, err);
     status = tm_mpi_agree(w->r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(w->r->comm, &own, &w->result->items, err);
@@ -441,6 +446,7 @@ tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenari
     MPI_Comm_size(ranks->comm, &w.n_processes);
     tm_status status = find(&w, err);
     tm_fixer_free(&w.fixer);
+    tm_mpi_changes_free(&w.trying);
     tm_replay_free(&w.job);
     tm_vec_free(&w.facts);
     tm_vec_free(&w.trials);
