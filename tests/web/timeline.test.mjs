@@ -268,7 +268,7 @@ test("an address keeps the selected event and the marked range", async () => {
   assert.deepEqual([(await params(page)).event, (await params(page)).mark], [undefined, undefined]);
   await visit(page, "#timeline/event=0.0.1.1/mark=9-5/rank=1");
   await page.waitForSelector('body[data-timeline="complete"]');
-  assert.match(await details(page), /^Select an event/);
+  assert.match(await details(page), /^Rank 1On host host0/);
   await close();
 });
 

@@ -4,7 +4,9 @@ import { test } from "node:test";
 import { moduleOf } from "./page.mjs";
 
 const { Bytes } = await moduleOf("timeline/bytes.ts");
-const { Pyramid } = await moduleOf("timeline/pyramid.ts");
+const { HostPyramid, Pyramid } = await moduleOf("timeline/pyramid.ts");
+const { hostsOf, plain, sorted } = await moduleOf("timeline/arrange.ts");
+const { MemoryCurves } = await moduleOf("timeline/memory.ts");
 const span = await moduleOf("timeline/span.ts");
 const { commandOf } = await moduleOf("timeline/keys.ts");
 const { EventList } = await moduleOf("timeline/lanes.ts");
@@ -75,6 +77,22 @@ test("zooming out neither invents nor loses work", () => {
   assert.ok(Math.abs(pyramid.sum(0, COMPUTE, 0, 1_000_000) - exact) < 1);
   const half = shares.slice(0, 500).reduce((sum, share) => sum + (share / 255) * 1000, 0);
   assert.ok(Math.abs(pyramid.sum(0, COMPUTE, 0, 500_000) - half) < 1);
+});
+
+test("a host's shares are the mean of its ranks', and nothing that is there becomes none", () => {
+  const coverage = new Uint8Array(3 * 5 * 2);
+  coverage.set([255, 1], 0); // compute of the first rank; the second has none
+  coverage.set([100, 200], 2 * 5 * 2); // the third, of a host of its own
+  const hosts = new HostPyramid(new Pyramid(coverage, 2, 200), [[0, 1], [2]]);
+  assert.deepEqual([[...hosts.base(0, COMPUTE)], [...hosts.base(1, COMPUTE)]], [[128, 1], [100, 200]]); // 127.5 is rounded, 0.5 is 1
+  assert.ok(Math.abs(hosts.sum(1, COMPUTE, 0, 200) - ((100 + 200) / 255) * 100) < 1e-4);
+});
+
+test("memory in a stretch of time is the most of it, a value holding until the next", () => {
+  const curve = (points) => ({ times: Float64Array.from(points, ([t]) => t), bytes: Float64Array.from(points, ([, b]) => b) });
+  const memory = new MemoryCurves([[curve([[10, 40], [25, 80], [30, 20]])], [curve([[0, 100]])], []]);
+  const of = (ranks) => { const out = new Float32Array(4); memory.fill(ranks, 0, 10, out); return [...out].map((v) => Math.round(100 * v)); };
+  assert.deepEqual([memory.most, of([0]), of([0, 1]), of([2])], [100, [0, 40, 80, 20], [100, 100, 100, 100], [0, 0, 0, 0]]);
 });
 
 // Painting -------------------------------------------------------------------------------------------
@@ -324,7 +342,7 @@ test("every key has its command", () => {
   assert.deepEqual(press("{", { shiftKey: true }), { do: "operation", forward: false, byWait: true });
   const named = { f: "fit", 0: "whole", Home: "whole", "/": "find", m: "mark", o: "open", "?": "help", Escape: "clear", Enter: "details" };
   for (const [key, what] of Object.entries(named)) assert.equal(press(key).do, what, key);
-  for (const [key, what] of [[",", "event"], [".", "event"], ["n", "step"], ["p", "step"], ["c", "path"], ["j", "piece"], ["k", "piece"], ["ArrowUp", "scroll"], ["PageDown", "page"]]) assert.equal(press(key).do, what, key);
+  for (const [key, what] of [[",", "event"], [".", "event"], ["n", "step"], ["p", "step"], ["c", "path"], ["j", "piece"], ["k", "piece"], ["v", "map"], ["h", "fold"], ["t", "pin"], ["<", "move"], ["x", "hide"], ["ArrowUp", "scroll"], ["PageDown", "page"]]) assert.equal(press(key).do, what, key);
   for (const key of ["Tab", "q", "F5"]) assert.equal(press(key), null, key);
   assert.equal(press("f", { ctrlKey: true }), null); // the browser's own search
 });
@@ -339,6 +357,25 @@ test("rows keep the place of ranks without a trace", () => {
   for (let i = 1; i < rows.length; i++) assert.equal(rows[i].y, rows[i - 1].y + rows[i - 1].height);
   assert.equal(rowAt(rows, rows[3].y + 1), rows[3]);
   assert.deepEqual(rowsIn(rows, rows[2].y, 1), [2, 3]);
+});
+
+test("hosts fold, ranks are pinned, hidden and ordered", () => {
+  const ranks = [0, 1, 2, 3, 4].map((rank) => ({ rank, firstOfHost: rank % 2 === 0, host: `h${rank >> 1}` })), open = new Set();
+  const laid = (change, order) => layout({ ranks, world: -1, open, room: 400, lanes: null, arrangement: Object.assign(plain(), change), order });
+  const words = ({ rows }) => rows.map((row) => (row.kind === "host" ? `${row.name}${row.folded ? ` of ${row.folded.members}` : ""}` : row.at));
+  assert.deepEqual(hostsOf(ranks), { hosts: [{ name: "h0", members: [0, 1] }, { name: "h1", members: [2, 3] }, { name: "h2", members: [4] }], of: [0, 0, 1, 1, 2] });
+  assert.deepEqual(words(laid({ folded: new Set([1]) })), ["h0", 0, 1, "h1 of 2,3", "h2", 4]);
+  assert.deepEqual(words(laid({ folded: new Set([1]), pinned: [3, 0] })), [3, 0, "h0", 1, "h1 of 2,3", "h2", 4]);
+  assert.deepEqual(words(laid({ hidden: new Set([0, 4]) })), ["h0", 1, "h1", 2, 3, "h2"]);
+  const order = { order: "wait", folded: new Set([1]) }, byWait = laid(order, [3, 4, 0, 2, 1]);
+  assert.deepEqual(words(byWait), ["h1 of 2,3", 4, 0, 1]);
+  // what has no row of its own lies in its host's; what is pinned is above the rest
+  const { ranks: rows, pinned, inOrder } = laid({ folded: new Set([1]), pinned: [4] });
+  assert.deepEqual([rows[2].y === rows[3].y, rows[4].y, pinned === rows[4].height, inOrder, laid({}).inOrder, byWait.inOrder], [true, 0, true, false, true, false]);
+  // 5 planes of 2 buckets a rank; wait is the third: the shares of the ranks are 1, 3, 2, 3, 0
+  const coverage = new Uint8Array(5 * 5 * 2);
+  [1, 3, 2, 3, 0].forEach((share, at) => (coverage[(at * 5 + WAIT) * 2] = share));
+  assert.deepEqual(sorted(5, "wait", new Pyramid(coverage, 2, 200)), [1, 3, 2, 0, 4]);
 });
 
 test("a rank's row is 30 to 64 pixels high", () => {

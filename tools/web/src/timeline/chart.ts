@@ -1,16 +1,32 @@
 /** The canvas: what is shown of the job, and what lies where. */
-import { layout, rowAt, rowsIn, type Layout, type RankRow, type Row, type SubRow } from "./layout";
+import { hostsOf, sorted, type Arrangement, type Host, type Order } from "./arrange";
+import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat";
+import { visible } from "../dom";
+import { layout, rowAt, rowsIn, type Box, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { lowest, type Lanes } from "./lanes";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
 import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations";
 import { RULER_HEIGHT, STEPS_HEIGHT, STRIP_HEIGHT, StripImage, jobSteps, paintRuler, paintSteps, paintStrip } from "./paint_head";
+import type { MemoryCurves } from "./memory";
 import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
 import { outlinePiece, paintPath } from "./paint_path";
-import { paintAbsent, paintGutter, paintHost, paintMark, paintOutside, paintRecordings, paintScrollbar, paintSubLabel } from "./paint_rows";
+import {
+  paintAbsent,
+  paintFolded,
+  paintGutter,
+  paintHost,
+  paintMapLabel,
+  paintMark,
+  paintEdge,
+  paintOutside,
+  paintRecordings,
+  paintScrollbar,
+  paintSubLabel,
+} from "./paint_rows";
 import { heightIn, type Path, type Placed } from "./path";
-import type { Pyramid } from "./pyramid";
+import { HostPyramid, type Pyramid } from "./pyramid";
 import { Scale } from "./scale";
 import { detailedParts, missingParts } from "./sums";
 import { readTheme, type Theme } from "./theme";
@@ -27,6 +43,8 @@ const COMPUTE_KINDS = [COMPUTE, COPIES],
 const COARSE = 3;
 /** So near to its line [px] the pointer is on the critical path. */
 const NEAR = 5;
+/** From label to label of a map, at least [px]. */
+const MAP_LABEL = 13;
 /** More are painted faintly. */
 const FEW_JOINED = 12;
 
@@ -38,6 +56,8 @@ export interface ChartData {
   /** Null until the events are there. */
   lanes: Lanes | null;
   path: Path;
+  /** Null until it is asked for, or where none was recorded. */
+  memory: MemoryCurves | null;
 }
 
 /** What the pointer or the selection is on. */
@@ -49,9 +69,11 @@ export interface Target {
   readonly operation: Operation | null;
   /** Of the critical path, where that is shown. */
   readonly piece: Placed | null;
+  /** Number of a folded host, or -1. */
+  readonly host: number;
 }
 
-export const NOWHERE: Target = { at: -1, event: -1, operation: null, piece: null };
+export const NOWHERE: Target = { at: -1, event: -1, operation: null, piece: null, host: -1 };
 
 /** All that changes what is drawn. */
 export interface ChartState {
@@ -64,6 +86,7 @@ export interface ChartState {
   mark: Span | null;
   /** Whether the critical path is drawn. */
   path: boolean;
+  readonly arrangement: Arrangement;
 }
 
 export type Zone = "strip" | "ruler" | "gutter" | "lanes" | "scrollbar" | "outside";
@@ -85,7 +108,10 @@ export class Chart {
   readonly #strip: StripImage;
   /** The first rows of threads of opened ranks. */
   #threads = new Map<Track, SubRow>();
-  #layout: Layout = { rows: [], ranks: [], height: 0 };
+  #ordered: readonly [Order, readonly number[]] | undefined;
+  readonly hosts: readonly Host[];
+  readonly hostShares: HostPyramid;
+  #layout: Layout = { rows: [], ranks: [], height: 0, pinned: 0, inOrder: true };
 
   constructor(
     readonly data: ChartData,
@@ -101,6 +127,11 @@ export class Chart {
     this.labels = new Labels(data.job.names);
     this.theme = readTheme(document.documentElement);
     this.index = new OperationIndex(data.operations);
+    this.hosts = hostsOf(data.job.ranks).hosts;
+    this.hostShares = new HostPyramid(
+      data.pyramid,
+      this.hosts.map((host) => host.members),
+    );
   }
 
   /** To be called when operations or events have come. */
@@ -132,14 +163,20 @@ export class Chart {
 
   /** Height that shows every rank, up to their largest. */
   get wanted(): number {
-    return (
-      HEAD +
-      Math.max(
-        120,
-        layout({ ranks: this.data.job.ranks, world: this.data.job.world, open: this.state.open, room: 1e6, lanes: this.data.lanes }).height,
-      ) +
-      4
-    );
+    return HEAD + Math.max(120, this.#laidOut(1e6).height) + 4;
+  }
+
+  #laidOut(room: number): Layout {
+    const { job, lanes } = this.data,
+      { open, arrangement } = this.state;
+    return layout({ ranks: job.ranks, world: job.world, open, room, lanes, arrangement, order: this.#order() });
+  }
+
+  /* Found again only where another order is chosen. */
+  #order(): readonly number[] {
+    const { order } = this.state.arrangement;
+    if (this.#ordered?.[0] !== order) this.#ordered = [order, sorted(this.data.job.ranks.length, order, this.data.pyramid)];
+    return this.#ordered[1];
   }
 
   resize(width: number, height: number): void {
@@ -154,8 +191,7 @@ export class Chart {
 
   /** Places the rows again, as when a rank is opened. */
   arrange(): void {
-    const { job, lanes } = this.data;
-    this.#layout = layout({ ranks: job.ranks, world: job.world, open: this.state.open, room: this.room, lanes });
+    this.#layout = this.#laidOut(this.room);
     this.state.scroll = Math.max(0, Math.min(this.state.scroll, this.maxScroll));
     this.#threads = new Map(
       this.#layout.rows.filter((row): row is SubRow => row.kind === "sub" && row.named).map((row) => [row.lane.track, row]),
@@ -172,25 +208,42 @@ export class Chart {
 
   /** The row at a height of the canvas. */
   row(y: number): Row | undefined {
-    return y < HEAD ? undefined : rowAt(this.#layout.rows, y - HEAD + this.state.scroll);
+    if (y < HEAD) return undefined;
+    return rowAt(this.#layout.rows, y - HEAD < this.#layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
+  }
+
+  /** What is to be added to a row's height to have its place on the canvas. */
+  offsetOf(row: { readonly y: number }): number {
+    return row.y < this.#layout.pinned ? HEAD : HEAD - this.state.scroll;
+  }
+
+  /* Rows that are in view, those that scroll first. */
+  *#visible(): Generator<Row> {
+    const { rows, pinned } = this.#layout,
+      [first, end] = rowsIn(rows, this.state.scroll + pinned, this.room - pinned),
+      [, last] = rowsIn(rows, 0, pinned);
+    for (let i = first; i < end; i++) yield rows[i]!;
+    for (let i = 0; i < last && pinned > 0; i++) yield rows[i]!;
   }
 
   /** What lies at a place. */
   target(x: number, y: number): Target {
     const row = this.row(y),
       { lanes, operations } = this.data;
+    if (row?.kind === "host" && row.folded) return { ...NOWHERE, host: row.host };
     if (!row || (row.kind !== "rank" && row.kind !== "sub")) return NOWHERE;
     const scale = this.scale,
       time = scale.time(x),
       slack = 2.5 / scale.k;
+    if (this.state.arrangement.map !== null) return { ...NOWHERE, at: row.at };
     const piece = this.#pieceAt(row.at, y, time, slack);
-    if (piece) return { at: row.at, event: -1, operation: null, piece };
+    if (piece) return { ...NOWHERE, at: row.at, piece };
     if (!lanes) return { ...NOWHERE, at: row.at };
-    const below = row.kind === "rank" && y - HEAD + this.state.scroll >= row.communication.y;
+    const below = row.kind === "rank" && y - this.offsetOf(row) >= row.communication.y;
     const list = row.kind === "sub" ? row.lane.list : below ? lanes.of(row.at).communication : lanes.of(row.at).compute;
     const event = list.at(time, slack);
     if (event >= 0)
-      return { at: row.at, event, piece: null, operation: operations[lanes.events.operation[lanes.events.comm[event]!]!] ?? null };
+      return { ...NOWHERE, at: row.at, event, operation: operations[lanes.events.operation[lanes.events.comm[event]!]!] ?? null };
     return { ...NOWHERE, at: row.at, operation: below ? this.#memberAt(row, time, slack) : null };
   }
 
@@ -199,7 +252,8 @@ export class Chart {
     const { at, level } = placed,
       { lanes, path } = this.data;
     const thread = level === "host" && lanes && this.state.open.has(at) ? path.threadOf(placed, lanes.of(at)) : null;
-    return heightIn(this.#layout.ranks[at]!, level, thread ? this.#threads.get(thread) : undefined) + HEAD - this.state.scroll;
+    const row = this.#layout.ranks[at]!;
+    return heightIn(row, level, thread ? this.#threads.get(thread) : undefined) + this.offsetOf(row);
   }
 
   /* Of the pieces there the longest one; a lag is where its line may be. */
@@ -213,7 +267,7 @@ export class Chart {
       const placed = path.list[i]!,
         near =
           placed.level === "lag"
-            ? row.y + row.height > y - HEAD + this.state.scroll
+            ? row.y + row.height > y - this.offsetOf(row)
             : placed.at === at && Math.abs(this.heightOf(placed) - y) <= NEAR;
       const length = placed.piece.end - placed.piece.begin;
       if (placed.at === at && near && (!best || length > best.piece.end - best.piece.begin)) best = placed;
@@ -261,29 +315,86 @@ export class Chart {
 
   #lanes(canvas: Canvas): void {
     const { ctx } = canvas,
-      { scroll } = this.state;
-    const [first, end] = rowsIn(this.#layout.rows, scroll, this.room);
+      { scroll, arrangement } = this.state,
+      { pinned } = this.#layout,
+      rows = [...this.#visible()];
     this.leftOut = null;
     ctx.save();
-    ctx.beginPath();
-    ctx.rect(0, HEAD, this.width, this.room);
-    ctx.clip();
-    for (let i = first; i < end; i++) this.#row(canvas, this.#layout.rows[i]!, HEAD - scroll);
-    ctx.beginPath();
-    ctx.rect(this.gutter, HEAD, canvas.scale.width + 2, this.room);
-    ctx.clip();
-    if (this.state.mark) paintMark(canvas, this.state.mark, HEAD, this.height);
-    this.#joins(canvas);
-    if (this.state.path) paintPath(canvas, this.data.path, (placed) => this.heightOf(placed));
-    this.#outlineSelected(canvas);
-    const { piece } = this.state.selected;
-    if (this.state.path && piece) outlinePiece(canvas, piece, this.heightOf(piece), HEAD);
+    for (const above of pinned > 0 ? [false, true] : [false]) {
+      const own = rows.filter((row) => row.y < pinned === above);
+      this.#clipped(canvas, { x: 0, width: this.width, ...this.#part(above) }, () => {
+        if (arrangement.map !== null) this.#map(canvas, own);
+        else for (const row of own) this.#row(canvas, row, this.offsetOf(row));
+      });
+    }
+    if (pinned > 0) paintEdge(canvas, HEAD + pinned);
+    this.#clipped(canvas, { x: this.gutter, width: canvas.scale.width + 2, y: HEAD, height: this.room }, () => this.#over(canvas));
     ctx.restore();
     paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
   }
 
+  #part(above: boolean): Box {
+    const { pinned } = this.#layout;
+    return above ? { y: HEAD, height: Math.min(pinned, this.room) } : { y: HEAD + pinned, height: Math.max(0, this.room - pinned) };
+  }
+
+  #clipped({ ctx }: Canvas, box: Box & { readonly x: number; readonly width: number }, paint: () => void): void {
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(box.x, box.y, box.width, box.height);
+    ctx.clip();
+    paint();
+    ctx.restore();
+  }
+
+  /* What lies over the lanes. */
+  #over(canvas: Canvas): void {
+    const { mark, arrangement, path, selected } = this.state;
+    if (mark) paintMark(canvas, mark, HEAD, this.height);
+    if (arrangement.map !== null) return;
+    this.#joins(canvas);
+    if (path) paintPath(canvas, this.data.path, (placed) => this.heightOf(placed));
+    this.#outlineSelected(canvas);
+    if (path && selected.piece) outlinePiece(canvas, selected.piece, this.heightOf(selected.piece), HEAD);
+  }
+
+  /** What maps are drawn from. */
+  get mapData(): MapData {
+    return { pyramid: this.data.pyramid, hostShares: this.hostShares, memory: this.data.memory };
+  }
+
+  #map(canvas: Canvas, rows: readonly Row[]): void {
+    const { selected, arrangement } = this.state,
+      shown: MapRow[] = [];
+    let labelled = -Infinity;
+    for (const row of rows) {
+      const y = row.y + this.offsetOf(row);
+      if (row.kind === "absent" || (row.kind === "host" && !row.folded)) {
+        this.#row(canvas, row, this.offsetOf(row));
+        labelled = y + row.height - MAP_LABEL + 3;
+      }
+      if (row.kind !== "rank" && (row.kind !== "host" || !row.folded)) continue;
+      shown.push({ y, height: row.height, host: row.kind === "host", at: row.kind === "host" ? row.host : row.at });
+      const chosen = row.kind === "rank" ? row.at === selected.at : row.host === selected.host;
+      if ((!chosen && y - labelled < MAP_LABEL) || y + row.height / 2 < HEAD + MAP_LABEL / 2) continue;
+      labelled = y;
+      paintMapLabel(canvas, row, y, row.kind === "rank" ? `rank ${this.data.job.ranks[row.at]!.rank}` : hostLabel(row), chosen);
+    }
+    if (arrangement.map !== null) paintMap(canvas, shown, arrangement.map, this.mapData);
+  }
+
+  /** What the map says at a place; null where there is no row of it. */
+  mapWords(x: number, y: number): string | null {
+    const row = this.row(y),
+      { map } = this.state.arrangement;
+    if (map === null || !row || row.kind === "absent" || row.kind === "sub" || (row.kind === "host" && !row.folded)) return null;
+    const width = cellTime(this),
+      from = this.state.span.begin + Math.floor((this.scale.time(x) - this.state.span.begin) / width) * width;
+    return cellWords(this.mapData, map, { host: row.kind === "host", at: row.kind === "host" ? row.host : row.at }, from, width);
+  }
+
   #row(canvas: Canvas, row: Row, offset: number): void {
-    if (row.kind === "host") return paintHost(canvas, row, offset);
+    if (row.kind === "host") return row.folded ? this.#folded(canvas, row, offset) : paintHost(canvas, row, offset);
     if (row.kind === "absent") return paintAbsent(canvas, row, offset, this.data.job.allRanks > this.data.job.ranks.length);
     const { ctx, scale } = canvas;
     if (row.kind === "rank") {
@@ -305,6 +416,16 @@ export class Chart {
     const box = { y: row.y + offset, height: row.height - 1 };
     paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.#options(10));
     ctx.restore();
+  }
+
+  #folded(canvas: Canvas, row: HostRow, offset: number): void {
+    const { compute, communication } = row.folded!;
+    paintFolded(canvas, row, offset, hostLabel(row));
+    for (const [lane, kinds] of [
+      [compute, COMPUTE_KINDS],
+      [communication, COMMUNICATION_KINDS],
+    ] as const)
+      paintCoverage(canvas, this.hostShares, row.host, kinds, { y: lane.y + offset, height: lane.height }, []);
   }
 
   #options(labels: number): Parameters<typeof paintEvents>[4] {
@@ -343,8 +464,17 @@ export class Chart {
   }
 
   #joinInput(): JoinInput {
-    const { scroll } = this.state;
-    return { rows: this.#layout.ranks, ranks: this.data.job.ranks, top: scroll, bottom: scroll + this.room, offset: HEAD - scroll };
+    const { scroll } = this.state,
+      { ranks, pinned, inOrder } = this.#layout;
+    /* what is pinned stands where it would if it scrolled, too */
+    const moved = (box: Box): Box => ({ y: box.y + scroll, height: box.height });
+    const rows =
+      pinned === 0 || scroll === 0
+        ? ranks
+        : ranks.map((row) =>
+            row.y < pinned ? { ...row, y: row.y + scroll, compute: moved(row.compute), communication: moved(row.communication) } : row,
+          );
+    return { rows, ranks: this.data.job.ranks, top: scroll, bottom: scroll + this.room, offset: HEAD - scroll, inOrder };
   }
 
   #joins(canvas: Canvas): void {
@@ -386,10 +516,8 @@ export class Chart {
     const { lanes } = this.data,
       { event, at, operation } = this.state.selected;
     if (!lanes || event < 0 || operation) return;
-    const [first, end] = rowsIn(this.#layout.rows, this.state.scroll, this.room);
     const kind = lanes.events.kind[event]!;
-    for (let i = first; i < end; i++) {
-      const row = this.#layout.rows[i]!;
+    for (const row of this.#visible()) {
       const box =
         row.kind === "rank" && row.at === at && kind <= COPIES
           ? COMPUTE_KINDS.includes(kind)
@@ -403,7 +531,12 @@ export class Chart {
       const x1 = Math.min(scale.left + scale.width + 4, scale.x(lanes.events.begin[event]! + lanes.events.duration[event]!));
       ctx.strokeStyle = theme.ink;
       ctx.lineWidth = 1.8;
-      ctx.strokeRect(x0 - 1, box.y + HEAD - this.state.scroll, Math.max(3, x1 - x0 + 2), box.height);
+      ctx.strokeRect(x0 - 1, box.y + this.offsetOf(row), Math.max(3, x1 - x0 + 2), box.height);
     }
   }
+}
+
+/** "node3 (8)": a folded host and how many ranks it has. */
+function hostLabel(row: HostRow): string {
+  return `▸ ${visible(row.name || "host")} (${row.folded?.members.length ?? 0})`;
 }

@@ -1,5 +1,6 @@
 /** Carries out commands: changes the state, and draws again before the next frame. */
 import { Chart, HEAD, NOWHERE, type ChartData, type ChartState, type Target } from "./chart";
+import { plain, type Measure, type Order } from "./arrange";
 import type { Command } from "./keys";
 import { find } from "./names";
 import type { Placed } from "./path";
@@ -8,6 +9,8 @@ import { around, clamp, pan, reveal, zoom } from "./span";
 
 /** Room below a piece that is brought into view [px]. */
 const UNDER = 60;
+/** Maps of more ranks begin folded. */
+const MANY = 16;
 
 /** What the view wants to know. */
 export interface Listener {
@@ -15,6 +18,8 @@ export interface Listener {
   selected(): void;
   /** Anything that the address keeps has changed. */
   moved(): void;
+  /** Rows are placed in another way, or are a map. */
+  arranged(): void;
   /** A frame was drawn. */
   drawn(): void;
   /** Keys that are the view's. */
@@ -28,6 +33,7 @@ export class Controller {
   pointer: { x: number; y: number } | null = null;
   #frame = 0;
   #foundAt = -1;
+  #measure: Measure | null = null;
 
   constructor(
     readonly data: ChartData,
@@ -43,6 +49,7 @@ export class Controller {
       found: null,
       mark: null,
       path: false,
+      arrangement: plain(),
     };
     this.chart = new Chart(data, this.state, element);
   }
@@ -89,10 +96,12 @@ export class Controller {
   showRank(at: number, middle = false): void {
     const row = this.chart.layout.ranks[at];
     if (!row) return;
-    const room = this.chart.room,
+    const { pinned } = this.chart.layout,
+      room = this.chart.room,
       { scroll } = this.state;
-    if (middle && (row.y < scroll || row.y + row.height > scroll + room)) this.state.scroll = row.y - (room - row.height) / 2;
-    else if (row.y < scroll) this.state.scroll = row.y;
+    if (row.pinned) return this.draw();
+    if (middle && (row.y < scroll + pinned || row.y + row.height > scroll + room)) this.state.scroll = row.y - (room - row.height) / 2;
+    else if (row.y < scroll + pinned) this.state.scroll = row.y - pinned;
     else if (row.y + row.height > scroll + room) this.state.scroll = row.y + row.height - room;
     this.state.scroll = Math.max(0, Math.min(this.chart.maxScroll, this.state.scroll));
     this.draw();
@@ -104,6 +113,147 @@ export class Controller {
     this.chart.arrange();
     this.listener.moved();
     this.draw();
+  }
+
+  // Arrangement -------------------------------------------------------------------------------------
+
+  /** The measure that a map showed last. */
+  get measure(): Measure | null {
+    return this.#measure;
+  }
+
+  /* Places the rows again, and keeps the selected rank in view. */
+  #arranged(): void {
+    this.chart.arrange();
+    if (this.state.selected.at >= 0) this.showRank(this.state.selected.at, true);
+    this.listener.arranged();
+    this.listener.moved();
+    this.draw();
+  }
+
+  /** Shows a map, or with null lanes. A map of many ranks begins with its hosts folded. */
+  setMap(measure: Measure | null): void {
+    const { arrangement } = this.state,
+      first = this.#measure === null && arrangement.map === null;
+    arrangement.map = measure;
+    if (measure !== null) this.#measure = measure;
+    if (measure !== null && first && this.data.job.ranks.length > MANY && this.chart.hosts.length > 1) this.#foldHosts(true);
+    this.listener.selected();
+    this.#arranged();
+  }
+
+  setOrder(order: Order): void {
+    this.state.arrangement.order = order;
+    this.#arranged();
+  }
+
+  #foldHosts(fold: boolean): void {
+    const { folded } = this.state.arrangement;
+    folded.clear();
+    if (fold) this.chart.hosts.forEach((_, host) => folded.add(host));
+  }
+
+  foldAll(fold: boolean): void {
+    this.#foldHosts(fold);
+    this.#arranged();
+  }
+
+  /** Folds a host into one row, or unfolds it. */
+  toggleHost(host: number): void {
+    const { folded } = this.state.arrangement;
+    if (host < 0 || this.chart.hosts.length < 2) return;
+    if (!folded.delete(host)) folded.add(host);
+    if (this.state.selected.host === host) this.state.selected = { ...NOWHERE, at: this.chart.hosts[host]!.members[0]! };
+    this.#arranged();
+  }
+
+  /** Pins a rank above the others, or lets it go. */
+  togglePin(at: number): void {
+    const { arrangement } = this.state;
+    if (at < 0) return;
+    const rest = arrangement.pinned.filter((each) => each !== at);
+    arrangement.pinned = rest.length < arrangement.pinned.length ? rest : [...rest, at];
+    this.#arranged();
+  }
+
+  /** Moves a pinned rank among the pinned ones. */
+  movePinned(at: number, by: number): void {
+    const { arrangement } = this.state,
+      from = arrangement.pinned.indexOf(at),
+      to = from + by;
+    if (from < 0 || to < 0 || to >= arrangement.pinned.length) return;
+    const list = arrangement.pinned.filter((each) => each !== at);
+    list.splice(to, 0, at);
+    arrangement.pinned = list;
+    this.#arranged();
+  }
+
+  unpin(): void {
+    this.state.arrangement.pinned = [];
+    this.#arranged();
+  }
+
+  hide(at: number): void {
+    const { hidden } = this.state.arrangement;
+    if (at < 0 || hidden.size >= this.data.job.ranks.length - 1) return;
+    hidden.add(at);
+    if (this.state.selected.at === at) this.state.selected = NOWHERE;
+    this.listener.selected();
+    this.#arranged();
+  }
+
+  showHidden(): void {
+    this.state.arrangement.hidden.clear();
+    this.#arranged();
+  }
+
+  /** From a map to the lanes of a rank, an eighth of the window around a time. */
+  zoomInto(at: number, time: number): void {
+    const length = (this.state.span.end - this.state.span.begin) / 8;
+    this.state.arrangement.map = null;
+    this.#unfold(at);
+    this.state.span = clamp({ begin: time - length / 2, end: time + length / 2 }, this.duration);
+    this.select({ ...NOWHERE, at });
+    this.#arranged();
+  }
+
+  #unfold(at: number): void {
+    const host = this.chart.hosts.findIndex(({ members }) => members.includes(at));
+    this.state.arrangement.folded.delete(host);
+  }
+
+  /* Of what is to be brought into view: its rank is shown, not folded or hidden, and as lanes. */
+  #uncover(at: number): void {
+    const { arrangement } = this.state,
+      folded = arrangement.folded.size;
+    const covered = arrangement.map !== null || arrangement.hidden.has(at);
+    arrangement.map = null;
+    arrangement.hidden.delete(at);
+    this.#unfold(at);
+    if (!covered && folded === arrangement.folded.size) return;
+    this.chart.arrange();
+    this.listener.arranged();
+  }
+
+  /* Selects the next row: a rank, or a folded host. */
+  #nextRank(forward: boolean): void {
+    const { selected } = this.state,
+      rows = this.chart.layout.rows.filter((row) => row.kind === "rank" || (row.kind === "host" && row.folded));
+    const at = rows.findIndex((row) => (row.kind === "rank" ? row.at === selected.at : row.kind === "host" && row.host === selected.host));
+    const next = rows[at < 0 ? (forward ? 0 : rows.length - 1) : at + (forward ? 1 : -1)];
+    if (!next) return;
+    this.select(next.kind === "rank" ? { ...NOWHERE, at: next.at } : { ...NOWHERE, host: next.kind === "host" ? next.host : -1 });
+    this.showRank(next.kind === "rank" ? next.at : this.chart.hosts[(next as { host: number }).host]!.members[0]!);
+  }
+
+  /* The host of the selected row, or of what is under the pointer. */
+  #hostInQuestion(): number {
+    const { selected } = this.state,
+      row = this.pointer ? this.chart.row(this.pointer.y) : undefined;
+    if (selected.host >= 0) return selected.host;
+    if (selected.at < 0 && row?.kind === "host") return row.host;
+    const at = this.#rankInQuestion();
+    return this.chart.hosts.findIndex(({ members }) => members.includes(at));
   }
 
   select(target: Target): void {
@@ -119,6 +269,7 @@ export class Controller {
       hovered.event === target.event &&
       hovered.operation === target.operation &&
       hovered.piece === target.piece &&
+      hovered.host === target.host &&
       hovered.at === target.at
     )
       return;
@@ -147,6 +298,7 @@ export class Controller {
     const { state } = this;
     const member = operation.members.find((m) => m.at === at) ?? operation.lastMember ?? operation.members[0]!;
     state.span = reveal(state.span, { begin: operation.begin, end: operation.end }, this.duration);
+    this.#uncover(member.at);
     this.showRank(member.at, true);
     this.select({ ...NOWHERE, at: member.at, event: this.#eventOf(operation, member.at), operation });
   }
@@ -167,6 +319,7 @@ export class Controller {
     if (!lanes || !track) return;
     const { begin, duration, comm, operation } = lanes.events;
     this.state.span = reveal(this.state.span, { begin: begin[row]!, end: begin[row]! + duration[row]! }, this.duration);
+    this.#uncover(track.at);
     if (track.kind !== STREAM && !this.state.open.has(track.at)) {
       this.state.open.add(track.at);
       this.chart.arrange();
@@ -190,6 +343,7 @@ export class Controller {
   selectPiece(piece: Placed): void {
     this.state.path = true;
     this.state.span = reveal(this.state.span, piece.piece, this.duration);
+    this.#uncover(piece.at);
     this.showRank(piece.at, true);
     const below = this.chart.heightOf(piece) - (this.chart.height - UNDER);
     if (below > 0) this.scrollBy(below);
@@ -234,10 +388,22 @@ export class Controller {
         return this.#nextPiece(command.forward, command.hop);
       case "found":
         return this.#nextFound(command.forward);
+      case "map":
+        return this.setMap(state.arrangement.map === null ? (this.#measure ?? "compute") : null);
+      case "fold":
+        return command.all ? this.foldAll(state.arrangement.folded.size < chart.hosts.length) : this.toggleHost(this.#hostInQuestion());
+      case "pin":
+        return this.togglePin(this.#rankInQuestion());
+      case "move":
+        return this.movePinned(state.selected.at, command.by);
+      case "hide":
+        return command.all ? this.showHidden() : this.hide(this.#rankInQuestion());
+      case "rank":
+        return this.#nextRank(command.forward);
       case "mark":
         return this.setMark(state.mark ? null : (this.#selectedSpan() ?? { ...state.span }));
       case "open":
-        return this.toggle(this.#rankInQuestion());
+        return state.selected.host >= 0 ? this.toggleHost(state.selected.host) : this.toggle(this.#rankInQuestion());
       case "clear":
         return this.#clear();
       case "details":
@@ -338,6 +504,9 @@ export class Controller {
   }
 
   #details(): void {
+    const { selected, arrangement, span } = this.state;
+    if (arrangement.map !== null && selected.host >= 0) return this.toggleHost(selected.host);
+    if (arrangement.map !== null && selected.at >= 0) return this.zoomInto(selected.at, (span.begin + span.end) / 2);
     const target = this.pointer && this.pointer.y > HEAD ? this.chart.target(this.pointer.x, this.pointer.y) : NOWHERE;
     if (target.event >= 0 || target.operation || target.piece) this.select(target);
     else this.listener.asked("details");

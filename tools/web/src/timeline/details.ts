@@ -352,6 +352,59 @@ function nothing(): Words {
   };
 }
 
+/* A folded host, or a rank of which nothing is selected. */
+function rowWords({ at, host }: Controller["state"]["selected"], { chart, data }: Controller): Words {
+  const { ranks } = data.job,
+    own = host >= 0 ? chart.hosts[host]! : null,
+    title = own ? `Host ${own.name}` : `Rank ${ranks[at]!.rank}`;
+  const numbers = own ? f.ranges(own.members.map((member) => ranks[member]!.rank)) : "";
+  const text = own
+    ? `${f.count(own.members.length, "rank")}: ${numbers}. A row shows their mean.`
+    : [ranks[at]!.host && `On host ${visible(ranks[at]!.host)}.`, ranks[at]!.truncated && "Its trace was cut short."]
+        .filter(Boolean)
+        .join(" ");
+  const keys = own
+    ? [["h", "unfold"]]
+    : [["o", "open"], ["t", "pin"], ["x", "hide"], ...(chart.hosts.length > 1 ? [["h", "fold its host"]] : [])];
+  return {
+    element: h(
+      "div",
+      { class: "tl-two" },
+      h("div", null, h("h2", null, visible(title)), h("p", null, visible(text))),
+      h(
+        "p",
+        { class: "tl-keys" },
+        keys.map(([name, does]) => [key(name!), ` ${does} `]),
+      ),
+    ),
+    spoken: `${visible(title)}. ${visible(text)}`,
+  };
+}
+
+function aboutMap(): Words {
+  const text =
+    "A row for each rank, or host where they are folded; a colour for each stretch of time. Click a rank to zoom in there, a host to unfold it.";
+  return {
+    element: h(
+      "div",
+      { class: "tl-two" },
+      h("div", null, h("h2", null, "A map of ranks and time"), h("p", null, text)),
+      h(
+        "p",
+        { class: "tl-keys" },
+        [
+          ["Shift+↑ ↓", "select a row"],
+          ["Enter", "zoom in or unfold"],
+          ["h", "fold its host"],
+          ["v", "lanes"],
+          ["?", "all keys"],
+        ].map(([name, does]) => [key(name!), ` ${does} `]),
+      ),
+    ),
+    spoken: text,
+  };
+}
+
 /** Writes what is selected or marked; gives what is to be spoken. */
 export function writeDetails(box: HTMLElement, controller: Controller, worst: ReadonlyMap<number, number>): string {
   const { selected, mark } = controller.state;
@@ -363,7 +416,11 @@ export function writeDetails(box: HTMLElement, controller: Controller, worst: Re
         ? operationWords(selected.operation, controller, worst)
         : selected.event >= 0 && controller.data.lanes
           ? eventWords(selected.event, controller)
-          : nothing();
+          : selected.at >= 0 || selected.host >= 0
+            ? rowWords(selected, controller)
+            : controller.state.arrangement.map !== null
+              ? aboutMap()
+              : nothing();
   fill(box, words.element);
   return words.spoken;
 }

@@ -1,6 +1,7 @@
 /** The state of the timeline as the address keeps it. */
 import { addressOf } from "../path";
 import type { Params } from "../view";
+import type { Measure, Order } from "./arrange";
 import { NOWHERE } from "./chart";
 import type { Controller } from "./controller";
 import type { Lanes } from "./lanes";
@@ -13,7 +14,8 @@ export interface Worst {
   readonly numbers: ReadonlyMap<number, number>;
 }
 
-const MOST_OPEN = 16;
+const MOST_OPEN = 16,
+  MOST_NAMED = 64;
 
 function wholeNumber(text: string | undefined): number {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : -1;
@@ -35,6 +37,44 @@ function findEvent(lanes: Lanes, at: number, text: string): number {
   return -1;
 }
 
+const MEASURE_NAMES: readonly string[] = ["compute", "wait", "communication", "memory"] satisfies readonly Measure[];
+const ORDER_NAMES: readonly string[] = ["rank", "wait", "compute"] satisfies readonly Order[];
+
+/* "all", or what each is called. */
+function listed(names: readonly (string | number)[], all: boolean): string | null {
+  return all ? "all" : names.length > 0 ? names.slice(0, MOST_NAMED).join(",") : null;
+}
+
+function arrangementParams({ state: { arrangement }, data, chart }: Controller): Record<string, string | null> {
+  const rank = (at: number): number => data.job.ranks[at]!.rank,
+    folded = [...arrangement.folded].sort((a, b) => a - b);
+  return {
+    map: arrangement.map,
+    order: arrangement.order === "rank" ? null : arrangement.order,
+    fold: listed(
+      folded.map((host) => rank(chart.hosts[host]!.members[0]!)),
+      folded.length > 0 && folded.length === chart.hosts.length,
+    ),
+    hide: listed([...arrangement.hidden].map(rank), false),
+    pin: listed(arrangement.pinned.map(rank), false),
+  };
+}
+
+/* How the address says that the lanes are arranged; a host is named by its first rank. */
+function applyArrangement({ state: { arrangement }, chart }: Controller, params: Params, placeOf: (text: string) => number): void {
+  const map = params.get("map") ?? "",
+    order = params.get("order") ?? "";
+  const places = (key: string): number[] => (params.get(key) ?? "").split(",").map(placeOf);
+  if (MEASURE_NAMES.includes(map)) arrangement.map = map as Measure;
+  if (ORDER_NAMES.includes(order)) arrangement.order = order as Order;
+  const fold = places("fold");
+  chart.hosts.forEach(({ members }, host) => {
+    if (params.get("fold") === "all" || fold.includes(members[0]!)) arrangement.folded.add(host);
+  });
+  for (const at of places("hide").slice(0, chart.data.job.ranks.length - 1)) if (at >= 0) arrangement.hidden.add(at);
+  arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
+}
+
 /** What the address is to keep; null takes a key away. */
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
   const { state, data } = controller,
@@ -46,6 +86,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     .sort((a, b) => a - b)
     .slice(0, MOST_OPEN);
   return {
+    ...arrangementParams(controller),
     t: whole ? null : write(state.span),
     mark: state.mark ? write(state.mark) : null,
     event: event >= 0 && !operation && data.lanes ? addressOfEvent(data.lanes.events, event) : null,
@@ -69,6 +110,7 @@ export function applyFirst(controller: Controller, params: Params): void {
     const at = placeOf(text);
     if (at >= 0) state.open.add(at);
   }
+  applyArrangement(controller, params, placeOf);
   state.mark = parse(params.get("mark"), data.job.duration);
   state.path = data.path.list.length > 0 && (params.has("path") || params.has("piece"));
   chart.arrange();

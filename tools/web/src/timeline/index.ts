@@ -7,11 +7,14 @@ import { kindOf, nameOf } from "../path";
 import { empty, hideTip, legend, tipAt } from "../ui";
 import type { Context, View } from "../view";
 import { HEAD } from "./chart";
+import { ArrangeBar } from "./arrange_bar";
 import { Controller, type Listener } from "./controller";
+import { MEASURES } from "./heat";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
 import { load, type Loaded } from "./load";
+import { memoryOf } from "./memory";
 import { KIND_WORDS, type JobBlock } from "./model";
 import type { Found } from "./names";
 import { readTheme } from "./theme";
@@ -57,6 +60,9 @@ class Page implements Listener {
   readonly details = h("div", { class: "tl-details", attr: { tabindex: -1, role: "region", "aria-label": "Details" } });
   readonly spoken = h("div", { class: "tl-spoken", attr: { id: "tl-spoken", "aria-live": "polite" } });
   readonly controller: Controller;
+  readonly #bar: ArrangeBar;
+  readonly #legend = h("div", { class: "tl-legend" }, legend(LEGEND));
+  #memory: Promise<void> | null = null;
   readonly #worst: { places: Map<number, number>; numbers: Map<number, number> } = { places: new Map(), numbers: new Map() };
   readonly #stop: (() => void)[] = [];
   #leftOutText = "";
@@ -70,9 +76,11 @@ class Page implements Listener {
     readonly loaded: Loaded,
   ) {
     this.controller = new Controller(loaded.data, this.canvas, this);
+    this.#bar = new ArrangeBar(this.controller, context.job.allRowsOf("memory.curve") > 0);
     fill(
       root,
       this.#head(),
+      this.#bar.element,
       h(
         "div",
         { class: "tl-box" },
@@ -100,6 +108,7 @@ class Page implements Listener {
     this.resize();
     applyFirst(this.controller, context.params);
     if (!context.params.has("rank")) this.#showBlamed();
+    this.arranged();
     this.selected();
     this.controller.chart.draw();
     this.drawn();
@@ -142,7 +151,7 @@ class Page implements Listener {
         this.loaded.data.path.list.length > 0 && this.path,
         button("?", "Keys and gestures (?)", () => this.asked("help")),
       ),
-      legend(LEGEND),
+      this.#legend,
     );
   }
 
@@ -230,6 +239,22 @@ class Page implements Listener {
     this.#writeCount();
   }
 
+  arranged(): void {
+    const { map } = this.controller.state.arrangement;
+    this.#bar.write();
+    this.#legend.hidden = map !== null;
+    if (map === "memory") this.#fetchMemory();
+    this.resize();
+  }
+
+  /* The table is unpacked when it is first wanted. */
+  #fetchMemory(): void {
+    this.#memory ??= memoryOf(this.context.job, this.loaded.data.job.ranks).then((memory) => {
+      this.loaded.data.memory = memory;
+      if (!this.#gone) this.controller.draw();
+    });
+  }
+
   #writeCount(): void {
     const { found } = this.controller.state,
       at = this.controller.foundAt,
@@ -271,6 +296,9 @@ class Page implements Listener {
       if (step !== null) parts.push(`step ${step}`);
     }
     const events = data.lanes?.events;
+    if (hovered.host >= 0) parts.push(visible(chart.hosts[hovered.host]!.name));
+    const words = chart.mapWords(pointer.x, pointer.y);
+    if (words !== null) parts.push(`${MEASURES.find(([key]) => key === state.arrangement.map)![1].toLowerCase()} ${words}`);
     if (hovered.piece) parts.push("critical path");
     if (hovered.operation) parts.push(operationTitle(hovered.operation));
     if (hovered.event >= 0 && events)

@@ -163,9 +163,16 @@ export class Input {
     const { controller } = this,
       { chart } = controller,
       row = chart.row(press.y);
-    if (press.zone === "gutter" && row && (row.kind === "rank" || row.kind === "sub")) return controller.toggle(row.at);
-    if (press.zone !== "lanes") return;
+    const map = controller.state.arrangement.map !== null;
+    if (row?.kind === "host" && (press.zone === "gutter" || (press.zone === "lanes" && row.folded))) return controller.toggleHost(row.host);
+    if (press.zone === "gutter" && row && !map && (row.kind === "rank" || row.kind === "sub")) return controller.toggle(row.at);
+    if (press.zone !== "lanes" && press.zone !== "gutter") return;
     const target = chart.target(press.x, press.y);
+    if (map && target.at >= 0) {
+      if (press.zone === "lanes") return controller.zoomInto(target.at, chart.scale.time(press.x));
+      return controller.select({ ...NOWHERE, at: target.at });
+    }
+    if (press.zone !== "lanes") return;
     if (controller.state.mark && target.event < 0 && !target.piece) controller.setMark(null);
     controller.select(target);
   }

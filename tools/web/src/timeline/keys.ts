@@ -5,7 +5,10 @@ export type Command =
   | { readonly do: "pan"; readonly share: number }
   | { readonly do: "scroll"; readonly rows: number }
   | { readonly do: "page"; readonly pages: number }
-  | { readonly do: "fit" | "whole" | "find" | "mark" | "open" | "help" | "clear" | "details" | "path" }
+  | { readonly do: "fit" | "whole" | "find" | "mark" | "open" | "help" | "clear" | "details" | "path" | "map" | "pin" }
+  | { readonly do: "fold" | "hide"; readonly all: boolean }
+  | { readonly do: "move"; readonly by: number }
+  | { readonly do: "rank"; readonly forward: boolean }
   | { readonly do: "operation"; readonly forward: boolean; readonly byWait: boolean }
   | { readonly do: "piece"; readonly forward: boolean; readonly hop: boolean }
   | { readonly do: "event"; readonly forward: boolean }
@@ -46,9 +49,9 @@ export function commandOf(event: Key): Command | null {
     case "ArrowRight":
       return { do: "pan", share: fast ? PAN_FAST : PAN };
     case "ArrowUp":
-      return { do: "scroll", rows: -1 };
+      return fast ? { do: "rank", forward: false } : { do: "scroll", rows: -1 };
     case "ArrowDown":
-      return { do: "scroll", rows: 1 };
+      return fast ? { do: "rank", forward: true } : { do: "scroll", rows: 1 };
     case "PageUp":
       return { do: "page", pages: -1 };
     case "PageDown":
@@ -88,6 +91,18 @@ export function commandOf(event: Key): Command | null {
       return { do: "step", forward: false };
     case "o":
       return { do: "open" };
+    case "v":
+      return { do: "map" };
+    case "h":
+      return { do: "fold", all: fast };
+    case "t":
+      return { do: "pin" };
+    case "<":
+      return { do: "move", by: -1 };
+    case ">":
+      return { do: "move", by: 1 };
+    case "x":
+      return { do: "hide", all: fast };
     case "?":
       return { do: "help" };
     default:
@@ -99,7 +114,11 @@ export function commandOf(event: Key): Command | null {
 export const HELP: readonly (readonly [string, string])[] = [
   ["w s", "zoom in and out at the pointer (Shift: faster)"],
   ["a d", "move left and right (Shift: faster)"],
-  ["↑ ↓ PgUp PgDn", "move through the rows"],
+  ["↑ ↓ PgUp PgDn", "move through the rows (Shift+↑ ↓: select the next rank)"],
+  ["v", "lanes, or a map of ranks and time; Enter or a click there zooms in"],
+  ["h", "fold the host into one row, or unfold it (Shift: all hosts)"],
+  ["t, < >", "pin the rank above the others; move it among the pinned"],
+  ["x", "hide the rank (Shift: show all)"],
   ["f", "fit the selection"],
   ["0 or Home", "whole job"],
   ["[ ]", "previous and next collective (Shift: by wait)"],

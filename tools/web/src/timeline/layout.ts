@@ -1,4 +1,5 @@
 /** Where the rows stand: hosts, ranks with their two lanes, and what opening a rank adds. */
+import { hostsOf, plain, type Arrangement } from "./arrange";
 import type { Rank } from "./model";
 import type { Lanes, SubLane } from "./lanes";
 
@@ -7,7 +8,10 @@ export const SUB_HEIGHT = 16;
 export const DEPTH_HEIGHT = 12;
 export const ABSENT_HEIGHT = 20;
 const LEAST = 30,
-  MOST = 64;
+  MOST = 64,
+  MAP_LEAST = 5,
+  MAP_MOST = 22,
+  PINNED_LEAST = 16;
 
 export interface Box {
   readonly y: number;
@@ -19,15 +23,27 @@ interface Place extends Box {
   readonly at: number;
 }
 
+/** A host's heading, or where it is folded all of its ranks. */
 export interface HostRow extends Box {
   readonly kind: "host";
   readonly name: string;
+  readonly host: number;
+  readonly folded: Folded | null;
+}
+
+/** The lanes of a folded host. */
+export interface Folded {
+  readonly members: readonly number[];
+  readonly compute: Box;
+  readonly communication: Box;
 }
 
 export interface RankRow extends Place {
   readonly kind: "rank";
   readonly compute: Box;
   readonly communication: Box;
+  /** Above the others, where it stays. */
+  readonly pinned: boolean;
 }
 
 export interface SubRow extends Place {
@@ -51,6 +67,10 @@ export interface Layout {
   /** Of the ranks, by place. */
   readonly ranks: readonly RankRow[];
   readonly height: number;
+  /** Height of what is pinned above the others. */
+  readonly pinned: number;
+  /** Whether ranks that come later stand lower. */
+  readonly inOrder: boolean;
 }
 
 export interface LayoutInput {
@@ -61,52 +81,129 @@ export interface LayoutInput {
   readonly room: number;
   /** Events, once they are there. */
   readonly lanes: Lanes | null;
+  readonly arrangement?: Arrangement;
+  /** Places of the ranks in the chosen order. */
+  readonly order?: readonly number[];
 }
 
-/* A rank's row of this height from y on: two lanes with a little air below. */
-function rankRow(at: number, y: number, height: number): RankRow {
-  const inner = height - Math.max(3, Math.round(height / 9));
-  const compute = Math.round(inner * 0.58);
-  return {
-    kind: "rank",
-    at,
-    y,
-    height,
-    compute: { y, height: compute },
-    communication: { y: y + compute + 1, height: inner - compute - 1 },
-  };
+/* Two lanes with a little air below; a map has one. */
+function boxes(y: number, height: number, map: boolean): { compute: Box; communication: Box } {
+  if (map) return { compute: { y, height }, communication: { y: y + height, height: 0 } };
+  const inner = height - Math.max(3, Math.round(height / 9)),
+    compute = Math.round(inner * 0.58);
+  return { compute: { y, height: compute }, communication: { y: y + compute + 1, height: inner - compute - 1 } };
 }
 
 /** Rows from 0 on. Several hosts get headings; one host needs none. */
 export function layout(input: LayoutInput): Layout {
-  const { ranks, open, lanes } = input;
-  const rows: Row[] = [];
-  const byPlace: RankRow[] = [];
-  const hosts = ranks.filter((rank) => rank.firstOfHost).length;
-  const fixed = hosts > 1 ? hosts * HEADING_HEIGHT : 0;
-  const height = Math.max(LEAST, Math.min(MOST, Math.floor((input.room - fixed) / Math.max(1, ranks.length))));
-  let y = 0,
-    next = 0;
-  const absent = (end: number): void => {
-    if (next >= end) return;
-    rows.push({ kind: "absent", first: next, last: end - 1, y, height: ABSENT_HEIGHT });
-    y += ABSENT_HEIGHT;
-  };
-  ranks.forEach((rank, at) => {
-    if (input.world > 0) absent(rank.rank);
-    next = rank.rank + 1;
-    if (rank.firstOfHost && hosts > 1) {
-      rows.push({ kind: "host", name: rank.host, y, height: HEADING_HEIGHT });
-      y += HEADING_HEIGHT;
+  return new Placing(input).place();
+}
+
+class Placing {
+  readonly #rows: Row[] = [];
+  readonly #byPlace: RankRow[];
+  readonly #hosts: ReturnType<typeof hostsOf>;
+  readonly #pinned: readonly number[];
+  readonly #height: number;
+  readonly #arrangement: Arrangement;
+  readonly #foldedRows = new Map<number, HostRow>();
+  #y = 0;
+
+  constructor(readonly input: LayoutInput) {
+    const { ranks, arrangement = plain(), room } = input;
+    this.#arrangement = arrangement;
+    this.#hosts = hostsOf(ranks);
+    this.#byPlace = new Array<RankRow>(ranks.length);
+    this.#pinned = arrangement.pinned.filter((at) => !arrangement.hidden.has(at));
+    const headings = this.#headed && arrangement.order === "rank" ? this.#hosts.hosts.length - arrangement.folded.size : 0;
+    const n = ranks.filter((_, at) => !this.#isFolded(at) && !arrangement.hidden.has(at)).length + this.#foldedHosts();
+    const [least, most] = this.#map ? [MAP_LEAST, MAP_MOST] : [LEAST, MOST];
+    this.#height = Math.max(least, Math.min(most, Math.floor((room - Math.max(0, headings) * HEADING_HEIGHT) / Math.max(1, n))));
+  }
+
+  get #map(): boolean {
+    return this.#arrangement.map !== null;
+  }
+
+  get #headed(): boolean {
+    return this.#hosts.hosts.length > 1;
+  }
+
+  #isFolded(at: number): boolean {
+    const { folded, pinned } = this.#arrangement;
+    return this.#headed && folded.has(this.#hosts.of[at]!) && !pinned.includes(at);
+  }
+
+  #foldedHosts(): number {
+    return this.#headed ? this.#arrangement.folded.size : 0;
+  }
+
+  place(): Layout {
+    const { ranks, order = ranks.keys(), world } = this.input,
+      arrangement = this.#arrangement;
+    for (const at of this.#pinned) this.#rank(at, true);
+    const pinned = this.#y,
+      plainly = arrangement.order === "rank",
+      placed = new Set<number>();
+    let next = 0,
+      host = -1;
+    for (const at of order) {
+      const rank = ranks[at]!;
+      if (plainly && world > 0) this.#absent(next, rank.rank);
+      next = rank.rank + 1;
+      const own = this.#hosts.of[at]!;
+      const folded = arrangement.folded.has(own);
+      if (this.#headed && own !== host && (folded ? !placed.has(own) : plainly)) this.#host(own);
+      placed.add((host = own));
+      if (arrangement.hidden.has(at) || this.#isFolded(at)) this.#under(at);
+      else if (!this.#pinned.includes(at)) this.#rank(at, false);
     }
-    const row = rankRow(at, y, height);
-    rows.push(row);
-    byPlace.push(row);
-    y += height;
-    if (open.has(at) && lanes) y = subRows(rows, lanes.of(at).subLanes, at, y);
-  });
-  absent(input.world);
-  return { rows, ranks: byPlace, height: y };
+    if (plainly) this.#absent(next, world);
+    const inOrder = plainly && this.#pinned.length === 0 && this.#hosts.of.every((own, i, all) => i === 0 || own >= all[i - 1]!);
+    return { rows: this.#rows, ranks: this.#byPlace, height: this.#y, pinned, inOrder };
+  }
+
+  #absent(next: number, end: number): void {
+    if (next >= end) return;
+    this.#rows.push({ kind: "absent", first: next, last: end - 1, y: this.#y, height: ABSENT_HEIGHT });
+    this.#y += ABSENT_HEIGHT;
+  }
+
+  #host(host: number): void {
+    const { name, members } = this.#hosts.hosts[host]!,
+      isFolded = this.#arrangement.folded.has(host),
+      height = isFolded ? this.#height : HEADING_HEIGHT;
+    const folded = isFolded ? { members, ...boxes(this.#y, height, this.#map) } : null;
+    const row: HostRow = { kind: "host", name, host, folded, y: this.#y, height };
+    this.#rows.push(row);
+    if (isFolded) this.#foldedRows.set(host, row);
+    this.#y += height;
+  }
+
+  #rank(at: number, pinned: boolean): void {
+    const { open, lanes } = this.input,
+      height = pinned ? Math.max(PINNED_LEAST, this.#height) : this.#height;
+    const row: RankRow = { kind: "rank", at, y: this.#y, height, pinned, ...boxes(this.#y, height, this.#map) };
+    this.#rows.push(row);
+    this.#byPlace[at] = row;
+    this.#y += height;
+    if (open.has(at) && lanes && !this.#map) this.#y = subRows(this.#rows, lanes.of(at).subLanes, at, this.#y);
+  }
+
+  /* A rank without a row of its own lies in its host's, or where it would be. */
+  #under(at: number): void {
+    const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
+    const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, true) };
+    this.#byPlace[at] = {
+      kind: "rank",
+      at,
+      pinned: false,
+      y: own.y,
+      height: own.height,
+      compute: own.compute,
+      communication: own.communication,
+    };
+  }
 }
 
 function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: number): number {

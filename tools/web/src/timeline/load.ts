@@ -40,6 +40,7 @@ async function loadAll(source: Job): Promise<Loaded> {
     operations: [],
     lanes: null,
     path: new Path(pathOf(source), job.ranks),
+    memory: null,
   };
   const loaded: Loaded = {
     data,

@@ -13,14 +13,21 @@ export interface JoinInput {
   readonly top: number;
   readonly bottom: number;
   readonly offset: number;
+  /** False: ranks that come later may stand higher. */
+  readonly inOrder?: boolean;
 }
 
 /* Members whose rows are in view, with one beyond each edge, so that the front leads there. */
 function inView(operation: Operation, input: JoinInput): Member[] {
-  const { members } = operation;
+  const members = inRows(operation, input);
   const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
   const end = lowest(members.length, (i) => rowOf(members[i]!, input).y >= input.bottom);
   return members.slice(Math.max(0, first - 1), end + 1);
+}
+
+/* Members from the top to the bottom. */
+function inRows({ members }: Operation, input: JoinInput): readonly Member[] {
+  return input.inOrder === false ? [...members].sort((a, b) => rowOf(a, input).y - rowOf(b, input).y || a.at - b.at) : members;
 }
 
 function rowOf(member: Member, input: JoinInput): RankRow {
@@ -131,7 +138,7 @@ function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): vo
 
 /** How many members lie above and below what is in view. */
 export function membersOutside(operation: Operation, input: JoinInput): { above: number; below: number } {
-  const { members } = operation;
+  const members = inRows(operation, input);
   const above = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
   return { above, below: members.length - lowest(members.length, (i) => rowOf(members[i]!, input).y >= input.bottom) };
 }

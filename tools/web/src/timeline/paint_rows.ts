@@ -30,6 +30,38 @@ export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   ctx.stroke();
 }
 
+/* As much of a text as there is room for [px]. */
+function fitting(ctx: CanvasRenderingContext2D, whole: string, room: number): string {
+  let text = whole.slice(0, 60);
+  while (text.length > 3 && ctx.measureText(text).width > room) text = `${text.slice(0, -2)}…`;
+  return text;
+}
+
+/** A folded host's name, a button that opens it. */
+export function paintFolded(canvas: Canvas, row: HostRow, offset: number, label: string): void {
+  const { ctx, theme, scale } = canvas,
+    { compute, communication } = row.folded!;
+  ctx.fillStyle = theme.panel;
+  for (const lane of [compute, communication]) ctx.fillRect(scale.left, lane.y + offset, scale.width, lane.height);
+  text(canvas, 12, 600, theme.ink2);
+  ctx.textAlign = "left";
+  ctx.fillText(fitting(ctx, label, scale.left - 14), 8, row.y + row.height / 2 + offset);
+}
+
+/** The name of a map's row. */
+export function paintMapLabel(canvas: Canvas, row: { readonly height: number }, y: number, label: string, chosen: boolean): void {
+  const { ctx, theme, scale } = canvas;
+  text(canvas, 11, chosen ? 700 : 400, chosen ? theme.ink : theme.ink2);
+  ctx.textAlign = "right";
+  ctx.fillText(fitting(ctx, label, scale.left - 14), scale.left - 8, y + row.height / 2);
+}
+
+/** The line below what is pinned. */
+export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
+  ctx.fillStyle = theme.ink3;
+  ctx.fillRect(0, y - 1, scale.left + scale.width, 1);
+}
+
 /** Ranks that gave no trace, or where the page holds a part of the ranks that it leaves out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
@@ -71,9 +103,8 @@ export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly strin
   const { ctx, theme, scale } = canvas;
   text(canvas, 10.5, 400, theme.ink3);
   ctx.textAlign = "right";
-  let name = row.lane.track.kind === ANNOTATIONS ? "annotations" : visible(trackName(row.lane.track, names)).slice(0, 60);
-  while (name.length > 3 && ctx.measureText(name).width > scale.left - 20) name = `${name.slice(0, -2)}…`;
-  ctx.fillText(name, scale.left - 8, row.y + row.height / 2 + offset);
+  const name = row.lane.track.kind === ANNOTATIONS ? "annotations" : visible(trackName(row.lane.track, names));
+  ctx.fillText(fitting(ctx, name, scale.left - 20), scale.left - 8, row.y + row.height / 2 + offset);
 }
 
 /** Where the rank was recorded; a truncated recording ends torn, and what follows is not idle. */

@@ -43,8 +43,9 @@ export class Pyramid {
     readonly coverage: Uint8Array,
     readonly buckets: number,
     readonly duration: number,
+    n = coverage.length / Math.max(1, LANE_KINDS * buckets),
   ) {
-    this.#planes = new Array<Plane | undefined>(coverage.length / Math.max(1, buckets));
+    this.#planes = new Array<Plane | undefined>(LANE_KINDS * n);
     this.width = duration / buckets;
   }
 
@@ -52,10 +53,16 @@ export class Pyramid {
     const which = at * LANE_KINDS + kind;
     let plane = this.#planes[which];
     if (!plane) {
-      plane = new Plane(this.coverage.subarray(which * this.buckets, (which + 1) * this.buckets));
+      plane = new Plane(this.base(at, kind));
       this.#planes[which] = plane;
     }
     return plane;
+  }
+
+  /** The lowest level of a kind of a rank. */
+  base(at: number, kind: number): Uint8Array {
+    const which = at * LANE_KINDS + kind;
+    return this.coverage.subarray(which * this.buckets, (which + 1) * this.buckets);
   }
 
   /** The highest level whose buckets are no wider than this [ns]. */
@@ -98,5 +105,28 @@ export class Pyramid {
       t = next;
     }
     return total;
+  }
+}
+
+/** The mean shares of the ranks of each host, found when a host is first drawn. */
+export class HostPyramid extends Pyramid {
+  constructor(
+    readonly ranks: Pyramid,
+    /** Places of its ranks, by host. */
+    readonly members: readonly (readonly number[])[],
+  ) {
+    super(new Uint8Array(0), ranks.buckets, ranks.duration, members.length);
+  }
+
+  override base(at: number, kind: number): Uint8Array {
+    const own = this.members[at]!,
+      sums = new Uint32Array(this.buckets),
+      out = new Uint8Array(this.buckets);
+    for (const rank of own) {
+      const shares = this.ranks.base(rank, kind);
+      for (let i = 0; i < sums.length; i++) sums[i] = sums[i]! + shares[i]!;
+    }
+    for (let i = 0; i < out.length; i++) out[i] = sums[i]! > 0 ? Math.max(1, Math.round(sums[i]! / own.length)) : 0;
+    return out;
   }
 }

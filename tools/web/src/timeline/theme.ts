@@ -20,6 +20,8 @@ export interface Theme {
   /** Outline of what is not matched; may be transparent. */
   readonly edge: string;
   readonly font: string;
+  /** From the page's ground to what stands out, at 21 places. */
+  readonly ramps: { readonly wait: readonly string[]; readonly work: readonly string[] };
 }
 
 /* The relative luminance of "#rrggbb", as WCAG 2 has it. */
@@ -48,6 +50,7 @@ export function readTheme(element: Element): Theme {
   const ink = color("ink"),
     page = color("page"),
     ink3 = color("ink-3");
+  const ramp = (name: string): string[] => Array.from({ length: 21 }, (_, place) => color(`${name}-${place}`));
   const fills: string[] = [],
     alphas: number[] = [];
   const set = (kind: number, fill: string, alpha = 1): void => {
@@ -78,6 +81,7 @@ export function readTheme(element: Element): Theme {
     alphas,
     edge: color("edge") || "transparent",
     onFills: fills.map((fill, kind) => (alphas[kind]! < 0.8 ? ink : readable(fill, ink, page))),
+    ramps: { wait: ramp("wait"), work: ramp("work") },
     font: style.fontFamily || "sans-serif",
   };
 }

@@ -1,0 +1,118 @@
+// The timeline's map of ranks and time, and how lanes are arranged: by pointer, by keys, in the address.
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { kernel, merge, open, quiet, synth, THEMES, trace } from "./page.mjs";
+
+const GUTTER = 92, RIGHT = 10;
+const jobs = {};
+
+before(() => {
+  jobs.hosts = merge("hosts", synth("hosts-traces", { ranks: 24, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 13 }));
+  /* Of 1 ms rank r computes the first 50 (r + 1) us, and the last 10. */
+  jobs.stairs = merge("stairs", Array.from({ length: 18 }, (_, rank) =>
+    trace(`stairs_rank_${rank}.json`, [kernel("gemm", 0, 50 * (rank + 1)), kernel("end", 990, 10)], { hostname: "h", distributedInfo: { rank, world_size: 18 } })));
+});
+
+async function timeline(job, hash = "", more = {}) {
+  const opened = await open(job.page, { hash: `#timeline${hash}`, ...more });
+  await opened.page.waitForSelector('body[data-timeline="complete"]', { timeout: 20_000 });
+  return opened;
+}
+
+async function params(page) {
+  await page.waitForTimeout(300); // the address is written 200 ms after the last change
+  return Object.fromEntries((await page.evaluate(() => location.hash)).slice(1).split("/").slice(1).map((part) => part.split("=").map(decodeURIComponent)));
+}
+
+async function press(page, ...keys) {
+  await page.focus("canvas");
+  for (const key of keys) await page.keyboard.press(key);
+  return params(page);
+}
+
+const details = (page) => page.$eval(".tl-details", (element) => element.textContent);
+const box = (page) => page.$eval("canvas", (canvas) => { const { left, top, width, height } = canvas.getBoundingClientRect(); return { left, top, width, height }; });
+const LANES_TOP = 90; // of the rows in the canvas
+
+test("a map's cell has the share of its rank and time, as colour and in words", async () => {
+  for (const theme of THEMES) {
+    const { page, noted, close } = await timeline(jobs.stairs, "/map=compute", { theme, height: 1100 });
+    const { left, top, width } = await box(page), high = 22; // the most that a map's row has
+    const ramp = await page.evaluate(() => [0, 20].map((place) => getComputedStyle(document.documentElement).getPropertyValue(`--work-${place}`).trim()));
+    const at = Math.round(GUTTER + 0.49 * (width - GUTTER - RIGHT));
+    const column = await page.$eval("canvas", (canvas, x) => [...canvas.getContext("2d").getImageData(x, 0, 1, canvas.height).data], at); // once: reading twice is warned of
+    for (const [rank, share] of [[0, 0], [8, 0], [10, 20], [17, 20]]) { // half of the time is over: ranks from 9 on compute
+      const x = GUTTER + 0.49 * (width - GUTTER - RIGHT), y = LANES_TOP + (rank + 0.5) * high;
+      await page.mouse.move(left + x, top + y);
+      await page.waitForTimeout(60);
+      const words = await page.textContent(".tl-hover");
+      assert.match(words, new RegExp(`rank ${rank} .*compute ${share ? 100 : 0}\\s%`), words);
+      const color = column.slice(4 * Math.round(y), 4 * Math.round(y) + 3);
+      assert.equal(`#${color.map((part) => part.toString(16).padStart(2, "0")).join("")}`, ramp[share ? 1 : 0], `${theme}, rank ${rank}`);
+    }
+    quiet(noted);
+    await close();
+  }
+});
+
+test("a map begins with folded hosts; keys alone unfold, select and zoom in", async () => {
+  const { page, noted, close } = await timeline(jobs.hosts);
+  assert.deepEqual(await press(page, "v"), { map: "compute", fold: "all" });
+  assert.match(await details(page), /^A map of ranks and time/);
+  await press(page, "Shift+ArrowDown", "Shift+ArrowDown");
+  assert.match(await details(page), /^Host host1.*8 ranks: 8–15\. A row shows their mean/);
+  assert.deepEqual(await press(page, "Enter"), { map: "compute", fold: "0,16", rank: "8" });
+  const { t, ...rest } = await press(page, "Shift+ArrowDown", "Enter");
+  const [begin, end] = t.split("-").map(Number);
+  assert.deepEqual(rest, { fold: "0,16", rank: "9" });
+  assert.ok(end > begin, t);
+  const kept = await page.evaluate(() => location.hash);
+  await page.reload();
+  await page.waitForSelector('body[data-timeline="complete"]');
+  await params(page);
+  assert.equal(await page.evaluate(() => location.hash), kept);
+  quiet(noted);
+  await close();
+});
+
+test("a click in a map goes to the lanes of that rank and time", async () => {
+  const { page, close } = await timeline(jobs.stairs, "/map=wait", { height: 1100 });
+  const { left, top, width } = await box(page);
+  await page.mouse.click(left + GUTTER + 0.25 * (width - GUTTER - RIGHT), top + LANES_TOP + 4.5 * 22);
+  const { t, map, rank } = await params(page), [begin, end] = t.split("-").map(Number);
+  assert.deepEqual([map, rank], [undefined, "4"]);
+  // an eighth of the millisecond around its quarter
+  assert.ok(Math.abs(end - begin - 125_000) < 2 && Math.abs((begin + end) / 2 - 250_000) < 2000, t);
+  await close();
+});
+
+test("lanes are pinned, moved, hidden and ordered, by keys and by buttons, and the address keeps it", async () => {
+  const { page, noted, close } = await timeline(jobs.hosts);
+  await page.focus("canvas");
+  assert.equal((await press(page, "Shift+ArrowDown", "t")).pin, "0");
+  assert.equal((await press(page, "Shift+ArrowDown", "Shift+ArrowDown", "t")).pin, "0,2");
+  assert.equal((await press(page, "<")).pin, "2,0");
+  assert.equal((await press(page, "x")).hide, "2");
+  assert.match(await page.textContent(".tl-arrange"), /Show 1 hidden rank.*Unpin 2 ranks/);
+  await page.click('.tl-arrange [data-value="show"]');
+  await page.click('.tl-arrange [data-value="unpin"]');
+  await page.click('.tl-arrange [data-value="fold"]');
+  await page.selectOption(".tl-arrange select", "wait");
+  const { hide, pin, fold, order } = await params(page);
+  assert.deepEqual([hide, pin, fold, order], [undefined, undefined, "all", "wait"]);
+  await page.click('.tl-arrange [data-value="unfold"]');
+  /* who waits least comes last in an order by wait: the slow rank */
+  await press(page, "Escape", "Shift+ArrowUp");
+  assert.equal((await params(page)).rank, "13");
+  quiet(noted);
+  await close();
+});
+
+test("what is searched for comes out of a folded host and out of a map", async () => {
+  const { page, close } = await timeline(jobs.hosts, "/map=wait/fold=all");
+  await page.fill(".tl-find input", "flash");
+  await page.press(".tl-find input", "Enter");
+  const { map, fold, rank } = await params(page);
+  assert.deepEqual([map, fold === "all", rank !== undefined], [undefined, false, true]);
+  await close();
+});

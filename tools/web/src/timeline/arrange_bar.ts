@@ -1,0 +1,129 @@
+/** The controls above the lanes: lanes or a map, order, folding, and what is hidden or pinned. */
+import { fill, h } from "../dom";
+import * as f from "../format";
+import { segmented, select } from "../ui";
+import type { Measure, Order } from "./arrange";
+import type { Controller } from "./controller";
+import { MEASURES, rampOf } from "./heat";
+
+const ORDERS: readonly (readonly [Order, string])[] = [
+  ["rank", "by rank"],
+  ["wait", "most wait first"],
+  ["compute", "most compute first"],
+];
+
+/** The controls, to be written again when something has changed. */
+export class ArrangeBar {
+  readonly element = h("div", { class: "tl-arrange" });
+  #written = "";
+
+  constructor(
+    readonly controller: Controller,
+    /** Whether there is memory to be shown. */
+    readonly memory: boolean,
+  ) {}
+
+  /** What is chosen, as one text. */
+  #state(): string {
+    const { arrangement } = this.controller.state;
+    return JSON.stringify([arrangement.map, arrangement.order, [...arrangement.folded], [...arrangement.hidden], arrangement.pinned]);
+  }
+
+  write(): void {
+    const state = this.#state();
+    if (state === this.#written || this.controller.data.job.ranks.length < 2) return;
+    this.#written = state;
+    const held = this.element.contains(document.activeElement) ? focused(document.activeElement) : null;
+    fill(this.element, this.#picture(), this.#order(), this.#hosts(), this.#chosen());
+    if (held) this.element.querySelector<HTMLElement>(held)?.focus();
+  }
+
+  #picture(): HTMLElement[] {
+    const { controller } = this,
+      { map } = controller.state.arrangement;
+    const picture = segmented<"lanes" | "map">(
+      "Show",
+      [
+        ["lanes", "lanes"],
+        ["map", "map"],
+      ],
+      map === null ? "lanes" : "map",
+      (value) => controller.setMap(value === "map" ? (controller.measure ?? "compute") : null),
+    );
+    if (map === null) return [picture];
+    const measures = MEASURES.filter(([key]) => key !== "memory" || this.memory);
+    return [
+      picture,
+      select(
+        "Measure",
+        measures.map(([key, label]) => [key, label]),
+        map,
+        (value) => controller.setMap(value as Measure),
+      ),
+      scale(map),
+    ];
+  }
+
+  #order(): HTMLElement {
+    const { controller } = this;
+    return select("Order", ORDERS, controller.state.arrangement.order, (value) => controller.setOrder(value as Order));
+  }
+
+  #hosts(): HTMLElement | null {
+    const { controller } = this,
+      n = controller.chart.hosts.length,
+      folded = controller.state.arrangement.folded.size;
+    if (n < 2) return null;
+    const button = (text: string, value: string, fold: boolean): HTMLElement =>
+      h(
+        "button",
+        {
+          attr: { type: "button", "data-value": value, disabled: folded === (fold ? n : 0) },
+          title: fold ? "Each host in one row (Shift+H; one host: h)" : "A row for each rank (Shift+H)",
+          on: { click: () => controller.foldAll(fold) },
+        },
+        text,
+      );
+    return h("span", { class: "tl-tools" }, button("Fold hosts", "fold", true), button("Unfold", "unfold", false));
+  }
+
+  #chosen(): HTMLElement | null {
+    const { controller } = this,
+      { hidden, pinned } = controller.state.arrangement;
+    if (hidden.size === 0 && pinned.length === 0) return null;
+    const all = (text: string, value: string, click: () => void): HTMLElement =>
+      h("button", { attr: { type: "button", "data-value": value }, on: { click } }, text);
+    return h(
+      "span",
+      { class: "tl-tools" },
+      hidden.size > 0 && all(`Show ${f.count(hidden.size, "hidden rank")}`, "show", () => controller.showHidden()),
+      pinned.length > 0 && all(`Unpin ${f.count(pinned.length, "rank")}`, "unpin", () => controller.unpin()),
+    );
+  }
+}
+
+/* The same control in a new drawing. */
+function focused(at: Element | null): string | null {
+  if (!(at instanceof HTMLElement)) return null;
+  if (at.dataset["value"] !== undefined) return `[data-value="${at.dataset["value"]}"]`;
+  const label = at.closest("label")?.textContent.split(" ")[0];
+  return at instanceof HTMLSelectElement && label !== undefined ? `select[data-name="${label}"]` : null;
+}
+
+/* What the colours of a map mean. */
+function scale(measure: Measure): HTMLElement {
+  const [, , doc] = MEASURES.find(([key]) => key === measure)!,
+    ramp = rampOf(measure),
+    colors = Array.from({ length: 21 }, (_, place) => `var(--${ramp}-${place})`).join(", ");
+  return h(
+    "span",
+    { class: "tl-scale" },
+    `0${f.SPACE}%`,
+    h("span", {
+      class: "flame-scale",
+      style: { background: `linear-gradient(90deg, ${colors})` },
+      attr: { role: "img", "aria-label": doc },
+    }),
+    `100${f.SPACE}% ${doc}`,
+  );
+}

@@ -1,0 +1,114 @@
+/** The map of ranks and time: a row for each rank or folded host, a colour for each stretch of time. */
+import * as f from "../format";
+import type { Measure } from "./arrange";
+import type { MemoryCurves } from "./memory";
+import { COMPUTE, TRANSFER, UNMATCHED, WAIT } from "./model";
+import type { Canvas } from "./paint_lane";
+import type { HostPyramid, Pyramid } from "./pyramid";
+
+/** Width of a cell [px]. */
+const CELL = 2;
+
+export interface MapRow {
+  /** On the canvas [px]. */
+  readonly y: number;
+  readonly height: number;
+  /** Place of the rank, or of a folded host its number. */
+  readonly at: number;
+  readonly host: boolean;
+}
+
+export interface MapData {
+  readonly pyramid: Pyramid;
+  readonly hostShares: HostPyramid;
+  readonly memory: MemoryCurves | null;
+}
+
+const KINDS: Readonly<Record<Exclude<Measure, "memory">, readonly number[]>> = {
+  compute: [COMPUTE],
+  wait: [WAIT],
+  communication: [TRANSFER, WAIT, UNMATCHED],
+};
+
+/** What a map may show: what it is called, and what its colours mean. */
+export const MEASURES: readonly (readonly [Measure, string, string])[] = [
+  ["compute", "Compute", "share of the time in which the GPU computes"],
+  ["wait", "Wait", "share of the time spent waiting for other ranks in collectives"],
+  ["communication", "Communication", "share of the time in communication, waiting included"],
+  ["memory", "Memory", "allocated device memory, of the most that any rank had"],
+];
+
+/** Colours that stand for much of a measure, as the page uses them. */
+export function rampOf(measure: Measure): "wait" | "work" {
+  return measure === "compute" || measure === "memory" ? "work" : "wait";
+}
+
+let part = new Float32Array(0);
+
+/* Shares of n stretches from `from` on, each `width` long. */
+function fillShares(
+  data: MapData,
+  measure: Measure,
+  row: Pick<MapRow, "at" | "host">,
+  from: number,
+  width: number,
+  out: Float32Array,
+): void {
+  out.fill(0);
+  if (measure === "memory") return data.memory?.fill(row.host ? data.hostShares.members[row.at]! : [row.at], from, width, out);
+  const shares = row.host ? data.hostShares : data.pyramid,
+    kinds = KINDS[measure];
+  if (kinds.length === 1) return shares.columns(row.at, kinds[0]!, from, width, out.length, out);
+  if (part.length !== out.length) part = new Float32Array(out.length);
+  for (const kind of kinds) {
+    shares.columns(row.at, kind, from, width, out.length, part);
+    for (let i = 0; i < out.length; i++) out[i] = Math.min(1, out[i]! + part[i]!);
+  }
+}
+
+/** What a cell says: "71 %", or of memory "12.3 GiB". */
+export function cellWords(data: MapData, measure: Measure, row: Pick<MapRow, "at" | "host">, from: number, width: number): string {
+  const out = new Float32Array(1);
+  fillShares(data, measure, row, from, width, out);
+  if (measure !== "memory") return f.percent(100 * out[0]!);
+  const { memory } = data,
+    ranks = row.host ? data.hostShares.members[row.at]! : [row.at];
+  if (!ranks.some((at) => (memory?.curves[at]?.length ?? 0) > 0)) return "not in this page";
+  return f.bytes(out[0]! * memory!.most, true);
+}
+
+function pixelOf(color: string): number {
+  const byte = (at: number): number => parseInt(color.slice(at, at + 2), 16) || 0;
+  return ((255 << 24) | (byte(5) << 16) | (byte(3) << 8) | byte(1)) >>> 0;
+}
+
+let picture: HTMLCanvasElement | undefined;
+
+/** The width of a cell in time [ns]. */
+export function cellTime(canvas: Pick<Canvas, "scale">): number {
+  return CELL / canvas.scale.k;
+}
+
+/** Paints the rows that are in view. */
+export function paintMap({ ctx, theme, scale }: Canvas, rows: readonly MapRow[], measure: Measure, data: MapData): void {
+  const n = Math.max(1, Math.ceil(scale.width / CELL)),
+    height = Math.max(1, rows.length);
+  picture ??= document.createElement("canvas");
+  if (picture.width !== n || picture.height !== height) Object.assign(picture, { width: n, height });
+  const own = picture.getContext("2d")!,
+    image = own.createImageData(n, height),
+    pixels = new Uint32Array(image.data.buffer);
+  const colors = theme.ramps[rampOf(measure)].map(pixelOf),
+    shares = new Float32Array(n),
+    top = colors.length - 1;
+  rows.forEach((row, r) => {
+    fillShares(data, measure, row, scale.span.begin, CELL / scale.k, shares);
+    for (let c = 0; c < n; c++) pixels[r * n + c] = colors[shares[c]! > 0 ? Math.max(1, Math.round(shares[c]! * top)) : 0]!;
+  });
+  own.putImageData(image, 0, 0);
+  ctx.imageSmoothingEnabled = false;
+  rows.forEach((row, r) =>
+    ctx.drawImage(picture!, 0, r, n, 1, scale.left, row.y, n * CELL, Math.max(1, row.height > 7 ? row.height - 1 : row.height)),
+  );
+  ctx.imageSmoothingEnabled = true;
+}
