@@ -201,8 +201,8 @@ export function lineChart(charts: Charts, options: LineChartOptions): HTMLElemen
   });
 }
 
-/* The next round value, for the end of an axis. */
-function roundUp(value: number): number {
+/** The next round value, for the end of an axis. */
+export function roundUp(value: number): number {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((m) => m * power).find((end) => end >= value * (1 + 1e-9)) ?? 12 * power;

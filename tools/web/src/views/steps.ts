@@ -8,6 +8,8 @@ import { PARTS, partsOf, stacks } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 import { h } from "../dom";
+import { Charts } from "../chart";
+import { trend } from "./trend";
 import { structure } from "./structure";
 
 interface Metric {
@@ -244,7 +246,7 @@ export const steps: View = {
   id: "steps",
   title: "Steps",
   group: "",
-  needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step", "structure.step"],
+  needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step", "structure.step", "stragglers.finding"],
   state: (job) => ((job.table("imbalance.job").num(0, "imbalance_pct") ?? 0) >= 10 ? "warn" : undefined),
   render(root, context) {
     const { job, params } = context;
@@ -262,7 +264,10 @@ export const steps: View = {
           : "Each cell is one step.",
       ),
     );
-    if (table.n === 0) return void root.append(empty("No GPU events were recorded in a step."));
+    if (table.n === 0) {
+      root.append(empty("No GPU events were recorded in a step."));
+      return undefined;
+    }
     if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace is one column. ${TO_MARK_STEPS}`));
     const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !metric.ofSteps));
     const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
@@ -297,6 +302,9 @@ export const steps: View = {
       ),
     );
     drawMap(root, context, metric, byHost);
+    const charts = new Charts(),
+      lengths = trend(job, charts);
+    if (lengths) root.append(lengths);
     const small = multiples(job);
     if (small) root.append(small);
     const made = structure(job);
@@ -321,5 +329,6 @@ export const steps: View = {
           }),
         ),
       );
+    return charts.dispose;
   },
 };

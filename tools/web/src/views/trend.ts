@@ -1,0 +1,124 @@
+/** The length of each step, with the steps in which a rank or host stood out. */
+import type { Charts } from "../chart";
+import type { Job, Table } from "../data";
+import { h, type Child } from "../dom";
+import * as f from "../format";
+import { hasSteps } from "../job";
+import { roundUp } from "../lines";
+import { link, note, section } from "../ui";
+import { href } from "../view";
+
+const HEIGHT = 260,
+  STEPS_LEAST = 3,
+  LISTED = 8;
+
+interface Episode {
+  readonly from: number;
+  readonly to: number;
+  readonly words: string;
+}
+
+/* "rank 3", "host0" */
+function who(table: Table<"stragglers.finding">, row: number): string {
+  const rank = table.num(row, "rank"),
+    level = table.text(row, "level");
+  if (level === "host") return `host ${table.text(row, "host")}`;
+  return level === "rank" || table.num(row, "ranks") === 1 ? `rank ${rank}` : f.count(table.num(row, "ranks") ?? 0, "rank");
+}
+
+/* What stood out in some of the steps, not in all of them. */
+function episodesOf(job: Job): Episode[] {
+  const table = job.table("stragglers.finding");
+  return table.rows.flatMap((_, row) => {
+    const from = table.num(row, "from"),
+      to = table.num(row, "to"),
+      excess = table.num(row, "excess_pct");
+    if (table.text(row, "unit") !== "step" || table.text(row, "shape") === "throughout" || from === null || to === null) return [];
+    const length = excess === null ? "" : `, ${f.percent(excess, 1)} of all steps’ time`;
+    return [{ from, to, words: `${who(table, row)}, ${from === to ? `step ${from}` : `steps ${from} to ${to}`}${length}` }];
+  });
+}
+
+/* The time of a step on the timeline, of any rank that has it. */
+function windowOf(job: Job, step: number): string | null {
+  const table = job.table("overlap.step");
+  let begin = Infinity,
+    end = -Infinity;
+  table.rows.forEach((_, row) => {
+    const from = table.num(row, "begin_ns");
+    if (table.num(row, "step") !== step || from === null) return;
+    begin = Math.min(begin, from);
+    end = Math.max(end, from + (table.num(row, "window_ns") ?? 0));
+  });
+  return end > begin ? href("timeline", { t: `${Math.max(0, begin)}-${end}` }) : null;
+}
+
+/** Of a job with steps, from three on. */
+export function trend(job: Job, charts: Charts): HTMLElement | null {
+  const table = job.table("imbalance.step");
+  const points = table.rows
+    .map((_, row): [number, number] => [table.num(row, "step") ?? 0, table.num(row, "step_ns") ?? 0])
+    .filter(([, length]) => length > 0)
+    .sort((a, b) => a[0] - b[0]);
+  if (!hasSteps(job) || points.length < STEPS_LEAST) return null;
+  const episodes = episodesOf(job),
+    unit = f.timeUnit(points.map(([, length]) => length)),
+    middle = f.median(points.map(([, length]) => length)) ?? 0,
+    top = roundUp(f.most(points.map(([, length]) => length)) / unit.factor);
+  const first = points[0]![0] - 0.5,
+    last = points[points.length - 1]![0] + 0.5;
+  const tip = (mark: number): Child => {
+    const [step, length] = points[mark]!,
+      there = episodes.filter((each) => each.from <= step && step <= each.to);
+    return [h("b", null, `step ${step}: ${f.time(length)}`), there.map((each) => [h("br"), each.words])];
+  };
+  const chart = charts.add({
+    label: `Length of ${f.count(points.length, "step")}, median ${f.time(middle)}; ${episodes.length > 0 ? `marked: ${episodes.map((each) => each.words).join("; ")}` : "none stands out"}`,
+    height: HEIGHT,
+    tip,
+    click: (mark) => {
+      const target = windowOf(job, points[mark]![0]);
+      if (target !== null) location.hash = target;
+    },
+    plot: (theme) => ({
+      x: { name: "step", min: first, max: last, whole: true },
+      y: { name: `longest rank’s step, ${unit.name}`, min: 0, max: top },
+      areas: episodes.map(({ from, to }) => ({
+        points: [
+          [Math.max(first, from - 0.5), 0, top],
+          [Math.min(last, to + 0.5), 0, top],
+        ],
+        color: theme.wait,
+        opacity: 0.16,
+      })),
+      lines: [
+        {
+          points: [
+            [first, middle / unit.factor],
+            [last, middle / unit.factor],
+          ],
+          color: theme["ink-3"],
+          width: 1,
+          dash: [5, 4],
+          label: "median",
+        },
+        { points: points.map(([step, length]) => [step, length / unit.factor]), color: theme.compute, width: 1.5 },
+      ],
+      marks: points.map(([step, length]) => ({ at: [step, length / unit.factor], size: points.length > 128 ? 4 : 7, fill: theme.compute })),
+    }),
+  });
+  return section(
+    "Step time",
+    chart,
+    episodes.length > 0 && [
+      h("p", { class: "note" }, "Marked: steps in which someone took longer than chance explains. ", link("What stands out", "stragglers")),
+      h(
+        "ul",
+        { class: "plain", attr: { "data-episodes": episodes.map(({ from, to }) => `${from}-${to}`).join(",") } },
+        episodes.slice(0, LISTED).map((each) => h("li", null, each.words)),
+        episodes.length > LISTED && h("li", null, `and ${f.grouped(episodes.length - LISTED)} more`),
+      ),
+    ],
+    table.leftOut > 0 && note(`${f.count(points.length, "step")} of ${f.grouped(table.n + table.leftOut)} are in this page.`),
+  );
+}
