@@ -1,7 +1,7 @@
 // The timeline's map of ranks and time, and how lanes are arranged: by pointer, by keys, in the address.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { kernel, merge, open, quiet, synth, THEMES, trace } from "./page.mjs";
+import { kernel, merge, open, quiet, show, synth, text, THEMES, trace } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10;
 const jobs = {};
@@ -114,5 +114,68 @@ test("what is searched for comes out of a folded host and out of a map", async (
   await page.press(".tl-find input", "Enter");
   const { map, fold, rank } = await params(page);
   assert.deepEqual([map, fold === "all", rank !== undefined], [undefined, false, true]);
+  await close();
+});
+
+// Marked areas --------------------------------------------------------------------------------------
+
+test("of the whole job the kernels of a marked area are those of kernels.kernel, also as CSV", async () => {
+  const { page, noted, close } = await timeline(jobs.hosts);
+  await press(page, "m");
+  await page.click('.tl-details [data-value="kernels"]');
+  assert.equal((await params(page)).sums, "kernels");
+  const rows = show(jobs.hosts.store, "kernels.kernel")["kernels.kernel"];
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Save as CSV")]);
+  await download.saveAs("area.csv");
+  const [head, ...lines] = text("area.csv").trimEnd().split("\r\n");
+  assert.match(head, /^kernel,count,sum_ns,self_ns,mean_ns,max_ns,rank_0_ns,.*,rank_23_ns$/);
+  const found = new Map(lines.map((line) => { // the name may hold commas, and is quoted then
+    const [, quoted, plain, rest] = /^(?:"((?:[^"]|"")*)"|([^,]*)),(.*)$/.exec(line);
+    return [quoted?.replaceAll('""', '"') ?? plain, rest.split(",").map(Number)];
+  }));
+  for (const row of rows) {
+    const [count, sum, self, mean, max, ...ranks] = found.get(row.name) ?? [];
+    assert.deepEqual([count, sum, self, mean, max], [row.calls, row.total_ns, row.total_ns, Math.round(row.total_ns / row.calls), row.max_ns], row.name);
+    assert.equal(ranks.reduce((a, b) => a + b, 0), row.total_ns);
+  }
+  const shown = await page.$$eval(".tl-sums tbody tr", (all) => all.map((tr) => [tr.cells[0].textContent, ...[...tr.cells].slice(1).map((cell) => Number((cell.title || cell.textContent).replace(/[^0-9]/g, "")))]));
+  assert.deepEqual(shown.map(([, count, sum, , , max]) => [count, sum, max]), [...found.values()].slice(0, 40).map(([count, sum, , , max]) => [count, sum, max]));
+  await page.click('.tl-details [data-value="classes"]');
+  const classes = show(jobs.hosts.store, "classes.kernel")["classes.kernel"];
+  const sums = Object.fromEntries(await page.$$eval(".tl-sums tbody tr", (all) => all.map((tr) => [tr.cells[0].textContent, Number(tr.cells[2].title.replace(/[^0-9]/g, ""))])));
+  for (const row of classes) assert.equal(sums[row.class], row.total_ns, row.class);
+  quiet(noted);
+  await close();
+});
+
+test("an area drawn over some rows is of their ranks, and the address keeps it", async () => {
+  const { page, close } = await timeline(jobs.stairs, "", { height: 1100 });
+  const { left, top, width } = await box(page);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(left + GUTTER + 0.1 * (width - GUTTER - RIGHT), top + LANES_TOP + 5);
+  await page.mouse.down();
+  await page.mouse.move(left + GUTTER + 0.5 * (width - GUTTER - RIGHT), top + LANES_TOP + 30);
+  await page.mouse.move(left + GUTTER + 0.6 * (width - GUTTER - RIGHT), top + LANES_TOP + 50);
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const { lanes, mark } = await params(page), [begin, end] = mark.split("-").map(Number);
+  assert.equal(lanes, "0-1"); // rows of 30 px and more: 5 to 50 are two of them
+  assert.ok(Math.abs(begin - 100_000) < 2000 && Math.abs(end - 600_000) < 2000, mark);
+  await page.click('.tl-details [data-value="kernels"]');
+  const kept = await (await params(page), page.evaluate(() => location.hash));
+  await page.reload();
+  await page.waitForSelector('body[data-timeline="complete"]');
+  await params(page);
+  assert.equal(await page.evaluate(() => location.hash), kept);
+  /* Rank 0 computes until 50 us, before it; rank 1 until 100 us: what is left is what begins rounded. */
+  assert.match(await details(page), /ranks 0–1/);
+  assert.match(await details(page), /No kernel is in this page there|gemm/);
+  const keys = await press(page, "Escape", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+M");
+  assert.equal(keys.lanes, "1");
+  const two = await press(page, "Shift+ArrowDown", "Shift+M");
+  assert.equal(two.lanes, "1-2");
+  assert.match(await details(page), /rank 1.*rank 2.*rank 2 − rank 1/s);
+  const gemm = await page.$eval(".tl-sums tbody tr", (tr) => [...tr.cells].slice(1).map((cell) => Number((cell.title || cell.textContent).replace(/[^0-9]/g, ""))));
+  assert.deepEqual([gemm[0], gemm[1], gemm[4], gemm[5], gemm[6], gemm[7]], [2, 250_000, 150_000, 100_000, 150_000, 50_000]); // 100 and 150 us
   await close();
 });

@@ -6,6 +6,7 @@ import { moduleOf } from "./page.mjs";
 const { Bytes } = await moduleOf("timeline/bytes.ts");
 const { HostPyramid, Pyramid } = await moduleOf("timeline/pyramid.ts");
 const { hostsOf, plain, sorted } = await moduleOf("timeline/arrange.ts");
+const { acrossRanks, areaOf, csvOfArea, parseRanges, writeRanges } = await moduleOf("timeline/area.ts");
 const { MemoryCurves } = await moduleOf("timeline/memory.ts");
 const span = await moduleOf("timeline/span.ts");
 const { commandOf } = await moduleOf("timeline/keys.ts");
@@ -427,4 +428,30 @@ test("a long event is found under the events that begin after it", () => {
   assert.deepEqual(list.range({ begin: 50, end: 60 }), [0, 3]);
   assert.deepEqual([list.at(32, 1), list.at(50, 1), list.at(103, 1), list.at(101, 2)], [2, 0, -1, 0]);
   assert.equal(list.placeOf(2), 2);
+});
+
+test("an area counts what lies in it, of the chosen ranks, operators without those inside of them", () => {
+  /* Two ranks with a stream and a thread each. In [100, 200): of rank 0 the kernel a for 50, b for 20 and a copy for 5; of rank 1 a twice, 40 and 60. */
+  const OPERATOR = 6, columns = { begin: [50, 160, 190, 90, 100, 110, 100, 145, 120], duration: [100, 20, 5, 200, 60, 20, 40, 60, 10],
+    kind: [COMPUTE, TRANSFER, COPIES, OPERATOR, OPERATOR, OPERATOR, COMPUTE, COMPUTE, OPERATOR], name: [0, 1, 2, 3, 4, 3, 0, 0, 4], depth: [0, 0, 0, 0, 1, 2, 0, 0, 0] };
+  const track = (kind, at, first, n) => ({ kind, at, device: 0, stream: 7, tid: 1, name: 0, first, n });
+  const events = { n: 9, begin: Float64Array.from(columns.begin), duration: Float64Array.from(columns.duration), name: Uint32Array.from(columns.name), kind: Uint8Array.from(columns.kind),
+    depth: Uint8Array.from(columns.depth), comm: new Uint32Array(9), wait: Float64Array.of(-1), operation: Int32Array.of(-1),
+    tracks: [track(0, 0, 0, 3), track(2, 0, 3, 3), track(0, 1, 6, 2), track(2, 1, 8, 1)] };
+  const job = { names: ["a", "b", "copy", "outer", '=in,"ner"'], complete: true, ranks: [{ rank: 4 }, { rank: 9 }] };
+  const area = (places) => areaOf(job, new Lanes(events, 2), { begin: 100, end: 200 }, places, ["gemm", "communication"]);
+  const of = (rows) => rows.map(({ label, count, total, self, most, byRank }) => [label, count, total, self, most, [...byRank]]);
+  assert.deepEqual(of(area([0, 1]).kernels), [["a", 3, 145, 145, 55, [50, 95]], ["b", 1, 20, 20, 20, [20, 0]], ["copy", 1, 5, 5, 5, [5, 0]]]);
+  assert.deepEqual(of(area([0, 1]).classes), [["gemm", 3, 145, 145, 55, [50, 95]], ["communication", 1, 20, 20, 20, [20, 0]], ["copy or set", 1, 5, 5, 5, [5, 0]]]);
+  /* The outer operator fills the area and calls one of 60, which calls the outer one again for 20. */
+  assert.deepEqual(of(area([0]).operators), [["outer", 2, 120, 60, 100, [120]], ['=in,"ner"', 1, 60, 40, 60, [60]]]);
+  assert.deepEqual(of(area([1]).kernels), [["a", 2, 95, 95, 55, [95]]]);
+  assert.deepEqual(acrossRanks(area([0, 1]).kernels[0]), { median: 72.5, most: 95, at: 1 });
+  assert.equal(csvOfArea(area([0]).operators, "operator", [4]), 'operator,count,sum_ns,self_ns,mean_ns,max_ns,rank_4_ns\r\nouter,2,120,60,60,100,120\r\n"\'=in,""ner""",1,60,40,60,60,60\r\n');
+});
+
+test("ranks in an address are ranges, and what is none fits nothing", () => {
+  assert.equal(writeRanges([3, 0, 1, 2, 9]), "0-3,9");
+  const fits = (text) => [0, 3, 4, 9].filter(parseRanges(text));
+  assert.deepEqual(["0-3,9", "4", "", "a", "0-", "3-3,,9"].map(fits), [[0, 3, 9], [4], [], [], [], []]);
 });

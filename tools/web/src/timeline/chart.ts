@@ -1,5 +1,6 @@
 /** The canvas: what is shown of the job, and what lies where. */
 import { hostsOf, sorted, type Arrangement, type Host, type Order } from "./arrange";
+import type { AreaTab } from "./area_panel";
 import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat";
 import { visible } from "../dom";
 import { layout, rowAt, rowsIn, type Box, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
@@ -58,6 +59,8 @@ export interface ChartData {
   path: Path;
   /** Null until it is asked for, or where none was recorded. */
   memory: MemoryCurves | null;
+  /** Classes of kernels, by number of their name; null until they are there. */
+  classes: readonly (string | undefined)[] | null;
 }
 
 /** What the pointer or the selection is on. */
@@ -84,6 +87,10 @@ export interface ChartState {
   hovered: Target;
   found: Found | null;
   mark: Span | null;
+  /** Places of the ranks that are marked; null: all of them. */
+  marked: ReadonlySet<number> | null;
+  /** What is shown of the marked area. */
+  tab: AreaTab;
   /** Whether the critical path is drawn. */
   path: boolean;
   readonly arrangement: Arrangement;
@@ -333,6 +340,32 @@ export class Chart {
     paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
   }
 
+  /** Places of the ranks whose rows lie between two heights of the canvas; a folded host's are all of its. */
+  placesBetween(y0: number, y1: number): Set<number> {
+    const out = new Set<number>();
+    for (const row of this.#visible()) {
+      const y = row.y + this.offsetOf(row);
+      if (y >= y1 || y + row.height <= y0) continue;
+      if (row.kind === "rank" || row.kind === "sub") out.add(row.at);
+      else if (row.kind === "host") for (const at of row.folded?.members ?? []) out.add(at);
+    }
+    return out;
+  }
+
+  /* From and to on the canvas of what is marked: all of it, or the rows of chosen ranks. */
+  #markedHeights(): [number, number][] {
+    const { marked } = this.state;
+    if (!marked) return [[HEAD, this.height]];
+    const out: [number, number][] = [];
+    for (const row of this.#visible()) {
+      const chosen =
+        row.kind === "host" ? (row.folded?.members.every((at) => marked.has(at)) ?? false) : row.kind !== "absent" && marked.has(row.at);
+      const y = row.y + this.offsetOf(row);
+      if (chosen) out.push([y, y + row.height]);
+    }
+    return out;
+  }
+
   #part(above: boolean): Box {
     const { pinned } = this.#layout;
     return above ? { y: HEAD, height: Math.min(pinned, this.room) } : { y: HEAD + pinned, height: Math.max(0, this.room - pinned) };
@@ -350,7 +383,7 @@ export class Chart {
   /* What lies over the lanes. */
   #over(canvas: Canvas): void {
     const { mark, arrangement, path, selected } = this.state;
-    if (mark) paintMark(canvas, mark, HEAD, this.height);
+    if (mark) for (const [top, bottom] of this.#markedHeights()) paintMark(canvas, mark, top, bottom);
     if (arrangement.map !== null) return;
     this.#joins(canvas);
     if (path) paintPath(canvas, this.data.path, (placed) => this.heightOf(placed));

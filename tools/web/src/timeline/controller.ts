@@ -1,5 +1,6 @@
 /** Carries out commands: changes the state, and draws again before the next frame. */
 import { Chart, HEAD, NOWHERE, type ChartData, type ChartState, type Target } from "./chart";
+import type { AreaTab } from "./area_panel";
 import { plain, type Measure, type Order } from "./arrange";
 import type { Command } from "./keys";
 import { find } from "./names";
@@ -48,6 +49,8 @@ export class Controller {
       hovered: NOWHERE,
       found: null,
       mark: null,
+      marked: null,
+      tab: "ranks",
       path: false,
       arrangement: plain(),
     };
@@ -277,11 +280,29 @@ export class Controller {
     this.draw();
   }
 
-  setMark(mark: Span | null): void {
+  /** @param marked  places of ranks; null: all.  @param drawing  it is being drawn: what is in it is said at its end */
+  setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, drawing = false): void {
     this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
+    this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
+    if (drawing) return this.draw();
     this.listener.selected();
     this.listener.moved();
     this.draw();
+  }
+
+  setTab(tab: AreaTab): void {
+    this.state.tab = tab;
+    this.listener.selected();
+    this.listener.moved();
+  }
+
+  /* Adds a rank to what is marked, or takes it away; of no mark what is in view is marked, of that rank. */
+  #markRank(at: number): void {
+    const { mark, marked, span } = this.state;
+    if (at < 0) return;
+    const rest = new Set(mark && marked ? marked : []);
+    if (!rest.delete(at)) rest.add(at);
+    this.setMark(rest.size > 0 ? (mark ?? this.#selectedSpan() ?? { ...span }) : null, rest);
   }
 
   search(text: string): void {
@@ -401,6 +422,7 @@ export class Controller {
       case "rank":
         return this.#nextRank(command.forward);
       case "mark":
+        if (command.lane) return this.#markRank(this.#rankInQuestion());
         return this.setMark(state.mark ? null : (this.#selectedSpan() ?? { ...state.span }));
       case "open":
         return state.selected.host >= 0 ? this.toggleHost(state.selected.host) : this.toggle(this.#rankInQuestion());

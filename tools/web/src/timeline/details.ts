@@ -21,6 +21,7 @@ import {
 import type { Placed } from "./path";
 import { doubt } from "./operations";
 import type { Controller } from "./controller";
+import { areaPart, areaTabs } from "./area_panel";
 import { sumsOf, type RankSums } from "./sums";
 
 /** So many arrivals are listed; of more the first and the last ones. */
@@ -274,24 +275,37 @@ function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {
 
 function markWords(mark: Span, controller: Controller): Words {
   const { job, lanes, pyramid } = controller.data,
-    sums = sumsOf(job, lanes, pyramid, mark);
+    { marked, tab } = controller.state,
+    places = [...job.ranks.keys()].filter((at) => marked?.has(at) ?? true);
   const length = f.time(mark.end - mark.begin),
+    of = marked
+      ? `, ${marked.size === 1 ? "rank" : "ranks"} ${f.ranges(
+          places.map((at) => job.ranks[at]!.rank),
+          6,
+        )}`
+      : "";
+  const sums = tab === "ranks" || !lanes ? sumsOf(job, lanes, pyramid, mark).filter((row) => marked?.has(row.at) ?? true) : [],
     rough = sums.some((row) => !row.exact);
   return {
     element: h(
       "div",
       null,
-      h("h2", null, `Marked: ${length} from ${f.time(mark.begin)}`),
-      h(
-        "p",
-        { class: "tl-exact" },
-        "What each lane shows, so communication also where compute hides it.",
-        rough ? " ≈ from shares: not all events of the rank are in this page." : "",
-        sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : "",
-      ),
-      sumTable(sums, job),
+      h("h2", null, `Marked: ${length} from ${f.time(mark.begin)}${of}`),
+      lanes && areaTabs(controller),
+      sums.length > 0
+        ? [
+            h(
+              "p",
+              { class: "tl-exact" },
+              "What each lane shows, so communication also where compute hides it.",
+              rough ? " ≈ from shares: not all events of the rank are in this page." : "",
+              sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : "",
+            ),
+            sumTable(sums, job),
+          ]
+        : areaPart(controller, places),
     ),
-    spoken: `Marked ${length} from ${f.time(mark.begin)}`,
+    spoken: `Marked ${length} from ${f.time(mark.begin)}${of}`,
   };
 }
 
@@ -421,6 +435,8 @@ export function writeDetails(box: HTMLElement, controller: Controller, worst: Re
             : controller.state.arrangement.map !== null
               ? aboutMap()
               : nothing();
+  const held = box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["value"] : undefined;
   fill(box, words.element);
+  if (held !== undefined) box.querySelector<HTMLElement>(`[data-value="${held}"]`)?.focus();
   return words.spoken;
 }

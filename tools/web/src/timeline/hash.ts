@@ -1,6 +1,8 @@
 /** The state of the timeline as the address keeps it. */
 import { addressOf } from "../path";
 import type { Params } from "../view";
+import { parseRanges, writeRanges } from "./area";
+import { AREA_TABS } from "./area_panel";
 import type { Measure, Order } from "./arrange";
 import { NOWHERE } from "./chart";
 import type { Controller } from "./controller";
@@ -89,6 +91,8 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     ...arrangementParams(controller),
     t: whole ? null : write(state.span),
     mark: state.mark ? write(state.mark) : null,
+    lanes: state.marked ? writeRanges([...state.marked].map((place) => data.job.ranks[place]!.rank)) : null,
+    sums: state.mark && state.tab !== "ranks" ? state.tab : null,
     event: event >= 0 && !operation && data.lanes ? addressOfEvent(data.lanes.events, event) : null,
     coll: place === undefined ? null : String(place),
     op: operation && place === undefined ? String(operation.number) : null,
@@ -112,6 +116,10 @@ export function applyFirst(controller: Controller, params: Params): void {
   }
   applyArrangement(controller, params, placeOf);
   state.mark = parse(params.get("mark"), data.job.duration);
+  const chosen = parseRanges(params.get("lanes") ?? ""),
+    marked = new Set([...ranks.keys()].filter((at) => chosen(ranks[at]!.rank)));
+  state.marked = state.mark && marked.size > 0 ? marked : null;
+  state.tab = AREA_TABS.find(([tab]) => tab === params.get("sums"))?.[0] ?? "ranks";
   state.path = data.path.list.length > 0 && (params.has("path") || params.has("piece"));
   chart.arrange();
   const at = placeOf(params.get("rank") ?? "");

@@ -9,6 +9,8 @@ import { pan } from "./span";
 const CLICK = 4;
 /** Keys that move what is scrolled. */
 const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
+/** A mark that is drawn so high [px] is of the rows that it touches. */
+const ROWS_FROM = 8;
 const WHEEL_ZOOM = 0.0025,
   LINE = 16;
 
@@ -118,7 +120,9 @@ export class Input {
     }
     if (press.zone === "ruler" || (press.zone === "lanes" && press.mark)) {
       const times = [press.x, x].map((at) => chart.scale.time(at)).sort((a, b) => a - b);
-      return controller.setMark({ begin: times[0]!, end: times[1]! });
+      const heights = [press.y, y].sort((a, b) => a - b) as [number, number],
+        rows = press.zone === "lanes" && heights[1] - heights[0] > ROWS_FROM;
+      return controller.setMark({ begin: times[0]!, end: times[1]! }, rows ? chart.placesBetween(...heights) : null, true);
     }
     if (press.zone !== "lanes" && press.zone !== "gutter") return;
     state.scroll = Math.max(0, Math.min(chart.maxScroll, press.scroll - (y - press.y)));
@@ -156,6 +160,7 @@ export class Input {
       controller.setMark(null);
       return controller.setSpan(mark);
     }
+    if (press.zone === "lanes" && press.mark && press.moved) return controller.setMark(mark, controller.state.marked);
     if (!press.moved) this.#click(press);
   }
 

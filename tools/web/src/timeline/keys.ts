@@ -5,8 +5,9 @@ export type Command =
   | { readonly do: "pan"; readonly share: number }
   | { readonly do: "scroll"; readonly rows: number }
   | { readonly do: "page"; readonly pages: number }
-  | { readonly do: "fit" | "whole" | "find" | "mark" | "open" | "help" | "clear" | "details" | "path" | "map" | "pin" }
+  | { readonly do: "fit" | "whole" | "find" | "open" | "help" | "clear" | "details" | "path" | "map" | "pin" }
   | { readonly do: "fold" | "hide"; readonly all: boolean }
+  | { readonly do: "mark"; readonly lane: boolean }
   | { readonly do: "move"; readonly by: number }
   | { readonly do: "rank"; readonly forward: boolean }
   | { readonly do: "operation"; readonly forward: boolean; readonly byWait: boolean }
@@ -84,7 +85,7 @@ export function commandOf(event: Key): Command | null {
     case "Escape":
       return { do: "clear" };
     case "m":
-      return { do: "mark" };
+      return { do: "mark", lane: fast };
     case "n":
       return { do: "step", forward: true };
     case "p":
@@ -127,10 +128,10 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["k j", "previous and next piece of the critical path (Shift: on another rank)"],
   ["n p", "next and previous step"],
   ["/", "find; Enter and Shift+Enter: next and previous; Esc: clear"],
-  ["m", "mark what is in view, or the selection: its sums per rank"],
+  ["m", "mark what is in view, or the selection: its sums, kernels, operators (Shift: of the rank alone, or one more)"],
   ["o", "open or close the rank: its streams and host threads"],
   ["Enter", "select what is under the pointer, or go to the details"],
   ["wheel, Shift+wheel, Ctrl+wheel", "rows, move, zoom"],
-  ["drag, Shift+drag, drag on the ruler", "move, mark, zoom to the range"],
+  ["drag, Shift+drag, drag on the ruler", "move, mark a range or an area over some rows, zoom to the range"],
   ["pinch", "zoom"],
 ];

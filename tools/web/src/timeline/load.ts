@@ -30,6 +30,15 @@ async function loadRest(data: ChartData): Promise<void> {
   data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
 }
 
+/** Classes of kernels by number of their name; null where their names tell none. */
+export async function classesOf(source: Job, names: readonly string[]): Promise<readonly (string | undefined)[] | null> {
+  await source.load(["kernels.kernel"]);
+  const table = source.table("kernels.kernel");
+  if (table.known("class") === 0 && !table.rows.some((_, row) => table.text(row, "class") !== null)) return null;
+  const found = new Map(table.rows.map((_, row) => [table.text(row, "name"), table.text(row, "class")]));
+  return names.map((name) => found.get(name) ?? undefined);
+}
+
 async function loadAll(source: Job): Promise<Loaded> {
   const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
   const job = decodeJob(head);
@@ -41,6 +50,7 @@ async function loadAll(source: Job): Promise<Loaded> {
     lanes: null,
     path: new Path(pathOf(source), job.ranks),
     memory: null,
+    classes: null,
   };
   const loaded: Loaded = {
     data,

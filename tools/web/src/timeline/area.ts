@@ -1,0 +1,141 @@
+/** What ran in an area of the timeline: a range of time over chosen ranks. */
+import { sum } from "../format";
+import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./model";
+import type { Lanes } from "./lanes";
+import { missingParts } from "./sums";
+
+/** Events of one name, or of one class, in the area. */
+export interface AreaRow {
+  readonly label: string;
+  /** Events of which a part lies in the area; the times are of these parts. */
+  count: number;
+  total: number;
+  /** Of operators, without the operators inside of them; else the same as `total`. */
+  self: number;
+  most: number;
+  /** The total of each of the ranks, in their order. */
+  readonly byRank: Float64Array;
+}
+
+export interface Area {
+  readonly kernels: readonly AreaRow[];
+  readonly classes: readonly AreaRow[];
+  readonly operators: readonly AreaRow[];
+  /** Ranks that lack events of their devices, and of their host threads, in a part of the range. */
+  readonly lacking: number;
+  readonly lackingHost: number;
+}
+
+/* Rows by a key, each made when its first event comes. */
+class Sums {
+  readonly rows = new Map<number | string, AreaRow>();
+
+  constructor(readonly n: number) {}
+
+  add(key: number | string, label: string, rank: number, time: number): AreaRow {
+    let row = this.rows.get(key);
+    if (!row) this.rows.set(key, (row = { label, count: 0, total: 0, self: 0, most: 0, byRank: new Float64Array(this.n) }));
+    row.count++;
+    row.total += time;
+    row.self += time;
+    row.most = Math.max(row.most, time);
+    row.byRank[rank] = row.byRank[rank]! + time;
+    return row;
+  }
+
+  list(): AreaRow[] {
+    return [...this.rows.values()].sort((a, b) => b.total - a.total || (a.label < b.label ? -1 : 1));
+  }
+}
+
+const NO_CLASS = "of no known class";
+
+/** @param classes  of kernels, by number of their name; null where they are not known */
+export function areaOf(
+  job: JobBlock,
+  lanes: Lanes,
+  span: Span,
+  places: readonly number[],
+  classes: readonly (string | undefined)[] | null,
+): Area {
+  const kernels = new Sums(places.length),
+    byClass = new Sums(places.length),
+    operators = new Sums(places.length),
+    { begin, duration, kind, name, depth } = lanes.events;
+  const inside = (row: number): number => Math.min(begin[row]! + duration[row]!, span.end) - Math.max(begin[row]!, span.begin);
+  const label = (row: number): string => job.names[name[row]!] ?? "";
+  const operatorsOf = ({ first, n }: Track, rank: number): void => {
+    const open: { row: AreaRow; end: number; depth: number }[] = [];
+    for (let row = first; row < first + n && begin[row]! < span.end; row++) {
+      if (kind[row] !== OPERATOR || inside(row) <= 0) continue;
+      while (open.length > 0 && (open[open.length - 1]!.depth >= depth[row]! || open[open.length - 1]!.end <= begin[row]!)) open.pop();
+      const time = inside(row),
+        own = operators.add(name[row]!, label(row), rank, time),
+        caller = open[open.length - 1];
+      if (caller) caller.row.self -= time;
+      open.push({ row: own, end: begin[row]! + duration[row]!, depth: depth[row]! });
+    }
+  };
+  places.forEach((at, rank) => {
+    for (const track of lanes.of(at).tracks) {
+      if (track.kind !== 0) {
+        operatorsOf(track, rank);
+        continue;
+      }
+      for (let row = track.first; row < track.first + track.n && begin[row]! < span.end; row++) {
+        const time = inside(row);
+        if (kind[row]! > COPIES || kind[row] === CALL || time <= 0) continue;
+        kernels.add(name[row]!, label(row), rank, time);
+        const own = kind[row] === COPIES ? "copy or set" : (classes?.[name[row]!] ?? NO_CLASS);
+        byClass.add(own, own, rank, time);
+      }
+    }
+  });
+  const lacks = (host: boolean): number => places.filter((at) => missingParts(job, job.ranks[at]!, span, host).length > 0).length;
+  return { kernels: kernels.list(), classes: byClass.list(), operators: operators.list(), lacking: lacks(false), lackingHost: lacks(true) };
+}
+
+/** Times of a row by rank: the median, the most, and which of the ranks has it. */
+export function acrossRanks(row: AreaRow): { median: number; most: number; at: number } {
+  const order = [...row.byRank].sort((a, b) => a - b),
+    n = order.length;
+  const most = order[n - 1] ?? 0;
+  return { median: ((order[(n - 1) >> 1] ?? 0) + (order[n >> 1] ?? 0)) / 2, most, at: row.byRank.indexOf(most) };
+}
+
+/** Rows as CSV, in nanoseconds, a column for each rank. Text that a spreadsheet would take for a formula is quoted. */
+export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonly number[]): string {
+  const cell = (text: string): string => {
+    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+  };
+  const head = [what, "count", "sum_ns", "self_ns", "mean_ns", "max_ns", ...ranks.map((rank) => `rank_${rank}_ns`)];
+  const lines = rows.map((row) =>
+    [cell(row.label), row.count, row.total, row.self, Math.round(row.total / row.count), row.most, ...row.byRank].join(","),
+  );
+  return [head.join(","), ...lines].join("\r\n") + "\r\n";
+}
+
+/** "0-7,12" for numbers in order. */
+export function writeRanges(numbers: readonly number[]): string {
+  const runs: [number, number][] = [];
+  for (const number of [...numbers].sort((a, b) => a - b)) {
+    const last = runs[runs.length - 1];
+    if (last?.[1] === number - 1) last[1] = number;
+    else runs.push([number, number]);
+  }
+  return runs.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(",");
+}
+
+/** Which numbers such a text holds; nothing fits a text of another form. */
+export function parseRanges(text: string): (number: number) => boolean {
+  if (!/^\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*$/.test(text)) return () => false;
+  const runs = text.split(",").map((part) => part.split("-").map(Number));
+  return (number) => runs.some(([first, last]) => number >= first! && number <= (last ?? first!));
+}
+
+/** The share of a row in the time of all. */
+export function shareOf(row: AreaRow, all: readonly AreaRow[]): number {
+  const whole = sum(all.map((each) => each.self));
+  return whole > 0 ? (100 * row.self) / whole : 0;
+}

@@ -1,0 +1,146 @@
+/** The panel of a marked area: sums by rank, top kernels and operators, classes, rank against rank. */
+import { h, name, type Child } from "../dom";
+import * as f from "../format";
+import { download } from "../grid";
+import { segmented } from "../ui";
+import { acrossRanks, areaOf, csvOfArea, shareOf, type Area, type AreaRow } from "./area";
+import type { Controller } from "./controller";
+
+export type AreaTab = "ranks" | "kernels" | "operators" | "classes";
+
+export const AREA_TABS: readonly (readonly [AreaTab, string])[] = [
+  ["ranks", "by rank"],
+  ["kernels", "kernels"],
+  ["operators", "operators"],
+  ["classes", "classes"],
+];
+
+const ROWS = 40,
+  RANKS_BESIDE = 6;
+
+interface Column {
+  readonly title: string;
+  readonly write: (row: AreaRow) => Child;
+  /** The values that share a unit; null for what is no time. */
+  readonly time: ((row: AreaRow) => number) | null;
+}
+
+/* Times of a few ranks side by side, of two their difference, of many the median and the most. */
+function rankColumns(ranks: readonly number[]): Column[] {
+  const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
+  if (ranks.length < 2) return [];
+  if (ranks.length > RANKS_BESIDE)
+    return [
+      time("median rank", (row) => acrossRanks(row).median),
+      time("most", (row) => acrossRanks(row).most),
+      { title: "on rank", time: null, write: (row) => f.grouped(ranks[acrossRanks(row).at] ?? 0) },
+    ];
+  const beside = ranks.map((rank, i) => time(`rank ${rank}`, (row) => row.byRank[i]!));
+  if (ranks.length === 2) beside.push(time(`rank ${ranks[1]} − rank ${ranks[0]}`, (row) => row.byRank[1]! - row.byRank[0]!));
+  return beside;
+}
+
+function table(rows: readonly AreaRow[], what: string, ranks: readonly number[]): HTMLElement {
+  const nested = what === "operator";
+  const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
+  const columns: readonly Column[] = [
+    { title: "count", time: null, write: (row) => f.grouped(row.count) },
+    time("sum", (row) => row.total),
+    ...(nested ? [time("without operators inside", (row) => row.self)] : []),
+    { title: "share", time: null, write: (row) => f.percent(shareOf(row, rows), 1) },
+    time("mean", (row) => row.total / row.count),
+    time("max", (row) => row.most),
+    ...rankColumns(ranks),
+  ];
+  const shown = rows.slice(0, ROWS),
+    units = columns.map(({ time: of }) => (of ? f.timeUnit(shown.map(of)) : null));
+  const cell = (column: Column, c: number, row: AreaRow): Child => {
+    if (!column.time) return column.write(row);
+    const values = shown.map(column.time);
+    return f.scaled(column.time(row), units[c]!, f.columnDigits(values, units[c]!));
+  };
+  return h(
+    "div",
+    { class: "tl-sums", attr: { tabindex: 0, role: "region", "aria-label": `Marked area by ${what}` } },
+    h(
+      "table",
+      { class: "grid" },
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          h("th", null, what),
+          columns.map(({ title }, c) => h("th", { class: "right" }, title, units[c] && h("span", { class: "unit" }, ` ${units[c].name}`))),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        shown.map((row) =>
+          h(
+            "tr",
+            null,
+            h("td", null, name(row.label, 120)),
+            columns.map((column, c) =>
+              h("td", { class: "right", title: column.time ? f.exact(column.time(row), "ns") : undefined }, cell(column, c, row)),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/* What is not in these sums, and what they are of. */
+function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
+  const lacking = tab === "operators" ? area.lackingHost : area.lacking;
+  return [
+    "Events of which a part lies in the range, and the time of that part.",
+    tab === "operators" ? "An operator’s sum holds the operators that it calls; shares are without them." : "",
+    rows.length > ROWS ? `The first ${ROWS} of ${f.grouped(rows.length)}; the CSV has all.` : "",
+    lacking > 0
+      ? `${f.count(lacking, "rank lacks", "ranks lack")} events in a part of the range: not all are in this page, and those are not counted.`
+      : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
+
+/** The choice of what is shown of the area. */
+export function areaTabs(controller: Controller): HTMLElement {
+  return segmented("Show", AREA_TABS, controller.state.tab, (tab) => controller.setTab(tab));
+}
+
+/** What a tab other than the sums by rank shows. */
+export function areaPart(controller: Controller, places: readonly number[]): Child {
+  const { job, lanes, classes } = controller.data,
+    { mark, tab } = controller.state;
+  if (!lanes || !mark || tab === "ranks") return null;
+  const area = areaOf(job, lanes, mark, places, classes),
+    rows = area[tab],
+    ranks = places.map((at) => job.ranks[at]!.rank);
+  return [
+    h("p", { class: "tl-exact" }, words(tab, rows, area)),
+    rows.length === 0
+      ? h("p", null, tab === "operators" ? "No operator is in this page there." : "No kernel is in this page there.")
+      : [
+          table(rows, WHAT[tab], ranks),
+          h(
+            "p",
+            null,
+            h(
+              "button",
+              {
+                attr: { type: "button" },
+                on: { click: () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, WHAT[tab], ranks)) },
+              },
+              "Save as CSV",
+            ),
+          ),
+        ],
+  ];
+}
