@@ -179,3 +179,23 @@ test("an area drawn over some rows is of their ranks, and the address keeps it",
   assert.deepEqual([gemm[0], gemm[1], gemm[4], gemm[5], gemm[6], gemm[7]], [2, 250_000, 150_000, 100_000, 150_000, 50_000]); // 100 and 150 us
   await close();
 });
+
+// Events --------------------------------------------------------------------------------------------
+
+test("an event says what its kernel took elsewhere, and leads there", async () => {
+  const { page, noted, close } = await timeline(jobs.stairs, "/rank=3");
+  await press(page, ".");
+  const said = await details(page);
+  // the others take 50 to 900 us but for its own 200: the 9th of 17 is 500
+  assert.match(said, /^gemmcompute, rank 3.*No\. 1 of 1 on this rank, median 200\.0\sµs; longest of all 900\.0\sµs on rank 17\./);
+  assert.match(said, /No\. 1 of 1, 0\.40× as long as their median 500\.0\sµs\./);
+  const peers = await page.$$eval(".tl-peers button", (all) => all.map((button) => [button.textContent.replaceAll("\u00a0", " "), button.title.replace(/[^0-9]/g, "")]));
+  assert.deepEqual(peers, Array.from({ length: 18 }, (_, i) => 17 - i).filter((rank) => rank !== 3).map((rank) => [`rank ${rank} ${(50 * (rank + 1)).toFixed(1)} µs`, String(50_000 * (rank + 1))]));
+  await page.click('[aria-label^="The slowest"]');
+  assert.equal((await params(page)).rank, "17");
+  assert.match(await details(page), /the longest of all/);
+  await page.click(".tl-peers li:nth-child(2) button");
+  assert.equal((await params(page)).rank, "15");
+  quiet(noted);
+  await close();
+});

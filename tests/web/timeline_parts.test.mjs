@@ -7,6 +7,7 @@ const { Bytes } = await moduleOf("timeline/bytes.ts");
 const { HostPyramid, Pyramid } = await moduleOf("timeline/pyramid.ts");
 const { hostsOf, plain, sorted } = await moduleOf("timeline/arrange.ts");
 const { acrossRanks, areaOf, csvOfArea, parseRanges, writeRanges } = await moduleOf("timeline/area.ts");
+const { sameAs } = await moduleOf("timeline/same.ts");
 const { MemoryCurves } = await moduleOf("timeline/memory.ts");
 const span = await moduleOf("timeline/span.ts");
 const { commandOf } = await moduleOf("timeline/keys.ts");
@@ -454,4 +455,17 @@ test("ranks in an address are ranges, and what is none fits nothing", () => {
   assert.equal(writeRanges([3, 0, 1, 2, 9]), "0-3,9");
   const fits = (text) => [0, 3, 4, 9].filter(parseRanges(text));
   assert.deepEqual(["0-3,9", "4", "", "a", "0-", "3-3,,9"].map(fits), [[0, 3, 9], [4], [], [], [], []]);
+});
+
+test("the same kernel elsewhere: in order on its rank, at the same place of the step on others", () => {
+  /* Step 7 of each rank is [0, 100), step 8 [100, 200). Rank 0 runs it twice in step 8, rank 1 too, rank 2 once; in step 7 each once. */
+  const begins = [[10, 110, 150], [20, 120, 160], [30, 130]], durations = [[5, 6, 7], [50, 8, 9], [5, 5]], ranks = [0, 1, 2].map(() => ({ parts: [{ number: 7, begin: 0, end: 100, gpu: true }, { number: 8, begin: 100, end: 200, gpu: true }] }));
+  const n = 8, events = { n, begin: Float64Array.from(begins.flat()), duration: Float64Array.from(durations.flat()), name: new Uint32Array(n), kind: new Uint8Array(n), depth: new Uint8Array(n),
+    comm: new Uint32Array(n), wait: Float64Array.of(-1), operation: Int32Array.of(-1), tracks: [[0, 3], [3, 3], [6, 2]].map(([first, many], at) => ({ kind: 0, at, device: 0, stream: 7, tid: 0, name: 0, first, n: many })) };
+  const job = { steps: true, complete: true, duration: 200, ranks, names: ["k"] };
+  assert.deepEqual(sameAs(job, new Lanes(events, 3), 2), { own: [0, 1, 2], index: 2, slowest: 3, all: 8, place: 1, places: 2, step: 8, peers: [{ at: 1, row: 5 }, { at: 2, row: -1 }] });
+  assert.deepEqual(sameAs(job, new Lanes(events, 3), 0).peers, [{ at: 1, row: 3 }, { at: 2, row: 6 }]);
+  /* What is not in the page is not compared. */
+  const part = { ...job, complete: false, ranks: ranks.map((rank, at) => ({ parts: rank.parts.map((each) => ({ ...each, gpu: at !== 1 })) })) };
+  assert.deepEqual(sameAs(part, new Lanes(events, 3), 0).peers, [{ at: 1, row: -1 }, { at: 2, row: 6 }]);
 });

@@ -61,6 +61,8 @@ export interface ChartData {
   memory: MemoryCurves | null;
   /** Classes of kernels, by number of their name; null until they are there. */
   classes: readonly (string | undefined)[] | null;
+  /** What kernels that multiply achieve [TFLOP/s], the same way. */
+  rates: readonly (number | undefined)[] | null;
 }
 
 /** What the pointer or the selection is on. */

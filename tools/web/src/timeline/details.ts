@@ -22,6 +22,7 @@ import type { Placed } from "./path";
 import { doubt } from "./operations";
 import type { Controller } from "./controller";
 import { areaPart, areaTabs } from "./area_panel";
+import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
 /** So many arrivals are listed; of more the first and the last ones. */
@@ -173,17 +174,19 @@ function eventWords(row: number, controller: Controller): Words {
   ]
     .filter(Boolean)
     .join(", ");
-  const kind = KIND_WORDS[events.kind[row]!] ?? "";
+  const kind = KIND_WORDS[events.kind[row]!] ?? "",
+    { own, others } = samePart(controller, row);
   return {
     element: h(
       "div",
       { class: "tl-two" },
-      h("div", null, h("h2", null, name(title, 400)), h("p", null, `${kind}, ${where}`)),
+      h("div", null, h("h2", null, name(title, 400)), h("p", null, `${kind}, ${where}`), own),
       h(
         "div",
         null,
         h("p", null, h("b", null, f.time(duration)), ` from ${f.time(begin)}`),
         h("p", { class: "tl-exact" }, `${f.exact(duration, "ns")} from ${f.exact(begin, "ns")}`),
+        others,
       ),
     ),
     spoken: `${visible(title).slice(0, 120)}, ${kind}, ${where}, ${f.time(duration)} from ${f.time(begin)}`,

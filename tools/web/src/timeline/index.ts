@@ -13,7 +13,7 @@ import { MEASURES } from "./heat";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
-import { classesOf, load, type Loaded } from "./load";
+import { addKernels, load, type Loaded } from "./load";
 import { memoryOf } from "./memory";
 import { KIND_WORDS, type JobBlock } from "./model";
 import type { Found } from "./names";
@@ -189,9 +189,8 @@ class Page implements Listener {
       this.#worst.places.set(operation.number, place);
       this.#worst.numbers.set(place, operation.number);
     }
-    void classesOf(this.context.job, this.loaded.data.job.names).then((classes) => {
-      this.loaded.data.classes = classes;
-      if (!this.#gone && this.controller.state.mark) this.selected();
+    void addKernels(this.context.job, this.loaded.data).then(() => {
+      if (!this.#gone) this.selected();
     });
     this.#ready = true;
     this.resize();

@@ -30,13 +30,21 @@ async function loadRest(data: ChartData): Promise<void> {
   data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
 }
 
-/** Classes of kernels by number of their name; null where their names tell none. */
-export async function classesOf(source: Job, names: readonly string[]): Promise<readonly (string | undefined)[] | null> {
-  await source.load(["kernels.kernel"]);
-  const table = source.table("kernels.kernel");
-  if (table.known("class") === 0 && !table.rows.some((_, row) => table.text(row, "class") !== null)) return null;
-  const found = new Map(table.rows.map((_, row) => [table.text(row, "name"), table.text(row, "class")]));
-  return names.map((name) => found.get(name) ?? undefined);
+/** Puts what is known of kernels by their names into the data: their classes and rates. */
+export async function addKernels(source: Job, data: ChartData): Promise<void> {
+  await source.load(["kernels.kernel", "efficiency.kernel"]);
+  const kernels = source.table("kernels.kernel"),
+    efficiency = source.table("efficiency.kernel"),
+    classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
+    rates = new Map<string | null, number | null>();
+  /* one that multiplies numbers of several types has several rates */
+  efficiency.rows.forEach((_, row) => {
+    const name = efficiency.text(row, "kernel"),
+      bound = efficiency.cell(row, "at_most") === true;
+    rates.set(name, rates.has(name) || bound ? null : efficiency.num(row, "achieved_tflops"));
+  });
+  if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
+  data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
 }
 
 async function loadAll(source: Job): Promise<Loaded> {
@@ -51,6 +59,7 @@ async function loadAll(source: Job): Promise<Loaded> {
     path: new Path(pathOf(source), job.ranks),
     memory: null,
     classes: null,
+    rates: null,
   };
   const loaded: Loaded = {
     data,
