@@ -52,6 +52,13 @@ static bool is_of(const tm_facts *f, size_t row, const char *host) {
            tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
 }
 
+int64_t tm_facts_sum_pod(const tm_facts *f, const char *column) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < tm_tables_find(f->tables, "pod.rank")->n_rows; i++)
+        sum += is_of(f, i, NULL) ? tm_facts_int(f, "pod.rank", i, column) : 0;
+    return sum;
+}
+
 /* Waiting alone: copies to the device may be of anything.
  * @param host  NULL for all */
 static share share_of(const tm_facts *f, const char *host) {

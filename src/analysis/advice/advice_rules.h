@@ -76,6 +76,9 @@ int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *colum
 /** The same over the ranks whose trouble is not the straggler's own: the others, or all. */
 int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char *column);
 
+/** A column's sum over the rows of pod.rank; where some ranks have steps, over those. */
+int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);
+
 /** A column's sum over the rows of classes.kernel that are of a class of work. */
 int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column);
 

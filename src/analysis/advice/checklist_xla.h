@@ -1,0 +1,16 @@
+/* Boxes of analysis `checklist` that are of jobs of TensorFlow and JAX alone. */
+#ifndef TMERGE_CHECKLIST_XLA_H
+#define TMERGE_CHECKLIST_XLA_H
+
+#include "advice_rules.h"
+
+/** A figure of the job; NaN where the traces do not tell it. */
+typedef double tm_box_measure(const tm_facts *facts);
+
+tm_box_measure tm_box_xla_input, tm_box_xla_output, tm_box_xla_launch, tm_box_xla_collectives,
+    tm_box_xla_other, tm_box_xla_bits, tm_box_xla_async;
+
+/** Whether all of its traces are XSpaces: of TensorFlow or JAX, and not of PyTorch. */
+bool tm_facts_is_xla(const tm_facts *facts);
+
+#endif
