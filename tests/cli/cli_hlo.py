@@ -179,4 +179,14 @@ def test_the_checklist_has_xprofs_bounds_and_none_of_pytorchs():
     holds(TORCH <= of_torch and not of_torch & {*XPROF, 'compute_16_bit', 'asynchronous'}, of_torch)
 
 
+def test_what_lives_at_the_peak_of_an_allocator_sums_to_the_peak_that_it_recorded():
+    for name in ('tpu-v6e', 'jax-mi300-attention', 'gpu-multi-worker'):
+        _, mapped = merged(name)
+        live = collections.Counter()
+        for row in tables(f'{name}.h5', 'memory.live')['memory.live']:
+            live[row['rank'], row['device']] += row['bytes']
+        equal(sorted(live.values()),
+              sorted(of['peak_bytes_in_window'] for of in mapped['memory'].values()), name)
+
+
 main()
