@@ -10,6 +10,8 @@
 /* Fewer where the job with their weights would be larger than this, but never fewer than that. Of a
  * visit or step so many links are left. */
 enum { LEAST = 8, LINKS = 4 };
+/* Of the changes so many are swept with before the weights of others are laid out. */
+enum { LAID_OUT = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
 /* How many visits and ends of steps the job's ranks have, and how many have any. */
@@ -75,47 +77,67 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
 }
 
 /* On every process the same job. */
-static tm_status make_job(tm_trying *t, tm_replay *job, tm_error *err) {
-    tm_vec all = TM_VEC(int64_t);
-    tm_status status = tm_replay_share(t->r->comm, &t->words, &all, err);
+static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *err) {
+    tm_status status = tm_replay_share(t->r->comm, &t->words, all, err);
     if (status == TM_OK)
-        status = tm_replay_build(all.data, all.n, job, err);
-    tm_vec_free(&all);
+        status = tm_replay_open(all->data, all->n, 2 * LAID_OUT, job, err);
     return status == TM_OK ? tm_replay_count(job, t->r->steps, err) : status;
 }
 
+/* A job, and room to go through it. */
+typedef struct sweep {
+    const tm_replay *job;
+    uint8_t *sets; /* owned; [ranks] */
+    int64_t *ns;   /* owned; [operations and steps] */
+} sweep;
+
+/* With the weights of a change, which stand from a set on. */
+static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
+                            tm_error *err) {
+    const tm_replay *job = s->job;
+    uint8_t *sets = s->sets;
+    int64_t *ns = s->ns;
+    memset(sets, set + 1, job->n_ranks);
+    tm_replay_forward(job, sets, ns);
+    item->saved_most_ns = total_ns - tm_replay_total(job, ns);
+    memset(sets, set, job->n_ranks);
+    tm_replay_forward(job, sets, ns);
+    item->saved_ns = total_ns - tm_replay_total(job, ns);
+    return tm_replay_busiest(job, sets, ns, &item->next_rank, err);
+}
+
 /* Those of this process. */
-static tm_status try_changes(tm_trying *b, const tm_replay *job, int64_t total_ns, tm_vec *items,
+static tm_status try_changes(tm_trying *t, tm_replay *job, int64_t total_ns, tm_vec *items,
                              tm_error *err) {
     int self, n_processes;
-    MPI_Comm_rank(b->r->comm, &self);
-    MPI_Comm_size(b->r->comm, &n_processes);
-    uint8_t *sets = malloc(job->n_ranks + 1);
-    int64_t *ns = malloc((job->n_operations + job->n_steps + 1) * sizeof *ns);
-    tm_status status = sets && ns ? TM_OK : tm_fail_memory(err);
-    for (size_t i = (size_t)self; i < b->n && status == TM_OK; i += (size_t)n_processes) {
-        tm_whatif_item *item = &b->items[i];
-        memset(sets, (int)(2 * i + 1), job->n_ranks);
-        tm_replay_forward(job, sets, ns);
-        item->saved_most_ns = total_ns - tm_replay_total(job, ns);
-        memset(sets, (int)(2 * i), job->n_ranks);
-        tm_replay_forward(job, sets, ns);
-        item->saved_ns = total_ns - tm_replay_total(job, ns);
-        status = tm_replay_busiest(job, sets, ns, &item->next_rank, err);
-        if (status == TM_OK && !tm_vec_append(items, item, 1))
+    MPI_Comm_rank(t->r->comm, &self);
+    MPI_Comm_size(t->r->comm, &n_processes);
+    const sweep s = {job, malloc(job->n_ranks + 1),
+                     malloc((job->n_operations + job->n_steps + 1) * sizeof(int64_t))};
+    tm_status status = s.sets && s.ns ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < t->n && status == TM_OK; i++) {
+        const size_t left = t->n - i, nth = i % LAID_OUT;
+        if (nth == 0)
+            tm_replay_look(job, 2 * i, 2 * (left < LAID_OUT ? left : LAID_OUT));
+        if (i % (size_t)n_processes != (size_t)self)
+            continue;
+        status = try_change(&s, (uint8_t)(2 * nth), total_ns, &t->items[i], err);
+        if (status == TM_OK && !tm_vec_append(items, &t->items[i], 1))
             status = tm_fail_memory(err);
     }
-    free(sets);
-    free(ns);
+    free(s.sets);
+    free(s.ns);
     return status;
 }
 
 static tm_status try_batch(tm_trying *t, int64_t total_ns, tm_vec *items, tm_error *err) {
     tm_replay job = {0};
-    tm_status status = tm_mpi_agree(t->r->comm, make_job(t, &job, err), err);
+    tm_vec all = TM_VEC(int64_t);
+    tm_status status = tm_mpi_agree(t->r->comm, make_job(t, &all, &job, err), err);
     if (status == TM_OK)
         status = tm_mpi_agree(t->r->comm, try_changes(t, &job, total_ns, items, err), err);
     tm_replay_free(&job);
+    tm_vec_free(&all);
     return status;
 }
 

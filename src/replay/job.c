@@ -18,6 +18,7 @@ void tm_replay_free(tm_replay *replay) {
     free(replay->from);
     free(replay->rank);
     free(replay->ns);
+    free(replay->times);
     *replay = (tm_replay){0};
 }
 
@@ -154,19 +155,20 @@ static void place_links(const assembly *a, const int64_t **times) {
 }
 
 /* The times of each set in a row, a few links at a time: what is written stays in the cache. */
-static void place_times(const tm_replay *job, const int64_t *const *times) {
+void tm_replay_look(tm_replay *replay, size_t first, size_t n) {
     enum { AT_ONCE = 16 };
-    for (size_t first = 0; first < job->n_links; first += AT_ONCE) {
-        const size_t left = job->n_links - first, n = left < AT_ONCE ? left : AT_ONCE;
-        for (size_t set = 0; set < job->n_sets; set++)
-            for (size_t i = 0; i < n; i++) {
-                assert(times[first + i]); /* each link has its place */
-                job->ns[set * job->n_links + first + i] = times[first + i][set];
+    for (size_t link = 0; link < replay->n_links; link += AT_ONCE) {
+        const size_t left = replay->n_links - link, n_here = left < AT_ONCE ? left : AT_ONCE;
+        for (size_t set = 0; set < n; set++)
+            for (size_t i = 0; i < n_here; i++) {
+                assert(replay->times[link + i]); /* each link has its place */
+                replay->ns[set * replay->n_links + link + i] = replay->times[link + i][first + set];
             }
     }
 }
 
-static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
+/* @param most  sets at a time */
+static bool assemble(assembly *a, const int64_t *words, size_t n_words, size_t most) {
     tm_replay *job = a->job;
     if (!read_ranks(a, words, n_words) || !number_targets(a) || !order_targets(a))
         return false;
@@ -176,22 +178,20 @@ static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
     job->first = calloc(job->n_operations + job->n_steps + 2, sizeof *job->first);
     job->from = malloc(n * sizeof *job->from);
     job->rank = malloc(n * sizeof *job->rank);
-    job->ns = malloc(n * (job->n_sets + 1) * sizeof *job->ns);
-    const int64_t **times = calloc(n, sizeof *times);
-    bool ok = job->ranks && job->first && job->from && job->rank && job->ns && times;
-    if (ok) {
-        count_links(a);
-        place_links(a, times);
-        place_times(job, times);
-    }
-    free(times);
-    return ok;
+    job->ns = malloc(n * ((most < job->n_sets ? most : job->n_sets) + 1) * sizeof *job->ns);
+    job->times = calloc(n, sizeof *job->times);
+    if (!job->ranks || !job->first || !job->from || !job->rank || !job->ns || !job->times)
+        return false;
+    count_links(a);
+    place_links(a, job->times);
+    return true;
 }
 
-tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out, tm_error *err) {
+tm_status tm_replay_open(const int64_t *words, size_t n_words, size_t most, tm_replay *out,
+                         tm_error *err) {
     tm_replay job = {0};
     assembly a = {&job, TM_VEC(tm_reduced), TM_KEYS(tm_port), TM_KEYS(int64_t), TM_VEC(uint32_t)};
-    bool ok = assemble(&a, words, n_words);
+    bool ok = assemble(&a, words, n_words, most);
     tm_vec_free(&a.ranks);
     tm_keys_free(&a.operations);
     tm_keys_free(&a.steps);
@@ -201,6 +201,14 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out, 
         return tm_fail_memory(err);
     }
     *out = job;
+    return TM_OK;
+}
+
+tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out, tm_error *err) {
+    TM_TRY(tm_replay_open(words, n_words, SIZE_MAX, out, err));
+    tm_replay_look(out, 0, out->n_sets);
+    free(out->times);
+    out->times = NULL;
     return TM_OK;
 }
 

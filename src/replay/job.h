@@ -15,15 +15,17 @@
 
 typedef struct tm_replay {
     size_t n_sets, n_ranks, n_operations, n_steps, n_links;
-    int64_t n_left_out;  /* of all ranks, see tm_reduced */
-    int64_t *ranks;      /* [n_ranks] ascending */
-    tm_port *operations; /* [n_operations] ascending in (last_ns, operation) */
-    int64_t *steps;      /* [n_steps] ascending: the numbers of all ranks' steps */
-    bool *counts;        /* owned; [n_steps] those whose time is asked for; NULL: all */
-    size_t *first;       /* [n_operations + n_steps + 1] the links to each begin here */
-    uint32_t *from;      /* [n_links] an operation, or TM_FROM_ROOT; of one target by rank */
-    uint32_t *rank;      /* [n_links] its place */
-    int64_t *ns;         /* [n_sets][n_links] */
+    int64_t n_left_out;    /* of all ranks, see tm_reduced */
+    int64_t *ranks;        /* [n_ranks] ascending */
+    tm_port *operations;   /* [n_operations] ascending in (last_ns, operation) */
+    int64_t *steps;        /* [n_steps] ascending: the numbers of all ranks' steps */
+    bool *counts;          /* owned; [n_steps] those whose time is asked for; NULL: all */
+    size_t *first;         /* [n_operations + n_steps + 1] the links to each begin here */
+    uint32_t *from;        /* [n_links] an operation, or TM_FROM_ROOT; of one target by rank */
+    uint32_t *rank;        /* [n_links] its place */
+    int64_t *ns;           /* [n_sets][n_links], or of as many sets as are looked at */
+    const int64_t **times; /* owned; [n_links] the times of each link in the words; only while a
+                              few sets are looked at, one few after the other */
 } tm_replay;
 
 /** The weights of one rank, and of all others. */
@@ -40,6 +42,18 @@ typedef struct tm_replay_sets {
  */
 tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out,
                           tm_error *err) TM_MUST_CHECK;
+
+/**
+ * The same, of which a few sets are looked at at a time: none so far.
+ * @param words  stay where they are while the job is in use
+ * @param most   how many at a time
+ */
+tm_status tm_replay_open(const int64_t *words, size_t n_words, size_t most, tm_replay *out,
+                         tm_error *err) TM_MUST_CHECK;
+
+/** Has sets 0, 1, ... of the job be those from @p first on, [n] of them. */
+void tm_replay_look(tm_replay *replay, size_t first, size_t n);
+
 void tm_replay_free(tm_replay *replay);
 
 /** Has T be of these steps alone; NULL: of all, but for what is before them (TM_STEP_LEAD_IN).
