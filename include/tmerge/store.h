@@ -70,6 +70,11 @@ typedef enum tm_record {
     TM_N_RECORDS
 } tm_record;
 
+/** Whether it holds events or their attributes: behind the former, the latter by tm_attr. */
+static inline bool tm_record_is_of_events(int table) {
+    return table >= TM_RECORD_EVENTS && table <= TM_RECORD_EVENTS + TM_N_ATTRS;
+}
+
 /** The job-wide row at which one rank's rows begin, in each record table. */
 typedef struct tm_row_base {
     int64_t first[TM_N_RECORDS];
@@ -315,6 +320,7 @@ typedef struct tm_store_choice {
     unsigned records; /* bits 1 << tm_record of the tables that are wanted besides the spans, steps,
                          tracks and events; the arrays of the others stay empty */
     bool spans_alone; /* nor are steps, tracks and events wanted; records is 0 */
+    bool no_events;   /* all but the events and their attributes, whose number stays */
 } tm_store_choice;
 
 #define TM_STORE_ALL_RECORDS (~0u)
@@ -354,6 +360,7 @@ typedef struct tm_store_visit_plan {
     const bool *wanted; /* [n] which of them; NULL: all */
     unsigned records;   /* as in tm_store_choice */
     bool spans_alone;   /* likewise */
+    bool no_events;     /* likewise: tm_store_read_piece gives them */
     tm_store_visitor *visitor;
     void *context;
 } tm_store_visit_plan;
@@ -363,5 +370,32 @@ typedef struct tm_store_visit_plan {
  * @return  TM_OK; what the visitor answers; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) TM_MUST_CHECK;
+
+/** The events of ranks, some at a time: memory does not grow with those that a rank has. */
+typedef struct tm_store_pieces tm_store_pieces;
+
+/**
+ * @param plan  its store, names, ranks and records; used as long as the pieces are
+ * @param most  rows of a piece, at least 1
+ * @param out   set only on TM_OK; closed by the caller, before the store is
+ * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_store_pieces **out,
+                               tm_error *err) TM_MUST_CHECK;
+void tm_store_close_pieces(tm_store_pieces *pieces);
+
+/**
+ * Reads rows of a rank from @p first on: from 0, then each time from where the last piece ended. At
+ * 0 it may begin again. Of ascending ranks each chunk is unpacked once. All is checked as by
+ * tm_store_read_timelines.
+ *
+ * @param at    of the rank, whose tracks and steps are there
+ * @param what  tm_rows_part
+ * @param out   as many events as there are up to the piece's most, without tracks and steps;
+ * launches and attributes name rows of the rank; valid until the next call
+ * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, unsigned what,
+                              const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
 
 #endif

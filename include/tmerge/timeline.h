@@ -508,6 +508,34 @@ typedef struct tm_timeline {
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
 
+/** What is read of events, where not all of it is needed; or'ed. */
+typedef enum tm_rows_part {
+    TM_ROWS_TIMES = 1,    /* begin_ns and duration_ns */
+    TM_ROWS_LAUNCHES = 2, /* launch */
+    TM_ROWS_KINDS = 4,    /* category, kind and role */
+    TM_ROWS_ATTRS = 8,    /* the attributes */
+    TM_ROWS_ALL = 31      /* the other columns, too */
+} tm_rows_part;
+
+/** Where the events of a rank come from, piece by piece. */
+typedef struct tm_event_rows {
+    /** Events of the rank from @p first on, 0 or where the last piece ended, as tm_store_read_piece
+     * gives them. */
+    tm_status (*read)(void *context, size_t first, unsigned what, const tm_timeline **out,
+                      tm_error *err);
+    void *context;
+} tm_event_rows;
+
+/**
+ * The next events of a rank, of which the last ones began at row *first and were as many as *piece
+ * has, NULL before the first.
+ *
+ * @param rows  NULL: they are in the timeline, and are one piece
+ * @param what  tm_rows_part
+ */
+tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timeline, unsigned what,
+                             size_t *first, const tm_timeline **piece, tm_error *err) TM_MUST_CHECK;
+
 void tm_timeline_destroy(tm_timeline *timeline);
 
 /** The sum of the counts with this remark: TM_REMARK_SKIPPED gives the events not kept. */

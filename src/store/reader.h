@@ -36,4 +36,21 @@ bool tm_store_text_of(hid_t object, const char *name, char **out);
 tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element element, void **out,
                             size_t *n, tm_error *err) TM_MUST_CHECK;
 
+/** Where the rows of each rank begin, from the numbers that /ranks tells, and behind the last, how
+ * many there are. @param bases  [n + 1] zeros  @return  TM_OK; TM_ERR_INPUT */
+tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size_t n,
+                           tm_row_base *bases, tm_error *err) TM_MUST_CHECK;
+
+/** Opens a column of a record table, which must have @p n_rows. */
+tm_status tm_store_open_record(const tm_store *store, int table, const tm_record_column *column,
+                               size_t n_rows, tm_store_column **out, tm_error *err) TM_MUST_CHECK;
+
+/** TM_ERR_INPUT: it has a value that cannot be. */
+tm_status tm_store_bad_value(const tm_store *store, int table, const tm_record_column *column,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** TM_ERR_INPUT: what a rank holds does not fit together. */
+tm_status tm_store_bad_rank(const tm_store *store, int64_t rank, const char *fault,
+                            tm_error *err) TM_MUST_CHECK;
+
 #endif

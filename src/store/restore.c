@@ -18,32 +18,30 @@ typedef struct restorer {
     tm_timeline *ranks;
     size_t n;
     const bool *wanted; /* [n] whose rows are read; NULL: all */
-    tm_row_base *bases; /* owned; [n] */
-    /* of all ranks together, in each table */
-    size_t n_rows[TM_N_RECORDS];
-    char *rows; /* owned; a piece of a column */
+    tm_row_base *bases; /* owned; [n + 1] */
+    char *rows;         /* owned; a piece of a column */
     tm_error *err;
 } restorer;
 
-/* Where the rows of each rank begin, from the numbers that /ranks tells. */
-static tm_status lay_out(restorer *r) {
-    for (size_t i = 0; i < r->n; i++)
+tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size_t n,
+                           tm_row_base *bases, tm_error *err) {
+    for (size_t i = 0; i < n; i++)
         for (int t = 0; t < TM_N_RECORDS; t++) {
-            size_t rows = tm_record_rows(&tm_record_tables[t], &r->ranks[i]);
+            size_t rows = tm_record_rows(&tm_record_tables[t], &ranks[i]);
             /* Rows of a rank are numbered with 32 bits, one number of which means none. TM_RANK_MAX
              * ranks of so many rows fit an int64, so the sums below do not overflow. */
             if (rows >= TM_NO_EVENT)
-                return tm_store_damaged(r->store, "/ranks counts rows that cannot be", r->err);
-            r->bases[i].first[t] = (int64_t)r->n_rows[t];
-            r->n_rows[t] += rows;
+                return tm_store_damaged(store, "/ranks counts rows that cannot be", err);
+            bases[i + 1].first[t] = bases[i].first[t] + (int64_t)rows;
         }
     return TM_OK;
 }
 
 static tm_status begin(restorer *r) {
-    r->bases = calloc(r->n, sizeof *r->bases);
+    r->bases = calloc(r->n + 1, sizeof *r->bases);
     r->rows = malloc((size_t)PIECE_ROWS * PIECE_ELEMENT);
-    return r->bases && r->rows ? lay_out(r) : tm_fail_memory(r->err);
+    return r->bases && r->rows ? tm_store_lay_out(r->store, r->ranks, r->n, r->bases, r->err)
+                               : tm_fail_memory(r->err);
 }
 
 static void end(restorer *r) {
@@ -80,30 +78,52 @@ static tm_status read_part(const restorer *r, int table, const tm_record_column 
         size_t from = (size_t)r->bases[i].first[table] + first;
         TM_TRY(tm_store_read_rows(opened, from, n, r->rows, r->err));
         if (!column->take(column, &r->ranks[i], &r->bases[i], first, n, r->rows))
-            return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
-                           "the store is damaged: column %s/%s has a value that cannot be",
-                           tm_record_tables[table].path, column->name);
+            return tm_store_bad_value(r->store, table, column, r->err);
     }
     return TM_OK;
 }
 
-static tm_status open_column(const restorer *r, int table, const tm_record_column *column,
-                             tm_store_column **out) {
+static tm_status open_column(const tm_store *store, int table, const tm_record_column *column,
+                             tm_store_column **out, tm_error *err) {
     char path[TM_TABLE_PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", tm_record_tables[table].path, column->name);
-    return tm_store_open_column(r->store, path, column->element, out, r->err);
+    return tm_store_open_column(store, path, column->element, out, err);
+}
+
+tm_status tm_store_bad_value(const tm_store *store, int table, const tm_record_column *column,
+                             tm_error *err) {
+    return tm_fail(err, TM_ERR_INPUT, store->path, -1,
+                   "the store is damaged: column %s/%s has a value that cannot be",
+                   tm_record_tables[table].path, column->name);
+}
+
+tm_status tm_store_bad_rank(const tm_store *store, int64_t rank, const char *fault, tm_error *err) {
+    return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store is damaged: rank %" PRId64 ": %s",
+                   rank, fault);
+}
+
+tm_status tm_store_open_record(const tm_store *store, int table, const tm_record_column *column,
+                               size_t n_rows, tm_store_column **out, tm_error *err) {
+    tm_store_column *opened = NULL;
+    TM_TRY(open_column(store, table, column, &opened, err));
+    if (tm_store_column_rows(opened) == n_rows) {
+        *out = opened;
+        return TM_OK;
+    }
+    tm_status status =
+        tm_fail(err, TM_ERR_INPUT, store->path, -1,
+                "the store is damaged: column %s/%s has %zu rows, not %zu",
+                tm_record_tables[table].path, column->name, tm_store_column_rows(opened), n_rows);
+    tm_store_close_column(opened);
+    return status;
 }
 
 /* Column by column and rank by rank in ascending rows, so that each chunk is unpacked once. */
 static tm_status read_column(const restorer *r, int table, const tm_record_column *column) {
     tm_store_column *opened = NULL;
-    TM_TRY(open_column(r, table, column, &opened));
+    TM_TRY(tm_store_open_record(r->store, table, column, (size_t)r->bases[r->n].first[table],
+                                &opened, r->err));
     tm_status status = TM_OK;
-    if (tm_store_column_rows(opened) != r->n_rows[table])
-        status = tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
-                         "the store is damaged: column %s/%s has %zu rows, not %zu",
-                         tm_record_tables[table].path, column->name, tm_store_column_rows(opened),
-                         r->n_rows[table]);
     for (size_t i = 0; i < r->n && status == TM_OK; i++)
         if (!r->wanted || r->wanted[i])
             status = read_part(r, table, column, opened, i);
@@ -122,7 +142,8 @@ static tm_status read_columns(const restorer *r, int table) {
 /* The rows of /ranks are all that says how many ranks there are. */
 static tm_status count_ranks(restorer *r) {
     tm_store_column *column = NULL;
-    TM_TRY(open_column(r, TM_RECORD_RANKS, &tm_record_tables[TM_RECORD_RANKS].columns[0], &column));
+    TM_TRY(open_column(r->store, TM_RECORD_RANKS, &tm_record_tables[TM_RECORD_RANKS].columns[0],
+                       &column, r->err));
     r->n = tm_store_column_rows(column);
     tm_store_close_column(column);
     return r->n > 0 && r->n <= TM_RANK_MAX
@@ -160,15 +181,15 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
 }
 
 /* Looks at what no column tells by itself: whether the parts of a timeline fit one another. */
-static tm_status check(const restorer *r, size_t n_names) {
+static tm_status check(const restorer *r, size_t n_names, bool no_events) {
     for (size_t i = 0; i < r->n; i++) {
         if (!r->wanted[i])
             continue;
-        const char *fault = tm_timeline_fault(&r->ranks[i], n_names);
+        const char *fault = no_events ? tm_timeline_frame_fault(&r->ranks[i], n_names)
+                                      : tm_timeline_fault(&r->ranks[i], n_names);
         r->ranks[i].clock.middle_ns = tm_timeline_middle(&r->ranks[i]);
         if (fault)
-            return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
-                           "the store is damaged: rank %" PRId64 ": %s", r->ranks[i].rank, fault);
+            return tm_store_bad_rank(r->store, r->ranks[i].rank, fault, r->err);
     }
     return TM_OK;
 }
@@ -189,13 +210,15 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
     for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
         /* The tables before it are what every reader of a timeline needs. */
         bool attrs = t >= TM_RECORD_LAUNCHES, rest = attrs || t >= TM_RECORD_STEPS;
-        if ((attrs && !(choice->records >> t & 1)) || (rest && choice->spans_alone))
+        bool of_events = tm_record_is_of_events(t);
+        if ((attrs && !(choice->records >> t & 1)) || (rest && choice->spans_alone) ||
+            (attrs && of_events && choice->no_events))
             leave_out(&r, t);
-        else if (t != TM_RECORD_RANKS)
+        else if (t != TM_RECORD_RANKS && !(of_events && choice->no_events))
             status = read_columns(&r, t);
     }
     if (status == TM_OK)
-        status = check(&r, tm_names_count(names));
+        status = check(&r, tm_names_count(names), choice->no_events);
     end(&r);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "sound.h"
 
+#include <string.h>
+
 #include "idents.h"
 #include "trace.h"
 
@@ -61,7 +63,7 @@ static bool has_steps(const tm_timeline *timeline) {
     return true;
 }
 
-/* Each event is in one track, and a track ascends in begin. */
+/* Each event is in one track. */
 static bool has_tracks(const tm_timeline *timeline) {
     size_t end = 0;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
@@ -69,39 +71,52 @@ static bool has_tracks(const tm_timeline *timeline) {
         if (track->first != end || track->count > timeline->n_events - end)
             return false;
         end += track->count;
-        for (size_t row = (size_t)track->first + 1; row < end; row++)
-            if (timeline->begin_ns[row] < timeline->begin_ns[row - 1])
-                return false;
     }
     return end == timeline->n_events;
 }
 
-static bool has_times(const tm_timeline *timeline) {
-    for (size_t row = 0; row < timeline->n_events; row++)
-        if (timeline->begin_ns[row] < BEGIN_MIN_NS || timeline->begin_ns[row] > BEGIN_MAX_NS ||
-            timeline->duration_ns[row] < 0 || timeline->duration_ns[row] > TM_DAY_NS)
-            return false;
-    return true;
-}
-
-static bool has_references(const tm_timeline *timeline) {
-    for (size_t row = 0; row < timeline->n_events; row++) {
-        bool launch =
-            timeline->launch[row] == TM_NO_EVENT || timeline->launch[row] < timeline->n_events;
-        bool step = timeline->step[row] == TM_NO_STEP ||
-                    (timeline->step[row] >= 0 && (size_t)timeline->step[row] < timeline->n_steps);
-        if (!launch || !step)
-            return false;
+/* A track ascends in begin. */
+static bool ascends(const tm_timeline *rank, const tm_sound_rows *piece) {
+    const int64_t *begin_ns = piece->rows->begin_ns;
+    int64_t before = piece->begin_before_ns;
+    uint32_t at = (uint32_t)piece->first;
+    size_t n = begin_ns ? piece->rows->n_events : 0, i = 0;
+    for (const tm_track *t = n > 0 ? tm_timeline_track(rank, at) : NULL; i < n; t++) {
+        size_t end = (size_t)t->first + t->count - piece->first;
+        if (t->first >= piece->first)
+            before = INT64_MIN;
+        for (; i < n && i < end; before = begin_ns[i++])
+            if (begin_ns[i] < before)
+                return false;
     }
     return true;
 }
 
-static bool has_attrs(const tm_timeline *timeline, tm_attr attr) {
-    char *rows = timeline->attrs[attr];
-    uint32_t last = 0;
-    for (size_t i = 0; i < timeline->n_attrs[attr]; i++) {
-        uint32_t event = *tm_attr_event(attr, rows + i * tm_attr_size(attr));
-        if (event < last || event >= timeline->n_events)
+static bool has_times(const tm_timeline *rows) {
+    for (size_t i = 0; rows->begin_ns && i < rows->n_events; i++)
+        if (rows->begin_ns[i] < BEGIN_MIN_NS || rows->begin_ns[i] > BEGIN_MAX_NS ||
+            rows->duration_ns[i] < 0 || rows->duration_ns[i] > TM_DAY_NS)
+            return false;
+    return true;
+}
+
+static bool has_references(const tm_timeline *rank, const tm_timeline *rows) {
+    for (size_t i = 0; rows->launch && i < rows->n_events; i++)
+        if (rows->launch[i] != TM_NO_EVENT && rows->launch[i] >= rank->n_events)
+            return false;
+    for (size_t i = 0; rows->step && i < rows->n_events; i++)
+        if (rows->step[i] != TM_NO_STEP &&
+            (rows->step[i] < 0 || (size_t)rows->step[i] >= rank->n_steps))
+            return false;
+    return true;
+}
+
+static bool has_attrs(const tm_sound_rows *piece, tm_attr attr) {
+    char *attrs = piece->rows->attrs[attr];
+    uint32_t last = (uint32_t)piece->first;
+    for (size_t i = 0; i < piece->rows->n_attrs[attr]; i++) {
+        uint32_t event = *tm_attr_event(attr, attrs + i * tm_attr_size(attr));
+        if (event < last || event - piece->first >= piece->rows->n_events)
             return false;
         last = event;
     }
@@ -109,12 +124,12 @@ static bool has_attrs(const tm_timeline *timeline, tm_attr attr) {
 }
 
 /* What its rows refer to besides their own events. */
-static bool has_refs(const tm_timeline *timeline, tm_attr attr) {
-    char *rows = timeline->attrs[attr];
+static bool has_refs(const tm_timeline *rank, const tm_timeline *rows, tm_attr attr) {
+    char *attrs = rows->attrs[attr];
     for (int r = 1; r < tm_attr_n_refs(attr); r++)
-        for (size_t i = 0; i < timeline->n_attrs[attr]; i++) {
-            uint32_t row = *tm_attr_ref(attr, rows + i * tm_attr_size(attr), r);
-            if (row != TM_NO_EVENT && row >= timeline->n_events)
+        for (size_t i = 0; i < rows->n_attrs[attr]; i++) {
+            uint32_t row = *tm_attr_ref(attr, attrs + i * tm_attr_size(attr), r);
+            if (row != TM_NO_EVENT && row >= rank->n_events)
                 return false;
         }
     return true;
@@ -130,8 +145,9 @@ static void check_name(void *context, uint32_t *id) {
     check->good = check->good && *id < check->n_names;
 }
 
-const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names) {
+const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names) {
     name_check names = {n_names, true};
+    tm_timeline frame = *timeline;
     if (timeline->rank < 0 || timeline->rank > TM_RANK_MAX || timeline->world_size > TM_RANK_MAX)
         return "no job has as many ranks";
     if (!has_counts(timeline->counts) || !has_spans(timeline))
@@ -140,19 +156,39 @@ const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names) {
         return "its clock cannot be";
     if (!has_steps(timeline))
         return "a step has a number or a time that cannot be";
-    if (!has_times(timeline))
-        return "an event has a time that cannot be";
     if (!has_tracks(timeline))
         return "its tracks do not hold its events in order";
-    if (!has_references(timeline))
+    frame.n_events = 0;
+    memset(frame.n_attrs, 0, sizeof frame.n_attrs);
+    tm_timeline_each_name(&frame, check_name, &names);
+    return names.good ? NULL : "a text is not among the names";
+}
+
+const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, size_t n_names) {
+    name_check names = {n_names, true};
+    tm_timeline *rows = piece->rows;
+    if (!has_times(rows))
+        return "an event has a time that cannot be";
+    if (!ascends(rank, piece))
+        return "its tracks do not hold its events in order";
+    if (!has_references(rank, rows))
         return "an event refers to a launch or a step that it does not have";
     for (int a = 0; a < TM_N_ATTRS; a++)
-        if (!has_attrs(timeline, (tm_attr)a))
+        if (!has_attrs(piece, (tm_attr)a))
             return "attributes are not in the order of its events";
-    if (!has_refs(timeline, TM_ATTR_WAIT))
+    if (!has_refs(rank, rows, TM_ATTR_WAIT))
         return "a wait refers to a call that it does not have";
-    if (!has_refs(timeline, TM_ATTR_OPERATOR))
+    if (!has_refs(rank, rows, TM_ATTR_OPERATOR))
         return "an operator refers to one that it does not have";
-    tm_timeline_each_name(timeline, check_name, &names);
+    for (size_t i = 0; rows->name && i < rows->n_events; i++)
+        check_name(&names, &rows->name[i]);
+    for (int a = 0; a < TM_N_ATTRS; a++)
+        tm_attr_each_name((tm_attr)a, rows->attrs[a], rows->n_attrs[a], check_name, &names);
     return names.good ? NULL : "a text is not among the names";
+}
+
+const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names) {
+    const tm_sound_rows all = {timeline, 0, INT64_MIN};
+    const char *fault = tm_timeline_frame_fault(timeline, n_names);
+    return fault ? fault : tm_rows_fault(timeline, &all, n_names);
 }

@@ -15,4 +15,17 @@
  */
 const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names);
 
+/** The same of all but the events and their attributes: of these their number alone is asked. */
+const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names);
+
+/** Rows of a rank, one behind another, as a timeline of their own. */
+typedef struct tm_sound_rows {
+    tm_timeline *rows;       /* NULL columns are not looked at; attributes name rows of the rank */
+    size_t first;            /* row of the rank */
+    int64_t begin_before_ns; /* of the row before it, where there is one; INT64_MIN not known */
+} tm_sound_rows;
+
+/** The same of these rows of a rank, whose frame was found good. */
+const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, size_t n_names);
+
 #endif

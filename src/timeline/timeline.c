@@ -29,6 +29,15 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     *timeline = (tm_timeline){.rank = -1};
 }
 
+tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timeline, unsigned what,
+                             size_t *first, const tm_timeline **piece, tm_error *err) {
+    *first = *piece ? *first + (*piece)->n_events : 0;
+    if (rows)
+        return rows->read(rows->context, *first, what, piece, err);
+    *piece = timeline;
+    return TM_OK;
+}
+
 int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark) {
     int64_t sum = 0;
     for (int i = 0; i < TM_N_COUNTS; i++)

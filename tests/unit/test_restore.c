@@ -245,7 +245,7 @@ static tm_status read_some(const char *path, unsigned wanted, unsigned records, 
     TM_TRY(tm_store_read_names(out->store, &out->names, err));
     TM_TRY(tm_store_read_ranks(out->store, &out->ranks, &out->n, err));
     assert_int_equal(out->n, N_RANKS);
-    const tm_store_choice choice = {asked, records, false};
+    const tm_store_choice choice = {.ranks = asked, .records = records};
     return tm_store_read_timelines(out->store, out->names, out->ranks, &choice, out->n, err);
 }
 
@@ -312,6 +312,89 @@ static void only_the_wanted_ranks_are_read(void **state) {
     assert_int_equal(found.ranks[0].n_events, 3);
     assert_same_timeline(&found.ranks[2], &full.job.ranks[2]);
     read_job_free(&found);
+    tm_names_destroy(full.job.names);
+}
+
+/* Rows of a rank's part of a table as they are in memory, behind those that are there. */
+static void append_rows(const tm_record_column *column, tm_timeline *to, const tm_timeline *piece,
+                        size_t first, size_t n) {
+    char *from, *array;
+    if (column->stride == 0 || n == 0)
+        return;
+    memcpy(&from, (const char *)piece + column->array_at, sizeof from);
+    memcpy(&array, (const char *)to + column->array_at, sizeof array);
+    if (!array) {
+        array = calloc(8, column->stride); /* no rank has more rows */
+        memcpy((char *)to + column->array_at, &array, sizeof array);
+    }
+    assert_true(array && from && first + n <= 8);
+    memcpy(array + first * column->stride, from, n * column->stride);
+}
+
+/* Gives a rank of which all but the events was read its events, @p most at a time; no piece has
+ * more. */
+static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_t at, size_t most,
+                               tm_error *err) {
+    const tm_timeline *piece;
+    size_t done[TM_N_RECORDS] = {0};
+    for (size_t first = 0; first < rank->n_events; first += piece->n_events) {
+        TM_TRY(tm_store_read_piece(pieces, at, first, TM_ROWS_ALL, &piece, err));
+        size_t left = rank->n_events - first;
+        assert_int_equal(piece->n_events, left < most ? left : most);
+        for (int t = TM_RECORD_EVENTS; tm_record_is_of_events(t); t++) {
+            const tm_record_table *table = &tm_record_tables[t];
+            size_t n = tm_record_rows(table, piece);
+            for (int c = 0; c < table->n_columns; c++)
+                append_rows(&table->columns[c], rank, piece, done[t], n);
+            done[t] += n;
+        }
+    }
+    for (int t = TM_RECORD_EVENTS + 1; tm_record_is_of_events(t); t++)
+        memcpy((char *)rank + tm_record_tables[t].rows_at, &done[t], sizeof done[t]);
+    return TM_OK;
+}
+
+/* The same as read_store of all ranks, by pieces. */
+static tm_status read_pieces(const char *path, size_t most, read_job *out, tm_error *err) {
+    const bool asked[N_RANKS] = {true, true, true};
+    const tm_store_choice choice = {
+        .ranks = asked, .records = TM_STORE_ALL_RECORDS, .no_events = true};
+    tm_store_pieces *pieces;
+    *out = (read_job){0};
+    TM_TRY(tm_store_open(path, &out->store, err));
+    TM_TRY(tm_store_read_names(out->store, &out->names, err));
+    TM_TRY(tm_store_read_ranks(out->store, &out->ranks, &out->n, err));
+    const tm_store_visit_plan plan = {.store = out->store,
+                                      .names = out->names,
+                                      .ranks = out->ranks,
+                                      .n = out->n,
+                                      .records = TM_STORE_ALL_RECORDS};
+    TM_TRY(tm_store_open_pieces(&plan, most, &pieces, err));
+    tm_status status =
+        tm_store_read_timelines(out->store, out->names, out->ranks, &choice, out->n, err);
+    for (size_t i = 0; i < out->n && status == TM_OK; i++) {
+        assert_null(out->ranks[i].begin_ns);
+        status = append_pieces(pieces, &out->ranks[i], i, most, err);
+    }
+    tm_store_close_pieces(pieces);
+    return status;
+}
+
+/* Pieces of any size are together what the whole is. */
+static void pieces_are_the_whole(void **state) {
+    char path[128];
+    full_job full;
+    full_job_make(&full);
+    full_job_write(&full, store_file(state, "a.h5", path), true);
+    for (size_t most = 1; most <= 6; most++) {
+        tm_error err = {0};
+        read_job found;
+        if (read_pieces(path, most, &found, &err) != TM_OK)
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < N_RANKS; i++)
+            assert_same_timeline(&found.ranks[i], &full.job.ranks[i]);
+        read_job_free(&found);
+    }
     tm_names_destroy(full.job.names);
 }
 
@@ -426,6 +509,10 @@ static void a_number_that_cannot_be_is_refused(void **state) {
             fail_msg("%s row %zu: %s", damages[i].column, damages[i].row, err.message);
         assert_string_equal(err.path, path);
         read_job_free(&found);
+        status = read_pieces(path, 1 + i % 6, &found, &err);
+        if (status != TM_ERR_INPUT || strcmp(err.message, expected) != 0)
+            fail_msg("%s row %zu, by pieces: %s", damages[i].column, damages[i].row, err.message);
+        read_job_free(&found);
     }
     free(whole);
 }
@@ -483,6 +570,7 @@ int main(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(timelines_are_read_back_as_they_were_written),
+        WITH_FOLDER(pieces_are_the_whole),
         WITH_FOLDER(only_the_wanted_tables_are_read),
         WITH_FOLDER(only_the_wanted_ranks_are_read),
         WITH_FOLDER(a_number_that_cannot_be_is_refused),

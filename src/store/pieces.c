@@ -1,0 +1,259 @@
+/* Events of ranks, some at a time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader.h"
+#include "timeline/sound.h"
+
+/* Of a table of attributes, how far its rows are read ahead for where a piece of events ends. */
+enum { AHEAD_ROWS = 4096 };
+
+/* No element is longer than PIECE_ELEMENT bytes. */
+enum { PIECE_ELEMENT = sizeof(int64_t) };
+
+/* The events, or a table of attributes. */
+typedef struct piece_table {
+    tm_store_column **columns; /* owned; [n_columns], NULL where one is not read */
+    int event;                 /* of attributes, the column of the rows that they are of */
+    size_t done;               /* rows of the rank that were passed */
+    size_t room;               /* rows that its array has room for */
+    tm_vec ahead;              /* of int64_t: rows of events, of those from `done` on */
+} piece_table;
+
+struct tm_store_pieces {
+    const tm_store *store;
+    const tm_timeline *ranks;
+    size_t n_names, most;
+    tm_row_base *bases; /* owned; [ranks + 1] */
+    piece_table tables[TM_N_RECORDS];
+    tm_vec rows;             /* of char; rows of a column */
+    tm_timeline piece;       /* its arrays are owned */
+    tm_timeline shown;       /* what was read of it; borrows its arrays */
+    int64_t begin_before_ns; /* of the row before the next one */
+};
+
+static void *array_of(const tm_record_column *column, const tm_timeline *timeline) {
+    void *array;
+    memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
+    return array;
+}
+
+/* The pointers are of many types, so their bytes are copied. */
+static void set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
+    memcpy((char *)timeline + column->array_at, &array, sizeof array);
+}
+
+/* Columns of the events have arrays of their own, those of attributes share one. */
+static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *err) {
+    const tm_record_table *record = &tm_record_tables[table];
+    piece_table *t = &p->tables[table];
+    if (n <= t->room)
+        return TM_OK;
+    for (int c = 0; c < record->n_columns; c++) {
+        const tm_record_column *column = &record->columns[c];
+        if (!t->columns[c] || column->stride == 0 || (table != TM_RECORD_EVENTS && c != t->event))
+            continue;
+        void *array = realloc(array_of(column, &p->piece), n * column->stride);
+        if (!array)
+            return tm_fail_memory(err);
+        set_array(column, &p->piece, array);
+    }
+    t->room = n;
+    return TM_OK;
+}
+
+static tm_status open_table(tm_store_pieces *p, int table, size_t n_rows, tm_error *err) {
+    const tm_record_table *record = &tm_record_tables[table];
+    piece_table *t = &p->tables[table];
+    t->columns = calloc((size_t)record->n_columns, sizeof *t->columns);
+    if (!t->columns)
+        return tm_fail_memory(err);
+    for (int c = 0; c < record->n_columns; c++) {
+        const tm_record_column *column = &record->columns[c];
+        if (column->refers == TM_REFERS_EVENT)
+            t->event = c;
+        if (column->take && !tm_store_is_later(p->store, table, column))
+            TM_TRY(tm_store_open_record(p->store, table, column, n_rows, &t->columns[c], err));
+    }
+    return table == TM_RECORD_EVENTS ? make_room(p, table, p->most, err) : TM_OK;
+}
+
+static tm_status open_all(tm_store_pieces *p, const tm_store_visit_plan *plan, tm_error *err) {
+    p->bases = calloc(plan->n + 1, sizeof *p->bases);
+    if (!p->bases)
+        return tm_fail_memory(err);
+    TM_TRY(tm_store_lay_out(plan->store, plan->ranks, plan->n, p->bases, err));
+    for (int t = 0; t < TM_N_RECORDS; t++)
+        if (tm_record_is_of_events(t) && (t == TM_RECORD_EVENTS || plan->records >> t & 1) &&
+            p->bases[plan->n].first[t] > 0)
+            TM_TRY(open_table(p, t, (size_t)p->bases[plan->n].first[t], err));
+    return TM_OK;
+}
+
+tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_store_pieces **out,
+                               tm_error *err) {
+    tm_store_pieces *p = calloc(1, sizeof *p);
+    if (!p)
+        return tm_fail_memory(err);
+    *p = (tm_store_pieces){.store = plan->store,
+                           .ranks = plan->ranks,
+                           .n_names = tm_names_count(plan->names),
+                           .most = most,
+                           .rows = TM_VEC(char)};
+    for (int t = 0; t < TM_N_RECORDS; t++)
+        p->tables[t].ahead = TM_VEC(int64_t);
+    tm_status status = open_all(p, plan, err);
+    if (status == TM_OK)
+        *out = p;
+    else
+        tm_store_close_pieces(p);
+    return status;
+}
+
+void tm_store_close_pieces(tm_store_pieces *p) {
+    if (!p)
+        return;
+    for (int t = 0; t < TM_N_RECORDS; t++) {
+        for (int c = 0; p->tables[t].columns && c < tm_record_tables[t].n_columns; c++)
+            tm_store_close_column(p->tables[t].columns[c]);
+        free(p->tables[t].columns);
+        tm_vec_free(&p->tables[t].ahead);
+    }
+    tm_vec_free(&p->rows);
+    tm_timeline_destroy(&p->piece);
+    free(p->bases);
+    free(p);
+}
+
+/* Rows of a rank's part of a table. */
+typedef struct range {
+    size_t at; /* the rank */
+    size_t first, n;
+} range;
+
+/* Rows of a column, into the first ones of the piece. */
+static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r, tm_error *err) {
+    const tm_record_column *column = &tm_record_tables[table].columns[c];
+    const piece_table *t = &p->tables[table];
+    const void *rows = t->ahead.data;
+    if (table == TM_RECORD_EVENTS || c != t->event) {
+        p->rows.n = 0;
+        if (!tm_vec_append(&p->rows, NULL, r->n * PIECE_ELEMENT))
+            return tm_fail_memory(err);
+        TM_TRY(tm_store_read_rows(t->columns[c], (size_t)p->bases[r->at].first[table] + r->first,
+                                  r->n, p->rows.data, err));
+        rows = p->rows.data;
+    }
+    return column->take(column, &p->piece, &p->bases[r->at], 0, r->n, rows)
+               ? TM_OK
+               : tm_store_bad_value(p->store, table, column, err);
+}
+
+/* How many of the rows behind those that were passed are of events in front of the job-wide row
+ * @p end. */
+static tm_status count_rows(tm_store_pieces *p, int table, size_t at, int64_t end, size_t *n,
+                            tm_error *err) {
+    piece_table *t = &p->tables[table];
+    size_t base = (size_t)p->bases[at].first[table];
+    size_t all = (size_t)p->bases[at + 1].first[table] - base;
+    for (*n = 0;;) {
+        const int64_t *events = t->ahead.data;
+        while (*n < t->ahead.n && events[*n] < end)
+            ++*n;
+        size_t known = t->done + t->ahead.n;
+        if (*n < t->ahead.n || known == all)
+            return TM_OK;
+        size_t more = all - known < AHEAD_ROWS ? all - known : AHEAD_ROWS;
+        int64_t *to = tm_vec_append(&t->ahead, NULL, more);
+        if (!to)
+            return tm_fail_memory(err);
+        TM_TRY(tm_store_read_rows(t->columns[t->event], base + known, more, to, err));
+    }
+}
+
+/* The rows of a table of attributes of the events in front of @p end, a row of the rank. */
+static tm_status read_attrs(tm_store_pieces *p, int table, size_t at, size_t end, tm_error *err) {
+    const tm_record_table *record = &tm_record_tables[table];
+    const tm_record_column *event = &record->columns[p->tables[table].event];
+    piece_table *t = &p->tables[table];
+    size_t n = 0;
+    TM_TRY(count_rows(p, table, at, p->bases[at].first[TM_RECORD_EVENTS] + (int64_t)end, &n, err));
+    TM_TRY(make_room(p, table, n, err));
+    if (n > 0) /* columns that an older tmerge did not write stay 0 */
+        memset(array_of(event, &p->piece), 0, n * event->stride);
+    const range r = {at, t->done, n};
+    for (int c = 0; c < record->n_columns && n > 0; c++)
+        if (t->columns[c])
+            TM_TRY(take_rows(p, table, c, &r, err));
+    memcpy((char *)&p->piece + record->rows_at, &n, sizeof n);
+    t->done += n;
+    t->ahead.n -= n;
+    if (n > 0)
+        memmove(t->ahead.data, (int64_t *)t->ahead.data + n, t->ahead.n * sizeof(int64_t));
+    bool rest = end == p->ranks[at].n_events && t->ahead.n > 0;
+    return rest ? tm_store_bad_rank(p->store, p->ranks[at].rank,
+                                    "attributes are not in the order of its events", err)
+                : TM_OK;
+}
+
+static bool is_wanted(const tm_record_column *column, unsigned what) {
+    switch (column->array_at) {
+    case offsetof(tm_timeline, begin_ns):
+    case offsetof(tm_timeline, duration_ns):
+        return what & TM_ROWS_TIMES;
+    case offsetof(tm_timeline, launch):
+        return what & TM_ROWS_LAUNCHES;
+    case offsetof(tm_timeline, category):
+    case offsetof(tm_timeline, kind):
+    case offsetof(tm_timeline, role):
+        return what & TM_ROWS_KINDS;
+    default:
+        return what == TM_ROWS_ALL;
+    }
+}
+
+static tm_status read_events(tm_store_pieces *p, const range *r, unsigned what, tm_error *err) {
+    const tm_record_table *record = &tm_record_tables[TM_RECORD_EVENTS];
+    for (int c = 0; c < record->n_columns && r->n > 0; c++)
+        if (p->tables[TM_RECORD_EVENTS].columns[c] && is_wanted(&record->columns[c], what))
+            TM_TRY(take_rows(p, TM_RECORD_EVENTS, c, r, err));
+    for (int t = TM_RECORD_LAUNCHES; tm_record_is_of_events(t) && what & TM_ROWS_ATTRS; t++)
+        if (p->tables[t].columns)
+            TM_TRY(read_attrs(p, t, r->at, r->first + r->n, err));
+    return TM_OK;
+}
+
+/* Columns that were not read are none: they hold another piece. */
+static void show(tm_store_pieces *p, size_t n, unsigned what) {
+    const tm_record_table *record = &tm_record_tables[TM_RECORD_EVENTS];
+    p->shown = p->piece;
+    p->shown.n_events = n;
+    p->shown.n_steps = 0;
+    for (int c = 0; c < record->n_columns; c++)
+        if (record->columns[c].stride > 0 && !is_wanted(&record->columns[c], what))
+            set_array(&record->columns[c], &p->shown, NULL);
+    for (int a = 0; a < TM_N_ATTRS && !(what & TM_ROWS_ATTRS); a++)
+        p->shown.n_attrs[a] = 0;
+}
+
+tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsigned what,
+                              const tm_timeline **out, tm_error *err) {
+    const tm_timeline *rank = &p->ranks[at];
+    size_t left = rank->n_events - first, n = left < p->most ? left : p->most;
+    for (int t = 0; t < TM_N_RECORDS && first == 0; t++)
+        p->tables[t].done = p->tables[t].ahead.n = 0;
+    p->piece.rank = rank->rank;
+    p->piece.n_events = rank->n_events; /* by which columns look at the numbers of rows */
+    p->piece.n_steps = rank->n_steps;
+    const range events = {at, first, n};
+    TM_TRY(read_events(p, &events, what, err));
+    show(p, n, what);
+    const tm_sound_rows rows = {&p->shown, first, first > 0 ? p->begin_before_ns : INT64_MIN};
+    const char *fault = tm_rows_fault(rank, &rows, p->n_names);
+    if (fault)
+        return tm_store_bad_rank(p->store, rank->rank, fault, err);
+    if (p->shown.begin_ns && n > 0)
+        p->begin_before_ns = p->shown.begin_ns[n - 1];
+    *out = &p->shown;
+    return TM_OK;
+}
