@@ -50,7 +50,7 @@ typedef struct tm_export_format {
 
     tm_status (*begin)(tm_export *x, tm_error *err);
 
-    /** The wanted ranks come in ascending order. */
+    /** The wanted ranks come in ascending order; their events by tm_export_walk. */
     tm_status (*rank)(tm_export *x, const tm_timeline *timeline, tm_error *err);
 
     tm_status (*end)(tm_export *x, tm_error *err);
@@ -84,11 +84,14 @@ tm_status tm_export_create(const tm_export_format *format, const tm_export_job *
  * Writes one rank's events in the window. An event that straddles one of its borders is in it, and
  * written whole.
  *
- * @param timeline  of a wanted rank, with its arrays; nothing of it is kept
+ * @param timeline  of a wanted rank, its events and attributes only where @p rows is NULL; nothing
+ *                  of it is kept
+ * @param rows      its events
  * @return          TM_OK; TM_ERR_USAGE: more than the format can hold; TM_ERR_INPUT: a trace that
  *                  it needs is missing; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
-tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
+tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, const tm_event_rows *rows,
+                         tm_error *err) TM_MUST_CHECK;
 
 /** Writes what stands at the end. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
 tm_status tm_export_end(tm_export *x, tm_error *err) TM_MUST_CHECK;

@@ -18,10 +18,11 @@ enum { SECOND_NS = 1000000000 };
 
 typedef struct chrome {
     int64_t base_ns;
-    size_t n_ranks; /* to be written */
-    bool begun;     /* the members in front of the events are written */
-    bool any;       /* an entry of traceEvents is written */
-    tm_out members; /* of several ranks, what each one's trace says of itself */
+    size_t n_ranks;          /* to be written */
+    bool begun;              /* the members in front of the events are written */
+    bool any;                /* an entry of traceEvents is written */
+    tm_export_survey survey; /* of the rank */
+    tm_out members;          /* of several ranks, what each one's trace says of itself */
 } chrome;
 
 /* A whole second, so that no event has the time 0, which is what profilers clamp times to. */
@@ -29,6 +30,7 @@ static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
     (void)err;
     c->members = TM_OUT();
+    c->survey = TM_EXPORT_SURVEY();
     int64_t into = x->job->begin_ns % SECOND_NS;
     c->base_ns = x->job->begin_ns - (into < 0 ? into + SECOND_NS : into);
     for (size_t i = 0; i < x->job->n_ranks; i++)
@@ -202,7 +204,7 @@ static void put_event(tm_export *x, const tm_timeline *timeline, const tm_track 
     static const char *const phases[] = {
         [TM_DURATION] = "X", [TM_INSTANT] = "i", [TM_COUNTER] = "C"};
     const chrome *c = x->state;
-    uint8_t kind = timeline->kind[event->row], category = timeline->category[event->row];
+    uint8_t kind = event->kind, category = event->category;
     put_entry(x, timeline, track, phases[kind <= TM_COUNTER ? kind : TM_INSTANT]);
     if (category != TM_CAT_NONE) {
         tm_out_string(&x->out, ", \"cat\": \"");
@@ -210,19 +212,18 @@ static void put_event(tm_export *x, const tm_timeline *timeline, const tm_track 
         tm_out_char(&x->out, '"');
     }
     tm_out_string(&x->out, ", \"name\": ");
-    tm_json_put_text(&x->out, tm_names_text(x->job->names, timeline->name[event->row]));
+    tm_json_put_text(&x->out, tm_names_text(x->job->names, event->name));
     put_time(x, ", \"ts\": ", event->begin_ns - c->base_ns);
     if (kind == TM_DURATION)
         put_time(x, ", \"dur\": ", event->end_ns - event->begin_ns);
     tm_out_string(&x->out, kind == TM_INSTANT ? ", \"s\": \"t\", \"args\": {" : ", \"args\": {");
-    tm_chrome_args(x, timeline, track, event);
+    tm_chrome_args(x, track, event);
     tm_out_string(&x->out, "}}");
 }
 
-static void put_arrow_end(tm_export *x, const tm_timeline *timeline, uint32_t row,
+static void put_arrow_end(tm_export *x, const tm_timeline *timeline, uint32_t row, int64_t begin_ns,
                           const char *phase, int64_t id) {
     const chrome *c = x->state;
-    int64_t begin_ns = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
     put_entry(x, timeline, tm_timeline_track(timeline, row), phase);
     put_time(x, ", \"ts\": ", begin_ns - c->base_ns);
     tm_out_string(&x->out, ", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\", \"id\": ");
@@ -231,27 +232,22 @@ static void put_arrow_end(tm_export *x, const tm_timeline *timeline, uint32_t ro
 }
 
 /* From the call to what it launched; both in the window. */
-static void put_arrow(tm_export *x, const tm_timeline *timeline, uint32_t row) {
-    uint32_t call = timeline->launch[row];
-    int64_t id = x->first_row[tm_export_rank_index(x->job, timeline->rank)] + row;
-    if (call == TM_NO_EVENT || !tm_export_takes(x->job, timeline, call))
+static void put_arrow(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
+    chrome *c = x->state;
+    uint32_t call = event->call;
+    int64_t id = x->first_row[tm_export_rank_index(x->job, timeline->rank)] + event->row;
+    if (call == TM_NO_EVENT || !tm_export_takes(&c->survey, call))
         return;
-    put_arrow_end(x, timeline, call, "s", id);
-    put_arrow_end(x, timeline, row, "f", id);
-}
-
-/* Counted before anything of the rank is written: to refuse it late would cost minutes. */
-static int64_t count_events(const tm_export *x, const tm_timeline *timeline) {
-    int64_t n = 0;
-    for (size_t row = 0; row < timeline->n_events; row++)
-        n += tm_export_takes(x->job, timeline, (uint32_t)row);
-    return n;
+    put_arrow_end(x, timeline, call, tm_export_call_begin(&c->survey, call), "s", id);
+    put_arrow_end(x, timeline, event->row, event->begin_ns, "f", id);
 }
 
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     chrome *c = x->state;
     tm_export_walk walk;
-    if (x->n_events + count_events(x, timeline) > EVENTS_MAX)
+    /* Before anything of the rank is written: to refuse it late would cost minutes. */
+    TM_TRY(tm_export_look(&c->survey, x, timeline, true, err));
+    if (x->n_events + c->survey.n_taken > EVENTS_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "these are over %d events, with which no viewer opens Chrome's JSON: "
                        "--format perfetto takes any number, and --from, --to and --rank fewer",
@@ -260,16 +256,17 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
         put_head(x, timeline);
     if (c->n_ranks > 1)
         keep_members(x, timeline);
-    tm_export_walk_begin(&walk, x->job, timeline);
+    tm_export_walk_begin(&walk, x, timeline, err);
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
         put_track_names(x, timeline, track);
         while (tm_export_walk_next(&walk, (size_t)track->first + track->count)) {
             put_event(x, timeline, track, &walk.event);
-            put_arrow(x, timeline, walk.event.row);
+            put_arrow(x, timeline, &walk.event);
             x->n_events++;
             TM_TRY(tm_export_spill(x, err));
         }
+        TM_TRY(walk.status);
     }
     return TM_OK;
 }
@@ -291,7 +288,9 @@ static tm_status end(tm_export *x, tm_error *err) {
 }
 
 static void destroy(tm_export *x) {
-    tm_vec_free(&((chrome *)x->state)->members.bytes);
+    chrome *c = x->state;
+    tm_vec_free(&c->members.bytes);
+    tm_export_survey_free(&c->survey);
 }
 
 const tm_export_format tm_export_chrome = {

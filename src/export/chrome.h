@@ -6,7 +6,6 @@
 #include "json_text.h"
 
 /** Appends the members of an event's args, as Kineto names them, without the braces. */
-void tm_chrome_args(tm_export *x, const tm_timeline *timeline, const tm_track *track,
-                    const tm_export_event *event);
+void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *event);
 
 #endif

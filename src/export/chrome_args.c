@@ -152,11 +152,10 @@ static void put_counters(members *m, const tm_names *names, const tm_export_even
     }
 }
 
-void tm_chrome_args(tm_export *x, const tm_timeline *timeline, const tm_track *track,
-                    const tm_export_event *event) {
+void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *event) {
     const tm_names *names = x->job->names;
     members m = {.out = &x->out};
-    if (timeline->kind[event->row] == TM_COUNTER) { /* each member is a series */
+    if (event->kind == TM_COUNTER) { /* each member is a series */
         put_counters(&m, names, event);
         return;
     }

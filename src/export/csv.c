@@ -123,22 +123,21 @@ static void put_collective(tm_export *x, const tm_collective_attr *c) {
 /* The begin is aligned; the duration is the recorded one, as in every table. */
 static void put_row(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
     const csv *c = x->state;
-    uint32_t row = event->row;
-    int32_t step = timeline->step[row];
+    int32_t step = event->step;
     tm_out_bytes(&x->out, c->shared.data, c->shared.n);
-    put_word(x, tm_category_word((tm_category)timeline->category[row]));
-    put_word(x, timeline->role[row] <= TM_ROLE_MEMORY ? roles[timeline->role[row]] : "");
+    put_word(x, tm_category_word((tm_category)event->category));
+    put_word(x, event->role <= TM_ROLE_MEMORY ? roles[event->role] : "");
     put_known(x, step == TM_NO_STEP ? -1 : timeline->steps[step].number);
     put_int(x, event->begin_ns - x->job->begin_ns);
-    put_int(x, timeline->duration_ns[row]);
-    put_name(x, timeline->name[row]);
+    put_int(x, event->duration_ns);
+    put_name(x, event->name);
     put_collective(x, event->collective);
     tm_out_string(&x->out, TM_CSV_LINE_END);
 }
 
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     tm_export_walk walk;
-    tm_export_walk_begin(&walk, x->job, timeline);
+    tm_export_walk_begin(&walk, x, timeline, err);
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
         if (!share_track(x, timeline, track))
@@ -148,6 +147,7 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
             x->n_events++;
             TM_TRY(tm_export_spill(x, err));
         }
+        TM_TRY(walk.status);
     }
     return TM_OK;
 }

@@ -98,33 +98,28 @@ void tm_export_rank_name(const tm_export_job *job, int64_t rank, char *out, size
         snprintf(out, size, "rank %" PRId64, rank);
 }
 
-void tm_export_walk_begin(tm_export_walk *walk, const tm_export_job *job,
-                          const tm_timeline *timeline) {
-    *walk = (tm_export_walk){.job = job, .timeline = timeline};
+void tm_export_walk_begin(tm_export_walk *walk, const tm_export *x, const tm_timeline *timeline,
+                          tm_error *err) {
+    *walk = (tm_export_walk){.x = x, .timeline = timeline, .err = err};
 }
 
-/* Half open, as all ranges. What has no duration is at its begin; what straddles a border is in,
- * and so is an event that covers the whole window: to cut it would make up times that nobody
- * recorded. */
-static bool in_window(const tm_export_job *job, int64_t begin_ns, int64_t end_ns) {
-    if (begin_ns == end_ns)
-        return begin_ns >= job->from_ns && begin_ns < job->to_ns;
-    return begin_ns < job->to_ns && end_ns > job->from_ns;
-}
-
-/* The end is brought to the job's clock by itself: begin plus duration would let a child outlast
- * its parent where the clock drifts. */
-static void set_times(const tm_timeline *timeline, uint32_t row, tm_export_event *event) {
-    int64_t begin_ns = timeline->begin_ns[row], duration_ns = timeline->duration_ns[row];
-    event->begin_ns = tm_rank_clock_true(&timeline->clock, begin_ns);
-    event->end_ns = duration_ns == 0 ? event->begin_ns
-                                     : tm_rank_clock_true(&timeline->clock, begin_ns + duration_ns);
-}
-
-bool tm_export_takes(const tm_export_job *job, const tm_timeline *timeline, uint32_t row) {
-    tm_export_event event;
-    set_times(timeline, row, &event);
-    return in_window(job, event.begin_ns, event.end_ns);
+static void set_event(tm_export_walk *walk) {
+    const tm_timeline *piece = walk->piece;
+    size_t i = walk->row - walk->first;
+    tm_export_event *event = &walk->event;
+    int64_t begin_ns = piece->begin_ns[i], duration_ns = piece->duration_ns[i];
+    const tm_rank_clock *clock = &walk->timeline->clock;
+    event->row = (uint32_t)walk->row;
+    event->begin_ns = tm_rank_clock_true(clock, begin_ns);
+    event->end_ns =
+        duration_ns == 0 ? event->begin_ns : tm_export_end_of(clock, begin_ns, duration_ns);
+    event->duration_ns = duration_ns;
+    event->name = piece->name[i];
+    event->call = piece->launch[i];
+    event->step = piece->step[i];
+    event->category = piece->category[i];
+    event->kind = piece->kind[i];
+    event->role = piece->role[i];
 }
 
 /* The first attribute of the row, if it has one; passes over those of earlier rows. */
@@ -134,9 +129,9 @@ bool tm_export_takes(const tm_export_job *job, const tm_timeline *timeline, uint
 /* Rows of attributes ascend with their events, so that the whole walk passes over each once. Their
  * types differ in all but that each names its event. */
 static const void *attr_of(tm_export_walk *walk, tm_attr kind, size_t size, size_t event_at) {
-    const tm_timeline *timeline = walk->timeline;
-    const char *rows = timeline->attrs[kind];
-    for (size_t *i = &walk->at[kind]; *i < timeline->n_attrs[kind]; (*i)++) {
+    const tm_timeline *piece = walk->piece;
+    const char *rows = piece->attrs[kind];
+    for (size_t *i = &walk->at[kind]; *i < piece->n_attrs[kind]; (*i)++) {
         const char *attr = rows + *i * size;
         uint32_t event;
         memcpy(&event, attr + event_at, sizeof event);
@@ -159,17 +154,29 @@ static void find_attrs(tm_export_walk *walk) {
     event->operator= ATTR_OF(walk, TM_ATTR_OPERATOR, tm_operator_attr);
     event->counters = ATTR_OF(walk, TM_ATTR_COUNTER, tm_counter_attr);
     event->n_counters = 0;
-    size_t left = walk->timeline->n_attrs[TM_ATTR_COUNTER] - walk->at[TM_ATTR_COUNTER];
+    size_t left = walk->piece->n_attrs[TM_ATTR_COUNTER] - walk->at[TM_ATTR_COUNTER];
     while (event->counters && event->n_counters < left &&
            event->counters[event->n_counters].event == event->row)
         event->n_counters++;
 }
 
+/* Whether the piece has the next row, or the next one does. */
+static bool has_piece(tm_export_walk *walk) {
+    while (!walk->piece || walk->row >= walk->first + walk->piece->n_events) {
+        walk->status = tm_event_rows_next(walk->x->rows, walk->timeline, TM_ROWS_ALL, &walk->first,
+                                          &walk->piece, walk->err);
+        if (walk->status != TM_OK)
+            return false;
+        memset(walk->at, 0, sizeof walk->at);
+    }
+    return true;
+}
+
 bool tm_export_walk_next(tm_export_walk *walk, size_t end) {
-    while (walk->row < end) {
-        walk->event.row = (uint32_t)walk->row++;
-        set_times(walk->timeline, walk->event.row, &walk->event);
-        if (!in_window(walk->job, walk->event.begin_ns, walk->event.end_ns))
+    while (walk->row < end && has_piece(walk)) {
+        set_event(walk);
+        walk->row++;
+        if (!tm_export_in_window(walk->x->job, walk->event.begin_ns, walk->event.end_ns))
             continue;
         find_attrs(walk);
         return true;
@@ -200,7 +207,9 @@ tm_status tm_export_create(const tm_export_format *format, const tm_export_job *
     return TM_OK;
 }
 
-tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
+tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, const tm_event_rows *rows,
+                         tm_error *err) {
+    x->rows = rows;
     return x->format->rank(x, timeline, err);
 }
 

@@ -8,13 +8,14 @@
 struct tm_export {
     const tm_export_format *format;
     const tm_export_job *job;
-    int64_t *first_row; /* owned; [n_ranks] the job-wide row of each rank's first event */
-    tm_out out;         /* text that is not yet written; tm_export_flush */
-    int64_t written;    /* bytes of the output in front of that */
-    int64_t n_events;   /* written */
-    int fd;             /* borrowed */
-    const char *path;   /* borrowed; for errors */
-    void *state;        /* owned; of the format */
+    const tm_event_rows *rows; /* of the rank that is written; NULL: its timeline has them */
+    int64_t *first_row;        /* owned; [n_ranks] the job-wide row of each rank's first event */
+    tm_out out;                /* text that is not yet written; tm_export_flush */
+    int64_t written;           /* bytes of the output in front of that */
+    int64_t n_events;          /* written */
+    int fd;                    /* borrowed */
+    const char *path;          /* borrowed; for errors */
+    void *state;               /* owned; of the format */
 };
 
 extern const tm_export_format tm_export_perfetto;
@@ -62,8 +63,15 @@ static inline int64_t tm_export_operation(const tm_export *x, const tm_collectiv
 /* An event and what is told of it; what it does not have is NULL. */
 typedef struct tm_export_event {
     uint32_t row;
+    uint32_t name;            /* name id */
+    uint32_t call;            /* row of the call that launched it, or TM_NO_EVENT */
+    int32_t step;             /* index into the rank's steps, or TM_NO_STEP */
+    uint8_t category;         /* tm_category */
+    uint8_t kind;             /* tm_event_kind */
+    uint8_t role;             /* tm_role */
     int64_t begin_ns, end_ns; /* both on the job's clock: so what nests in the trace still nests,
                                  and the difference is the duration but for the clock's drift */
+    int64_t duration_ns;      /* recorded */
     const tm_launch_attr *launch;
     const tm_kernel_attr *kernel;
     const tm_copy_attr *copy;
@@ -77,23 +85,72 @@ typedef struct tm_export_event {
     size_t n_counters;
 } tm_export_event;
 
-/** A walk over a rank's events in the order of rows. */
+/** A walk over a rank's events in the order of rows, of which it holds a piece at a time. */
 typedef struct tm_export_walk {
-    const tm_export_job *job;
-    const tm_timeline *timeline;
+    const tm_export *x;
+    const tm_timeline *timeline; /* its tracks and steps */
+    const tm_timeline *piece;    /* its events from row `first` on */
+    size_t first;
     size_t row;            /* the next one */
     size_t at[TM_N_ATTRS]; /* the first attribute of that row or a later one */
     tm_export_event event; /* the one that it stands at */
+    tm_status status;
+    tm_error *err;
 } tm_export_walk;
 
 /** Begins in front of the first row. */
-void tm_export_walk_begin(tm_export_walk *walk, const tm_export_job *job,
-                          const tm_timeline *timeline);
+void tm_export_walk_begin(tm_export_walk *walk, const tm_export *x, const tm_timeline *timeline,
+                          tm_error *err);
 
-/** Goes on to the next event of the window in front of row @p end; false where there is none. */
+/** Goes on to the next event of the window in front of row @p end; false where there is none, and
+ * where reading failed: then its status is not TM_OK. */
 bool tm_export_walk_next(tm_export_walk *walk, size_t end);
 
+/* A call, an event that it launched, and when the call began, on the job's clock. */
+typedef struct tm_export_launch {
+    uint32_t call, row;
+} tm_export_launch;
+
+/** What is asked of rows that the walk is not at: known before it begins. */
+typedef struct tm_export_survey {
+    tm_vec launches; /* of tm_export_launch, of the rank, ascending in call and row */
+    tm_vec begins;   /* of int64_t: when the call of each began, on the job's clock */
+    size_t at;       /* where tm_export_call_begin looked last */
+    tm_vec taken;    /* of uint8_t: a bit for each row that is in the window; empty: all are */
+    int64_t n_taken;
+} tm_export_survey;
+
+#define TM_EXPORT_SURVEY()                                                                         \
+    ((tm_export_survey){.launches = TM_VEC(tm_export_launch),                                      \
+                        .begins = TM_VEC(int64_t),                                                 \
+                        .taken = TM_VEC(uint8_t)})
+
+/** Looks through the events of a rank. @p begins  whether tm_export_call_begin will be asked.
+ * TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_export_look(tm_export_survey *survey, const tm_export *x, const tm_timeline *timeline,
+                         bool begins, tm_error *err) TM_MUST_CHECK;
+void tm_export_survey_free(tm_export_survey *survey);
+
 /** Whether the event of a row is in the window. */
-bool tm_export_takes(const tm_export_job *job, const tm_timeline *timeline, uint32_t row);
+bool tm_export_takes(const tm_export_survey *survey, uint32_t row);
+
+/** When a call began that launched something. */
+int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call);
+
+/** Half open, as all ranges. What has no duration is at its begin; what straddles a border is in,
+ * and so is an event that covers the whole window: to cut it would make up times that nobody
+ * recorded. */
+static inline bool tm_export_in_window(const tm_export_job *job, int64_t begin_ns, int64_t end_ns) {
+    if (begin_ns == end_ns)
+        return begin_ns >= job->from_ns && begin_ns < job->to_ns;
+    return begin_ns < job->to_ns && end_ns > job->from_ns;
+}
+
+/** The end of a recorded event on the job's clock is brought there by itself: begin plus duration
+ * would let a child outlast its parent where the clock drifts. */
+static inline int64_t tm_export_end_of(const tm_rank_clock *clock, int64_t begin_ns,
+                                       int64_t duration_ns) {
+    return tm_rank_clock_true(clock, begin_ns + duration_ns);
+}
 
 #endif

@@ -44,7 +44,7 @@ static tm_status begin(tm_export *x, tm_error *err) {
     *p = (tm_perfetto){.block = TM_PROTO(),
                        .nest = TM_NEST(),
                        .counters = TM_VEC(tm_perfetto_counter),
-                       .launches = TM_VEC(tm_perfetto_launch),
+                       .survey = TM_EXPORT_SURVEY(),
                        .text = TM_OUT(),
                        .interned = malloc(tm_names_count(x->job->names) / 8 + 1)};
     if (!p->interned)
@@ -66,35 +66,19 @@ static uint64_t operation_flow(const tm_export *x, const tm_collective_attr *c) 
     return (uint64_t)(tm_export_operation(x, c) + 1) * 2 + 1;
 }
 
-static int by_call(const void *a, const void *b) {
-    const tm_perfetto_launch *x = a, *y = b;
-    int order = tm_order_u64(x->call, y->call);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
-
-/* What each call launched, in the order of calls, which are walked over in the order of rows. */
-static tm_status list_launches(tm_perfetto *p, const tm_timeline *timeline, tm_error *err) {
-    p->launches.n = p->next_launch = 0;
-    for (size_t row = 0; row < timeline->n_events; row++) {
-        const tm_perfetto_launch launch = {timeline->launch[row], (uint32_t)row};
-        if (launch.call != TM_NO_EVENT && !tm_vec_append(&p->launches, &launch, 1))
-            return tm_fail_memory(err);
-    }
-    tm_sort(p->launches.data, p->launches.n, sizeof(tm_perfetto_launch), by_call);
-    return TM_OK;
-}
-
 /* An arrow has both ends in the window or is not drawn. */
-static void put_flows(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
+static void put_flows(tm_export *x, const tm_export_event *event) {
     tm_perfetto *p = x->state;
-    uint32_t call = timeline->launch[event->row];
-    if (call != TM_NO_EVENT && tm_export_takes(x->job, timeline, call))
+    const tm_export_survey *survey = &p->survey;
+    uint32_t call = event->call;
+    if (call != TM_NO_EVENT && tm_export_takes(survey, call))
         tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, event->row));
-    const tm_perfetto_launch *launches = p->launches.data;
-    while (p->next_launch < p->launches.n && launches[p->next_launch].call < event->row)
+    const tm_export_launch *launches = survey->launches.data;
+    size_t n = survey->launches.n;
+    while (p->next_launch < n && launches[p->next_launch].call < event->row)
         p->next_launch++;
-    for (size_t i = p->next_launch; i < p->launches.n && launches[i].call == event->row; i++)
-        if (tm_export_takes(x->job, timeline, launches[i].row))
+    for (size_t i = p->next_launch; i < n && launches[i].call == event->row; i++)
+        if (tm_export_takes(survey, launches[i].row))
             tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, launches[i].row));
     const tm_collective_attr *c = event->collective;
     if (c && c->first_rank >= 0)
@@ -119,19 +103,19 @@ static void intern_name(tm_export *x, uint32_t id) {
 static void put_event(tm_export *x, const tm_timeline *timeline, const tm_export_event *event,
                       uint64_t track) {
     tm_perfetto *p = x->state;
-    bool instant = timeline->kind[event->row] != TM_DURATION;
-    uint32_t name = timeline->name[event->row];
+    bool instant = event->kind != TM_DURATION;
+    uint32_t name = event->name;
     size_t packet = tm_perfetto_packet(p, STATE_NEEDED);
     tm_proto_int(&p->block, PACKET_TIMESTAMP, event->begin_ns);
     intern_name(x, name);
     size_t body = tm_proto_begin(&p->block, PACKET_TRACK_EVENT);
     tm_proto_uint(&p->block, EVENT_TYPE, instant ? TYPE_INSTANT : TYPE_BEGIN);
     tm_proto_uint(&p->block, EVENT_TRACK, track);
-    tm_proto_uint(&p->block, EVENT_CATEGORY, timeline->category[event->row] + 1u);
+    tm_proto_uint(&p->block, EVENT_CATEGORY, event->category + 1u);
     if (name != TM_NO_NAME)
         tm_proto_uint(&p->block, EVENT_NAME, name);
     tm_perfetto_notes(x, timeline, event);
-    put_flows(x, timeline, event);
+    put_flows(x, event);
     tm_proto_end(&p->block, body);
     tm_proto_end(&p->block, packet);
 }
@@ -165,7 +149,7 @@ static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm
         lane->id = tm_perfetto_lane(x, timeline, track);
     close_lane(p, lane, event->begin_ns);
     put_event(x, timeline, event, lane->id);
-    if (timeline->kind[event->row] == TM_DURATION && !tm_lane_open(lane, event->end_ns))
+    if (event->kind == TM_DURATION && !tm_lane_open(lane, event->end_ns))
         return tm_fail_memory(err);
     return TM_OK;
 }
@@ -178,17 +162,18 @@ static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *t
     const tm_export_event *event = &walk->event;
     tm_nest_restart(&p->nest);
     while (tm_export_walk_next(walk, (size_t)track->first + track->count)) {
-        uint32_t name = walk->timeline->name[event->row];
+        uint32_t name = event->name;
         if (event->begin_ns < 0)
             return tm_fail(err, TM_ERR_USAGE, x->path, -1,
                            "rank %" PRId64 " has events before 1970, which this format cannot hold",
                            walk->timeline->rank);
         tm_perfetto_counters(x, event, name);
-        if (walk->timeline->kind[event->row] != TM_COUNTER)
+        if (event->kind != TM_COUNTER)
             TM_TRY(put_on_lane(x, walk->timeline, track, event, err));
         x->n_events++;
         TM_TRY(tm_perfetto_pack(x, false, err));
     }
+    TM_TRY(walk->status);
     tm_lane *lanes = p->nest.lanes.data;
     for (size_t i = 0; i < p->nest.n_used; i++)
         close_lane(p, &lanes[i], INT64_MAX);
@@ -236,10 +221,11 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     p->first_row = x->first_row[tm_export_rank_index(x->job, timeline->rank)];
     p->counters.n = 0;
     memset(p->interned, 0, tm_names_count(x->job->names) / 8 + 1);
-    TM_TRY(list_launches(p, timeline, err));
+    p->next_launch = 0;
+    TM_TRY(tm_export_look(&p->survey, x, timeline, false, err));
     tm_perfetto_begin_rank(x, timeline);
     put_steps(x, timeline);
-    tm_export_walk_begin(&walk, x->job, timeline);
+    tm_export_walk_begin(&walk, x, timeline, err);
     for (size_t t = 0; t < timeline->n_tracks; t++)
         TM_TRY(put_track(x, &walk, &timeline->tracks[t], err));
     return TM_OK;
@@ -257,7 +243,7 @@ static void destroy(tm_export *x) {
     tm_vec_free(&p->text.bytes);
     tm_nest_free(&p->nest);
     free(p->interned);
-    tm_vec_free(&p->launches);
+    tm_export_survey_free(&p->survey);
 }
 
 const tm_export_format tm_export_perfetto = {

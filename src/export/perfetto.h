@@ -55,22 +55,17 @@ typedef struct tm_perfetto_counter {
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
-/* Rows of a call and of an event that it launched. */
-typedef struct tm_perfetto_launch {
-    uint32_t call, row;
-} tm_perfetto_launch;
-
 typedef struct tm_perfetto {
     tm_proto block; /* packets that are not yet compressed */
     struct isal_zstream *deflate;
-    uint8_t *work, *packed; /* memory that it works with, and where it writes to */
-    uint64_t last_id;       /* of a track; those before it are taken */
-    uint32_t sequence;      /* of the rank */
-    int64_t first_row;      /* of the rank: the job-wide row of its first event */
-    uint64_t rank_id;       /* of the rank's process track */
-    uint8_t *interned;      /* [names / 8 + 1] a bit a name: the sequence has it */
-    tm_vec launches;        /* of tm_perfetto_launch, of the rank, ascending in call and row */
-    size_t next_launch;     /* the first of a call that is not behind */
+    uint8_t *work, *packed;  /* memory that it works with, and where it writes to */
+    uint64_t last_id;        /* of a track; those before it are taken */
+    uint32_t sequence;       /* of the rank */
+    int64_t first_row;       /* of the rank: the job-wide row of its first event */
+    uint64_t rank_id;        /* of the rank's process track */
+    uint8_t *interned;       /* [names / 8 + 1] a bit a name: the sequence has it */
+    tm_export_survey survey; /* of the rank */
+    size_t next_launch;      /* the first of a call that is not behind */
     tm_nest nest;
     tm_vec counters; /* of tm_perfetto_counter, of the rank */
     tm_out text;     /* to put texts together */

@@ -2,12 +2,14 @@
 #include "tmerge/export.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "export/export.h"
 #include "export/json_text.h"
 #include "export/nest.h"
 #include "export/proto.h"
+#include "timeline/trace.h"
 #include "timeline_fixture.h"
 
 static void assert_bytes(tm_proto *proto, const char *expected, size_t size) {
@@ -196,7 +198,7 @@ static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
     assert_true(fd >= 0);
     assert_int_equal(tm_export_create(tm_export_format_find(format), &job, fd, "x.json", &x, err),
                      TM_OK);
-    tm_status status = tm_export_rank(x, &timeline, err);
+    tm_status status = tm_export_rank(x, &timeline, NULL, err);
     assert_int_equal(tm_export_events(x), status == TM_OK ? 5 : 0);
     tm_export_destroy(x);
     close(fd);
@@ -214,6 +216,142 @@ static void chromes_json_takes_four_million_events(void **state) {
     assert_int_equal(export_many("chrome", INT64_MAX, &err), TM_ERR_USAGE);
     assert_non_null(strstr(err.message, "--format perfetto"));
     assert_int_equal(export_many("chrome", 6, &err), TM_OK);
+}
+
+/* Rows of a timeline as a store gives them, so many at a time. */
+typedef struct slices {
+    tm_timeline whole, slice;
+    size_t most;
+} slices;
+
+static tm_status read_slice(void *context, size_t first, unsigned what, const tm_timeline **out,
+                            tm_error *err) {
+    slices *s = context;
+    const tm_timeline *w = &s->whole;
+    size_t n = w->n_events - first < s->most ? w->n_events - first : s->most;
+    (void)err;
+    s->slice = (tm_timeline){.n_events = n};
+    s->slice.begin_ns = what & TM_ROWS_TIMES ? w->begin_ns + first : NULL;
+    s->slice.duration_ns = what & TM_ROWS_TIMES ? w->duration_ns + first : NULL;
+    s->slice.launch = what & TM_ROWS_LAUNCHES ? w->launch + first : NULL;
+    *out = &s->slice;
+    if (what != TM_ROWS_ALL)
+        return TM_OK;
+    s->slice.name = w->name + first;
+    s->slice.step = w->step + first;
+    s->slice.category = w->category + first;
+    s->slice.kind = w->kind + first;
+    s->slice.role = w->role + first;
+    for (int a = 0; a < TM_N_ATTRS; a++)
+        for (size_t i = 0; i < w->n_attrs[a]; i++) {
+            char *attr = (char *)w->attrs[a] + i * tm_attr_size((tm_attr)a);
+            size_t event = *tm_attr_event((tm_attr)a, attr);
+            if (event >= first && event < first + n && s->slice.n_attrs[a]++ == 0)
+                s->slice.attrs[a] = attr;
+        }
+    return TM_OK;
+}
+
+/* 9 events: rows 0 to 3 of a stream, launched by calls of a thread, of which one was handed over by
+ * an earlier row; rows 4 to 8 on the thread, of which row 7 is a counter of two series. */
+static void make_slices(slices *s) {
+    enum { N = 9, ON_STREAM = 4 };
+    static tm_track tracks[2] = {{.kind = TM_TRACK_GPU, .stream = 7, .count = ON_STREAM},
+                                 {.kind = TM_TRACK_CPU,
+                                  .device = -1,
+                                  .stream = -1,
+                                  .first = ON_STREAM,
+                                  .count = N - ON_STREAM}};
+    static tm_kernel_attr kernels[2] = {{.event = 1, .grid = {1, 2, 3}}, {.event = 3}};
+    static tm_counter_attr counters[2] = {{.event = 7, .value = 1}, {.event = 7, .value = 2}};
+    static const uint32_t calls[N] = {8,           4,           4,           5, TM_NO_EVENT,
+                                      TM_NO_EVENT, TM_NO_EVENT, TM_NO_EVENT, 2};
+    *s = (slices){.whole = many_events(N)};
+    tm_timeline *w = &s->whole;
+    free(w->tracks);
+    w->tracks = tracks;
+    w->n_tracks = 2;
+    w->attrs[TM_ATTR_KERNEL] = kernels;
+    w->attrs[TM_ATTR_COUNTER] = counters;
+    w->n_attrs[TM_ATTR_KERNEL] = w->n_attrs[TM_ATTR_COUNTER] = 2;
+    memcpy(w->launch, calls, sizeof calls);
+    for (size_t row = 0; row < N; row++) {
+        w->begin_ns[row] = 1000 + 10 * (int64_t)row;
+        w->duration_ns[row] = row == 4 ? 100 : 10;
+        w->kind[row] = row == 7 ? TM_COUNTER : TM_DURATION;
+        w->category[row] = row < ON_STREAM ? TM_CAT_KERNEL : TM_CAT_RUNTIME;
+    }
+}
+
+static void free_slices(slices *s) {
+    s->whole.tracks = NULL;
+    memset(s->whole.attrs, 0, sizeof s->whole.attrs);
+    tm_timeline_destroy(&s->whole);
+}
+
+/* What a format makes of it in a window, whole (most 0) or by pieces; freed by the caller. */
+static char *export_slices(slices *s, const char *format, int64_t from_ns, int64_t *size) {
+    tm_timeline frame = s->whole; /* no walk can read what is not there */
+    const char *const host = "";
+    const bool wanted = true;
+    tm_names *names = tm_names_create();
+    tm_export_job job = {.names = names,
+                         .ranks = &s->whole,
+                         .hosts = &host,
+                         .n_ranks = 1,
+                         .wanted = &wanted,
+                         .begin_ns = 1000,
+                         .from_ns = from_ns,
+                         .to_ns = from_ns == INT64_MIN ? INT64_MAX : from_ns + 30};
+    const tm_event_rows rows = {read_slice, s};
+    tm_export *x = NULL;
+    tm_error err = {0};
+    FILE *file = tmpfile();
+    if (s->most > 0) {
+        frame.begin_ns = frame.duration_ns = NULL;
+        frame.name = frame.launch = NULL;
+        frame.step = NULL;
+        frame.category = frame.kind = frame.role = NULL;
+        memset(frame.attrs, 0, sizeof frame.attrs);
+        memset(frame.n_attrs, 0, sizeof frame.n_attrs);
+    }
+    assert_non_null(file);
+    assert_int_equal(
+        tm_export_create(tm_export_format_find(format), &job, fileno(file), "x", &x, &err), TM_OK);
+    assert_int_equal(tm_export_rank(x, &frame, s->most > 0 ? &rows : NULL, &err), TM_OK);
+    assert_int_equal(tm_export_end(x, &err), TM_OK);
+    assert_true(tm_export_events(x) >= 3);
+    tm_export_destroy(x);
+    tm_names_destroy(names);
+    *size = lseek(fileno(file), 0, SEEK_END);
+    char *bytes = calloc(1, (size_t)*size + 1);
+    assert_true(bytes && pread(fileno(file), bytes, (size_t)*size, 0) == *size);
+    fclose(file);
+    return bytes;
+}
+
+static void a_rank_is_written_the_same_by_pieces_of_any_size(void **state) {
+    static const char *const formats[] = {"perfetto", "chrome", "csv"};
+    static const int64_t windows[] = {INT64_MIN, 1015, 1035};
+    slices s;
+    (void)state;
+    make_slices(&s);
+    for (size_t i = 0; i < COUNT(formats) * COUNT(windows); i++) {
+        const char *format = formats[i % COUNT(formats)];
+        int64_t from_ns = windows[i / COUNT(formats)], size = 0, other = 0;
+        s.most = 0;
+        char *whole = export_slices(&s, format, from_ns, &size);
+        if (i == 1) /* the arrow to row 3 of Chrome's JSON */
+            assert_non_null(strstr(whole, "\"id\": 3}"));
+        for (s.most = 1; s.most <= 9; s.most++) {
+            char *bytes = export_slices(&s, format, from_ns, &other);
+            if (other != size || memcmp(bytes, whole, (size_t)size) != 0)
+                fail_msg("%s, %zu at a time", format, s.most);
+            free(bytes);
+        }
+        free(whole);
+    }
+    free_slices(&s);
 }
 
 static void every_format_keeps_the_common_rules(void **state) {
@@ -247,6 +385,7 @@ int main(void) {
         cmocka_unit_test(times_keep_their_nanoseconds),
         cmocka_unit_test(only_whole_numbers_stand_without_quotes),
         cmocka_unit_test(chromes_json_takes_four_million_events),
+        cmocka_unit_test(a_rank_is_written_the_same_by_pieces_of_any_size),
         cmocka_unit_test(every_format_keeps_the_common_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

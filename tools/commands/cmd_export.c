@@ -223,21 +223,35 @@ static void free_job(job *j) {
         tm_store_close(j->store);
 }
 
+/* Of a rank, as many are in memory at once. */
+enum { PIECE_EVENTS = 1 << 15 };
+
 /* What writes the ranks, and of whom. */
 typedef struct exporter {
     job *job;
     tm_export *x;
+    tm_store_pieces *pieces; /* NULL: the format tells nothing of events */
+    size_t at;               /* the rank */
 } exporter;
 
-/* Its events are in memory for as long as it is written. */
-static tm_status export_rank(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
+static tm_status read_piece(void *context, size_t first, unsigned what, const tm_timeline **out,
+                            tm_error *err) {
     const exporter *e = context;
+    return tm_store_read_piece(e->pieces, e->at, first, what, out, err);
+}
+
+static tm_status export_rank(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
+    exporter *e = context;
     job *j = e->job;
+    const tm_event_rows rows = {read_piece, e};
+    e->at = at;
     j->only[at] = true;
     tm_status status =
         tm_store_read_older_metadata(j->store, j->names, j->ranks, j->only, j->n_ranks, err);
     j->only[at] = false;
-    return status == TM_OK ? tm_export_rank(e->x, timeline, err) : status;
+    if (status == TM_OK)
+        status = tm_export_rank(e->x, timeline, e->pieces ? &rows : NULL, err);
+    return status;
 }
 
 /* What the format tells of events; the tables of attributes stand in the order of tm_attr. */
@@ -252,7 +266,7 @@ static unsigned records_of(const tm_export_format *format) {
 }
 
 static tm_status export_ranks(job *j, const tm_export_format *format, tm_export *x, tm_error *err) {
-    exporter e = {j, x};
+    exporter e = {.job = j, .x = x};
     const tm_store_visit_plan plan = {.store = j->store,
                                       .names = j->names,
                                       .ranks = j->ranks,
@@ -260,9 +274,14 @@ static tm_status export_ranks(job *j, const tm_export_format *format, tm_export 
                                       .wanted = j->wanted,
                                       .records = records_of(format),
                                       .spans_alone = format->spans_alone,
+                                      .no_events = true,
                                       .visitor = export_rank,
                                       .context = &e};
-    return tm_store_visit(&plan, err);
+    if (!format->spans_alone && !format->of_stacks)
+        TM_TRY(tm_store_open_pieces(&plan, PIECE_EVENTS, &e.pieces, err));
+    tm_status status = tm_store_visit(&plan, err);
+    tm_store_close_pieces(e.pieces);
+    return status;
 }
 
 static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_events, tm_error *err) {
