@@ -37,7 +37,7 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
     const tm_timeline rank = drawn(frame, timeline);
     tm_lanes lanes;
     bool shown = !frame->ranks || tm_page_keeps(frame->ranks, rank.rank);
-    tm_status status = tm_lanes_make(&rank, &lanes, err);
+    tm_status status = tm_lanes_make(&rank, NULL, &lanes, err);
     if (status == TM_OK && shown)
         status = tm_coverage_put(&frame->lanes, &lanes, &survey->coverage, err);
     if (status == TM_OK)

@@ -10,38 +10,60 @@ static bool same(const tm_level *a, const tm_level *b) {
            a->longest_ns == b->longest_ns && a->lane == b->lane && a->exponent == b->exponent;
 }
 
+/* Of a rank, as many events are in memory at once. */
+enum { PIECE_EVENTS = 1 << 15 };
+
+/* What looks at the ranks, and at which. */
+typedef struct visit {
+    tm_check *check;
+    tm_store_pieces *pieces;
+    size_t at;
+} visit;
+
+static tm_status read_piece(void *context, size_t first, unsigned what, const tm_timeline **out,
+                            tm_error *err) {
+    const visit *v = context;
+    return tm_store_read_piece(v->pieces, v->at, first, what, out, err);
+}
+
 static tm_status check_rank(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
-    tm_check *check = context;
+    visit *v = context;
+    const tm_event_rows rows = {read_piece, v};
     tm_level *stored = timeline->levels;
     size_t n = timeline->n_levels, i = 0;
     /* What another version holds for fine enough is no fault. */
     int finest = n > 0 ? stored[0].exponent : -1;
-    (void)at;
+    v->at = at;
     timeline->levels = NULL;
-    tm_status status = tm_levels_make(timeline, finest, err);
+    tm_status status = tm_levels_make(timeline, &rows, finest, err);
     while (i < n && i < timeline->n_levels && same(&stored[i], &timeline->levels[i]))
         i++;
     if (status == TM_OK && (i < n || i < timeline->n_levels))
-        tm_check_fault(check, "/levels: row %zu of rank %" PRId64 " is not what its events sum to",
-                       i, timeline->rank);
+        tm_check_fault(v->check,
+                       "/levels: row %zu of rank %" PRId64 " is not what its events sum to", i,
+                       timeline->rank);
     free(stored);
     return status;
 }
 
 void tm_check_levels(tm_check *check) {
     tm_names *names = NULL;
+    visit v = {.check = check};
     tm_store_visit_plan plan = {.store = check->store,
                                 .records = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_LEVELS,
+                                .no_events = true,
                                 .visitor = check_rank,
-                                .context = check};
+                                .context = &v};
     tm_error err = {0};
     if (check->n_faults > 0 || check->status != TM_OK || check->n_rows[TM_RECORD_LEVELS] == 0)
         return;
     if (tm_check_call(check, tm_store_read_names(check->store, &names, &err), &err) &&
         tm_check_call(check, tm_store_read_ranks(check->store, &plan.ranks, &plan.n, &err), &err)) {
         plan.names = names;
-        (void)tm_check_call(check, tm_store_visit(&plan, &err), &err);
+        if (tm_check_call(check, tm_store_open_pieces(&plan, PIECE_EVENTS, &v.pieces, &err), &err))
+            (void)tm_check_call(check, tm_store_visit(&plan, &err), &err);
     }
+    tm_store_close_pieces(v.pieces);
     tm_names_destroy(names);
     free(plan.ranks);
 }

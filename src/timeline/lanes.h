@@ -24,10 +24,12 @@ typedef struct tm_lanes {
 
 /**
  * @param timeline  whose attrs have the waits
+ * @param rows      its events; NULL: the timeline has them
  * @param out       freed by tm_lanes_free whatever comes of it
  * @return          TM_OK; TM_ERR_FAULT
  */
-tm_status tm_lanes_make(const tm_timeline *timeline, tm_lanes *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_lanes_make(const tm_timeline *timeline, const tm_event_rows *rows, tm_lanes *out,
+                        tm_error *err) TM_MUST_CHECK;
 void tm_lanes_free(tm_lanes *lanes);
 
 #endif

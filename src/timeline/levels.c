@@ -22,6 +22,16 @@ typedef struct level {
     tm_vec others;
 } level;
 
+/* What levels are made of. */
+enum { NEEDED = TM_ROWS_TIMES | TM_ROWS_KINDS | TM_ROWS_ATTRS };
+
+/* Some of the rank's events, from row `first` on. */
+typedef struct events {
+    const tm_rank_clock *clock;
+    const tm_timeline *piece;
+    size_t first;
+} events;
+
 /* The begin of the bucket that holds a time, also of one before the epoch. */
 static int64_t bucket_begin(int64_t ns, int exponent) {
     return ns & ~(((int64_t)1 << exponent) - 1);
@@ -101,9 +111,9 @@ static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
 }
 
 /* An event of a lane, at its begin. */
-static bool add_event(level *l, const tm_timeline *timeline, tm_level_lane lane, size_t row,
+static bool add_event(level *l, const events *e, tm_level_lane lane, size_t row,
                       int64_t longest_ns) {
-    int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
+    int64_t begin = tm_rank_clock_true(e->clock, e->piece->begin_ns[row]);
     const tm_level one = {.begin_ns = bucket_begin(begin, l->exponent),
                           .events = 1,
                           .longest_ns = longest_ns,
@@ -123,30 +133,30 @@ static bool add_event(level *l, const tm_timeline *timeline, tm_level_lane lane,
 }
 
 /* What the host does is what its operators and calls are; annotations and frames enclose these. */
-static bool is_host_work(const tm_timeline *timeline, size_t row) {
-    uint8_t category = timeline->category[row];
-    return timeline->kind[row] == TM_DURATION && timeline->role[row] == TM_ROLE_NONE &&
+static bool is_host_work(const tm_timeline *piece, size_t row) {
+    uint8_t category = piece->category[row];
+    return piece->kind[row] == TM_DURATION && piece->role[row] == TM_ROLE_NONE &&
            (category == TM_CAT_CPU_OP || category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER);
 }
 
-static bool add_gpu_event(level *l, const tm_timeline *timeline, size_t row) {
-    int64_t duration = timeline->duration_ns[row];
-    switch (timeline->role[row]) {
+static bool add_gpu_event(level *l, const events *e, size_t row) {
+    int64_t duration = e->piece->duration_ns[row];
+    switch (e->piece->role[row]) {
     case TM_ROLE_COMPUTE:
-        return add_event(l, timeline, TM_LEVEL_COMPUTE, row, duration);
+        return add_event(l, e, TM_LEVEL_COMPUTE, row, duration);
     case TM_ROLE_MEMORY:
-        return add_event(l, timeline, TM_LEVEL_COPIES, row, duration);
+        return add_event(l, e, TM_LEVEL_COPIES, row, duration);
     case TM_ROLE_COMMUNICATION:
         break;
     default:
-        return !is_host_work(timeline, row) || add_event(l, timeline, TM_LEVEL_HOST, row, duration);
+        return !is_host_work(e->piece, row) || add_event(l, e, TM_LEVEL_HOST, row, duration);
     }
-    const tm_collective_attr *attr = tm_timeline_collective(timeline, (uint32_t)row);
+    const tm_collective_attr *attr = tm_timeline_collective(e->piece, (uint32_t)(e->first + row));
     if (!attr || attr->wait_ns < 0)
-        return add_event(l, timeline, TM_LEVEL_UNMATCHED, row, duration);
+        return add_event(l, e, TM_LEVEL_UNMATCHED, row, duration);
     int64_t wait = attr->wait_ns < duration ? attr->wait_ns : duration;
-    return (wait == 0 || add_event(l, timeline, TM_LEVEL_WAIT, row, wait)) &&
-           add_event(l, timeline, TM_LEVEL_TRANSFER, row, duration - wait);
+    return (wait == 0 || add_event(l, e, TM_LEVEL_WAIT, row, wait)) &&
+           add_event(l, e, TM_LEVEL_TRANSFER, row, duration - wait);
 }
 
 /* Rows of busy buckets are there, lane by lane. */
@@ -179,49 +189,80 @@ static bool merge_others(level *l) {
 }
 
 /* The other rows are put together now and then, so that there are never as many as events. */
-static bool add_events(level *l, const tm_timeline *timeline) {
-    size_t limit = 1 << 16;
-    find_lanes(l);
-    for (size_t row = 0; row < timeline->n_events; row++) {
-        if (!add_gpu_event(l, timeline, row))
+static bool add_piece(level *l, const events *e, size_t *limit) {
+    for (size_t row = 0; row < e->piece->n_events; row++) {
+        if (!add_gpu_event(l, e, row))
             return false;
-        if (l->others.n < limit)
+        if (l->others.n < *limit)
             continue;
         sort(&l->others);
-        limit = 2 * l->others.n + (1 << 16);
+        *limit = 2 * l->others.n + (1 << 16);
     }
-    return merge_others(l);
+    return true;
 }
 
-static bool add_host(level *l, const tm_timeline *timeline) {
-    tm_intervals host = TM_INTERVALS();
-    bool ok = true;
-    for (size_t row = 0; row < timeline->n_events && ok; row++) {
-        int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
-        ok = !is_host_work(timeline, row) ||
-             tm_intervals_add(&host, begin, begin + timeline->duration_ns[row]);
+static tm_status add_events(level *l, const tm_timeline *timeline, const tm_event_rows *rows,
+                            tm_error *err) {
+    events e = {.clock = &timeline->clock};
+    size_t limit = 1 << 16;
+    find_lanes(l);
+    for (size_t row = 0; row < timeline->n_events; row = e.first + e.piece->n_events) {
+        TM_TRY(tm_event_rows_next(rows, timeline, NEEDED, &e.first, &e.piece, err));
+        if (!add_piece(l, &e, &limit))
+            return tm_fail_memory(err);
     }
-    tm_intervals_normalise(&host);
-    ok = ok && add_busy(l, TM_LEVEL_HOST, &host);
-    tm_vec_free(&host);
+    return merge_others(l) ? TM_OK : tm_fail_memory(err);
+}
+
+static bool add_host_piece(tm_intervals *host, const events *e) {
+    const tm_timeline *piece = e->piece;
+    bool ok = true;
+    for (size_t row = 0; row < piece->n_events && ok; row++) {
+        int64_t begin = tm_rank_clock_true(e->clock, piece->begin_ns[row]);
+        ok = !is_host_work(piece, row) ||
+             tm_intervals_add(host, begin, begin + piece->duration_ns[row]);
+    }
     return ok;
 }
 
-static tm_status fill(level *l, const tm_timeline *timeline, tm_error *err) {
+static tm_status add_host(level *l, const tm_timeline *timeline, const tm_event_rows *rows,
+                          tm_error *err) {
+    tm_intervals host = TM_INTERVALS();
+    events e = {.clock = &timeline->clock};
+    tm_status status = TM_OK;
+    for (size_t row = 0; row < timeline->n_events && status == TM_OK;) {
+        status = tm_event_rows_next(rows, timeline, TM_ROWS_TIMES | TM_ROWS_KINDS, &e.first,
+                                    &e.piece, err);
+        if (status == TM_OK && !add_host_piece(&host, &e))
+            status = tm_fail_memory(err);
+        row = status == TM_OK ? e.first + e.piece->n_events : row;
+    }
+    tm_intervals_normalise(&host);
+    if (status == TM_OK && !add_busy(l, TM_LEVEL_HOST, &host))
+        status = tm_fail_memory(err);
+    tm_vec_free(&host);
+    return status;
+}
+
+static tm_status fill(level *l, const tm_timeline *timeline, const tm_event_rows *rows,
+                      tm_error *err) {
     static const tm_level_lane of_kind[TM_N_LANE_KINDS] = {
         [TM_LANE_COMPUTE] = TM_LEVEL_COMPUTE, [TM_LANE_TRANSFER] = TM_LEVEL_TRANSFER,
         [TM_LANE_WAIT] = TM_LEVEL_WAIT,       [TM_LANE_UNMATCHED] = TM_LEVEL_UNMATCHED,
         [TM_LANE_COPIES] = TM_LEVEL_COPIES,
     };
     tm_lanes lanes;
-    tm_status status = tm_lanes_make(timeline, &lanes, err);
+    tm_status status = tm_lanes_make(timeline, rows, &lanes, err);
     bool ok = true;
     for (int k = 0; k < TM_N_LANE_KINDS && status == TM_OK && ok; k++)
         ok = add_busy(l, of_kind[k], &lanes.kinds[k]);
     tm_lanes_free(&lanes);
     if (status != TM_OK)
         return status;
-    return ok && add_host(l, timeline) && add_events(l, timeline) ? TM_OK : tm_fail_memory(err);
+    if (!ok)
+        return tm_fail_memory(err);
+    TM_TRY(add_host(l, timeline, rows, err));
+    return add_events(l, timeline, rows, err);
 }
 
 /* Joins pairs of buckets. */
@@ -256,14 +297,14 @@ static bool can_join(const level *l) {
     return false;
 }
 
-static tm_status make(const tm_timeline *timeline, int finest, level *l, tm_vec *out,
-                      tm_error *err) {
+static tm_status make(const tm_timeline *timeline, const tm_event_rows *rows, int finest, level *l,
+                      tm_vec *out, tm_error *err) {
     size_t most = timeline->n_events / TM_LEVEL_EVENTS + 1; /* a few events have a level, too */
     int first = first_exponent(timeline, most);
     int least =
         first > FINER_MAX ? first - FINER_MAX : 0; /* a wish for less costs too much memory */
     l->exponent = finest < 0 || finest > first ? first : finest > least ? finest : least;
-    TM_TRY(fill(l, timeline, err));
+    TM_TRY(fill(l, timeline, rows, err));
     while ((finest >= 0 ? l->exponent < finest : l->rows.n > most) && can_join(l))
         coarsen(l);
     for (;; coarsen(l)) {
@@ -274,10 +315,11 @@ static tm_status make(const tm_timeline *timeline, int finest, level *l, tm_vec 
     }
 }
 
-tm_status tm_levels_make(tm_timeline *timeline, int finest, tm_error *err) {
+tm_status tm_levels_make(tm_timeline *timeline, const tm_event_rows *rows, int finest,
+                         tm_error *err) {
     level l = {.rows = TM_VEC(tm_level), .others = TM_VEC(tm_level)};
     tm_vec out = TM_VEC(tm_level);
-    tm_status status = make(timeline, finest, &l, &out, err);
+    tm_status status = make(timeline, rows, finest, &l, &out, err);
     tm_vec_free(&l.rows);
     tm_vec_free(&l.others);
     free(timeline->levels);

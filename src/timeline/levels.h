@@ -15,9 +15,11 @@
  * lane, ascending in begin. Of a lane each level sums to the same.
  *
  * @param timeline  its clock and its waits are known
+ * @param rows      its events; NULL: the timeline has them
  * @param finest    the exponent of the finest level; -1: as above, by how many events there are
  * @return          TM_OK; TM_ERR_FAULT where memory is out, and the timeline has no levels
  */
-tm_status tm_levels_make(tm_timeline *timeline, int finest, tm_error *err) TM_MUST_CHECK;
+tm_status tm_levels_make(tm_timeline *timeline, const tm_event_rows *rows, int finest,
+                         tm_error *err) TM_MUST_CHECK;
 
 #endif

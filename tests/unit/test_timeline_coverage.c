@@ -70,7 +70,7 @@ static tm_bytes cover(const tm_timeline *timeline) {
     tm_lanes lanes;
     tm_bytes out = tm_bytes_make();
     tm_error err;
-    assert_int_equal(tm_lanes_make(timeline, &lanes, &err), TM_OK);
+    assert_int_equal(tm_lanes_make(timeline, NULL, &lanes, &err), TM_OK);
     assert_int_equal(tm_coverage_put(&buckets, &lanes, &out, &err), TM_OK);
     assert_int_equal(out.bytes.n, 50);
     tm_lanes_free(&lanes);
@@ -156,7 +156,7 @@ static void the_strip_leaves_out_what_compute_hides(void **state) {
     int64_t sums[50] = {0};
     tm_lanes lanes;
     tm_error err;
-    assert_int_equal(tm_lanes_make(&t, &lanes, &err), TM_OK);
+    assert_int_equal(tm_lanes_make(&t, NULL, &lanes, &err), TM_OK);
     assert_true(tm_intervals_add(&lanes.kinds[TM_LANE_COMPUTE], EPOCH + 500, EPOCH + 520));
     tm_intervals_normalise(&lanes.kinds[TM_LANE_COMPUTE]);
     assert_int_equal(tm_strip_add(&buckets, &lanes, sums, &err), TM_OK);
