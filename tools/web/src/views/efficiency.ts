@@ -137,6 +137,9 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
     longest = f.most(rows.map((row) => num(row, "total_ns")));
   const x = decades(rows.map((row) => num(row, "flop_per_byte"))),
     y = decades([...rows.map((row) => num(row, "achieved_tflops")), ...peaks.values()]);
+  /* Types of one peak share a line; labels of those next to each other stand at its two ends. */
+  const rates = [...new Set([...peaks.values()].sort((a, b) => a - b).map((peak) => f.significant(peak)))],
+    typesAt = (rate: string) => [...peaks].filter(([, peak]) => f.significant(peak) === rate);
   return section(
     "How near operators are to the peak",
     note(
@@ -169,8 +172,9 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
           ...x,
         },
         y: { name: "TFLOP/s", log: true, write: (value) => String(Number(value.toPrecision(1))), ...y },
-        lines: [...peaks].map(
-          ([type, peak], i): PlotLine => ({
+        lines: rates.map((rate, i): PlotLine => {
+          const [[, peak] = ["", 0]] = typesAt(rate);
+          return {
             labelled: i % 2 === 0 ? "end" : "begin",
             points: [
               [x.min, peak],
@@ -179,9 +183,11 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
             color: theme["ink-2"],
             width: 1.5,
             dash: [6, 4],
-            label: `${type}: ${f.significant(peak)} TFLOP/s`,
-          }),
-        ),
+            label: `${typesAt(rate)
+              .map(([type]) => type)
+              .join(", ")}: ${rate} TFLOP/s`,
+          };
+        }),
         marks: rows.map(
           (row): Mark => ({
             at: [num(row, "flop_per_byte"), num(row, "achieved_tflops")],
