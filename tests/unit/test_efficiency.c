@@ -268,6 +268,14 @@ static void peaks_are_of_whole_devices_by_name(void **state) {
         {"NVIDIA A100-PG509-200", 108, 312, 0},
         {"NVIDIA A100-SXM4-80GB", 108, 312, 0},
         {"NVIDIA RTX A1000", 16, 0, 0},
+        {"NVIDIA A10", 72, 125, 0},
+        {"NVIDIA A10G", -1, 0, 0}, /* another chip */
+        {"NVIDIA A40", 84, 149.7, 0},
+        {"NVIDIA GeForce RTX 4090", 128, 165.2, 330.3},
+        {"NVIDIA GeForce RTX 4090 D", -1, 0, 0},
+        /* 256 units x 2.4 GHz x 4096, and 8192 */
+        {"AMD Instinct MI355X", 256, 2516.6, 5033.2},
+        {"AMD Instinct MI210", 104, 181, 0},
         {"AMD Instinct MI300X", 304, 1307.4, 2614.9},
         {"AMD Instinct MI300X VF", 38, 0, 0},
         {"AMD Radeon Graphics", 104, 0, 0},

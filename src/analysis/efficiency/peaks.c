@@ -16,9 +16,14 @@
  *  [H200] nvidia.com/en-us/data-center/h200
  *  [B200] glennklockwood.com/garden/processors/B200, after NVIDIA's Blackwell datasheet
  *  [L40S] resources.nvidia.com/en-us-l40s/l40s-datasheet-28413
+ *  [A10], [A40] NVIDIA A10 and NVIDIA A40 datasheets; A10G is another chip of which there is none
+ *  [Ada]  NVIDIA Ada GPU Architecture whitepaper, appendix A: GeForce RTX 4090, FP32 accumulate
  *  [MI250X], [MI300X], [MI325X] amd.com/en/products/accelerators/instinct: mi200/mi250x.html (of a
  *         card, which is two devices), mi300/mi300x.html, mi300/mi325x.html
- * A cell without a source is 0. */
+ *  [MI210] AMD Instinct MI210 data sheet: 104 compute units at 1.7 GHz, 1024 operations of FP16
+ * each [MI350X], [MI355X] the same as of MI300X, mi350/mi350x.html and mi355x.html: 256 compute
+ * units at 2.2 and 2.4 GHz, 4096 operations of FP16 a clock each, twice as many of FP8 and four
+ * times of FP4 A cell without a source is 0. */
 static const struct {
     const char *name;
     int sms; /* multiprocessors of the whole device */
@@ -35,6 +40,15 @@ static const struct {
     {"GB200", 148, 2500, 2500, 1250, 5000, 10000, 5000, 90, 45},                        /* [B200] */
     {"B200", 148, 2250, 2250, 1100, 4500, 9000, 4500, 80, 40},                          /* [B200] */
     {"L40S", 142, 362, 362, 183, 733, 0, 733, 91.6F, 0},                                /* [L40S] */
+    {"A10G", 80, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"A10", 72, 125, 125, 62.5F, 0, 0, 250, 31.2F, 0},          /* [A10] */
+    {"A40", 84, 149.7F, 149.7F, 74.8F, 0, 0, 299.3F, 37.4F, 0}, /* [A40] */
+    {"RTX 4090 D", 114, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"RTX 4090 Laptop", 76, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"RTX 4090", 128, 165.2F, 165.2F, 82.6F, 330.3F, 0, 660.6F, 82.6F, 0},          /* [Ada] */
+    {"MI210", 104, 181, 181, 0, 0, 0, 181, 45.3F, 45.3F},                           /* [MI210] */
+    {"MI350X", 256, 2306.9F, 2306.9F, 0, 4613.7F, 9227.5F, 0, 144.2F, 72.1F},       /* [MI350X] */
+    {"MI355X", 256, 2516.6F, 2516.6F, 0, 5033.2F, 10066.3F, 0, 157.3F, 78.6F},      /* [MI355X] */
     {"MI250X", 110, 191.5F, 191.5F, 0, 0, 0, 0, 47.9F, 47.9F},                      /* [MI250X] */
     {"MI300X", 304, 1307.4F, 1307.4F, 653.7F, 2614.9F, 0, 2614.9F, 163.4F, 163.4F}, /* [MI300X] */
     {"MI325X", 304, 1307.4F, 1307.4F, 653.7F, 2614.9F, 0, 2614.9F, 163.4F, 163.4F}, /* [MI325X] */
