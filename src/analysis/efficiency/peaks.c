@@ -20,10 +20,11 @@
  *  [Ada]  NVIDIA Ada GPU Architecture whitepaper, appendix A: GeForce RTX 4090, FP32 accumulate
  *  [MI250X], [MI300X], [MI325X] amd.com/en/products/accelerators/instinct: mi200/mi250x.html (of a
  *         card, which is two devices), mi300/mi300x.html, mi300/mi325x.html
- *  [MI210] AMD Instinct MI210 data sheet: 104 compute units at 1.7 GHz, 1024 operations of FP16
- * each [MI350X], [MI355X] the same as of MI300X, mi350/mi350x.html and mi355x.html: 256 compute
- * units at 2.2 and 2.4 GHz, 4096 operations of FP16 a clock each, twice as many of FP8 and four
- * times of FP4 A cell without a source is 0. */
+ *  [MI210] AMD Instinct MI210 data sheet
+ *  [MI350X], [MI355X] amd.com as above, mi350/mi350x.html and mi355x.html: 256 compute units at 2.2
+ *         and 2.4 GHz do 4096 operations of FP16 a clock, twice as many of FP8, four times of FP4
+ *
+ * A cell without a source is 0. */
 static const struct {
     const char *name;
     int sms; /* multiprocessors of the whole device */
