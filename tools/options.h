@@ -8,6 +8,12 @@
 #define TM_OPTION_RANK TM_OPTION("rank", 0, "LIST", "only these ranks, such as 0,3,8-15")
 #define TM_OPTION_COLOR TM_OPTION("color", 0, "WHEN", "auto, always or never")
 
+/* Of what tm_pipeline_run knows: what no trace tells. */
+#define TM_OPTIONS_RATES(also)                                                                     \
+    TM_OPTION("samples-per-step", 0, "N",                                                          \
+              "samples that the whole job takes in a step: for samples a second" also),            \
+        TM_OPTION("tokens-per-step", 0, "N", "likewise tokens")
+
 /* Of what tm_pipeline_run knows: between which ranks times compare. */
 #define TM_OPTIONS_CLOCKS                                                                          \
     TM_OPTION("align", 0, "HOW",                                                                   \

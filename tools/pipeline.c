@@ -84,6 +84,10 @@ tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from, tm_error
     TM_TRY(tm_store_read_number(from->store, "wall_uncertainty_ns", wall, &wall, err));
     if (!tm_argument(p->arguments, "wall-uncertainty") && wall > 0)
         p->wall_uncertainty_ns = wall;
+    if (!tm_argument(p->arguments, "samples-per-step"))
+        TM_TRY(tm_store_read_number(from->store, "samples_per_step", 0, &p->samples, err));
+    if (!tm_argument(p->arguments, "tokens-per-step"))
+        TM_TRY(tm_store_read_number(from->store, "tokens_per_step", 0, &p->tokens, err));
     p->command = from->command;
     p->compress = p->compress && tm_store_is_compressed(from->store);
     if (!tm_argument(p->arguments, "comm-pattern"))
@@ -208,7 +212,9 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
                         .names = p->names,
                         .ncu = p->ncu,
                         .snapshots = p->snapshots,
-                        .peaks = &peaks};
+                        .peaks = &peaks,
+                        .samples = p->samples,
+                        .tokens = p->tokens};
     if (p->peak && p->self == 0)
         status = tm_peaks_parse(p->peak, &peaks, err);
     if (p->self == 0 && status == TM_OK)
@@ -219,7 +225,7 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
 static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, tm_error *err) {
     for (size_t i = 0; i < p->loaded.n_timelines; i++)
         timelines[i] = &p->loaded.timelines[i];
-    enum { ALWAYS = 4, SOMETIMES = 4 };
+    enum { ALWAYS = 4, SOMETIMES = 6 };
     tm_store_attribute attributes[ALWAYS + SOMETIMES] = {
         {"align", align_words[p->align], 0},
         {"ranks", NULL, (int64_t)p->loaded.n_ranks},
@@ -235,6 +241,10 @@ static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, 
         attributes[n++] = (tm_store_attribute){"step_pattern", p->step_pattern, 0};
     if (p->peak)
         attributes[n++] = (tm_store_attribute){"peak", p->peak, 0};
+    if (p->samples > 0)
+        attributes[n++] = (tm_store_attribute){"samples_per_step", NULL, p->samples};
+    if (p->tokens > 0)
+        attributes[n++] = (tm_store_attribute){"tokens_per_step", NULL, p->tokens};
     const tm_store_plan plan = {
         .path = p->output,
         .timelines = timelines,
@@ -380,6 +390,13 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
+/* Without the option 0, which is also what takes a stored number back. */
+static tm_status parse_rate(const tm_pipeline *p, const char *option, int64_t *out, tm_error *err) {
+    TM_TRY(tm_count_parse(tm_argument(p->arguments, option), option, out, err));
+    *out = *out < 0 ? 0 : *out;
+    return TM_OK;
+}
+
 static tm_status parse_options(tm_pipeline *p, tm_error *err) {
     const char *align = tm_argument(p->arguments, "align");
     const char *pattern = tm_argument(p->arguments, "comm-pattern");
@@ -396,6 +413,8 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
                        "--wall-uncertainty takes a time like 5ms or 200us, not '%s'", wall);
     if (peak)
         TM_TRY(tm_peaks_parse(peak, &peaks, err));
+    TM_TRY(parse_rate(p, "samples-per-step", &p->samples, err));
+    TM_TRY(parse_rate(p, "tokens-per-step", &p->tokens, err));
     p->peak = peak && *peak ? peak : NULL;
     p->comm_pattern = pattern && *pattern ? pattern : NULL;
     p->step_pattern = steps && *steps ? steps : NULL;

@@ -33,6 +33,7 @@ typedef struct tm_pipeline {
     const char *comm_pattern; /* NULL for none */
     const char *step_pattern; /* NULL for the known names */
     const char *peak;         /* what devices can compute, NULL for what is known of them */
+    int64_t samples, tokens;  /* of the whole job in a step; 0: nobody says */
     const char *command;      /* which traces were read and how; set by the input, may be NULL */
     const struct tm_ncu *ncu; /* of process 0, set by the input, may be NULL; not stored itself */
     const struct tm_snapshots *snapshots; /* likewise */

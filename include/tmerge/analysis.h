@@ -44,6 +44,7 @@ typedef struct tm_job {
     const struct tm_snapshots *snapshots; /* what PyTorch wrote of its memory, or NULL */
 
     const struct tm_peaks *peaks; /* of its devices as the user has them, or NULL */
+    int64_t samples, tokens;      /* of the whole job in a step, as the user says; 0: nobody does */
 } tm_job;
 
 /** One analysis: what it fills, and the two places where it computes. */

@@ -13,7 +13,8 @@ enum { F_FIGURE, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED
         {"a", TM_REAL, "",                                                                         \
          "In A. Of a table of steps: the median over steps of the mean over ranks, without "       \
          "partial steps. Counts and bytes that grow with the recording: for each rank and step. "  \
-         "Else of the job; peaks are the largest of a GPU."},                                      \
+         "Else of the job; peaks are the largest of a GPU. Of samples and tokens: what was given " \
+         "for a step over the median of step_ns."},                                                \
         {"b", TM_REAL, "", "The same in B."}, {"change", TM_REAL, "", "b - a."},                   \
         {"change_pct", TM_REAL, "%", "100 change / a."},                                           \
         {"noise", TM_REAL, "",                                                                     \
@@ -65,6 +66,7 @@ typedef enum how {
     AS_IS,    /* the only row's */
     A_STEP,   /* the sum of all rows, for each rank and step */
     OF_A_GPU, /* the largest of the rows of GPUs */
+    RATE,     /* what a step holds, by the sample of step_ns */
 } how;
 
 typedef struct figure {
@@ -76,6 +78,8 @@ typedef struct figure {
 /* In the order in which they are shown; the first is the step time, which the verdict is about. */
 static const figure figures[] = {
     {"overview.step", "step_ns", BY_STEP, true},
+    {"overview.job", "samples_per_s", RATE, false},
+    {"overview.job", "tokens_per_s", RATE, false},
     {"overview.step", "kernel_ns", BY_STEP, false},
     {"overview.step", "comm_ns", BY_STEP, false},
     {"overview.step", "memcpy_ns", BY_STEP, false},
@@ -216,7 +220,7 @@ static tm_status set_figure(tm_table *out, tm_cell *cells, const figure *f, cons
     memcpy(name, f->table, size);
     name[size] = '.';
     memcpy(name + size + 1, f->column, strlen(f->column) + 1);
-    bool by_step = f->how == BY_STEP, both = s[0].n > 0 && s[1].n > 0;
+    bool by_step = f->how == BY_STEP || f->how == RATE, both = s[0].n > 0 && s[1].n > 0;
     double noise = tm_sample_noise(&s[0], &s[1]);
     if (s[0].n > 0)
         tm_cell_set_real(&cells[F_A], s[0].middle);
@@ -233,6 +237,25 @@ static tm_status set_figure(tm_table *out, tm_cell *cells, const figure *f, cons
     return tm_table_set_text(out, &cells[F_VERDICT], judge(s, by_step, noise), NULL);
 }
 
+/* As many steps tell it as tell their length, and it varies by as much of itself. */
+static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample *out,
+                             tm_error *err) {
+    const tm_table *job = tm_tables_find(tables, f->table);
+    const char *given_column =
+        strcmp(f->column, "samples_per_s") == 0 ? "samples_per_step" : "tokens_per_step";
+    *out = (tm_sample){0};
+    if (job->n_rows == 0 || tm_table_cell(job, 0, f->column)->null)
+        return TM_OK;
+    double number = (double)tm_table_cell(job, 0, given_column)->value.i;
+    TM_TRY(
+        tm_sample_take(tables, "overview.step", "step_ns", (tm_sample_ranks){NULL, 0}, out, err));
+    if (out->n == 0 || !(out->middle > 0.0))
+        return TM_OK;
+    double rate = number * 1e9 / out->middle;
+    *out = (tm_sample){rate, rate * out->spread / out->middle, out->n};
+    return TM_OK;
+}
+
 /* Both sides of a figure, over the ranks of a role, or over all where it is NULL. */
 static tm_status sample_both(const tm_diff *diff, const figure *f, const int *role,
                              tm_sample out[2], tm_error *err) {
@@ -240,6 +263,8 @@ static tm_status sample_both(const tm_diff *diff, const figure *f, const int *ro
         tm_sample_ranks ranks = {role ? &diff->roles[side] : NULL, role ? *role : 0};
         if (f->how == BY_STEP)
             TM_TRY(tm_sample_take(diff->tables[side], f->table, f->column, ranks, &out[side], err));
+        else if (f->how == RATE)
+            TM_TRY(sample_rate(diff->tables[side], f, &out[side], err));
         else
             out[side] = find_whole(diff, side, f);
     }

@@ -53,9 +53,9 @@ static const char *declared(tm_type type) {
     return type == TM_TEXT ? "TEXT" : type == TM_REAL ? "REAL" : "INTEGER";
 }
 
-char *tm_sql_definition(const char *table, const tm_table_def *def, const char *first) {
+char *tm_sql_definition(const char *name, const tm_table_def *def, const char *first) {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "CREATE TABLE %s(", table);
+    sqlite3_str_appendf(text, "CREATE TABLE %s(", name);
     for (int c = 0; c < def->n_columns; c++)
         sqlite3_str_appendf(text, "%s\"%w\" %s%s", c == 0 ? "" : ", ", def->columns[c].name,
                             declared(def->columns[c].type), c == 0 ? first : "");

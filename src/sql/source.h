@@ -45,7 +45,7 @@ const tm_names *tm_sql_names(tm_sql_source *source);
 
 /** The statement that makes a table, freed by sqlite3_free; NULL where memory is out.
  * @param first  what stands behind the first column's type, or "" */
-char *tm_sql_definition(const char *table, const tm_table_def *def, const char *first);
+char *tm_sql_definition(const char *name, const tm_table_def *def, const char *first);
 
 /** Declares what a definition has to SQLite. @return a code of SQLite's */
 int tm_sql_declare(sqlite3 *db, const tm_table_def *def);

@@ -1,9 +1,10 @@
 """tmerge analyze gives the store that merge gives, from a store alone, or leaves it as it was."""
+import json
 import os
 import shutil
 
 from common import (SYNTH, TMERGE, Skip, big_trace, content, contains, equal, event, files, gzipped,
-                    holds, kernel, launcher, limited, main, merged, nanogpt, put, rows, run,
+                    has_line, holds, kernel, launcher, limited, main, merged, nanogpt, put, rows, run,
                     same_bytes, seal, small_trace, synth, tables, tmerge, trace)
 import h5py
 
@@ -296,6 +297,32 @@ def test_a_pattern_that_is_no_expression_is_wrong_usage():
         equal(len(done.errors), 1, done.err)
         contains(done.err, "'(' is no regular expression")
     equal(content('tmerge.h5'), before)
+
+
+def test_throughput_is_what_was_given_over_the_mean_step_and_stays():
+    # Steps of 100 us: 5 samples each are 50,000 a second, over a world of 4 ranks 12,500 each.
+    steps = [event(f'ProfilerStep#{i}', 'user_annotation', 100 * i, 100) for i in range(1, 7)]
+    kernels = [kernel('gemm', 100 * i + 10, 50) for i in range(1, 7)]
+    put('rank0.json', trace(steps + kernels, 0, world=4))
+    done = merged('rank0.json', '--samples-per-step=5')
+    has_line(done.out, '^Throughput: 50000 samples/s, 12500 each rank, at 5 a step as given$')
+    kept = rows('tmerge.h5', 'overview.job')[0]
+    equal([kept[c] for c in ('mean_step_ns', 'samples_per_step', 'samples_per_s', 'tokens_per_s',
+                             'device_samples_per_s')], [100000, 5, 50000.0, None, 12500.0])
+    merged('analyze', 'tmerge.h5', '-o', 'again.h5')
+    same_bytes('tmerge.h5', 'again.h5')
+    merged('analyze', 'tmerge.h5', '-o', 'other.h5', '--samples-per-step=0', '--tokens-per-step=30')
+    other = rows('other.h5', 'overview.job')[0]
+    equal((other['samples_per_s'], other['tokens_per_s']), (None, 300000.0))
+    diff = json.loads(tmerge('diff', 'tmerge.h5', 'other.h5', '--json').expect(0).out)
+    found = {row['figure']: row for row in diff['tables']['diff.job']['rows']}
+    equal(found['overview.job.samples_per_s']['verdict'], 'only A')
+    equal(found['overview.job.tokens_per_s']['b'], 300000.0)
+    tmerge('rank0.json', '--tokens-per-step=many').fails(
+        2, "--tokens-per-step takes one number, not 'many'")
+    put('bare.json', trace(kernels, 0))  # marks no step
+    has_line(merged('bare.json', '--samples-per-step=5', '-o', 'bare.h5').out,
+             '^Throughput: no samples/s, for no whole step is marked$')
 
 
 main()

@@ -17,6 +17,7 @@ static const tm_option options[] = {
     {"step-pattern", 0, "REGEX", "annotations that are steps; '' for the known names"},
     {"peak", 0, "TYPE=TFLOPS,...",
      "what a device can compute at most, as in bf16=989.4; '' for what is known of it"},
+    TM_OPTIONS_RATES("; 0 for none"),
     TM_OPTIONS_CLOCKS,
     {"ncu", 0, "FILE,...", "output of ncu --csv: what it measured of kernels, as kernels.roofline"},
     {"memory-snapshot", 0, "FILE,...",

@@ -31,6 +31,7 @@ static const tm_option options[] = {
      "categories of a trace that are work of a device, besides the known ones"},
     {"peak", 0, "TYPE=TFLOPS,...",
      "what a device can compute at most, where no table has it: bf16=989.4,fp8=1978.9"},
+    TM_OPTIONS_RATES(""),
     TM_OPTIONS_CLOCKS,
     {"skip-bad", 0, NULL,
      "leave out traces that cannot be read, or that overlap one of their rank"},

@@ -178,6 +178,27 @@ static void print_totals(const tm_tables *tables) {
     }
 }
 
+/* What a step holds is the user's word, the step's length the traces'. */
+static void print_rates(const tm_table *job) {
+    static const struct {
+        const char *what, *given_column, *rate_column, *each_column;
+    } rates[] = {{"samples", "samples_per_step", "samples_per_s", "device_samples_per_s"},
+                 {"tokens", "tokens_per_step", "tokens_per_s", "device_tokens_per_s"}};
+    for (size_t i = 0; i < 2 && job->n_rows > 0; i++) {
+        const tm_cell *given = tm_table_cell(job, 0, rates[i].given_column);
+        const tm_cell *rate = tm_table_cell(job, 0, rates[i].rate_column);
+        const tm_cell *each = tm_table_cell(job, 0, rates[i].each_column);
+        if (given->null)
+            continue;
+        if (rate->null)
+            printf("Throughput: no %s/s, for no whole step is marked\n", rates[i].what);
+        else
+            printf("Throughput: %.*f %s/s, %.*f each rank, at %" PRId64 " a step as given\n",
+                   rate->value.r < 1000.0, rate->value.r, rates[i].what, each->value.r < 1000.0,
+                   each->value.r, given->value.i);
+    }
+}
+
 static int64_t count_true(const tm_table *table, const char *column) {
     int64_t n = 0;
     for (size_t i = 0; i < table->n_rows; i++)
@@ -441,6 +462,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");
     print_totals(tables);
+    print_rates(tm_tables_find(tables, "overview.job"));
     print_imbalance(tables);
     bool marked = number(tm_tables_find(tables, "job.job"), 0, "steps") > 0;
     print_advice(tm_tables_find(tables, "advice.item"), marked ? "a step" : "the recording", store);

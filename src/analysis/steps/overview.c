@@ -73,7 +73,13 @@ enum {
     J_PARTS,
     J_SHARES = J_PARTS + N_PARTS,
     J_USES = J_SHARES + N_PARTS,
-    J_PARTIAL = J_USES + N_USES
+    J_PARTIAL = J_USES + N_USES,
+    J_SAMPLES,
+    J_TOKENS,
+    J_SAMPLE_RATE,
+    J_TOKEN_RATE,
+    J_DEVICE_SAMPLE_RATE,
+    J_DEVICE_TOKEN_RATE
 };
 
 static const tm_column job_columns[] = {
@@ -93,6 +99,17 @@ static const tm_column job_columns[] = {
     {"other_pct", TM_REAL, "%", "Nothing that was recorded."},
     USE_COLUMNS,
     {"partial_steps", TM_INT, "", "Of the steps, those that are partial in overlap.step."},
+    {"samples_per_step", TM_INT, "",
+     "As given by --samples-per-step, of the whole job; null where nobody did, as what follows."},
+    {"tokens_per_step", TM_INT, "", "As given by --tokens-per-step, of the whole job."},
+    {"samples_per_s", TM_REAL, "",
+     "samples_per_step / mean_step_ns: from what was given, not from the traces. Null where no "
+     "step "
+     "is marked, or none is whole."},
+    {"tokens_per_s", TM_REAL, "", "tokens_per_step / mean_step_ns, likewise."},
+    {"device_samples_per_s", TM_REAL, "",
+     "samples_per_s for each rank of the job, those of which there is no trace too."},
+    {"device_tokens_per_s", TM_REAL, "", "tokens_per_s, likewise."},
 };
 
 static const tm_table_def step_def = {
@@ -305,8 +322,27 @@ static void set_mean_step(const tm_tables *tables, tm_cell *row) {
                         n_whole > 0 ? tm_round_ratio(whole, n_whole) : tm_round_ratio(all, n));
 }
 
+/* What was given over the mean of whole steps that are marked. */
+static void set_rates(const tm_job *job, const tm_tables *tables, tm_cell *row) {
+    const int64_t given[2] = {job->samples, job->tokens};
+    const tm_table *jobs = tm_tables_find(tables, "job.job");
+    int64_t marked = jobs->n_rows > 0 ? tm_table_cell(jobs, 0, "steps")->value.i : 0;
+    int64_t whole = row[J_STEPS].value.i - row[J_PARTIAL].value.i;
+    int64_t ranks =
+        (int64_t)job->n_ranks > job->world_size ? (int64_t)job->n_ranks : job->world_size;
+    for (int i = 0; i < 2; i++) {
+        if (given[i] <= 0)
+            continue;
+        tm_cell_set_int(&row[J_SAMPLES + i], given[i]);
+        if (marked == 0 || whole <= 0 || row[J_MEAN].value.i <= 0)
+            continue;
+        double rate = (double)given[i] * 1e9 / (double)row[J_MEAN].value.i;
+        tm_cell_set_real(&row[J_SAMPLE_RATE + i], rate);
+        tm_cell_set_real(&row[J_DEVICE_SAMPLE_RATE + i], rate / (double)ranks);
+    }
+}
+
 static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) {
-    (void)job;
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
     int64_t n = 0, steps = sum_of(ranks, R_STEPS), length = sum_of(ranks, R_LENGTH);
     tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
@@ -317,6 +353,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
     tm_cell_set_int(&row[J_RANKS], n);
     tm_cell_set_int(&row[J_STEPS], steps);
     set_mean_step(out, row);
+    set_rates(job, out, row);
     tm_cell_set_int(&row[J_LENGTH], length);
     for (int p = 0; p < N_PARTS; p++) {
         int64_t sum = sum_of(ranks, R_PARTS + p);
