@@ -8,7 +8,7 @@
 #include "tmerge/diff.h"
 #include "tmerge/store.h"
 
-static tm_status read_side(const char *path, tm_tables *tables, tm_error *err) {
+tm_status tm_side_read(const char *path, tm_tables *tables, tm_error *err) {
     tm_store *store;
     TM_TRY(tm_store_open(path, &store, err));
     tm_status status = TM_OK;
@@ -27,7 +27,7 @@ tm_status tm_sides_read(char *const *paths, tm_tables out[2], tm_error *err) {
     for (int side = 0; side < 2 && status == TM_OK; side++)
         status = tm_analysis_tables(&sides[side], err);
     for (int side = 0; side < 2 && status == TM_OK; side++)
-        status = read_side(paths[side], &sides[side], err);
+        status = tm_side_read(paths[side], &sides[side], err);
     if (status == TM_OK)
         memcpy(out, sides, sizeof sides);
     else

@@ -9,6 +9,7 @@
 #include "parts.h"
 #include "table/shown.h"
 #include "tmerge/gate.h"
+#include "tmerge/trend.h"
 
 enum {
     S_SIDE,
@@ -92,14 +93,15 @@ static const tm_table_def remark_def = {
 
 enum { REMARK, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
 
-/* Behind the tables of a comparison that of tmerge gate. */
-static const tm_table_def *const defs[N_TABLES + 1] = {
+/* Behind the tables of a comparison those of tmerge gate and trend. */
+static const tm_table_def *const defs[N_TABLES + 2] = {
     &remark_def,       &side_def,           &tm_diff_job_def,      &step_def,
     &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def, &tm_gate_def,
+    &tm_trend_def,
 };
 
 const tm_table_def *const *tm_diff_defs(size_t *n) {
-    *n = N_TABLES + 1;
+    *n = N_TABLES + 2;
     return defs;
 }
 

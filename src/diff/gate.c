@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "level.h"
 #include "parts.h"
 
 enum {
@@ -68,11 +69,13 @@ static const struct {
     {"input", "input.step", "stall_ns"},
     {"utilization", "overview.step", "gpu_utilization_pct"},
     {"memory", "memory.device", "peak_bytes"},
+    {"samples", "overview.job", "samples_per_s"},
+    {"tokens", "overview.job", "tokens_per_s"},
 };
 enum { N_NAMES = sizeof names / sizeof *names };
 
 static tm_status fail_limit(const char *text, tm_error *err) {
-    char known[160] = "";
+    char known[200] = "";
     for (size_t i = 0, used = 0; i < N_NAMES; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
                                  i == 0             ? ""
@@ -102,12 +105,6 @@ tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) {
     return TM_OK;
 }
 
-/* What the steps of a side tell of a figure. */
-typedef struct level {
-    double mean, error; /* its standard error; NAN: the figure is not of steps */
-    size_t n;           /* steps; of what is not of steps 1, or 0 where there is none */
-} level;
-
 static double clamp(double value, double low, double high) {
     return value < low ? low : value > high ? high : value;
 }
@@ -131,7 +128,7 @@ static int by_value(const void *a, const void *b) {
 
 /* The trimmed mean and its standard error from the winsorized deviations (Yuen 1974): one odd step,
  * such as the first, moves neither. */
-static void settle(const tm_step_mean *steps, double *sorted, size_t n, level *out) {
+static void settle(const tm_step_mean *steps, double *sorted, size_t n, tm_level *out) {
     size_t cut = (n + 9) / 10, kept = n - 2 * cut;
     for (size_t i = 0; i < n; i++)
         sorted[i] = steps[i].mean;
@@ -148,7 +145,7 @@ static void settle(const tm_step_mean *steps, double *sorted, size_t n, level *o
                  widening(steps, n, low, high, all / (double)n);
 }
 
-static tm_status measure_steps(const tm_tables *tables, int name, level *out, tm_error *err) {
+static tm_status measure_steps(const tm_tables *tables, int name, tm_level *out, tm_error *err) {
     tm_vec steps = TM_VEC(tm_step_mean);
     tm_status status = tm_sample_steps(tables, names[name].table, names[name].column,
                                        (tm_sample_ranks){NULL, 0}, &steps, err);
@@ -163,28 +160,74 @@ static tm_status measure_steps(const tm_tables *tables, int name, level *out, tm
     return status;
 }
 
-static bool is_of_steps(const tm_tables *tables, int name) {
-    return tm_table_column(tm_tables_find(tables, names[name].table)->def, "step") >= 0;
+/* What a step is said to hold; 0 where nobody says. */
+static double held_by_step(const tm_tables *tables, int name) {
+    const tm_table *job = tm_tables_find(tables, names[name].table);
+    const char *given_column =
+        strcmp(names[name].column, "samples_per_s") == 0 ? "samples_per_step" : "tokens_per_step";
+    bool known = job->n_rows > 0 && !tm_table_cell(job, 0, names[name].column)->null;
+    return known ? (double)tm_table_cell(job, 0, given_column)->value.i : 0.0;
 }
 
-static tm_status measure(const tm_tables *tables, int name, level *out, tm_error *err) {
-    const tm_table *table = tm_tables_find(tables, names[name].table);
-    *out = (level){0};
-    if (is_of_steps(tables, name))
-        return measure_steps(tables, name, out, err);
-    tm_sample whole = tm_diff_largest(table, names[name].column, true);
-    *out = (level){whole.middle, (double)NAN, whole.n};
+static bool is_rate(int name) {
+    return strcmp(names[name].table, "overview.job") == 0;
+}
+
+/* As sure as the length of a step is. */
+static tm_status measure_rate(const tm_tables *tables, int name, tm_level *out, tm_error *err) {
+    double held = held_by_step(tables, name);
+    if (!(held > 0.0))
+        return TM_OK;
+    TM_TRY(measure_steps(tables, 0, out, err)); /* names[0] is the step's length */
+    if (out->mean > 0.0) {
+        double rate = held * 1e9 / out->mean;
+        out->error = rate * out->error / out->mean;
+        out->mean = rate;
+    }
     return TM_OK;
 }
 
-static int64_t ranks_of(const tm_tables *tables) {
+static bool is_of_steps(const tm_tables *tables, int name) {
+    return is_rate(name) ||
+           tm_table_column(tm_tables_find(tables, names[name].table)->def, "step") >= 0;
+}
+
+tm_status tm_level_measure(const tm_tables *tables, int name, tm_level *out, tm_error *err) {
+    const tm_table *table = tm_tables_find(tables, names[name].table);
+    *out = (tm_level){0};
+    if (is_rate(name))
+        return measure_rate(tables, name, out, err);
+    if (is_of_steps(tables, name))
+        return measure_steps(tables, name, out, err);
+    tm_sample whole = tm_diff_largest(table, names[name].column, true);
+    *out = (tm_level){whole.middle, (double)NAN, whole.n};
+    return TM_OK;
+}
+
+int tm_level_figures(void) {
+    return N_NAMES;
+}
+
+tm_level_figure tm_level_figure_of(const tm_tables *tables, int name) {
+    const tm_table_def *def = tm_tables_find(tables, names[name].table)->def;
+    const tm_column *column = tm_column_of(def, names[name].column);
+    return (tm_level_figure){names[name].alias, def->name, column, is_of_steps(tables, name)};
+}
+
+/* Of few steps the deviations, too, may be small by chance. */
+double tm_level_noise(const tm_level *a, const tm_level *b) {
+    double fewest = (double)(a->n < b->n ? a->n : b->n);
+    return 300.0 * (1.0 + 1.0 / fewest) / a->mean * hypot(b->error, b->mean / a->mean * a->error);
+}
+
+int64_t tm_level_ranks(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     return job->n_rows > 0 ? tm_table_cell(job, 0, "ranks")->value.i : 0;
 }
 
 typedef struct gate {
     tm_gate_limit limit;
-    level a, b;
+    tm_level a, b;
     int64_t ranks[2];
     bool of_steps;
     double change, noise; /* [%] */
@@ -222,11 +265,8 @@ static const char *judge(gate *g, char *why, size_t size) {
     double sign = g->limit.pct > 0.0 ? 1.0 : -1.0, most = fabs(g->limit.pct);
     g->change = tm_diff_pct(g->a.mean, g->b.mean);
     g->noise = 0.0;
-    /* Of few steps the deviations, too, may be small by chance. */
-    double fewest = (double)(g->a.n < g->b.n ? g->a.n : g->b.n);
     if (g->of_steps)
-        g->noise = 300.0 * (1.0 + 1.0 / fewest) / g->a.mean *
-                   hypot(g->b.error, g->b.mean / g->a.mean * g->a.error);
+        g->noise = tm_level_noise(&g->a, &g->b);
     if (sign * g->change > most && sign * g->change > g->noise)
         return TM_GATE_FAIL;
     if (sign * g->change <= most && g->noise <= most)
@@ -245,7 +285,7 @@ static tm_status set_row(const gate *g, const char *verdict, const char *why, tm
         return tm_fail_memory(err);
     snprintf(name, sizeof name, "%s.%s", names[g->limit.name].table, names[g->limit.name].column);
     for (int side = 0; side < 2; side++) {
-        const level *l = side ? &g->b : &g->a;
+        const tm_level *l = side ? &g->b : &g->a;
         if (l->n >= (g->of_steps ? TM_GATE_STEPS_MIN : 1))
             tm_cell_set_real(&row[G_A + side], l->mean);
         if (g->of_steps)
@@ -267,10 +307,10 @@ tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits
         gate g = {.limit = limits[i], .change = (double)NAN, .noise = (double)NAN};
         char why[TM_GATE_WHY_MAX] = "";
         g.of_steps = is_of_steps(sides[0], g.limit.name);
-        TM_TRY(measure(sides[0], g.limit.name, &g.a, err));
-        TM_TRY(measure(sides[1], g.limit.name, &g.b, err));
+        TM_TRY(tm_level_measure(sides[0], g.limit.name, &g.a, err));
+        TM_TRY(tm_level_measure(sides[1], g.limit.name, &g.b, err));
         for (int side = 0; side < 2; side++)
-            g.ranks[side] = ranks_of(sides[side]);
+            g.ranks[side] = tm_level_ranks(sides[side]);
         const char *verdict = judge(&g, why, sizeof why);
         TM_TRY(set_row(&g, verdict, why, out, err));
     }

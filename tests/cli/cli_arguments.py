@@ -76,6 +76,8 @@ WRONG = [
     (['diff', 'a.h5'], 'tmerge diff needs two stores; see --help'),
     (['diff', 'a.h5', 'b.h5', 'c.h5'], 'tmerge diff needs two stores; see --help'),
     (['diff', 'a.h5', 'b.h5', '--json', '--csv'], '--json and --csv exclude each other'),
+    (['trend', 'a.h5'], 'tmerge trend needs two stores or more; see --help'),
+    (['trend', 'a.h5', 'b.h5', '--json', '--csv'], '--json and --csv exclude each other'),
     (['query'], 'tmerge query needs a store and a statement, in quotes; see --help'),
     (['query', 'a.h5', 'SELECT', '1'],
      'tmerge query needs a store and a statement, in quotes; see --help'),
@@ -84,7 +86,7 @@ WRONG = [
     (['gate', 'a.h5', 'b.h5'], 'tmerge gate needs a limit, such as --max step=+2%'),
     (['gate', 'a.h5', 'b.h5', '--max', 'step=2%'],
      "'step=2%' is no limit such as step=+2%: a figure (step, compute, comm, exposed, idle, wait, "
-     'input, utilization or memory), = and by how much of itself it may change'),
+     'input, utilization, memory, samples or tokens), = and by how much of itself it may change'),
     (['diff', 'a.h5', 'b.h5', '--top', '1,3'], "--top takes one number, not '1,3'"),
     (['diff', 'a.h5', 'b.h5', '--color=no'], "--color takes auto, always or never, not 'no'"),
     (['diff', 'a.h5', 'b.h5', '--rank=1'],
@@ -261,6 +263,7 @@ def test_list_names_every_table_and_doc_defines_every_column():
     shown = tmerge('show', 'tmerge.h5', '--csv', *stored).expect(0).out
     shown += tmerge('diff', 'tmerge.h5', 'tmerge.h5', '--csv').expect(0).out
     shown += tmerge('gate', 'tmerge.h5', 'tmerge.h5', '--max=step=+2%', '--csv').expect(7).out
+    shown += tmerge('trend', 'tmerge.h5', 'tmerge.h5', '--csv').expect(0).out
     shown += tmerge('query', 'tmerge.h5', 'SELECT * FROM events', '--csv').expect(0).out
     doc = tmerge('list', '--doc').expect(0).out
     for table in doc.split('\n\n'):

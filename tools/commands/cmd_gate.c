@@ -11,7 +11,7 @@
 static const tm_option options[] = {
     {"max", 0, "LIMIT",
      "FIGURE=+X%: how much higher it may be, -X%: lower; step, compute, comm, exposed, idle, wait, "
-     "input, utilization or memory; may be given several times"},
+     "input, utilization, memory, samples or tokens (a second); may be given several times"},
     {"json", 0, NULL, "one JSON document with the rows of the table diff.gate"},
     {"csv", 0, NULL, "the same as comma-separated values"},
 };

@@ -1,0 +1,73 @@
+"""What tmerge trend says of several runs of a job, with steps whose lengths are known."""
+import json
+
+from common import contains, equal, event, kernel, lacks, main, merged, put, tmerge, trace
+
+
+def made(name, lengths, *more, ranks=1):
+    """A store of ranks whose steps take so many us, each with 40 us of computation."""
+    paths = []
+    for rank in range(ranks):
+        at, events = 0, []
+        for i, length in enumerate(lengths):
+            events += [event(f'ProfilerStep#{i}', 'user_annotation', at, length),
+                       kernel('gemm', at + 10, 40)]
+            at += length
+        paths.append(put(f'{name}/rank{rank}.json', trace(events, rank)))
+    merged(*paths, '-o', f'{name}.h5', *more)
+    return f'{name}.h5'
+
+
+def trend(*stores):
+    done = tmerge('trend', *stores, '--json').expect(0)
+    rows = json.loads(done.out)['tables']['diff.trend']['rows']
+    return {(row['figure'], row['place']): row for row in rows}
+
+
+def test_changes_are_those_of_the_steps_and_held_against_chance():
+    held = '--samples-per-step=5'
+    stores = [made('a', [100] * 6, held), made('b', [103] * 6, held), made('c', [100] * 6, held),
+              made('uneven', [95, 111] * 3, held)]
+    found = trend(*stores)
+    step, rate = 'overview.step.step_ns', 'overview.job.samples_per_s'
+    equal([found[step, place]['store'] for place in (1, 2, 3, 4)], stores)
+    # The tenth of the steps at either end is left out: (95 + 95 + 111 + 111) / 4 = 103.
+    equal([found[step, place]['value'] for place in (1, 2, 3, 4)], [1e5, 103e3, 1e5, 103e3])
+    equal([found[step, place]['verdict'] for place in (1, 2, 3, 4)],
+          [None, 'higher', 'lower', 'unclear'])
+    equal([found[step, place]['first_verdict'] for place in (2, 3, 4)],
+          ['higher', 'same', 'unclear'])
+    equal(round(found[step, 2]['change_pct'], 9), 3.0)
+    # Six steps 8 us off their mean: sqrt(6 x 64 / 5) x sqrt(6) / 4 = 5.3666, of 100 with the factor
+    # 3 (1 + 1 / 6) 18.783 %.
+    equal(round(found[step, 4]['noise_pct'], 3), 18.783)
+    # 5 samples in 100 us are 50,000 a second, in 103 us 48,543.7: 2.913 % fewer.
+    equal((found[rate, 1]['value'], round(found[rate, 2]['value'], 1)), (50000.0, 48543.7))
+    equal((round(found[rate, 2]['change_pct'], 3), found[rate, 2]['verdict']), (-2.913, 'lower'))
+    equal(found['overlap.step.compute_ns', 2]['verdict'], 'same')
+
+
+def test_what_cannot_be_compared_is_said():
+    stores = [made('a', [100] * 6), made('few', [100] * 3), made('two', [100] * 6, ranks=2)]
+    found = trend(*stores)
+    step = 'overview.step.step_ns'
+    equal([(found[step, i]['value'], found[step, i]['verdict']) for i in (2, 3)],
+          [(None, 'too few steps'), (100000.0, 'other ranks')])
+    equal(('overview.job.samples_per_s', 1) in found, False)
+    text = tmerge('trend', *stores).expect(0).out
+    contains(text, 'since the one before:  too few steps\n')
+    lacks(text, 'nan')
+    equal(tmerge('trend', *stores, n=2).expect(0).out, text)
+    tmerge('trend', 'a.h5', 'missing.h5').expect(3)
+
+
+def test_a_gate_may_have_a_limit_on_throughput():
+    before, after = (made(name, [length] * 6, '--tokens-per-step=7')
+                     for name, length in (('a', 100), ('b', 103)))
+    tmerge('gate', before, after, '--max=tokens=-2%').expect(6)  # 2.9 % fewer
+    tmerge('gate', before, after, '--max=tokens=-4%').expect(0)
+    tmerge('gate', before, after, '--max=samples=-4%').expect(7)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,120 @@
+/* tmerge trend: figures of several jobs, one after the other. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "console.h"
+#include "sides.h"
+#include "table/shown.h"
+#include "tmerge/analysis.h"
+#include "tmerge/trend.h"
+
+static const tm_option options[] = {
+    {"json", 0, NULL, "one JSON document with the rows of the table diff.trend"},
+    {"csv", 0, NULL, "the same as comma-separated values"},
+};
+
+static void print_value(const tm_table *rows, size_t i) {
+    char text[64] = "-";
+    const tm_cell *value = tm_table_cell(rows, i, "value"), *unit = tm_table_cell(rows, i, "unit");
+    const char *word = unit->null ? "" : unit->value.text;
+    if (!value->null && strcmp(word, "ns") == 0)
+        tm_shown_duration((int64_t)value->value.r, text, sizeof text);
+    else if (!value->null && strcmp(word, "B") == 0)
+        snprintf(text, sizeof text, "%.3f GiB", value->value.r / 1073741824.0);
+    else if (!value->null)
+        snprintf(text, sizeof text, "%.*f%s%s", value->value.r < 1000.0, value->value.r,
+                 *word ? " " : "", word);
+    printf("  %12s", text);
+}
+
+/* "+2.1 % higher": since the one before, and since the first. */
+static void print_change(const tm_cell *change, const tm_cell *noise, const tm_cell *verdict) {
+    char text[96] = "-", chance[32] = "";
+    if (!noise->null)
+        snprintf(chance, sizeof chance, " (chance %.1f %%)", noise->value.r);
+    if (!change->null)
+        snprintf(text, sizeof text, "%+.1f %%%s %s", change->value.r, chance,
+                 verdict->null ? "" : verdict->value.text);
+    else if (!verdict->null)
+        snprintf(text, sizeof text, "%s", verdict->value.text);
+    printf("  %s", text);
+}
+
+static void print_text(const tm_table *rows) {
+    const char *last = "";
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const char *figure = tm_table_cell(rows, i, "figure")->value.text;
+        if (strcmp(figure, last) != 0)
+            printf("%s%s\n", i > 0 ? "\n" : "", figure);
+        last = figure;
+        print_value(rows, i);
+        printf("  %s\n", tm_table_cell(rows, i, "store")->value.text);
+        if (tm_table_cell(rows, i, "place")->value.i == 1)
+            continue;
+        printf("    since the one before:");
+        print_change(tm_table_cell(rows, i, "change_pct"), tm_table_cell(rows, i, "noise_pct"),
+                     tm_table_cell(rows, i, "verdict"));
+        puts("");
+        if (tm_table_cell(rows, i, "place")->value.i == 2)
+            continue;
+        printf("    since the first:     ");
+        print_change(tm_table_cell(rows, i, "first_change_pct"),
+                     tm_table_cell(rows, i, "first_noise_pct"),
+                     tm_table_cell(rows, i, "first_verdict"));
+        puts("");
+    }
+}
+
+/* One store after the other: only their figures are kept. */
+static tm_status add_store(tm_trend *trend, const char *path, tm_error *err) {
+    tm_tables tables;
+    TM_TRY(tm_analysis_tables(&tables, err));
+    tm_status status = tm_side_read(path, &tables, err);
+    if (status == TM_OK)
+        status = tm_trend_add(trend, path, &tables, err);
+    tm_tables_destroy(&tables);
+    return status;
+}
+
+static tm_status print_trend(const tm_arguments *arguments, const tm_trend *trend, tm_error *err) {
+    static const tm_table_def *const defs[] = {&tm_trend_def};
+    bool json = tm_argument(arguments, "json");
+    tm_tables found;
+    TM_TRY(tm_tables_create(defs, 1, &found, err));
+    tm_status status = tm_trend_tell(trend, &found.tables[0], err);
+    if (status == TM_OK && tm_console_speaks()) {
+        if (json || tm_argument(arguments, "csv"))
+            status = tm_sides_print(&found, json, err);
+        else
+            print_text(&found.tables[0]);
+    }
+    tm_tables_destroy(&found);
+    return status;
+}
+
+static tm_status trend_run(const tm_arguments *arguments, tm_error *err) {
+    if (arguments->n_operands < 2)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "tmerge trend needs two stores or more; see --help");
+    if (tm_argument(arguments, "json") && tm_argument(arguments, "csv"))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
+    tm_trend *trend = tm_trend_create();
+    tm_status status = trend ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < arguments->n_operands && status == TM_OK; i++)
+        status = add_store(trend, arguments->operands[i], err);
+    if (status == TM_OK)
+        status = print_trend(arguments, trend, err);
+    tm_trend_destroy(trend);
+    return status;
+}
+
+const tm_command tm_command_trend = {
+    .name = "trend",
+    .usage = "STORE STORE... [--json | --csv]",
+    .summary = "Says how the figures of several jobs changed, and which change is beyond chance",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = trend_run,
+};
