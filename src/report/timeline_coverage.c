@@ -22,14 +22,22 @@ static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
 
 void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
     const tm_interval *v = set->data;
+    size_t i = 0;
+    int64_t edge = 0; /* where bucket i ends, once there is one: it may hold what comes next, too */
     for (size_t k = 0; k < set->n; k++) {
         int64_t begin = v[k].begin_ns - buckets->begin_ns, end = v[k].end_ns - buckets->begin_ns;
         begin = begin > 0 ? begin : 0;
         end = end < buckets->duration_ns ? end : buckets->duration_ns;
-        for (size_t i = begin < end ? bucket_of(buckets, begin) : 0; begin < end; i++) {
-            int64_t edge = tm_bucket_begin(buckets, i + 1), to = end < edge ? end : edge;
+        if (begin >= edge && begin < end) {
+            i = bucket_of(buckets, begin);
+            edge = tm_bucket_begin(buckets, i + 1);
+        }
+        while (begin < end) {
+            int64_t to = end < edge ? end : edge;
             sums[i] += to - begin;
             begin = to;
+            if (begin < end)
+                edge = tm_bucket_begin(buckets, ++i + 1);
         }
     }
 }

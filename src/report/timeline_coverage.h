@@ -16,7 +16,8 @@ typedef struct tm_buckets {
 /** Begin [ns] of bucket @p i, from the job's begin. */
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 
-/** Adds to @p sums, [buckets->n], the length [ns] of a set in each bucket. */
+/** Adds to @p sums, [buckets->n], the length [ns] of a set in each bucket.
+ * @param set  ascending, its members apart */
 void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums);
 
 /** Appends the lanes' shares of the buckets, kind by kind, a byte each: the share times 255,

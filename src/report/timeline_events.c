@@ -91,6 +91,7 @@ static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track
 /* Gathers the rows of a track that are chosen and, of a stream, of one of its two kinds. */
 static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_card *card,
                    const tm_track *track, tm_shown_track shown) {
+    tm_plan_walk walk = {w->plan, card, 0};
     w->rows.n = w->begins.n = 0;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         tm_shown as = tm_shown_as(timeline, track, row);
@@ -99,7 +100,7 @@ static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_car
             (shown != TM_TRACK_THREAD && annotates != (shown == TM_TRACK_ANNOTATIONS)))
             continue;
         int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
-        if (tm_plan_has(w->plan, card, as, begin, timeline->duration_ns[row]) &&
+        if (tm_plan_has(&walk, as, begin, timeline->duration_ns[row]) &&
             (!tm_vec_append(&w->rows, &row, 1) || !tm_vec_append(&w->begins, &begin, 1)))
             return false;
     }

@@ -56,6 +56,13 @@ static size_t part_behind(const tm_plan_part *parts, size_t n, int64_t begin_ns)
     return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
+/* The same, of an event that begins no earlier than the one for which @p i was found. */
+static size_t part_behind_next(const tm_plan_part *parts, size_t n, size_t i, int64_t begin_ns) {
+    while (i < n && parts[i].end_ns <= begin_ns)
+        i++;
+    return i;
+}
+
 static tm_plan_part *part_at(const tm_plan *plan, const tm_card *card, int64_t begin_ns) {
     tm_plan_part *parts = parts_of(plan, card);
     size_t i = part_behind(parts, card->n_parts, begin_ns);
@@ -97,20 +104,22 @@ static bool add_spans(tm_plan *plan, const tm_timeline *timeline) {
 }
 
 static void count_events(const tm_plan *plan, const tm_timeline *timeline, tm_card *card) {
+    tm_plan_part *parts = parts_of(plan, card);
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
+        size_t at = 0;
         for (size_t row = track->first; row < track->first + track->count; row++) {
             tm_shown shown = tm_shown_as(timeline, track, row);
             if (shown == TM_SHOWN_NOT)
                 continue;
             int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
-            tm_plan_part *part = part_at(plan, card, begin);
             bool gpu = shown == TM_SHOWN_GPU;
             card->n_gpu += gpu;
             card->n_host += !gpu;
-            if (part) {
-                part->n_gpu += gpu;
-                part->n_host += !gpu;
+            at = part_behind_next(parts, card->n_parts, at, begin);
+            if (at < card->n_parts && parts[at].begin_ns <= begin) {
+                parts[at].n_gpu += gpu;
+                parts[at].n_host += !gpu;
             }
         }
     }
@@ -282,14 +291,14 @@ tm_status tm_plan_choose(tm_plan *plan, const tm_plan_wishes *wishes, tm_error *
     return TM_OK;
 }
 
-bool tm_plan_has(const tm_plan *plan, const tm_card *card, tm_shown shown, int64_t begin_ns,
-                 int64_t duration_ns) {
-    if (plan->all)
+bool tm_plan_has(tm_plan_walk *walk, tm_shown shown, int64_t begin_ns, int64_t duration_ns) {
+    if (walk->plan->all)
         return true;
-    const tm_plan_part *parts = parts_of(plan, card);
+    const tm_plan_part *parts = parts_of(walk->plan, walk->card);
+    size_t n = walk->card->n_parts;
     int64_t end = begin_ns + (duration_ns > 0 ? duration_ns : 1);
-    size_t i = part_behind(parts, card->n_parts, begin_ns);
-    for (; i < card->n_parts && parts[i].begin_ns < end; i++)
+    walk->part = part_behind_next(parts, n, walk->part, begin_ns);
+    for (size_t i = walk->part; i < n && parts[i].begin_ns < end; i++)
         if (shown == TM_SHOWN_GPU ? parts[i].gpu : parts[i].host)
             return true;
     return false;

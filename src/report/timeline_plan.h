@@ -90,9 +90,16 @@ typedef struct tm_plan_wishes {
  */
 tm_status tm_plan_choose(tm_plan *plan, const tm_plan_wishes *wishes, tm_error *err) TM_MUST_CHECK;
 
-/** Whether an event of a rank was chosen: any of it lies in a chosen part.
+/** A track's events on their way through the parts of their rank. */
+typedef struct tm_plan_walk {
+    const tm_plan *plan;
+    const tm_card *card;
+    size_t part; /* the first that may end behind the next event's begin */
+} tm_plan_walk;
+
+/** Whether the next event, which begins no earlier than the one before, was chosen: any of it lies
+ * in a chosen part.
  * @param begin_ns  on the job's clock, since the epoch */
-bool tm_plan_has(const tm_plan *plan, const tm_card *card, tm_shown shown, int64_t begin_ns,
-                 int64_t duration_ns);
+bool tm_plan_has(tm_plan_walk *walk, tm_shown shown, int64_t begin_ns, int64_t duration_ns);
 
 #endif
