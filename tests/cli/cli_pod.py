@@ -3,7 +3,7 @@ independent program mapped of them, and made jobs of which all is known."""
 import json
 import os
 
-from common import BASE_NS, SHARED, Skip, contains, equal, holds, main, put, rows, tmerge
+from common import BASE_NS, SHARED, Skip, contains, equal, holds, main, put, rows, synth, tmerge
 from xspace import Plane, space
 
 TRACES = os.path.join(SHARED, 'traces', 'xplane')
@@ -88,6 +88,27 @@ def test_a_program_that_copies_to_its_host_is_not_bound_by_input():
     barrier = next(row for row in rows('r.h5', 'pod.collective') if row['kind'] == 'barrier')
     ps = sum(core['barrier_ps'] for run in of['collectives'] for core in run['per_core'].values())
     holds(abs(barrier['total_ns'] - ps / 1000) < ps / 1000 * 1e-4, f'{barrier}, not {ps} ps')
+
+
+# A generated job ------------------------------------------------------------------------------------
+
+def test_waiting_for_input_is_the_idle_time_of_a_slow_loader():
+    """Of a generated job of GPUs with collectives: a batch takes as long as half of what the step
+    computes, 4 layers of 400 us forward and 800 backward, and 60 to 140 us beside."""
+    synth('made', ranks=8, ranks_per_host=4, steps=3, layers=4, jitter=0, format='xplane',
+          fault='slow-loader')
+    tmerge('made', '-o', 's.h5').expect(0)
+    stall = {(row['rank'], row['step']): row['stall_ns'] for row in rows('s.h5', 'input.step')}
+    found = steps('s.h5')
+    equal({(row['rank'], row['step']): row['input_wait_ns'] for row in found}, stall, 'waits')
+    holds(len(stall) == 24 and all(2_400_000 <= ns < 2_600_000 for ns in stall.values()), stall)
+    busy = {(row['rank'], row['step']): row for row in rows('s.h5', 'overlap.step')}
+    for row in found:
+        of = busy[row['rank'], row['step']]
+        equal(row['compute_16_ns'] + row['compute_32_ns'] + row['compute_untyped_ns'],
+              of['compute_ns'])
+        beside = of['exposed_comm_ns'] - row['collectives_ns']  # a set counts before a collective
+        holds(0 <= beside <= row['device_to_device_ns'], (row, of))
 
 
 # A made job of two hosts with four cores each -------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
+#include "analysis/shared/call_kinds.h"
 #include "base/intervals.h"
 
 static const char *const words[TM_XLA_N_PARTS] = {
@@ -95,9 +96,9 @@ static int part_of_device(sorter *s, uint32_t row) {
     }
 }
 
-static int part_of_call(const char *name) {
+static int part_of_call(const char *name, bool waits) {
     static const char *const compile[] = {"::Compile", "backend_compile", "XlaCompile", NULL};
-    if (strncmp(name, "IteratorGetNext", 15) == 0)
+    if (waits || strncmp(name, "IteratorGetNext", 15) == 0)
         return TM_XLA_INPUT_WAIT;
     if (strcmp(name, "ExecutorState::Process") == 0)
         return TM_XLA_LAUNCH;
@@ -115,8 +116,11 @@ static int part_of_host(sorter *s, uint32_t row) {
     if ((category != TM_CAT_CPU_OP && category != TM_CAT_USER_ANNOTATION) ||
         tm_timeline_is_step(timeline, row))
         return TM_XLA_OTHER;
-    if (s->host[name] == 0)
-        s->host[name] = (uint8_t)(1 + part_of_call(tm_names_text(s->view->names, name).bytes));
+    if (s->host[name] == 0) {
+        bool waits = tm_call_kinds_at(s->view->call_kinds, name) == TM_CALL_KIND_INPUT;
+        const char *text = tm_names_text(s->view->names, name).bytes;
+        s->host[name] = (uint8_t)(1 + part_of_call(text, waits));
+    }
     int part = s->host[name] - 1;
     return part == TM_XLA_OTHER && category == TM_CAT_CPU_OP ? TM_XLA_HOST : part;
 }
