@@ -199,3 +199,28 @@ test("an event says what its kernel took elsewhere, and leads there", async () =
   quiet(noted);
   await close();
 });
+
+test("what is found is a list to step through, with sums by kind, by keys alone, and the address keeps it", async () => {
+  const { page, noted, close } = await timeline(jobs.stairs);
+  await press(page, "/");
+  await page.keyboard.type("/^ge/ kind:compute rank:4-17 dur>500us");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  // ranks 10 to 17 take 550 to 900 us: 8 of them, 5.8 ms
+  assert.match(await details(page), /8 found, in order of time.*compute8.*5\.80\sms.*725\.0\sµs.*900\.0\sµs/);
+  const listed = await page.$$eval(".tl-results button", (all) => all.map((button) => button.textContent));
+  assert.deepEqual(listed.map((each) => Number(/^rank (\d+), /.exec(each)[1])), [10, 11, 12, 13, 14, 15, 16, 17]);
+  await page.click(".tl-results li:nth-child(3) button");
+  assert.match(await page.textContent('.tl-results [aria-current="true"]'), /^rank 12, 650/);
+  assert.match(await page.textContent(".tl-find output"), /^3 of 8 found/);
+  const { find, list, rank } = await params(page);
+  assert.deepEqual([find, list, rank], ["/^ge/ kind:compute rank:4-17 dur>500us", "1", "12"]);
+  await page.reload();
+  await page.waitForSelector('body[data-timeline="complete"]');
+  await params(page);
+  assert.equal(await page.$$eval(".tl-results button", (all) => all.length), 8);
+  await page.fill(".tl-find input", "/(/");
+  assert.match(await page.textContent(".tl-find output"), /^Not understood: not a regular expression/);
+  quiet(noted);
+  await close();
+});

@@ -20,7 +20,7 @@ const { OperationIndex, clocksArePoor } = await moduleOf("timeline/operations.ts
 const { Scale } = await moduleOf("timeline/scale.ts");
 const { labelled } = await moduleOf("timeline/paint_head.ts");
 const { Path } = await moduleOf("timeline/path.ts");
-const { shortName, find } = await moduleOf("timeline/names.ts");
+const { shortName, find, queryOf } = await moduleOf("timeline/names.ts");
 const { missingParts, detailedParts, sumsOf } = await moduleOf("timeline/sums.ts");
 const { Lanes } = await moduleOf("timeline/lanes.ts");
 
@@ -455,6 +455,17 @@ test("ranks in an address are ranges, and what is none fits nothing", () => {
   assert.equal(writeRanges([3, 0, 1, 2, 9]), "0-3,9");
   const fits = (text) => [0, 3, 4, 9].filter(parseRanges(text));
   assert.deepEqual(["0-3,9", "4", "", "a", "0-", "3-3,,9"].map(fits), [[0, 3, 9], [4], [], [], [], []]);
+});
+
+test("a search takes patterns, kinds, ranks and durations, and says what it cannot understand", () => {
+  const events = eventsOf([[0, 5000, COMPUTE], [10, 900, COMPUTE], [20, 2000, TRANSFER], [30, 1000, COPIES], [40, 5000, COMPUTE]]);
+  events.name.set([0, 1, 2, 3, 0]);
+  events.tracks = [[0, 3, 0], [3, 2, 1]].map(([first, n, at]) => ({ kind: 0, at, first, n }));
+  const found = (text) => [...find(text, ["Gemm_a", "gemm_b", "ncclReduce", "Memcpy (HtoD)"], events, [{ rank: 2 }, { rank: 5 }]).rows];
+  const table = { "gemm": [0, 1, 4], "/^gemm_[ab]$/": [0, 1, 4], "/^G.*a$/ rank:5": [4], "kind:kernel": [0, 1, 2, 4], "kind:copy": [3], "rank:0-4": [0, 1, 2], "rank:5 kind:compute": [4],
+    "dur>1us": [0, 2, 4], "dur<1us": [1], "gemm dur>0.9us dur<1ms": [0, 4], "memcpy (htod)": [3], "nothing": [] };
+  for (const [text, rows] of Object.entries(table)) assert.deepEqual(found(text), rows, text);
+  assert.deepEqual(["/(/", "kind:nothing", "rank:x"].map((text) => [typeof queryOf(text), find(text, ["x"], events).count]), [["string", 0], ["string", 0], ["string", 0]]);
 });
 
 test("the same kernel elsewhere: in order on its rank, at the same place of the step on others", () => {

@@ -88,6 +88,8 @@ export interface ChartState {
   selected: Target;
   hovered: Target;
   found: Found | null;
+  /** Whether what was found is listed. */
+  listed: boolean;
   mark: Span | null;
   /** Places of the ranks that are marked; null: all of them. */
   marked: ReadonlySet<number> | null;
@@ -464,7 +466,7 @@ export class Chart {
   }
 
   #options(labels: number): Parameters<typeof paintEvents>[4] {
-    return { found: this.state.found?.names ?? null, label: (name, gpu) => this.labels.of(name, gpu), labels };
+    return { found: this.state.found?.fits ?? null, label: (name, gpu) => this.labels.of(name, gpu), labels };
   }
 
   #rank(canvas: Canvas, row: RankRow, offset: number): void {

@@ -48,6 +48,7 @@ export class Controller {
       selected: NOWHERE,
       hovered: NOWHERE,
       found: null,
+      listed: false,
       mark: null,
       marked: null,
       tab: "ranks",
@@ -307,11 +308,25 @@ export class Controller {
 
   search(text: string): void {
     const { lanes, job } = this.data;
-    this.state.found = lanes ? find(text, job.names, lanes.events) : null;
+    this.state.found = lanes ? find(text, job.names, lanes.events, job.ranks) : null;
     this.#foundAt = -1;
     this.listener.selected();
     this.listener.moved();
     this.draw();
+  }
+
+  setListed(listed: boolean): void {
+    this.state.listed = listed;
+    this.listener.selected();
+    this.listener.moved();
+  }
+
+  /** Goes to one of what was found. */
+  selectFound(place: number): void {
+    const row = this.state.found?.rows[place];
+    if (row === undefined) return;
+    this.#foundAt = place;
+    this.selectEvent(row);
   }
 
   /** Selects an operation with its last member, or with that of a rank. */

@@ -22,6 +22,7 @@ import type { Placed } from "./path";
 import { doubt } from "./operations";
 import type { Controller } from "./controller";
 import { areaPart, areaTabs } from "./area_panel";
+import { foundList } from "./found_list";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
@@ -439,7 +440,7 @@ export function writeDetails(box: HTMLElement, controller: Controller, worst: Re
               ? aboutMap()
               : nothing();
   const held = box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["value"] : undefined;
-  fill(box, words.element);
+  fill(box, words.element, foundList(controller));
   if (held !== undefined) box.querySelector<HTMLElement>(`[data-value="${held}"]`)?.focus();
   return words.spoken;
 }

@@ -101,6 +101,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     path: state.path && !piece ? "1" : null,
     piece: piece ? addressOf(piece.piece) : null,
     find: state.found ? state.found.text : null,
+    list: state.found && state.listed ? "1" : null,
   };
 }
 
@@ -119,6 +120,7 @@ export function applyFirst(controller: Controller, params: Params): void {
   const chosen = parseRanges(params.get("lanes") ?? ""),
     marked = new Set([...ranks.keys()].filter((at) => chosen(ranks[at]!.rank)));
   state.marked = state.mark && marked.size > 0 ? marked : null;
+  state.listed = params.has("list");
   state.tab = AREA_TABS.find(([tab]) => tab === params.get("sums"))?.[0] ?? "ranks";
   state.path = data.path.list.length > 0 && (params.has("path") || params.has("piece"));
   chart.arrange();

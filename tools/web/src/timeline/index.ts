@@ -53,7 +53,17 @@ class Page implements Listener {
   );
   readonly find = h("input", {
     attr: { type: "search", placeholder: "Find kernels, e.g. flash", "aria-label": "Find in names", spellcheck: false },
+    title: "A text or /pattern/ in names; rank:0-7, kind:kernel, dur>1ms, dur<20us",
   });
+  readonly list = h(
+    "button",
+    {
+      attr: { type: "button", hidden: true, "aria-pressed": "false" },
+      title: "What was found, one by one, with sums by kind",
+      on: { click: () => this.controller.setListed(!this.controller.state.listed) },
+    },
+    "List",
+  );
   readonly count = h("output", { attr: { "aria-live": "polite" } });
   readonly hover = h("span", { class: "tl-hover" });
   readonly leftOut = h("span", { class: "tl-left-out" });
@@ -139,7 +149,7 @@ class Page implements Listener {
       "div",
       { class: "tl-head" },
       h("h1", { attr: { tabindex: -1 } }, "Timeline"),
-      h("div", { class: "tl-find" }, this.find, this.count),
+      h("div", { class: "tl-find tl-tools" }, this.find, this.count, this.list),
       h(
         "div",
         { class: "tl-tools", attr: { role: "group", "aria-label": "Window" } },
@@ -262,9 +272,13 @@ class Page implements Listener {
     const { found } = this.controller.state,
       at = this.controller.foundAt,
       whole = this.loaded.data.job.complete;
-    this.count.textContent = found
-      ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found)}`
-      : "";
+    this.list.hidden = !found || found.count === 0;
+    this.list.setAttribute("aria-pressed", String(this.controller.state.listed));
+    this.count.textContent = found?.wrong
+      ? `Not understood: ${found.wrong}`
+      : found
+        ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found)}`
+        : "";
   }
 
   moved(): void {

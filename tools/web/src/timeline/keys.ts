@@ -127,7 +127,7 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["c", "show or hide the critical path, which decides when each step ends; of an opened rank it lies over its threads"],
   ["k j", "previous and next piece of the critical path (Shift: on another rank)"],
   ["n p", "next and previous step"],
-  ["/", "find; Enter and Shift+Enter: next and previous; Esc: clear"],
+  ["/", "find a text or /pattern/ in names, with rank:0-7, kind:kernel, dur>1ms; Enter and Shift+Enter: next and previous; Esc: clear"],
   ["m", "mark what is in view, or the selection: its sums, kernels, operators (Shift: of the rank alone, or one more)"],
   ["o", "open or close the rank: its streams and host threads"],
   ["Enter", "select what is under the pointer, or go to the details"],

@@ -1,5 +1,6 @@
 /** Names as they are shown and searched. */
 import { visible } from "../dom";
+import { parseRanges } from "./area";
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, type Events } from "./model";
 
 /** What of a kernel's name tells it: without its arguments, its return type and its namespaces. */
@@ -71,27 +72,109 @@ function groupsOf(rows: readonly number[], events: Events): FoundGroup[] {
   return groups;
 }
 
+/** What a search looks for: a text or /pattern/ in names, and conditions. */
+export interface Query {
+  readonly name: (name: string) => boolean;
+  readonly rank: (rank: number) => boolean;
+  readonly kinds: readonly number[] | null;
+  /** Of the duration [ns]. */
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Words for kinds in a search. */
+export const KINDS_SOUGHT: Readonly<Record<string, readonly number[]>> = {
+  kernel: [COMPUTE, TRANSFER, UNMATCHED],
+  compute: [COMPUTE],
+  communication: [TRANSFER, UNMATCHED],
+  copy: [COPIES],
+  annotation: [GPU_ANNOTATION, ANNOTATION],
+  operator: [OPERATOR],
+  python: [PYTHON],
+  call: [CALL],
+};
+
+const UNITS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
+
+/* A text is found wherever it stands, without case; between slashes it is a regular expression. */
+function nameTest(text: string): ((name: string) => boolean) | null {
+  const pattern = /^\/(.+)\/$/.exec(text);
+  if (!pattern) return (name) => name.toLowerCase().includes(text.toLowerCase());
+  try {
+    const expression = new RegExp(pattern[1]!, "i");
+    return (name) => expression.test(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Takes a search apart: null for none, and for what cannot be understood what is wrong. */
+export function queryOf(text: string): Query | string | null {
+  let rank: Query["rank"] = () => true,
+    kinds: Query["kinds"] = null,
+    least = 0,
+    most = Infinity;
+  const words: string[] = [];
+  for (const word of text.trim().split(/\s+/)) {
+    const condition = /^(rank|kind):(.+)$/i.exec(word),
+      duration = /^dur([<>])([\d.]+)(ns|us|µs|ms|s)$/i.exec(word);
+    if (condition?.[1]!.toLowerCase() === "rank") {
+      if (!/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(condition[2]!)) return "ranks are numbers: rank:3 or rank:0-7,12";
+      rank = parseRanges(condition[2]!);
+    } else if (condition) {
+      kinds = KINDS_SOUGHT[condition[2]!.toLowerCase()] ?? null;
+      if (!kinds) return `kinds are ${Object.keys(KINDS_SOUGHT).join(", ")}`;
+    } else if (duration) {
+      const limit = Number(duration[2]) * UNITS[duration[3]!.toLowerCase()]!;
+      if (duration[1] === ">") least = limit;
+      else most = limit;
+    } else if (word !== "") words.push(word);
+  }
+  const name = nameTest(words.join(" "));
+  if (!name) return "not a regular expression";
+  return text.trim() === "" ? null : { name, rank, kinds, least, most };
+}
+
 /** What a search found. */
 export interface Found {
   readonly text: string;
-  /** By name: 1 where it fits. */
-  readonly names: Uint8Array;
+  /** By event: 1 where it fits. */
+  readonly fits: Uint8Array;
   readonly count: number;
   /** What of it ran where. */
   readonly groups: readonly FoundGroup[];
   /** Events in order of begin. */
   readonly rows: Uint32Array;
+  /** What is wrong with the search; null: nothing. */
+  readonly wrong: string | null;
 }
 
-/** Looks for a text in the names of all events, without case; null for no text. */
-export function find(text: string, names: readonly string[], events: Events): Found | null {
-  const wanted = text.trim().toLowerCase();
-  if (!wanted) return null;
-  const fits = new Uint8Array(names.length);
-  names.forEach((name, i) => (fits[i] = name.toLowerCase().includes(wanted) ? 1 : 0));
-  const rows: number[] = [];
-  for (let row = 0; row < events.n; row++) if (fits[events.name[row]!] === 1) rows.push(row);
+/** Looks for events; null where nothing is looked for. Without ranks, of any rank. */
+export function find(
+  text: string,
+  names: readonly string[],
+  events: Events,
+  ranks: readonly { readonly rank: number }[] = [],
+): Found | null {
+  const query = queryOf(text);
+  if (!query) return null;
+  const fits = new Uint8Array(events.n),
+    wanted = text.includes("/") ? text.trim() : text.trim().toLowerCase();
+  if (typeof query === "string")
+    return { text: wanted, fits, count: 0, groups: groupsOf([], events), rows: new Uint32Array(0), wrong: query };
+  const named = names.map((name) => query.name(name)),
+    { begin, duration, kind, name } = events,
+    rows: number[] = [];
+  for (const track of events.tracks) {
+    if (!query.rank(ranks[track.at]?.rank ?? track.at)) continue;
+    for (let row = track.first; row < track.first + track.n; row++) {
+      if (!named[name[row]!] || (query.kinds && !query.kinds.includes(kind[row]!))) continue;
+      if ((query.least > 0 && duration[row]! <= query.least) || duration[row]! >= query.most) continue;
+      fits[row] = 1;
+      rows.push(row);
+    }
+  }
   const groups = groupsOf(rows, events);
-  rows.sort((a, b) => events.begin[a]! - events.begin[b]! || a - b);
-  return { text: wanted, names: fits, count: rows.length, groups, rows: Uint32Array.from(rows) };
+  rows.sort((a, b) => begin[a]! - begin[b]! || a - b);
+  return { text: wanted, fits, count: rows.length, groups, rows: Uint32Array.from(rows), wrong: null };
 }

@@ -50,7 +50,7 @@ class Slivers {
 }
 
 export interface EventOptions {
-  /** Names that a search found; the others are dimmed. */
+  /** 1 for events that a search found; the others are dimmed. */
   readonly found: Uint8Array | null;
   /** What is written on an event of this name. */
   readonly label: (name: number, gpu: boolean) => string;
@@ -68,7 +68,7 @@ export function paintEvents(
 ): void {
   const { scale, ratio, theme } = canvas,
     events = list.events;
-  const { begin, duration, kind, comm, wait, name } = events;
+  const { begin, duration, kind, comm, wait } = events;
   const pieces = theme.fills.map(() => new Pieces());
   const slivers: (Slivers | undefined)[] = [];
   const columns = Math.ceil(scale.width * ratio);
@@ -87,7 +87,7 @@ export function paintEvents(
       from = begin[row]!,
       to = from + duration[row]!;
     if (to < scale.span.begin) continue;
-    const bright = !options.found || options.found[name[row]!] === 1;
+    const bright = !options.found || options.found[row] === 1;
     const waited = wait[comm[row]!]!;
     if (kind[row] === TRANSFER && waited >= 0) {
       const last = Math.min(to, from + waited);
@@ -236,7 +236,7 @@ function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readon
     const fits = Math.floor((to - from - 6) / CHARACTER);
     if (fits < 8) continue;
     const text = options.label(events.name[row]!, events.kind[row]! < LANE_KINDS);
-    const bright = !options.found || options.found[events.name[row]!] === 1;
+    const bright = !options.found || options.found[row] === 1;
     ctx.globalAlpha = bright ? 1 : 0.4;
     ctx.fillStyle = theme.onFills[events.kind[row]!]!;
     ctx.fillText(shortened(ctx, text, to - from - 6, fits), from + 3, box.y + box.height / 2 + 0.5);
