@@ -61,9 +61,9 @@ static const rule rules[] = {
      "clamp fill Fill arange ndex gather scatter where mask triu tril distribution rotary rope "
      "Rope OpTensor op_generic SubTensorOp scalePacked add_tensor upsample nterpolat pad "
      "compute_position write_req spin_kernel axpy scal_ cupy_ ^alloc_ _metadata_kernel "
-     "resolve_future bucketize offsets_range",
-     ""},
-    {TM_CLASS_REDUCTION, "reduce Reduce _sum sum_ mean_", ""},
+     "resolve_future bucketize offsets_range ^loop_ ^wrapped_ EigenMetaKernel",
+     "loop_reduce wrapped_reduce TensorReduction"},
+    {TM_CLASS_REDUCTION, "reduce Reduce TensorReduction _sum sum_ mean_", ""},
 };
 enum { N_RULES = sizeof rules / sizeof *rules };
 
