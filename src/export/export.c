@@ -11,9 +11,8 @@
 #include "base/sorted.h"
 
 static const tm_export_format *const formats[] = {
-    &tm_export_perfetto, &tm_export_chrome, &tm_export_csv,
-    &tm_export_archive,  &tm_export_folded, &tm_export_speedscope,
-    &tm_export_sqlite,
+    &tm_export_perfetto, &tm_export_chrome,     &tm_export_csv,    &tm_export_archive,
+    &tm_export_folded,   &tm_export_speedscope, &tm_export_sqlite,
 };
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };

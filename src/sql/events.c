@@ -173,8 +173,8 @@ static bool read_batch(cursor *c, size_t at) {
         n += c->wanted[c->end] ? source->ranks[c->end].n_events : 0;
         c->end++;
     }
-    const tm_store_choice choice = {.ranks = c->wanted,
-                                    .records = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_COPIES};
+    const tm_store_choice choice = {
+        .ranks = c->wanted, .records = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_COPIES};
     return tm_store_read_timelines(source->store, source->names, c->ranks, &choice, source->n_ranks,
                                    &source->failed) == TM_OK;
 }
