@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { listed, merge, open, quiet, show, SOURCE, synth, THEMES, visit, WIDTHS } from "./page.mjs";
+import { closeTo, listed, merge, open, quiet, show, SOURCE, synth, THEMES, visit, WIDTHS } from "./page.mjs";
 
 const TRACES = join(SOURCE, "..", "shared", "traces", "xplane");
 const jobs = {};
 before(() => {
   if (!existsSync(TRACES)) return;
-  for (const name of ["tpu-v6e", "jax-mi300-gemm"]) jobs[name] = merge(name, join(TRACES, name));
+  for (const name of ["tpu-v6e", "jax-mi300-gemm", "gpu-multi-worker"]) jobs[name] = merge(name, join(TRACES, name));
 });
 
 const cells = (page, section) =>
@@ -62,6 +62,49 @@ test("where nothing tells FLOP, no rate is shown and no roof", async (t) => {
   assert.match(text, /The traces tell neither what operations compute and move/);
   assert.doesNotMatch(text, /bound by|What bounds operations|GB\/s/);
   assert.deepEqual((await cells(page, "Operators of the framework")).map((row) => row[0]), ["dot_general", "broadcast_in_dim", "none told"]);
+  quiet(noted);
+  await close();
+});
+
+const sections = (page) => page.$$eval("main h2", (all) => all.map((each) => each.textContent));
+const row = (page, name) => page.$$eval(".stack[role=listitem]", (all, wanted) => {
+  const found = all.find((each) => each.firstChild.textContent === wanted);
+  return [...found.querySelectorAll(".piece")].map((piece) => Number(piece.dataset.ns)).concat(found.querySelector(".row-end").textContent);
+}, name);
+
+test("what steps are spent on, and the device planted as slow among those of its hosts", async () => {
+  const job = merge("pod", synth("pod-traces", { format: "xplane", ranks: 8, ranks_per_host: 4, steps: 3, layers: 4, jitter: 0, slow_rank: 6, slow_factor: 1.4 }));
+  const { page, noted, close } = await open(job.page, { hash: "#xla", width: 800 });
+  assert.deepEqual(await sections(page), ["What steps are spent on", "Slow devices"], "no pipeline, no operations");
+  assert.match(await page.$eval("main section", (e) => e.textContent), /Computing takes the largest part of the steps’ time, \d+\s%\. So it is on every rank/);
+  for (const of of show(job.store, "pod.rank")["pod.rank"]) {
+    const parts = await row(page, `rank ${of.rank}`);
+    assert.equal(parts.pop(), "computing", `rank ${of.rank}`);
+    assert.equal(parts.reduce((sum, ns) => sum + ns, 0), of.step_ns, `rank ${of.rank}`);
+  }
+  const map = await page.$$eval(".map .cell", (all) => all.map((each) => [each.getAttribute("aria-label"), Number(each.dataset.value)]).filter(([, value]) => value > 0));
+  const [slow] = show(job.store, "pod.rank")["pod.rank"].filter((each) => each.rank === 6);
+  assert.equal(map.length, 1);
+  assert.match(map[0][0], /^host1, GPU 2: computing \+/);
+  assert.equal(map[0][1], slow.over_ns / 3);
+  assert.deepEqual((await cells(page, "Slow devices")).map(([rank, , , n]) => [rank, n]).shift(), ["6", "3"]);
+  assert.equal((await cells(page, "Slow devices")).length, 1 + 3, "the device, and each of its steps");
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
+  quiet(noted);
+  await close();
+});
+
+test("stages of the input pipeline of each host, with their whole and own time", async (t) => {
+  const job = jobs["gpu-multi-worker"], title = "The input pipeline of hosts";
+  if (!job) return t.skip("no real traces");
+  const tables = show(job.store, "pipeline.host", "pipeline.stage"), { page, noted, close } = await open(job.page, { hash: "#xla" });
+  for (const [i, host] of tables["pipeline.host"].entries()) {
+    await visit(page, `#xla/host=${i}`);
+    assert.ok(closeTo((await row(page, host.host)).pop(), host.self_ns), host.host);
+    const shown = await cells(page, title), stages = tables["pipeline.stage"].filter((stage) => stage.host === host.host).sort((a, b) => b.self_ns - a.self_ns);
+    assert.deepEqual(shown.map((stage) => stage[0]), stages.map((stage) => stage.stage));
+    stages.forEach((stage, at) => assert.ok(closeTo(shown[at][3], stage.total_ns) && closeTo(shown[at][4], stage.self_ns), `${stage.stage}: ${shown[at]}`));
+  }
   quiet(noted);
   await close();
 });

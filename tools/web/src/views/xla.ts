@@ -1,4 +1,4 @@
-/** XLA: which operations of its programs take the time, and what bounds them? */
+/** XLA: what are steps spent on, which operations of its programs take the time, and what bounds them? */
 import { band, inlineBar, longName, spread } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -6,11 +6,13 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { deviceWord, severalRanks } from "../job";
+import type { TableName } from "../names";
 import { decades, type Mark, type PlotLine } from "../plot";
 import { shapeLegend, symbolOf } from "../shapes";
 import { heading, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
+import { leading, POD, pod } from "./xla_pod";
 
 type Rows = "hlo.category" | "hlo.op" | "hlo.program";
 
@@ -19,6 +21,7 @@ const KINDS = [
   { key: "op", label: "operations", table: "hlo.op", name: "op" },
   { key: "program", label: "programs", table: "hlo.program", name: "program" },
 ] as const;
+const OPERATIONS: readonly TableName[] = ["hlo.rank", "hlo.op", "hlo.category", "hlo.program", "framework.type"];
 const SIDES = [
   ["device", "on the devices"],
   ["host", "on the hosts"],
@@ -261,15 +264,18 @@ export const xla: View = {
   id: "xla",
   title: "XLA",
   group: "Inside a rank",
-  needs: ["hlo.rank", "hlo.op", "hlo.category", "hlo.program", "framework.type"],
-  shown: (job) => job.rowsOf("hlo.rank") > 0 || job.rowsOf("framework.type") > 0,
+  needs: [...OPERATIONS, ...POD, "job.rank"],
+  shown: (job) => [...OPERATIONS, ...POD].some((name) => job.rowsOf(name) > 0),
   render(root, context) {
     const { job } = context,
       charts = new Charts(),
       compiled = job.rowsOf("hlo.rank") > 0;
-    if (compiled) root.append(heading(...finding(job)), figures(job), roofline(job, charts) ?? "", operations(context));
-    else root.append(heading("Operators of TensorFlow", "Nothing of it was compiled by XLA."));
-    root.append(framework(context) ?? "");
+    const parts = pod(context).filter((part) => part !== null),
+      types = framework(context);
+    if (compiled) root.append(heading(...finding(job)), figures(job), ...parts, roofline(job, charts) ?? "", operations(context));
+    else if (types) root.append(heading("Operators of TensorFlow", "Nothing of it was compiled by XLA."), ...parts);
+    else root.append(heading(leading(job)?.text ?? "Input of hosts", "The traces hold no operations of XLA."), ...parts);
+    root.append(types ?? "");
     return charts.dispose;
   },
 };

@@ -1,0 +1,349 @@
+/** Parts of the view of XLA: what steps are spent on, which devices are slow, and what feeds them. */
+import { inlineBar, longName } from "../cells";
+import type { Job, Table } from "../data";
+import { h, visible } from "../dom";
+import * as f from "../format";
+import { grid } from "../grid";
+import { deviceWord, hasSteps, severalRanks } from "../job";
+import { heatMap, type MapCell } from "../map";
+import type { ColumnOf, TableName } from "../names";
+import { stacks, type Part, type StackRow } from "../stack";
+import { controls, legend, note, section, segmented, select } from "../ui";
+import type { Context } from "../view";
+
+const RANKS_MAX = 64;
+const FIRST = 10;
+
+/** Tables of which this shows something. */
+export const POD: readonly TableName[] = ["pod.rank", "pod.step", "pipeline.host", "pipeline.stage"];
+
+interface Kind<N extends "pod.rank" | "pipeline.host"> extends Part {
+  readonly column: ColumnOf<N>;
+  /** As the table calls it and what is like it. */
+  readonly word: string;
+}
+
+/** What a step is spent on; these sum to it. */
+const KINDS: readonly Kind<"pod.rank">[] = [
+  { key: "compute", word: "compute", column: "compute_16_ns", label: "Computing in 16 bits or fewer" },
+  { key: "wide", word: "compute", column: "compute_32_ns", label: "Computing in more bits" },
+  { key: "untyped", word: "compute", column: "compute_untyped_ns", label: "Computing, type not known" },
+  { key: "comm", word: "collectives", column: "collectives_ns", label: "Collectives" },
+  { key: "infeed", word: "input", column: "infeed_ns", label: "Waiting for and taking infeed" },
+  { key: "stall", word: "input", column: "input_wait_ns", label: "Host waits for a batch" },
+  { key: "copies", word: "input", column: "host_to_device_ns", label: "Copying input to the device" },
+  { key: "output", word: "output", column: "output_ns", label: "Output to the host" },
+  { key: "between-devices", word: "device_to_device", column: "device_to_device_ns", label: "Copies between and within devices" },
+  { key: "offload", word: "offload", column: "offload_ns", label: "The program’s own copies to and from host memory" },
+  { key: "hostwork", word: "launch", column: "launch_ns", label: "Host launches" },
+  { key: "sync", word: "compilation", column: "compilation_ns", label: "Host compiles" },
+  { key: "host", word: "host", column: "host_ns", label: "Operators on the host" },
+  { key: "idle", word: "other", column: "other_ns", label: "Not known" },
+];
+
+/** What takes most of a step, in a few words and in a sentence. */
+const BOTTLENECKS: Readonly<Record<string, readonly [string, string]>> = {
+  compute: ["computing", "Computing"],
+  collectives: ["collectives", "Communication in collectives"],
+  input: ["input", "Input"],
+  output: ["output", "Output to the host"],
+  device_to_device: ["device copies", "Copying between and within devices"],
+  offload: ["host memory", "Copying to and from the host’s memory, by the program itself,"],
+  launch: ["launching", "Launching by the host"],
+  compilation: ["compiling", "Compiling by the host"],
+  host: ["the host", "Running operators on the host"],
+  other: ["not known", ""],
+};
+
+const SLOW: Readonly<Record<string, string>> = { compute: "computing", input: "input", launch: "launching", copies: "copies" };
+
+const STAGES: readonly Kind<"pipeline.host">[] = [
+  { key: "hostwork", word: "reading", column: "reading_ns", label: "Reading files when asked" },
+  { key: "sync", word: "advanced_reading", column: "advanced_reading_ns", label: "Reading files ahead" },
+  { key: "host", word: "preprocessing", column: "preprocessing_ns", label: "Preprocessing" },
+  { key: "copies", word: "enqueue", column: "enqueue_ns", label: "Handing over to devices" },
+];
+
+const short = (word: string | null) => BOTTLENECKS[word ?? ""]?.[0] ?? word ?? f.NONE;
+
+// What steps are spent on ---------------------------------------------------------------------------
+
+/** What takes the largest part of all steps: its word in the tables, and a sentence; null where no step is known. */
+export function leading(job: Job): { word: string; text: string } | null {
+  const table = job.table("pod.rank");
+  if (table.n === 0) return null;
+  const sums = new Map<string, number>();
+  for (const { word, column } of KINDS) sums.set(word, (sums.get(word) ?? 0) + table.sum(column));
+  const [word, ns] = [...sums].reduce((most, each) => (each[1] > most[1] ? each : most));
+  const whole = hasSteps(job) ? "the steps’ time" : "the recording",
+    share = f.percent(f.share(ns, table.sum("step_ns")));
+  return {
+    word,
+    text:
+      word === "other"
+        ? `The profile does not tell what ${share} of ${whole} is spent on`
+        : `${BOTTLENECKS[word]?.[1] ?? word} takes the largest part of ${whole}, ${share}`,
+  };
+}
+
+/* "computing on ranks 0–5, input on rank 6"; of a part of the ranks it cannot be said. */
+function byRank(table: Table<"pod.rank">, word: string): string {
+  if (table.n < 2 || table.leftOut > 0) return "";
+  const groups = [...table.by("bottleneck")].sort((a, b) => b[1].length - a[1].length);
+  if (groups.length === 1 && groups[0]![0] === word) return " So it is on every rank.";
+  const parts = groups.map(([own, rows]) => {
+    const ranks = rows.map((row) => table.num(row, "rank") ?? 0);
+    return `${short(String(own))} on ${ranks.length === 1 ? "rank" : "ranks"} ${f.ranges(ranks, 8)}`;
+  });
+  return ` By rank the largest part is ${parts.join(", ")}.`;
+}
+
+function rankRows(table: Table<"pod.rank">, kinds: readonly Kind<"pod.rank">[]): StackRow[] {
+  const rows = table.rows.map((_, row) => row),
+    many = rows.length > RANKS_MAX,
+    hosts = new Set(rows.map((row) => table.text(row, "host")));
+  if (many) rows.sort((a, b) => (table.num(b, "step_ns") ?? 0) - (table.num(a, "step_ns") ?? 0));
+  let last: string | null = null;
+  return rows.slice(0, RANKS_MAX).map((row) => {
+    const host = table.text(row, "host"),
+      first = !many && hosts.size > 1 && host !== null && host !== last;
+    last = host;
+    return {
+      label: `rank ${table.num(row, "rank")}`,
+      values: kinds.map(({ column }) => table.num(row, column) ?? 0),
+      note: short(table.text(row, "bottleneck")),
+      data: { "data-rank": table.num(row, "rank") ?? "" },
+      ...(first ? { heading: visible(host) } : {}),
+    };
+  });
+}
+
+function spent(context: Context): HTMLElement | null {
+  const { job, params } = context,
+    table = job.table("pod.rank"),
+    found = leading(job);
+  if (!found) return null;
+  const kinds = KINDS.filter(({ column }) => table.sum(column) > 0),
+    shares = params.get("show") === "share";
+  return section(
+    hasSteps(job) ? "What steps are spent on" : "What the recording is spent on",
+    note(
+      h("b", null, `${found.text}.`),
+      byRank(table, found.word),
+      " Of what happens at once only one counts, computing before all else. What takes the largest part of a rank stands behind its bar.",
+    ),
+    table.n > 1 &&
+      controls(
+        segmented(
+          "Show",
+          [
+            ["time", "time"],
+            ["share", "share"],
+          ],
+          shares ? "share" : "time",
+          (v) => context.redraw({ show: v === "time" ? null : v }),
+        ),
+      ),
+    legend(kinds.map(({ key, label }) => [key, label])),
+    h("div", { class: "wide-ends" }, stacks(rankRows(table, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
+    table.n + table.leftOut > RANKS_MAX &&
+      note(
+        `${f.grouped(Math.min(RANKS_MAX, table.n))} of ${f.count(table.n + table.leftOut, "rank")}, those whose steps take longest first.`,
+      ),
+  );
+}
+
+// Slow devices ------------------------------------------------------------------------------------
+
+interface Place {
+  readonly host: string;
+  readonly device: number;
+}
+
+/* Hosts and their devices by the profile's numbers; by their order where those do not name them. */
+function placesOf(job: Job): Map<number, Place> {
+  const table = job.table("pod.rank"),
+    devices = job.table("job.rank"),
+    number = new Map(devices.rows.map((_, row) => [devices.num(row, "rank"), devices.num(row, "device")]));
+  const places = new Map<number, Place>();
+  for (const [host, rows] of table.by("host")) {
+    const ranks = rows.map((row) => table.num(row, "rank") ?? 0),
+      own = ranks.map((rank) => number.get(rank) ?? null);
+    const named = own.every((device) => device !== null) && new Set(own).size === own.length;
+    ranks.forEach((rank, i) => places.set(rank, { host: visible(String(host ?? "")), device: named ? own[i]! : i }));
+  }
+  return places;
+}
+
+function podMap(job: Job): HTMLElement {
+  const table = job.table("pod.rank"),
+    places = placesOf(job),
+    device = deviceWord(job) === "GPU" ? "GPU" : "core";
+  const hosts = [...new Set([...places.values()].map((place) => place.host))],
+    devices = [...new Set([...places.values()].map((place) => place.device))].sort((a, b) => a - b);
+  const rows = new Map(
+    table.rows.map((_, row) => {
+      const place = places.get(table.num(row, "rank") ?? 0)!;
+      return [`${place.device} ${place.host}`, row];
+    }),
+  );
+  const cell = (r: number, c: number): MapCell | null => {
+    const row = rows.get(`${devices[c]} ${hosts[r]}`);
+    if (row === undefined) return null;
+    const slow = SLOW[table.text(row, "slow") ?? ""],
+      steps = table.num(row, "slow_steps") ?? 0,
+      each = slow && steps > 0 ? (table.num(row, "over_ns") ?? 0) / steps : 0;
+    const name = `Rank ${table.num(row, "rank")}, ${hosts[r]}, ${device} ${devices[c]}`;
+    return {
+      value: each,
+      text: slow ? `${slow} +${f.time(each)}` : "",
+      tip: () =>
+        slow
+          ? [
+              h("b", null, name),
+              h("br"),
+              `${slow}: ${f.time(each)} more than usual in a step, in ${f.grouped(steps)} of ${f.count(table.num(row, "steps") ?? 0, "step")}`,
+            ]
+          : [h("b", null, name), h("br"), "not found slow in most of its steps"],
+    };
+  };
+  const map = heatMap({
+    label: `How much slower devices are in a step, by host and ${device}`,
+    rows: hosts,
+    columns: devices.map((each) => `${device} ${each}`),
+    ramp: "wait",
+    cell,
+  });
+  return h("div", { class: "wide-labels" }, map);
+}
+
+function slowRanks(job: Job): HTMLElement {
+  const table = job.table("pod.rank"),
+    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "slow") !== null);
+  return grid(table, {
+    rows,
+    first: FIRST,
+    sort: "-over_ns",
+    columns: [
+      { column: "rank" },
+      { column: "host", draw: (row) => longName(table.text(row, "host")) },
+      { column: "slow", label: "slow in", draw: (row) => SLOW[table.text(row, "slow") ?? ""] ?? f.NONE },
+      { column: "slow_steps", label: "slow steps" },
+      { column: "steps", label: "of" },
+      { column: "over_ns", label: "more than usual" },
+      { column: "step_ns", label: "all steps" },
+    ],
+  });
+}
+
+function slowSteps(job: Job): HTMLElement {
+  const table = job.table("pod.step"),
+    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "slow") !== null);
+  return grid(table, {
+    rows,
+    first: FIRST,
+    sort: "-over_ns",
+    columns: [
+      { column: "rank" },
+      { column: "step" },
+      { column: "slow", label: "slow in", draw: (row) => SLOW[table.text(row, "slow") ?? ""] ?? f.NONE },
+      { column: "over_ns", label: "more than usual" },
+      { column: "step_ns", label: "the step" },
+    ],
+  });
+}
+
+/* Nothing where devices cannot be compared: one alone, no marked steps, or no two that compute. */
+function slowDevices({ job }: Context): HTMLElement | null {
+  const table = job.table("pod.rank"),
+    computing = table.rows.filter((_, row) => KINDS.some(({ word, column }) => word === "compute" && (table.num(row, column) ?? 0) > 0));
+  if (!severalRanks(job) || computing.length < 2) return null;
+  const ranks = table.rows.filter((_, row) => table.text(row, "slow") !== null).length,
+    steps = job.table("pod.step"),
+    cells = steps.rows.some((_, row) => steps.text(row, "slow") !== null);
+  if (!cells && !hasSteps(job)) return null;
+  return section(
+    "Slow devices",
+    note(
+      `A step of a device is slow where it has more computing, input, launching or copies than half of the devices have at most in the same step, by 5${f.SPACE}% of the step or more. `,
+      !cells
+        ? "No such step was found."
+        : ranks === 0
+          ? "Some single steps are; no device is in half of its steps or more."
+          : "The map has those that are in half of their steps or more, with what there is more of and, on average, how much.",
+    ),
+    ranks > 0 && [podMap(job), h("h3", null, "Devices"), slowRanks(job)],
+    cells && [h("h3", null, "The slowest single steps"), slowSteps(job)],
+  );
+}
+
+// The input pipeline ------------------------------------------------------------------------------
+
+function stagesOf(job: Job, host: string | null): HTMLElement {
+  const table = job.table("pipeline.stage"),
+    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "host") === host);
+  const bar = (column: "total_ns" | "self_ns") => {
+    const most = f.most([1, ...rows.map((row) => table.num(row, column) ?? 0)]),
+      unit = f.timeUnit([most]),
+      digits = f.columnDigits([most], unit);
+    return (row: number) => inlineBar(table.num(row, column), most, f.scaled(table.num(row, column), unit, digits), "held");
+  };
+  return grid(table, {
+    rows,
+    first: FIRST,
+    sort: "-self_ns",
+    columns: [
+      { column: "stage", draw: (row) => longName(table.text(row, "stage")) },
+      { column: "kind", label: "does", draw: (row) => STAGES.find(({ word }) => word === table.text(row, "kind"))?.label ?? f.NONE },
+      { column: "calls" },
+      { column: "total_ns", label: "whole time", draw: bar("total_ns") },
+      { column: "self_ns", label: "own time", draw: bar("self_ns") },
+      { column: "share_pct", label: "of the host’s" },
+    ],
+  });
+}
+
+function pipeline(context: Context): HTMLElement | null {
+  const { job, params } = context,
+    table = job.table("pipeline.host");
+  if (table.n === 0) return null;
+  const rows = table.rows.map((_, row) => row).sort((a, b) => (table.num(b, "self_ns") ?? 0) - (table.num(a, "self_ns") ?? 0));
+  const kinds = STAGES.filter(({ column }) => table.sum(column) > 0),
+    name = (row: number) => visible(table.text(row, "host") ?? "host not told"),
+    chosen = rows.find((row) => String(row) === params.get("host")) ?? rows[0]!;
+  return section(
+    "The input pipeline of hosts",
+    note(
+      "Own time leaves out the stages inside on the same thread. Threads may run at the same time, and while devices compute: whether steps wait for input is told above.",
+    ),
+    legend(kinds.map(({ key, label }) => [key, label])),
+    h(
+      "div",
+      { class: "wide-labels" },
+      stacks(
+        rows.slice(0, RANKS_MAX).map((row) => ({ label: name(row), values: kinds.map(({ column }) => table.num(row, column) ?? 0) })),
+        { parts: kinds, axis: true },
+      ),
+    ),
+    rows.length > RANKS_MAX && note(`The ${RANKS_MAX} of ${f.count(rows.length, "host")} with most.`),
+    h("h3", null, "Stages"),
+    rows.length > 1 &&
+      controls(
+        select(
+          "Host",
+          rows.map((row) => [String(row), name(row)] as const),
+          String(chosen),
+          (v) => context.redraw({ host: v === String(rows[0]) ? null : v }),
+        ),
+      ),
+    note(
+      `Most own time has ${visible(table.text(chosen, "slowest_stage") ?? f.NONE)}, ${f.percent(table.num(chosen, "slowest_pct"))} of the host’s.`,
+    ),
+    stagesOf(job, table.text(chosen, "host")),
+  );
+}
+
+/** What is known of steps, devices and input: none of it where the profiles tell none. */
+export function pod(context: Context): (HTMLElement | null)[] {
+  return [spent(context), slowDevices(context), pipeline(context)];
+}
