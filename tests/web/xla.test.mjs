@@ -98,6 +98,8 @@ test("stages of the input pipeline of each host, with their whole and own time",
   const job = jobs["gpu-multi-worker"], title = "The input pipeline of hosts";
   if (!job) return t.skip("no real traces");
   const tables = show(job.store, "pipeline.host", "pipeline.stage"), { page, noted, close } = await open(job.page, { hash: "#xla" });
+  const map = await page.$$eval(".map .cell", (all) => all.map((each) => each.textContent));
+  assert.deepEqual(map.map((cell) => cell === "–"), [true, false, false, true, false, false], "GPU 1 of each host only copies: not compared");
   for (const [i, host] of tables["pipeline.host"].entries()) {
     await visit(page, `#xla/host=${i}`);
     assert.ok(closeTo((await row(page, host.host)).pop(), host.self_ns), host.host);

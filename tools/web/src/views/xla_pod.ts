@@ -160,6 +160,11 @@ interface Place {
   readonly device: number;
 }
 
+/* Devices that compute nothing are not compared. */
+function computes(table: Table<"pod.rank">, row: number): boolean {
+  return KINDS.some(({ word, column }) => word === "compute" && (table.num(row, column) ?? 0) > 0);
+}
+
 /* Hosts and their devices by the profile's numbers; by their order where those do not name them. */
 function placesOf(job: Job): Map<number, Place> {
   const table = job.table("pod.rank"),
@@ -194,6 +199,8 @@ function podMap(job: Job): HTMLElement {
       steps = table.num(row, "slow_steps") ?? 0,
       each = slow && steps > 0 ? (table.num(row, "over_ns") ?? 0) / steps : 0;
     const name = `Rank ${table.num(row, "rank")}, ${hosts[r]}, ${device} ${devices[c]}`;
+    if (!computes(table, row))
+      return { value: null, text: f.NONE, tip: () => [h("b", null, name), h("br"), "computes nothing: not compared"] };
     return {
       value: each,
       text: slow ? `${slow} +${f.time(each)}` : "",
@@ -256,7 +263,7 @@ function slowSteps(job: Job): HTMLElement {
 /* Nothing where devices cannot be compared: one alone, no marked steps, or no two that compute. */
 function slowDevices({ job }: Context): HTMLElement | null {
   const table = job.table("pod.rank"),
-    computing = table.rows.filter((_, row) => KINDS.some(({ word, column }) => word === "compute" && (table.num(row, column) ?? 0) > 0));
+    computing = table.rows.filter((_, row) => computes(table, row));
   if (!severalRanks(job) || computing.length < 2) return null;
   const ranks = table.rows.filter((_, row) => table.text(row, "slow") !== null).length,
     steps = job.table("pod.step"),
