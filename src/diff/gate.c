@@ -145,6 +145,13 @@ static void settle(const tm_step_mean *steps, double *sorted, size_t n, tm_level
                  widening(steps, n, low, high, all / (double)n);
 }
 
+static tm_level mean_of_few(const tm_step_mean *steps, size_t n) {
+    tm_level found = {0.0, (double)NAN, n};
+    for (size_t i = 0; i < n; i++)
+        found.mean += steps[i].mean / (double)n;
+    return found;
+}
+
 static tm_status measure_steps(const tm_tables *tables, int name, tm_level *out, tm_error *err) {
     tm_vec steps = TM_VEC(tm_step_mean);
     tm_status status = tm_sample_steps(tables, names[name].table, names[name].column,
@@ -155,6 +162,8 @@ static tm_status measure_steps(const tm_tables *tables, int name, tm_level *out,
     out->n = steps.n;
     if (status == TM_OK && sorted && steps.n >= TM_GATE_STEPS_MIN)
         settle(steps.data, sorted, steps.n, out);
+    else if (status == TM_OK && steps.n > 0)
+        *out = mean_of_few(steps.data, steps.n);
     free(sorted);
     tm_vec_free(&steps);
     return status;

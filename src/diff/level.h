@@ -8,7 +8,7 @@
 #include "tmerge/table.h"
 
 typedef struct tm_level {
-    double mean, error; /* its standard error; NAN: the figure is not of steps */
+    double mean, error; /* its standard error; NAN: not of steps, or of too few */
     size_t n;           /* steps; of what is not of steps 1, or 0 where there is none */
 } tm_level;
 
@@ -23,8 +23,8 @@ typedef struct tm_level_figure {
 int tm_level_figures(void);
 tm_level_figure tm_level_figure_of(const tm_tables *tables, int name);
 
-/** Measures a figure of a job. One of fewer steps than TM_GATE_STEPS_MIN has no mean. TM_OK;
- * TM_ERR_FAULT. */
+/** Measures a figure of a job; how sure it is takes TM_GATE_STEPS_MIN steps. TM_OK; TM_ERR_FAULT.
+ */
 tm_status tm_level_measure(const tm_tables *tables, int name, tm_level *out,
                            tm_error *err) TM_MUST_CHECK;
 

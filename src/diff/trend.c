@@ -35,12 +35,14 @@ static const tm_column columns[N_T] = {
     {"store", TM_TEXT, "", "Its store, as given."},
     {"unit", TM_TEXT, "", "Unit of value."},
     {"value", TM_REAL, "",
-     "The mean over steps of the mean over ranks, as in diff.gate; of a peak the largest of a GPU. "
-     "Null where it was not recorded, or over fewer than 5 whole steps."},
+     "The mean over steps of the mean over ranks, as in diff.gate, under 5 steps of all of them; "
+     "of "
+     "a peak the largest of a GPU. Null where it was not recorded."},
     {"steps", TM_INT, "", "Whole steps; null for what is not of steps."},
     {"change_pct", TM_REAL, "%", "Against the job before."},
     {"noise_pct", TM_REAL, "%",
-     "How far change_pct may be off by chance, as in diff.gate; null for what is not of steps."},
+     "How far change_pct may be off by chance, as in diff.gate; null for what is not of steps, or "
+     "of under 5."},
     {"verdict", TM_TEXT, "",
      "higher or lower: the change is beyond noise_pct (without steps: 2 % or more); unclear: it is "
      "not; same: there is none; too few steps: one of the two has under 5; other ranks: the two "
@@ -128,10 +130,10 @@ static const char *judge(const job *a, const job *b, int f, double change, doubl
 static tm_status compare(const job *a, const job *b, int f, tm_table *out, tm_cell *cells) {
     double change = (double)NAN, noise = (double)NAN;
     bool of_steps = a->figures[f].of_steps;
-    if (is_measured(a, f) && is_measured(b, f) && a->ranks == b->ranks) {
+    if (a->levels[f].n > 0 && b->levels[f].n > 0 && a->ranks == b->ranks)
         change = tm_diff_pct(a->levels[f].mean, b->levels[f].mean);
-        noise = of_steps ? tm_level_noise(&a->levels[f], &b->levels[f]) : (double)NAN;
-    }
+    if (isfinite(change) && of_steps)
+        noise = tm_level_noise(&a->levels[f], &b->levels[f]);
     tm_cell_set_real(&cells[0], change);
     tm_cell_set_real(&cells[1], noise);
     return tm_table_set_text(out, &cells[2], judge(a, b, f, change, noise), NULL);
@@ -146,7 +148,7 @@ static tm_status tell(const tm_trend *trend, int f, size_t i, tm_table *out) {
         return TM_ERR_FAULT;
     snprintf(name, sizeof name, "%s.%s", figure->where, figure->column->name);
     tm_cell_set_int(&row[T_PLACE], (int64_t)i + 1);
-    if (is_measured(&jobs[i], f))
+    if (jobs[i].levels[f].n > 0)
         tm_cell_set_real(&row[T_VALUE], jobs[i].levels[f].mean);
     if (figure->of_steps)
         tm_cell_set_int(&row[T_STEPS], (int64_t)jobs[i].levels[f].n);

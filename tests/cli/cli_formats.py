@@ -66,6 +66,7 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     'phases.step': ALL, 'structure.step': ALL,
     # What XProf tells, of such profiles alone.
     'pod.rank': ALL, 'pod.step': ALL, 'pod.collective': ALL,
+    'framework.operator': ALL, 'framework.type': ALL,
 })
 ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     # A memset is a copy on the device.

@@ -52,10 +52,13 @@ def test_what_cannot_be_compared_is_said():
     found = trend(*stores)
     step = 'overview.step.step_ns'
     equal([(found[step, i]['value'], found[step, i]['verdict']) for i in (2, 3)],
-          [(None, 'too few steps'), (100000.0, 'other ranks')])
+          [(100000.0, 'too few steps'), (100000.0, 'other ranks')])
+    equal([(found[step, i]['change_pct'], found[step, i]['noise_pct']) for i in (2, 3)],
+          [(0.0, None), (None, None)])
     equal(('overview.job.samples_per_s', 1) in found, False)
     text = tmerge('trend', *stores).expect(0).out
-    contains(text, 'since the one before:  too few steps\n')
+    contains(text, 'since the one before: +0.0 %, too few steps\n')
+    contains(text, 'since the first: other ranks\n')
     lacks(text, 'nan')
     equal(tmerge('trend', *stores, n=2).expect(0).out, text)
     tmerge('trend', 'a.h5', 'missing.h5').expect(3)

@@ -152,11 +152,11 @@ static tm_status pack_tables(run *r) {
 }
 
 static tm_status render(run *r) {
-    const tm_table *shown[128];
+    const tm_table *shown[256];
     size_t n = 0;
     char *text = NULL;
     for (size_t i = 0; i < r->tables.n_tables; i++) {
-        assert_in_range(n, 0, 127);
+        assert_in_range(n, 0, 255);
         shown[n] = &r->tables.tables[i];
         TM_TRY(tm_table_text(shown[n++], 80, &text, r->err));
         TM_TRY(append(&r->text, text, r->err));

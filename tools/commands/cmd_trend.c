@@ -29,17 +29,29 @@ static void print_value(const tm_table *rows, size_t i) {
     printf("  %12s", text);
 }
 
-/* "+2.1 % higher": since the one before, and since the first. */
-static void print_change(const tm_cell *change, const tm_cell *noise, const tm_cell *verdict) {
-    char text[96] = "-", chance[32] = "";
-    if (!noise->null)
-        snprintf(chance, sizeof chance, " (chance %.1f %%)", noise->value.r);
+/* "since the first: +2.1 % (chance 0.4 %), higher". */
+static void print_change(const char *since, const tm_cell *change, const tm_cell *noise,
+                         const tm_cell *verdict) {
+    if (verdict->null)
+        return;
+    printf("                since the %s: ", since);
     if (!change->null)
-        snprintf(text, sizeof text, "%+.1f %%%s %s", change->value.r, chance,
-                 verdict->null ? "" : verdict->value.text);
-    else if (!verdict->null)
-        snprintf(text, sizeof text, "%s", verdict->value.text);
-    printf("  %s", text);
+        printf("%+.1f %%", change->value.r);
+    if (!noise->null)
+        printf(" (chance %.1f %%)", noise->value.r);
+    printf("%s%s\n", change->null ? "" : ", ", verdict->value.text);
+}
+
+/* The value and its store, and below what changed. */
+static void print_row(const tm_table *rows, size_t i) {
+    print_value(rows, i);
+    printf("  %s\n", tm_table_cell(rows, i, "store")->value.text);
+    print_change("one before", tm_table_cell(rows, i, "change_pct"),
+                 tm_table_cell(rows, i, "noise_pct"), tm_table_cell(rows, i, "verdict"));
+    if (tm_table_cell(rows, i, "place")->value.i > 2)
+        print_change("first", tm_table_cell(rows, i, "first_change_pct"),
+                     tm_table_cell(rows, i, "first_noise_pct"),
+                     tm_table_cell(rows, i, "first_verdict"));
 }
 
 static void print_text(const tm_table *rows) {
@@ -49,21 +61,7 @@ static void print_text(const tm_table *rows) {
         if (strcmp(figure, last) != 0)
             printf("%s%s\n", i > 0 ? "\n" : "", figure);
         last = figure;
-        print_value(rows, i);
-        printf("  %s\n", tm_table_cell(rows, i, "store")->value.text);
-        if (tm_table_cell(rows, i, "place")->value.i == 1)
-            continue;
-        printf("    since the one before:");
-        print_change(tm_table_cell(rows, i, "change_pct"), tm_table_cell(rows, i, "noise_pct"),
-                     tm_table_cell(rows, i, "verdict"));
-        puts("");
-        if (tm_table_cell(rows, i, "place")->value.i == 2)
-            continue;
-        printf("    since the first:     ");
-        print_change(tm_table_cell(rows, i, "first_change_pct"),
-                     tm_table_cell(rows, i, "first_noise_pct"),
-                     tm_table_cell(rows, i, "first_verdict"));
-        puts("");
+        print_row(rows, i);
     }
 }
 

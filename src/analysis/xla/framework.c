@@ -301,6 +301,14 @@ static bool sum_types(const tm_table *operators, tm_table *types, int64_t all_ns
     return ok;
 }
 
+/* Where no operator has a name there is nothing to sum. */
+static bool any_is_told(const tm_table *operators) {
+    for (size_t i = 0; i < operators->n_rows; i++)
+        if (!tm_table_row(operators, i)[OPERATOR].null)
+            return true;
+    return false;
+}
+
 static bool is_listed(const tm_table *table, const tm_cell *row, void *context) {
     size_t *left = context;
     (void)table;
@@ -315,7 +323,9 @@ static tm_status framework_job(const tm_job *job, tm_tables *out, tm_error *err)
     tm_table *types = tm_tables_find(out, type_def.name);
     int64_t all_ns[N_SIDES] = {0};
     size_t left[N_SIDES] = {LISTED + 1, LISTED + 1};
-    if (!sum_types(operators, types, all_ns, err))
+    if (!any_is_told(operators))
+        left[HOST] = left[DEVICE] = 0;
+    else if (!sum_types(operators, types, all_ns, err))
         return tm_fail_memory(err);
     for (size_t i = 0; i < operators->n_rows; i++) {
         tm_cell *row = tm_table_row(operators, i);
