@@ -80,7 +80,7 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
 static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *err) {
     tm_status status = tm_replay_share(t->r->comm, &t->words, all, err);
     if (status == TM_OK)
-        status = tm_replay_open(all->data, all->n, 2 * LAID_OUT, job, err);
+        status = tm_replay_open(all->data, all->n, (size_t)2 * LAID_OUT, job, err);
     return status == TM_OK ? tm_replay_count(job, t->r->steps, err) : status;
 }
 

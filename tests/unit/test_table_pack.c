@@ -66,7 +66,7 @@ static void rows_rest_until_the_table_is_asked_for(void **state) {
         add_full(&f, i, -i, 0.5, "a");
     assert_int_equal(tm_table_rest(f.table, &f.err), TM_OK);
     assert_true(f.table->rests && f.table->n_rows == 0 && !f.table->cells);
-    assert_true(f.table->aside->n < MANY * N_SAMPLE * sizeof(tm_cell) / 3);
+    assert_true(f.table->aside->n < sizeof(tm_cell) * MANY * N_SAMPLE / 3);
     assert_int_equal(tm_table_copy_resting(f.table, other.table, &f.err), TM_OK);
     assert_true(f.table->rests && other.table->n_rows == MANY);
     assert_ptr_equal(tm_tables_find(&f.tables, sample.name), f.table);

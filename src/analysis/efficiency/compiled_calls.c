@@ -50,7 +50,7 @@ tm_status tm_compiled_calls_find(const tm_rank_view *view, tm_counted_calls *out
     if (view->timeline->n_attrs[TM_ATTR_XLA] == 0)
         return TM_OK;
     tm_status status = tm_xla_ops_find(view->timeline, view->names, &ops, err);
-    uint32_t *work_of = malloc((ops.n + 1) * sizeof *work_of);
+    uint32_t *work_of = calloc(ops.n + 1, sizeof *work_of);
     out->list = malloc((ops.n + 1) * sizeof *out->list);
     bool ok = work_of && out->list;
     for (size_t i = 0; i < ops.n && ok; i++) {

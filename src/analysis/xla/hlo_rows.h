@@ -34,7 +34,7 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
                            tm_hlo_sum *all, tm_error *err) TM_MUST_CHECK;
 
 /** Merges the parts. TM_OK; TM_ERR_FAULT. */
-tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err) TM_MUST_CHECK;
 
 /** Holds the rows of all ranks against the peaks, and leaves those with most time. TM_OK;
  * TM_ERR_FAULT. */
