@@ -11,8 +11,8 @@ enum { BLOCK_BYTES = 256 * 1024, BLOCK_MAX = 480 * 1024, PACKED_MAX = 512 * 1024
 enum { DEFLATE_LEVEL = 1 };
 
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) {
-    p->deflate = malloc(sizeof *p->deflate);
-    p->work = malloc(ISAL_DEF_LVL1_DEFAULT);
+    p->deflate = calloc(1, sizeof *p->deflate);
+    p->work = calloc(1, ISAL_DEF_LVL1_DEFAULT); /* what ISA-L finds there decides how it packs */
     p->packed = malloc(PACKED_MAX);
     return p->deflate && p->work && p->packed ? TM_OK : tm_fail_memory(err);
 }
