@@ -233,8 +233,8 @@ tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **o
 
 /**
  * Columns aligned for the eye: one unit for each column, named in its header (ns, us, ms or s for
- * times), "-" for null. Columns of sentences follow below their row, each with its name, wrapped.
- * The table's name is not printed.
+ * times; of times of many orders each has its own), "-" for null. Columns of sentences follow below
+ * their row, each with its name, wrapped. The table's name is not printed.
  *
  * @param width  columns of the terminal, 0 for no limit; what does not fit continues in a further
  * block that repeats the key columns

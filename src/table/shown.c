@@ -31,6 +31,14 @@ tm_shown_unit tm_shown_choose(const tm_column *column, double largest) {
     return time_units[u];
 }
 
+tm_shown_unit tm_shown_since(tm_shown_unit unit) {
+    static const char *const names[N_TIME_UNITS] = {"+ns", "+us", "+ms", "+s"};
+    for (size_t u = 0; u < N_TIME_UNITS; u++)
+        if (time_units[u].ns == unit.ns)
+            unit.name = names[u];
+    return unit;
+}
+
 /* Units, and how names that carry them end. */
 static const char *const suffixes[][2] = {
     {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
@@ -138,10 +146,21 @@ static void show_text(const char *text, char out[TM_SHOWN_MAX]) {
         *copy_points(text, 0, TM_SHOWN_POINTS, out) = '\0';
 }
 
+static void show_by_row(const tm_column *column, const tm_cell *cell, char out[TM_SHOWN_MAX]) {
+    tm_shown_unit own = tm_shown_choose(column, tm_shown_time(column, cell));
+    tm_shown_cell(column, own, cell, out);
+    size_t size = strlen(out);
+    snprintf(out + size, TM_SHOWN_MAX - size, " %2s", own.name);
+}
+
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
                    char out[TM_SHOWN_MAX]) {
     if (cell->null) {
         snprintf(out, TM_SHOWN_MAX, "-");
+        return;
+    }
+    if (unit.ns == TM_SHOWN_BY_ROW) {
+        show_by_row(column, cell, out);
         return;
     }
     switch (column->type) {

@@ -16,6 +16,9 @@ typedef struct tm_shown_unit {
     int64_t ns;       /* nanoseconds in one; 0 for columns that are not times */
 } tm_shown_unit;
 
+/** In place of nanoseconds: each value has a unit of its own, behind it. */
+enum { TM_SHOWN_BY_ROW = -1 };
+
 /**
  * The one unit that a whole column is shown in, so that its numbers compare at a glance.
  *
@@ -24,6 +27,12 @@ typedef struct tm_shown_unit {
  *                 borrowed from the definition
  */
 tm_shown_unit tm_shown_choose(const tm_column *column, double largest);
+
+/** The unit of a moment that is told by what has passed since another: "+ms". */
+tm_shown_unit tm_shown_since(tm_shown_unit unit);
+
+/** The longest value in a unit of its own, seconds apart. */
+#define TM_SHOWN_BY_ROW_MOST "999.999 ms"
 
 /** The absolute value of a time, for that. */
 double tm_shown_time(const tm_column *column, const tm_cell *cell);
@@ -40,7 +49,8 @@ const char *tm_shown_unit_of_name(const char *name);
 /**
  * One value. Null is "-", bools are yes and no. Times have three decimals (none in ns), percents
  * one, other reals four significant digits, and all before the point from 10000 on, since engineers
- * do not read exponents. Control characters of texts are "?": a trace must not steer a terminal.
+ * do not read exponents. A unit of a value's own is two characters wide. Control characters of
+ * texts are "?": a trace must not steer a terminal.
  *
  * @param unit  what tm_shown_choose said of the cell's column
  * @param out   terminated

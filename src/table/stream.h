@@ -23,13 +23,20 @@ typedef struct tm_sink_out {
                        tm_error *err); /* after each slice, to empty it; NULL: it grows */
 } tm_sink_out;
 
+/** How rows are laid out for the eye. */
+typedef struct tm_text_style {
+    int width;         /* columns of the terminal; 0: no limit */
+    bool bars;         /* behind shares, where that takes no further block */
+    int64_t origin_ns; /* times since the epoch are shown from here on; 0: as they are */
+} tm_text_style;
+
 /** The rows of a table that is in memory, which outlives them. */
 tm_rows tm_rows_of(const tm_table *table);
 
 /* As the functions in tmerge/table.h say that put all of it in memory. All give TM_OK; what the
  * rows or the sink answer; TM_ERR_FAULT where memory is out. */
 
-tm_status tm_stream_text(const tm_rows *rows, int width, const tm_sink_out *sink,
+tm_status tm_stream_text(const tm_rows *rows, const tm_text_style *style, const tm_sink_out *sink,
                          tm_error *err) TM_MUST_CHECK;
 tm_status tm_stream_csv(const tm_rows *rows, const tm_sink_out *sink, tm_error *err) TM_MUST_CHECK;
 

@@ -9,12 +9,19 @@
 #include "table/shown.h"
 #include "table/stream.h"
 
-enum { GAP = 2 }; /* spaces between columns */
+enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
+
+/* Times of so many orders have a unit each: in that of the longest the shortest would have a digit
+ * or none. */
+#define MANY_ORDERS 1e3
 
 typedef struct shape {
     tm_shown_unit unit;
     size_t width;        /* code points of the widest cell or the header */
-    tm_cell least, most; /* of a column of times; null until there is a value */
+    tm_cell least, most; /* of a column of times or shares; null until there is a value */
+    double shortest;     /* absolute value of times other than 0; infinite until there is one */
+    int64_t origin_ns;   /* what its times count from */
+    double full;         /* what a whole bar is of a share; 0: it has none */
     tm_alike alike;      /* of texts */
 } shape;
 
@@ -30,6 +37,14 @@ typedef struct printer {
     int first, end; /* of the block */
 } printer;
 
+/* A cell as it is shown: of times since the epoch what has passed since the origin. */
+static tm_cell since(const shape *s, const tm_cell *cell) {
+    tm_cell out = *cell;
+    if (s->origin_ns != 0 && !cell->null)
+        out.value.i = (int64_t)((uint64_t)cell->value.i - (uint64_t)s->origin_ns);
+    return out;
+}
+
 /* A cell of a row, or the header where the row is NULL. */
 static void show(const printer *p, int column, const tm_cell *row, char out[TM_SHOWN_MAX]) {
     const tm_column *shown = &p->def->columns[column];
@@ -39,8 +54,10 @@ static void show(const printer *p, int column, const tm_cell *row, char out[TM_S
     else if (shown->type == TM_TEXT && !row[column].null && s->alike.seen.n > 0 &&
              tm_shown_is_cut(row[column].value.text))
         tm_alike_show(&s->alike, row[column].value.text, out);
-    else
-        tm_shown_cell(shown, s->unit, &row[column], out);
+    else {
+        const tm_cell cell = since(s, &row[column]);
+        tm_shown_cell(shown, s->unit, &cell, out);
+    }
 }
 
 /* Lets a column be as wide as this cell needs. */
@@ -61,24 +78,35 @@ static bool is_time(const tm_column *column) {
     return strcmp(column->unit, "ns") == 0;
 }
 
+static bool is_share(const tm_column *column) {
+    return column->type == TM_REAL && strcmp(column->unit, "%") == 0;
+}
+
 static bool is_less(const tm_column *column, const tm_cell *a, const tm_cell *b) {
     return column->type == TM_REAL ? a->value.r < b->value.r : a->value.i < b->value.i;
+}
+
+static void note_extremes(shape *s, const tm_column *column, const tm_cell *cell) {
+    if (s->least.null || is_less(column, cell, &s->least))
+        s->least = *cell;
+    if (s->most.null || is_less(column, &s->most, cell))
+        s->most = *cell;
+    double size = tm_shown_time(column, cell);
+    if (size > 0.0 && size < s->shortest)
+        s->shortest = size;
 }
 
 /* Times are shown in a unit that only all of them tell; then the extremes are the widest. */
 static bool measure_cell(const printer *p, int c, const tm_cell *row) {
     const tm_column *column = &p->def->columns[c];
     shape *s = &p->shapes[c];
-    const tm_cell *cell = &row[c];
-    if (!is_time(column) || cell->null) {
-        widen(p, c, row);
-        return column->type != TM_TEXT || cell->null || tm_alike_add(&s->alike, cell->value.text);
-    }
-    if (s->least.null || is_less(column, cell, &s->least))
-        s->least = *cell;
-    if (s->most.null || is_less(column, &s->most, cell))
-        s->most = *cell;
-    return true;
+    const tm_cell cell = since(s, &row[c]);
+    if (!cell.null && (is_time(column) || is_share(column)))
+        note_extremes(s, column, &cell);
+    if (!cell.null && is_time(column))
+        return true;
+    widen(p, c, row);
+    return column->type != TM_TEXT || cell.null || tm_alike_add(&s->alike, cell.value.text);
 }
 
 static tm_status measure_slice(void *context, const tm_table *slice, tm_error *err) {
@@ -97,20 +125,37 @@ static void widen_by(const printer *p, int c, const tm_cell *cell) {
         p->shapes[c].width = strlen(text);
 }
 
+/* One unit for the column, or one for each value; moments are compared, and have one. */
+static void choose_unit(const printer *p, int c) {
+    const tm_column *column = &p->def->columns[c];
+    shape *s = &p->shapes[c];
+    double longest = fmax(tm_shown_time(column, &s->least), tm_shown_time(column, &s->most));
+    s->unit = tm_shown_choose(column, longest);
+    if (s->origin_ns != 0)
+        s->unit = tm_shown_since(s->unit);
+    else if (!tm_column_is_epoch(column) && longest >= MANY_ORDERS * s->shortest &&
+             s->shortest < (double)s->unit.ns / 100.0) {
+        s->unit = (tm_shown_unit){"", TM_SHOWN_BY_ROW};
+        s->width = strlen(TM_SHOWN_BY_ROW_MOST) + (s->least.value.i < 0);
+    }
+}
+
 /* Shapes are the same in every block, so that a key column does not jump. */
-static tm_status measure(printer *p, const tm_rows *rows, tm_error *err) {
+static tm_status measure(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
     for (int c = 0; c < p->def->n_columns; c++) {
-        p->shapes[c].unit = tm_shown_choose(&p->def->columns[c], 0.0);
-        p->shapes[c].least.null = p->shapes[c].most.null = true;
-        p->shapes[c].alike = tm_alike_begin();
+        const tm_column *column = &p->def->columns[c];
+        shape *s = &p->shapes[c];
+        s->origin_ns = tm_column_is_epoch(column) ? origin_ns : 0;
+        s->unit = tm_shown_choose(column, 0.0);
+        s->shortest = HUGE_VAL;
+        s->least.null = s->most.null = true;
+        s->alike = tm_alike_begin();
     }
     TM_TRY(rows->each(rows, measure_slice, p, err));
     for (int c = 0; c < n_beside(p->def); c++) {
         shape *s = &p->shapes[c];
-        const tm_column *column = &p->def->columns[c];
-        if (is_time(column) && !s->most.null)
-            s->unit = tm_shown_choose(
-                column, fmax(tm_shown_time(column, &s->least), tm_shown_time(column, &s->most)));
+        if (is_time(&p->def->columns[c]) && !s->most.null)
+            choose_unit(p, c);
         tm_alike_end(&s->alike);
         widen(p, c, NULL);
         widen_by(p, c, &s->least);
@@ -135,18 +180,59 @@ static int end_of_block(const printer *p, int first) {
     return end;
 }
 
+static int n_blocks(const printer *p) {
+    int n = 0, first = p->def->n_keys;
+    do {
+        first = end_of_block(p, first);
+        n++;
+    } while (first < n_beside(p->def));
+    return n;
+}
+
+/* Shares that are never beyond a whole have bars, where that takes no further block: of 100 %, or
+ * where they are parts of one thing, of the largest. */
+static void add_bars(const printer *p) {
+    int n = n_blocks(p);
+    for (int c = 0; c < n_beside(p->def); c++) {
+        shape *s = &p->shapes[c];
+        if (!is_share(&p->def->columns[c]) || s->most.null || s->least.value.r < 0.0 ||
+            s->most.value.r > 100.0 || s->most.value.r <= 0.0)
+            continue;
+        bool of_one = strcmp(p->def->columns[c].name, "share_pct") == 0; /* of many, mostly small */
+        s->full = of_one ? s->most.value.r : 100.0;
+        s->width += 1 + BAR;
+        if (n_blocks(p) > n) {
+            s->full = 0.0;
+            s->width -= 1 + BAR;
+        }
+    }
+}
+
+/* Behind a share, rounded to a mark; the blanks that are left of it. */
+static size_t put_bar(const printer *p, double full, const tm_cell *cell) {
+    size_t marks = cell && !cell->null ? (size_t)lround(cell->value.r * BAR / full) : 0;
+    tm_out_string(p->out, marks > 0 ? " " : "");
+    for (size_t i = 0; i < marks; i++)
+        tm_out_char(p->out, '#');
+    return BAR - marks + (marks == 0);
+}
+
 /* Prints one cell; @p pending holds the spaces that stand before it, so that no line ends in any.
  */
 static void put_cell(const printer *p, int column, const tm_cell *row, size_t *pending) {
     char text[TM_SHOWN_MAX];
+    const shape *s = &p->shapes[column];
     tm_type type = p->def->columns[column].type;
     show(p, column, row, text);
-    size_t length = tm_utf8_length(text, strlen(text)), width = p->shapes[column].width;
+    size_t length = tm_utf8_length(text, strlen(text)),
+           width = s->width - (s->full > 0.0 ? 1 + BAR : 0);
     size_t fill = length < width ? width - length : 0;
     bool to_the_right = type == TM_INT || type == TM_REAL;
     tm_out_spaces(p->out, *pending + (to_the_right ? fill : 0));
     tm_out_string(p->out, text);
     *pending = GAP + (to_the_right ? 0 : fill);
+    if (s->full > 0.0)
+        *pending += put_bar(p, s->full, row ? &row[column] : NULL);
 }
 
 static void put_line(const printer *p, const tm_cell *row) {
@@ -199,13 +285,16 @@ static tm_status put_blocks(printer *p, const tm_rows *rows, tm_error *err) {
     return TM_OK;
 }
 
-tm_status tm_stream_text(const tm_rows *rows, int width, const tm_sink_out *sink, tm_error *err) {
+tm_status tm_stream_text(const tm_rows *rows, const tm_text_style *style, const tm_sink_out *sink,
+                         tm_error *err) {
     printer p = {.def = rows->def, .sink = sink, .out = sink->out};
-    p.width = width > 0 ? (size_t)width : SIZE_MAX;
+    p.width = style->width > 0 ? (size_t)style->width : SIZE_MAX;
     p.shapes = calloc((size_t)p.def->n_columns, sizeof *p.shapes);
     if (!p.shapes)
         return tm_fail_memory(err);
-    tm_status status = measure(&p, rows, err);
+    tm_status status = measure(&p, rows, style->origin_ns, err);
+    if (style->bars && status == TM_OK)
+        add_bars(&p);
     if (status == TM_OK)
         status = put_blocks(&p, rows, err);
     for (int c = 0; c < p.def->n_columns; c++)
@@ -217,8 +306,9 @@ tm_status tm_stream_text(const tm_rows *rows, int width, const tm_sink_out *sink
 tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) {
     tm_out text = TM_OUT();
     const tm_sink_out sink = {&text, NULL};
+    const tm_text_style style = {.width = width};
     const tm_rows rows = tm_rows_of(table);
-    tm_status status = tm_stream_text(&rows, width, &sink, err);
+    tm_status status = tm_stream_text(&rows, &style, &sink, err);
     if (status == TM_OK)
         return tm_out_take(&text, out, NULL, err);
     tm_vec_free(&text.bytes);

@@ -324,10 +324,40 @@ def test_text_scales_times_and_shows_no_value_as_a_dash():
     text = show('overlap.rank', env={'COLUMNS': '1000'})
     lines = [re.split(r'  +', line.strip()) for line in text.splitlines()]
     equal(lines[0], ['overlap.rank'])
-    equal(lines[1][:7], ['rank', 'window us', 'compute us', 'comm us', 'memory us', 'overlap us',
+    # Of 75 us and 1 ns no unit suits both; 0 is told in any.
+    equal(lines[1][:7], ['rank', 'window', 'compute', 'comm us', 'memory us', 'overlap us',
                          'overlap %'])
-    equal(lines[2][:7], ['0', '75.000', '50.000', '30.000', '4.000', '10.000', '33.3'])
-    equal(lines[3][:7], ['1', '0.001', '0.001', '0.000', '0.000', '0.000', '-'])
+    equal(lines[2][:7], ['0', '75.000 us', '50.000 us', '30.000', '4.000', '10.000', '33.3'])
+    equal(lines[3][:7], ['1', '1 ns', '1 ns', '0.000', '0.000', '0.000', '-'])
+
+
+def test_moments_are_since_the_jobs_begin_or_absolute():
+    # Begins of ranks: 0.1 and 2.1 ms behind the time that traces count from.
+    put('rank0.json', trace([kernel('gemm', 100, 50)], 0))
+    put('rank1.json', trace([kernel('gemm', 2100, 50)], 1))
+    merged('rank0.json', 'rank1.json')
+    shown = ('job.rank', '--columns', 'rank,begin_ns')
+    equal(words_of(show(*shown)), [('rank', '0', '1'), ('begin +ms', '0.000', '2.000')])
+    begins = [row['begin_ns'] for row in rows('tmerge.h5', 'job.rank')]
+    equal(begins[1] - begins[0], 2000000)
+    equal(words_of(show(*shown, '--absolute'))[1],
+          ('begin s', *(f'{ns // 10**9}.{ns // 10**6 % 1000:03}' for ns in begins)))
+    lacks(show('job.job', '--columns', 'ranks,begin_ns'), '+')
+    # A condition with a unit counts from there too, one without is as --json has it.
+    for text, keep in (('begin_ns > 1ms', [1]), ('begin_ns < 1ms', [0]), ('begin_ns = 2ms', [1]),
+                       (f'begin_ns = {begins[1]}', [1]), ('begin_ns < 5', [])):
+        found = tables('tmerge.h5', 'job.rank', '--where', text)['job.rank']
+        equal([row['rank'] for row in found], keep, text)
+    late = tables('tmerge.h5', 'job.rank', '--absolute', '--where', 'begin_ns > 1ms')['job.rank']
+    equal(len(late), 2)
+
+
+def test_a_person_sees_shares_as_bars():
+    worked_out_job()
+    chosen = ('overlap.rank', '--columns', 'rank,overlap_pct')
+    has_line(show(*chosen, '--color=always'), '   0       33.3 ###')
+    lacks(show(*chosen), '#')
+    lacks(show(*chosen, '--color=always', '--json'), '#')
 
 
 def test_text_from_outside_leaves_as_valid_utf8():

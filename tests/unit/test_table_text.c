@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "table/shown.h"
+#include "table/stream.h"
 #include "table_fixture.h"
 
 static char *text_of(const tm_table *table, int width) {
@@ -29,13 +30,17 @@ static void a_time_column_has_the_unit_of_its_largest_value(void **state) {
     } cases[] = {
         {0, 7, "wait ns\n      0\n      7\n"},
         {999, -999, "wait ns\n    999\n   -999\n"},
-        {1000, 1, "wait us\n  1.000\n  0.001\n"},
         {-1000, 0, "wait us\n -1.000\n  0.000\n"},
-        {999999, 1, "wait us\n999.999\n  0.001\n"},
+        {999999, 1000, "wait us\n999.999\n  1.000\n"},
+        {999, 1, "wait ns\n    999\n      1\n"},
+        {9999, 10, "wait us\n  9.999\n  0.010\n"}, /* two digits are left */
+        {9000, 9, "      wait\n  9.000 us\n      9 ns\n"},
+        {-2000000000, 999, "       wait\n  -2.000  s\n     999 ns\n"},
         /* 1499 ns is 0.001499 ms, 1500 ns is 0.0015: half away from zero */
         {1000000, 1499, "wait ms\n  1.000\n  0.001\n"},
         {1000000, -1500, "wait ms\n  1.000\n -0.002\n"},
-        {1000000, -499, "wait ms\n  1.000\n  0.000\n"}, /* no sign on a zero */
+        {1000000, -499, "       wait\n   1.000 ms\n    -499 ns\n"},
+        {4000000000, -10000000, "wait s\n 4.000\n-0.010\n"},
         {1000000000, 1234567890, "wait s\n 1.000\n 1.235\n"},
         /* the epoch has more digits than a double holds */
         {1700000000123499999, 1700000000123500000,
@@ -49,6 +54,104 @@ static void a_time_column_has_the_unit_of_its_largest_value(void **state) {
         expect_text(f.table, 80, cases[i].expected);
         tm_tables_destroy(&f.tables);
     }
+}
+
+static char *styled(const tm_table *table, const tm_text_style *style) {
+    char *text = NULL;
+    tm_error err;
+    tm_out out = TM_OUT();
+    const tm_sink_out sink = {&out, NULL};
+    const tm_rows rows = tm_rows_of(table);
+    assert_int_equal(tm_stream_text(&rows, style, &sink, &err), TM_OK);
+    assert_int_equal(tm_out_take(&out, &text, NULL, &err), TM_OK);
+    return text;
+}
+
+static void moments_count_from_an_origin(void **state) {
+    (void)state;
+    static const tm_column columns[] = {{"begin_ns", TM_INT, "ns", "Begin since the epoch."},
+                                        {"wait_ns", TM_INT, "ns", "What it waits."}};
+    static const tm_table_def def = {"test.since", "", columns, 2, 1, 0, false, 0, 0,
+                                     TM_FORM_TABLE};
+    static const struct {
+        int64_t origin, begins[2];
+        const char *expected;
+    } cases[] = {
+        /* A nanosecond beside a second: moments keep one unit, durations do not. */
+        {1700000000000000000,
+         {1700000000000000001, 1700000001000000000},
+         "begin +s        wait\n   0.000        5 ns\n   1.000    2.000  s\n"},
+        {1700000000000000000,
+         {1699999999999999999, 1700000000000000007},
+         "begin +ns        wait\n       -1        5 ns\n        7    2.000  s\n"},
+        {1700000000000000000, /* no sign on a zero */
+         {1699999999999999600, 1700000000001000000},
+         "begin +ms        wait\n    0.000        5 ns\n    1.000    2.000  s\n"},
+        {0,
+         {1700000000000000001, 1700000001000000000},
+         "       begin s        wait\n1700000000.000        5 ns\n1700000001.000    2.000  s\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f = make(&def);
+        for (int r = 0; r < 2; r++) {
+            tm_cell *row = add(&f);
+            tm_cell_set_int(&row[0], cases[i].begins[r]);
+            tm_cell_set_int(&row[1], r == 0 ? 5 : 2000000000);
+        }
+        const tm_text_style style = {.width = 80, .origin_ns = cases[i].origin};
+        char *text = styled(f.table, &style);
+        assert_string_equal(text, cases[i].expected);
+        free(text);
+        tm_tables_destroy(&f.tables);
+    }
+}
+
+static void shares_have_bars_where_there_is_room(void **state) {
+    (void)state;
+    static const tm_column columns[] = {{"rank", TM_INT, "", ""},
+                                        {"busy_pct", TM_REAL, "%", ""},
+                                        {"share_pct", TM_REAL, "%", ""},
+                                        {"change_pct", TM_REAL, "%", ""}};
+    static const tm_table_def def = {"test.bars", "", columns, 4, 1, 0, false, 0, 0, TM_FORM_TABLE};
+    /* 44.9 and 100 % in tenths are 4 and 10 marks; 5 of 20 is a quarter: 2.5, rounded to 3. A
+     * change may be less than 0 and has none. Lines: 4 + 2 + 6 + 2 + 7 + 2 + 8 = 31, and 11 more
+     * for each bar: at 52 columns one finds room, at 30 a block ends before the change anyway. */
+    static const struct {
+        int width;
+        bool bars;
+        const char *expected;
+    } cases[] = {
+        {80, true,
+         "rank  busy %             share %             change %\n"
+         "   0    44.9 ####            5.0 ###             -3.0\n"
+         "   1   100.0 ##########     20.0 ##########       8.0\n"
+         "   2       -                   -                    -\n"},
+        {52, true,
+         "rank  busy %             share %  change %\n"
+         "   0    44.9 ####            5.0      -3.0\n"
+         "   1   100.0 ##########     20.0       8.0\n"
+         "   2       -                   -         -\n"},
+        {80, false,
+         "rank  busy %  share %  change %\n"
+         "   0    44.9      5.0      -3.0\n"
+         "   1   100.0     20.0       8.0\n"
+         "   2       -        -         -\n"},
+    };
+    fixture f = make(&def);
+    static const double values[2][3] = {{44.9, 5.0, -3.0}, {100.0, 20.0, 8.0}};
+    for (int r = 0; r < 3; r++) {
+        tm_cell *row = add(&f);
+        tm_cell_set_int(row, r);
+        for (int c = 0; c < 3 && r < 2; c++)
+            tm_cell_set_real(&row[c + 1], values[r][c]);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tm_text_style style = {.width = cases[i].width, .bars = cases[i].bars};
+        char *text = styled(f.table, &style);
+        assert_string_equal(text, cases[i].expected);
+        free(text);
+    }
+    tm_tables_destroy(&f.tables);
 }
 
 static void a_real_is_shown_as_its_unit_asks(void **state) {
@@ -322,6 +425,8 @@ static void sentences_stand_below_their_row_and_are_wrapped_not_cut(void **state
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_time_column_has_the_unit_of_its_largest_value),
+        cmocka_unit_test(moments_count_from_an_origin),
+        cmocka_unit_test(shares_have_bars_where_there_is_room),
         cmocka_unit_test(a_real_is_shown_as_its_unit_asks),
         cmocka_unit_test(text_aligns_numbers_right_and_words_left),
         cmocka_unit_test(an_empty_table_is_its_header),

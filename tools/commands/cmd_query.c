@@ -60,11 +60,12 @@ static tm_status spill(tm_out *out, tm_error *err) {
 static tm_status print_rows(const request *r, const tm_rows *rows, tm_error *err) {
     tm_out out = TM_OUT();
     const tm_sink_out sink = {&out, spill};
+    const tm_text_style style = {.width = tm_console_width()};
     if (r->json)
         tm_json_begin(&out, r->store);
     tm_status status = r->json  ? tm_stream_json(rows, &sink, err)
                        : r->csv ? tm_stream_csv(rows, &sink, err)
-                                : tm_stream_text(rows, tm_console_width(), &sink, err);
+                                : tm_stream_text(rows, &style, &sink, err);
     if (r->json)
         tm_json_end(&out, 1);
     if (status == TM_OK)

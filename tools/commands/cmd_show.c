@@ -19,14 +19,18 @@ static const tm_option options[] = {
     {"step", 0, "LIST", "only these steps"},
     {"where", 0, "EXPR",
      "only rows for which it holds: COLUMN OP VALUE, joined by and, or (and binds first); OP is = "
-     "!= < <= > >= or ~ (holds the text); a VALUE of times may have a unit (5ms), one with blanks "
-     "needs quotes, null is no value"},
+     "!= < <= > >= or ~ (holds the text); a VALUE of times may have a unit (5ms; a moment then "
+     "counts "
+     "from the job's begin), one with blanks needs quotes, null is no value"},
     {"columns", 0, "LIST", "only these columns, in this order"},
     {"sort", 0, "COLUMN",
      "by this column, largest first and texts from A to Z; -COLUMN: the other way"},
     {"top", 0, "N",
      "only the N rows that come first by --sort, else that cost most, in the table's own measure "
      "(see list --doc)"},
+    {"absolute", 0, NULL,
+     "times of day since the epoch; without it a text has them since the job's begin, with a + "
+     "before their unit (--json and --csv are absolute)"},
     TM_OPTION_COLOR,
 };
 
@@ -36,6 +40,7 @@ typedef struct request {
     tm_choice choice;
     const char *format; /* "text", "json" or "csv" */
     tm_colors colors;
+    tm_text_style style;
 } request;
 
 /* The tables that are printed. */
@@ -96,7 +101,9 @@ static tm_status parse_request(const tm_arguments *arguments, request *out, tm_e
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--all is of every table: no '%s' beside it",
                        arguments->operands[1]);
     out->format = json ? "json" : csv ? "csv" : "text";
-    return tm_console_colors(tm_argument(arguments, "color"), 1, &out->colors, err);
+    TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &out->colors, err));
+    out->style = (tm_text_style){.width = tm_console_width(), .bars = *out->colors.off != '\0'};
+    return TM_OK;
 }
 
 /* Whether one of the tables that may be meant has a column; near ones are noted. */
@@ -188,7 +195,10 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     tm_out_string(sink->out, name);
     tm_out_string(sink->out, r->colors.off);
     tm_out_string(sink->out, "\n");
-    return tm_stream_text(rows, tm_console_width(), sink, err);
+    tm_text_style style = r->style;
+    if (strcmp(name, "job.job") == 0) /* tells when the job began */
+        style.origin_ns = 0;
+    return tm_stream_text(rows, &style, sink, err);
 }
 
 static tm_status print_table(const request *r, const tm_store *store, const chosen *tables,
@@ -255,7 +265,22 @@ static tm_status show_tables(const request *r, const tm_store *store, tm_tables 
     return status;
 }
 
-static tm_status show_store(const request *r, tm_error *err) {
+/* The job's begin; where none is known, or the times of some ranks count from 0, 0. */
+static tm_status read_begin(const tm_store *store, const tm_tables *tables, int64_t *out,
+                            tm_error *err) {
+    *out = 0;
+    if (!tm_store_has_table(store, "job.job"))
+        return TM_OK;
+    tm_table *job = tm_tables_find(tables, "job.job");
+    TM_TRY(tm_store_read_table(store, job, err));
+    if (job->n_rows > 0 && !tm_table_cell(job, 0, "begin_ns")->null &&
+        !tm_table_cell(job, 0, "duration_ns")->null)
+        *out = tm_table_cell(job, 0, "begin_ns")->value.i;
+    tm_table_clear(job);
+    return TM_OK;
+}
+
+static tm_status show_store(request *r, tm_error *err) {
     tm_tables tables;
     tm_store *store;
     TM_TRY(tm_analysis_tables(&tables, err));
@@ -263,7 +288,11 @@ static tm_status show_store(const request *r, tm_error *err) {
     if (status == TM_OK)
         status = tm_store_open(r->arguments->operands[0], &store, err);
     if (status == TM_OK) {
-        status = show_tables(r, store, &tables, err);
+        if (!tm_argument(r->arguments, "absolute"))
+            status = read_begin(store, &tables, &r->style.origin_ns, err);
+        r->choice.where.origin_ns = r->style.origin_ns;
+        if (status == TM_OK)
+            status = show_tables(r, store, &tables, err);
         tm_store_close(store);
     }
     tm_tables_destroy(&tables);

@@ -150,8 +150,18 @@ const char *tm_where_column(const tm_where *where, size_t i) {
     return ((const asked *)where->asked.data)[i].column;
 }
 
+/* A moment is told since the origin where it has a unit, else as it is stored. */
+static void scale(double ns, int64_t origin_ns, condition *out) {
+    out->r *= ns;
+    if (origin_ns == 0 || !(fabs(out->r) < 1e18))
+        return;
+    out->i = origin_ns + llround(out->r);
+    out->exact = true;
+}
+
 /* A number, of times with a unit behind it, too. */
-static bool read_number(const char *text, const char *unit, condition *out) {
+static bool read_number(const char *text, const tm_column *column, int64_t origin_ns,
+                        condition *out) {
     static const struct {
         const char *word;
         double ns;
@@ -163,10 +173,10 @@ static bool read_number(const char *text, const char *unit, condition *out) {
     out->r = strtod(text, &end);
     if (end == text || !isfinite(out->r))
         return false;
-    bool time = strcmp(unit, "ns") == 0;
+    bool time = strcmp(column->unit, "ns") == 0;
     for (size_t u = 0; u < (time ? sizeof units / sizeof *units : 1); u++)
         if (strcmp(end, units[u].word) == 0) {
-            out->r *= units[u].ns;
+            scale(units[u].ns, u > 0 && tm_column_is_epoch(column) ? origin_ns : 0, out);
             return true;
         }
     return false;
@@ -179,7 +189,8 @@ static bool read_bool(const char *text, condition *out) {
     return yes || strcmp(text, "no") == 0 || strcmp(text, "false") == 0;
 }
 
-static tm_status bind(const asked *a, const tm_table_def *def, condition *out, tm_error *err) {
+static tm_status bind(const asked *a, int64_t origin_ns, const tm_table_def *def, condition *out,
+                      tm_error *err) {
     static const char *const kinds[] = {[TM_INT] = "a whole number",
                                         [TM_REAL] = "a number",
                                         [TM_TEXT] = "a text",
@@ -197,7 +208,7 @@ static tm_status bind(const asked *a, const tm_table_def *def, condition *out, t
                        "--where, character %zu: null is only equal (=) or not (!=)", a->at);
     bool good =
         out->null || c->type == TM_TEXT ||
-        (c->type == TM_BOOL ? read_bool(a->value, out) : read_number(a->value, c->unit, out));
+        (c->type == TM_BOOL ? read_bool(a->value, out) : read_number(a->value, c, origin_ns, out));
     if (!good)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--where, character %zu: '%s' is not %s, which %s of %s is%s", a->at,
@@ -216,7 +227,7 @@ tm_status tm_where_bind(const tm_where *where, const tm_table_def *def, tm_where
     const asked *a = where->asked.data;
     for (size_t i = 0; i < where->asked.n; i++) {
         condition bound;
-        TM_TRY(bind(&a[i], def, &bound, err));
+        TM_TRY(bind(&a[i], where->origin_ns, def, &bound, err));
         if (!tm_vec_append(&out->conditions, &bound, 1))
             return tm_fail_memory(err);
     }

@@ -6,8 +6,9 @@
 #include "tmerge/table.h"
 
 typedef struct tm_where {
-    char *text;   /* owned; the words of it stand in it, each terminated */
-    tm_vec asked; /* of conditions as typed */
+    char *text;        /* owned; the words of it stand in it, each terminated */
+    tm_vec asked;      /* of conditions as typed */
+    int64_t origin_ns; /* what moments count from that are told with a unit */
     bool is_given;
 } tm_where;
 
