@@ -31,7 +31,8 @@ typedef struct host_walk {
     uint32_t *last_event;  /* owned; by track: the latest launched so far, or TM_NO_PART */
     uint32_t latest_event; /* of all streams */
     uint32_t *by_end;      /* owned; calls ascending in end */
-    uint32_t *ended;       /* owned; events ascending in end */
+    uint32_t *ended;       /* owned; events ascending in end; NULL until they are asked for */
+    bool failed;           /* memory was out when they were */
     tm_keys usual_names;   /* of uint32_t, and */
     tm_vec usual;          /* of int64_t: how long calls of this name take */
     size_t n_ended;        /* calls of by_end that ended by the begin of the one at hand */
@@ -45,9 +46,46 @@ static const tm_part_call *call_at(const host_walk *w, uint32_t i) {
     return (const tm_part_call *)w->m->draft->calls.data + i;
 }
 
-/* The index of the latest event that had ended by @p ns; TM_NO_PART for none. */
-static uint32_t ended_by(const host_walk *w, int64_t ns) {
+typedef struct ending {
+    int64_t ns;
+    uint32_t index;
+} ending;
+
+static int by_end(const void *a, const void *b) {
+    const ending *x = a, *y = b;
+    int order = tm_order_i64(x->ns, y->ns);
+    return order ? order : tm_order_i64(x->index, y->index);
+}
+
+/* Indices ascending in end; the end stands at @p offset of an element. */
+static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
+    ending *ends = malloc((parts->n + 1) * sizeof *ends);
+    uint32_t *out = malloc((parts->n + 1) * sizeof *out);
+    for (size_t i = 0; i < parts->n && ends; i++) {
+        const char *part = (const char *)parts->data + i * parts->size;
+        ends[i] = (ending){*(const int64_t *)(const void *)(part + offset), (uint32_t)i};
+    }
+    if (ends)
+        tm_sort(ends, parts->n, sizeof *ends, by_end);
+    for (size_t i = 0; i < parts->n && ends && out; i++)
+        out[i] = ends[i].index;
+    if (!ends) {
+        free(out);
+        out = NULL;
+    }
+    free(ends);
+    return out;
+}
+
+/* The index of the latest event that had ended by @p ns; TM_NO_PART for none. Most ranks have no
+ * call of which it is asked. */
+static uint32_t ended_by(host_walk *w, int64_t ns) {
     size_t low = 0, high = w->m->draft->events.n;
+    if (!w->ended)
+        w->ended = order_by_end(&w->m->draft->events, offsetof(tm_part_event, end_ns));
+    w->failed = !w->ended;
+    if (w->failed)
+        return TM_NO_PART;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (event_at(w, w->ended[middle])->end_ns <= ns)
@@ -238,37 +276,6 @@ static void pass_event(host_walk *w, uint32_t i) {
     w->latest_event = i;
 }
 
-typedef struct ending {
-    int64_t ns;
-    uint32_t index;
-} ending;
-
-static int by_end(const void *a, const void *b) {
-    const ending *x = a, *y = b;
-    int order = tm_order_i64(x->ns, y->ns);
-    return order ? order : tm_order_i64(x->index, y->index);
-}
-
-/* Indices ascending in end; the end stands at @p offset of an element. */
-static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
-    ending *ends = malloc((parts->n + 1) * sizeof *ends);
-    uint32_t *out = malloc((parts->n + 1) * sizeof *out);
-    for (size_t i = 0; i < parts->n && ends; i++) {
-        const char *part = (const char *)parts->data + i * parts->size;
-        ends[i] = (ending){*(const int64_t *)(const void *)(part + offset), (uint32_t)i};
-    }
-    if (ends && parts->n > 1)
-        qsort(ends, parts->n, sizeof *ends, by_end);
-    for (size_t i = 0; i < parts->n && ends && out; i++)
-        out[i] = ends[i].index;
-    if (!ends) {
-        free(out);
-        out = NULL;
-    }
-    free(ends);
-    return out;
-}
-
 bool tm_maker_calls(tm_maker *m) {
     size_t n_tracks = m->draft->timeline->n_tracks;
     host_walk w = {
@@ -279,9 +286,8 @@ bool tm_maker_calls(tm_maker *m) {
         .usual_names = TM_KEYS(uint32_t),
         .usual = TM_VEC(int64_t),
         .by_end = order_by_end(&m->draft->calls, offsetof(tm_part_call, end_ns)),
-        .ended = order_by_end(&m->draft->events, offsetof(tm_part_event, end_ns)),
     };
-    bool ok = w.last_event && w.threads && w.by_end && w.ended;
+    bool ok = w.last_event && w.threads && w.by_end;
     for (size_t k = 0; k < n_tracks && ok; k++) {
         w.last_event[k] = TM_NO_PART;
         w.threads[k] = (thread){TM_NO_PART, m->draft->timeline->tracks[k].first, INT64_MIN, 0};
@@ -298,7 +304,7 @@ bool tm_maker_calls(tm_maker *m) {
                 break;
             pass_event(&w, next);
         }
-        ok = add_call(&w, c);
+        ok = add_call(&w, c) && !w.failed;
     }
     free(w.last_event);
     free(w.threads);

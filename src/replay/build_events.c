@@ -1,6 +1,8 @@
 /* When GPU events begin and end. */
 #include "maker.h"
 
+#include <stdlib.h>
+
 #include "base/median.h"
 
 /* Where a kernel is missing, something that so much of is not explained begins so soon behind the
@@ -11,10 +13,6 @@ static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
 /* A gap is the stream's own where the event behind it was launched so long before. */
 static const int64_t EARLY_NS = 20000;
 
-static int64_t median_or(tm_vec *values, int64_t otherwise) {
-    return values->n > 0 ? tm_median_any(values->data, values->n) : otherwise;
-}
-
 /* How long launches and gaps usually take, of what waits for nothing else: communication depends on
  * other ranks. */
 static bool measure_lags(tm_maker *m) {
@@ -22,8 +20,10 @@ static bool measure_lags(tm_maker *m) {
     size_t next_wait = 0;
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
-    tm_vec launches = TM_VEC(int64_t), gaps = TM_VEC(int64_t);
-    bool ok = true;
+    int64_t *launches = malloc((m->draft->events.n + 1) * sizeof *launches);
+    int64_t *gaps = malloc((m->draft->events.n + 1) * sizeof *gaps);
+    size_t n_launches = 0, n_gaps = 0;
+    const bool ok = launches && gaps;
     for (size_t i = 0; i < m->draft->events.n && ok; i++) {
         const tm_part_event *e = &events[i];
         bool communicates = m->draft->timeline->role[e->row] == TM_ROLE_COMMUNICATION;
@@ -36,14 +36,14 @@ static bool measure_lags(tm_maker *m) {
         int64_t launch = calls[e->call].begin_ns;
         int64_t lag = e->begin_ns - launch, gap = before ? e->begin_ns - before->end_ns : 0;
         if ((!before || before->end_ns <= launch) && lag >= 0)
-            ok = tm_vec_append(&launches, &lag, 1);
-        if (before && before->end_ns > launch + EARLY_NS && gap >= 0 && ok)
-            ok = tm_vec_append(&gaps, &gap, 1);
+            launches[n_launches++] = lag;
+        if (before && before->end_ns > launch + EARLY_NS && gap >= 0)
+            gaps[n_gaps++] = gap;
     }
-    m->launch_ns = median_or(&launches, LAUNCH_NS);
-    m->gap_ns = median_or(&gaps, GAP_NS);
-    tm_vec_free(&launches);
-    tm_vec_free(&gaps);
+    m->launch_ns = n_launches > 0 ? tm_median_any(launches, n_launches) : LAUNCH_NS;
+    m->gap_ns = n_gaps > 0 ? tm_median_any(gaps, n_gaps) : GAP_NS;
+    free(launches);
+    free(gaps);
     return ok;
 }
 
