@@ -227,14 +227,19 @@ typedef struct tm_launch_attr {
     uint32_t event;
 } tm_launch_attr;
 
-typedef struct tm_kernel_attr {
-    int64_t correlation;
-    uint32_t event;
+/** How a kernel was launched. Of a timeline there are few, which many kernels share. */
+typedef struct tm_launch_shape {
     int32_t grid[3], block[3];   /* blocks, threads */
     int32_t registers;           /* per thread */
     int32_t shared_memory_bytes; /* per block */
     float blocks_per_sm, warps_per_sm;
     float occupancy_pct; /* estimated achieved occupancy; NaN where it is not known */
+} tm_launch_shape;
+
+typedef struct tm_kernel_attr {
+    int64_t correlation;
+    uint32_t event;
+    uint32_t shape; /* index into the timeline's shapes */
 } tm_kernel_attr;
 
 /** A copy or a set. */
@@ -495,6 +500,8 @@ typedef struct tm_timeline {
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
+    tm_launch_shape *shapes; /* [n_shapes] of the kernels, in any order */
+    size_t n_shapes;
     char *metadata; /* [n_metadata] the trace's top-level JSON without traceEvents, and without */
     size_t n_metadata; /* its lists (timeline/metadata.h); terminated, NULL where it has none */
     uint32_t *metadata_lists; /* name ids */
@@ -559,6 +566,12 @@ static inline uint32_t tm_timeline_asked(const tm_timeline *timeline, uint32_t r
     uint32_t call = timeline->launch[row];
     uint32_t by = call == TM_NO_EVENT ? TM_NO_EVENT : timeline->launch[call];
     return by == TM_NO_EVENT ? call : by;
+}
+
+/** How a kernel of the timeline was launched. */
+static inline const tm_launch_shape *tm_kernel_shape(const tm_timeline *timeline,
+                                                     const tm_kernel_attr *kernel) {
+    return &timeline->shapes[kernel->shape];
 }
 
 /** The track of a row below n_events. */

@@ -55,15 +55,15 @@ static void put_text(members *m, const char *key, const tm_names *names, uint32_
         tm_json_put_text(put_key(m, key), tm_names_text(names, id));
 }
 
-static void put_kernel(members *m, const tm_kernel_attr *kernel) {
+static void put_kernel(members *m, const tm_kernel_attr *kernel, const tm_launch_shape *shape) {
     put_correlation(m, kernel->correlation);
-    put_known(m, "registers per thread", kernel->registers);
-    put_known(m, "shared memory", kernel->shared_memory_bytes);
-    put_float(m, "blocks per SM", kernel->blocks_per_sm);
-    put_float(m, "warps per SM", kernel->warps_per_sm);
-    put_triple(m, "grid", kernel->grid);
-    put_triple(m, "block", kernel->block);
-    put_float(m, "est. achieved occupancy %", kernel->occupancy_pct);
+    put_known(m, "registers per thread", shape->registers);
+    put_known(m, "shared memory", shape->shared_memory_bytes);
+    put_float(m, "blocks per SM", shape->blocks_per_sm);
+    put_float(m, "warps per SM", shape->warps_per_sm);
+    put_triple(m, "grid", shape->grid);
+    put_triple(m, "block", shape->block);
+    put_float(m, "est. achieved occupancy %", shape->occupancy_pct);
 }
 
 static void put_copy(members *m, const tm_copy_attr *copy) {
@@ -166,7 +166,7 @@ void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *
     if (event->launch)
         put_correlation(&m, event->launch->correlation);
     if (event->kernel)
-        put_kernel(&m, event->kernel);
+        put_kernel(&m, event->kernel, event->shape);
     if (event->copy)
         put_copy(&m, event->copy);
     if (event->collective)

@@ -144,6 +144,7 @@ static void find_attrs(tm_export_walk *walk) {
     tm_export_event *event = &walk->event;
     event->launch = ATTR_OF(walk, TM_ATTR_LAUNCH, tm_launch_attr);
     event->kernel = ATTR_OF(walk, TM_ATTR_KERNEL, tm_kernel_attr);
+    event->shape = event->kernel ? tm_kernel_shape(walk->piece, event->kernel) : NULL;
     event->copy = ATTR_OF(walk, TM_ATTR_COPY, tm_copy_attr);
     event->collective = ATTR_OF(walk, TM_ATTR_COLLECTIVE, tm_collective_attr);
     event->memory = ATTR_OF(walk, TM_ATTR_MEMORY, tm_memory_attr);

@@ -74,6 +74,7 @@ typedef struct tm_export_event {
     int64_t duration_ns;      /* recorded */
     const tm_launch_attr *launch;
     const tm_kernel_attr *kernel;
+    const tm_launch_shape *shape; /* the kernel's */
     const tm_copy_attr *copy;
     const tm_collective_attr *collective;
     const tm_memory_attr *memory;

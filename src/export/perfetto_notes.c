@@ -95,12 +95,12 @@ static void note_text(tm_perfetto *p, uint32_t id, tm_text text) {
     tm_proto_end(&p->block, note);
 }
 
-static void note_kernel(tm_perfetto *p, const tm_kernel_attr *kernel) {
-    note_triple(p, NOTE_GRID, kernel->grid);
-    note_triple(p, NOTE_BLOCK, kernel->block);
-    note_known(p, NOTE_REGISTERS, kernel->registers);
-    note_known(p, NOTE_SHARED_MEMORY, kernel->shared_memory_bytes);
-    note_real(p, NOTE_OCCUPANCY, kernel->occupancy_pct);
+static void note_kernel(tm_perfetto *p, const tm_launch_shape *shape) {
+    note_triple(p, NOTE_GRID, shape->grid);
+    note_triple(p, NOTE_BLOCK, shape->block);
+    note_known(p, NOTE_REGISTERS, shape->registers);
+    note_known(p, NOTE_SHARED_MEMORY, shape->shared_memory_bytes);
+    note_real(p, NOTE_OCCUPANCY, shape->occupancy_pct);
 }
 
 static void note_collective(tm_perfetto *p, const tm_names *names, const tm_collective_attr *c) {
@@ -121,8 +121,8 @@ void tm_perfetto_notes(tm_export *x, const tm_timeline *timeline, const tm_expor
     int32_t step = event->step;
     if (step != TM_NO_STEP)
         note_int(p, NOTE_STEP, timeline->steps[step].number);
-    if (event->kernel)
-        note_kernel(p, event->kernel);
+    if (event->shape)
+        note_kernel(p, event->shape);
     if (event->copy) {
         note_known(p, NOTE_BYTES, event->copy->bytes);
         note_real(p, NOTE_BANDWIDTH, event->copy->bandwidth_gbps);

@@ -39,6 +39,18 @@ void tm_fill_field(const tm_record_column *column, const tm_timeline *timeline,
     copy_strided(values(column, timeline, first), column->stride, n, size, out, size);
 }
 
+/* Its elements have 4 bytes. */
+void tm_fill_shape(const tm_record_column *column, const tm_timeline *timeline,
+                   const tm_row_base *base, size_t first, size_t n, void *out) {
+    (void)base;
+    const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
+    for (size_t i = 0; i < n; i++) {
+        const tm_launch_shape *shape = tm_kernel_shape(timeline, &kernels[first + i]);
+        memcpy((char *)out + i * sizeof(int32_t), (const char *)shape + column->field_at,
+               sizeof(int32_t));
+    }
+}
+
 /* Every number of a column with words stands for one of them. */
 static bool has_words(const tm_record_column *column, const void *rows, size_t n) {
     const uint8_t *numbers = rows;

@@ -9,6 +9,9 @@
 tm_fill_function tm_fill_field;
 tm_take_function tm_take_field;
 
+/** A field of the launch shape of each kernel. */
+tm_fill_function tm_fill_shape;
+
 /** A field of the timeline itself, for tables with one row for each rank. */
 tm_fill_function tm_fill_own;
 tm_take_function tm_take_own;

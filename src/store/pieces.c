@@ -43,16 +43,24 @@ static void set_array(const tm_record_column *column, tm_timeline *timeline, voi
     memcpy((char *)timeline + column->array_at, &array, sizeof array);
 }
 
-/* Columns of the events have arrays of their own, those of attributes share one. */
+static bool is_of_shape(const tm_record_column *column) {
+    return column->array_at == offsetof(tm_timeline, shapes);
+}
+
+/* Columns of the events have arrays of their own, those of attributes share one, and those of
+ * launch shapes another. */
 static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *err) {
     const tm_record_table *record = &tm_record_tables[table];
     piece_table *t = &p->tables[table];
     if (n <= t->room)
         return TM_OK;
+    bool shapes = false; /* have room */
     for (int c = 0; c < record->n_columns; c++) {
         const tm_record_column *column = &record->columns[c];
-        if (!t->columns[c] || column->stride == 0 || (table != TM_RECORD_EVENTS && c != t->event))
+        bool first = is_of_shape(column) ? !shapes : table == TM_RECORD_EVENTS || c == t->event;
+        if (!t->columns[c] || column->stride == 0 || !first)
             continue;
+        shapes |= is_of_shape(column);
         void *array = realloc(array_of(column, &p->piece), n * column->stride);
         if (!array)
             return tm_fail_memory(err);
@@ -186,6 +194,9 @@ static tm_status read_attrs(tm_store_pieces *p, int table, size_t at, size_t end
         if (t->columns[c])
             TM_TRY(take_rows(p, table, c, &r, err));
     memcpy((char *)&p->piece + record->rows_at, &n, sizeof n);
+    tm_kernel_attr *kernels = table == TM_RECORD_KERNELS ? p->piece.attrs[TM_ATTR_KERNEL] : NULL;
+    for (size_t i = 0; kernels && i < n; i++)
+        kernels[i].shape = (uint32_t)i;
     t->done += n;
     t->ahead.n -= n;
     if (n > 0)

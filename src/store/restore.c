@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keys.h"
 #include "h5.h"
 #include "reader.h"
 #include "timeline/metadata.h"
@@ -180,6 +181,32 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
     return TM_OK;
 }
 
+/* Each kernel was read with a launch shape of its own. */
+static bool share_shapes(tm_timeline *timeline) {
+    tm_keys shapes = TM_KEYS(tm_launch_shape);
+    tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
+    bool ok = true;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_KERNEL] && ok; i++) {
+        kernels[i].shape = tm_keys_add(&shapes, &timeline->shapes[i]);
+        ok = kernels[i].shape != TM_NO_KEY;
+    }
+    free(timeline->shapes);
+    tm_vec_trim(&shapes.keys);
+    timeline->shapes = shapes.keys.data;
+    timeline->n_shapes = shapes.keys.n;
+    shapes.keys = TM_VEC(tm_launch_shape);
+    tm_keys_free(&shapes);
+    return ok;
+}
+
+static tm_status read_kernels(const restorer *r) {
+    TM_TRY(read_columns(r, TM_RECORD_KERNELS));
+    for (size_t i = 0; i < r->n; i++)
+        if ((!r->wanted || r->wanted[i]) && !share_shapes(&r->ranks[i]))
+            return tm_fail_memory(r->err);
+    return TM_OK;
+}
+
 /* Looks at what no column tells by itself: whether the parts of a timeline fit one another. */
 static tm_status check(const restorer *r, size_t n_names, bool no_events) {
     for (size_t i = 0; i < r->n; i++) {
@@ -215,7 +242,7 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
             (attrs && of_events && choice->no_events))
             leave_out(&r, t);
         else if (t != TM_RECORD_RANKS && !(of_events && choice->no_events))
-            status = read_columns(&r, t);
+            status = t == TM_RECORD_KERNELS ? read_kernels(&r) : read_columns(&r, t);
     }
     if (status == TM_OK)
         status = check(&r, tm_names_count(names), choice->no_events);

@@ -239,24 +239,30 @@ static const tm_record_column launch_columns[] = {
     LAUNCH(correlation, "", "number that the GPU event bears too, 0 none"),
 };
 
-#define KERNEL(member, name, unit, doc)                                                            \
-    FIELD(attrs[TM_ATTR_KERNEL], tm_kernel_attr, member, name, unit, doc)
+/* Of the shape that a kernel shares with others; read back, each has one of its own at first. */
+#define SHAPE(member, name_, unit_, doc_)                                                          \
+    {                                                                                              \
+        .name = name_, .unit = unit_, .doc = doc_,                                                 \
+        .element = ELEMENT_OF(MEMBER(tm_launch_shape, member)), .fill = tm_fill_shape,             \
+        .take = tm_take_field, IN_ARRAY(shapes, tm_launch_shape, member)                           \
+    }
 static const tm_record_column kernel_columns[] = {
     EVENT(attrs[TM_ATTR_KERNEL], tm_kernel_attr, event, "row in /events"),
-    KERNEL(correlation, "correlation", "", "number that the launch bears too, 0 none"),
-    KERNEL(grid[0], "grid_x", "", "blocks, -1 not recorded"),
-    KERNEL(grid[1], "grid_y", "", "blocks, -1 not recorded"),
-    KERNEL(grid[2], "grid_z", "", "blocks, -1 not recorded"),
-    KERNEL(block[0], "block_x", "", "threads, -1 not recorded"),
-    KERNEL(block[1], "block_y", "", "threads, -1 not recorded"),
-    KERNEL(block[2], "block_z", "", "threads, -1 not recorded"),
-    KERNEL(registers, "registers", "", "registers of a thread, -1 not recorded"),
-    KERNEL(shared_memory_bytes, "shared_memory_bytes", "B",
-           "shared memory of a block, -1 not recorded"),
-    KERNEL(blocks_per_sm, "blocks_per_sm", "", "blocks for each multiprocessor, NaN not recorded"),
-    KERNEL(warps_per_sm, "warps_per_sm", "", "warps for each multiprocessor, NaN not recorded"),
-    KERNEL(occupancy_pct, "occupancy_pct", "%",
-           "achieved occupancy as the profiler estimates it, NaN not recorded"),
+    FIELD(attrs[TM_ATTR_KERNEL], tm_kernel_attr, correlation, "correlation", "",
+          "number that the launch bears too, 0 none"),
+    SHAPE(grid[0], "grid_x", "", "blocks, -1 not recorded"),
+    SHAPE(grid[1], "grid_y", "", "blocks, -1 not recorded"),
+    SHAPE(grid[2], "grid_z", "", "blocks, -1 not recorded"),
+    SHAPE(block[0], "block_x", "", "threads, -1 not recorded"),
+    SHAPE(block[1], "block_y", "", "threads, -1 not recorded"),
+    SHAPE(block[2], "block_z", "", "threads, -1 not recorded"),
+    SHAPE(registers, "registers", "", "registers of a thread, -1 not recorded"),
+    SHAPE(shared_memory_bytes, "shared_memory_bytes", "B",
+          "shared memory of a block, -1 not recorded"),
+    SHAPE(blocks_per_sm, "blocks_per_sm", "", "blocks for each multiprocessor, NaN not recorded"),
+    SHAPE(warps_per_sm, "warps_per_sm", "", "warps for each multiprocessor, NaN not recorded"),
+    SHAPE(occupancy_pct, "occupancy_pct", "%",
+          "achieved occupancy as the profiler estimates it, NaN not recorded"),
 };
 
 #define COPY(member, unit, doc) FIELD(attrs[TM_ATTR_COPY], tm_copy_attr, member, #member, unit, doc)

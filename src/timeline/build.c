@@ -129,7 +129,11 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_er
 /* Moves the events of a further span behind those of the first. */
 static tm_status absorb(tm_trace *into, const tm_trace *from, tm_error *err) {
     tm_join join;
-    tm_status status = tm_join_begin(&join, into, from->tracks.data, from->tracks.n, NULL, err);
+    const tm_join_from other = {.tracks = from->tracks.data,
+                                .n_tracks = from->tracks.n,
+                                .shapes = from->shapes.keys.data,
+                                .n_shapes = from->shapes.keys.n};
+    tm_status status = tm_join_begin(&join, into, &other, err);
     if (status == TM_OK)
         status = tm_join_events(&join, from->events.data, from->events.n, err);
     for (int a = 0; a < TM_N_ATTRS && status == TM_OK; a++)
@@ -330,6 +334,12 @@ static tm_status place_attrs(builder *b, tm_error *err) {
         b->out->n_attrs[a] = rows->n;
         *rows = (tm_vec){.size = rows->size};
     }
+    tm_vec *shapes = &b->all->shapes.keys;
+    tm_vec_trim(shapes);
+    b->out->shapes = shapes->data;
+    b->out->n_shapes = shapes->n;
+    *shapes = TM_VEC(tm_launch_shape);
+    tm_keys_free(&b->all->shapes);
     b->out->step = (int32_t *)b->row_of;
     b->row_of = NULL;
     b->out->communicators = b->all->communicators.data;

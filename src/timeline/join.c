@@ -21,23 +21,36 @@ static tm_track renamed(const tm_join *join, const tm_track *track) {
     return copy;
 }
 
-tm_status tm_join_begin(tm_join *out, tm_trace *into, const tm_track *tracks, size_t n,
-                        const uint32_t *name_of, tm_error *err) {
-    *out = (tm_join){.into = into, .name_of = name_of, .first = (uint32_t)into->events.n};
-    out->track_of = calloc(n + 1, sizeof *out->track_of);
-    if (!out->track_of)
-        return tm_fail_memory(err);
-    for (size_t t = 0; t < n; t++) {
-        tm_track track = renamed(out, &tracks[t]);
+static bool join_tracks(tm_join *join, const tm_join_from *from) {
+    tm_trace *into = join->into;
+    for (size_t t = 0; t < from->n_tracks; t++) {
+        tm_track track = renamed(join, &from->tracks[t]);
         size_t known = into->tracks.n;
         uint32_t index = tm_trace_track(into, (tm_track_kind)track.kind, track.pid, track.tid);
         if (index == UINT32_MAX)
-            return tm_fail_memory(err);
+            return false;
         if (into->tracks.n > known)
             ((tm_track *)into->tracks.data)[index] = track;
-        out->track_of[t] = index;
+        join->track_of[t] = index;
     }
-    return TM_OK;
+    return true;
+}
+
+static bool join_shapes(tm_join *join, const tm_join_from *from) {
+    for (size_t i = 0; i < from->n_shapes; i++) {
+        join->shape_of[i] = tm_keys_add(&join->into->shapes, &from->shapes[i]);
+        if (join->shape_of[i] == TM_NO_KEY)
+            return false;
+    }
+    return true;
+}
+
+tm_status tm_join_begin(tm_join *out, tm_trace *into, const tm_join_from *from, tm_error *err) {
+    *out = (tm_join){.into = into, .name_of = from->name_of, .first = (uint32_t)into->events.n};
+    out->track_of = calloc(from->n_tracks + 1, sizeof *out->track_of);
+    out->shape_of = calloc(from->n_shapes + 1, sizeof *out->shape_of);
+    bool ok = out->track_of && out->shape_of && join_tracks(out, from) && join_shapes(out, from);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 tm_status tm_join_events(tm_join *join, const tm_raw_event *events, size_t n, tm_error *err) {
@@ -69,6 +82,10 @@ tm_status tm_join_attrs(tm_join *join, tm_attr attr, const void *rows, size_t n,
             uint32_t *row = tm_attr_ref(attr, added + i * size, r);
             *row += *row == TM_NO_EVENT ? 0 : join->first;
         }
+    for (size_t i = 0; attr == TM_ATTR_KERNEL && i < n; i++) {
+        tm_kernel_attr *kernel = (tm_kernel_attr *)(void *)added + i;
+        kernel->shape = join->shape_of[kernel->shape];
+    }
     if (join->name_of)
         tm_attr_each_name(attr, added, n, replace, join);
     return TM_OK;
@@ -76,5 +93,6 @@ tm_status tm_join_attrs(tm_join *join, tm_attr attr, const void *rows, size_t n,
 
 void tm_join_end(tm_join *join) {
     free(join->track_of);
-    join->track_of = NULL;
+    free(join->shape_of);
+    join->track_of = join->shape_of = NULL;
 }

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a packed part begins with; then its tracks, labels, marks, flows and metadata as they are,
- * then each text of its dictionary as length (uint32_t) and bytes, in the order of their ids. */
+/* What a packed part begins with; then its tracks, labels, marks, flows, shapes and metadata as
+ * they are, then each text of its dictionary as length (uint32_t) and bytes, in the order of their
+ * ids. */
 typedef struct head {
-    size_t n_tracks, n_labels, n_marks, n_flows, metadata_size, n_names;
+    size_t n_tracks, n_labels, n_marks, n_flows, n_shapes, metadata_size, n_names;
     uint64_t flow_mask;
     int64_t base_ns;
     int64_t counts[TM_N_COUNTS];
@@ -70,11 +71,13 @@ void tm_part_finish(tm_part *whole) {
 
 tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out, tm_error *err) {
     const tm_vec *tracks = &part->trace->tracks, *labels = &part->labels;
+    const tm_vec *shapes = &part->trace->shapes.keys;
     head h = {
         .n_tracks = tracks->n,
         .n_labels = labels->n,
         .n_marks = part->marks.n,
         .n_flows = part->flows.n,
+        .n_shapes = shapes->n,
         .flow_mask = part->flow_mask,
         .metadata_size = part->metadata.n,
         .n_names = tm_names_count(names),
@@ -86,6 +89,7 @@ tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out, 
               tm_vec_append(out, labels->data, labels->n * labels->size) &&
               tm_vec_append(out, part->marks.data, part->marks.n * part->marks.size) &&
               tm_vec_append(out, part->flows.data, part->flows.n * part->flows.size) &&
+              tm_vec_append(out, shapes->data, shapes->n * shapes->size) &&
               tm_vec_append(out, part->metadata.data, part->metadata.n);
     for (size_t id = 0; id < h.n_names && ok; id++) {
         tm_text text = tm_names_text(names, (uint32_t)id);
@@ -149,15 +153,20 @@ tm_status tm_part_join_begin(tm_part_join *out, tm_part *into, tm_names *names, 
     const char *labels = tracks + h.n_tracks * sizeof(tm_track);
     const char *marks = labels + h.n_labels * sizeof(tm_label);
     const char *flows = marks + h.n_marks * sizeof(tm_mark);
-    const char *metadata = flows + h.n_flows * sizeof(tm_flow);
+    const char *shapes = flows + h.n_flows * sizeof(tm_flow);
+    const char *metadata = shapes + h.n_shapes * sizeof(tm_launch_shape);
     out->name_of = intern_all(names, metadata + h.metadata_size, h.n_names);
     if (!out->name_of || !add_labels(into, labels, h.n_labels, out->name_of) ||
         !add_marks(into, marks, h.n_marks, out->name_of) ||
         !tm_vec_append(&into->flows, flows, h.n_flows) ||
         !tm_vec_append(&into->metadata, metadata, h.metadata_size))
         return tm_fail_memory(err);
-    TM_TRY(tm_join_begin(&out->rows, into->trace, (const void *)tracks, h.n_tracks, out->name_of,
-                         err));
+    const tm_join_from from = {.tracks = (const void *)tracks,
+                               .n_tracks = h.n_tracks,
+                               .shapes = (const void *)shapes,
+                               .n_shapes = h.n_shapes,
+                               .name_of = out->name_of};
+    TM_TRY(tm_join_begin(&out->rows, into->trace, &from, err));
     for (int c = 0; c < TM_N_COUNTS; c++)
         into->trace->counts[c] += h.counts[c];
     into->flow_mask |= h.flow_mask;

@@ -24,6 +24,7 @@ void tm_timeline_destroy(tm_timeline *timeline) {
     free(timeline->communicators);
     free(timeline->answers);
     free(timeline->levels);
+    free(timeline->shapes);
     for (int i = 0; i < TM_N_ATTRS; i++)
         free(timeline->attrs[i]);
     *timeline = (tm_timeline){.rank = -1};

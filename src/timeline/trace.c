@@ -6,6 +6,8 @@
 
 enum { REFS_MAX = 3 };
 
+_Static_assert(sizeof(tm_launch_shape) == 44, "without padding: shapes are told apart by bytes");
+
 static const struct {
     size_t size; /* bytes of a row */
     int n_refs;
@@ -63,6 +65,7 @@ void tm_trace_init(tm_trace *trace) {
         .lists = TM_VEC(uint32_t),
         .communicators = TM_VEC(tm_communicator),
         .handovers = TM_VEC(tm_handover),
+        .shapes = TM_KEYS(tm_launch_shape),
     };
     for (int i = 0; i < TM_N_ATTRS; i++)
         trace->attrs[i] = (tm_vec){.size = layouts[i].size};
@@ -115,8 +118,17 @@ void tm_trace_free(tm_trace *trace) {
     tm_vec_free(&trace->communicators);
     tm_vec_free(&trace->handovers);
     tm_vec_free(&trace->lists);
+    tm_keys_free(&trace->shapes);
     for (int i = 0; i < TM_N_ATTRS; i++)
         tm_vec_free(&trace->attrs[i]);
+}
+
+bool tm_trace_add_kernel(tm_trace *trace, uint32_t event, int64_t correlation,
+                         const tm_launch_shape *shape) {
+    const tm_launch_shape bare = tm_launch_shape_bare();
+    const tm_kernel_attr attr = {correlation, event,
+                                 tm_keys_add(&trace->shapes, shape ? shape : &bare)};
+    return attr.shape != TM_NO_KEY && tm_vec_append(&trace->attrs[TM_ATTR_KERNEL], &attr, 1);
 }
 
 bool tm_category_is_gpu(tm_category category) {

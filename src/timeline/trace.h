@@ -2,6 +2,7 @@
 #ifndef TMERGE_TRACE_H
 #define TMERGE_TRACE_H
 
+#include "base/keys.h"
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
@@ -65,6 +66,7 @@ typedef struct tm_trace {
     tm_vec track_slots;       /* of uint32_t: tracks + 1 by hash, 0 is free; for tm_trace_track */
     size_t n_slotted;         /* tracks that have a slot */
     tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
+    tm_keys shapes;           /* of tm_launch_shape: those of the kernels */
     tm_vec communicators;     /* of tm_communicator, in any order */
     tm_vec handovers;         /* of tm_handover; until tm_trace_link */
 } tm_trace;
@@ -129,6 +131,22 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
  * that does. TM_OK; TM_ERR_FAULT.
  */
 tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
+
+/** A launch of which nothing is recorded. */
+static inline tm_launch_shape tm_launch_shape_bare(void) {
+    return (tm_launch_shape){.grid = {-1, -1, -1},
+                             .block = {-1, -1, -1},
+                             .registers = -1,
+                             .shared_memory_bytes = -1,
+                             .blocks_per_sm = NAN,
+                             .warps_per_sm = NAN,
+                             .occupancy_pct = NAN};
+}
+
+/** Adds a row of TM_ATTR_KERNEL for an event. False when memory is out.
+ * @param shape  NULL: a bare one */
+bool tm_trace_add_kernel(tm_trace *trace, uint32_t event, int64_t correlation,
+                         const tm_launch_shape *shape);
 
 /** A row of a collective in which nothing is recorded. */
 static inline tm_collective_attr tm_collective_bare(uint32_t event) {

@@ -63,7 +63,9 @@ static void make_rank(tm_timeline *t, int64_t rank, size_t n) {
     t->n_attrs[TM_ATTR_KERNEL] = n / 3;
     tm_kernel_attr *kernels = calloc(n / 3 + 1, sizeof *kernels);
     for (size_t i = 0; i < n / 3; i++)
-        kernels[i] = (tm_kernel_attr){.event = (uint32_t)i, .correlation = rank, .grid = {1, 2, 3}};
+        kernels[i] = (tm_kernel_attr){.event = (uint32_t)i, .correlation = rank, .shape = i % 2};
+    t->shapes = calloc(2, sizeof *t->shapes);
+    t->shapes[1] = (tm_launch_shape){.grid = {1, 2, 3}};
     t->attrs[TM_ATTR_KERNEL] = kernels;
 }
 
@@ -78,6 +80,7 @@ static void free_rank(tm_timeline *t) {
     free(t->role);
     free(t->tracks);
     free(t->steps);
+    free(t->shapes);
     free(t->attrs[TM_ATTR_KERNEL]);
 }
 

@@ -34,6 +34,7 @@ typedef struct store_job {
     tm_step steps[2][2];
     tm_span spans[2][2];
     tm_kernel_attr kernels[2][2];
+    tm_launch_shape shapes[2];
     tm_counter_attr counters[1];
     tm_names *names;
 } store_job;
@@ -77,8 +78,10 @@ static inline void store_job_rank(store_job *job, int at, int64_t rank, size_t n
     job->steps[at][1] = (tm_step){.number = 41, .begin_ns = 2, .end_ns = 5, .annotated = true};
     job->spans[at][0] = (tm_span){.begin_ns = 1000, .end_ns = 1500};
     job->spans[at][1] = (tm_span){.begin_ns = 1600, .end_ns = 2001};
-    job->kernels[at][0] = (tm_kernel_attr){.correlation = 9, .event = 2, .grid = {1, 2, 3}};
-    job->kernels[at][0].occupancy_pct = 37.5f;
+    job->kernels[at][0] = (tm_kernel_attr){.correlation = 9, .event = 2};
+    job->shapes[at] = (tm_launch_shape){.grid = {1, 2, 3}, .occupancy_pct = 37.5f};
+    t->shapes = &job->shapes[at];
+    t->n_shapes = 1;
     t->attrs[TM_ATTR_KERNEL] = job->kernels[at];
     t->n_attrs[TM_ATTR_KERNEL] = 1;
 }

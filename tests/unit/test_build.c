@@ -132,6 +132,10 @@ static void check_joined(ground *g, const tm_timeline *t) {
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(kernels[i].event, i);
     assert_int_equal(kernels[2].correlation, 2);
+    static const int32_t registers[] = {40, 32, 40};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(tm_kernel_shape(t, &kernels[i])->registers, registers[i]);
+    assert_int_equal(t->n_shapes, 3); /* and that of make_trace */
     assert_int_equal(t->counts[TM_COUNT_UNLINKED], 1);
     assert_int_equal(t->counts[TM_COUNT_DUPLICATE_CORRELATION], 0);
     assert_int_equal(t->n_spans, 2);
@@ -159,6 +163,9 @@ static void spans_are_joined_without_crossing_their_correlations(void **state) {
         ground g = open_ground();
         tm_trace early = make_trace(&g, "early.json", early_events, COUNT(early_events), 0);
         tm_trace late = make_trace(&g, "late.json", late_events, COUNT(late_events), 0);
+        set_shape(&early, 0, (tm_launch_shape){.registers = 40});
+        set_shape(&late, 0, (tm_launch_shape){.registers = 32});
+        set_shape(&late, 1, (tm_launch_shape){.registers = 40});
         early.counts[TM_COUNT_NO_TIME] = 2;
         late.counts[TM_COUNT_NO_TIME] = 3;
         late.counts[TM_COUNT_FLOW] = 40;

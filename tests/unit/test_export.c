@@ -242,6 +242,7 @@ static tm_status read_slice(void *context, size_t first, unsigned what, const tm
     s->slice.category = w->category + first;
     s->slice.kind = w->kind + first;
     s->slice.role = w->role + first;
+    s->slice.shapes = w->shapes;
     for (int a = 0; a < TM_N_ATTRS; a++)
         for (size_t i = 0; i < w->n_attrs[a]; i++) {
             char *attr = (char *)w->attrs[a] + i * tm_attr_size((tm_attr)a);
@@ -262,7 +263,8 @@ static void make_slices(slices *s) {
                                   .stream = -1,
                                   .first = ON_STREAM,
                                   .count = N - ON_STREAM}};
-    static tm_kernel_attr kernels[2] = {{.event = 1, .grid = {1, 2, 3}}, {.event = 3}};
+    static tm_launch_shape shapes[2] = {{.grid = {1, 2, 3}}, {.registers = 0}};
+    static tm_kernel_attr kernels[2] = {{.event = 1}, {.event = 3, .shape = 1}};
     static tm_counter_attr counters[2] = {{.event = 7, .value = 1}, {.event = 7, .value = 2}};
     static const uint32_t calls[N] = {8,           4,           4,           5, TM_NO_EVENT,
                                       TM_NO_EVENT, TM_NO_EVENT, TM_NO_EVENT, 2};
@@ -271,6 +273,7 @@ static void make_slices(slices *s) {
     free(w->tracks);
     w->tracks = tracks;
     w->n_tracks = 2;
+    w->shapes = shapes;
     w->attrs[TM_ATTR_KERNEL] = kernels;
     w->attrs[TM_ATTR_COUNTER] = counters;
     w->n_attrs[TM_ATTR_KERNEL] = w->n_attrs[TM_ATTR_COUNTER] = 2;
@@ -285,6 +288,7 @@ static void make_slices(slices *s) {
 
 static void free_slices(slices *s) {
     s->whole.tracks = NULL;
+    s->whole.shapes = NULL;
     memset(s->whole.attrs, 0, sizeof s->whole.attrs);
     tm_timeline_destroy(&s->whole);
 }

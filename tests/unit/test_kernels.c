@@ -24,17 +24,15 @@ static void add_kernels(small_job *j, int64_t rank, const kernel_spec *specs, si
     }
     tm_trace trace = make_trace(&j->ground, "one.json", events, n, 0);
     for (size_t i = 0; i < n; i++) {
-        tm_kernel_attr *k = (tm_kernel_attr *)trace.attrs[TM_ATTR_KERNEL].data + i;
         const kernel_spec *s = &specs[i];
         const bool known = s->grid >= 0;
-        const int32_t grid[] = {s->grid, known ? 1 : -1, known ? 1 : -1};
-        const int32_t block[] = {known ? 64 : -1, known ? 2 : -1, known ? 1 : -1};
-        memcpy(k->grid, grid, sizeof grid);
-        memcpy(k->block, block, sizeof block);
-        k->registers = s->registers;
-        k->shared_memory_bytes = s->shared;
-        k->blocks_per_sm = s->blocks;
-        k->occupancy_pct = s->occupancy;
+        set_shape(&trace, i,
+                  (tm_launch_shape){.grid = {s->grid, known ? 1 : -1, known ? 1 : -1},
+                                    .block = {known ? 64 : -1, known ? 2 : -1, known ? 1 : -1},
+                                    .registers = s->registers,
+                                    .shared_memory_bytes = s->shared,
+                                    .blocks_per_sm = s->blocks,
+                                    .occupancy_pct = s->occupancy});
     }
     add_trace(j, rank, &trace);
 }

@@ -241,8 +241,8 @@ static void of_a_key_that_is_repeated_the_last_value_wins(void **state) {
     assert_name(&r.ground, track_at(&r, 0)->tid, "7");
     const tm_kernel_attr *a = attr_at(&r, TM_ATTR_KERNEL, 0);
     assert_int_equal(a->correlation, 2);
-    assert_int_equal(a->grid[0], 2);
-    assert_int_equal(a->grid[2], 4);
+    assert_int_equal(shape_at(&r.trace, 0)->grid[0], 2);
+    assert_int_equal(shape_at(&r.trace, 0)->grid[2], 4);
     ASSERT_NOTHING_COUNTED(&r);
     close_reading(&r);
 }

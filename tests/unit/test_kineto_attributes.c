@@ -115,25 +115,27 @@ static void a_kernel_has_all_its_attributes(void **state) {
     assert_int_equal(r.trace.attrs[TM_ATTR_KERNEL].n, 4);
     assert_int_equal(a->event, 0);
     assert_int_equal(a->correlation, 9007199254740993); /* 2^53 + 1: no double */
-    assert_int_equal(a->registers, 40);
-    assert_int_equal(a->shared_memory_bytes, 49152);
-    assert_true(a->blocks_per_sm == 1.25f && a->warps_per_sm == 10.5f && a->occupancy_pct == 31.0f);
+    const tm_launch_shape *shape = shape_at(&r.trace, 0);
+    assert_int_equal(shape->registers, 40);
+    assert_int_equal(shape->shared_memory_bytes, 49152);
+    assert_true(shape->blocks_per_sm == 1.25f && shape->warps_per_sm == 10.5f &&
+                shape->occupancy_pct == 31.0f);
     static const int32_t grid[] = {65535, 2, 3}, block[] = {128, 4, 1}, none[] = {-1, -1, -1};
-    assert_memory_equal(a->grid, grid, sizeof grid);
-    assert_memory_equal(a->block, block, sizeof block);
+    assert_memory_equal(shape->grid, grid, sizeof grid);
+    assert_memory_equal(shape->block, block, sizeof block);
     assert_int_equal(track_at(&r, 0)->device, 3); /* what args say, before the pid */
     assert_int_equal(track_at(&r, 0)->stream, 27);
-    const tm_kernel_attr *old = attr_at(&r, TM_ATTR_KERNEL, 1);
-    assert_true(old->occupancy_pct == 12.5f);
+    assert_true(shape_at(&r.trace, 1)->occupancy_pct == 12.5f);
     const tm_kernel_attr *bare = attr_at(&r, TM_ATTR_KERNEL, 2);
     assert_int_equal(bare->event, 2);
     assert_int_equal(bare->correlation, 0);
-    assert_int_equal(bare->registers, -1);
-    assert_int_equal(bare->shared_memory_bytes, -1);
-    assert_true(isnan(bare->blocks_per_sm) && isnan(bare->warps_per_sm) &&
-                isnan(bare->occupancy_pct));
-    assert_memory_equal(bare->grid, none, sizeof none);
-    assert_memory_equal(bare->block, none, sizeof none);
+    shape = shape_at(&r.trace, 2);
+    assert_int_equal(shape->registers, -1);
+    assert_int_equal(shape->shared_memory_bytes, -1);
+    assert_true(isnan(shape->blocks_per_sm) && isnan(shape->warps_per_sm) &&
+                isnan(shape->occupancy_pct));
+    assert_memory_equal(shape->grid, none, sizeof none);
+    assert_memory_equal(shape->block, none, sizeof none);
     const tm_kernel_attr *rocm = attr_at(&r, TM_ATTR_KERNEL, 3);
     assert_int_equal(rocm->correlation, 11);
     assert_int_equal(track_at(&r, 3)->stream, 0);
@@ -154,9 +156,8 @@ static void an_occupancy_of_0_is_unknown_unless_it_was_rounded(void **state) {
     };
     reading r = READ_EVENTS(events);
     for (size_t i = 0; i < COUNT(events) - 1; i++)
-        assert_true(isnan(((const tm_kernel_attr *)attr_at(&r, TM_ATTR_KERNEL, i))->occupancy_pct));
-    const tm_kernel_attr *rounded = attr_at(&r, TM_ATTR_KERNEL, COUNT(events) - 1);
-    assert_true(rounded->occupancy_pct == 0.0f);
+        assert_true(isnan(shape_at(&r.trace, i)->occupancy_pct));
+    assert_true(shape_at(&r.trace, COUNT(events) - 1)->occupancy_pct == 0.0f);
     close_reading(&r);
 }
 
@@ -388,10 +389,11 @@ static void an_attribute_of_another_type_is_left_empty_and_counted(void **state)
     const tm_kernel_attr *a = attr_at(&r, TM_ATTR_KERNEL, 0);
     assert_int_equal(r.trace.attrs[TM_ATTR_KERNEL].n, 4);
     assert_int_equal(a->correlation, 0);
-    assert_int_equal(a->grid[0], -1);
-    assert_int_equal(a->block[0], -1);
-    assert_int_equal(a->registers, -1);
-    assert_int_equal(a->shared_memory_bytes, -1);
+    const tm_launch_shape *shape = shape_at(&r.trace, 0);
+    assert_int_equal(shape->grid[0], -1);
+    assert_int_equal(shape->block[0], -1);
+    assert_int_equal(shape->registers, -1);
+    assert_int_equal(shape->shared_memory_bytes, -1);
     assert_int_equal(track_at(&r, 0)->device, 0); /* the pid says it then */
     ASSERT_COUNTS(&r, TM_COUNT_BAD_VALUE, 6);
     close_reading(&r);

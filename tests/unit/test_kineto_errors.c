@@ -333,8 +333,9 @@ static void expect_good(const tm_trace *trace) {
     assert_int_equal(trace->attrs[TM_ATTR_KERNEL].n, 1);
     const tm_kernel_attr *kernel = trace->attrs[TM_ATTR_KERNEL].data;
     assert_int_equal(kernel->correlation, 9);
-    assert_int_equal(kernel->grid[2], 3);
-    assert_true(kernel->blocks_per_sm == -0.05f);
+    const tm_launch_shape *shapes = trace->shapes.keys.data;
+    assert_int_equal(shapes[kernel->shape].grid[2], 3);
+    assert_true(shapes[kernel->shape].blocks_per_sm == -0.05f);
     const tm_track *tracks = trace->tracks.data;
     assert_int_equal(tracks[1].stream, 7);
     assert_int_not_equal(tracks[0].process_name, TM_NO_NAME);

@@ -68,12 +68,13 @@ static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **
     assert_events(&n, "gemm kernel 10 10\n"); /* no text 99: the short name */
     const tm_kernel_attr *k = n.trace.attrs[TM_ATTR_KERNEL].data;
     assert_int_equal(k->correlation, 5);
-    assert_int_equal(k->grid[0] * 100 + k->grid[1] * 10 + k->grid[2], 821);
-    assert_int_equal(k->block[0], 128);
-    assert_int_equal(k->registers, 40);
-    assert_int_equal(k->shared_memory_bytes, 1048);
-    assert_float_equal(k->blocks_per_sm, 16.0 / 108, 1e-6);
-    assert_float_equal(k->warps_per_sm, 16.0 * 256 / 32 / 108, 1e-6);
+    const tm_launch_shape *shape = shape_at(&n.trace, 0);
+    assert_int_equal(shape->grid[0] * 100 + shape->grid[1] * 10 + shape->grid[2], 821);
+    assert_int_equal(shape->block[0], 128);
+    assert_int_equal(shape->registers, 40);
+    assert_int_equal(shape->shared_memory_bytes, 1048);
+    assert_float_equal(shape->blocks_per_sm, 16.0 / 108, 1e-6);
+    assert_float_equal(shape->warps_per_sm, 16.0 * 256 / 32 / 108, 1e-6);
     const tm_track *track = n.trace.tracks.data;
     assert_int_equal(track->device, 3);
     assert_int_equal(track->stream, 7);

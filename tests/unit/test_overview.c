@@ -50,12 +50,11 @@ static const event_spec rank_1[] = {NOTE("ProfilerStep#1", 0, 50),
 
 static void make_job(small_job *j) {
     tm_trace zero = make_trace(&j->ground, "0.json", rank_0, COUNT(rank_0), 0);
-    tm_kernel_attr *kernels = zero.attrs[TM_ATTR_KERNEL].data;
     assert_int_equal(zero.attrs[TM_ATTR_KERNEL].n, COUNT(launches));
-    for (size_t i = 0; i < COUNT(launches); i++) {
-        kernels[i].blocks_per_sm = launches[i].blocks;
-        kernels[i].occupancy_pct = launches[i].occupancy_pct;
-    }
+    for (size_t i = 0; i < COUNT(launches); i++)
+        set_shape(&zero, i,
+                  (tm_launch_shape){.blocks_per_sm = launches[i].blocks,
+                                    .occupancy_pct = launches[i].occupancy_pct});
     add_rank(j, 1, rank_1, COUNT(rank_1));
     add_trace(j, 0, &zero);
     finish_job(j);

@@ -15,10 +15,12 @@ typedef struct dump {
         assert_non_null(tm_vec_append(&(d)->text, line, (size_t)size));                            \
     } while (0)
 
-static void put_kernel(dump *d, const tm_kernel_attr *a) {
-    PUT(d, "kernel %u: %lld (%d %d %d) (%d %d %d) %d %d %g %g %g\n", a->event,
-        (long long)a->correlation, a->grid[0], a->grid[1], a->grid[2], a->block[0], a->block[1],
-        a->block[2], a->registers, a->shared_memory_bytes, (double)a->blocks_per_sm,
+static void put_kernel(dump *d, const tm_trace *trace, size_t i) {
+    const tm_kernel_attr *kernel = (const tm_kernel_attr *)trace->attrs[TM_ATTR_KERNEL].data + i;
+    const tm_launch_shape *a = shape_at(trace, i);
+    PUT(d, "kernel %u: %lld (%d %d %d) (%d %d %d) %d %d %g %g %g\n", kernel->event,
+        (long long)kernel->correlation, a->grid[0], a->grid[1], a->grid[2], a->block[0],
+        a->block[1], a->block[2], a->registers, a->shared_memory_bytes, (double)a->blocks_per_sm,
         (double)a->warps_per_sm, (double)a->occupancy_pct);
 }
 
@@ -37,7 +39,7 @@ static void put_attrs(dump *d, const tm_trace *trace) {
         PUT(d, "launch %u: %lld\n", a->event, (long long)a->correlation);
     }
     for (size_t i = 0; i < attrs[TM_ATTR_KERNEL].n; i++)
-        put_kernel(d, (const tm_kernel_attr *)attrs[TM_ATTR_KERNEL].data + i);
+        put_kernel(d, trace, i);
     for (size_t i = 0; i < attrs[TM_ATTR_COPY].n; i++) {
         const tm_copy_attr *a = (const tm_copy_attr *)attrs[TM_ATTR_COPY].data + i;
         PUT(d, "copy %u: %lld %lld %g\n", a->event, (long long)a->correlation, (long long)a->bytes,

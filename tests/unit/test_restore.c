@@ -13,8 +13,9 @@
 #define TRACK_FIELDS(X)                                                                            \
     X(kind) X(device) X(stream) X(pid) X(tid) X(process_name) X(thread_name) X(first) X(count)
 #define LAUNCH_FIELDS(X) X(correlation)
-#define KERNEL_FIELDS(X)                                                                           \
-    X(correlation) X(grid[0]) X(grid[1]) X(grid[2]) X(block[0]) X(block[1]) X(block[2])            \
+#define KERNEL_FIELDS(X) X(correlation)
+#define LAUNCH_SHAPE_FIELDS(X)                                                                     \
+    X(grid[0]) X(grid[1]) X(grid[2]) X(block[0]) X(block[1]) X(block[2])            \
     X(registers) X(shared_memory_bytes) X(blocks_per_sm) X(warps_per_sm) X(occupancy_pct)
 #define COPY_FIELDS(X) X(correlation) X(bytes) X(bandwidth_gbps)
 #define COLLECTIVE_FIELDS(X)                                                                       \
@@ -58,6 +59,7 @@ typedef struct full_job {
     tm_span span; /* of rank 1, which has nothing else */
     tm_launch_attr launches[2][N_ATTR_ROWS];
     tm_kernel_attr kernels[2][N_ATTR_ROWS];
+    tm_launch_shape launch_shapes[2][2]; /* the first is that of two kernels */
     tm_copy_attr copies[2][N_ATTR_ROWS];
     tm_collective_attr collectives[2][N_ATTR_ROWS];
     tm_memory_attr memory[2][N_ATTR_ROWS];
@@ -92,6 +94,7 @@ static void fill_rank(full_job *full, int at) {
         fields(FILL_FIELD)                                                                         \
     }
     ROW_TYPES(FILL)
+    FILL(tm_launch_shape, LAUNCH_SHAPE_FIELDS, shapes, n_shapes)
 #undef FILL
 #undef FILL_FIELD
     for (size_t i = 0; i < t->n_spans; i++) {
@@ -109,6 +112,7 @@ static void fill_rank(full_job *full, int at) {
         t->tracks[i].count = i == 0 ? 1 : (uint32_t)t->n_events - 1;
     }
     for (int i = 0; i < N_ATTR_ROWS; i++) {
+        full->kernels[at][i].shape = (uint32_t)i % 2;
         full->collectives[at][i].kind = (uint8_t)(at * 3 + i + 1);
         full->waits[at][i].kind = (uint8_t)(at + i + 1);
     }
@@ -144,6 +148,8 @@ static void full_job_make(full_job *full) {
             t->counts[c] = 1000 * at + c;
         add_rows(t, TM_ATTR_LAUNCH, full->launches[at]);
         add_rows(t, TM_ATTR_KERNEL, full->kernels[at]);
+        t->shapes = full->launch_shapes[at];
+        t->n_shapes = 2;
         add_rows(t, TM_ATTR_COPY, full->copies[at]);
         add_rows(t, TM_ATTR_COLLECTIVE, full->collectives[at]);
         add_rows(t, TM_ATTR_MEMORY, full->memory[at]);
@@ -176,6 +182,10 @@ static void assert_same_rows(const tm_timeline *a, const tm_timeline *b) {
     ROW_TYPES(SAME)
 #undef SAME
 #undef SAME_FIELD
+    const tm_kernel_attr *x = a->attrs[TM_ATTR_KERNEL], *y = b->attrs[TM_ATTR_KERNEL];
+    for (size_t i = 0; i < a->n_attrs[TM_ATTR_KERNEL]; i++)
+        assert_memory_equal(tm_kernel_shape(a, &x[i]), tm_kernel_shape(b, &y[i]),
+                            sizeof(tm_launch_shape));
     for (int attr = 0; attr < TM_N_ATTRS; attr++)
         for (size_t i = 0; i < a->n_attrs[attr]; i++) {
             size_t at = i * tm_attr_size((tm_attr)attr);
@@ -271,8 +281,10 @@ static void timelines_are_read_back_as_they_were_written(void **state) {
         full_job_write(&full, store_file(state, "a.h5", path), compress == 1);
         if (read_store(path, 7, &found, &err) != TM_OK)
             fail_msg("%s", err.message);
-        for (size_t i = 0; i < N_RANKS; i++)
+        for (size_t i = 0; i < N_RANKS; i++) {
             assert_same_timeline(&found.ranks[i], &full.job.ranks[i]);
+            assert_int_equal(found.ranks[i].n_shapes, full.job.ranks[i].n_shapes);
+        }
         read_job_free(&found);
     }
     tm_names_destroy(full.job.names);
@@ -346,6 +358,9 @@ static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_
             size_t n = tm_record_rows(table, piece);
             for (int c = 0; c < table->n_columns; c++)
                 append_rows(&table->columns[c], rank, piece, done[t], n);
+            tm_kernel_attr *kernels = t == TM_RECORD_KERNELS ? rank->attrs[TM_ATTR_KERNEL] : NULL;
+            for (size_t i = done[t]; kernels && i < done[t] + n; i++)
+                kernels[i].shape += (uint32_t)done[t]; /* was an index into the piece's */
             done[t] += n;
         }
     }

@@ -65,13 +65,11 @@ static void add_kernels(small_job *j, int64_t rank, const kernel_spec *specs, si
         begin += specs[i].us * 1000;
     }
     tm_trace trace = make_trace(&j->ground, "one.json", events, n, 0);
-    for (size_t i = 0; i < n; i++) {
-        tm_kernel_attr *k = (tm_kernel_attr *)trace.attrs[TM_ATTR_KERNEL].data + i;
-        const int32_t grid[] = {specs[i].grid, 1, 1}, block[] = {64, 1, 1};
-        memcpy(k->grid, grid, sizeof grid);
-        memcpy(k->block, block, sizeof block);
-        k->registers = specs[i].registers;
-    }
+    for (size_t i = 0; i < n; i++)
+        set_shape(&trace, i,
+                  (tm_launch_shape){.grid = {specs[i].grid, 1, 1},
+                                    .block = {64, 1, 1},
+                                    .registers = specs[i].registers});
     add_trace(j, rank, &trace);
 }
 

@@ -70,12 +70,12 @@ static void add_attr(tm_trace *trace, tm_attr attr, const void *row) {
 
 static void add_attrs(const ground *g, tm_trace *trace, const event_spec *e, uint32_t event) {
     const tm_launch_attr launch = {.correlation = e->correlation, .event = event};
-    const tm_kernel_attr kernel = {.correlation = e->correlation, .event = event};
+    const tm_launch_shape zeros = {.registers = 0};
     const tm_copy_attr copy = {.correlation = e->correlation, .event = event};
     if ((e->category == TM_CAT_RUNTIME || e->category == TM_CAT_DRIVER) && e->correlation != 0)
         add_attr(trace, TM_ATTR_LAUNCH, &launch);
     if (e->category == TM_CAT_KERNEL)
-        add_attr(trace, TM_ATTR_KERNEL, &kernel);
+        assert_true(tm_trace_add_kernel(trace, event, e->correlation, &zeros));
     if (e->category == TM_CAT_MEMCPY || e->category == TM_CAT_MEMSET)
         add_attr(trace, TM_ATTR_COPY, &copy);
     if (e->collective) {
@@ -103,6 +103,19 @@ tm_trace make_trace(const ground *g, const char *path, const event_spec *events,
         add_attrs(g, &trace, &events[i], (uint32_t)i);
     }
     return trace;
+}
+
+const tm_launch_shape *shape_at(const tm_trace *trace, size_t i) {
+    const tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
+    assert_true(i < trace->attrs[TM_ATTR_KERNEL].n && kernels[i].shape < trace->shapes.keys.n);
+    return (const tm_launch_shape *)trace->shapes.keys.data + kernels[i].shape;
+}
+
+void set_shape(tm_trace *trace, size_t i, tm_launch_shape shape) {
+    tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
+    assert_true(i < trace->attrs[TM_ATTR_KERNEL].n);
+    kernels[i].shape = tm_keys_add(&trace->shapes, &shape);
+    assert_int_not_equal(kernels[i].shape, TM_NO_KEY);
 }
 
 tm_timeline build_one(ground *g, int64_t rank, const event_spec *events, size_t n) {

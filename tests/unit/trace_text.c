@@ -78,6 +78,7 @@ static void put(writer *w, const char *format, ...) {
 
 static void put_attr(writer *w, const reading *r, tm_attr attr, void *row) {
     const tm_kernel_attr *kernel = row;
+    const tm_launch_shape *shape = NULL;
     const tm_copy_attr *copy = row;
     const tm_memory_attr *memory = row;
     const tm_collective_attr *c = row;
@@ -86,10 +87,11 @@ static void put_attr(writer *w, const reading *r, tm_attr attr, void *row) {
         put(w, " launches #%" PRId64, ((const tm_launch_attr *)row)->correlation);
         break;
     case TM_ATTR_KERNEL:
+        shape = (const tm_launch_shape *)r->trace.shapes.keys.data + kernel->shape;
         put(w, " #%" PRId64 " [%d %d %d]x[%d %d %d] %d %d %.2f %.2f", kernel->correlation,
-            kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
-            kernel->block[2], kernel->registers, kernel->shared_memory_bytes,
-            (double)kernel->blocks_per_sm, (double)kernel->warps_per_sm);
+            shape->grid[0], shape->grid[1], shape->grid[2], shape->block[0], shape->block[1],
+            shape->block[2], shape->registers, shape->shared_memory_bytes,
+            (double)shape->blocks_per_sm, (double)shape->warps_per_sm);
         break;
     case TM_ATTR_COPY:
         put(w, " #%" PRId64 " %" PRId64 " bytes", copy->correlation, copy->bytes);

@@ -157,9 +157,10 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     int64_t beside = beside_ns(s, begin, begin + duration);
     if (beside > 0 && beside < duration - beside) /* neither */
         return true;
+    const tm_launch_shape *by = tm_kernel_shape(timeline, k);
     const shape_key key = {.name = timeline->name[k->event],
-                           .grid = {k->grid[0], k->grid[1], k->grid[2]},
-                           .block = {k->block[0], k->block[1], k->block[2]}};
+                           .grid = {by->grid[0], by->grid[1], by->grid[2]},
+                           .block = {by->block[0], by->block[1], by->block[2]}};
     sample *found = tm_vec_push(&s->samples);
     shape *its = tm_keys_value(&s->keys, &s->shapes, &key);
     if (!found || !its)

@@ -253,6 +253,7 @@ static void add_tally(tally *sum, const tally *t) {
 
 static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel) {
     int64_t duration = timeline->duration_ns[kernel->event];
+    const tm_launch_shape *shape = tm_kernel_shape(timeline, kernel);
     tally t = {
         .calls = 1,
         .total_ns = duration,
@@ -260,15 +261,15 @@ static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel)
         .max_ns = duration,
         .shorter = duration < SHORT_NS,
         .communication = timeline->role[kernel->event] == TM_ROLE_COMMUNICATION,
-        .registers = kernel->registers,
-        .shared_bytes = kernel->shared_memory_bytes,
+        .registers = shape->registers,
+        .shared_bytes = shape->shared_memory_bytes,
     };
-    if (kernel->blocks_per_sm >= 0) { /* not for NaN */
-        t.blocks = (double)kernel->blocks_per_sm * (double)duration;
+    if (shape->blocks_per_sm >= 0) { /* not for NaN */
+        t.blocks = (double)shape->blocks_per_sm * (double)duration;
         t.blocks_weight_ns = duration;
     }
-    if (kernel->occupancy_pct >= 0) {
-        t.occupancy = (double)kernel->occupancy_pct * (double)duration;
+    if (shape->occupancy_pct >= 0) {
+        t.occupancy = (double)shape->occupancy_pct * (double)duration;
         t.occupancy_weight_ns = duration;
     }
     return t;
@@ -281,12 +282,13 @@ static bool count_shapes(const tm_timeline *timeline, tm_keys *keys, tm_vec *tal
         uint8_t role = timeline->role[k->event];
         if (role != TM_ROLE_COMPUTE && role != TM_ROLE_COMMUNICATION)
             continue;
+        const tm_launch_shape *by = tm_kernel_shape(timeline, k);
         const shape_key key = {
             .name = timeline->name[k->event],
-            .grid = {k->grid[0], k->grid[1], k->grid[2]},
-            .block = {k->block[0], k->block[1], k->block[2]},
-            .registers = k->registers,
-            .shared_memory_bytes = k->shared_memory_bytes,
+            .grid = {by->grid[0], by->grid[1], by->grid[2]},
+            .block = {by->block[0], by->block[1], by->block[2]},
+            .registers = by->registers,
+            .shared_memory_bytes = by->shared_memory_bytes,
         };
         tally one = tally_of(timeline, k), *sum = tm_keys_value(keys, tallies, &key);
         if (!sum)

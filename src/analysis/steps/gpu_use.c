@@ -55,7 +55,7 @@ static bool add_edge(tm_vec *edges, int64_t time_ns, int64_t millionths) {
 
 static bool add_edges(state *s, const tm_kernel_attr *kernel) {
     /* A launch of more than a million blocks on each multiprocessor fills it no better. */
-    double blocks = (double)kernel->blocks_per_sm;
+    double blocks = (double)tm_kernel_shape(s->timeline, kernel)->blocks_per_sm;
     /* Rounded: of a float both the product and the sum are exact, as far as it matters. */
     int64_t millionths = (int64_t)((blocks < 1e6 ? blocks : 1e6) * 1e6 + 0.5);
     int64_t begin = s->timeline->begin_ns[kernel->event];
@@ -68,15 +68,16 @@ static bool add_edges(state *s, const tm_kernel_attr *kernel) {
 static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
+    const tm_launch_shape *shape = tm_kernel_shape(timeline, kernel);
     int64_t begin = timeline->begin_ns[kernel->event];
     int64_t end = begin + timeline->duration_ns[kernel->event];
     int64_t time_ns = inside(s, begin, end);
     if (time_ns == 0)
         return true;
     out->kernel_ns = tm_sum(out->kernel_ns, time_ns);
-    if (!isnan(kernel->occupancy_pct)) {
+    if (!isnan(shape->occupancy_pct)) {
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
-        out->occupancy += (double)kernel->occupancy_pct * (double)time_ns;
+        out->occupancy += (double)shape->occupancy_pct * (double)time_ns;
     }
     /* Communication uses no tensor cores, and would only make the share small. Of other devices
      * than GPUs names do not tell what uses such. */
@@ -85,7 +86,7 @@ static bool add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
         if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
     }
-    if (!(kernel->blocks_per_sm >= 0)) /* NaN: not recorded */
+    if (!(shape->blocks_per_sm >= 0)) /* NaN: not recorded */
         return true;
     out->has_blocks = true;
     return add_edges(s, kernel);

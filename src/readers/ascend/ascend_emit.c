@@ -180,18 +180,6 @@ static tm_raw_event raw_of(tm_ascend_emitter *e, const tm_chrome_event *event,
     return named_of(e, event, event->has_name ? &event->name : NULL, category);
 }
 
-static bool add_kernel(tm_ascend_emitter *e, uint32_t row) {
-    const tm_kernel_attr attr = {.event = row,
-                                 .grid = {-1, -1, -1},
-                                 .block = {-1, -1, -1},
-                                 .registers = -1,
-                                 .shared_memory_bytes = -1,
-                                 .blocks_per_sm = NAN,
-                                 .warps_per_sm = NAN,
-                                 .occupancy_pct = NAN};
-    return tm_vec_append(&e->trace->attrs[TM_ATTR_KERNEL], &attr, 1) != NULL;
-}
-
 /* Which way it goes is in the name, as other profilers have it. */
 static uint32_t copy_name(tm_ascend_emitter *e, const tm_chrome_event *event) {
     static const tm_json_text none = {.bytes = ""};
@@ -237,7 +225,7 @@ static bool emit_device(tm_ascend_emitter *e, const tm_chrome_event *event) {
         .bytes = tm_chrome_int(event, F_BYTES, -1), .bandwidth_gbps = NAN, .event = row};
     if (copies)
         return tm_vec_append(&e->trace->attrs[TM_ATTR_COPY], &copy, 1) != NULL;
-    return work != TM_ASCEND_COMPUTES || add_kernel(e, row);
+    return work != TM_ASCEND_COMPUTES || tm_trace_add_kernel(e->trace, row, 0, NULL);
 }
 
 /* The communicator of this name, listed where it is new. */
@@ -287,8 +275,8 @@ static bool emit_hccl(tm_ascend_emitter *e, const tm_chrome_event *event) {
                              : raw_of(e, event, TM_CAT_GPU_ANNOTATION);
     uint32_t row = (uint32_t)e->trace->events.n;
     raw.track = track_of(e, event, TM_TRACK_GPU, TM_ASCEND_HCCL);
-    return add_event(e, event, &raw) &&
-           (!whole || (add_kernel(e, row) && add_collective(e, event, &op, row)));
+    return add_event(e, event, &raw) && (!whole || (tm_trace_add_kernel(e->trace, row, 0, NULL) &&
+                                                    add_collective(e, event, &op, row)));
 }
 
 static tm_category python_category(const tm_chrome_event *event) {

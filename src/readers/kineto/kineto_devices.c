@@ -126,20 +126,8 @@ static bool settle(judge *j, const tm_mark *mark, bool device) {
         const tm_launch_attr launch = {.correlation = mark->value, .event = mark->event};
         return tm_vec_append(&trace->attrs[TM_ATTR_LAUNCH], &launch, 1);
     }
-    if (device && mark->category == TM_CAT_KERNEL) {
-        const tm_kernel_attr kernel = {
-            .event = mark->event,
-            .correlation = mark->value,
-            .grid = {-1, -1, -1},
-            .block = {-1, -1, -1},
-            .registers = -1,
-            .shared_memory_bytes = -1,
-            .blocks_per_sm = NAN,
-            .warps_per_sm = NAN,
-            .occupancy_pct = NAN,
-        };
-        return tm_vec_append(&trace->attrs[TM_ATTR_KERNEL], &kernel, 1);
-    }
+    if (device && mark->category == TM_CAT_KERNEL)
+        return tm_trace_add_kernel(trace, mark->event, mark->value, NULL);
     const tm_copy_attr copy = {.correlation = mark->value,
                                .bytes = mark->bytes,
                                .bandwidth_gbps = NAN,

@@ -144,12 +144,7 @@ static uint32_t track_of(tm_kineto_emitter *emitter, const tm_kineto_event *even
 }
 
 static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
-    tm_kernel_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_KERNEL]);
-    if (!attr)
-        return false;
-    *attr = (tm_kernel_attr){
-        .event = row,
-        .correlation = tm_kineto_int(event, F_CORRELATION, 0),
+    tm_launch_shape shape = {
         .grid = {-1, -1, -1},
         .block = {-1, -1, -1},
         .registers = tm_narrow_i32(tm_kineto_int(event, F_REGISTERS, -1)),
@@ -159,10 +154,10 @@ static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event
         .occupancy_pct = occupancy_of(event),
     };
     if (tm_kineto_has(event, F_GRID))
-        memcpy(attr->grid, event->fields[F_GRID].triple, sizeof attr->grid);
+        memcpy(shape.grid, event->fields[F_GRID].triple, sizeof shape.grid);
     if (tm_kineto_has(event, F_BLOCK))
-        memcpy(attr->block, event->fields[F_BLOCK].triple, sizeof attr->block);
-    return true;
+        memcpy(shape.block, event->fields[F_BLOCK].triple, sizeof shape.block);
+    return tm_trace_add_kernel(emitter->trace, row, tm_kineto_int(event, F_CORRELATION, 0), &shape);
 }
 
 /* MTIA calls it "size", which other events write with other things in it. */

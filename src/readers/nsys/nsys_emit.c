@@ -109,38 +109,19 @@ enum {
 };
 
 /* Blocks and warps per multiprocessor, as Kineto counts them. */
-static void set_load(const tm_nsys_emitter *e, int64_t device, tm_kernel_attr *attr) {
+static void set_load(const tm_nsys_emitter *e, int64_t device, tm_launch_shape *shape) {
     const tm_nsys_device *devices = e->devices.data;
     double blocks = 1, threads = 1;
     for (int i = 0; i < 3; i++) {
-        blocks *= attr->grid[i];
-        threads *= attr->block[i];
+        blocks *= shape->grid[i];
+        threads *= shape->block[i];
     }
     for (size_t i = 0; i < e->devices.n; i++)
-        if (devices[i].device == device && devices[i].sms > 0 && attr->grid[0] > 0 &&
-            attr->block[0] > 0) {
-            attr->blocks_per_sm = (float)(blocks / (double)devices[i].sms);
-            attr->warps_per_sm = (float)(blocks * threads / 32 / (double)devices[i].sms);
+        if (devices[i].device == device && devices[i].sms > 0 && shape->grid[0] > 0 &&
+            shape->block[0] > 0) {
+            shape->blocks_per_sm = (float)(blocks / (double)devices[i].sms);
+            shape->warps_per_sm = (float)(blocks * threads / 32 / (double)devices[i].sms);
         }
-}
-
-/* NULL when memory is out. */
-static tm_kernel_attr *add_kernel_attr(tm_nsys_emitter *e, int64_t correlation, uint32_t row) {
-    tm_kernel_attr *attr = tm_vec_push(&e->trace->attrs[TM_ATTR_KERNEL]);
-    if (!attr)
-        return NULL;
-    *attr = (tm_kernel_attr){
-        .event = row,
-        .correlation = correlation,
-        .grid = {-1, -1, -1},
-        .block = {-1, -1, -1},
-        .registers = -1,
-        .shared_memory_bytes = -1,
-        .blocks_per_sm = NAN,
-        .warps_per_sm = NAN,
-        .occupancy_pct = NAN,
-    };
-    return attr;
 }
 
 static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
@@ -151,19 +132,19 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_KERNEL, name, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
-    tm_kernel_attr *attr = add_kernel_attr(e, tm_nsys_int(values, K_CORRELATION, 0), row);
-    if (!attr)
-        return tm_fail_memory(err);
+    tm_launch_shape shape = tm_launch_shape_bare();
     for (int i = 0; i < 3; i++) {
-        attr->grid[i] = tm_narrow_i32(tm_nsys_int(values, K_GRID + i, -1));
-        attr->block[i] = tm_narrow_i32(tm_nsys_int(values, K_BLOCK + i, -1));
+        shape.grid[i] = tm_narrow_i32(tm_nsys_int(values, K_GRID + i, -1));
+        shape.block[i] = tm_narrow_i32(tm_nsys_int(values, K_BLOCK + i, -1));
     }
-    attr->registers = tm_narrow_i32(tm_nsys_int(values, K_REGISTERS, -1));
+    shape.registers = tm_narrow_i32(tm_nsys_int(values, K_REGISTERS, -1));
     int64_t fixed = tm_nsys_int(values, K_STATIC, -1), given = tm_nsys_int(values, K_DYNAMIC, -1);
     if (fixed >= 0 && given >= 0 && fixed <= INT32_MAX && given <= INT32_MAX)
-        attr->shared_memory_bytes = tm_narrow_i32(fixed + given);
-    set_load(e, tm_nsys_int(values, K_DEVICE, 0), attr);
-    return TM_OK;
+        shape.shared_memory_bytes = tm_narrow_i32(fixed + given);
+    set_load(e, tm_nsys_int(values, K_DEVICE, 0), &shape);
+    return tm_trace_add_kernel(e->trace, row, tm_nsys_int(values, K_CORRELATION, 0), &shape)
+               ? TM_OK
+               : tm_fail_memory(err);
 }
 
 /* A graph that was recorded as a whole: it keeps the GPU busy as a kernel does. */
@@ -177,8 +158,9 @@ static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
     if (row == TM_NO_EVENT)
         return TM_OK;
     e->trace->counts[TM_COUNT_WHOLE_GRAPH]++;
-    return add_kernel_attr(e, tm_nsys_int(values, CORRELATION, 0), row) ? TM_OK
-                                                                        : tm_fail_memory(err);
+    return tm_trace_add_kernel(e->trace, row, tm_nsys_int(values, CORRELATION, 0), NULL)
+               ? TM_OK
+               : tm_fail_memory(err);
 }
 
 static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_value **values, int correlation,

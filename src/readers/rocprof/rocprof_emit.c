@@ -131,31 +131,31 @@ static uint32_t thread_track(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
 }
 
 /* Work items to blocks: the last may be smaller. */
-static void set_shape(const tm_rocprof_record *r, tm_kernel_attr *attr) {
+static void set_shape(const tm_rocprof_record *r, tm_launch_shape *shape) {
     for (int i = 0; i < 3; i++) {
         int64_t items = tm_rocprof_int(r, (tm_rocprof_field)(R_GRID_X + i), -1);
         int64_t block = tm_rocprof_int(r, (tm_rocprof_field)(R_BLOCK_X + i), -1);
         if (items <= 0 || block <= 0 || block > INT32_MAX)
             continue;
-        attr->block[i] = (int32_t)block;
-        attr->grid[i] = tm_narrow_i32(items / block + (items % block != 0));
+        shape->block[i] = (int32_t)block;
+        shape->grid[i] = tm_narrow_i32(items / block + (items % block != 0));
     }
 }
 
 /* Blocks and warps per multiprocessor, as Kineto counts them: here compute units and waves. */
-static void set_load(const tm_rocprof_agent *agent, tm_kernel_attr *attr) {
+static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
     double blocks = 1, threads = 1;
     for (int i = 0; i < 3; i++) {
-        if (attr->grid[i] <= 0)
+        if (shape->grid[i] <= 0)
             return;
-        blocks *= attr->grid[i];
-        threads *= attr->block[i];
+        blocks *= shape->grid[i];
+        threads *= shape->block[i];
     }
     if (!agent || agent->units <= 0)
         return;
-    attr->blocks_per_sm = (float)(blocks / (double)agent->units);
+    shape->blocks_per_sm = (float)(blocks / (double)agent->units);
     if (agent->wave > 0)
-        attr->warps_per_sm =
+        shape->warps_per_sm =
             (float)(blocks * ceil(threads / (double)agent->wave) / (double)agent->units);
 }
 
@@ -185,23 +185,12 @@ static bool add_copy_attr(tm_rocprof_emitter *e, const tm_rocprof_record *r, uin
 static bool add_kernel_attr(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                             const tm_rocprof_record *r, const tm_rocprof_entry *kernel,
                             uint32_t row) {
-    tm_kernel_attr *attr = tm_vec_push(&e->trace->attrs[TM_ATTR_KERNEL]);
-    if (!attr)
-        return false;
-    *attr = (tm_kernel_attr){
-        .event = row,
-        .correlation = tm_rocprof_int(r, R_CORRELATION, 0),
-        .grid = {-1, -1, -1},
-        .block = {-1, -1, -1},
-        .registers = kernel ? kernel->registers : -1,
-        .shared_memory_bytes = tm_narrow_i32(tm_rocprof_int(r, R_GROUP_SEGMENT, -1)),
-        .blocks_per_sm = NAN,
-        .warps_per_sm = NAN,
-        .occupancy_pct = NAN,
-    };
-    set_shape(r, attr);
-    set_load(agent_at(t, r, R_AGENT), attr);
-    return true;
+    tm_launch_shape shape = tm_launch_shape_bare();
+    shape.registers = kernel ? kernel->registers : -1;
+    shape.shared_memory_bytes = tm_narrow_i32(tm_rocprof_int(r, R_GROUP_SEGMENT, -1));
+    set_shape(r, &shape);
+    set_load(agent_at(t, r, R_AGENT), &shape);
+    return tm_trace_add_kernel(e->trace, row, tm_rocprof_int(r, R_CORRELATION, 0), &shape);
 }
 
 static uint32_t device_track(tm_rocprof_emitter *e, const tm_rocprof_record *r, int64_t device,

@@ -60,16 +60,7 @@ static tm_status add(emitter *e, int64_t begin_ps, int64_t end_ps, tm_raw_event 
 }
 
 static bool add_kernel_attr(emitter *e, const tm_tpu_run *run, uint32_t row) {
-    const tm_kernel_attr attr = {.event = row,
-                                 .correlation = run ? run->launch : 0,
-                                 .grid = {-1, -1, -1},
-                                 .block = {-1, -1, -1},
-                                 .registers = -1,
-                                 .shared_memory_bytes = -1,
-                                 .blocks_per_sm = NAN,
-                                 .warps_per_sm = NAN,
-                                 .occupancy_pct = NAN};
-    return tm_vec_append(&e->r->trace->attrs[TM_ATTR_KERNEL], &attr, 1) != NULL;
+    return tm_trace_add_kernel(e->r->trace, row, run ? run->launch : 0, NULL);
 }
 
 static bool add_copy_attr(emitter *e, const tm_tpu_run *run, int64_t bytes, uint32_t row) {

@@ -37,7 +37,7 @@ static void set_triple(tm_text text, const char *key, int32_t out[3]) {
     }
 }
 
-void tm_xdetails_kernel(tm_text text, tm_kernel_attr *out) {
+void tm_xdetails_kernel(tm_text text, tm_launch_shape *out) {
     const int64_t registers_max = 1024; /* per thread; roctracer writes what it never set */
     int64_t registers = number_of(text, "regs"), shared = number_of(text, "shm");
     int64_t fixed = number_of(text, "static_shared"), given = number_of(text, "dynamic_shared");

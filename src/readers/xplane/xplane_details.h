@@ -7,7 +7,7 @@
 
 /** Sets what a text such as "regs:38 static_shared:0 dynamic_shared:64 grid:160,1,1 block:1024,1,1
  * occ_pct:62.5" tells; what it does not is left as it is. */
-void tm_xdetails_kernel(tm_text text, tm_kernel_attr *out);
+void tm_xdetails_kernel(tm_text text, tm_launch_shape *out);
 
 /** Bytes of a copy or set, "size:4 dest:1 async:1" or "num_bytes:4 ..."; -1 where it does not tell,
  * or tells 0, which the tracer of ROCm writes for what it does not know. */

@@ -29,7 +29,7 @@ typedef struct gpu {
     tm_xstats stats;
     name_info *infos;      /* [plane->metadata.n] owned */
     operation *operations; /* [OPERATIONS] owned */
-    tm_vec details;        /* of tm_kernel_attr: those of texts that were met */
+    tm_vec details;        /* of tm_launch_shape: those of texts that were met */
     uint32_t *detail_at;   /* [plane->stat_names.n] index into details + 1; owned */
     int64_t multiprocessors;
     int32_t device; /* index into r->devices */
@@ -134,33 +134,23 @@ static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
 }
 
 /* Blocks and warps for each multiprocessor, as Kineto defines them. */
-static void set_load(int64_t multiprocessors, tm_kernel_attr *attr) {
+static void set_load(int64_t multiprocessors, tm_launch_shape *shape) {
     double blocks = 1, threads = 1;
     for (int i = 0; i < 3; i++) {
-        blocks *= attr->grid[i];
-        threads *= attr->block[i];
+        blocks *= shape->grid[i];
+        threads *= shape->block[i];
     }
-    if (multiprocessors > 0 && attr->grid[0] > 0 && attr->block[0] > 0) {
-        attr->blocks_per_sm = (float)(blocks / (double)multiprocessors);
-        attr->warps_per_sm = (float)(blocks * threads / 32 / (double)multiprocessors);
+    if (multiprocessors > 0 && shape->grid[0] > 0 && shape->block[0] > 0) {
+        shape->blocks_per_sm = (float)(blocks / (double)multiprocessors);
+        shape->warps_per_sm = (float)(blocks * threads / 32 / (double)multiprocessors);
     }
-}
-
-static tm_kernel_attr no_details(void) {
-    return (tm_kernel_attr){.grid = {-1, -1, -1},
-                            .block = {-1, -1, -1},
-                            .registers = -1,
-                            .shared_memory_bytes = -1,
-                            .blocks_per_sm = NAN,
-                            .warps_per_sm = NAN,
-                            .occupancy_pct = NAN};
 }
 
 /* The details of a text, of which there are few, are kept by the text's id. */
-static bool details_of(gpu *g, const tm_xstat *stat, tm_kernel_attr *out) {
+static bool details_of(gpu *g, const tm_xstat *stat, tm_launch_shape *out) {
     size_t at = stat->type == TM_X_REF ? tm_xplane_stat_index(g->stats.plane, stat->i) : SIZE_MAX;
     if (at != SIZE_MAX && g->detail_at[at] > 0) {
-        *out = ((const tm_kernel_attr *)g->details.data)[g->detail_at[at] - 1];
+        *out = ((const tm_launch_shape *)g->details.data)[g->detail_at[at] - 1];
         return true;
     }
     tm_xdetails_kernel(tm_xstat_text(g->stats.plane, stat), out);
@@ -174,17 +164,12 @@ static bool details_of(gpu *g, const tm_xstat *stat, tm_kernel_attr *out) {
 }
 
 static bool add_kernel(gpu *g, uint32_t row, const tm_xvalues *v) {
-    tm_kernel_attr *attr = tm_vec_push(&g->r->trace->attrs[TM_ATTR_KERNEL]);
-    if (!attr)
+    tm_launch_shape shape = tm_launch_shape_bare();
+    if (tm_x_has(v, TM_X_KERNEL_DETAILS) && !details_of(g, &v->values[TM_X_KERNEL_DETAILS], &shape))
         return false;
-    *attr = no_details();
-    if (tm_x_has(v, TM_X_KERNEL_DETAILS) && !details_of(g, &v->values[TM_X_KERNEL_DETAILS], attr))
-        return false;
-    attr->event = row;
-    attr->correlation = tm_x_int(v, TM_X_CORRELATION, 0);
     if (tm_x_has(v, TM_X_OCCUPANCY) && v->values[TM_X_OCCUPANCY].r > 0)
-        attr->occupancy_pct = (float)v->values[TM_X_OCCUPANCY].r;
-    return true;
+        shape.occupancy_pct = (float)v->values[TM_X_OCCUPANCY].r;
+    return tm_trace_add_kernel(g->r->trace, row, tm_x_int(v, TM_X_CORRELATION, 0), &shape);
 }
 
 static tm_copy_attr copy_of(tm_text details, int64_t correlation, uint32_t row,
@@ -316,7 +301,7 @@ static tm_status read_plane(gpu *g, const tm_xdevice *device, bool own, tm_error
     tm_xstat cores;
     TM_TRY(tm_xstats_init(&g->stats, plane, err));
     g->multiprocessors = tm_xplane_stat(plane, "core_count", &cores) ? cores.i : -1;
-    g->details = TM_VEC(tm_kernel_attr);
+    g->details = TM_VEC(tm_launch_shape);
     g->infos = calloc(plane->metadata.n + 1, sizeof *g->infos);
     g->detail_at = calloc(plane->stat_names.n + 1, sizeof *g->detail_at);
     bool ready = g->infos && g->detail_at;
