@@ -3,6 +3,7 @@
 #ifndef TMERGE_EXPORT_PERFETTO_H
 #define TMERGE_EXPORT_PERFETTO_H
 
+#include "base/deflate.h"
 #include "export.h"
 #include "nest.h"
 #include "proto.h"
@@ -57,8 +58,8 @@ typedef struct tm_perfetto_counter {
 
 typedef struct tm_perfetto {
     tm_proto block; /* packets that are not yet compressed */
-    struct isal_zstream *deflate;
-    uint8_t *work, *packed;  /* memory that it works with, and where it writes to */
+    tm_deflate *deflate;
+    uint8_t *packed;         /* where it writes to */
     uint64_t last_id;        /* of a track; those before it are taken */
     uint32_t sequence;       /* of the rank */
     int64_t first_row;       /* of the rank: the job-wide row of its first event */

@@ -1,6 +1,5 @@
 #include "perfetto.h"
 
-#include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -8,34 +7,16 @@
 /* Perfetto takes compressed packets below 512 KiB; half of that fits also where nothing can be
  * gained. A packet that is larger by itself goes out as it is. */
 enum { BLOCK_BYTES = 256 * 1024, BLOCK_MAX = 480 * 1024, PACKED_MAX = 512 * 1024 };
-enum { DEFLATE_LEVEL = 1 };
 
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) {
-    p->deflate = calloc(1, sizeof *p->deflate);
-    p->work = calloc(1, ISAL_DEF_LVL1_DEFAULT); /* what ISA-L finds there decides how it packs */
+    p->deflate = tm_deflate_create(TM_DEFLATE_FAST);
     p->packed = malloc(PACKED_MAX);
-    return p->deflate && p->work && p->packed ? TM_OK : tm_fail_memory(err);
+    return p->deflate && p->packed ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_perfetto_pack_end(tm_perfetto *p) {
-    free(p->deflate);
-    free(p->work);
+    tm_deflate_destroy(p->deflate);
     free(p->packed);
-}
-
-/* Returns the compressed size; 0 where it does not fit, which deflate itself rules out. */
-static size_t deflate_block(tm_perfetto *p) {
-    isal_deflate_stateless_init(p->deflate);
-    p->deflate->level = DEFLATE_LEVEL;
-    p->deflate->level_buf = p->work;
-    p->deflate->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
-    p->deflate->gzip_flag = IGZIP_ZLIB;
-    p->deflate->end_of_stream = 1;
-    p->deflate->next_in = p->block.bytes.data;
-    p->deflate->avail_in = (uint32_t)p->block.bytes.n;
-    p->deflate->next_out = p->packed;
-    p->deflate->avail_out = PACKED_MAX;
-    return isal_deflate_stateless(p->deflate) == COMP_OK ? PACKED_MAX - p->deflate->avail_out : 0;
 }
 
 /* A packet that holds nothing but the compressed ones. */
@@ -59,7 +40,9 @@ tm_status tm_perfetto_pack(tm_export *x, bool all, tm_error *err) {
         return tm_fail_memory(err);
     if (size == 0 || (!all && size < BLOCK_BYTES))
         return TM_OK;
-    size_t packed = size <= BLOCK_MAX ? deflate_block(p) : 0;
+    size_t packed = 0;
+    if (size <= BLOCK_MAX)
+        packed = tm_deflate_all(p->deflate, p->block.bytes.data, size, p->packed, PACKED_MAX);
     if (packed > 0)
         put_packed(x, p->packed, packed);
     else

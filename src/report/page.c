@@ -1,23 +1,19 @@
 #include "report/page.h"
 
 #include <errno.h>
-#include <isa-l/igzip_lib.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/deflate.h"
 #include "base/draft.h"
 #include "base/vec.h"
 #include "report/built.h"
 #include "tmerge/report.h"
 
-enum {
-    BUFFER_BYTES = 1 << 16,
-    PIECE_MAX = 1 << 30, /* ISA-L counts in 32 bits */
-    ZLIB_LEVEL = 3
-};
+enum { BUFFER_BYTES = 1 << 16 };
 
 struct tm_page {
     tm_draft draft;
@@ -133,71 +129,38 @@ static tm_status put_base64(tm_page *page, tm_vec *bytes, bool last, tm_error *e
     return TM_OK;
 }
 
-/* Compresses a piece and writes what comes of it; what is left over stays in @p packed. */
-static tm_status put_piece(tm_page *page, struct isal_zstream *stream, tm_vec *packed,
-                           tm_error *err) {
-    do {
-        size_t before = packed->n;
-        if (!tm_vec_append(packed, NULL, BUFFER_BYTES))
-            return tm_fail_memory(err);
-        stream->next_out = (uint8_t *)packed->data + before;
-        stream->avail_out = BUFFER_BYTES;
-        if (isal_deflate(stream) != COMP_OK)
-            return tm_fail(err, TM_ERR_FAULT, page->draft.path, -1, "cannot be compressed");
-        packed->n = before + BUFFER_BYTES - stream->avail_out;
-        TM_TRY(put_base64(page, packed, false, err));
-    } while (stream->avail_out == 0 || stream->avail_in > 0);
-    return TM_OK;
-}
+/* Packed bytes on their way into the page, of which up to two wait for the next ones. */
+typedef struct packed_block {
+    tm_page *page;
+    tm_vec bytes; /* of unsigned char */
+} packed_block;
 
-static tm_status put_packed(tm_page *page, const void *bytes, size_t size,
-                            struct isal_zstream *stream, tm_error *err) {
-    tm_vec packed = TM_VEC(unsigned char);
-    tm_status status = TM_OK;
-    const unsigned char *from = bytes;
-    do {
-        size_t n = size < PIECE_MAX ? size : PIECE_MAX;
-        union {
-            const unsigned char *in;
-            uint8_t *out; /* ISA-L does not write to it */
-        } input = {.in = from};
-        stream->next_in = input.out;
-        stream->avail_in = (uint32_t)n;
-        from += n;
-        size -= n;
-        stream->end_of_stream = size == 0;
-        status = put_piece(page, stream, &packed, err);
-    } while (size > 0 && status == TM_OK);
-    if (status == TM_OK)
-        status = put_base64(page, &packed, true, err);
-    tm_vec_free(&packed);
-    return status;
+static tm_status put_packed(void *context, const void *packed, size_t size, tm_error *err) {
+    packed_block *block = context;
+    return tm_vec_append(&block->bytes, packed, size)
+               ? put_base64(block->page, &block->bytes, false, err)
+               : tm_fail_memory(err);
 }
 
 tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
                             tm_error *err) {
-    struct isal_zstream *stream = calloc(1, sizeof *stream);
-    uint8_t *level = calloc(1, ISAL_DEF_LVL3_DEFAULT); /* of which ISA-L looks at all */
-    tm_status status = stream && level ? TM_OK : tm_fail_memory(err);
-    if (status == TM_OK) {
-        isal_deflate_init(stream);
-        stream->gzip_flag = IGZIP_ZLIB;
-        stream->level = ZLIB_LEVEL;
-        stream->level_buf = level;
-        stream->level_buf_size = ISAL_DEF_LVL3_DEFAULT;
-        stream->flush = NO_FLUSH;
+    packed_block block = {page, TM_VEC(unsigned char)};
+    tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_BEST);
+    tm_status status = deflate ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
         status = put_string(page, "<script type=\"application/octet-stream\" id=\"", err);
-    }
     if (status == TM_OK)
         status = put_string(page, id, err);
     if (status == TM_OK)
         status = put_string(page, "\">", err);
     if (status == TM_OK)
-        status = put_packed(page, bytes, size, stream, err);
+        status = tm_deflate_to(deflate, bytes, size, put_packed, &block, err);
+    if (status == TM_OK)
+        status = put_base64(page, &block.bytes, true, err);
     if (status == TM_OK)
         status = put_string(page, "</script>\n", err);
-    free(level);
-    free(stream);
+    tm_vec_free(&block.bytes);
+    tm_deflate_destroy(deflate);
     return status;
 }
 

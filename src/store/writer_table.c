@@ -1,12 +1,12 @@
 /* Result tables: one compound dataset each. */
 #include <assert.h>
-#include <isa-l/igzip_lib.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/deflate.h"
 #include "h5.h"
 #include "writer.h"
 
@@ -166,57 +166,27 @@ static bool compress(hid_t layout, size_t n_rows) {
     return n_rows == 0 || (H5Pset_chunk(layout, 1, &rows) >= 0 && H5Pset_deflate(layout, 1) >= 0);
 }
 
-/* What packs chunks: the stream, its tables, and room for what comes of one chunk. */
-typedef struct packer {
-    struct isal_zstream stream;
-    uint8_t level[ISAL_DEF_LVL1_DEFAULT];
-    size_t room;
-    uint8_t packed[];
-} packer;
-
-static packer *make_packer(size_t chunk_bytes) {
-    size_t room = chunk_bytes + chunk_bytes / 1024 + 1024; /* also where nothing repeats */
-    packer *made = room <= UINT32_MAX ? malloc(sizeof *made + room) : NULL;
-    if (made) {
-        memset(made, 0, sizeof *made); /* what ISA-L finds in its tables decides how it packs */
-        made->room = room;
-    }
-    return made;
-}
-
-/* By ISA-L, several times as fast as by the filter, which reads it the same. */
-static bool put_chunk(hid_t dataset, packer *p, char *rows, size_t n_bytes, hsize_t at) {
-    struct isal_zstream *stream = &p->stream;
-    isal_deflate_stateless_init(stream);
-    stream->end_of_stream = 1;
-    stream->gzip_flag = IGZIP_ZLIB;
-    stream->level = 1;
-    stream->level_buf = p->level;
-    stream->level_buf_size = sizeof p->level;
-    stream->next_in = (uint8_t *)rows;
-    stream->avail_in = (uint32_t)n_bytes;
-    stream->next_out = p->packed;
-    stream->avail_out = (uint32_t)p->room;
-    return isal_deflate_stateless(stream) == COMP_OK &&
-           H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &at, stream->total_out, p->packed) >= 0;
-}
-
-/* The last chunk ends in rows of zeros that the table does not have. */
+/* By ISA-L, several times as fast as by the filter, which reads it the same. The last chunk ends in
+ * rows of zeros that the table does not have. */
 static bool put_chunks(hid_t dataset, const record *made, size_t record_bytes, size_t n_rows,
                        size_t rows) {
     size_t chunk = rows * record_bytes;
-    packer *p = make_packer(chunk);
-    char *last = calloc(1, chunk);
-    bool done = p && last;
+    size_t room = chunk + chunk / 1024 + 1024; /* also where nothing repeats */
+    tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_FAST);
+    char *packed = malloc(room), *last = calloc(1, chunk);
+    bool done = deflate && packed && last;
     for (size_t row = 0; done && row < n_rows; row += rows) {
         size_t left = n_rows - row;
+        const hsize_t at = row;
         char *from = made->rows + row * record_bytes;
         if (left < rows)
             from = memcpy(last, from, left * record_bytes);
-        done = put_chunk(dataset, p, from, chunk, row);
+        size_t size = tm_deflate_all(deflate, from, chunk, packed, room);
+        done = size > 0 && H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &at, size, packed) >= 0;
     }
     free(last);
-    free(p);
+    free(packed);
+    tm_deflate_destroy(deflate);
     return done;
 }
 
