@@ -592,6 +592,70 @@ static void poor_clocks_and_missing_ranks_are_told(void **state) {
 
 /* What is advised for is in the traces: words of training where a backward pass or an optimizer is,
  * those of PyTorch where its operators or kernels are; else what fits any program. */
+/* Steps of 1,000 ns on each of the four ranks, so that 10 ns are 1 %. */
+static void jobs_of_xla_are_held_against_the_bounds_of_xprof(void **state) {
+    (void)state;
+#define XSPACE                                                                                     \
+    {"job.format", "format=xplane"}, {                                                             \
+        "job.job", "steps=10"                                                                      \
+    }
+#define STEPS(parts)                                                                               \
+    { "pod.rank", "*host=h step_ns=1000 " parts }
+#define SPENT(parts, expected)                                                                     \
+    { "", {XSPACE, STEPS(parts)}, expected, 0 }
+    static const advice_case cases[] = {
+        SPENT("launch_ns=29", ""),
+        SPENT("launch_ns=30", "kernel_launch warning 30 upper all"),
+        SPENT("launch_ns=150", "kernel_launch critical 150 upper all"),
+        SPENT("output_ns=49", ""),
+        SPENT("output_ns=50", "output warning 50 upper all"),
+        SPENT("output_ns=200", "output critical 200 upper all"),
+        SPENT("device_to_device_ns=29", ""),
+        SPENT("device_to_device_ns=30", "device_to_device warning 30 upper all"),
+        SPENT("device_to_device_ns=150", "device_to_device critical 150 upper all"),
+        SPENT("collectives_ns=29", ""),
+        SPENT("collectives_ns=30", "collectives warning 30 upper all"),
+        SPENT("collectives_ns=150", "collectives critical 150 upper all"),
+        SPENT("other_ns=29", ""),
+        SPENT("other_ns=30", "other_time warning 30 upper all"),
+        SPENT("other_ns=150", "other_time critical 150 upper all"),
+        SPENT("infeed_ns=40 input_wait_ns=9", ""),
+        SPENT("infeed_ns=40 input_wait_ns=10", "input warning 50 upper all"),
+        SPENT("infeed_ns=100 input_wait_ns=100", "input critical 200 upper all"),
+        /* Barriers are of collectives: from a tenth of the steps on they have an item of their own,
+         * and 20 are left. */
+        SPENT("collectives_ns=120 barrier_ns=100", "barrier warning 100 upper all"),
+        SPENT("collectives_ns=120 barrier_ns=99", "collectives warning 120 upper all"),
+        /* What names a late rank takes its waiting off: 240 of 4 x 120, and 60 a rank are left. */
+        {"exposed_wait_ns=60",
+         {XSPACE, STEPS("collectives_ns=120"), {"stragglers.job", "verdict=none"}},
+         "collectives warning 60 upper all, late_ranks note 60 upper all",
+         0},
+        SPENT("compute_16_ns=10 compute_32_ns=90", ""),
+        SPENT("compute_16_ns=9 compute_32_ns=91", "compute_16_bit note - - all"),
+        SPENT("compute_16_ns=9 compute_32_ns=91 compute_untyped_ns=101", ""),
+        /* 40 of 400 ns; 39 are less than a tenth. */
+        {"",
+         {XSPACE,
+          {"hlo.category", "category=copy-done self_ns=40"},
+          {"hlo.category", "category=fusion self_ns=360"}},
+         "asynchronous warning 10 upper all",
+         0},
+        {"",
+         {XSPACE,
+          {"hlo.category", "category=copy-done self_ns=39"},
+          {"hlo.category", "category=fusion self_ns=361"}},
+         "",
+         0},
+        /* Of others none of this counts, and of these none of the guides' bounds. */
+        {"", {{"job.job", "steps=10"}, STEPS("launch_ns=900 output_ns=900 other_ns=900")}, "", 0},
+        {"comm_ns=400 overlap_ns=0 exposed_comm_ns=400", {XSPACE}, "", 0},
+        /* Without steps what lies beside the work is no other time. */
+        {"", {{"job.format", "format=xplane"}, STEPS("other_ns=900")}, "", 0},
+    };
+    check(cases, COUNT(cases));
+}
+
 static void advice_speaks_of_what_the_traces_hold(void **state) {
     (void)state;
 #define SMALLER "kind=allreduce group=g size_class_bytes=1048576 bytes=1500000 "
@@ -791,6 +855,7 @@ int main(void) {
         cmocka_unit_test(steps_and_phases_count_from_their_thresholds_on),
         cmocka_unit_test(memory_that_fills_is_told_and_what_ends_the_job_comes_first),
         cmocka_unit_test(poor_clocks_and_missing_ranks_are_told),
+        cmocka_unit_test(jobs_of_xla_are_held_against_the_bounds_of_xprof),
         cmocka_unit_test(advice_speaks_of_what_the_traces_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,8 +54,9 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 
 #define NEVER HUGE_VAL
 
-/* The thresholds that the guides of PyTorch, TensorBoard and the vendors have are marked with *;
- * the others are shares of the job's GPU time. */
+/* The thresholds that the guides of PyTorch, TensorBoard and the vendors have are marked with *,
+ * XProf's with +, which are of its jobs alone and replace those for others; the rest are shares of
+ * the job's GPU time. */
 static const struct {
     const char *name;
     /* NEVER leaves a severity out */
@@ -64,6 +65,7 @@ static const struct {
     const char *look_at;
     const char *item,
         *of; /* what and name of whatif.item: what mending it saves; NULL: not known */
+    tm_whose whose;
 } rules[TM_N_RULES] = {
     [TM_RULE_STRAGGLER] = {"straggler",
                            {1, 2, 10},
@@ -88,13 +90,35 @@ static const struct {
                        tm_look_input,
                        "input.rank, input.step",
                        "limit",
-                       "input"},
+                       "input",
+                       TM_OF_OTHERS},
+    [TM_RULE_XLA_INPUT] = {"input", /* + of the steps */
+                           {NEVER, 5, 20},
+                           tm_look_xla_input,
+                           "pod.rank, pod.step, pipeline.stage",
+                           "limit",
+                           "input",
+                           TM_OF_XLA},
     [TM_RULE_SMALL_KERNELS] = {"small_kernels",
                                {2, 5, 15},
                                tm_look_small_kernels,
                                "kernels.kernel, launches.rank, idle.rank",
                                "limit",
                                "host"},
+    [TM_RULE_XLA_LAUNCH] = {"kernel_launch", /* + of the steps */
+                            {NEVER, 3, 15},
+                            tm_look_xla_launch,
+                            "pod.rank, launches.rank, idle.gap",
+                            "limit",
+                            "host",
+                            TM_OF_XLA},
+    [TM_RULE_XLA_OUTPUT] = {"output", /* + of the steps */
+                            {NEVER, 5, 20},
+                            tm_look_xla_output,
+                            "pod.rank, transfers.kind",
+                            "limit",
+                            "copy",
+                            TM_OF_XLA},
     [TM_RULE_PAGEABLE_COPIES] = {"pageable_copies",
                                  {1, 5, 15},
                                  tm_look_pageable_copies,
@@ -107,30 +131,68 @@ static const struct {
                                 "transfers.kind, transfers.size",
                                 "limit",
                                 "copy"},
+    [TM_RULE_XLA_DEVICE_COPIES] = {"device_to_device", /* + of the steps */
+                                   {NEVER, 3, 15},
+                                   tm_look_xla_device_copies,
+                                   "pod.rank, transfers.kind",
+                                   "limit",
+                                   "copy",
+                                   TM_OF_XLA},
     [TM_RULE_DEVICE_ALLOCATION] = {"device_allocation",
                                    {0, 1, 10},
                                    tm_look_device_allocation,
                                    "transfers.allocation, memory.device",
                                    NULL,
                                    NULL},
+    [TM_RULE_XLA_BARRIER] = {"barrier", /* + of the steps */
+                             {NEVER, 10, NEVER},
+                             tm_look_xla_barrier,
+                             "pod.rank, pod.collective, stragglers.rank",
+                             NULL,
+                             NULL,
+                             TM_OF_XLA},
+    [TM_RULE_XLA_COLLECTIVES] = {"collectives", /* + of the steps */
+                                 {NEVER, 3, 15},
+                                 tm_look_xla_collectives,
+                                 "pod.rank, pod.collective",
+                                 "limit",
+                                 "transfer",
+                                 TM_OF_XLA},
+    [TM_RULE_XLA_ASYNC] = {"asynchronous", /* + of XLA's operations */
+                           {NEVER, 10, NEVER},
+                           tm_look_xla_async,
+                           "hlo.category, hlo.op",
+                           NULL,
+                           NULL,
+                           TM_OF_XLA},
     [TM_RULE_EXPOSED_COMMUNICATION] = {"exposed_communication",
                                        {5, 10, 25},
                                        tm_look_exposed_communication,
                                        "overlap.rank, overlap.kind, collectives.kind",
                                        "limit",
-                                       "transfer"},
+                                       "transfer",
+                                       TM_OF_OTHERS},
     [TM_RULE_COMMUNICATION] = {"communication", /* * of the GPU time */
                                {NEVER, 10, 25},
                                tm_look_communication,
                                "overlap.kind, collectives.kind",
                                "limit",
-                               "transfer"},
+                               "transfer",
+                               TM_OF_OTHERS},
     [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* * 80, 70, 50 % in use */
                                  {20, 30, 50},
                                  tm_look_gpu_utilization,
                                  "idle.rank, idle.gap, overview.rank",
                                  "limit",
-                                 "host"},
+                                 "host",
+                                 TM_OF_OTHERS},
+    [TM_RULE_XLA_OTHER] = {"other_time", /* + of the steps */
+                           {NEVER, 3, 15},
+                           tm_look_xla_other,
+                           "pod.rank, idle.gap",
+                           "limit",
+                           "host",
+                           TM_OF_XLA},
     [TM_RULE_STEP_VARIATION] = {"step_variation", /* * standard deviation over the mean */
                                 {NEVER, 10, 30},
                                 tm_look_step_variation,
@@ -154,7 +216,15 @@ static const struct {
                            tm_look_precision,
                            "classes.kernel, efficiency.operator, kernels.kernel",
                            NULL,
-                           NULL},
+                           NULL,
+                           TM_OF_OTHERS},
+    [TM_RULE_XLA_BITS] = {"compute_16_bit", /* + of the computing, what is not in 16 bits */
+                          {90, NEVER, NEVER},
+                          tm_look_xla_bits,
+                          "pod.rank, hlo.op",
+                          NULL,
+                          NULL,
+                          TM_OF_XLA},
     [TM_RULE_ATTENTION] = {"attention", /* of the computing */
                            {5, 15, NEVER},
                            tm_look_attention,
@@ -269,8 +339,11 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
  * gave an item, for else nobody is told of it. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     size_t n = 0;
+    tm_whose others = tm_facts_whose(facts) == TM_OF_XLA ? TM_OF_OTHERS : TM_OF_XLA;
     for (tm_rule_id r = 0; r < TM_N_RULES; r++) {
         item *found = &items[n];
+        if (rules[r].whose == others)
+            continue;
         *found = (item){.rule = r, .advice = {.measure = -1.0, .cost_ns = -1, .ranks = "all"}};
         rules[r].look(facts, &found->advice);
         found->severity = severity_of(rules[r].at, &found->advice);

@@ -115,9 +115,10 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
     char time[TM_ADVICE_TIME];
-    out->cost_ns = sum->exposed_ns;
-    out->measure = tm_facts_percent(sum->exposed_ns, f->window_ns);
-    tm_facts_by_rank(f, sum->exposed_ns, time);
+    int64_t told = f->costs[TM_RULE_XLA_OUTPUT]; /* of the same copies */
+    out->cost_ns = sum->exposed_ns > told ? sum->exposed_ns - told : 0;
+    out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
+    tm_facts_by_rank(f, out->cost_ns, time);
     char moved[64] = "";
     double mb = (double)sum->bytes / 1e6;
     /* Some profilers do not say how much. */
@@ -126,9 +127,9 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
                  mb < 1e4 ? "MB" : "GB", (double)sum->bytes / (double)sum->union_ns);
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " cop%s between GPUs and %s%s; with no computation beside them they take "
-             "%s of the GPU time (%s).",
+             "%s of the GPU time (%s)%s.",
              sum->n, sum->n == 1 ? "y" : "ies", what, moved, tm_shown_percent(out->measure, 1).text,
-             time);
+             time, told > 0 ? ", without what output to hosts takes" : "");
 }
 
 void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {

@@ -10,17 +10,26 @@ typedef enum tm_rule_id {
     TM_RULE_IMBALANCE,
     TM_RULE_LATE_RANKS,
     TM_RULE_INPUT,
+    TM_RULE_XLA_INPUT,
     TM_RULE_SMALL_KERNELS,
+    TM_RULE_XLA_LAUNCH,
+    TM_RULE_XLA_OUTPUT,
     TM_RULE_PAGEABLE_COPIES,
     TM_RULE_EXPOSED_COPIES,
+    TM_RULE_XLA_DEVICE_COPIES,
     TM_RULE_DEVICE_ALLOCATION,
+    TM_RULE_XLA_BARRIER,
+    TM_RULE_XLA_COLLECTIVES,
+    TM_RULE_XLA_ASYNC,
     TM_RULE_EXPOSED_COMMUNICATION,
     TM_RULE_COMMUNICATION,
     TM_RULE_GPU_UTILIZATION,
+    TM_RULE_XLA_OTHER,
     TM_RULE_STEP_VARIATION,
     TM_RULE_OPTIMIZER,
     TM_RULE_TENSOR_CORES,
     TM_RULE_PRECISION,
+    TM_RULE_XLA_BITS,
     TM_RULE_ATTENTION,
     TM_RULE_MEMORY,
     TM_RULE_MEMORY_ROOM,
@@ -30,6 +39,10 @@ typedef enum tm_rule_id {
     TM_RULE_MISSING_RANKS,
     TM_N_RULES
 } tm_rule_id;
+
+/** Of which jobs a rule or a box is: the guides' are of training with PyTorch, XProf's of jobs all
+ * of whose traces are XSpaces. */
+typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA } tm_whose;
 
 /** What rules are decided from. All borrowed. */
 typedef struct tm_facts {
@@ -70,14 +83,31 @@ tm_rule_look tm_look_straggler, tm_look_imbalance, tm_look_late_ranks, tm_look_i
     tm_look_precision, tm_look_attention, tm_look_memory, tm_look_memory_room,
     tm_look_memory_growth, tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks;
 
+/** What XProf has bounds for. */
+tm_rule_look tm_look_xla_input, tm_look_xla_launch, tm_look_xla_output, tm_look_xla_device_copies,
+    tm_look_xla_barrier, tm_look_xla_collectives, tm_look_xla_async, tm_look_xla_other,
+    tm_look_xla_bits;
+
 /** The sum of a column; nulls are 0. */
 int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column);
 
 /** The same over the ranks whose trouble is not the straggler's own: the others, or all. */
 int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char *column);
 
+/** TM_OF_XLA where all of the job's traces are XSpaces: of TensorFlow or JAX, and not of PyTorch.
+ */
+tm_whose tm_facts_whose(const tm_facts *facts);
+
 /** A column's sum over the rows of pod.rank; where some ranks have steps, over those. */
 int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);
+
+/** Of the time of XLA's operations that which waits for what was started before (-done); @p all is
+ * set to the whole, 0 where no category is told. */
+int64_t tm_facts_sum_async(const tm_facts *facts, int64_t *all);
+
+/** Computing in types of 16 bits or fewer, in percent of that whose type is told; NaN where less is
+ * told than not. */
+double tm_facts_bits(const tm_facts *facts);
 
 /** A column's sum over the rows of classes.kernel that are of a class of work. */
 int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column);

@@ -172,93 +172,101 @@ static double fused_attention(const tm_facts *f) {
                      tm_facts_of_class(f, "softmax", "attention_ns"));
 }
 
-/* Of which jobs a box is. */
-typedef enum whose { ANY, TORCH, XLA } whose;
-
 static const struct box {
     const char *name, *unit;
     double least, most; /* UNKNOWN: none */
     tm_box_measure *measure;
     const char *meaning, *look_at;
-    whose whose;
+    tm_whose whose;
 } boxes[] = {
     {"gpu_utilization", "%", 80, UNKNOWN, gpu_utilization,
      "Share of the steps in which a kernel runs; under 50 % is serious.",
-     "overview.rank, idle.rank", ANY},
+     "overview.rank, idle.rank", TM_OF_ANY},
     {"step_variation", "%", UNKNOWN, 10, step_variation,
-     "Standard deviation of the whole steps, of their mean.", "imbalance.step, overview.step", ANY},
+     "Standard deviation of the whole steps, of their mean.", "imbalance.step, overview.step",
+     TM_OF_ANY},
     {"memory", "%", 50, 95, memory,
      "Peak of the fullest device, reserved where that is recorded, of its capacity. 85 to 95 % is "
      "the guides' ideal; under 50 % there is room for a larger batch.",
-     "memory.device, memory.category", ANY},
+     "memory.device, memory.category", TM_OF_ANY},
     {"memory_growth", "devices", UNKNOWN, 0, memory_growth,
-     "Devices whose memory grows step by step.", "memory.device, memory.live", ANY},
+     "Devices whose memory grows step by step.", "memory.device, memory.live", TM_OF_ANY},
     {"forward_backward", "%", 75, UNKNOWN, forward_backward,
      "Forward and backward, of the steps without waits for data: 35 to 40 and 40 to 45 % of a step "
      "are usual.",
-     "phases.step", TORCH},
+     "phases.step", TM_OF_OTHERS},
     {"optimizer", "%", UNKNOWN, 15, optimizer,
      "The optimizer, of the steps without waits for data; with gradient accumulation of all its "
      "micro-batches.",
-     "phases.step", TORCH},
+     "phases.step", TM_OF_OTHERS},
     {"data_loading", "%", UNKNOWN, 10, data_loading,
      "Steps in which a rank waits for its next batch, whether its GPU is idle or not.",
-     "input.rank, input.step", TORCH},
+     "input.rank, input.step", TM_OF_OTHERS},
     {"exposed_communication", "%", UNKNOWN, 10, exposed_communication,
      "GPU time with communication and no computation beside it, without waits for late ranks "
      "where these are known.",
-     "overlap.rank, overlap.kind, collectives.kind", ANY},
+     "overlap.rank, overlap.kind, collectives.kind", TM_OF_ANY},
     {"copies", "%", UNKNOWN, 2, copies,
      "GPU time with copies to or from the host and no computation beside them.",
-     "transfers.kind, transfers.size", ANY},
+     "transfers.kind, transfers.size", TM_OF_ANY},
     {"synchronisation", "%", UNKNOWN, 2, synchronisation,
      "GPU time lost because the host had waited for the GPU and its queue was empty.",
-     "sync.call, idle.gap", ANY},
+     "sync.call, idle.gap", TM_OF_ANY},
     {"balance", "%", UNKNOWN, 10, balance,
      "Computation of the rank with most of it, over the mean of the ranks.",
-     "imbalance.job, overlap.rank", ANY},
+     "imbalance.job, overlap.rank", TM_OF_ANY},
     {"stragglers", "findings", UNKNOWN, 0, stragglers,
      "Ranks, hosts or groups that take longer by themselves than chance explains.",
-     "stragglers.finding, whatif.item", ANY},
+     "stragglers.finding, whatif.item", TM_OF_ANY},
     {"short_kernels", "%", UNKNOWN, 50, short_kernels,
-     "Computing kernels that take under 100 us, by number.", "kernels.kernel, launches.rank", ANY},
+     "Computing kernels that take under 100 us, by number.", "kernels.kernel, launches.rank",
+     TM_OF_ANY},
     {"low_precision", "%", 50, UNKNOWN, low_precision,
      "Matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, of those whose "
      "kernels tell it.",
-     "classes.kernel, classes.rank", ANY},
+     "classes.kernel, classes.rank", TM_OF_ANY},
     {"fused_attention", "%", 50, UNKNOWN, fused_attention,
      "Attention in kernels that never write its scores (flash), of attention and its softmax.",
-     "classes.kernel, kernels.kernel", ANY},
+     "classes.kernel, kernels.kernel", TM_OF_ANY},
     /* Bounds of XProf: convert/op_stats_to_input_pipeline_analysis.cc,
      * op_stats_to_overview_page.cc, smart_suggestion/constants.h. */
     {"input", "%", UNKNOWN, 5, tm_box_xla_input,
      "Steps in which a GPU does nothing but wait for its input or take it; XProf calls over 5 % "
      "moderately, over 20 % highly input-bound.",
-     "pod.rank, pipeline.stage", XLA},
+     "pod.rank, pipeline.stage", TM_OF_XLA},
     {"output", "%", UNKNOWN, 5, tm_box_xla_output,
      "Steps in which a GPU does nothing but give its output; XProf calls over 5 % moderately, over "
      "20 % highly output-bound.",
-     "pod.rank, transfers.kind", XLA},
+     "pod.rank, transfers.kind", TM_OF_XLA},
     {"kernel_launch", "%", UNKNOWN, 3, tm_box_xla_launch,
      "Steps in which the host launches and the GPU does nothing; XProf calls over 3 % moderate, "
      "over 15 % high.",
-     "pod.rank, launches.rank", XLA},
+     "pod.rank, launches.rank", TM_OF_XLA},
     {"collectives", "%", UNKNOWN, 3, tm_box_xla_collectives,
      "Steps in which a GPU does nothing but communicate or wait for others to come; XProf calls "
      "over 3 % moderate, over 15 % high.",
-     "pod.rank, pod.collective", XLA},
+     "pod.rank, pod.collective", TM_OF_XLA},
+    {"barrier", "%", UNKNOWN, 10, tm_box_xla_barrier,
+     "The part of it in barriers before programs' collectives, where GPUs wait until all have "
+     "come; "
+     "XProf calls over 10 % a bottleneck, and leaves it out of its all-reduce.",
+     "pod.rank, pod.collective", TM_OF_XLA},
+    {"device_to_device", "%", UNKNOWN, 3, tm_box_xla_device_copies,
+     "Steps in which a GPU does nothing but copy or set memory, its own or another's; XProf shows "
+     "it without a bound: here that for collectives counts.",
+     "pod.rank, transfers.kind", TM_OF_XLA},
     {"other_time", "%", UNKNOWN, 3, tm_box_xla_other,
      "Steps of which the profile does not tell what they are spent on; XProf calls over 3 % "
      "moderate, over 15 % high.",
-     "pod.rank, idle.gap", XLA},
+     "pod.rank, idle.gap", TM_OF_XLA},
     {"compute_16_bit", "%", 10, UNKNOWN, tm_box_xla_bits,
      "Computing with types of 16 bits or fewer, of that whose type is told; XProf asks for 10 % at "
      "least.",
-     "pod.rank, hlo.op", XLA},
+     "pod.rank, hlo.op", TM_OF_XLA},
     {"asynchronous", "%", UNKNOWN, 10, tm_box_xla_async,
      "Waiting for transfers and collectives that were started before (-done), of the time of XLA's "
      "operations; XProf calls over 10 % a bottleneck.",
-     "hlo.category, hlo.op", XLA},
+     "hlo.category, hlo.op", TM_OF_XLA},
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 
@@ -287,7 +295,7 @@ static tm_status add_box(const struct box *box, double value, tm_table *table, t
 static tm_status checklist_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_facts facts = {.tables = out, .job = job, .straggler = -1};
     facts.window_ns = tm_facts_sum(&facts, "overlap.rank", "window_ns");
-    whose others = tm_facts_is_xla(&facts) ? TORCH : XLA;
+    tm_whose others = tm_facts_whose(&facts) == TM_OF_XLA ? TM_OF_OTHERS : TM_OF_XLA;
     for (size_t i = 0; i < N_BOXES && facts.window_ns > 0; i++)
         if (boxes[i].whose != others)
             TM_TRY(add_box(&boxes[i], boxes[i].measure(&facts), tm_tables_find(out, box_def.name),

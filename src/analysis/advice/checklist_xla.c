@@ -2,7 +2,6 @@
 #include "checklist_xla.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Of the time of steps. */
 static double of_steps(const tm_facts *f, int64_t ns) {
@@ -30,31 +29,19 @@ double tm_box_xla_other(const tm_facts *f) {
     return of_steps(f, tm_facts_sum_pod(f, "other_ns"));
 }
 
-/* Where most of the computing tells its type. */
+double tm_box_xla_barrier(const tm_facts *f) {
+    return of_steps(f, tm_facts_sum_pod(f, "barrier_ns"));
+}
+
+double tm_box_xla_device_copies(const tm_facts *f) {
+    return of_steps(f, tm_facts_sum_pod(f, "device_to_device_ns"));
+}
+
 double tm_box_xla_bits(const tm_facts *f) {
-    int64_t low = tm_facts_sum_pod(f, "compute_16_ns");
-    int64_t known = low + tm_facts_sum_pod(f, "compute_32_ns");
-    bool told = known > 0 && known >= tm_facts_sum_pod(f, "compute_untyped_ns");
-    return told ? tm_facts_percent(low, known) : (double)NAN;
+    return tm_facts_bits(f);
 }
 
 double tm_box_xla_async(const tm_facts *f) {
-    const tm_table *table = tm_tables_find(f->tables, "hlo.category");
-    int64_t waits = 0, all = 0;
-    bool told = false;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const tm_cell *category = tm_table_cell(table, i, "category");
-        int64_t ns = tm_facts_int(f, "hlo.category", i, "self_ns");
-        size_t size = category->null ? 0 : strlen(category->value.text);
-        told |= !category->null;
-        waits += size > 5 && strcmp(category->value.text + size - 5, "-done") == 0 ? ns : 0;
-        all += ns;
-    }
-    return told && all > 0 ? tm_facts_percent(waits, all) : (double)NAN;
-}
-
-bool tm_facts_is_xla(const tm_facts *f) {
-    const tm_table *formats = tm_tables_find(f->tables, "job.format");
-    const tm_cell *format = formats->n_rows == 1 ? tm_table_cell(formats, 0, "format") : NULL;
-    return format && !format->null && strcmp(format->value.text, "xplane") == 0;
+    int64_t all, waits = tm_facts_sum_async(f, &all);
+    return all > 0 ? tm_facts_percent(waits, all) : (double)NAN;
 }

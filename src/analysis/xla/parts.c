@@ -15,6 +15,7 @@ static const char *const words[TM_XLA_N_PARTS] = {
     [TM_XLA_DEVICE_COPIES] = "device_to_device",
     [TM_XLA_OFFLOAD] = "offload",
     [TM_XLA_COLLECTIVES] = "collectives",
+    [TM_XLA_BARRIER] = "collectives",
     [TM_XLA_INPUT_WAIT] = "input",
     [TM_XLA_LAUNCH] = "launch",
     [TM_XLA_HOST_COPIES] = "input",
@@ -30,9 +31,10 @@ const char *tm_xla_part_word(int part) {
 /* What a name tells, of each name once; 0 where nobody asked yet. */
 typedef struct sorter {
     const tm_rank_view *view;
-    uint8_t *host;  /* [names] of a call on the host: part + 1, TM_XLA_OTHER for none */
-    uint8_t *width; /* [names] of a shape or a kernel: 16, 32, or 1: it tells none */
-    size_t next;    /* in TM_ATTR_XLA */
+    uint8_t *host;        /* [names] of a call on the host: part + 1, TM_XLA_OTHER for none */
+    uint8_t *width;       /* [names] of a shape or a kernel: 16, 32, or 1: it tells none */
+    size_t next;          /* in TM_ATTR_XLA */
+    size_t next_of_group; /* in TM_ATTR_COLLECTIVE */
 } sorter;
 
 static bool holds_any(const char *text, const char *const *parts) {
@@ -81,6 +83,17 @@ static int part_of_copy(sorter *s, uint32_t row, const tm_xla_attr *told) {
     return !is_fed(s->view, told) ? TM_XLA_OFFLOAD : in ? TM_XLA_INFEED : TM_XLA_OUTPUT;
 }
 
+/* The barrier before a program's first collective. */
+static bool is_barrier(sorter *s, uint32_t row) {
+    const tm_timeline *timeline = s->view->timeline;
+    const tm_collective_attr *v = timeline->attrs[TM_ATTR_COLLECTIVE];
+    size_t n = timeline->n_attrs[TM_ATTR_COLLECTIVE];
+    while (s->next_of_group < n && v[s->next_of_group].event < row)
+        s->next_of_group++;
+    return s->next_of_group < n && v[s->next_of_group].event == row &&
+           v[s->next_of_group].kind == TM_COLL_BARRIER;
+}
+
 static int part_of_device(sorter *s, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_xla_attr *told = tm_xla_of(timeline, row, &s->next);
@@ -88,7 +101,7 @@ static int part_of_device(sorter *s, uint32_t row) {
     case TM_ROLE_COMPUTE:
         return part_of_kernel(s, row, told);
     case TM_ROLE_COMMUNICATION:
-        return TM_XLA_COLLECTIVES;
+        return is_barrier(s, row) ? TM_XLA_BARRIER : TM_XLA_COLLECTIVES;
     case TM_ROLE_MEMORY:
         return part_of_copy(s, row, told);
     default:

@@ -16,6 +16,7 @@ typedef enum tm_xla_part_of_step {
     TM_XLA_DEVICE_COPIES,
     TM_XLA_OFFLOAD,
     TM_XLA_COLLECTIVES,
+    TM_XLA_BARRIER,
     TM_XLA_INPUT_WAIT,
     TM_XLA_LAUNCH,
     TM_XLA_HOST_COPIES,

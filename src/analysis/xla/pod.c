@@ -21,6 +21,7 @@ enum {
     T_INPUT = T_PARTS + N_SHOWN,
     T_INPUT_PCT,
     T_OUTPUT_PCT,
+    T_BARRIER,
     T_BOTTLENECK,
     N_TIMES
 };
@@ -59,14 +60,21 @@ enum {
         {"launch_ns", TM_INT, "ns",                                                                \
          "The host launches (calls of the runtime, ExecutorState::Process), and the device does "  \
          "nothing: XProf's host prepare."},                                                        \
-        {"compilation_ns", TM_INT, "ns", "The host compiles, likewise."},                          \
+        {"compilation_ns", TM_INT, "ns",                                                           \
+         "The host compiles, likewise: known by the names of its calls alone (of annotations and " \
+         "operators those that hold ::Compile, backend_compile or XlaCompile). Under other names " \
+         "it is in host_ns or other_ns."},                                                         \
         {"host_ns", TM_INT, "ns", "Operators run on the host, likewise."},                         \
         {"other_ns", TM_INT, "ns", "Nothing of the above, as far as the profile tells."},          \
         {"input_ns", TM_INT, "ns", "infeed_ns + input_wait_ns + host_to_device_ns."},              \
         {"input_pct", TM_REAL, "%",                                                                \
          "100 input_ns / step_ns. Input-bound is, to XProf, what has 20 and more, moderately "     \
          "what has 5 and more."},                                                                  \
-        {"output_pct", TM_REAL, "%", "100 output_ns / step_ns; XProf has the same bounds."}, {     \
+        {"output_pct", TM_REAL, "%", "100 output_ns / step_ns; XProf has the same bounds."},       \
+        {"barrier_ns", TM_INT, "ns",                                                               \
+         "Of collectives_ns, what the device waits in the barrier before a program's first "       \
+         "collective."},                                                                           \
+    {                                                                                              \
         "bottleneck", TM_TEXT, "",                                                                 \
             "What takes most of it: compute, collectives, input, output, device_to_device, "       \
             "offload, launch, compilation, host or other."                                         \
@@ -166,7 +174,10 @@ static tm_status set_times(tm_table *table, tm_cell *cells, int64_t step_ns, con
                            tm_error *err) {
     tm_cell_set_int(&cells[T_STEP], step_ns);
     for (int i = 0; i < N_SHOWN; i++)
-        tm_cell_set_int(&cells[T_PARTS + i], parts[shown[i]]);
+        tm_cell_set_int(&cells[T_PARTS + i],
+                        parts[shown[i]] +
+                            (shown[i] == TM_XLA_COLLECTIVES ? parts[TM_XLA_BARRIER] : 0));
+    tm_cell_set_int(&cells[T_BARRIER], parts[TM_XLA_BARRIER]);
     tm_cell_set_int(&cells[T_INPUT], input_of(parts));
     tm_cell_set_ratio(&cells[T_INPUT_PCT], 100, input_of(parts), step_ns);
     tm_cell_set_ratio(&cells[T_OUTPUT_PCT], 100, parts[TM_XLA_OUTPUT], step_ns);

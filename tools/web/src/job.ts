@@ -291,6 +291,14 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   memory_spike: ["Find what one step needs memory for", "memory"],
   clock_quality: ["Do not trust arrivals: clocks disagree", "clocks"],
   missing_ranks: ["Record the missing ranks", "about"],
+  kernel_launch: ["Launch fewer, larger operations", "xla"],
+  output: ["Give less to the host, or less often", "xla"],
+  device_to_device: ["Copy less on and between devices", "xla"],
+  barrier: ["Find which device comes last to its program", "xla"],
+  collectives: ["Communicate less, or beside computation", "xla"],
+  asynchronous: ["Start transfers earlier, or make them smaller", "xla"],
+  other_time: ["Look at what hosts do between launches", "xla"],
+  compute_16_bit: ["Compute in 16 bits", "xla"],
 };
 
 /* Without what the title has said. */

@@ -1,0 +1,245 @@
+/* The recommendations of XProf for jobs of TensorFlow and JAX, by its bounds: shares of the steps,
+ * of which each instant is spent on one thing (pod.rank). */
+#include "advice_xla.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table/shown.h"
+
+tm_whose tm_facts_whose(const tm_facts *f) {
+    const tm_table *formats = tm_tables_find(f->tables, "job.format");
+    const tm_cell *format = formats->n_rows == 1 ? tm_table_cell(formats, 0, "format") : NULL;
+    bool is = format && !format->null && strcmp(format->value.text, "xplane") == 0;
+    return is ? TM_OF_XLA : TM_OF_OTHERS;
+}
+
+bool tm_facts_is_pod_row(const tm_facts *f, size_t row, const char *host) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    const tm_table *unmarked = tm_tables_find(f->tables, "overlap.unmarked");
+    const tm_cell *own = tm_table_cell(ranks, row, "host");
+    int64_t rank = tm_table_cell(ranks, row, "rank")->value.i;
+    if (host && (own->null || strcmp(own->value.text, host) != 0))
+        return false;
+    return tm_facts_int(f, "job.job", 0, "steps") == 0 ||
+           tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
+}
+
+int64_t tm_facts_sum_pod(const tm_facts *f, const char *column) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < tm_tables_find(f->tables, "pod.rank")->n_rows; i++)
+        sum += tm_facts_is_pod_row(f, i, NULL) ? tm_facts_int(f, "pod.rank", i, column) : 0;
+    return sum;
+}
+
+int64_t tm_facts_sum_async(const tm_facts *f, int64_t *all) {
+    const tm_table *table = tm_tables_find(f->tables, "hlo.category");
+    int64_t waits = 0, sum = 0;
+    bool told = false;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const tm_cell *category = tm_table_cell(table, i, "category");
+        int64_t ns = tm_facts_int(f, "hlo.category", i, "self_ns");
+        size_t size = category->null ? 0 : strlen(category->value.text);
+        told |= !category->null;
+        waits += size > 5 && strcmp(category->value.text + size - 5, "-done") == 0 ? ns : 0;
+        sum += ns;
+    }
+    *all = told ? sum : 0;
+    return waits;
+}
+
+double tm_facts_bits(const tm_facts *f) {
+    int64_t low = tm_facts_sum_pod(f, "compute_16_ns");
+    int64_t known = low + tm_facts_sum_pod(f, "compute_32_ns");
+    bool told = known > 0 && known >= tm_facts_sum_pod(f, "compute_untyped_ns");
+    return told ? tm_facts_percent(low, known) : (double)NAN;
+}
+
+/* What a rule says of time in the steps. */
+typedef struct spent {
+    char share[32], time[TM_ADVICE_TIME];
+    const char *whole;
+} spent;
+
+/* Sets cost and measure: @p ns of all steps that count. */
+static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    tm_rank_text text = tm_rank_text_begin(out->ranks);
+    spent found = {.whole = tm_facts_whole(f)};
+    int64_t n = 0;
+    ns = ns > 0 ? ns : 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_facts_is_pod_row(f, i, NULL)) {
+            n++;
+            tm_rank_text_add(&text, tm_table_cell(ranks, i, "rank")->value.i);
+        }
+    tm_rank_text_end(&text, f->job->n_ranks);
+    if (n == 0)
+        return found;
+    out->cost_ns = ns;
+    out->n_lost = n < f->n_gpu ? n : 0;
+    out->measure = tm_facts_percent(ns, tm_facts_sum_pod(f, "step_ns"));
+    char time[24];
+    tm_shown_duration(ns / n, time, sizeof time);
+    snprintf(found.time, sizeof found.time, "%s%s", time, n > 1 ? " a rank" : "");
+    snprintf(found.share, sizeof found.share, "%s", tm_shown_percent(out->measure, 1).text);
+    return found;
+}
+
+/* Sentences that all of these rules end in, so that none is taken for one of the guides'. */
+#define BOUNDS_3_15 " XProf calls over 3 %% moderate, over 15 %% high."
+#define BOUNDS_5_20 " XProf calls over 5 %% moderate, over 20 %% high."
+
+/* Gaps between small kernels have an item of their own. */
+void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
+    bool feeds = tm_tables_find(f->tables, "pipeline.stage")->n_rows > 0;
+    spent s = spend(f, tm_facts_sum_pod(f, "launch_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
+    snprintf(
+        out->text, sizeof out->text,
+        "Launch fewer, larger operations: compile more of the step at once (jit, tf.function), "
+        "a larger batch%s.",
+        feeds ? "; where tf.data competes for the host's cores, "
+                "TF_GPU_THREAD_MODE=gpu_private"
+              : "");
+    snprintf(out->evidence, sizeof out->evidence,
+             "For %s of the %s (%s) the host launches and the GPU does nothing%s." BOUNDS_3_15,
+             s.share, s.whole, s.time,
+             f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", besides what small kernels explain" : "");
+}
+
+void tm_look_xla_output(const tm_facts *f, tm_advice *out) {
+    spent s = spend(f, tm_facts_sum_pod(f, "output_ns"), out);
+    snprintf(out->text, sizeof out->text,
+             "Give less to the host, or less often: metrics and samples every so many steps, "
+             "summaries computed on the GPU, checkpoints beside computation.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "For %s of the %s (%s) GPUs only give output to their host, and compute nothing: "
+             "copies to it, outfeed, host send." BOUNDS_5_20,
+             s.share, s.whole, s.time);
+}
+
+void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
+    spent s = spend(f, tm_facts_sum_pod(f, "device_to_device_ns"), out);
+    snprintf(out->text, sizeof out->text,
+             "Copy less on and between GPUs: keep arrays where, and in the layout in which, the "
+             "next program takes them; donate buffers that are not used again.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "For %s of the %s (%s) GPUs only copy or set memory, their own or another's. XProf "
+             "shows this part, and has no bound for it: here those for collectives count.",
+             s.share, s.whole, s.time);
+}
+
+/* What rules on ranks that come late have explained of the waiting. */
+static int64_t explained(const tm_facts *f) {
+    return f->costs[TM_RULE_STRAGGLER] + f->costs[TM_RULE_IMBALANCE] + f->costs[TM_RULE_LATE_RANKS];
+}
+
+static const char *beside_late(const tm_facts *f) {
+    return explained(f) > 0 ? ", besides what late ranks explain" : "";
+}
+
+void tm_look_xla_barrier(const tm_facts *f, tm_advice *out) {
+    spent s = spend(f, tm_facts_sum_pod(f, "barrier_ns") - explained(f), out);
+    snprintf(out->text, sizeof out->text,
+             "Find which device comes last to its program, and why: its input, its launches, or "
+             "more work in the program before.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "For %s of the %s (%s) GPUs wait in the barrier before a program's first collective "
+             "until all have come%s. XProf calls over 10 %% a bottleneck, and leaves it out of its "
+             "all-reduce.",
+             s.share, s.whole, s.time, beside_late(f));
+}
+
+/* "; most is all-reduce.5 of jit_step (3.10 ms of them all)", with the barriers left out. */
+static void say_largest(const tm_facts *f, char *out, size_t size) {
+    const tm_table *table = tm_tables_find(f->tables, "pod.collective");
+    size_t largest = table->n_rows;
+    int64_t most = 0;
+    char time[32];
+    *out = '\0';
+    for (size_t i = 0; i < table->n_rows; i++) {
+        int64_t ns = tm_facts_int(f, "pod.collective", i, "total_ns");
+        if (strcmp(tm_table_cell(table, i, "kind")->value.text, "barrier") != 0 && ns > most) {
+            most = ns;
+            largest = i;
+        }
+    }
+    if (largest == table->n_rows)
+        return;
+    const tm_cell *program = tm_table_cell(table, largest, "program");
+    tm_shown_duration(most, time, sizeof time);
+    snprintf(out, size, "; most time, %s over all ranks, has \"%.80s\"%s%.80s%s", time,
+             tm_table_cell(table, largest, "operation")->value.text, program->null ? "" : " of \"",
+             program->null ? "" : program->value.text, program->null ? "" : "\"");
+}
+
+void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
+    int64_t rest = tm_facts_sum_pod(f, "collectives_ns") - explained(f);
+    char largest[256];
+    spent s = spend(f, rest - f->costs[TM_RULE_XLA_BARRIER], out);
+    say_largest(f, largest, sizeof largest);
+    snprintf(out->text, sizeof out->text,
+             "Communicate less, or beside computation: asynchronous collectives, other sharding, "
+             "fewer bits, larger messages.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "For %s of the %s (%s) GPUs only communicate or wait for others%s%s." BOUNDS_3_15,
+             s.share, s.whole, s.time, beside_late(f), largest);
+}
+
+/* Copies and collectives that show have items of their own. */
+void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
+    int64_t all, waits = tm_facts_sum_async(f, &all);
+    int64_t rest = waits - f->costs[TM_RULE_EXPOSED_COPIES] - f->costs[TM_RULE_XLA_COLLECTIVES] -
+                   f->costs[TM_RULE_XLA_DEVICE_COPIES];
+    char time[TM_ADVICE_TIME];
+    if (all == 0)
+        return;
+    out->cost_ns = rest > 0 ? rest : 0;
+    out->measure = tm_facts_percent(out->cost_ns, all);
+    tm_facts_by_rank(f, out->cost_ns, time);
+    snprintf(out->text, sizeof out->text,
+             "Start transfers earlier, or make them smaller: what computes between a -start and "
+             "its -done is too short to hide them.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "%s of the time of XLA's operations (%s) is waiting for what was started before "
+             "(-done), besides what other items explain. XProf calls over 10 %% a bottleneck.",
+             tm_shown_percent(out->measure, 1).text, time);
+}
+
+/* Without marked steps it is mostly what lies before and behind the work. */
+void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
+    if (tm_facts_int(f, "job.job", 0, "steps") == 0)
+        return;
+    spent s = spend(f, tm_facts_sum_pod(f, "other_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
+    snprintf(
+        out->text, sizeof out->text,
+        "Look at what hosts do between launches: Python beside the step (logging, conversions, "
+        "reading results) is the usual reason; dispatch steps ahead of it.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "For %s of the %s (%s) GPUs do nothing, and neither input nor a launch explains "
+             "it%s." BOUNDS_3_15,
+             s.share, s.whole, s.time,
+             f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", nor do small kernels" : "");
+}
+
+/* The measure is what is not in 16 bits, of which XProf asks for a tenth: just that is enough. */
+void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
+    double bits = tm_facts_bits(f);
+    int64_t compute = tm_facts_sum_pod(f, "compute_16_ns") + tm_facts_sum_pod(f, "compute_32_ns") +
+                      tm_facts_sum_pod(f, "compute_untyped_ns");
+    if (isnan(bits))
+        return;
+    out->measure = nextafter(100.0 - bits, 0.0);
+    snprintf(out->text, sizeof out->text,
+             "Compute in bfloat16 or float16 what the model allows: matrix products of 16 bits run "
+             "at twice the rate or more, and move half the bytes.");
+    snprintf(
+        out->evidence, sizeof out->evidence,
+        "%s of the computing whose types are told is in 16 bits or fewer; XProf asks for 10 %% "
+        "at least. Computing takes %s of the %s.",
+        tm_shown_percent(bits, 1).text,
+        tm_shown_percent(tm_facts_percent(compute, tm_facts_sum_pod(f, "step_ns")), 1).text,
+        tm_facts_whole(f));
+}

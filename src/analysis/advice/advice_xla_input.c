@@ -1,0 +1,101 @@
+/* Whether steps of TensorFlow and JAX wait for their input: infeed, and waits for the next batch.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "advice_xla.h"
+#include "table/shown.h"
+
+/* Of the devices of a host, or of all. */
+typedef struct share {
+    const char *host; /* NULL where it is not told */
+    int64_t input_ns, step_ns, n;
+} share;
+
+/* Waiting alone: copies to the device may be of anything.
+ * @param host  NULL for all */
+static share share_of(const tm_facts *f, const char *host) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    share sum = {.host = host};
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        if (!tm_facts_is_pod_row(f, i, host))
+            continue;
+        sum.input_ns += tm_facts_int(f, "pod.rank", i, "infeed_ns") +
+                        tm_facts_int(f, "pod.rank", i, "input_wait_ns");
+        sum.step_ns += tm_facts_int(f, "pod.rank", i, "step_ns");
+        sum.n++;
+    }
+    return sum;
+}
+
+/* The host whose devices wait longest, for the others may wait for these. */
+static share worst_host(const tm_facts *f) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    share worst = {0};
+    const char *last = NULL;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        if (host->null || (last && strcmp(last, host->value.text) == 0))
+            continue;
+        last = host->value.text;
+        share one = share_of(f, last);
+        if (tm_facts_percent(one.input_ns, one.step_ns) >
+            tm_facts_percent(worst.input_ns, worst.step_ns))
+            worst = one;
+    }
+    return worst;
+}
+
+static void name_ranks(const tm_facts *f, const char *host, tm_advice *out) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    tm_rank_text text = tm_rank_text_begin(out->ranks);
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_facts_is_pod_row(f, i, host))
+            tm_rank_text_add(&text, tm_table_cell(ranks, i, "rank")->value.i);
+    tm_rank_text_end(&text, f->job->n_ranks);
+}
+
+/* "; of its pipeline's own time 92 % is "Iterator::Map"", where its stages are told. */
+static void name_stage(const tm_facts *f, const share *host, char *out, size_t size) {
+    const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
+    *out = '\0';
+    for (size_t i = 0; i < hosts->n_rows; i++) {
+        const tm_cell *own = tm_table_cell(hosts, i, "host");
+        if (!own->null && strcmp(own->value.text, host->host) == 0)
+            snprintf(out, size, "; of its input pipeline's own time %s is \"%.160s\"",
+                     tm_shown_percent(tm_facts_real(f, "pipeline.host", i, "slowest_pct"), 0).text,
+                     tm_table_cell(hosts, i, "slowest_stage")->value.text);
+    }
+}
+
+/* What XProf's profiles tell: infeed, and waits for the next batch. */
+void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
+    share all = share_of(f, NULL), worst = worst_host(f);
+    char others[64] = "", stage[256];
+    if (!worst.host)
+        return;
+    out->measure = tm_facts_percent(worst.input_ns, worst.step_ns);
+    double rest = tm_facts_percent(all.input_ns - worst.input_ns, all.step_ns - worst.step_ns);
+    bool alone =
+        all.n == worst.n || 2 * rest < out->measure; /* else the others are to be fed, too */
+    const share *slow = alone ? &worst : &all;
+    out->cost_ns = slow->input_ns;
+    out->n_lost = slow->n < f->n_gpu ? slow->n : 0;
+    out->look_at = "pod.rank, pod.step, pipeline.stage";
+    if (all.n > worst.n)
+        snprintf(others, sizeof others, ", %s on the other hosts", tm_shown_percent(rest, 1).text);
+    name_ranks(f, slow->host, out);
+    name_stage(f, &worst, stage, sizeof stage);
+    snprintf(out->text, sizeof out->text,
+             "Feed %s\"%.100s\"%s, where steps are input-bound for %s of their time: read and "
+             "preprocess in parallel and ahead (tf.data: interleave, map with num_parallel_calls, "
+             "prefetch), or from quicker storage.",
+             alone ? "host " : "all hosts faster, not only ", worst.host, alone ? " faster" : "",
+             tm_shown_percent(out->measure, 1).text);
+    snprintf(
+        out->evidence, sizeof out->evidence,
+        "Steps are input-bound for %s of their time on host \"%.100s\"%s (XProf: moderately from "
+        "5 %% on, highly from 20 %%): its GPUs wait for what it feeds them, or do nothing while "
+        "it fetches the next batch%s.",
+        tm_shown_percent(out->measure, 1).text, worst.host, others, stage);
+}
