@@ -2,26 +2,25 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
+#include "operands/lines.h"
 
 enum { HOST_MAX = 256 };
 
 /* An entry of the map. Sent as bytes. */
 typedef struct entry {
-    int64_t rank;
+    int64_t rank, line;
     char host[HOST_MAX];
 } entry;
 
 /* Cuts a line into its rank and host; false where it is no such line. */
-static bool parse_line(char *line, entry *out) {
+static bool parse_line(const char *line, entry *out) {
     char *end = NULL;
-    *out = (entry){0};
     errno = 0;
     long long rank = strtoll(line, &end, 10);
     if (end == line || errno != 0 || rank < 0 || rank > TM_RANK_MAX ||
@@ -37,45 +36,35 @@ static bool parse_line(char *line, entry *out) {
     return true;
 }
 
+static tm_status add_line(void *context, const tm_line *line, tm_error *err) {
+    entry e = {.line = line->number};
+    if (!parse_line(line->text, &e))
+        return tm_line_fail(line, err, "'%.300s' should be RANK HOST", line->text);
+    return tm_vec_append(context, &e, 1) ? TM_OK : tm_fail_memory(err);
+}
+
 static int by_rank(const void *a, const void *b) {
     const entry *x = a, *y = b;
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static tm_status read_lines(FILE *file, const char *map, tm_vec *out, tm_error *err) {
-    char line[4096];
-    int64_t offset = 0;
-    while (fgets(line, sizeof line, file)) {
-        size_t size = strlen(line);
-        entry e;
-        const char *text = line + strspn(line, " \t\r\n");
-        if (*text != '\0' && *text != '#') {
-            if (!parse_line(line, &e))
-                return tm_fail(err, TM_ERR_INPUT, map, offset, "a line should be RANK HOST");
-            if (!tm_vec_append(out, &e, 1))
-                return tm_fail_memory(err);
-        }
-        offset += (int64_t)size;
-    }
-    if (ferror(file))
-        return tm_fail(err, TM_ERR_INPUT, map, offset, "this file cannot be read");
-    entry *entries = out->data;
-    if (out->n > 1)
-        qsort(entries, out->n, sizeof *entries, by_rank);
-    for (size_t i = 1; i < out->n; i++)
-        if (entries[i].rank == entries[i - 1].rank)
-            return tm_fail(err, TM_ERR_INPUT, map, -1, "rank %" PRId64 " stands there twice",
-                           entries[i].rank);
-    return TM_OK;
+static int by_rank_and_line(const void *a, const void *b) {
+    const entry *x = a, *y = b;
+    int order = by_rank(a, b);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
 static tm_status read_map(const char *map, tm_vec *out, tm_error *err) {
-    FILE *file = fopen(map, "r");
-    if (!file)
-        return tm_fail(err, TM_ERR_INPUT, map, -1, "%s", strerror(errno));
-    tm_status status = read_lines(file, map, out, err);
-    fclose(file);
-    return status;
+    TM_TRY(tm_lines_each(map, add_line, out, err));
+    const entry *entries = out->data;
+    if (out->n > 1)
+        qsort(out->data, out->n, sizeof *entries, by_rank_and_line);
+    for (size_t i = 1; i < out->n; i++)
+        if (entries[i].rank == entries[i - 1].rank)
+            return tm_fail(err, TM_ERR_INPUT, map, -1,
+                           "line %" PRId64 ": rank %" PRId64 " has a host by line %" PRId64,
+                           entries[i].line, entries[i].rank, entries[i - 1].line);
+    return TM_OK;
 }
 
 /* The host's name id of a timeline; TM_NAME_FAILED when memory is out. */

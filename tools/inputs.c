@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "mpi/load/inputs_merge.h"
 #include "mpi/load/share.h"
 #include "mpi/shuffle.h"
+#include "operands/lines.h"
 #include "operands/operands.h"
 #include "rank_map.h"
 #include "tmerge/reader.h"
@@ -222,13 +224,16 @@ static bool same_file(const char *a, const char *b) {
            (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
-static bool map_input(tm_vec *inputs, const char *path, int64_t rank) {
+/* Whether it is there; @p was: another rank that a line before gave it. */
+static bool map_input(tm_vec *inputs, const char *path, int64_t rank, int64_t *was) {
     bool found = false;
+    *was = rank;
     for (size_t at = 0; at < inputs->n;) {
         char *bytes = (char *)inputs->data + at;
         tm_input_head head;
         memcpy(&head, bytes, sizeof head);
         if (same_file(bytes + sizeof head, path)) {
+            *was = head.mapped_rank >= 0 ? head.mapped_rank : *was;
             head.mapped_rank = rank;
             memcpy(bytes, &head, sizeof head);
             found = true;
@@ -238,38 +243,20 @@ static bool map_input(tm_vec *inputs, const char *path, int64_t rank) {
     return found;
 }
 
-static tm_status map_line(tm_vec *inputs, char *line, const char *map, int64_t offset,
-                          tm_error *err) {
+static tm_status map_line(void *context, const tm_line *line, tm_error *err) {
+    tm_vec *inputs = context;
     const char *path;
-    int64_t rank;
-    switch (tm_rank_map_line(line, &path, &rank)) {
-    case TM_RANK_MAP_NOTHING:
+    int64_t rank, was;
+    tm_rank_map_kind kind = tm_rank_map_line(line->text, &path, &rank);
+    if (kind == TM_RANK_MAP_NOTHING)
         return TM_OK;
-    case TM_RANK_MAP_ENTRY:
-        return map_input(inputs, path, rank) ? TM_OK
-                                             : tm_fail(err, TM_ERR_INPUT, map, offset,
-                                                       "%.300s is not among the inputs", path);
-    default:
-        return tm_fail(err, TM_ERR_INPUT, map, offset, "a line should be PATH RANK");
-    }
-}
-
-static tm_status apply_map(tm_vec *inputs, const char *map, tm_error *err) {
-    FILE *file = fopen(map, "r");
-    if (!file)
-        return tm_fail(err, TM_ERR_INPUT, map, -1, "%s", strerror(errno));
-    char line[TM_PATH_MAX * 4];
-    int64_t offset = 0;
-    tm_status status = TM_OK;
-    while (status == TM_OK && fgets(line, sizeof line, file)) {
-        size_t size = strlen(line);
-        status = map_line(inputs, line, map, offset, err);
-        offset += (int64_t)size;
-    }
-    if (status == TM_OK && ferror(file))
-        status = tm_fail(err, TM_ERR_INPUT, map, offset, "this file cannot be read");
-    fclose(file);
-    return status;
+    if (kind == TM_RANK_MAP_BAD)
+        return tm_line_fail(line, err, "'%.300s' should be PATH RANK", line->text);
+    if (!map_input(inputs, path, rank, &was))
+        return tm_line_fail(line, err, "%.300s is not among the inputs", path);
+    return was == rank
+               ? TM_OK
+               : tm_line_fail(line, err, "%.300s has rank %" PRId64 " by a line before", path, was);
 }
 
 /* All that this host sees of the operands. */
@@ -405,7 +392,7 @@ static tm_status list_all(MPI_Comm comm, const tm_operands *operands, const char
     if (status == TM_OK)
         status = bring_together(comm, &out->hosts, &bytes, &seen, err);
     if (status == TM_OK) {
-        status = self == 0 && rank_map ? apply_map(&bytes, rank_map, err) : TM_OK;
+        status = self == 0 && rank_map ? tm_lines_each(rank_map, map_line, &bytes, err) : TM_OK;
         status = tm_mpi_agree(comm, status, err);
     }
     free(absent);

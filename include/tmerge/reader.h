@@ -161,6 +161,9 @@ const tm_format *const *tm_formats(size_t *n);
 /** The format of a name; NULL where there is none. */
 const tm_format *tm_format_find(const char *name);
 
+/** Fails with TM_ERR_INPUT for a file that is a trace of none, and names them. */
+tm_status tm_format_fail_unknown(const char *path, tm_error *err) TM_MUST_CHECK;
+
 /** What a file turned out to be. */
 typedef enum tm_file_kind {
     TM_FILE_TRACE, /* format is set */

@@ -297,8 +297,8 @@ static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
             status = tm_entries_leave_out(l->left_out, input->path, "other",
                                           report ? advice : "not a trace", err);
         else if (!foreign)
-            status = tm_fail(err, TM_ERR_INPUT, input->path, -1, "%s",
-                             report ? advice : "this is not a trace of a known format");
+            status = report ? tm_fail(err, TM_ERR_INPUT, input->path, -1, "%s", advice)
+                            : tm_format_fail_unknown(input->path, err);
     }
     if (status != TM_OK)
         TM_TRY(tm_loader_bad_input(l, &entry, status, err));

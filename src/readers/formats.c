@@ -1,6 +1,7 @@
 #include "formats.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,16 @@ const tm_format *tm_format_find(const char *name) {
         if (strcmp(formats[i]->name, name) == 0)
             return formats[i];
     return NULL;
+}
+
+tm_status tm_format_fail_unknown(const char *path, tm_error *err) {
+    char known[TM_MESSAGE_MAX / 2] = "";
+    for (size_t i = 0; i < N_FORMATS; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
+                 formats[i]->name);
+    return tm_fail(err, TM_ERR_INPUT, path, -1,
+                   "this is not a trace of a known format (%s; tmerge list says what they are)",
+                   known);
 }
 
 /* Reads up to `room` bytes; fewer only where the content ends, or a compressed stream is cut. */
@@ -137,7 +148,7 @@ tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_sou
     tm_trace_init(out);
     TM_TRY(tm_file_sniff(path, &info, err));
     if (info.kind != TM_FILE_TRACE)
-        return tm_fail(err, TM_ERR_INPUT, path, -1, "this is not a trace of a known format");
+        return tm_format_fail_unknown(path, err);
     TM_TRY(tm_source_open(path, &source, err));
     if (file->spare_core)
         tm_source_decode_ahead(source);

@@ -5,7 +5,7 @@ import os
 import re
 from collections import Counter
 
-from common import (contains, content, equal, files, holds, in_any_order, lacks, main, put, rows,
+from common import (UNKNOWN, contains, content, equal, files, holds, in_any_order, lacks, main, put, rows,
                     same_bytes, synth, tables, tmerge, without)
 from jobs import GROUPS
 
@@ -322,7 +322,6 @@ def test_all_formats_make_one_job_for_any_number_of_processes():
 # Bad files of jobs --------------------------------------------------------------------------------
 
 SMALL = dict(ranks=4, ranks_per_host=2, steps=2)
-UNKNOWN = 'this is not a trace of a known format'
 
 
 def half(data):
@@ -339,11 +338,11 @@ DAMAGES = (
     ('xplane', half, r'byte \d+: a field of \d+ bytes begins here, and the file ends \d+ bytes later'),
     ('xplane', scrambled, r'byte \d+: .+'),
     ('xplane', lambda data: b'', "file is empty: .+ protobuf's limit of 2 GB.+"),
-    ('xplane', lambda data: b'\xff' * 1000, UNKNOWN),
+    ('xplane', lambda data: b'\xff' * 1000, re.escape(UNKNOWN)),
     ('ascend', half, None),
     ('ascend', scrambled, r'byte \d+: .+'),
     ('ascend', lambda data: b'', 'file is empty'),
-    ('ascend', lambda data: b'[]', UNKNOWN),
+    ('ascend', lambda data: b'[]', re.escape(UNKNOWN)),
 )
 
 

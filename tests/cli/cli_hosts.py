@@ -28,11 +28,13 @@ def test_a_map_decides_over_what_traces_say():
 
 def test_a_wrong_map_is_told_with_its_place():
     synth('job', **JOB)
-    for text, message in (('0 mars\nvenus 1\n', 'map: byte 7: a line should be RANK HOST'),
-                          ('0 mars venus\n', 'map: byte 0: a line should be RANK HOST'),
-                          ('-1 mars\n', 'map: byte 0: a line should be RANK HOST'),
-                          ('0\n', 'map: byte 0: a line should be RANK HOST'),
-                          ('1 a\n0 b\n1 a\n', 'map: rank 1 stands there twice')):
+    for text, message in (('0 mars\n\nvenus 1\n', "map: line 3: 'venus 1' should be RANK HOST"),
+                          ('0 mars venus\n', "map: line 1: '0 mars venus' should be RANK HOST"),
+                          ('-1 mars\n', "map: line 1: '-1 mars' should be RANK HOST"),
+                          ('# x\n0\r\n', "map: line 2: '0' should be RANK HOST"),
+                          ('0 ' + 'x' * 9000, f"map: line 1: '0 {'x' * 298}' should be RANK HOST"),
+                          ('0 a\n1 \0\n', 'map: line 2: a zero byte: this is no text'),
+                          ('1 a\n0 b\n1 a\n', 'map: line 3: rank 1 has a host by line 1')):
         put('map', text)
         tmerge('job', '--host-map=map', n=2).fails(3, message)
     tmerge('job', '--host-map=none').fails(3, 'none: No such file or directory')

@@ -1,11 +1,10 @@
 """Which files are read, in which order, and which rank each trace is of."""
 import os
 
-from common import (BASE_NS, TMERGE, contains, equal, event, files, gzipped, has_line, holds, kernel,
+from common import (BASE_NS, TMERGE, UNKNOWN, contains, equal, event, files, gzipped, has_line, holds, kernel,
                     lacks, main, merged, put, rows, run, same_bytes, small_trace, synth, tables, tmerge,
                     trace, zstd_framed)
 
-OTHER = 'this is not a trace of a known format'
 POSITION = ('tmerge: warning: {} of {} traces tell{} no rank: numbered by their place among the '
             'traces given; if the job numbered its ranks otherwise, give --rank-map FILE with lines '
             'PATH RANK')
@@ -106,7 +105,7 @@ def test_a_wrong_list_is_told_with_its_line():
             ('rank0.json\n\nnone.json\n', 'line 3: none.json: No such file or directory'),
             ('rank0.json\n*.none', 'line 2: *.none: no file matches this pattern'),
             ('@list', 'line 1: @list: No such file or directory'),
-            ('rank0.json\nx\0y\n', 'line 2: a zero byte: this is no list of names'),
+            ('rank0.json\nx\0y\n', 'line 2: a zero byte: this is no text'),
             ('', 'this list names nothing'), ('# rank0.json\n\n', 'this list names nothing')):
         put('list', text)
         for n in (0, 2):
@@ -115,7 +114,7 @@ def test_a_wrong_list_is_told_with_its_line():
     tmerge('@.').fails(3, '.: Is a directory')
     put('rank1.json', 'no trace')
     put('list', 'rank1.json')
-    tmerge('@list').fails(3, f'rank1.json: {OTHER}')
+    tmerge('@list').fails(3, f'rank1.json: {UNKNOWN}')
 
 
 def test_a_list_may_come_from_a_pipe():
@@ -199,17 +198,22 @@ def test_a_rank_map_decides_over_everything():
     equal(sources(), {'profile_rank_0.json': 12, 'my trace 1.json': 3})
 
 
-def test_a_bad_rank_map_is_an_error_with_the_offset_of_its_line():
+def test_a_bad_rank_map_is_an_error_with_its_line():
     put('rank0.json', small_trace(0))
-    shape = 'a line should be PATH RANK'
-    for text, offset, why in (('rank0.json\n', 0, shape), ('rank0.json 1\nrank0.json\n', 13, shape),
-                              ('# x\nrank0.json one', 4, shape), ('rank0.json -1', 0, shape),
-                              ('rank0.json 1.5', 0, shape), (' 5', 0, shape),
-                              ('rank0.json 1234567890', 0, shape),
-                              ('rank0.json 1\nrank9.json 2', 13,
-                               'rank9.json is not among the inputs')):
+    for text, line, why in (('rank0.json\n', 1, "'rank0.json' should be PATH RANK"),
+                            ('rank0.json 1\n\nrank0.json\n', 3, "'rank0.json' should be PATH RANK"),
+                            ('# x\nrank0.json one', 2, "'rank0.json one' should be PATH RANK"),
+                            ('rank0.json -1\r\n', 1, "'rank0.json -1' should be PATH RANK"),
+                            ('rank0.json 1.5', 1, "'rank0.json 1.5' should be PATH RANK"),
+                            (' 5', 1, "' 5' should be PATH RANK"),
+                            ('rank0.json 1234567890', 1,
+                             "'rank0.json 1234567890' should be PATH RANK"),
+                            ('rank0.json 1\n./rank0.json 1\nrank0.json 2\n', 3,
+                             'rank0.json has rank 1 by a line before'),
+                            ('rank0.json 1\nrank9.json 2', 2,
+                             'rank9.json is not among the inputs')):
         put('map', text)
-        tmerge('rank0.json', '--rank-map', 'map').fails(3, f'map: byte {offset}: {why}')
+        tmerge('rank0.json', '--rank-map', 'map').fails(3, f'map: line {line}: {why}')
     tmerge('rank0.json', '--rank-map', 'none').fails(3, 'none: No such file or directory')
     tmerge('rank0.json', '--rank-map', 'map', n=2).expect(3)
     equal(files(), ['map', 'rank0.json'])
@@ -349,13 +353,13 @@ def test_a_named_file_that_is_no_trace_is_an_error():
                           ('x.h5', b'\x89HDF\r\n\x1a\n'), ('list.json', '[]'), ('n.json', 'null'),
                           ('page.html', '<!doctype html><p>of somebody else')):
         put(name, content)
-        tmerge('rank0.json', name).fails(3, f'{name}: {OTHER}')
+        tmerge('rank0.json', name).fails(3, f'{name}: {UNKNOWN}')
         holds(not os.path.exists('tmerge.h5'), 'a store was written')
     tmerge('rank0.json', 'notes', 'truth.json', n=3).expect(3)
     done = tmerge('rank0.json', 'notes', '--skip-bad').expect(0)
-    equal(done.ours, [f'tmerge: warning: left out notes: notes: {OTHER}'])
+    equal(done.ours, [f'tmerge: warning: left out notes: notes: {UNKNOWN}'])
     has_line(done.out, 'left out', r'\b1 file\b')
-    equal(left_out(), {'notes': ('unreadable', f'notes: {OTHER}')})
+    equal(left_out(), {'notes': ('unreadable', f'notes: {UNKNOWN}')})
 
 
 def test_nothing_to_read_is_an_error_also_with_skip_bad():

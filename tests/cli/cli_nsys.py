@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 
-from common import (BASE_NS, SHARED, Skip, contains, equal, files, gzipped, has_line, holds,
+from common import (BASE_NS, SHARED, UNKNOWN, Skip, contains, equal, files, gzipped, has_line, holds,
                     in_any_order, lacks, main, merged, put, rows, same_bytes, small_trace, synth,
                     tables, tmerge)
 from jobs import GROUPS
@@ -469,7 +469,7 @@ def test_what_cannot_be_read_ends_with_the_file_and_the_reason():
             ('wrong', 'this SQLite database is no export of Nsight Systems'),
             ('idle', 'this report holds nothing that a GPU did: neither kernels nor copies'),
             ('empty', 'file is empty'),
-            ('zeros', 'this is not a trace of a known format'),
+            ('zeros', UNKNOWN),
             ('packed', 'a compressed database cannot be read: decompress it first')):
         path = name + '.sqlite'
         tmerge(path).fails(3, BAD.format(path, reason))

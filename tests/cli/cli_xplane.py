@@ -4,7 +4,7 @@ import collections
 import json
 import os
 
-from common import (BASE_NS, SHARED, SOURCE, Skip, contains, equal, gzipped, holds, main, merged,
+from common import (BASE_NS, SHARED, SOURCE, UNKNOWN, Skip, contains, equal, gzipped, holds, main, merged,
                     put, rows, same_bytes, tables, tmerge, zstd_framed)
 import h5py
 from xspace import Plane, field, space
@@ -375,7 +375,7 @@ def test_damage_is_an_error_with_its_byte():
                           # 5 bytes of 7 bits: 11 x 2^28 = 2952790016 of the 16 that follow
                           ('huge.xplane.pb', f': byte {len(whole)}: a field of 2952790016 bytes begins '
                            "here, and the file ends 16 bytes later; protobuf's limit is 2 GB"),
-                          ('graph.pb', ': this is not a trace of a known format')):
+                          ('graph.pb', ': ' + UNKNOWN)):
         tmerge(name, '-o', 'x.h5').fails(3, name + message)
     put('ok.xplane.pb', whole)
     done = tmerge('ok.xplane.pb', 'cut.xplane.pb', '--skip-bad', '-o', 'x.h5').expect(0)

@@ -26,6 +26,8 @@ SOURCE = os.environ.get('TMERGE_SOURCE') or os.path.normpath(
     os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 SHARED = os.environ.get('TMERGE_SHARED') or os.path.join(SOURCE, '..', 'shared')
 MPIRUN = os.environ.get('MPIRUN', 'mpirun -n').split()  # before the number of processes
+UNKNOWN = ('this is not a trace of a known format (ops, ascend, rocprof, trace_viewer, kineto, nsys, '
+           'xplane; tmerge list says what they are)')
 SKIPPED = 77
 SECONDS = 60  # after which a command counts as hanging
 

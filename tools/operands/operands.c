@@ -1,6 +1,5 @@
 #include "operands.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
+#include "operands/lines.h"
 
 /* Stands before the text of each operand, with its terminating zero, as they go between processes.
  */
@@ -28,39 +28,23 @@ static tm_status add(tm_vec *bytes, head where, const char *text, tm_error *err)
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status add_line(tm_vec *bytes, const char *list, head where, char *line, size_t size,
-                          tm_error *err) {
-    if (strlen(line) < size)
-        return tm_fail(err, TM_ERR_INPUT, list, -1,
-                       "line %" PRId64 ": a zero byte: this is no list of names", where.line);
-    size -= size > 0 && line[size - 1] == '\n';
-    size -= size > 0 && line[size - 1] == '\r';
-    line[size] = '\0';
-    if (*line == '#' || strspn(line, " \t") == size)
-        return TM_OK;
-    return add(bytes, where, line, err);
+/* A list being read. */
+typedef struct listing {
+    tm_vec *bytes;
+    int64_t typed;
+} listing;
+
+static tm_status add_line(void *context, const tm_line *line, tm_error *err) {
+    const listing *l = context;
+    return add(l->bytes, (head){l->typed, line->number}, line->text, err);
 }
 
 static tm_status read_list(tm_vec *bytes, const char *list, int64_t typed, tm_error *err) {
-    head where = {typed, 0};
-    char *line = NULL;
-    size_t cap = 0, before = bytes->n;
-    FILE *file = fopen(list, "r");
-    if (!file)
-        return tm_fail(err, TM_ERR_INPUT, list, -1, "%s", strerror(errno));
-    tm_status status = TM_OK;
-    ssize_t size;
-    while (status == TM_OK && (size = getline(&line, &cap, file)) >= 0) {
-        where.line++;
-        status = add_line(bytes, list, where, line, (size_t)size, err);
-    }
-    if (status == TM_OK && !feof(file)) /* errno tells a folder and a lack of memory, too */
-        status = tm_fail(err, TM_ERR_INPUT, list, -1, "%s", strerror(errno));
-    if (status == TM_OK && bytes->n == before)
-        status = tm_fail(err, TM_ERR_INPUT, list, -1, "this list names nothing");
-    free(line);
-    fclose(file);
-    return status;
+    size_t before = bytes->n;
+    listing l = {bytes, typed};
+    TM_TRY(tm_lines_each(list, add_line, &l, err));
+    return bytes->n > before ? TM_OK
+                             : tm_fail(err, TM_ERR_INPUT, list, -1, "this list names nothing");
 }
 
 static tm_status read_all(const tm_arguments *arguments, tm_vec *bytes, tm_error *err) {
