@@ -6,7 +6,7 @@ import { closeTo, merge, open, realJob, show, synth, visit } from "./page.mjs";
 const jobs = [];
 before(() => {
   synth("job", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 5, slow_factor: 1.2 });
-  jobs.push(merge("synthetic", "job"));
+  jobs.push(merge("synthetic", "job", "--samples-per-step=4096", "--tokens-per-step=8"));
   if (realJob()) jobs.push(realJob());
 });
 
@@ -40,6 +40,18 @@ test("every number that names its table, row and column is the one there", async
       }
     }
     await close();
+  }
+});
+
+test("what a step holds gives rates beside its time, and else nothing", async () => {
+  const { page, close } = await open(jobs[0].page);
+  const shown = await page.$$eval(".figures [data-table='overview.job']", (all) => all.map((e) => e.dataset.column));
+  assert.deepEqual(shown, ["samples_per_s", "device_samples_per_s", "tokens_per_s", "device_tokens_per_s"]);
+  await close();
+  for (const job of jobs.slice(1)) {
+    const other = await open(job.page);
+    assert.equal(await other.page.$(".figures [data-table='overview.job']"), null);
+    await other.close();
   }
 });
 

@@ -11,10 +11,10 @@
 enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 
 /* What is printed of the rows themselves. */
-static const char *const needed[] = {"job.job",      "job.differs", "stragglers.job",
-                                     "whatif.job",   "clock.check", "collectives.unmatched",
-                                     "overlap.rank", "ratio.rank",  "stragglers.rank",
-                                     "advice.item"};
+static const char *const needed[] = {
+    "job.job",        "job.rank",        "job.differs", "overview.job",          "overlap.kind",
+    "stragglers.job", "whatif.job",      "clock.check", "collectives.unmatched", "overlap.rank",
+    "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job"};
 
 static size_t rows_of(const tm_tables *tables, const char *table) {
     return tm_tables_find(tables, table)->n_rows;
@@ -34,6 +34,10 @@ static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, t
         return TM_OK;
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");
+    if (rows_of(tables, "clock.check") > 0) {
+        tm_summary_figures(tables);
+        puts("");
+    }
     return TM_OK;
 }
 

@@ -264,6 +264,12 @@ static void print_imbalance(const tm_tables *tables) {
         print_not_compared(tables, number(job, 0, "ranks"), number(job, 0, "steps"));
 }
 
+void tm_summary_figures(const tm_tables *tables) {
+    print_totals(tables);
+    print_rates(tm_tables_find(tables, "overview.job"));
+    print_imbalance(tables);
+}
+
 /* Where no trace tells how many ranks there are, those below the last that gave one were there. */
 static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {
     int64_t n = (int64_t)loaded->n_ranks, least = n > 0 ? loaded->ranks[n - 1] + 1 : 0;
@@ -461,9 +467,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     tm_summary_job(tables, colors);
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");
-    print_totals(tables);
-    print_rates(tm_tables_find(tables, "overview.job"));
-    print_imbalance(tables);
+    tm_summary_figures(tables);
     bool marked = number(tm_tables_find(tables, "job.job"), 0, "steps") > 0;
     print_advice(tm_tables_find(tables, "advice.item"), marked ? "a step" : "the recording", store);
     tm_summary_clocks(tables, colors);

@@ -19,6 +19,9 @@ void tm_summary_job(const tm_tables *tables, const tm_colors *colors);
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
+/** Its figures of the job: what its time was, samples and tokens a second, imbalance. */
+void tm_summary_figures(const tm_tables *tables);
+
 /** Whether less than half of the communication time was matched: then it is told beside the
  * verdict, and not with the clocks. */
 bool tm_summary_mostly_unmatched(const tm_tables *tables);

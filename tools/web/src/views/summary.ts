@@ -297,6 +297,19 @@ export function stepTimes(job: Job): Map<number, number> {
   return found;
 }
 
+/* What a step holds is the user's word: nothing where nobody gave it. */
+function throughput(job: Job): Child[] {
+  const table = job.table("overview.job");
+  return (["samples", "tokens"] as const).flatMap((what) => {
+    const rate = (column: ColumnOf<"overview.job">): Child => {
+      const value = table.num(0, column);
+      return value === null ? f.NONE : figure(job, f.grouped(value, value < 1000 ? 1 : 0), { table: "overview.job", row: 0, column });
+    };
+    if (table.num(0, `${what}_per_s`) === null) return [];
+    return [h("div", null, rate(`${what}_per_s`), ` ${what} a second, `, rate(`device_${what}_per_s`), " each rank")];
+  });
+}
+
 function stepFigure(job: Job): Figure {
   const { step_median_ns: median, step_least_ns: least, step_most_ns: most } = job.facts;
   const times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!];
@@ -305,7 +318,7 @@ function stepFigure(job: Job): Figure {
     label: "Step time",
     doc: "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
     value: h("span", { class: "figure", attr: { "data-value": f.median(times) ?? "" } }, marked ? f.time(f.median(times)) : f.NONE),
-    below: marked ? span(times, f.time, "by step") : "no steps marked",
+    below: [marked ? span(times, f.time, "by step") : "no steps marked", throughput(job)],
   };
 }
 
