@@ -25,12 +25,16 @@ static bool is_page(const void *context, const char *path) {
     return tm_report_is_page(path);
 }
 
+tm_status tm_page_built(tm_error *err) {
+    return tm_report_is_built()
+               ? TM_OK
+               : tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                         "this tmerge was built without the report page (TMERGE_REPORT=OFF); one "
+                         "that has it makes the page from the store");
+}
+
 tm_status tm_page_check(const char *path, bool force, tm_error *err) {
     static const tm_output_kind page = {"page of tmerge", is_page, NULL};
-    if (!tm_report_is_built())
-        return tm_fail(
-            err, TM_ERR_USAGE, NULL, -1,
-            "this tmerge was built without the report page (TMERGE_REPORT=OFF); one that "
-            "has it makes the page from the store");
+    TM_TRY(tm_page_built(err));
     return tm_output_check(path, &page, force, err);
 }

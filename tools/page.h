@@ -10,6 +10,9 @@
  * caller; NULL where memory is out. */
 char *tm_page_path(const char *store);
 
+/** TM_OK; TM_ERR_USAGE where no page is built in. */
+tm_status tm_page_built(tm_error *err) TM_MUST_CHECK;
+
 /** Whether the page can be written there: TM_OK; TM_ERR_USAGE where none is built in;
  * TM_ERR_OUTPUT. */
 tm_status tm_page_check(const char *path, bool force, tm_error *err) TM_MUST_CHECK;

@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 enum {
-    TM_BUILT_HEAD,    /* up to the title */
+    TM_BUILT_HEAD,    /* up to the end of the policy */
+    TM_BUILT_TITLE,   /* from there to the title */
     TM_BUILT_BODY,    /* from the title to the tables */
     TM_BUILT_PROGRAM, /* from the tables to the blocks of data */
     TM_BUILT_END,     /* behind the blocks */

@@ -17,6 +17,7 @@ enum { BUFFER_BYTES = 1 << 16 };
 
 struct tm_page {
     tm_draft draft;
+    tm_vec *memory; /* where a served page goes; NULL: to the draft */
     size_t n;       /* bytes in the buffer */
     size_t n_bytes; /* in the page */
     unsigned char buffer[BUFFER_BYTES];
@@ -28,7 +29,9 @@ static tm_status fail_output(const tm_page *page, int code, tm_error *err) {
 }
 
 static tm_status flush(tm_page *page, tm_error *err) {
-    size_t done = 0;
+    size_t done = page->memory ? page->n : 0;
+    if (page->memory && page->n > 0 && !tm_vec_append(page->memory, page->buffer, page->n))
+        return tm_fail_memory(err);
     while (done < page->n) {
         ssize_t n = write(page->draft.fd, page->buffer + done, page->n - done);
         if (n < 0 && errno != EINTR)
@@ -76,18 +79,26 @@ bool tm_report_is_built(void) {
     return tm_built_page[TM_BUILT_HEAD].size > 0;
 }
 
-static tm_status open_page(tm_page *page, const char *path, const char *title, tm_error *err) {
+static tm_status open_file(tm_page *page, const char *path, tm_error *err) {
     if (!tm_draft_create(&page->draft, path))
         return tm_fail_memory(err);
     int failed = tm_draft_open(&page->draft);
-    if (failed)
-        return fail_output(page, failed, err);
+    return failed ? fail_output(page, failed, err) : TM_OK;
+}
+
+static tm_status open_page(tm_page *page, const char *path, const char *title, tm_error *err) {
+    if (!page->memory)
+        TM_TRY(open_file(page, path, err));
     TM_TRY(put_built(page, TM_BUILT_HEAD, err));
+    if (page->memory)
+        TM_TRY(put_string(page, "; connect-src 'self'", err));
+    TM_TRY(put_built(page, TM_BUILT_TITLE, err));
     TM_TRY(put_title(page, title, err));
     return put_built(page, TM_BUILT_BODY, err);
 }
 
-tm_status tm_page_create(const char *path, const char *title, tm_page **out, tm_error *err) {
+static tm_status create(const char *path, tm_vec *memory, const char *title, tm_page **out,
+                        tm_error *err) {
     if (!tm_report_is_built())
         return tm_fail(err, TM_ERR_FAULT, path, -1,
                        "this tmerge was built without the report page (TMERGE_REPORT=OFF)");
@@ -95,6 +106,7 @@ tm_status tm_page_create(const char *path, const char *title, tm_page **out, tm_
     if (!page)
         return tm_fail_memory(err);
     page->n = page->n_bytes = 0;
+    page->memory = memory;
     page->draft = (tm_draft){.fd = -1};
     tm_status status = open_page(page, path, title, err);
     if (status == TM_OK)
@@ -102,6 +114,14 @@ tm_status tm_page_create(const char *path, const char *title, tm_page **out, tm_
     else
         tm_page_abandon(page);
     return status;
+}
+
+tm_status tm_page_create(const char *path, const char *title, tm_page **out, tm_error *err) {
+    return create(path, NULL, title, out, err);
+}
+
+tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page, tm_error *err) {
+    return create(NULL, out, title, page, err);
 }
 
 tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size, tm_error *err) {
@@ -172,7 +192,7 @@ tm_status tm_page_commit(tm_page *page, tm_error *err) {
     tm_status status = put_built(page, TM_BUILT_END, err);
     if (status == TM_OK)
         status = flush(page, err);
-    if (status == TM_OK) {
+    if (status == TM_OK && !page->memory) {
         int failed = tm_draft_publish(&page->draft);
         status = failed ? fail_output(page, failed, err) : TM_OK;
     }

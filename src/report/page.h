@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/vec.h"
 #include "tmerge/status.h"
 
 typedef struct tm_page tm_page;
@@ -17,6 +18,13 @@ typedef struct tm_page tm_page;
  */
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,
                          tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Begins a page that is served: its bytes are appended to @p out, of char, which holds some of them
+ * after a failure, and its policy lets it ask who serves it for more.
+ */
+tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
+                        tm_error *err) TM_MUST_CHECK;
 
 /** Puts the tables in, which the program finds under the id "tables", and then the program.
  * @param json  a document as report/json.h writes it: nothing in it ends the element */

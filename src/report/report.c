@@ -37,6 +37,8 @@ typedef struct writer {
     const char *kind;    /* "report" or "diff" */
     const char *title;   /* of the page, before "tmerge" */
     const char *version;
+    const char *served; /* name of the store whose page is served; NULL: it is a file */
+    tm_vec *memory;     /* where that goes */
 } writer;
 
 static void put_string(tm_out *out, const char *text) {
@@ -140,6 +142,10 @@ static tm_status put_document(writer *w, tm_error *err) {
     tm_out_string(&w->json, ",\"facts\":{");
     if (w->facts)
         tm_out_bytes(&w->json, w->facts->bytes.data, w->facts->bytes.n);
+    if (w->served) {
+        put_member(&w->json, "served", w->served);
+        tm_out_char(&w->json, ',');
+    }
     tm_out_string(&w->json, "\"page\":1}");
     TM_TRY(put_tables(w, err));
     return w->json.failed ? tm_fail_memory(err) : TM_OK;
@@ -176,7 +182,10 @@ static tm_status write_page(writer *w, const char *path, tm_error *err) {
     tm_page *page;
     snprintf(title, sizeof title, "%s%stmerge%s", w->title, *w->title ? " - " : "",
              strcmp(w->kind, "diff") == 0 ? " diff" : "");
-    TM_TRY(tm_page_create(path, title, &page, err));
+    if (w->memory)
+        TM_TRY(tm_page_serve(w->memory, title, &page, err));
+    else
+        TM_TRY(tm_page_create(path, title, &page, err));
     w->json = TM_OUT();
     w->rows = malloc((w->tables->n_tables + 1) * sizeof *w->rows);
     tm_status status = w->rows ? TM_OK : tm_fail_memory(err);
@@ -206,6 +215,8 @@ static tm_status write_report(const tm_page_origin *origin, tm_tables *tables,
                     .kind = "report",
                     .title = job.name,
                     .version = origin->version,
+                    .served = origin->served,
+                    .memory = origin->memory,
                     .facts = &job.facts,
                     .begin_ns = job.begin_ns};
         status = write_page(&w, path, err);
@@ -230,6 +241,13 @@ tm_status tm_report_write(const tm_store *store, const char *path, const char *v
                           tm_error *err) {
     const tm_page_origin origin = {.store = store, .version = version};
     return tm_report_write_from(&origin, path, err);
+}
+
+tm_status tm_report_serve(const tm_store *store, const char *name, const char *version, tm_vec *out,
+                          tm_error *err) {
+    const tm_page_origin origin = {
+        .store = store, .version = version, .served = name, .memory = out};
+    return tm_report_write_from(&origin, NULL, err);
 }
 
 tm_status tm_report_write_diff(const tm_tables *found, const char *path, const char *version,

@@ -35,9 +35,21 @@ typedef struct tm_page_origin {
     const tm_store *store;
     const tm_page_source *source; /* of the same timelines, where they are at hand; else NULL */
     const char *version;          /* of the tool */
+    const char *served;           /* name of the store whose page is served; NULL: it is a file */
+    tm_vec *memory;               /* where that goes */
 } tm_page_origin;
 
-/** As tm_report_write. */
+/**
+ * The same page as a server gives it: it can ask for more, and says who serves what.
+ *
+ * @param name  of the store, as people call it
+ * @param out   of char: the page is appended; holds some of it after a failure
+ * @return      as tm_report_write
+ */
+tm_status tm_report_serve(const tm_store *store, const char *name, const char *version, tm_vec *out,
+                          tm_error *err) TM_MUST_CHECK;
+
+/** As tm_report_write, and as tm_report_serve where the origin is served. */
 tm_status tm_report_write_from(const tm_page_origin *origin, const char *path,
                                tm_error *err) TM_MUST_CHECK;
 

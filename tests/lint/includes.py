@@ -43,6 +43,7 @@ ROOMS_OF_SRC = {
     "store": {"base", "timeline", "table", "store"},
     "report": {"base", "timeline", "table", "match", "waits", "report"},
     "export": {"base", "timeline", "table", "export"},
+    "serve": {"base", "timeline", "table", "report", "serve"},
     "sql": {"base", "timeline", "table", "sql"},
 }
 # The generator shares nothing with what reads its jobs: a mistake made twice would go unseen.
@@ -104,6 +105,8 @@ def library_problem(room, name):
         return "only src/store and mpi see HDF5"
     if name == "mpi.h" and room not in MPI_ROOMS:
         return "only mpi and tools see MPI"
+    if name == "microhttpd.h" and room != "tools":
+        return "only tools speaks HTTP"
     if name == "sqlite3.h" and room not in SQLITE_ROOMS:
         return "only src/readers/nsys, src/sql and tools see SQLite"
     if Path(name).name == "cJSON.h" and room not in CJSON_ROOMS:

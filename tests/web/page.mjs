@@ -78,7 +78,7 @@ async function launched() {
 }
 after(async () => browser?.close());
 
-/** Opens a page from the disk. What it says on the console and asks the network for is noted. */
+/** Opens a page from the disk, or by its address. What it says on the console and asks the network for is noted. */
 export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready, init } = {}) {
   const context = await (await launched()).newContext({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: theme, acceptDownloads: true });
   if (init) await context.addInitScript(init);
@@ -88,7 +88,7 @@ export async function open(path, { hash = "", theme = "light", width = 1440, hei
   page.on("pageerror", (error) => noted.console.push(`error: ${error.message}`));
   page.on("request", (request) => noted.requests.push(request.url()));
   inOneStep(page);
-  await page.goto(`file://${resolve(path)}${hash}`);
+  await page.goto(`${path.startsWith("http") ? path : `file://${resolve(path)}`}${hash}`);
   if (ready !== null) await viewed(page, ready ?? (hash.slice(1).split("/")[0] || "summary"));
   return { page, noted, close: () => context.close() };
 }

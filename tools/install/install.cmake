@@ -12,7 +12,7 @@ target_compile_definitions(tmerge PRIVATE TMERGE_PLUGIN_PLACE="${place}")
 
 # The installed programs find libraries where the linker did, if that is no folder of the system.
 set(libraries ${MPI_C_LIBRARIES} ${HDF5_C_LIBRARIES})
-foreach(library CJSON ISAL SQLITE3 ZSTD)
+foreach(library CJSON ISAL MICROHTTPD SQLITE3 ZSTD)
   list(APPEND libraries ${${library}_LINK_LIBRARIES})
 endforeach()
 set(folders)

@@ -1,7 +1,7 @@
 // Builds the report page: node build.mjs SOURCE_DIR MODULES_DIR OUTPUT.c [PAGE.html]
 //
-// The page is one text with three marks, at which tmerge puts the title, the tables before the
-// program, and the blocks of data behind it. The content security policy names the program and the
+// The page is one text with four marks, at which tmerge puts what a page that it serves may ask for
+// besides, the title, the tables before the program, and the blocks of data behind it. The content security policy names the program and the
 // style by their hashes, so whatever the data are, nothing else runs.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -65,7 +65,8 @@ const parts = [
 <head>
 <meta charset="utf-8">
 <meta name="tmerge" content="report">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${policy}`,
+  `">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>`,
@@ -94,7 +95,7 @@ function array(name, text) {
   return `static const unsigned char ${name}[] = {\n${rows.join("\n")}\n};\n`;
 }
 
-const names = ["head", "body", "program", "end"];
+const names = ["head", "title", "body", "program", "end"];
 writeFileSync(
   output,
   `/* Made by tools/web/build.mjs. */

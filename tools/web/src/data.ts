@@ -52,6 +52,8 @@ export interface Facts {
     | readonly number[]
     | readonly (readonly [number, number])[]
     | readonly Host[];
+  /** The name of the store that `tmerge serve` gives this page of; a file has none. */
+  readonly served?: string;
   readonly world_size?: number;
   /** Where ranks or steps are left out: how many there are, and how many are here. */
   readonly ranks?: number;

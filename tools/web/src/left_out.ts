@@ -29,13 +29,15 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     "p",
     { class: "note left-out" },
     `${said.length > 0 ? `This page holds ${said.join("; ")}` : "This page holds a part of what this view shows"}. Sums, medians and ranges are of all. The rest: `,
-    h("code", null, `tmerge show ${storeName()} ${short[0]}${filter}`),
+    h("code", null, `tmerge show ${storeName(job)} ${short[0]}${filter}`),
     ".",
   );
 }
 
-/** The store beside which the page was written, as far as its name tells. */
-export function storeName(): string {
+/** The store that is served, or beside which the page was written, as far as its name tells. */
+export function storeName(job: Job): string {
+  const { served } = job.facts;
+  if (served !== undefined) return /^[\w.-]+$/.test(served) ? served : "STORE";
   const file = decodeURIComponent(location.pathname.split("/").pop() ?? "");
   return /^[\w.-]+\.html$/.test(file) ? file.replace(/\.html$/, ".h5") : "STORE";
 }

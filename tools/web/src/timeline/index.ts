@@ -294,7 +294,10 @@ class Page implements Listener {
       : "";
     if (text !== this.#leftOutText) {
       this.#leftOutText = text;
-      fill(this.leftOut, text && ["Detail left out here; for Perfetto: ", h("code", null, `tmerge export ${storeName()} ${text}`)]);
+      fill(
+        this.leftOut,
+        text && ["Detail left out here; for Perfetto: ", h("code", null, `tmerge export ${storeName(this.context.job)} ${text}`)],
+      );
     }
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
     document.body.dataset["frame"] = chart.cost.toFixed(2);

@@ -1,0 +1,112 @@
+#include "serve/request.h"
+
+#include <string.h>
+
+enum { OK = 200, BAD = 400, FORBIDDEN = 403, MISSING = 404, METHOD = 405, MISDIRECTED = 421 };
+
+/* By the last part of the path. */
+static const char *const routes[TM_N_SERVE_ROUTES] = {
+    [TM_SERVE_PAGE] = "",
+};
+
+/* Takes as long wherever the two differ, so that time does not tell how much was right. */
+static bool is_token(const char *text, const char *token) {
+    unsigned differs = 0;
+    for (size_t i = 0; i < TM_SERVE_TOKEN; i++)
+        differs |= (unsigned char)text[i] ^ (unsigned char)token[i];
+    return differs == 0;
+}
+
+static bool is_port(const char *text) {
+    enum { DIGITS_MAX = 5 };
+    size_t n = strspn(text, "0123456789");
+    return n >= 1 && n <= DIGITS_MAX && text[n] == '\0';
+}
+
+/* NAME or NAME:PORT. */
+static bool is_host(const char *host, const char *name) {
+    size_t size = strlen(name);
+    if (strncmp(host, name, size) != 0)
+        return false;
+    return host[size] == '\0' || (host[size] == ':' && is_port(host + size + 1));
+}
+
+static bool is_own_host(const tm_serve_door *door, const char *host) {
+    static const char *const loopback[] = {"127.0.0.1", "localhost", "[::1]"};
+    for (size_t i = 0; i < sizeof loopback / sizeof *loopback; i++)
+        if (is_host(host, loopback[i]))
+            return true;
+    return is_host(host, door->address);
+}
+
+/* A page of this server calls it as it was called itself. */
+static bool is_own_origin(const char *origin, const char *host) {
+    static const char scheme[] = "http://";
+    return strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
+           strcmp(origin + sizeof scheme - 1, host) == 0;
+}
+
+static bool find_route(const char *name, tm_serve_route *out) {
+    for (int r = 0; r < TM_N_SERVE_ROUTES; r++)
+        if (strcmp(name, routes[r]) == 0) {
+            *out = (tm_serve_route)r;
+            return true;
+        }
+    return false;
+}
+
+int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request,
+                   tm_serve_route *out) {
+    if (request->n_hosts != 1 || !request->host)
+        return BAD;
+    if (!is_own_host(door, request->host))
+        return MISDIRECTED;
+    if (request->origin && !is_own_origin(request->origin, request->host))
+        return FORBIDDEN;
+    const char *path = request->path;
+    if (strnlen(path, TM_SERVE_TOKEN + 2) < TM_SERVE_TOKEN + 2 || path[0] != '/' ||
+        path[TM_SERVE_TOKEN + 1] != '/' || !is_token(path + 1, door->token))
+        return MISSING;
+    if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
+        return METHOD;
+    return find_route(path + TM_SERVE_TOKEN + 2, out) ? OK : MISSING;
+}
+
+/* Of so many characters. */
+static bool number_of(const char *text, size_t size, int64_t *out) {
+    enum { DIGITS_MAX = 16 };
+    const int64_t most = INT64_C(1) << 53;
+    int64_t value = 0;
+    if (size == 0 || size > DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    if (value >= most)
+        return false;
+    *out = value;
+    return true;
+}
+
+bool tm_serve_number(const char *text, int64_t *out) {
+    return text && number_of(text, strnlen(text, 32), out);
+}
+
+bool tm_serve_numbers(const char *text, int64_t *out, size_t *n) {
+    *n = 0;
+    if (!text)
+        return false;
+    while (*text) {
+        size_t size = strcspn(text, ",");
+        if (*n == TM_SERVE_RANKS_MAX || !number_of(text, size, &out[*n]) ||
+            (*n > 0 && out[*n] <= out[*n - 1]))
+            return false;
+        ++*n;
+        text += size;
+        if (*text == ',' && *++text == '\0')
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,102 @@
+/* Who is let in by the server, and what numbers a query may have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "serve/request.h"
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+static void only_who_was_told_the_address_is_let_in(void **state) {
+    (void)state;
+    static const struct {
+        int status;
+        tm_serve_request request;
+    } cases[] = {
+        {200, {"GET", "/" TOKEN "/", "127.0.0.1:80", 1, NULL}},
+        {200, {"HEAD", "/" TOKEN "/", "localhost", 1, "http://localhost"}},
+        {200, {"GET", "/" TOKEN "/", "[::1]:1", 1, NULL}},
+        {200, {"GET", "/" TOKEN "/", "10.1.2.3:65535", 1, NULL}},
+        {421, {"GET", "/" TOKEN "/", "10.1.2.33", 1, NULL}},
+        {421, {"GET", "/" TOKEN "/", "10.1.2.3:123456", 1, NULL}},
+        {421, {"GET", "/" TOKEN "/", "LOCALHOST.", 1, NULL}},
+        {400, {"GET", "/" TOKEN "/", "localhost", 2, NULL}},
+        {400, {"GET", "/" TOKEN "/", NULL, 0, NULL}},
+        {403, {"GET", "/" TOKEN "/", "localhost:8", 1, "http://localhost:80"}},
+        {403, {"GET", "/" TOKEN "/", "localhost:8", 1, ""}},
+        {404, {"GET", "", "localhost", 1, NULL}},
+        {404, {"GET", "/" TOKEN, "localhost", 1, NULL}},
+        {404, {"GET", "/" TOKEN "x/", "localhost", 1, NULL}},
+        {404, {"GET", "/1123456789abcdef0123456789abcdef/", "localhost", 1, NULL}},
+        {404, {"GET", "/0123456789abcdef0123456789abcdee/", "localhost", 1, NULL}},
+        {404, {"GET", "/" TOKEN "//", "localhost", 1, NULL}},
+        {404, {"POST", "/", "localhost", 1, NULL}},
+        {405, {"POST", "/" TOKEN "/", "localhost", 1, NULL}},
+        {405, {"get", "/" TOKEN "/", "localhost", 1, NULL}},
+    };
+    const tm_serve_door door = {TOKEN, "10.1.2.3"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tm_serve_route route = TM_N_SERVE_ROUTES;
+        assert_int_equal(tm_serve_check(&door, &cases[i].request, &route), cases[i].status);
+        assert_true((route == TM_SERVE_PAGE) == (cases[i].status == 200));
+    }
+}
+
+static void numbers_are_digits_below_2_to_the_53(void **state) {
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "-1",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "0x1",
+                                      "1e3",
+                                      "1.",
+                                      "a",
+                                      "９",
+                                      "9007199254740992",
+                                      "00000000000000001",
+                                      "99999999999999999999999999999999999999999"};
+    int64_t value = 7;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(tm_serve_number(bad[i], &value));
+    assert_false(tm_serve_number(NULL, &value));
+    assert_int_equal(value, 7);
+    assert_true(tm_serve_number("9007199254740991", &value));
+    assert_true(value == INT64_C(9007199254740991));
+    assert_true(tm_serve_number("0", &value));
+    assert_int_equal(value, 0);
+}
+
+static void lists_of_ranks_ascend(void **state) {
+    (void)state;
+    static const char *const bad[] = {",", "1,", ",1", "2,1", "1,1", "1,,2", "1;2", "1-2", "1,x"};
+    static int64_t ranks[TM_SERVE_RANKS_MAX];
+    size_t n;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(tm_serve_numbers(bad[i], ranks, &n));
+    assert_false(tm_serve_numbers(NULL, ranks, &n));
+    assert_true(tm_serve_numbers("", ranks, &n) && n == 0);
+    assert_true(tm_serve_numbers("0,7,1023", ranks, &n) && n == 3);
+    assert_true(ranks[0] == 0 && ranks[1] == 7 && ranks[2] == 1023);
+    char many[8 * TM_SERVE_RANKS_MAX] = "0";
+    for (int i = 1; i < TM_SERVE_RANKS_MAX; i++)
+        snprintf(many + strlen(many), 8, ",%d", i);
+    assert_true(tm_serve_numbers(many, ranks, &n) && n == TM_SERVE_RANKS_MAX);
+    strcat(many, ",9999");
+    assert_false(tm_serve_numbers(many, ranks, &n));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_who_was_told_the_address_is_let_in),
+        cmocka_unit_test(numbers_are_digits_below_2_to_the_53),
+        cmocka_unit_test(lists_of_ranks_ascend),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,21 @@
+/* What is served of a store. */
+#ifndef TMERGE_SERVE_DESK_H
+#define TMERGE_SERVE_DESK_H
+
+#include "serve/http.h"
+
+typedef struct tm_desk tm_desk;
+
+/**
+ * Opens a store and makes its page.
+ * @param out  set only on TM_OK; closed by the caller
+ * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_desk_open(const char *path, tm_desk **out, tm_error *err) TM_MUST_CHECK;
+void tm_desk_close(tm_desk *desk);
+
+/** As tm_http_plan wants it. @param context  the desk */
+void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
+                    tm_http_answer *out);
+
+#endif

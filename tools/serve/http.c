@@ -1,0 +1,205 @@
+#include "serve/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum {
+    CONNECTIONS_MAX = 64,
+    CONNECTION_BYTES = 16384, /* of a head, so of an address too */
+    IDLE_S = 60,
+    ASKING_S = 5, /* in which a head has to be there */
+    LOOK_MS = 500
+};
+
+/* A connection. */
+typedef struct guest {
+    struct MHD_Connection *connection; /* NULL: the seat is free */
+    time_t since;                      /* when it was last answered or came; 0: it has asked */
+} guest;
+
+typedef struct server {
+    const tm_http_plan *plan;
+    guest guests[CONNECTIONS_MAX];
+} server;
+
+static time_t now(void) {
+    struct timespec at = {0};
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return at.tv_sec + 1;
+}
+
+static const char *look(const void *query, const char *key) {
+    union {
+        const void *in;
+        struct MHD_Connection *out; /* which is not changed */
+    } connection = {.in = query};
+    return MHD_lookup_connection_value(connection.out, MHD_GET_ARGUMENT_KIND, key);
+}
+
+/* The page's own policy is in it, but for what only a header can say. */
+static bool add_headers(struct MHD_Response *response, const tm_http_answer *answer) {
+    bool page = strncmp(answer->type, "text/html", 9) == 0;
+    const char *const headers[][2] = {
+        {"Content-Type", answer->type},
+        {"Content-Security-Policy",
+         page ? "frame-ancestors 'none'" : "default-src 'none'; frame-ancestors 'none'"},
+        {"Cache-Control", "no-store"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Referrer-Policy", "no-referrer"},
+        {"X-Content-Type-Options", "nosniff"},
+        {answer->status == MHD_HTTP_METHOD_NOT_ALLOWED ? "Allow" : NULL, "GET, HEAD"},
+    };
+    bool ok = true;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        if (headers[i][0])
+            ok = MHD_add_response_header(response, headers[i][0], headers[i][1]) == MHD_YES && ok;
+    return ok;
+}
+
+static enum MHD_Result send_answer(struct MHD_Connection *connection,
+                                   const tm_http_answer *answer) {
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer->size, answer->bytes, answer->kept ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE);
+    if (!response && !answer->kept)
+        free(answer->bytes);
+    if (!response)
+        return MHD_NO;
+    enum MHD_Result result =
+        add_headers(response, answer)
+            ? MHD_queue_response(connection, (unsigned)answer->status, response)
+            : MHD_NO;
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, int status) {
+    static char text[] = "refused\n";
+    const tm_http_answer answer = {status, "text/plain; charset=utf-8", text, sizeof text - 1,
+                                   true};
+    return send_answer(connection, &answer);
+}
+
+static enum MHD_Result count_hosts(void *context, enum MHD_ValueKind kind, const char *key,
+                                   const char *value) {
+    size_t *n = context;
+    (void)kind;
+    (void)value;
+    *n += strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0;
+    return MHD_YES;
+}
+
+static int check(const server *s, struct MHD_Connection *connection, const char *path,
+                 const char *method, tm_serve_route *route) {
+    const enum MHD_ValueKind head = MHD_HEADER_KIND;
+    tm_serve_request request = {
+        .method = method,
+        .path = path,
+        .host = MHD_lookup_connection_value(connection, head, MHD_HTTP_HEADER_HOST),
+        .origin = MHD_lookup_connection_value(connection, head, MHD_HTTP_HEADER_ORIGIN),
+    };
+    MHD_get_connection_values(connection, head, count_hosts, &request.n_hosts);
+    return tm_serve_check(s->plan->door, &request, route);
+}
+
+static guest *guest_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* Called twice for a request: when its head is there, and when there is no more of it. */
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *body,
+                              size_t *n_body, void **seen) {
+    static const char head_seen;
+    const server *s = context;
+    tm_serve_route route = TM_SERVE_PAGE;
+    union {
+        const char *in;
+        void *out; /* which nobody writes to */
+    } mark = {.in = &head_seen};
+    (void)version;
+    (void)body;
+    guest *g = guest_of(connection);
+    if (g)
+        g->since = 0;
+    int status = check(s, connection, path, method, &route);
+    if (status != MHD_HTTP_OK)
+        return refuse(connection, status);
+    if (!*seen) {
+        *seen = mark.out;
+        return MHD_YES;
+    }
+    if (*n_body > 0) /* that of a GET means nothing: it is not read further */
+        return MHD_NO;
+    tm_http_answer answer = {.status = MHD_HTTP_OK};
+    s->plan->answer(s->plan->context, route, look, connection, &answer);
+    return send_answer(connection, &answer);
+}
+
+/* Paths and queries are as they came: what is escaped is nothing that is served. */
+static size_t keep_escaped(void *context, struct MHD_Connection *connection, char *text) {
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+static void note_guest(void *context, struct MHD_Connection *connection, void **own,
+                       enum MHD_ConnectionNotificationCode what) {
+    server *s = context;
+    guest *g = *own;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED && g)
+        *g = (guest){0};
+    for (size_t i = 0; what == MHD_CONNECTION_NOTIFY_STARTED && i < CONNECTIONS_MAX; i++)
+        if (!s->guests[i].connection) {
+            s->guests[i] = (guest){connection, now()};
+            *own = &s->guests[i];
+            return;
+        }
+}
+
+static void note_answered(void *context, struct MHD_Connection *connection, void **seen,
+                          enum MHD_RequestTerminationCode how) {
+    guest *g = guest_of(connection);
+    (void)context;
+    (void)seen;
+    (void)how;
+    if (g)
+        g->since = now();
+}
+
+static void send_slow_away(server *s) {
+    for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+        guest *g = &s->guests[i];
+        if (!g->connection || g->since == 0 || now() - g->since <= ASKING_S)
+            continue;
+        const union MHD_ConnectionInfo *fd =
+            MHD_get_connection_info(g->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (fd)
+            shutdown(fd->connect_fd, SHUT_RDWR);
+        g->since = 0;
+    }
+}
+
+tm_status tm_http_run(const tm_http_plan *plan, tm_error *err) {
+    server s = {.plan = plan};
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_EPOLL, 0, NULL, NULL, handle, &s, MHD_OPTION_LISTEN_SOCKET, plan->fd,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, note_guest, &s, MHD_OPTION_NOTIFY_COMPLETED, note_answered,
+        NULL, MHD_OPTION_END);
+    if (!daemon)
+        return tm_fail(err, TM_ERR_FAULT, NULL, -1, "the server cannot start: %s", strerror(errno));
+    while (MHD_run_wait(daemon, LOOK_MS) == MHD_YES)
+        send_slow_away(&s);
+    MHD_stop_daemon(daemon);
+    return tm_fail(err, TM_ERR_FAULT, NULL, -1, "the server failed: %s", strerror(errno));
+}
