@@ -31,7 +31,7 @@ ROOMS_OF_SRC = {
     "analysis/job": QUESTION,
     "analysis/steps": QUESTION,
     "analysis/stragglers": QUESTION | {"waits"},
-    "analysis/communication": QUESTION,
+    "analysis/communication": QUESTION | {"waits"},
     "analysis/efficiency": QUESTION,
     "analysis/gpu": QUESTION,
     "analysis/memory": QUESTION,

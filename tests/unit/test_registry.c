@@ -189,6 +189,13 @@ static const struct {
                           "transfer_ns "},
     {"collectives.arrival", " instance rank begin_ns end_ns "},
     {"collectives.unmatched", " group ranks reason count "},
+    {"bubble.stage", " stage ranks forward_passes forward_ns backward_ns span_ns bubble_ns "
+                     "bubble_pct late_sender_ns transfer_ns "},
+    {"bubble.step", " pipeline step stages ranks forward_passes begin_ns span_ns bubble_pct "
+                    "ideal_pct "},
+    {"bubble.pass", " step stage rank direction number begin_ns end_ns "},
+    {"bubble.pair", " from_rank to_rank from_stage to_stage count bytes late_sender_ns "
+                    "late_receiver_ns transfer_ns "},
     {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
                    "early_kernels component method anchors domain set_ns "},
     {"overview.step", " rank step" PARTS},
