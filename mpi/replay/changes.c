@@ -10,8 +10,6 @@
 /* Fewer where the job with their weights would be larger than this, but never fewer than that. Of a
  * visit or step so many links are left. */
 enum { LEAST = 8, LINKS = 4 };
-/* Of the changes so many are swept with before the weights of others are laid out. */
-enum { LAID_OUT = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
 /* How many visits and ends of steps the job's ranks have, and how many have any. */
@@ -80,51 +78,53 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
 static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *err) {
     tm_status status = tm_replay_share(t->r->comm, &t->words, all, err);
     if (status == TM_OK)
-        status = tm_replay_open(all->data, all->n, (size_t)2 * LAID_OUT, job, err);
+        status = tm_replay_open(all->data, all->n, job, err);
     return status == TM_OK ? tm_replay_count(job, t->r->steps, err) : status;
 }
 
 /* A job, and room to go through it. */
 typedef struct sweep {
     const tm_replay *job;
+    int64_t *all;  /* owned; [operations and steps][sets] */
     uint8_t *sets; /* owned; [ranks] */
     int64_t *ns;   /* owned; [operations and steps] */
 } sweep;
 
+/* The times with a set. */
+static int64_t total_with(const sweep *s, size_t set) {
+    const tm_replay *job = s->job;
+    for (size_t i = 0; i < job->n_operations + job->n_steps; i++)
+        s->ns[i] = s->all[i * job->n_sets + set];
+    return tm_replay_total(job, s->ns);
+}
+
 /* With the weights of a change, which stand from a set on. */
 static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
                             tm_error *err) {
-    const tm_replay *job = s->job;
-    uint8_t *sets = s->sets;
-    int64_t *ns = s->ns;
-    memset(sets, set + 1, job->n_ranks);
-    tm_replay_forward(job, sets, ns);
-    item->saved_most_ns = total_ns - tm_replay_total(job, ns);
-    memset(sets, set, job->n_ranks);
-    tm_replay_forward(job, sets, ns);
-    item->saved_ns = total_ns - tm_replay_total(job, ns);
-    return tm_replay_busiest(job, sets, ns, &item->next_rank, err);
+    item->saved_most_ns = total_ns - total_with(s, (size_t)set + 1);
+    item->saved_ns = total_ns - total_with(s, set);
+    memset(s->sets, set, s->job->n_ranks);
+    return tm_replay_busiest(s->job, s->sets, s->ns, &item->next_rank, err);
 }
 
 /* Those of this process. */
-static tm_status try_changes(tm_trying *t, tm_replay *job, int64_t total_ns, tm_vec *items,
+static tm_status try_changes(tm_trying *t, const tm_replay *job, int64_t total_ns, tm_vec *items,
                              tm_error *err) {
     int self, n_processes;
     MPI_Comm_rank(t->r->comm, &self);
     MPI_Comm_size(t->r->comm, &n_processes);
-    const sweep s = {job, malloc(job->n_ranks + 1),
-                     malloc((job->n_operations + job->n_steps + 1) * sizeof(int64_t))};
-    tm_status status = s.sets && s.ns ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < t->n && status == TM_OK; i++) {
-        const size_t left = t->n - i, nth = i % LAID_OUT;
-        if (nth == 0)
-            tm_replay_look(job, 2 * i, 2 * (left < LAID_OUT ? left : LAID_OUT));
-        if (i % (size_t)n_processes != (size_t)self)
-            continue;
-        status = try_change(&s, (uint8_t)(2 * nth), total_ns, &t->items[i], err);
+    const size_t n_targets = job->n_operations + job->n_steps;
+    const sweep s = {job, malloc((n_targets * job->n_sets + 1) * sizeof *s.all),
+                     malloc(job->n_ranks + 1), malloc((n_targets + 1) * sizeof *s.ns)};
+    tm_status status = s.all && s.sets && s.ns ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        tm_replay_forward_all(job, s.all);
+    for (size_t i = (size_t)self; i < t->n && status == TM_OK; i += (size_t)n_processes) {
+        status = try_change(&s, (uint8_t)(2 * i), total_ns, &t->items[i], err);
         if (status == TM_OK && !tm_vec_append(items, &t->items[i], 1))
             status = tm_fail_memory(err);
     }
+    free(s.all);
     free(s.sets);
     free(s.ns);
     return status;

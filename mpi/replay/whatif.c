@@ -9,6 +9,7 @@
 #include "changes.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
+#include "replay/each.h"
 #include "replay/plan.h"
 #include "replay/sets.h"
 #include "slack.h"
@@ -225,33 +226,39 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
 }
 
 /* S_x of the ranks among some trials in a row, of which the number is the place. */
-static tm_status find_ideals(whatif *w, size_t first, size_t behind, tm_error *err) {
-    static const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
-    trial *trials = w->trials.data;
-    int64_t totals[TM_REPLAY_LANES];
+static void find_ideals(const tm_each *each, trial *trials, size_t first, size_t behind) {
+    int64_t totals[TM_EACH_LANES];
     size_t n = 0;
     while (first + n < behind && trials[first + n].item.what == TM_WHATIF_RANK)
         n++;
-    if (n > 0 && !tm_replay_each(&w->job, sets, first, n, totals))
-        return tm_fail_memory(err);
+    if (n > 0)
+        tm_each_totals(each, first, n, totals);
     for (size_t i = 0; i < n; i++)
         trials[first + i].item.ideal_ns = totals[i];
+}
+
+static tm_status try_some(whatif *w, const tm_each *each, size_t first, tm_vec *items,
+                          tm_error *err) {
+    trial *trials = w->trials.data;
+    size_t behind = first + TM_EACH_LANES < w->trials.n ? first + TM_EACH_LANES : w->trials.n;
+    find_ideals(each, trials, first, behind);
+    for (size_t i = first; i < behind; i++) {
+        TM_TRY(try_one(w, &trials[i], err));
+        if (!tm_vec_append(items, &trials[i].item, 1))
+            return tm_fail_memory(err);
+    }
     return TM_OK;
 }
 
 static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
-    trial *trials = w->trials.data;
-    size_t first = (size_t)w->self * TM_REPLAY_LANES, behind;
-    for (; first < w->trials.n; first += (size_t)w->n_processes * TM_REPLAY_LANES) {
-        behind = first + TM_REPLAY_LANES < w->trials.n ? first + TM_REPLAY_LANES : w->trials.n;
-        TM_TRY(find_ideals(w, first, behind, err));
-        for (size_t i = first; i < behind; i++) {
-            TM_TRY(try_one(w, &trials[i], err));
-            if (!tm_vec_append(items, &trials[i].item, 1))
-                return tm_fail_memory(err);
-        }
-    }
-    return TM_OK;
+    const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
+    size_t first = (size_t)w->self * TM_EACH_LANES;
+    tm_each each;
+    tm_status status = tm_each_open(&each, &w->job, sets) ? TM_OK : tm_fail_memory(err);
+    for (; first < w->trials.n && status == TM_OK; first += (size_t)w->n_processes * TM_EACH_LANES)
+        status = try_some(w, &each, first, items, err);
+    tm_each_free(&each);
+    return status;
 }
 
 /* The plan, on process 0. */

@@ -6,9 +6,6 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* Before everything, and far from where it could not be computed with. */
-static const int64_t UNREACHED = INT64_MIN / 4;
-
 void tm_replay_free(tm_replay *replay) {
     free(replay->ranks);
     free(replay->operations);
@@ -155,20 +152,23 @@ static void place_links(const assembly *a, const int64_t **times) {
 }
 
 /* The times of each set in a row, a few links at a time: what is written stays in the cache. */
-void tm_replay_look(tm_replay *replay, size_t first, size_t n) {
+static bool lay_out(tm_replay *replay) {
     enum { AT_ONCE = 16 };
-    for (size_t link = 0; link < replay->n_links; link += AT_ONCE) {
+    replay->ns = malloc((replay->n_links * replay->n_sets + 1) * sizeof *replay->ns);
+    for (size_t link = 0; link < replay->n_links && replay->ns; link += AT_ONCE) {
         const size_t left = replay->n_links - link, n_here = left < AT_ONCE ? left : AT_ONCE;
-        for (size_t set = 0; set < n; set++)
+        for (size_t set = 0; set < replay->n_sets; set++)
             for (size_t i = 0; i < n_here; i++) {
                 assert(replay->times[link + i]); /* each link has its place */
-                replay->ns[set * replay->n_links + link + i] = replay->times[link + i][first + set];
+                replay->ns[set * replay->n_links + link + i] = replay->times[link + i][set];
             }
     }
+    free(replay->times);
+    replay->times = NULL;
+    return replay->ns != NULL;
 }
 
-/* @param most  sets at a time */
-static bool assemble(assembly *a, const int64_t *words, size_t n_words, size_t most) {
+static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
     tm_replay *job = a->job;
     if (!read_ranks(a, words, n_words) || !number_targets(a) || !order_targets(a))
         return false;
@@ -178,20 +178,18 @@ static bool assemble(assembly *a, const int64_t *words, size_t n_words, size_t m
     job->first = calloc(job->n_operations + job->n_steps + 2, sizeof *job->first);
     job->from = malloc(n * sizeof *job->from);
     job->rank = malloc(n * sizeof *job->rank);
-    job->ns = malloc(n * ((most < job->n_sets ? most : job->n_sets) + 1) * sizeof *job->ns);
     job->times = calloc(n, sizeof *job->times);
-    if (!job->ranks || !job->first || !job->from || !job->rank || !job->ns || !job->times)
+    if (!job->ranks || !job->first || !job->from || !job->rank || !job->times)
         return false;
     count_links(a);
     place_links(a, job->times);
     return true;
 }
 
-tm_status tm_replay_open(const int64_t *words, size_t n_words, size_t most, tm_replay *out,
-                         tm_error *err) {
+tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out, tm_error *err) {
     tm_replay job = {0};
     assembly a = {&job, TM_VEC(tm_reduced), TM_KEYS(tm_port), TM_KEYS(int64_t), TM_VEC(uint32_t)};
-    bool ok = assemble(&a, words, n_words, most);
+    bool ok = assemble(&a, words, n_words);
     tm_vec_free(&a.ranks);
     tm_keys_free(&a.operations);
     tm_keys_free(&a.steps);
@@ -205,10 +203,13 @@ tm_status tm_replay_open(const int64_t *words, size_t n_words, size_t most, tm_r
 }
 
 tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out, tm_error *err) {
-    TM_TRY(tm_replay_open(words, n_words, SIZE_MAX, out, err));
-    tm_replay_look(out, 0, out->n_sets);
-    free(out->times);
-    out->times = NULL;
+    tm_replay job;
+    TM_TRY(tm_replay_open(words, n_words, &job, err));
+    if (!lay_out(&job)) {
+        tm_replay_free(&job);
+        return tm_fail_memory(err);
+    }
+    *out = job;
     return TM_OK;
 }
 
@@ -223,7 +224,8 @@ tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err
 }
 
 static inline int64_t weight_of(const tm_replay *job, const uint8_t *set_of_rank, size_t link) {
-    return job->ns[set_of_rank[job->rank[link]] * job->n_links + link];
+    const uint8_t set = set_of_rank[job->rank[link]];
+    return job->ns ? job->ns[set * job->n_links + link] : job->times[link][set];
 }
 
 /* When the source of a link is: the root is at 0. */
@@ -243,13 +245,37 @@ static inline int64_t latest_link(const tm_replay *job, const uint8_t *set_of_ra
 void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int64_t *ns) {
     size_t n = replay->n_operations + replay->n_steps;
     for (size_t i = 0; i < replay->n_operations; i++)
-        ns[i] = latest_link(replay, set_of_rank, ns, i, UNREACHED);
+        ns[i] = latest_link(replay, set_of_rank, ns, i, TM_REPLAY_UNREACHED);
     int64_t latest = 0;
     for (size_t i = replay->n_operations; i < n; i++)
         ns[i] = latest = latest_link(replay, set_of_rank, ns, i, latest);
 }
 
-static int64_t sum_steps(const tm_replay *replay, const int64_t *ends) {
+/* All sets of a target by one link. */
+static void reach_by(const tm_replay *job, size_t link, const int64_t *ns, int64_t *latest) {
+    const int64_t *from =
+        job->from[link] == TM_FROM_ROOT ? NULL : ns + job->from[link] * job->n_sets;
+    const int64_t *by = job->times[link];
+    for (size_t set = 0; set < job->n_sets; set++) {
+        const int64_t at = (from ? from[set] : 0) + by[set];
+        latest[set] = at > latest[set] ? at : latest[set];
+    }
+}
+
+void tm_replay_forward_all(const tm_replay *replay, int64_t *ns) {
+    const size_t n_sets = replay->n_sets, n = replay->n_operations + replay->n_steps;
+    for (size_t target = 0; target < n; target++) {
+        int64_t *latest = ns + target * n_sets;
+        for (size_t set = 0; set < n_sets; set++)
+            latest[set] = target < replay->n_operations    ? TM_REPLAY_UNREACHED
+                          : target == replay->n_operations ? 0
+                                                           : latest[set - n_sets];
+        for (size_t i = replay->first[target]; i < replay->first[target + 1]; i++)
+            reach_by(replay, i, ns, latest);
+    }
+}
+
+int64_t tm_replay_total_of(const tm_replay *replay, const int64_t *ends) {
     int64_t total = 0;
     if (!replay->counts)
         return replay->n_steps > 0 ? ends[replay->n_steps - 1] : 0;
@@ -259,57 +285,7 @@ static int64_t sum_steps(const tm_replay *replay, const int64_t *ends) {
 }
 
 int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns) {
-    return sum_steps(replay, ns + replay->n_operations);
-}
-
-/* Reals hold times of over a hundred days to the nanosecond, and processors have what is needed of
- * them for several at once. */
-typedef struct lanes {
-    double ns[TM_REPLAY_LANES];
-} lanes;
-
-static void reach_target(const tm_replay *job, tm_replay_sets sets, size_t first, size_t target,
-                         const lanes *ns, lanes *latest) {
-    static const lanes root = {{0}};
-    const int64_t *others = job->ns + sets.others * job->n_links;
-    const int64_t *own = job->ns + sets.own * job->n_links;
-    for (size_t i = job->first[target]; i < job->first[target + 1]; i++) {
-        const lanes *from = job->from[i] == TM_FROM_ROOT ? &root : &ns[job->from[i]];
-        const double usual = (double)others[i];
-        const size_t lane = job->rank[i] - first;
-        lanes at;
-        for (size_t k = 0; k < TM_REPLAY_LANES; k++)
-            at.ns[k] = from->ns[k] + usual;
-        if (lane < TM_REPLAY_LANES) /* of ranks before the first it is large */
-            at.ns[lane] = from->ns[lane] + (double)own[i];
-        for (size_t k = 0; k < TM_REPLAY_LANES; k++)
-            latest->ns[k] = at.ns[k] > latest->ns[k] ? at.ns[k] : latest->ns[k];
-    }
-}
-
-bool tm_replay_each(const tm_replay *replay, tm_replay_sets sets, size_t first, size_t n,
-                    int64_t *totals) {
-    lanes *ns = malloc((replay->n_operations + replay->n_steps + 1) * sizeof *ns);
-    int64_t *ends = malloc((replay->n_steps + 1) * sizeof *ends);
-    for (size_t i = 0; i < replay->n_operations && ns && ends; i++) {
-        for (size_t k = 0; k < TM_REPLAY_LANES; k++)
-            ns[i].ns[k] = (double)UNREACHED;
-        reach_target(replay, sets, first, i, ns, &ns[i]);
-    }
-    lanes latest = {{0}};
-    for (size_t i = 0; i < replay->n_steps && ns && ends; i++) {
-        reach_target(replay, sets, first, replay->n_operations + i, ns, &latest);
-        ns[replay->n_operations + i] = latest;
-    }
-    for (size_t lane = 0; lane < n && ns && ends; lane++) {
-        for (size_t k = 0; k < replay->n_steps; k++)
-            ends[k] = (int64_t)ns[replay->n_operations + k].ns[lane];
-        totals[lane] = sum_steps(replay, ends);
-    }
-    bool ok = ns && ends;
-    free(ns);
-    free(ends);
-    return ok;
+    return tm_replay_total_of(replay, ns + replay->n_operations);
 }
 
 void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,

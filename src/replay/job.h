@@ -12,6 +12,8 @@
 
 /** Later than any time: nothing depends on it. */
 #define TM_REPLAY_NEVER INT64_MAX
+/** Before everything, and far from where it could not be computed with. */
+#define TM_REPLAY_UNREACHED (INT64_MIN / 4)
 
 typedef struct tm_replay {
     size_t n_sets, n_ranks, n_operations, n_steps, n_links;
@@ -23,15 +25,9 @@ typedef struct tm_replay {
     size_t *first;         /* [n_operations + n_steps + 1] the links to each begin here */
     uint32_t *from;        /* [n_links] an operation, or TM_FROM_ROOT; of one target by rank */
     uint32_t *rank;        /* [n_links] its place */
-    int64_t *ns;           /* [n_sets][n_links], or of as many sets as are looked at */
-    const int64_t **times; /* owned; [n_links] the times of each link in the words; only while a
-                              few sets are looked at, one few after the other */
+    int64_t *ns;           /* [n_sets][n_links]; NULL of a job that was opened, which has */
+    const int64_t **times; /* owned; [n_links] where each link's stand in the words; else NULL */
 } tm_replay;
-
-/** The weights of one rank, and of all others. */
-typedef struct tm_replay_sets {
-    uint8_t own, others;
-} tm_replay_sets;
 
 /**
  * Makes the job of what tm_reduce left of its ranks.
@@ -44,15 +40,11 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * The same, of which a few sets are looked at at a time: none so far.
+ * The same, of many sets that are gone through once, side by side: they stay where they are.
  * @param words  stay where they are while the job is in use
- * @param most   how many at a time
  */
-tm_status tm_replay_open(const int64_t *words, size_t n_words, size_t most, tm_replay *out,
+tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out,
                          tm_error *err) TM_MUST_CHECK;
-
-/** Has sets 0, 1, ... of the job be those from @p first on, [n] of them. */
-void tm_replay_look(tm_replay *replay, size_t first, size_t n);
 
 void tm_replay_free(tm_replay *replay);
 
@@ -69,23 +61,15 @@ tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err
  */
 void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int64_t *ns);
 
+/** The same with each set, which all ranks have, of a job that was opened. @param ns  [n_operations
+ * + n_steps][n_sets] */
+void tm_replay_forward_all(const tm_replay *replay, int64_t *ns);
+
 /** T: the time of the steps that count, of the times of tm_replay_forward. 0 without steps. */
 int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns);
 
-/** So many ranks tm_replay_each takes at a time. */
-enum { TM_REPLAY_LANES = 8 };
-
-/**
- * T where one rank has other weights than the rest: of several ranks each in turn, in little more
- * than the time of one sweep.
- *
- * @param first    the place of the first rank
- * @param n        how many, TM_REPLAY_LANES at most
- * @param totals   [n] out
- * @return         false when memory is out
- */
-bool tm_replay_each(const tm_replay *replay, tm_replay_sets sets, size_t first, size_t n,
-                    int64_t *totals) TM_MUST_CHECK;
+/** The same of the times of steps alone. */
+int64_t tm_replay_total_of(const tm_replay *replay, const int64_t *ends);
 
 /**
  * When everything may be at the latest, so that the last step's end stays: what has slack is

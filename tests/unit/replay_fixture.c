@@ -206,14 +206,19 @@ void replay_finish(replay_case *c) {
     }
 }
 
-void replay_reduced(const replay_case *c, bool backward, tm_replay *job) {
-    tm_vec words = TM_VEC(int64_t);
+void replay_words(const replay_case *c, bool backward, tm_vec *words) {
     tm_error err;
     for (size_t i = 0; i < c->n_ranks; i++) {
         const replay_rank *rank = &c->ranks[backward ? c->n_ranks - 1 - i : i];
-        assert_int_equal(tm_reduce(&rank->graph, REPLAY_SETS, replay_weigh, rank, &words, &err),
+        assert_int_equal(tm_reduce(&rank->graph, REPLAY_SETS, replay_weigh, rank, words, &err),
                          TM_OK);
     }
+}
+
+void replay_reduced(const replay_case *c, bool backward, tm_replay *job) {
+    tm_vec words = TM_VEC(int64_t);
+    tm_error err;
+    replay_words(c, backward, &words);
     assert_int_equal(tm_replay_build(words.data, words.n, job, &err), TM_OK);
     tm_vec_free(&words);
 }

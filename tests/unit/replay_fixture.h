@@ -61,6 +61,9 @@ typedef struct replay_shape {
 
 void replay_random(const replay_shape *shape, uint64_t seed, replay_case *c);
 
+/** What is left of all ranks, appended to words of int64_t. */
+void replay_words(const replay_case *c, bool backward, tm_vec *words);
+
 /** tm_reduce over all ranks, the last first where @p backward, and the job of them. */
 void replay_reduced(const replay_case *c, bool backward, tm_replay *job);
 

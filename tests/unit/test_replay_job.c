@@ -1,4 +1,5 @@
 /* The job of operations and steps alone tells the times that all its ranks' graphs tell. */
+#include "replay/each.h"
 #include "replay_fixture.h"
 
 #include <stdlib.h>
@@ -55,8 +56,9 @@ static void check_path(const tm_replay *job, const uint8_t *sets, const int64_t 
         assert_int_equal(hop->begin_ns, at);
         assert_int_equal(hop->end_ns, ns[hop->to]);
         assert_int_equal(hop->begin_ns, i == 0 && from_ns < since_ns ? since_ns : from_ns);
-        assert_int_equal(hop->end_ns - from_ns,
-                         job->ns[sets[hop->rank] * job->n_links + hop->link]);
+        const uint8_t set = sets[hop->rank];
+        assert_int_equal(hop->end_ns - from_ns, job->ns ? job->ns[set * job->n_links + hop->link]
+                                                        : job->times[hop->link][set]);
         assert_int_equal(job->from[hop->link], hop->from);
         assert_in_range(hop->link, job->first[hop->to], job->first[hop->to + 1] - 1);
         at = hop->end_ns;
@@ -92,10 +94,12 @@ static void assert_same_job(const tm_replay *a, const tm_replay *b) {
 /* T with each rank alone at other weights is that of a sweep with these weights. */
 static void check_each(const tm_replay *job) {
     static const tm_replay_sets both = {1, 2};
-    for (size_t first = 0; first < job->n_ranks; first += TM_REPLAY_LANES) {
-        size_t left = job->n_ranks - first, n = left < TM_REPLAY_LANES ? left : TM_REPLAY_LANES;
-        int64_t totals[TM_REPLAY_LANES], ns[TARGETS];
-        assert_true(tm_replay_each(job, both, first, n, totals));
+    tm_each each;
+    assert_true(tm_each_open(&each, job, both));
+    for (size_t first = 0; first < job->n_ranks; first += TM_EACH_LANES) {
+        size_t left = job->n_ranks - first, n = left < TM_EACH_LANES ? left : TM_EACH_LANES;
+        int64_t totals[TM_EACH_LANES], ns[TARGETS];
+        tm_each_totals(&each, first, n, totals);
         for (size_t i = 0; i < n; i++) {
             uint8_t sets[REPLAY_RANKS];
             memset(sets, both.others, sizeof sets);
@@ -104,6 +108,29 @@ static void check_each(const tm_replay *job) {
             assert_int_equal(totals[i], tm_replay_total(job, ns));
         }
     }
+    tm_each_free(&each);
+}
+
+/* All sets side by side have the times of one sweep each. */
+static void check_all(const replay_case *c, const tm_replay *job) {
+    const size_t n = job->n_operations + job->n_steps;
+    int64_t all[TARGETS * REPLAY_SETS], ns[TARGETS];
+    tm_vec words = TM_VEC(int64_t);
+    tm_replay opened;
+    tm_error err;
+    replay_words(c, false, &words);
+    assert_int_equal(tm_replay_open(words.data, words.n, &opened, &err), TM_OK);
+    tm_replay_forward_all(&opened, all);
+    for (uint8_t set = 0; set < REPLAY_SETS; set++) {
+        uint8_t sets[REPLAY_RANKS];
+        memset(sets, set, sizeof sets);
+        tm_replay_forward(job, sets, ns);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(all[i * REPLAY_SETS + set], ns[i]);
+        check_paths(&opened, sets);
+    }
+    tm_replay_free(&opened);
+    tm_vec_free(&words);
 }
 
 static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
@@ -125,6 +152,7 @@ static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
                 check_paths(&job, sets);
             }
             check_each(&job);
+            check_all(&c, &job);
             tm_replay_free(&job);
             tm_replay_free(&again);
             replay_free(&c);

@@ -1,0 +1,134 @@
+#include "each.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sorted.h"
+
+/* The ways from an operation to another: the longest, its rank, and the longest of other ranks. */
+typedef struct pair {
+    double most, next;
+    uint32_t from, rank;
+} pair;
+
+/* Reals hold times of over a hundred days to the nanosecond, and processors have what is needed of
+ * them for several at once. */
+typedef struct lanes {
+    double ns[TM_EACH_LANES];
+} lanes;
+
+static void add_way(pair *p, double ns, uint32_t rank) {
+    if (ns > p->most) {
+        p->next = rank == p->rank ? p->next : p->most;
+        p->most = ns;
+        p->rank = rank;
+    } else if (rank != p->rank && ns > p->next) {
+        p->next = ns;
+    }
+}
+
+/* The pairs that lead to a target. @param pair_of  [operations, root] of each source the pair that
+ * it had last */
+static bool add_pairs(tm_each *each, size_t target, size_t *pair_of) {
+    const tm_replay *job = each->replay;
+    const int64_t *ns = job->ns + each->sets.others * job->n_links;
+    const size_t first = each->pairs.n;
+    for (size_t i = job->first[target]; i < job->first[target + 1]; i++) {
+        const uint32_t from = job->from[i];
+        size_t *at = &pair_of[from == TM_FROM_ROOT ? job->n_operations : from];
+        pair *p = (pair *)each->pairs.data + *at;
+        if (*at < first || *at >= each->pairs.n || p->from != from) {
+            *at = each->pairs.n;
+            p = tm_vec_push(&each->pairs);
+            if (!p)
+                return false;
+            *p = (pair){(double)-INFINITY, (double)-INFINITY, from, job->rank[i]};
+        }
+        add_way(p, (double)ns[i], job->rank[i]);
+    }
+    return true;
+}
+
+bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets) {
+    const size_t n = replay->n_operations + replay->n_steps;
+    *each = (tm_each){.replay = replay,
+                      .sets = sets,
+                      .first = malloc((n + 1) * sizeof *each->first),
+                      .pairs = TM_VEC(pair),
+                      .ns = malloc((n + 1) * sizeof(lanes)),
+                      .ends = malloc((replay->n_steps + 1) * sizeof *each->ends)};
+    size_t *pair_of = calloc(replay->n_operations + 1, sizeof *pair_of);
+    bool ok = each->first && each->ns && each->ends && pair_of;
+    for (size_t target = 0; target < n && ok; target++) {
+        each->first[target] = each->pairs.n;
+        ok = add_pairs(each, target, pair_of);
+    }
+    if (ok)
+        each->first[n] = each->pairs.n;
+    free(pair_of);
+    return ok;
+}
+
+void tm_each_free(tm_each *each) {
+    free(each->first);
+    tm_vec_free(&each->pairs);
+    free(each->ns);
+    free(each->ends);
+}
+
+static bool is_rank_below(const void *rank, const void *first) {
+    return *(const uint32_t *)rank < *(const uint32_t *)first;
+}
+
+/* What the others lead to; @p first  the rank of the first lane */
+static void reach_by_others(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
+                            lanes *latest) {
+    static const lanes root = {{0}};
+    const pair *pairs = each->pairs.data;
+    for (size_t i = each->first[target]; i < each->first[target + 1]; i++) {
+        const lanes *from = pairs[i].from == TM_FROM_ROOT ? &root : &ns[pairs[i].from];
+        const uint32_t lane = pairs[i].rank - first; /* of ranks before the first it is large */
+        lanes at;
+        for (size_t k = 0; k < TM_EACH_LANES; k++)
+            at.ns[k] = from->ns[k] + pairs[i].most;
+        if (lane < TM_EACH_LANES)
+            at.ns[lane] = from->ns[lane] + pairs[i].next;
+        for (size_t k = 0; k < TM_EACH_LANES; k++)
+            latest->ns[k] = at.ns[k] > latest->ns[k] ? at.ns[k] : latest->ns[k];
+    }
+}
+
+/* What each rank itself leads to: the links to a target stand by rank. */
+static void reach_by_own(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
+                         lanes *latest) {
+    const tm_replay *job = each->replay;
+    const int64_t *own = job->ns + each->sets.own * job->n_links;
+    const size_t behind = job->first[target + 1];
+    size_t i = job->first[target];
+    i += tm_bisect(job->rank + i, behind - i, sizeof *job->rank, &first, is_rank_below);
+    for (; i < behind && job->rank[i] - first < TM_EACH_LANES; i++) {
+        const uint32_t lane = job->rank[i] - first;
+        const double from = job->from[i] == TM_FROM_ROOT ? 0 : ns[job->from[i]].ns[lane];
+        const double at = from + (double)own[i];
+        latest->ns[lane] = at > latest->ns[lane] ? at : latest->ns[lane];
+    }
+}
+
+void tm_each_totals(const tm_each *each, size_t first, size_t n, int64_t *totals) {
+    const tm_replay *job = each->replay;
+    lanes *ns = each->ns;
+    lanes latest = {{0}}; /* end of a step */
+    for (size_t i = 0; i < job->n_operations + job->n_steps; i++) {
+        for (size_t k = 0; k < TM_EACH_LANES; k++)
+            ns[i].ns[k] = i < job->n_operations ? (double)TM_REPLAY_UNREACHED : latest.ns[k];
+        reach_by_others(each, (uint32_t)first, i, ns, &ns[i]);
+        reach_by_own(each, (uint32_t)first, i, ns, &ns[i]);
+        if (i >= job->n_operations)
+            latest = ns[i];
+    }
+    for (size_t lane = 0; lane < n; lane++) {
+        for (size_t k = 0; k < job->n_steps; k++)
+            each->ends[k] = (int64_t)ns[job->n_operations + k].ns[lane];
+        totals[lane] = tm_replay_total_of(job, each->ends);
+    }
+}
