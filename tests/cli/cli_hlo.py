@@ -4,7 +4,8 @@ import collections
 import json
 import os
 
-from common import SHARED, Skip, equal, holds, main, synth, tables, tmerge
+from common import SHARED, Skip, equal, holds, main, put, synth, tables, tmerge
+from xspace import Plane, field, space
 
 TRACES = os.path.join(SHARED, 'traces', 'xplane')
 EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
@@ -83,6 +84,89 @@ def test_where_neither_work_nor_peaks_are_told_cells_are_empty():
             equal((row['told_pct'], row['flop'], row['bytes'], row['achieved_tflops'],
                    row.get('bound')), (0.0, None, None, None, None), name)
     equal(sum(row['occurrences'] for row in found['hlo.op']), 87, 'kernels')
+
+
+def test_operations_of_gpus_have_the_categories_of_their_programs():
+    """By the opcodes of both profiles' programs, as a decoder of protocol buffers lists them. Of
+    attention: fusions of kind kLoop are 45 + 3 + 3 + 3 kernels, of kInput 6 + 3, of kCustom 3, and
+    12 + 3 + 3 + 3 are calls of the library. Of the products: 12 kLoop, 12 copies, 3 kCustom, and 5 x
+    3 calls. All but sums and one product of attention make bf16."""
+    wanted = {'jax-mi300-attention': {'loop fusion': 54, 'custom-call': 21, 'input fusion': 9,
+                                      'custom fusion': 3},
+              'jax-mi300-gemm': {'custom-call': 15, 'loop fusion': 12, 'data formatting': 12,
+                                 'custom fusion': 3}}
+    for name, categories in wanted.items():
+        found, _ = merged(name)
+        equal({row['category']: row['occurrences'] for row in found['hlo.category']}, categories)
+        untyped = [row['compute_untyped_ns'] for row in found['pod.rank']]
+        wide = sum(row['self_ns'] for row in found['hlo.op'] if row['shape'].startswith('f32'))
+        equal((untyped, wide), ([0], sum(row['compute_32_ns'] for row in found['pod.rank'])), name)
+
+
+def shape(kind, *sizes, packed=True):
+    """ShapeProto: its type by number, and its dimensions."""
+    if packed:
+        return field(2, kind) + field(3, bytes(sizes))
+    return field(2, kind) + b''.join(field(3, size) for size in sizes)
+
+
+F32, BF16, S8, TUPLE = 11, 16, 2, 13
+VECTOR = shape(F32, 64)
+# name: opcode, kind of a fusion, shape; its category and how its shape is written
+INSTRUCTIONS = {
+    'fusion.1': ('fusion', 'kLoop', shape(BF16, 4, 8), 'loop fusion', 'bf16[4,8]'),
+    'fusion.2': ('fusion', 'kInput', shape(BF16, 4, 8, packed=False), 'input fusion', 'bf16[4,8]'),
+    'fusion.3': ('fusion', 'kOutput', shape(F32), 'output fusion', 'f32[]'),
+    'fusion.4': ('fusion', 'kCustom', VECTOR, 'custom fusion', 'f32[64]'),
+    'gemm.5': ('custom-call', '', field(2, TUPLE) + field(4, shape(BF16, 8)) + field(4, shape(S8, 9)),
+               'custom-call', '(bf16[8],s8[9])'),
+    'add.6': ('add', '', VECTOR, 'non-fusion elementwise', 'f32[64]'),
+    'copy.7': ('copy', '', VECTOR, 'data formatting', 'f32[64]'),
+    'dot.8': ('dot', '', VECTOR, 'dot', 'f32[64]'),
+    'all-reduce-start.9': ('all-reduce-start', '', VECTOR, 'all-reduce', 'f32[64]'),
+    'all-to-all-start.1': ('async-start', '', VECTOR, 'all-to-all', 'f32[64]'),
+    'odd.2': ('dot', '', shape(99, 64), 'dot', None),
+}
+
+
+def program(instructions, more=b''):
+    """HloProto: its module has a computation of them."""
+    return field(1, field(3, b''.join(field(2, one) for one in instructions)) + more)
+
+
+def instruction(name, opcode, fusion, shape_of):
+    kind = field(11, fusion) if fusion else b''
+    return field(1, name) + field(2, opcode) + field(3, shape_of) + kind
+
+
+def test_categories_and_shapes_are_told_by_number_of_program_and_name():
+    """A kernel of 10 us for each operation; then one of another program of the same name and
+    operation, of a program that the file does not hold, of a damaged one, and of one behind an
+    instruction that is longer than any that a kernel runs."""
+    long = instruction('constant.1', 'constant', '', VECTOR) + field(8, bytes(2 << 20))
+    protos = {'jit_f(1)': program(instruction(name, *of[:3]) for name, of in INSTRUCTIONS.items()),
+              'jit_f(2)': program([long, instruction('fusion.1', 'dot', '', VECTOR)]),
+              'jit_g(3)': field(1, field(3, field(2, instruction('dot.1', 'dot', '', VECTOR)) +
+                                         b'\xff' * 12))[:-3]}
+    runs = [('jit_f', 1, name) for name in INSTRUCTIONS]
+    runs += [('jit_f', 2, 'fusion.1'), ('jit_h', 9, 'dot.9'), ('jit_g', 3, 'dot.2')]
+    events = [(f'kernel_{i}', 20_000_000 * i, 10_000_000,
+               {'hlo_module': module, 'hlo_op': name, 'program_id': number,
+                'correlation_id': i + 1}) for i, (module, number, name) in enumerate(runs)]
+    put('g.xplane.pb', space(Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0, events)]),
+                             Plane('/host:metadata',
+                                   shared={name: {'Hlo Proto': proto}
+                                           for name, proto in protos.items()})))
+    tmerge('merge', 'g.xplane.pb', '-o', 'g.h5', '--no-html').expect(0)
+    found = tables('g.h5', 'hlo.op', 'hlo.category')
+    equal(sorted((row['program'], row['op'], row['category'] or '-', row['shape'] or '-')
+                 for row in found['hlo.op']),
+          sorted([('jit_f', name, of[3], of[4] or '-') for name, of in INSTRUCTIONS.items()] +
+                 [('jit_f', 'fusion.1', 'dot', 'f32[64]'), ('jit_g', 'dot.2', '-', '-'),
+                  ('jit_h', 'dot.9', '-', '-')]))
+    # all-reduce and all-to-all run beside nothing here: their time is their own, as of the others.
+    equal({row['category']: row['self_ns'] / 10_000 for row in found['hlo.category']},
+          {None: 2, 'dot': 3, **{of[3]: 1 for of in INSTRUCTIONS.values() if of[3] != 'dot'}})
 
 
 def test_operators_of_tensorflow_are_summed_by_type_on_either_side():

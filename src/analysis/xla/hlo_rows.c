@@ -86,7 +86,8 @@ enum {
          "Of what is asynchronous, from its start to its end, beside other operations: no part "   \
          "of self_ns. It stands with what starts it (-start); null where nothing is."},            \
         {"told_pct", TM_REAL, "%",                                                                 \
-         "100 self_ns of those whose FLOP and bytes the trace tells / self_ns: under 100, flop "   \
+         "100 self_ns of those whose FLOP and bytes the trace tells (of GPUs none does) / "        \
+         "self_ns: under 100, flop "                                                               \
          "and bytes and all that follows from them are too small."},                               \
         {"flop", TM_REAL, "FLOP",                                                                  \
          "As the compiler counts them; those of a loop, call or branch stand with the "            \
@@ -116,19 +117,25 @@ enum {
         "max_rank", TM_INT, "", "That rank; of equals the lowest."                                 \
     }
 
+#define CATEGORY_DOC                                                                               \
+    "The compiler's category. Of GPUs it is that of the operation in the programs that the "       \
+    "profile "                                                                                     \
+    "holds, without -start (the kernel is the whole); null where it holds none."
+
 enum { OP_TEXTS = 5, GROUP_TEXTS = 1 };
 
 static const tm_column op_columns[] = {
     {"program", TM_TEXT, "", "Program (module) with its fingerprint, where the trace has it."},
     {"op", TM_TEXT, "", "Name of the operation in it."},
-    {"category", TM_TEXT, "", "The compiler's category; null where the trace has none (GPUs)."},
+    {"category", TM_TEXT, "", CATEGORY_DOC},
     {"origin", TM_TEXT, "", "The operator of the source that it is of."},
-    {"shape", TM_TEXT, "", "Types and shapes of what it makes."},
+    {"shape", TM_TEXT, "",
+     "Types and shapes of what it makes; of several programs of one name the first's."},
     SHOWN_COLUMNS,
 };
 
 static const tm_column category_columns[] = {
-    {"category", TM_TEXT, "", "The compiler's category; null where the trace has none (GPUs)."},
+    {"category", TM_TEXT, "", CATEGORY_DOC},
     SHOWN_COLUMNS,
 };
 

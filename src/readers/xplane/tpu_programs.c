@@ -1,8 +1,9 @@
 #include "tpu_programs.h"
 
-/* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module, HloModuleProto.device_assignment */
-static const uint32_t path[] = {5, 6, 1, 15};
-enum { DEPTH = sizeof path / sizeof *path };
+#include "programs.h"
+
+/* HloModuleProto.device_assignment */
+static const tm_program_path path = {TM_PROGRAM_MODULE, 15};
 
 /* The numbers of a repeated field, packed or one by one. */
 static bool add_numbers(const tm_wire_field *field, tm_vec *out) {
@@ -55,51 +56,28 @@ static bool add_program(tm_tpu_programs *out, tm_tpu_program *program, const tm_
     return tm_vec_append(&out->programs, program, 1) != NULL;
 }
 
-/* Goes down the path to the assignment: HLO may be larger than what is kept of metadata. */
-static tm_status descend(tm_wire *wire, int64_t end, size_t depth, tm_tpu_program *program,
-                         tm_vec *by_part, tm_error *err) {
-    tm_wire_field field;
-    bool more;
-    for (;;) {
-        TM_TRY(tm_wire_field_head(wire, end, &field, &more, err));
-        if (!more)
-            return TM_OK;
-        if (field.type != TM_WIRE_BYTES)
-            continue;
-        int64_t behind = tm_wire_at(wire, wire->p) + (int64_t)field.value;
-        if (field.number == path[depth] && depth + 1 < DEPTH) {
-            TM_TRY(descend(wire, behind, depth + 1, program, by_part, err));
-        } else if (field.number == path[depth]) {
-            TM_TRY(tm_wire_take(wire, &field, err));
-            if (!read_assignment(tm_wire_inner(&field), program, by_part))
-                return tm_fail_memory(err);
-        }
-        TM_TRY(tm_wire_seek(wire, behind, err));
-    }
+/* What is being read. */
+typedef struct reading {
+    tm_tpu_programs *out;
+    tm_vec by_part; /* of int64_t */
+} reading;
+
+static tm_status take(void *context, const tm_xmeta *meta, tm_wire *wire, tm_wire_field *field,
+                      tm_error *err) {
+    reading *r = context;
+    tm_tpu_program program = {.name = meta->name};
+    TM_TRY(tm_wire_take(wire, field, err));
+    if (!read_assignment(tm_wire_inner(field), &program, &r->by_part))
+        return tm_fail_memory(err);
+    return r->by_part.n == 0 || add_program(r->out, &program, &r->by_part) ? TM_OK
+                                                                           : tm_fail_memory(err);
 }
 
 tm_status tm_tpu_programs_read(tm_space *space, tm_tpu_programs *out, tm_error *err) {
     *out = (tm_tpu_programs){TM_VEC(tm_tpu_program), TM_VEC(int64_t)};
-    const tm_xplane *plane = tm_space_plane(space, "/host:metadata");
-    const tm_xmeta *meta = plane ? plane->metadata.data : NULL;
-    tm_vec by_part = TM_VEC(int64_t);
-    tm_status status = TM_OK;
-    for (size_t i = 0; plane && i < plane->metadata.n && status == TM_OK; i++) {
-        tm_tpu_program program = {.name = meta[i].name};
-        tm_error damaged;
-        by_part.n = 0;
-        status = tm_wire_seek(&space->wire, meta[i].begin, err);
-        if (status != TM_OK)
-            break;
-        tm_status found = descend(&space->wire, meta[i].end, 0, &program, &by_part, &damaged);
-        if (found != TM_OK && found != TM_ERR_INPUT) {
-            *err = damaged;
-            status = found;
-        } else if (found == TM_OK && by_part.n > 0 && !add_program(out, &program, &by_part)) {
-            status = tm_fail_memory(err);
-        }
-    }
-    tm_vec_free(&by_part);
+    reading r = {out, TM_VEC(int64_t)};
+    tm_status status = tm_programs_walk(space, TM_PROGRAMS_ALL, path, take, &r, err);
+    tm_vec_free(&r.by_part);
     return status;
 }
 

@@ -17,8 +17,8 @@ typedef struct tm_tpu_programs {
 } tm_tpu_programs;
 
 /**
- * Reads the device assignments in the plane /host:metadata. A program whose text is damaged has
- * none.
+ * Reads the device assignments in the plane /host:metadata. A program whose text is damaged before
+ * it has none.
  * @param out  freed by the caller whatever comes of the call
  * @return     TM_OK; TM_ERR_INPUT where the source cannot be read again; TM_ERR_FAULT
  */

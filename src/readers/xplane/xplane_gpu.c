@@ -6,6 +6,7 @@
 
 #include "base/sorted.h"
 #include "base/sums.h"
+#include "gpu_programs.h"
 #include "xplane_details.h"
 
 enum { OPERATIONS = 1 << 13 };
@@ -31,6 +32,7 @@ typedef struct gpu {
     operation *operations; /* [OPERATIONS] owned */
     tm_vec details;        /* of tm_launch_shape: those of texts that were met */
     uint32_t *detail_at;   /* [plane->stat_names.n] index into details + 1; owned */
+    tm_gpu_programs programs;
     int64_t multiprocessors;
     int32_t device; /* index into r->devices */
 } gpu;
@@ -218,7 +220,8 @@ static bool add_facts(gpu *g, uint32_t row, const tm_xvalues *v) {
                               .category = TM_NO_NAME,
                               .origin = names[3],
                               .shape = names[2]};
-    return !any || tm_vec_append(&g->r->trace->attrs[TM_ATTR_XLA], &attr, 1);
+    return !any || (tm_vec_append(&g->r->trace->attrs[TM_ATTR_XLA], &attr, 1) &&
+                    tm_gpu_programs_add(&g->programs, tm_x_int(v, TM_X_PROGRAM, -1), names[1]));
 }
 
 /* An event of a stream. */
@@ -320,13 +323,17 @@ tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm
     gpu g = {.r = r,
              .launches = launches,
              .steps = steps,
-             .operations = calloc(OPERATIONS, sizeof *g.operations)};
+             .operations = calloc(OPERATIONS, sizeof *g.operations),
+             .programs = tm_gpu_programs_make()};
     tm_status status = g.operations ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < r->devices.n && status == TM_OK; i++) {
         g.device = (int32_t)i;
         if (devices[i].kind == TM_X_GPU)
             status = read_plane(&g, &devices[i], devices + i == r->device, err);
     }
+    if (status == TM_OK)
+        status = tm_gpu_programs_tell(&g.programs, r, err);
+    tm_gpu_programs_free(&g.programs);
     free(g.operations);
     return status;
 }

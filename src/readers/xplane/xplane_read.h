@@ -19,6 +19,7 @@
     X(TM_X_NAME, "name")                                                                           \
     X(TM_X_HLO_OP, "hlo_op")                                                                       \
     X(TM_X_HLO_MODULE, "hlo_module")                                                               \
+    X(TM_X_PROGRAM, "program_id")                                                                  \
     X(TM_X_GROUP, "group_id")                                                                      \
     X(TM_X_STEP, "step_num")                                                                       \
     X(TM_X_ALLOCATOR, "allocator_name")                                                            \
