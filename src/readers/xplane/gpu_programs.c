@@ -50,7 +50,8 @@ bool tm_gpu_programs_add(tm_gpu_programs *programs, int64_t program, uint32_t na
 }
 
 static int by_text(tm_text a, tm_text b) {
-    int order = memcmp(a.bytes, b.bytes, a.size < b.size ? a.size : b.size);
+    size_t common = a.size < b.size ? a.size : b.size;
+    int order = common > 0 ? memcmp(a.bytes, b.bytes, common) : 0;
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
@@ -240,8 +241,8 @@ static tm_status take(void *context, const tm_xmeta *program, tm_wire *wire, tm_
     for (tm_wire_message m = tm_wire_inner(field); tm_wire_next(&m, &part);)
         if (part.type == TM_WIRE_BYTES && part.number <= FUSION_KIND)
             texts[part.number] = tm_wire_text(&part);
-    operation *found = find(at, texts[NAME]);
-    if (!found || texts[OPCODE].size == 0)
+    operation *found = texts[OPCODE].size > 0 ? find(at, texts[NAME]) : NULL;
+    if (!found)
         return TM_OK;
     write_shape(&shape,
                 (tm_wire_message){(const uint8_t *)texts[SHAPE].bytes,
