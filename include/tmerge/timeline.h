@@ -291,7 +291,8 @@ enum { TM_GROUP_RANKS_MAX = 1 << 20 };
 typedef struct tm_memory_attr {
     int64_t address; /* -1 where not recorded */
     int64_t bytes;
-    int64_t allocated_bytes, reserved_bytes; /* totals after it, -1 where not recorded */
+    int64_t allocated_bytes, reserved_bytes; /* totals after it, -1 where not recorded; of a TPU is
+                                              * reserved a part of allocated: its programs' own */
     uint32_t event;
     int32_t device_type; /* 0 CPU, 1 CUDA, ... */
     int32_t device;      /* -1 CPU */

@@ -313,7 +313,9 @@ static const tm_record_column memory_columns[] = {
     MEMORY(address, "", "address of the memory, -1 not recorded"),
     MEMORY(bytes, "B", "bytes allocated, or released where negative"),
     MEMORY(allocated_bytes, "B", "total allocated after it, -1 not recorded"),
-    MEMORY(reserved_bytes, "B", "total reserved after it, -1 not recorded"),
+    MEMORY(reserved_bytes, "B",
+           "total reserved after it; of a TPU what its programs reserve for themselves, a part of "
+           "allocated_bytes; -1 not recorded"),
     MEMORY(device_type, "", "0 CPU, 1 CUDA, others as the profiler numbers them"),
     MEMORY(device, "", "number of the device, -1 for a CPU"),
 };

@@ -263,12 +263,69 @@ def test_the_checklist_has_xprofs_bounds_and_none_of_pytorchs():
     holds(TORCH <= of_torch and not of_torch & {*XPROF, 'compute_16_bit', 'asynchronous'}, of_torch)
 
 
+LIMITS = {'tpu-v6e': {None: 33_550_237_696},
+          'jax-mi300-attention': {'xla_gpu_host_bfc': 1 << 36, 'GPU_0_bfc': 154_606_239_744},
+          'gpu-multi-worker': {'gpu_host_bfc': 1 << 36, **{f'GPU_{number}_bfc': 15_477_102_400
+                                                           for number in (1, 4, 6)}}}
+
+
+def memory(name, at, bytes_of, allocated, reserved, available, **own):
+    """An instant of `at` us; what it leaves behind."""
+    return (name, at * 1_000_000, 0,
+            {'allocation_bytes': bytes_of, 'bytes_allocated': allocated,
+             'bytes_reserved': reserved, 'bytes_available': available, **own})
+
+
+def test_stacks_and_allocators_are_what_was_planted():
+    """Of the core, in bytes of 1000: a program with a stack of 200 is loaded before the first record,
+    which takes 50 where 100 are there; one of 300 before the second, which takes 100. At the peak
+    100 + 50 + 100 + 300 are taken: 55 %. The release tells no size. Of a GPU two allocators of the
+    host, each with records of its own."""
+    take, give = 'MemoryAllocation', 'MemoryDeallocation'
+    core = [memory(take, 10, 50, 150, 200, 650, index_on_host=0, addr=1),
+            memory(take, 20, 100, 250, 300, 450, index_on_host=0, addr=2),
+            memory(give, 30, 0, 150, 300, 550, index_on_host=0, addr=2)]
+    op = '%add.1 = f32[8]{0} add(f32[8]{0} %p, f32[8]{0} %q)'
+    put('t.xplane.pb', space(Plane('/device:TPU:0', [(2, 'XLA Modules', 0, [('jit_f(1)', 0, 10**8, {})]),
+                                                     (3, 'XLA Ops', 0, [(op, 0, 10**8, {})])]),
+                             Plane('/host:CPU', [(1, 'main', 0, core)])))
+    tmerge('merge', 't.xplane.pb', '-o', 't.h5', '--no-html').expect(0)
+    found = tables('t.h5', 'memory.device', 'memory.category', 'checklist.box')
+    device = found['memory.device'][0]
+    equal((device['device'], device['peak_bytes'], device['limit_bytes'], device['capacity_pct'],
+           device['peak_reserved_bytes']), ('xla:0', 550, 1000, 55.0, None))
+    equal({row['category']: (row['peak_bytes'], row['end_bytes'], row['blocks'])
+           for row in found['memory.category']},
+          {'preexisting': (100, 100, None), 'stack': (300, 300, None), 'other': (150, 50, 2)})
+    equal([box['value'] for box in found['checklist.box'] if box['box'] == 'memory'], [55.0])
+    host = [memory(take, 10, 8, 8, 0, 92, allocator_name='first', addr=1),
+            memory(take, 20, 7, 7, 0, 43, allocator_name='second', addr=1),
+            memory(take, 30, 5, 13, 0, 87, allocator_name='first', addr=2)]
+    kernels = [('add', 0, 10**8, {'correlation_id': 1})]
+    put('h.xplane.pb', space(Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0, kernels)]),
+                             Plane('/host:CPU', [(1, 'main', 0, host)])))
+    tmerge('merge', 'h.xplane.pb', '-o', 'h.h5', '--no-html').expect(0)
+    equal([(row['device'], row['allocator'], row['peak_bytes'], row['limit_bytes'])
+           for row in tables('h.h5', 'memory.device')['memory.device']],
+          [('cpu', 'first', 13, 100), ('cpu:1', 'second', 7, 50)])
+
+
 def test_what_lives_at_the_peak_of_an_allocator_sums_to_the_peak_that_it_recorded():
+    """All of them, as the files call them; of the TPU the rest of the peak is what its programs reserve
+    (the file: 21,491,712,000 bytes), so that nothing is unrecorded. What is taken, reserved and
+    available sums to the same number in all records of an allocator."""
     for name in ('tpu-v6e', 'jax-mi300-attention', 'gpu-multi-worker'):
         _, mapped = merged(name)
-        live = collections.Counter()
-        for row in tables(f'{name}.h5', 'memory.live')['memory.live']:
+        live, stacks = collections.Counter(), set()
+        found = tables(f'{name}.h5', 'memory.live', 'memory.device')
+        for row in found['memory.live']:
             live[row['rank'], row['device']] += row['bytes']
+            holds(row['category'] != 'unrecorded', row)
+            if row['category'] == 'stack':
+                stacks.add(row['bytes'])
+        equal(stacks, {21_491_712_000} if name == 'tpu-v6e' else set(), 'stacks')
+        limits = {row['allocator']: row['limit_bytes'] for row in found['memory.device']}
+        equal(limits, LIMITS[name], 'allocators')
         equal(sorted(live.values()),
               sorted(of['peak_bytes_in_window'] for of in mapped['memory'].values()), name)
 

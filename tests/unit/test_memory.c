@@ -104,14 +104,14 @@ static void levels_are_as_worked_out_by_hand(void **state) {
         "peak_bytes=64 peak_time_ns=26 peak_step=1 peak_operator=foo peak_reserved_bytes=null "
         "fragmentation_pct=null capacity_bytes=null capacity_pct=null growth_bytes=null "
         "growing_steps=null mean_bytes=64 pattern=null spike_step=null reserve_falls=null "
-        "steps_left=null",
+        "steps_left=null allocator=null limit_bytes=null",
         /* 1500 of 9000 were never used; steps 2 and 3 grew by 1500 and 100; the mean of 195 ns:
          * (6000 x 10 + 6500 x 15 + 5500 x 70 + 7500 x 10 + 7000 x 90) / 195 = 6397.4 */
         "rank=0 device=cuda:0 allocations=4 releases=2 relative=false begin_bytes=5000 "
         "end_bytes=7100 peak_bytes=7500 peak_time_ns=120 peak_step=2 peak_operator=back "
         "peak_reserved_bytes=9000 fragmentation_pct=16.66666667 capacity_bytes=18000 "
         "capacity_pct=50 growth_bytes=800 growing_steps=2 mean_bytes=6397 pattern=null "
-        "spike_step=null reserve_falls=0 steps_left=null",
+        "spike_step=null reserve_falls=0 steps_left=null allocator=null limit_bytes=null",
     };
     static const char *const steps[] = {
         "rank=0 device=cpu step=1 allocated_bytes=64 peak_bytes=64 peak_reserved_bytes=null "
@@ -136,10 +136,10 @@ static void levels_are_as_worked_out_by_hand(void **state) {
     static const char *const ranks[] = {
         "device=cpu ranks=1 devices=1 peak_min_bytes=64 peak_median_bytes=64 peak_max_bytes=64 "
         "peak_max_rank=0 nearest_rank=null nearest_pct=null growing_devices=0 first_rank=null "
-        "steps_left=null",
+        "steps_left=null allocator=null limit_bytes=null",
         "device=cuda ranks=1 devices=1 peak_min_bytes=7500 peak_median_bytes=7500 "
         "peak_max_bytes=7500 peak_max_rank=0 nearest_rank=0 nearest_pct=50 growing_devices=0 "
-        "first_rank=null steps_left=null",
+        "first_rank=null steps_left=null allocator=null limit_bytes=null",
     };
     small_job j = open_job();
     add_records(&j, 0);

@@ -312,7 +312,7 @@ static const struct {
      " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
      "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
      "capacity_bytes capacity_pct growth_bytes growing_steps mean_bytes pattern spike_step "
-     "reserve_falls steps_left "},
+     "reserve_falls steps_left allocator limit_bytes "},
     {"memory.job", " device ranks devices peak_min_bytes peak_median_bytes peak_max_bytes "
                    "peak_max_rank nearest_rank nearest_pct growing_devices first_rank steps_left "},
     {"memory.curve", " rank device time_ns allocated_bytes reserved_bytes "},
@@ -321,7 +321,7 @@ static const struct {
     {"memory.category_curve",
      " rank device time_ns allocated_bytes preexisting_bytes temporary_bytes "
      "optimizer_state_bytes gradient_bytes autograd_detail_bytes input_bytes activation_bytes "
-     "forward_only_bytes other_bytes unrecorded_bytes "},
+     "forward_only_bytes other_bytes stack_bytes unrecorded_bytes "},
     {"memory.live", " rank device place category operator shapes module step block_bytes blocks "
                     "bytes share_pct "},
     {"memory.parameters", " rank parameters tensors passes parameter_bytes sharded optimizer "

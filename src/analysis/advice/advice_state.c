@@ -82,6 +82,22 @@ static double crowding(const tm_facts *f, size_t row, double crowded) {
     return retries ? fmax(used, crowded) : used;
 }
 
+/* Whether a device's limit is told, and not what it reserves. */
+static bool is_limited(const tm_facts *f, size_t row) {
+    return tm_facts_int(f, "memory.device", row, "limit_bytes") > 0 &&
+           tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") == 0;
+}
+
+/* What capacity_pct is of, and what it is the share of. */
+static double held_gib(const tm_facts *f, size_t row) {
+    const char *column = is_limited(f, row) ? "peak_bytes" : "peak_reserved_bytes";
+    return (double)tm_facts_int(f, "memory.device", row, column) / 0x1p30;
+}
+static double room_gib(const tm_facts *f, size_t row) {
+    const char *column = is_limited(f, row) ? "limit_bytes" : "capacity_bytes";
+    return (double)tm_facts_int(f, "memory.device", row, column) / 0x1p30;
+}
+
 static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
     const tm_cell *taker =
         tm_table_cell(tm_tables_find(f->tables, "memory.device"), row, "peak_operator");
@@ -90,12 +106,20 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
     if (retries > 0)
         snprintf(back, sizeof back,
                  "; it gives memory back to the device %" PRId64 " times in steps", retries);
+    if (is_limited(f, row)) {
+        snprintf(out->evidence, sizeof out->evidence,
+                 "Rank %" PRId64 " allocates %.1f of the %.1f GiB that its allocator may hand out "
+                 "(%s) at its peak%s%.64s%s.",
+                 rank, held_gib(f, row), room_gib(f, row),
+                 tm_shown_percent(tm_facts_real(f, "memory.device", row, "capacity_pct"), 0).text,
+                 taker->null ? "" : " in ", taker->null ? "" : taker->value.text, back);
+        return;
+    }
     snprintf(
         out->evidence, sizeof out->evidence,
         "Rank %" PRId64 " holds %.1f of %.1f GiB (%s), allocates %.1f GiB at its peak%s"
         "%.64s; fragmentation %s%s.",
-        rank, (double)tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") / 0x1p30,
-        (double)tm_facts_int(f, "memory.device", row, "capacity_bytes") / 0x1p30,
+        rank, held_gib(f, row), room_gib(f, row),
         tm_shown_percent(tm_facts_real(f, "memory.device", row, "capacity_pct"), 0).text,
         (double)tm_facts_int(f, "memory.device", row, "peak_bytes") / 0x1p30,
         taker->null ? "" : " in ", taker->null ? "" : taker->value.text,
@@ -147,15 +171,14 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
     out->measure = 100.0 - most;
     snprintf(out->text, sizeof out->text,
              "Try a larger batch, or less recomputation or sharding: over half of each device's "
-             "memory was never held by the allocator.");
+             "memory was never %s.",
+             is_limited(f, fullest) ? "allocated" : "held by the allocator");
     snprintf(out->evidence, sizeof out->evidence,
              "The fullest device, of rank %" PRId64 ", held %.1f of %.1f GiB at most (%s) "
              "while it was recorded; 85 to 95 %% is ideal. Whether a larger batch is faster, or "
              "trains as well, a trace does not say.",
-             tm_facts_int(f, "memory.device", fullest, "rank"),
-             (double)tm_facts_int(f, "memory.device", fullest, "peak_reserved_bytes") / 0x1p30,
-             (double)tm_facts_int(f, "memory.device", fullest, "capacity_bytes") / 0x1p30,
-             tm_shown_percent(most, 0).text);
+             tm_facts_int(f, "memory.device", fullest, "rank"), held_gib(f, fullest),
+             room_gib(f, fullest), tm_shown_percent(most, 0).text);
 }
 
 /* How many of the steps of a rank's device have records: [first, *end) of memory.step. */
@@ -183,7 +206,9 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
         int64_t n = steps_of(steps, rank, tm_table_cell(devices, i, "device"), &at);
         int64_t growth = tm_facts_int(f, "memory.device", i, "growth_bytes");
         int64_t growing = tm_facts_int(f, "memory.device", i, "growing_steps");
-        int64_t capacity = tm_facts_int(f, "memory.device", i, "capacity_bytes");
+        int64_t limit = tm_facts_int(f, "memory.device", i, "limit_bytes");
+        int64_t capacity =
+            limit > 0 ? limit : tm_facts_int(f, "memory.device", i, "capacity_bytes");
         int64_t held = tm_facts_int(f, "memory.device", i, "end_bytes");
         /* Growth in all steps but the first; one that gives back shows that nothing is kept. */
         if (growth <= 0 || growing < 3 || growing < n - 1)

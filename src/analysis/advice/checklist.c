@@ -186,7 +186,8 @@ static const struct box {
      "Standard deviation of the whole steps, of their mean.", "imbalance.step, overview.step",
      TM_OF_ANY},
     {"memory", "%", 50, 95, memory,
-     "Peak of the fullest device, reserved where that is recorded, of its capacity. 85 to 95 % is "
+     "Peak of the fullest device, reserved where that is recorded, of its capacity, or of what its "
+     "allocator may hand out. 85 to 95 % is "
      "the guides' ideal; under 50 % there is room for a larger batch.",
      "memory.device, memory.category", TM_OF_ANY},
     {"memory_growth", "devices", UNKNOWN, 0, memory_growth,

@@ -72,10 +72,17 @@ void tm_blocks_free(tm_blocks *blocks) {
     blocks->of = NULL;
 }
 
+/* Programs are loaded and dropped between records: behind the first one before it, too. */
+static int64_t stack_at(const tm_device_levels *d, size_t level) {
+    const tm_memory_level *v = d->levels.data;
+    return d->stacks && v[level].reserved_bytes > 0 ? v[level].reserved_bytes : 0;
+}
+
 tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_device_levels *d,
                                         const tm_blocks *blocks) {
     tm_category_walk walk = {.timeline = timeline, .levels = d, .blocks = blocks};
-    walk.bytes[TM_MEMORY_PREEXISTING] = d->begin_bytes;
+    walk.bytes[TM_MEMORY_STACK] = stack_at(d, 0);
+    walk.bytes[TM_MEMORY_PREEXISTING] = d->begin_bytes - walk.bytes[TM_MEMORY_STACK];
     return walk;
 }
 
@@ -94,6 +101,7 @@ bool tm_category_walk_next(tm_category_walk *walk) {
     else
         walk->bytes[block->category] += block->taken == level ? block->bytes : -block->bytes;
     int64_t sum = 0;
+    walk->bytes[TM_MEMORY_STACK] = stack_at(walk->levels, level);
     for (int c = 0; c < TM_N_MEMORY_CATEGORIES; c++)
         sum += c == TM_MEMORY_UNRECORDED ? 0 : walk->bytes[c];
     walk->bytes[TM_MEMORY_UNRECORDED] = v[level].allocated_bytes - sum;

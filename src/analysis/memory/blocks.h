@@ -11,7 +11,7 @@
     X(PREEXISTING, "preexisting",                                                                  \
       "Taken before the trace's first record: parameters and all that"                             \
       " is kept from step to step. Counts from 0, and falls below, where "                         \
-      "records have no totals.")                                                                   \
+      "records have no totals. XProf calls it unused preallocated device memory.")                 \
     X(TEMPORARY, "temporary", "Taken and given back within one operator: workspaces.")             \
     X(OPTIMIZER_STATE, "optimizer_state", "Taken inside Optimizer.step, and kept behind it.")      \
     X(GRADIENT, "gradient", "Taken in the backward pass, and kept behind it.")                     \
@@ -20,6 +20,10 @@
     X(ACTIVATION, "activation", "Taken before a backward pass, and kept until it has begun.")      \
     X(FORWARD_ONLY, "forward_only", "Taken before a backward pass, and given back before it.")     \
     X(OTHER, "other", "Taken elsewhere: of inference nearly all.")                                 \
+    X(STACK, "stack",                                                                              \
+      "Of a TPU: what its programs hold for their own temporaries, which no record takes "         \
+      "(XProf's "                                                                                  \
+      "stack).")                                                                                   \
     X(UNRECORDED, "unrecorded",                                                                    \
       "What the recorded totals have more, or less, than the records "                             \
       "sum to: 0 where the trace has all.")

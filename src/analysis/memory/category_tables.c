@@ -90,7 +90,8 @@ static tm_status add_category(const tm_timeline *timeline, const tm_device_level
                     length > 0 ? llround(s->integral / (double)length) : s->end_bytes);
     tm_cell_set_int(&row[C_MOST], s->most_bytes);
     tm_cell_set_int(&row[C_END], s->end_bytes);
-    if (category != TM_MEMORY_PREEXISTING && category != TM_MEMORY_UNRECORDED) {
+    if (category != TM_MEMORY_PREEXISTING && category != TM_MEMORY_STACK &&
+        category != TM_MEMORY_UNRECORDED) {
         tm_cell_set_int(&row[C_BLOCKS], s->blocks);
         tm_cell_set_int(&row[C_ALLOCATED], s->allocated_bytes);
     }

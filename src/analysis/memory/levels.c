@@ -1,5 +1,7 @@
 #include "levels.h"
 
+#include "devices.h"
+
 #include <string.h>
 
 #include "owners.h"
@@ -53,6 +55,8 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
     *d = (tm_device_levels){.type = record->device_type,
                             .device = record->device,
                             .relative = record->allocated_bytes < 0,
+                            .stacks =
+                                tm_allocators_are_told(timeline) && record->allocated_bytes >= 0,
                             .peak_reserved_bytes = -1};
     d->levels = TM_VEC(tm_memory_level);
     d->steps = TM_VEC(tm_memory_step);
@@ -66,11 +70,12 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
 }
 
 /* In the order of time, so that the last record tells what a step leaves behind. */
-static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64_t bytes) {
+static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64_t reserved,
+                          int64_t bytes) {
     if (s->records == 0 || level->allocated_bytes > s->peak_bytes)
         s->peak_bytes = level->allocated_bytes;
-    if (s->records == 0 || level->reserved_bytes > s->peak_reserved_bytes)
-        s->peak_reserved_bytes = level->reserved_bytes;
+    if (s->records == 0 || reserved > s->peak_reserved_bytes)
+        s->peak_reserved_bytes = reserved;
     s->records++;
     s->allocated_bytes = tm_bytes_cut(s->allocated_bytes + (bytes > 0 ? bytes : 0));
     s->end_bytes = level->allocated_bytes;
@@ -96,11 +101,12 @@ static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *d
         d->peak = d->levels.n;
     d->allocations += bytes > 0;
     d->releases += bytes < 0;
-    if (level.reserved_bytes > d->peak_reserved_bytes)
-        d->peak_reserved_bytes = level.reserved_bytes;
+    int64_t reserved = d->stacks ? -1 : level.reserved_bytes;
+    if (reserved > d->peak_reserved_bytes)
+        d->peak_reserved_bytes = reserved;
     int32_t step = timeline->step[record->event];
     if (step != TM_NO_STEP)
-        count_in_step((tm_memory_step *)d->steps.data + step, &level, bytes);
+        count_in_step((tm_memory_step *)d->steps.data + step, &level, reserved, bytes);
     return tm_vec_append(&d->levels, &level, 1) != NULL;
 }
 

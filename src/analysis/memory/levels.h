@@ -20,6 +20,8 @@ typedef struct tm_memory_step {
 typedef struct tm_device_levels {
     int32_t type, device;
     bool relative; /* no totals are recorded: levels count from 0 at the first record */
+    bool stacks;   /* reserved_bytes of its levels is what programs hold for themselves, which
+                      allocated_bytes has, too */
     int64_t allocations, releases;
     int64_t begin_bytes;         /* before the first record */
     int64_t peak_reserved_bytes; /* -1 where not recorded */

@@ -129,10 +129,11 @@ static group_key key_of(const tm_live *live, const tm_device_levels *d, const tm
     return key;
 }
 
-/* What was there before the trace, and what only the totals have. */
+/* What was there before the trace, and what only the totals have or tell. */
 static bool find_unblocked(const tm_timeline *timeline, const tm_device_levels *d,
                            const tm_blocks *blocks, tm_keys *keys, tm_vec *groups) {
-    static const tm_memory_category unblocked[] = {TM_MEMORY_PREEXISTING, TM_MEMORY_UNRECORDED};
+    static const tm_memory_category unblocked[] = {TM_MEMORY_PREEXISTING, TM_MEMORY_STACK,
+                                                   TM_MEMORY_UNRECORDED};
     tm_category_walk walk = tm_category_walk_begin(timeline, d, blocks);
     while (walk.next <= d->peak)
         tm_category_walk_next(&walk);

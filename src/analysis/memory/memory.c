@@ -34,6 +34,8 @@ enum {
     D_SPIKE_STEP,
     D_FALLS,
     D_STEPS_LEFT,
+    D_ALLOCATOR,
+    D_LIMIT,
     N_DEVICE_COLUMNS
 };
 
@@ -61,7 +63,8 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_CAPACITY] = {"capacity_bytes", TM_INT, "B", "Memory of the device (totalGlobalMem)."},
     [D_CAPACITY_PCT] =
         {"capacity_pct", TM_REAL, "%",
-         "100 peak_reserved_bytes / capacity_bytes. 85 to 95 is well used; above, what other "
+         "100 peak_reserved_bytes / capacity_bytes; where limit_bytes is told instead of what is "
+         "reserved, 100 peak_bytes / limit_bytes. 85 to 95 is well used; above, what other "
          "libraries hold besides may not fit."},
     [D_GROWTH] = {"growth_bytes", TM_INT, "B",
                   "Median of memory.step.growth_bytes over the steps but the first: above 0 in "
@@ -83,6 +86,12 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
                       "Of a device that grows: out of memory in about so many steps at this "
                       "growth, (capacity_bytes - peak_bytes) / growth_bytes; sooner, for what "
                       "other libraries hold."},
+    [D_ALLOCATOR] = {"allocator", TM_TEXT, "",
+                     "Its allocator, as the profile of TensorFlow or JAX calls it (GPU_4_bfc); "
+                     "null of others, and of TPUs."},
+    [D_LIMIT] = {"limit_bytes", TM_INT, "B",
+                 "The most that this allocator hands out, as such a profile tells it: what is "
+                 "taken, a program's stack and what is free sum to it."},
 };
 
 static const tm_table_def device_def = {
@@ -209,17 +218,20 @@ static tm_status set_pattern(const tm_timeline *timeline, const tm_device_levels
         return TM_OK;
     if (strcmp(p.word, "spike") == 0)
         tm_cell_set_int(&row[D_SPIKE_STEP], timeline->steps[p.spike].number);
-    if (strcmp(p.word, "growth") == 0 && !row[D_CAPACITY].null && row[D_GROWTH].value.i > 0) {
-        int64_t room = row[D_CAPACITY].value.i - row[D_PEAK].value.i;
+    const tm_cell *most = row[D_LIMIT].null ? &row[D_CAPACITY] : &row[D_LIMIT];
+    if (strcmp(p.word, "growth") == 0 && !most->null && row[D_GROWTH].value.i > 0) {
+        int64_t room = most->value.i - row[D_PEAK].value.i;
         tm_cell_set_int(&row[D_STEPS_LEFT], room > 0 ? room / row[D_GROWTH].value.i : 0);
     }
     return tm_table_set_text(table, &row[D_PATTERN], p.word, err);
 }
 
 /* Levels are whole here; `capacity` is not above 0 where nobody tells it. */
-static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity) {
+static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity,
+                       const tm_allocator *allocator) {
     const tm_memory_level *v = d->levels.data;
     int64_t peak = v[d->peak].allocated_bytes, reserved = d->peak_reserved_bytes;
+    int64_t limit = allocator->limit_bytes;
     tm_cell_set_int(&row[D_ALLOCATIONS], d->allocations);
     tm_cell_set_int(&row[D_RELEASES], d->releases);
     tm_cell_set_bool(&row[D_RELATIVE], d->relative);
@@ -236,6 +248,12 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
         if (reserved > 0)
             tm_cell_set_ratio(&row[D_CAPACITY_PCT], 100.0, reserved, capacity);
     }
+    if (limit > 0) {
+        tm_cell_set_int(&row[D_LIMIT], limit);
+        /* What a host may hand out is no sign of what it has. */
+        if (reserved <= 0 && d->type != 0)
+            tm_cell_set_ratio(&row[D_CAPACITY_PCT], 100.0, peak, limit);
+    }
 }
 
 /* One device's row; `op` is what allocated when most was taken. */
@@ -245,7 +263,11 @@ static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d,
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
-    set_totals(row, d, d->type == 0 ? -1 : tm_device_memory(timeline, view->names, d->device));
+    const tm_allocator allocator = tm_allocator_find(timeline, d->type, d->device);
+    set_totals(row, d, d->type == 0 ? -1 : tm_device_memory(timeline, view->names, d->device),
+               &allocator);
+    TM_TRY(
+        tm_table_set_text(table, &row[D_ALLOCATOR], *allocator.name ? allocator.name : NULL, err));
     set_growth(row, growths);
     tm_cell_set_int(&row[D_RANK], timeline->rank);
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
@@ -271,7 +293,7 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
         tm_cell_set_int(&row[C_RANK], timeline->rank);
         tm_cell_set_int(&row[C_TIME], tm_rank_clock_true(&timeline->clock, level->time_ns));
         tm_cell_set_int(&row[C_ALLOCATED], level->allocated_bytes);
-        if (level->reserved_bytes >= 0)
+        if (level->reserved_bytes >= 0 && !d->stacks)
             tm_cell_set_int(&row[C_RESERVED], level->reserved_bytes);
         TM_TRY(tm_device_set_text(d->type, d->device, table, &row[C_DEVICE], err));
     }

@@ -122,20 +122,25 @@ static tm_status read_space(tm_xread *r, const tm_unit *unit, const char *path, 
     set_device(r, unit ? unit : &only);
     if (unit && !r->device)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is not the one that was listed");
-    TM_TRY(tm_xfacts_read(r, path, err));
-    return read_events(r, err);
+    tm_xfacts_set_epoch(r);
+    TM_TRY(read_events(r, err));
+    return tm_xfacts_read(r, path, err);
 }
 
 static tm_status xplane_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                   tm_trace *out, tm_error *err) {
-    tm_xread r = {
-        .names = names, .trace = out, .devices = TM_VEC(tm_xdevice), .scratch = TM_VEC(char)};
+    tm_xread r = {.names = names,
+                  .trace = out,
+                  .devices = TM_VEC(tm_xdevice),
+                  .scratch = TM_VEC(char),
+                  .allocators = TM_VEC(tm_xallocator)};
     tm_status status = tm_space_open(source, &r.space, err);
     if (status == TM_OK)
         status = read_space(&r, unit, tm_source_path(source), err);
     tm_space_close(&r.space);
     tm_vec_free(&r.devices);
     tm_vec_free(&r.scratch);
+    tm_vec_free(&r.allocators);
     return status;
 }
 

@@ -52,6 +52,24 @@ static bool add_device(tm_xread *r, cJSON *root) {
     return ok;
 }
 
+static bool add_allocators(tm_xread *r, cJSON *root) {
+    const tm_xallocator *v = r->allocators.data;
+    cJSON *list = r->allocators.n > 0 ? cJSON_AddArrayToObject(root, "allocators") : NULL;
+    bool ok = list || r->allocators.n == 0;
+    for (size_t i = 0; i < r->allocators.n && ok; i++) {
+        char limit[24];
+        cJSON *item = cJSON_CreateObject();
+        snprintf(limit, sizeof limit, "%" PRId64, v[i].limit_bytes);
+        ok = item && cJSON_AddItemToArray(list, item) &&
+             cJSON_AddNumberToObject(item, "type", v[i].type) &&
+             cJSON_AddNumberToObject(item, "device", v[i].device) &&
+             (v[i].limit_bytes < 0 || cJSON_AddRawToObject(item, "limitBytes", limit)) &&
+             (v[i].name == TM_NO_NAME ||
+              cJSON_AddStringToObject(item, "name", tm_names_text(r->names, v[i].name).bytes));
+    }
+    return ok;
+}
+
 /* Warnings and errors are the file's: of its ranks the first tells them. */
 static bool add_diagnostics(tm_xread *r, cJSON *root) {
     const tm_vec *lists[] = {&r->space.errors, &r->space.warnings};
@@ -70,7 +88,7 @@ static bool add_diagnostics(tm_xread *r, cJSON *root) {
 }
 
 /* A time below the year 2000, or beyond 2065, is none. */
-static void set_epoch(tm_xread *r) {
+void tm_xfacts_set_epoch(tm_xread *r) {
     const tm_xplane *task = tm_space_plane(&r->space, "Task Environment");
     const int64_t most = INT64_C(3000000000000000000);
     tm_xstat start;
@@ -84,14 +102,13 @@ tm_status tm_xfacts_read(tm_xread *r, const char *path, tm_error *err) {
     cJSON *root = cJSON_CreateObject();
     bool tpu = r->device && r->device->kind == TM_X_TPU; /* as TM_DEVICE_KIND says it */
     bool ok = root && (!tpu || cJSON_AddStringToObject(root, "device_kind", "TPU")) &&
-              add_device(r, root) && add_diagnostics(r, root);
+              add_device(r, root) && add_allocators(r, root) && add_diagnostics(r, root);
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
     tm_text host = tm_xspace_host(&r->space, path);
     r->trace->host = tm_xread_intern(r, host);
     r->trace->metadata = text ? tm_names_intern_string(r->names, text) : TM_NAME_FAILED;
     cJSON_free(text);
     cJSON_Delete(root);
-    set_epoch(r);
     return r->trace->metadata != TM_NAME_FAILED && r->trace->host != TM_NAME_FAILED
                ? TM_OK
                : tm_fail_memory(err);

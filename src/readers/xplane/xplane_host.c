@@ -141,6 +141,30 @@ static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
            (at < h->allocators.n || tm_vec_append(&h->allocators, &name, 1));
 }
 
+/* Keeps the allocator's name, and the most that it may hand out. */
+static bool tell_allocator(host *h, const tm_memory_attr *attr, tm_xvalues *v) {
+    tm_vec *known = &h->r->allocators;
+    int64_t available = tm_x_int(v, TM_X_AVAILABLE, -1), limit = -1;
+    if (available > 0 && attr->allocated_bytes >= 0 &&
+        available <= INT64_MAX - attr->allocated_bytes)
+        limit = attr->allocated_bytes + available;
+    for (size_t i = 0; i < known->n; i++) {
+        tm_xallocator *own = (tm_xallocator *)known->data + i;
+        if (own->type != attr->device_type || own->device != attr->device)
+            continue;
+        own->limit_bytes = limit > own->limit_bytes ? limit : own->limit_bytes;
+        return true;
+    }
+    const tm_xallocator own = {
+        .type = attr->device_type,
+        .device = attr->device,
+        .name = tm_x_has(v, TM_X_ALLOCATOR)
+                    ? tm_xread_intern_stat(h->r, &h->stats, &v->values[TM_X_ALLOCATOR])
+                    : TM_NO_NAME,
+        .limit_bytes = limit};
+    return own.name != TM_NAME_FAILED && tm_vec_append(known, &own, 1);
+}
+
 /* An allocation or release as the instant by which Kineto records one. */
 static tm_status take_memory(host *h, const taken *t, tm_error *err) {
     tm_xread *r = h->r;
@@ -163,14 +187,16 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
         return tm_fail_memory(err);
     int64_t allocated = tm_x_int(v, TM_X_ALLOCATED, -1), stack = tm_x_int(v, TM_X_RESERVED, 0);
     bool sound = allocated >= 0 && stack >= 0 && allocated <= INT64_MAX - stack;
+    /* How much of its limit a pool holds is not known; what is reserved is the programs' stack. */
     const tm_memory_attr attr = {.event = row,
                                  .address = tm_x_int(v, TM_X_ADDRESS, -1),
                                  .bytes = t->kind == RELEASE && bytes > INT64_MIN ? -bytes : bytes,
                                  .allocated_bytes = sound ? allocated + stack : -1,
-                                 .reserved_bytes =
-                                     -1, /* the pool's limit is known, not how much of it is held */
+                                 .reserved_bytes = sound && stack > 0 ? stack : -1,
                                  .device_type = type_of_memory(h, of_gpu),
                                  .device = (int32_t)device};
+    if (!tell_allocator(h, &attr, v))
+        return tm_fail_memory(err);
     return tm_vec_append(&r->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 

@@ -25,6 +25,7 @@
     X(TM_X_ALLOCATOR, "allocator_name")                                                            \
     X(TM_X_RESERVED, "bytes_reserved")                                                             \
     X(TM_X_ALLOCATED, "bytes_allocated")                                                           \
+    X(TM_X_AVAILABLE, "bytes_available")                                                           \
     X(TM_X_ALLOCATION, "allocation_bytes")                                                         \
     X(TM_X_ADDRESS, "addr")                                                                        \
     X(TM_X_SHAPE, "shape")                                                                         \
@@ -92,6 +93,13 @@ const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, u
 tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
                          bool *more, tm_error *err) TM_MUST_CHECK;
 
+/** An allocator of the rank: as the records of its memory have it. */
+typedef struct tm_xallocator {
+    int32_t type, device;
+    uint32_t name;       /* name id, TM_NO_NAME where the file tells none */
+    int64_t limit_bytes; /* the largest sum of what is taken, reserved and available; -1 none */
+} tm_xallocator;
+
 /** What is known while a rank is read. */
 typedef struct tm_xread {
     tm_space space;
@@ -102,6 +110,7 @@ typedef struct tm_xread {
     bool is_first;            /* what belongs to no device, or to several, is this rank's */
     int64_t epoch_ns;         /* when the profile began; 0 where the file does not say */
     tm_vec scratch;           /* of char */
+    tm_vec allocators;        /* of tm_xallocator */
 } tm_xread;
 
 /** Name id of bytes, made UTF-8 where they are not. TM_NAME_FAILED when memory is out. */

@@ -51,6 +51,16 @@ function devicesOf(job: Job, type: string): Device[] {
 
 // The finding ---------------------------------------------------------------------------------------
 
+/* TensorFlow and JAX tell the most that an allocator hands out instead of what it holds. */
+function isLimited(table: Table<"memory.device">, row: number): boolean {
+  return table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
+}
+
+/* What capacity_pct is a share of. */
+function capacityOf(table: Table<"memory.device">, row: number): number | null {
+  return table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
+}
+
 /* The fullest device: by its share of the capacity, else by its peak. */
 function fullest(table: Table<"memory.device">, rows: readonly number[]): number {
   const value = (row: number) => table.num(row, "capacity_pct") ?? (table.num(row, "peak_bytes") ?? 0) / 1e15;
@@ -63,7 +73,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   const cell = (column: ColumnOf<"memory.device">) => ({ table: "memory.device", row, column }) as const;
   const step = table.num(row, "peak_step"),
     operator = table.text(row, "peak_operator");
-  const capacity = table.num(row, "capacity_bytes"),
+  const capacity = capacityOf(table, row),
     used = table.num(row, "peak_reserved_bytes") ?? table.num(row, "peak_bytes") ?? 0;
   const share = table.num(row, "capacity_pct") ?? (capacity === null ? null : f.share(used, capacity));
   const growing = rows.filter((each) => (table.num(each, "growth_bytes") ?? 0) > 0);
@@ -87,7 +97,9 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
     ". ",
     capacity === null
       ? "The device’s capacity is not in the trace. "
-      : `That and what its allocator holds besides is ${f.percent(share, 1)} of its ${f.bytes(capacity, true)}. `,
+      : isLimited(table, row)
+        ? `That is ${f.percent(share, 1)} of the ${f.bytes(capacity, true)} that its allocator may hand out. `
+        : `That and what its allocator holds besides is ${f.percent(share, 1)} of its ${f.bytes(capacity, true)}. `,
     worst >= 0
       ? `Rank ${table.num(worst, "rank")}’s grows most, by ${f.bytes(table.num(worst, "growth_bytes"), true)} in the median step.`
       : "In the median step none grows.",
@@ -119,7 +131,7 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
   const { job, params } = context,
     table = job.table("memory.device");
   const many = devices.length > LINES_MAX;
-  const capacity = table.num(chosen.row, "capacity_bytes");
+  const capacity = capacityOf(table, chosen.row);
   const top = f.most(
     devices.flatMap((device) => [table.num(device.row, "peak_bytes") ?? 0, table.num(device.row, "peak_reserved_bytes") ?? 0]),
   );
@@ -191,13 +203,15 @@ function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
       columns: [
         { column: "rank" },
         { column: "device" },
+        ...(rows.some((row) => table.text(row, "allocator") !== null) ? ([{ column: "allocator" }] as const) : []),
         { column: "peak_bytes", label: "peak" },
         { column: "peak_step", label: "in step" },
         { column: "peak_operator", label: "taken by" },
         { column: "peak_reserved_bytes", label: "reserved" },
         { column: "fragmentation_pct", label: "never used of it" },
         { column: "capacity_bytes", label: "capacity" },
-        { column: "capacity_pct", label: "of capacity" },
+        ...(table.known("limit_bytes") > 0 ? ([{ column: "limit_bytes", label: "limit", write: bytes }] as const) : []),
+        { column: "capacity_pct", label: table.known("limit_bytes") > 0 ? "of it" : "of capacity" },
         { column: "growth_bytes", label: "growth by step", write: bytes },
         { column: "growing_steps", label: "growing steps" },
         { column: "pattern" },

@@ -21,6 +21,7 @@ type Category =
   | "activation"
   | "forward_only"
   | "other"
+  | "stack"
   | "unrecorded";
 
 /** Categories as people call them; in the order of memory.category_curve. */
@@ -34,6 +35,7 @@ const WORDS: Readonly<Record<Category, string>> = {
   activation: "activations",
   forward_only: "within the forward pass",
   other: "other",
+  stack: "programs’ own (stack)",
   unrecorded: "not recorded",
 };
 
