@@ -32,13 +32,20 @@ typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } t
     X(TM_CAT_CPU_INSTANT, 13, "cpu_instant_event", NULL)                                           \
     X(TM_CAT_TRACE, 14, "trace", NULL)                                                             \
     X(TM_CAT_COLLECTIVE_COMM, 15, "collective_comm", NULL)                                         \
-    X(TM_CAT_NONE, 16, "none", "")
+    X(TM_CAT_NONE, 16, "none", "")                                                                 \
+    X(TM_CAT_OS_RUNTIME, 17, "os_runtime", NULL)                                                   \
+    X(TM_CAT_LIBRARY, 18, "library", NULL)                                                         \
+    X(TM_CAT_OPENMP, 19, "openmp", NULL)                                                           \
+    X(TM_CAT_OPENACC, 20, "openacc", NULL)                                                         \
+    X(TM_CAT_SYSCALL, 21, "syscall", NULL)                                                         \
+    X(TM_CAT_PAGE_FAULT, 22, "page_fault", NULL)                                                   \
+    X(TM_CAT_ON_CPU, 23, "on_cpu", NULL)
 
 typedef enum tm_category {
 #define TM_CATEGORY_ENUM(id, value, word, alias) id = value,
     TM_CATEGORY_LIST(TM_CATEGORY_ENUM)
 #undef TM_CATEGORY_ENUM
-        TM_N_CATEGORIES = 17
+        TM_N_CATEGORIES = 24
 } tm_category;
 
 /** The store's word for a category. */

@@ -23,6 +23,10 @@ bool tm_trace_holds_transfers_alone(tm_text metadata);
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
+/** Likewise, of a rank whose profiler has reports of its own that sum calls, kernels and ranges by
+ * name: the program that makes them. */
+#define TM_REPORTED_BY "\"reported_by\":\""
+
 /** The text behind one of these; empty where the metadata have none. */
 tm_text tm_trace_noted(tm_text metadata, const char *what);
 

@@ -79,7 +79,8 @@ static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **
     assert_int_equal(track->device, 3);
     assert_int_equal(track->stream, 7);
     assert_name(&n.ground, n.trace.metadata,
-                "{\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[{\"id\":3,\"name\":"
+                "{\"reported_by\":\"nsys "
+                "stats\",\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[{\"id\":3,\"name\":"
                 "\"A100\",\"totalGlobalMem\":85899345920,\"numSms\":108}],\"diagnostics\":[]}");
     close_nsys(&n);
 }
@@ -94,7 +95,8 @@ static void devices_have_their_number_in_cuda(void **state) {
              "INTEGER); INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 144), "
              "(0, 0, 145);");
     assert_name(&n.ground, n.trace.metadata,
-                "{\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[{\"id\":0,\"name\":"
+                "{\"reported_by\":\"nsys "
+                "stats\",\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[{\"id\":0,\"name\":"
                 "\"second\"}],\"diagnostics\":[]}");
     close_nsys(&n);
 }
@@ -108,7 +110,7 @@ static void copies_are_named_as_the_analyses_know_them(void **state) {
                       "Memcpy DtoH (Device -> Pinned) gpu_memcpy 1 1\n"
                       "Memcpy DtoD (Device -> Device) gpu_memcpy 2 1\n"
                       "Memcpy PtoP (Device -> Device) gpu_memcpy 3 1\n"
-                      "Memcpy HtoD (Managed -> Device) gpu_memcpy 4 1\n"
+                      "Memcpy Unified HtoD (Managed -> Device) gpu_memcpy 4 1\n"
                       "Memcpy Unknown (Unknown -> Unknown) gpu_memcpy 5 1\n");
     const tm_copy_attr *copy = n.trace.attrs[TM_ATTR_COPY].data;
     assert_int_equal(copy->bytes, 4000);
@@ -126,6 +128,34 @@ static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state
                       "cuMemAlloc_v2 cuda_driver 4 2\n");
     assert_int_equal(n.trace.attrs[TM_ATTR_LAUNCH].n, 1); /* correlation 0 launches nothing */
     assert_int_equal(n.trace.counts[TM_COUNT_NEGATIVE_DURATION], 1);
+    close_nsys(&n);
+}
+
+static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) {
+    (void)state;
+    /* Classes 31 and 32 mark the begin and the end of the tracing of the OS runtime. */
+    nsys n = read_sql(
+        SET("50", "60") "INSERT INTO StringIds VALUES (10, 'poll'), (11, 'cudnnFind_v8'), (12, "
+                        "'Parallel'), (13, 'Wait'), (14, 'futex');"
+                        "CREATE TABLE OSRT_API (start, end, eventClass, globalTid, nameId);"
+                        "INSERT INTO OSRT_API VALUES (1, 3, 27, " T144 ", 10), (0, 0, 31, " T144
+                        ", 10), (4, 6, 27, " T145 ", 10), (7, NULL, 27, " T144 ", 10);"
+                        "CREATE TABLE CUDNN_EVENTS (start, end, eventClass, globalTid, nameId);"
+                        "INSERT INTO CUDNN_EVENTS VALUES (2, 5, 28, " T144 ", 11);"
+                        "CREATE TABLE OPENMP_EVENT_KIND_PARALLEL (start, end, globalTid, nameId);"
+                        "INSERT INTO OPENMP_EVENT_KIND_PARALLEL VALUES (6, 9, " T144 ", 12);"
+                        "CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_OTHER (start, end, nameId, "
+                        "globalTid);"
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_OTHER VALUES (8, 9, 13, " T144 ");"
+                        "CREATE TABLE SYSCALL (start, end, globalTid, nameId);"
+                        "INSERT INTO SYSCALL VALUES (3, 4, " T144 ", 14);");
+    assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
+                      "poll os_runtime 1 2\n"
+                      "futex syscall 3 1\n"
+                      "cudnnFind_v8 library 2 3\n"
+                      "Wait openacc 8 1\n"
+                      "Parallel openmp 6 3\n");
+    assert_int_equal(n.trace.counts[TM_COUNT_OPEN_RANGE], 1);
     close_nsys(&n);
 }
 
@@ -310,7 +340,8 @@ static void warnings_of_the_profiler_are_kept_and_notes_are_not(void **state) {
                         "(-5, 2, 'lost 3 events', 0), (1, 3, 'no memory', " P144 "), "
                         "(1, 3, 'of another', " P145 "), (1, 4, 'verbose', 0);");
     assert_name(&n.ground, n.trace.metadata,
-                "{\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[],\"diagnostics\":["
+                "{\"reported_by\":\"nsys "
+                "stats\",\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[],\"diagnostics\":["
                 "\"lost 3 events\",\"no memory\"]}");
     assert_int_equal(n.trace.counts[TM_COUNT_DIAGNOSTIC], 2);
     close_nsys(&n);
@@ -351,6 +382,7 @@ int main(void) {
         cmocka_unit_test(devices_have_their_number_in_cuda),
         cmocka_unit_test(copies_are_named_as_the_analyses_know_them),
         cmocka_unit_test(calls_are_of_the_runtime_or_the_driver_and_counted_once),
+        cmocka_unit_test(what_the_host_does_besides_cuda_is_ranges_of_its_kind),
         cmocka_unit_test(calls_have_the_stacks_of_their_chains),
         cmocka_unit_test(ranges_have_text_registered_text_and_domain),
         cmocka_unit_test(a_domain_is_named_by_its_first_row_wherever_that_stands),

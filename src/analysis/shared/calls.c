@@ -162,12 +162,13 @@ tm_status tm_calls_find_places(const tm_timeline *timeline, struct tm_call_kinds
 static bool is_annotation(void *context, const tm_timeline *timeline, uint32_t row) {
     tm_call_kind kind = tm_call_kinds_of(context, timeline, row);
     return kind != TM_CALL_KIND_STEP &&
-           (timeline->category[row] == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind));
+           (timeline->category[row] != TM_CAT_CPU_OP || tm_call_kind_is_scope(kind));
 }
 
 tm_status tm_calls_find_annotations(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                     tm_calls *out, tm_error *err) {
-    const tm_call_class annotations = {
-        TM_CALL_IN(TM_CAT_USER_ANNOTATION) | TM_CALL_IN(TM_CAT_CPU_OP), is_annotation, call_kinds};
+    const tm_call_class annotations = {TM_CALL_IN(TM_CAT_USER_ANNOTATION) |
+                                           TM_CALL_IN(TM_CAT_CPU_OP) | TM_CALL_IN(TM_CAT_LIBRARY),
+                                       is_annotation, call_kinds};
     return tm_calls_find(timeline, annotations, out, err);
 }

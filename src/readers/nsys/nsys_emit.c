@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/sums.h"
+#include "nsys_host.h"
 #include "nsys_nccl.h"
 #include "nsys_nvtx.h"
 #include "nsys_stacks.h"
@@ -186,9 +187,9 @@ static const char *memory_word(int64_t kind) {
 }
 
 static const char *copy_word(int64_t kind) {
-    static const char *const words[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH",
-                                        "AtoA",    "AtoD", "DtoA", "DtoD", "HtoH",
-                                        "PtoP",    "HtoD", "DtoH", "DtoD"}; /* 11-13: unified */
+    static const char *const words[] = {
+        "Unknown", "HtoD", "DtoH", "HtoA", "AtoH",         "AtoA",         "AtoD",
+        "DtoA",    "DtoD", "HtoH", "PtoP", "Unified HtoD", "Unified DtoH", "Unified DtoD"};
     return kind >= 0 && kind < (int64_t)(sizeof words / sizeof *words) ? words[kind] : "Unknown";
 }
 
@@ -271,7 +272,46 @@ static const table_def tables[] = {
 #undef ON_STREAM
 #undef ON_THREAD
 
-enum { N_TABLES = sizeof tables / sizeof *tables };
+/* Tables whose rows are ranges alone, by name. */
+static const struct {
+    const char *name;
+    tm_category category;
+} ranges[] = {
+    {"OSRT_API", TM_CAT_OS_RUNTIME},
+    {"SYSCALL", TM_CAT_SYSCALL},
+    {"CUDNN_EVENTS", TM_CAT_LIBRARY},
+    {"CUBLAS_EVENTS", TM_CAT_LIBRARY},
+    {"CUPTI_ACTIVITY_KIND_OPENACC_DATA", TM_CAT_OPENACC},
+    {"CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH", TM_CAT_OPENACC},
+    {"CUPTI_ACTIVITY_KIND_OPENACC_OTHER", TM_CAT_OPENACC},
+    {"OPENMP_EVENT_KIND_CANCEL", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_CRITICAL_SECTION", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_DISPATCH", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_FLUSH", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_LOCK_DESTROY", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_LOCK_INIT", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_MASTER", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_MUTEX_RELEASED", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_MUTEX_WAIT", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_PARALLEL", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_REDUCTION", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_SYNC_REGION", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_SYNC_REGION_WAIT", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_TASK", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_TASK_CREATE", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_TASK_SCHEDULE", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_THREAD", TM_CAT_OPENMP},
+    {"OPENMP_EVENT_KIND_WORKSHARE", TM_CAT_OPENMP},
+};
+
+enum { N_TABLES = sizeof tables / sizeof *tables, N_RANGES = sizeof ranges / sizeof *ranges };
+
+static table_def def_of(int table) {
+    return table < N_TABLES ? tables[table]
+                            : (table_def){ranges[table - N_TABLES].name,
+                                          {TM_NSYS_RANGE_COLUMNS},
+                                          tm_nsys_range_row};
+}
 
 /* Rows are told of as bytes of the file, in proportion. */
 static void tell(const tm_nsys_emitter *e) {
@@ -313,11 +353,13 @@ static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *
 
 tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
     int64_t n_passed = 0;
-    for (int i = 0; i < N_TABLES; i++)
-        e->n_rows += tm_nsys_last_row(e->db, tables[i].name);
-    for (int i = 0; i < N_TABLES; i++) {
-        TM_TRY(read_table(e, &tables[i], err));
-        n_passed += tm_nsys_last_row(e->db, tables[i].name);
+    for (int i = 0; i < N_TABLES + N_RANGES; i++)
+        e->n_rows += tm_nsys_last_row(e->db, def_of(i).name);
+    for (int i = 0; i < N_TABLES + N_RANGES; i++) {
+        const table_def def = def_of(i);
+        e->category = i < N_TABLES ? TM_CAT_OTHER : (uint8_t)ranges[i - N_TABLES].category;
+        TM_TRY(read_table(e, &def, err));
+        n_passed += tm_nsys_last_row(e->db, def.name);
         e->n_done = n_passed; /* with the rows of other processes */
         tell(e);
     }

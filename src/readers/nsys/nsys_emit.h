@@ -49,7 +49,8 @@ typedef struct tm_nsys_emitter {
     tm_vec ranges;           /* of tm_nsys_range */
     tm_vec records;          /* of CUDA events, by nsys_waits.c */
     bool has_sorted_records;
-    tm_vec chains; /* of calls whose stacks are recorded, by nsys_stacks.c */
+    uint8_t category; /* tm_category, of the rows of the table under way that are ranges alone */
+    tm_vec chains;    /* of calls whose stacks are recorded, by nsys_stacks.c */
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 

@@ -146,6 +146,8 @@ static tm_status read_host(tm_nsys_emitter *e, tm_error *err) {
 tm_status tm_nsys_read_facts(tm_nsys_emitter *e, tm_error *err) {
     facts f = {.e = e, .root = cJSON_CreateObject(), .ordinals = TM_VEC(ordinal)};
     tm_status status = f.root ? read_host(e, err) : tm_fail_memory(err);
+    if (status == TM_OK && !cJSON_AddStringToObject(f.root, "reported_by", "nsys stats"))
+        status = tm_fail_memory(err); /* as TM_REPORTED_BY says it */
     if (status == TM_OK)
         status = read_schema_version(&f, err);
     if (status == TM_OK)
