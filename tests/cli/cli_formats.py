@@ -51,6 +51,8 @@ NSYS = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'collectives.worst': {'group', 'bytes'},
     'groups.group': {'group', 'description', 'bytes', 'busbw_gbps'},
     'groups.dimension': {'bytes', 'busbw_gbps'},
+    # Reports of Nsight's own.
+    'stats.time': ALL, 'stats.size': ALL,
     # Autograd's numbers.
     'structure.step': {'micro_batches', 'max_micro_batches', 'max_rank',
                        'micro_batches_per_update'},

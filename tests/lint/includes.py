@@ -33,6 +33,7 @@ ROOMS_OF_SRC = {
     "analysis/stragglers": QUESTION | {"waits"},
     "analysis/communication": QUESTION | {"waits"},
     "analysis/efficiency": QUESTION,
+    "analysis/host": QUESTION,
     "analysis/gpu": QUESTION,
     "analysis/memory": QUESTION,
     "analysis/model": QUESTION,

@@ -107,8 +107,11 @@ static void check_column(const tm_table_def *def, int at) {
     for (size_t u = 0; suffixes[u]; u++) /* the name carries the unit, and no other name does */
         if ((u == unit) != ends_in(column->name, suffixes[u]))
             fail_msg("%s in %s has the unit '%s'", column->name, def->name, column->unit);
+    /* Times are whole but for what nsys stats gives with a decimal. */
+    bool decimal = strncmp(def->name, "stats.", 6) == 0 &&
+                   (strncmp(column->name, "me", 2) == 0 || strncmp(column->name, "std", 3) == 0);
     if (strcmp(column->unit, "ns") == 0)
-        assert_int_equal(column->type, TM_INT);
+        assert_int_equal(column->type, decimal ? TM_REAL : TM_INT);
     if (column->type == TM_TEXT || column->type == TM_BOOL)
         assert_string_equal(column->unit, "");
 }
@@ -274,6 +277,11 @@ static const struct {
     {"stacks.frame", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
                      "device_self_ns ranks host_median_ns "
                      "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},
+    {"stats.time", " report name count total_ns share_pct mean_ns median_ns min_ns max_ns "
+                   "stddev_ns ranks max_rank_ns max_rank median_exact "},
+    {"stats.size",
+     " report name count total_bytes share_pct mean_bytes median_bytes min_bytes max_bytes "
+     "stddev_bytes ranks max_rank_bytes max_rank median_exact "},
     {"kernels.roofline",
      " name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
      "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps bound "},

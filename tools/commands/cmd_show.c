@@ -7,6 +7,7 @@
 #include "console.h"
 #include "options.h"
 #include "show/overview.h"
+#include "show/reports.h"
 #include "show/select.h"
 #include "tmerge/analysis.h"
 #include "words/guess.h"
@@ -301,9 +302,11 @@ static tm_status show_store(request *r, tm_error *err) {
 
 static tm_status show_run(const tm_arguments *arguments, tm_error *err) {
     request r;
+    tm_report_arguments answered;
     if (arguments->n_operands == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge show needs a store; see --help");
-    tm_status status = parse_request(arguments, &r, err);
+    TM_TRY(tm_reports_answer(arguments, &answered, err));
+    tm_status status = parse_request(&answered.arguments, &r, err);
     if (status == TM_OK)
         status = show_store(&r, err);
     tm_choice_free(&r.choice);
@@ -314,6 +317,7 @@ const tm_command tm_command_show = {
     .name = "show",
     .usage = "STORE [ANALYSIS | ANALYSIS.TABLE]... [--all | --json | --csv] [options]",
     .summary = "Prints an overview of a store, or its result tables",
+    .operands = TM_REPORTS_HELP,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = show_run,

@@ -1,0 +1,128 @@
+"""The reports of nsys stats, as SQL of our own over real exports: what `tmerge show` answers is the
+same, whole numbers to the nanosecond, the rest to 0.05 ns. Ranges have the names of the timeline:
+torch's operators without the number of each call, and "DOMAIN:" only where a text does not say it."""
+import glob
+import os
+import sqlite3
+import statistics
+from collections import defaultdict
+
+from common import (SHARED, Skip, contains, equal, holds, main, rows, same_bytes, tables, tmerge)
+
+FOLDER = os.path.join(SHARED, 'traces', 'nsys')
+NAMED = '(SELECT value FROM StringIds WHERE id = {})'
+COPIES = {1: 'Host-to-Device', 2: 'Device-to-Host', 8: 'Device-to-Device', 10: 'Peer-to-Peer'}
+COPY = 'CASE copyKind ' + ' '.join(f"WHEN {kind} THEN '[CUDA memcpy {word}]'"
+                                   for kind, word in COPIES.items()) + ' END'
+# A call with its stack is written twice, the second time as class 67. Of the OS runtime 31 and 32
+# mark the begin and the end of tracing. The version of an interface has four digits or more.
+REPORTS = {
+    'cuda_api_sum': ('CUPTI_ACTIVITY_KIND_RUNTIME', NAMED.format('nameId'), 'end - start',
+                     'eventClass <> 67'),
+    'cuda_gpu_kern_sum': ('CUPTI_ACTIVITY_KIND_KERNEL', NAMED.format('demangledName'),
+                          'end - start', '1'),
+    'cuda_gpu_mem_time_sum': ('CUPTI_ACTIVITY_KIND_MEMCPY', COPY, 'end - start', '1'),
+    'cuda_gpu_mem_size_sum': ('CUPTI_ACTIVITY_KIND_MEMCPY', COPY, 'bytes', '1'),
+    'nvtx_sum': ('NVTX_EVENTS', f"coalesce(text, {NAMED.format('textId')})", 'end - start',
+                 'eventType IN (59, 60) AND end IS NOT NULL'),
+    'osrt_sum': ('OSRT_API', NAMED.format('nameId'), 'end - start', 'eventClass = 27'),
+}
+SETS = {'cuda_gpu_mem_time_sum': 'end - start', 'cuda_gpu_mem_size_sum': 'bytes'}
+CLOSE = 0.05
+
+
+def exports():
+    found = sorted(glob.glob(os.path.join(FOLDER, '*.sqlite')))
+    if not found:
+        raise Skip('the real exports are not here')
+    return found
+
+
+def named(report, name):
+    if report == 'cuda_api_sum' and '_v' in name and len(name.split('_v')[-1]) >= 4:
+        return name[:name.rindex('_v')]
+    return name.split(', op_id = ')[0].split(', seq = ')[0] if report == 'nvtx_sum' else name
+
+
+def by_name(db, report):
+    """{name: values} of a report."""
+    table, name, value, where = REPORTS[report]
+    known = {n for n, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    found = defaultdict(list)
+    if table in known:
+        for text, number in db.execute(f'SELECT {name}, {value} FROM {table} WHERE {where}'):
+            found[named(report, text)].append(number)
+    if report in SETS and 'CUPTI_ACTIVITY_KIND_MEMSET' in known:
+        for number, in db.execute(f'SELECT {SETS[report]} FROM CUPTI_ACTIVITY_KIND_MEMSET'):
+            found['[CUDA memset]'].append(number)
+    return found
+
+
+def check_report(report, expected, found, unit, path):
+    """Returns how many rows are the same."""
+    equal(sorted(row['name'] for row in found), sorted(expected), f'{report} of {path}')
+    total = sum(sum(values) for values in expected.values())
+    for row in found:
+        values = expected[row['name']]
+        what = f'{report} of {path}: {row}'
+        equal((row['count'], row[f'total_{unit}'], row[f'min_{unit}'], row[f'max_{unit}']),
+              (len(values), sum(values), min(values), max(values)), what)
+        spread = statistics.stdev(values) if len(values) > 1 else 0.0
+        for column, value in (('mean', statistics.fmean(values)), ('stddev', spread),
+                              ('median', statistics.median(values))):
+            holds(abs(row[f'{column}_{unit}'] - value) <= CLOSE, f'{column} {value} of {what}')
+        holds(abs(row['share_pct'] - 100 * sum(values) / total) < 1e-9, what)
+        equal(row['median_exact'], True, what)
+    totals = [row[f'total_{unit}'] for row in found]
+    equal(totals, sorted(totals, reverse=True), f'order of {report}')
+    return len(found)
+
+
+def test_reports_are_those_of_plain_sql_over_real_exports():
+    seen = defaultdict(int)
+    for path in exports():
+        tmerge(path, '-o', 'x.h5').expect(0)
+        with sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True) as db:
+            for report in REPORTS:
+                size = report == 'cuda_gpu_mem_size_sum'
+                table = f"stats.{'size' if size else 'time'}"
+                found = [row for row in rows('x.h5', table) if row['report'] == report]
+                seen[report] += check_report(report, by_name(db, report), found,
+                                             'bytes' if size else 'ns', path)
+        db.close()
+    # Files that have any: the kinds of calls, kernels, ... of the four together.
+    holds(all(seen[report] >= 3 for report in REPORTS), f'rows of {dict(seen)}')
+    equal(seen['osrt_sum'], 23)  # SELECT count(DISTINCT nameId) FROM OSRT_API WHERE eventClass = 27
+
+
+def test_any_number_of_processes_gives_the_same_medians():
+    path = max(exports(), key=os.path.getsize)  # of two ranks
+    for n in (0, 2, 3):
+        tmerge(path, '-o', f'{n}.h5', n=n).expect(0)
+        same_bytes('0.h5', f'{n}.h5')
+
+
+def test_a_report_is_shown_by_the_name_that_nsys_stats_has_for_it():
+    path, = (p for p in exports() if 'cloverleaf' in p)
+    tmerge(path, '-o', 'x.h5').expect(0)
+    whole = rows('x.h5', 'stats.time')
+    for name in ('osrt_sum', 'osrtsum'):
+        done = tmerge('show', 'x.h5', name, '--csv', '--columns', 'report,name,count').expect(0)
+        lines = done.out.splitlines()
+        equal(lines[1], 'osrt_sum,poll,18')
+        equal(len(lines), 1 + sum(row['report'] == 'osrt_sum' for row in whole))
+    done = tmerge('show', 'x.h5', 'osrt_sum', '--csv', '--columns=name', '--where',
+                  'count > 100').expect(0)
+    equal(sorted(done.out.split()), ['ioctl', 'name', 'write'])
+    contains(tmerge('show', 'x.h5', 'gpumemsizesum').expect(0).out, '[CUDA memcpy Host-to-Device]')
+    tmerge('show', 'x.h5', 'osrt_sum', '--where', 'count = 1 or count = 2').fails(
+        2, '--where with "or" needs the table: stats.time, whose column report is "osrt_sum"')
+    tmerge('show', 'x.h5', 'job', 'nvtx_sum').fails(
+        2, 'nvtx_sum is a report of nsys stats: one at a time, or all of stats.time')
+    tmerge('show', 'x.h5', 'vulkan_marker_sum').fails(
+        2, 'vulkan_marker_sum is a report of nsys stats on graphics, which tmerge does not read')
+    contains(tmerge('show', '--help').expect(0).out, 'cuda_gpu_kern_sum')
+    equal(set(tables('x.h5', 'stats')), {'stats.time', 'stats.size'})
+
+
+main()
