@@ -27,6 +27,9 @@ bool tm_trace_holds_transfers_alone(tm_text metadata);
  * name: the program that makes them. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 
+/** Ends the `tid` of a track of what a thread ran on, which stands beside the thread's own. */
+#define TM_ON_CPU " on CPU"
+
 /** The text behind one of these; empty where the metadata have none. */
 tm_text tm_trace_noted(tm_text metadata, const char *what);
 

@@ -95,6 +95,62 @@ def test_reports_are_those_of_plain_sql_over_real_exports():
     equal(seen['osrt_sum'], 23)  # SELECT count(DISTINCT nameId) FROM OSRT_API WHERE eventClass = 27
 
 
+def covered(spans):
+    """The nanoseconds in [begin, end) spans, as a set of pieces without overlap."""
+    pieces = []
+    for begin, end in sorted(spans):
+        if pieces and begin <= pieces[-1][1]:
+            pieces[-1][1] = max(pieces[-1][1], end)
+        else:
+            pieces.append([begin, end])
+    return pieces
+
+
+def length(pieces):
+    return sum(end - begin for begin, end in pieces)
+
+
+def in_both(a, b):
+    return sum(max(0, min(x[1], y[1]) - max(x[0], y[0])) for x in a for y in b)
+
+
+def thread_of(db, thread):
+    """What the rows of a thread say: a row of SCHED_EVENTS that puts it on a core is followed by
+    the one that takes it off."""
+    turns = db.execute('SELECT start, isSchedIn, cpu FROM SCHED_EVENTS WHERE globalTid = ? '
+                       'ORDER BY start', (thread,)).fetchall()
+    equal([turn[1] for turn in turns], [1, 0] * (len(turns) // 2))
+    cores = [core for _, is_in, core in turns if is_in]
+    on = covered((turns[i][0], turns[i + 1][0]) for i in range(0, len(turns), 2))
+    calls = db.execute('SELECT start, end FROM OSRT_API WHERE globalTid = ? AND eventClass = 27',
+                       (thread,)).fetchall()
+    waits = covered(calls)
+    os_ns = length(waits) if calls else None
+    return (length(on), len(cores), sum(a != b for a, b in zip(cores, cores[1:])),
+            len(set(cores)), len(calls) or None, os_ns,
+            os_ns - in_both(waits, on) if calls else None)
+
+
+def test_threads_ran_and_waited_as_plain_sql_has_it():
+    n = 0
+    for path in exports():
+        tmerge(path, '-o', 'x.h5').expect(0)
+        found = {int(row['thread']): row for row in rows('x.h5', 'host.thread')}
+        with sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True) as db:
+            has = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'SCHED_EVENTS'").fetchone()
+            threads = [thread for thread, in db.execute(
+                'SELECT DISTINCT globalTid FROM SCHED_EVENTS')] if has else []
+            equal(sorted(found), sorted(thread & 0xFFFFFF for thread in threads), path)
+            for thread in threads:
+                row = found[thread & 0xFFFFFF]
+                equal((row['running_ns'], row['times'], row['migrations'], row['cores'],
+                       row['os_calls'], row['os_ns'], row['os_wait_ns']), thread_of(db, thread),
+                      f'{row} of {path}')
+                n += 1
+        db.close()
+    equal(n, 16)  # threads of the two exports that have such rows
+
+
 def test_any_number_of_processes_gives_the_same_medians():
     path = max(exports(), key=os.path.getsize)  # of two ranks
     for n in (0, 2, 3):

@@ -277,6 +277,8 @@ static const struct {
     {"stacks.frame", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
                      "device_self_ns ranks host_median_ns "
                      "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},
+    {"host.thread", " rank process thread name running_ns running_pct times migrations cores "
+                    "os_calls os_ns os_wait_ns "},
     {"stats.time", " report name count total_ns share_pct mean_ns median_ns min_ns max_ns "
                    "stddev_ns ranks max_rank_ns max_rank median_exact "},
     {"stats.size",

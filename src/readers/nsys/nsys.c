@@ -22,6 +22,7 @@ tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
     e->fields = (tm_vec){0};
     e->records = (tm_vec){0};
     e->chains = (tm_vec){0};
+    e->switchings = (tm_vec){0};
     e->has_sorted_records = false;
     for (int i = 0; i < TM_NSYS_TRACK_CACHE; i++)
         e->tracks[i].kind = UINT8_MAX;
@@ -38,6 +39,7 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e) {
     tm_vec_free(&e->ranges);
     tm_vec_free(&e->records);
     tm_vec_free(&e->chains);
+    tm_vec_free(&e->switchings);
 }
 
 /* What is added to the times: nothing where the export did so, else the epoch's time of the start,

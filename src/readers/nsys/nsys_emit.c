@@ -9,6 +9,7 @@
 #include "nsys_host.h"
 #include "nsys_nccl.h"
 #include "nsys_nvtx.h"
+#include "nsys_sched.h"
 #include "nsys_stacks.h"
 #include "nsys_units.h"
 #include "nsys_waits.h"
@@ -61,11 +62,9 @@ static tm_count wrong_times(int64_t start, int64_t end, int64_t base) {
                                                              : TM_N_COUNTS;
 }
 
-tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
-                      tm_error *err) {
+tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_event event,
+                         uint32_t *row, tm_error *err) {
     tm_trace *trace = e->trace;
-    int64_t start = tm_nsys_int(values, START, INT64_MIN);
-    int64_t end = event.kind == TM_INSTANT ? start : tm_nsys_int(values, END, INT64_MIN);
     tm_count wrong = wrong_times(start, end, e->base_ns);
     *row = TM_NO_EVENT;
     if (wrong != TM_N_COUNTS) {
@@ -81,6 +80,13 @@ tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event e
     trace->counts[TM_COUNT_NO_NAME] += event.name == TM_NO_NAME;
     *row = (uint32_t)(trace->events.n - 1);
     return TM_OK;
+}
+
+tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
+                      tm_error *err) {
+    int64_t start = tm_nsys_int(values, START, INT64_MIN);
+    int64_t end = event.kind == TM_DURATION ? tm_nsys_int(values, END, INT64_MIN) : start;
+    return tm_nsys_add_at(e, start, end, event, row, err);
 }
 
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
@@ -268,6 +274,7 @@ static const table_def tables[] = {
     {"MPI_COLLECTIVES_EVENTS", {ON_THREAD, "textId"}, mpi_row},
     {"MPI_START_WAIT_EVENTS", {ON_THREAD, "textId"}, mpi_row},
     {"MPI_OTHER_EVENTS", {ON_THREAD, "textId"}, mpi_row},
+    {"SCHED_EVENTS", {TM_NSYS_SCHED_COLUMNS}, tm_nsys_sched_row},
 };
 #undef ON_STREAM
 #undef ON_THREAD
@@ -363,6 +370,7 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         e->n_done = n_passed; /* with the rows of other processes */
         tell(e);
     }
+    TM_TRY(tm_nsys_add_running(e, err));
     TM_TRY(tm_nsys_add_stacks(e, err));
     return tm_nsys_join_nccl(e->trace, e->names, e->unit, &e->ranges, err);
 }

@@ -49,8 +49,9 @@ typedef struct tm_nsys_emitter {
     tm_vec ranges;           /* of tm_nsys_range */
     tm_vec records;          /* of CUDA events, by nsys_waits.c */
     bool has_sorted_records;
-    uint8_t category; /* tm_category, of the rows of the table under way that are ranges alone */
-    tm_vec chains;    /* of calls whose stacks are recorded, by nsys_stacks.c */
+    uint8_t category;  /* tm_category, of the rows of the table under way that are ranges alone */
+    tm_vec switchings; /* of threads on and off cores, by nsys_sched.c */
+    tm_vec chains;     /* of calls whose stacks are recorded, by nsys_stacks.c */
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 
@@ -70,6 +71,10 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
  */
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) TM_MUST_CHECK;
+
+/** The same with times of the recording; INT64_MIN for what is not told. */
+tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_event event,
+                         uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
 /** The same for an event on a stream: the row's columns behind TM_NSYS_AT are device and stream.
  * *row is TM_NO_EVENT too where the device is another unit's. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nsys_sched.h"
 #include "nsys_units.h"
 
 /* A physical GPU and its number in CUDA. */
@@ -189,6 +190,9 @@ static tm_status take_thread_name(void *context, sqlite3_value **values, tm_erro
     if (index >= known) /* of a thread without events: no track */
         e->trace->tracks.n = known;
     else
+        ((tm_track *)e->trace->tracks.data)[index].thread_name = name;
+    index = tm_nsys_running_track(e, thread, false);
+    if (index != UINT32_MAX)
         ((tm_track *)e->trace->tracks.data)[index].thread_name = name;
     return TM_OK;
 }

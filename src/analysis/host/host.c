@@ -1,0 +1,253 @@
+/* Analysis `host`: which threads of a rank ran, on which cores, and what they waited for. */
+#include "tmerge/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/named.h"
+#include "base/intervals.h"
+#include "timeline/trace.h"
+
+/* Threads of a rank that are shown. */
+#define LISTED 16
+
+enum {
+    RANK,
+    PROCESS,
+    THREAD,
+    NAME,
+    RUNNING,
+    RUNNING_PCT,
+    TIMES,
+    MIGRATIONS,
+    CORES,
+    OS_CALLS,
+    OS_TIME,
+    OFF_TIME,
+    N_COLUMNS
+};
+
+static const tm_column columns[N_COLUMNS] = {
+    [RANK] = {"rank", TM_INT, "", "Global rank."},
+    [PROCESS] = {"process", TM_TEXT, "", "Number of the process."},
+    [THREAD] = {"thread", TM_TEXT, "", "Number of the thread."},
+    [NAME] = {"name", TM_TEXT, "", "Its name; null where it has none."},
+    [RUNNING] = {"running_ns", TM_INT, "ns",
+                 "Time on a core; null where the scheduling of threads was not recorded."},
+    [RUNNING_PCT] = {"running_pct", TM_REAL, "%",
+                     "100 running_ns / the time from the first to the last moment at which a "
+                     "thread of the rank was on a core."},
+    [TIMES] = {"times", TM_INT, "", "How often it was put on a core."},
+    [MIGRATIONS] = {"migrations", TM_INT, "", "How often that was another core than the last."},
+    [CORES] = {"cores", TM_INT, "", "Cores on which it ran."},
+    [OS_CALLS] = {"os_calls", TM_INT, "",
+                  "Calls of the OS runtime (poll, sem_timedwait, read, ...) and system calls that "
+                  "were recorded."},
+    [OS_TIME] = {"os_ns", TM_INT, "ns", "Union of these."},
+    [OFF_TIME] = {"os_wait_ns", TM_INT, "ns",
+                  "Of os_ns, when the thread was on no core: it waited in the call; null where one "
+                  "of both was not recorded."},
+};
+
+static const tm_table_def thread_def = {
+    .name = "host.thread",
+    .doc = "A row for each thread of a rank whose scheduling or calls of the OS the profiler "
+           "recorded, the 16 of a rank with most running_ns, then os_ns.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 3,
+    .top = RUNNING,
+};
+
+static const tm_table_def *const defs[] = {&thread_def};
+
+typedef struct thread {
+    uint32_t process, number, name; /* name ids */
+    size_t size;                    /* of the number's text that tells the thread */
+    size_t place;                   /* among the tracks */
+    tm_intervals running, os;
+    int64_t times, migrations, os_calls;
+    uint32_t last; /* core: id of its name */
+    tm_vec cores;  /* of uint32_t, ascending in nothing: a thread has few */
+} thread;
+
+/* The part of a track's number that is the thread's. */
+static size_t thread_size(tm_text number) {
+    const size_t end = sizeof TM_ON_CPU - 1;
+    const bool beside =
+        number.size > end && memcmp(number.bytes + number.size - end, TM_ON_CPU, end) == 0;
+    return beside ? number.size - end : number.size;
+}
+
+/* A rank has few threads; NULL when memory is out. */
+static thread *find_thread(const tm_names *names, tm_vec *threads, const tm_track *track) {
+    const tm_text number = tm_names_text(names, track->tid);
+    const size_t size = thread_size(number);
+    for (size_t i = 0; i < threads->n; i++) {
+        thread *t = (thread *)threads->data + i;
+        if (t->process == track->pid && t->size == size &&
+            memcmp(tm_names_text(names, t->number).bytes, number.bytes, size) == 0)
+            return t;
+    }
+    thread *t = tm_vec_push(threads);
+    if (t)
+        *t = (thread){.process = track->pid,
+                      .number = track->tid,
+                      .size = size,
+                      .place = threads->n,
+                      .name = TM_NO_NAME,
+                      .running = TM_INTERVALS(),
+                      .os = TM_INTERVALS(),
+                      .last = TM_NO_NAME,
+                      .cores = TM_VEC(uint32_t)};
+    return t;
+}
+
+static bool note_core(thread *t, uint32_t core) {
+    t->times++;
+    t->migrations += t->last != TM_NO_NAME && t->last != core;
+    t->last = core;
+    for (size_t i = 0; i < t->cores.n; i++)
+        if (((const uint32_t *)t->cores.data)[i] == core)
+            return true;
+    return tm_vec_append(&t->cores, &core, 1) != NULL;
+}
+
+static bool is_os(uint8_t category) {
+    return category == TM_CAT_OS_RUNTIME || category == TM_CAT_SYSCALL;
+}
+
+static bool take_row(const tm_timeline *timeline, uint32_t row, thread *t) {
+    const int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+    if (timeline->category[row] == TM_CAT_ON_CPU)
+        return note_core(t, timeline->name[row]) && tm_intervals_add(&t->running, begin, end);
+    t->os_calls++;
+    return tm_intervals_add(&t->os, begin, end);
+}
+
+static bool take_track(const tm_rank_view *view, const tm_track *track, tm_vec *threads) {
+    const tm_timeline *timeline = view->timeline;
+    thread *t = NULL;
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        if (timeline->category[row] != TM_CAT_ON_CPU && !is_os(timeline->category[row]))
+            continue;
+        if (!t && !(t = find_thread(view->names, threads, track)))
+            return false;
+        t->name = track->thread_name;
+        if (!take_row(timeline, row, t))
+            return false;
+    }
+    return true;
+}
+
+/* From the first to the last moment at which one of them ran; 0 where none is recorded to. */
+static int64_t recorded_ns(const tm_vec *threads) {
+    int64_t begin = INT64_MAX, end = INT64_MIN;
+    for (size_t i = 0; i < threads->n; i++) {
+        const tm_intervals *running = &((const thread *)threads->data)[i].running;
+        const tm_interval *v = running->data;
+        if (running->n == 0)
+            continue;
+        begin = v[0].begin_ns < begin ? v[0].begin_ns : begin;
+        end = v[running->n - 1].end_ns > end ? v[running->n - 1].end_ns : end;
+    }
+    return end > begin ? end - begin : 0;
+}
+
+/* The most on a core first, then the most in the OS, then as they were met. */
+static int by_time(const void *a, const void *b) {
+    const thread *x = a, *y = b;
+    const int64_t on = tm_intervals_length(&x->running), other = tm_intervals_length(&y->running);
+    const int64_t os = tm_intervals_length(&x->os), other_os = tm_intervals_length(&y->os);
+    if (on != other)
+        return on > other ? -1 : 1;
+    if (os != other_os)
+        return os > other_os ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static tm_status set_texts(const tm_names *names, const thread *t, tm_table *table, tm_cell *row,
+                           tm_error *err) {
+    const tm_text number = tm_names_text(names, t->number);
+    TM_TRY(tm_set_named(names, t->process, table, &row[PROCESS], err));
+    TM_TRY(tm_table_set_bytes(table, &row[THREAD], number.bytes, t->size, err));
+    return tm_set_named(names, t->name, table, &row[NAME], err);
+}
+
+static tm_status add_row(const tm_rank_view *view, const thread *t, int64_t recorded,
+                         tm_table *table, tm_error *err) {
+    tm_intervals off = TM_INTERVALS();
+    tm_cell *row = tm_table_add_row(table);
+    if (!row || !tm_intervals_subtract(&t->os, &t->running, &off)) {
+        tm_vec_free(&off);
+        return tm_fail_memory(err);
+    }
+    tm_cell_set_int(&row[RANK], view->timeline->rank);
+    if (t->times > 0) {
+        tm_cell_set_int(&row[RUNNING], tm_intervals_length(&t->running));
+        tm_cell_set_ratio(&row[RUNNING_PCT], 100.0, row[RUNNING].value.i, recorded);
+        tm_cell_set_int(&row[TIMES], t->times);
+        tm_cell_set_int(&row[MIGRATIONS], t->migrations);
+        tm_cell_set_int(&row[CORES], (int64_t)t->cores.n);
+    }
+    if (t->os_calls > 0) {
+        tm_cell_set_int(&row[OS_CALLS], t->os_calls);
+        tm_cell_set_int(&row[OS_TIME], tm_intervals_length(&t->os));
+    }
+    if (t->times > 0 && t->os_calls > 0)
+        tm_cell_set_int(&row[OFF_TIME], tm_intervals_length(&off));
+    tm_vec_free(&off);
+    return set_texts(view->names, t, table, row, err);
+}
+
+static tm_status add_rows(const tm_rank_view *view, tm_vec *threads, tm_table *table,
+                          tm_error *err) {
+    const int64_t recorded = recorded_ns(threads);
+    const thread *v = threads->data;
+    if (threads->n > 1)
+        qsort(threads->data, threads->n, sizeof *v, by_time);
+    for (size_t i = 0; i < threads->n && i < LISTED; i++)
+        TM_TRY(add_row(view, &v[i], recorded, table, err));
+    return TM_OK;
+}
+
+/* Most traces tell nothing of it: one look, faster than one at each event. */
+static bool tells_any(const tm_timeline *timeline) {
+    static const uint8_t categories[] = {TM_CAT_ON_CPU, TM_CAT_OS_RUNTIME, TM_CAT_SYSCALL};
+    for (size_t i = 0; i < sizeof categories && timeline->n_events > 0; i++)
+        if (memchr(timeline->category, categories[i], timeline->n_events))
+            return true;
+    return false;
+}
+
+static tm_status host_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    tm_vec threads = TM_VEC(thread);
+    if (!tells_any(timeline))
+        return TM_OK;
+    bool ok = true;
+    for (size_t i = 0; i < timeline->n_tracks && ok; i++)
+        if (timeline->tracks[i].kind == TM_TRACK_CPU)
+            ok = take_track(view, &timeline->tracks[i], &threads);
+    for (size_t i = 0; i < threads.n; i++) {
+        tm_intervals_normalise(&((thread *)threads.data)[i].running);
+        tm_intervals_normalise(&((thread *)threads.data)[i].os);
+    }
+    tm_status status = ok ? add_rows(view, &threads, tm_tables_find(out, thread_def.name), err)
+                          : tm_fail_memory(err);
+    for (size_t i = 0; i < threads.n; i++) {
+        tm_vec_free(&((thread *)threads.data)[i].running);
+        tm_vec_free(&((thread *)threads.data)[i].os);
+        tm_vec_free(&((thread *)threads.data)[i].cores);
+    }
+    tm_vec_free(&threads);
+    return status;
+}
+
+const tm_analysis tm_analysis_host = {
+    .name = "host",
+    .summary = "which threads ran on which cores, and how long they waited in the OS",
+    .tables = defs,
+    .n_tables = sizeof defs / sizeof *defs,
+    .rank = host_rank,
+};

@@ -1,0 +1,67 @@
+#include "nsys_sched.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sorted.h"
+#include "nsys_units.h"
+
+/* A thread was put on a core, or taken off it. */
+typedef struct switching {
+    int64_t thread, start_ns, cpu;
+    size_t place; /* in the table: of one moment the order there counts */
+    bool in;
+} switching;
+
+tm_status tm_nsys_sched_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    enum { CPU = TM_NSYS_REST, IN };
+    e->switchings.size = sizeof(switching);
+    const switching row = {.thread = tm_nsys_int(values, TM_NSYS_AT, 0),
+                           .start_ns = tm_nsys_int(values, TM_NSYS_START, INT64_MIN),
+                           .cpu = tm_nsys_int(values, CPU, -1),
+                           .place = e->switchings.n,
+                           .in = tm_nsys_int(values, IN, 0) != 0};
+    return tm_vec_append(&e->switchings, &row, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static int by_thread(const void *a, const void *b) {
+    const switching *x = a, *y = b;
+    int order = tm_order_i64(x->thread, y->thread);
+    order = order ? order : tm_order_i64(x->start_ns, y->start_ns);
+    return order ? order : tm_order_u64(x->place, y->place);
+}
+
+uint32_t tm_nsys_running_track(tm_nsys_emitter *e, int64_t thread, bool make) {
+    char process[24], text[48];
+    snprintf(process, sizeof process, "%" PRId64, tm_nsys_pid(thread));
+    snprintf(text, sizeof text, "%" PRId64 TM_ON_CPU, thread & 0xFFFFFF);
+    uint32_t pid = tm_names_intern_string(e->names, process),
+             tid = tm_names_intern_string(e->names, text);
+    if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED)
+        return UINT32_MAX;
+    return make ? tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid)
+                : tm_trace_find_track(e->trace, TM_TRACK_CPU, pid, tid);
+}
+
+tm_status tm_nsys_add_running(tm_nsys_emitter *e, tm_error *err) {
+    const switching *v = e->switchings.data;
+    size_t n = e->switchings.n;
+    if (n > 1)
+        qsort(e->switchings.data, n, sizeof *v, by_thread);
+    for (size_t i = 0; i < n; i++) {
+        const bool ended = i + 1 < n && v[i + 1].thread == v[i].thread && !v[i + 1].in;
+        char text[32];
+        uint32_t row;
+        if (!v[i].in)
+            continue;
+        snprintf(text, sizeof text, "CPU %" PRId64, v[i].cpu);
+        tm_raw_event event = {.kind = TM_DURATION,
+                              .category = TM_CAT_ON_CPU,
+                              .name = tm_names_intern_string(e->names, text),
+                              .track = tm_nsys_running_track(e, v[i].thread, true)};
+        TM_TRY(tm_nsys_add_at(e, v[i].start_ns, ended ? v[i + 1].start_ns : INT64_MIN, event, &row,
+                              err));
+    }
+    return TM_OK;
+}
