@@ -398,4 +398,9 @@ void tm_store_close_pieces(tm_store_pieces *pieces);
 tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, unsigned what,
                               const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
 
+/** Before a piece of a rank that does not follow the last one: its attributes are looked for.
+ * @param first  of the next piece  @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+tm_status tm_store_seek_piece(tm_store_pieces *pieces, size_t at, size_t first,
+                              tm_error *err) TM_MUST_CHECK;
+
 #endif

@@ -7,6 +7,7 @@ enum { OK = 200, BAD = 400, FORBIDDEN = 403, MISSING = 404, METHOD = 405, MISDIR
 /* By the last part of the path. */
 static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_PAGE] = "",
+    [TM_SERVE_TILE] = "tile",
 };
 
 /* Takes as long wherever the two differ, so that time does not tell how much was right. */

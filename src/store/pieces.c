@@ -268,3 +268,32 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
     *out = &p->shown;
     return TM_OK;
 }
+
+/* The first row of a table of attributes that is of the job-wide row @p event or of a later one. */
+static tm_status find_row(tm_store_pieces *p, int table, size_t at, int64_t event,
+                          tm_error *err) {
+    piece_table *t = &p->tables[table];
+    size_t base = (size_t)p->bases[at].first[table], low = 0;
+    size_t high = (size_t)p->bases[at + 1].first[table] - base;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int64_t found;
+        TM_TRY(tm_store_read_rows(t->columns[t->event], base + middle, 1, &found, err));
+        if (found < event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    t->done = low;
+    t->ahead.n = 0;
+    return TM_OK;
+}
+
+tm_status tm_store_seek_piece(tm_store_pieces *p, size_t at, size_t first, tm_error *err) {
+    int64_t event = p->bases[at].first[TM_RECORD_EVENTS] + (int64_t)first;
+    for (int t = TM_RECORD_LAUNCHES; tm_record_is_of_events(t); t++)
+        if (p->tables[t].columns)
+            TM_TRY(find_row(p, t, at, event, err));
+    p->begin_before_ns = INT64_MIN;
+    return TM_OK;
+}

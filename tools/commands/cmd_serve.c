@@ -33,6 +33,10 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     else
         printf("to who reaches %s and has this URL, and nothing is encrypted; Ctrl-C ends it\n",
                at->door.address);
+    if (!tm_desk_has_levels(desk))
+        tm_console_warn("%s is of an older tmerge and has no levels of its timeline: where there "
+                        "are too many events to draw it stays coarse; tmerge analyze %s adds them",
+                        store, store);
     const tm_http_plan plan = {&at->door, at->fd, tm_desk_answer, desk};
     status = fflush(stdout) == 0 ? tm_http_run(&plan, err) : TM_OK; /* else main tells */
     tm_desk_close(desk);

@@ -1,15 +1,36 @@
 #include "serve/desk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/timeline.h"
+#include "serve/tile.h"
+#include "tmerge/analysis.h"
 #include "tmerge/store.h"
+
+enum { GOOD = 200, BAD = 400, FAULT = 500 };
 
 struct tm_desk {
     tm_store *store;
+    tm_names *names;
     tm_vec page; /* of char */
+    tm_tiler tiler;
+    int64_t duration_ns; /* of the job */
 };
+
+static tm_status read_job(tm_desk *desk, tm_error *err) {
+    tm_tables tables;
+    TM_TRY(tm_analysis_tables(&tables, err));
+    tm_table *jobs = tm_tables_find(&tables, "job.job");
+    tm_status status = tm_store_read_table(desk->store, jobs, err);
+    if (status == TM_OK && jobs->n_rows > 0 && !tm_table_cell(jobs, 0, "begin_ns")->null) {
+        desk->tiler.begin_ns = tm_table_cell(jobs, 0, "begin_ns")->value.i;
+        desk->duration_ns = tm_table_cell(jobs, 0, "duration_ns")->value.i;
+    }
+    tm_tables_destroy(&tables);
+    return status;
+}
 
 static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     const char *slash = strrchr(path, '/');
@@ -17,7 +38,11 @@ static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     TM_TRY(
         tm_report_serve(desk->store, slash ? slash + 1 : path, TMERGE_VERSION, &desk->page, err));
     tm_vec_trim(&desk->page);
-    return TM_OK;
+    TM_TRY(read_job(desk, err));
+    TM_TRY(tm_store_read_names(desk->store, &desk->names, err));
+    desk->tiler.names = desk->names;
+    TM_TRY(tm_serve_events_open(desk->store, desk->names, &desk->tiler.events, err));
+    return tm_serve_levels_open(desk->store, &desk->tiler.levels, err);
 }
 
 tm_status tm_desk_open(const char *path, tm_desk **out, tm_error *err) {
@@ -36,16 +61,72 @@ tm_status tm_desk_open(const char *path, tm_desk **out, tm_error *err) {
 void tm_desk_close(tm_desk *desk) {
     if (!desk)
         return;
+    tm_serve_levels_close(desk->tiler.levels);
+    tm_serve_events_close(desk->tiler.events);
+    tm_names_destroy(desk->names);
     tm_vec_free(&desk->page);
     tm_store_close(desk->store);
     free(desk);
 }
 
+bool tm_desk_has_levels(const tm_desk *desk) {
+    return desk->tiler.levels != NULL;
+}
+
+/* Why there is no answer: a line, for the page to show. */
+static void say(int status, const char *why, tm_http_answer *out) {
+    enum { LINE_MAX_BYTES = 512 };
+    char *line = malloc(LINE_MAX_BYTES);
+    *out = (tm_http_answer){status, "text/plain; charset=utf-8", line, 0, false};
+    if (line)
+        out->size = (size_t)snprintf(line, LINE_MAX_BYTES, "%.400s\n", why);
+}
+
+static void answer_bytes(tm_vec *bytes, const char *type, tm_http_answer *out) {
+    tm_vec_trim(bytes);
+    *out = (tm_http_answer){GOOD, type, bytes->data, bytes->n, false};
+    *bytes = (tm_vec){.size = bytes->size};
+}
+
+static void answer_failure(tm_status status, const tm_error *err, tm_http_answer *out) {
+    say(status == TM_ERR_USAGE ? BAD : FAULT, err->message, out);
+}
+
+/* A rank's times may reach beyond the job's: those that count from 0. */
+static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wish) {
+    return tm_serve_number(look(query, "from"), &wish->from) &&
+           tm_serve_number(look(query, "to"), &wish->to) && wish->from < wish->to;
+}
+
+static void answer_tile(const tm_desk *desk, tm_http_look *look, const void *query,
+                        tm_http_answer *out) {
+    int64_t ranks[TM_SERVE_RANKS_MAX], hosts[TM_SERVE_RANKS_MAX];
+    tm_tile_wish wish = {.ranks = ranks, .hosts = hosts};
+    if (!read_window(look, query, &wish) ||
+        !tm_serve_numbers(look(query, "ranks"), ranks, &wish.n_ranks) || wish.n_ranks == 0 ||
+        !tm_serve_numbers(look(query, "hosts"), hosts, &wish.n_hosts)) {
+        say(BAD, "a tile is from=NS, to=NS, ranks=N,N and hosts=N,N", out);
+        return;
+    }
+    tm_error err = {.status = TM_OK};
+    tm_bytes bytes = tm_bytes_make();
+    tm_status status = tm_tile_make(&desk->tiler, &wish, &bytes, &err);
+    if (status == TM_OK)
+        answer_bytes(&bytes.bytes, "application/octet-stream", out);
+    else
+        answer_failure(status, &err, out);
+    tm_bytes_free(&bytes);
+}
+
 void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    const tm_desk *desk = context;
-    (void)route;
-    (void)look;
-    (void)query;
-    *out = (tm_http_answer){200, "text/html; charset=utf-8", desk->page.data, desk->page.n, true};
+    tm_desk *desk = context;
+    switch (route) {
+    case TM_SERVE_TILE:
+        answer_tile(desk, look, query, out);
+        return;
+    default:
+        *out =
+            (tm_http_answer){GOOD, "text/html; charset=utf-8", desk->page.data, desk->page.n, true};
+    }
 }

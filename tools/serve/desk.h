@@ -14,6 +14,9 @@ typedef struct tm_desk tm_desk;
 tm_status tm_desk_open(const char *path, tm_desk **out, tm_error *err) TM_MUST_CHECK;
 void tm_desk_close(tm_desk *desk);
 
+/** Whether the store has levels of its timeline, as those of an older tmerge have not. */
+bool tm_desk_has_levels(const tm_desk *desk);
+
 /** As tm_http_plan wants it. @param context  the desk */
 void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                     tm_http_answer *out);

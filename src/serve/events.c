@@ -1,0 +1,286 @@
+#include "serve/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+enum { BLOCK_ROWS = 1024 };
+
+/* From when to when some rows of a rank reach, on the job's clock. */
+typedef struct block {
+    int64_t begin_ns, end_ns;
+} block;
+
+struct tm_serve_events {
+    tm_timeline *ranks; /* owned; [n] */
+    size_t n;
+    tm_store_pieces *pieces;
+    tm_vec blocks;       /* of block, rank after rank */
+    size_t *first_block; /* owned; [n + 1] */
+};
+
+static bool add_block(tm_serve_events *e, const tm_timeline *rank, const tm_timeline *piece) {
+    block *b = tm_vec_push(&e->blocks);
+    if (!b)
+        return false;
+    *b = (block){INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < piece->n_events; i++) {
+        int64_t begin = tm_rank_clock_true(&rank->clock, piece->begin_ns[i]);
+        int64_t end = begin + piece->duration_ns[i];
+        b->begin_ns = begin < b->begin_ns ? begin : b->begin_ns;
+        b->end_ns = end > b->end_ns ? end : b->end_ns;
+    }
+    return true;
+}
+
+static tm_status look(tm_serve_events *e, tm_error *err) {
+    for (size_t at = 0; at < e->n; at++) {
+        e->first_block[at] = e->blocks.n;
+        for (size_t first = 0; first < e->ranks[at].n_events; first += BLOCK_ROWS) {
+            const tm_timeline *piece;
+            TM_TRY(tm_store_read_piece(e->pieces, at, first, TM_ROWS_TIMES, &piece, err));
+            if (!add_block(e, &e->ranks[at], piece))
+                return tm_fail_memory(err);
+        }
+    }
+    e->first_block[e->n] = e->blocks.n;
+    return TM_OK;
+}
+
+/* The pieces first: reading the rest takes from the ranks what says where tables begin. */
+static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_names *names,
+                          tm_error *err) {
+    TM_TRY(tm_store_read_ranks(store, &e->ranks, &e->n, err));
+    const tm_store_visit_plan plan = {.store = store,
+                                      .names = names,
+                                      .ranks = e->ranks,
+                                      .n = e->n,
+                                      .records = 1u << TM_RECORD_COLLECTIVES};
+    e->first_block = calloc(e->n + 1, sizeof *e->first_block);
+    bool *all = malloc(e->n);
+    tm_status status = e->first_block && all ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_store_open_pieces(&plan, BLOCK_ROWS, &e->pieces, err);
+    if (status == TM_OK) {
+        memset(all, true, e->n);
+        const tm_store_choice choice = {.ranks = all, .no_events = true};
+        status = tm_store_read_timelines(store, names, e->ranks, &choice, e->n, err);
+    }
+    free(all);
+    return status == TM_OK ? look(e, err) : status;
+}
+
+tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_serve_events **out,
+                               tm_error *err) {
+    tm_serve_events *e = calloc(1, sizeof *e);
+    if (!e)
+        return tm_fail_memory(err);
+    e->blocks = TM_VEC(block);
+    tm_status status = open_all(e, store, names, err);
+    if (status == TM_OK)
+        *out = e;
+    else
+        tm_serve_events_close(e);
+    return status;
+}
+
+void tm_serve_events_close(tm_serve_events *e) {
+    if (!e)
+        return;
+    tm_store_close_pieces(e->pieces);
+    for (size_t i = 0; i < e->n; i++)
+        tm_timeline_destroy(&e->ranks[i]);
+    free(e->ranks);
+    free(e->first_block);
+    tm_vec_free(&e->blocks);
+    free(e);
+}
+
+const tm_timeline *tm_serve_ranks(const tm_serve_events *e, size_t *n) {
+    *n = e->n;
+    return e->ranks;
+}
+
+/* What is read, and what it becomes. */
+typedef struct reader {
+    tm_serve_events *events;
+    const tm_serve_wish *wish;
+    const tm_timeline *rank;
+    tm_timeline *out;
+    size_t gpu_rows; /* rows of the rank up to which tracks are of GPUs */
+    size_t room;     /* of the arrays */
+    size_t next;     /* row behind those that were read last; 0: none were */
+    tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
+} reader;
+
+static size_t count_gpu_rows(const tm_timeline *rank) {
+    size_t n = 0;
+    while (n < rank->n_tracks && rank->tracks[n].kind == TM_TRACK_GPU)
+        n++;
+    return n < rank->n_tracks ? rank->tracks[n].first : rank->n_events;
+}
+
+static bool reaches(const tm_serve_wish *wish, int64_t begin_ns, int64_t end_ns) {
+    return begin_ns < wish->to_ns && (end_ns > wish->from_ns || begin_ns >= wish->from_ns);
+}
+
+/* How many rows of [from, to) lie within the window for certain: those of blocks that do. */
+static size_t count_within(const reader *r, size_t from, size_t to) {
+    const size_t *first = r->events->first_block + r->wish->at;
+    const block *blocks = r->events->blocks.data;
+    size_t n = 0;
+    for (size_t b = (from + BLOCK_ROWS - 1) / BLOCK_ROWS; (b + 1) * BLOCK_ROWS <= to; b++) {
+        const block *own = &blocks[first[0] + b];
+        n += own->begin_ns >= r->wish->from_ns && own->end_ns <= r->wish->to_ns ? BLOCK_ROWS : 0;
+    }
+    return n;
+}
+
+static bool grow(void *array, size_t n, size_t size) {
+    void *old, *grown;
+    memcpy(&old, array, sizeof old);
+    grown = realloc(old, n * size);
+    if (grown)
+        memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
+static bool make_room(reader *r, size_t n) {
+    tm_timeline *out = r->out;
+    if (n <= r->room)
+        return true;
+    size_t room = 2 * n;
+    if (!grow(&out->begin_ns, room, sizeof *out->begin_ns) ||
+        !grow(&out->duration_ns, room, sizeof *out->duration_ns) ||
+        !grow(&out->name, room, sizeof *out->name) || !grow(&out->step, room, sizeof *out->step) ||
+        !grow(&out->launch, room, sizeof *out->launch) ||
+        !grow(&out->category, room, sizeof *out->category) ||
+        !grow(&out->kind, room, sizeof *out->kind) || !grow(&out->role, room, sizeof *out->role))
+        return false;
+    r->room = room;
+    return true;
+}
+
+static void take(reader *r, const tm_timeline *piece, size_t i) {
+    tm_timeline *out = r->out;
+    size_t n = out->n_events++;
+    out->begin_ns[n] = piece->begin_ns[i];
+    out->duration_ns[n] = piece->duration_ns[i];
+    out->name[n] = piece->name[i];
+    out->step[n] = piece->step[i];
+    out->launch[n] = piece->launch[i];
+    out->category[n] = piece->category[i];
+    out->kind[n] = piece->kind[i];
+    out->role[n] = piece->role[i];
+}
+
+static tm_status take_collective(tm_vec *to, const tm_timeline *piece, uint32_t row, uint32_t as,
+                                 tm_error *err) {
+    const tm_collective_attr *attr = tm_timeline_collective(piece, row);
+    if (!attr)
+        return TM_OK;
+    tm_collective_attr *own = tm_vec_append(to, attr, 1);
+    if (!own)
+        return tm_fail_memory(err);
+    own->event = as;
+    return TM_OK;
+}
+
+/* Of a block the rows of [from, to) that reach into the window. */
+static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_vec *collectives,
+                            tm_error *err) {
+    const tm_timeline *piece;
+    if (first == 0 || first != r->next)
+        TM_TRY(tm_store_seek_piece(r->events->pieces, r->wish->at, first, err));
+    r->next = first + BLOCK_ROWS;
+    TM_TRY(tm_store_read_piece(r->events->pieces, r->wish->at, first, TM_ROWS_ALL, &piece, err));
+    if (!make_room(r, r->out->n_events + piece->n_events))
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < piece->n_events; i++) {
+        uint32_t row = (uint32_t)(first + i);
+        int64_t begin = tm_rank_clock_true(&r->rank->clock, piece->begin_ns[i]);
+        if (row < from || row >= to || !reaches(r->wish, begin, begin + piece->duration_ns[i]))
+            continue;
+        TM_TRY(take_collective(collectives, piece, row, (uint32_t)r->out->n_events, err));
+        take(r, piece, i);
+        if (!tm_vec_append(&r->rows, &row, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+static tm_status take_rows(reader *r, size_t from, size_t to, tm_vec *collectives, tm_error *err) {
+    const block *blocks = r->events->blocks.data;
+    const block *own = blocks + r->events->first_block[r->wish->at];
+    for (size_t b = from / BLOCK_ROWS; b * BLOCK_ROWS < to; b++)
+        if (reaches(r->wish, own[b].begin_ns, own[b].end_ns))
+            TM_TRY(take_block(r, b * BLOCK_ROWS, from, to, collectives, err));
+    return TM_OK;
+}
+
+static size_t place_of(const reader *r, uint32_t row) {
+    const uint32_t *rows = r->rows.data;
+    size_t low = 0, high = r->rows.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rows[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Tracks and launches by the new rows. */
+static tm_status renumber(reader *r, tm_error *err) {
+    const uint32_t *rows = r->rows.data;
+    tm_timeline *out = r->out;
+    out->tracks = malloc((r->rank->n_tracks + 1) * sizeof *out->tracks);
+    if (!out->tracks)
+        return tm_fail_memory(err);
+    out->n_tracks = r->rank->n_tracks;
+    for (size_t t = 0; t < out->n_tracks; t++) {
+        tm_track track = r->rank->tracks[t];
+        size_t first = place_of(r, track.first), end = place_of(r, track.first + track.count);
+        track.first = (uint32_t)first;
+        track.count = (uint32_t)(end - first);
+        out->tracks[t] = track;
+    }
+    for (size_t i = 0; i < out->n_events; i++) {
+        size_t call = out->launch[i] == TM_NO_EVENT ? r->rows.n : place_of(r, out->launch[i]);
+        bool here = call < r->rows.n && rows[call] == out->launch[i];
+        out->launch[i] = here ? (uint32_t)call : TM_NO_EVENT;
+    }
+    return TM_OK;
+}
+
+static tm_status read_all(reader *r, tm_vec *collectives, bool gpu, bool host, tm_error *err) {
+    if (!make_room(r, 1))
+        return tm_fail_memory(err);
+    if (gpu)
+        TM_TRY(take_rows(r, 0, r->gpu_rows, collectives, err));
+    if (host)
+        TM_TRY(take_rows(r, r->gpu_rows, r->rank->n_events, collectives, err));
+    return renumber(r, err);
+}
+
+tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish,
+                               tm_timeline *out, bool *gpu, bool *host, tm_error *err) {
+    const tm_timeline *rank = &events->ranks[wish->at];
+    reader r = {.events = events,
+                .wish = wish,
+                .rank = rank,
+                .out = out,
+                .gpu_rows = count_gpu_rows(rank),
+                .rows = TM_VEC(uint32_t)};
+    tm_vec collectives = TM_VEC(tm_collective_attr);
+    *out = (tm_timeline){.rank = rank->rank, .clock = rank->clock};
+    *gpu = count_within(&r, 0, r.gpu_rows) <= wish->gpu_most;
+    *host = wish->host && count_within(&r, r.gpu_rows, rank->n_events) <= wish->host_most;
+    tm_status status = read_all(&r, &collectives, *gpu, *host, err);
+    out->attrs[TM_ATTR_COLLECTIVE] = collectives.data;
+    out->n_attrs[TM_ATTR_COLLECTIVE] = collectives.n;
+    tm_vec_free(&r.rows);
+    return status;
+}

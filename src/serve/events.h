@@ -1,0 +1,47 @@
+/* The events of a store, found by time: a window of a rank is read without the rest. */
+#ifndef TMERGE_SERVE_EVENTS_H
+#define TMERGE_SERVE_EVENTS_H
+
+#include <stdbool.h>
+
+#include "tmerge/names.h"
+#include "tmerge/store.h"
+
+typedef struct tm_serve_events tm_serve_events;
+
+/**
+ * Looks once at when all events were, and keeps of each thousand of them from when to when they
+ * reach.
+ *
+ * @param store  outlives them, as do the names
+ * @param out    closed by the caller; set only on TM_OK
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_serve_events **out,
+                               tm_error *err) TM_MUST_CHECK;
+void tm_serve_events_close(tm_serve_events *events);
+
+/** The ranks, ascending, with their clocks, tracks and steps and without their events. */
+const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);
+
+/** What of a rank is wanted: its GPUs' events alone, or its host's too, if they are not too many. */
+typedef struct tm_serve_wish {
+    size_t at;              /* the rank's place */
+    int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
+    size_t gpu_most, host_most;
+    bool host;
+} tm_serve_wish;
+
+/**
+ * Reads the events of which any part lies in a window, with their collectives.
+ *
+ * @param out   a timeline of those alone: rows are numbered anew, what they refer to outside of
+ *              the window is none; destroyed by the caller, also after a failure
+ * @param gpu   whether it holds the GPUs' events: false where they were too many
+ * @param host  likewise, and false where they were not wanted
+ */
+tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish,
+                               tm_timeline *out, bool *gpu, bool *host,
+                               tm_error *err) TM_MUST_CHECK;
+
+#endif

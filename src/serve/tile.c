@@ -1,0 +1,151 @@
+#include "serve/tile.h"
+
+#include "report/timeline_events.h"
+
+enum {
+    VERSION = 1,
+    BUCKETS_MOST = 8192,
+    /* events of a tile; a lane is drawn from shares where it has more than two a pixel */
+    GPU_MOST = 262144,
+    HOST_MOST = 131072,
+    RANK_GPU_MOST = 32768,
+    GPU_IN = 1,
+    HOST_IN = 2
+};
+
+/* A tile in the making. */
+typedef struct maker {
+    const tm_tiler *tiler;
+    const tm_tile_wish *wish;
+    tm_bytes *out;
+    tm_event_draft draft;
+    tm_event_writer writer;
+    tm_operations operations; /* empty: the page has those that it shows */
+    tm_plan plan;
+    tm_vec shares; /* of uint8_t: scratch */
+} maker;
+
+static bool has(const int64_t *numbers, size_t n, int64_t number) {
+    for (size_t i = 0; i < n; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+/* The place of a rank among the store's; n where it is none. */
+static size_t find(const tm_timeline *ranks, size_t n, int64_t rank) {
+    size_t i = 0;
+    while (i < n && ranks[i].rank != rank)
+        i++;
+    return i;
+}
+
+/* Of a rank whose times count from 0 in a job of which others tell the day they are drawn as if
+ * they began with it, as in the page. */
+static int64_t shift_of(const maker *m, const tm_timeline *rank) {
+    int64_t begin = 0, end = 0;
+    bool from_0 = tm_timeline_range(rank, &begin, &end) && begin < TM_FIRST_DAY_NS &&
+                  m->tiler->begin_ns >= TM_FIRST_DAY_NS;
+    return from_0 ? m->tiler->begin_ns : 0;
+}
+
+static tm_status put_shares(maker *m, size_t at, int64_t base_ns, tm_error *err) {
+    tm_serve_shares s = {.at = at,
+                         .from_ns = base_ns + m->wish->from,
+                         .to_ns = base_ns + m->wish->to,
+                         .most = BUCKETS_MOST};
+    m->shares.n = 0;
+    if (m->tiler->levels)
+        TM_TRY(tm_serve_levels_read(m->tiler->levels, &s, &m->shares, err));
+    tm_bytes_put(m->out, s.n);
+    if (s.n == 0)
+        return TM_OK;
+    tm_bytes_put(m->out, (uint64_t)s.exponent);
+    tm_bytes_put_signed(m->out, s.begin_ns - base_ns);
+    tm_bytes_put_raw(m->out, m->shares.data, m->shares.n);
+    return TM_OK;
+}
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *rank,
+                          tm_error *err) {
+    const tm_tile_wish *wish = m->wish;
+    int64_t shift = shift_of(m, rank), base = m->tiler->begin_ns - shift;
+    const tm_serve_wish own = {
+        .at = at,
+        .from_ns = base + wish->from,
+        .to_ns = base + wish->to,
+        .gpu_most = least(GPU_MOST / wish->n_ranks, RANK_GPU_MOST),
+        .host_most = HOST_MOST / (wish->n_hosts > 0 ? wish->n_hosts : 1),
+        .host = has(wish->hosts, wish->n_hosts, rank->rank),
+    };
+    tm_timeline window;
+    bool gpu, host;
+    tm_status status = tm_serve_events_read(m->tiler->events, &own, &window, &gpu, &host, err);
+    if (status == TM_OK) {
+        const tm_card card = {.rank = rank->rank, .shown = true, .place = (uint32_t)place};
+        window.clock.offset_ns += shift;
+        tm_bytes_put(m->out, (gpu ? GPU_IN : 0u) | (host ? HOST_IN : 0u));
+        status = tm_vec_append(&m->plan.cards, &card, 1) ? put_shares(m, at, base, err)
+                                                         : tm_fail_memory(err);
+    }
+    if (status == TM_OK)
+        status = tm_events_put(&m->writer, &window, place, err);
+    tm_timeline_destroy(&window);
+    return status;
+}
+
+static tm_status put_events(maker *m, tm_error *err) {
+    tm_dictionary dictionary;
+    tm_bytes events = tm_bytes_make();
+    TM_TRY(tm_dictionary_make(m->tiler->names, &dictionary, err));
+    for (size_t i = 0; i < m->draft.ends.n; i++)
+        tm_event_draft_put(&m->draft, i, &dictionary, &events);
+    tm_dictionary_put(&dictionary, m->out);
+    tm_bytes_put(m->out, m->writer.n_events);
+    if (events.bytes.n > 0)
+        tm_bytes_put_raw(m->out, events.bytes.data, events.bytes.n);
+    bool failed = events.failed || m->out->failed;
+    tm_bytes_free(&events);
+    tm_dictionary_free(&dictionary);
+    return failed ? tm_fail_memory(err) : TM_OK;
+}
+
+static tm_status make(maker *m, tm_error *err) {
+    size_t n;
+    const tm_timeline *ranks = tm_serve_ranks(m->tiler->events, &n);
+    tm_bytes_put(m->out, VERSION);
+    tm_bytes_put(m->out, m->wish->n_ranks);
+    for (size_t i = 0; i < m->wish->n_ranks; i++) {
+        size_t at = find(ranks, n, m->wish->ranks[i]);
+        if (at == n)
+            return tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store has no rank %lld",
+                           (long long)m->wish->ranks[i]);
+        TM_TRY(put_rank(m, i, at, &ranks[at], err));
+    }
+    return put_events(m, err);
+}
+
+tm_status tm_tile_make(const tm_tiler *tiler, const tm_tile_wish *wish, tm_bytes *out,
+                       tm_error *err) {
+    maker m = {.tiler = tiler, .wish = wish, .out = out, .shares = TM_VEC(uint8_t)};
+    tm_event_draft_init(&m.draft);
+    tm_operations_init(&m.operations);
+    tm_plan_init(&m.plan, false);
+    m.plan.all = true;
+    m.writer = tm_event_writer_make();
+    m.writer.plan = &m.plan;
+    m.writer.operations = &m.operations;
+    m.writer.job_begin_ns = tiler->begin_ns;
+    m.writer.out = &m.draft;
+    tm_status status = make(&m, err);
+    tm_event_writer_free(&m.writer);
+    tm_plan_free(&m.plan);
+    tm_operations_free(&m.operations);
+    tm_event_draft_free(&m.draft);
+    tm_vec_free(&m.shares);
+    return status;
+}
