@@ -149,15 +149,24 @@ static bool take_choice(cursor *from, tm_survey *out) {
     return taken;
 }
 
-static bool put_drafts(tm_vec *to, const tm_survey *survey, const tm_event_draft *draft) {
-    return put_vec(to, &survey->operations.members) && put_vec(to, &draft->bytes.bytes) &&
-           put_vec(to, &draft->gaps) && put_vec(to, &draft->names) && put_vec(to, &draft->ends);
+static bool put_draft(tm_vec *to, const tm_event_draft *draft) {
+    return put_vec(to, &draft->bytes.bytes) && put_vec(to, &draft->gaps) &&
+           put_vec(to, &draft->names) && put_vec(to, &draft->ends);
 }
 
-static bool take_drafts(cursor *from, tm_survey *survey, tm_event_draft *draft) {
-    return take_vec(from, &survey->operations.members) && take_vec(from, &draft->bytes.bytes) &&
-           take_vec(from, &draft->gaps) && take_vec(from, &draft->names) &&
-           take_vec(from, &draft->ends);
+static bool take_draft(cursor *from, tm_event_draft *draft) {
+    return take_vec(from, &draft->bytes.bytes) && take_vec(from, &draft->gaps) &&
+           take_vec(from, &draft->names) && take_vec(from, &draft->ends);
+}
+
+static bool put_drafts(tm_vec *to, const tm_survey *survey, const tm_page_draft *draft) {
+    return put_vec(to, &survey->operations.members) && put_draft(to, &draft->events) &&
+           put_draft(to, &draft->details);
+}
+
+static bool take_drafts(cursor *from, tm_survey *survey, tm_page_draft *draft) {
+    return take_vec(from, &survey->operations.members) && take_draft(from, &draft->events) &&
+           take_draft(from, &draft->details);
 }
 
 static tm_status survey_own(const job *j, const tm_page_frame *frame, tm_survey *out,
@@ -168,7 +177,7 @@ static tm_status survey_own(const job *j, const tm_page_frame *frame, tm_survey 
 }
 
 static tm_status collect_own(const job *j, const tm_page_frame *frame, tm_survey *chosen,
-                             tm_event_draft *out, tm_error *err) {
+                             tm_page_draft *out, tm_error *err) {
     const tm_card *cards = chosen->plan.cards.data;
     size_t at = 0;
     for (size_t i = 0; i < j->report->n_timelines; i++) {
@@ -265,7 +274,7 @@ static tm_status survey(void *context, const tm_page_frame *frame, tm_survey *ou
     return status;
 }
 
-static tm_status hear_drafts(const job *j, tm_survey *chosen, tm_event_draft *drafts,
+static tm_status hear_drafts(const job *j, tm_survey *chosen, tm_page_draft *drafts,
                              tm_error *err) {
     tm_status status = TM_OK;
     for (int p = 1; p < j->n_processes; p++) {
@@ -287,10 +296,10 @@ static tm_status collect(void *context, const tm_page_frame *frame, tm_survey *c
         bool whole = put_order(&message, COLLECT) && put_choice(&message, chosen);
         TM_TRY(give_order(j, &message, whole, err));
     }
-    tm_event_draft *all = tm_vec_append(drafts, NULL, (size_t)j->n_processes);
+    tm_page_draft *all = tm_vec_append(drafts, NULL, (size_t)j->n_processes);
     tm_status status = all ? TM_OK : tm_fail_memory(err);
     for (int p = 0; all && p < j->n_processes; p++)
-        tm_event_draft_init(&all[p]);
+        tm_page_draft_init(&all[p]);
     if (status == TM_OK)
         status = collect_own(j, frame, chosen, &all[0], err);
     if (j->n_processes == 1)
@@ -324,8 +333,8 @@ static tm_status lead(job *j, tm_error *err) {
 /* Does what was asked; the answer goes to process 0 once all agree that they have one. */
 static tm_status help(job *j, helper *h, cursor *asked, order what, tm_error *err) {
     tm_vec message = {.size = 1};
-    tm_event_draft draft;
-    tm_event_draft_init(&draft);
+    tm_page_draft draft;
+    tm_page_draft_init(&draft);
     tm_status status = TM_OK;
     bool done =
         what == SURVEY ? take_frame(asked, j->report->names, h) : take_choice(asked, &h->survey);
@@ -340,7 +349,7 @@ static tm_status help(job *j, helper *h, cursor *asked, order what, tm_error *er
     status = agree(j, done ? status : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_send_bytes(j->comm, 0, TAG, message.data, message.n, err);
-    tm_event_draft_free(&draft);
+    tm_page_draft_free(&draft);
     tm_vec_free(&message);
     return status;
 }

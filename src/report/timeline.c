@@ -7,7 +7,8 @@ enum {
     N_STRIP = 2048,
     PAGE_BYTES = 6000000,    /* of a whole page */
     TIMELINE_BYTES = 700000, /* at most, of the timeline without operations and events */
-    VERSION = 2
+    PANEL_TEXTS = 500000,    /* of shapes and call stacks */
+    VERSION = 3
 };
 
 /* Flags in the page. */
@@ -39,7 +40,7 @@ typedef struct shelf {
     const tm_store *store;
     const tm_page_frame *frame;
     tm_survey *survey;
-    tm_event_draft *draft; /* NULL: this is the survey */
+    tm_page_draft *draft; /* NULL: this is the survey */
 } shelf;
 
 static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
@@ -49,9 +50,11 @@ static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error
 }
 
 static tm_status visit_all(shelf *s, tm_error *err) {
+    const unsigned told = 1u << TM_RECORD_KERNELS | 1u << TM_RECORD_COPIES |
+                          1u << TM_RECORD_SHAPES | 1u << TM_RECORD_OPERATORS;
     tm_store_visit_plan plan = {.store = s->store,
                                 .names = s->frame->names,
-                                .records = 1u << TM_RECORD_COLLECTIVES,
+                                .records = 1u << TM_RECORD_COLLECTIVES | (s->draft ? told : 0),
                                 .visitor = visit,
                                 .context = s};
     TM_TRY(tm_store_read_ranks(s->store, &plan.ranks, &plan.n, err));
@@ -70,10 +73,10 @@ static tm_status survey_store(void *context, const tm_page_frame *frame, tm_surv
 static tm_status collect_store(void *context, const tm_page_frame *frame, tm_survey *chosen,
                                tm_vec *drafts, tm_error *err) {
     shelf *s = context;
-    tm_event_draft *draft = tm_vec_push(drafts);
+    tm_page_draft *draft = tm_vec_push(drafts);
     if (!draft)
         return tm_fail_memory(err);
-    tm_event_draft_init(draft);
+    tm_page_draft_init(draft);
     *s = (shelf){.store = s->store, .frame = frame, .survey = chosen, .draft = draft};
     return visit_all(s, err);
 }
@@ -262,20 +265,31 @@ static tm_status read_job(maker *m) {
 }
 
 /* Rank after rank, whatever draft it is in. */
-static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
-    const tm_event_draft *draft = drafts->data;
+static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *next, tm_bytes *out) {
+    for (size_t d = 0; d < drafts->n; d++)
+        next[d] = 0;
     for (size_t i = 0; i < m->n_ranks; i++)
         for (size_t d = 0; card_of(m, i)->shown && d < drafts->n; d++) {
-            const tm_event_end *end = (const tm_event_end *)draft[d].ends.data + next[d];
-            if (next[d] == draft[d].ends.n || end->rank != card_of(m, i)->rank)
+            const tm_event_draft *draft =
+                (const void *)((const char *)drafts->data + d * drafts->size + offset);
+            const tm_event_end *end = (const tm_event_end *)draft->ends.data + next[d];
+            if (next[d] == draft->ends.n || end->rank != card_of(m, i)->rank)
                 continue;
-            tm_event_draft_put(&draft[d], next[d]++, &m->dictionary, &m->out->events);
+            tm_event_draft_put(draft, next[d]++, &m->dictionary, out);
             m->n_events += end->n_events;
         }
 }
 
+/* The names of all events come before those that panels alone show, which have little room. */
+static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
+    put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
+    m->dictionary.room = PANEL_TEXTS;
+    put_drafts(m, drafts, offsetof(tm_page_draft, details), next, &m->out->details);
+    m->dictionary.room = SIZE_MAX;
+}
+
 static tm_status collect(maker *m) {
-    tm_vec drafts = TM_VEC(tm_event_draft);
+    tm_vec drafts = TM_VEC(tm_page_draft);
     tm_status status =
         m->source->collect(m->source->context, &m->frame, &m->survey, &drafts, m->err);
     size_t *next = status == TM_OK ? calloc(drafts.n + 1, sizeof *next) : NULL;
@@ -285,7 +299,7 @@ static tm_status collect(maker *m) {
         status = tm_fail_memory(m->err);
     free(next);
     for (size_t d = 0; d < drafts.n; d++)
-        tm_event_draft_free((tm_event_draft *)drafts.data + d);
+        tm_page_draft_free((tm_page_draft *)drafts.data + d);
     tm_vec_free(&drafts);
     return status;
 }
@@ -318,11 +332,11 @@ tm_status tm_timeline_blocks_make(const tm_store *store, const tm_page_source *s
                .out = out,
                .from_0 = TM_VEC(int64_t),
                .err = err};
-    *out = (tm_timeline_blocks){tm_bytes_make(), tm_bytes_make(), tm_bytes_make(), tm_bytes_make(),
-                                tm_bytes_make()};
+    *out = (tm_timeline_blocks){tm_bytes_make(), tm_bytes_make(), tm_bytes_make(),
+                                tm_bytes_make(), tm_bytes_make(), tm_bytes_make()};
     tm_status status = make(&m);
     bool failed = out->job.failed || out->strip.failed || out->coverage.failed ||
-                  out->operations.failed || out->events.failed;
+                  out->operations.failed || out->events.failed || out->details.failed;
     if (status == TM_OK && failed)
         status = tm_fail_memory(err);
     tm_survey_free(&m.survey);
@@ -338,6 +352,7 @@ void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->coverage);
     tm_bytes_free(&blocks->operations);
     tm_bytes_free(&blocks->events);
+    tm_bytes_free(&blocks->details);
 }
 
 tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
@@ -356,7 +371,7 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
     } list[] = {
         {"timeline.job", &blocks.job},           {"timeline.strip", &blocks.strip},
         {"timeline.coverage", &blocks.coverage}, {"timeline.operations", &blocks.operations},
-        {"timeline.events", &blocks.events},
+        {"timeline.events", &blocks.events},     {"timeline.details", &blocks.details},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list && status == TM_OK; i++)
         status = tm_page_put_block(page, list[i].id, list[i].bytes->bytes.data,

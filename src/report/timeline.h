@@ -13,6 +13,7 @@ typedef struct tm_timeline_blocks {
     tm_bytes coverage;   /* what each did */
     tm_bytes operations; /* matched, with their members */
     tm_bytes events;     /* within the budget */
+    tm_bytes details;    /* of these, what their panels show besides */
 } tm_timeline_blocks;
 
 /**

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 tm_status tm_dictionary_make(const tm_names *names, tm_dictionary *out, tm_error *err) {
-    *out = (tm_dictionary){.names = names, .used = TM_VEC(uint32_t)};
+    *out = (tm_dictionary){.names = names, .used = TM_VEC(uint32_t), .room = SIZE_MAX};
     out->number = calloc(tm_names_count(names) + 1, sizeof *out->number);
     if (!out->number)
         return tm_fail_memory(err);
@@ -19,8 +19,11 @@ void tm_dictionary_free(tm_dictionary *dictionary) {
 
 uint32_t tm_dictionary_number(tm_dictionary *dictionary, uint32_t id) {
     uint32_t *number = &dictionary->number[id];
-    if (*number == 0 && tm_vec_append(&dictionary->used, &id, 1))
+    size_t size = *number == 0 ? tm_names_text(dictionary->names, id).size : 0;
+    if (*number == 0 && size <= dictionary->room && tm_vec_append(&dictionary->used, &id, 1)) {
+        dictionary->room -= dictionary->room == SIZE_MAX ? 0 : size;
         *number = (uint32_t)dictionary->used.n;
+    }
     return *number > 0 ? *number - 1 : 0;
 }
 

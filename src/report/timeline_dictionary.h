@@ -9,6 +9,7 @@ typedef struct tm_dictionary {
     const tm_names *names; /* borrowed */
     uint32_t *number;      /* owned; [names] number + 1 of those that are used, else 0 */
     tm_vec used;           /* of uint32_t: ids */
+    size_t room;           /* bytes that texts which are not yet used may have */
 } tm_dictionary;
 
 /** Number 0 is the empty text. TM_OK; TM_ERR_FAULT. */
@@ -16,7 +17,7 @@ tm_status tm_dictionary_make(const tm_names *names, tm_dictionary *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_dictionary_free(tm_dictionary *dictionary);
 
-/** The number of a name; 0, the empty text, where memory is out. */
+/** The number of a name; 0, the empty text, where memory is out or there is no room for it. */
 uint32_t tm_dictionary_number(tm_dictionary *dictionary, uint32_t id);
 
 /** Appends how many there are, and the texts. */

@@ -37,8 +37,22 @@ void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *di
         tm_bytes_put_raw(out, bytes + at, end->n_bytes - at);
 }
 
-/* Leaves out the numbers of @p n names, which the caller fills in. */
-static uint32_t *put_gap(tm_event_draft *draft, size_t n) {
+void tm_page_draft_init(tm_page_draft *draft) {
+    tm_event_draft_init(&draft->events);
+    tm_event_draft_init(&draft->details);
+}
+
+void tm_page_draft_free(tm_page_draft *draft) {
+    tm_event_draft_free(&draft->events);
+    tm_event_draft_free(&draft->details);
+}
+
+bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events) {
+    const tm_event_end end = {rank, draft->bytes.bytes.n, draft->gaps.n, draft->names.n, n_events};
+    return !draft->bytes.failed && tm_vec_append(&draft->ends, &end, 1);
+}
+
+uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n) {
     const tm_event_gap gap = {draft->bytes.bytes.n, n};
     uint32_t *names = NULL;
     if (!draft->bytes.failed && tm_vec_append(&draft->gaps, &gap, 1))
@@ -48,12 +62,14 @@ static uint32_t *put_gap(tm_event_draft *draft, size_t n) {
 }
 
 tm_event_writer tm_event_writer_make(void) {
-    return (tm_event_writer){.rows = TM_VEC(uint32_t), .begins = TM_VEC(int64_t)};
+    return (tm_event_writer){
+        .rows = TM_VEC(uint32_t), .begins = TM_VEC(int64_t), .shown = TM_VEC(uint32_t)};
 }
 
 void tm_event_writer_free(tm_event_writer *writer) {
     tm_vec_free(&writer->rows);
     tm_vec_free(&writer->begins);
+    tm_vec_free(&writer->shown);
 }
 
 static uint8_t host_kind(uint8_t category) {
@@ -152,7 +168,7 @@ static void put_track(tm_event_writer *w, const tm_timeline *timeline, const tm_
     tm_bytes_put(out, (uint64_t)((int64_t)track->device + 1));
     tm_bytes_put(out, (uint64_t)(track->stream + 1));
     tm_bytes_put(out, track->tid);
-    uint32_t *names = put_gap(w->out, 1);
+    uint32_t *names = tm_event_draft_gap(w->out, 1);
     if (names)
         *names = track->thread_name;
     tm_bytes_put(out, w->rows.n);
@@ -160,13 +176,12 @@ static void put_track(tm_event_writer *w, const tm_timeline *timeline, const tm_
         tm_bytes_put_signed(out, begins[i] - (i > 0 ? begins[i - 1] : w->job_begin_ns));
     for (size_t i = 0; i < w->rows.n; i++)
         tm_bytes_put(out, (uint64_t)timeline->duration_ns[rows[i]]);
-    names = put_gap(w->out, w->rows.n);
+    names = tm_event_draft_gap(w->out, w->rows.n);
     for (size_t i = 0; names && i < w->rows.n; i++)
         names[i] = timeline->name[rows[i]];
     if (shown != TM_TRACK_STREAM)
         put_depths(w, timeline);
     put_kinds(w, timeline, shown);
-    w->n_events += w->rows.n;
 }
 
 static tm_status put_shown(tm_event_writer *w, const tm_timeline *timeline, size_t at,
@@ -178,11 +193,14 @@ static tm_status put_shown(tm_event_writer *w, const tm_timeline *timeline, size
         return TM_OK;
     tm_bytes_put(&w->out->bytes, card->place);
     put_track(w, timeline, track, shown);
-    return w->out->bytes.failed ? tm_fail_memory(err) : TM_OK;
+    bool kept = tm_vec_append(&w->shown, w->rows.data, w->rows.n) != NULL;
+    w->n_gpu = shown == TM_TRACK_THREAD ? w->n_gpu : w->shown.n;
+    return w->out->bytes.failed || !kept ? tm_fail_memory(err) : TM_OK;
 }
 
 tm_status tm_events_put(tm_event_writer *writer, const tm_timeline *timeline, size_t at,
                         tm_error *err) {
+    writer->shown.n = writer->n_gpu = 0;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
         if (track->kind != TM_TRACK_GPU) {
@@ -192,8 +210,6 @@ tm_status tm_events_put(tm_event_writer *writer, const tm_timeline *timeline, si
         TM_TRY(put_shown(writer, timeline, at, track, TM_TRACK_STREAM, err));
         TM_TRY(put_shown(writer, timeline, at, track, TM_TRACK_ANNOTATIONS, err));
     }
-    tm_event_draft *out = writer->out;
-    const tm_event_end end = {timeline->rank, out->bytes.bytes.n, out->gaps.n, out->names.n,
-                              writer->n_events};
-    return tm_vec_append(&out->ends, &end, 1) ? TM_OK : tm_fail_memory(err);
+    bool ended = tm_event_draft_end(writer->out, timeline->rank, writer->shown.n);
+    return ended ? TM_OK : tm_fail_memory(err);
 }

@@ -47,9 +47,23 @@ typedef struct tm_event_draft {
 void tm_event_draft_init(tm_event_draft *draft);
 void tm_event_draft_free(tm_event_draft *draft);
 
+/** Leaves out the numbers of @p n names, which the caller fills in; NULL when memory is out. */
+uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n);
+
+/** A rank's part ends here. */
+bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events);
+
 /** Appends the columns of rank @p i of a draft, with its numbers. */
 void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *dictionary,
                         tm_bytes *out);
+
+/** What the page has of ranks: the events as columns, and what their panels tell besides. */
+typedef struct tm_page_draft {
+    tm_event_draft events, details;
+} tm_page_draft;
+
+void tm_page_draft_init(tm_page_draft *draft);
+void tm_page_draft_free(tm_page_draft *draft);
 
 /** What the events of ranks are put by, rank after rank. */
 typedef struct tm_event_writer {
@@ -57,9 +71,10 @@ typedef struct tm_event_writer {
     const tm_operations *operations;
     int64_t job_begin_ns;
     tm_event_draft *out;
-    size_t n_events; /* put so far */
-    tm_vec rows;     /* of uint32_t: scratch */
-    tm_vec begins;   /* of int64_t: scratch */
+    tm_vec rows;   /* of uint32_t: scratch */
+    tm_vec begins; /* of int64_t: scratch */
+    tm_vec shown;  /* of uint32_t: the rank's rows that were put, in their order */
+    size_t n_gpu;  /* of these, those of streams, which come first */
 } tm_event_writer;
 
 tm_event_writer tm_event_writer_make(void);

@@ -4,6 +4,7 @@
 
 #include "base/sorted.h"
 #include "base/sums.h"
+#include "timeline_details.h"
 
 tm_status tm_survey_begin(const tm_page_frame *frame, tm_survey *out, tm_error *err) {
     *out = (tm_survey){.coverage = tm_bytes_make()};
@@ -108,7 +109,7 @@ tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, siz
 }
 
 tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
-                            const tm_timeline *timeline, size_t at, tm_event_draft *out,
+                            const tm_timeline *timeline, size_t at, tm_page_draft *out,
                             tm_error *err) {
     const tm_timeline rank = drawn(frame, timeline);
     const tm_card *card = (const tm_card *)survey->plan.cards.data + at;
@@ -116,10 +117,12 @@ tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
     writer.plan = &survey->plan;
     writer.operations = &survey->operations;
     writer.job_begin_ns = frame->lanes.begin_ns;
-    writer.out = out;
+    writer.out = &out->events;
     tm_status status = tm_operations_gather(&survey->operations, &rank, at, err);
     if (status == TM_OK && card->shown)
         status = tm_events_put(&writer, &rank, at, err);
+    if (status == TM_OK && card->shown)
+        status = tm_details_put(&writer, &rank, at, &out->details, err);
     tm_event_writer_free(&writer);
     return status;
 }

@@ -49,7 +49,7 @@ tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, siz
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
-                            const tm_timeline *timeline, size_t at, tm_event_draft *out,
+                            const tm_timeline *timeline, size_t at, tm_page_draft *out,
                             tm_error *err) TM_MUST_CHECK;
 
 /** Where a job's timelines are. Its calls give what their functions do, and may give TM_ERR_INPUT.
@@ -59,7 +59,7 @@ typedef struct tm_page_source {
     /* Surveys all ranks. */
     tm_status (*survey)(void *context, const tm_page_frame *frame, tm_survey *out, tm_error *err);
     /* Collects of all, by the plan and the operations that were chosen: members are added to
-     * these, and drafts (of tm_event_draft, the caller's) hold each rank once. */
+     * these, and drafts (of tm_page_draft, the caller's) hold each rank once. */
     tm_status (*collect)(void *context, const tm_page_frame *frame, tm_survey *chosen,
                          tm_vec *drafts, tm_error *err);
 } tm_page_source;

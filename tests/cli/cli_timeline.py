@@ -53,7 +53,7 @@ class Block:
 
 def read_job(page):
     block = Block(page, 'job')
-    equal(block.number(), 2, 'version')
+    equal(block.number(), 3, 'version')
     job = dict(zip(('duration', 'buckets', 'strip', 'world', 'all', 'steps', 'events', 'n', 'shown'),
                    block.numbers(9)))
     job['ranks'] = []
@@ -96,6 +96,28 @@ def read_events(page, job):
             found.append((job['ranks'][at]['rank'], begins[i], durations[i],
                           job['names'][names[i]], wait))
     equal(len(found), job['events'], 'events of the job')
+    return found
+
+
+def read_details(page, job, events):
+    """Of each event that anything is told of: its launch, correlation, launch shape, bytes,
+    shapes of its inputs, call stack."""
+    block, found, by_rank = Block(page, 'details'), [], {}
+    for event in events:
+        by_rank.setdefault(event[0], []).append(event)
+    while block.at < len(block.data):
+        own = by_rank[job['ranks'][block.number()]['rank']]
+        shapes = [tuple(n - 1 for n in block.numbers(9)) for _ in range(block.number())]
+        told = {}
+        for what in range(6):
+            n = block.number()
+            at = numpy.cumsum(block.numbers(n)).tolist()
+            values = (numpy.cumsum([block.signed() for _ in range(n)]).tolist() if what < 4 else
+                      [job['names'][number] for number in block.numbers(n)])
+            for event, value in zip(at, values):
+                value = own[value][:4] if what == 0 else shapes[value] if what == 2 else value
+                told.setdefault(event, [None] * 6)[what] = value
+        found += [(own[event][:4], *each) for event, each in told.items()]
     return found
 
 
@@ -149,18 +171,56 @@ def stored_events(path):
                     continue
                 wait = waits[row] if role[row] == roles['communication'] else None
                 found.append((int(ranks['rank'][i]), int(true[k]) - begin_ns,
-                              int(columns['duration_ns'][row]), names[columns['name'][row]], wait))
-    return found
+                              int(columns['duration_ns'][row]), names[columns['name'][row]], wait,
+                              row))
+        told = stored_details(store, names)
+    whole, details = {row: event for *event, row in found}, []
+    for row in whole:
+        launch = whole.get(told['launch'][row])
+        each = [launch and tuple(launch[:4])] + [told[what].get(row) for what in TOLD]
+        if any(value is not None for value in each):
+            details.append((tuple(whole[row][:4]), *each))
+    return [tuple(event) for event in whole.values()], details
+
+
+TOLD = 'correlation', 'shape', 'bytes', 'inputs', 'stack'
+
+
+def stored_details(store, names):
+    """The same of the events of a store, by row."""
+    def column(table, name):
+        return store[table][name][()].tolist()
+
+    def texts(table, name):
+        return {row: names[text] for row, text in zip(column(table, 'event'), column(table, name))
+                if names[text]}
+
+    told = {'launch': column('events', 'launch'), 'shape': {}, 'correlation': {},
+            'bytes': dict(zip(column('copies', 'event'), column('copies', 'bytes'))),
+            'inputs': texts('shapes', 'shapes'), 'stack': texts('operators', 'stack')}
+    for table in ('kernels', 'copies'):
+        told['correlation'] |= {row: id for row, id in zip(column(table, 'event'),
+                                                          column(table, 'correlation')) if id > 0}
+    shapes = zip(*(column('kernels', name) for name in (
+        'event', 'grid_x', 'grid_y', 'grid_z', 'block_x', 'block_y', 'block_z', 'registers',
+        'shared_memory_bytes', 'occupancy_pct')))
+    for row, *numbers, occupancy in shapes:
+        if numbers[0] >= 0:
+            share = round(100 * occupancy) if occupancy == occupancy else -1
+            told['shape'][row] = (*numbers, share)
+    return told
 
 
 # Checks -------------------------------------------------------------------------------------------
 
 
 def same_events(page, job, store):
-    found, expected = Counter(read_events(page, job)), Counter(stored_events(store))
+    events = list(read_events(page, job))
     holds(job['all'] == 1, 'not all events are in the page')
-    for missing in (expected - found).most_common(1) + (found - expected).most_common(1):
-        raise AssertionError(f'an event is not in both: {missing}')
+    for page_has, store_has in zip((events, read_details(page, job, events)), stored_events(store)):
+        found, expected = Counter(page_has), Counter(store_has)
+        for missing in (expected - found).most_common(1) + (found - expected).most_common(1):
+            raise AssertionError(f'an event is not in both: {missing}')
 
 
 def bucket_widths(duration, n):

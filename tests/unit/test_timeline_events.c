@@ -1,7 +1,7 @@
 /* What of a job goes into the page, and the columns that it stands in, read back. */
 #include "timeline_fixture.h"
 
-#include "report/timeline_events.h"
+#include "report/timeline_details.h"
 #include "timeline_reader.h"
 
 #define KERNEL(name, begin, duration, stream)                                                      \
@@ -75,9 +75,28 @@ static size_t put(bench *b, size_t at, tm_bytes *out) {
     tm_event_draft_init(&draft);
     assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
     tm_event_draft_put(&draft, 0, &b->dictionary, out);
+    size_t n = w.shown.n;
     tm_event_draft_free(&draft);
     tm_event_writer_free(&w);
-    return w.n_events;
+    return n;
+}
+
+/* What is told of the rank's events; it goes to `out`, freed by the caller. */
+static void put_details(bench *b, size_t at, tm_bytes *out) {
+    tm_error err;
+    tm_event_writer w = tm_event_writer_make();
+    tm_page_draft draft;
+    *out = tm_bytes_make();
+    w.plan = &b->plan;
+    w.operations = &b->operations;
+    w.job_begin_ns = b->job.begin_ns;
+    w.out = &draft.events;
+    tm_page_draft_init(&draft);
+    assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
+    assert_int_equal(tm_details_put(&w, &b->ranks[at], at, &draft.details, &err), TM_OK);
+    tm_event_draft_put(&draft.details, 0, &b->dictionary, out);
+    tm_page_draft_free(&draft);
+    tm_event_writer_free(&w);
 }
 
 static void expect_text(const bench *b, uint64_t number, const char *text) {
@@ -115,6 +134,78 @@ static void columns_of_a_thread_are_read_back(void **state) {
     EXPECT_NUMBERS(&r, 0, 1, 1, 2, 1, 0);
     for (size_t i = 0; i < COUNT(events); i++)
         EXPECT_NUMBERS(&r, TM_SHOWN_OPERATOR);
+    assert_ptr_equal(r.at, r.end);
+    tm_bytes_free(&out);
+    close_bench(&b);
+}
+
+/* In the page stand the GPU's copy (0), the kernel (1) and one whose launch is not in the trace
+ * (2), then the operator (3), its call (4) and the copy's call (5). */
+static const event_spec launched[] = {
+    OP("aten::mm", 1010, 30),
+    {TM_CAT_RUNTIME, "cudaLaunchKernel", 1020, 5, 41, 1, 1, NULL, TM_DURATION},
+    {TM_CAT_RUNTIME, "cudaMemcpyAsync", 1050, 5, 39, 1, 1, NULL, TM_DURATION},
+    {TM_CAT_MEMCPY, "Memcpy DtoH", 1060, 1, 39, 7, 0, NULL, TM_DURATION},
+    {TM_CAT_KERNEL, "gemm", 1070, 10, 41, 7, 0, NULL, TM_DURATION},
+    {TM_CAT_KERNEL, "gemm", 1090, 10, 50, 7, 0, NULL, TM_DURATION},
+};
+
+static tm_timeline *add_launched(bench *b) {
+    tm_timeline *t = add(b, launched, COUNT(launched));
+    tm_kernel_attr *kernels = t->attrs[TM_ATTR_KERNEL];
+    tm_copy_attr *copy = t->attrs[TM_ATTR_COPY];
+    tm_launch_shape *shape = &t->shapes[kernels[0].shape]; /* of both */
+    *shape = (tm_launch_shape){.grid = {128, 2, 1},
+                               .block = {256, 1, 1},
+                               .registers = 40,
+                               .shared_memory_bytes = -1,
+                               .occupancy_pct = 37.5F};
+    copy->bytes = 4096;
+    return t;
+}
+
+static void what_launched_an_event_is_told(void **state) {
+    (void)state;
+    bench b = open_bench(false);
+    tm_timeline *t = add_launched(&b);
+    tm_shapes_attr inputs = {row_named(&b.ground, t, "aten::mm"), name_of(&b.ground, "[[8, 16]]")};
+    t->attrs[TM_ATTR_SHAPES] = &inputs;
+    t->n_attrs[TM_ATTR_SHAPES] = 1;
+    survey(&b);
+    choose(&b, &everything, 100);
+    tm_bytes out;
+    put_details(&b, 0, &out);
+    block_reader r = read_block(&out);
+    EXPECT_NUMBERS(&r, 0, 1, 129, 3, 2, 257, 2, 2, 41, 0, 3751);
+    EXPECT_NUMBERS(&r, 2, 0, 1, 10, 1);        /* event 0 by 5, 1 by 5 - 1: zigzag doubles */
+    EXPECT_NUMBERS(&r, 3, 0, 1, 1, 78, 4, 18); /* 39, 39 + 2, 41 + 9 */
+    EXPECT_NUMBERS(&r, 2, 1, 1, 0, 0);
+    EXPECT_NUMBERS(&r, 1, 0, 8192);
+    EXPECT_NUMBERS(&r, 1, 3);
+    expect_text(&b, read_number(&r), "[[8, 16]]");
+    EXPECT_NUMBERS(&r, 0);
+    assert_ptr_equal(r.at, r.end);
+    tm_bytes_free(&out);
+    t->attrs[TM_ATTR_SHAPES] = NULL;
+    t->n_attrs[TM_ATTR_SHAPES] = 0;
+    close_bench(&b);
+}
+
+/* Three events fit: those of the GPU. Nothing is told of them, for their launches are left out. */
+static void of_launches_that_are_left_out_nothing_is_told(void **state) {
+    (void)state;
+    bench b = open_bench(false);
+    add_launched(&b);
+    survey(&b);
+    tm_plan_wishes wishes = {.rank = -1, .step = -1, .n_events = 3};
+    choose(&b, &wishes, 100);
+    assert_false(b.plan.all);
+    tm_bytes out;
+    assert_int_equal(put(&b, 0, &out), 3);
+    tm_bytes_free(&out);
+    put_details(&b, 0, &out);
+    block_reader r = read_block(&out);
+    EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0);
     assert_ptr_equal(r.at, r.end);
     tm_bytes_free(&out);
     close_bench(&b);
@@ -317,6 +408,8 @@ static void an_event_that_reaches_into_a_window_is_there(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_of_a_thread_are_read_back),
+        cmocka_unit_test(what_launched_an_event_is_told),
+        cmocka_unit_test(of_launches_that_are_left_out_nothing_is_told),
         cmocka_unit_test(communication_has_its_wait_and_operation),
         cmocka_unit_test(who_came_last_depends_on_the_clocks),
         cmocka_unit_test(operations_that_waited_most_come_first),

@@ -17,7 +17,7 @@ import {
   type Track,
 } from "./model";
 
-const VERSION = 2;
+const VERSION = 3;
 const TRUNCATED = 1,
   NO_CLOCK = 2,
   WALL_CLOCK = 4;
