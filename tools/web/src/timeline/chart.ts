@@ -5,12 +5,14 @@ import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat
 import { visible } from "../dom";
 import { layout, rowAt, rowsIn, type Box, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { lowest, type Lanes } from "./lanes";
+import { launchesOf } from "./launches";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
 import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations";
 import { RULER_HEIGHT, STEPS_HEIGHT, STRIP_HEIGHT, StripImage, jobSteps, paintRuler, paintSteps, paintStrip } from "./paint_head";
 import type { MemoryCurves } from "./memory";
 import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
+import { paintArrows, type Arrow } from "./paint_launch";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
 import { outlinePiece, paintPath } from "./paint_path";
 import {
@@ -31,6 +33,7 @@ import { HostPyramid, type Pyramid } from "./pyramid";
 import { Scale } from "./scale";
 import { detailedParts, missingParts } from "./sums";
 import { readTheme, type Theme } from "./theme";
+import type { Told } from "./told";
 
 const STRIP_TOP = 4;
 export const HEAD = STRIP_TOP + STRIP_HEIGHT + STEPS_HEIGHT + RULER_HEIGHT;
@@ -46,8 +49,18 @@ const COARSE = 3;
 const NEAR = 5;
 /** From label to label of a map, at least [px]. */
 const MAP_LABEL = 13;
+/** Of what an event of the host launched so many arrows are drawn. */
+const MOST_ARROWS = 200;
 /** More are painted faintly. */
 const FEW_JOINED = 12;
+
+/** What launches most of the time of a kernel. */
+export interface Launcher {
+  readonly operator: string;
+  readonly inside: string | null;
+  /** Of that time, 0 to 1. */
+  readonly share: number;
+}
 
 export interface ChartData {
   readonly job: JobBlock;
@@ -63,6 +76,12 @@ export interface ChartData {
   classes: readonly (string | undefined)[] | null;
   /** What kernels that multiply achieve [TFLOP/s], the same way. */
   rates: readonly (number | undefined)[] | null;
+  /** By name of a kernel; null until they are there. */
+  launchers: ReadonlyMap<string, Launcher> | null;
+  /** By rank, how much later all of it could be without the job ending later [ns]. */
+  slacks: ReadonlyMap<number, number> | null;
+  /** Null until the events are there. */
+  told: Told | null;
 }
 
 /** What the pointer or the selection is on. */
@@ -392,6 +411,7 @@ export class Chart {
     this.#joins(canvas);
     if (path) paintPath(canvas, this.data.path, (placed) => this.heightOf(placed));
     this.#outlineSelected(canvas);
+    this.#arrows(canvas);
     if (path && selected.piece) outlinePiece(canvas, selected.piece, this.heightOf(selected.piece), HEAD);
   }
 
@@ -547,6 +567,43 @@ export class Chart {
     };
     if (above > 0) write(`+${above} above`, HEAD + 9);
     if (below > 0) write(`+${below} below`, this.height - 9);
+  }
+
+  /* Where an event stands on the canvas: in its rank's lanes, or of an opened rank in its own row; what
+   * is on the host of one that is not lies above its lanes. */
+  #boxOf(at: number, event: number): Box {
+    const { lanes } = this.data,
+      row = this.#layout.ranks[at]!,
+      kind = lanes!.events.kind[event]!,
+      track = lanes!.trackOf(event)!;
+    if (kind <= COPIES) {
+      const lane = COMPUTE_KINDS.includes(kind) ? row.compute : row.communication;
+      return { y: lane.y + this.offsetOf(row), height: lane.height };
+    }
+    const first = this.state.open.has(at) ? this.#threads.get(track) : undefined,
+      own =
+        first &&
+        this.#layout.rows
+          .slice(this.#layout.rows.indexOf(first))
+          .find((each) => each.kind === "sub" && each.lane.track === track && each.lane.depth === lanes!.events.depth[event]);
+    return own ? { y: own.y + this.offsetOf(own), height: own.height - 1 } : { y: row.y + this.offsetOf(row), height: 1 };
+  }
+
+  /* From calls to what they launched, of the selected event. */
+  #arrows(canvas: Canvas): void {
+    const { lanes, told } = this.data,
+      { event, at } = this.state.selected,
+      { scale } = canvas;
+    if (!lanes || !told || event < 0) return;
+    const right = scale.left + scale.width,
+      arrows: Arrow[] = [];
+    for (const { call, row } of launchesOf(lanes, told, event)) {
+      const x0 = scale.x(lanes.events.begin[call]!),
+        x1 = scale.x(lanes.events.begin[row]!);
+      if (Math.max(x0, x1) < scale.left || Math.min(x0, x1) > right || arrows.length === MOST_ARROWS) continue;
+      arrows.push({ x0, from: this.#boxOf(at, call), x1, to: this.#boxOf(at, row) });
+    }
+    if (arrows.length > 0) paintArrows(canvas, arrows);
   }
 
   #outlineSelected({ ctx, theme, scale }: Canvas): void {

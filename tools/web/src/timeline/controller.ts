@@ -3,6 +3,7 @@ import { Chart, HEAD, NOWHERE, type ChartData, type ChartState, type Target } fr
 import type { AreaTab } from "./area_panel";
 import { plain, type Measure, type Order } from "./arrange";
 import type { Command } from "./keys";
+import { launchesOf } from "./launches";
 import { find } from "./names";
 import type { Placed } from "./path";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
@@ -439,6 +440,8 @@ export class Controller {
       case "mark":
         if (command.lane) return this.#markRank(this.#rankInQuestion());
         return this.setMark(state.mark ? null : (this.#selectedSpan() ?? { ...state.span }));
+      case "launch":
+        return this.#followLaunch();
       case "open":
         return state.selected.host >= 0 ? this.toggleHost(state.selected.host) : this.toggle(this.#rankInQuestion());
       case "clear":
@@ -501,6 +504,14 @@ export class Controller {
           : own.subLanes.find((lane) => lane.track === track && lane.depth === lanes.events.depth[event])?.list;
     const next = list?.rows[list.placeOf(event) + (forward ? 1 : -1)];
     if (next !== undefined) this.selectEvent(next);
+  }
+
+  /* From an event of the device to its launch, from one on the host to the first that it launched. */
+  #followLaunch(): void {
+    const { lanes, told } = this.data,
+      { event } = this.state.selected;
+    const launch = lanes && told && event >= 0 ? launchesOf(lanes, told, event)[0] : undefined;
+    if (launch) this.selectEvent(launch.row === event ? launch.call : launch.row);
   }
 
   #nextStep(forward: boolean): void {

@@ -23,6 +23,7 @@ import { doubt } from "./operations";
 import type { Controller } from "./controller";
 import { areaPart, areaTabs } from "./area_panel";
 import { foundList } from "./found_list";
+import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
@@ -116,7 +117,8 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
   const { job } = controller.data,
     last = lastWords(operation, job, controller.chart.poor);
   const group = operation.description || operation.group,
-    place = worst.get(operation.number);
+    place = worst.get(operation.number),
+    { event } = controller.state.selected;
   const facts = [
     operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
     f.count(operation.size, "rank"),
@@ -134,6 +136,7 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
       h("h2", null, operationTitle(operation)),
       h("p", null, facts, group ? [", group ", name(group, 60)] : ""),
       h("p", null, last),
+      event >= 0 && launchPart(controller, event),
       h(
         "p",
         { class: "tl-exact" },
@@ -180,15 +183,18 @@ function eventWords(row: number, controller: Controller): Words {
   return {
     element: h(
       "div",
-      { class: "tl-two" },
-      h("div", null, h("h2", null, name(title, 400)), h("p", null, `${kind}, ${where}`), own),
+      { class: "tl-parts" },
       h(
         "div",
         null,
+        h("h2", null, name(title, 400)),
+        h("p", null, `${kind}, ${where}`),
         h("p", null, h("b", null, f.time(duration)), ` from ${f.time(begin)}`),
         h("p", { class: "tl-exact" }, `${f.exact(duration, "ns")} from ${f.exact(begin, "ns")}`),
-        others,
+        own,
       ),
+      h("div", null, launchPart(controller, row)),
+      h("div", null, others),
     ),
     spoken: `${visible(title).slice(0, 120)}, ${kind}, ${where}, ${f.time(duration)} from ${f.time(begin)}`,
   };

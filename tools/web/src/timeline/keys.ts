@@ -5,7 +5,7 @@ export type Command =
   | { readonly do: "pan"; readonly share: number }
   | { readonly do: "scroll"; readonly rows: number }
   | { readonly do: "page"; readonly pages: number }
-  | { readonly do: "fit" | "whole" | "find" | "open" | "help" | "clear" | "details" | "path" | "map" | "pin" }
+  | { readonly do: "fit" | "whole" | "find" | "open" | "launch" | "help" | "clear" | "details" | "path" | "map" | "pin" }
   | { readonly do: "fold" | "hide"; readonly all: boolean }
   | { readonly do: "mark"; readonly lane: boolean }
   | { readonly do: "move"; readonly by: number }
@@ -92,6 +92,8 @@ export function commandOf(event: Key): Command | null {
       return { do: "step", forward: false };
     case "o":
       return { do: "open" };
+    case "l":
+      return { do: "launch" };
     case "v":
       return { do: "map" };
     case "h":
@@ -124,6 +126,7 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["0 or Home", "whole job"],
   ["[ ]", "previous and next collective (Shift: by wait)"],
   [", .", "previous and next event in the lane"],
+  ["l", "from a kernel to the call that launched it, and from what is on the host to what it launched"],
   ["c", "show or hide the critical path, which decides when each step ends; of an opened rank it lies over its threads"],
   ["k j", "previous and next piece of the critical path (Shift: on another rank)"],
   ["n p", "next and previous step"],

@@ -1,11 +1,13 @@
 /** Fetches the timeline's blocks, once for a page. */
 import { block, type Job } from "../data";
+import * as f from "../format";
 import { pathOf } from "../path";
-import type { ChartData } from "./chart";
+import type { ChartData, Launcher } from "./chart";
 import { checkCoverage, decodeEvents, decodeJob, decodeOperations, decodeStrip } from "./decode";
 import { Lanes } from "./lanes";
 import { Path } from "./path";
 import { Pyramid } from "./pyramid";
+import { Told } from "./told";
 
 export interface Loaded {
   /** Coverage and ranks: enough for a first picture. */
@@ -23,16 +25,21 @@ function turn(): Promise<void> {
 }
 
 async function loadRest(data: ChartData): Promise<void> {
-  const [operations, events] = await Promise.all([block("timeline.operations"), block("timeline.events")]);
+  const [operations, events, details] = await Promise.all([
+    block("timeline.operations"),
+    block("timeline.events"),
+    block("timeline.details"),
+  ]);
   await turn();
   data.operations = decodeOperations(operations, data.job).list;
   await turn();
   data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
+  data.told = new Told(details, data.lanes.events);
 }
 
 /** Puts what is known of kernels by their names into the data: their classes and rates. */
 export async function addKernels(source: Job, data: ChartData): Promise<void> {
-  await source.load(["kernels.kernel", "efficiency.kernel"]);
+  await source.load(["kernels.kernel", "kernels.launcher", "efficiency.kernel", "criticalpath.rank"]);
   const kernels = source.table("kernels.kernel"),
     efficiency = source.table("efficiency.kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
@@ -45,6 +52,26 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   });
   if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
+  data.launchers = launchersOf(source);
+  const ranks = source.table("criticalpath.rank");
+  data.slacks = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.num(row, "slack_ns") ?? 0]));
+}
+
+/* By name of a kernel what launches most of its time. */
+function launchersOf(source: Job): Map<string, Launcher> {
+  const kernels = source.table("kernels.kernel"),
+    table = source.table("kernels.launcher"),
+    totals = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.num(row, "total_ns")])),
+    out = new Map<string, Launcher>();
+  table.rows.forEach((_, row) => {
+    const name = table.text(row, "kernel"),
+      operator = table.text(row, "operator"),
+      share = f.share(table.num(row, "total_ns") ?? 0, totals.get(name) ?? 0);
+    /* in brackets: no operator, or it is not known */
+    if (name !== null && operator !== null && !operator.startsWith("(") && share !== null && share > (out.get(name)?.share ?? 0))
+      out.set(name, { operator, inside: table.text(row, "inside"), share });
+  });
+  return out;
 }
 
 async function loadAll(source: Job): Promise<Loaded> {
@@ -60,6 +87,9 @@ async function loadAll(source: Job): Promise<Loaded> {
     memory: null,
     classes: null,
     rates: null,
+    launchers: null,
+    slacks: null,
+    told: null,
   };
   const loaded: Loaded = {
     data,

@@ -89,7 +89,7 @@ function onOthers(same: Same, controller: Controller, row: number): Child {
 
 /* On the critical path or not, where the page holds that of its step. */
 function pathWords(controller: Controller, row: number, events: Events, step: number | null): string | null {
-  const { job, path, lanes } = controller.data,
+  const { job, path, lanes, slacks } = controller.data,
     { at } = lanes!.trackOf(row)!,
     name = job.names[events.name[row]!],
     end = events.begin[row]! + events.duration[row]!;
@@ -99,7 +99,12 @@ function pathWords(controller: Controller, row: number, events: Events, step: nu
     (placed) => placed.at === at && placed.piece.name === name && placed.piece.begin < end && placed.piece.end > events.begin[row]!,
   );
   const time = f.sum(on.map(({ piece }) => Math.min(piece.end, end) - Math.max(piece.begin, events.begin[row]!)));
-  return time > 0 ? `On the critical path for ${f.time(time)}.` : "Not on the critical path.";
+  if (time > 0) return `On the critical path for ${f.time(time)}.`;
+  /* what all of its rank could be later by together, each of its events could be alone */
+  const slack = slacks?.get(job.ranks[at]!.rank) ?? 0;
+  return slack > 0
+    ? `Not on the critical path: it could be at least ${f.time(slack)} later, as all of rank ${job.ranks[at]!.rank} could, without the job ending later.`
+    : "Not on the critical path.";
 }
 
 /* Of a kernel: its class, and what its operators' shapes say that it computes. */
@@ -111,7 +116,7 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
   if (kind !== COMPUTE && kind !== COPIES) return null;
   return [
     own === undefined ? null : `Class: ${own}`,
-    rate === undefined ? null : `${f.grouped(rate, f.digitsOf(rate))}${f.SPACE}TFLOP/s in the mean of all its calls`,
+    rate === undefined ? null : `${f.significant(rate)}${f.SPACE}TFLOP/s in the mean of all its calls`,
   ]
     .filter((part) => part !== null)
     .join("; ");

@@ -1,0 +1,120 @@
+// The timeline's events: what launched them, what their colours mean, and the counters below them.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { kernel, merge, open, quiet, text, THEMES, trace, WIDTHS } from "./page.mjs";
+
+const AXE = text(join(process.env.TMERGE_WEB, "node_modules/axe-core/axe.min.js"));
+const GUTTER = 92, RIGHT = 10, LANES_TOP = 90;
+const jobs = {};
+
+/* An event of a thread. */
+const host = (cat, name, ts, dur, args = {}) => ({ ph: "X", cat, name, pid: 1, tid: 1, ts, dur, args });
+
+before(() => {
+  /* 100 us: mm and its call launch the gemm at 70 us; a call of no operator the copy at 60 us; nobody the last kernel. */
+  jobs.launched = merge("launched", trace("launched_rank_0.json", [
+    host("python_function", "train.py(3): step", 0, 100),
+    host("python_function", "nn.Module: Linear_0", 5, 50),
+    host("cpu_op", "aten::linear", 8, 40),
+    host("cpu_op", "aten::mm", 10, 30, { "Input Dims": [[8, 16], [16, 4]], "Input type": ["float", "float"] }),
+    host("cuda_runtime", "cudaLaunchKernel", 20, 5, { correlation: 41 }),
+    host("cuda_runtime", "cudaMemcpyAsync", 56, 2, { correlation: 39 }),
+    { ...kernel("Memcpy DtoH", 60, 2, { correlation: 39, bytes: 4000 }), cat: "gpu_memcpy" },
+    kernel("gemm", 70, 10, { correlation: 41, grid: [128, 2, 1], block: [256, 1, 1], "registers per thread": 40, "shared memory": 2048, "est. achieved occupancy %": 37 }),
+    kernel("lost", 90, 5, { correlation: 77 }),
+  ]));
+});
+
+async function timeline(job, hash = "", more = {}) {
+  const opened = await open(job.page, { hash: `#timeline${hash}`, ...more });
+  await opened.page.waitForSelector('body[data-timeline="complete"]', { timeout: 20_000 });
+  return opened;
+}
+
+async function press(page, ...keys) {
+  await page.focus("canvas");
+  for (const key of keys) await page.keyboard.press(key);
+}
+
+/** The address, which is written 200 ms after the last change, without the view. */
+async function address(page) {
+  await page.waitForTimeout(300);
+  return (await page.evaluate(() => location.hash)).replace(/^#timeline/, "");
+}
+
+const plain = (words) => words.replace(/[\u00a0\u202f]/g, " ");
+const details = async (page) => plain(await page.$eval(".tl-details", (element) => element.textContent));
+
+/** The colour of the canvas at a place, as #rrggbb. */
+async function colorAt(page, x, y) {
+  const [r, g, b] = await page.$eval("canvas", (canvas, at) => [...canvas.getContext("2d", { willReadFrequently: true }).getImageData(at.x, at.y, 1, 1).data], { x: Math.round(x), y: Math.round(y) });
+  return `#${[r, g, b].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+}
+
+const custom = (page, name) => page.evaluate((key) => getComputedStyle(document.documentElement).getPropertyValue(key).trim(), `--${name}`);
+
+/** Where a time of a job of `whole` is when all of it is in view. */
+async function placeOf(page, time, whole) {
+  const width = await page.$eval("canvas", (canvas) => canvas.getBoundingClientRect().width);
+  return GUTTER + (time / whole) * (width - GUTTER - RIGHT);
+}
+
+// Launches ------------------------------------------------------------------------------------------
+
+test("a kernel says what launched it, where in the program and with what, and leads there and back by keys", async () => {
+  const { page, noted, close } = await timeline(jobs.launched, "/rank=0");
+  await press(page, ".", ".");
+  assert.match(await details(page), /^gemm.*Launched by cudaLaunchKernel at 20\.0 µs, 50\.0 µs before it began\. Correlation 41\./);
+  assert.match(await details(page), /Launched with grid 128 × 2 × 1, block 256 × 1 × 1, 40 registers a thread, 2\.00 KiB of shared memory a block, estimated occupancy 37 %\./);
+  assert.match(await details(page), /Operators: aten::mm in aten::linearModules: Linear_0Python: train\.py\(3\): stepInputs of aten::mm: \[\[8,16\],\[16,4\]\]/);
+  await press(page, "l");
+  assert.match(await details(page), /^cudaLaunchKernelruntime or driver call.*Launched 1 event: 10\.0 µs\.gemm 10\.0 µsOperators: aten::mm in aten::linear/);
+  const kept = await address(page);
+  assert.match(kept, /event=9\.4\.20000\.5000\/open=0\/rank=0/);
+  await page.reload();
+  await page.waitForSelector('body[data-timeline="complete"]');
+  assert.equal(await address(page), kept);
+  await press(page, "l");
+  assert.match(await details(page), /^gemm/);
+  await press(page, ",");
+  assert.match(await details(page), /^Memcpy DtoH.*Launched by cudaMemcpyAsync.*Correlation 39\.4\.00 kB at 2\.00 GB\/s\.Python: train/); // 4000 B in 2 us
+  await press(page, ".", ".");
+  assert.match(await details(page), /^lost.*Which call launched it was not recorded\. Correlation 77\./);
+  quiet(noted);
+  await close();
+});
+
+test("an arrow leads from the selected call to what it launched", async () => {
+  for (const theme of THEMES) {
+    const { page, close } = await timeline(jobs.launched, "/rank=0", { theme });
+    const ink = await custom(page, "ink"), x = await placeOf(page, 70_000, 100_000);
+    /* the lanes of the only rank are 64 px high, of which 33 are of compute; the head is 4 above the ground */
+    const head = () => colorAt(page, x - 3, LANES_TOP + 33 - 4);
+    await press(page, ".");
+    assert.notEqual(await head(), ink, "of the copy there is none there");
+    await press(page, ".");
+    await page.waitForTimeout(60);
+    assert.equal(await head(), ink, theme);
+    await close();
+  }
+});
+
+// All of them ---------------------------------------------------------------------------------------
+
+test("what is selected or chosen fits at every width, and axe finds nothing serious", async () => {
+  for (const [job, hash] of [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"]])
+    for (const theme of THEMES)
+      for (const width of WIDTHS) {
+        const { page, noted, close } = await timeline(jobs[job], hash, { theme, width }), what = `${hash}, ${theme}, ${width}`;
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(over <= 0, `${what} is ${over} px too wide`);
+        quiet(noted, what);
+        if (width === 800) {
+          await page.evaluate(AXE);
+          const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+          assert.deepEqual(violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id), [], what);
+        }
+        await close();
+      }
+});

@@ -1,0 +1,206 @@
+/** What an event's panel says of its launch: by what, where in the program, and with what. */
+import { cut, h, name, visible, type Child } from "../dom";
+import * as f from "../format";
+import type { Controller } from "./controller";
+import { around, launchesOf, type Launch } from "./launches";
+import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Events } from "./model";
+import { shortName } from "./names";
+import type { Shape } from "./told";
+
+/** So many events that one lies in are named, and so many that were launched. */
+const NAMED = 6,
+  LISTED = 24;
+/** Characters of a name among others. */
+const SHORT = 44;
+const MODULE = /^nn\.Module: /;
+
+function go(controller: Controller, row: number, text: string): HTMLElement {
+  return h(
+    "button",
+    { class: "tl-go", title: cut(visible(text), 400), attr: { type: "button" }, on: { click: () => controller.selectEvent(row) } },
+    cut(visible(text), SHORT),
+  );
+}
+
+/* "Operators: aten::mm in aten::linear" */
+function chain(controller: Controller, title: string, rows: readonly number[], text: (row: number) => string): Child {
+  if (rows.length === 0) return null;
+  return h(
+    "p",
+    { class: "tl-chain" },
+    `${title}: `,
+    rows.slice(0, NAMED).map((row, i) => [i > 0 && " in ", go(controller, row, text(row))]),
+    rows.length > NAMED && ` in ${f.grouped(rows.length - NAMED)} more`,
+  );
+}
+
+/** Where in the program an event of a thread lies. */
+function place(controller: Controller, row: number): Child {
+  const { job, lanes, told } = controller.data,
+    { events } = lanes!,
+    track = lanes!.trackOf(row)!,
+    { inputs, stacks } = told!.of(track.at),
+    named = (each: number): string => job.names[events.name[each]!] ?? "",
+    rows = around(events, track, row),
+    own = [row, ...rows];
+  const of = (kind: number): number[] => rows.filter((each) => events.kind[each] === kind),
+    called = own.find((each) => inputs.of(each) > 0),
+    stacked = own.find((each) => stacks.of(each) > 0);
+  return [
+    chain(controller, "Operators", of(OPERATOR), named),
+    chain(
+      controller,
+      "Modules",
+      of(PYTHON).filter((each) => MODULE.test(named(each))),
+      (each) => named(each).replace(MODULE, ""),
+    ),
+    chain(
+      controller,
+      "Python",
+      of(PYTHON).filter((each) => !MODULE.test(named(each))),
+      named,
+    ),
+    chain(controller, "Annotations", of(ANNOTATION), named),
+    called !== undefined &&
+      h("p", null, `Inputs${called === row ? "" : ` of ${visible(named(called))}`}: `, name(job.names[inputs.of(called)] ?? "", 200)),
+    stacked !== undefined &&
+      h(
+        "details",
+        null,
+        h("summary", null, "Call stack", stacked === row ? "" : ` of ${visible(named(stacked))}`),
+        h(
+          "ol",
+          { class: "tl-stack" },
+          (job.names[stacks.of(stacked)] ?? "").split(";").map((frame) => h("li", null, name(frame, 200))),
+        ),
+      ),
+  ];
+}
+
+/** "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers a thread" */
+export function shapeWords({ grid, block, registers, shared, occupancy }: Shape): string {
+  const parts = [
+    `grid ${grid.join(" × ")}`,
+    block[0]! >= 0 ? `block ${block.join(" × ")}` : "",
+    registers >= 0 ? `${f.grouped(registers)} registers a thread` : "",
+    shared >= 0 ? `${f.bytes(shared, true)} of shared memory a block` : "",
+    occupancy >= 0 ? `estimated occupancy ${occupancy < 1 ? "below 1" : f.grouped(occupancy)}${f.SPACE}%` : "",
+  ].filter(Boolean);
+  return parts.join(", ");
+}
+
+/* What it was launched with, or how much it moved. */
+function given(controller: Controller, row: number, events: Events): Child {
+  const { lanes, told } = controller.data,
+    own = told!.of(lanes!.trackOf(row)!.at),
+    shape = own.shapes[own.shape.of(row)],
+    bytes = own.bytes.of(row),
+    duration = events.duration[row]!;
+  if (shape) return h("p", null, `Launched with ${shapeWords(shape)}.`);
+  /* bytes in a nanosecond are GB/s */
+  const rate = bytes > 0 && duration > 0 ? ` at ${f.grouped(bytes / duration, f.digitsOf(bytes / duration))}${f.SPACE}GB/s` : "";
+  return bytes >= 0 && h("p", null, `${f.bytes(bytes)}${rate}.`);
+}
+
+/* Of one whose launch is not in the page: what the tables tell of its name. */
+function byName(controller: Controller, title: string): string {
+  const { job, launchers } = controller.data,
+    known = launchers?.get(title);
+  const missing = job.complete ? "Which call launched it was not recorded" : "Its launch is not in this page";
+  if (!known) return `${missing}.`;
+  const inside = known.inside ? ` in ${visible(known.inside)}` : "";
+  return `${missing}; over all ranks ${f.percent(known.share)} of the time of this name is launched by ${visible(known.operator)}${inside}.`;
+}
+
+function launchedBy(controller: Controller, row: number, launch: Launch | undefined): Child {
+  const { job, lanes, told } = controller.data,
+    { events } = lanes!,
+    id = told!.of(lanes!.trackOf(row)!.at).correlations.of(row),
+    title = job.names[events.name[row]!] ?? "",
+    correlation = id >= 0 ? `Correlation ${id}.` : "";
+  if (!launch) return [h("p", null, byName(controller, title), " ", correlation), given(controller, row, events)];
+  const later = events.begin[row]! - events.begin[launch.call]!;
+  return [
+    h(
+      "p",
+      { class: "tl-chain" },
+      "Launched by ",
+      go(controller, launch.call, job.names[events.name[launch.call]!] ?? ""),
+      ` at ${f.time(events.begin[launch.call]!)}, ${f.time(Math.abs(later))} ${later >= 0 ? "before" : "after"} it began. ${correlation}`,
+    ),
+    given(controller, row, events),
+    place(controller, launch.call),
+  ];
+}
+
+function launched(controller: Controller, launches: readonly Launch[]): Child {
+  const { job, lanes } = controller.data,
+    { events } = lanes!;
+  if (launches.length === 0) return null;
+  const time = f.sum(launches.map(({ row }) => events.duration[row]!)),
+    kept = job.complete ? "" : " in this page";
+  return [
+    h(
+      "p",
+      null,
+      `Launched ${f.count(launches.length, "event")}${kept}: `,
+      h("b", null, f.time(time)),
+      launches.length > LISTED ? `. The first ${LISTED}:` : ".",
+    ),
+    h(
+      "ol",
+      { class: "tl-arrivals tl-launched" },
+      launches.slice(0, LISTED).map(({ call, row }) =>
+        h(
+          "li",
+          null,
+          h(
+            "button",
+            {
+              title: `${cut(visible(job.names[events.name[row]!] ?? ""), 400)}, ${f.exact(events.begin[row]! - events.begin[call]!, "ns")} after its call began`,
+              attr: { type: "button" },
+              on: { click: () => controller.selectEvent(row) },
+            },
+            cut(visible(shortName(job.names[events.name[row]!] ?? "")), 40),
+            " ",
+            h("span", null, f.time(events.duration[row]!)),
+          ),
+        ),
+      ),
+    ),
+  ];
+}
+
+/** The part of an event's panel; null where nothing is known, as of annotations on a stream. */
+export function launchPart(controller: Controller, row: number): Child {
+  const { lanes, told } = controller.data;
+  if (!told || !lanes) return null;
+  const { kind } = lanes.events,
+    track = lanes.trackOf(row)!,
+    launches = launchesOf(lanes, told, row);
+  if (kind[row] === GPU_ANNOTATION) return null;
+  if (kind[row]! <= COPIES)
+    return launchedBy(
+      controller,
+      row,
+      launches.find((each) => each.row === row),
+    );
+  if (track.kind !== THREAD) return null;
+  const queued = launches.find((each) => each.row === row);
+  return [
+    queued
+      ? h(
+          "p",
+          { class: "tl-chain" },
+          "Put in a queue by ",
+          go(controller, queued.call, controller.data.job.names[lanes.events.name[queued.call]!] ?? ""),
+          ".",
+        )
+      : null,
+    launched(
+      controller,
+      launches.filter((each) => each.row !== row),
+    ),
+    place(controller, row),
+  ];
+}

@@ -1,0 +1,67 @@
+/** Arrows from calls to what they launched. */
+import type { Box } from "./layout";
+import type { Canvas } from "./paint_lane";
+
+/** Two places on the canvas, from the call's begin to that of what it launched. */
+export interface Arrow {
+  readonly x0: number;
+  readonly from: Box;
+  readonly x1: number;
+  readonly to: Box;
+}
+
+/** More are thin, and of those that end within some pixels one is drawn. */
+const FEW = 12,
+  APART = 3;
+const HEAD_LENGTH = 7,
+  HEAD_HALF = 3.5,
+  BEND = 40;
+
+/* From the edge of one box to the facing edge of the other. */
+function ends({ from, to }: Arrow): [number, number] {
+  return from.y < to.y
+    ? [from.y + from.height, to.y + Math.min(4, to.height / 2)]
+    : [from.y, to.y + to.height - Math.min(4, to.height / 2)];
+}
+
+/* In order of where they end. */
+function apart(all: readonly Arrow[]): Arrow[] {
+  const out: Arrow[] = [];
+  for (const arrow of [...all].sort((a, b) => a.x1 - b.x1)) if (arrow.x1 - (out[out.length - 1]?.x1 ?? -Infinity) >= APART) out.push(arrow);
+  return out;
+}
+
+/** Paints them over the lanes, each on a casing of the page's colour. */
+export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void {
+  const many = all.length > FEW,
+    arrows = many ? apart(all) : all;
+  const path = (): void => {
+    ctx.beginPath();
+    for (const arrow of arrows) {
+      const [y0, y1] = ends(arrow),
+        bend = Math.max(8, Math.min(BEND, Math.abs(arrow.x1 - arrow.x0) / 2 + 8));
+      ctx.moveTo(arrow.x0, y0);
+      ctx.bezierCurveTo(arrow.x0, y0 + (y1 > y0 ? bend : -bend), arrow.x1 - bend, y1, arrow.x1 - HEAD_LENGTH + 1, y1);
+    }
+    ctx.stroke();
+  };
+  for (const [color, width] of [
+    [theme.page, many ? 0 : 4],
+    [theme.ink, many ? 0.7 : 1.4],
+  ] as const) {
+    if (width === 0) continue;
+    ctx.strokeStyle = color;
+    ctx.lineWidth = width;
+    path();
+  }
+  ctx.fillStyle = theme.ink;
+  for (const arrow of arrows) {
+    const y1 = ends(arrow)[1];
+    ctx.beginPath();
+    ctx.moveTo(arrow.x1, y1);
+    ctx.lineTo(arrow.x1 - HEAD_LENGTH, y1 - HEAD_HALF);
+    ctx.lineTo(arrow.x1 - HEAD_LENGTH, y1 + HEAD_HALF);
+    ctx.closePath();
+    ctx.fill();
+  }
+}
