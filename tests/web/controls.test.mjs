@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { ciede2000, contrast, lab, parsed, SIGHTS } from "./colour.mjs";
-import { listed, merge, moduleOf, open, quiet, show, synth, text, THEMES, visit } from "./page.mjs";
+import { listed, merge, moduleOf, open, quiet, show, synth, text, THEMES, trace, visit } from "./page.mjs";
 
 const AXE = text(join(process.env.TMERGE_WEB, "node_modules/axe-core/axe.min.js"));
 
@@ -239,20 +239,40 @@ test("targets are 24 pixels and larger, but for links in running text", async ()
   await close();
 });
 
+/* Jobs that together have every view. */
+function jobsOfAllViews() {
+  const small = { steps: 2, layers: 4 };
+  const call = (name, ts, dur, id) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: { "Python id": id } });
+  return [
+    job,
+    merge("pipeline", synth("pipeline-traces", { ranks: 4, pp: 2, microbatches: 3, ...small })),
+    merge("compiled", synth("compiled-traces", { ranks: 4, format: "xplane", ...small })),
+    merge("stack", trace("stack_rank_0.json", [call("f", 0, 100, 1), call("g", 10, 50, 2)])),
+  ];
+}
+
 test("axe finds nothing serious on any view", async () => {
+  const all = new Set(jobsOfAllViews()), seen = new Set();
   for (const theme of THEMES) {
-    const { page, close } = await open(job.page, { theme, width: 1280 });
-    for (const view of await listed(page)) {
-      await visit(page, `#${view}`);
-      if (view === "timeline") await page.waitForSelector('body[data-timeline="complete"]');
-      await page.evaluate(AXE);
-      const { violations, passes } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-      assert.ok(passes.length > 10, "axe did not run");
-      const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      assert.deepEqual(grave.map(({ id, nodes }) => `${view}, ${theme}: ${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" ")}`), []);
+    seen.clear();
+    for (const each of all) {
+      const { page, close } = await open(each.page, { theme, width: 1280, ready: null });
+      await page.waitForSelector("body[data-ready]");
+      for (const view of (await listed(page)).filter((id) => !seen.has(id))) {
+        seen.add(view);
+        await visit(page, `#${view}`);
+        if (view === "timeline") await page.waitForSelector('body[data-timeline="complete"]');
+        await page.evaluate(AXE);
+        const { violations, passes } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+        assert.ok(passes.length > 10, "axe did not run");
+        const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        assert.deepEqual(grave.map(({ id, nodes }) => `${view}, ${theme}: ${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" ")}`), []);
+      }
+      await close();
     }
-    await close();
   }
+  const { reportViews } = await moduleOf("views/index.ts");
+  assert.deepEqual(reportViews.map(({ id }) => id).filter((id) => !seen.has(id)), [], "views that no job has");
 });
 
 // Sight --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import { kernels } from "./kernels";
 import { launches } from "./launches";
 import { memory } from "./memory";
 import { operators } from "./operators";
+import { pipelines } from "./pipelines";
 import { ranks } from "./ranks";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
@@ -28,6 +29,7 @@ export const reportViews: readonly View[] = [
   stragglers,
   whatif,
   communication,
+  pipelines,
   timeline,
   operators,
   kernels,

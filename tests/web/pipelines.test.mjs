@@ -1,0 +1,101 @@
+// Pipelines: the view of what stages do when, which jobs without a pipeline do not have.
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { closeTo, listed, merge, open, quiet, show, synth, THEMES, visit, WIDTHS } from "./page.mjs";
+
+const jobs = {};
+before(() => {
+  jobs.pipe = merge("pipe", synth("pipe-traces", { ranks: 8, pp: 4, microbatches: 6, layers: 8, steps: 3, cpu_ops: 2, slow: "4-5:1.5" }));
+  jobs.plain = merge("plain", synth("plain-traces", { ranks: 2, steps: 2 }));
+});
+
+const cells = (page, section) =>
+  page.$$eval("main section", (all, title) => {
+    const found = all.find((each) => each.querySelector("h2")?.textContent === title);
+    return [...(found?.querySelectorAll("tbody tr") ?? [])].map((row) => [...row.cells].map((cell) => cell.textContent));
+  }, section);
+
+/** The colours at places of the canvas [CSS px], as texts. */
+const colours = (page, places) =>
+  page.evaluate((all) => {
+    const canvas = document.querySelector("main canvas"), { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return all.map(([x, y]) => {
+      const at = 4 * (Math.floor(y * devicePixelRatio) * width + Math.floor(x * devicePixelRatio));
+      return data.slice(at, at + 3).join(" ");
+    });
+  }, places);
+
+test("a job without a pipeline has no view of it", async () => {
+  const { page, close } = await open(jobs.plain.page);
+  assert.ok(!(await listed(page)).includes("pipelines"));
+  await close();
+});
+
+test("the bubble and the stage that makes the others wait are said, and are the tables'", async () => {
+  const tables = show(jobs.pipe.store, "bubble.step", "bubble.stage", "bubble.pair");
+  const whole = tables["bubble.step"].reduce((sum, row) => sum + row.span_ns * row.ranks, 0);
+  const bubble = tables["bubble.step"].reduce((sum, row) => sum + row.span_ns * row.ranks * row.bubble_pct, 0) / whole;
+  const { page, noted, close } = await open(jobs.pipe.page, { hash: "#pipelines" });
+  const title = await page.$eval("h1", (e) => e.textContent);
+  // Six micro-batches on four stages: 3 of 6 + 3 where all is even.
+  assert.match(title, /^The pipeline’s bubble is [\d.]+\s% of its time, 33\.3\s% where all is even$/);
+  assert.ok(Math.abs(Number(/is ([\d.]+)/.exec(title)[1]) - bubble) <= 0.0501, title);
+  assert.match(await page.$eval("main header", (e) => e.textContent), /Stage 2 takes longest for a forward and a backward pass/, "ranks 4 and 5 are slow");
+  const stages = await cells(page, "Stages");
+  assert.equal(stages.length, 4);
+  stages.forEach((row, i) => {
+    const told = tables["bubble.stage"][i];
+    assert.deepEqual(row.slice(0, 2), [String(told.stage), String(told.ranks)]);
+    for (const [at, column] of [[2, "forward_ns"], [3, "backward_ns"], [5, "late_sender_ns"], [6, "transfer_ns"]])
+      assert.ok(closeTo(row[at], told[column]), `${column}: ${row[at]}, not ${told[column]}`);
+  });
+  const late = await cells(page, "Late sender or slow transfer"), pairs = [...tables["bubble.pair"]].sort((a, b) => b.late_sender_ns - a.late_sender_ns);
+  assert.deepEqual(late.map((row) => row.slice(0, 2).map(Number)), pairs.map((row) => [row.from_rank, row.to_rank]));
+  pairs.forEach((pair, i) => assert.ok(closeTo(late[i][6], pair.late_sender_ns), late[i][6]));
+  const map = await page.$$eval(".map .cell", (all) => all.map((e) => Number(e.dataset.value)));
+  assert.deepEqual(map, tables["bubble.step"].map((row) => row.bubble_pct));
+  quiet(noted);
+  await close();
+});
+
+test("passes stand where they ran, in every theme and width", async () => {
+  for (const theme of THEMES)
+    for (const width of WIDTHS) {
+      const { page, noted, close } = await open(jobs.pipe.page, { theme, width, hash: "#pipelines/step=4" });
+      const passes = show(jobs.pipe.store, "bubble.pass")["bubble.pass"].filter((row) => row.step === 4);
+      const begin = Math.min(...passes.map((row) => row.begin_ns)), span = Math.max(...passes.map((row) => row.end_ns)) - begin;
+      assert.equal(await page.$eval("main canvas", (e) => e.dataset.passes), String(passes.length));
+      const [box] = await page.$$eval("main canvas", ([e]) => [e.clientWidth]), x = (ns) => 132 + ((ns - begin) / span) * (box - 140);
+      const ranks = [...new Set(passes.map((row) => row.rank))].sort((a, b) => a - b), seen = { forward: new Set(), backward: new Set() };
+      // In a corner of each pass, where no number stands, there is its colour.
+      const [idle, ...found] = await colours(page, [[x(begin + span) - 4, 26 * 3 + 13], ...passes.map((row) => [x(row.begin_ns) + 2, ranks.indexOf(row.rank) * 26 + 4])]);
+      passes.forEach((row, i) => { if (x(row.end_ns) - x(row.begin_ns) > 8) seen[row.direction].add(found[i]); });
+      assert.deepEqual([seen.forward.size, seen.backward.size], [1, 1], `${theme}, ${width}`);
+      assert.equal(new Set([idle, ...seen.forward, ...seen.backward]).size, 3, "the last stage does nothing at the end");
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(over <= 0, `${theme}, ${width}: ${over} px too wide`);
+      quiet(noted, `${theme}, ${width}`);
+      await close();
+    }
+});
+
+test("keys go from pass to pass, and lead to one on the timeline", async () => {
+  const { page, noted, close } = await open(jobs.pipe.page, { hash: "#pipelines/step=3", width: 1280 });
+  const passes = show(jobs.pipe.store, "bubble.pass")["bubble.pass"].filter((row) => row.step === 3), rank = Math.min(...passes.map((row) => row.rank));
+  await page.focus("main canvas");
+  const readout = () => page.$eval(".flame-readout", (e) => e.textContent);
+  await page.keyboard.press("ArrowRight");
+  assert.match(await readout(), new RegExp(`^forward pass 1, rank ${rank}`));
+  await page.keyboard.press("ArrowRight");
+  assert.match(await readout(), new RegExp(`^forward pass 2, rank ${rank}`));
+  await page.keyboard.press("ArrowDown");
+  assert.match(await readout(), new RegExp(`^forward pass \\d, rank ${rank + 2}`));
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash.startsWith("#timeline/t="));
+  await visit(page, "#pipelines");
+  assert.equal(await page.$eval("select", (e) => e.options.length), 3);
+  await page.selectOption("select", "5");
+  assert.match(page.url(), /#pipelines\/step=5$/);
+  quiet(noted);
+  await close();
+});

@@ -1,0 +1,282 @@
+/** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
+import { band, inlineBar, timeWriter } from "../cells";
+import type { Job } from "../data";
+import { h, type Child } from "../dom";
+import * as f from "../format";
+import { grid } from "../grid";
+import { onTimeline, stepWord } from "../job";
+import { heatMap } from "../map";
+import type { ColumnOf } from "../names";
+import { passColors, Passes, type Pass } from "../passes";
+import { controls, empty, heading, note, section, select } from "../ui";
+import type { Context, View } from "../view";
+
+const UNEVEN = 1.1; // of the median stage: then stages are said to differ
+const FIRST = 16;
+const PIPELINES_MOST = 64;
+
+/* The bubble over all pipelines and steps, each by its length. */
+function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
+  const table = job.table("bubble.step");
+  let span = 0,
+    bubble = 0,
+    ideal = 0;
+  for (let row = 0; row < table.n; row++) {
+    const own = (table.num(row, "span_ns") ?? 0) * (table.num(row, "ranks") ?? 0);
+    span += own;
+    bubble += own * (table.num(row, "bubble_pct") ?? 0);
+    ideal += own * (table.num(row, "ideal_pct") ?? 0);
+  }
+  return { span, bubble: bubble / Math.max(1, span), ideal: ideal / Math.max(1, span) };
+}
+
+/* A micro-batch's time in a stage: forward and backward. */
+function passTime(job: Job, row: number): number {
+  const table = job.table("bubble.stage");
+  return (table.num(row, "forward_ns") ?? 0) + (table.num(row, "backward_ns") ?? 0);
+}
+
+function unevenness(job: Job): string {
+  const table = job.table("bubble.stage"),
+    rows = [...table.rows.keys()],
+    middle = f.median(rows.map((row) => passTime(job, row))) ?? 0;
+  const slowest = rows.reduce((a, b) => (passTime(job, b) > passTime(job, a) ? b : a), 0);
+  const most = passTime(job, slowest);
+  return middle > 0 && most > UNEVEN * middle
+    ? `Stage ${table.num(slowest, "stage")} takes longest for a forward and a backward pass, ${f.time(most)}, the median stage ${f.time(middle)}: the others have to wait for it. `
+    : `A forward and a backward pass take every stage about as long, at most ${f.time(most)}. `;
+}
+
+function finding(job: Job): [Child, ...Child[]] {
+  const { bubble, ideal } = bubbles(job),
+    stages = job.table("bubble.step").most("stages") ?? 0;
+  return [
+    `The pipeline’s bubble is ${f.percent(bubble, 1)} of its time, ${f.percent(ideal, 1)} where all is even`,
+    `That is the time in no pass, from the first pass of a step to the last, in ${f.count(stages, "stage")}. `,
+    unevenness(job),
+    "More micro-batches a step, or more parts of the model a stage, make the ideal bubble smaller.",
+  ];
+}
+
+function figures(job: Job): HTMLElement {
+  const { bubble, ideal } = bubbles(job),
+    table = job.table("bubble.step"),
+    doc = (column: ColumnOf<"bubble.step">) => table.columns[table.place(column)]?.doc ?? "";
+  const range = (column: ColumnOf<"bubble.step">, write: (value: number) => string) => {
+    const low = write(table.least(column) ?? 0),
+      high = write(table.most(column) ?? 0);
+    return low === high ? "in all steps" : `${low} to ${high}`;
+  };
+  const late = job.table("bubble.stage").sum("late_sender_ns"),
+    known = job.table("bubble.stage").known("late_sender_ns") > 0;
+  return band([
+    { label: "Bubble", doc: doc("bubble_pct"), value: f.percent(bubble, 1), below: range("bubble_pct", (v) => f.percent(v, 1)) },
+    { label: "Ideal bubble", doc: doc("ideal_pct"), value: f.percent(ideal, 1), below: range("ideal_pct", (v) => f.percent(v, 1)) },
+    {
+      label: "Forward passes of a rank",
+      doc: doc("forward_passes"),
+      value: f.grouped(table.median("forward_passes") ?? 0),
+      below: "a step: micro-batches, times the parts of the model that a stage has",
+    },
+    {
+      label: "Waited for senders",
+      doc: "What receivers waited until the sender had come.",
+      value: known ? f.time(late) : f.NONE,
+      below: known ? "GPU time of all stages, beside computing or not" : "the traces hold the transfer alone, or clocks cannot be compared",
+    },
+  ]);
+}
+
+function diagram(context: Context): { element: HTMLElement; dispose: () => void } {
+  const { job, params } = context,
+    table = job.table("bubble.pass"),
+    all = job.table("bubble.step");
+  const steps = [...new Set(table.nums("step"))].filter((step): step is number => step !== null);
+  if (steps.length === 0) return { element: section("What stages do when", empty("No pass is kept.")), dispose: () => undefined };
+  const longest = all.rows
+    .map((_, row) => row)
+    .filter((row) => steps.includes(all.num(row, "step") ?? NaN))
+    .reduce((a, b) => ((all.num(b, "span_ns") ?? 0) > (all.num(a, "span_ns") ?? 0) ? b : a), 0);
+  const step = steps.find((each) => String(each) === params.get("step")) ?? all.num(longest, "step") ?? steps[0]!;
+  const rows = [...table.rows.keys()].filter((row) => table.num(row, "step") === step),
+    value = (row: number, column: ColumnOf<"bubble.pass">) => table.num(row, column) ?? 0;
+  const ranks = [...new Map(rows.map((row) => [value(row, "rank"), value(row, "stage")]))].sort(([a, x], [b, y]) => x - y || a - b),
+    places = new Map(ranks.map(([rank], i) => [rank, i]));
+  const begin = f.least(rows.map((row) => value(row, "begin_ns"))),
+    span = Math.max(1, f.most(rows.map((row) => value(row, "end_ns"))) - begin);
+  const passes: Pass[] = rows.map((row) => ({
+    row: places.get(value(row, "rank"))!,
+    backward: table.text(row, "direction") === "backward",
+    number: value(row, "number"),
+    from: value(row, "begin_ns") - begin,
+    to: value(row, "end_ns") - begin,
+  }));
+  const picture = new Passes({
+    label: `Passes of ${f.count(ranks.length, "rank")} of a pipeline in ${stepWord(job, step)}; the table of stages has their lengths`,
+    rows: ranks.map(([rank, stage]) => `stage ${stage} · rank ${rank}`),
+    passes,
+    span,
+    words: (pass) => [
+      h("b", null, `${pass.backward ? "backward" : "forward"} pass ${pass.number}, rank ${ranks[pass.row]![0]}`),
+      h("br"),
+      `${f.time(pass.to - pass.from)}, from ${f.time(pass.from)} after the first pass began`,
+    ],
+    choose: (pass) => {
+      location.hash = onTimeline(begin + pass.from, begin + pass.to);
+    },
+  });
+  const element = section(
+    "What stages do when",
+    controls(
+      steps.length > 1 &&
+        select(
+          "Step",
+          steps.map((each) => [String(each), stepWord(job, each)] as const),
+          String(step),
+          (v) => context.redraw({ step: v }),
+        ),
+    ),
+    h(
+      "ul",
+      { class: "legend" },
+      passColors().map(([color, label]) => h("li", null, h("span", { class: "swatch", style: { background: color } }), label)),
+      h("li", null, h("span", { class: "swatch fill-idle" }), "In no pass: the bubble"),
+    ),
+    note(
+      "The pipeline that took longest in the step. A pass is what a rank computed in one direction between two transfers; its number counts the rank’s passes of a direction, and is the micro-batch where a stage has one part of the model.",
+    ),
+    picture.element,
+  );
+  return { element, dispose: () => picture.dispose() };
+}
+
+function stages(job: Job): HTMLElement {
+  const table = job.table("bubble.stage");
+  return section(
+    "Stages",
+    note("Over all pipelines and steps. A stage whose passes take longer than those of others makes them wait."),
+    grid(table, {
+      columns: [
+        { column: "stage" },
+        { column: "ranks" },
+        { column: "forward_ns", label: "forward pass, median" },
+        { column: "backward_ns", label: "backward pass, median" },
+        {
+          column: "bubble_pct",
+          label: "bubble",
+          draw: (row) => inlineBar(table.num(row, "bubble_pct"), 100, f.percent(table.num(row, "bubble_pct"), 1), "idle"),
+          write: String,
+        },
+        { column: "late_sender_ns", label: "waited for senders" },
+        { column: "transfer_ns", label: "receives" },
+      ],
+    }),
+  );
+}
+
+/* Pipelines by steps; of very many those of the largest bubble. */
+function bySteps(job: Job): HTMLElement | null {
+  const table = job.table("bubble.step"),
+    cells = new Map(table.rows.map((_, row) => [`${table.num(row, "pipeline")}/${table.num(row, "step")}`, row]));
+  const steps = [...new Set(table.nums("step"))].filter((step): step is number => step !== null).sort((a, b) => a - b),
+    all = [...new Set(table.nums("pipeline"))].filter((first): first is number => first !== null);
+  const mean = (first: number) => f.median(steps.map((step) => table.num(cells.get(`${first}/${step}`) ?? -1, "bubble_pct") ?? 0)) ?? 0;
+  const shown = [...all]
+    .sort((a, b) => mean(b) - mean(a))
+    .slice(0, PIPELINES_MOST)
+    .sort((a, b) => a - b);
+  if (cells.size < 2) return null;
+  return section(
+    "Bubble by pipeline and step",
+    note(
+      "Percent of the time in no pass, mean over the ranks; the scale begins at the ideal bubble. A pipeline is named by its lowest rank. Steps that not all of its ranks have whole are left out.",
+      shown.length < all.length && ` The ${shown.length} of ${f.grouped(all.length)} with the largest bubble.`,
+    ),
+    heatMap({
+      label: "Bubble by pipeline and step, percent",
+      rows: shown.map((first) => `from rank ${first}`),
+      columns: steps.map(String),
+      ramp: "wait",
+      from: table.least("ideal_pct") ?? 0,
+      cell: (r, c) => {
+        const row = cells.get(`${shown[r]}/${steps[c]}`);
+        if (row === undefined) return null;
+        const value = table.num(row, "bubble_pct");
+        return {
+          value,
+          text: f.grouped(value ?? 0, 1),
+          tip: () => [
+            h("b", null, `pipeline from rank ${shown[r]}, ${stepWord(job, steps[c]!)}`),
+            h("br"),
+            `bubble ${f.percent(value, 1)}, ideal ${f.percent(table.num(row, "ideal_pct"), 1)}`,
+            h("br"),
+            `${f.time(table.num(row, "span_ns"))} from the first pass to the last`,
+          ],
+        };
+      },
+    }),
+  );
+}
+
+function senders(job: Job): HTMLElement {
+  const table = job.table("bubble.pair"),
+    rows = [...table.rows.keys()].filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
+  const known = rows.some((row) => table.num(row, "late_sender_ns") !== null),
+    key = known ? "late_sender_ns" : "transfer_ns";
+  const most = f.most([1, ...rows.map((row) => table.num(row, key) ?? 0)]),
+    write = timeWriter(table, rows, key);
+  return section(
+    "Late sender or slow transfer",
+    note(
+      known
+        ? "Of what ranks receive: how long they waited until the sender came, and how long the transfer took. Of what they send: how long they waited for the receiver."
+        : "The traces do not tell how long ranks waited for one another: the transfer alone is known.",
+    ),
+    grid(table, {
+      rows,
+      first: FIRST,
+      sort: `-${key}`,
+      columns: [
+        { column: "from_rank", label: "from rank" },
+        { column: "to_rank", label: "to rank" },
+        { column: "from_stage", label: "from stage" },
+        { column: "to_stage", label: "to stage" },
+        { column: "count", label: "transfers" },
+        { column: "bytes", label: "size", write: f.bytes },
+        ...(known
+          ? ([
+              {
+                column: "late_sender_ns",
+                label: "late sender",
+                draw: (row: number) => inlineBar(table.num(row, "late_sender_ns"), most, write(table.num(row, "late_sender_ns")), "wait"),
+              },
+              { column: "late_receiver_ns", label: "late receiver" },
+              { column: "transfer_ns", label: "transfer" },
+            ] as const)
+          : ([
+              {
+                column: "transfer_ns",
+                label: "transfer",
+                draw: (row: number) => inlineBar(table.num(row, "transfer_ns"), most, write(table.num(row, "transfer_ns")), "transfer"),
+              },
+            ] as const)),
+      ],
+    }),
+  );
+}
+
+export const pipelines: View = {
+  id: "pipelines",
+  title: "Pipelines",
+  group: "",
+  needs: ["bubble.stage", "bubble.step", "bubble.pass", "bubble.pair"],
+  shown: (job) => job.rowsOf("bubble.step") > 0,
+  render(root, context) {
+    const { job } = context;
+    if (job.table("bubble.step").n === 0)
+      return void root.append(heading("No pipeline is known"), empty("No rank has passes between transfers."));
+    const picture = diagram(context);
+    root.append(heading(...finding(job)), figures(job), picture.element, stages(job), bySteps(job) ?? "", senders(job));
+    return picture.dispose;
+  },
+};
