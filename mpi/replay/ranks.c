@@ -181,7 +181,7 @@ static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice
     const tm_crew *crews = tm_replay_crews(r, &n);
     const tm_crew_places from = {&r->places, slice};
     TM_TRY(tm_peers_list(r->items, r->n, &r->places, slice, peers, err));
-    return tm_crew_rows(crews, n, &from, r->desk, rows, err);
+    return tm_crew_rows(crews, n, &from, rows, err);
 }
 
 static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_error *err) {
@@ -220,7 +220,7 @@ static tm_status compare(tm_replay_ranks *r, tm_error *err) {
     for (size_t i = 0; i < r->n; i++)
         bytes += (int64_t)(r->items[i].n * sizeof(tm_peer));
     for (size_t c = 0; c < n_crews; c++)
-        bytes += (int64_t)(crews[c].n_items * sizeof(tm_peer_row));
+        bytes += (int64_t)(crews[c].items->n * sizeof(tm_peer_row));
     MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, r->comm);
     tm_peer_slice slice = {.n_slices = (uint32_t)(1 + bytes / SLICE_BYTES), .origin = self};
     for (; slice.slice < slice.n_slices; slice.slice++)

@@ -175,8 +175,7 @@ static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_p
             if (ranks[r].places[i] != TM_NO_PLACE)
                 first[ranks[r].places[i] + 2]++;
     for (size_t p = 0; p < n_places && first; p++) {
-        bool is = (hashes[p] >> 32) % slice->n_slices == slice->slice;
-        first[p + 2] = first[p + 1] + (is ? first[p + 2] : 0);
+        first[p + 2] = first[p + 1] + (tm_peer_slice_has(slice, hashes[p]) ? first[p + 2] : 0);
     }
     return first;
 }
@@ -189,7 +188,7 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
     for (size_t r = 0; r < n && out; r++)
         for (size_t i = 0; i < ranks[r].n; i++) {
             uint32_t p = ranks[r].places[i];
-            if (p != TM_NO_PLACE && (hashes[p] >> 32) % slice->n_slices == slice->slice)
+            if (p != TM_NO_PLACE && tm_peer_slice_has(slice, hashes[p]))
                 out[first[p + 1]++] = (tm_peer){hashes[p], ranks[r].weights[i], slice->origin};
         }
     free(first);

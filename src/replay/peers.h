@@ -80,6 +80,10 @@ typedef struct tm_peer_slice {
     int64_t origin;
 } tm_peer_slice;
 
+static inline bool tm_peer_slice_has(const tm_peer_slice *slice, uint64_t place) {
+    return (place >> 32) % slice->n_slices == slice->slice;
+}
+
 /** Adds the weights of [n] ranks in a slice, place by place. TM_OK; TM_ERR_FAULT. */
 tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                         const tm_peer_slice *slice, tm_vec *peers, tm_error *err) TM_MUST_CHECK;
@@ -134,8 +138,8 @@ typedef struct tm_crew_places {
 } tm_crew_places;
 
 /** Adds the weights of [n] crews in a slice, place by place. TM_OK; TM_ERR_FAULT. */
-tm_status tm_crew_rows(const tm_crew *crews, size_t n, const tm_crew_places *of, tm_crew_desk *desk,
-                       tm_vec *rows, tm_error *err) TM_MUST_CHECK;
+tm_status tm_crew_rows(const tm_crew *crews, size_t n, const tm_crew_places *of, tm_vec *rows,
+                       tm_error *err) TM_MUST_CHECK;
 
 /** Sets what the desk has of a crew's peers. False when memory is out. */
 bool tm_crew_peers(const tm_crew *crew, const tm_peer_places *places,

@@ -107,8 +107,8 @@ static void compare(both *b) {
     assert_int_equal(tm_peers_list(b->items, RANKS, &b->places, &slice, &peers[0], err), TM_OK);
     assert_int_equal(tm_peers_list(&b->first_items, 1, &b->crew_places, &slice, &peers[1], err),
                      TM_OK);
-    assert_int_equal(
-        tm_crew_rows(b->models.crews.data, b->models.crews.n, &of, &b->desk, &rows[1], err), TM_OK);
+    assert_int_equal(tm_crew_rows(b->models.crews.data, b->models.crews.n, &of, &rows[1], err),
+                     TM_OK);
     assert_int_equal(tm_peers_compare(&peers[0], &rows[0], &b->places.others, err), TM_OK);
     assert_int_equal(tm_peers_compare(&peers[1], &rows[1], &b->crew_places.others, err), TM_OK);
     assert_int_equal(tm_peers_note(&b->places, err), TM_OK);

@@ -14,29 +14,24 @@ void tm_crew_free(tm_crew *crew) {
 void tm_crew_desk_free(tm_crew_desk *desk) {
     free(desk->ns);
     free(desk->peer);
-    free(desk->pair);
+    free(desk->known);
     free(desk->stall);
-    free(desk->first);
-    free(desk->second);
     free(desk->ports);
     *desk = (tm_crew_desk){0};
 }
 
 bool tm_crew_desk_fit(tm_crew_desk *desk, const tm_crew *crew) {
     const size_t n_nodes = crew->like->n_nodes, n_edges = tm_crew_edges(crew);
-    if (n_nodes <= desk->n_nodes && n_edges <= desk->n_edges && crew->n_items <= desk->n_items)
+    if (n_nodes <= desk->n_nodes && n_edges <= desk->n_edges)
         return true;
     tm_crew_desk_free(desk);
-    *desk = (tm_crew_desk){.n_nodes = n_nodes, .n_edges = n_edges, .n_items = crew->n_items};
+    *desk = (tm_crew_desk){.n_nodes = n_nodes, .n_edges = n_edges};
     desk->ns = malloc((n_nodes + 1) * sizeof *desk->ns);
     desk->ports = malloc((n_nodes + 1) * TM_LANES * sizeof *desk->ports);
     desk->peer = malloc((n_edges + 1) * sizeof *desk->peer);
-    desk->pair = malloc(n_edges + 1);
+    desk->known = malloc(n_edges + 1);
     desk->stall = malloc(n_edges + 1);
-    desk->first = malloc((crew->n_items + 1) * sizeof *desk->first);
-    desk->second = malloc((crew->n_items + 1) * sizeof *desk->second);
-    return desk->ns && desk->ports && desk->peer && desk->pair && desk->stall && desk->first &&
-           desk->second;
+    return desk->ns && desk->ports && desk->peer && desk->known && desk->stall;
 }
 
 static const tm_crew_row at_root = {{0}};

@@ -6,6 +6,7 @@
 #define TMERGE_REPLAY_CREW_H
 
 #include "base/lanes.h"
+#include "crew_items.h"
 #include "replay/graph.h"
 #include "replay/path.h"
 #include "replay/slack.h"
@@ -26,36 +27,41 @@ typedef struct tm_crew_row {
 typedef struct tm_crew {
     const tm_graph *like; /* borrowed: of a rank that did the same; its nodes, edges, steps and the
                              nodes of its visits are theirs, too */
-    const uint32_t *places; /* borrowed: [items] as in tm_peer_items, of every item */
-    size_t n_items, n_events;
-    size_t n; /* ranks */
+    const tm_crew_items *items; /* borrowed: of what they have in common, too */
+    size_t n;                   /* ranks */
     int64_t rank[TM_LANES];
     uint32_t index[TM_LANES]; /* which of the process's ranks it is */
     tm_crew_row *recorded;    /* owned; [edges] */
-    tm_crew_row *unexplained; /* owned; [edges that may have some], by slots */
-    const uint32_t *slots;    /* borrowed: [edges] */
+    tm_crew_row *unexplained; /* owned; [edges that may have some], by slots of the items */
     tm_crew_visit *visits;    /* owned; [visits] */
 } tm_crew;
 
 /** Where a crew's numbers are worked out: one for all crews, one after the other. */
 typedef struct tm_crew_desk {
-    tm_crew_row *ns;             /* [nodes] when they were: of tm_crew_times */
-    tm_crew_row *peer;           /* [edges] as tm_edge.peer_ns: of tm_crew_peers, as the next two */
-    uint8_t *pair;               /* [edges] TM_EDGE_PAIR, or 0 */
-    uint8_t *stall;              /* [edges] bit by lane: TM_EDGE_STALL */
-    tm_crew_row *first, *second; /* [items] as tm_peer_weights: of tm_crew_weights */
-    uint32_t *ports;             /* [nodes][TM_LANES] */
-    size_t n_nodes, n_edges, n_items;
+    tm_crew_row *ns;   /* [nodes] when they were: of tm_crew_times */
+    tm_crew_row *peer; /* [edges] as tm_edge.peer_ns where it is not as recorded: of tm_crew_peers,
+                          as the next two */
+    uint8_t *known;    /* [edges] TM_DESK_PEER: peer is set; TM_EDGE_PAIR */
+    uint8_t *stall;    /* [edges] bit by lane: TM_EDGE_STALL */
+    uint32_t *ports;   /* [nodes][TM_LANES] */
+    size_t n_nodes, n_edges;
 } tm_crew_desk;
 
-#define TM_NO_SLOT UINT32_MAX
+enum { TM_DESK_PEER = 1 };
 
 static inline size_t tm_crew_edges(const tm_crew *crew) {
     return crew->like->first[crew->like->n_nodes];
 }
 
 static inline int64_t tm_crew_unexplained(const tm_crew *crew, uint32_t edge, size_t lane) {
-    return crew->slots[edge] == TM_NO_SLOT ? 0 : crew->unexplained[crew->slots[edge]].ns[lane];
+    const uint32_t slot = crew->items->slots[edge];
+    return slot == TM_NO_SLOT ? 0 : crew->unexplained[slot].ns[lane];
+}
+
+/** What the peers took, on all ranks. */
+static inline const tm_crew_row *tm_crew_peer(const tm_crew *crew, const tm_crew_desk *desk,
+                                              uint32_t edge) {
+    return desk->known[edge] & TM_DESK_PEER ? &desk->peer[edge] : &crew->recorded[edge];
 }
 
 void tm_crew_free(tm_crew *crew);

@@ -16,10 +16,10 @@ static void explain(const weights *w, const tm_crew_row *ns, tm_crew_row *out) {
 }
 
 static void weigh(const tm_crew *crew, const tm_crew_desk *desk, uint32_t edge, weights *w) {
-    const uint32_t slot = crew->slots[edge];
+    const uint32_t slot = crew->items->slots[edge];
     w->ns = crew->recorded[edge];
-    w->usual = w->peer = desk->peer[edge];
-    for (size_t k = 0; k < TM_LANES && desk->pair[edge]; k++)
+    w->usual = w->peer = *tm_crew_peer(crew, desk, edge);
+    for (size_t k = 0; k < TM_LANES && (desk->known[edge] & TM_EDGE_PAIR); k++)
         w->usual.ns[k] = w->ns.ns[k] < w->peer.ns[k] ? w->ns.ns[k] : w->peer.ns[k];
     for (size_t k = 0; k < TM_LANES; k++) {
         const int64_t ns = slot == TM_NO_SLOT ? 0 : crew->unexplained[slot].ns[k];

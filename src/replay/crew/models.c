@@ -31,8 +31,9 @@ void tm_models_free(tm_models *models) {
         tm_vec_free(&model->parts);
         tm_vec_free(&model->edges);
         free(model->origin);
-        free(model->slots);
-        free(model->places);
+        if (model->items)
+            tm_crew_items_free(model->items);
+        free(model->items);
     }
     for (size_t i = 0; i < models->crews.n; i++)
         tm_crew_free((tm_crew *)models->crews.data + i);
@@ -172,8 +173,8 @@ static bool take_node(const tm_model *model, const tm_maker *m, const int64_t *n
                                                       : ns[from];
         reached = source + edge->edge.ns > reached ? source + edge->edge.ns : reached;
         crew->recorded[e].ns[lane] = edge->edge.ns;
-        if (model->slots[e] != TM_NO_SLOT)
-            crew->unexplained[model->slots[e]].ns[lane] = edge->edge.unexplained_ns;
+        if (model->items->slots[e] != TM_NO_SLOT)
+            crew->unexplained[model->items->slots[e]].ns[lane] = edge->edge.unexplained_ns;
         else if (edge->edge.unexplained_ns != 0)
             return false;
         if (edge->edge.kind == TM_EDGE_TRANSFER)
@@ -201,23 +202,12 @@ static bool lacks_same(const tm_model *model, const tm_maker *m, const int64_t *
     return same;
 }
 
-static bool may_be_unexplained(const tm_edge *edge) {
-    return edge->kind == TM_EDGE_LAUNCH || edge->kind == TM_EDGE_GAP ||
-           edge->kind == TM_EDGE_WAIT || edge->kind == TM_EDGE_SYNC || edge->unexplained_ns != 0;
-}
-
 /* What all crews of a model have in common. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
-    const tm_graph *g = model->graph;
-    const size_t n_edges = g->first[g->n_nodes];
-    model->slots = malloc((n_edges + 1) * sizeof *model->slots);
-    model->places = malloc((model->parts.n + 1) * sizeof *model->places);
-    if (!model->slots || !model->places)
-        return false;
-    for (size_t e = 0; e < n_edges; e++)
-        model->slots[e] =
-            may_be_unexplained(&g->edges[e]) ? (uint32_t)model->n_slots++ : TM_NO_SLOT;
-    return tm_peers_number(draft, places, model->places);
+    model->items = calloc(1, sizeof *model->items);
+    return model->items &&
+           tm_crew_items_make(model->items, model->graph, model->parts.n, model->n_events) &&
+           tm_peers_number(draft, places, model->items->places);
 }
 
 static tm_crew *add_crew(tm_models *models, tm_model *model) {
@@ -225,14 +215,12 @@ static tm_crew *add_crew(tm_models *models, tm_model *model) {
     tm_crew *crew = tm_vec_push(&models->crews);
     if (!crew)
         return NULL;
-    *crew = (tm_crew){.like = g,
-                      .places = model->places,
-                      .n_items = model->parts.n,
-                      .n_events = model->n_events,
-                      .slots = model->slots,
-                      .recorded = malloc((g->first[g->n_nodes] + 1) * sizeof *crew->recorded),
-                      .unexplained = malloc((model->n_slots + 1) * sizeof *crew->unexplained),
-                      .visits = malloc((g->visits.n + 1) * sizeof *crew->visits)};
+    *crew =
+        (tm_crew){.like = g,
+                  .items = model->items,
+                  .recorded = malloc((g->first[g->n_nodes] + 1) * sizeof *crew->recorded),
+                  .unexplained = malloc((model->items->n_slots + 1) * sizeof *crew->unexplained),
+                  .visits = malloc((g->visits.n + 1) * sizeof *crew->visits)};
     model->crew = models->crews.n - 1;
     return crew->recorded && crew->unexplained && crew->visits ? crew : NULL;
 }
@@ -253,7 +241,7 @@ static bool take_all(const tm_model *model, const tm_maker *m, const int64_t *ns
 static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
                  tm_peer_places *places, bool *taken) {
     const int64_t *ns = find_times(m, &models->times);
-    if (!ns || (!model->slots && !open_model(model, m->draft, places)))
+    if (!ns || (!model->items && !open_model(model, m->draft, places)))
         return false;
     if (!lacks_same(model, m, ns))
         return true;
@@ -365,7 +353,7 @@ void tm_models_close(tm_models *models) {
         tm_crew *crew =
             model->crew == SIZE_MAX ? NULL : (tm_crew *)models->crews.data + model->crew;
         if (crew && crew->n > 0)
-            fill_lanes(crew, model->n_slots);
+            fill_lanes(crew, model->items->n_slots);
     }
     tm_vec_free(&models->edges);
     tm_vec_free(&models->causes);

@@ -12,11 +12,11 @@ typedef struct tm_model {
     const tm_graph *graph;       /* borrowed: of the first rank */
     const tm_timeline *timeline; /* likewise */
     int64_t stage;
-    tm_vec parts;             /* of what each event and call is */
-    tm_vec edges;             /* of what each loose edge leads from and to */
-    uint32_t *origin;         /* owned; [edges of the graph] as in tm_maker */
-    uint32_t *slots, *places; /* owned; as in tm_crew; NULL before the first crew */
-    size_t n_events, n_slots;
+    tm_vec parts;         /* of what each event and call is */
+    tm_vec edges;         /* of what each loose edge leads from and to */
+    uint32_t *origin;     /* owned; [edges of the graph] as in tm_maker */
+    tm_crew_items *items; /* owned; NULL before the first crew */
+    size_t n_events;
     size_t crew; /* among the crews: its last, which may have room; SIZE_MAX: none */
 } tm_model;
 

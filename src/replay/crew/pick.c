@@ -22,7 +22,7 @@ static int by_key(const void *a, const void *b) {
 /* The node of each part of the crew's; [2 x items]. */
 static bool order_nodes(pick *p, bool in_time) {
     const tm_graph *like = p->crew->like;
-    const size_t n = like->n_nodes, parts = 2 * p->crew->n_items;
+    const size_t n = like->n_nodes, parts = 2 * p->crew->items->n;
     uint32_t *node_of = malloc((parts + 1) * sizeof *node_of);
     p->place = malloc((n + 1) * sizeof *p->place);
     p->keys = malloc((n + 1) * sizeof *p->keys);
@@ -41,7 +41,7 @@ static bool order_nodes(pick *p, bool in_time) {
         const int64_t ns = p->desk->ns[v].ns[p->lane];
         const bool took =
             part < parts && part % 2 && ns > p->desk->ns[node_of[part - 1]].ns[p->lane];
-        p->keys[v] = tm_order_key_of(part, ns - first, took, p->crew->n_events, parts / 2);
+        p->keys[v] = tm_order_key_of(part, ns - first, took, p->crew->items->n_events, parts / 2);
         p->keys[v].event = v;
     }
     if (in_time)
@@ -55,10 +55,10 @@ static bool order_nodes(pick *p, bool in_time) {
 static void copy_edge(const pick *p, uint32_t e, tm_edge *edge) {
     *edge = p->crew->like->edges[e];
     edge->flags &= TM_EDGE_INPUT | TM_EDGE_GC;
-    edge->flags |= p->desk->pair[e];
+    edge->flags |= p->desk->known[e] & TM_EDGE_PAIR;
     edge->flags |= p->desk->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0;
     edge->ns = p->crew->recorded[e].ns[p->lane];
-    edge->peer_ns = p->desk->peer[e].ns[p->lane];
+    edge->peer_ns = tm_crew_peer(p->crew, p->desk, e)->ns[p->lane];
     edge->unexplained_ns = tm_crew_unexplained(p->crew, e, p->lane);
     if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
         edge->from = p->place[edge->from];
