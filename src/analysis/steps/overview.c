@@ -144,24 +144,41 @@ static const tm_table_def job_def = {
 
 static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
 
-/* up_to[p] is the union of part p and those before it: the parts are differences of their lengths.
- */
 typedef struct part_sets {
-    tm_intervals up_to[OTHER];
-    const tm_intervals *kernels; /* P u C, of the rank */
-    tm_intervals steps;          /* their windows */
+    tm_intervals comm, copies, sets;
+    const tm_intervals *raw[OTHER]; /* in the order in which parts take what is left of a step */
+    const tm_intervals *kernels;    /* P u C, of the rank */
+    tm_intervals steps;             /* their windows */
+    tm_intervals up_to[2];          /* of a step: the unions of a part and those before it */
 } part_sets;
 
-static void open_sets(part_sets *s) {
-    for (int p = 0; p < OTHER; p++)
-        s->up_to[p] = TM_INTERVALS();
-    s->steps = TM_INTERVALS();
+static void open_sets(part_sets *s, const tm_rank_view *view) {
+    const tm_busy *busy = view->busy;
+    const tm_host_time *host = view->host;
+    *s = (part_sets){
+        .comm = TM_INTERVALS(),
+        .copies = TM_INTERVALS(),
+        .sets = TM_INTERVALS(),
+        .raw = {[KERNEL] = &busy->compute,
+                [COMM] = &s->comm,
+                [MEMCPY] = &s->copies,
+                [MEMSET] = &s->sets,
+                [RUNTIME] = &host->runtime,
+                [INPUT] = &host->input,
+                [CPU] = &host->cpu},
+        .kernels = &busy->kernels,
+        .steps = TM_INTERVALS(),
+        .up_to = {TM_INTERVALS(), TM_INTERVALS()},
+    };
 }
 
 static void close_sets(part_sets *s) {
-    for (int p = 0; p < OTHER; p++)
-        tm_vec_free(&s->up_to[p]);
+    tm_vec_free(&s->comm);
+    tm_vec_free(&s->copies);
+    tm_vec_free(&s->sets);
     tm_vec_free(&s->steps);
+    tm_vec_free(&s->up_to[0]);
+    tm_vec_free(&s->up_to[1]);
 }
 
 /* Copies and sets, which are one in tm_busy. */
@@ -180,49 +197,49 @@ static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_i
     return true;
 }
 
-/* Unions grow from part to part, so that a moment in which several things happen is the first
- * one's. */
 static bool find_sets(const tm_rank_view *view, part_sets *s) {
-    const tm_busy *busy = view->busy;
-    const tm_host_time *host = view->host;
-    tm_intervals copies = TM_INTERVALS(), sets = TM_INTERVALS(), comm = TM_INTERVALS();
-    const tm_intervals none = TM_INTERVALS();
-    /* in the order in which parts take what is left of a step */
-    const tm_intervals *const raw[OTHER] = {
-        [KERNEL] = &busy->compute,  [COMM] = &comm,         [MEMCPY] = &copies, [MEMSET] = &sets,
-        [RUNTIME] = &host->runtime, [INPUT] = &host->input, [CPU] = &host->cpu,
-    };
-    s->kernels = &busy->kernels;
-    bool ok = split_memory(view->timeline, &copies, &sets) &&
-              tm_intervals_unite(&busy->communication, &host->communication, &comm);
-    for (int p = 0; p < OTHER && ok; p++)
-        ok = tm_intervals_unite(p > 0 ? &s->up_to[p - 1] : &none, raw[p], &s->up_to[p]);
+    bool ok = split_memory(view->timeline, &s->copies, &s->sets) &&
+              tm_intervals_unite(&view->busy->communication, &view->host->communication, &s->comm);
     for (size_t i = 0; i < view->timeline->n_steps && ok; i++)
         ok = tm_intervals_add(&s->steps, view->timeline->steps[i].begin_ns,
                               view->timeline->steps[i].end_ns);
     tm_intervals_normalise(&s->steps);
-    tm_vec_free(&copies);
-    tm_vec_free(&sets);
-    tm_vec_free(&comm);
     return ok;
 }
 
-/* Sets a step's parts, and adds them to the rank's. */
-static void add_parts(const part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
+/* What of a set touches a step; borrows its intervals. */
+static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
+    size_t first = tm_intervals_first_behind(set, step->begin_ns), end = first;
+    tm_interval *v = set->data;
+    while (end < set->n && v[end].begin_ns < step->end_ns)
+        end++;
+    return (tm_intervals){
+        .data = set->n > 0 ? v + first : NULL, .n = end - first, .size = set->size};
+}
+
+/* Sets a step's parts, and adds them to the rank's. Unions grow from part to part, so that a moment
+ * in which several things happen is the first one's: a part is what they grow by. */
+static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
+    s->up_to[1].n = 0;
     for (int p = 0; p < N_PARTS; p++) {
-        int64_t up_to = p == OTHER
-                            ? window_ns
-                            : tm_intervals_length_in(&s->up_to[p], step->begin_ns, step->end_ns);
+        int64_t up_to = window_ns;
+        if (p != OTHER) {
+            const tm_intervals part = near_step(s->raw[p], step);
+            if (!tm_intervals_unite(&s->up_to[(p + 1) % 2], &part, &s->up_to[p % 2]))
+                return false;
+            up_to = tm_intervals_length_in(&s->up_to[p % 2], step->begin_ns, step->end_ns);
+        }
         tm_cell_set_int(&cells[p], up_to - before);
         sums[p] += up_to - before;
         before = up_to;
     }
+    return true;
 }
 
 /* The steps' rows; `sums` [N_PARTS] and `length` become those of the rank. */
-static bool add_steps(const tm_rank_view *view, const part_sets *s, tm_table *table, int64_t *sums,
+static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, int64_t *sums,
                       int64_t *length) {
     const tm_timeline *timeline = view->timeline;
     for (size_t i = 0; i < timeline->n_steps; i++) {
@@ -235,7 +252,8 @@ static bool add_steps(const tm_rank_view *view, const part_sets *s, tm_table *ta
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         tm_cell_set_int(&row[S_LENGTH], window);
-        add_parts(s, step, window, sums, row + S_PARTS);
+        if (!add_parts(s, step, window, sums, row + S_PARTS))
+            return false;
         if (view->busy->any)
             tm_cell_set_ratio(&row[S_UTILIZATION], 100, kernels, window);
         *length += window;
@@ -274,7 +292,7 @@ static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t
 static tm_status overview_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     part_sets s;
     int64_t sums[N_PARTS] = {0}, length = 0;
-    open_sets(&s);
+    open_sets(&s, view);
     bool ok = find_sets(view, &s) &&
               add_steps(view, &s, tm_tables_find(out, step_def.name), sums, &length) &&
               add_rank(view, &s, sums, length, tm_tables_find(out, rank_def.name));
