@@ -265,8 +265,8 @@ static tm_status read_all(reader *r, tm_vec *collectives, bool gpu, bool host, t
     return renumber(r, err);
 }
 
-tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish,
-                               tm_timeline *out, bool *gpu, bool *host, tm_error *err) {
+tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish, tm_timeline *out,
+                               bool *gpu, bool *host, tm_error *err) {
     const tm_timeline *rank = &events->ranks[wish->at];
     reader r = {.events = events,
                 .wish = wish,

@@ -24,7 +24,8 @@ void tm_serve_events_close(tm_serve_events *events);
 /** The ranks, ascending, with their clocks, tracks and steps and without their events. */
 const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);
 
-/** What of a rank is wanted: its GPUs' events alone, or its host's too, if they are not too many. */
+/** What of a rank is wanted: its GPUs' events alone, or its host's too, if they are not too many.
+ */
 typedef struct tm_serve_wish {
     size_t at;              /* the rank's place */
     int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
@@ -40,8 +41,7 @@ typedef struct tm_serve_wish {
  * @param gpu   whether it holds the GPUs' events: false where they were too many
  * @param host  likewise, and false where they were not wanted
  */
-tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish,
-                               tm_timeline *out, bool *gpu, bool *host,
-                               tm_error *err) TM_MUST_CHECK;
+tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish, tm_timeline *out,
+                               bool *gpu, bool *host, tm_error *err) TM_MUST_CHECK;
 
 #endif

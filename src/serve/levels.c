@@ -15,9 +15,9 @@ typedef struct run {
 
 struct tm_serve_levels {
     tm_store_column *begin, *busy;
-    tm_vec runs;       /* of run, rank after rank */
-    size_t *first_run; /* owned; [n_ranks + 1] */
-    tm_vec marks;      /* of int64_t: the begin of every MARK_ROWS'th row */
+    tm_vec runs;           /* of run, rank after rank */
+    size_t *first_run;     /* owned; [n_ranks + 1] */
+    tm_vec marks;          /* of int64_t: the begin of every MARK_ROWS'th row */
     tm_vec begins, busies; /* of int64_t: scratch */
 };
 
@@ -145,7 +145,8 @@ void tm_serve_levels_close(tm_serve_levels *l) {
 
 /* The buckets of a level that the window touches. */
 static size_t count_buckets(const tm_serve_shares *s, int exponent) {
-    uint64_t first = (uint64_t)(s->from_ns >> exponent), last = (uint64_t)((s->to_ns - 1) >> exponent);
+    uint64_t first = (uint64_t)(s->from_ns >> exponent),
+             last = (uint64_t)((s->to_ns - 1) >> exponent);
     return (size_t)(last - first) + 1;
 }
 
@@ -153,8 +154,8 @@ static size_t count_buckets(const tm_serve_shares *s, int exponent) {
 static void choose(const tm_serve_levels *l, tm_serve_shares *s) {
     const run *runs = l->runs.data;
     size_t i = l->first_run[s->at], end = l->first_run[s->at + 1];
-    while (i < end && (runs[i].exponent > EXPONENT_MAX ||
-                       count_buckets(s, runs[i].exponent) > s->most))
+    while (i < end &&
+           (runs[i].exponent > EXPONENT_MAX || count_buckets(s, runs[i].exponent) > s->most))
         i++;
     s->n = 0;
     if (i == end)

@@ -29,9 +29,9 @@ typedef struct tm_serve_shares {
     size_t at;              /* asked for: the rank's place, */
     int64_t from_ns, to_ns; /* a window on the job's clock, since the epoch, half open, */
     size_t most;            /* and the most buckets that it is divided into, 4 at least */
-    int64_t begin_ns; /* of the first bucket, on the job's clock, since the epoch */
-    int exponent;     /* of the width [ns] */
-    size_t n;         /* buckets */
+    int64_t begin_ns;       /* of the first bucket, on the job's clock, since the epoch */
+    int exponent;           /* of the width [ns] */
+    size_t n;               /* buckets */
 } tm_serve_shares;
 
 /**

@@ -270,8 +270,7 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
 }
 
 /* The first row of a table of attributes that is of the job-wide row @p event or of a later one. */
-static tm_status find_row(tm_store_pieces *p, int table, size_t at, int64_t event,
-                          tm_error *err) {
+static tm_status find_row(tm_store_pieces *p, int table, size_t at, int64_t event, tm_error *err) {
     piece_table *t = &p->tables[table];
     size_t base = (size_t)p->bases[at].first[table], low = 0;
     size_t high = (size_t)p->bases[at + 1].first[table] - base;

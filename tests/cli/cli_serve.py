@@ -2,14 +2,15 @@
 tried in a browser (tests/web/serve.test.mjs)."""
 import contextlib
 import os
+import json
 import re
 import signal
 import socket
 import subprocess
 import time
 
-from common import (BASE_NS, command, contains, content, equal, files, holds, kernel, lacks, main,
-                    merged, put, tmerge, trace)
+from common import (command, contains, content, equal, files, holds, kernel, lacks, main,
+                    merged, put, synth, tables, tmerge, trace)
 
 NAMED = re.compile(r'Serving (\S+) at\n  (http://([\d.]+):(\d+)/([0-9a-f]{32})/)\n(.*)\n')
 
@@ -58,6 +59,60 @@ def served(*arguments):
             yield Server(process)
         finally:
             process.kill()
+
+
+def varints(data):
+    """Reads what src/report/timeline_bytes.h writes: number(), signed(), raw(n)."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def signed():
+        value = number()
+        return value // 2 if value % 2 == 0 else -(value + 1) // 2
+
+    def raw(n):
+        nonlocal at
+        at += n
+        return data[at - n:at]
+    return number, signed, raw, lambda: at == len(data)
+
+
+def tile_of(data):
+    """({place: (gpu, host, width, begin, shares by lane)}, events as (place, begin, duration, name))
+    of a tile."""
+    number, signed, raw, done = varints(data)
+    equal(number(), 1, 'version')
+    ranks = {}
+    for place in range(number()):
+        flags, n = number(), number()
+        width, begin = (1 << number(), signed()) if n else (0, 0)
+        ranks[place] = (flags & 1, flags >> 1, width, begin, [raw(n) for _ in range(5)])
+    names = [raw(number()).decode() for _ in range(number())]
+    n_events, events = number(), []
+    while not done():
+        place, shown, *_ = (number() for _ in range(6))
+        n, time = number(), 0
+        begins = [time := time + signed() for _ in range(n)]
+        durations, texts = [number() for _ in range(n)], [names[number()] for _ in range(n)]
+        if shown != 0:
+            raw(n)  # depths
+        kinds = raw(n)
+        for kind in kinds if shown == 0 else b'':
+            if kind in (1, 3):
+                number(), number()
+        events += [(place, *event) for event in zip(begins, durations, texts)]
+    equal(len(events), n_events, 'number of events')
+    return ranks, sorted(events)
 
 
 def small_store():
@@ -122,6 +177,59 @@ def test_what_is_no_request_of_its_own_page_is_refused():
                     b'Host: ' + own.encode() + b'\r\n\r\nffffffffffffffff\r\nxx'):
             lacks(s.asks(raw, patience=1).decode('latin-1'), '200 OK')
         equal(s.get()[0], 200, 'it still serves')
+
+
+def test_a_tile_has_the_events_and_the_shares_of_its_window():
+    synth('job', ranks=4, ranks_per_host=2, steps=6, offset_us=800, slow_rank=1, layers=6)
+    merged('job', '-o', 'job.h5')
+    job = tables('job.h5', 'job.job')['job.job'][0]
+    begin, duration = job['begin_ns'], job['duration_ns']
+    asked = (f'SELECT rank, begin_ns - {begin}, duration_ns, name, role, track FROM events '
+             "WHERE kind = 'duration' AND category <> 'trace'")
+    rows = [tuple(row.values()) for row in json.loads(
+        tmerge('query', 'job.h5', asked, '--json').expect(0).out)['tables']['query']['rows']]
+    with served('job.h5') as s:
+        for first, last in ((0, 1), (0, 10), (0.3, 0.31), (0.5, 0.5001), (0.99, 1.5)):
+            start, end = int(first * duration), int(last * duration) + 1
+            status, headers, data = s.get(f'tile?from={start}&to={end}&ranks=0,1,3&hosts=1')
+            equal((status, headers['Content-Type']), (200, 'application/octet-stream'))
+            ranks, found = tile_of(data)
+            places = {0: 0, 1: 1, 3: 2}
+            expected = sorted((places[rank], at, lasts, name) for rank, at, lasts, name, _, track
+                              in rows if rank in places and at < end and
+                              (at + lasts > start or at >= start) and
+                              (track == 'gpu' or rank == 1))
+            equal(found, expected, f'{start} to {end}')
+            equal([ranks[place][:2] for place in range(3)], [(1, 0), (1, 1), (1, 0)])
+            for rank, place in places.items():
+                # Compute is never two kernels at once here: a bucket's share is a sum.
+                _, _, width, at, shares = ranks[place]
+                holds(at <= start < at + width and (begin + at) % width == 0, 'the first bucket')
+                holds(at + width * len(shares[0]) >= end, 'the last bucket')
+                for i, share in enumerate(shares[0]):
+                    low, high = at + i * width, at + (i + 1) * width
+                    busy = sum(max(0, min(high, b + d) - max(low, b)) for r, b, d, _, role, _ in rows
+                               if r == rank and role == 'compute')
+                    holds(abs(share - 255 * busy / width) <= 0.51 or (share == 1 and busy > 0),
+                          f'rank {rank}, bucket {i}: {share}, {busy} of {width} ns')
+
+
+def test_what_is_no_tile_is_refused():
+    small_store()
+    with served('job.h5') as s:
+        good = {'from': '0', 'to': '1000', 'ranks': '0', 'hosts': ''}
+        equal(s.get('tile?' + '&'.join(f'{k}={v}' for k, v in good.items()))[0], 200)
+        for change in ({'from': None}, {'to': None}, {'ranks': None}, {'hosts': None},
+                       {'from': '1000'}, {'from': '2000'}, {'from': '-1'}, {'to': '1e9'},
+                       {'to': str(2**53)}, {'to': '9' * 40}, {'from': '%30'}, {'ranks': ''},
+                       {'ranks': '1'}, {'ranks': '0,0'}, {'ranks': '0-9'}, {'hosts': 'x'},
+                       {'ranks': ','.join(map(str, range(1025)))}, {'ranks': '../0'}):
+            query = '&'.join(f'{k}={v}' for k, v in {**good, **change}.items() if v is not None)
+            status, _, text = s.get('tile?' + query)
+            equal(status, 400, query[:80])
+            holds(text.count(b'\n') == 1, 'one line')
+        equal(s.get('tile')[0], 400)
+        equal(s.get(f'tile?from=0&to={2**53 - 1}&ranks=0&hosts=0')[0], 200)
 
 
 def test_who_is_slow_or_comes_often_does_not_keep_others_out():

@@ -16,15 +16,18 @@ FORBIDDEN = {
     r'\bfetch\s*\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b|\bsendBeacon\b': 'a request',
     r'https?://': 'an address of the web',
 }
+# Who asks the server that the page came from, which its policy lets nobody but a served page do.
+ALLOWED = {('tools/web/src/served.ts', 'a request')}
 
 
 def problems_of(name, text):
     return [f'{name}:{text.count(chr(10), 0, m.start()) + 1}: {what}: {m[0]}'
-            for pattern, what in FORBIDDEN.items() for m in re.finditer(pattern, text)]
+            for pattern, what in FORBIDDEN.items() if (name, what) not in ALLOWED
+            for m in re.finditer(pattern, text)]
 
 
 prove(problems_of('bad.ts', 'a.innerHTML = b;\nfetch("x")\n'), ['markup from text', 'a request'])
 files = sorted(p for p in Path('tools/web').rglob('*')
                if p.suffix in ('.ts', '.css') and 'node_modules' not in p.parts)
-finish([problem for path in files for problem in problems_of(path, path.read_text())],
+finish([problem for path in files for problem in problems_of(str(path), path.read_text())],
        'files of the page', len(files))

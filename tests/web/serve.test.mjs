@@ -2,15 +2,15 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { after, before, test } from "node:test";
-import { merge, open, synth, visit } from "./page.mjs";
+import { closeTo, merge, moduleOf, open, synth, tmerge, visit } from "./page.mjs";
 
-let job, served;
-const servers = [];
+let job, served, large, all;
+const servers = [], GUTTER = 92, RIGHT = 10, LANES_Y = 130;
 
 /** Serves a store: its address. */
-async function serve(store) {
+async function serve(store, kept = servers) {
   const server = spawn(process.env.TMERGE, ["serve", store], { stdio: ["ignore", "pipe", "inherit"] });
-  servers.push(server);
+  kept.push(server);
   let said = "";
   for await (const part of server.stdout) {
     said += part;
@@ -23,6 +23,8 @@ async function serve(store) {
 before(async () => {
   job = merge("job", synth("traces", { ranks: 8, ranks_per_host: 4, steps: 4, layers: 4, slow_rank: 5, slow_factor: 1.3 }));
   served = await serve(job.store);
+  large = merge("large", synth("more", { ranks: 8, ranks_per_host: 4, steps: 300, layers: 24, cpu_ops: 1, slow_rank: 3, compress: "zstd" })); // more events than a page holds
+  all = await serve(large.store);
 });
 after(() => servers.forEach((server) => server.kill()));
 
@@ -37,5 +39,86 @@ test("the page is opened from the server, and asks nobody else", async () => {
   for (const view of ["timeline", "tables", "summary"]) await visit(page, `#${view}`);
   assert.match(await page.textContent("h1"), /Rank 5/);
   quietBut(noted, served);
+  await close();
+});
+
+// The timeline -------------------------------------------------------------------------------------
+
+/** Opens the timeline at a window [ns], or the whole job, and waits until there is no more to come. */
+async function timeline(url, [begin, end] = [], more = "") {
+  const opened = await open(url, { hash: `#timeline${begin === undefined ? "" : `/t=${begin}-${end}`}${more}` });
+  await opened.page.waitForSelector('body[data-timeline="complete"]', { timeout: 30_000 });
+  await opened.page.waitForSelector('body[data-detail="complete"]', { timeout: 30_000 });
+  return opened;
+}
+
+const plain = (words) => words.replaceAll("\u00a0", " ").replaceAll("\u202f", "");
+const asked = (noted) => noted.requests.filter((url) => url.includes("/tile?"));
+
+/** Events of a rank as the store has them, in times from the job's begin. */
+function events(store, where) {
+  const begin = JSON.parse(tmerge("show", store, "job.job", "--json").replace(/("begin_ns": )(\d+)/g, '$1"$2"')).tables["job.job"].rows[0].begin_ns;
+  const text = `SELECT begin_ns - ${begin} AS begin_ns, duration_ns, name, stream FROM events WHERE ${where}`;
+  return JSON.parse(tmerge("query", store, text, "--json")).tables.query.rows;
+}
+
+test("a page that holds all asks for nothing", async () => {
+  const { page, noted, close } = await timeline(served, [20_000_000, 20_050_000]);
+  await page.keyboard.press("w");
+  await page.waitForTimeout(300);
+  assert.deepEqual(asked(noted), []);
+  await close();
+});
+
+test("what the page left out comes when it is looked at, and is what the store has", async () => {
+  const { page, noted, close } = await timeline(all);
+  assert.deepEqual(asked(noted), [], "the whole job is in the page");
+  const own = events(large.store, "rank = 2 AND role = 'compute'"), middle = own.filter((_, i) => i % 400 === 7);
+  for (const event of middle.slice(0, 12)) {
+    const begin = event.begin_ns - 3 * event.duration_ns, end = event.begin_ns + 4 * event.duration_ns;
+    await visit(page, `#timeline/t=${begin}-${end}/rank=2`);
+    await page.waitForSelector('body[data-timeline="complete"]');
+    await page.waitForSelector('body[data-detail="complete"]');
+    const box = await page.$eval("canvas", (canvas) => { const { left, top, width } = canvas.getBoundingClientRect(); return { left, top, width }; });
+    const x = box.left + GUTTER + ((event.begin_ns + event.duration_ns / 2 - begin) / (end - begin)) * (box.width - GUTTER - RIGHT);
+    let shown = "";
+    for (let y = LANES_Y; y < 700 && !/ rank 2 .*\(compute\)/.test(shown); y += 8) {
+      await page.mouse.move(x, box.top + y);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      shown = plain(await page.textContent(".tl-hover"));
+    }
+    assert.ok(shown.includes(event.name.slice(0, 100)) && closeTo(shown.split("·").pop(), event.duration_ns), `${event.name} at ${event.begin_ns}: ${shown}`);
+  }
+  assert.ok(asked(noted).length > 0, "something was asked for");
+  quietBut(noted, all);
+  await close();
+});
+
+test("a window is asked for with its surroundings", async () => {
+  const { windowOf } = await moduleOf("timeline/finer.ts");
+  for (const [begin, end, from, to] of [
+    [1000, 2000, 0, 2048], // 1,000 fits 1,024; from the half before the one that it begins in
+    [0, 1, 0, 2048], // no shorter than that
+    [5000, 13000, 0, 16384], // 8,192
+    [100_000, 100_100, 99_328, 101_376],
+  ]) assert.deepEqual(windowOf({ begin, end }), { begin: from, end: to });
+  for (let i = 0; i < 1000; i++) {
+    const begin = Math.random() * 1e9, end = begin + 10 ** (Math.random() * 9), window = windowOf({ begin, end });
+    assert.ok(window.begin <= begin && window.end >= end, `${begin} ${end}`);
+  }
+});
+
+test("that the server is gone is said, and may be asked again", async () => {
+  const own = [], url = await serve(large.store, own);
+  const { page, noted, close } = await timeline(url);
+  own[0].kill();
+  await new Promise((done) => own[0].on("exit", done));
+  await visit(page, "#timeline/t=6000000000-6300000000"); // more steps than the page holds one after the other
+  await page.waitForSelector('body[data-detail="failed"]');
+  assert.match(await page.textContent(".tl-left-out"), /Detail cannot be loaded: tmerge serve does not answer; it may have been ended\. Try again/);
+  const before = noted.requests.length;
+  await page.click("text=Try again");
+  await page.waitForTimeout(500);
+  assert.ok(noted.requests.length > before, "it was asked again");
   await close();
 });

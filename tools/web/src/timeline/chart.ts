@@ -496,7 +496,7 @@ export class Chart {
     paintRecordings(canvas, row, rank, offset, job.duration);
     const detailed = lanes ? detailedParts(job, rank, scale.span) : [];
     if (lanes && this.state.open.has(row.at)) missingParts(job, rank, scale.span, true).forEach((part) => this.#leaveOut(part));
-    if (lanes && pyramid.width * scale.k > COARSE)
+    if (lanes && pyramid.widthIn(row.at, scale.span) * scale.k > COARSE)
       for (const part of missingParts(job, rank, scale.span)) {
         this.#leaveOut(part);
         paintOutside(canvas, part, row, offset);

@@ -501,7 +501,7 @@ export class Controller {
         ? own.compute
         : kind === TRANSFER || kind === UNMATCHED
           ? own.communication
-          : own.subLanes.find((lane) => lane.track === track && lane.depth === lanes.events.depth[event])?.list;
+          : own.subLanes.find((lane) => lane.track === (track.continues ?? track) && lane.depth === lanes.events.depth[event])?.list;
     const next = list?.rows[list.placeOf(event) + (forward ? 1 : -1)];
     if (next !== undefined) this.selectEvent(next);
   }

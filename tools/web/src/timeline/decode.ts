@@ -238,8 +238,12 @@ function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[],
 
 /** The block "timeline.events". */
 export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
-  const bytes = new Bytes(data);
-  const out = new Columns(job.events);
+  return decodeColumns(new Bytes(data), job.events);
+}
+
+/** Events up to the end of the bytes. */
+export function decodeColumns(bytes: Bytes, n: number): Events {
+  const out = new Columns(n);
   const waits = [-1],
     operations = [-1];
   let first = 0;

@@ -6,14 +6,15 @@ import { storeName } from "../left_out";
 import { kindOf, nameOf } from "../path";
 import { empty, hideTip, legend, tipAt } from "../ui";
 import type { Context, View } from "../view";
-import { HEAD } from "./chart";
+import { HEAD, type Target } from "./chart";
 import { ArrangeBar } from "./arrange_bar";
 import { Controller, type Listener } from "./controller";
 import { MEASURES } from "./heat";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
-import { addKernels, load, type Loaded } from "./load";
+import { addKernels, finerOf, load, type Loaded } from "./load";
+import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
 import { KIND_WORDS, type JobBlock } from "./model";
 import type { Found } from "./names";
@@ -75,6 +76,7 @@ class Page implements Listener {
   #memory: Promise<void> | null = null;
   readonly #worst: { places: Map<number, number>; numbers: Map<number, number> } = { places: new Map(), numbers: new Map() };
   readonly #stop: (() => void)[] = [];
+  #finer: Finer | null = null;
   #leftOutText = "";
   #tipped = false;
   #ready = false;
@@ -135,6 +137,7 @@ class Page implements Listener {
 
   leave(): void {
     this.#gone = true;
+    this.#finer?.leave();
     this.controller.stop();
     for (const stop of this.#stop) stop();
   }
@@ -203,12 +206,33 @@ class Page implements Listener {
       if (!this.#gone) this.selected();
     });
     this.#ready = true;
+    this.#finer = finerOf(this.context.job, this.loaded.data, {
+      changed: (renamed) => this.#detailed(renamed),
+      said: () => this.drawn(),
+    });
     this.resize();
     applyRest(this.controller, this.context.params, this.#worst as Worst);
     if (this.controller.state.found) this.find.value = this.controller.state.found.text;
     this.selected();
     this.controller.draw();
     document.body.dataset["timeline"] = "complete";
+  }
+
+  /* More of what is in view has come. */
+  #detailed(renamed: (row: number) => number): void {
+    const { state } = this.controller;
+    const moved = ({ event, ...rest }: Target): Target => ({ ...rest, event: event < 0 ? event : renamed(event) });
+    state.selected = moved(state.selected);
+    state.hovered = moved(state.hovered);
+    void addKernels(this.context.job, this.loaded.data);
+    if (state.found) this.controller.search(state.found.text);
+    this.selected();
+    this.resize();
+  }
+
+  get #sight(): Sight {
+    const { chart, state } = this.controller;
+    return { span: state.span, width: chart.scale.width, places: chart.placesBetween(HEAD, chart.height), open: state.open };
   }
 
   #fail(error: Error): void {
@@ -289,6 +313,7 @@ class Page implements Listener {
     this.#writeHover();
     const { chart } = this.controller,
       left = chart.leftOut;
+    if (this.#finer) return this.#writeFiner(this.#finer);
     const text = left
       ? `--from ${(Math.floor(left.begin / 1e3) / 1e6).toFixed(6)} --to ${(Math.ceil(left.end / 1e3) / 1e6).toFixed(6)}`
       : "";
@@ -301,6 +326,21 @@ class Page implements Listener {
     }
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
     document.body.dataset["frame"] = chart.cost.toFixed(2);
+  }
+
+  /* Of a page that is served: whether more is on its way. */
+  #writeFiner(finer: Finer): void {
+    if (this.controller.state.arrangement.map === null) finer.look(this.#sight);
+    const state = finer.failed !== null ? "failed" : finer.loading ? "loading" : "complete",
+      text =
+        finer.failed ??
+        (finer.loading ? "Loading detail …" : this.controller.chart.leftOut ? "Too many events here to draw each: zoom in." : "");
+    document.body.dataset["detail"] = state;
+    document.body.dataset["frame"] = this.controller.chart.cost.toFixed(2);
+    if (text === this.#leftOutText) return;
+    this.#leftOutText = text;
+    const again = h("button", { attr: { type: "button" }, on: { click: () => finer.again(this.#sight) } }, "Try again");
+    fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
   #writeHover(): void {

@@ -101,8 +101,10 @@ export class RankLanes {
   /** What opening the rank adds: streams, then threads with most events first. */
   get subLanes(): readonly SubLane[] {
     if (!this.#subLanes) {
-      const order = [...this.tracks].sort((a, b) => group(a) - group(b) || a.stream - b.stream || a.kind - b.kind || b.n - a.n);
-      this.#subLanes = order.flatMap((track) => byDepth(this.events, track));
+      const order = this.tracks
+        .filter((track) => !track.continues)
+        .sort((a, b) => group(a) - group(b) || a.stream - b.stream || a.kind - b.kind || b.n - a.n);
+      this.#subLanes = order.flatMap((track) => byDepth(this.events, [track, ...this.tracks.filter((more) => more.continues === track)]));
     }
     return this.#subLanes;
   }
@@ -125,11 +127,19 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
   return new EventList(events, Uint32Array.from(rows));
 }
 
-function byDepth(events: Events, track: Track): SubLane[] {
-  if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, [track], () => true) }];
+/* Of a track and what continues it. */
+function byDepth(events: Events, tracks: readonly Track[]): SubLane[] {
+  const track = tracks[0]!;
+  if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];
   const rows: number[][] = [];
-  for (let i = track.first; i < track.first + track.n; i++) (rows[events.depth[i]!] ??= []).push(i);
+  for (const { first, n } of tracks) for (let i = first; i < first + n; i++) (rows[events.depth[i]!] ??= []).push(i);
+  if (tracks.length > 1) rows.forEach((list) => list.sort((a, b) => events.begin[a]! - events.begin[b]! || a - b));
   return rows.map((list, depth) => ({ track, depth, list: new EventList(events, Uint32Array.from(list)) }));
+}
+
+/** What tells a track from the others of its rank. */
+export function trackKey({ at, kind, device, stream, tid, name }: Track): string {
+  return [at, kind, device, stream, tid, name].join();
 }
 
 /** What a track is called. */

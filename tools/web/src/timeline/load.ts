@@ -2,8 +2,10 @@
 import { block, type Job } from "../data";
 import * as f from "../format";
 import { pathOf } from "../path";
+import { isServed } from "../served";
 import type { ChartData, Launcher } from "./chart";
 import { checkCoverage, decodeEvents, decodeJob, decodeOperations, decodeStrip } from "./decode";
+import { Finer, type FinerListener } from "./finer";
 import { Lanes } from "./lanes";
 import { Path } from "./path";
 import { Pyramid } from "./pyramid";
@@ -72,6 +74,17 @@ function launchersOf(source: Job): Map<string, Launcher> {
       out.set(name, { operator, inside: table.text(row, "inside"), share });
   });
   return out;
+}
+
+const finers = new WeakMap<ChartData, Finer>();
+
+/** What asks a server for more of these data; null where the page is a file. */
+export function finerOf(source: Job, data: ChartData, listener: FinerListener): Finer | null {
+  if (!isServed(source) || !data.lanes) return null;
+  let finer = finers.get(data);
+  if (!finer) finers.set(data, (finer = new Finer(data)));
+  finer.listener = listener;
+  return finer;
 }
 
 async function loadAll(source: Job): Promise<Loaded> {

@@ -81,6 +81,8 @@ export interface Track {
   readonly name: number;
   readonly first: number;
   readonly n: number;
+  /** The track of the page of which these are further events, where the page is served. */
+  readonly continues?: Track;
 }
 
 export interface Rank {
@@ -97,6 +99,8 @@ export interface Rank {
   readonly spread: number;
   readonly recordings: readonly Recording[];
   readonly parts: readonly Part[];
+  /** What a server gave of it besides. */
+  served?: Part | undefined;
 }
 
 export interface JobBlock {

@@ -1,5 +1,5 @@
 /** Coverage halved upwards by pairs, so that a column of any width is found in a few steps. */
-import { LANE_KINDS } from "./model";
+import { LANE_KINDS, type Span } from "./model";
 
 /** Upper levels hold shares of FULL; the lowest of 255 as it is in the page. */
 const FINE = 256;
@@ -34,8 +34,18 @@ class Plane {
   }
 }
 
+/** Shares of a window that are finer than the page's. */
+export interface FineShares {
+  /** Width of its buckets [ns]; null where it does not have all of a rank's span. */
+  widthIn(at: number, span: Span): number | null;
+  /** Writes the shares of those columns that it has. */
+  columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
+}
+
 /** The shares of all ranks. Levels are made when a rank is first drawn. */
 export class Pyramid {
+  /** Where the page is served: of what is in view. */
+  fine: FineShares | null = null;
   readonly #planes: (Plane | undefined)[];
   readonly width: number;
 
@@ -57,6 +67,11 @@ export class Pyramid {
       this.#planes[which] = plane;
     }
     return plane;
+  }
+
+  /** Width of the narrowest buckets of a rank in a span [ns]. */
+  widthIn(at: number, span: Span): number {
+    return Math.min(this.width, this.fine?.widthIn(at, span) ?? Infinity);
   }
 
   /** The lowest level of a kind of a rank. */
@@ -90,6 +105,7 @@ export class Pyramid {
       }
       out[i] = end > begin ? Math.min(1, busy / width) : 0;
     }
+    if (width < this.width) this.fine?.columns(at, kind, from, width, n < out.length ? out.subarray(0, n) : out);
   }
 
   /** How long [ns] a rank was in a kind, from the lowest level. */

@@ -1,5 +1,5 @@
 /** What each rank did in a range of time. */
-import { COMPUTE, COPIES, LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Rank, type Span } from "./model";
+import { COMPUTE, COPIES, LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Part, type Rank, type Span } from "./model";
 import type { Lanes, EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
 
@@ -17,12 +17,17 @@ export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
+/* Those of the page and, where it is served, the window that was asked for, by begin. */
+function partsOf({ parts, served }: Rank): readonly Part[] {
+  return served ? [...parts, served].sort((a, b) => a.begin - b.begin) : parts;
+}
+
 /** Where in a span a rank has shares alone; with `host` where it lacks its threads. */
 export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
   let at = span.begin;
-  for (const part of rank.parts) {
+  for (const part of partsOf(rank)) {
     if (!(host ? part.host : part.gpu) || part.end <= at || part.begin >= span.end) continue;
     if (part.begin > at) out.push({ begin: at, end: part.begin });
     at = Math.max(at, part.end);
@@ -35,7 +40,7 @@ export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false
 export function detailedParts(job: JobBlock, rank: Rank, span: Span): Span[] {
   if (job.complete) return [span];
   const out: Span[] = [];
-  for (const part of rank.parts) {
+  for (const part of partsOf(rank)) {
     const begin = Math.max(part.begin, span.begin),
       end = Math.min(part.end, span.end);
     if (part.gpu && end > begin) out.push({ begin, end });

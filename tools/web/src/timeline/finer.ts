@@ -1,0 +1,334 @@
+/** In a page that is served: asks for what lies in view in more detail than the page holds, and puts it into the data. */
+import { ask } from "../served";
+import type { ChartData } from "./chart";
+import { Lanes, trackKey } from "./lanes";
+import { THREAD, type Events, type Part, type Rank, type Span, type Track } from "./model";
+import type { FineShares } from "./pyramid";
+import { hasEvents, missingParts } from "./sums";
+import { decodeTile, type Shares, type Tile } from "./tile";
+
+/** Before it asks, so that who turns a wheel does not ask at each notch [ms]. */
+const PATIENCE = 60;
+/** Windows that are kept, of which one is shown. */
+const KEPT = 12;
+
+/** What is in view. */
+export interface Sight {
+  readonly span: Span;
+  /** Width of the lanes [px]. */
+  readonly width: number;
+  /** Places of ranks, and which of them are opened. */
+  readonly places: ReadonlySet<number>;
+  readonly open: ReadonlySet<number>;
+}
+
+export interface FinerListener {
+  /** The data were changed; what row an event had and which it has now, -1 where it is gone. */
+  changed(renamed: (row: number) => number): void;
+  /** Something is said anew: it loads, it failed. */
+  said(): void;
+}
+
+/** A rank of a window. */
+interface Piece {
+  readonly tile: Tile;
+  readonly place: number;
+  readonly gpu: boolean;
+  /** Whether its host's events were asked for, and came. */
+  readonly asked: boolean;
+  readonly host: boolean;
+}
+
+interface Window {
+  readonly span: Span;
+  readonly pieces: Map<number, Piece>;
+}
+
+/** The window that is asked for where this is in view: as long as twice the next power of two, and begun before it. */
+export function windowOf({ begin, end }: Span): Span {
+  const half = 2 ** Math.max(9, Math.ceil(Math.log2(Math.max(1, end - begin))) - 1),
+    first = Math.max(0, (Math.floor(begin / half) - 1) * half);
+  return { begin: first, end: Math.max(first + 4 * half, Math.ceil(end)) };
+}
+
+class WindowShares implements FineShares {
+  constructor(
+    readonly span: Span,
+    readonly ranks: ReadonlyMap<number, Shares>,
+  ) {}
+
+  widthIn(at: number, span: Span): number | null {
+    const shares = this.ranks.get(at);
+    return shares && span.begin >= this.span.begin && span.end <= this.span.end ? shares.width : null;
+  }
+
+  columns(at: number, kind: number, from: number, width: number, out: Float32Array): void {
+    const own = this.ranks.get(at);
+    if (!own) return;
+    const last = own.begin + own.n * own.width;
+    for (let i = 0; i < out.length; i++) {
+      const begin = from + i * width,
+        end = begin + width;
+      if (begin < own.begin || end > last) continue;
+      let busy = 0;
+      for (let b = Math.floor((begin - own.begin) / own.width); b < own.n && own.begin + b * own.width < end; b++) {
+        const at = own.begin + b * own.width;
+        busy += (own.shares[kind * own.n + b]! / 255) * (Math.min(end, at + own.width) - Math.max(begin, at));
+      }
+      out[i] = Math.min(1, busy / width);
+    }
+  }
+}
+
+/* Room for the page's events and those of a window behind them. */
+function joined(
+  base: Events,
+  more: readonly { readonly events: Events; readonly rows: readonly number[] }[],
+): Events & { tracks: Track[] } {
+  const n = more.reduce((sum, { rows }) => sum + rows.length, base.n);
+  const grown = <T extends Float64Array | Uint32Array | Uint8Array>(old: T, to: T): T => (to.set(old), to);
+  return {
+    n,
+    begin: grown(base.begin, new Float64Array(n)),
+    duration: grown(base.duration, new Float64Array(n)),
+    name: grown(base.name, new Uint32Array(n)),
+    kind: grown(base.kind, new Uint8Array(n)),
+    depth: grown(base.depth, new Uint8Array(n)),
+    comm: grown(base.comm, new Uint32Array(n)),
+    wait: base.wait,
+    operation: base.operation,
+    tracks: [...base.tracks],
+  };
+}
+
+/** What is known of a window besides the page. */
+export class Finer {
+  listener: FinerListener | null = null;
+  /** Why there is no more detail; null: nothing failed. */
+  failed: string | null = null;
+  readonly #base: Events;
+  readonly #windows = new Map<string, Window>();
+  readonly #names: Map<string, number>;
+  readonly #operations = new Map<string, number>();
+  #shown: Window | null = null;
+  #key = "";
+  #asked: { key: string; abort: AbortController } | null = null;
+  #timer = 0;
+
+  constructor(readonly data: ChartData) {
+    this.#base = data.lanes!.events;
+    this.#names = new Map(data.job.names.map((name, i) => [name, i]));
+    for (const { number, members } of data.operations) for (const { at, begin } of members) this.#operations.set(`${at} ${begin}`, number);
+  }
+
+  get loading(): boolean {
+    return this.#timer !== 0 || this.#asked !== null;
+  }
+
+  /** To be called whenever something else may be in view. */
+  look(sight: Sight): void {
+    const span = windowOf(sight.span),
+      key = `${span.begin}-${span.end}`,
+      window = this.#windows.get(key),
+      wanted = this.#wanted(sight, window);
+    if (window && window !== this.#shown && sight.places.size > 0) this.#show(window);
+    const want = `${key} ${wanted.ranks.join()} ${wanted.hosts.join()}`;
+    if (want === this.#key) return;
+    this.#key = want;
+    this.#drop();
+    this.failed = null;
+    if (wanted.ranks.length > 0) this.#timer = setTimeout(() => void this.#ask(key, span, wanted), PATIENCE);
+    this.listener?.said();
+  }
+
+  /** Asks once more for what failed. */
+  again(sight: Sight): void {
+    this.#key = "";
+    this.look(sight);
+  }
+
+  /** Nobody looks any more. */
+  leave(): void {
+    this.listener = null;
+    this.#key = "";
+    this.#drop();
+  }
+
+  #drop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#asked?.abort.abort();
+    this.#asked = null;
+  }
+
+  /* Places of ranks of which something in view is not there, and of those whose hosts are wanted. */
+  #wanted({ span, width, places, open }: Sight, window: Window | undefined): { ranks: number[]; hosts: number[] } {
+    const { job, pyramid } = this.data,
+      ranks: number[] = [],
+      hosts: number[] = [],
+      coarse = (pyramid.width * width) / (span.end - span.begin) > 1;
+    for (const at of [...places].sort((a, b) => a - b)) {
+      const rank = job.ranks[at]!,
+        piece = window?.pieces.get(at),
+        host = open.has(at) && missingParts(job, bare(rank), span, true).length > 0;
+      if (!host && (!coarse || hasEvents(job, bare(rank), span))) continue;
+      if (piece && (!host || piece.asked)) continue;
+      ranks.push(at);
+      if (host) hosts.push(at);
+    }
+    return { ranks, hosts };
+  }
+
+  async #ask(key: string, span: Span, { ranks, hosts }: { ranks: readonly number[]; hosts: readonly number[] }): Promise<void> {
+    const abort = new AbortController(),
+      number = (at: number): number => this.data.job.ranks[at]!.rank;
+    this.#timer = 0;
+    this.#asked = { key, abort };
+    try {
+      const bytes = await ask(
+        "tile",
+        { from: span.begin, to: span.end, ranks: ranks.map(number).join(), hosts: hosts.map(number).join() },
+        abort.signal,
+      );
+      const tile = decodeTile(bytes),
+        window = this.#windows.get(key) ?? { span, pieces: new Map<number, Piece>() };
+      if (abort.signal.aborted) return;
+      ranks.forEach((at, place) => {
+        const { gpu, host } = tile.ranks[place]!;
+        window.pieces.set(at, { tile, place, gpu, host, asked: hosts.includes(at) });
+      });
+      this.#keep(key, window);
+      this.#asked = null;
+      this.#show(window);
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      this.#asked = null;
+      this.failed = (error as Error).message;
+    }
+    this.listener?.said();
+  }
+
+  #keep(key: string, window: Window): void {
+    this.#windows.delete(key);
+    this.#windows.set(key, window);
+    for (const old of this.#windows.keys()) {
+      if (this.#windows.size <= KEPT) break;
+      this.#windows.delete(old);
+    }
+  }
+
+  #number(name: string): number {
+    let number = this.#names.get(name);
+    if (number === undefined) {
+      number = this.data.job.names.length;
+      (this.data.job.names as string[]).push(name);
+      this.#names.set(name, number);
+    }
+    return number;
+  }
+
+  /* Rows of a track that the page does not hold: those of which no part lies in what it shows of the rank. */
+  #rows(events: Events, track: Track, parts: readonly Part[]): number[] {
+    const rows: number[] = [];
+    for (let row = track.first; row < track.first + track.n; row++) {
+      const begin = events.begin[row]!,
+        end = begin + Math.max(1, events.duration[row]!);
+      if (!parts.some((part) => part.begin < end && part.end > begin)) rows.push(row);
+    }
+    return rows;
+  }
+
+  #show(window: Window): void {
+    const { data } = this,
+      before = data.lanes!.events,
+      last = this.#shown;
+    this.#shown = window;
+    for (const at of last?.pieces.keys() ?? []) delete data.job.ranks[at]!.served;
+    const shares = new Map<number, Shares>(),
+      more: { events: Events; rows: number[]; track: Track; at: number }[] = [];
+    for (const [at, { tile, place, gpu, host }] of window.pieces) {
+      const rank = data.job.ranks[at]!,
+        own = tile.ranks[place]!.shares;
+      if (own) shares.set(at, own);
+      if (!data.job.complete) rank.served = { ...window.span, number: -1, gpu, host };
+      for (const track of data.job.complete ? [] : tile.events.tracks) {
+        if (track.at !== place) continue;
+        const has = track.kind === THREAD ? (part: Part) => part.host : (part: Part) => part.gpu,
+          near = rank.parts.filter((part) => has(part));
+        const rows = this.#rows(tile.events, track, near);
+        if (rows.length > 0) more.push({ events: tile.events, rows, track, at });
+      }
+    }
+    data.pyramid.fine = shares.size > 0 ? new WindowShares(window.span, shares) : null;
+    const events = this.#join(more);
+    data.lanes = new Lanes(events, data.job.ranks.length);
+    this.listener?.changed((row) => (row < this.#base.n ? row : sameEvent(before, row, events, this.#base.n)));
+  }
+
+  #join(more: readonly { events: Events; rows: number[]; track: Track; at: number }[]): Events {
+    const base = this.#base,
+      out = joined(base, more),
+      waits = [...base.wait],
+      operations = [...base.operation],
+      names = new Map<Tile["names"], number[]>(),
+      known = byKey(base.tracks);
+    let first = base.n;
+    for (const { events, rows, track, at } of more) {
+      const texts = this.#textsOf(events);
+      let numbers = names.get(texts);
+      if (!numbers) names.set(texts, (numbers = texts.map((text) => this.#number(text))));
+      rows.forEach((row, i) => {
+        const to = first + i,
+          comm = events.comm[row]!;
+        out.begin[to] = events.begin[row]!;
+        out.duration[to] = events.duration[row]!;
+        out.name[to] = numbers[events.name[row]!]!;
+        out.kind[to] = events.kind[row]!;
+        out.depth[to] = events.depth[row]!;
+        if (comm === 0) return;
+        out.comm[to] = waits.length;
+        waits.push(events.wait[comm]!);
+        operations.push(this.#operations.get(`${at} ${events.begin[row]!}`) ?? -1);
+      });
+      const name = numbers[track.name]!,
+        own = { ...track, at, name, first, n: rows.length },
+        continues = known.get(trackKey(own));
+      out.tracks.push(continues ? { ...own, continues } : own);
+      first += rows.length;
+    }
+    return { ...out, wait: Float64Array.from(waits), operation: Int32Array.from(operations) };
+  }
+
+  /* The names of the tile whose events these are. */
+  #textsOf(events: Events): Tile["names"] {
+    for (const { tile } of this.#shown?.pieces.values() ?? []) if (tile.events === events) return tile.names;
+    return [];
+  }
+}
+
+/* A rank as the page alone has it. */
+function bare(rank: Rank): Rank {
+  return rank.served ? { ...rank, served: undefined } : rank;
+}
+
+/* The page's tracks by what tells them; of several with one key none. */
+function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
+  const out = new Map<string, Track | undefined>();
+  for (const track of tracks) {
+    const key = trackKey(track);
+    out.set(key, out.has(key) ? undefined : track);
+  }
+  return out;
+}
+
+/* Where an event that lay behind the page's is now. */
+function sameEvent(before: Events, row: number, now: Events, from: number): number {
+  const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
+  if (!track) return -1;
+  for (const { at, first, n, kind } of now.tracks) {
+    if (first < from || at !== track.at || kind !== track.kind) continue;
+    for (let i = first; i < first + n; i++)
+      if (now.begin[i] === before.begin[row] && now.duration[i] === before.duration[row] && now.name[i] === before.name[row]) return i;
+  }
+  return -1;
+}
