@@ -14,24 +14,25 @@ typedef struct lanes {
     int64_t ns[TM_LANES];
 } lanes;
 
-static void add(int64_t *out, const int64_t *ns, size_t rows, const int64_t *by, size_t width) {
+static void add(int64_t *out, const int64_t *ns, size_t rows, const int64_t *const *by,
+                size_t width) {
     for (size_t row = 0; row < rows; row++)
         for (size_t i = 0; i < width; i += TM_LANES) {
             const size_t at = row * width + i;
             lanes sum;
             for (size_t k = 0; k < TM_LANES; k++)
-                sum.ns[k] = ns[at + k] + by[i + k];
+                sum.ns[k] = ns[at + k] + by[i / TM_LANES][k];
             for (size_t k = 0; k < TM_LANES; k++)
                 out[at + k] = sum.ns[k];
         }
 }
 
-static void larger(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *by,
+static void larger(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *const *by,
                    size_t width) {
     for (size_t i = 0; i < width; i += TM_LANES) {
         lanes most;
         for (size_t k = 0; k < TM_LANES; k++) {
-            int64_t sum = b[i + k] + by[i + k];
+            int64_t sum = b[i + k] + by[i / TM_LANES][k];
             most.ns[k] = a[i + k] > sum ? a[i + k] : sum;
         }
         for (size_t k = 0; k < TM_LANES; k++)

@@ -11,10 +11,12 @@ enum { TM_LANES = 8 };
 
 typedef struct tm_lanes {
     const char *name; /* of the instruction set */
-    /** out[row][i] = ns[row][i] + by[i], of [rows]; out may be ns */
-    void (*add)(int64_t *out, const int64_t *ns, size_t rows, const int64_t *by, size_t width);
+    /** out[row][i] = ns[row][i] + by[i], of [rows]; out may be ns. Numbers of by stand TM_LANES at
+     * a time, wherever those are */
+    void (*add)(int64_t *out, const int64_t *ns, size_t rows, const int64_t *const *by,
+                size_t width);
     /** out[i] = the larger of a[i] and b[i] + by[i]; out is apart from them */
-    void (*larger)(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *by,
+    void (*larger)(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *const *by,
                    size_t width);
     /** bit k: whether any ns[i] > a[i] + b[i], of i that are k modulo TM_LANES */
     uint8_t (*above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);

@@ -32,23 +32,23 @@ void tm_labels_release(tm_label_pool *pool, tm_labels *labels) {
     pool->free[labels->size] = labels;
 }
 
-tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels, const int64_t *ns) {
+tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels, const int64_t *const *by) {
     tm_labels *copy = tm_labels_new(pool, labels->n);
     if (!copy)
         return NULL;
     copy->n = labels->n;
     memcpy(copy->from, labels->from, labels->n * sizeof *copy->from);
     memcpy(copy->alive, labels->alive, labels->n);
-    pool->lanes->add(copy->ns, labels->ns, labels->n, ns, pool->width);
+    pool->lanes->add(copy->ns, labels->ns, labels->n, by, pool->width);
     return copy;
 }
 
-void tm_labels_add(const tm_label_pool *pool, tm_labels *labels, const int64_t *ns) {
-    pool->lanes->add(labels->ns, labels->ns, labels->n, ns, pool->width);
+void tm_labels_add(const tm_label_pool *pool, tm_labels *labels, const int64_t *const *by) {
+    pool->lanes->add(labels->ns, labels->ns, labels->n, by, pool->width);
 }
 
 tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
-                           const int64_t *ns) {
+                           const int64_t *const *by) {
     const size_t width = pool->width;
     size_t i = 0, k = 0;
     tm_labels *both = tm_labels_new(pool, a->n + b->n);
@@ -62,11 +62,11 @@ tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b
         both->alive[both->n] = (uint8_t)((of_a ? a->alive[i] : 0) | (of_b ? b->alive[k] : 0));
         both->from[both->n++] = of_a ? a->from[i] : b->from[k];
         if (of_a && of_b)
-            pool->lanes->larger(out, a_ns, b_ns, ns, width);
+            pool->lanes->larger(out, a_ns, b_ns, by, width);
         else if (of_a)
             memcpy(out, a_ns, width * sizeof *out);
         else
-            pool->lanes->add(out, b_ns, 1, ns, width);
+            pool->lanes->add(out, b_ns, 1, by, width);
         i += of_a;
         k += of_b;
     }

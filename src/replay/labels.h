@@ -34,15 +34,15 @@ typedef struct tm_label_pool {
 tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
 
-/** A copy, each way longer by @p ns [width]; NULL when memory is out. */
-tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels, const int64_t *ns);
+/** A copy, each way longer by @p by [width / TM_LANES]; NULL when memory is out. */
+tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels, const int64_t *const *by);
 
-/** Makes each way longer by @p ns [width]. */
-void tm_labels_add(const tm_label_pool *pool, tm_labels *labels, const int64_t *ns);
+/** Makes each way longer by @p by [width / TM_LANES]. */
+void tm_labels_add(const tm_label_pool *pool, tm_labels *labels, const int64_t *const *by);
 
-/** The longer ways of a, which is released, and of b, where each is longer by @p ns [width]; NULL
+/** The longer ways of a, which is released, and of b, where each is longer by @p by; NULL
  * when memory is out. */
 tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
-                           const int64_t *ns);
+                           const int64_t *const *by);
 
 #endif

@@ -48,7 +48,8 @@ typedef struct reduction {
     bool in_time;       /* no node is before one that stands before it */
     uint32_t *port_at;  /* [n_nodes + n_visits] the visit or joint of each key */
     uint32_t *key_of;   /* [n_visits] */
-    int64_t *weights;   /* [width] of the edge at hand */
+    int64_t *weights;   /* [width] of the edge at hand: of a graph; of a crew room for them */
+    const int64_t **by; /* [width / TM_LANES] where they stand */
     tm_vec from;        /* of uint32_t: key of the source of each link, in the order of nodes */
     tm_vec ns;          /* of int64_t: [links][width] */
     tm_vec alive;       /* of uint8_t: [links] as in tm_labels */
@@ -64,6 +65,7 @@ static void end_reduction(reduction *r) {
     free(r->port_at);
     free(r->key_of);
     free(r->weights);
+    free(r->by);
     tm_vec_free(&r->ports);
     tm_vec_free(&r->from);
     tm_vec_free(&r->ns);
@@ -118,6 +120,11 @@ static void count_uses(reduction *r) {
             r->uses[graph->edges[e].from]++;
 }
 
+static void stand_in_weights(reduction *r) {
+    for (size_t i = 0; i < r->pool.width / TM_LANES; i++)
+        r->by[i] = r->weights + i * TM_LANES;
+}
+
 static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) {
     size_t n = graph->n_nodes;
     size_t n_visits = graph->visits.n, n_ports = n_visits + graph->steps.n;
@@ -138,15 +145,17 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->port_of = malloc((n + 1) * sizeof *r->port_of);
     r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
     r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
-    r->weights = calloc(r->pool.width, sizeof *r->weights);
+    r->weights = calloc(r->pool.width + 2 * TM_LANES, sizeof *r->weights);
+    r->by = malloc((r->pool.width / TM_LANES + 1) * sizeof *r->by);
     r->way = tm_labels_new(&r->pool, 1);
     port *ports = tm_vec_append(&r->ports, NULL, n_ports);
     if (!r->labels || !r->uses || !r->port_of || !r->port_at || !r->key_of || !r->weights ||
-        !r->way || !ports)
+        !r->by || !r->way || !ports)
         return false;
     r->way->n = 1;
     r->way->alive[0] = r->all;
     memset(r->way->ns, 0, r->pool.width * sizeof *r->way->ns);
+    stand_in_weights(r);
     for (size_t p = 0; p < n_ports; p++)
         ports[p] = (port){.ranks = r->all};
     find_ports(r);
@@ -175,7 +184,7 @@ static bool take(reduction *r, uint32_t from) {
 
 static void weigh(reduction *r, uint32_t edge) {
     if (r->crew)
-        r->weigh_crew(r->context, r->crew, r->desk, edge, (void *)r->weights);
+        r->weigh_crew(r->context, r->crew, r->desk, edge, (void *)r->weights, r->by);
     else
         r->weigh(r->context, r->graph, edge, r->weights);
 }
@@ -186,8 +195,8 @@ static tm_labels *over_edge(reduction *r, uint32_t edge) {
     tm_labels *labels = ways_from(r, from);
     weigh(r, edge);
     if (!take(r, from))
-        return tm_labels_copy(&r->pool, labels, r->weights);
-    tm_labels_add(&r->pool, labels, r->weights);
+        return tm_labels_copy(&r->pool, labels, r->by);
+    tm_labels_add(&r->pool, labels, r->by);
     return labels;
 }
 
@@ -196,7 +205,7 @@ static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
     uint32_t from = r->graph->edges[edge].from;
     tm_labels *labels = ways_from(r, from);
     weigh(r, edge);
-    here = tm_labels_merge(&r->pool, here, labels, r->weights);
+    here = tm_labels_merge(&r->pool, here, labels, r->by);
     if (take(r, from))
         tm_labels_release(&r->pool, labels);
     return here;
@@ -288,8 +297,9 @@ static bool prune(reduction *r, tm_labels *here) {
 static tm_labels *reach(reduction *r, uint32_t node) {
     uint32_t edge = r->graph->first[node], behind = r->graph->first[node + 1];
     if (edge == behind) { /* nothing leads here but that the job has begun */
-        const tm_labels *root = ways_from(r, TM_FROM_ROOT);
-        return tm_labels_copy(&r->pool, root, root->ns);
+        memset(r->weights, 0, r->pool.width * sizeof *r->weights);
+        stand_in_weights(r);
+        return tm_labels_copy(&r->pool, ways_from(r, TM_FROM_ROOT), r->by);
     }
     tm_labels *here = over_edge(r, edge);
     while (here && ++edge < behind)

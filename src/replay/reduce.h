@@ -50,9 +50,13 @@ typedef struct tm_reduced {
 tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const void *context,
                     tm_vec *words, tm_error *err) TM_MUST_CHECK;
 
-/** The same for all ranks of a crew. @param rows  [sets] to be set */
+/**
+ * The same for all ranks of a crew: where the weights of each set stand.
+ * @param room  [sets + 2] for such as stand nowhere yet
+ * @param by    [sets] to be set
+ */
 typedef void tm_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
-                           uint32_t edge, tm_crew_row *rows);
+                           uint32_t edge, tm_crew_row *room, const int64_t **by);
 
 /** What a crew is reduced with. */
 typedef struct tm_crew_sets {

@@ -53,9 +53,9 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
 
 /** The same two of a crew. */
 void tm_sets_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
-                        uint32_t edge, tm_crew_row *rows);
+                        uint32_t edge, tm_crew_row *room, const int64_t **by);
 void tm_sets_weigh_crew_changes(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
-                                uint32_t edge, tm_crew_row *rows);
+                                uint32_t edge, tm_crew_row *room, const int64_t **by);
 
 /** Kinds of work, each as on the peers and then as none at all; and kernels. Sent as bytes. */
 typedef struct tm_changes {

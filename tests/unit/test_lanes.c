@@ -15,12 +15,17 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     fill(&seed, a, COUNT(a));
     fill(&seed, b, COUNT(b));
     fill(&seed, by, COUNT(by));
-    lanes->larger(out, a, b, by, width);
-    for (size_t i = 0; i < width; i++)
-        assert_int_equal(out[i], a[i] > b[i] + by[i] ? a[i] : b[i] + by[i]);
-    lanes->add(out, a, ROWS, by, width);
+    const int64_t *rows[WIDEST / TM_LANES];
+    for (size_t i = 0; i < COUNT(rows); i++) /* the last stands first */
+        rows[i] = by + WIDEST - (i + 1) * TM_LANES;
+    lanes->larger(out, a, b, rows, width);
+    for (size_t i = 0; i < width; i++) {
+        const int64_t other = b[i] + rows[i / TM_LANES][i % TM_LANES];
+        assert_int_equal(out[i], a[i] > other ? a[i] : other);
+    }
+    lanes->add(out, a, ROWS, rows, width);
     for (size_t i = 0; i < ROWS * width; i++)
-        assert_int_equal(out[i], a[i] + by[i % width]);
+        assert_int_equal(out[i], a[i] + rows[i % width / TM_LANES][i % TM_LANES]);
     for (size_t i = 0; i < width; i++)
         sum[i] = b[i] + by[i];
     assert_int_equal(lanes->above(sum, b, by, width), 0);
@@ -29,7 +34,7 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
         assert_int_equal(lanes->above(sum, b, by, width), 1 << i % TM_LANES);
         sum[i]--;
     }
-    lanes->add(a, a, ROWS, by, width); /* in place */
+    lanes->add(a, a, ROWS, rows, width); /* in place */
     assert_memory_equal(a, out, ROWS * width * sizeof *a);
 }
 

@@ -50,11 +50,12 @@ void tm_crew_times(const tm_crew *crew, tm_crew_desk *desk) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         uint32_t e = g->first[v], behind = g->first[v + 1];
         int64_t *at = e + 1 < behind ? latest[0].ns : desk->ns[v].ns;
-        lanes->add(at, source_ns(crew, desk, g->edges[e].from), 1, crew->recorded[e].ns, TM_LANES);
+        const int64_t *by = crew->recorded[e].ns;
+        lanes->add(at, source_ns(crew, desk, g->edges[e].from), 1, &by, TM_LANES);
         for (size_t k = 1; ++e < behind; k++) {
             int64_t *next = e + 1 < behind ? latest[k % 2].ns : desk->ns[v].ns;
-            lanes->larger(next, at, source_ns(crew, desk, g->edges[e].from), crew->recorded[e].ns,
-                          TM_LANES);
+            by = crew->recorded[e].ns;
+            lanes->larger(next, at, source_ns(crew, desk, g->edges[e].from), &by, TM_LANES);
             at = next;
         }
     }
