@@ -159,6 +159,91 @@ static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) 
     close_nsys(&n);
 }
 
+static void memory_is_taken_and_given_back_at_addresses(void **state) {
+    (void)state;
+    /* 100 B of the device at 4096, and its release that tells no size; pinned memory of the host;
+     * managed memory, another device's, and a release of what was taken before: no records. */
+    nsys n = read_sql(STRINGS KERNEL("50", "60", "0", "5", P144, "1") KERNEL(
+        "50", "60", "1", "6", P145,
+        "1") "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, address, "
+             "bytes, memKind, memoryOperationType);"
+             "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, " P144 ", 0, 4096, 100, 2, 0), "
+             "(2, " P144 ", 0, 4096, 0, 2, 1), (3, " P144 ", 0, 8192, 64, 1, 0), "
+             "(4, " P144 ", 0, 9000, 10, 4, 0), (5, " P145 ", 1, 4096, 10, 2, 0), "
+             "(6, " P144 ", 0, 7777, 0, 2, 1);");
+    static const int64_t expected[][4] = {{100, 4096, 1, 0}, {-100, 4096, 1, 0}, {64, 8192, 0, -1}};
+    const tm_memory_attr *m = n.trace.attrs[TM_ATTR_MEMORY].data;
+    assert_int_equal(n.trace.attrs[TM_ATTR_MEMORY].n, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const int64_t found[] = {m[i].bytes, m[i].address, m[i].device_type, m[i].device};
+        for (size_t c = 0; c < 4; c++)
+            assert_int_equal(found[c], expected[i][c]);
+    }
+    assert_int_equal(n.trace.counts[TM_COUNT_BAD_VALUE], 1);
+    assert_events(&n, "void gemm<float>(int) kernel 50 10\n"
+                      "[memory] cpu_instant_event 1 0\n"
+                      "[memory] cpu_instant_event 2 0\n"
+                      "[memory] cpu_instant_event 3 0\n"
+                      "[memory] cpu_instant_event 6 0\n");
+    close_nsys(&n);
+}
+
+static void faults_and_samples_are_told_with_their_numbers(void **state) {
+    (void)state;
+    /* GPU 1 of the machine is device 0 of process 144. */
+    nsys n = read_sql(SET(
+        "50", "60") "INSERT INTO StringIds VALUES (10, 'main'), (11, 'a.out');"
+                    "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address, "
+                    "CpuInstruction, module);"
+                    "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES (1, " P144
+                    ", 4096, 10, 11), (2, " P144 ", 4096, NULL, 11);"
+                    "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, end, globalPid, "
+                    "deviceId, numberOfPageFaults, faultAccessType);"
+                    "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (3, 7, " P144 ", 0, 12, 2);"
+                    "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
+                    "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 144), (0, 0, 145);"
+                    "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId, metricId, metricName);"
+                    "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (257, 4, 'SMs Active');"
+                    "CREATE TABLE GPU_METRICS (timestamp, typeId, metricId, value);"
+                    "INSERT INTO GPU_METRICS VALUES (8, 257, 4, 75), (8, 256, 4, 50);"
+                    "CREATE TABLE TARGET_INFO_NETWORK_METRICS (metricsListId, metricsIdx, "
+                    "name);"
+                    "INSERT INTO TARGET_INFO_NETWORK_METRICS VALUES (2, 1, 'Bytes sent');"
+                    "CREATE TABLE NET_NIC_METRIC (start, end, globalId, portId, metricsListId, "
+                    "metricsIdx, value);"
+                    "INSERT INTO NET_NIC_METRIC VALUES (9, 10, 3, 1, 2, 1, 4000);");
+    const tm_counter_attr *c = n.trace.attrs[TM_ATTR_COUNTER].data;
+    assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
+                      "main page_fault 1 0\n"
+                      "a.out page_fault 2 0\n"
+                      "GPU page faults (write) page_fault 3 4\n"
+                      "SMs Active none 8 0\n"
+                      "Bytes sent none 9 0\n");
+    assert_int_equal(n.trace.attrs[TM_ATTR_COUNTER].n, 3);
+    assert_true(c[0].value == 12 && c[1].value == 75 && c[2].value == 4000);
+    close_nsys(&n);
+}
+
+static void threads_run_from_one_row_to_the_next(void **state) {
+    (void)state;
+    /* The other thread's rows lie between; what was on a core in the end has no end. */
+    nsys n = read_sql(
+        SET("50", "60") "CREATE TABLE SCHED_EVENTS (start, cpu, isSchedIn, globalTid);"
+                        "INSERT INTO SCHED_EVENTS VALUES (1, 5, 1, " T144 "), (2, 6, 1, " T144
+                        " + 1), (4, 5, 0, " T144 "), (6, 6, 0, " T144 " + 1), (9, 7, 1, " T144 ");"
+                        "INSERT INTO StringIds VALUES (10, 'worker');"
+                        "CREATE TABLE ThreadNames (nameId, priority, globalTid);"
+                        "INSERT INTO ThreadNames VALUES (10, 0, " T144 ");");
+    assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
+                      "CPU 5 on_cpu 1 3\n"
+                      "CPU 6 on_cpu 2 4\n");
+    assert_int_equal(n.trace.counts[TM_COUNT_OPEN_RANGE], 1);
+    const tm_track *track = (const tm_track *)n.trace.tracks.data + 1;
+    assert_name(&n.ground, track->tid, "9 on CPU");
+    assert_name(&n.ground, track->thread_name, "worker");
+    close_nsys(&n);
+}
+
 static void calls_have_the_stacks_of_their_chains(void **state) {
     (void)state;
     /* String 5 is "registered". What has no symbol is told by its module, of several in a row once.
@@ -383,6 +468,9 @@ int main(void) {
         cmocka_unit_test(copies_are_named_as_the_analyses_know_them),
         cmocka_unit_test(calls_are_of_the_runtime_or_the_driver_and_counted_once),
         cmocka_unit_test(what_the_host_does_besides_cuda_is_ranges_of_its_kind),
+        cmocka_unit_test(memory_is_taken_and_given_back_at_addresses),
+        cmocka_unit_test(faults_and_samples_are_told_with_their_numbers),
+        cmocka_unit_test(threads_run_from_one_row_to_the_next),
         cmocka_unit_test(calls_have_the_stacks_of_their_chains),
         cmocka_unit_test(ranges_have_text_registered_text_and_domain),
         cmocka_unit_test(a_domain_is_named_by_its_first_row_wherever_that_stands),

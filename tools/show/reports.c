@@ -16,6 +16,9 @@ static const struct {
     {"openmp_sum", "openmpevtsum", "stats.time"},
     {"openacc_sum", "openaccsum", "stats.time"},
     {"syscall_sum", "syscall_sum", "stats.time"},
+    {"um_sum", "umsum", "host.unified"},
+    {"um_total_sum", "umtotalsum", "host.unified"},
+    {"um_cpu_page_faults_sum", "umcpupagefaultssum", "stats.time"},
     {"opengl_khr_range_sum", "khrdebugsum", NULL},
     {"opengl_khr_gpu_range_sum", "khrdebuggpusum", NULL},
     {"vulkan_marker_sum", "vulkanmarkerssum", NULL},
@@ -74,7 +77,7 @@ tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *
         out->operands[0] = arguments->operands[0];
         out->operands[1] = out->table;
         out->arguments.operands = out->operands;
-        return set_where(name, out, err);
+        return strncmp(table, "stats.", 6) == 0 ? set_where(name, out, err) : TM_OK;
     }
     return TM_OK;
 }

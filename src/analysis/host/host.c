@@ -1,4 +1,5 @@
-/* Analysis `host`: which threads of a rank ran, on which cores, and what they waited for. */
+/* Analysis `host`: which threads of a rank ran, on which cores, and what they waited for; what was
+ * sampled; unified memory. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -6,7 +7,9 @@
 
 #include "analysis/shared/named.h"
 #include "base/intervals.h"
+#include "counters.h"
 #include "timeline/trace.h"
+#include "unified.h"
 
 /* Threads of a rank that are shown. */
 #define LISTED 16
@@ -59,7 +62,7 @@ static const tm_table_def thread_def = {
     .top = RUNNING,
 };
 
-static const tm_table_def *const defs[] = {&thread_def};
+static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_unified_table};
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */
@@ -220,7 +223,7 @@ static bool tells_any(const tm_timeline *timeline) {
     return false;
 }
 
-static tm_status host_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+static tm_status threads_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_vec threads = TM_VEC(thread);
     if (!tells_any(timeline))
@@ -244,9 +247,15 @@ static tm_status host_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
     return status;
 }
 
+static tm_status host_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    TM_TRY(threads_rank(view, out, err));
+    TM_TRY(tm_counters_rank(view, out, err));
+    return tm_unified_rank(view, out, err);
+}
+
 const tm_analysis tm_analysis_host = {
     .name = "host",
-    .summary = "which threads ran on which cores, and how long they waited in the OS",
+    .summary = "threads on cores and their waits in the OS, sampled counters, unified memory",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = host_rank,

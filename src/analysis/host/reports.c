@@ -16,6 +16,7 @@ static const char *const words[TM_N_REPORTS] = {
     [TM_REPORT_OPENMP] = "openmp_sum",
     [TM_REPORT_OS_RUNTIME] = "osrt_sum",
     [TM_REPORT_SYSCALLS] = "syscall_sum",
+    [TM_REPORT_CPU_FAULTS] = "um_cpu_page_faults_sum",
 };
 
 /* Part of the name that the readers give a copy, and what nsys stats calls it. */
@@ -85,6 +86,8 @@ static tm_report report_of(uint8_t category) {
         return TM_REPORT_OS_RUNTIME;
     case TM_CAT_SYSCALL:
         return TM_REPORT_SYSCALLS;
+    case TM_CAT_PAGE_FAULT:
+        return TM_REPORT_CPU_FAULTS;
     default:
         return TM_N_REPORTS;
     }
@@ -94,7 +97,8 @@ bool tm_reports_walk(const tm_timeline *timeline, const tm_names *names, tm_take
                      void *context) {
     for (uint32_t row = 0; row < timeline->n_events; row++) {
         const tm_report report = report_of(timeline->category[row]);
-        if (report == TM_N_REPORTS || timeline->kind[row] != TM_DURATION)
+        const tm_event_kind kind = report == TM_REPORT_CPU_FAULTS ? TM_INSTANT : TM_DURATION;
+        if (report == TM_N_REPORTS || timeline->kind[row] != kind)
             continue;
         const tm_reported reported = {report,
                                       report == TM_REPORT_COPY_TIMES ? copy_of(timeline, names, row)

@@ -16,6 +16,7 @@ typedef enum tm_report {
     TM_REPORT_OPENMP,
     TM_REPORT_OS_RUNTIME,
     TM_REPORT_SYSCALLS,
+    TM_REPORT_CPU_FAULTS, /* of unified memory: they have no duration, so they are counted alone */
     TM_N_REPORTS
 } tm_report;
 

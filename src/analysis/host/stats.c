@@ -68,7 +68,8 @@ static const tm_table_def time_def = {
         "recorded: cuda_api_sum, cuda_gpu_kern_sum (graphs recorded as a whole are kernels here), "
         "cuda_gpu_mem_time_sum, nvtx_sum (ranges of one name are one row, whatever their style; "
         "operators of emit_nvtx without their numbers; MPI's calls where they were traced), "
-        "openacc_sum, openmp_sum, osrt_sum and syscall_sum; library, which is no report of it, has "
+        "openacc_sum, openmp_sum, osrt_sum, syscall_sum and um_cpu_page_faults_sum (by function, "
+        "times are null); library, which is no report of it, has "
         "the calls of cuDNN and cuBLAS. Of each the " LISTED_WORD
         " with most total_ns, the rest in one row.",
     .columns = time_columns,
@@ -300,13 +301,15 @@ static tm_status add_row(const tm_names *names, of_key parts, of_key values, tm_
     if (!row)
         return tm_fail_memory(err);
     tm_cell_set_int(&row[COUNT], d.n);
+    tm_cell_set_int(&row[RANKS], total.ranks);
+    if (tm_table_row(parts.table, parts.first)[P_REPORT].value.i == TM_REPORT_CPU_FAULTS)
+        return set_names(names, tm_table_row(parts.table, parts.first), table, row, err);
     tm_cell_set_int(&row[TOTAL], d.sum);
     tm_cell_set_real(&row[MEAN], tm_distribution_mean(&d));
     tm_cell_set_real(&row[MEDIAN], median_of(values, d.n));
     tm_cell_set_int(&row[MIN], d.min);
     tm_cell_set_int(&row[MAX], d.max);
     tm_cell_set_real(&row[DEVIATION], tm_distribution_deviation(&d));
-    tm_cell_set_int(&row[RANKS], total.ranks);
     tm_cell_set_int(&row[MAX_RANK_TOTAL], total.max);
     tm_cell_set_int(&row[MAX_RANK], total.max_rank);
     tm_cell_set_bool(&row[EXACT], exact);
@@ -371,6 +374,7 @@ static bool same_report(const tm_table *table, size_t a, size_t b) {
 /* Report after report, in each the most first. */
 static tm_status finish(tm_table *table, tm_error *err) {
     size_t kept = 0;
+    tm_table_rank(table, COUNT); /* counts where times are null */
     tm_table_rank(table, TOTAL);
     tm_table_order(table, REPORT, true);
     for (size_t first = 0, end; first < table->n_rows; first = end) {

@@ -23,6 +23,8 @@ tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
     e->records = (tm_vec){0};
     e->chains = (tm_vec){0};
     e->switchings = (tm_vec){0};
+    e->blocks = (tm_keys){0};
+    e->block_bytes = (tm_vec){0};
     e->has_sorted_records = false;
     for (int i = 0; i < TM_NSYS_TRACK_CACHE; i++)
         e->tracks[i].kind = UINT8_MAX;
@@ -40,6 +42,8 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e) {
     tm_vec_free(&e->records);
     tm_vec_free(&e->chains);
     tm_vec_free(&e->switchings);
+    tm_vec_free(&e->block_bytes);
+    tm_keys_free(&e->blocks);
 }
 
 /* What is added to the times: nothing where the export did so, else the epoch's time of the start,

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/sums.h"
+#include "nsys_counters.h"
 #include "nsys_host.h"
+#include "nsys_memory.h"
 #include "nsys_nccl.h"
 #include "nsys_nvtx.h"
 #include "nsys_sched.h"
@@ -274,6 +276,9 @@ static const table_def tables[] = {
     {"MPI_COLLECTIVES_EVENTS", {ON_THREAD, "textId"}, mpi_row},
     {"MPI_START_WAIT_EVENTS", {ON_THREAD, "textId"}, mpi_row},
     {"MPI_OTHER_EVENTS", {ON_THREAD, "textId"}, mpi_row},
+    {"CUDA_GPU_MEMORY_USAGE_EVENTS", {TM_NSYS_MEMORY_COLUMNS}, tm_nsys_memory_row},
+    {"CUDA_UM_CPU_PAGE_FAULT_EVENTS", {TM_NSYS_CPU_FAULT_COLUMNS}, tm_nsys_cpu_fault_row},
+    {"CUDA_UM_GPU_PAGE_FAULT_EVENTS", {TM_NSYS_GPU_FAULT_COLUMNS}, tm_nsys_gpu_fault_row},
     {"SCHED_EVENTS", {TM_NSYS_SCHED_COLUMNS}, tm_nsys_sched_row},
 };
 #undef ON_STREAM
@@ -371,6 +376,7 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         tell(e);
     }
     TM_TRY(tm_nsys_add_running(e, err));
+    TM_TRY(tm_nsys_add_counters(e, err));
     TM_TRY(tm_nsys_add_stacks(e, err));
     return tm_nsys_join_nccl(e->trace, e->names, e->unit, &e->ranges, err);
 }

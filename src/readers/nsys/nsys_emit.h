@@ -3,6 +3,7 @@
 #ifndef TMERGE_NSYS_EMIT_H
 #define TMERGE_NSYS_EMIT_H
 
+#include "base/keys.h"
 #include "base/vec.h"
 #include "nsys_db.h"
 #include "timeline/trace.h"
@@ -49,9 +50,11 @@ typedef struct tm_nsys_emitter {
     tm_vec ranges;           /* of tm_nsys_range */
     tm_vec records;          /* of CUDA events, by nsys_waits.c */
     bool has_sorted_records;
-    uint8_t category;  /* tm_category, of the rows of the table under way that are ranges alone */
-    tm_vec switchings; /* of threads on and off cores, by nsys_sched.c */
-    tm_vec chains;     /* of calls whose stacks are recorded, by nsys_stacks.c */
+    uint8_t category;   /* tm_category, of the rows of the table under way that are ranges alone */
+    tm_keys blocks;     /* addresses of memory, by nsys_memory.c, and */
+    tm_vec block_bytes; /* of int64_t: how large they are; 0 once released */
+    tm_vec switchings;  /* of threads on and off cores, by nsys_sched.c */
+    tm_vec chains;      /* of calls whose stacks are recorded, by nsys_stacks.c */
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 

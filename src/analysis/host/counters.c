@@ -1,0 +1,106 @@
+#include "counters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/shared/named.h"
+#include "base/keys.h"
+
+/* Counters of a rank that are shown: a profiler samples some tens. */
+#define LISTED 200
+
+enum { RANK, SOURCE, NAME, SERIES, SAMPLES, MEAN, MIN, MAX, N_COLUMNS };
+
+static const tm_column columns[N_COLUMNS] = {
+    [RANK] = {"rank", TM_INT, "", "Global rank."},
+    [SOURCE] = {"source", TM_TEXT, "",
+                "What it is of: a device, else the process and thread, or the network card and "
+                "port, that it stands beside."},
+    [NAME] = {"name", TM_TEXT, "", "Name of the counter; null where the trace has none."},
+    [SERIES] = {"series", TM_TEXT, "", "Which of its values, where it has several."},
+    [SAMPLES] = {"samples", TM_INT, "", "Values that were recorded."},
+    [MEAN] = {"mean", TM_REAL, "", "Their mean, each of the same weight."},
+    [MIN] = {"min", TM_REAL, "", "The least."},
+    [MAX] = {"max", TM_REAL, "", "The most."},
+};
+
+const tm_table_def tm_counters_table = {
+    .name = "host.counter",
+    .doc = "A row for each counter of a rank, in the profiler's own units: metrics of GPUs and "
+           "network cards that Nsight Systems sampled, whatever else a trace counts. The first 200 "
+           "of a rank.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 4,
+    .top = -1,
+};
+
+typedef struct counter_key {
+    uint32_t track, name, series;
+} counter_key;
+
+typedef struct counter {
+    int64_t samples;
+    double sum, min, max;
+} counter;
+
+/* Rows ascend, as the tracks do. False when memory is out. */
+static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) {
+    const tm_counter_attr *attrs = timeline->attrs[TM_ATTR_COUNTER];
+    uint32_t track = 0;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COUNTER]; i++) {
+        const uint32_t row = attrs[i].event;
+        while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
+            track++;
+        if (timeline->kind[row] != TM_COUNTER || !isfinite(attrs[i].value))
+            continue;
+        const counter_key key = {track, timeline->name[row], attrs[i].series};
+        counter *c = tm_keys_value(keys, counters, &key);
+        if (!c)
+            return false;
+        c->min = c->samples == 0 || attrs[i].value < c->min ? attrs[i].value : c->min;
+        c->max = c->samples == 0 || attrs[i].value > c->max ? attrs[i].value : c->max;
+        c->sum += attrs[i].value;
+        c->samples++;
+    }
+    return true;
+}
+
+static tm_status set_source(const tm_names *names, const tm_track *track, tm_table *table,
+                            tm_cell *cell, tm_error *err) {
+    char text[160];
+    if (track->kind == TM_TRACK_GPU && track->device >= 0)
+        snprintf(text, sizeof text, "device %" PRId32, track->device);
+    else
+        snprintf(text, sizeof text, "%.70s, %.70s", tm_names_text(names, track->pid).bytes,
+                 tm_names_text(names, track->tid).bytes);
+    return tm_table_set_text(table, cell, text, err);
+}
+
+static tm_status add_row(const tm_rank_view *view, const counter_key *key, const counter *c,
+                         tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[RANK], view->timeline->rank);
+    tm_cell_set_int(&row[SAMPLES], c->samples);
+    tm_cell_set_real(&row[MEAN], c->sum / (double)c->samples);
+    tm_cell_set_real(&row[MIN], c->min);
+    tm_cell_set_real(&row[MAX], c->max);
+    TM_TRY(set_source(view->names, &view->timeline->tracks[key->track], table, &row[SOURCE], err));
+    TM_TRY(tm_set_named(view->names, key->name, table, &row[NAME], err));
+    return tm_set_named(view->names, key->series, table, &row[SERIES], err);
+}
+
+tm_status tm_counters_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_keys keys = TM_KEYS(counter_key);
+    tm_vec counters = TM_VEC(counter);
+    tm_status status = count(view->timeline, &keys, &counters) ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < counters.n && i < LISTED && status == TM_OK; i++)
+        status = add_row(view, (const counter_key *)keys.keys.data + i,
+                         (const counter *)counters.data + i,
+                         tm_tables_find(out, tm_counters_table.name), err);
+    tm_keys_free(&keys);
+    tm_vec_free(&counters);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* The table of what was sampled: counters of GPUs, network cards, queues, ... */
+#ifndef TMERGE_COUNTERS_H
+#define TMERGE_COUNTERS_H
+
+#include "tmerge/analysis.h"
+
+extern const tm_table_def tm_counters_table;
+
+/** Adds a rank's rows. TM_OK; TM_ERR_FAULT. */
+tm_status tm_counters_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,133 @@
+#include "nsys_counters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "nsys_units.h"
+
+/* A metric by its numbers: of GPUs type and metric, of network cards list and index. */
+typedef struct metric {
+    int64_t of, number;
+    uint32_t name;
+} metric;
+
+/* While samples are read. */
+typedef struct sampling {
+    tm_nsys_emitter *e;
+    tm_vec metrics; /* of metric: some tens */
+    tm_vec gpus;    /* of metric: GPUs by their number in the machine, `name` in CUDA */
+} sampling;
+
+/* The process numbers GPUs in its own order, where the export tells it. */
+static tm_status take_gpu(void *context, sqlite3_value **values, tm_error *err) {
+    sampling *s = context;
+    const metric found = {tm_nsys_int(values, 0, -1), 0, (uint32_t)tm_nsys_int(values, 1, -1)};
+    if (tm_nsys_int(values, 2, -1) != tm_nsys_pid(s->e->unit->process))
+        return TM_OK;
+    return tm_vec_append(&s->gpus, &found, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* -1: none of the process's. */
+static int64_t device_of(const sampling *s, int64_t gpu) {
+    const metric *v = s->gpus.data;
+    for (size_t i = 0; i < s->gpus.n; i++)
+        if (v[i].of == gpu)
+            return v[i].name;
+    return s->gpus.n > 0 ? -1 : gpu;
+}
+
+static tm_status take_metric(void *context, sqlite3_value **values, tm_error *err) {
+    sampling *s = context;
+    const metric found = {tm_nsys_int(values, 0, -1), tm_nsys_int(values, 1, -1),
+                          tm_nsys_intern(s->e, tm_nsys_text(values[2]))};
+    return found.name != TM_NAME_FAILED && tm_vec_append(&s->metrics, &found, 1)
+               ? TM_OK
+               : tm_fail_memory(err);
+}
+
+/* TM_NO_NAME of one that is not listed. */
+static uint32_t name_of(const sampling *s, int64_t of, int64_t number) {
+    const metric *v = s->metrics.data;
+    for (size_t i = 0; i < s->metrics.n; i++)
+        if (v[i].of == of && v[i].number == number)
+            return v[i].name;
+    return TM_NO_NAME;
+}
+
+static tm_status add_sample(tm_nsys_emitter *e, int64_t time, tm_raw_event event, double value,
+                            tm_error *err) {
+    tm_counter_attr attr = {.value = value, .series = tm_names_intern_string(e->names, "")};
+    event.kind = TM_COUNTER;
+    event.category = TM_CAT_NONE;
+    TM_TRY(tm_nsys_add_at(e, time, time, event, &attr.event, err));
+    if (attr.event == TM_NO_EVENT)
+        return TM_OK;
+    return attr.series != TM_NAME_FAILED &&
+                   tm_vec_append(&e->trace->attrs[TM_ATTR_COUNTER], &attr, 1)
+               ? TM_OK
+               : tm_fail_memory(err);
+}
+
+/* The lowest byte of a type is the GPU's number in the machine. */
+static tm_status take_gpu_sample(void *context, sqlite3_value **values, tm_error *err) {
+    enum { TIME, TYPE, METRIC, VALUE };
+    const sampling *s = context;
+    const int64_t type = tm_nsys_int(values, TYPE, 0), device = device_of(s, type & 0xFF);
+    if (device < 0 || !((uint64_t)s->e->unit->devices & tm_unit_device(device)))
+        return TM_OK;
+    const tm_raw_event event = {.name = name_of(s, type, tm_nsys_int(values, METRIC, -1)),
+                                .track = tm_nsys_track_of(s->e, TM_TRACK_GPU, device, -1)};
+    return add_sample(s->e, tm_nsys_int(values, TIME, INT64_MIN), event,
+                      sqlite3_value_double(values[VALUE]), err);
+}
+
+/* A sample is of the time from start to end, and stands at its begin. */
+static tm_status take_nic_sample(void *context, sqlite3_value **values, tm_error *err) {
+    enum { TIME, CARD, PORT, LIST, INDEX, VALUE };
+    const sampling *s = context;
+    tm_nsys_emitter *e = s->e;
+    char card[48];
+    snprintf(card, sizeof card, "NIC %" PRId64, tm_nsys_int(values, CARD, -1));
+    uint32_t pid = tm_names_intern_string(e->names, card);
+    snprintf(card, sizeof card, "port %" PRId64, tm_nsys_int(values, PORT, -1));
+    uint32_t tid = tm_names_intern_string(e->names, card);
+    if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED)
+        return tm_fail_memory(err);
+    const tm_raw_event event = {
+        .name = name_of(s, tm_nsys_int(values, LIST, -1), tm_nsys_int(values, INDEX, -1)),
+        .track = tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid)};
+    return add_sample(e, tm_nsys_int(values, TIME, INT64_MIN), event,
+                      sqlite3_value_double(values[VALUE]), err);
+}
+
+tm_status tm_nsys_add_counters(tm_nsys_emitter *e, tm_error *err) {
+    static const char *const gpu_metrics[] = {"typeId", "metricId", "metricName"};
+    static const char *const gpu[] = {"timestamp", "typeId", "metricId", "value"};
+    static const char *const nic_metrics[] = {"metricsListId", "metricsIdx", "name"};
+    static const char *const nic[] = {"start",         "globalId",   "portId",
+                                      "metricsListId", "metricsIdx", "value"};
+    const struct {
+        tm_nsys_query metrics, samples;
+        tm_nsys_each *each;
+    } kinds[] = {
+        {{"TARGET_INFO_GPU_METRICS", gpu_metrics, 3, NULL, NULL},
+         {"GPU_METRICS", gpu, 4, NULL, NULL},
+         take_gpu_sample},
+        {{"TARGET_INFO_NETWORK_METRICS", nic_metrics, 3, NULL, NULL},
+         {"NET_NIC_METRIC", nic, 6, NULL, NULL},
+         take_nic_sample},
+    };
+    static const char *const gpus[] = {"gpuId", "cudaId", "pid"};
+    const tm_nsys_query ordinals = {"TARGET_INFO_CUDA_DEVICE", gpus, 3, NULL, NULL};
+    sampling s = {e, TM_VEC(metric), TM_VEC(metric)};
+    tm_status status = tm_nsys_scan(e->db, &ordinals, 0, take_gpu, &s, err);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == TM_OK; i++) {
+        s.metrics.n = 0;
+        status = tm_nsys_scan(e->db, &kinds[i].metrics, 0, take_metric, &s, err);
+        if (status == TM_OK)
+            status = tm_nsys_scan(e->db, &kinds[i].samples, 0, kinds[i].each, &s, err);
+    }
+    tm_vec_free(&s.metrics);
+    tm_vec_free(&s.gpus);
+    return status;
+}

@@ -1,0 +1,102 @@
+#include "nsys_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/sums.h"
+#include "nsys_units.h"
+
+/* Kinds of memory of CUPTI (ENUM_CUDA_MEM_KIND). */
+enum { PAGEABLE, PINNED, DEVICE_MEMORY, ARRAY, MANAGED, DEVICE_STATIC, MANAGED_STATIC };
+
+/* Beside the process's threads: who asked is not told, and no operator is to be blamed. */
+static uint32_t track_beside(tm_nsys_emitter *e, const char *what) {
+    char process[24];
+    snprintf(process, sizeof process, "%" PRId64, tm_nsys_pid(e->unit->process));
+    uint32_t pid = tm_names_intern_string(e->names, process),
+             tid = tm_names_intern_string(e->names, what);
+    return pid == TM_NAME_FAILED || tid == TM_NAME_FAILED
+               ? UINT32_MAX
+               : tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid);
+}
+
+/* Bytes of the block at an address, which a release need not tell; those of an allocation are kept
+ * until then. INT64_MIN: not known. False when memory is out. */
+static bool find_bytes(tm_nsys_emitter *e, int64_t address, bool released, int64_t *bytes) {
+    if (e->blocks.keys.size == 0) {
+        e->blocks = TM_KEYS(int64_t);
+        e->block_bytes = TM_VEC(int64_t);
+    }
+    int64_t *live = tm_keys_value(&e->blocks, &e->block_bytes, &address);
+    if (!live)
+        return false;
+    if (released && *bytes <= 0)
+        *bytes = *live > 0 ? *live : INT64_MIN;
+    *live = released ? 0 : *bytes;
+    return true;
+}
+
+tm_status tm_nsys_memory_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    enum { DEVICE = TM_NSYS_REST, ADDRESS, BYTES, KIND, OPERATION };
+    enum { CPU, CUDA };
+    const int64_t kind = tm_nsys_int(values, KIND, -1), device = tm_nsys_int(values, DEVICE, -1);
+    const bool released = tm_nsys_int(values, OPERATION, 0) == 1;
+    const bool on_gpu = kind == DEVICE_MEMORY || kind == ARRAY || kind == DEVICE_STATIC;
+    int64_t bytes = tm_nsys_int(values, BYTES, -1), address = tm_nsys_int(values, ADDRESS, -1);
+    uint32_t row;
+    if ((!on_gpu && kind != PAGEABLE && kind != PINNED) ||
+        (on_gpu && !((uint64_t)e->unit->devices & tm_unit_device(device))))
+        return TM_OK;
+    if (!find_bytes(e, address, released, &bytes))
+        return tm_fail_memory(err);
+    const tm_raw_event event = {.kind = TM_INSTANT,
+                                .category = TM_CAT_CPU_INSTANT,
+                                .name = tm_names_intern_string(e->names, "[memory]"),
+                                .track = track_beside(e, "memory")};
+    TM_TRY(tm_nsys_add(e, values, event, &row, err));
+    if (row == TM_NO_EVENT)
+        return TM_OK;
+    if (bytes < 0) {
+        e->trace->counts[TM_COUNT_BAD_VALUE]++;
+        return TM_OK;
+    }
+    const tm_memory_attr attr = {.address = address,
+                                 .bytes = released ? -bytes : bytes,
+                                 .allocated_bytes = -1,
+                                 .reserved_bytes = -1,
+                                 .event = row,
+                                 .device_type = on_gpu ? CUDA : CPU,
+                                 .device = on_gpu ? tm_narrow_i32(device) : -1};
+    return tm_vec_append(&e->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_nsys_cpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    enum { INSTRUCTION = TM_NSYS_REST, MODULE };
+    uint32_t row;
+    tm_raw_event event = {.kind = TM_INSTANT, .category = TM_CAT_PAGE_FAULT};
+    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, INSTRUCTION, -1), false, &event.name, err));
+    if (event.name == TM_NO_NAME)
+        TM_TRY(tm_nsys_string(e, tm_nsys_int(values, MODULE, -1), false, &event.name, err));
+    event.track = track_beside(e, "page faults");
+    return tm_nsys_add(e, values, event, &row, err);
+}
+
+tm_status tm_nsys_gpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    enum { FAULTS = TM_NSYS_REST + 2, ACCESS };
+    static const char *const names[] = {"GPU page faults", "GPU page faults (read)",
+                                        "GPU page faults (write)", "GPU page faults (atomic)",
+                                        "GPU page faults (prefetch)"};
+    const int64_t access = tm_nsys_int(values, ACCESS, 0);
+    const bool known = access >= 0 && access < (int64_t)(sizeof names / sizeof *names);
+    tm_counter_attr attr = {.value = (double)tm_nsys_int(values, FAULTS, 1),
+                            .series = tm_names_intern_string(e->names, "faults")};
+    TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_PAGE_FAULT,
+                                 tm_names_intern_string(e->names, names[known ? access : 0]),
+                                 &attr.event, err));
+    if (attr.event == TM_NO_EVENT)
+        return TM_OK;
+    return attr.series != TM_NAME_FAILED &&
+                   tm_vec_append(&e->trace->attrs[TM_ATTR_COUNTER], &attr, 1)
+               ? TM_OK
+               : tm_fail_memory(err);
+}
