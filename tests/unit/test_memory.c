@@ -136,7 +136,7 @@ static void levels_are_as_worked_out_by_hand(void **state) {
     static const char *const ranks[] = {
         "device=cpu ranks=1 devices=1 peak_min_bytes=64 peak_median_bytes=64 peak_max_bytes=64 "
         "peak_max_rank=0 nearest_rank=null nearest_pct=null growing_devices=0 first_rank=null "
-        "steps_left=null allocator=null limit_bytes=null",
+        "steps_left=null",
         "device=cuda ranks=1 devices=1 peak_min_bytes=7500 peak_median_bytes=7500 "
         "peak_max_bytes=7500 peak_max_rank=0 nearest_rank=0 nearest_pct=50 growing_devices=0 "
         "first_rank=null steps_left=null",

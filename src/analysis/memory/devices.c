@@ -1,6 +1,5 @@
 #include "devices.h"
 
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,33 +9,6 @@ int64_t tm_device_memory(const tm_timeline *timeline, const tm_names *names, int
     tm_device found;
     tm_device_find(timeline, names, device, &found);
     return found.memory_bytes;
-}
-
-bool tm_allocators_are_told(const tm_timeline *timeline) {
-    return timeline->metadata && strstr(timeline->metadata, "\"allocators\":[") != NULL;
-}
-
-static bool is_number(const cJSON *item, const char *key, int32_t value) {
-    const cJSON *number = cJSON_GetObjectItemCaseSensitive(item, key);
-    return cJSON_IsNumber(number) && number->valueint == value;
-}
-
-tm_allocator tm_allocator_find(const tm_timeline *timeline, int32_t type, int32_t device) {
-    tm_allocator found = {.limit_bytes = -1};
-    cJSON *root = tm_allocators_are_told(timeline) ? cJSON_Parse(timeline->metadata) : NULL;
-    const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "allocators")) {
-        const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
-        const cJSON *limit = cJSON_GetObjectItemCaseSensitive(item, "limitBytes");
-        if (!is_number(item, "type", type) || !is_number(item, "device", device))
-            continue;
-        if (cJSON_IsNumber(limit) && limit->valuedouble > 0 && limit->valuedouble < 1e15)
-            found.limit_bytes = (int64_t)limit->valuedouble;
-        if (cJSON_IsString(name))
-            snprintf(found.name, sizeof found.name, "%s", name->valuestring);
-    }
-    cJSON_Delete(root);
-    return found;
 }
 
 void tm_device_type_text(int64_t type, char out[32]) {

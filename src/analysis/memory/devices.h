@@ -13,16 +13,6 @@
  */
 int64_t tm_device_memory(const tm_timeline *timeline, const tm_names *names, int32_t device);
 
-/** What a trace of TensorFlow or JAX tells of an allocator. */
-typedef struct tm_allocator {
-    int64_t limit_bytes; /* the most that it hands out; -1 where that is not told */
-    char name[64];       /* cut; empty where it is not told */
-} tm_allocator;
-
-/** Whether a rank's trace tells of allocators. */
-bool tm_allocators_are_told(const tm_timeline *timeline);
-tm_allocator tm_allocator_find(const tm_timeline *timeline, int32_t type, int32_t device);
-
 /** PyTorch's word for a type of device that profilers record; ROCm calls itself CUDA. */
 void tm_device_type_text(int64_t type, char out[32]);
 

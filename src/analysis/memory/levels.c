@@ -1,9 +1,8 @@
 #include "levels.h"
 
-#include "devices.h"
-
 #include <string.h>
 
+#include "analysis/shared/allocators.h"
 #include "owners.h"
 
 enum { SLOTS = 128, PER_SLOT = 3 };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/shared/allocators.h"
 #include "backward.h"
 #include "base/median.h"
 #include "devices.h"
