@@ -328,6 +328,13 @@ static bool is_in_order(const tm_draft *d) {
     return same;
 }
 
+void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns,
+                         tm_lead_in before) {
+    draft->timeline = timeline;
+    take_times(draft, root_ns);
+    draft->before = before;
+}
+
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns) {
     draft->timeline = timeline;
     take_times(draft, root_ns);

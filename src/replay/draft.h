@@ -84,6 +84,10 @@ void tm_draft_free(tm_draft *draft);
  */
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns);
 
+/** The same of a rank that it was taken for before, which had this first step. */
+void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns,
+                         tm_lead_in before);
+
 /** The begin [ns] of a row: since the root, on the job's clock. */
 static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row, int64_t root_ns) {
     return tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) - root_ns;

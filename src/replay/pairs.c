@@ -9,9 +9,10 @@ enum { BACK = 24 };
 /* A begin that is at most so long behind an end, and a usual gap, may be caused by it. */
 static const int64_t TIGHT_NS = 6000;
 
-/* The events of a stream that were launched so far. */
+/* The events of a stream that were launched last. */
 typedef struct stream {
-    tm_vec events; /* of indices, in the order of launches */
+    size_t n;              /* that were launched so far */
+    uint32_t latest[BACK]; /* index of the i-th at i modulo BACK */
 } stream;
 
 /* What is done for an event that may have waited, with the streams as they stood at its launch. */
@@ -28,14 +29,10 @@ static bool walk_begin(walk *w, const tm_draft *draft) {
     *w = (walk){.draft = draft, .n = n};
     w->streams = calloc(n + 1, sizeof *w->streams);
     w->seen = calloc(n + 1, sizeof *w->seen);
-    for (size_t k = 0; w->streams && k < n; k++)
-        w->streams[k].events = TM_VEC(uint32_t);
     return w->streams && w->seen;
 }
 
 static void walk_end(walk *w) {
-    for (size_t k = 0; w->streams && k < w->n; k++)
-        tm_vec_free(&w->streams[k].events);
     free(w->streams);
     free(w->seen);
 }
@@ -57,9 +54,10 @@ static bool may_wait(walk *w, uint32_t i) {
     return any;
 }
 
-static bool walk_on(walk *w, uint32_t i) {
+static void walk_on(walk *w, uint32_t i) {
     const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
-    return tm_vec_append(&w->streams[e->stream].events, &i, 1) != NULL;
+    stream *s = &w->streams[e->stream];
+    s->latest[s->n++ % BACK] = i;
 }
 
 static uint64_t pair_key(const tm_draft *d, uint32_t source, uint32_t event) {
@@ -78,11 +76,10 @@ static bool is_tight(const tm_draft *d, const tm_part_event *u, const tm_part_ev
     return idle && v->begin_ns >= u->end_ns && v->begin_ns <= u->end_ns + TIGHT_NS;
 }
 
-static bool survey_stream(const tm_draft *d, const tm_vec *launched, uint32_t i, tm_pairs *pairs) {
+static bool survey_stream(const tm_draft *d, const stream *launched, uint32_t i, tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;
-    const uint32_t *v = launched->data;
     for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
-        uint32_t u = v[launched->n - back];
+        uint32_t u = launched->latest[(launched->n - back) % BACK];
         bool broken = events[u].end_ns > events[i].begin_ns + TM_PAIR_SLACK_NS;
         bool tight = !broken && d->stream_waits.n == 0 && is_tight(d, &events[u], &events[i]);
         if (!broken && !tight)
@@ -102,20 +99,19 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
         bool may = may_wait(&w, i);
         for (size_t k = 0; k < w.n && ok && may; k++)
             if (k != events[i].stream)
-                ok = survey_stream(draft, &w.streams[k].events, i, pairs);
-        ok = ok && walk_on(&w, i);
+                ok = survey_stream(draft, &w.streams[k], i, pairs);
+        walk_on(&w, i);
     }
     walk_end(&w);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* The latest event of a stream that event i can have waited for; TM_NO_PART for none. */
-static uint32_t pick_of_stream(const tm_draft *d, const tm_vec *launched, uint32_t i,
+static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32_t i,
                                const tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;
-    const uint32_t *v = launched->data;
     for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
-        uint32_t u = v[launched->n - back];
+        uint32_t u = launched->latest[(launched->n - back) % BACK];
         if (events[u].end_ns > events[i].begin_ns + TM_PAIR_SLACK_NS)
             continue;
         uint64_t key = pair_key(d, u, i);
@@ -137,10 +133,10 @@ tm_status tm_pairs_pick(const tm_draft *draft, const tm_pairs *pairs, tm_vec *wa
         for (size_t k = 0; k < w.n && ok && may; k++) {
             if (k == events[i].stream)
                 continue;
-            const tm_part_wait wait = {i, pick_of_stream(draft, &w.streams[k].events, i, pairs)};
+            const tm_part_wait wait = {i, pick_of_stream(draft, &w.streams[k], i, pairs)};
             ok = wait.source == TM_NO_PART || tm_vec_append(waits, &wait, 1);
         }
-        ok = ok && walk_on(&w, i);
+        walk_on(&w, i);
     }
     walk_end(&w);
     return ok ? TM_OK : tm_fail_memory(err);

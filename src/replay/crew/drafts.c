@@ -1,6 +1,5 @@
 #include "drafts.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,11 +83,11 @@ tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, tm_call_cla
 
 const tm_draft *tm_drafts_at(tm_drafts *drafts, size_t i) {
     const tm_drafts_rank *rank = &drafts->ranks[i];
-    const bool same = take(drafts, rank->leader, i);
-    assert(same); /* as it was when it was made */
-    (void)same;
-    drafts->own[rank->leader].lead_in = rank->lead_in;
-    return &drafts->own[rank->leader];
+    tm_draft *draft = &drafts->own[rank->leader];
+    if (draft->timeline != &drafts->timelines[i])
+        tm_draft_take_again(draft, &drafts->timelines[i], drafts->root_ns, rank->before);
+    draft->lead_in = rank->lead_in;
+    return draft;
 }
 
 void tm_drafts_done(tm_drafts *drafts, size_t i) {

@@ -21,7 +21,9 @@ typedef struct kind_of_part {
 } kind_of_part;
 
 typedef struct kind_of_edge {
-    uint32_t to, from;
+    uint32_t from;
+    uint32_t
+        place; /* among the edges of the graph; TM_NO_ORIGIN where it leads back, and is none */
     uint8_t kind, flags;
 } kind_of_edge;
 
@@ -31,6 +33,7 @@ void tm_models_free(tm_models *models) {
         tm_vec_free(&model->parts);
         tm_vec_free(&model->edges);
         free(model->origin);
+        free(model->extra);
         if (model->items)
             tm_crew_items_free(model->items);
         free(model->items);
@@ -69,16 +72,6 @@ static bool same_parts(const tm_model *model, const tm_draft *d) {
     return true;
 }
 
-static bool same_edges(const tm_model *model, const tm_maker *m) {
-    const kind_of_edge *a = model->edges.data;
-    const tm_loose_edge *b = m->edges.data;
-    for (size_t i = 0; i < m->edges.n; i++)
-        if (a[i].to != b[i].to || a[i].from != b[i].edge.from || a[i].kind != b[i].edge.kind ||
-            a[i].flags != b[i].edge.flags)
-            return false;
-    return true;
-}
-
 /* Steps with events in them: the ends lead to the same, if only their numbers are, too. */
 static bool same_ports(const tm_model *model, const tm_maker *m) {
     const tm_timeline *a = model->timeline, *b = m->draft->timeline;
@@ -99,8 +92,8 @@ static bool same_ports(const tm_model *model, const tm_maker *m) {
 static bool is_like(const tm_model *model, const tm_maker *m) {
     return model->stage == m->draft->stage && model->n_events == m->draft->events.n &&
            model->parts.n == m->draft->events.n + m->draft->calls.n &&
-           model->edges.n == m->edges.n && same_ports(model, m) && same_parts(model, m->draft) &&
-           same_edges(model, m);
+           model->edges.n == m->edges.n && same_ports(model, m) &&
+           (model->draft == m->draft || same_parts(model, m->draft));
 }
 
 /* When the rank's parts were: begins and ends, then the ends of steps. */
@@ -143,69 +136,71 @@ static bool leads_back(const tm_maker *m, const int64_t *ns, uint32_t from, uint
     return a != b ? a > b : from > to;
 }
 
-static bool from_node(const tm_loose_edge *edge) {
-    return edge->edge.from != TM_FROM_ROOT && !(edge->edge.from & TM_FROM_VISIT);
-}
-
-/* What leads to a node on this rank, beside the ranks before it. False where that is not the same
- * as on them: then the rank is of another sort. */
-static bool take_node(const tm_model *model, const tm_maker *m, const int64_t *ns, uint32_t v,
-                      tm_crew *crew) {
-    const tm_graph *g = model->graph;
-    const tm_graph_visit *visits = m->graph->visits.data;
-    const tm_loose_edge *loose = m->edges.data;
-    const int64_t at = ns[g->parts[v]];
-    const size_t lane = crew->n;
-    int64_t reached = INT64_MIN;
-    bool extra = false;
-    for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
-        if (model->origin[e] == TM_NO_ORIGIN) {
-            extra = true;
-            crew->recorded[e].ns[lane] = at;
-            continue;
-        }
-        const tm_loose_edge *edge = &loose[model->origin[e]];
-        const uint32_t from = edge->edge.from;
-        if (from_node(edge) && leads_back(m, ns, from, edge->to))
-            return false;
-        const int64_t source = from == TM_FROM_ROOT   ? 0
-                               : from & TM_FROM_VISIT ? visits[from & ~TM_FROM_VISIT].last_ns
-                                                      : ns[from];
-        reached = source + edge->edge.ns > reached ? source + edge->edge.ns : reached;
-        crew->recorded[e].ns[lane] = edge->edge.ns;
-        if (model->items->slots[e] != TM_NO_SLOT)
-            crew->unexplained[model->items->slots[e]].ns[lane] = edge->edge.unexplained_ns;
-        else if (edge->edge.unexplained_ns != 0)
-            return false;
-        if (edge->edge.kind == TM_EDGE_TRANSFER)
-            crew->visits[from & ~TM_FROM_VISIT].usual_ns[lane] = edge->edge.peer_ns;
-    }
-    return extra == (reached < at);
-}
-
-/* Edges that lead back on the first rank are none on this one, either. */
-static bool lacks_same(const tm_model *model, const tm_maker *m, const int64_t *ns) {
-    const tm_loose_edge *loose = m->edges.data;
-    uint32_t kept = 0;
-    for (size_t e = 0; e < model->graph->first[model->graph->n_nodes]; e++)
-        kept += model->origin[e] != TM_NO_ORIGIN;
-    if (kept == m->edges.n)
+/* Takes the weight of an edge, and when it is reached by that. False where the edge is not the same
+ * as on the ranks before this one: then the rank is of another sort. */
+static bool take_edge(const tm_model *model, const tm_maker *m, const int64_t *ns, size_t i,
+                      tm_crew *crew, int64_t *reached) {
+    const tm_loose_edge *loose = (const tm_loose_edge *)m->edges.data + i;
+    const kind_of_edge *kind = (const kind_of_edge *)model->edges.data + i;
+    const uint32_t from = loose->edge.from;
+    const bool node = from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
+    const bool back = node && leads_back(m, ns, from, loose->to);
+    if (from != kind->from || loose->edge.kind != kind->kind || loose->edge.flags != kind->flags ||
+        back != (kind->place == TM_NO_ORIGIN))
+        return false;
+    if (back)
         return true;
-    bool *is_kept = calloc(m->edges.n, sizeof *is_kept), same = is_kept != NULL;
-    for (size_t e = 0; e < model->graph->first[model->graph->n_nodes] && is_kept; e++)
-        if (model->origin[e] != TM_NO_ORIGIN)
-            is_kept[model->origin[e]] = true;
-    for (size_t i = 0; i < m->edges.n && same; i++)
-        same = is_kept[i] ||
-               (from_node(&loose[i]) && leads_back(m, ns, loose[i].edge.from, loose[i].to));
-    free(is_kept);
-    return same;
+    const tm_graph_visit *visits = m->graph->visits.data;
+    const uint32_t slot = model->items->slots[kind->place];
+    const int64_t source = node                   ? ns[from]
+                           : from == TM_FROM_ROOT ? 0
+                                                  : visits[from & ~TM_FROM_VISIT].last_ns;
+    if (source + loose->edge.ns > *reached)
+        *reached = source + loose->edge.ns;
+    crew->recorded[kind->place].ns[crew->n] = loose->edge.ns;
+    if (slot != TM_NO_SLOT)
+        crew->unexplained[slot].ns[crew->n] = loose->edge.unexplained_ns;
+    if (kind->kind == TM_EDGE_TRANSFER)
+        crew->visits[from & ~TM_FROM_VISIT].usual_ns[crew->n] = loose->edge.peer_ns;
+    return slot != TM_NO_SLOT || loose->edge.unexplained_ns == 0;
+}
+
+/* All edges, which come part by part; what else a part waits for, it does on each of the ranks. */
+static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns, tm_crew *crew) {
+    const tm_loose_edge *loose = m->edges.data;
+    size_t i = 0;
+    for (size_t part = 0; part < model->n_ends; part++) {
+        const uint32_t extra = model->extra[part];
+        int64_t reached = INT64_MIN;
+        for (; i < m->edges.n && loose[i].to == part; i++)
+            if (!take_edge(model, m, ns, i, crew, &reached))
+                return false;
+        if (extra != TM_NO_ORIGIN)
+            crew->recorded[extra].ns[crew->n] = ns[part];
+        if ((extra != TM_NO_ORIGIN) != (reached < ns[part]))
+            return false;
+    }
+    return true;
+}
+
+/* The edge from the root that a part has besides what leads there. */
+static uint32_t *find_extra(const tm_model *model) {
+    const tm_graph *g = model->graph;
+    uint32_t *extra = malloc((model->n_ends + 1) * sizeof *extra);
+    if (extra)
+        memset(extra, 0xff, model->n_ends * sizeof *extra);
+    for (uint32_t v = 0; v < g->n_nodes && extra; v++)
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
+            if (model->origin[e] == TM_NO_ORIGIN)
+                extra[g->parts[v]] = e;
+    return extra;
 }
 
 /* What all crews of a model have in common. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
     model->items = calloc(1, sizeof *model->items);
-    return model->items &&
+    model->extra = find_extra(model);
+    return model->items && model->extra &&
            tm_crew_items_make(model->items, model->graph, model->parts.n, model->n_events) &&
            tm_peers_number(draft, places, model->items->places);
 }
@@ -225,16 +220,12 @@ static tm_crew *add_crew(tm_models *models, tm_model *model) {
     return crew->recorded && crew->unexplained && crew->visits ? crew : NULL;
 }
 
-static bool take_all(const tm_model *model, const tm_maker *m, const int64_t *ns, tm_crew *crew) {
+static void take_visits(const tm_maker *m, tm_crew *crew) {
     const tm_graph_visit *visits = m->graph->visits.data;
-    for (uint32_t v = 0; v < model->graph->n_nodes; v++)
-        if (!take_node(model, m, ns, v, crew))
-            return false;
     for (size_t i = 0; i < m->graph->visits.n; i++) {
         crew->visits[i].operation[crew->n] = visits[i].operation;
         crew->visits[i].last_ns[crew->n] = visits[i].last_ns;
     }
-    return true;
 }
 
 /* Takes the rank on. *taken: whether it is of the model's sort. False when memory is out. */
@@ -243,18 +234,22 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
     const int64_t *ns = find_times(m, &models->times);
     if (!ns || (!model->items && !open_model(model, m->draft, places)))
         return false;
-    if (!lacks_same(model, m, ns))
-        return true;
     tm_crew *crew = model->crew == SIZE_MAX ? NULL : (tm_crew *)models->crews.data + model->crew;
+    const size_t before = model->crew;
     if (!crew || crew->n == TM_LANES)
         crew = add_crew(models, model);
     if (!crew)
         return false;
-    if (!take_all(model, m, ns, crew))
-        return true;
-    crew->rank[crew->n] = m->graph->rank;
-    crew->index[crew->n++] = rank->index;
-    *taken = true;
+    *taken = take_edges(model, m, ns, crew);
+    if (*taken) {
+        take_visits(m, crew);
+        crew->rank[crew->n] = m->graph->rank;
+        crew->index[crew->n++] = rank->index;
+    } else if (crew->n == 0) { /* the last */
+        tm_crew_free(crew);
+        models->crews.n--;
+        model->crew = before;
+    }
     return true;
 }
 
@@ -265,11 +260,14 @@ static bool add_model(tm_models *models, tm_maker *m) {
         return false;
     *model = (tm_model){.graph = m->graph,
                         .timeline = m->draft->timeline,
+                        .draft = m->draft,
                         .stage = m->draft->stage,
                         .parts = TM_VEC(kind_of_part),
                         .edges = TM_VEC(kind_of_edge),
                         .origin = m->origin,
                         .n_events = m->draft->events.n,
+                        .n_ends = 2 * (m->draft->events.n + m->draft->calls.n) +
+                                  m->draft->timeline->n_steps + 1,
                         .crew = SIZE_MAX};
     m->origin = NULL;
     const tm_loose_edge *loose = m->edges.data;
@@ -280,8 +278,11 @@ static bool add_model(tm_models *models, tm_maker *m) {
     for (size_t i = 0; i < m->draft->calls.n && part; i++)
         *part++ = call_at(m->draft, i);
     for (size_t i = 0; i < m->edges.n && edge; i++)
-        *edge++ = (kind_of_edge){loose[i].to, loose[i].edge.from, loose[i].edge.kind,
+        edge[i] = (kind_of_edge){loose[i].edge.from, TM_NO_ORIGIN, loose[i].edge.kind,
                                  loose[i].edge.flags};
+    for (uint32_t e = 0; e < m->graph->first[m->graph->n_nodes] && edge; e++)
+        if (model->origin[e] != TM_NO_ORIGIN)
+            edge[model->origin[e]].place = e;
     return (part || model->parts.n == 0) && (edge || model->edges.n == 0);
 }
 
@@ -349,7 +350,8 @@ void tm_models_close(tm_models *models) {
         tm_model *model = (tm_model *)models->models.data + i;
         tm_vec_free(&model->edges);
         free(model->origin);
-        model->origin = NULL;
+        free(model->extra);
+        model->origin = model->extra = NULL;
         tm_crew *crew =
             model->crew == SIZE_MAX ? NULL : (tm_crew *)models->crews.data + model->crew;
         if (crew && crew->n > 0)

@@ -11,13 +11,17 @@
 typedef struct tm_model {
     const tm_graph *graph;       /* borrowed: of the first rank */
     const tm_timeline *timeline; /* likewise */
+    const tm_draft *draft;       /* its address alone: whoever has it, has the same parts */
     int64_t stage;
     tm_vec parts;         /* of what each event and call is */
-    tm_vec edges;         /* of what each loose edge leads from and to */
+    tm_vec edges;         /* of what each loose edge is */
     uint32_t *origin;     /* owned; [edges of the graph] as in tm_maker */
-    tm_crew_items *items; /* owned; NULL before the first crew */
+    uint32_t *extra;      /* owned; [n_ends] of each part the edge from the root that it has besides
+                             loose ones, or TM_NO_ORIGIN; NULL before the first crew, as the next */
+    tm_crew_items *items; /* owned */
     size_t n_events;
-    size_t crew; /* among the crews: its last, which may have room; SIZE_MAX: none */
+    size_t n_ends; /* begins and ends of all parts, then those of steps */
+    size_t crew;   /* among the crews: its last, which may have room; SIZE_MAX: none */
 } tm_model;
 
 /** Everything that is kept from rank to rank while graphs are made. */
