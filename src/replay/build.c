@@ -37,23 +37,28 @@ int64_t tm_maker_lag(const tm_maker *m, int64_t ns) {
 
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
     const tm_cause *causes = m->causes.data;
-    size_t n = m->causes.n, binding = 0;
-    bool ok = true;
-    for (size_t i = 1; i < n; i++)
-        if (reaches(&causes[i], ns) > reaches(&causes[binding], ns))
-            binding = i;
-    for (size_t i = 0; i < n && ok; i++) {
-        int64_t lag = ns - causes[i].from_ns, usual = causes[i].usual_ns;
-        int64_t over = lag > usual ? lag - usual : 0;
-        tm_edge edge = {.ns = i == binding ? lag : lag - over,
-                        .unexplained_ns = i == binding ? over : 0,
-                        .from = causes[i].from,
-                        .kind = causes[i].kind};
-        edge.peer_ns = edge.ns;
-        ok = tm_maker_edge(m, to, &edge);
+    const size_t n = m->causes.n;
+    size_t binding = 0;
+    int64_t latest = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t at = reaches(&causes[i], ns);
+        binding = at > latest ? i : binding;
+        latest = at > latest ? at : latest;
+    }
+    tm_loose_edge *edges = tm_vec_append(&m->edges, NULL, n);
+    for (size_t i = 0; i < n && edges; i++) {
+        const int64_t lag = ns - causes[i].from_ns, usual = causes[i].usual_ns;
+        const int64_t over = lag > usual ? lag - usual : 0;
+        const int64_t weight = i == binding ? lag : lag - over;
+        edges[i] = (tm_loose_edge){to,
+                                   {.ns = weight,
+                                    .peer_ns = weight,
+                                    .unexplained_ns = i == binding ? over : 0,
+                                    .from = causes[i].from,
+                                    .kind = causes[i].kind}};
     }
     m->causes.n = 0;
-    return ok;
+    return edges != NULL;
 }
 
 static int by_operation(const void *a, const void *b) {

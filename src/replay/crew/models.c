@@ -136,48 +136,49 @@ static bool leads_back(const tm_maker *m, const int64_t *ns, uint32_t from, uint
     return a != b ? a > b : from > to;
 }
 
-/* Takes the weight of an edge, and when it is reached by that. False where the edge is not the same
- * as on the ranks before this one: then the rank is of another sort. */
-static bool take_edge(const tm_model *model, const tm_maker *m, const int64_t *ns, size_t i,
-                      tm_crew *crew, int64_t *reached) {
-    const tm_loose_edge *loose = (const tm_loose_edge *)m->edges.data + i;
-    const kind_of_edge *kind = (const kind_of_edge *)model->edges.data + i;
-    const uint32_t from = loose->edge.from;
+/* Whether an edge is the same as on the ranks before this one; *back: it leads back. */
+static bool is_same(const kind_of_edge *kind, const tm_loose_edge *edge, const tm_maker *m,
+                    const int64_t *ns, bool *back) {
+    const uint32_t from = edge->edge.from;
     const bool node = from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
-    const bool back = node && leads_back(m, ns, from, loose->to);
-    if (from != kind->from || loose->edge.kind != kind->kind || loose->edge.flags != kind->flags ||
-        back != (kind->place == TM_NO_ORIGIN))
-        return false;
-    if (back)
-        return true;
-    const tm_graph_visit *visits = m->graph->visits.data;
-    const uint32_t slot = model->items->slots[kind->place];
-    const int64_t source = node                   ? ns[from]
-                           : from == TM_FROM_ROOT ? 0
-                                                  : visits[from & ~TM_FROM_VISIT].last_ns;
-    if (source + loose->edge.ns > *reached)
-        *reached = source + loose->edge.ns;
-    crew->recorded[kind->place].ns[crew->n] = loose->edge.ns;
-    if (slot != TM_NO_SLOT)
-        crew->unexplained[slot].ns[crew->n] = loose->edge.unexplained_ns;
-    if (kind->kind == TM_EDGE_TRANSFER)
-        crew->visits[from & ~TM_FROM_VISIT].usual_ns[crew->n] = loose->edge.peer_ns;
-    return slot != TM_NO_SLOT || loose->edge.unexplained_ns == 0;
+    *back = node && ns[from] >= ns[edge->to] && leads_back(m, ns, from, edge->to);
+    return from == kind->from && edge->edge.kind == kind->kind && edge->edge.flags == kind->flags &&
+           *back == (kind->place == TM_NO_ORIGIN);
 }
 
-/* All edges, which come part by part; what else a part waits for, it does on each of the ranks. */
+/* Takes the weights of all edges, which come part by part. False where they are not those of the
+ * ranks before: then the rank is of another sort. */
 static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns, tm_crew *crew) {
-    const tm_loose_edge *loose = m->edges.data;
-    size_t i = 0;
-    for (size_t part = 0; part < model->n_ends; part++) {
-        const uint32_t extra = model->extra[part];
+    const tm_graph_visit *visits = m->graph->visits.data;
+    const kind_of_edge *kind = model->edges.data;
+    const tm_loose_edge *edge = m->edges.data, *const behind = edge + m->edges.n;
+    const uint32_t *slots = model->items->slots, *extra = model->extra;
+    int64_t *recorded = crew->recorded->ns + crew->n;
+    int64_t *unexplained = crew->unexplained->ns + crew->n;
+    for (size_t part = 0, n = model->n_ends; part < n; part++) {
         int64_t reached = INT64_MIN;
-        for (; i < m->edges.n && loose[i].to == part; i++)
-            if (!take_edge(model, m, ns, i, crew, &reached))
+        for (; edge < behind && edge->to == part; edge++, kind++) {
+            bool back;
+            if (!is_same(kind, edge, m, ns, &back))
                 return false;
-        if (extra != TM_NO_ORIGIN)
-            crew->recorded[extra].ns[crew->n] = ns[part];
-        if ((extra != TM_NO_ORIGIN) != (reached < ns[part]))
+            if (back)
+                continue;
+            const uint32_t from = kind->from, slot = slots[kind->place];
+            const int64_t source = !(from & TM_FROM_VISIT) ? ns[from]
+                                   : from == TM_FROM_ROOT  ? 0
+                                                           : visits[from & ~TM_FROM_VISIT].last_ns;
+            reached = source + edge->edge.ns > reached ? source + edge->edge.ns : reached;
+            recorded[(size_t)kind->place * TM_LANES] = edge->edge.ns;
+            if (slot != TM_NO_SLOT)
+                unexplained[(size_t)slot * TM_LANES] = edge->edge.unexplained_ns;
+            else if (edge->edge.unexplained_ns != 0)
+                return false;
+            if (kind->kind == TM_EDGE_TRANSFER)
+                crew->visits[from & ~TM_FROM_VISIT].usual_ns[crew->n] = edge->edge.peer_ns;
+        }
+        if (extra[part] != TM_NO_ORIGIN) /* it waits for something else, too */
+            recorded[(size_t)extra[part] * TM_LANES] = ns[part];
+        if ((extra[part] != TM_NO_ORIGIN) != (reached < ns[part]))
             return false;
     }
     return true;
