@@ -93,6 +93,25 @@ int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_
     return sum;
 }
 
+int64_t tm_intervals_common_in(const tm_intervals *a, const tm_intervals *b, int64_t begin_ns,
+                               int64_t end_ns) {
+    const tm_interval *x = a->data, *y = b->data;
+    size_t i = tm_intervals_first_behind(a, begin_ns), j = tm_intervals_first_behind(b, begin_ns);
+    int64_t sum = 0;
+    while (i < a->n && j < b->n && x[i].begin_ns < end_ns && y[j].begin_ns < end_ns) {
+        int64_t begin = x[i].begin_ns > y[j].begin_ns ? x[i].begin_ns : y[j].begin_ns;
+        int64_t end = x[i].end_ns < y[j].end_ns ? x[i].end_ns : y[j].end_ns;
+        begin = begin > begin_ns ? begin : begin_ns;
+        end = end < end_ns ? end : end_ns;
+        sum += end > begin ? end - begin : 0;
+        if (x[i].end_ns < y[j].end_ns)
+            i++;
+        else
+            j++;
+    }
+    return sum;
+}
+
 bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out) {
     const tm_interval *x = a->data, *y = b->data;
     size_t i = 0, j = 0;

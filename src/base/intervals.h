@@ -44,6 +44,10 @@ size_t tm_intervals_first_behind(const tm_intervals *set, int64_t ns);
 /** Length of the part inside [begin, end) [ns]. */
 int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns);
 
+/** Length of what both have inside [begin, end) [ns]. */
+int64_t tm_intervals_common_in(const tm_intervals *a, const tm_intervals *b, int64_t begin_ns,
+                               int64_t end_ns);
+
 /** out = a n b, a \ b, a u b; out is another set than a and b, and its old content is dropped.
  * False when memory is out. */
 bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);

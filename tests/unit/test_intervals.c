@@ -192,11 +192,15 @@ static int64_t assert_bits(const tm_intervals *set, const bool bits[SPAN]) {
     return length;
 }
 
-static void check_window(const tm_intervals *set, const bool bits[SPAN], uint32_t *seed) {
+/* @param other  with which it has the bits in common; NULL: these are all of its own */
+static void check_window(const tm_intervals *set, const tm_intervals *other, const bool bits[SPAN],
+                         uint32_t *seed) {
     int64_t begin = next(seed) % SPAN, end = begin + next(seed) % 40, length = 0;
     for (int64_t t = begin; t < end && t < SPAN; t++)
         length += bits[t];
-    assert_int_equal(tm_intervals_length_in(set, begin, end), length);
+    assert_int_equal(other ? tm_intervals_common_in(set, other, begin, end)
+                           : tm_intervals_length_in(set, begin, end),
+                     length);
 }
 
 static void random_sets_agree_with_one_bit_for_each_nanosecond(void **state) {
@@ -218,7 +222,8 @@ static void random_sets_agree_with_one_bit_for_each_nanosecond(void **state) {
         assert_int_equal(a_length, both_length + assert_bits(&out, alone));
         assert_true(tm_intervals_unite(&a, &b, &out));
         assert_int_equal(a_length + b_length, both_length + assert_bits(&out, either));
-        check_window(&a, x, &seed);
+        check_window(&a, NULL, x, &seed);
+        check_window(&a, &b, both, &seed);
         tm_vec_free(&a);
         tm_vec_free(&b);
     }

@@ -5,7 +5,7 @@ static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     tm_intervals *sets[] = {
         &busy->compute,          &busy->communication,  &busy->memory,       &busy->overlap,
         &busy->exposed_comm,     &busy->exposed_memory, &busy->exposed_wait, &busy->window,
-        &busy->exposed_transfer, &busy->kernels,        &busy->busy,
+        &busy->exposed_transfer, &busy->busy,
     };
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
@@ -79,15 +79,16 @@ tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *e
     *out = (tm_busy){.any = false};
     for (size_t i = 0; sets_of(out, i); i++)
         *sets_of(out, i) = TM_INTERVALS();
-    tm_intervals memory_only = TM_INTERVALS();
+    tm_intervals memory_only = TM_INTERVALS(), kernels = TM_INTERVALS();
     bool ok = collect(timeline, out) &&
-              tm_intervals_unite(&out->compute, &out->communication, &out->kernels) &&
-              tm_intervals_unite(&out->kernels, &out->memory, &out->busy) &&
-              tm_intervals_intersect(&out->communication, &out->compute, &out->overlap) &&
-              tm_intervals_subtract(&out->communication, &out->compute, &out->exposed_comm) &&
-              tm_intervals_subtract(&out->memory, &out->compute, &memory_only) &&
-              tm_intervals_subtract(&memory_only, &out->communication, &out->exposed_memory) &&
-              split_exposed(timeline, out);
+              tm_intervals_unite(&out->compute, &out->communication, &kernels) &&
+              tm_intervals_unite(&kernels, &out->memory, &out->busy);
+    tm_vec_free(&kernels);
+    ok = ok && tm_intervals_intersect(&out->communication, &out->compute, &out->overlap) &&
+         tm_intervals_subtract(&out->communication, &out->compute, &out->exposed_comm) &&
+         tm_intervals_subtract(&out->memory, &out->compute, &memory_only) &&
+         tm_intervals_subtract(&memory_only, &out->communication, &out->exposed_memory) &&
+         split_exposed(timeline, out);
     tm_vec_free(&memory_only);
     return ok ? TM_OK : tm_fail_memory(err);
 }

@@ -10,7 +10,6 @@ typedef struct tm_busy {
     tm_intervals compute;          /* P */
     tm_intervals communication;    /* C */
     tm_intervals memory;           /* M */
-    tm_intervals kernels;          /* P u C */
     tm_intervals busy;             /* P u C u M */
     tm_intervals overlap;          /* C n P */
     tm_intervals exposed_comm;     /* C \ P */

@@ -147,7 +147,7 @@ static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
 typedef struct part_sets {
     tm_intervals comm, copies, sets;
     const tm_intervals *raw[OTHER]; /* in the order in which parts take what is left of a step */
-    const tm_intervals *kernels;    /* P u C, of the rank */
+    const tm_busy *busy;            /* of the rank */
     tm_intervals steps;             /* their windows */
     tm_intervals up_to[2];          /* of a step: the unions of a part and those before it */
 } part_sets;
@@ -166,7 +166,7 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
                 [RUNTIME] = &host->runtime,
                 [INPUT] = &host->input,
                 [CPU] = &host->cpu},
-        .kernels = &busy->kernels,
+        .busy = busy,
         .steps = TM_INTERVALS(),
         .up_to = {TM_INTERVALS(), TM_INTERVALS()},
     };
@@ -238,6 +238,12 @@ static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int6
     return true;
 }
 
+/* The length of P u C in a step: of P and C \ P. */
+static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
+    return tm_intervals_length_in(&busy->compute, step->begin_ns, step->end_ns) +
+           tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
+}
+
 /* The steps' rows; `sums` [N_PARTS] and `length` become those of the rank. */
 static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, int64_t *sums,
                       int64_t *length) {
@@ -245,7 +251,6 @@ static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, i
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
         int64_t window = tm_step_window(timeline, step);
-        int64_t kernels = tm_intervals_length_in(s->kernels, step->begin_ns, step->end_ns);
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return false;
@@ -255,7 +260,7 @@ static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, i
         if (!add_parts(s, step, window, sums, row + S_PARTS))
             return false;
         if (view->busy->any)
-            tm_cell_set_ratio(&row[S_UTILIZATION], 100, kernels, window);
+            tm_cell_set_ratio(&row[S_UTILIZATION], 100, kernels_in(s->busy, step), window);
         *length += window;
     }
     return true;
@@ -276,8 +281,7 @@ static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t
         tm_cell_set_int(&row[R_PARTS + p], sums[p]);
     int64_t kernels = 0;
     for (size_t i = 0; i < view->timeline->n_steps; i++)
-        kernels += tm_intervals_length_in(s->kernels, view->timeline->steps[i].begin_ns,
-                                          view->timeline->steps[i].end_ns);
+        kernels += kernels_in(s->busy, &view->timeline->steps[i]);
     if (view->busy->any)
         tm_cell_set_ratio(&row[R_USES + UTILIZATION], 100, kernels, length);
     if (use.has_blocks && length > 0)

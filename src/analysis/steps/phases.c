@@ -71,20 +71,11 @@ static const tm_table_def step_def = {
 
 static const tm_table_def *const defs[] = {&step_def};
 
-/* idle_host: each phase of the host without what the GPU did. */
+/* What the steps are measured by, each clipped to them. */
 typedef struct phase_sets {
     tm_phase_time phases;
     const tm_intervals *busy; /* of the rank */
-    tm_intervals idle_host[TM_N_PHASES];
 } phase_sets;
-
-/* What the steps are measured by: once for the rank, then clipped to each step. */
-static bool complete(phase_sets *s) {
-    bool ok = true;
-    for (int p = 0; p < TM_N_PHASES && ok; p++)
-        ok = tm_intervals_subtract(&s->phases.host[p], s->busy, &s->idle_host[p]);
-    return ok;
-}
 
 static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int64_t window_ns) {
     int64_t begin = step->begin_ns, end = step->end_ns;
@@ -95,7 +86,8 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
         int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
         int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
         /* A busy GPU decides by what it runs, an idle one by what the host does meanwhile. */
-        int64_t in_both = in_gpu + tm_intervals_length_in(&s->idle_host[p], begin, end);
+        int64_t in_both =
+            in_gpu + in_host - tm_intervals_common_in(&s->phases.host[p], s->busy, begin, end);
         tm_cell_set_int(&row[BOTH + p], in_both);
         tm_cell_set_ratio(&row[SHARE + p], 100, in_both, window_ns);
         tm_cell_set_int(&row[HOST + p], in_host);
@@ -139,16 +131,10 @@ static bool is_told(const tm_timeline *timeline, const tm_phase_time *phases) {
 
 static tm_status phases_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     phase_sets s = {.busy = &view->busy->busy};
-    for (int p = 0; p < TM_N_PHASES; p++)
-        s.idle_host[p] = TM_INTERVALS();
     tm_status status = tm_phase_time_find(view, &s.phases, err);
-    if (status == TM_OK && !complete(&s))
-        status = tm_fail_memory(err);
     if (status == TM_OK && is_told(view->timeline, &s.phases))
         status = add_steps(view, &s, out, err);
     tm_phase_time_free(&s.phases);
-    for (int p = 0; p < TM_N_PHASES; p++)
-        tm_vec_free(&s.idle_host[p]);
     return status;
 }
 
