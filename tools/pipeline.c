@@ -263,7 +263,7 @@ static tm_status write_store(tm_pipeline *p, tm_error *err) {
     const tm_timeline **timelines = calloc(p->loaded.n_timelines + 1, sizeof *timelines);
     tm_status status = timelines ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++)
-        status = tm_levels_make(&p->loaded.timelines[i], NULL, -1, err);
+        status = tm_levels_make(&p->loaded.timelines[i], err);
     status = tm_mpi_agree(p->comm, status, err);
     if (status == TM_OK)
         status = write_timelines(p, timelines, err);

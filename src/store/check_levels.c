@@ -26,23 +26,36 @@ static tm_status read_piece(void *context, size_t first, unsigned what, const tm
     return tm_store_read_piece(v->pieces, v->at, first, what, out, err);
 }
 
+/* The levels of a rank as they are stored, and how many rows are what the events sum to. */
+typedef struct stored_levels {
+    const tm_level *rows;
+    size_t n, same;
+    bool differs; /* behind those */
+} stored_levels;
+
+static tm_status compare(void *context, const tm_level *rows, size_t n, tm_error *err) {
+    stored_levels *stored = context;
+    (void)err;
+    for (size_t i = 0; i < n && !stored->differs; i++) {
+        stored->differs = stored->same == stored->n || !same(&stored->rows[stored->same], &rows[i]);
+        stored->same += !stored->differs;
+    }
+    return TM_OK;
+}
+
 static tm_status check_rank(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
     visit *v = context;
     const tm_event_rows rows = {read_piece, v};
-    tm_level *stored = timeline->levels;
-    size_t n = timeline->n_levels, i = 0;
+    stored_levels stored = {timeline->levels, timeline->n_levels, 0, false};
+    const tm_level_sink sink = {compare, &stored};
     /* What another version holds for fine enough is no fault. */
-    int finest = n > 0 ? stored[0].exponent : -1;
+    int finest = stored.n > 0 ? stored.rows[0].exponent : -1;
     v->at = at;
-    timeline->levels = NULL;
-    tm_status status = tm_levels_make(timeline, &rows, finest, err);
-    while (i < n && i < timeline->n_levels && same(&stored[i], &timeline->levels[i]))
-        i++;
-    if (status == TM_OK && (i < n || i < timeline->n_levels))
+    tm_status status = tm_levels_each(timeline, &rows, finest, &sink, err);
+    if (status == TM_OK && (stored.differs || stored.same < stored.n))
         tm_check_fault(v->check,
-                       "/levels: row %zu of rank %" PRId64 " is not what its events sum to", i,
-                       timeline->rank);
-    free(stored);
+                       "/levels: row %zu of rank %" PRId64 " is not what its events sum to",
+                       stored.same, timeline->rank);
     return status;
 }
 

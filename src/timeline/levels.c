@@ -298,7 +298,7 @@ static bool can_join(const level *l) {
 }
 
 static tm_status make(const tm_timeline *timeline, const tm_event_rows *rows, int finest, level *l,
-                      tm_vec *out, tm_error *err) {
+                      const tm_level_sink *sink, tm_error *err) {
     size_t most = timeline->n_events / TM_LEVEL_EVENTS + 1; /* a few events have a level, too */
     int first = first_exponent(timeline, most);
     int least =
@@ -308,20 +308,29 @@ static tm_status make(const tm_timeline *timeline, const tm_event_rows *rows, in
     while ((finest >= 0 ? l->exponent < finest : l->rows.n > most) && can_join(l))
         coarsen(l);
     for (;; coarsen(l)) {
-        if (l->rows.n > 0 && !tm_vec_append(out, l->rows.data, l->rows.n))
-            return tm_fail_memory(err);
+        TM_TRY(sink->take(sink->context, l->rows.data, l->rows.n, err));
         if (!can_join(l))
             return TM_OK;
     }
 }
 
-tm_status tm_levels_make(tm_timeline *timeline, const tm_event_rows *rows, int finest,
-                         tm_error *err) {
+tm_status tm_levels_each(const tm_timeline *timeline, const tm_event_rows *rows, int finest,
+                         const tm_level_sink *sink, tm_error *err) {
     level l = {.rows = TM_VEC(tm_level), .others = TM_VEC(tm_level)};
-    tm_vec out = TM_VEC(tm_level);
-    tm_status status = make(timeline, rows, finest, &l, &out, err);
+    tm_status status = make(timeline, rows, finest, &l, sink, err);
     tm_vec_free(&l.rows);
     tm_vec_free(&l.others);
+    return status;
+}
+
+static tm_status append(void *context, const tm_level *rows, size_t n, tm_error *err) {
+    return n == 0 || tm_vec_append(context, rows, n) ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_levels_make(tm_timeline *timeline, tm_error *err) {
+    tm_vec out = TM_VEC(tm_level);
+    const tm_level_sink sink = {append, &out};
+    tm_status status = tm_levels_each(timeline, NULL, -1, &sink, err);
     free(timeline->levels);
     timeline->levels = NULL;
     timeline->n_levels = 0;

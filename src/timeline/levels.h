@@ -6,8 +6,14 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
+/** Takes the rows of the next level. */
+typedef struct tm_level_sink {
+    tm_status (*take)(void *context, const tm_level *rows, size_t n, tm_error *err);
+    void *context;
+} tm_level_sink;
+
 /**
- * Fills in the levels of a timeline: those that it had are gone.
+ * Makes the levels of a timeline, of which one is in memory at a time.
  *
  * The finest level has at most one row for each TM_LEVEL_EVENTS events of the rank, and one more;
  * each further one joins pairs of buckets, up to the one at which no lane has more than two rows,
@@ -17,9 +23,13 @@
  * @param timeline  its clock and its waits are known
  * @param rows      its events; NULL: the timeline has them
  * @param finest    the exponent of the finest level; -1: as above, by how many events there are
- * @return          TM_OK; TM_ERR_FAULT where memory is out, and the timeline has no levels
+ * @return          TM_OK; TM_ERR_FAULT where memory is out; what the sink returned
  */
-tm_status tm_levels_make(tm_timeline *timeline, const tm_event_rows *rows, int finest,
-                         tm_error *err) TM_MUST_CHECK;
+tm_status tm_levels_each(const tm_timeline *timeline, const tm_event_rows *rows, int finest,
+                         const tm_level_sink *sink, tm_error *err) TM_MUST_CHECK;
+
+/** Fills in the levels of a timeline that has its events: those that it had are gone. TM_OK;
+ * TM_ERR_FAULT where memory is out, and the timeline has no levels. */
+tm_status tm_levels_make(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
 #endif
