@@ -2,12 +2,12 @@
 import { band, inlineBar, longName } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
-import { h, type Child } from "../dom";
+import type { Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { deviceWord, severalRanks } from "../job";
-import { decades, type Mark, type PlotLine } from "../plot";
-import { shapeLegend, symbolOf } from "../shapes";
+import { rooflineChart } from "../roofline";
+import { shapeLegend } from "../shapes";
 import { empty, heading, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
@@ -19,8 +19,7 @@ const KINDS = [
   { key: "kernel", label: "kernels", table: "efficiency.kernel", name: "kernel" },
   { key: "place", label: "modules and functions", table: "efficiency.place", name: "inside" },
 ] as const;
-const HEIGHT = 340,
-  POINTS_MAX = 400;
+const POINTS_MAX = 400;
 const SLOWEST = 1e4; // so many times as fast is the fastest that is drawn with it
 
 function finding(job: Job): [Child, string] {
@@ -133,10 +132,7 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
       type = table.text(row, "type");
     if (share !== null && share > 0 && type !== null) peaks.set(type, (100 * num(row, "achieved_tflops")) / share);
   }
-  const types = [...new Set(rows.map((row) => table.text(row, "type") ?? ""))],
-    longest = f.most(rows.map((row) => num(row, "total_ns")));
-  const x = decades(rows.map((row) => num(row, "flop_per_byte"))),
-    y = decades([...rows.map((row) => num(row, "achieved_tflops")), ...peaks.values()]);
+  const types = [...new Set(rows.map((row) => table.text(row, "type") ?? ""))];
   /* Types of one peak share a line; labels of those next to each other stand at its two ends. */
   const rates = [...new Set([...peaks.values()].sort((a, b) => a - b).map((peak) => f.significant(peak)))],
     typesAt = (rate: string) => [...peaks].filter(([, peak]) => f.significant(peak) === rate);
@@ -149,57 +145,31 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
       types.map((type, shape) => ({ shape, label: type })),
       "compute",
     ),
-    charts.add({
+    rooflineChart(charts, {
       label: `Rate of ${f.count(rows.length, "operator")} against operations a byte; the table has them`,
-      height: HEIGHT,
-      tip: (mark) => {
-        const row = rows[mark]!,
-          share = table.num(row, "peak_pct");
-        return [
-          h("b", null, longName(table.text(row, "operator"))),
-          h("br"),
-          `${table.text(row, "type")}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${share === null ? "" : `, ${f.percent(share, 1)} of the peak`}`,
-          h("br"),
-          `${f.significant(num(row, "flop_per_byte"))} operations a byte, ${f.time(num(row, "total_ns"))}`,
-        ];
+      rows,
+      name: (row) => table.text(row, "operator"),
+      said: (row) => {
+        const share = table.num(row, "peak_pct"),
+          used = share === null ? "" : `, ${f.percent(share, 1)} of the peak`;
+        return `${table.text(row, "type")}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${used}`;
       },
-      plot: (theme) => ({
-        x: {
-          name: "operations of floating point a byte",
-          log: true,
-          lines: true,
-          write: (value) => String(Number(value.toPrecision(1))),
-          ...x,
-        },
-        y: { name: "TFLOP/s", log: true, write: (value) => String(Number(value.toPrecision(1))), ...y },
-        lines: rates.map((rate, i): PlotLine => {
+      flopPerByte: (row) => num(row, "flop_per_byte"),
+      tflops: (row) => num(row, "achieved_tflops"),
+      time: (row) => num(row, "total_ns"),
+      shape: (row) => types.indexOf(table.text(row, "type") ?? ""),
+      look: (row, theme) => (table.cell(row, "at_most") === true ? { fill: theme.page, edge: theme.compute, edgeWidth: 2 } : {}),
+      alsoY: [...peaks.values()],
+      roofs: (x) =>
+        rates.map((rate, i) => {
           const [[, peak] = ["", 0]] = typesAt(rate);
-          return {
-            labelled: i % 2 === 0 ? "end" : "begin",
-            points: [
-              [x.min, peak],
-              [x.max, peak],
-            ],
-            color: theme["ink-2"],
-            width: 1.5,
-            dash: [6, 4],
-            label: `${typesAt(rate)
-              .map(([type]) => type)
-              .join(", ")}: ${rate} TFLOP/s`,
-          };
+          const points: [number, number][] = [
+            [x.min, peak],
+            [x.max, peak],
+          ];
+          const names = typesAt(rate).map(([type]) => type);
+          return { labelled: i % 2 === 0 ? "end" : "begin", points, label: `${names.join(", ")}: ${rate} TFLOP/s` };
         }),
-        marks: rows.map(
-          (row): Mark => ({
-            at: [num(row, "flop_per_byte"), num(row, "achieved_tflops")],
-            path: symbolOf(types.indexOf(table.text(row, "type") ?? "")),
-            size: 7 + 11 * Math.sqrt(num(row, "total_ns") / longest),
-            fill: table.cell(row, "at_most") === true ? theme.page : theme.compute,
-            edge: table.cell(row, "at_most") === true ? theme.compute : theme["ink-2"],
-            edgeWidth: table.cell(row, "at_most") === true ? 2 : 0.8,
-            opacity: 0.85,
-          }),
-        ),
-      }),
     }),
     rows.length < known.length &&
       note(`${f.count(known.length - rows.length, "operator")} of the least rate or time are in the table alone.`),

@@ -2,13 +2,13 @@
 import { band, inlineBar, longName, spread } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
-import { h, type Child } from "../dom";
+import type { Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { deviceWord, severalRanks } from "../job";
 import type { TableName } from "../names";
-import { decades, type Mark, type PlotLine } from "../plot";
-import { shapeLegend, symbolOf } from "../shapes";
+import { rooflineChart } from "../roofline";
+import { shapeLegend } from "../shapes";
 import { heading, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
@@ -26,7 +26,6 @@ const SIDES = [
   ["device", "on the devices"],
   ["host", "on the hosts"],
 ] as const;
-const HEIGHT = 340;
 const BOUNDS = ["compute", "memory", "communication"];
 
 const rate = (value: number) => f.grouped(value, f.digitsOf(value));
@@ -92,16 +91,12 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
   const rows = table.rows.map((_, row) => row).filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
     peak = roofs(job);
   if (rows.length === 0) return null;
-  const longest = f.most(rows.map((row) => num(row, "self_ns"))),
-    ridge = peak && (1e3 * peak.tflops) / peak.gbps;
-  const x = decades([...rows.map((row) => num(row, "flop_per_byte")), ...(ridge ? [ridge] : [])]),
-    y = decades([...rows.map((row) => num(row, "achieved_tflops")), ...(peak ? [peak.tflops] : [])]);
+  const ridge = peak && (1e3 * peak.tflops) / peak.gbps;
   const shape = (row: number) => {
     const bound = BOUNDS.indexOf(table.text(row, "bound") ?? "");
     return bound < 0 ? BOUNDS.length : bound;
   };
-  const shapes = [...new Set(rows.map(shape))].sort((a, b) => a - b),
-    bottom = peak && Math.max(x.min, (1e3 * y.min) / peak.gbps);
+  const shapes = [...new Set(rows.map(shape))].sort((a, b) => a - b);
   return section(
     "What bounds operations",
     note(
@@ -111,58 +106,31 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
       shapes.map((n) => ({ shape: n, label: BOUNDS[n] ?? "not known" })),
       "compute",
     ),
-    charts.add({
+    rooflineChart(charts, {
       label: `Rate of ${f.count(rows.length, "operation")} against operations of floating point a byte; the table has them`,
-      height: HEIGHT,
-      tip: (mark) => {
-        const row = rows[mark]!,
-          memory = table.num(row, "peak_bw_pct");
-        return [
-          h("b", null, longName(table.text(row, "op"))),
-          h("br"),
-          `${table.text(row, "category") ?? "no category"}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${memory === null ? "" : `, ${f.percent(memory, 1)} of the memory’s bandwidth`}`,
-          h("br"),
-          `${f.significant(num(row, "flop_per_byte"))} operations a byte, ${f.time(num(row, "self_ns"))}`,
-        ];
+      rows,
+      name: (row) => table.text(row, "op"),
+      said: (row) => {
+        const memory = table.num(row, "peak_bw_pct"),
+          bandwidth = memory === null ? "" : `, ${f.percent(memory, 1)} of the memory’s bandwidth`;
+        return `${table.text(row, "category") ?? "no category"}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${bandwidth}`;
       },
-      plot: (theme) => ({
-        x: {
-          name: "operations of floating point a byte",
-          log: true,
-          lines: true,
-          write: (value) => String(Number(value.toPrecision(1))),
-          ...x,
-        },
-        y: { name: "TFLOP/s", log: true, write: (value) => String(Number(value.toPrecision(1))), ...y },
-        lines:
-          peak && ridge && bottom
-            ? [
-                {
-                  points: [
-                    [bottom, (bottom * peak.gbps) / 1e3],
-                    [ridge, peak.tflops],
-                    [x.max, peak.tflops],
-                  ],
-                  color: theme["ink-2"],
-                  width: 1.5,
-                  dash: [6, 4],
-                  labelled: "end",
-                  label: `${f.significant(peak.tflops)} TFLOP/s, ${f.significant(peak.gbps)} GB/s`,
-                } satisfies PlotLine,
-              ]
-            : [],
-        marks: rows.map(
-          (row): Mark => ({
-            at: [num(row, "flop_per_byte"), num(row, "achieved_tflops")],
-            path: symbolOf(shape(row)),
-            size: 7 + 11 * Math.sqrt(num(row, "self_ns") / longest),
-            fill: theme.compute,
-            edge: theme["ink-2"],
-            edgeWidth: 0.8,
-            opacity: 0.85,
-          }),
-        ),
-      }),
+      flopPerByte: (row) => num(row, "flop_per_byte"),
+      tflops: (row) => num(row, "achieved_tflops"),
+      time: (row) => num(row, "self_ns"),
+      shape,
+      alsoX: ridge ? [ridge] : [],
+      alsoY: peak ? [peak.tflops] : [],
+      roofs: (x, y) => {
+        if (!peak || !ridge) return [];
+        const bottom = Math.max(x.min, (1e3 * y.min) / peak.gbps);
+        const points: [number, number][] = [
+          [bottom, (bottom * peak.gbps) / 1e3],
+          [ridge, peak.tflops],
+          [x.max, peak.tflops],
+        ];
+        return [{ points, labelled: "end", label: `${f.significant(peak.tflops)} TFLOP/s, ${f.significant(peak.gbps)} GB/s` }];
+      },
     }),
   );
 }
@@ -206,11 +174,14 @@ function operations(context: Context): HTMLElement {
   const { job, params } = context,
     kinds = kindsOf(job),
     kind = kinds.find((each) => each.key === params.get("by")) ?? kinds[0]!,
-    table = job.table<Rows>(kind.table);
+    table = job.table<Rows>(kind.table),
+    categories = job.table("hlo.category"),
+    waits = categories.rows.some((_, row) => categories.text(row, "category")?.endsWith("-done"));
   return section(
     "Operations",
     note(
-      "Own time leaves out what runs inside of a loop. What ends in -done waits for what its -start began: the core runs nothing else then.",
+      "Own time leaves out what runs inside of a loop.",
+      waits && " What ends in -done waits for what its -start began: the core runs nothing else then.",
     ),
     filtered<Rows>(
       context,

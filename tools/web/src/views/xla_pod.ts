@@ -15,7 +15,7 @@ const RANKS_MAX = 64;
 const FIRST = 10;
 
 /** Tables of which this shows something. */
-export const POD: readonly TableName[] = ["pod.rank", "pod.step", "pipeline.host", "pipeline.stage"];
+export const POD: readonly TableName[] = ["pod.rank", "pod.step", "pod.collective", "pipeline.host", "pipeline.stage"];
 
 interface Kind<N extends "pod.rank" | "pipeline.host"> extends Part {
   readonly column: ColumnOf<N>;
@@ -68,15 +68,25 @@ const short = (word: string | null) => BOTTLENECKS[word ?? ""]?.[0] ?? word ?? f
 
 // What steps are spent on ---------------------------------------------------------------------------
 
+/* Where some ranks have steps, those that have none do not tell. */
+function stepped(job: Job): number[] {
+  const table = job.table("pod.rank"),
+    rows = table.rows.map((_, row) => row),
+    marked = rows.filter((row) => (table.num(row, "steps") ?? 0) > 0);
+  return marked.length > 0 ? marked : rows;
+}
+
 /** What takes the largest part of all steps: its word in the tables, and a sentence; null where no step is known. */
 export function leading(job: Job): { word: string; text: string } | null {
-  const table = job.table("pod.rank");
-  if (table.n === 0) return null;
-  const sums = new Map<string, number>();
-  for (const { word, column } of KINDS) sums.set(word, (sums.get(word) ?? 0) + table.sum(column));
+  const table = job.table("pod.rank"),
+    rows = stepped(job);
+  if (rows.length === 0) return null;
+  const sum = (column: ColumnOf<"pod.rank">) => rows.reduce((ns, row) => ns + (table.num(row, column) ?? 0), 0),
+    sums = new Map<string, number>();
+  for (const { word, column } of KINDS) sums.set(word, (sums.get(word) ?? 0) + sum(column));
   const [word, ns] = [...sums].reduce((most, each) => (each[1] > most[1] ? each : most));
   const whole = hasSteps(job) ? "the steps’ time" : "the recording",
-    share = f.percent(f.share(ns, table.sum("step_ns")));
+    share = f.percent(f.share(ns, sum("step_ns")));
   return {
     word,
     text:
@@ -87,9 +97,12 @@ export function leading(job: Job): { word: string; text: string } | null {
 }
 
 /* "computing on ranks 0–5, input on rank 6"; of a part of the ranks it cannot be said. */
-function byRank(table: Table<"pod.rank">, word: string): string {
-  if (table.n < 2 || table.leftOut > 0) return "";
-  const groups = [...table.by("bottleneck")].sort((a, b) => b[1].length - a[1].length);
+function byRank(table: Table<"pod.rank">, all: readonly number[], word: string): string {
+  if (all.length < 2 || table.leftOut > 0) return "";
+  const groups = [...table.by("bottleneck")]
+    .map(([own, rows]) => [own, rows.filter((row) => all.includes(row))] as const)
+    .filter(([, rows]) => rows.length > 0)
+    .sort((a, b) => b[1].length - a[1].length);
   if (groups.length === 1 && groups[0]![0] === word) return " So it is on every rank.";
   const parts = groups.map(([own, rows]) => {
     const ranks = rows.map((row) => table.num(row, "rank") ?? 0);
@@ -98,8 +111,8 @@ function byRank(table: Table<"pod.rank">, word: string): string {
   return ` By rank the largest part is ${parts.join(", ")}.`;
 }
 
-function rankRows(table: Table<"pod.rank">, kinds: readonly Kind<"pod.rank">[]): StackRow[] {
-  const rows = table.rows.map((_, row) => row),
+function rankRows(table: Table<"pod.rank">, all: readonly number[], kinds: readonly Kind<"pod.rank">[]): StackRow[] {
+  const rows = [...all],
     many = rows.length > RANKS_MAX,
     hosts = new Set(rows.map((row) => table.text(row, "host")));
   if (many) rows.sort((a, b) => (table.num(b, "step_ns") ?? 0) - (table.num(a, "step_ns") ?? 0));
@@ -123,16 +136,23 @@ function spent(context: Context): HTMLElement | null {
     table = job.table("pod.rank"),
     found = leading(job);
   if (!found) return null;
-  const kinds = KINDS.filter(({ column }) => table.sum(column) > 0),
+  const rows = stepped(job),
+    others = table.rows.map((_, row) => row).filter((row) => !rows.includes(row));
+  const kinds = KINDS.filter(({ column }) => rows.some((row) => (table.num(row, column) ?? 0) > 0)),
     shares = params.get("show") === "share";
   return section(
     hasSteps(job) ? "What steps are spent on" : "What the recording is spent on",
     note(
       h("b", null, `${found.text}.`),
-      byRank(table, found.word),
+      byRank(table, rows, found.word),
       " Of what happens at once only one counts, computing before all else. What takes the largest part of a rank stands behind its bar.",
+      others.length > 0 &&
+        ` Without ${others.length === 1 ? "rank" : "ranks"} ${f.ranges(
+          others.map((row) => table.num(row, "rank") ?? 0),
+          8,
+        )}, of which no steps are marked.`,
     ),
-    table.n > 1 &&
+    rows.length > 1 &&
       controls(
         segmented(
           "Show",
@@ -145,10 +165,10 @@ function spent(context: Context): HTMLElement | null {
         ),
       ),
     legend(kinds.map(({ key, label }) => [key, label])),
-    h("div", { class: "wide-ends" }, stacks(rankRows(table, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
-    table.n + table.leftOut > RANKS_MAX &&
+    h("div", { class: "wide-ends" }, stacks(rankRows(table, rows, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
+    rows.length + table.leftOut > RANKS_MAX &&
       note(
-        `${f.grouped(Math.min(RANKS_MAX, table.n))} of ${f.count(table.n + table.leftOut, "rank")}, those whose steps take longest first.`,
+        `${f.grouped(Math.min(RANKS_MAX, rows.length))} of ${f.count(rows.length + table.leftOut, "rank")}, those whose steps take longest first.`,
       ),
   );
 }
@@ -284,6 +304,47 @@ function slowDevices({ job }: Context): HTMLElement | null {
   );
 }
 
+// Collectives -------------------------------------------------------------------------------------
+
+function collectives({ job }: Context): HTMLElement | null {
+  const table = job.table("pod.collective");
+  if (table.n === 0) return null;
+  const longest = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]),
+    unit = f.timeUnit([longest]),
+    digits = f.columnDigits([longest], unit);
+  const barriers = table.rows.some((_, row) => table.text(row, "kind") === "barrier"),
+    told = table.known("members") > 0;
+  return section(
+    "Collectives of programs",
+    note(
+      barriers
+        ? "A barrier stands before the first collective of a program: in it a device waits until all have come, and what follows is the exchange itself. "
+        : "The time of a collective is the exchange and what a device waits in it until all have come. ",
+      told ? "Groups are by the numbers of the job’s cores." : "The profiles do not tell which devices are in a group.",
+    ),
+    grid(table, {
+      first: FIRST,
+      sort: "-total_ns",
+      columns: [
+        { column: "operation", draw: (row) => longName(table.text(row, "operation")) },
+        { column: "kind" },
+        ...(table.known("bytes") > 0 ? ([{ column: "bytes", label: "a run" }] as const) : []),
+        { column: "count", label: "runs" },
+        {
+          column: "total_ns",
+          label: "whole time",
+          draw: (row) => inlineBar(table.num(row, "total_ns"), longest, f.scaled(table.num(row, "total_ns"), unit, digits), "comm"),
+        },
+        ...(table.known("wait_ns") > 0 ? ([{ column: "wait_ns", label: "waiting for late ranks" }] as const) : []),
+        ...(severalRanks(job) ? ([{ column: "max_rank", label: "most on rank" }] as const) : []),
+        { column: "program", draw: (row) => longName(table.text(row, "program")) },
+        ...(told ? ([{ column: "group", draw: (row: number) => longName(table.text(row, "group")) }, { column: "members" }] as const) : []),
+        { column: "ranks", label: "recorded ranks" },
+      ],
+    }),
+  );
+}
+
 // The input pipeline ------------------------------------------------------------------------------
 
 function stagesOf(job: Job, host: string | null): HTMLElement {
@@ -352,5 +413,5 @@ function pipeline(context: Context): HTMLElement | null {
 
 /** What is known of steps, devices and input: none of it where the profiles tell none. */
 export function pod(context: Context): (HTMLElement | null)[] {
-  return [spent(context), slowDevices(context), pipeline(context)];
+  return [spent(context), slowDevices(context), collectives(context), pipeline(context)];
 }

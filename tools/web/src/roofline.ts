@@ -1,0 +1,72 @@
+/** A roofline: rate against operations of floating point a byte, on logarithmic axes. */
+import { longName } from "./cells";
+import type { Charts, Theme } from "./chart";
+import { h, type Child } from "./dom";
+import * as f from "./format";
+import { decades, type Mark, type PlotLine } from "./plot";
+import { symbolOf } from "./shapes";
+
+const HEIGHT = 340;
+
+type Span = ReturnType<typeof decades>;
+
+/** Its points, by rows of a table. */
+export interface Points {
+  readonly label: string;
+  readonly rows: readonly number[];
+  readonly name: (row: number) => string | null;
+  /** What is said of a point between its name and its place. */
+  readonly said: (row: number) => string;
+  readonly flopPerByte: (row: number) => number;
+  readonly tflops: (row: number) => number;
+  readonly time: (row: number) => number;
+  readonly shape: (row: number) => number;
+  /** How a point looks, where that is not as usual. */
+  readonly look?: (row: number, theme: Theme) => Partial<Mark>;
+  /** What the axes hold besides the points. */
+  readonly alsoX?: readonly number[];
+  readonly alsoY?: readonly number[];
+  /** The roofs, between the ends of the axes. */
+  readonly roofs: (x: Span, y: Span) => Omit<PlotLine, "color" | "width" | "dash">[];
+}
+
+const power = (value: number) => String(Number(value.toPrecision(1)));
+
+/** A larger point takes more time. */
+export function rooflineChart(charts: Charts, points: Points): HTMLElement {
+  const { rows } = points,
+    longest = f.most(rows.map(points.time));
+  const x = decades([...rows.map(points.flopPerByte), ...(points.alsoX ?? [])]),
+    y = decades([...rows.map(points.tflops), ...(points.alsoY ?? [])]);
+  return charts.add({
+    label: points.label,
+    height: HEIGHT,
+    tip: (mark): Child[] => {
+      const row = rows[mark]!;
+      return [
+        h("b", null, longName(points.name(row))),
+        h("br"),
+        points.said(row),
+        h("br"),
+        `${f.significant(points.flopPerByte(row))} operations a byte, ${f.time(points.time(row))}`,
+      ];
+    },
+    plot: (theme) => ({
+      x: { name: "operations of floating point a byte", log: true, lines: true, write: power, ...x },
+      y: { name: "TFLOP/s", log: true, write: power, ...y },
+      lines: points.roofs(x, y).map((roof): PlotLine => ({ ...roof, color: theme["ink-2"], width: 1.5, dash: [6, 4] })),
+      marks: rows.map(
+        (row): Mark => ({
+          at: [points.flopPerByte(row), points.tflops(row)],
+          path: symbolOf(points.shape(row)),
+          size: 7 + 11 * Math.sqrt(points.time(row) / longest),
+          fill: theme.compute,
+          edge: theme["ink-2"],
+          edgeWidth: 0.8,
+          opacity: 0.85,
+          ...points.look?.(row, theme),
+        }),
+      ),
+    }),
+  });
+}
