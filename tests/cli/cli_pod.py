@@ -199,6 +199,34 @@ def test_the_input_bound_share_is_what_was_planted():
              'input-bound for 32.8 % of their time on host "host1", 1.6 % on the other hosts')
 
 
+def test_barriers_are_of_the_programs_that_they_begin():
+    """A core runs, from 0 on, a program of 100 us whose barrier takes 20, and three times one of 400
+    that waits 100 in its own: these runs are the steps, each from the one before."""
+    runs, ops, marks = [('jit_a(1)', 0, 100)], [('ar', 20, 80)], [('barrier-cores', 0, 20)]
+    for begin in (500, 1000, 1500):
+        runs.append(('jit_b(2)', begin, 400))
+        marks.append(('barrier-cores', begin, 100))
+        ops += [('ar', begin + 100, 200), ('dot', begin + 300, 100)]
+    names = {'ar': REDUCE, 'dot': DOT}
+    lines = [[(names.get(name, name), at * US, length * US, {}) for name, at, length in events]
+             for events in (runs, ops, marks)]
+    put('b.xplane.pb', space(Plane('/device:TPU:0', [
+        (number, name, 0, events) for number, (name, events) in
+        enumerate(zip(('XLA Modules', 'XLA Ops', 'XLA TraceMe'), lines), 2)],
+        shared={REDUCE: {'hlo_category': 'all-reduce'}, DOT: {'hlo_category': 'convolution fusion'}})))
+    tmerge('b.xplane.pb', '-o', 'b.h5', '--force').expect(0)
+    equal({(row['program'], row['kind']): (row['count'], row['total_ns'] // 1000)
+           for row in rows('b.h5', 'pod.collective')},
+          {('jit_a(1)', 'barrier'): (1, 20), ('jit_a(1)', 'allreduce'): (1, 80),
+           ('jit_b(2)', 'barrier'): (3, 300), ('jit_b(2)', 'allreduce'): (3, 600)})
+    for row in steps('b.h5'):
+        equal([row[f'{part}_ns'] // 1000 for part in ('collectives', 'barrier', 'compute_16')],
+              [300, 100, 100], row)
+    box = next(box for box in rows('b.h5', 'checklist.box') if box['box'] == 'barrier')
+    whole = sum(row['step_ns'] for row in rows('b.h5', 'pod.rank'))
+    holds(abs(box['value'] - 100 * 300_000 / whole) < 1e-6 and box['result'] == 'fail', box)
+
+
 # A made job of two hosts with two GPUs each ---------------------------------------------------------
 
 STEPS, STEP = 10, 1000

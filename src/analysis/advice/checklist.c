@@ -47,8 +47,23 @@ static double at_least_zero(double value) {
     return value < 0.0 ? UNKNOWN : value;
 }
 
+/* Over the ranks that have steps, where some have none: the whole recording of these is no step. */
 static double gpu_utilization(const tm_facts *f) {
-    return at_least_zero(tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct"));
+    const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
+    const tm_table *unmarked = tm_tables_find(f->tables, "overlap.unmarked");
+    double used = 0.0, steps = 0.0;
+    if (unmarked->n_rows == 0 || tm_facts_int(f, "job.job", 0, "steps") == 0)
+        return at_least_zero(tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct"));
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        int64_t rank = tm_facts_int(f, "overview.rank", i, "rank");
+        double share = tm_facts_real(f, "overview.rank", i, "gpu_utilization_pct");
+        double step_ns = (double)tm_facts_int(f, "overview.rank", i, "step_ns");
+        if (share < 0.0 || tm_table_find_row(unmarked, &rank, 1) < unmarked->n_rows)
+            continue;
+        used += share * step_ns;
+        steps += step_ns;
+    }
+    return steps > 0.0 ? used / steps : UNKNOWN;
 }
 
 static double step_variation(const tm_facts *f) {

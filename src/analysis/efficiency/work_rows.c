@@ -6,6 +6,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
+#include "analysis/shared/rank_sums.h"
 #include "base/sums.h"
 
 /* Rows that are shown. */
@@ -140,13 +141,8 @@ typedef struct work_sum {
     int64_t calls, total_ns, flop, bytes, unknown;
 } work_sum;
 
-typedef struct work_sums {
-    tm_keys keys;
-    tm_vec values; /* of work_sum */
-} work_sums;
-
-static bool add(work_sums *sums, work_key key, const work_sum *value) {
-    work_sum *sum = tm_keys_value(&sums->keys, &sums->values, &key);
+static bool add(tm_rank_sums *sums, work_key key, const work_sum *value) {
+    work_sum *sum = tm_rank_sums_at(sums, &key);
     if (!sum)
         return false;
     sum->calls += value->calls;
@@ -157,25 +153,17 @@ static bool add(work_sums *sums, work_key key, const work_sum *value) {
     return true;
 }
 
-static tm_status put(work_sums *sums, bool ok, int64_t rank, tm_table *part, tm_error *err) {
-    for (size_t i = 0; i < sums->values.n && ok; i++) {
-        const work_key *key = (const work_key *)sums->keys.keys.data + i;
-        const work_sum *sum = (const work_sum *)sums->values.data + i;
-        tm_cell *row = tm_table_add_row(part);
-        ok = row != NULL;
-        if (!ok)
-            break;
-        const int64_t cells[N_PART] = {
-            [P_NAME] = key->name, [P_SHAPES] = key->shapes, [P_NUMBER] = key->number,
-            [P_RANK] = rank,      [P_CALLS] = sum->calls,   [P_TOTAL] = sum->total_ns,
-            [P_FLOP] = sum->flop, [P_BYTES] = sum->bytes,   [P_UNKNOWN] = sum->unknown,
-        };
-        for (int c = 0; c < N_PART; c++)
-            tm_cell_set_int(&row[c], cells[c]);
-    }
-    tm_keys_free(&sums->keys);
-    tm_vec_free(&sums->values);
-    return ok ? TM_OK : tm_fail_memory(err);
+static void set_cells(const void *of, const void *value, int64_t *cells) {
+    const work_key *key = of;
+    const work_sum *sum = value;
+    cells[P_NAME] = key->name;
+    cells[P_SHAPES] = key->shapes;
+    cells[P_NUMBER] = key->number;
+    cells[P_CALLS] = sum->calls;
+    cells[P_TOTAL] = sum->total_ns;
+    cells[P_FLOP] = sum->flop;
+    cells[P_BYTES] = sum->bytes;
+    cells[P_UNKNOWN] = sum->unknown;
 }
 
 static uint32_t number_key(const tm_counted_call *own) {
@@ -196,8 +184,8 @@ static uint32_t place_of(const tm_rank_view *view, uint32_t row) {
     return call == TM_NO_CALL ? TM_NO_NAME : view->timeline->name[view->places->calls[call].row];
 }
 
-static bool add_calls(const tm_rank_view *view, const tm_counted_calls *calls, work_sums *operators,
-                      work_sums *places) {
+static bool add_calls(const tm_rank_view *view, const tm_counted_calls *calls,
+                      tm_rank_sums *operators, tm_rank_sums *places) {
     bool ok = true;
     for (size_t i = 0; i < calls->n && ok; i++) {
         const tm_counted_call *own = &calls->list[i];
@@ -215,7 +203,7 @@ static int64_t share(int64_t of, int64_t part_ns, int64_t all_ns) {
 }
 
 static bool add_kernels(const tm_rank_view *view, const tm_counted_calls *calls,
-                        work_sums *kernels) {
+                        tm_rank_sums *kernels) {
     const tm_timeline *timeline = view->timeline;
     const tm_kernel_attr *attrs = timeline->attrs[TM_ATTR_KERNEL];
     bool ok = true;
@@ -242,16 +230,16 @@ static bool add_kernels(const tm_rank_view *view, const tm_counted_calls *calls,
 
 tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, tm_tables *out,
                        tm_error *err) {
-    work_sums sums[3];
+    tm_rank_sums sums[3];
     for (int i = 0; i < 3; i++)
-        sums[i] = (work_sums){TM_KEYS(work_key), TM_VEC(work_sum)};
+        sums[i] = TM_RANK_SUMS(work_key, work_sum);
     bool ok = add_calls(view, calls, &sums[0], &sums[1]) && add_kernels(view, calls, &sums[2]);
     const tm_table_def *const parts[] = {&tm_work_operator_part, &tm_work_place_part,
                                          &tm_work_kernel_part};
     tm_status status = TM_OK;
     for (int i = 0; i < 3; i++) {
-        tm_status put_one =
-            put(&sums[i], ok, view->timeline->rank, tm_tables_find(out, parts[i]->name), err);
+        tm_status put_one = tm_rank_sums_put(&sums[i], ok, view->timeline->rank, set_cells,
+                                             tm_tables_find(out, parts[i]->name), err);
         status = status == TM_OK ? put_one : status;
     }
     return status;

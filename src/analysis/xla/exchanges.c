@@ -2,7 +2,7 @@
 
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
-#include "base/keys.h"
+#include "analysis/shared/rank_sums.h"
 #include "base/sums.h"
 
 enum {
@@ -22,7 +22,9 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [PROGRAM] = {"program", TM_TEXT, "", "The compiled program (module); null where none is told."},
+    [PROGRAM] = {"program", TM_TEXT, "",
+                 "The compiled program (module), of a barrier that which it begins; null where "
+                 "none is told."},
     [OPERATION] = {"operation", TM_TEXT, "",
                    "The operation in it; of a GPU whose profile tells none, the kernel."},
     [GROUP] = {"group", TM_TEXT, "",
@@ -101,64 +103,87 @@ typedef struct sums {
     int64_t kind, members, bytes, count, total_ns, waits, wait_ns;
 } sums;
 
-/* Kernels alone: who asked for one on the host is none. */
-static bool collect(const tm_rank_view *view, tm_keys *keys, tm_vec *values) {
-    const tm_timeline *timeline = view->timeline;
-    const tm_collective_attr *v = timeline->attrs[TM_ATTR_COLLECTIVE];
-    size_t next = 0, at = 0, n = timeline->n_attrs[TM_ATTR_COLLECTIVE];
-    for (uint32_t row = 0; row < timeline->n_events; row++) {
-        if (timeline->role[row] != TM_ROLE_COMMUNICATION)
-            continue;
-        const tm_xla_attr *told = tm_xla_of(timeline, row, &next);
-        while (at < n && v[at].event < row)
-            at++;
-        const tm_collective_attr *attr = at < n && v[at].event == row ? &v[at] : NULL;
-        bool named = told && told->hlo != TM_NO_NAME;
-        const key k = {named ? told->program : TM_NO_NAME, named ? told->hlo : timeline->name[row],
-                       attr ? attr->group : TM_NO_NAME};
-        sums *sum = tm_keys_value(keys, values, &k);
-        if (!sum)
-            return false;
-        if (sum->count++ == 0) {
-            sum->kind = attr ? attr->kind : TM_COLL_OTHER;
-            sum->members = attr ? attr->group_size : -1;
-            sum->bytes = told ? told->bytes : -1;
-        }
-        sum->total_ns = tm_sum(sum->total_ns, timeline->duration_ns[row]);
-        bool waits = attr && attr->wait_ns >= 0;
-        sum->waits += waits;
-        sum->wait_ns = tm_sum(sum->wait_ns, waits ? attr->wait_ns : 0);
+/* What is known of the rows of TM_ATTR_XLA and TM_ATTR_COLLECTIVE, gone through in their order. */
+typedef struct place {
+    const tm_timeline *timeline;
+    const tm_track *track;
+    size_t next, next_of_group;
+} place;
+
+static const tm_collective_attr *group_of(place *at, uint32_t row) {
+    const tm_collective_attr *v = at->timeline->attrs[TM_ATTR_COLLECTIVE];
+    size_t n = at->timeline->n_attrs[TM_ATTR_COLLECTIVE];
+    while (at->next_of_group < n && v[at->next_of_group].event < row)
+        at->next_of_group++;
+    return at->next_of_group < n && v[at->next_of_group].event == row ? &v[at->next_of_group]
+                                                                      : NULL;
+}
+
+/* A barrier is of the program whose operations come next on its core. */
+static uint32_t program_behind(const place *at) {
+    const tm_xla_attr *v = at->timeline->attrs[TM_ATTR_XLA];
+    bool any = at->next < at->timeline->n_attrs[TM_ATTR_XLA] &&
+               v[at->next].event - at->track->first < at->track->count;
+    return any ? v[at->next].program : TM_NO_NAME;
+}
+
+static bool add(place *at, uint32_t row, tm_rank_sums *all) {
+    const tm_timeline *timeline = at->timeline;
+    const tm_xla_attr *told = tm_xla_of(timeline, row, &at->next);
+    const tm_collective_attr *attr = group_of(at, row);
+    bool named = told && told->hlo != TM_NO_NAME;
+    const key k = {named                                   ? told->program
+                   : attr && attr->kind == TM_COLL_BARRIER ? program_behind(at)
+                                                           : TM_NO_NAME,
+                   named ? told->hlo : timeline->name[row], attr ? attr->group : TM_NO_NAME};
+    sums *sum = tm_rank_sums_at(all, &k);
+    if (!sum)
+        return false;
+    if (sum->count++ == 0) {
+        sum->kind = attr ? attr->kind : TM_COLL_OTHER;
+        sum->members = attr ? attr->group_size : -1;
+        sum->bytes = told ? told->bytes : -1;
     }
+    sum->total_ns = tm_sum(sum->total_ns, timeline->duration_ns[row]);
+    bool waits = attr && attr->wait_ns >= 0;
+    sum->waits += waits;
+    sum->wait_ns = tm_sum(sum->wait_ns, waits ? attr->wait_ns : 0);
     return true;
 }
 
-static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *values, tm_table *part) {
-    for (size_t i = 0; i < values->n; i++) {
-        const key *k = (const key *)keys->keys.data + i;
-        const sums *s = (const sums *)values->data + i;
-        const int64_t cells[N_PART_COLUMNS] = {
-            [P_PROGRAM] = k->program, [P_OPERATION] = k->operation, [P_GROUP] = k->group,
-            [P_RANK] = rank,          [P_KIND] = s->kind,           [P_MEMBERS] = s->members,
-            [P_BYTES] = s->bytes,     [P_COUNT] = s->count,         [P_TOTAL] = s->total_ns,
-            [P_WAITS] = s->waits,     [P_WAIT] = s->wait_ns};
-        tm_cell *row = tm_table_add_row(part);
-        if (!row)
-            return false;
-        for (int c = 0; c < N_PART_COLUMNS; c++)
-            tm_cell_set_int(&row[c], cells[c]);
+/* Kernels alone: who asked for one on the host is none. */
+static bool collect(const tm_timeline *timeline, tm_rank_sums *all) {
+    place at = {.timeline = timeline};
+    bool ok = true;
+    for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
+        at.track = &timeline->tracks[t];
+        uint32_t end = at.track->first + at.track->count;
+        for (uint32_t row = at.track->first; row < end && ok; row++)
+            ok = timeline->role[row] != TM_ROLE_COMMUNICATION || add(&at, row, all);
     }
-    return true;
+    return ok;
+}
+
+static void set_cells(const void *of, const void *value, int64_t *cells) {
+    const key *k = of;
+    const sums *s = value;
+    cells[P_PROGRAM] = k->program;
+    cells[P_OPERATION] = k->operation;
+    cells[P_GROUP] = k->group;
+    cells[P_KIND] = s->kind;
+    cells[P_MEMBERS] = s->members;
+    cells[P_BYTES] = s->bytes;
+    cells[P_COUNT] = s->count;
+    cells[P_TOTAL] = s->total_ns;
+    cells[P_WAITS] = s->waits;
+    cells[P_WAIT] = s->wait_ns;
 }
 
 tm_status tm_exchanges_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    tm_keys keys = TM_KEYS(key);
-    tm_vec values = TM_VEC(sums);
-    bool ok = collect(view, &keys, &values) &&
-              add_parts(view->timeline->rank, &keys, &values,
-                        tm_tables_find(out, tm_pod_collective_part_def.name));
-    tm_keys_free(&keys);
-    tm_vec_free(&values);
-    return ok ? TM_OK : tm_fail_memory(err);
+    tm_rank_sums all = TM_RANK_SUMS(key, sums);
+    bool ok = collect(view->timeline, &all);
+    return tm_rank_sums_put(&all, ok, view->timeline->rank, set_cells,
+                            tm_tables_find(out, tm_pod_collective_part_def.name), err);
 }
 
 static tm_status add_row(const tm_names *names, const tm_table *part, size_t first, size_t end,

@@ -4,8 +4,8 @@
 
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
+#include "analysis/shared/rank_sums.h"
 #include "analysis/shared/xla_ops.h"
-#include "base/keys.h"
 #include "base/sums.h"
 
 /* Rows of operations that are shown. */
@@ -165,11 +165,6 @@ typedef struct hlo_key {
     uint32_t program, op, category;
 } hlo_key;
 
-typedef struct hlo_sums {
-    tm_keys keys;
-    tm_vec values; /* of tm_hlo_sum */
-} hlo_sums;
-
 static void count(const tm_timeline *timeline, const tm_xla_op *op, tm_hlo_sum *sum) {
     uint32_t row = op->attr->event;
     if (sum->occurrences == 0 && sum->async_ns == 0) {
@@ -190,43 +185,29 @@ static void count(const tm_timeline *timeline, const tm_xla_op *op, tm_hlo_sum *
     sum->bytes = tm_sum(sum->bytes, op->bytes);
 }
 
-static bool add(const tm_timeline *timeline, hlo_sums *sums, hlo_key key, const tm_xla_op *op) {
-    tm_hlo_sum *sum = tm_keys_value(&sums->keys, &sums->values, &key);
+static bool add(const tm_timeline *timeline, tm_rank_sums *sums, hlo_key key, const tm_xla_op *op) {
+    tm_hlo_sum *sum = tm_rank_sums_at(sums, &key);
     if (!sum)
         return false;
     count(timeline, op, sum);
     return true;
 }
 
-static tm_status put(hlo_sums *sums, bool ok, int64_t rank, tm_table *part, tm_error *err) {
-    for (size_t i = 0; i < sums->values.n && ok; i++) {
-        const hlo_key *key = (const hlo_key *)sums->keys.keys.data + i;
-        const tm_hlo_sum *sum = (const tm_hlo_sum *)sums->values.data + i;
-        tm_cell *row = tm_table_add_row(part);
-        ok = row != NULL;
-        if (!ok)
-            break;
-        const int64_t cells[N_PART] = {
-            [P_PROGRAM] = key->program,
-            [P_OP] = key->op,
-            [P_CATEGORY] = key->category,
-            [P_RANK] = rank,
-            [P_OCCURRENCES] = sum->occurrences,
-            [P_SELF] = sum->self_ns,
-            [P_TOLD] = sum->told_ns,
-            [P_ASYNC] = sum->async_ns,
-            [P_FLOP] = sum->flop,
-            [P_BYTES] = sum->bytes,
-            [P_ROLE] = sum->role,
-            [P_ORIGIN] = sum->origin,
-            [P_SHAPE] = sum->shape,
-        };
-        for (int c = 0; c < N_PART; c++)
-            tm_cell_set_int(&row[c], cells[c]);
-    }
-    tm_keys_free(&sums->keys);
-    tm_vec_free(&sums->values);
-    return ok ? TM_OK : tm_fail_memory(err);
+static void set_cells(const void *of, const void *value, int64_t *cells) {
+    const hlo_key *key = of;
+    const tm_hlo_sum *sum = value;
+    cells[P_PROGRAM] = key->program;
+    cells[P_OP] = key->op;
+    cells[P_CATEGORY] = key->category;
+    cells[P_OCCURRENCES] = sum->occurrences;
+    cells[P_SELF] = sum->self_ns;
+    cells[P_TOLD] = sum->told_ns;
+    cells[P_ASYNC] = sum->async_ns;
+    cells[P_FLOP] = sum->flop;
+    cells[P_BYTES] = sum->bytes;
+    cells[P_ROLE] = sum->role;
+    cells[P_ORIGIN] = sum->origin;
+    cells[P_SHAPE] = sum->shape;
 }
 
 static const tm_table_def *const parts[] = {&tm_hlo_op_part, &tm_hlo_category_part,
@@ -237,12 +218,12 @@ enum { N_TABLES = sizeof tables / sizeof *tables };
 
 tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_tables *out,
                            tm_hlo_sum *all, tm_error *err) {
-    hlo_sums sums[N_TABLES];
+    tm_rank_sums sums[N_TABLES];
     tm_hlo_sum total = {0};
     tm_status status = TM_OK;
     bool ok = true;
     for (int i = 0; i < N_TABLES; i++)
-        sums[i] = (hlo_sums){TM_KEYS(hlo_key), TM_VEC(tm_hlo_sum)};
+        sums[i] = TM_RANK_SUMS(hlo_key, tm_hlo_sum);
     for (size_t i = 0; i < ops->n && ok; i++) {
         const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
         const tm_xla_attr *attr = op->attr;
@@ -257,7 +238,8 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     }
     for (int i = 0; i < N_TABLES; i++) {
         tm_table *part = tm_tables_find(out, parts[i]->name);
-        tm_status put_one = put(&sums[i], ok, view->timeline->rank, part, err);
+        tm_status put_one =
+            tm_rank_sums_put(&sums[i], ok, view->timeline->rank, set_cells, part, err);
         status = status == TM_OK ? put_one : status;
     }
     if (status == TM_OK)

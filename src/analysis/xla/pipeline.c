@@ -5,7 +5,7 @@
 #include "analysis/shared/calls.h"
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
-#include "base/keys.h"
+#include "analysis/shared/rank_sums.h"
 #include "base/median.h"
 #include "base/sums.h"
 #include "xla.h"
@@ -148,34 +148,34 @@ typedef struct sums {
     int64_t calls, total_ns, self_ns;
 } sums;
 
-static bool add_parts(const tm_rank_view *view, const stages *s, const tm_calls *calls,
-                      tm_table *part) {
-    const tm_timeline *timeline = view->timeline;
-    tm_keys keys = TM_KEYS(uint32_t);
-    tm_vec values = TM_VEC(sums);
-    bool ok = true;
-    for (size_t i = 0; i < calls->n && ok; i++) {
+typedef struct stage_key {
+    uint32_t host, name, kind;
+} stage_key;
+
+static bool add_calls(const tm_timeline *timeline, const stages *s, const tm_calls *calls,
+                      tm_rank_sums *all) {
+    for (size_t i = 0; i < calls->n; i++) {
         const tm_call *call = &calls->calls[i];
-        sums *sum = tm_keys_value(&keys, &values, &timeline->name[call->row]);
-        ok = sum != NULL;
-        if (ok)
-            *sum = (sums){sum->calls + 1, tm_sum(sum->total_ns, timeline->duration_ns[call->row]),
-                          tm_sum(sum->self_ns, call->self_ns)};
+        uint32_t name = timeline->name[call->row];
+        const stage_key key = {timeline->host, name, s->kinds[name] - 1u};
+        sums *sum = tm_rank_sums_at(all, &key);
+        if (!sum)
+            return false;
+        *sum = (sums){sum->calls + 1, tm_sum(sum->total_ns, timeline->duration_ns[call->row]),
+                      tm_sum(sum->self_ns, call->self_ns)};
     }
-    for (size_t i = 0; i < values.n && ok; i++) {
-        uint32_t name = ((const uint32_t *)keys.keys.data)[i];
-        const sums *sum = (const sums *)values.data + i;
-        const int64_t cells[N_PART_COLUMNS] = {timeline->host,     name,       timeline->rank,
-                                               s->kinds[name] - 1, sum->calls, sum->total_ns,
-                                               sum->self_ns};
-        tm_cell *row = tm_table_add_row(part);
-        ok = row != NULL;
-        for (int c = 0; c < N_PART_COLUMNS && ok; c++)
-            tm_cell_set_int(&row[c], cells[c]);
-    }
-    tm_keys_free(&keys);
-    tm_vec_free(&values);
-    return ok;
+    return true;
+}
+
+static void set_cells(const void *of, const void *value, int64_t *cells) {
+    const stage_key *key = of;
+    const sums *sum = value;
+    cells[P_HOST] = key->host;
+    cells[P_STAGE] = key->name;
+    cells[P_KIND] = key->kind;
+    cells[P_CALLS] = sum->calls;
+    cells[P_TOTAL] = sum->total_ns;
+    cells[P_SELF] = sum->self_ns;
 }
 
 static tm_status pipeline_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
@@ -188,8 +188,12 @@ static tm_status pipeline_rank(const tm_rank_view *view, tm_tables *out, tm_erro
                                  is_stage, &s};
     tm_status status =
         s.kinds ? tm_calls_find(view->timeline, class, &calls, err) : tm_fail_memory(err);
-    if (status == TM_OK && !add_parts(view, &s, &calls, tm_tables_find(out, part_def.name)))
-        status = tm_fail_memory(err);
+    if (status == TM_OK) {
+        tm_rank_sums all = TM_RANK_SUMS(stage_key, sums);
+        bool ok = add_calls(view->timeline, &s, &calls, &all);
+        status = tm_rank_sums_put(&all, ok, view->timeline->rank, set_cells,
+                                  tm_tables_find(out, part_def.name), err);
+    }
     tm_calls_free(&calls);
     free(s.kinds);
     return status;

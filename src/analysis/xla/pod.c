@@ -111,7 +111,8 @@ enum {
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank: a device, or a core."},
     {"host", TM_TEXT, "", "Its host."},
-    {"steps", TM_INT, "", "Its steps."},
+    {"steps", TM_INT, "",
+     "Its steps; 0 where its trace marks none: the rest is of the whole recording then."},
     TIME_COLUMNS,
     {"min_input_pct", TM_REAL, "%", "The least input_pct of a step."},
     {"median_input_pct", TM_REAL, "%", "The median over its steps."},
@@ -239,7 +240,8 @@ static tm_status add_rank(const tm_rank_view *view, const int64_t *ns, tm_table 
     if (!row || !set_shares(timeline, ns, row))
         return tm_fail_memory(err);
     tm_cell_set_int(&row[R_RANK], timeline->rank);
-    tm_cell_set_int(&row[R_STEPS], (int64_t)timeline->n_steps);
+    bool marked = timeline->n_steps > 0 && timeline->steps[0].annotated;
+    tm_cell_set_int(&row[R_STEPS], marked ? (int64_t)timeline->n_steps : 0);
     if (timeline->host != TM_NO_NAME)
         TM_TRY(tm_table_set_text(table, &row[R_HOST],
                                  tm_names_text(view->names, timeline->host).bytes, err));
