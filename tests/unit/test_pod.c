@@ -22,6 +22,7 @@ enum { CELLS = 8, STEP = 1000 };
 typedef struct cells_case {
     int64_t compute[CELLS], input[CELLS], launch[CELLS], copies[CELLS];
     const char *unmarked; /* rank=N */
+    const char *programs; /* a letter for each rank */
     const char *slow;     /* "rank reason over", behind one another */
 } cells_case;
 
@@ -35,11 +36,14 @@ static void add_cell(tm_tables *tables, int64_t rank, int64_t step, const int64_
     add_row(tables, "pod.step", text);
 }
 
-static void judge(tm_tables *tables, int64_t n_ranks) {
-    char text[32];
+static void judge(tm_tables *tables, int64_t n_ranks, const char *programs) {
+    char text[48];
     tm_error err;
     for (int64_t rank = 0; rank < n_ranks; rank++) {
-        snprintf(text, sizeof text, "rank=%" PRId64, rank);
+        if (programs)
+            snprintf(text, sizeof text, "rank=%" PRId64 " program=%c", rank, programs[rank]);
+        else
+            snprintf(text, sizeof text, "rank=%" PRId64, rank);
         add_row(tables, "pod.rank", text);
     }
     assert_int_equal(tm_cells_judge(tables, &err), TM_OK);
@@ -65,6 +69,14 @@ static void a_cell_is_slow_by_what_it_has_more_than_half_of_all(void **state) {
          .input = {0, 0, 0, 0, 0, 0, 0, 900},
          .unmarked = "rank=7",
          .slow = "5 compute 99 6 compute 99 "},
+        /* Two stages of a pipeline, the second with twice the work: only in one is one slower; and
+         * a device that runs what no other does. */
+        {.compute = {100, 100, 100, 100, 200, 200, 260, 200},
+         .programs = "aaaabbbb",
+         .slow = "6 compute 60 "},
+        {.compute = {100, 100, 100, 100, 200, 200, 200, 900},
+         .programs = "abababac",
+         .slow = "4 compute 100 5 compute 100 6 compute 100 "},
     };
     (void)state;
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -79,7 +91,7 @@ static void a_cell_is_slow_by_what_it_has_more_than_half_of_all(void **state) {
         }
         if (cases[c].unmarked)
             add_row(&tables, "overlap.unmarked", cases[c].unmarked);
-        judge(&tables, CELLS);
+        judge(&tables, CELLS, cases[c].programs);
         const tm_table *steps = tm_tables_find(&tables, "pod.step");
         for (size_t i = 0; i < steps->n_rows; i++) {
             const tm_cell *slow = tm_table_cell(steps, i, "slow");
@@ -104,7 +116,7 @@ static void of_large_jobs_steps_of_slow_devices_alone_are_kept(void **state) {
     for (int rank = 0; rank < RANKS; rank++)
         for (int step = 0; step < STEPS; step++)
             add_cell(&tables, rank, step, rank == SLOW && step % 3 > 0 ? more : usual);
-    judge(&tables, RANKS);
+    judge(&tables, RANKS, NULL);
     const tm_table *steps = tm_tables_find(&tables, "pod.step");
     assert_int_equal(steps->n_rows, 100); /* two of three */
     for (size_t i = 0; i < steps->n_rows; i++)

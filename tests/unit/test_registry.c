@@ -217,7 +217,7 @@ static const struct {
     {"input.step", " rank step step_ns load_ns load_pct stall_ns stall_pct "},
     {"pod.step", " rank step " POD "slow over_ns "},
     {"pod.rank", " rank host steps " POD "min_input_pct median_input_pct max_input_pct "
-                 "max_input_step slow slow_steps over_ns "},
+                 "max_input_step slow slow_steps over_ns program "},
     {"pod.collective", " program operation group kind ranks members bytes count total_ns wait_ns "
                        "max_rank_ns max_rank "},
     {"pipeline.stage", " host stage kind calls total_ns self_ns mean_self_ns share_pct "},

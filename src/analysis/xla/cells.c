@@ -21,7 +21,7 @@ enum { ROWS_MAX = 20000, LEAST_PCT = 5, LEAST_CELLS = 2 };
 
 typedef struct cell {
     int64_t step, step_ns, ns[N_REASONS];
-    size_t row;
+    size_t row, group; /* group: the first rank that runs the same program */
 } cell;
 
 /* Whether a device can be compared: in a step that something marks, and in which it computes. */
@@ -29,23 +29,46 @@ static bool is_compared(const tm_table *unmarked, int64_t rank, const cell *c) {
     return c->ns[COMPUTE] > 0 && tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
 }
 
+static bool same_program(const tm_table *ranks, size_t a, size_t b) {
+    const tm_cell *x = tm_table_cell(ranks, a, "program"), *y = tm_table_cell(ranks, b, "program");
+    return x->null == y->null && (x->null || strcmp(x->value.text, y->value.text) == 0);
+}
+
+/* Stages of a pipeline run programs of their own. */
+static size_t group_of(const tm_table *ranks, int64_t rank) {
+    size_t row = tm_table_find_row(ranks, &rank, 1), first = 0;
+    while (row < ranks->n_rows && first < row && !same_program(ranks, first, row))
+        first++;
+    return first;
+}
+
 static int by_step(const void *a, const void *b) {
     const cell *x = a, *y = b;
     int order = tm_order_i64(x->step, y->step);
+    if (order == 0)
+        order = (x->group > y->group) - (x->group < y->group);
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-static cell *read_cells(const tm_table *steps, const tm_table *unmarked, size_t *n) {
+static cell *read_cells(const tm_tables *tables, const tm_table *steps, size_t *n) {
+    const tm_table *unmarked = tm_tables_find(tables, "overlap.unmarked");
+    const tm_table *ranks = tm_tables_find(tables, TM_POD_RANK);
     cell *cells = calloc(steps->n_rows + 1, sizeof *cells);
+    int64_t last = -1;
+    size_t group = 0;
     *n = 0;
     for (size_t i = 0; cells && i < steps->n_rows; i++) {
+        int64_t rank = tm_table_cell(steps, i, "rank")->value.i;
+        group = rank == last ? group : group_of(ranks, rank);
+        last = rank;
         cell one = {.row = i,
+                    .group = group,
                     .step = tm_table_cell(steps, i, "step")->value.i,
                     .step_ns = tm_table_cell(steps, i, "step_ns")->value.i};
         for (int r = 0; r < N_REASONS; r++)
             for (int c = 0; c < 5 && columns[r][c]; c++)
                 one.ns[r] += tm_table_cell(steps, i, columns[r][c])->value.i;
-        if (is_compared(unmarked, tm_table_cell(steps, i, "rank")->value.i, &one))
+        if (is_compared(unmarked, rank, &one))
             cells[(*n)++] = one;
     }
     if (*n > 1)
@@ -88,7 +111,8 @@ static tm_status judge_step(tm_table *steps, const cell *cells, size_t n, int64_
 static tm_status judge_steps(tm_table *steps, const cell *cells, size_t n, int64_t *values,
                              tm_error *err) {
     for (size_t first = 0, end; first < n; first = end) {
-        for (end = first + 1; end < n && cells[end].step == cells[first].step;)
+        for (end = first + 1; end < n && cells[end].step == cells[first].step &&
+                              cells[end].group == cells[first].group;)
             end++;
         TM_TRY(judge_step(steps, cells + first, end - first, values, err));
     }
@@ -143,7 +167,7 @@ tm_status tm_cells_judge(tm_tables *tables, tm_error *err) {
     size_t n;
     if (steps->n_rows == 0)
         return TM_OK;
-    cell *cells = read_cells(steps, tm_tables_find(tables, "overlap.unmarked"), &n);
+    cell *cells = read_cells(tables, steps, &n);
     int64_t *values = malloc((steps->n_rows + 1) * sizeof *values);
     tm_status status =
         cells && values ? judge_steps(steps, cells, n, values, err) : tm_fail_memory(err);

@@ -2,7 +2,10 @@
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
+#include "analysis/shared/named.h"
+#include "base/keys.h"
 #include "base/median.h"
+#include "base/sums.h"
 #include "cells.h"
 #include "exchanges.h"
 #include "parts.h"
@@ -88,7 +91,8 @@ static const tm_column step_columns[] = {
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
      "compute, input, launch or copies where the device has so much more of it than half of those "
-     "with the same step (that compute) that it is 5 % of the step and more: of several, the "
+     "with the same step and program (that compute) that it is 5 % of the step and more: of "
+     "several, the "
      "largest. Null where it has not."},
     {"over_ns", TM_INT, "ns", "How much more of that."},
 };
@@ -105,6 +109,7 @@ enum {
     R_SLOW,
     R_SLOW_STEPS,
     R_OVER,
+    R_PROGRAM,
     N_RANK_COLUMNS
 };
 
@@ -123,6 +128,9 @@ static const tm_column rank_columns[] = {
      "than half of all."},
     {"slow_steps", TM_INT, "", "Steps in which that makes it slow."},
     {"over_ns", TM_INT, "ns", "Sum of over_ns of these steps."},
+    {"program", TM_TEXT, "",
+     "The compiled program that takes most of its device's time; null where none is told. Devices "
+     "of other programs, as stages of a pipeline are, are not compared with it."},
 };
 
 static const tm_table_def step_def = {
@@ -230,15 +238,43 @@ static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *
     return shares != NULL;
 }
 
+/* The program of most time, of equals the first; TM_NO_NAME for none. */
+static bool find_program(const tm_timeline *timeline, uint32_t *out) {
+    const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];
+    tm_keys programs = TM_KEYS(uint32_t);
+    tm_vec times = TM_VEC(int64_t);
+    int64_t most = 0;
+    bool ok = true;
+    *out = TM_NO_NAME;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_XLA] && ok; i++) {
+        if (v[i].program == TM_NO_NAME || timeline->role[v[i].event] == TM_ROLE_NONE)
+            continue;
+        int64_t *ns = tm_keys_value(&programs, &times, &v[i].program);
+        ok = ns != NULL;
+        if (ok)
+            *ns = tm_sum(*ns, timeline->duration_ns[v[i].event]);
+    }
+    for (size_t i = 0; i < times.n && ok; i++)
+        if (((const int64_t *)times.data)[i] > most) {
+            most = ((const int64_t *)times.data)[i];
+            *out = ((const uint32_t *)programs.keys.data)[i];
+        }
+    tm_keys_free(&programs);
+    tm_vec_free(&times);
+    return ok;
+}
+
 static tm_status add_rank(const tm_rank_view *view, const int64_t *ns, tm_table *table,
                           tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t parts[TM_XLA_N_PARTS] = {0};
     for (size_t i = 0; i < timeline->n_steps * TM_XLA_N_PARTS; i++)
         parts[i % TM_XLA_N_PARTS] += ns[i];
+    uint32_t program;
     tm_cell *row = tm_table_add_row(table);
-    if (!row || !set_shares(timeline, ns, row))
+    if (!row || !set_shares(timeline, ns, row) || !find_program(timeline, &program))
         return tm_fail_memory(err);
+    TM_TRY(tm_set_named(view->names, program, table, &row[R_PROGRAM], err));
     tm_cell_set_int(&row[R_RANK], timeline->rank);
     bool marked = timeline->n_steps > 0 && timeline->steps[0].annotated;
     tm_cell_set_int(&row[R_STEPS], marked ? (int64_t)timeline->n_steps : 0);
