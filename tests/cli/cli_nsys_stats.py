@@ -1,5 +1,6 @@
 """The reports of nsys stats, as SQL of our own over real exports: what `tmerge show` answers is the
-same, whole numbers to the nanosecond, the rest to 0.05 ns. Ranges have the names of the timeline:
+same, whole numbers to the nanosecond, the rest to 0.05 ns. Of what no public export has, the
+generator's, after the documented schema. Ranges have the names of the timeline:
 torch's operators without the number of each call, and "DOMAIN:" only where a text does not say it."""
 import glob
 import os
@@ -7,11 +8,13 @@ import sqlite3
 import statistics
 from collections import defaultdict
 
-from common import (SHARED, Skip, contains, equal, holds, main, rows, same_bytes, tables, tmerge)
+from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, same_bytes, synth, tables,
+                    tmerge)
 
 FOLDER = os.path.join(SHARED, 'traces', 'nsys')
 NAMED = '(SELECT value FROM StringIds WHERE id = {})'
-COPIES = {1: 'Host-to-Device', 2: 'Device-to-Host', 8: 'Device-to-Device', 10: 'Peer-to-Peer'}
+COPIES = {1: 'Host-to-Device', 2: 'Device-to-Host', 8: 'Device-to-Device', 10: 'Peer-to-Peer',
+          11: 'Unified Host-to-Device', 12: 'Unified Device-to-Host'}
 COPY = 'CASE copyKind ' + ' '.join(f"WHEN {kind} THEN '[CUDA memcpy {word}]'"
                                    for kind, word in COPIES.items()) + ' END'
 # A call with its stack is written twice, the second time as class 67. Of the OS runtime 31 and 32
@@ -26,6 +29,11 @@ REPORTS = {
     'nvtx_sum': ('NVTX_EVENTS', f"coalesce(text, {NAMED.format('textId')})", 'end - start',
                  'eventType IN (59, 60) AND end IS NOT NULL'),
     'osrt_sum': ('OSRT_API', NAMED.format('nameId'), 'end - start', 'eventClass = 27'),
+}
+RANGES = {
+    'library': ('CUDNN_EVENTS', 'CUBLAS_EVENTS'), 'openacc_sum': ('CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH',),
+    'openmp_sum': ('OPENMP_EVENT_KIND_PARALLEL',), 'osrt_sum': ('OSRT_API',),
+    'syscall_sum': ('SYSCALL',),
 }
 SETS = {'cuda_gpu_mem_time_sum': 'end - start', 'cuda_gpu_mem_size_sum': 'bytes'}
 CLOSE = 0.05
@@ -149,6 +157,128 @@ def test_threads_ran_and_waited_as_plain_sql_has_it():
                 n += 1
         db.close()
     equal(n, 16)  # threads of the two exports that have such rows
+
+
+# Tables that no public export has ----------------------------------------------------------------
+
+
+def opened(path):
+    return sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
+
+
+def made(**more):
+    """A job of 4 ranks with all tables; its files."""
+    folder = f"made{more.get('ranks_per_file', '')}"
+    synth(folder, format='nsys', host_tables=True, ranks=4, steps=3, **more)
+    merged(folder, '-o', 'made.h5')
+    return sorted(glob.glob(f'{folder}/*.sqlite'))
+
+
+def gathered(paths, query):
+    found = []
+    for path in paths:
+        with opened(path) as db:
+            found += db.execute(query).fetchall()
+        db.close()
+    return found
+
+
+def test_reports_of_made_exports_are_those_of_plain_sql():
+    for more in ({}, {'ranks_per_file': 2}):
+        paths = made(**more)
+        shown = rows('made.h5', 'stats.time') + rows('made.h5', 'stats.size')
+        whole = {}
+        for report in REPORTS:
+            expected = whole[report] = defaultdict(list)
+            for path in paths:
+                with opened(path) as db:
+                    for name, values in by_name(db, report).items():
+                        expected[name] += values
+                db.close()
+        for report, of in RANGES.items():
+            expected = whole[report] = defaultdict(list)
+            for table in of:
+                for name, value in gathered(paths, f"SELECT {NAMED.format('nameId')}, end - start "
+                                                   f'FROM {table}'):
+                    expected[name].append(value)
+            equal(sum(map(len, expected.values())), 48 * len(of))  # 12 of each table and rank
+        for report, expected in whole.items():
+            found = [row for row in shown if row['report'] == report]
+            check_report(report, expected, found,
+                         'bytes' if report == 'cuda_gpu_mem_size_sum' else 'ns', 'the job')
+        faults = gathered(paths, f"SELECT {NAMED.format('CpuInstruction')} FROM "
+                                 'CUDA_UM_CPU_PAGE_FAULT_EVENTS')
+        equal({row['name']: (row['count'], row['total_ns'], row['median_ns']) for row in shown
+               if row['report'] == 'um_cpu_page_faults_sum'},
+              {name: (faults.count((name,)), None, None) for name, in set(faults)})
+
+
+def test_unified_memory_and_threads_are_those_of_plain_sql():
+    paths = made(ranks_per_file=2)
+    process = 'GROUP BY globalPid ORDER BY globalPid'
+    copies = [gathered(paths, 'SELECT count(*), sum(bytes), sum(end - start) FROM '
+                              f'CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = {kind} {process}')
+              for kind in (11, 12)]
+    on_gpu = gathered(paths, 'SELECT sum(numberOfPageFaults), count(*), sum(end - start) FROM '
+                             f'CUDA_UM_GPU_PAGE_FAULT_EVENTS {process}')
+    on_cpu = gathered(paths, f'SELECT count(*) FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS {process}')
+    equal([tuple(row.values()) for row in rows('made.h5', 'host.unified')],
+          [(rank, *copies[0][rank], *copies[1][rank], *on_gpu[rank], *on_cpu[rank])
+           for rank in range(4)])
+    contains(tmerge('show', 'made.h5', 'um_total_sum').expect(0).out, 'host.unified')
+    found = {int(row['thread']): row for row in rows('made.h5', 'host.thread')}
+    for path in paths:
+        with opened(path) as db:
+            for thread, in db.execute('SELECT DISTINCT globalTid FROM SCHED_EVENTS'):
+                calls = sum((db.execute(f'SELECT start, end FROM {table} WHERE globalTid = ?',
+                                        (thread,)).fetchall()
+                             for table in ('OSRT_API', 'SYSCALL')), [])
+                on = thread_of(db, thread)[:4]
+                row = found.pop(thread & 0xFFFFFF)
+                equal((row['running_ns'], row['times'], row['migrations'], row['cores']), on)
+                equal((row['os_calls'], row['os_ns']), (len(calls), length(covered(calls))))
+        db.close()
+    equal(found, {})
+
+
+def test_memory_and_samples_are_those_of_plain_sql():
+    paths = made()
+    for rank, path in enumerate(paths):
+        with opened(path) as db:
+            for kind, device in ((2, f'cuda:{rank % 8}'), (1, 'cpu')):
+                sizes, live, peak = {}, 0, 0
+                for address, size, freed in db.execute(
+                        'SELECT address, bytes, memoryOperationType FROM '
+                        'CUDA_GPU_MEMORY_USAGE_EVENTS WHERE memKind = ? ORDER BY start', (kind,)):
+                    live += -sizes.pop(address) if freed else sizes.setdefault(address, size)
+                    peak = max(peak, live)
+                row, = (r for r in rows('made.h5', 'memory.device')
+                        if (r['rank'], r['device']) == (rank, device))
+                equal((row['peak_bytes'], row['end_bytes'], row['allocations'], row['releases']),
+                      (peak, live, 6, 5))
+            expected = db.execute(
+                'SELECT metricName, count(*), avg(value), min(value), max(value) FROM GPU_METRICS '
+                'JOIN TARGET_INFO_GPU_METRICS USING (typeId, metricId) GROUP BY 1 ORDER BY 1'
+            ).fetchall() + db.execute(
+                'SELECT name, count(*), avg(value), min(value), max(value) FROM NET_NIC_METRIC '
+                'JOIN TARGET_INFO_NETWORK_METRICS USING (metricsListId, metricsIdx) GROUP BY 1 '
+                'ORDER BY 1').fetchall()
+        db.close()
+        equal([tuple(row[name] for name in ('name', 'samples', 'mean', 'min', 'max'))
+               for row in rows('made.h5', 'host.counter') if row['rank'] == rank],
+              sorted(expected))
+    equal({row['source'] for row in rows('made.h5', 'host.counter')},
+          {f'device {i}' for i in range(4)} | {'NIC 5, port 1'})
+
+
+def test_made_exports_give_the_same_store_for_any_number_of_processes():
+    made(ranks_per_file=2)
+    for n in (2, 3):
+        merged('made2', '-o', f'{n}.h5', n=n)
+        same_bytes('made.h5', f'{n}.h5')
+
+
+# Both ---------------------------------------------------------------------------------------------
 
 
 def test_any_number_of_processes_gives_the_same_medians():

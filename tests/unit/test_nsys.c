@@ -190,7 +190,8 @@ static void memory_is_taken_and_given_back_at_addresses(void **state) {
 
 static void faults_and_samples_are_told_with_their_numbers(void **state) {
     (void)state;
-    /* GPU 1 of the machine is device 0 of process 144. */
+    /* GPU 1 of the machine is device 0 of process 144; of GPU 0 the other process has the samples.
+     */
     nsys n = read_sql(SET(
         "50", "60") "INSERT INTO StringIds VALUES (10, 'main'), (11, 'a.out');"
                     "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address, "

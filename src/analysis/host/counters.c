@@ -66,14 +66,19 @@ static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) 
     return true;
 }
 
+/* What a process or thread is called, else its number. */
+static const char *called(const tm_names *names, uint32_t name, uint32_t number) {
+    return tm_names_text(names, name == TM_NO_NAME ? number : name).bytes;
+}
+
 static tm_status set_source(const tm_names *names, const tm_track *track, tm_table *table,
                             tm_cell *cell, tm_error *err) {
     char text[160];
     if (track->kind == TM_TRACK_GPU && track->device >= 0)
         snprintf(text, sizeof text, "device %" PRId32, track->device);
     else
-        snprintf(text, sizeof text, "%.70s, %.70s", tm_names_text(names, track->pid).bytes,
-                 tm_names_text(names, track->tid).bytes);
+        snprintf(text, sizeof text, "%.70s, %.70s", called(names, track->process_name, track->pid),
+                 called(names, track->thread_name, track->tid));
     return tm_table_set_text(table, cell, text, err);
 }
 

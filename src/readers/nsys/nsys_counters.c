@@ -68,12 +68,21 @@ static tm_status add_sample(tm_nsys_emitter *e, int64_t time, tm_raw_event event
                : tm_fail_memory(err);
 }
 
+/* Where the unit did anything: its mask has the devices that nobody used, too. */
+static bool has_used(const tm_nsys_emitter *e, int64_t device) {
+    const tm_track *tracks = e->trace->tracks.data;
+    for (size_t i = 0; i < e->trace->tracks.n; i++)
+        if (tracks[i].kind == TM_TRACK_GPU && tracks[i].device == device)
+            return true;
+    return false;
+}
+
 /* The lowest byte of a type is the GPU's number in the machine. */
 static tm_status take_gpu_sample(void *context, sqlite3_value **values, tm_error *err) {
     enum { TIME, TYPE, METRIC, VALUE };
     const sampling *s = context;
     const int64_t type = tm_nsys_int(values, TYPE, 0), device = device_of(s, type & 0xFF);
-    if (device < 0 || !((uint64_t)s->e->unit->devices & tm_unit_device(device)))
+    if (device < 0 || !has_used(s->e, device))
         return TM_OK;
     const tm_raw_event event = {.name = name_of(s, type, tm_nsys_int(values, METRIC, -1)),
                                 .track = tm_nsys_track_of(s->e, TM_TRACK_GPU, device, -1)};

@@ -171,10 +171,13 @@ static tm_status take_process_name(void *context, sqlite3_value **values, tm_err
     tm_nsys_emitter *e = context;
     uint32_t name = tm_nsys_intern(e, tm_nsys_text(values[0]));
     tm_track *tracks = e->trace->tracks.data;
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, tm_nsys_pid(e->unit->process));
+    uint32_t pid = tm_names_intern_string(e->names, number);
     for (size_t i = 0; i < e->trace->tracks.n; i++)
-        if (tracks[i].kind == TM_TRACK_CPU)
+        if (tracks[i].kind == TM_TRACK_CPU && tracks[i].pid == pid) /* and no network card's */
             tracks[i].process_name = name;
-    return name != TM_NAME_FAILED ? TM_OK : tm_fail_memory(err);
+    return name != TM_NAME_FAILED && pid != TM_NAME_FAILED ? TM_OK : tm_fail_memory(err);
 }
 
 /* A thread has a row for each name that it had; the last counts. */

@@ -90,6 +90,7 @@ typedef struct tms_config {
     int64_t no_instances;
     int64_t format;         /* a tms_format_word */
     int64_t ranks_per_file; /* nsys only; of xplane all of a host */
+    int64_t host_tables;    /* nsys only: see formats/nsys_host.h */
     int64_t target_mb;      /* all traces together [1e6 B]; 0: --steps says how long the job is */
 } tms_config;
 

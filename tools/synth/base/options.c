@@ -126,6 +126,10 @@ static const tms_option options[] = {
      FIELD(format), 0, 0, 0, 3, TMS_OPTION_WORD, format_words},
     {"ranks-per-file", "N", "processes of one host that share a file of --format nsys",
      FIELD(ranks_per_file), 0, 1, 1, 1024, NUMBER},
+    {"host-tables", "",
+     "--format nsys: what it can record of the host and of memory besides, after its documented"
+     " schema",
+     FIELD(host_tables), 0, 0, 0, 1, FLAG},
     {"target-gb", "GB", "sets --steps such that all traces together have about this size",
      FIELD(target_mb), 3, 0, 0, 100000000, NUMBER},
 };

@@ -12,6 +12,7 @@
 
 #include "nsys_db.h"
 #include "nsys_facts.h"
+#include "nsys_host.h"
 #include "nsys_nccl.h"
 #include "synth/base/rng.h"
 #include "synth/sim/clock.h"
@@ -124,7 +125,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     if (made == NULL) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for a trace");
     }
-    status = tms_db_open(&made->db, path, err);
+    status = tms_db_open(&made->db, path, config->host_tables != 0, err);
     if (status != TMS_OK) {
         free(made);
         return status;
@@ -141,6 +142,9 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     };
     tms_nsys_begin_facts(made->db, config, &made->session);
     write_strings(made->db);
+    if (config->host_tables != 0) {
+        tms_nsys_host_names(made->db);
+    }
     *writer = &made->writer;
     return TMS_OK;
 }
@@ -358,7 +362,9 @@ static void write_events(tms_writer *writer, const tms_events *events, tms_secti
 static void end(tms_writer *writer, int64_t begin_ns, int64_t end_ns) {
     nsys *file = (nsys *)writer;
 
-    (void)begin_ns;
+    if (file->plan->config->host_tables != 0) {
+        tms_nsys_host_rows(file->db, &file->placement, since(file, begin_ns), since(file, end_ns));
+    }
     if (end_ns > file->session.end_ns) {
         file->session.end_ns = end_ns;
     }

@@ -14,6 +14,8 @@
 #define PLACE                                                                                      \
     TIMES "deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "        \
           "streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, "
+#define RANGE TIMES "eventClass INTEGER NOT NULL, globalTid INTEGER, nameId INTEGER NOT NULL"
+#define WRITTEN_RANGE "start, end, eventClass, globalTid, nameId"
 #define WRITTEN_PLACE "start, end, deviceId, contextId, streamId, correlationId, globalPid, "
 
 /* A table: its columns, and those of them that rows give; the others are NULL. */
@@ -134,6 +136,64 @@ static const struct table {
                               "timestamp, timestampType, source, severity, text"},
     [TMS_TABLE_CAPTURE] = {"META_DATA_CAPTURE", "name TEXT NOT NULL, value TEXT", "name, value"},
     [TMS_TABLE_EXPORT] = {"META_DATA_EXPORT", "name TEXT NOT NULL, value TEXT", "name, value"},
+    [TMS_TABLE_OS_RUNTIME] = {"OSRT_API",
+                              RANGE
+                              ", returnValue INTEGER, nestingLevel INTEGER, callchainId INTEGER",
+                              WRITTEN_RANGE},
+    [TMS_TABLE_SCHEDULING] = {"SCHED_EVENTS",
+                              "start INTEGER NOT NULL, cpu INTEGER NOT NULL, isSchedIn INTEGER "
+                              "NOT NULL, globalTid INTEGER, threadState INTEGER, "
+                              "threadBlock INTEGER",
+                              "start, cpu, isSchedIn, globalTid"},
+    [TMS_TABLE_CUDNN] = {"CUDNN_EVENTS", RANGE, WRITTEN_RANGE},
+    [TMS_TABLE_CUBLAS] = {"CUBLAS_EVENTS", RANGE, WRITTEN_RANGE},
+    [TMS_TABLE_OPENMP] = {"OPENMP_EVENT_KIND_PARALLEL",
+                          RANGE ", correlationId INTEGER, eventKind INTEGER, parallelId INTEGER, "
+                                "parentTaskId INTEGER",
+                          WRITTEN_RANGE},
+    [TMS_TABLE_OPENACC] = {"CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH",
+                           RANGE ", eventKind INTEGER, DeviceType INTEGER, lineNo INTEGER, "
+                                 "kernelName INTEGER",
+                           WRITTEN_RANGE},
+    [TMS_TABLE_SYSCALL] = {"SYSCALL", RANGE, WRITTEN_RANGE},
+    [TMS_TABLE_MEMORY_USAGE] =
+        {"CUDA_GPU_MEMORY_USAGE_EVENTS",
+         "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, "
+         "contextId INTEGER NOT NULL, address INTEGER NOT NULL, pc INTEGER NOT NULL, "
+         "bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL, "
+         "name TEXT, correlationId INTEGER",
+         "start, globalPid, deviceId, contextId, address, pc, bytes, memKind, "
+         "memoryOperationType"},
+    [TMS_TABLE_CPU_FAULT] = {"CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+                             "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, address INTEGER "
+                             "NOT NULL, originalFaultPc INTEGER, CpuInstruction INTEGER NOT NULL, "
+                             "module INTEGER, unresolvedFaultPc INTEGER",
+                             "start, globalPid, address, CpuInstruction"},
+    [TMS_TABLE_GPU_FAULT] = {"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+                             TIMES "globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, "
+                                   "address INTEGER NOT NULL, numberOfPageFaults INTEGER NOT NULL, "
+                                   "faultAccessType INTEGER NOT NULL",
+                             "start, end, globalPid, deviceId, address, numberOfPageFaults, "
+                             "faultAccessType"},
+    [TMS_TABLE_GPU_METRIC] = {"GPU_METRICS",
+                              "rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER NOT NULL, "
+                              "metricId INTEGER NOT NULL, value INTEGER NOT NULL",
+                              "timestamp, typeId, metricId, value"},
+    [TMS_TABLE_GPU_METRIC_NAME] = {"TARGET_INFO_GPU_METRICS",
+                                   "typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName "
+                                   "TEXT NOT NULL, metricId INTEGER NOT NULL, metricName TEXT NOT "
+                                   "NULL",
+                                   "typeId, sourceId, typeName, metricId, metricName"},
+    [TMS_TABLE_NIC_METRIC] = {"NET_NIC_METRIC",
+                              TIMES "globalId INTEGER NOT NULL, portId INTEGER NOT NULL, "
+                                    "metricsListId INTEGER NOT NULL, metricsIdx INTEGER NOT NULL, "
+                                    "value INTEGER NOT NULL",
+                              "start, end, globalId, portId, metricsListId, metricsIdx, value"},
+    [TMS_TABLE_NIC_METRIC_NAME] = {"TARGET_INFO_NETWORK_METRICS",
+                                   "metricsListId INTEGER NOT NULL, metricsIdx INTEGER NOT NULL, "
+                                   "name TEXT NOT NULL, description TEXT NOT NULL, unit TEXT NOT "
+                                   "NULL",
+                                   "metricsListId, metricsIdx, name, description, unit"},
 };
 
 struct tms_db {
@@ -206,7 +266,7 @@ static tms_status fail(const tms_db *db, const char *reason, tms_error *err) {
                     "cannot write '%s': %s", db->path, reason);
 }
 
-tms_status tms_db_open(tms_db **db, const char *path, tms_error *err) {
+tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err) {
     tms_db *made = calloc(1, sizeof *made);
     size_t size = strlen(path) + sizeof ".tmp";
     tms_status status;
@@ -225,7 +285,7 @@ tms_status tms_db_open(tms_db **db, const char *path, tms_error *err) {
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL));
     /* A file that fails is removed, so that nothing need be undone or survive a loss of power. */
     run(made, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-    for (int i = 0; i < TMS_TABLE_COUNT && made->code == SQLITE_OK; i++) {
+    for (int i = 0; i < (host ? TMS_TABLE_COUNT : TMS_TABLE_OS_RUNTIME); i++) {
         create(made, (tms_table)i);
     }
     if (made->code != SQLITE_OK) {

@@ -30,6 +30,20 @@ typedef enum tms_table {
     TMS_TABLE_DIAGNOSTIC,
     TMS_TABLE_CAPTURE,
     TMS_TABLE_EXPORT,
+    TMS_TABLE_OS_RUNTIME, /* from here on only where nsys_host.c writes them */
+    TMS_TABLE_SCHEDULING,
+    TMS_TABLE_CUDNN,
+    TMS_TABLE_CUBLAS,
+    TMS_TABLE_OPENMP,
+    TMS_TABLE_OPENACC,
+    TMS_TABLE_SYSCALL,
+    TMS_TABLE_MEMORY_USAGE,
+    TMS_TABLE_CPU_FAULT,
+    TMS_TABLE_GPU_FAULT,
+    TMS_TABLE_GPU_METRIC,
+    TMS_TABLE_GPU_METRIC_NAME,
+    TMS_TABLE_NIC_METRIC,
+    TMS_TABLE_NIC_METRIC_NAME,
     TMS_TABLE_COUNT
 } tms_table;
 
@@ -52,11 +66,12 @@ typedef struct tms_db tms_db;
 /**
  * Makes a file with empty tables under a temporary name beside @p path.
  *
+ * @param host  with the tables that nsys_host.c writes
  * @param path  final name; copied
  * @param db    set only on TMS_OK; end it with tms_db_commit or tms_db_abandon
  * @return      TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT
  */
-tms_status tms_db_open(tms_db **db, const char *path, tms_error *err);
+tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err);
 
 /* Appends a row: one cell for each column that the table lists as written. The first failure is
  * remembered and the rest ignored until tms_db_commit. */
