@@ -132,6 +132,16 @@ double tm_facts_percent(int64_t part, int64_t whole);
  * compares with no other. */
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
 
+/** How unlike the whole steps are, without the ranks' first ones. */
+typedef struct tm_facts_variation {
+    double percent;  /* standard deviation, of their mean */
+    double above_ns; /* what they take beyond the mean, all together */
+    int64_t shortest_ns, longest_ns, longest_step;
+} tm_facts_variation;
+
+/** False where there are under three. */
+bool tm_facts_vary(const tm_facts *facts, tm_facts_variation *out);
+
 /** What a step would be shorter by, of whatif.item: `what` plan is its last place, `what` named who
  * is named in stragglers.finding. Both null cells where that is not known. */
 typedef struct tm_facts_saving {

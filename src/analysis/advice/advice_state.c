@@ -7,47 +7,73 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The longest rank's time of a step; -1 for one that a recording holds only a part of. */
-static int64_t step_time(const tm_facts *f, size_t row) {
-    int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
-    return tm_facts_is_whole(f, step) ? tm_facts_int(f, "imbalance.step", row, "step_ns") : -1;
+/* The last of the ranks' first steps. Work that was asked for before a recording runs into its
+ * first step, which is longer by it. */
+static int64_t last_begun(const tm_facts *f) {
+    const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
+    int64_t last = INT64_MIN, rank = -1;
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        bool is_first = tm_facts_int(f, "overlap.step", i, "rank") != rank;
+        int64_t step = tm_facts_int(f, "overlap.step", i, "step");
+        rank = tm_facts_int(f, "overlap.step", i, "rank");
+        last = is_first && step > last ? step : last;
+    }
+    return last;
 }
 
-void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
+/* The longest rank's time of a step; -1 for one that a recording holds only a part of, or that may
+ * hold more than the step. */
+static int64_t step_time(const tm_facts *f, size_t row, int64_t begun) {
+    int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
+    const tm_cell *time =
+        tm_table_cell(tm_tables_find(f->tables, "imbalance.step"), row, "step_ns");
+    return step > begun && tm_facts_is_whole(f, step) && !time->null ? time->value.i : -1;
+}
+
+bool tm_facts_vary(const tm_facts *f, tm_facts_variation *out) {
     size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
-    int64_t longest = -1, longest_step = 0, shortest = INT64_MAX;
-    double sum = 0.0, squares = 0.0, above = 0.0, n = 0.0;
+    double sum = 0.0, squares = 0.0, n = 0.0;
+    int64_t begun = last_begun(f);
+    *out = (tm_facts_variation){.shortest_ns = INT64_MAX, .longest_ns = -1};
     for (size_t i = 0; i < rows; i++) {
-        int64_t time = step_time(f, i);
+        int64_t time = step_time(f, i, begun);
         if (time < 0)
             continue;
-        longest_step = time > longest ? tm_facts_int(f, "imbalance.step", i, "step") : longest_step;
-        longest = time > longest ? time : longest;
-        shortest = time < shortest ? time : shortest;
+        if (time > out->longest_ns)
+            out->longest_step = tm_facts_int(f, "imbalance.step", i, "step");
+        out->longest_ns = time > out->longest_ns ? time : out->longest_ns;
+        out->shortest_ns = time < out->shortest_ns ? time : out->shortest_ns;
         sum += (double)time;
         n++;
     }
     if (n < 3.0 || sum <= 0.0) /* of two no one is the odd one */
-        return;
-    double mean = sum / n;
+        return false;
     for (size_t i = 0; i < rows; i++) {
-        double apart = (double)step_time(f, i) - mean;
-        if (step_time(f, i) < 0)
+        double apart = (double)step_time(f, i, begun) - sum / n;
+        if (step_time(f, i, begun) < 0)
             continue;
         squares += apart * apart;
-        above += fmax(apart, 0.0);
+        out->above_ns += fmax(apart, 0.0);
     }
+    out->percent = 100.0 * sqrt(squares / n) / (sum / n);
+    return true;
+}
+
+void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
+    tm_facts_variation v;
+    if (!tm_facts_vary(f, &v))
+        return;
     /* Ranks that are late, or have more to do, in some steps only make steps differ. */
-    int64_t rest = llround(above * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
+    int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    f->costs[TM_RULE_IMBALANCE] - f->costs[TM_RULE_INPUT];
     /* Steps may differ a lot where little is lost by it, as when they are short. */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     char low[32], high[32];
-    out->measure = 100.0 * sqrt(squares / n) / mean;
+    out->measure = v.percent;
     out->cost_ns = rest;
-    tm_shown_duration(shortest, low, sizeof low);
-    tm_shown_duration(longest, high, sizeof high);
+    tm_shown_duration(v.shortest_ns, low, sizeof low);
+    tm_shown_duration(v.longest_ns, high, sizeof high);
     snprintf(out->text, sizeof out->text,
              "Find what the long steps do besides: %slogging, garbage collection, batches of other "
              "sizes.",
@@ -55,7 +81,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "Steps take from %s to %s (standard deviation %.0f %% of the mean); the longest is "
              "step %" PRId64 ".",
-             low, high, out->measure, longest_step);
+             low, high, out->measure, v.longest_step);
 }
 
 /* Calls in steps by which a rank gives memory back to its device. */

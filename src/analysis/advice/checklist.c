@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/shared/words.h"
 #include "checklist_xla.h"
 
 enum { BOX, VALUE, UNIT, LEAST, MOST, RESULT, MEANING, LOOK_AT, N_COLUMNS };
@@ -47,37 +48,33 @@ static double at_least_zero(double value) {
     return value < 0.0 ? UNKNOWN : value;
 }
 
-/* Over the ranks that have steps, where some have none: the whole recording of these is no step. */
+/* A step that nothing marks is the whole recording: of a job without steps the devices' own time
+ * tells more, and where only some ranks have steps, these are looked at. */
 static double gpu_utilization(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     const tm_table *unmarked = tm_tables_find(f->tables, "overlap.unmarked");
     double used = 0.0, steps = 0.0;
-    if (unmarked->n_rows == 0 || tm_facts_int(f, "job.job", 0, "steps") == 0)
+    if (tm_facts_int(f, "job.job", 0, "steps") <= 0)
+        return share(tm_facts_sum(f, "overlap.rank", "compute_ns") +
+                         tm_facts_sum(f, "overlap.rank", "exposed_comm_ns"),
+                     f->window_ns);
+    if (unmarked->n_rows == 0)
         return at_least_zero(tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct"));
     for (size_t i = 0; i < ranks->n_rows; i++) {
         int64_t rank = tm_facts_int(f, "overview.rank", i, "rank");
-        double share = tm_facts_real(f, "overview.rank", i, "gpu_utilization_pct");
+        double percent = tm_facts_real(f, "overview.rank", i, "gpu_utilization_pct");
         double step_ns = (double)tm_facts_int(f, "overview.rank", i, "step_ns");
-        if (share < 0.0 || tm_table_find_row(unmarked, &rank, 1) < unmarked->n_rows)
+        if (percent < 0.0 || tm_table_find_row(unmarked, &rank, 1) < unmarked->n_rows)
             continue;
-        used += share * step_ns;
+        used += percent * step_ns;
         steps += step_ns;
     }
     return steps > 0.0 ? used / steps : UNKNOWN;
 }
 
 static double step_variation(const tm_facts *f) {
-    const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
-    double n = 0.0, mean = 0.0, squares = 0.0; /* of deviations (Welford 1962) */
-    for (size_t i = 0; i < steps->n_rows; i++) {
-        const tm_cell *cell = tm_table_cell(steps, i, "step_ns");
-        if (cell->null)
-            continue;
-        double apart = (double)cell->value.i - mean;
-        mean += apart / ++n;
-        squares += apart * ((double)cell->value.i - mean);
-    }
-    return n >= 3.0 && mean > 0.0 ? 100.0 * sqrt(squares / n) / mean : UNKNOWN;
+    tm_facts_variation v;
+    return tm_facts_vary(f, &v) ? v.percent : UNKNOWN;
 }
 
 /* Of the device that is nearest to its limit. */
@@ -163,7 +160,10 @@ static double stragglers(const tm_facts *f) {
     return (double)tm_tables_find(f->tables, "stragglers.finding")->n_rows;
 }
 
+/* The operations of a TPU's program are not launched one by one. */
 static double short_kernels(const tm_facts *f) {
+    if (strcmp(tm_words_device(f->tables), "TPU") == 0)
+        return UNKNOWN;
     const tm_facts_kernels kernels = tm_facts_sum_kernels(f);
     return share(kernels.under_100_us, kernels.calls);
 }
@@ -195,11 +195,13 @@ static const struct box {
     tm_whose whose;
 } boxes[] = {
     {"gpu_utilization", "%", 80, UNKNOWN, gpu_utilization,
-     "Share of the steps in which a kernel runs; under 50 % is serious.",
+     "Share of the steps in which a kernel runs, without marks of steps of the time from a GPU's "
+     "first event to its last; under 50 % is serious.",
      "overview.rank, idle.rank", TM_OF_ANY},
     {"step_variation", "%", UNKNOWN, 10, step_variation,
-     "Standard deviation of the whole steps, of their mean.", "imbalance.step, overview.step",
-     TM_OF_ANY},
+     "Standard deviation of the whole steps, of their mean; without the first of a recording, into "
+     "which work from before it runs.",
+     "imbalance.step, overview.step", TM_OF_ANY},
     {"memory", "%", 50, 95, memory,
      "Peak of the fullest device, reserved where that is recorded, of its capacity, or of what its "
      "allocator may hand out. 85 to 95 % is "

@@ -1,0 +1,199 @@
+/* The boxes of `checklist` on tables made by hand: a job of four ranks with 1,000 ns of GPU time
+ * each that is at the edge of every range, and what goes beyond one of them. */
+#include "analysis/analyses.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rows_fixture.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { RANKS = 4, TEXT = 512 };
+
+/* Rows of a table, behind one another with a | between; "*" in front: one for each rank. */
+typedef struct given {
+    const char *table, *rows;
+} given;
+
+/* At the edges: what is not more than "most" passes, nor less than "least". */
+static const given edge[] = {
+    {"job.job", "ranks=4 steps=4"},
+    {"overview.job", "gpu_utilization_pct=80"},
+    /* mean 100, each 10 apart */
+    {"imbalance.step", "step=1 step_ns=90|step=2 step_ns=110|step=3 step_ns=90|step=4 step_ns=110"},
+    {"memory.device", "rank=0 device=cuda:0 capacity_pct=95"},
+    {"memory.job", "growing_devices=0"},
+    /* of 1,000 without the wait for data 75 % and 15 %; kernels of no phase under 10 % */
+    {"phases.step", "rank=0 step=1 step_ns=1050 data_ns=50 forward_ns=350 backward_ns=400 "
+                    "optimizer_ns=150 gpu_other_ns=99"},
+    {"input.rank", "rank=0 waits=4 load_ns=100 step_ns=1000"},
+    /* exposed without waits 100 of 1,000 */
+    {"overlap.rank", "*window_ns=1000 compute_ns=700 comm_ns=200 exposed_comm_ns=130 "
+                     "exposed_wait_ns=30 memory_ns=30"},
+    {"transfers.kind", "*kind=htod host_memory=pinned count=1 bytes=1 union_ns=20 overlap_ns=0"},
+    {"launches.api", "calls=9"},
+    {"idle.rank", "*sync_ns=20"},
+    {"imbalance.job", "imbalance_pct=10"},
+    {"stragglers.job", "verdict=none"},
+    {"kernels.kernel", "name=gemm communication=false calls=100 short_calls=50 total_ns=1000"},
+    {"classes.kernel", "class=attention total_ns=100 bits16_ns=50 bits32_ns=50 flash_ns=50"},
+};
+
+static void add_rows(tm_tables *tables, const given *g) {
+    char text[TEXT], row[TEXT];
+    for (int rank = 0; *g->rows == '*' && rank < RANKS; rank++) {
+        snprintf(row, sizeof row, "rank=%d %s", rank, g->rows + 1);
+        add_row(tables, g->table, row);
+    }
+    snprintf(text, sizeof text, "%s", g->rows);
+    for (char *rest = text, *one; *g->rows != '*' && (one = strtok_r(rest, "|", &rest)) != NULL;)
+        add_row(tables, g->table, one);
+}
+
+/* The boxes of a job at the edges, but for the tables of @p other; of each that is not passed what
+ * it is: "box fail". */
+static void check_boxes(const given *other, size_t n, const char *expected) {
+    tm_tables tables;
+    tm_error err;
+    const tm_job job = {.n_ranks = RANKS, .world_size = RANKS, .aligned = true};
+    char found[TEXT] = "";
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    for (size_t i = 0; i < COUNT(edge); i++) {
+        bool replaced = false;
+        for (size_t k = 0; k < n && other[k].table; k++)
+            replaced = replaced || strcmp(other[k].table, edge[i].table) == 0;
+        if (!replaced)
+            add_rows(&tables, &edge[i]);
+    }
+    for (size_t k = 0; k < n && other[k].table; k++)
+        add_rows(&tables, &other[k]);
+    assert_int_equal(tm_analysis_checklist.job(&job, &tables, &err), TM_OK);
+    const tm_table *boxes = tm_tables_find(&tables, "checklist.box");
+    for (size_t i = 0; i < boxes->n_rows; i++) {
+        const char *result = tm_table_cell(boxes, i, "result")->value.text;
+        size_t used = strlen(found);
+        if (strcmp(result, "pass") != 0)
+            snprintf(found + used, sizeof found - used, "%s%s %s", used > 0 ? ", " : "",
+                     tm_table_cell(boxes, i, "box")->value.text, result);
+        /* What is to be looked at exists. */
+        char look[TEXT];
+        snprintf(look, sizeof look, "%s", tm_table_cell(boxes, i, "look_at")->value.text);
+        for (char *rest = look, *name; (name = strtok_r(rest, ", ", &rest)) != NULL;)
+            assert_non_null(tm_tables_look_up(&tables, name));
+    }
+    assert_int_equal(boxes->n_rows, 15);
+    assert_string_equal(found, expected);
+    tm_tables_destroy(&tables);
+}
+
+static void a_job_at_the_edges_passes_every_box(void **state) {
+    (void)state;
+    check_boxes(NULL, 0, "");
+    const given least = {"memory.device", "rank=0 device=cuda:0 capacity_pct=50"};
+    check_boxes(&least, 1, "");
+}
+
+static void each_fault_fails_its_own_box_alone(void **state) {
+    (void)state;
+    static const struct {
+        const char *box;
+        given other;
+    } cases[] = {
+        {"gpu_utilization", {"overview.job", "gpu_utilization_pct=79.9"}},
+        {"step_variation",
+         {"imbalance.step",
+          "step=1 step_ns=89|step=2 step_ns=111|step=3 step_ns=89|step=4 step_ns=111"}},
+        {"memory", {"memory.device", "rank=0 device=cuda:0 capacity_pct=95.1"}},
+        /* the fullest is meant */
+        {"memory",
+         {"memory.device", "rank=0 device=a capacity_pct=49.9|rank=1 device=a capacity_pct=30"}},
+        {"memory_growth", {"memory.job", "growing_devices=1"}},
+        {"forward_backward",
+         {"phases.step", "rank=0 step=1 step_ns=1050 data_ns=50 forward_ns=349 backward_ns=400 "
+                         "optimizer_ns=150 gpu_other_ns=99"}},
+        {"optimizer",
+         {"phases.step", "rank=0 step=1 step_ns=1050 data_ns=50 forward_ns=350 backward_ns=400 "
+                         "optimizer_ns=151 gpu_other_ns=99"}},
+        {"data_loading", {"input.rank", "rank=0 waits=4 load_ns=101 step_ns=1000"}},
+        {"exposed_communication",
+         {"overlap.rank", "*window_ns=1000 compute_ns=700 comm_ns=200 exposed_comm_ns=131 "
+                          "exposed_wait_ns=30 memory_ns=30"}},
+        {"copies",
+         {"transfers.kind",
+          "*kind=htod host_memory=pinned count=1 bytes=1 union_ns=21 overlap_ns=0"}},
+        {"copies",
+         {"transfers.kind",
+          "*kind=dtoh host_memory=pageable count=1 bytes=1 union_ns=24 overlap_ns=3"}},
+        {"synchronisation", {"idle.rank", "rank=0 sync_ns=81"}},
+        {"balance", {"imbalance.job", "imbalance_pct=10.1"}},
+        {"stragglers", {"stragglers.finding", "rank=2 shape=throughout"}},
+        {"short_kernels",
+         {"kernels.kernel", "name=a communication=false calls=100 short_calls=51 total_ns=1000|"
+                            "name=b communication=true calls=900 short_calls=0 total_ns=1000"}},
+        {"low_precision",
+         {"classes.kernel", "class=attention total_ns=100 bits16_ns=49 bits32_ns=51 flash_ns=50"}},
+        {"fused_attention",
+         {"classes.kernel", "class=attention total_ns=100 bits16_ns=50 bits32_ns=50 flash_ns=49"}},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        char expected[TEXT];
+        snprintf(expected, sizeof expected, "%s fail", cases[c].box);
+        check_boxes(&cases[c].other, 1, expected);
+    }
+}
+
+static void what_the_traces_do_not_tell_is_no_pass(void **state) {
+    (void)state;
+    static const struct {
+        given other[2];
+        const char *expected;
+    } cases[] = {
+        /* Without marks of steps what counts is the time in which a GPU had work: 700 + 130, or
+         * 600 + 100 of 1,000; the recording may have begun long before. */
+        {{{"job.job", "ranks=4 steps=0"}, {"overview.job", "gpu_utilization_pct=3"}}, ""},
+        {{{"job.job", "ranks=4 steps=0"},
+          {"overlap.rank", "*window_ns=1000 compute_ns=600 comm_ns=200 exposed_comm_ns=100 "
+                           "exposed_wait_ns=30 memory_ns=30"}},
+         "gpu_utilization fail"},
+        /* Work from before the recording runs into the first step of each rank: of five that are
+         * left three, 100, 90 and 110. */
+        {{{"overlap.step", "rank=0 step=1|rank=0 step=2|rank=1 step=2|rank=1 step=3"},
+          {"imbalance.step", "step=1 step_ns=300|step=2 step_ns=300|step=3 step_ns=90|"
+                             "step=4 step_ns=110|step=5 step_ns=100"}},
+         ""},
+        {{{"overlap.step", "rank=0 step=1|rank=0 step=2"},
+          {"imbalance.step", "step=1 step_ns=300|step=2 step_ns=300|step=3 step_ns=90"}},
+         "step_variation unknown"},
+        {{{"imbalance.step", "step=1 step_ns=90"}}, "step_variation unknown"},
+        {{{"memory.device", "rank=0 device=cuda:0"}}, "memory unknown"},
+        {{{"memory.job", ""}}, "memory_growth unknown"},
+        {{{"input.rank", "rank=0 waits=0 load_ns=0 step_ns=1000"}}, "data_loading unknown"},
+        {{{"transfers.kind", ""}}, "copies unknown"},
+        {{{"launches.api", ""}}, "synchronisation unknown"},
+        {{{"imbalance.job", "ranks=4"}}, "balance unknown"},
+        {{{"stragglers.job", "verdict=inconclusive"}}, "stragglers unknown"},
+        {{{"kernels.kernel", ""}}, "short_kernels unknown"},
+        /* A TPU's operations are launched together. */
+        {{{"job.job", "ranks=4 steps=4 device_kind=TPU"}}, "short_kernels unknown"},
+        /* Most of it tells no number. */
+        {{{"classes.kernel", "class=attention total_ns=100 bits16_ns=0 bits32_ns=49 flash_ns=99"}},
+         "low_precision unknown"},
+        {{{"classes.kernel", ""}}, "low_precision unknown, fused_attention unknown"},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++)
+        check_boxes(cases[c].other, COUNT(cases[c].other), cases[c].expected);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_at_the_edges_passes_every_box),
+        cmocka_unit_test(each_fault_fails_its_own_box_alone),
+        cmocka_unit_test(what_the_traces_do_not_tell_is_no_pass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
