@@ -101,9 +101,9 @@ static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *
 static tm_status put_events(maker *m, tm_error *err) {
     tm_dictionary dictionary;
     tm_bytes events = tm_bytes_make();
+    TM_TRY(tm_dictionary_make(m->tiler->names, &dictionary, err));
     const tm_event_end *ends = m->draft.ends.data;
     size_t n_events = 0;
-    TM_TRY(tm_dictionary_make(m->tiler->names, &dictionary, err));
     for (size_t i = 0; i < m->draft.ends.n; i++) {
         tm_event_draft_put(&m->draft, i, &dictionary, &events);
         n_events += ends[i].n_events;
