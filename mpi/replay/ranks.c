@@ -11,8 +11,10 @@
 #include "replay/pairs.h"
 #include "waits/stages.h"
 
-/* Places are compared in as many slices as keep a process's part below this. */
-static const int64_t SLICE_BYTES = INT64_C(16) << 20;
+/* Places are compared in as many slices as keep a process's part below this: weights of ranks by
+ * themselves, all of which are looked at for every slice; and rows of crews, of which there are
+ * lists, so that what a slice needs stays in caches. */
+static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 
 static int visit_origin(const void *record, int n_processes) {
     (void)n_processes;
@@ -212,7 +214,7 @@ static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, t
 }
 
 static tm_status compare(tm_replay_ranks *r, tm_error *err) {
-    int64_t bytes = 0;
+    int64_t bytes = 0, rows_bytes = 0;
     size_t n_crews;
     const tm_crew *crews = tm_replay_crews(r, &n_crews);
     int self;
@@ -220,9 +222,10 @@ static tm_status compare(tm_replay_ranks *r, tm_error *err) {
     for (size_t i = 0; i < r->n; i++)
         bytes += (int64_t)(r->items[i].n * sizeof(tm_peer));
     for (size_t c = 0; c < n_crews; c++)
-        bytes += (int64_t)(crews[c].items->n * sizeof(tm_peer_row));
-    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, r->comm);
-    tm_peer_slice slice = {.n_slices = (uint32_t)(1 + bytes / SLICE_BYTES), .origin = self};
+        rows_bytes += (int64_t)(crews[c].items->n * sizeof(tm_peer_row));
+    int64_t n = 1 + bytes / SLICE_BYTES + rows_bytes / SLICE_ROWS_BYTES;
+    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_MAX, r->comm);
+    tm_peer_slice slice = {.n_slices = (uint32_t)n, .origin = self};
     for (; slice.slice < slice.n_slices; slice.slice++)
         TM_TRY(compare_slice(r, &slice, err));
     TM_TRY(tm_mpi_agree(r->comm, tm_peers_note(&r->places, err), err));
@@ -282,16 +285,22 @@ static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_repla
                            err);
 }
 
-/* @param crew  of which the desk has the peers */
-static tm_status reduce_crew(const tm_replay_ranks *r, const tm_crew *crew,
+/* @param crew    of which the desk has the peers
+ * @param n_left  crews behind it */
+static tm_status reduce_crew(const tm_replay_ranks *r, const tm_crew *crew, size_t n_left,
                              const tm_replay_weigh *weigh, tm_error *err) {
     const tm_crew_sets sets = {weigh->n_sets, weigh->crew, weigh->context};
     bool done = weigh->n_sets == 0;
     if (done)
         return TM_OK;
     name_rows(r, weigh, crew->index[0]);
+    const size_t before = weigh->words->n;
     TM_TRY(tm_reduce_crew(crew, r->desk, &sets, &done, weigh->words, err));
-    return done ? TM_OK : reduce_apart(r, crew, weigh, err);
+    if (!done)
+        TM_TRY(reduce_apart(r, crew, weigh, err));
+    /* Of other crews as much is left: room that grows bit by bit would be copied time and again. */
+    const size_t left = (weigh->words->n - before) * n_left;
+    return tm_vec_reserve(weigh->words, weigh->words->n + left) ? TM_OK : tm_fail_memory(err);
 }
 
 tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,
@@ -305,7 +314,7 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
         if (crews[c].n > 0 && !tm_crew_peers(&crews[c], &ranks->places, ranks->desk))
             return tm_fail_memory(err);
         for (size_t k = 0; k < n && crews[c].n > 0; k++)
-            TM_TRY(reduce_crew(ranks, &crews[c], &weighs[k], err));
+            TM_TRY(reduce_crew(ranks, &crews[c], n_crews - 1 - c, &weighs[k], err));
     }
     return TM_OK;
 }

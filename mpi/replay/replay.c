@@ -26,9 +26,8 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     const tm_crew *crews = tm_replay_crews(r, &n);
     for (size_t c = 0; c < n; c++) {
         for (size_t e = 0; e < tm_crew_edges(&crews[c]); e++)
-            for (size_t k = 0; k < crews[c].n; k++)
-                sums[1] +=
-                    crews[c].like->edges[e].kind == TM_EDGE_COMM ? crews[c].recorded[e].ns[k] : 0;
+            for (size_t k = 0; crews[c].like->edges[e].kind == TM_EDGE_COMM && k < crews[c].n; k++)
+                sums[1] += crews[c].recorded[e].ns[k];
         sums[2] += (int64_t)crews[c].n * crews[c].like->n_inferred;
     }
     MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_INT64_T, MPI_SUM, r->comm);
