@@ -310,6 +310,21 @@ def test_stages_have_their_time_and_their_own():
           {MAP: ('preprocessing', STEPS, STEPS * 70, STEPS * 50),
            LIST: ('advanced_reading', STEPS, STEPS * 20, STEPS * 20),
            READ: ('advanced_reading', STEPS, STEPS * 300, STEPS * 300)})
+    # A library that tells its stages' kinds: of the 100 us of a batch, 40 and 20 are a shard's that is
+    # read, 10 of these inside of itself; a kind that is none of XProf's is no stage.
+    stage = [('Batch', 0, 100, 'preprocessing'), ('Shard', 10, 40, 'Read'), ('Shard', 20, 10, 'read'),
+             ('Shard', 60, 20, 'read'), ('put', 200, 50, 'enqueue'), ('odd', 300, 50, 'other')]
+    events = [(name, at * US, length * US, {'_ipl_stage_id': i, '_ipl_stage_cat': kind})
+              for i, (name, at, length, kind) in enumerate(stage)]
+    put('s.xplane.pb', space(Plane('/host:CPU', [(1, 'grain', 0, events)]),
+                             Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0,
+                                                      [('add', 0, US, {'correlation_id': 1})])])))
+    tmerge('s.xplane.pb', '-o', 's.h5', '--force').expect(0)
+    equal({row['stage']: (row['kind'], row['calls'], row['total_ns'] / 1000, row['self_ns'] / 1000)
+           for row in rows('s.h5', 'pipeline.stage')},
+          {'Input::Preprocessing::Batch': ('preprocessing', 1, 100, 40),
+           'Input::Read::Shard': ('reading', 3, 70, 60),
+           'Input::Enqueue::put': ('enqueue', 1, 50, 50)})
     host = rows('g.h5', 'pipeline.host')[0]
     equal([host[f'{kind}_ns'] // 1000 for kind in ('preprocessing', 'reading', 'advanced_reading',
                                                    'enqueue', 'self')],

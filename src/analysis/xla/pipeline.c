@@ -24,14 +24,15 @@ enum { HOST, STAGE, KIND, CALLS, TOTAL, SELF, MEAN_SELF, SHARE, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [HOST] = {"host", TM_TEXT, "", "The host, as its profile tells it."},
-    [STAGE] = {"stage", TM_TEXT, "",
-               "An iterator of tf.data, with those that it feeds, outermost first; or what hands "
-               "data to devices."},
+    [STAGE] =
+        {"stage", TM_TEXT, "",
+         "An iterator of tf.data, with those that it feeds, outermost first; a stage of another "
+         "library (Grain) as Input::, its kind and its name; or what hands data to devices."},
     [KIND] = {"kind", TM_TEXT, "",
               "reading: the iterator reads files (TFRecord, TextLine, ...) when it is asked; "
               "advanced_reading: the same ahead of that (Prefetch, ParallelMap, Interleave, "
               "MemoryReader or MemoryWriter in its name); preprocessing: another iterator; "
-              "enqueue: InfeedEnqueue and copies to devices."},
+              "enqueue: InfeedEnqueue and copies to devices. Other libraries tell the kind."},
     [CALLS] = {"calls", TM_INT, "", "How often it ran."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Sum of durations, over threads that may run at the same time."},
@@ -120,6 +121,12 @@ static bool ends_in_reader(tm_text name) {
 static stage_kind kind_of(tm_text name) {
     static const char *const ahead[] = {"::MemoryReader", "::MemoryWriter", "::Interleave",
                                         "::Prefetch",     "::ParallelMap",  NULL};
+    if (strncmp(name.bytes, "Input::Enqueue::", 16) == 0)
+        return ENQUEUE;
+    if (strncmp(name.bytes, "Input::Read::", 13) == 0)
+        return READING;
+    if (strncmp(name.bytes, "Input::Preprocessing::", 22) == 0)
+        return PREPROCESSING;
     if (strncmp(name.bytes, "Iterator::", 10) == 0)
         return !ends_in_reader(name)          ? PREPROCESSING
                : holds_any(name.bytes, ahead) ? ADVANCED

@@ -258,8 +258,38 @@ static bool add_shapes(host *h, uint32_t row, tm_xvalues *v) {
            tm_vec_append(&h->r->trace->attrs[TM_ATTR_SHAPES], &attr, 1);
 }
 
+static bool is_word(tm_text text, const char *word) {
+    size_t i = 0;
+    while (i < text.size && word[i] && (text.bytes[i] | 32) == (word[i] | 32))
+        i++;
+    return i == text.size && !word[i];
+}
+
+/* What libraries besides tf.data (Grain) tell of stages of the input: "Input::Read::Name", by which
+ * the analysis of pipelines knows them as it does those of tf.data. */
+static uint32_t name_stage(host *h, const taken *t) {
+    static const char *const categories[] = {"Enqueue", "Read", "Preprocessing"};
+    tm_xread *r = h->r;
+    tm_text told = tm_xstat_text(h->stats.plane, &t->v->values[TM_X_STAGE_CATEGORY]);
+    tm_text name = t->info ? tm_names_text(r->names, t->info->name - 1) : (tm_text){"", 0};
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
+        if (!is_word(told, categories[i]))
+            continue;
+        r->scratch.n = 0;
+        if (!tm_vec_append(&r->scratch, "Input::", 7) ||
+            !tm_vec_append(&r->scratch, categories[i], strlen(categories[i])) ||
+            !tm_vec_append(&r->scratch, "::", 2) ||
+            !tm_vec_append(&r->scratch, name.bytes, name.size))
+            return TM_NAME_FAILED;
+        return tm_names_intern(r->names, r->scratch.data, r->scratch.n);
+    }
+    return t->info ? t->info->name - 1 : TM_NO_NAME;
+}
+
 static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error *err) {
     uint32_t row;
+    if (tm_x_has(t->v, TM_X_STAGE) && tm_x_has(t->v, TM_X_STAGE_CATEGORY))
+        event.name = name_stage(h, t);
     event.category = t->kind == PYTHON     ? TM_CAT_PYTHON
                      : t->kind == OPERATOR ? TM_CAT_CPU_OP
                                            : TM_CAT_USER_ANNOTATION;

@@ -29,6 +29,8 @@
     X(TM_X_ALLOCATION, "allocation_bytes")                                                         \
     X(TM_X_ADDRESS, "addr")                                                                        \
     X(TM_X_SHAPE, "shape")                                                                         \
+    X(TM_X_STAGE, "_ipl_stage_id")                                                                 \
+    X(TM_X_STAGE_CATEGORY, "_ipl_stage_cat")                                                       \
     X(TM_X_PRODUCER_TYPE, "_pt")                                                                   \
     X(TM_X_PRODUCER, "_p")                                                                         \
     X(TM_X_CONSUMER_TYPE, "_ct")                                                                   \
