@@ -171,6 +171,27 @@ def test_steps_of_cores_are_what_was_planted():
         equal(row['bottleneck'], 'compute')
 
 
+def test_operations_have_their_own_time_and_loops_what_is_left_of_it():
+    """In us, of 12 runs on 8 cores of 1190 us: infeed 12 (4 x 20 + 4 x 400), computing 12 (7 x 500 +
+    900), of each loop 20 beside twice 90, and until 1180 the all-reduce: 12 (8 x 980 - 1680 - 4400).
+    A loop in a loop of another core: 100 - 60, 60 - 20, 20."""
+    made_pod(True)
+    found = rows('p.h5', 'hlo.category')
+    equal({row['category']: (row['occurrences'], row['self_ns'] // 1000) for row in found},
+          {'infeed': (96, 20160), 'convolution fusion': (96, 52800), 'while': (96, 1920),
+           'loop fusion': (192, 17280), 'all-reduce': (96, 21120), 'outfeed': (96, 960)})
+    equal(sum(row['self_ns'] for row in found), 12 * 8 * 1190 * 1000)
+    nest = [(LOOP, 0, 100), (LOOP.replace('3', '7'), 20, 60), (PART, 40, 20)]
+    put('n.xplane.pb', space(Plane('/device:TPU:0', [
+        (2, 'XLA Modules', 0, [(PROGRAM, 0, 100 * US, {})]),
+        (3, 'XLA Ops', 0, [(name, at * US, length * US, {}) for name, at, length in nest])],
+        shared={nest[1][0]: {'hlo_category': 'while'}, **{n: {'hlo_category': CATEGORIES[n]}
+                                                          for n in (LOOP, PART)}})))
+    tmerge('n.xplane.pb', '-o', 'n.h5', '--force').expect(0)
+    equal({row['op']: row['self_ns'] // 1000 for row in rows('n.h5', 'hlo.op')},
+          {'while.3': 40, 'while.7': 40, 'add.4': 20})
+
+
 def test_the_pod_names_a_slow_core_and_slow_input_of_one_host():
     """Over half of the cells: 400 us of computation; 380 us of input."""
     made_pod(True)
