@@ -83,6 +83,8 @@ static tm_metric find_counter(const char *name) {
             return (tm_metric){TM_SLOT_COUNTERS + c, counters[c].operations};
         if (!doubled && strcmp(form, ".sum.per_cycle_elapsed") == 0)
             return (tm_metric){TM_SLOT_COUNTERS + TM_N_COUNTERS + c, counters[c].operations};
+        if (!doubled && strcmp(form, ".sum.peak_sustained") == 0)
+            return (tm_metric){TM_SLOT_COUNTERS + 2 * TM_N_COUNTERS + c, counters[c].operations};
     }
     return (tm_metric){-1, 0};
 }
@@ -131,6 +133,10 @@ double tm_unit_scale(const char *unit) {
     return unit[size] ? scale / scale_of(unit + size + 1, strlen(unit + size + 1)) : scale;
 }
 
+double tm_ncu_unit_scale(tm_text unit) {
+    return tm_unit_scale(unit.bytes);
+}
+
 /* The value without its commas; false where one does not stand before three digits. */
 static bool without_separators(const char *text, size_t size, char *out) {
     bool whole = true;
@@ -168,14 +174,35 @@ static double known_or(double first, double second) {
     return isnan(first) ? second : first;
 }
 
-/* NaN where no counter is known, or the tensor cores worked and none of theirs is. */
-static double flop_of(const double *slots) {
+/* Of one counter; NaN where the file has none. */
+static double flop_counted(const double *slots, int c) {
     const double *counted = slots + TM_SLOT_COUNTERS, *per_cycle = counted + TM_N_COUNTERS;
     const double cycles = slots[TM_SLOT_CYCLES_PER_S] * slots[TM_SLOT_DURATION_S];
+    return known_or(counted[c], per_cycle[c] * cycles);
+}
+
+/* The most operations per cycle of the tensor cores: of the type that they did most in, else of the
+ * fastest; NaN where none is known. */
+static double tensor_peak(const double *slots) {
+    const double *peaks = slots + TM_SLOT_COUNTERS + 2 * TM_N_COUNTERS;
+    double most = 0, used = (double)NAN, fastest = (double)NAN;
+    for (int c = FIRST_TENSOR; c < TM_N_COUNTERS; c++) {
+        const double flop = flop_counted(slots, c);
+        fastest = peaks[c] > known_or(fastest, 0.0) ? peaks[c] : fastest;
+        if (flop > most) {
+            most = flop;
+            used = peaks[c];
+        }
+    }
+    return most > 0 ? used : fastest;
+}
+
+/* NaN where no counter is known, or the tensor cores worked and none of theirs is. */
+static double flop_of(const double *slots) {
     double sum = (double)NAN;
     bool has_tensor = false;
     for (int c = 0; c < TM_N_COUNTERS; c++) {
-        const double flop = known_or(counted[c], per_cycle[c] * cycles);
+        const double flop = flop_counted(slots, c);
         if (isnan(flop))
             continue;
         sum = known_or(sum, 0.0) + flop;
@@ -194,5 +221,6 @@ void tm_metrics_figures(const double *slots, double figures[TM_NCU_N_FIGURES]) {
         known_or(slots[TM_SLOT_DRAM_BYTES], slots[TM_SLOT_DRAM_READ] + slots[TM_SLOT_DRAM_WRITTEN]),
         slots[TM_SLOT_DRAM_BYTES_PER_S] * slots[TM_SLOT_DURATION_S]);
     figures[TM_NCU_FLOP_ROOF] = slots[TM_SLOT_FLOP_PEAK] * slots[TM_SLOT_SM_CYCLES_PER_S];
+    figures[TM_NCU_TENSOR_ROOF] = tensor_peak(slots) * slots[TM_SLOT_SM_CYCLES_PER_S];
     figures[TM_NCU_DRAM_ROOF] = slots[TM_SLOT_DRAM_PEAK] * slots[TM_SLOT_DRAM_CYCLES_PER_S];
 }

@@ -23,9 +23,10 @@ enum {
     TM_SLOT_DRAM_PEAK, /* bytes per cycle */
     TM_SLOT_DRAM_CYCLES_PER_S,
     TM_SLOT_TENSOR_USE, /* anything above 0 where the tensor cores had floating-point work */
-    TM_SLOT_COUNTERS,   /* of operations: as many as TM_N_COUNTERS, then the same per cycle */
+    TM_SLOT_COUNTERS,   /* of operations: as many as TM_N_COUNTERS, then the same per cycle, then
+                           the most per cycle */
     TM_N_COUNTERS = 16,
-    TM_N_SLOTS = TM_SLOT_COUNTERS + 2 * TM_N_COUNTERS
+    TM_N_SLOTS = TM_SLOT_COUNTERS + 3 * TM_N_COUNTERS
 };
 
 /** Where a metric is kept, and by what its value in base units is multiplied first. */

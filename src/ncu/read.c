@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "ncu/metrics.h"
+#include "ncu/pages.h"
 #include "ncu/records.h"
 
 /* A launch beside its figures. */
@@ -20,9 +21,26 @@ struct tm_ncu {
     tm_vec launches; /* tm_ncu_launch */
     tm_vec values;   /* for each of them */
     tm_vec scratch;  /* char */
+    tm_ncu_pages pages;
 };
 
-enum { ID, PROCESS, NAME, SECTION, METRIC, UNIT, VALUE, GRID, BLOCK, N_COLUMNS };
+enum {
+    ID,
+    PROCESS,
+    NAME,
+    SECTION,
+    METRIC,
+    UNIT,
+    VALUE,
+    GRID,
+    BLOCK,
+    RULE,
+    RULE_TYPE,
+    RULE_TEXT,
+    SPEEDUP_TYPE,
+    SPEEDUP,
+    N_COLUMNS
+};
 
 /* What is read of a page; -1 for a column that it lacks. */
 typedef struct page {
@@ -41,6 +59,7 @@ tm_ncu *tm_ncu_create(void) {
                     .launches = TM_VEC(tm_ncu_launch),
                     .values = TM_VEC(values),
                     .scratch = TM_VEC(char)};
+    ncu->pages = tm_ncu_pages_make(ncu->names);
     if (ncu->names && ncu->keys)
         return ncu;
     tm_ncu_destroy(ncu);
@@ -55,12 +74,23 @@ void tm_ncu_destroy(tm_ncu *ncu) {
     tm_vec_free(&ncu->launches);
     tm_vec_free(&ncu->values);
     tm_vec_free(&ncu->scratch);
+    tm_ncu_pages_free(&ncu->pages);
     free(ncu);
 }
 
 const tm_ncu_launch *tm_ncu_launches(const tm_ncu *ncu, size_t *n) {
     *n = ncu->launches.n;
     return ncu->launches.data;
+}
+
+const tm_ncu_metric *tm_ncu_metrics(const tm_ncu *ncu, size_t *n) {
+    *n = ncu->pages.metrics.n;
+    return ncu->pages.metrics.data;
+}
+
+const tm_ncu_rule *tm_ncu_rules(const tm_ncu *ncu, size_t *n) {
+    *n = ncu->pages.rules.n;
+    return ncu->pages.rules.data;
 }
 
 /* "" for a column that the page lacks, or its record. */
@@ -135,6 +165,18 @@ static tm_status set_value(tm_ncu *ncu, size_t launch, const page *p, size_t col
 static tm_status take_metric(tm_ncu *ncu, const page *p, tm_error *err) {
     size_t launch = 0;
     TM_TRY(find_launch(ncu, p, &launch, err));
+    const tm_ncu_record record = {launch,
+                                  cell(p, SECTION),
+                                  cell(p, METRIC),
+                                  cell(p, UNIT),
+                                  cell(p, VALUE),
+                                  cell(p, RULE),
+                                  cell(p, RULE_TYPE),
+                                  cell(p, RULE_TEXT),
+                                  cell(p, SPEEDUP_TYPE),
+                                  cell(p, SPEEDUP)};
+    if (!tm_ncu_pages_take(&ncu->pages, &record))
+        return tm_fail_memory(err);
     if (!*cell(p, METRIC))
         return TM_OK;
     tm_metric metric = tm_metric_find(cell(p, SECTION), cell(p, METRIC));
@@ -185,6 +227,11 @@ static tm_status read_header(page *p, tm_error *err) {
         [VALUE] = "Metric Value",
         [GRID] = "Grid Size",
         [BLOCK] = "Block Size",
+        [RULE] = "Rule Name",
+        [RULE_TYPE] = "Rule Type",
+        [RULE_TEXT] = "Rule Description",
+        [SPEEDUP_TYPE] = "Estimated Speedup Type",
+        [SPEEDUP] = "Estimated Speedup",
     };
     bool found = find_header(&p->records);
     const size_t begin = p->records.at;

@@ -38,7 +38,7 @@ PROF = '==PROF== Connected to process 77 (/usr/bin/python3.12)\nloss 3.1, "perpl
 def details():
     """A details page: a row for each metric, and rows of rules, which have none."""
     head = HEAD + ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value', 'Rule Name',
-                   'Rule Type', 'Rule Description']
+                   'Rule Type', 'Rule Description', 'Estimated Speedup Type', 'Estimated Speedup']
     light, rule = 'GPU Speed Of Light Throughput', ['', '', '']
 
     def metrics(of, sm, memory, dram, occupancy):
@@ -110,6 +110,40 @@ def test_both_pages_of_a_report_join_the_kernels_of_the_traces():
         equal(f'{row["achieved_gflops"]:.9g}', f'{row["flop"] * calls / total:.9g}', name)
     other = found['say "hello, world"']
     equal((other['calls'], other['total_ns'], other['achieved_gflops']), (None, None, None))
+
+
+def test_sections_and_rules_are_told_line_by_line():
+    make_job()
+    again = details().replace('"0","77"', '"7","77"')  # each kernel launched once more
+    again = again.replace('"1.50"', '"500"').replace('"Tbyte/s"', '"Gbyte/s"')
+    again = again.replace('"look, ""there"""', '"look here","local","12.5"')
+    put('again.csv', again)
+    put('more.csv', csv(HEAD + ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value'],
+                        GEMM_LAUNCH + ['Launch Statistics', 'Function Cache Configuration', '',
+                                       'CachePreferNone']))
+    tmerge('analyze', 'job.h5', '--ncu', 'details.csv,again.csv,more.csv').expect(0)
+    found = {(row['section'], row['metric']): row for row in rows('job.h5', 'kernels.section')
+             if row['name'] == GEMM}
+    equal(sorted(metric for _, metric in found),
+          ['Achieved Occupancy', 'Compute (SM) Throughput', 'DRAM Frequency', 'DRAM Throughput',
+           'Function Cache Configuration', 'Memory Throughput', 'Memory Throughput'])
+
+    def line(section, metric):
+        row = found[section, metric]
+        return row['grid'], row['value'], row['unit'], row['text'], row['launches']
+
+    light = 'GPU Speed Of Light Throughput'
+    equal(line(light, 'Memory Throughput'), ('8,15,1', 41.0, '%', None, 2))
+    equal(line('Memory Workload Analysis', 'Memory Throughput'),
+          ('8,15,1', 1.0, 'Tbyte/s', None, 2))  # of 1.5 Tbyte/s and 500 Gbyte/s
+    equal(line('Launch Statistics', 'Function Cache Configuration'),
+          ('8,15,1', None, None, 'CachePreferNone', 1))
+    equal(len(rows('job.h5', 'kernels.section')), 7 + 2 * 6)
+    rules = rows('job.h5', 'kernels.rule')
+    equal([tuple(row.values())[3:] for row in rules if row['name'] == GEMM],
+          [('SpeedOfLight', 'SOLBottleneck', 'OPT', 12.5, 'local', 2, 'look here')])
+    equal(len(rules), 3)
+    contains(tmerge('show', 'job.h5', 'kernels.rule').expect(0).out, 'look here')
 
 
 def test_any_number_of_processes_gives_the_same_store():

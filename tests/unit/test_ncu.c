@@ -170,8 +170,8 @@ static const char details[] =
 /* The bytes: 1200e9 B/s * 2.5e-6 s = 3e6. */
 static const int64_t gemm_shape[] = {1024, 1, 1, 64, 2, 1}, copy_shape[] = {8, 4, 1, 32, 1, 1};
 #define NONE ((double)NAN)
-static const double gemm_details[] = {81.5, 40, 25, 12.5, NONE, 3e6, NONE, NONE};
-static const double nothing[] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
+static const double gemm_details[] = {81.5, 40, 25, 12.5, NONE, 3e6, NONE, NONE, NONE};
+static const double nothing[] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
 
 static void a_details_page_is_read_by_section_and_label(void **state) {
     (void)state;
@@ -191,16 +191,20 @@ static const char raw[] =
     "\"ID\",\"Process ID\",\"Kernel Name\",\"Grid Size\",\"Block Size\",\"dram__bytes.sum\",\"" OP
     "fadd_pred_on.sum\",\"" OP "ffma_pred_on.sum\",\"sm__ops_path_tensor_src_bf16_dst_fp32.sum\","
     "\"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained\",\"sm__cycles_elapsed.avg."
-    "per_second\",\"dram__bytes.sum.peak_sustained\",\"dram__cycles_elapsed.avg.per_second\"\n"
+    "per_second\",\"dram__bytes.sum.peak_sustained\",\"dram__cycles_elapsed.avg.per_second\","
+    "\"sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained\","
+    "\"sm__ops_path_tensor_src_fp8.sum.peak_sustained\"\n"
     "\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"inst\",\"inst\",\"\",\"inst/cycle\",\"Ghz\","
-    "\"Kbyte/cycle\",\"Mhz\"\n"
+    "\"Kbyte/cycle\",\"Mhz\",\"\",\"\"\n"
     "\"0\",\"77\",\"void gemm<float, \"\"x\"\">(int)\",\"(1024, 1, 1)\",\"(64, 2, 1)\",\"4.00\","
-    "\"1,000,000\",\"2,000,000\",\"7,000,000\",\"10,000\",\"1.5\",\"2\",\"1,500\"\n";
+    "\"1,000,000\",\"2,000,000\",\"7,000,000\",\"10,000\",\"1.5\",\"2\",\"1,500\","
+    "\"40,000\",\"80,000\"\n";
 
-/* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6; roofs: 1e4 * 2 * 1.5e9 = 3e13 and 2e3 * 1.5e9 = 3e12. */
-static const double gemm_raw[] = {NONE, NONE, NONE, NONE, 12e6, 4e6, 3e13, 3e12};
+/* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6; roofs: 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12
+ * and, of the type that the tensor cores worked in, 4e4 * 1.5e9 = 6e13. */
+static const double gemm_raw[] = {NONE, NONE, NONE, NONE, 12e6, 4e6, 3e13, 3e12, 6e13};
 /* Counted bytes go before those of a rate. */
-static const double gemm_both[] = {81.5, 40, 25, 12.5, 12e6, 4e6, 3e13, 3e12};
+static const double gemm_both[] = {81.5, 40, 25, 12.5, 12e6, 4e6, 3e13, 3e12, 6e13};
 
 static void a_raw_page_has_its_units_in_its_second_line(void **state) {
     (void)state;
@@ -229,6 +233,49 @@ static void two_pages_of_a_report_are_the_same_launches(void **state) {
     }
 }
 
+/* Where the tensor cores did nothing, the fastest type counts. */
+static void tensor_cores_that_rest_have_the_roof_of_their_fastest_type(void **state) {
+    (void)state;
+    static const char text[] =
+        "ID,Process ID,Kernel Name,sm__ops_path_tensor_src_fp8.sum.peak_sustained,"
+        "sm__ops_path_tensor_src_fp64.sum.peak_sustained,sm__ops_path_tensor_src_fp64.sum,"
+        "sm__cycles_elapsed.avg.per_second\n,,,,,,hz\n0,5,k,300,20,0,1000\n1,5,l,300,20,7,1000\n";
+    static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
+    static const double rests[] = {NONE, NONE, NONE, NONE, 0, NONE, NONE, NONE, 3e5},
+                        works[] = {NONE, NONE, NONE, NONE, 7, NONE, NONE, NONE, 2e4};
+    tm_ncu *ncu = tm_ncu_create();
+    tm_error err;
+    assert_int_equal(read_text(ncu, text, &err), TM_OK);
+    assert_launch(ncu, 0, "k", unknown, rests);
+    assert_launch(ncu, 1, "l", unknown, works);
+    tm_ncu_destroy(ncu);
+}
+
+static void every_line_of_every_section_and_every_rule_is_kept_once(void **state) {
+    (void)state;
+    tm_ncu *ncu = tm_ncu_create();
+    tm_error err;
+    size_t n;
+    for (int twice = 0; twice < 2; twice++)
+        assert_int_equal(read_text(ncu, details, &err), TM_OK);
+    const tm_ncu_metric *metrics = tm_ncu_metrics(ncu, &n);
+    assert_int_equal(n, 8); /* seven of the first kernel */
+    assert_string_equal(metrics[0].name.bytes, "DRAM Frequency");
+    assert_string_equal(metrics[0].text.bytes, "n/a");
+    assert_true(isnan(metrics[0].value));
+    assert_string_equal(metrics[5].section.bytes, "Memory Workload Analysis");
+    assert_string_equal(metrics[5].unit.bytes, "Gbyte/s");
+    assert_true(metrics[5].value == 1200.0 && metrics[5].launch == 0);
+    assert_int_equal(metrics[7].launch, 1);
+    const tm_ncu_rule *rules = tm_ncu_rules(ncu, &n);
+    assert_int_equal(n, 1);
+    assert_string_equal(rules[0].section.bytes, "SpeedOfLight");
+    assert_string_equal(rules[0].name.bytes, "SOLBottleneck");
+    assert_string_equal(rules[0].text.bytes, "wait, more");
+    assert_true(isnan(rules[0].speedup_pct) && rules[0].speedup_type.size == 0);
+    tm_ncu_destroy(ncu);
+}
+
 static void an_old_page_has_no_shape_and_old_labels(void **state) {
     (void)state;
     static const char text[] =
@@ -240,7 +287,7 @@ static void an_old_page_has_no_shape_and_old_labels(void **state) {
         "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of Light\",\"Memory "
         "[%]\",\"%\",\"20\"\n";
     static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
-    static const double figures[] = {30, 20, NONE, NONE, NONE, NONE, NONE, NONE};
+    static const double figures[] = {30, 20, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
     assert_int_equal(read_text(ncu, text, &err), TM_OK);
@@ -258,7 +305,7 @@ static void operations_per_cycle_count_over_the_duration(void **state) {
         "ffma_pred_on_x2,smsp__cycles_elapsed.avg.per_second\n,,,ms,inst/cycle,inst,hz\n"
         "0,5,k,1,3,8,2e9\n";
     static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
-    static const double figures[] = {NONE, NONE, NONE, NONE, 22e6, NONE, NONE, NONE};
+    static const double figures[] = {NONE, NONE, NONE, NONE, 22e6, NONE, NONE, NONE, NONE};
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
     assert_int_equal(read_text(ncu, text, &err), TM_OK);
@@ -274,7 +321,7 @@ static void uncounted_work_of_tensor_cores_leaves_no_operations(void **state) {
                                "sm__inst_executed_pipe_tensor.sum.peak_sustained\n"
                                ",,,inst,inst,inst\n0,5,a,9,0,512\n1,5,b,9,3,512\n";
     static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
-    static const double figures[] = {NONE, NONE, NONE, NONE, 9, NONE, NONE, NONE};
+    static const double figures[] = {NONE, NONE, NONE, NONE, 9, NONE, NONE, NONE, NONE};
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
     assert_int_equal(read_text(ncu, text, &err), TM_OK);
@@ -331,6 +378,8 @@ int main(void) {
         cmocka_unit_test(a_details_page_is_read_by_section_and_label),
         cmocka_unit_test(a_raw_page_has_its_units_in_its_second_line),
         cmocka_unit_test(two_pages_of_a_report_are_the_same_launches),
+        cmocka_unit_test(tensor_cores_that_rest_have_the_roof_of_their_fastest_type),
+        cmocka_unit_test(every_line_of_every_section_and_every_rule_is_kept_once),
         cmocka_unit_test(an_old_page_has_no_shape_and_old_labels),
         cmocka_unit_test(operations_per_cycle_count_over_the_duration),
         cmocka_unit_test(uncounted_work_of_tensor_cores_leaves_no_operations),

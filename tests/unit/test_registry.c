@@ -287,9 +287,11 @@ static const struct {
     {"stats.size",
      " report name count total_bytes share_pct mean_bytes median_bytes min_bytes max_bytes "
      "stddev_bytes ranks max_rank_bytes max_rank median_exact "},
+    {"kernels.section", " name grid block section metric unit value text launches "},
+    {"kernels.rule", " name grid block section rule type speedup_pct speedup_type launches text "},
     {"kernels.roofline",
      " name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
-     "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps bound "},
+     "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps tensor_roof_gflops bound "},
     {"classes.kernel",
      " class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
      "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "

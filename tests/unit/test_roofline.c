@@ -120,19 +120,24 @@ static void measurements_join_by_name_and_shape(void **state) {
     static const char *const rows[] = {
         "name=void gemm<4>(float*) grid=2,1,1 block=64,1,1 launches=2 calls=3 total_ns=800000 "
         "sm_pct=80 memory_pct=40 dram_pct=20 occupancy_pct=20 flop=4000000 dram_bytes=2000000 "
-        "flop_per_byte=2 achieved_gflops=15 roof_gflops=null roof_bw_gbps=null bound=compute",
+        "flop_per_byte=2 achieved_gflops=15 roof_gflops=null roof_bw_gbps=null "
+        "tensor_roof_gflops=null bound=compute",
         "name=copy grid=null block=null launches=1 calls=2 total_ns=80000 sm_pct=null "
         "memory_pct=null dram_pct=44 occupancy_pct=null flop=null dram_bytes=null "
-        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null bound=null",
+        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null "
+        "tensor_roof_gflops=null bound=null",
         "name=copy grid=2,1,1 block=64,1,1 launches=1 calls=1 total_ns=50000 sm_pct=10 "
         "memory_pct=60 dram_pct=null occupancy_pct=null flop=0 dram_bytes=2000000 flop_per_byte=0 "
-        "achieved_gflops=0 roof_gflops=null roof_bw_gbps=null bound=memory",
+        "achieved_gflops=0 roof_gflops=null roof_bw_gbps=null "
+        "tensor_roof_gflops=null bound=memory",
         "name=small grid=2,1,1 block=64,1,1 launches=1 calls=1 total_ns=20000 sm_pct=59.9 "
         "memory_pct=null dram_pct=59.9 occupancy_pct=null flop=null dram_bytes=null "
-        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null bound=latency",
+        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null "
+        "tensor_roof_gflops=null bound=latency",
         "name=void gemm<(int)4>(T1) grid=9,1,1 block=64,1,1 launches=1 calls=null total_ns=null "
         "sm_pct=60 memory_pct=60 dram_pct=null occupancy_pct=null flop=null dram_bytes=null "
-        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null bound=compute",
+        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null "
+        "tensor_roof_gflops=null bound=compute",
     };
     small_job j = open_job();
     tm_ncu *ncu = tm_ncu_create();

@@ -11,6 +11,7 @@
 #include "base/keys.h"
 #include "base/median.h"
 #include "base/sums.h"
+#include "measured.h"
 #include "roofline.h"
 
 /* Guides to profiling call kernels short below it, and advise to fuse them. */
@@ -211,9 +212,9 @@ static const tm_table_def launcher_def = {
 
 static const tm_table_def launcher_part_def = TM_LAUNCHED_PART("kernels.launcher_part");
 
-static const tm_table_def *const defs[] = {&kernel_def,        &shape_def,       &launcher_def,
-                                           &tm_roofline_table, &kernel_part_def, &shape_part_def,
-                                           &launcher_part_def};
+static const tm_table_def *const defs[] = {
+    &kernel_def,    &shape_def,       &launcher_def,   &tm_roofline_table, &tm_section_table,
+    &tm_rule_table, &kernel_part_def, &shape_part_def, &launcher_part_def};
 
 typedef struct shape_key {
     uint32_t name;

@@ -2,11 +2,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/shared/kernel_key.h"
 #include "analysis/shared/launch_shape.h"
 #include "base/sums.h"
+#include "measured.h"
 
 /* Below both, a kernel waits rather than works: the latency_bound_threshold of the rule
  * SpeedOfLight that comes with Nsight Compute (sections/SpeedOfLight.py). */
@@ -29,6 +31,7 @@ enum {
     RATE,
     FLOP_ROOF,
     DRAM_ROOF,
+    TENSOR_ROOF,
     BOUND,
     N_COLUMNS
 };
@@ -69,6 +72,11 @@ static const tm_column columns[N_COLUMNS] = {
                    "peak of op_ffma per cycle, times cycles per second."},
     [DRAM_ROOF] = {"roof_bw_gbps", TM_REAL, "GB/s",
                    "The most of DRAM: peak of dram__bytes per cycle, times cycles per second."},
+    [TENSOR_ROOF] =
+        {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
+         "The most of the tensor cores in the type of numbers that the kernel used most "
+         "there, else the fastest that the file has: peak of sm__ops_path_tensor_* per "
+         "cycle, times cycles per second."},
     [BOUND] = {"bound", TM_TEXT, "",
                "latency where sm_pct and memory_pct are both under 60, the threshold of Nsight "
                "Compute's own rule SpeedOfLight; else what is larger: compute (sm_pct, also where "
@@ -116,7 +124,7 @@ static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *bl
 }
 
 /* A launch may lack any of the figures, so each is counted by itself. */
-static bool add_launch(groups *g, const tm_ncu_launch *launch) {
+static bool add_launch(groups *g, const tm_ncu_launch *launch, uint32_t *number) {
     group new = {.name = launch->name};
     tm_launch_shape_text(launch->grid, new.grid);
     tm_launch_shape_text(launch->block, new.block);
@@ -127,6 +135,7 @@ static bool add_launch(groups *g, const tm_ncu_launch *launch) {
         return false;
     group *own = (group *)g->list.data + (key - 1);
     own->launches++;
+    *number = key - 1;
     for (int f = 0; f < TM_NCU_N_FIGURES; f++)
         if (!isnan(launch->figures[f])) {
             own->sums[f] += launch->figures[f];
@@ -196,10 +205,26 @@ static tm_status add_row(const group *g, tm_table *table, tm_error *err) {
     tm_cell_set_real(&row[INTENSITY], flop / bytes);
     tm_cell_set_real(&row[FLOP_ROOF], mean(g, TM_NCU_FLOP_ROOF, 1e-9));
     tm_cell_set_real(&row[DRAM_ROOF], mean(g, TM_NCU_DRAM_ROOF, 1e-9));
+    tm_cell_set_real(&row[TENSOR_ROOF], mean(g, TM_NCU_TENSOR_ROOF, 1e-9));
     TM_TRY(tm_table_set_bytes(table, &row[NAME], g->name.bytes, g->name.size, err));
     TM_TRY(tm_table_set_text(table, &row[GRID], *g->grid ? g->grid : NULL, err));
     TM_TRY(tm_table_set_text(table, &row[BLOCK], *g->block ? g->block : NULL, err));
     return tm_table_set_text(table, &row[BOUND], bound_of(g), err);
+}
+
+/* What Nsight Compute says of the same kernels, line by line. */
+static tm_status add_measured(const groups *g, const tm_ncu *ncu, const uint32_t *of_launch,
+                              tm_tables *tables, tm_error *err) {
+    tm_measured_kernel *kernels = malloc((g->list.n + 1) * sizeof *kernels);
+    if (!kernels)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < g->list.n; i++) {
+        const group *own = (const group *)g->list.data + i;
+        kernels[i] = (tm_measured_kernel){own->name, own->grid, own->block};
+    }
+    tm_status status = tm_measured_rows(ncu, kernels, of_launch, tables, err);
+    free(kernels);
+    return status;
 }
 
 static tm_status add_rows(groups *g, const tm_ncu *ncu, tm_tables *tables, tm_error *err) {
@@ -207,13 +232,15 @@ static tm_status add_rows(groups *g, const tm_ncu *ncu, tm_tables *tables, tm_er
     tm_table *table = tm_tables_find(tables, tm_roofline_table.name);
     size_t n;
     const tm_ncu_launch *launches = tm_ncu_launches(ncu, &n);
-    bool ok = g->keys != NULL;
+    uint32_t *of_launch = malloc((n + 1) * sizeof *of_launch);
+    bool ok = g->keys != NULL && of_launch;
     for (size_t i = 0; i < n && ok; i++)
-        ok = add_launch(g, &launches[i]);
+        ok = add_launch(g, &launches[i], &of_launch[i]);
     for (size_t i = 0; i < shapes->n_rows && ok; i++)
         ok = add_calls(g, shapes, i);
-    if (!ok)
-        return tm_fail_memory(err);
+    tm_status status = ok ? add_measured(g, ncu, of_launch, tables, err) : tm_fail_memory(err);
+    free(of_launch);
+    TM_TRY(status);
     for (size_t i = 0; i < g->list.n; i++)
         TM_TRY(add_row((const group *)g->list.data + i, table, err));
     /* First by the keys, so that equal times come in one order. */

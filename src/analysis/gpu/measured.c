@@ -1,0 +1,184 @@
+#include "measured.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/keys.h"
+
+enum { NAME, GRID, BLOCK, SECTION, LINE, N_KEYS };
+enum { S_UNIT = N_KEYS, S_VALUE, S_TEXT, S_LAUNCHES, N_SECTION_COLUMNS };
+enum { R_TYPE = N_KEYS, R_SPEEDUP, R_SPEEDUP_TYPE, R_LAUNCHES, R_TEXT, N_RULE_COLUMNS };
+
+#define KERNEL_COLUMNS                                                                             \
+    [NAME] = {"name", TM_TEXT, "", "Name of the kernel, as in kernels.roofline."},                 \
+    [GRID] = {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null where the file has none."},         \
+    [BLOCK] = {"block", TM_TEXT, "", "Threads of a block, x,y,z; the same."}
+
+static const tm_column section_columns[N_SECTION_COLUMNS] = {
+    KERNEL_COLUMNS,
+    [SECTION] = {"section", TM_TEXT, "", "Section of Nsight Compute's details page."},
+    [LINE] = {"metric", TM_TEXT, "", "What the line is called there."},
+    [S_UNIT] = {"unit", TM_TEXT, "", "Of value; null for none."},
+    [S_VALUE] = {"value", TM_REAL, "",
+                 "Mean over the launches, all in one unit; null where it is no number."},
+    [S_TEXT] = {"text", TM_TEXT, "",
+                "The value of the first launch where it is no number; null where it is one."},
+    [S_LAUNCHES] = {"launches", TM_INT, "", "Launches that have the line."},
+};
+
+const tm_table_def tm_section_table = {
+    .name = "kernels.section",
+    .doc = "A row for each measured kernel and line of each section of Nsight Compute's details "
+           "page (tmerge analyze --ncu).",
+    .columns = section_columns,
+    .n_columns = N_SECTION_COLUMNS,
+    .n_keys = N_KEYS,
+    .top = -1,
+};
+
+static const tm_column rule_columns[N_RULE_COLUMNS] = {
+    KERNEL_COLUMNS,
+    [SECTION] = {"section", TM_TEXT, "", "Section that the rule is of, by its short name."},
+    [LINE] = {"rule", TM_TEXT, "", "Name of the rule."},
+    [R_TYPE] = {"type", TM_TEXT, "", "What it says: OPT, WRN, INF, ... as Nsight Compute writes."},
+    [R_SPEEDUP] = {"speedup_pct", TM_REAL, "%",
+                   "How much shorter Nsight Compute estimates that the kernel, or a part of it, "
+                   "could be: the most of its launches; null where it estimates none."},
+    [R_SPEEDUP_TYPE] = {"speedup_type", TM_TEXT, "",
+                        "global: of the whole kernel; local: of the part that the rule is of."},
+    [R_LAUNCHES] = {"launches", TM_INT, "", "Launches of which it says something."},
+    [R_TEXT] = {"text", TM_TEXT, "",
+                "Of the launch with that speedup, else the first: Nsight Compute's own words."},
+};
+
+const tm_table_def tm_rule_table = {
+    .name = "kernels.rule",
+    .doc = "A row for each measured kernel and rule of Nsight Compute that says something of it "
+           "(tmerge analyze --ncu), the largest speedup_pct first.",
+    .columns = rule_columns,
+    .n_columns = N_RULE_COLUMNS,
+    .n_keys = N_KEYS,
+    .top = R_SPEEDUP,
+    .n_prose = 1,
+};
+
+/* A line or rule of a kernel; the texts of ncu are interned: equal ones stand at one place. */
+typedef struct line_key {
+    const char *section, *name;
+    uint64_t kernel;
+} line_key;
+
+typedef struct line {
+    const tm_ncu_metric *metric; /* of the first launch */
+    const tm_ncu_rule *rule;     /* of the one with most speedup */
+    double sum;
+    int64_t numbers, launches;
+} line;
+
+static bool set(tm_table *table, tm_cell *cell, tm_text text, tm_error *err, tm_status *status) {
+    if (*status == TM_OK && text.size > 0)
+        *status = tm_table_set_bytes(table, cell, text.bytes, text.size, err);
+    return *status == TM_OK;
+}
+
+static tm_status set_keys(const tm_measured_kernel *kernel, tm_text section, tm_text name,
+                          tm_table *table, tm_cell *row, tm_error *err) {
+    tm_status status = TM_OK;
+    const tm_text grid = {kernel->grid, strlen(kernel->grid)},
+                  block = {kernel->block, strlen(kernel->block)};
+    (void)(set(table, &row[NAME], kernel->name, err, &status) &&
+           set(table, &row[GRID], grid, err, &status) &&
+           set(table, &row[BLOCK], block, err, &status) &&
+           set(table, &row[SECTION], section, err, &status) &&
+           set(table, &row[LINE], name, err, &status));
+    return status;
+}
+
+/* In the unit of the first launch: ncu chooses one for each value. */
+static bool add_metric(const tm_ncu_metric *m, uint32_t kernel, tm_keys *keys, tm_vec *lines) {
+    const line_key key = {m->section.bytes, m->name.bytes, kernel};
+    line *l = tm_keys_value(keys, lines, &key);
+    if (!l)
+        return false;
+    l->metric = l->metric ? l->metric : m;
+    l->launches++;
+    if (!isnan(m->value)) {
+        l->sum += m->value * tm_ncu_unit_scale(m->unit) / tm_ncu_unit_scale(l->metric->unit);
+        l->numbers++;
+    }
+    return true;
+}
+
+static bool add_rule(const tm_ncu_rule *r, uint32_t kernel, tm_keys *keys, tm_vec *lines) {
+    const line_key key = {r->section.bytes, r->name.bytes, kernel};
+    line *l = tm_keys_value(keys, lines, &key);
+    if (!l)
+        return false;
+    l->launches++;
+    if (!l->rule || (!isnan(r->speedup_pct) && !(r->speedup_pct <= l->rule->speedup_pct)))
+        l->rule = r;
+    return true;
+}
+
+static tm_status add_section_row(const line *l, const tm_measured_kernel *kernel, tm_table *table,
+                                 tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    tm_status status = TM_OK;
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[S_LAUNCHES], l->launches);
+    tm_cell_set_real(&row[S_VALUE], l->sum / (double)l->numbers); /* 0 / 0: null */
+    if (l->numbers == 0)
+        (void)set(table, &row[S_TEXT], l->metric->text, err, &status);
+    (void)set(table, &row[S_UNIT], l->metric->unit, err, &status);
+    return status == TM_OK ? set_keys(kernel, l->metric->section, l->metric->name, table, row, err)
+                           : status;
+}
+
+static tm_status add_rule_row(const line *l, const tm_measured_kernel *kernel, tm_table *table,
+                              tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    tm_status status = TM_OK;
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[R_LAUNCHES], l->launches);
+    tm_cell_set_real(&row[R_SPEEDUP], l->rule->speedup_pct);
+    (void)(set(table, &row[R_TYPE], l->rule->type, err, &status) &&
+           set(table, &row[R_SPEEDUP_TYPE], l->rule->speedup_type, err, &status) &&
+           set(table, &row[R_TEXT], l->rule->text, err, &status));
+    return status == TM_OK ? set_keys(kernel, l->rule->section, l->rule->name, table, row, err)
+                           : status;
+}
+
+tm_status tm_measured_rows(const tm_ncu *ncu, const tm_measured_kernel *kernels,
+                           const uint32_t *of_launch, tm_tables *tables, tm_error *err) {
+    tm_table *sections = tm_tables_find(tables, tm_section_table.name);
+    tm_table *said = tm_tables_find(tables, tm_rule_table.name);
+    tm_keys keys[2] = {TM_KEYS(line_key), TM_KEYS(line_key)};
+    tm_vec lines[2] = {TM_VEC(line), TM_VEC(line)};
+    size_t n_metrics, n_rules;
+    const tm_ncu_metric *metrics = tm_ncu_metrics(ncu, &n_metrics);
+    const tm_ncu_rule *rules = tm_ncu_rules(ncu, &n_rules);
+    bool ok = true;
+    for (size_t i = 0; i < n_metrics && ok; i++)
+        ok = add_metric(&metrics[i], of_launch[metrics[i].launch], &keys[0], &lines[0]);
+    for (size_t i = 0; i < n_rules && ok; i++)
+        ok = add_rule(&rules[i], of_launch[rules[i].launch], &keys[1], &lines[1]);
+    tm_status status = ok ? TM_OK : tm_fail_memory(err);
+    for (int k = 0; k < 2 && status == TM_OK; k++)
+        for (size_t i = 0; i < lines[k].n && status == TM_OK; i++) {
+            const line *l = (const line *)lines[k].data + i;
+            const tm_measured_kernel *kernel =
+                &kernels[((const line_key *)keys[k].keys.data)[i].kernel];
+            status = k == 0 ? add_section_row(l, kernel, sections, err)
+                            : add_rule_row(l, kernel, said, err);
+        }
+    for (int k = 0; k < 2; k++) {
+        tm_keys_free(&keys[k]);
+        tm_vec_free(&lines[k]);
+    }
+    tm_table_sort(sections);
+    tm_table_sort(said);
+    tm_table_top(said, SIZE_MAX); /* the largest first */
+    return status;
+}
