@@ -10,6 +10,7 @@
 #include "launch.h"
 #include "lifeline/mpirun.h"
 #include "line/line.h"
+#include "table/out.h"
 
 bool tm_console_speaks(void) {
     return tm_launch_place()->rank == 0;
@@ -114,6 +115,15 @@ void tm_console_wrap(const char *text, int column, int width) {
         text += *text == ' ';
     }
     puts("");
+}
+
+void tm_console_beside(FILE *stream, const char *left, int at, const char *text) {
+    tm_out out = TM_OUT();
+    int size = (int)strlen(left), begin = size == 0 || size < at ? at : size + 1;
+    tm_out_wrapped(&out, text, (size_t)begin, (size_t)tm_console_width());
+    fprintf(stream, "%-*s%.*s", begin, left, (int)out.bytes.n,
+            out.bytes.n > 0 ? (const char *)out.bytes.data : "");
+    tm_vec_free(&out.bytes);
 }
 
 void tm_console_error(const tm_error *err) {

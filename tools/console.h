@@ -3,6 +3,7 @@
 #define TMERGE_CONSOLE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "tmerge/status.h"
 
@@ -40,6 +41,10 @@ int tm_console_width(void);
 /** Prints a text to standard output, broken at blanks. Every line begins with two of them, save
  * what stands on it already, @p column characters. */
 void tm_console_wrap(const char *text, int column, int width);
+
+/** Prints @p left, and from column @p at on a text, which goes on below where it began, to the
+ * width of the terminal. Where left reaches so far the text is a blank behind it. */
+void tm_console_beside(FILE *stream, const char *left, int at, const char *text);
 
 /** Prints "tmerge: MESSAGE" to standard error. */
 void tm_console_error(const tm_error *err);

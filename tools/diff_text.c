@@ -236,8 +236,11 @@ void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) 
         print_counted(number(sides, i, "ranks"), "rank", ", ");
         print_counted(number(sides, i, "steps"), "step", "\n");
     }
-    for (size_t i = 1; i < remarks->n_rows; i++)
-        printf("%s! %s%s\n", colors->warning, text_of(remarks, i, "text"), colors->off);
+    for (size_t i = 1; i < remarks->n_rows; i++) {
+        fputs(colors->warning, stdout);
+        tm_console_beside(stdout, "!", 2, text_of(remarks, i, "text"));
+        fputs(colors->off, stdout);
+    }
     print_job(found, step_ns, colors);
     print_names(tm_tables_find(found, "diff.kernel"), "Kernels", top, colors);
     print_names(tm_tables_find(found, "diff.operator"), "Operators", top, colors);

@@ -241,8 +241,9 @@ tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **o
  */
 tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) TM_MUST_CHECK;
 
-/** What `tmerge list --doc` prints of the definitions: every column with type, unit and doc. */
-tm_status tm_table_defs_text(const tm_table_def *const *defs, size_t n_defs, char **out,
+/** What `tmerge list --doc` prints of the definitions: every column with type, unit and doc, in
+ * lines of @p width columns. */
+tm_status tm_table_defs_text(const tm_table_def *const *defs, size_t n_defs, int width, char **out,
                              tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -5,10 +5,11 @@
 #include "base/utf8.h"
 #include "table/out.h"
 
-enum { WRAP_COLUMNS = 100, INDENT = 4, GAP = 2 };
+enum { INDENT = 4, GAP = 2 };
 
 /* Widest name, type and unit of all columns of all tables, so that the whole list is aligned. */
 typedef struct widths {
+    size_t line;
     size_t name;
     size_t type;
     size_t unit;
@@ -19,8 +20,8 @@ static size_t wider(size_t width, const char *text) {
     return length > width ? length : width;
 }
 
-static widths measure(const tm_table_def *const *defs, size_t n_defs) {
-    widths w = {0};
+static widths measure(const tm_table_def *const *defs, size_t n_defs, int width) {
+    widths w = {.line = (size_t)width};
     for (size_t t = 0; t < n_defs; t++)
         for (int c = 0; c < defs[t]->n_columns; c++) {
             const tm_column *column = &defs[t]->columns[c];
@@ -42,7 +43,7 @@ static void put_def(tm_out *out, const tm_table_def *def, const widths *w) {
     tm_out_string(out, def->name);
     tm_out_char(out, '\n');
     tm_out_spaces(out, INDENT);
-    tm_out_wrapped(out, def->doc, INDENT, WRAP_COLUMNS);
+    tm_out_wrapped(out, def->doc, INDENT, w->line);
     for (int c = 0; c < def->n_columns; c++) {
         const tm_column *column = &def->columns[c];
         tm_out_spaces(out, INDENT);
@@ -50,14 +51,14 @@ static void put_def(tm_out *out, const tm_table_def *def, const widths *w) {
         put_padded(out, tm_type_name(column->type), w->type);
         put_padded(out, column->unit, w->unit);
         tm_out_wrapped(out, column->doc, INDENT + w->name + w->type + w->unit + (size_t)3 * GAP,
-                       WRAP_COLUMNS);
+                       w->line);
     }
 }
 
-tm_status tm_table_defs_text(const tm_table_def *const *defs, size_t n_defs, char **out,
+tm_status tm_table_defs_text(const tm_table_def *const *defs, size_t n_defs, int width, char **out,
                              tm_error *err) {
     tm_out text = TM_OUT();
-    const widths w = measure(defs, n_defs);
+    const widths w = measure(defs, n_defs, width);
     for (size_t t = 0; t < n_defs; t++) {
         tm_out_string(&text, t == 0 ? "" : "\n");
         put_def(&text, defs[t], &w);

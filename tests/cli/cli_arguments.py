@@ -133,8 +133,9 @@ def test_help_of_each_command_names_its_options():
 
 def test_every_command_of_the_list_has_help_that_names_each_option_once():
     for name in COMMANDS:
+        wide = tmerge(name, '--help', env={'COLUMNS': '300'}).expect(0).out
+        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n(?:\S[^\n]+\n|  [^\n]+\n)*\n', wide), wide)
         done = tmerge(name, '--help').expect(0)
-        holds(re.match(rf'tmerge {name} [^\n]+\n\n[A-Z][^\n]+\.\n(?:(?:A (?:TRACE|run)|The statement)[^\n]+\n)?\n', done.out), done.out)
         rows = re.findall(r'^  (?:-(\w), |    )--([a-z-]+) +(?:[A-Z.,a-z0-9]+ +)?\S', done.out, re.M)
         # The text of an option goes on below where it began.
         begins = [line for line in done.out.split('\n\n')[2].splitlines() if line.startswith(('  -', '      --'))]
@@ -145,6 +146,18 @@ def test_every_command_of_the_list_has_help_that_names_each_option_once():
             equal(len(given), len(set(given)), f'names of options of {name}')
         equal(rows[-1], ('', 'help'))
         tmerge(name, '--bogus').fails(2, f'--bogus is no option of tmerge {name}; see tmerge {name} --help')
+
+
+def test_help_and_lists_keep_to_the_width_of_the_terminal():
+    said = [['--help'], ['list'], ['list', 'overlap', 'kineto', 'perfetto'], ['list', '--doc']]
+    for arguments in said + [[name, '--help'] for name in COMMANDS]:
+        shown = []
+        for width in (80, 120, 200):
+            text = tmerge(*arguments, page=True, env={'COLUMNS': str(width)}).expect(0).out
+            for line in text.splitlines():  # a word that is too long stands alone
+                holds(len(line) <= width or ' ' not in line.strip(), f'{arguments} at {width}: {line}')
+            shown.append(text.split())
+        holds(shown[0] == shown[1] == shown[2], f'{arguments}: not the same words')
 
 
 def test_help_is_a_word_too():
@@ -172,6 +185,9 @@ def test_of_stores_alone_it_is_said_what_can_be_done():
     contains(done.err, 'a.h5 is a store')
     for line in re.findall(r'^  tmerge (.*?)  #', done.err, re.M):
         tmerge(*line.split()).expect(0)
+    # Where there is no room beside a command, what it does stands above it.
+    for line in tmerge('a.h5', page=True, env={'COLUMNS': '40'}).expect(2).err.splitlines()[1:]:
+        holds(re.match('  (#|tmerge .*[^ ]$)', line) and '  #' not in line[2:], line)
     equal(re.findall(r'^  tmerge (\w+) a.h5', done.err, re.M),
           ['show', 'report', 'whatif', 'export', 'analyze', 'check'])
     contains(tmerge('a.h5', 'b.h5', page=True).expect(2).err, '  tmerge diff a.h5 b.h5  #')

@@ -336,7 +336,7 @@ static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **sta
     const tm_table_def *const defs[] = {&first, &second};
     char *text = NULL;
     tm_error err;
-    assert_int_equal(tm_table_defs_text(defs, 2, &text, &err), TM_OK);
+    assert_int_equal(tm_table_defs_text(defs, 2, 100, &text, &err), TM_OK);
     assert_string_equal(text,
                         "test.first\n"
                         "    One row for each rank.\n"
@@ -351,7 +351,7 @@ static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **sta
                         "    One row.\n"
                         "    host        text      Where it ran.\n");
     free(text);
-    assert_int_equal(tm_table_defs_text(defs, 0, &text, &err), TM_OK);
+    assert_int_equal(tm_table_defs_text(defs, 0, 100, &text, &err), TM_OK);
     assert_string_equal(text, "");
     free(text);
 }

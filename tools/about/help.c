@@ -5,7 +5,6 @@
 
 #include "about/generate.h"
 #include "console.h"
-#include "table/out.h"
 #include "tmerge/store.h"
 #include "words/guess.h"
 
@@ -24,13 +23,18 @@ void tm_help_usage(FILE *stream) {
     fputs("Merges the profiler traces of a distributed job and says where its time goes.\n\n"
           "  mpirun -n 8 tmerge profile_rank_*\n\n",
           stream);
-    for (size_t i = 0; i < n; i++)
-        fprintf(stream, "  tmerge %s %s\n      %s\n", commands[i]->name, commands[i]->usage,
-                commands[i]->summary);
-    fputs("\nWithout a command, merge is meant. tmerge help COMMAND tells its options.\n"
-          "tmerge --version prints the version and what is built in, tmerge --plugin-path the\n"
-          "folder for HDF5_PLUGIN_PATH, with which h5py reads stores.\n",
-          stream);
+    for (size_t i = 0; i < n; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "  tmerge %s", commands[i]->name);
+        tm_console_beside(stream, left, 0, commands[i]->usage);
+        tm_console_beside(stream, "", 6, commands[i]->summary);
+    }
+    fputs("\n", stream);
+    tm_console_beside(
+        stream, "", 0,
+        "Without a command, merge is meant. tmerge help COMMAND tells its options. "
+        "tmerge --version prints the version and what is built in, tmerge "
+        "--plugin-path the folder for HDF5_PLUGIN_PATH, with which h5py reads stores.");
 }
 
 static int name_option(const tm_option *o, char *out, size_t size) {
@@ -39,21 +43,33 @@ static int name_option(const tm_option *o, char *out, size_t size) {
                     o->argument ? " " : "", o->argument ? o->argument : "");
 }
 
-/* The text of an option goes on below where it began. */
 static void print_option(const tm_option *o, int at) {
     char left[80];
-    tm_out out = TM_OUT();
     (void)name_option(o, left, sizeof left);
-    tm_out_wrapped(&out, o->doc, (size_t)at, (size_t)tm_console_width());
-    printf("%-*s%.*s", at, left, (int)out.bytes.n, (const char *)out.bytes.data);
-    tm_vec_free(&out.bytes);
+    tm_console_beside(stdout, left, at, o->doc);
+}
+
+/* Lines that may begin with blanks, each wrapped by itself. */
+static void print_lines(const char *text) {
+    while (*text) {
+        char line[512];
+        int size = (int)strcspn(text, "\n"), blanks = (int)strspn(text, " ");
+        snprintf(line, sizeof line, "%.*s", size - blanks, text + blanks);
+        tm_console_beside(stdout, "", blanks, line);
+        text += size + (text[size] == '\n');
+    }
 }
 
 void tm_help_command(const tm_command *command) {
     enum { LEFT_LEAST = 30 };
-    printf("tmerge %s %s\n\n%s.\n%s%s\n", command->name, command->usage, command->summary,
-           command->operands ? command->operands : "", command->operands ? "\n" : "");
-    char left[80];
+    char left[80], summary[256];
+    snprintf(left, sizeof left, "tmerge %s", command->name);
+    snprintf(summary, sizeof summary, "%s.", command->summary);
+    tm_console_beside(stdout, left, 0, command->usage);
+    puts("");
+    print_lines(summary);
+    print_lines(command->operands ? command->operands : "");
+    puts("");
     int at = LEFT_LEAST;
     for (size_t i = 0; i < command->n_options; i++) {
         int size = name_option(&command->options[i], left, sizeof left) + 1;
@@ -109,6 +125,17 @@ static bool are_stores(int n, char *const *words) {
     return true;
 }
 
+/* A command to be typed; what it does behind it, or above it where there is no room. */
+static void print_command(const char *command, const char *store, const char *behind,
+                          const char *what) {
+    const char *blank = *behind ? " " : "";
+    size_t size = strlen(command) + strlen(store) + strlen(behind) + strlen(what) + 15;
+    if (size <= (size_t)tm_console_width())
+        fprintf(stderr, "  tmerge %s %s%s%s  # %s\n", command, store, blank, behind, what);
+    else
+        fprintf(stderr, "  # %s\n  tmerge %s %s%s%s\n", what, command, store, blank, behind);
+}
+
 /* What there is to do with one store, and with two. */
 static void print_stores(int n, char *const *words) {
     static const struct {
@@ -116,18 +143,16 @@ static void print_stores(int n, char *const *words) {
     } lines[] = {
         {"show", "", "what is in it: the verdict, and its tables"},
         {"report", "", "its page, for a browser"},
-        {"whatif", " --fix rank=0", "what would be gained if rank 0 were as its peers"},
+        {"whatif", "--fix rank=0", "what would be gained if rank 0 were as its peers"},
         {"export", "", "its events, for ui.perfetto.dev"},
         {"analyze", "", "all analyses again, by this tmerge"},
         {"check", "", "whether it is whole"},
     };
     fprintf(stderr, "%s is a store, which tmerge has made of traces. With it:\n", words[0]);
     if (n == 2)
-        fprintf(stderr, "  tmerge diff %s %s  # what changed from one to the other\n", words[0],
-                words[1]);
+        print_command("diff", words[0], words[1], "what changed from one to the other");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        fprintf(stderr, "  tmerge %s %s%s  # %s\n", lines[i].command, words[0], lines[i].behind,
-                lines[i].what);
+        print_command(lines[i].command, words[0], lines[i].behind, lines[i].what);
 }
 
 tm_status tm_help_check(int n, char *const *words, tm_error *err) {

@@ -14,15 +14,29 @@
 #include "tmerge/table.h"
 #include "words/guess.h"
 
+enum { FORMATS_AT = 15, TABLES_AT = 25 }; /* columns at which texts begin */
+
 static const tm_option options[] = {
     {"doc", 0, NULL, "every column of every table with type, unit and definition"},
 };
 
+/* A name with blanks in front, and what it is of. */
+static void print_name(int indent, const char *name, int at, const char *text) {
+    char left[64];
+    snprintf(left, sizeof left, "%*s%s", indent, "", name);
+    tm_console_beside(stdout, left, at, text);
+}
+
 /* With what its traces never tell. */
 static void print_format(const tm_format *format) {
-    printf("  %-12s %s\n", format->name, format->summary);
+    print_name(2, format->name, FORMATS_AT, format->summary);
     if (format->cannot_tell)
-        printf("  %-12s %s\n", "", format->cannot_tell);
+        print_name(2, "", FORMATS_AT, format->cannot_tell);
+}
+
+static void print_table(const tm_table_def *def) {
+    if (!def->internal)
+        print_name(4, def->name, TABLES_AT, def->doc);
 }
 
 static void print_overview(void) {
@@ -36,19 +50,18 @@ static void print_overview(void) {
         print_format(formats[i]);
     puts("\nAnalyses and their tables");
     for (size_t i = 0; i < n_analyses; i++) {
-        printf("  %-11s %s\n", analyses[i]->name, analyses[i]->summary);
+        print_name(2, analyses[i]->name, FORMATS_AT, analyses[i]->summary);
         for (size_t t = 0; t < analyses[i]->n_tables; t++)
-            if (!analyses[i]->tables[t]->internal)
-                printf("    %-20s %s\n", analyses[i]->tables[t]->name, analyses[i]->tables[t]->doc);
+            print_table(analyses[i]->tables[t]);
     }
     puts("\nTables of tmerge diff");
     for (size_t i = 0; i < n_diffs; i++)
-        printf("    %-20s %s\n", diffs[i]->name, diffs[i]->doc);
+        print_table(diffs[i]);
     puts("\nTable of tmerge query, besides all of the analyses");
-    printf("    %-20s %s\n", tm_sql_events.name, tm_sql_events.doc);
+    print_table(&tm_sql_events);
     puts("\nFormats of tmerge export");
     for (size_t i = 0; i < n_exports; i++)
-        printf("  %-11s %s\n", exports[i]->name, exports[i]->summary);
+        print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
 }
 
 /* Definitions of what a name stands for: a table, an analysis, "diff"; NULL: all. */
@@ -73,7 +86,8 @@ static tm_status print_docs(const char *name, bool *found, tm_error *err) {
     ok = ok && add_def(&defs, &tm_sql_events, name);
     char *text = NULL;
     *found = defs.n > 0;
-    tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, &text, err) : tm_fail_memory(err);
+    tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, tm_console_width(), &text, err)
+                          : tm_fail_memory(err);
     if (status == TM_OK)
         fputs(text, stdout);
     free(text);
@@ -94,7 +108,7 @@ static bool print_named_format(const char *name) {
         }
     for (size_t i = 0; i < n_exports; i++)
         if (strcmp(exports[i]->name, name) == 0) {
-            printf("  %-12s %s\n", exports[i]->name, exports[i]->summary);
+            print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
             found = true;
         }
     return found;
