@@ -259,6 +259,10 @@ tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
                                tm_store_slice_visitor *visitor, void *context,
                                tm_error *err) TM_MUST_CHECK;
 
+/** The same for rows [first, first + n), as far as there are. */
+tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
+                              tm_error *err) TM_MUST_CHECK;
+
 /** How many rows a result table has, by its name. TM_OK; TM_ERR_INPUT. */
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;

@@ -8,6 +8,7 @@ enum { OK = 200, BAD = 400, FORBIDDEN = 403, MISSING = 404, METHOD = 405, MISDIR
 static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_PAGE] = "",
     [TM_SERVE_TILE] = "tile",
+    [TM_SERVE_ROWS] = "rows",
 };
 
 /* Takes as long wherever the two differ, so that time does not tell how much was right. */

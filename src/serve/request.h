@@ -14,7 +14,12 @@ typedef struct tm_serve_door {
     char address[TM_SERVE_ADDRESS_MAX]; /* as numbers; by its other names this machine is another */
 } tm_serve_door;
 
-typedef enum tm_serve_route { TM_SERVE_PAGE, TM_SERVE_TILE, TM_N_SERVE_ROUTES } tm_serve_route;
+typedef enum tm_serve_route {
+    TM_SERVE_PAGE,
+    TM_SERVE_TILE,
+    TM_SERVE_ROWS,
+    TM_N_SERVE_ROUTES,
+} tm_serve_route;
 
 /** A request, as its head tells. Absent headers are NULL. */
 typedef struct tm_serve_request {

@@ -264,3 +264,21 @@ tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, 
     end_reading(&r);
     return status;
 }
+
+tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
+                              tm_error *err) {
+    reading r = {.store = store,
+                 .def = table->def,
+                 .dataset = H5I_INVALID_HID,
+                 .made = {.type = H5I_INVALID_HID}};
+    tm_status status = begin_reading(&r, err);
+    size_t end = first < r.n_rows && n < r.n_rows - first ? first + n : r.n_rows;
+    for (size_t at = first, more; at < end && status == TM_OK; at += more) {
+        more = end - at < r.slice_rows ? end - at : r.slice_rows;
+        status = fetch(&r, at, more, err);
+        if (status == TM_OK)
+            status = add_rows(table, &r.made, r.rows, more, err);
+    }
+    end_reading(&r);
+    return status;
+}

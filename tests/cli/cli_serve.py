@@ -214,6 +214,25 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
                           f'rank {rank}, bucket {i}: {share}, {busy} of {width} ns')
 
 
+def test_rows_of_a_table_are_those_that_show_prints():
+    synth('job', ranks=3, steps=40, layers=4, cpu_ops=1)
+    merged('job', '-o', 'job.h5')
+    begin = tables('job.h5', 'job.job')['job.job'][0]['begin_ns']
+    for name in ('overlap.step', 'kernels.kernel', 'collectives.worst', 'job.rank'):
+        expected = [[value - begin if key in ('begin_ns', 'end_ns') else value
+                     for key, value in row.items()] for row in tables('job.h5', name)[name]]
+        with served('job.h5') as s:
+            for first, n in ((0, 16384), (0, 3), (7, 50), (len(expected), 5), (10**9, 1)):
+                status, headers, rows = s.get(f'rows?table={name}&first={first}&n={n}')
+                equal((status, headers['Content-Type']), (200, 'application/json'))
+                equal(json.loads(rows), expected[first:first + n], f'{name} from {first}')
+            for query in ('table=none.such&first=0&n=1', f'table={name}&first=-1&n=1', 'first=0&n=1',
+                          f'table={name}&first=0&n=0', f'table={name}&first=0&n=16385',
+                          f'table={name}&first=0', 'table=../ranks&first=0&n=1',
+                          f'table={name}&first={2**53}&n=1'):
+                equal(s.get('rows?' + query)[0], 400, query)
+
+
 def test_what_is_no_tile_is_refused():
     small_store()
     with served('job.h5') as s:

@@ -1,8 +1,9 @@
 // The page as tmerge serve gives it.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { closeTo, merge, moduleOf, open, synth, tmerge, visit } from "./page.mjs";
+import { closeTo, merge, moduleOf, open, show, synth, tmerge, visit } from "./page.mjs";
 
 let job, served, large, all;
 const servers = [], GUTTER = 92, RIGHT = 10, LANES_Y = 130;
@@ -90,6 +91,23 @@ test("what the page left out comes when it is looked at, and is what the store h
     assert.ok(shown.includes(event.name.slice(0, 100)) && closeTo(shown.split("·").pop(), event.duration_ns), `${event.name} at ${event.begin_ns}: ${shown}`);
   }
   assert.ok(asked(noted).length > 0, "something was asked for");
+  quietBut(noted, all);
+  await close();
+});
+
+test("a table that the page cuts offers all of its rows", async () => {
+  const name = "criticalpath.piece", rows = show(large.store, name)[name];
+  const { page, noted, close } = await open(all, { hash: `#tables/name=${name}` });
+  await page.waitForSelector("tbody tr");
+  assert.match(plain(await page.textContent(".left-out")), new RegExp(`This page holds \\d+ of ${rows.length} rows`));
+  await page.click("text=/Load all .* rows/");
+  await page.waitForSelector(".left-out", { state: "detached" });
+  const saved = page.waitForEvent("download");
+  await page.click("text=Save as CSV");
+  const [head, ...lines] = readFileSync(await (await saved).path(), "utf8").trim().split(/\r?\n/).map((line) => line.split(","));
+  const at = (column) => head.findIndex((text) => text.startsWith(column));
+  assert.deepEqual(lines.map((cells) => [cells[at("rank")], cells[at("step")], cells[at("kind")]]), rows.map((row) => [String(row.rank), String(row.step), row.kind]));
+  assert.ok(rows.length > 8 * 16384, "several answers");
   quietBut(noted, all);
   await close();
 });

@@ -4,31 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/json.h"
 #include "report/timeline.h"
 #include "serve/tile.h"
 #include "tmerge/analysis.h"
 #include "tmerge/store.h"
 
-enum { GOOD = 200, BAD = 400, FAULT = 500 };
+enum { GOOD = 200, BAD = 400, FAULT = 500, ROWS_MOST = 16384 };
 
 struct tm_desk {
     tm_store *store;
     tm_names *names;
     tm_vec page; /* of char */
     tm_tiler tiler;
+    tm_tables tables;    /* their definitions; of rows what is being answered */
     int64_t duration_ns; /* of the job */
 };
 
 static tm_status read_job(tm_desk *desk, tm_error *err) {
-    tm_tables tables;
-    TM_TRY(tm_analysis_tables(&tables, err));
-    tm_table *jobs = tm_tables_find(&tables, "job.job");
+    TM_TRY(tm_analysis_tables(&desk->tables, err));
+    tm_table *jobs = tm_tables_find(&desk->tables, "job.job");
     tm_status status = tm_store_read_table(desk->store, jobs, err);
     if (status == TM_OK && jobs->n_rows > 0 && !tm_table_cell(jobs, 0, "begin_ns")->null) {
         desk->tiler.begin_ns = tm_table_cell(jobs, 0, "begin_ns")->value.i;
         desk->duration_ns = tm_table_cell(jobs, 0, "duration_ns")->value.i;
     }
-    tm_tables_destroy(&tables);
+    tm_table_clear(jobs);
     return status;
 }
 
@@ -64,6 +65,7 @@ void tm_desk_close(tm_desk *desk) {
     tm_serve_levels_close(desk->tiler.levels);
     tm_serve_events_close(desk->tiler.events);
     tm_names_destroy(desk->names);
+    tm_tables_destroy(&desk->tables);
     tm_vec_free(&desk->page);
     tm_store_close(desk->store);
     free(desk);
@@ -118,12 +120,44 @@ static void answer_tile(const tm_desk *desk, tm_http_look *look, const void *que
     tm_bytes_free(&bytes);
 }
 
+/* Of a table that the store has and that is shown; NULL: there is none of this name. */
+static tm_table *find_table(const tm_desk *desk, const char *name) {
+    tm_table *table = name ? tm_tables_look_up(&desk->tables, name) : NULL;
+    return table && !table->def->internal && tm_store_has_table(desk->store, name) ? table : NULL;
+}
+
+static void answer_rows(const tm_desk *desk, tm_http_look *look, const void *query,
+                        tm_http_answer *out) {
+    tm_error err = {.status = TM_OK};
+    tm_out json = TM_OUT();
+    int64_t first, n;
+    tm_table *table = find_table(desk, look(query, "table"));
+    if (!table || !tm_serve_number(look(query, "first"), &first) ||
+        !tm_serve_number(look(query, "n"), &n) || n == 0 || n > ROWS_MOST) {
+        say(BAD, "rows are table=NAME, first=N and n=N, up to 16384", out);
+        return;
+    }
+    tm_status status = tm_store_read_slice(desk->store, table, (size_t)first, (size_t)n, &err);
+    tm_report_json_rows(&json, table, desk->tiler.begin_ns);
+    if (status == TM_OK && json.failed)
+        status = tm_fail_memory(&err);
+    tm_table_clear(table);
+    if (status == TM_OK)
+        answer_bytes(&json.bytes, "application/json", out);
+    else
+        answer_failure(status, &err, out);
+    tm_vec_free(&json.bytes);
+}
+
 void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
     tm_desk *desk = context;
     switch (route) {
     case TM_SERVE_TILE:
         answer_tile(desk, look, query, out);
+        return;
+    case TM_SERVE_ROWS:
+        answer_rows(desk, look, query, out);
         return;
     default:
         *out =

@@ -275,6 +275,7 @@ export class Job {
   readonly #raw: RawPage;
   readonly #tables = new Map<string, Table>();
   readonly #loading = new Map<string, Promise<void>>();
+  readonly #whole = new Map<string, Table>();
 
   constructor(text: string) {
     this.#raw = JSON.parse(text) as RawPage;
@@ -329,6 +330,19 @@ export class Job {
   /** A table; without rows where the store lacks it or it is not loaded. */
   table<N extends TableName>(name: N): Table<N> {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
+  }
+
+  /** A table with all of its rows, of which the page holds some; undefined until they were fetched. */
+  whole(name: TableName): Table | undefined {
+    return this.#whole.get(name);
+  }
+  keepWhole(name: TableName, rows: Cell[][]): void {
+    const raw = this.#raw.tables[name] as RawTable<TableName> | undefined;
+    if (!raw) return;
+    const own = { ...raw };
+    delete own.left_out;
+    delete own.all;
+    this.#whole.set(name, new Table(name, own, rows));
   }
 
   /** Unpacks the large tables among these; they are there when the promise is kept. */

@@ -3,6 +3,8 @@ import type { Job } from "./data";
 import { h } from "./dom";
 import * as f from "./format";
 import type { TableName } from "./names";
+import { isServed } from "./served";
+import { href } from "./view";
 
 /** One sentence on rows that these tables have in the store alone; null where there are none. */
 export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
@@ -29,8 +31,10 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     "p",
     { class: "note left-out" },
     `${said.length > 0 ? `This page holds ${said.join("; ")}` : "This page holds a part of what this view shows"}. Sums, medians and ranges are of all. The rest: `,
-    h("code", null, `tmerge show ${storeName(job)} ${short[0]}${filter}`),
-    ".",
+    isServed(job) && names.length > 1
+      ? h("a", { attr: { href: href("tables", { name: short[0]! }) } }, `all rows of ${short[0]}`)
+      : h("code", null, `tmerge show ${storeName(job)} ${short[0]}${filter}`),
+    isServed(job) ? "." : [", or in a page like this: ", h("code", null, `tmerge serve ${storeName(job)}`), "."],
   );
 }
 

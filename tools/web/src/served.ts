@@ -1,5 +1,6 @@
 /** Asks who serves the page for what it does not hold. */
-import type { Job } from "./data";
+import type { Cell, Job } from "./data";
+import type { TableName } from "./names";
 
 /** Whether the page came from `tmerge serve`, and not from a file. */
 export function isServed(job: Job): boolean {
@@ -19,4 +20,20 @@ export async function ask(path: string, query: Readonly<Record<string, string | 
   const bytes = new Uint8Array(await answer.arrayBuffer());
   if (!answer.ok) throw new Error(`tmerge serve says: ${new TextDecoder().decode(bytes).trim()}`);
   return bytes;
+}
+
+/** Rows of an answer. */
+const SLICE = 16384;
+
+/** Fetches all rows of a table of which the page holds some. @param told  is called with how many there are so far */
+export async function fetchRows(job: Job, name: TableName, told: (n: number) => void): Promise<void> {
+  const all = job.allRowsOf(name),
+    rows: Cell[][] = [];
+  while (rows.length < all) {
+    const slice = JSON.parse(new TextDecoder().decode(await ask("rows", { table: name, first: rows.length, n: SLICE }))) as Cell[][];
+    if (slice.length === 0) throw new Error(`tmerge serve gave ${rows.length} of ${all} rows`);
+    rows.push(...slice);
+    told(rows.length);
+  }
+  job.keepWhole(name, rows);
 }

@@ -321,7 +321,12 @@ class Page implements Listener {
       this.#leftOutText = text;
       fill(
         this.leftOut,
-        text && ["Detail left out here; for Perfetto: ", h("code", null, `tmerge export ${storeName(this.context.job)} ${text}`)],
+        text && [
+          "Detail left out here; ",
+          h("code", null, `tmerge serve ${storeName(this.context.job)}`),
+          " has it; for Perfetto: ",
+          h("code", null, `tmerge export ${storeName(this.context.job)} ${text}`),
+        ],
       );
     }
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";

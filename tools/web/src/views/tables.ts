@@ -7,6 +7,7 @@ import { csvOf, download, filterOf, grid, sortRows } from "../grid";
 import { drawForm } from "../forms";
 import type { Sort, TableName } from "../names";
 import { leftOutNote } from "../left_out";
+import { fetchRows, isServed } from "../served";
 import { controls, empty, heading, note, segmented, select } from "../ui";
 import { href, type Context, type View } from "../view";
 
@@ -47,7 +48,7 @@ function index(context: Context): HTMLElement {
 
 function draw(root: HTMLElement, context: Context, name: TableName, charts: Charts): void {
   const { job, params } = context;
-  const table = job.table(name);
+  const table = job.whole(name) ?? job.table(name);
   const exact = params.get("show") === "exact";
   const filter = params.get("filter") ?? "";
   const box = h("div");
@@ -87,6 +88,24 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
     definitions(table),
   );
   drawGrid();
+}
+
+/* Where the page is served: all rows, when they are asked for. */
+function rest(context: Context, name: TableName): HTMLElement {
+  const { job } = context,
+    said = h("span", { attr: { role: "status" } }),
+    button = h("button", { attr: { type: "button" }, on: { click: fetchAll } }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
+  function fetchAll(): void {
+    button.disabled = true;
+    fetchRows(job, name, (n) => (said.textContent = ` ${f.grouped(n)} of ${f.grouped(job.allRowsOf(name))} …`)).then(
+      () => button.isConnected && context.redraw({}),
+      (error: Error) => {
+        button.disabled = false;
+        said.textContent = ` The rows cannot be loaded: ${error.message}.`;
+      },
+    );
+  }
+  return h("p", { class: "note" }, button, said);
 }
 
 function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
@@ -132,10 +151,10 @@ export const tables: View = {
       ),
       note(job.docOf(name)),
     );
-    const left = leftOutNote(job, [name]),
+    const left = job.whole(name) ? null : leftOutNote(job, [name]),
       box = h("div"),
       charts = new Charts();
-    root.append(left ?? "", box);
+    root.append(left ?? "", left && isServed(job) ? rest(context, name) : "", box);
     if (job.rowsOf(name) === 0) return void box.append(empty("This job has no rows in it."), definitions(job.table(name)));
     job.load([name]).then(
       () => box.isConnected && draw(box, context, name, charts),
