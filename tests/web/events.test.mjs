@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { ciede2000, lab, parsed, SIGHTS } from "./colour.mjs";
 import { kernel, merge, open, quiet, text, THEMES, trace, WIDTHS } from "./page.mjs";
 
 const AXE = text(join(process.env.TMERGE_WEB, "node_modules/axe-core/axe.min.js"));
@@ -24,6 +25,13 @@ before(() => {
     kernel("gemm", 70, 10, { correlation: 41, grid: [128, 2, 1], block: [256, 1, 1], "registers per thread": 40, "shared memory": 2048, "est. achieved occupancy %": 37 }),
     kernel("lost", 90, 5, { correlation: 77 }),
   ]));
+  /* Rank 3 takes 50 us where the others take 20; rank 0 runs one kernel twice. */
+  jobs.ranks = merge("ranks", [0, 1, 2, 3].map((rank) => trace(`ranks_rank_${rank}.json`, [
+    kernel("sgemm_128x128", 0, rank === 3 ? 50 : 20),
+    kernel("vectorized_elementwise_kernel", 60, 20),
+    kernel("odd_kernel", 90, 4),
+    ...(rank === 0 ? [kernel("odd_kernel", 95, 5)] : [kernel("end", 99, 1)]),
+  ], { hostname: "h", distributedInfo: { rank, world_size: 4 } })));
 });
 
 async function timeline(job, hash = "", more = {}) {
@@ -48,7 +56,11 @@ const details = async (page) => plain(await page.$eval(".tl-details", (element) 
 
 /** The colour of the canvas at a place, as #rrggbb. */
 async function colorAt(page, x, y) {
-  const [r, g, b] = await page.$eval("canvas", (canvas, at) => [...canvas.getContext("2d", { willReadFrequently: true }).getImageData(at.x, at.y, 1, 1).data], { x: Math.round(x), y: Math.round(y) });
+  const [r, g, b] = await page.evaluate(({ x, y }) => { // of a copy: reading the canvas itself twice is warned of
+    const context = new OffscreenCanvas(1, 1).getContext("2d");
+    context.drawImage(document.querySelector("canvas"), -x, -y);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  }, { x: Math.round(x), y: Math.round(y) });
   return `#${[r, g, b].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
@@ -100,10 +112,55 @@ test("an arrow leads from the selected call to what it launched", async () => {
   }
 });
 
+// Colours -------------------------------------------------------------------------------------------
+
+test("kernels are coloured by class, or by slowness against the other ranks, and the address keeps it", async () => {
+  for (const theme of THEMES) {
+    const { page, noted, close } = await timeline(jobs.ranks, "", { theme });
+    const colors = async (...times) => {
+      await page.waitForTimeout(60);
+      const out = []; // four ranks have rows of 64 px
+      for (const [rank, time] of times) out.push(await colorAt(page, await placeOf(page, time * 1000, 100_000), LANES_TOP + 64 * rank + 10));
+      return out;
+    };
+    const [plainly] = await colors([0, 10]);
+    assert.equal(plainly, await custom(page, "compute"));
+    await page.focus('[data-name="Colour"]');
+    await page.keyboard.press("ArrowDown");
+    assert.equal(await address(page), "/color=class");
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.name), "Colour", "the control keeps the focus");
+    assert.deepEqual(await colors([0, 10], [0, 70]), [await custom(page, "class-0"), await custom(page, "class-1")]);
+    assert.match(plain(await page.textContent(".tl-legend")), /matrix multiplyelementwise/);
+    await page.selectOption('[data-name="Colour"]', "slowness");
+    await page.waitForSelector('body[data-slowness="complete"]');
+    const equal = await custom(page, "work-5"), grey = await custom(page, "ink-3");
+    assert.deepEqual(await colors([0, 10], [3, 10], [1, 70], [0, 92], [1, 92]), [equal, await custom(page, "wait-17"), equal, grey, equal], theme);
+    const { left, top } = await page.$eval("canvas", (canvas) => { const { left, top } = canvas.getBoundingClientRect(); return { left, top }; });
+    await page.mouse.move(left + await placeOf(page, 10_000, 100_000), top + LANES_TOP + 64 * 3 + 10);
+    await page.waitForTimeout(60);
+    assert.match(plain(await page.textContent(".tl-hover")), /sgemm.*50\.0 µs · 2\.50× the other ranks’ median/);
+    await page.reload();
+    await page.waitForSelector('body[data-slowness="complete"]');
+    assert.deepEqual([await address(page), await colors([3, 10])], ["/color=slowness", [await custom(page, "wait-17")]]);
+    quiet(noted);
+    await close();
+  }
+});
+
+test("the colours of classes are told apart by every sight", async () => {
+  for (const theme of THEMES) {
+    const { page, close } = await timeline(jobs.ranks, "", { theme }), colors = [];
+    for (let i = 0; i < 8; i++) colors.push(parsed(await custom(page, `class-${i}`)));
+    for (const sight of Object.keys(SIGHTS))
+      colors.forEach((a, i) => colors.slice(0, i).forEach((b) => assert.ok(ciede2000(lab(a, sight), lab(b, sight)) > 8, `${theme}, ${sight}: ${a} and ${b}`)));
+    await close();
+  }
+});
+
 // All of them ---------------------------------------------------------------------------------------
 
 test("what is selected or chosen fits at every width, and axe finds nothing serious", async () => {
-  for (const [job, hash] of [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"]])
+  for (const [job, hash] of [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"], ["ranks", "/color=slowness"]])
     for (const theme of THEMES)
       for (const width of WIDTHS) {
         const { page, noted, close } = await timeline(jobs[job], hash, { theme, width }), what = `${hash}, ${theme}, ${width}`;

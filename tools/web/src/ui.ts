@@ -169,7 +169,7 @@ export function select(
 ): HTMLElement {
   const box = h(
     "select",
-    { on: { change: () => choose(box.value) } },
+    { attr: { "data-name": label }, on: { change: () => choose(box.value) } },
     options.map(([value, text]) => h("option", { attr: { value, selected: value === chosen } }, text)),
   );
   return h("label", { class: "select" }, h("span", { class: "label" }, label), box);

@@ -1,4 +1,5 @@
 /** How the lanes are arranged: what is folded, hidden or pinned, in which order, as lanes or as a map. */
+import type { Coloring } from "./coloring";
 import { COMPUTE, WAIT, type Rank } from "./model";
 import type { Pyramid } from "./pyramid";
 
@@ -20,10 +21,12 @@ export interface Arrangement {
   order: Order;
   /** Null: lanes. */
   map: Measure | null;
+  /** What the colours of kernels mean. */
+  coloring: Coloring;
 }
 
 export function plain(): Arrangement {
-  return { folded: new Set(), hidden: new Set(), pinned: [], order: "rank", map: null };
+  return { folded: new Set(), hidden: new Set(), pinned: [], order: "rank", map: null, coloring: "kind" };
 }
 
 /** A host and the places of its ranks. */

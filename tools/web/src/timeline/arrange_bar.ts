@@ -3,6 +3,7 @@ import { fill, h } from "../dom";
 import * as f from "../format";
 import { segmented, select } from "../ui";
 import type { Measure, Order } from "./arrange";
+import { COLORINGS, type Coloring } from "./coloring";
 import type { Controller } from "./controller";
 import { MEASURES, rampOf } from "./heat";
 
@@ -26,15 +27,32 @@ export class ArrangeBar {
   /** What is chosen, as one text. */
   #state(): string {
     const { arrangement } = this.controller.state;
-    return JSON.stringify([arrangement.map, arrangement.order, [...arrangement.folded], [...arrangement.hidden], arrangement.pinned]);
+    const { classes } = this.controller.data;
+    return JSON.stringify([
+      arrangement.map,
+      arrangement.order,
+      arrangement.coloring,
+      classes !== null,
+      [...arrangement.folded],
+      [...arrangement.hidden],
+      arrangement.pinned,
+    ]);
   }
 
   write(): void {
     const state = this.#state();
-    if (state === this.#written || this.controller.data.job.ranks.length < 2) return;
+    if (state === this.#written) return;
     this.#written = state;
     const held = this.element.contains(document.activeElement) ? focused(document.activeElement) : null;
-    fill(this.element, this.#picture(), this.#order(), this.#hosts(), this.#chosen());
+    const several = this.controller.data.job.ranks.length > 1;
+    fill(
+      this.element,
+      several && this.#picture(),
+      several && this.#order(),
+      this.controller.state.arrangement.map === null && this.#colors(several),
+      this.#hosts(),
+      this.#chosen(),
+    );
     if (held) this.element.querySelector<HTMLElement>(held)?.focus();
   }
 
@@ -67,6 +85,13 @@ export class ArrangeBar {
   #order(): HTMLElement {
     const { controller } = this;
     return select("Order", ORDERS, controller.state.arrangement.order, (value) => controller.setOrder(value as Order));
+  }
+
+  #colors(several: boolean): HTMLElement | null {
+    const { controller } = this,
+      offered = COLORINGS.filter(([key]) => (key === "class" ? controller.data.classes !== null : key !== "slowness" || several));
+    if (offered.length < 2) return null;
+    return select("Colour", offered, controller.state.arrangement.coloring, (value) => controller.setColoring(value as Coloring));
   }
 
   #hosts(): HTMLElement | null {
@@ -106,8 +131,7 @@ export class ArrangeBar {
 function focused(at: Element | null): string | null {
   if (!(at instanceof HTMLElement)) return null;
   if (at.dataset["value"] !== undefined) return `[data-value="${at.dataset["value"]}"]`;
-  const label = at.closest("label")?.textContent.split(" ")[0];
-  return at instanceof HTMLSelectElement && label !== undefined ? `select[data-name="${label}"]` : null;
+  return at.dataset["name"] === undefined ? null : `[data-name="${at.dataset["name"]}"]`;
 }
 
 /* What the colours of a map mean. */

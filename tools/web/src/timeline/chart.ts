@@ -4,6 +4,7 @@ import type { AreaTab } from "./area_panel";
 import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat";
 import { visible } from "../dom";
 import { layout, rowAt, rowsIn, type Box, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
+import { paletteOf, type Coloring, type Palette } from "./coloring";
 import { lowest, type Lanes } from "./lanes";
 import { launchesOf } from "./launches";
 import { Labels, type Found } from "./names";
@@ -32,7 +33,7 @@ import { heightIn, type Path, type Placed } from "./path";
 import { HostPyramid, type Pyramid } from "./pyramid";
 import { Scale } from "./scale";
 import { detailedParts, missingParts } from "./sums";
-import { readTheme, type Theme } from "./theme";
+import { colorOf, readTheme, type Theme } from "./theme";
 import type { Told } from "./told";
 
 const STRIP_TOP = 4;
@@ -51,6 +52,8 @@ const NEAR = 5;
 const MAP_LABEL = 13;
 /** Of what an event of the host launched so many arrows are drawn. */
 const MOST_ARROWS = 200;
+/** Shares tell no classes: while these are shown, so many events of all rows in view are drawn. */
+const MOST_COLORED = 150_000;
 /** More are painted faintly. */
 const FEW_JOINED = 12;
 
@@ -82,6 +85,8 @@ export interface ChartData {
   slacks: ReadonlyMap<number, number> | null;
   /** Null until the events are there. */
   told: Told | null;
+  /** Of each event its duration by the median of the same on the other ranks, 0 for none; null until it is asked for. */
+  slowness: Float32Array | null;
 }
 
 /** What the pointer or the selection is on. */
@@ -138,6 +143,7 @@ export class Chart {
   readonly #strip: StripImage;
   /** The first rows of threads of opened ranks. */
   #threads = new Map<Track, SubRow>();
+  #palette: { key: readonly unknown[]; palette: Palette | null } = { key: [], palette: null };
   #ordered: readonly [Order, readonly number[]] | undefined;
   readonly hosts: readonly Host[];
   readonly hostShares: HostPyramid;
@@ -326,8 +332,21 @@ export class Chart {
     ctx.fillRect(0, 0, this.width, this.height);
     const canvas: Canvas = { ctx, theme, scale: this.scale, ratio, strength: this.state.found ? 0.25 : 1 };
     this.#head(canvas);
-    this.#lanes(canvas);
+    this.#lanes({ ...canvas, theme: this.palette?.theme ?? theme });
     this.cost = performance.now() - started;
+  }
+
+  /** What kernels are coloured by; null: by kind. Found again only where something of it has changed. */
+  get palette(): Palette | null {
+    const { classes, slowness, lanes } = this.data,
+      { coloring } = this.state.arrangement,
+      key: readonly [Coloring, ...unknown[]] = [coloring, this.theme, classes, slowness, lanes];
+    if (key.some((each, i) => each !== this.#palette.key[i]))
+      this.#palette = {
+        key,
+        palette: paletteOf(coloring, this.data, this.theme, (name) => colorOf(document.documentElement, name)),
+      };
+    return this.#palette.palette;
   }
 
   #head(canvas: Canvas): void {
@@ -486,7 +505,8 @@ export class Chart {
   }
 
   #options(labels: number): Parameters<typeof paintEvents>[4] {
-    return { found: this.state.found?.fits ?? null, label: (name, gpu) => this.labels.of(name, gpu), labels };
+    const { palette } = this;
+    return { found: this.state.found?.fits ?? null, label: (name, gpu) => this.labels.of(name, gpu), labels, color: palette?.of ?? null };
   }
 
   #rank(canvas: Canvas, row: RankRow, offset: number): void {
@@ -494,6 +514,14 @@ export class Chart {
       rank = job.ranks[row.at]!,
       { scale } = canvas;
     paintRecordings(canvas, row, rank, offset, job.duration);
+    const most = this.palette
+        ? MOST_COLORED /
+          Math.max(
+            1,
+            rowsIn(this.#layout.rows, this.state.scroll, this.room).reduce((a, b) => b - a),
+          )
+        : 0,
+      fit = Math.max(most, MOST_PER_PIXEL * scale.width);
     const detailed = lanes ? detailedParts(job, rank, scale.span) : [];
     if (lanes && this.state.open.has(row.at)) missingParts(job, rank, scale.span, true).forEach((part) => this.#leaveOut(part));
     if (lanes && pyramid.widthIn(row.at, scale.span) * scale.k > COARSE)
@@ -507,7 +535,7 @@ export class Chart {
       const kinds = which === "compute" ? COMPUTE_KINDS : COMMUNICATION_KINDS;
       const list = lanes?.of(row.at)[which],
         range = list?.range(scale.span) ?? [0, 0];
-      const events = list && detailed.length > 0 && range[1] - range[0] <= MOST_PER_PIXEL * scale.width;
+      const events = list && detailed.length > 0 && range[1] - range[0] <= fit;
       const whole = events && detailed.length === 1 && detailed[0]!.begin <= scale.span.begin && detailed[0]!.end >= scale.span.end;
       if (!whole) paintCoverage(canvas, pyramid, row.at, kinds, box, events ? detailed : []);
       if (list && (events || this.state.found))

@@ -2,6 +2,7 @@
 import { Chart, HEAD, NOWHERE, type ChartData, type ChartState, type Target } from "./chart";
 import type { AreaTab } from "./area_panel";
 import { plain, type Measure, type Order } from "./arrange";
+import type { Coloring } from "./coloring";
 import type { Command } from "./keys";
 import { launchesOf } from "./launches";
 import { find } from "./names";
@@ -144,6 +145,11 @@ export class Controller {
     if (measure !== null) this.#measure = measure;
     if (measure !== null && first && this.data.job.ranks.length > MANY && this.chart.hosts.length > 1) this.#foldHosts(true);
     this.listener.selected();
+    this.#arranged();
+  }
+
+  setColoring(coloring: Coloring): void {
+    this.state.arrangement.coloring = coloring;
     this.#arranged();
   }
 

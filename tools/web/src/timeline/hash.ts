@@ -5,6 +5,7 @@ import { parseRanges, writeRanges } from "./area";
 import { AREA_TABS } from "./area_panel";
 import type { Measure, Order } from "./arrange";
 import { NOWHERE } from "./chart";
+import { COLORINGS } from "./coloring";
 import type { Controller } from "./controller";
 import type { Lanes } from "./lanes";
 import type { Events } from "./model";
@@ -53,6 +54,7 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
   return {
     map: arrangement.map,
     order: arrangement.order === "rank" ? null : arrangement.order,
+    color: arrangement.coloring === "kind" ? null : arrangement.coloring,
     fold: listed(
       folded.map((host) => rank(chart.hosts[host]!.members[0]!)),
       folded.length > 0 && folded.length === chart.hosts.length,
@@ -69,6 +71,7 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   const places = (key: string): number[] => (params.get(key) ?? "").split(",").map(placeOf);
   if (MEASURE_NAMES.includes(map)) arrangement.map = map as Measure;
   if (ORDER_NAMES.includes(order)) arrangement.order = order as Order;
+  arrangement.coloring = COLORINGS.find(([coloring]) => coloring === params.get("color"))?.[0] ?? "kind";
   const fold = places("fold");
   chart.hosts.forEach(({ members }, host) => {
     if (params.get("fold") === "all" || fold.includes(members[0]!)) arrangement.folded.add(host);

@@ -1,6 +1,6 @@
 /** Timeline: what happened, on all ranks, on one clock. */
 import type { Job } from "../data";
-import { cut, fill, h, visible } from "../dom";
+import { append, cut, fill, h, visible } from "../dom";
 import * as f from "../format";
 import { storeName } from "../left_out";
 import { kindOf, nameOf } from "../path";
@@ -8,6 +8,7 @@ import { empty, hideTip, legend, tipAt } from "../ui";
 import type { Context, View } from "../view";
 import { HEAD, type Target } from "./chart";
 import { ArrangeBar } from "./arrange_bar";
+import { coloringWords, meaningsOf, type Coloring, type Meaning } from "./coloring";
 import { Controller, type Listener } from "./controller";
 import { MEASURES } from "./heat";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
@@ -18,6 +19,7 @@ import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
 import { KIND_WORDS, type JobBlock } from "./model";
 import type { Found } from "./names";
+import { slownessOf } from "./slowness";
 import { readTheme } from "./theme";
 
 const DETAILS_ROOM = 190,
@@ -74,6 +76,7 @@ class Page implements Listener {
   readonly #bar: ArrangeBar;
   readonly #legend = h("div", { class: "tl-legend" }, legend(LEGEND));
   #memory: Promise<void> | null = null;
+  #slowness: Promise<void> | null = null;
   readonly #worst: { places: Map<number, number>; numbers: Map<number, number> } = { places: new Map(), numbers: new Map() };
   readonly #stop: (() => void)[] = [];
   #finer: Finer | null = null;
@@ -203,7 +206,9 @@ class Page implements Listener {
       this.#worst.numbers.set(place, operation.number);
     }
     void addKernels(this.context.job, this.loaded.data).then(() => {
-      if (!this.#gone) this.selected();
+      if (this.#gone) return;
+      this.arranged();
+      this.selected();
     });
     this.#ready = true;
     this.#finer = finerOf(this.context.job, this.loaded.data, {
@@ -277,11 +282,28 @@ class Page implements Listener {
   }
 
   arranged(): void {
-    const { map } = this.controller.state.arrangement;
+    const { map, coloring } = this.controller.state.arrangement;
     this.#bar.write();
     this.#legend.hidden = map !== null;
+    fill(
+      this.#legend,
+      legend(coloring === "kind" ? LEGEND : LEGEND.filter(([key]) => key !== "compute" && (coloring === "class" || key !== "copies"))),
+    );
+    if (coloring !== "kind") append(this.#legend, [colorLegend(coloring, meaningsOf(coloring, this.loaded.data))]);
+    if (coloring === "slowness") this.#fetchSlowness();
     if (map === "memory") this.#fetchMemory();
     this.resize();
+  }
+
+  /* Found when it is first wanted, and the events are there. */
+  #fetchSlowness(): void {
+    const { data } = this.loaded;
+    if (!data.lanes) return;
+    this.#slowness ??= slownessOf(data.job, data.lanes).then((slowness) => {
+      data.slowness = slowness;
+      document.body.dataset["slowness"] = "complete";
+      if (!this.#gone) this.controller.draw();
+    });
   }
 
   /* The table is unpacked when it is first wanted. */
@@ -370,6 +392,7 @@ class Page implements Listener {
       parts.push(
         `${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`,
         f.time(events.duration[hovered.event]!),
+        ...[coloringWords(state.arrangement.coloring, data, hovered.event)].filter((words) => words !== null),
       );
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }
@@ -402,6 +425,16 @@ class Page implements Listener {
       this.spoken.textContent = "Keys and gestures";
     } else this.details.focus();
   }
+}
+
+/* What colours mean that are no kinds. */
+function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElement {
+  return h(
+    "ul",
+    { class: "legend" },
+    coloring === "slowness" && h("li", null, "Duration by the median of the same kernel at its place on the other ranks:"),
+    meanings.map(([color, label]) => h("li", null, h("span", { class: "swatch", style: { background: `var(--${color})` } }), label)),
+  );
 }
 
 /** How many events the page holds, in words. */

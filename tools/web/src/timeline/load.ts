@@ -103,6 +103,7 @@ async function loadAll(source: Job): Promise<Loaded> {
     launchers: null,
     slacks: null,
     told: null,
+    slowness: null,
   };
   const loaded: Loaded = {
     data,

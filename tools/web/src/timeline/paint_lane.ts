@@ -54,6 +54,8 @@ export interface EventOptions {
   readonly found: Uint8Array | null;
   /** What is written on an event of this name. */
   readonly label: (name: number, gpu: boolean) => string;
+  /** The number of an event's colour; null: its kind. */
+  readonly color?: ((row: number) => number) | null;
   /** Size of labels [px]; 0: none. */
   readonly labels: number;
 }
@@ -93,7 +95,7 @@ export function paintEvents(
       const last = Math.min(to, from + waited);
       if (waited > 0) put(WAIT, from, last, bright);
       put(TRANSFER, last, to, bright);
-    } else put(kind[row]!, from, to, bright);
+    } else put(options.color ? options.color(row) : kind[row]!, from, to, bright);
     if (options.labels > 0 && (to - from) * scale.k >= LABEL_FROM) labelled.push(row);
   }
   const rects = new Rects();
@@ -238,7 +240,7 @@ function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readon
     const text = options.label(events.name[row]!, events.kind[row]! < LANE_KINDS);
     const bright = !options.found || options.found[row] === 1;
     ctx.globalAlpha = bright ? 1 : 0.4;
-    ctx.fillStyle = theme.onFills[events.kind[row]!]!;
+    ctx.fillStyle = theme.onFills[options.color ? options.color(row) : events.kind[row]!]!;
     ctx.fillText(shortened(ctx, text, to - from - 6, fits), from + 3, box.y + box.height / 2 + 0.5);
   }
   ctx.globalAlpha = 1;

@@ -43,6 +43,11 @@ export function readable(on: string, a: string, b: string): string {
   return contrast(a) >= contrast(b) ? a : b;
 }
 
+/** A custom property of an element. */
+export function colorOf(element: Element, name: string): string {
+  return getComputedStyle(element).getPropertyValue(`--${name}`).trim();
+}
+
 /** Reads the custom properties of an element. */
 export function readTheme(element: Element): Theme {
   const style = getComputedStyle(element);

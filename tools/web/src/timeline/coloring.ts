@@ -1,0 +1,98 @@
+/** What the colours of compute kernels and copies mean: their kind, their class, or how slow they are. */
+import * as f from "../format";
+import type { ChartData } from "./chart";
+import { COMPUTE, COPIES } from "./model";
+import type { Theme } from "./theme";
+import { readable } from "./theme";
+
+export type Coloring = "kind" | "class" | "slowness";
+
+export const COLORINGS: readonly (readonly [Coloring, string])[] = [
+  ["kind", "by kind"],
+  ["class", "by class"],
+  ["slowness", "by slowness"],
+];
+
+/** A colour's custom property, and what it means. */
+export type Meaning = readonly [string, string];
+
+/** Against the median of the same kernel at the same place of the other ranks: below each a colour. */
+const BOUNDS: readonly (readonly [number, string, string])[] = [
+  [0.8, "work-15", "faster than 0.80×"],
+  [0.95, "work-10", "to 0.95×"],
+  [1.05, "work-5", "as the others"],
+  [1.25, "wait-6", "to 1.25×"],
+  [2, "wait-11", "to 2.00×"],
+  [Infinity, "wait-17", "2.00× and slower"],
+];
+/** So many classes have colours of their own: those of most time. */
+const CLASSES = 8;
+const REST = "ink-3";
+
+/** What is drawn instead of kinds. */
+export interface Palette {
+  /** With more colours behind those of the kinds. */
+  readonly theme: Theme;
+  /** The number of an event's colour. */
+  readonly of: (row: number) => number;
+}
+
+/* The classes of the page's kernels, those of most time first. */
+function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
+  const times = new Map<string, number>();
+  if (!classes || !lanes) return [];
+  const { kind, name, duration } = lanes.events,
+    byName = new Float64Array(job.names.length);
+  for (let i = 0; i < kind.length; i++) if (kind[i] === COMPUTE) byName[name[i]!] = byName[name[i]!]! + duration[i]!;
+  byName.forEach((time, number) => {
+    const own = classes[number];
+    if (time > 0 && own !== undefined) times.set(own, (times.get(own) ?? 0) + time);
+  });
+  return [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)!);
+}
+
+/** What the colours mean, for the legend. */
+export function meaningsOf(coloring: Coloring, data: ChartData): readonly Meaning[] {
+  if (coloring === "slowness") return [...BOUNDS.map(([, color, words]): Meaning => [color, words]), [REST, "not compared"]];
+  const classes = classesOf(data),
+    rest = classes.length > CLASSES ? "other classes" : "class not known";
+  return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
+}
+
+/** @param color  reads a custom property */
+export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string): Palette | null {
+  const { lanes, classes, slowness, job } = data;
+  if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;
+  const meanings = meaningsOf(coloring, data),
+    first = theme.fills.length,
+    added = meanings.map(([name]) => color(name)),
+    rest = added[added.length - 1]!;
+  const fills = [...theme.fills, ...added],
+    onFills = [...theme.onFills, ...added.map((fill) => readable(fill, theme.ink, theme.page))],
+    { kind, name } = lanes.events;
+  /* shares are of all classes together */
+  fills[COMPUTE] = rest;
+  onFills[COMPUTE] = readable(rest, theme.ink, theme.page);
+  const own = { ...theme, fills, onFills, alphas: [...theme.alphas, ...added.map(() => 1)] },
+    last = fills.length - 1;
+  if (coloring === "slowness")
+    return {
+      theme: own,
+      of: (row) => {
+        const ratio = slowness![row]!;
+        if (kind[row] !== COMPUTE && kind[row] !== COPIES) return kind[row]!;
+        return ratio > 0 ? first + BOUNDS.findIndex(([bound]) => ratio < bound) : last;
+      },
+    };
+  const places = new Map(meanings.slice(0, -1).map(([, each], i) => [each, first + i])),
+    byName = job.names.map((_, number) => places.get(classes![number] ?? "") ?? last);
+  return { theme: own, of: (row) => (kind[row] === COMPUTE ? byName[name[row]!]! : kind[row]!) };
+}
+
+/** What a coloring says of an event, in words; null: nothing. */
+export function coloringWords(coloring: Coloring, { lanes, classes, slowness }: ChartData, row: number): string | null {
+  if (coloring === "kind" || !lanes || (lanes.events.kind[row] !== COMPUTE && lanes.events.kind[row] !== COPIES)) return null;
+  if (coloring === "class") return classes?.[lanes.events.name[row]!] ?? null;
+  const ratio = slowness?.[row] ?? 0;
+  return ratio > 0 ? `${f.times(ratio)} the other ranks’ median` : "not compared with other ranks";
+}
