@@ -139,6 +139,7 @@ test("kernels are coloured by class, or by slowness against the other ranks, and
     await page.mouse.move(left + await placeOf(page, 10_000, 100_000), top + LANES_TOP + 64 * 3 + 10);
     await page.waitForTimeout(60);
     assert.match(plain(await page.textContent(".tl-hover")), /sgemm.*50\.0 µs · 2\.50× the other ranks’ median/);
+    assert.equal(await address(page), "/color=slowness");
     await page.reload();
     await page.waitForSelector('body[data-slowness="complete"]');
     assert.deepEqual([await address(page), await colors([3, 10])], ["/color=slowness", [await custom(page, "wait-17")]]);
