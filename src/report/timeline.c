@@ -51,7 +51,8 @@ static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error
 
 static tm_status visit_all(shelf *s, tm_error *err) {
     const unsigned told = 1u << TM_RECORD_KERNELS | 1u << TM_RECORD_COPIES |
-                          1u << TM_RECORD_SHAPES | 1u << TM_RECORD_OPERATORS;
+                          1u << TM_RECORD_SHAPES | 1u << TM_RECORD_OPERATORS |
+                          1u << TM_RECORD_COUNTERS;
     tm_store_visit_plan plan = {.store = s->store,
                                 .names = s->frame->names,
                                 .records = 1u << TM_RECORD_COLLECTIVES | (s->draft ? told : 0),

@@ -5,6 +5,7 @@
 
 #include "base/keys.h"
 #include "base/sorted.h"
+#include "timeline_counters.h"
 
 /* A kernel's launch shape as it is put: numbers + 1, 0 for what is not known. */
 enum { N_SHAPE = 9 };
@@ -193,7 +194,9 @@ tm_status tm_details_put(const tm_event_writer *writer, const tm_timeline *timel
     bool ok = put_shapes(&t, &out->bytes);
     for (tm_detail what = 0; what < TM_N_DETAILS && ok; what++)
         ok = put_detail(&t, what, out);
-    ok = ok && tm_event_draft_end(out, timeline->rank, 0);
     tm_keys_free(&t.shapes);
-    return ok ? TM_OK : tm_fail_memory(err);
+    if (!ok)
+        return tm_fail_memory(err);
+    TM_TRY(tm_counters_put(writer, timeline, out, err));
+    return tm_event_draft_end(out, timeline->rank, 0) ? TM_OK : tm_fail_memory(err);
 }

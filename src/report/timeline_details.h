@@ -20,7 +20,8 @@ typedef enum tm_detail {
  * launch shapes: how many, and of each grid, block, registers, bytes of shared memory and
  * hundredths of a percent of occupancy, each + 1. Then of each tm_detail how many events have it,
  * their numbers among the rank's events (each from the one before), and the values, likewise but
- * for names. Of GPU events whose launch is not in the page a page of chosen parts tells nothing.
+ * for names. Last the rank's counters (timeline_counters.h). Of GPU events whose launch is not in
+ * the page a page of chosen parts tells nothing.
  *
  * @param at  the rank's place among all ranks
  * @return    TM_OK; TM_ERR_FAULT

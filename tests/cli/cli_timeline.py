@@ -117,6 +117,11 @@ def read_details(page, job, events):
             for event, value in zip(at, values):
                 value = own[value][:4] if what == 0 else shapes[value] if what == 2 else value
                 told.setdefault(event, [None] * 6)[what] = value
+        for _ in range(block.number()):
+            block.numbers(2)
+            n = block.number()
+            block.numbers(n)
+            block.bytes(4 * n)
         found += [(own[event][:4], *each) for event, each in told.items()]
     return found
 

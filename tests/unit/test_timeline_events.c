@@ -183,7 +183,7 @@ static void what_launched_an_event_is_told(void **state) {
     EXPECT_NUMBERS(&r, 1, 0, 8192);
     EXPECT_NUMBERS(&r, 1, 3);
     expect_text(&b, read_number(&r), "[[8, 16]]");
-    EXPECT_NUMBERS(&r, 0);
+    EXPECT_NUMBERS(&r, 0, 0); /* no stacks, no counters */
     assert_ptr_equal(r.at, r.end);
     tm_bytes_free(&out);
     t->attrs[TM_ATTR_SHAPES] = NULL;
@@ -205,9 +205,63 @@ static void of_launches_that_are_left_out_nothing_is_told(void **state) {
     tm_bytes_free(&out);
     put_details(&b, 0, &out);
     block_reader r = read_block(&out);
-    EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0);
+    EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     assert_ptr_equal(r.at, r.end);
     tm_bytes_free(&out);
+    close_bench(&b);
+}
+
+/* A clock of 2,000 points, 1.5 but for one of 3 and one of 1, and a series that is 0 throughout. Of
+ * 256 stretches of 7 or 8 points each keeps two where they differ, else one. */
+static void counters_keep_their_least_and_most(void **state) {
+    (void)state;
+    enum { N = 2000 };
+    static event_spec events[2 * N];
+    static tm_counter_attr attrs[2 * N];
+    bench b = open_bench(false);
+    for (size_t i = 0; i < 2 * N; i++)
+        events[i] = (event_spec){TM_CAT_OTHER,
+                                 i < N ? "clock" : "idle",
+                                 1010 + 10 * (int64_t)(i % N),
+                                 0,
+                                 0,
+                                 i < N ? 1 : 2,
+                                 1,
+                                 NULL,
+                                 TM_COUNTER};
+    tm_timeline *t = add(&b, events, 2 * N);
+    for (uint32_t i = 0; i < 2 * N; i++) {
+        bool clock = t->name[i] == name_of(&b.ground, "clock");
+        double value = !clock ? 0 : i % N == 700 ? 3 : i % N == 701 ? 1 : 1.5;
+        attrs[i] = (tm_counter_attr){value, i, name_of(&b.ground, clock ? "MHz" : "value")};
+    }
+    t->attrs[TM_ATTR_COUNTER] = attrs;
+    t->n_attrs[TM_ATTR_COUNTER] = 2 * N;
+    survey(&b);
+    choose(&b, &everything, 100);
+    tm_bytes out;
+    put_details(&b, 0, &out);
+    block_reader r = read_block(&out);
+    EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+    expect_text(&b, read_number(&r), "clock");
+    expect_text(&b, read_number(&r), "MHz");
+    EXPECT_NUMBERS(&r, 257); /* a point a stretch, and one more in that of 3 and 1 */
+    for (int64_t i = 0, begin = 0; i < 257; i++) {
+        begin += read_signed(&r);
+        if (i == 0)
+            assert_int_equal(begin, 10);
+    }
+    float values[257], most = 0, least = 9;
+    assert_int_equal(r.end - r.at, sizeof values);
+    memcpy(values, r.at, sizeof values);
+    for (size_t i = 0; i < 257; i++) {
+        most = values[i] > most ? values[i] : most;
+        least = values[i] < least ? values[i] : least;
+    }
+    assert_true(most == 3.0F && least == 1.0F && values[256] == 1.5F);
+    tm_bytes_free(&out);
+    t->attrs[TM_ATTR_COUNTER] = NULL;
+    t->n_attrs[TM_ATTR_COUNTER] = 0;
     close_bench(&b);
 }
 
@@ -409,6 +463,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_of_a_thread_are_read_back),
         cmocka_unit_test(what_launched_an_event_is_told),
+        cmocka_unit_test(counters_keep_their_least_and_most),
         cmocka_unit_test(of_launches_that_are_left_out_nothing_is_told),
         cmocka_unit_test(communication_has_its_wait_and_operation),
         cmocka_unit_test(who_came_last_depends_on_the_clocks),

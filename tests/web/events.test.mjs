@@ -24,6 +24,7 @@ before(() => {
     { ...kernel("Memcpy DtoH", 60, 2, { correlation: 39, bytes: 4000 }), cat: "gpu_memcpy" },
     kernel("gemm", 70, 10, { correlation: 41, grid: [128, 2, 1], block: [256, 1, 1], "registers per thread": 40, "shared memory": 2048, "est. achieved occupancy %": 37 }),
     kernel("lost", 90, 5, { correlation: 77 }),
+    ...[[10, 1500], [50, 1200]].map(([ts, value]) => ({ ph: "C", name: "clock, of the SMs", pid: 0, tid: 0, ts, args: { MHz: value } })),
   ]));
   /* Rank 3 takes 50 us where the others take 20; rank 0 runs one kernel twice. */
   jobs.ranks = merge("ranks", [0, 1, 2, 3].map((rank) => trace(`ranks_rank_${rank}.json`, [
@@ -158,10 +159,46 @@ test("the colours of classes are told apart by every sight", async () => {
   }
 });
 
+// Counters ------------------------------------------------------------------------------------------
+
+test("counters stand below a rank's lanes, chosen by keys, with their values in words, and the address keeps them", async () => {
+  for (const theme of THEMES) {
+    const { page, noted, close } = await timeline(jobs.launched, "", { theme });
+    for (const key of ["queue", "copies", "recorded:clock, of the SMs, MHz"]) {
+      await page.focus('[data-name="Counters"]');
+      await page.selectOption('[data-name="Counters"]', key);
+    }
+    const kept = await address(page);
+    assert.equal(decodeURIComponent(kept), "/counters=queue,copies,recorded:clock%2C of the SMs%2C MHz");
+    const { left, top } = await page.$eval("canvas", (canvas) => { const { left, top } = canvas.getBoundingClientRect(); return { left, top }; });
+    const row = (counter) => LANES_TOP + 64 + 28 * counter; // below lanes of 64 px, 28 each
+    const said = async (counter, time) => {
+      await page.mouse.move(left + await placeOf(page, time * 1000, 100_000), top + row(counter) + 10);
+      await page.waitForTimeout(60);
+      return plain(await page.textContent(".tl-hover")).split(": ").pop();
+    };
+    /* the gemm is launched at 20 and begins at 70, the copy at 56 and 60; it moves 4000 bytes in 2 us */
+    assert.deepEqual([await said(0, 10), await said(0, 30), await said(0, 58), await said(0, 65), await said(0, 80)], ["0", "1", "2", "1", "0"]);
+    assert.deepEqual([await said(1, 61), await said(1, 65)], ["2.00 GB/s", "0.00 GB/s"]);
+    assert.deepEqual([await said(2, 30), await said(2, 80)], ["1 500", "1 200"]);
+    /* the clock falls to four fifths: at a tenth from its top there is something before, and nothing after */
+    const ground = await custom(page, "panel"), high = async (time) => colorAt(page, await placeOf(page, time * 1000, 100_000), row(2) + 2.5);
+    assert.notEqual(await high(30), ground);
+    assert.equal(await high(80), ground, theme);
+    await page.reload();
+    await page.waitForSelector('body[data-timeline="complete"]');
+    assert.equal(await address(page), kept);
+    await page.click('[data-value="copies"]');
+    assert.equal(decodeURIComponent(await address(page)), "/counters=queue,recorded:clock%2C of the SMs%2C MHz");
+    quiet(noted);
+    await close();
+  }
+});
+
 // All of them ---------------------------------------------------------------------------------------
 
 test("what is selected or chosen fits at every width, and axe finds nothing serious", async () => {
-  for (const [job, hash] of [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"], ["ranks", "/color=slowness"]])
+  for (const [job, hash] of [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"], ["ranks", "/color=slowness"], ["launched", "/counters=queue,copies/open=0"]])
     for (const theme of THEMES)
       for (const width of WIDTHS) {
         const { page, noted, close } = await timeline(jobs[job], hash, { theme, width }), what = `${hash}, ${theme}, ${width}`;

@@ -8,7 +8,8 @@ const { HostPyramid, Pyramid } = await moduleOf("timeline/pyramid.ts");
 const { hostsOf, plain, sorted } = await moduleOf("timeline/arrange.ts");
 const { acrossRanks, areaOf, csvOfArea, parseRanges, writeRanges } = await moduleOf("timeline/area.ts");
 const { sameAs } = await moduleOf("timeline/same.ts");
-const { MemoryCurves } = await moduleOf("timeline/memory.ts");
+const { Curves, curveOf } = await moduleOf("timeline/curves.ts");
+const { valuesOf } = await moduleOf("timeline/counters.ts");
 const span = await moduleOf("timeline/span.ts");
 const { commandOf } = await moduleOf("timeline/keys.ts");
 const { EventList } = await moduleOf("timeline/lanes.ts");
@@ -91,10 +92,23 @@ test("a host's shares are the mean of its ranks', and nothing that is there beco
 });
 
 test("memory in a stretch of time is the most of it, a value holding until the next", () => {
-  const curve = (points) => ({ times: Float64Array.from(points, ([t]) => t), bytes: Float64Array.from(points, ([, b]) => b) });
-  const memory = new MemoryCurves([[curve([[10, 40], [25, 80], [30, 20]])], [curve([[0, 100]])], []]);
+  const curve = (points) => ({ times: Float64Array.from(points, ([t]) => t), values: Float64Array.from(points, ([, b]) => b) });
+  const memory = new Curves([[curve([[10, 40], [25, 80], [30, 20]])], [curve([[0, 100]])], []]);
   const of = (ranks) => { const out = new Float32Array(4); memory.fill(ranks, 0, 10, out); return [...out].map((v) => Math.round(100 * v)); };
   assert.deepEqual([memory.most, of([0]), of([0, 1]), of([2])], [100, [0, 40, 80, 20], [100, 100, 100, 100], [0, 0, 0, 0]]);
+});
+
+test("what rises and falls is summed, and is 0 where all has fallen", () => {
+  const { times, values } = curveOf([{ time: 10, by: 0.1 }, { time: 40, by: -0.1 }, { time: 20, by: 0.2 }, { time: 40, by: -0.2 }, { time: 20, by: 1 }, { time: 30, by: -1 }]);
+  assert.deepEqual([[...times], [...values].map((v) => Math.round(1e9 * v) / 1e9)], [[10, 20, 30, 40], [0.1, 1.3, 0.3, 0]]);
+});
+
+test("a collective moves its bytes from its last arrival on", () => {
+  // 6 kB in the 60 ns from 40 to 100, on both ranks; 1 kB that nobody waits for in all of its 100 ns
+  const operation = (bytes, more) => ({ bytes, begin: 0, end: 100, last: 40, members: [{ at: 0 }, { at: 1 }], ...more });
+  const data = { lanes: {}, told: {}, operations: [operation(6000, { waits: true }), operation(1000, { waits: false, members: [{ at: 1 }] }), operation(-1, { waits: true })], job: { ranks: [{}, {}] } };
+  const { value } = valuesOf("bandwidth", data).next(), at = (rank) => value.curves.curves[rank].map(({ times, values }) => [...times].map((time, i) => [time, values[i]]));
+  assert.deepEqual([value.most, at(0), at(1)], [110, [[[40, 100], [100, 0]]], [[[0, 10], [40, 110], [100, 0]]]]);
 });
 
 // Painting -------------------------------------------------------------------------------------------

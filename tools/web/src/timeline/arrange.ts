@@ -23,10 +23,12 @@ export interface Arrangement {
   map: Measure | null;
   /** What the colours of kernels mean. */
   coloring: Coloring;
+  /** Keys of the counters below each rank's lanes. */
+  counters: string[];
 }
 
 export function plain(): Arrangement {
-  return { folded: new Set(), hidden: new Set(), pinned: [], order: "rank", map: null, coloring: "kind" };
+  return { folded: new Set(), hidden: new Set(), pinned: [], order: "rank", map: null, coloring: "kind", counters: [] };
 }
 
 /** A host and the places of its ranks. */

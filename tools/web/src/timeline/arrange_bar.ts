@@ -33,6 +33,8 @@ export class ArrangeBar {
       arrangement.order,
       arrangement.coloring,
       classes !== null,
+      arrangement.counters,
+      this.controller.data.counters.length,
       [...arrangement.folded],
       [...arrangement.hidden],
       arrangement.pinned,
@@ -50,6 +52,7 @@ export class ArrangeBar {
       several && this.#picture(),
       several && this.#order(),
       this.controller.state.arrangement.map === null && this.#colors(several),
+      this.controller.state.arrangement.map === null && this.#counters(),
       this.#hosts(),
       this.#chosen(),
     );
@@ -92,6 +95,36 @@ export class ArrangeBar {
       offered = COLORINGS.filter(([key]) => (key === "class" ? controller.data.classes !== null : key !== "slowness" || several));
     if (offered.length < 2) return null;
     return select("Colour", offered, controller.state.arrangement.coloring, (value) => controller.setColoring(value as Coloring));
+  }
+
+  /* One to be added, and those that are shown to be taken away. */
+  #counters(): HTMLElement | null {
+    const { controller } = this,
+      { counters } = controller.data,
+      shown = controller.state.arrangement.counters,
+      label = (key: string): string => counters.find((each) => each.key === key)?.label ?? key;
+    if (counters.length === 0) return null;
+    return h(
+      "span",
+      { class: "tl-tools" },
+      select(
+        "Counters",
+        [["", "add …"], ...counters.filter(({ key }) => !shown.includes(key)).map(({ key, label: text }) => [key, text] as const)],
+        "",
+        (key) => key && controller.toggleCounter(key),
+      ),
+      shown.map((key) =>
+        h(
+          "button",
+          {
+            attr: { type: "button", "data-value": key, "aria-label": `Hide ${label(key)}` },
+            title: counters.find((each) => each.key === key)?.doc,
+            on: { click: () => controller.toggleCounter(key) },
+          },
+          `${label(key)} ×`,
+        ),
+      ),
+    );
   }
 
   #hosts(): HTMLElement | null {

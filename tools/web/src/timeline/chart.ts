@@ -3,16 +3,18 @@ import { hostsOf, sorted, type Arrangement, type Host, type Order } from "./arra
 import type { AreaTab } from "./area_panel";
 import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat";
 import { visible } from "../dom";
-import { layout, rowAt, rowsIn, type Box, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
+import { layout, rowAt, rowsIn, type Box, type CounterRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { paletteOf, type Coloring, type Palette } from "./coloring";
+import { fillCounter, isKnown, unknownParts, type Counter, type Values } from "./counters";
+import type { Curves } from "./curves";
 import { lowest, type Lanes } from "./lanes";
 import { launchesOf } from "./launches";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
 import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations";
 import { RULER_HEIGHT, STEPS_HEIGHT, STRIP_HEIGHT, StripImage, jobSteps, paintRuler, paintSteps, paintStrip } from "./paint_head";
-import type { MemoryCurves } from "./memory";
 import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
+import { counterBox, paintCounter, paintCounterLabel, paintUnknown } from "./paint_counter";
 import { paintArrows, type Arrow } from "./paint_launch";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
 import { outlinePiece, paintPath } from "./paint_path";
@@ -61,7 +63,7 @@ const FEW_JOINED = 12;
 export interface Launcher {
   readonly operator: string;
   readonly inside: string | null;
-  /** Of that time, 0 to 1. */
+  /** Of that time [%]. */
   readonly share: number;
 }
 
@@ -74,7 +76,7 @@ export interface ChartData {
   lanes: Lanes | null;
   path: Path;
   /** Null until it is asked for, or where none was recorded. */
-  memory: MemoryCurves | null;
+  memory: Curves | null;
   /** Classes of kernels, by number of their name; null until they are there. */
   classes: readonly (string | undefined)[] | null;
   /** What kernels that multiply achieve [TFLOP/s], the same way. */
@@ -87,6 +89,9 @@ export interface ChartData {
   told: Told | null;
   /** Of each event its duration by the median of the same on the other ranks, 0 for none; null until it is asked for. */
   slowness: Float32Array | null;
+  /** Those that can be shown, and of those that are shown their values; null: there are none, or not yet. */
+  counters: readonly Counter[];
+  readonly values: Map<string, Values | null>;
 }
 
 /** What the pointer or the selection is on. */
@@ -267,6 +272,7 @@ export class Chart {
     const row = this.row(y),
       { lanes, operations } = this.data;
     if (row?.kind === "host" && row.folded) return { ...NOWHERE, host: row.host };
+    if (row?.kind === "counter") return { ...NOWHERE, at: row.at };
     if (!row || (row.kind !== "rank" && row.kind !== "sub")) return NOWHERE;
     const scale = this.scale,
       time = scale.time(x),
@@ -388,7 +394,7 @@ export class Chart {
     for (const row of this.#visible()) {
       const y = row.y + this.offsetOf(row);
       if (y >= y1 || y + row.height <= y0) continue;
-      if (row.kind === "rank" || row.kind === "sub") out.add(row.at);
+      if (row.kind === "rank" || row.kind === "sub" || row.kind === "counter") out.add(row.at);
       else if (row.kind === "host") for (const at of row.folded?.members ?? []) out.add(at);
     }
     return out;
@@ -463,7 +469,15 @@ export class Chart {
   mapWords(x: number, y: number): string | null {
     const row = this.row(y),
       { map } = this.state.arrangement;
-    if (map === null || !row || row.kind === "absent" || row.kind === "sub" || (row.kind === "host" && !row.folded)) return null;
+    if (
+      map === null ||
+      !row ||
+      row.kind === "absent" ||
+      row.kind === "sub" ||
+      row.kind === "counter" ||
+      (row.kind === "host" && !row.folded)
+    )
+      return null;
     const width = cellTime(this),
       from = this.state.span.begin + Math.floor((this.scale.time(x) - this.state.span.begin) / width) * width;
     return cellWords(this.mapData, map, { host: row.kind === "host", at: row.kind === "host" ? row.host : row.at }, from, width);
@@ -484,6 +498,7 @@ export class Chart {
       ctx.restore();
       return;
     }
+    if (row.kind === "counter") return this.#counter(canvas, row, offset);
     if (row.named) paintSubLabel(canvas, row, this.data.job.names, offset);
     ctx.save();
     ctx.beginPath();
@@ -492,6 +507,44 @@ export class Chart {
     const box = { y: row.y + offset, height: row.height - 1 };
     paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.#options(10));
     ctx.restore();
+  }
+
+  #counter(canvas: Canvas, row: CounterRow, offset: number): void {
+    const counter = this.counterOf(row),
+      { scale, ratio } = canvas,
+      box = counterBox(row, offset);
+    if (!counter)
+      return paintCounterLabel(canvas, box, this.state.arrangement.counters[row.counter]!, "", this.data.lanes ? "not in this page" : "");
+    const values = this.data.values.get(counter.key),
+      known = values ? isKnown(values, row.at) : false,
+      shares = new Float32Array(Math.ceil(scale.width * ratio));
+    if (values && known) fillCounter(this.data, values, row.at, scale.span.begin, 1 / (scale.k * ratio), shares);
+    this.#clipped(canvas, { x: scale.left, width: scale.width, ...box }, () => {
+      paintCounter(canvas, box, shares);
+      for (const part of known ? unknownParts(this.data, counter, row.at, scale.span) : []) paintUnknown(canvas, box, part);
+    });
+    const nothing = values === undefined ? "…" : known ? null : "not recorded";
+    paintCounterLabel(canvas, box, counter.label, values && known ? `≤ ${counter.words(values.most)}` : "", nothing);
+  }
+
+  /** What a row shows; undefined where the job has none of it. */
+  counterOf(row: CounterRow): Counter | undefined {
+    const key = this.state.arrangement.counters[row.counter];
+    return this.data.counters.find((each) => each.key === key);
+  }
+
+  /** What a counter is at a place, in words; null where there is none. */
+  counterWords(x: number, y: number): string | null {
+    const row = this.row(y),
+      counter = row?.kind === "counter" ? this.counterOf(row) : undefined,
+      values = counter && this.data.values.get(counter.key);
+    if (row?.kind !== "counter" || !counter || !values || !isKnown(values, row.at)) return null;
+    const time = this.scale.time(x),
+      width = 1 / this.scale.k,
+      out = new Float32Array(1);
+    const unknown = unknownParts(this.data, counter, row.at, { begin: time, end: time + width }).length > 0;
+    fillCounter(this.data, values, row.at, time, width, out);
+    return `${counter.doc}: ${unknown ? "not in this page" : counter.words(out[0]! * values.most)}`;
   }
 
   #folded(canvas: Canvas, row: HostRow, offset: number): void {

@@ -53,9 +53,10 @@ function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
 
 /** What the colours mean, for the legend. */
 export function meaningsOf(coloring: Coloring, data: ChartData): readonly Meaning[] {
-  if (coloring === "slowness") return [...BOUNDS.map(([, color, words]): Meaning => [color, words]), [REST, "not compared"]];
+  if (coloring === "slowness")
+    return [...BOUNDS.map(([, color, words]): Meaning => [color, words]), [REST, "not compared, or zoom in to see"]];
   const classes = classesOf(data),
-    rest = classes.length > CLASSES ? "other classes" : "class not known";
+    rest = classes.length > CLASSES ? "other classes, or zoom in to see" : "not known, or zoom in to see";
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
@@ -79,7 +80,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, col
     return {
       theme: own,
       of: (row) => {
-        const ratio = slowness![row]!;
+        const ratio = slowness![row] ?? 0;
         if (kind[row] !== COMPUTE && kind[row] !== COPIES) return kind[row]!;
         return ratio > 0 ? first + BOUNDS.findIndex(([bound]) => ratio < bound) : last;
       },

@@ -25,6 +25,8 @@ export interface Listener {
   arranged(): void;
   /** A frame was drawn. */
   drawn(): void;
+  /** The pointer moved over what it was on. */
+  pointed(): void;
   /** Keys that are the view's. */
   asked(what: "find" | "help" | "details"): void;
 }
@@ -150,6 +152,14 @@ export class Controller {
 
   setColoring(coloring: Coloring): void {
     this.state.arrangement.coloring = coloring;
+    this.#arranged();
+  }
+
+  /** Shows a counter below each rank's lanes, or no more. */
+  toggleCounter(key: string): void {
+    const { arrangement } = this.state,
+      rest = arrangement.counters.filter((each) => each !== key);
+    arrangement.counters = rest.length < arrangement.counters.length ? rest : [...rest, key];
     this.#arranged();
   }
 
@@ -283,7 +293,7 @@ export class Controller {
       hovered.host === target.host &&
       hovered.at === target.at
     )
-      return;
+      return this.listener.pointed();
     this.state.hovered = target;
     this.draw();
   }

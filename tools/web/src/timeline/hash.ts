@@ -17,7 +17,8 @@ export interface Worst {
   readonly numbers: ReadonlyMap<number, number>;
 }
 
-const MOST_OPEN = 16,
+const MOST_COUNTERS = 8,
+  MOST_OPEN = 16,
   MOST_NAMED = 64;
 
 function wholeNumber(text: string | undefined): number {
@@ -55,6 +56,8 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
     map: arrangement.map,
     order: arrangement.order === "rank" ? null : arrangement.order,
     color: arrangement.coloring === "kind" ? null : arrangement.coloring,
+    counters:
+      arrangement.counters.length > 0 ? arrangement.counters.map((key) => key.replace(/[%,]/g, encodeURIComponent)).join(",") : null,
     fold: listed(
       folded.map((host) => rank(chart.hosts[host]!.members[0]!)),
       folded.length > 0 && folded.length === chart.hosts.length,
@@ -62,6 +65,15 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
     hide: listed([...arrangement.hidden].map(rank), false),
     pin: listed(arrangement.pinned.map(rank), false),
   };
+}
+
+/* A name whose commas were encoded, for they part names. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
 }
 
 /* How the address says that the lanes are arranged; a host is named by its first rank. */
@@ -72,6 +84,11 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   if (MEASURE_NAMES.includes(map)) arrangement.map = map as Measure;
   if (ORDER_NAMES.includes(order)) arrangement.order = order as Order;
   arrangement.coloring = COLORINGS.find(([coloring]) => coloring === params.get("color"))?.[0] ?? "kind";
+  arrangement.counters = (params.get("counters") ?? "")
+    .split(",")
+    .map(decoded)
+    .filter((key, i, all) => key !== "" && all.indexOf(key) === i)
+    .slice(0, MOST_COUNTERS);
   const fold = places("fold");
   chart.hosts.forEach(({ members }, host) => {
     if (params.get("fold") === "all" || fold.includes(members[0]!)) arrangement.folded.add(host);

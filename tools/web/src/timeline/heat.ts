@@ -1,7 +1,7 @@
 /** The map of ranks and time: a row for each rank or folded host, a colour for each stretch of time. */
 import * as f from "../format";
 import type { Measure } from "./arrange";
-import type { MemoryCurves } from "./memory";
+import type { Curves } from "./curves";
 import { COMPUTE, TRANSFER, UNMATCHED, WAIT } from "./model";
 import type { Canvas } from "./paint_lane";
 import type { HostPyramid, Pyramid } from "./pyramid";
@@ -21,7 +21,7 @@ export interface MapRow {
 export interface MapData {
   readonly pyramid: Pyramid;
   readonly hostShares: HostPyramid;
-  readonly memory: MemoryCurves | null;
+  readonly memory: Curves | null;
 }
 
 const KINDS: Readonly<Record<Exclude<Measure, "memory">, readonly number[]>> = {

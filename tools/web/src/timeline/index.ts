@@ -11,6 +11,7 @@ import { ArrangeBar } from "./arrange_bar";
 import { coloringWords, meaningsOf, type Coloring, type Meaning } from "./coloring";
 import { Controller, type Listener } from "./controller";
 import { MEASURES } from "./heat";
+import { countersOf, valuesOf } from "./counters";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
@@ -19,7 +20,8 @@ import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
 import { KIND_WORDS, type JobBlock } from "./model";
 import type { Found } from "./names";
-import { slownessOf } from "./slowness";
+import { inSlices } from "./slices";
+import { slownessBy } from "./slowness";
 import { readTheme } from "./theme";
 
 const DETAILS_ROOM = 190,
@@ -77,6 +79,7 @@ class Page implements Listener {
   readonly #legend = h("div", { class: "tl-legend" }, legend(LEGEND));
   #memory: Promise<void> | null = null;
   #slowness: Promise<void> | null = null;
+  readonly #counting = new Set<string>();
   readonly #worst: { places: Map<number, number>; numbers: Map<number, number> } = { places: new Map(), numbers: new Map() };
   readonly #stop: (() => void)[] = [];
   #finer: Finer | null = null;
@@ -210,12 +213,13 @@ class Page implements Listener {
       this.arranged();
       this.selected();
     });
+    this.loaded.data.counters = countersOf(this.loaded.data, this.context.job.allRowsOf("memory.curve") > 0);
     this.#ready = true;
     this.#finer = finerOf(this.context.job, this.loaded.data, {
       changed: (renamed) => this.#detailed(renamed),
       said: () => this.drawn(),
     });
-    this.resize();
+    this.arranged();
     applyRest(this.controller, this.context.params, this.#worst as Worst);
     if (this.controller.state.found) this.find.value = this.controller.state.found.text;
     this.selected();
@@ -282,7 +286,7 @@ class Page implements Listener {
   }
 
   arranged(): void {
-    const { map, coloring } = this.controller.state.arrangement;
+    const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
     this.#legend.hidden = map !== null;
     fill(
@@ -291,15 +295,32 @@ class Page implements Listener {
     );
     if (coloring !== "kind") append(this.#legend, [colorLegend(coloring, meaningsOf(coloring, this.loaded.data))]);
     if (coloring === "slowness") this.#fetchSlowness();
+    this.#fetchCounters(counters);
     if (map === "memory") this.#fetchMemory();
     this.resize();
+  }
+
+  /* Each when it is first wanted, and the events are there. */
+  #fetchCounters(keys: readonly string[]): void {
+    const { data } = this.loaded;
+    for (const key of data.lanes ? keys : []) {
+      if (this.#counting.has(key)) continue;
+      this.#counting.add(key);
+      if (key === "memory") this.#fetchMemory();
+      void (key === "memory" ? this.#memory! : Promise.resolve())
+        .then(() => inSlices(valuesOf(key, data)))
+        .then((values) => {
+          data.values.set(key, values);
+          if (!this.#gone) this.controller.draw();
+        });
+    }
   }
 
   /* Found when it is first wanted, and the events are there. */
   #fetchSlowness(): void {
     const { data } = this.loaded;
     if (!data.lanes) return;
-    this.#slowness ??= slownessOf(data.job, data.lanes).then((slowness) => {
+    this.#slowness ??= inSlices(slownessBy(data.job, data.lanes)).then((slowness) => {
       data.slowness = slowness;
       document.body.dataset["slowness"] = "complete";
       if (!this.#gone) this.controller.draw();
@@ -370,6 +391,10 @@ class Page implements Listener {
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
+  pointed(): void {
+    this.#writeHover();
+  }
+
   #writeHover(): void {
     const { pointer, state, chart, data } = this.controller;
     this.#writeTip();
@@ -385,6 +410,8 @@ class Page implements Listener {
     const events = data.lanes?.events;
     if (hovered.host >= 0) parts.push(visible(chart.hosts[hovered.host]!.name));
     const words = chart.mapWords(pointer.x, pointer.y);
+    const counted = chart.counterWords(pointer.x, pointer.y);
+    if (counted !== null) parts.push(counted);
     if (words !== null) parts.push(`${MEASURES.find(([key]) => key === state.arrangement.map)![1].toLowerCase()} ${words}`);
     if (hovered.piece) parts.push("critical path");
     if (hovered.operation) parts.push(operationTitle(hovered.operation));

@@ -7,6 +7,7 @@ export const HEADING_HEIGHT = 20;
 export const SUB_HEIGHT = 16;
 export const DEPTH_HEIGHT = 12;
 export const ABSENT_HEIGHT = 20;
+export const COUNTER_HEIGHT = 28;
 const LEAST = 30,
   MOST = 64,
   MAP_LEAST = 5,
@@ -53,6 +54,13 @@ export interface SubRow extends Place {
   readonly named: boolean;
 }
 
+/** A counter of a rank, below its lanes. */
+export interface CounterRow extends Place {
+  readonly kind: "counter";
+  /** Its place among those that are shown. */
+  readonly counter: number;
+}
+
 /** Ranks that gave no trace; the row stays, so that nothing closes up. */
 export interface AbsentRow extends Box {
   readonly kind: "absent";
@@ -60,7 +68,7 @@ export interface AbsentRow extends Box {
   readonly last: number;
 }
 
-export type Row = HostRow | RankRow | SubRow | AbsentRow;
+export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
 
 export interface Layout {
   readonly rows: readonly Row[];
@@ -118,7 +126,8 @@ class Placing {
     const headings = this.#headed && arrangement.order === "rank" ? this.#hosts.hosts.length - arrangement.folded.size : 0;
     const n = ranks.filter((_, at) => !this.#isFolded(at) && !arrangement.hidden.has(at)).length + this.#foldedHosts();
     const [least, most] = this.#map ? [MAP_LEAST, MAP_MOST] : [LEAST, MOST];
-    this.#height = Math.max(least, Math.min(most, Math.floor((room - Math.max(0, headings) * HEADING_HEIGHT) / Math.max(1, n))));
+    const rest = room - Math.max(0, headings) * HEADING_HEIGHT - n * this.#counters * COUNTER_HEIGHT;
+    this.#height = Math.max(least, Math.min(most, Math.floor(rest / Math.max(1, n))));
   }
 
   get #map(): boolean {
@@ -127,6 +136,11 @@ class Placing {
 
   get #headed(): boolean {
     return this.#hosts.hosts.length > 1;
+  }
+
+  /** How many a rank's lanes have below them. */
+  get #counters(): number {
+    return this.#map ? 0 : this.#arrangement.counters.length;
   }
 
   #isFolded(at: number): boolean {
@@ -187,6 +201,8 @@ class Placing {
     this.#rows.push(row);
     this.#byPlace[at] = row;
     this.#y += height;
+    for (let counter = 0; counter < this.#counters; counter++, this.#y += COUNTER_HEIGHT)
+      this.#rows.push({ kind: "counter", at, counter, y: this.#y, height: COUNTER_HEIGHT });
     if (open.has(at) && lanes && !this.#map) this.#y = subRows(this.#rows, lanes.of(at).subLanes, at, this.#y);
   }
 

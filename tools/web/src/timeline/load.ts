@@ -104,6 +104,8 @@ async function loadAll(source: Job): Promise<Loaded> {
     slacks: null,
     told: null,
     slowness: null,
+    counters: [],
+    values: new Map(),
   };
   const loaded: Loaded = {
     data,

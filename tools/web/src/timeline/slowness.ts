@@ -2,9 +2,6 @@
 import type { Lanes } from "./lanes";
 import type { JobBlock } from "./model";
 
-/** So long [ms] it works before the page may draw a frame. */
-const SLICE = 10;
-
 /* By number of the step and of the name the rows of each rank that has that step whole, in order. */
 function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, number[][]>> {
   const { begin, name } = lanes.events,
@@ -53,7 +50,7 @@ function compare(lists: readonly (readonly number[])[], duration: Float64Array, 
   }
 }
 
-/** All of it in pieces. */
+/** Of each event its duration by the median of the others, in slices; 0: no other rank can be compared. */
 export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float32Array> {
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);
@@ -68,16 +65,4 @@ export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float3
     yield;
   }
   return out;
-}
-
-/** Of each event its duration by the median of the others; 0: no other rank can be compared. */
-export async function slownessOf(job: JobBlock, lanes: Lanes): Promise<Float32Array> {
-  const work = slownessBy(job, lanes);
-  for (let until = performance.now() + SLICE; ; ) {
-    const next = work.next();
-    if (next.done) return next.value;
-    if (performance.now() < until) continue;
-    await new Promise((done) => setTimeout(done, 0));
-    until = performance.now() + SLICE;
-  }
 }

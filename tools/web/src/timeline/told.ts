@@ -29,6 +29,14 @@ class Column {
   }
 }
 
+/** A recorded counter; the numbers of its names. */
+export interface Series {
+  readonly counter: number;
+  readonly series: number;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
 const NONE: readonly number[] = [];
 
 /** What is told of one rank's events. */
@@ -46,6 +54,7 @@ export class RankTold {
     /** Numbers of the names that are shapes of an operator's inputs, and its call stack. */
     readonly inputs: Column,
     readonly stacks: Column,
+    readonly counters: readonly Series[],
   ) {}
 
   /** Rows that calls [first, end) launched, in order of the calls. */
@@ -65,6 +74,7 @@ const UNTOLD = new RankTold(
   ...([0, 0].map(() => new Column(new Uint32Array(0), new Float64Array(0))) as [Column, Column]),
   [],
   ...([0, 0, 0, 0].map(() => new Column(new Uint32Array(0), new Float64Array(0))) as [Column, Column, Column, Column]),
+  [],
 );
 
 /** The block "timeline.details", read when an event is first asked about. */
@@ -107,6 +117,16 @@ function shapeOf(bytes: Bytes): Shape {
   return { grid: [x, y, z], block: [bx, by, bz], registers, shared, occupancy: occupancy < 0 ? -1 : occupancy / 100 };
 }
 
+function seriesOf(bytes: Bytes): Series {
+  const counter = bytes.number(),
+    series = bytes.number(),
+    times = new Float64Array(bytes.number());
+  for (let i = 0, time = 0; i < times.length; i++) times[i] = time += bytes.signed();
+  const raw = bytes.bytes(4 * times.length),
+    view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
+  return { counter, series, times, values: Float64Array.from(times, (_, i) => view.getFloat32(4 * i, true)) };
+}
+
 function decode(data: Uint8Array, events: Events): Map<number, RankTold> {
   const bytes = new Bytes(data),
     out = new Map<number, RankTold>(),
@@ -121,8 +141,9 @@ function decode(data: Uint8Array, events: Events): Map<number, RankTold> {
       shape = column(bytes, base, 0),
       sizes = column(bytes, base, 0),
       inputs = column(bytes, base, null),
-      stacks = column(bytes, base, null);
-    out.set(at, new RankTold(launches, correlations, shapes, shape, sizes, inputs, stacks));
+      stacks = column(bytes, base, null),
+      counters = Array.from({ length: bytes.number() }, () => seriesOf(bytes));
+    out.set(at, new RankTold(launches, correlations, shapes, shape, sizes, inputs, stacks, counters));
   }
   return out;
 }

@@ -1,0 +1,172 @@
+/** Lanes of values over time below those of each rank: memory, what waits in queues, bandwidth, and what was recorded. */
+import * as f from "../format";
+import type { ChartData } from "./chart";
+import { Curves, curveOf, type Change, type Curve } from "./curves";
+import { COMPUTE, COPIES, type Span } from "./model";
+import { missingParts } from "./sums";
+
+/** A counter that may be shown. */
+export interface Counter {
+  readonly key: string;
+  /** Beside its lanes. */
+  readonly label: string;
+  readonly doc: string;
+  /** A value in words. */
+  readonly words: (value: number) => string;
+  /** Whether it is made of events on the host, and not known where these are not in the page. */
+  readonly ofHost: boolean;
+}
+
+/** What is known of one, once it is there: of a share of time no curves. */
+export interface Values {
+  readonly curves: Curves | null;
+  readonly most: number;
+}
+
+const rate = (value: number): string => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}GB/s`;
+
+/** Those that are the same in every job. */
+const OWN: readonly Counter[] = [
+  {
+    key: "memory",
+    label: "memory",
+    doc: "device memory that is allocated",
+    words: (value) => f.bytes(value, true),
+    ofHost: false,
+  },
+  {
+    key: "queue",
+    label: "queue",
+    doc: "kernels, copies and sets that were launched and have not begun, of all streams",
+    words: (value) => f.grouped(Math.round(value)),
+    ofHost: true,
+  },
+  {
+    key: "bandwidth",
+    label: "collectives",
+    doc: "bytes of the matched collectives that transfer, by the time from the last arrival to the end",
+    words: rate,
+    ofHost: false,
+  },
+  {
+    key: "copies",
+    label: "copies",
+    doc: "bytes of the copies and sets that run, by their durations",
+    words: rate,
+    ofHost: true,
+  },
+  {
+    key: "compute",
+    label: "compute",
+    doc: "share of the time in which the GPU computes",
+    words: (value) => f.percent(100 * value),
+    ofHost: false,
+  },
+];
+
+const RECORDED = "recorded:";
+
+/* "AI Core Freq, MHz" */
+function titleOf(counter: string, series: string): string {
+  return series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
+}
+
+/** What a job can show; with its events what depends on these. */
+export function countersOf(data: ChartData, memory: boolean): readonly Counter[] {
+  const { told, operations, job } = data,
+    recorded = new Map<string, Counter>();
+  let launched = false,
+    copied = false;
+  for (const at of told ? job.ranks.keys() : []) {
+    const own = told!.of(at);
+    launched ||= own.launches.rows.length > 0;
+    copied ||= own.bytes.rows.length > 0;
+    for (const { counter, series } of own.counters) {
+      const title = titleOf(job.names[counter] ?? "", job.names[series] ?? ""),
+        words = (value: number): string => f.significant(value);
+      if (!recorded.has(title))
+        recorded.set(title, { key: RECORDED + title, label: title, doc: `${title}, as it was recorded`, words, ofHost: false });
+    }
+  }
+  const has: Readonly<Record<string, boolean>> = {
+    memory,
+    queue: launched,
+    bandwidth: operations.some((each) => each.bytes > 0),
+    copies: copied,
+    compute: true,
+  };
+  return [...OWN.filter(({ key }) => has[key]), ...[...recorded.values()].sort((a, b) => a.label.localeCompare(b.label))];
+}
+
+function queueOf({ lanes, told }: ChartData, at: number): Curve {
+  const { begin, kind } = lanes!.events,
+    { rows, values } = told!.of(at).launches,
+    changes: Change[] = [];
+  rows.forEach((row, i) => {
+    const from = begin[values[i]!]!,
+      to = begin[row]!;
+    if (kind[row]! <= COPIES && to > from) changes.push({ time: from, by: 1 }, { time: to, by: -1 });
+  });
+  return curveOf(changes);
+}
+
+function copiesOf({ lanes, told }: ChartData, at: number): Curve {
+  const { begin, duration } = lanes!.events,
+    { rows, values } = told!.of(at).bytes,
+    changes: Change[] = [];
+  rows.forEach((row, i) => {
+    const by = duration[row]! > 0 ? values[i]! / duration[row]! : 0;
+    if (by > 0) changes.push({ time: begin[row]!, by }, { time: begin[row]! + duration[row]!, by: -by });
+  });
+  return curveOf(changes);
+}
+
+/* Of each rank: an operation moves its bytes from its last arrival on. */
+function bandwidths({ operations, job }: ChartData): Curve[] {
+  const changes = job.ranks.map((): Change[] => []);
+  for (const operation of operations) {
+    const from = operation.waits ? operation.last : operation.begin,
+      by = operation.bytes > 0 && operation.end > from ? operation.bytes / (operation.end - from) : 0;
+    if (by > 0) for (const { at } of operation.members) changes[at]!.push({ time: from, by }, { time: operation.end, by: -by });
+  }
+  return changes.map(curveOf);
+}
+
+function recordedOf({ told, job }: ChartData, key: string, at: number): Curve[] {
+  return told!
+    .of(at)
+    .counters.filter(({ counter, series }) => RECORDED + titleOf(job.names[counter] ?? "", job.names[series] ?? "") === key)
+    .map(({ times, values }) => ({ times, values }));
+}
+
+/** Finds the values of one, rank after rank. Memory comes from a table, which is asked for elsewhere. */
+export function* valuesOf(key: string, data: ChartData): Generator<void, Values | null> {
+  if (key === "compute") return { curves: null, most: 1 };
+  if (key === "memory") return data.memory ? { curves: data.memory, most: data.memory.most } : null;
+  if (!data.lanes || !data.told) return null;
+  const curves: (readonly Curve[])[] = key === "bandwidth" ? bandwidths(data).map((curve) => [curve]) : [];
+  for (let at = 0; key !== "bandwidth" && at < data.job.ranks.length; at++) {
+    curves.push(key === "queue" ? [queueOf(data, at)] : key === "copies" ? [copiesOf(data, at)] : recordedOf(data, key, at));
+    yield;
+  }
+  const own = new Curves(curves, 0);
+  return { curves: own, most: own.most };
+}
+
+/** The most of a rank's in each stretch, of the most of all ranks, 0 to 1; of a share of time the share. */
+export function fillCounter({ pyramid }: ChartData, { curves }: Values, at: number, from: number, width: number, out: Float32Array): void {
+  out.fill(0);
+  if (curves) curves.fill([at], from, width, out);
+  else pyramid.columns(at, COMPUTE, from, width, out.length, out);
+}
+
+/** Where in a span it is not known of a rank. */
+export function unknownParts({ job }: ChartData, counter: Counter, at: number, span: Span): readonly Span[] {
+  /* what a served page asks for besides tells no launches */
+  return counter.ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
+}
+
+/** Whether anything was recorded of it on a rank. */
+export function isKnown({ curves }: Values, at: number): boolean {
+  return !curves || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
+}

@@ -1,0 +1,61 @@
+/** Values over time that hold until the next, by rank. */
+import { lowest } from "./lanes";
+
+/** Values that hold until the next. */
+export interface Curve {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+/** What the ranks have over time, against one scale. */
+export class Curves {
+  /** The most of any rank. */
+  readonly most: number;
+
+  constructor(
+    /** By place of the rank; a rank may have several, of its devices. */
+    readonly curves: readonly (readonly Curve[])[],
+    /** The scale's least top. */
+    least = 1,
+  ) {
+    let most = least;
+    for (const { values } of curves.flat()) for (const value of values) most = Math.max(most, value);
+    this.most = most;
+  }
+
+  /** The most of some ranks' curves in each stretch, of the most of all, 0 to 1. */
+  fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
+    for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
+      let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);
+      for (let c = 0; c < out.length; c++) {
+        const end = from + (c + 1) * width;
+        while (i + 1 < times.length && times[i + 1]! <= end - width) i++;
+        let most = times[i]! < end ? values[i]! : 0;
+        while (i + 1 < times.length && times[i + 1]! < end) most = Math.max(most, values[++i]!);
+        out[c] = Math.max(out[c]!, most / this.most);
+      }
+    }
+  }
+}
+
+/** A value that changes by so much at a time. */
+export interface Change {
+  readonly time: number;
+  readonly by: number;
+}
+
+/** The curve of changes from 0 on; where all that rose has fallen it is 0, whatever was rounded. */
+export function curveOf(changes: readonly Change[]): Curve {
+  const order = [...changes].sort((a, b) => a.time - b.time),
+    times: number[] = [],
+    values: number[] = [];
+  let value = 0,
+    open = 0;
+  for (const { time, by } of order) {
+    open += Math.sign(by);
+    value = open === 0 ? 0 : value + by;
+    if (times[times.length - 1] !== time) times.push(time);
+    values[times.length - 1] = Math.max(0, value);
+  }
+  return { times: Float64Array.from(times), values: Float64Array.from(values) };
+}

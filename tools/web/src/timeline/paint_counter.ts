@@ -1,0 +1,66 @@
+/** A counter below a rank's lanes. */
+import type { Box } from "./layout";
+import { paintShares, type Canvas } from "./paint_lane";
+import type { Span } from "./model";
+import { COMPUTE } from "./model";
+
+/** Of the theme's link colour, so that text over it can be read. */
+const STRENGTH = 0.6;
+const AIR = 3;
+
+/** The place of its values in a row. */
+export function counterBox(row: Box, offset: number): Box {
+  return { y: row.y + offset, height: row.height - AIR };
+}
+
+/** @param shares  of the lane's height, by device pixel */
+export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): void {
+  const { ctx, theme, scale } = canvas,
+    fills = theme.fills.map(() => theme.link),
+    alphas = theme.alphas.map(() => STRENGTH);
+  ctx.fillStyle = theme.panel;
+  ctx.fillRect(scale.left, box.y, scale.width, box.height);
+  const columns: Float32Array[] = [];
+  columns[COMPUTE] = shares;
+  paintShares({ ...canvas, theme: { ...theme, fills, alphas } }, columns, box);
+}
+
+/** A dotted ground line where it is not known. */
+export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, end }: Span): void {
+  const x0 = Math.max(scale.left, scale.x(begin)),
+    x1 = Math.min(scale.left + scale.width, scale.x(end)),
+    y = Math.round(box.y + box.height) - 0.5;
+  if (x1 <= x0) return;
+  ctx.fillStyle = theme.page;
+  ctx.fillRect(x0, box.y, x1 - x0, box.height);
+  ctx.strokeStyle = theme.ink3;
+  ctx.lineWidth = 1;
+  ctx.setLineDash([1, 3]);
+  ctx.beginPath();
+  ctx.moveTo(x0, y);
+  ctx.lineTo(x1, y);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** Its name and the top of its scale beside the lane; across it why there is nothing. */
+export function paintCounterLabel(canvas: Canvas, box: Box, label: string, top: string, nothing: string | null): void {
+  const { ctx, theme, scale } = canvas,
+    room = scale.left - 16;
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "right";
+  for (const [i, text, color] of [
+    [0, label, theme.ink2],
+    [1, top, theme.ink3],
+  ] as const) {
+    let shown = text;
+    ctx.font = `10.5px ${theme.font}`;
+    ctx.fillStyle = color;
+    while (shown.length > 3 && ctx.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
+    ctx.fillText(shown, scale.left - 8, box.y + 6 + 12 * i);
+  }
+  if (nothing === null) return;
+  ctx.textAlign = "left";
+  ctx.fillStyle = theme.ink3;
+  ctx.fillText(nothing, scale.left + 6, box.y + box.height / 2);
+}
