@@ -47,6 +47,32 @@ function near(text, value) {
   return Math.abs(number - value / unit) <= 0.5000001 * 10 ** -digits;
 }
 
+test("hosts that communicate are the tables', folded by host", async () => {
+  const { membersOf } = await moduleOf("views/matrix.ts");
+  assert.deepEqual(["3", "0-2,7", "0-6:2,9", "0-3,..."].map(membersOf), [[3], [0, 1, 2, 7], [0, 2, 4, 6, 9], null]);
+  // Ranks 0 to 3 are on host0, 4 to 7 on host1, 8 to 11 on host2; stages of four ranks, so each is a host.
+  const job = merge("hosts", synth("hosts-traces", { ranks: 12, ranks_per_host: 4, tp: 2, pp: 3, microbatches: 2, steps: 2, layers: 6 }));
+  const tables = show(job.store, "groups.group", "bubble.pair"), { page, noted, close } = await open(job.page, { hash: "#communication", width: 800 });
+  const cells = async () => Object.fromEntries(await page.$$eval(".map .cell[data-value]", (all) => all.map((e) => [`${e.dataset.row} ${e.dataset.column}`, Number(e.dataset.value)])));
+  const expected = {}, hosts = (text) => [0, 1, 2].filter((host) => membersOf(text).some((rank) => Math.floor(rank / 4) === host));
+  for (const row of tables["groups.group"]) {
+    const of = hosts(row.members);
+    for (const a of of) for (const b of of) if (a !== b || of.length === 1) expected[`${a} ${b}`] = (expected[`${a} ${b}`] ?? 0) + row.comm_ns;
+  }
+  assert.deepEqual(await cells(), expected);
+  assert.equal(Object.keys(expected).length, 9, "some of each pair");
+  await page.click('button:has-text("sends, by host")');
+  // 2 micro-batches of 4 MiB in each of 2 steps, of 4 ranks, to the next stage and back.
+  assert.deepEqual(await cells(), Object.fromEntries(["0 1", "1 0", "1 2", "2 1"].map((pair) => [pair, 16 << 22])));
+  await page.click('button:has-text("sends, by rank")');
+  assert.deepEqual(await cells(), Object.fromEntries(tables["bubble.pair"].map((row) => [`${row.from_rank} ${row.to_rank}`, row.bytes])));
+  assert.match(page.url(), /pairs=ranks/);
+  await page.reload();
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
+  quiet(noted);
+  await close();
+});
+
 test("hidden and exposed communication by kind are the sums over ranks, AllReduce first", async () => {
   for (const job of jobs) {
     const { "overlap.kind": rows } = show(job.store, "overlap.kind");

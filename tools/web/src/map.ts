@@ -20,6 +20,8 @@ export interface HeatMap {
   readonly ramp: "wait" | "work";
   /** The value at which the scale begins: noise stays near the background. */
   readonly from?: number;
+  /** What a row without any value says. */
+  readonly nothing?: string;
 }
 
 const CELLS_MAX = 1500;
@@ -68,7 +70,9 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
         "div",
         { class: "map-row", attr: { role: "row" } },
         h("span", { class: "row-label", attr: { role: "rowheader" } }, label),
-        map.columns.some((_, c) => map.cell(r, c)) ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow)) : emptyRow(label),
+        map.columns.some((_, c) => map.cell(r, c))
+          ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow))
+          : emptyRow(label, map.nothing ?? "no trace"),
       ),
     );
   });
@@ -78,8 +82,8 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
 }
 
 /* A row without any value keeps its place. */
-function emptyRow(label: string): HTMLElement {
-  return h("span", { class: "cell none whole", attr: { role: "gridcell", tabindex: -1, "aria-label": `${label}: no trace` } }, "no trace");
+function emptyRow(label: string, why: string): HTMLElement {
+  return h("span", { class: "cell none whole", attr: { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` } }, why);
 }
 
 function cellElement(map: HeatMap, r: number, c: number, from: number, to: number, narrow: boolean): HTMLElement {

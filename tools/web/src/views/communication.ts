@@ -11,6 +11,7 @@ import type { ColumnOf } from "../names";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, select, segmented, tip } from "../ui";
 import { href, type Context, type View } from "../view";
+import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
 
 const P95_FROM = 20; // operations; of fewer the 95th percentile is the worst
@@ -483,6 +484,7 @@ export const communication: View = {
     "groups.group",
     "groups.dimension",
     "groups.link",
+    "bubble.pair",
   ],
   state: (job) => {
     const state = job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication");
@@ -502,6 +504,7 @@ export const communication: View = {
       choices(context, choice) ?? "",
       overlapByKind(job, choice),
       bandwidth(context, charts, choice),
+      matrix(context) ?? "",
       groups(job, choice),
     );
     const worst = job.table("collectives.worst"),

@@ -1,0 +1,222 @@
+/** Who communicates with whom, host by host or rank by rank: a part of the view of communication. */
+import type { Job } from "../data";
+import { h } from "../dom";
+import * as f from "../format";
+import { isPart, ranksOf } from "../job";
+import { heatMap } from "../map";
+import { controls, note, section, segmented } from "../ui";
+import type { Context } from "../view";
+
+const RANKS_MOST = 64; // by rank
+
+/** The ranks that a text of members names: "0-3,8-24:8"; null where it was cut short. */
+export function membersOf(text: string): number[] | null {
+  const ranks: number[] = [];
+  for (const part of text.split(",")) {
+    const match = /^(\d+)(?:-(\d+)(?::(\d+))?)?$/.exec(part);
+    if (!match) return null;
+    const step = Number(match[3] ?? 1);
+    if (step < 1) return null;
+    for (let rank = Number(match[1]); rank <= Number(match[2] ?? match[1]); rank += step) ranks.push(rank);
+  }
+  return ranks;
+}
+
+/** Values of pairs of places, and how many rows each is of. */
+class Square {
+  readonly #cells = new Map<string, { value: number; of: number }>();
+
+  add(a: number, b: number, value: number, join: (x: number, y: number) => number): void {
+    const key = `${a} ${b}`,
+      cell = this.#cells.get(key);
+    this.#cells.set(key, cell ? { value: join(cell.value, value), of: cell.of + 1 } : { value, of: 1 });
+  }
+
+  at(a: number, b: number): { value: number; of: number } | undefined {
+    return this.#cells.get(`${a} ${b}`);
+  }
+
+  get size(): number {
+    return this.#cells.size;
+  }
+}
+
+/** Rows and columns of the map, and the place of each rank among them. */
+interface Places {
+  readonly names: readonly string[];
+  readonly of: ReadonlyMap<number, number>;
+}
+
+/* Ranks whose host nothing tells have no place. */
+function hostsOf(job: Job): Places {
+  const { host, hosts } = ranksOf(job),
+    names = hosts.filter((name) => name !== "");
+  return { names, of: new Map([...host].filter(([, name]) => name !== "").map(([rank, name]) => [rank, names.indexOf(name)])) };
+}
+
+function byRank(job: Job): Places {
+  const { ranks } = ranksOf(job);
+  return { names: ranks.map((rank) => `rank ${rank}`), of: new Map(ranks.map((rank, i) => [rank, i])) };
+}
+
+interface Picture {
+  readonly key: string;
+  readonly label: string;
+  readonly note: string;
+  readonly write: (value: number) => string;
+  readonly rows: string;
+  readonly places: Places;
+  readonly square: Square;
+  /** Of a cell, what it is of. */
+  readonly one: string;
+  readonly from?: number;
+}
+
+const sum = (a: number, b: number) => a + b;
+
+/* A group's value at each pair of its hosts; on the diagonal that of groups on one host. */
+function addGroup(square: Square, places: Places, ranks: readonly number[], value: number, join: (a: number, b: number) => number): void {
+  const all = new Set(ranks.map((rank) => places.of.get(rank))),
+    hosts = [...all].filter((host) => host !== undefined);
+  if (all.size === 1 && hosts.length === 1) square.add(hosts[0]!, hosts[0]!, value, join);
+  for (const a of hosts) for (const b of hosts) if (a !== b) square.add(a, b, value, join);
+}
+
+function pictures(job: Job): { all: Picture[]; cut: number } {
+  const hosts = hostsOf(job),
+    group = job.table("groups.group"),
+    links = job.table("groups.link"),
+    pairs = job.table("bubble.pair");
+  const time = new Square(),
+    slow = new Square(),
+    sent = new Square(),
+    ranks = new Square(),
+    each = byRank(job);
+  let cut = 0;
+  for (let row = 0; row < group.n; row++) {
+    const members = membersOf(group.text(row, "members") ?? "");
+    if (members) addGroup(time, hosts, members, group.num(row, "comm_ns") ?? 0, sum);
+    else cut++;
+  }
+  for (let row = 0; row < links.n; row++) {
+    const from = links.num(row, "from_rank"),
+      to = links.num(row, "to_rank"),
+      members = from !== null && to !== null ? [from, to] : membersOf(links.text(row, "members") ?? ""),
+      value = links.num(row, "times_slower");
+    if (members && value !== null) addGroup(slow, hosts, members, value, Math.max);
+  }
+  const sized = pairs.n > 0 && pairs.known("bytes") === pairs.n,
+    column = sized ? "bytes" : "transfer_ns";
+  for (let row = 0; row < pairs.n; row++) {
+    const from = pairs.num(row, "from_rank") ?? -1,
+      to = pairs.num(row, "to_rank") ?? -1,
+      value = pairs.num(row, column) ?? 0;
+    for (const [square, places] of [
+      [sent, hosts],
+      [ranks, each],
+    ] as const)
+      if (places.of.has(from) && places.of.has(to)) square.add(places.of.get(from)!, places.of.get(to)!, value, sum);
+  }
+  const write = sized ? (value: number) => f.bytes(value) : (value: number) => f.time(value),
+    what = sized ? "What was sent" : "How long transfers took";
+  const all: Picture[] = [
+    {
+      key: "time",
+      label: "process groups",
+      note: "GPU time of the process groups that have ranks on both hosts; on the diagonal, of those that lie on one host. A group of more hosts counts at each pair of them: how much of it went between two of them is not recorded.",
+      write: (value) => f.time(value),
+      rows: "host",
+      places: hosts,
+      square: time,
+      one: "group",
+    },
+    {
+      key: "slow",
+      label: "slowness",
+      note: "Of the links of both hosts, process groups or pairs of ranks, the one that takes longest against others like it, as a multiple of what these take. A host with a slow network stands out as a row and a column.",
+      write: (value) => f.times(value),
+      rows: "host",
+      places: hosts,
+      square: slow,
+      one: "link",
+      from: 1,
+    },
+    {
+      key: "sent",
+      label: "sends, by host",
+      note: `${what} from the ranks of one host (row) to those of another (column), by sends and receives.`,
+      write,
+      rows: "host",
+      places: hosts,
+      square: sent,
+      one: "pair",
+    },
+    {
+      key: "ranks",
+      label: "sends, by rank",
+      note: `${what} from one rank (row) to another (column), by sends and receives.`,
+      write,
+      rows: "rank",
+      places: each,
+      square: ranks,
+      one: "pair",
+    },
+  ];
+  return {
+    all: all.filter(
+      ({ square, places, rows }) => square.size > 0 && places.names.length > 1 && (rows === "host" || places.names.length <= RANKS_MOST),
+    ),
+    cut,
+  };
+}
+
+/** The part of the view; null where nothing tells who communicates with whom. */
+export function matrix(context: Context): HTMLElement | null {
+  const { job, params } = context;
+  if (isPart(job))
+    return section(
+      "Who communicates with whom",
+      note("The page holds a part of the ranks, and so not all pairs: tmerge show tells them all (groups.group, bubble.pair)."),
+    );
+  const { all, cut } = pictures(job),
+    shown = all.find(({ key }) => key === params.get("pairs")) ?? all[0];
+  if (!shown) return null;
+  const { square, places, write, one } = shown;
+  return section(
+    "Who communicates with whom",
+    all.length > 1 &&
+      controls(
+        segmented(
+          "Pairs",
+          all.map(({ key, label }) => [key, label] as const),
+          shown.key,
+          (v) => context.redraw({ pairs: v === all[0]!.key ? null : v }),
+        ),
+      ),
+    note(
+      shown.note,
+      shown.key === "time" && cut > 0 && ` ${f.count(cut, "group")} of very many ranks left out: the list of its ranks is cut short.`,
+    ),
+    heatMap({
+      label: `Who communicates with whom, by ${shown.rows}: ${shown.label}`,
+      rows: places.names,
+      columns: places.names,
+      nothing: "nothing",
+      ramp: shown.key === "slow" ? "wait" : "work",
+      ...(shown.from === undefined ? {} : { from: shown.from }),
+      cell: (r, c) => {
+        const cell = square.at(r, c);
+        if (!cell) return null;
+        return {
+          value: cell.value,
+          text: write(cell.value),
+          tip: () => [
+            h("b", null, `${places.names[r]} ${shown.key === "sent" || shown.key === "ranks" ? "to" : "and"} ${places.names[c]}`),
+            h("br"),
+            `${write(cell.value)}, ${shown.key === "slow" ? "the most of" : "of"} ${f.count(cell.of, one)}`,
+          ],
+        };
+      },
+    }),
+  );
+}
