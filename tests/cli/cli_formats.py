@@ -76,7 +76,7 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
                      'tensor_core_pct'},
     'overview.rank': {'memcpy_ns', 'memset_ns', 'sm_efficiency_pct', 'tensor_core_pct'},
     'overview.step': {'memcpy_ns', 'memset_ns'},
-    'transfers.kind': ALL, 'transfers.size': ALL,
+    'transfers.kind': ALL, 'transfers.size': ALL, 'transfers.rate': ALL,
     # A kernel's launch, and two calls that have one name; tensor cores are told by GPUs' kernels.
     'kernels.kernel': {'registers', 'shared_memory_bytes', 'tensor_cores', 'class'},
     'kernels.launch_shape': ALL, 'classes.kernel': ALL, 'classes.rank': ALL,

@@ -101,9 +101,68 @@ static void calls_of_one_name_are_one_row_the_costliest_first(void **state) {
     close_job(&j);
 }
 
+/* Parts of 10 of [0, 640). Queued are one event from 105 to 125, and two from 402 to 404 and from
+ * 403 to 409: 8 of the 10 of their part. */
+static const event_spec queued[] = {
+    CALL("cudaLaunchKernel", 105, 1, 1),
+    CALL("cudaLaunchKernel", 402, 1, 2),
+    CALL("cudaLaunchKernel", 403, 1, 3),
+    KERNEL(0, 1, 9, 7),
+    KERNEL(125, 1, 1, 7),
+    KERNEL(404, 1, 2, 7),
+    KERNEL(409, 1, 3, 7),
+    KERNEL(630, 10, 9, 7),
+};
+
+static void queues_over_time_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        size_t part;
+        const char *row;
+    } cases[] = {
+        {0, "rank=0 time_ns=0 mean_queue=0"},      {9, "rank=0 time_ns=90 mean_queue=0"},
+        {10, "rank=0 time_ns=100 mean_queue=0.5"}, {11, "rank=0 time_ns=110 mean_queue=1"},
+        {12, "rank=0 time_ns=120 mean_queue=0.5"}, {13, "rank=0 time_ns=130 mean_queue=0"},
+        {40, "rank=0 time_ns=400 mean_queue=0.8"}, {41, "rank=0 time_ns=410 mean_queue=0"},
+        {63, "rank=0 time_ns=630 mean_queue=0"},
+    };
+    small_job j = open_job();
+    add_rank(&j, 0, queued, COUNT(queued));
+    finish_job(&j);
+    const tm_table *table = tm_tables_find(&j.tables, "launches.queue");
+    assert_int_equal(table->n_rows, 64);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_row(table, cases[i].part, cases[i].row);
+    close_job(&j);
+}
+
+/* Of 65 ranks the last is host bound, for its stream waits for each call: the last of the others,
+ * which are all alike, gives way. */
+static void queues_are_kept_of_the_ranks_that_are_host_bound_most(void **state) {
+    (void)state;
+    static const event_spec ahead[] = {CALL("cudaLaunchKernel", 0, 1, 1),
+                                       CALL("cudaLaunchKernel", 2, 1, 2), KERNEL(5, 10, 1, 7),
+                                       KERNEL(15, 10, 2, 7)};
+    static const event_spec late[] = {CALL("cudaLaunchKernel", 0, 1, 1),
+                                      CALL("cudaLaunchKernel", 20, 1, 2), KERNEL(5, 10, 1, 7),
+                                      KERNEL(25, 10, 2, 7)};
+    small_job j = open_job();
+    for (int64_t rank = 0; rank < 64; rank++)
+        add_rank(&j, rank, ahead, COUNT(ahead));
+    add_rank(&j, 64, late, COUNT(late));
+    finish_job(&j);
+    const tm_table *table = tm_tables_find(&j.tables, "launches.queue");
+    assert_int_equal(table->n_rows, 64 * 64);
+    assert_int_equal(tm_table_row(table, 62 * 64)[0].value.i, 62);
+    assert_int_equal(tm_table_row(table, 63 * 64)[0].value.i, 64);
+    close_job(&j);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_are_as_worked_out_by_hand),
+        cmocka_unit_test(queues_over_time_are_as_worked_out_by_hand),
+        cmocka_unit_test(queues_are_kept_of_the_ranks_that_are_host_bound_most),
         cmocka_unit_test(calls_of_one_name_are_one_row_the_costliest_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

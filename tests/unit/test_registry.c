@@ -238,6 +238,8 @@ static const struct {
     {"clock.check", " collectives matched incomplete unmatched inferred transfers_alone suspect "
                     "violations_before "
                     "violations_after worst_before_ns worst_after_ns align "},
+    {"launches.queue", " rank time_ns mean_queue "},
+    {"transfers.rate", " rank kind time_ns bytes bw_gbps "},
     {"launches.rank", " rank events unlinked launches launches_per_event call_ns mean_call_ns "
                       "mean_latency_ns median_latency_ns p95_latency_ns max_latency_ns mean_queue "
                       "max_queue host_bound_events host_bound_pct short_events short_pct "

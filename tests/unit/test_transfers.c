@@ -102,9 +102,40 @@ static void size_classes_are_over_all_ranks(void **state) {
     close_job(&j);
 }
 
+/* Parts of 10 of [0, 640). 4000 B in [95, 135) are 100 B a ns; sets and copies of unknown size
+ * count nowhere. */
+static void rates_over_time_are_as_worked_out_by_hand(void **state) {
+    (void)state;
+    static const event_spec copied[] = {
+        {TM_CAT_KERNEL, "gemm", 0, 1, 0, 7, 0, NULL, TM_DURATION},
+        COPY("Memcpy HtoD (Pinned -> Device)", 95, 40, 0),
+        COPY("Memcpy DtoH (Device -> Pinned)", 200, 40, 0),
+        {TM_CAT_MEMSET, "Memset (Device)", 300, 10, 0, 8, 0, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "gemm", 630, 10, 0, 7, 0, NULL, TM_DURATION},
+    };
+    static const int64_t sizes[] = {4000, -1, 512};
+    static const char *const rates[] = {
+        "rank=0 kind=htod time_ns=90 bytes=500 bw_gbps=50",
+        "rank=0 kind=htod time_ns=100 bytes=1000 bw_gbps=100",
+        "rank=0 kind=htod time_ns=110 bytes=1000 bw_gbps=100",
+        "rank=0 kind=htod time_ns=120 bytes=1000 bw_gbps=100",
+        "rank=0 kind=htod time_ns=130 bytes=500 bw_gbps=50",
+    };
+    small_job j = open_job();
+    tm_trace trace = make_trace(&j.ground, "one.json", copied, COUNT(copied), 0);
+    assert_int_equal(trace.attrs[TM_ATTR_COPY].n, COUNT(sizes));
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        ((tm_copy_attr *)trace.attrs[TM_ATTR_COPY].data)[i].bytes = sizes[i];
+    add_trace(&j, 0, &trace);
+    finish_job(&j);
+    CHECK_ROWS(&j, "transfers.rate", rates);
+    close_job(&j);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_as_worked_out_by_hand),
+        cmocka_unit_test(rates_over_time_are_as_worked_out_by_hand),
         cmocka_unit_test(size_classes_are_over_all_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

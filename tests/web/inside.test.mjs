@@ -47,6 +47,27 @@ function near(text, value) {
   return Math.abs(number - value / unit) <= 0.5000001 * 10 ** -digits;
 }
 
+test("queues and copies over time are drawn of the rank that is chosen", async () => {
+  for (const job of jobs) {
+    const { "launches.queue": queue } = show(job.store, "launches.queue"), ranks = [...new Set(queue.map((row) => row.rank))];
+    const mean = (rank) => sum(queue.filter((row) => row.rank === rank), "mean_queue"), least = ranks.reduce((a, b) => (mean(b) < mean(a) ? b : a));
+    const { page, noted, close } = await open(job.page, { hash: "#launches", width: 800 });
+    const chart = (title) => page.$eval(`main section:has(h2:text-is("${title}")) .chart`, (e) => [e.getAttribute("aria-label"), e.dataset.drawn !== undefined]);
+    await page.waitForSelector(".chart[data-drawn]");
+    assert.deepEqual(await chart("Queue over time"), [`Events launched and not yet begun, of all streams, rank ${least}, over time`, true]);
+    await page.selectOption("main select", "3");
+    await page.waitForSelector(".chart[data-drawn]");
+    assert.deepEqual(await chart("Queue over time"), ["Events launched and not yet begun, of all streams, rank 3, over time", true]);
+    assert.match(page.url(), /#launches\/rank=3$/);
+    await visit(page, "#transfers/kind=htod/rank=2");
+    await page.waitForSelector(".chart[data-drawn]");
+    assert.deepEqual(await chart("Bandwidth over time"), ["Copies, host to device, GB/s, rank 2, over time", true]);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
+    quiet(noted);
+    await close();
+  }
+});
+
 test("hosts that communicate are the tables', folded by host", async () => {
   const { membersOf } = await moduleOf("views/matrix.ts");
   assert.deepEqual(["3", "0-2,7", "0-6:2,9", "0-3,..."].map(membersOf), [[3], [0, 1, 2, 7], [0, 2, 4, 6, 9], null]);

@@ -8,6 +8,7 @@
 #include "api_calls.h"
 #include "base/median.h"
 #include "base/sums.h"
+#include "over_time.h"
 
 enum {
     RANK,
@@ -78,7 +79,26 @@ static const tm_table_def rank_def = {
     .form = TM_FORM_BARS,
 };
 
-static const tm_table_def *const defs[] = {&rank_def, &tm_api_table, &tm_api_part_table};
+static const tm_column queue_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"time_ns", TM_INT, "ns", "Aligned begin of the part since the epoch."},
+    {"mean_queue", TM_REAL, "",
+     "Events launched and not yet begun, mean over the part; of all streams together."},
+};
+
+static const tm_table_def queue_def = {
+    .name = "launches.queue",
+    .doc = "A row for each 64th of the time from the first begin to the last end of a rank's GPU "
+           "events; of over 64 ranks, of those with most host_bound_pct.",
+    .columns = queue_columns,
+    .n_columns = 3,
+    .n_keys = 2,
+    .top = 2,
+    .form = TM_FORM_LINE,
+};
+
+static const tm_table_def *const defs[] = {&rank_def, &queue_def, &tm_api_table,
+                                           &tm_api_part_table};
 
 /* What is known of a rank so far. */
 typedef struct tally {
@@ -92,6 +112,7 @@ typedef struct tally {
     int64_t host_bound, shorter, graphs, graph_events;
     /* a double, for times in the queue overlap, and their sum may pass any integer */
     double queued_ns;
+    tm_over_time queue;
 } tally;
 
 /* A graph's call launches many events, and counts once. */
@@ -116,6 +137,7 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     t->latency_ns = tm_sum(t->latency_ns, late);
     t->latencies[t->events++] = late;
     t->queued_ns += begin > call_begin ? (double)(begin - call_begin) : 0.0;
+    tm_over_time_add(&t->queue, call_begin, begin);
     t->graph_events += graph;
     t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
 }
@@ -203,6 +225,18 @@ static tm_status add_row(const tm_rank_view *view, tally *t, tm_table *table, tm
     return TM_OK;
 }
 
+static tm_status add_queue(const tally *t, tm_table *table, tm_error *err) {
+    for (int part = 0; part < TM_PARTS && t->events > 0; part++) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[0], t->timeline->rank);
+        tm_cell_set_int(&row[1], tm_over_time_begin(&t->queue, t->timeline, part));
+        tm_cell_set_real(&row[2], tm_over_time_mean(&t->queue, part));
+    }
+    return TM_OK;
+}
+
 static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     size_t n = view->timeline->n_events, n_gpu = 0;
     for (size_t i = 0; i < view->timeline->n_tracks; i++)
@@ -210,6 +244,7 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
             n_gpu += view->timeline->tracks[i].count;
     tally t = {
         .timeline = view->timeline, .call_kinds = view->call_kinds, .called = calloc(n + 1, 1)};
+    t.queue = tm_over_time_make(view->timeline);
     /* Three arrays in one block: as many calls and begins as events are the most that a stream can
      * have. */
     t.latencies = malloc((3 * n_gpu + 1) * sizeof *t.latencies);
@@ -222,6 +257,8 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
             if (view->timeline->tracks[i].kind == TM_TRACK_GPU)
                 count_stream(&t, &view->timeline->tracks[i]);
         status = add_row(view, &t, tm_tables_find(out, rank_def.name), err);
+        if (status == TM_OK)
+            status = add_queue(&t, tm_tables_find(out, queue_def.name), err);
     } else {
         status = tm_fail_memory(err);
     }
@@ -232,9 +269,9 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
 
 static tm_status launches_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
-    (void)err;
     tm_table_top(tm_tables_find(out, tm_api_table.name), SIZE_MAX); /* the largest first */
-    return TM_OK;
+    return tm_over_time_keep(tm_tables_find(out, queue_def.name),
+                             tm_tables_find(out, rank_def.name), HOST_BOUND_PCT, err);
 }
 
 const tm_analysis tm_analysis_launches = {

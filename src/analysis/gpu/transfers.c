@@ -11,6 +11,7 @@
 #include "analysis/shared/size_class.h"
 #include "base/keys.h"
 #include "base/sums.h"
+#include "over_time.h"
 
 #define KIND_DOC                                                                                   \
     "htod, dtoh, dtod (on one device), ptop (between devices), htoh, set (memory is set) or "      \
@@ -133,7 +134,31 @@ static const tm_table_def allocation_def = {
     .top = A_TOTAL,
 };
 
-static const tm_table_def *const defs[] = {&kind_def, &size_def, &allocation_def, &part_def};
+enum { O_RANK, O_KIND, O_TIME, O_BYTES, O_RATE, N_RATE_COLUMNS };
+
+static const tm_column rate_columns[N_RATE_COLUMNS] = {
+    [O_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [O_KIND] = {"kind", TM_TEXT, "", "As in transfers.kind."},
+    [O_TIME] = {"time_ns", TM_INT, "ns", "Aligned begin of the part since the epoch."},
+    [O_BYTES] = {"bytes", TM_INT, "B",
+                 "Bytes copied in the part: of each copy as many as its share of the time."},
+    [O_RATE] = {"bw_gbps", TM_REAL, "GB/s",
+                "bytes / length of the part, with the time in which nothing was copied."},
+};
+
+static const tm_table_def rate_def = {
+    .name = "transfers.rate",
+    .doc = "A row for each kind of copy, sets left out, and each 64th of the time from the first "
+           "begin to the last end of a rank's GPU events in which such a copy of known size ran; "
+           "of over 64 ranks, of those that copied most bytes.",
+    .columns = rate_columns,
+    .n_columns = N_RATE_COLUMNS,
+    .n_keys = O_TIME + 1,
+    .top = O_RATE,
+};
+
+static const tm_table_def *const defs[] = {&kind_def, &size_def, &rate_def, &allocation_def,
+                                           &part_def};
 
 enum { HTOD, DTOH, DTOD, PTOP, HTOH, SET, OTHER_KIND, N_KINDS };
 static const char *const kind_words[] = {"htod", "dtoh", "dtod", "ptop", "htoh", "set", "other"};
@@ -211,6 +236,7 @@ typedef struct account {
     tally tallies[N_CLASSES];
     tm_keys sizes; /* of size_key, and */
     tm_vec size_tallies;
+    tm_over_time rates[N_KINDS]; /* bytes */
 } account;
 
 /* The call that launched a copy alone, not with a graph; TM_NO_EVENT where it is not known. */
@@ -252,6 +278,8 @@ static bool count_copy(account *a, const tm_copy_attr *copy) {
         t->n_sized++;
         t->bytes = tm_sum(t->bytes, copy->bytes);
         t->sized_ns = tm_sum(t->sized_ns, duration);
+        tm_over_time_spread(&a->rates[(a->classes[name] - 1) / N_MEMORIES], begin, begin + duration,
+                            copy->bytes);
     }
     if (call != TM_NO_EVENT && tm_copy_held_host(timeline, row)) {
         t->sync_count++;
@@ -307,6 +335,24 @@ static tm_status add_sizes(const account *a, tm_table *table, tm_error *err) {
     return TM_OK;
 }
 
+static tm_status add_rates(const account *a, tm_table *table, tm_error *err) {
+    for (int i = 0; i < N_KINDS * TM_PARTS; i++) {
+        int kind = i / TM_PARTS, part = i % TM_PARTS;
+        int64_t copied = a->rates[kind].part[part];
+        if (copied <= 0 || kind == SET)
+            continue;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[O_RANK], a->timeline->rank);
+        tm_cell_set_int(&row[O_TIME], tm_over_time_begin(&a->rates[kind], a->timeline, part));
+        tm_cell_set_int(&row[O_BYTES], copied);
+        tm_cell_set_ratio(&row[O_RATE], 1.0, copied, tm_over_time_width(&a->rates[kind], part));
+        TM_TRY(tm_table_set_text(table, &row[O_KIND], kind_words[kind], err));
+    }
+    return TM_OK;
+}
+
 static tm_status account_copies(const tm_rank_view *view, account *a, tm_tables *out,
                                 tm_error *err) {
     const tm_copy_attr *copies = view->timeline->attrs[TM_ATTR_COPY];
@@ -320,6 +366,8 @@ static tm_status account_copies(const tm_rank_view *view, account *a, tm_tables 
     for (int class = 0; class < N_CLASSES && status == TM_OK; class ++)
         if (a->tallies[class].count > 0)
             status = add_kind(view, class, &a->tallies[class], kinds, err);
+    if (status == TM_OK)
+        status = add_rates(a, tm_tables_find(out, rate_def.name), err);
     return status == TM_OK ? add_sizes(a, tm_tables_find(out, part_def.name), err) : status;
 }
 
@@ -392,6 +440,9 @@ static tm_status transfers_rank(const tm_rank_view *view, tm_tables *out, tm_err
     a.classes = calloc(tm_names_count(view->names), 1);
     for (int i = 0; i < N_CLASSES; i++)
         a.tallies[i].set = TM_INTERVALS();
+    a.rates[0] = tm_over_time_make(view->timeline);
+    for (int i = 1; i < N_KINDS; i++)
+        a.rates[i] = a.rates[0];
     tm_status status = account_copies(view, &a, out, err);
     if (status == TM_OK)
         status = account_allocations(view, &a, out, err);
@@ -429,6 +480,12 @@ static tm_status transfers_merge(const tm_names *names, tm_tables *tables, tm_er
     return TM_OK;
 }
 
+static tm_status transfers_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    (void)job;
+    return tm_over_time_keep(tm_tables_find(out, rate_def.name), tm_tables_find(out, kind_def.name),
+                             BYTES, err);
+}
+
 const tm_analysis tm_analysis_transfers = {
     .name = "transfers",
     .summary = "copies: how much, how fast, beside what, and whether the host waits for them",
@@ -436,4 +493,5 @@ const tm_analysis tm_analysis_transfers = {
     .n_tables = sizeof defs / sizeof *defs,
     .rank = transfers_rank,
     .merge = transfers_merge,
+    .job = transfers_job,
 };

@@ -1,5 +1,6 @@
 /** Launches: does the host keep ahead of the GPU? */
 import { inlineBar, strip, timeWriter } from "../cells";
+import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -7,6 +8,7 @@ import { grid } from "../grid";
 import { adviceState, severalRanks, TO_RECORD_THE_HOST } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, heading, legend, note, section } from "../ui";
+import { queueOverTime } from "./over_time";
 import type { View } from "../view";
 
 const FIRST = 24;
@@ -127,10 +129,12 @@ export const launches: View = {
   id: "launches",
   title: "Launches",
   group: "Inside a rank",
-  needs: ["launches.rank", "launches.api"],
+  needs: ["launches.rank", "launches.queue", "launches.api"],
   state: (job) => adviceState(job, "launches"),
-  render(root, { job }) {
-    const table = job.table("launches.rank");
+  render(root, context) {
+    const { job } = context,
+      charts = new Charts(),
+      table = job.table("launches.rank");
     if (table.sum("events") === 0)
       return void root.append(
         heading(
@@ -140,6 +144,7 @@ export const launches: View = {
         empty(`${TO_RECORD_THE_HOST} Its calls and the kernels that they launch carry one number.`),
         calls(job),
       );
-    root.append(heading(...finding(job)), ranks(job), calls(job));
+    root.append(heading(...finding(job)), ranks(job), queueOverTime(context, charts) ?? "", calls(job));
+    return charts.dispose;
   },
 };

@@ -10,6 +10,7 @@ import { adviceState, total } from "../job";
 import { shapeLegend } from "../shapes";
 import { empty, heading, note, section } from "../ui";
 import type { View } from "../view";
+import { rateOverTime } from "./over_time";
 
 const KINDS: readonly (readonly [string, string])[] = [
   ["htod", "Host to device"],
@@ -216,10 +217,11 @@ export const transfers: View = {
   id: "transfers",
   title: "Transfers",
   group: "Inside a rank",
-  needs: ["overlap.rank", "transfers.kind", "transfers.size", "transfers.allocation"],
+  needs: ["overlap.rank", "transfers.kind", "transfers.size", "transfers.rate", "transfers.allocation"],
   state: (job) => adviceState(job, "transfers"),
-  render(root, { job }) {
-    const charts = new Charts();
+  render(root, context) {
+    const { job } = context,
+      charts = new Charts();
     if (job.table("transfers.kind").n === 0)
       return void root.append(
         heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
@@ -228,7 +230,7 @@ export const transfers: View = {
         ),
         allocations(job),
       );
-    root.append(heading(...finding(job)), byKind(job), bySize(job, charts), allocations(job));
+    root.append(heading(...finding(job)), byKind(job), rateOverTime(context, charts, KINDS) ?? "", bySize(job, charts), allocations(job));
     return charts.dispose;
   },
 };

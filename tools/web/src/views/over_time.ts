@@ -1,0 +1,135 @@
+/** What ranks have at each moment, as lines: parts of the views of launches and transfers. */
+import type { Charts } from "../chart";
+import type { Table } from "../data";
+import * as f from "../format";
+import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
+import { controls, note, section, select, segmented } from "../ui";
+import type { Child } from "../dom";
+import type { Context } from "../view";
+
+type Points = [number, number][];
+
+interface Ranks {
+  readonly title: string;
+  /** What a line is, as "Events in the queue". */
+  readonly what: string;
+  readonly byRank: ReadonlyMap<number, Points>;
+  readonly leftOut: string;
+  /** The rank that is shown where the address names none. */
+  readonly first: number;
+  readonly unit: f.Unit;
+  readonly write: (value: number) => string;
+  readonly tools?: Child;
+}
+
+/* The chosen rank strong, the others thin, or as a band where they are many. */
+function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
+  const ranks = [...of.byRank.keys()].sort((a, b) => a - b),
+    wanted = ranks.find((rank) => String(rank) === context.params.get("rank")) ?? of.first;
+  const many = ranks.length > LINES_MAX,
+    all: Line[] = [
+      ...(many ? [] : ranks.filter((rank) => rank !== wanted).map((rank) => ({ name: `rank ${rank}`, points: of.byRank.get(rank)! }))),
+      { name: `rank ${wanted}`, points: of.byRank.get(wanted)!, strong: true },
+    ];
+  return section(
+    of.title,
+    controls(
+      of.tools,
+      ranks.length > 1 &&
+        select(
+          "Rank",
+          ranks.map((rank) => [String(rank), `rank ${rank}`] as const),
+          String(wanted),
+          (v) => context.redraw({ rank: v }),
+        ),
+    ),
+    note(
+      `${of.what}, mean over each 64th of a rank’s time. Thick: rank ${wanted}. `,
+      many
+        ? `Grey: the least to the most of ${f.count(ranks.length, "rank")}, dotted their median. `
+        : ranks.length > 1
+          ? "Thin: the other ranks. "
+          : "",
+      of.leftOut,
+    ),
+    lineChart(charts, {
+      label: `${of.what}, rank ${wanted}, over time`,
+      lines: all,
+      band: many ? bandOf([...of.byRank.values()]) : undefined,
+      unit: of.unit,
+      steps: true,
+      write: of.write,
+    }),
+  );
+}
+
+/** How many events wait in the queues of a rank; null where no launch is known. */
+export function queueOverTime(context: Context, charts: Charts): HTMLElement | null {
+  const { job } = context,
+    table = job.table("launches.queue"),
+    byRank = new Map<number, Points>();
+  for (let row = 0; row < table.n; row++) {
+    const rank = table.num(row, "rank") ?? -1,
+      points = byRank.get(rank) ?? [];
+    points.push([table.num(row, "time_ns") ?? 0, table.num(row, "mean_queue") ?? 0]);
+    byRank.set(rank, points);
+  }
+  if (byRank.size === 0) return null;
+  const mean = (points: Points) => f.sum(points.map(([, value]) => value)) / points.length,
+    least = [...byRank].reduce((a, b) => (mean(b[1]) < mean(a[1]) ? b : a));
+  const all = job.rowsOf("launches.rank");
+  return lines(context, charts, {
+    title: "Queue over time",
+    what: "Events launched and not yet begun, of all streams",
+    byRank,
+    leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${byRank.size < all ? ` The ${byRank.size} ranks that are host bound most.` : ""}`,
+    first: least[0],
+    unit: { name: "events in the queue", factor: 1 },
+    write: (value) => f.grouped(value, value < 10 ? 1 : 0),
+  });
+}
+
+/* Lines of one kind of copies; between parts with such there are none. */
+function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Points> {
+  const byRank = new Map<number, Points>(),
+    ends = new Map<number, number>();
+  for (let row = 0; row < table.n; row++) {
+    const rank = table.num(row, "rank") ?? -1,
+      time = table.num(row, "time_ns") ?? 0,
+      rate = table.num(row, "bw_gbps") ?? 0,
+      points = byRank.get(rank) ?? [],
+      end = ends.get(rank);
+    if (table.text(row, "kind") !== kind || !(rate > 0)) continue;
+    const width = (table.num(row, "bytes") ?? 0) / rate;
+    if (end === undefined || time - end > width / 2) points.push([end ?? Math.max(0, time - width / 2), 0]);
+    points.push([time, rate]);
+    ends.set(rank, time + width);
+    byRank.set(rank, points);
+  }
+  for (const [rank, end] of ends) byRank.get(rank)!.push([end, 0]);
+  return byRank;
+}
+
+/** How fast each kind of copy was over time; null where no size of a copy is known. */
+export function rateOverTime(context: Context, charts: Charts, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
+  const { job, params } = context,
+    table = job.table("transfers.rate");
+  const there = kinds.filter(([kind]) => table.rows.some((_, row) => table.text(row, "kind") === kind)),
+    kind = there.find(([each]) => each === params.get("kind")) ?? there[0];
+  if (!kind) return null;
+  const byRank = ratesOf(table, kind[0]),
+    most = (points: Points) => f.most(points.map(([, value]) => value));
+  const busiest = [...byRank].reduce((a, b) => (most(b[1]) > most(a[1]) ? b : a));
+  const all = new Set(job.table("transfers.kind").nums("rank")).size,
+    shown = new Set(table.nums("rank")).size;
+  return lines(context, charts, {
+    title: "Bandwidth over time",
+    what: `Copies, ${kind[1].toLowerCase()}, GB/s`,
+    byRank,
+    leftOut: `A part in which little is copied counts with the time in which nothing is.${shown < all ? ` Of ${f.grouped(all)} ranks the ${shown} that copied most.` : ""}`,
+    first: busiest[0],
+    unit: { name: "GB/s", factor: 1 },
+    write: (value) => `${f.significant(value)} GB/s`,
+    tools: there.length > 1 && segmented("Kind", there, kind[0], (v) => context.redraw({ kind: v, rank: null })),
+  });
+}
