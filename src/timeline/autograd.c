@@ -34,8 +34,13 @@ static bool add(passes *p, tm_vec *out, size_t row) {
     return tm_vec_append(out, &added, 1);
 }
 
+/* Forward comes in order, if one thread runs it. */
 static void sort(tm_vec *rows) {
-    if (rows->n > 1)
+    const numbered *v = rows->data;
+    size_t sorted = 1;
+    while (sorted < rows->n && by_number(&v[sorted - 1], &v[sorted]) <= 0)
+        sorted++;
+    if (sorted < rows->n)
         qsort(rows->data, rows->n, sizeof(numbered), by_number);
 }
 
@@ -62,12 +67,25 @@ static bool is_before(const void *element, const void *key) {
     return by_number(element, key) < 0;
 }
 
+/* The first row of forward at or behind @p at that is not before a key: often one of the next. */
+static size_t forward_from(const passes *p, size_t at, const numbered *key) {
+    enum { NEAR = 8 };
+    const numbered *v = p->forward.data;
+    for (int i = 0; i < NEAR && at < p->forward.n && is_before(&v[at], key); i++)
+        at++;
+    if (at < p->forward.n && is_before(&v[at], key))
+        at += tm_bisect(v + at, p->forward.n - at, sizeof *v, key, is_before);
+    return at;
+}
+
 /* Of the operators of a track that bear the number the last that began before: inside of another,
- * it is the one that made the node of the graph, as PyTorch has it for its arrows. */
-static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track) {
+ * it is the one that made the node of the graph, as PyTorch has it for its arrows. Backward comes
+ * in order, and *at goes on with it. */
+static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track,
+                                  size_t *at) {
     const numbered *v = p->forward.data;
     const numbered key = {backward->sequence, backward->begin_ns, 0, track};
-    size_t i = tm_bisect(v, p->forward.n, sizeof key, &key, is_before);
+    size_t i = *at = forward_from(p, *at, &key);
     bool found = i > 0 && v[i - 1].track == track && v[i - 1].sequence == key.sequence;
     return found ? &v[i - 1] : NULL;
 }
@@ -79,11 +97,11 @@ static uint32_t track_of(const passes *p, size_t first, size_t end) {
     uint32_t best = UINT32_MAX;
     size_t most = 0;
     for (size_t i = 0; i < p->forward.n; i++) {
-        size_t n = 0;
+        size_t n = 0, at = i;
         if (i > 0 && v[i].track == v[i - 1].track)
             continue;
         for (size_t k = first; k < end; k++)
-            n += forward_of(p, &b[k], v[i].track) != NULL;
+            n += forward_of(p, &b[k], v[i].track, &at) != NULL;
         best = n > most ? v[i].track : best;
         most = n > most ? n : most;
     }
@@ -96,8 +114,9 @@ static void link_passes(passes *p) {
         for (end = first + 1; end < p->backward.n && b[end].track == b[first].track;)
             end++;
         uint32_t track = track_of(p, first, end);
+        size_t at = 0;
         for (size_t i = first; i < end; i++) {
-            const numbered *forward = forward_of(p, &b[i], track);
+            const numbered *forward = forward_of(p, &b[i], track, &at);
             if (forward)
                 p->rows[b[i].row].forward = p->rows[forward->row].event;
         }
