@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "timeline/trace.h"
 
 enum { BLOCK_ROWS = 1024 };
 
@@ -13,11 +14,14 @@ typedef struct block {
 } block;
 
 struct tm_serve_events {
-    tm_timeline *ranks; /* owned; [n] */
+    const tm_store *store;
+    const tm_names *names;
+    tm_timeline *ranks;  /* owned; [n] */
+    tm_timeline *counts; /* owned; [n] with the number of all rows, and of arrays those of ranks */
     size_t n;
-    tm_store_pieces *pieces;
-    tm_vec blocks;       /* of block, rank after rank */
-    size_t *first_block; /* owned; [n + 1] */
+    tm_store_pieces *pieces, *more; /* more: with other attributes; else NULL */
+    tm_vec blocks;                  /* of block, rank after rank */
+    size_t *first_block;            /* owned; [n + 1] */
 };
 
 static bool add_block(tm_serve_events *e, const tm_timeline *rank, const tm_timeline *piece) {
@@ -48,26 +52,48 @@ static tm_status look(tm_serve_events *e, tm_error *err) {
     return TM_OK;
 }
 
-/* The pieces first: reading the rest takes from the ranks what says where tables begin. */
+static tm_status open_pieces(tm_serve_events *e, unsigned records, tm_store_pieces **out,
+                             tm_error *err) {
+    const tm_store_visit_plan plan = {
+        .store = e->store, .names = e->names, .ranks = e->counts, .n = e->n, .records = records};
+    return tm_store_open_pieces(&plan, BLOCK_ROWS, out, err);
+}
+
+tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err) {
+    unsigned records = 0;
+    for (int a = 0; a < TM_N_ATTRS; a++)
+        records |= attrs >> a & 1 ? 1u << (TM_RECORD_LAUNCHES + a) : 0;
+    tm_store_close_pieces(e->more);
+    e->more = NULL;
+    return records ? open_pieces(e, records, &e->more, err) : TM_OK;
+}
+
+/* Reading takes from the ranks what says where tables begin. */
+static void keep_counts(tm_serve_events *e) {
+    for (size_t i = 0; i < e->n; i++) {
+        e->counts[i].tracks = e->ranks[i].tracks;
+        e->counts[i].steps = e->ranks[i].steps;
+    }
+}
+
 static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_names *names,
                           tm_error *err) {
     TM_TRY(tm_store_read_ranks(store, &e->ranks, &e->n, err));
-    const tm_store_visit_plan plan = {.store = store,
-                                      .names = names,
-                                      .ranks = e->ranks,
-                                      .n = e->n,
-                                      .records = 1u << TM_RECORD_COLLECTIVES};
+    e->counts = malloc(e->n * sizeof *e->counts);
     e->first_block = calloc(e->n + 1, sizeof *e->first_block);
     bool *all = malloc(e->n);
-    tm_status status = e->first_block && all ? TM_OK : tm_fail_memory(err);
+    tm_status status = e->first_block && e->counts && all ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
-        status = tm_store_open_pieces(&plan, BLOCK_ROWS, &e->pieces, err);
+        memcpy(e->counts, e->ranks, e->n * sizeof *e->counts);
+    if (status == TM_OK)
+        status = open_pieces(e, 1u << TM_RECORD_COLLECTIVES, &e->pieces, err);
     if (status == TM_OK) {
         memset(all, true, e->n);
         const tm_store_choice choice = {.ranks = all, .no_events = true};
         status = tm_store_read_timelines(store, names, e->ranks, &choice, e->n, err);
     }
     free(all);
+    keep_counts(e);
     return status == TM_OK ? look(e, err) : status;
 }
 
@@ -76,6 +102,8 @@ tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_
     tm_serve_events *e = calloc(1, sizeof *e);
     if (!e)
         return tm_fail_memory(err);
+    e->store = store;
+    e->names = names;
     e->blocks = TM_VEC(block);
     tm_status status = open_all(e, store, names, err);
     if (status == TM_OK)
@@ -89,9 +117,11 @@ void tm_serve_events_close(tm_serve_events *e) {
     if (!e)
         return;
     tm_store_close_pieces(e->pieces);
+    tm_store_close_pieces(e->more);
     for (size_t i = 0; i < e->n; i++)
         tm_timeline_destroy(&e->ranks[i]);
     free(e->ranks);
+    free(e->counts);
     free(e->first_block);
     tm_vec_free(&e->blocks);
     free(e);
@@ -108,10 +138,12 @@ typedef struct reader {
     const tm_serve_wish *wish;
     const tm_timeline *rank;
     tm_timeline *out;
-    size_t gpu_rows; /* rows of the rank up to which tracks are of GPUs */
-    size_t room;     /* of the arrays */
-    size_t next;     /* row behind those that were read last; 0: none were */
-    tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
+    size_t gpu_rows;          /* rows of the rank up to which tracks are of GPUs */
+    size_t room;              /* of the arrays */
+    size_t next;              /* row behind those that were read last; 0: none were */
+    tm_vec rows;              /* of uint32_t: the rank's rows that were taken, ascending */
+    tm_vec attrs[TM_N_ATTRS]; /* of those, by the rank's rows */
+    tm_vec shapes;            /* of tm_launch_shape, of their kernels */
 } reader;
 
 static size_t count_gpu_rows(const tm_timeline *rank) {
@@ -175,26 +207,45 @@ static void take(reader *r, const tm_timeline *piece, size_t i) {
     out->role[n] = piece->role[i];
 }
 
-static tm_status take_collective(tm_vec *to, const tm_timeline *piece, uint32_t row, uint32_t as,
-                                 tm_error *err) {
-    const tm_collective_attr *attr = tm_timeline_collective(piece, row);
-    if (!attr)
-        return TM_OK;
-    tm_collective_attr *own = tm_vec_append(to, attr, 1);
-    if (!own)
-        return tm_fail_memory(err);
-    own->event = as;
+/* A kernel has a launch shape of its own then: windows are small. */
+static bool take_shape(reader *r, const tm_timeline *piece) {
+    tm_kernel_attr *kernel =
+        (tm_kernel_attr *)r->attrs[TM_ATTR_KERNEL].data + r->attrs[TM_ATTR_KERNEL].n - 1;
+    const tm_launch_shape *shape = &piece->shapes[kernel->shape];
+    kernel->shape = (uint32_t)r->shapes.n;
+    return tm_vec_append(&r->shapes, shape, 1) != NULL;
+}
+
+/* The attributes of the rows that were taken of a piece, as they are there. */
+static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_taken,
+                            tm_error *err) {
+    const uint32_t *rows = r->rows.data;
+    for (int a = 0; a < TM_N_ATTRS; a++) {
+        size_t size = tm_attr_size((tm_attr)a), at = first_taken;
+        char *attrs = piece->attrs[a];
+        for (size_t i = 0; i < piece->n_attrs[a]; i++) {
+            uint32_t event = *tm_attr_event((tm_attr)a, attrs + i * size);
+            while (at < r->rows.n && rows[at] < event)
+                at++;
+            if (at == r->rows.n || rows[at] != event)
+                continue;
+            if (!tm_vec_append(&r->attrs[a], attrs + i * size, 1) ||
+                (a == TM_ATTR_KERNEL && !take_shape(r, piece)))
+                return tm_fail_memory(err);
+        }
+    }
     return TM_OK;
 }
 
 /* Of a block the rows of [from, to) that reach into the window. */
-static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_vec *collectives,
-                            tm_error *err) {
+static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_error *err) {
+    tm_store_pieces *pieces = r->events->more ? r->events->more : r->events->pieces;
     const tm_timeline *piece;
+    size_t first_taken = r->rows.n;
     if (first == 0 || first != r->next)
-        TM_TRY(tm_store_seek_piece(r->events->pieces, r->wish->at, first, err));
+        TM_TRY(tm_store_seek_piece(pieces, r->wish->at, first, err));
     r->next = first + BLOCK_ROWS;
-    TM_TRY(tm_store_read_piece(r->events->pieces, r->wish->at, first, TM_ROWS_ALL, &piece, err));
+    TM_TRY(tm_store_read_piece(pieces, r->wish->at, first, TM_ROWS_ALL, &piece, err));
     if (!make_room(r, r->out->n_events + piece->n_events))
         return tm_fail_memory(err);
     for (size_t i = 0; i < piece->n_events; i++) {
@@ -202,20 +253,19 @@ static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_
         int64_t begin = tm_rank_clock_true(&r->rank->clock, piece->begin_ns[i]);
         if (row < from || row >= to || !reaches(r->wish, begin, begin + piece->duration_ns[i]))
             continue;
-        TM_TRY(take_collective(collectives, piece, row, (uint32_t)r->out->n_events, err));
         take(r, piece, i);
         if (!tm_vec_append(&r->rows, &row, 1))
             return tm_fail_memory(err);
     }
-    return TM_OK;
+    return take_attrs(r, piece, first_taken, err);
 }
 
-static tm_status take_rows(reader *r, size_t from, size_t to, tm_vec *collectives, tm_error *err) {
+static tm_status take_rows(reader *r, size_t from, size_t to, tm_error *err) {
     const block *blocks = r->events->blocks.data;
     const block *own = blocks + r->events->first_block[r->wish->at];
     for (size_t b = from / BLOCK_ROWS; b * BLOCK_ROWS < to; b++)
         if (reaches(r->wish, own[b].begin_ns, own[b].end_ns))
-            TM_TRY(take_block(r, b * BLOCK_ROWS, from, to, collectives, err));
+            TM_TRY(take_block(r, b * BLOCK_ROWS, from, to, err));
     return TM_OK;
 }
 
@@ -232,13 +282,38 @@ static size_t place_of(const reader *r, uint32_t row) {
     return low;
 }
 
-/* Tracks and launches by the new rows. */
+/* What a row of the rank is now; TM_NO_EVENT where it was not taken. */
+static uint32_t row_of(const reader *r, uint32_t row) {
+    size_t place = row == TM_NO_EVENT ? r->rows.n : place_of(r, row);
+    bool here = place < r->rows.n && ((const uint32_t *)r->rows.data)[place] == row;
+    return here ? (uint32_t)place : TM_NO_EVENT;
+}
+
+static void renumber_attrs(reader *r) {
+    r->out->shapes = r->shapes.data;
+    r->out->n_shapes = r->shapes.n;
+    for (int a = 0; a < TM_N_ATTRS; a++) {
+        char *attrs = r->attrs[a].data;
+        for (size_t i = 0; i < r->attrs[a].n; i++)
+            for (int ref = 0; ref < tm_attr_n_refs((tm_attr)a); ref++) {
+                uint32_t *row = tm_attr_ref((tm_attr)a, attrs + i * r->attrs[a].size, ref);
+                *row = row_of(r, *row);
+            }
+        r->out->attrs[a] = attrs;
+        r->out->n_attrs[a] = r->attrs[a].n;
+    }
+}
+
+/* Tracks and what refers to rows by the new ones. */
 static tm_status renumber(reader *r, tm_error *err) {
-    const uint32_t *rows = r->rows.data;
     tm_timeline *out = r->out;
     out->tracks = malloc((r->rank->n_tracks + 1) * sizeof *out->tracks);
-    if (!out->tracks)
+    out->steps = malloc((r->rank->n_steps + 1) * sizeof *out->steps);
+    if (!out->tracks || !out->steps)
         return tm_fail_memory(err);
+    if (r->rank->n_steps > 0)
+        memcpy(out->steps, r->rank->steps, r->rank->n_steps * sizeof *out->steps);
+    out->n_steps = r->rank->n_steps;
     out->n_tracks = r->rank->n_tracks;
     for (size_t t = 0; t < out->n_tracks; t++) {
         tm_track track = r->rank->tracks[t];
@@ -247,21 +322,18 @@ static tm_status renumber(reader *r, tm_error *err) {
         track.count = (uint32_t)(end - first);
         out->tracks[t] = track;
     }
-    for (size_t i = 0; i < out->n_events; i++) {
-        size_t call = out->launch[i] == TM_NO_EVENT ? r->rows.n : place_of(r, out->launch[i]);
-        bool here = call < r->rows.n && rows[call] == out->launch[i];
-        out->launch[i] = here ? (uint32_t)call : TM_NO_EVENT;
-    }
+    for (size_t i = 0; i < out->n_events; i++)
+        out->launch[i] = row_of(r, out->launch[i]);
     return TM_OK;
 }
 
-static tm_status read_all(reader *r, tm_vec *collectives, bool gpu, bool host, tm_error *err) {
+static tm_status read_all(reader *r, bool gpu, bool host, tm_error *err) {
     if (!make_room(r, 1))
         return tm_fail_memory(err);
     if (gpu)
-        TM_TRY(take_rows(r, 0, r->gpu_rows, collectives, err));
+        TM_TRY(take_rows(r, 0, r->gpu_rows, err));
     if (host)
-        TM_TRY(take_rows(r, r->gpu_rows, r->rank->n_events, collectives, err));
+        TM_TRY(take_rows(r, r->gpu_rows, r->rank->n_events, err));
     return renumber(r, err);
 }
 
@@ -273,14 +345,20 @@ tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wis
                 .rank = rank,
                 .out = out,
                 .gpu_rows = count_gpu_rows(rank),
-                .rows = TM_VEC(uint32_t)};
-    tm_vec collectives = TM_VEC(tm_collective_attr);
-    *out = (tm_timeline){.rank = rank->rank, .clock = rank->clock};
+                .rows = TM_VEC(uint32_t),
+                .shapes = TM_VEC(tm_launch_shape)};
+    for (int a = 0; a < TM_N_ATTRS; a++)
+        r.attrs[a] = (tm_vec){.size = tm_attr_size((tm_attr)a)};
+    *out = (tm_timeline){.rank = rank->rank,
+                         .world_size = rank->world_size,
+                         .host = rank->host,
+                         .format = rank->format,
+                         .device = rank->device,
+                         .clock = rank->clock};
     *gpu = count_within(&r, 0, r.gpu_rows) <= wish->gpu_most;
     *host = wish->host && count_within(&r, r.gpu_rows, rank->n_events) <= wish->host_most;
-    tm_status status = read_all(&r, &collectives, *gpu, *host, err);
-    out->attrs[TM_ATTR_COLLECTIVE] = collectives.data;
-    out->n_attrs[TM_ATTR_COLLECTIVE] = collectives.n;
+    tm_status status = read_all(&r, *gpu, *host, err);
+    renumber_attrs(&r);
     tm_vec_free(&r.rows);
     return status;
 }

@@ -24,6 +24,14 @@ void tm_serve_events_close(tm_serve_events *events);
 /** The ranks, ascending, with their clocks, tracks and steps and without their events. */
 const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);
 
+/**
+ * From now on what is read has these attributes instead of collectives: for one answer, for they
+ * take memory.
+ * @param attrs  bits 1 << tm_attr; 0: collectives again
+ */
+tm_status tm_serve_events_want(tm_serve_events *events, unsigned attrs,
+                               tm_error *err) TM_MUST_CHECK;
+
 /** What of a rank is wanted: its GPUs' events alone, or its host's too, if they are not too many.
  */
 typedef struct tm_serve_wish {
@@ -34,7 +42,7 @@ typedef struct tm_serve_wish {
 } tm_serve_wish;
 
 /**
- * Reads the events of which any part lies in a window, with their collectives.
+ * Reads the events of which any part lies in a window, with what is wanted of their attributes.
  *
  * @param out   a timeline of those alone: rows are numbered anew, what they refer to outside of
  *              the window is none; destroyed by the caller, also after a failure

@@ -9,6 +9,7 @@ static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_PAGE] = "",
     [TM_SERVE_TILE] = "tile",
     [TM_SERVE_ROWS] = "rows",
+    [TM_SERVE_TRACE] = "trace",
 };
 
 /* Takes as long wherever the two differ, so that time does not tell how much was right. */

@@ -18,6 +18,7 @@ typedef enum tm_serve_route {
     TM_SERVE_PAGE,
     TM_SERVE_TILE,
     TM_SERVE_ROWS,
+    TM_SERVE_TRACE,
     TM_N_SERVE_ROUTES,
 } tm_serve_route;
 

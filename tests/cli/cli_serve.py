@@ -214,6 +214,21 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
                           f'rank {rank}, bucket {i}: {share}, {busy} of {width} ns')
 
 
+def test_a_window_for_perfetto_is_that_of_the_export():
+    synth('job', ranks=4, ranks_per_host=2, steps=6, layers=6, offset_us=500)
+    merged('job', '-o', 'job.h5')
+    with served('job.h5') as s:
+        for start, end, ranks in ((0, 3_000_000_000, '0,1,2,3'), (20_000_000, 21_000_000, '1,3'),
+                                  (30_000_000, 30_000_001, '2'), (2_900_000_000, 3_000_000_000, '0')):
+            tmerge('export', 'job.h5', '-o', 'x', '--force', '--rank', ranks, '--from',
+                   f'{start / 1e9:.9f}', '--to', f'{end / 1e9:.9f}').expect(0)
+            status, headers, trace_of = s.get(f'trace?from={start}&to={end}&ranks={ranks}')
+            equal((status, headers['Content-Type']), (200, 'application/octet-stream'))
+            holds(trace_of == content('x'), f'{start} to {end}: the same bytes')
+        for query in ('from=0&to=1&ranks=', 'from=0&to=1&ranks=4', 'from=1&to=1&ranks=0', 'ranks=0'):
+            equal(s.get('trace?' + query)[0], 400, query)
+
+
 def test_rows_of_a_table_are_those_that_show_prints():
     synth('job', ranks=3, steps=40, layers=4, cpu_ops=1)
     merged('job', '-o', 'job.h5')

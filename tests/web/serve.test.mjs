@@ -140,3 +140,56 @@ test("that the server is gone is said, and may be asked again", async () => {
   assert.ok(noted.requests.length > before, "it was asked again");
   await close();
 });
+
+// Perfetto -----------------------------------------------------------------------------------------
+
+/* Stands in for ui.perfetto.dev: answers PING, and keeps what is handed to it. */
+const STAND_IN = `<!doctype html><title>waiting</title><script>
+  addEventListener("message", ({ data, source, origin }) => {
+    if (data === "PING") return void source.postMessage("PONG", origin);
+    const { buffer, title, fileName } = data.perfetto;
+    window.got = { bytes: [...new Uint8Array(buffer)], title, fileName, origin };
+    document.title = "got it";
+  });
+</script>`;
+
+async function click(page, text) {
+  await page.click(`button:has-text("${text}")`);
+}
+
+test("the window in view is handed to Perfetto as tmerge export writes it", async () => {
+  const { page, noted, close } = await timeline(served, [10_000_000, 20_000_000]);
+  await page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: STAND_IN }));
+  const [tab] = await Promise.all([page.context().waitForEvent("page"), click(page, "Open in Perfetto")]);
+  await tab.waitForFunction(() => document.title === "got it", null, { timeout: 30_000 });
+  const got = await tab.evaluate(() => window.got);
+  assert.equal(`${got.origin}/`, served.replace(/[0-9a-f]{32}\/$/, ""));
+  assert.equal(got.fileName, "tmerge.perfetto-trace");
+  const query = new URL(noted.requests.find((url) => url.includes("/trace?"))).searchParams;
+  assert.deepEqual([query.get("from"), query.get("to")], ["10000000", "20000000"]);
+  tmerge("export", job.store, "-o", "window.perfetto-trace", "--from", "0.01", "--to", "0.02", "--rank", query.get("ranks"), "--force");
+  assert.ok(Buffer.from(got.bytes).equals(readFileSync("window.perfetto-trace")), "the bytes");
+  quietBut(noted, served);
+  await close();
+});
+
+test("that the browser blocks the tab is said, and so is a window of too many events", async () => {
+  const { page, close } = await timeline(served);
+  const opened = await page.evaluate(() => { const before = window.open; window.open = () => null; return before.name; });
+  assert.equal(opened, "open");
+  await click(page, "Open in Perfetto");
+  await page.waitForSelector("text=Perfetto was not opened: the browser blocked the new tab; allow pop-ups for this page, and try again.");
+  await close();
+  const large = await timeline(all);
+  await large.page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: STAND_IN }));
+  await click(large.page, "Open in Perfetto");
+  await large.page.waitForSelector("text=/Perfetto was not opened: tmerge serve says: too many events for one answer: zoom in/", { timeout: 30_000 });
+  await large.close();
+});
+
+test("a page from the disk offers no Perfetto: its window can not be handed over", async () => {
+  const { page, close } = await open(job.page, { hash: "#timeline" });
+  await page.waitForSelector('body[data-timeline="complete"]');
+  assert.equal(await page.$('button:has-text("Open in Perfetto")'), null);
+  await close();
+});

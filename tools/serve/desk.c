@@ -7,6 +7,7 @@
 #include "report/json.h"
 #include "report/timeline.h"
 #include "serve/tile.h"
+#include "serve/trace.h"
 #include "tmerge/analysis.h"
 #include "tmerge/store.h"
 
@@ -17,20 +18,33 @@ struct tm_desk {
     tm_names *names;
     tm_vec page; /* of char */
     tm_tiler tiler;
-    tm_tables tables;    /* their definitions; of rows what is being answered */
-    int64_t duration_ns; /* of the job */
+    tm_tables tables;   /* their definitions; of rows what is being answered */
+    tm_tables facts;    /* job.job and job.rank */
+    const char **hosts; /* owned; by place of rank, "" where none is known */
 };
 
 static tm_status read_job(tm_desk *desk, tm_error *err) {
     TM_TRY(tm_analysis_tables(&desk->tables, err));
-    tm_table *jobs = tm_tables_find(&desk->tables, "job.job");
-    tm_status status = tm_store_read_table(desk->store, jobs, err);
-    if (status == TM_OK && jobs->n_rows > 0 && !tm_table_cell(jobs, 0, "begin_ns")->null) {
+    TM_TRY(tm_analysis_tables(&desk->facts, err));
+    tm_table *jobs = tm_tables_find(&desk->facts, "job.job");
+    TM_TRY(tm_store_read_table(desk->store, jobs, err));
+    if (jobs->n_rows > 0 && !tm_table_cell(jobs, 0, "begin_ns")->null)
         desk->tiler.begin_ns = tm_table_cell(jobs, 0, "begin_ns")->value.i;
-        desk->duration_ns = tm_table_cell(jobs, 0, "duration_ns")->value.i;
+    return tm_store_read_table(desk->store, tm_tables_find(&desk->facts, "job.rank"), err);
+}
+
+/* From the table, where hosts that nobody tells have a number too. */
+static tm_status find_hosts(tm_desk *desk, tm_error *err) {
+    size_t n;
+    const tm_timeline *ranks = tm_serve_ranks(desk->tiler.events, &n);
+    const tm_table *table = tm_tables_find(&desk->facts, "job.rank");
+    desk->hosts = malloc((n + 1) * sizeof *desk->hosts);
+    for (size_t i = 0; i < n && desk->hosts; i++) {
+        size_t row = tm_table_find_row(table, &ranks[i].rank, 1);
+        const tm_cell *host = row < table->n_rows ? tm_table_cell(table, row, "host") : NULL;
+        desk->hosts[i] = host && !host->null ? host->value.text : "";
     }
-    tm_table_clear(jobs);
-    return status;
+    return desk->hosts ? TM_OK : tm_fail_memory(err);
 }
 
 static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
@@ -43,6 +57,7 @@ static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     TM_TRY(tm_store_read_names(desk->store, &desk->names, err));
     desk->tiler.names = desk->names;
     TM_TRY(tm_serve_events_open(desk->store, desk->names, &desk->tiler.events, err));
+    TM_TRY(find_hosts(desk, err));
     return tm_serve_levels_open(desk->store, &desk->tiler.levels, err);
 }
 
@@ -66,6 +81,8 @@ void tm_desk_close(tm_desk *desk) {
     tm_serve_events_close(desk->tiler.events);
     tm_names_destroy(desk->names);
     tm_tables_destroy(&desk->tables);
+    tm_tables_destroy(&desk->facts);
+    free(desk->hosts);
     tm_vec_free(&desk->page);
     tm_store_close(desk->store);
     free(desk);
@@ -100,19 +117,22 @@ static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wis
            tm_serve_number(look(query, "to"), &wish->to) && wish->from < wish->to;
 }
 
-static void answer_tile(const tm_desk *desk, tm_http_look *look, const void *query,
-                        tm_http_answer *out) {
+/* A window for Perfetto where @p trace, else one of the timeline. */
+static void answer_window(const tm_desk *desk, bool trace, tm_http_look *look, const void *query,
+                          tm_http_answer *out) {
     int64_t ranks[TM_SERVE_RANKS_MAX], hosts[TM_SERVE_RANKS_MAX];
     tm_tile_wish wish = {.ranks = ranks, .hosts = hosts};
     if (!read_window(look, query, &wish) ||
         !tm_serve_numbers(look(query, "ranks"), ranks, &wish.n_ranks) || wish.n_ranks == 0 ||
-        !tm_serve_numbers(look(query, "hosts"), hosts, &wish.n_hosts)) {
-        say(BAD, "a tile is from=NS, to=NS, ranks=N,N and hosts=N,N", out);
+        (!trace && !tm_serve_numbers(look(query, "hosts"), hosts, &wish.n_hosts))) {
+        say(BAD, "a window is from=NS, to=NS, ranks=N,N and, of a tile, hosts=N,N", out);
         return;
     }
+    const tm_trace_job job = {desk->hosts, TMERGE_VERSION};
     tm_error err = {.status = TM_OK};
     tm_bytes bytes = tm_bytes_make();
-    tm_status status = tm_tile_make(&desk->tiler, &wish, &bytes, &err);
+    tm_status status = trace ? tm_serve_trace(&desk->tiler, &job, &wish, &bytes.bytes, &err)
+                             : tm_tile_make(&desk->tiler, &wish, &bytes, &err);
     if (status == TM_OK)
         answer_bytes(&bytes.bytes, "application/octet-stream", out);
     else
@@ -154,7 +174,8 @@ void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, con
     tm_desk *desk = context;
     switch (route) {
     case TM_SERVE_TILE:
-        answer_tile(desk, look, query, out);
+    case TM_SERVE_TRACE:
+        answer_window(desk, route == TM_SERVE_TRACE, look, query, out);
         return;
     case TM_SERVE_ROWS:
         answer_rows(desk, look, query, out);

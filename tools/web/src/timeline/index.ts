@@ -3,6 +3,7 @@ import type { Job } from "../data";
 import { append, cut, fill, h, visible } from "../dom";
 import * as f from "../format";
 import { storeName } from "../left_out";
+import { isServed } from "../served";
 import { kindOf, nameOf } from "../path";
 import { empty, hideTip, legend, tipAt } from "../ui";
 import type { Context, View } from "../view";
@@ -20,6 +21,7 @@ import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
 import { KIND_WORDS, type JobBlock } from "./model";
 import type { Found } from "./names";
+import { openInPerfetto } from "./perfetto";
 import { inSlices } from "./slices";
 import { slownessBy } from "./slowness";
 import { readTheme } from "./theme";
@@ -82,6 +84,15 @@ class Page implements Listener {
   readonly #counting = new Set<string>();
   readonly #worst: { places: Map<number, number>; numbers: Map<number, number> } = { places: new Map(), numbers: new Map() };
   readonly #stop: (() => void)[] = [];
+  readonly #perfetto = h(
+    "button",
+    {
+      attr: { type: "button" },
+      title: "Opens ui.perfetto.dev in a tab, and hands it the ranks and the time in view, or what is marked; nothing leaves this browser",
+      on: { click: () => void this.#openInPerfetto() },
+    },
+    "Open in Perfetto",
+  );
   #finer: Finer | null = null;
   #leftOutText = "";
   #tipped = false;
@@ -168,6 +179,7 @@ class Page implements Listener {
         button("[", "Previous collective ([)", () => controller.run({ do: "operation", forward: false, byWait: false })),
         button("]", "Next collective (])", () => controller.run({ do: "operation", forward: true, byWait: false })),
         this.loaded.data.path.list.length > 0 && this.path,
+        isServed(this.context.job) && this.#perfetto,
         button("?", "Keys and gestures (?)", () => this.asked("help")),
       ),
       this.#legend,
@@ -237,6 +249,23 @@ class Page implements Listener {
     if (state.found) this.controller.search(state.found.text);
     this.selected();
     this.resize();
+  }
+
+  async #openInPerfetto(): Promise<void> {
+    const { state } = this.controller,
+      { job } = this.loaded.data,
+      places = state.marked ?? this.#sight.places;
+    this.#perfetto.disabled = true;
+    try {
+      await openInPerfetto(
+        [...places].map((at) => job.ranks[at]!.rank),
+        state.mark ?? state.span,
+        this.context.job.name || "tmerge",
+      );
+    } catch (error) {
+      fill(this.details, h("p", null, `Perfetto was not opened: ${(error as Error).message}.`));
+    }
+    this.#perfetto.disabled = false;
   }
 
   get #sight(): Sight {

@@ -1,0 +1,48 @@
+/** Hands a window to Perfetto, by the interface that it documents ("deep linking", postMessage). */
+import { ask } from "../served";
+import type { Span } from "./model";
+
+const PERFETTO = "https://ui.perfetto.dev";
+/** How often it is asked whether it is there, and how long [ms]. */
+const PING = 50,
+  PATIENCE = 60_000;
+
+/* Kept once Perfetto answers: its page is loaded and listens. */
+function answered(tab: Window): Promise<void> {
+  return new Promise((done, fail) => {
+    const listen = (event: MessageEvent): void => {
+      if (event.source !== tab || event.origin !== PERFETTO || event.data !== "PONG") return;
+      stop();
+      done();
+    };
+    const ping = setInterval(() => tab.postMessage("PING", PERFETTO), PING),
+      late = setTimeout(() => {
+        stop();
+        fail(new Error("ui.perfetto.dev does not answer"));
+      }, PATIENCE);
+    const stop = (): void => {
+      clearInterval(ping);
+      clearTimeout(late);
+      removeEventListener("message", listen);
+    };
+    addEventListener("message", listen);
+  });
+}
+
+/**
+ * Opens Perfetto with the events of some ranks in a window. To be called in a click: else browsers block the tab. The
+ * trace goes from this page to that one in the browser, and nowhere else.
+ */
+export async function openInPerfetto(ranks: readonly number[], span: Span, title: string): Promise<void> {
+  const tab = window.open(PERFETTO);
+  if (!tab) throw new Error("the browser blocked the new tab; allow pop-ups for this page, and try again");
+  try {
+    const query = { from: Math.max(0, Math.floor(span.begin)), to: Math.ceil(span.end), ranks: [...ranks].sort((a, b) => a - b).join() };
+    const [bytes] = await Promise.all([ask("trace", query), answered(tab)]);
+    const buffer = bytes.buffer as ArrayBuffer;
+    tab.postMessage({ perfetto: { buffer, title, fileName: "tmerge.perfetto-trace" } }, PERFETTO, [buffer]);
+  } catch (error) {
+    tab.close();
+    throw error;
+  }
+}
