@@ -110,15 +110,15 @@ test("views change in time", async (t) => {
 });
 
 /** Medians of nine redraws of some windows [ms], and when the first picture was there. */
-async function speed(path, share) {
+async function speed(path, share, hash) {
   const { page, close } = await open(path);
   await page.waitForTimeout(200);
-  const first = await page.evaluate(async () => {
+  const first = await page.evaluate(async (address) => {
     const start = performance.now();
-    location.hash = "#timeline";
+    location.hash = address;
     while (!document.body.dataset.frame) await new Promise((done) => setTimeout(done, 1));
     return performance.now() - start;
-  });
+  }, `#timeline${hash}`);
   await page.waitForSelector('body[data-timeline="complete"]', { timeout: 20_000 });
   await page.waitForTimeout(200);
   await page.focus("canvas");
@@ -141,8 +141,10 @@ async function speed(path, share) {
 test("frames and the first picture of the timeline keep their budgets", async (t) => {
   synth("few", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 3, slow_kind: "host", cpu_ops: 4, end_jitter_ns: 2000 });
   synth("many", { ranks: 64, ranks_per_host: 8, steps: 8, slow_rank: 20, cpu_ops: 8 });
-  for (const [name, path, frame] of [["8 ranks", merge("few8", "few").page, 16], ["64 ranks", merge("many64", "many").page, 33]]) {
-    const runs = [await speed(path, 6), await speed(path, 6), await speed(path, 6)]; // other work disturbs
+  const few = merge("few8", "few").page, many = merge("many64", "many").page;
+  for (const [name, path, frame, hash = ""] of [["8 ranks", few, 16], ["64 ranks", many, 33], ["64 ranks with classes and counters", many, 33, "/color=class/counters=queue,copies,compute"],
+    ["1,024 ranks with classes and counters", jobs.large.page, 33, "/color=class/counters=queue,copies,compute"]]) {
+    const runs = [await speed(path, 6, hash), await speed(path, 6, hash), await speed(path, 6, hash)]; // other work disturbs
     const [first, whole, part] = ["first", "whole", "part"].map((what) => Math.min(...runs.map((run) => run[what])));
     t.diagnostic(`${name}: first picture ${first.toFixed(0)} ms, whole job ${whole.toFixed(1)} ms, a part ${part.toFixed(1)} ms a frame`);
     assert.ok(first < 500, `${name}: first picture after ${first} ms`);

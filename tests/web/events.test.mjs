@@ -113,6 +113,19 @@ test("an arrow leads from the selected call to what it launched", async () => {
   }
 });
 
+test("an opened rank shows what called what as a flame chart, a row for each depth", async () => {
+  const { page, close } = await timeline(jobs.launched, "/open=0");
+  const { left, top } = await page.$eval("canvas", (canvas) => { const { left, top } = canvas.getBoundingClientRect(); return { left, top }; });
+  const found = [];
+  for (const depth of [0, 1, 2, 3, 4]) { // below lanes of 64 px, the stream's row of 16 and some air: rows of 12
+    await page.mouse.move(left + await placeOf(page, 22_000, 100_000), top + LANES_TOP + 64 + 16 + 3 + 12 * depth + 6);
+    await page.waitForTimeout(60);
+    found.push(plain(await page.textContent(".tl-hover")).split(" · ").find((part) => / \(.*\)$/.test(part)));
+  }
+  assert.deepEqual(found, ["train.py(3): step (Python function)", "nn.Module: Linear_0 (Python function)", "aten::linear (operator)", "aten::mm (operator)", "cudaLaunchKernel (runtime or driver call)"]);
+  await close();
+});
+
 // Colours -------------------------------------------------------------------------------------------
 
 test("kernels are coloured by class, or by slowness against the other ranks, and the address keeps it", async () => {
