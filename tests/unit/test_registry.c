@@ -272,6 +272,9 @@ static const struct {
                      "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "
                      "forward_device_ns recomputed_device_ns backward_device_ns "
                      "backward_host_ns "},
+    {"operators.tree", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
+                       "device_self_ns ranks host_median_ns "
+                       "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},
     {"structure.step",
      " step ranks micro_batches max_micro_batches max_rank updates micro_batches_per_update "
      "recomputed_ns recomputed_pct logging_ns saving_ns forward_pct backward_pct optimizer_pct "

@@ -329,6 +329,25 @@ test("calls of a flame graph lie below their callers, side by side, and fill the
   assert.deepEqual(boxes(-1, 0.2).map(([row]) => row), [0, 1, 4]);
 });
 
+test("operators lie in one another as in the trace, and are a tree over all ranks", async () => {
+  // of each of 2 ranks: linear [0, 100) with addmm [10, 60) in it, which launches 40 us; copy [200, 230) launches 5 us
+  const op = (name, ts, dur) => ({ ph: "X", cat: "cpu_op", name, pid: 1, tid: 1, ts, dur, args: {} });
+  const call = (ts, correlation) => ({ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 1, tid: 1, ts, dur: 2, args: { correlation } });
+  const files = [0, 1].map((rank) => trace(`tree_rank_${rank}.json`, [op("aten::linear", 0, 100), op("aten::addmm", 10, 50), call(20, 1), kernel("gemm", 30, 40, { correlation: 1 }),
+    op("aten::copy_", 200, 30), call(210, 2), kernel("copy", 220, 5, { correlation: 2 })], { distributedInfo: { rank, world_size: 2 } }));
+  const job = merge("tree", files), { page, noted, close } = await open(job.page, { hash: "#stacks" });
+  assert.deepEqual(show(job.store, "operators.tree")["operators.tree"].map((row) => [row.name, row.depth, row.calls, row.host_total_ns, row.host_self_ns, row.device_total_ns, row.device_self_ns]),
+    [["aten::linear", 0, 2, 200_000, 100_000, 80_000, 0], ["aten::addmm", 1, 2, 100_000, 100_000, 80_000, 80_000], ["aten::copy_", 0, 2, 60_000, 60_000, 10_000, 10_000]]);
+  assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "aten::addmm itself takes 88.9 % of the GPU time");
+  await page.waitForSelector('.flame[data-boxes="3"]');
+  await page.focus(".flame");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.textContent(".flame-readout"), /^aten::addmm80\.0\sµs of GPU time/);
+  quiet(noted);
+  await close();
+});
+
 test("call stacks of several ranks are one flame graph, coloured by the slowest, which opens and closes", async () => {
   // of rank 0 and 1: main 1 000 us each, in it f 200 and 400, g 400 and 350; g itself is 750 of 2 000 us
   const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });

@@ -1,4 +1,4 @@
-/** Call stacks: which calls of the program take the time, and on which rank do they take longer? */
+/** Call trees of functions, modules and operators: which calls of the program take the time, and on which rank do they take longer? */
 import { inlineBar, longName, timeWriter } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -9,7 +9,7 @@ import { controls, empty, heading, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 
-type TreeTable = "stacks.frame" | "modules.tree";
+type TreeTable = "stacks.frame" | "modules.tree" | "operators.tree";
 type Side = "host" | "device";
 
 interface Kind {
@@ -27,6 +27,7 @@ const KINDS: readonly Kind[] = [
     table: "stacks.frame",
   },
   { key: "module", label: "modules", what: "module", table: "modules.tree" },
+  { key: "operator", label: "operators", what: "operator", table: "operators.tree" },
 ];
 /** The slowest rank takes so many times as long as the median one where the colour is strongest. */
 const HOTTEST = 2;
@@ -104,7 +105,7 @@ function callTable(context: Context, table: Table<TreeTable>, side: Side): HTMLE
     write = timeWriter(table, [...table.rows.keys()], self);
   return section(
     "The same as a table",
-    note("A path of calls a row: a function that is called from two places stands twice."),
+    note("A path of calls a row: what is called from two places stands twice."),
     filtered(context, table, {
       first: 20,
       sort: `-${side}_self_ns`,
@@ -171,13 +172,13 @@ function finding(job: Job, table: Table<TreeTable>, kind: Kind, side: Side, whol
         ];
   return [
     title,
-    `${share < TELLING ? `The most is ${f.percent(share, 1)} of the ${where} time. ` : ""}A call is told by its path${severalRanks(job) ? ", over all ranks" : ""}. ${side === "device" ? `${where} time is that of the kernels, copies and sets that a ${kind.what} launched, whenever they ran.${besides(table, kind, whole)}` : "Threads that only wait count as long as they wait."}`,
+    `${share < TELLING ? `The most is ${f.percent(share, 1)} of the ${where} time. ` : ""}A call is told by its path${severalRanks(job) ? ", over all ranks" : ""}. ${side === "device" ? `${where} time is that of the kernels, copies and sets that ${kind.label} launched, whenever they ran.${besides(table, kind, whole)}` : "Threads that only wait count as long as they wait."}`,
   ];
 }
 
 export const stacks: View = {
   id: "stacks",
-  title: "Call stacks",
+  title: "Call trees",
   group: "Inside a rank",
   needs: KINDS.map((kind) => kind.table),
   shown: (job) => KINDS.some((kind) => job.rowsOf(kind.table) > 0),
@@ -192,7 +193,7 @@ export const stacks: View = {
         callsOf(table).some((row) => (table.num(row, `${side}_total_ns`) ?? 0) > 0),
       ),
       side = sides.find((each) => each === params.get("time")) ?? sides[0];
-    if (!side) return void root.append(heading("Call stacks"), empty("The recorded calls took no time."));
+    if (!side) return void root.append(heading("Call trees"), empty("The recorded calls took no time."));
     const tree = treeOf(table, side),
       whole = sums(side),
       wanted = Number(params.get("node") ?? -1);
