@@ -145,7 +145,7 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->port_of = malloc((n + 1) * sizeof *r->port_of);
     r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
     r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
-    r->weights = calloc(r->pool.width + 2 * TM_LANES, sizeof *r->weights);
+    r->weights = calloc(r->pool.width + (size_t)2 * TM_LANES, sizeof *r->weights);
     r->by = malloc((r->pool.width / TM_LANES + 1) * sizeof *r->by);
     r->way = tm_labels_new(&r->pool, 1);
     port *ports = tm_vec_append(&r->ports, NULL, n_ports);
