@@ -396,7 +396,8 @@ typedef struct tm_step {
 /** One trace of the rank: its path and the time that it covers. */
 typedef struct tm_span {
     uint32_t source;                   /* name id of the path as given */
-    int64_t begin_ns, end_ns;          /* over its duration events except category trace */
+    int64_t begin_ns, end_ns;          /* over its duration events but for those of category
+                                        trace and of the operating system */
     int64_t gpu_begin_ns, gpu_end_ns;  /* over its GPU events */
     int64_t n_durations, n_gpu_events; /* how many; a range of none is [0, 0) */
     int64_t counts[TM_N_COUNTS];       /* of this trace alone */
@@ -556,7 +557,8 @@ void tm_timeline_destroy(tm_timeline *timeline);
 /** The sum of the counts with this remark: TM_REMARK_SKIPPED gives the events not kept. */
 int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark);
 
-/** The range [ns] over its duration events except category trace; false where it has none. */
+/** The range [ns] over its duration events but for those of category trace and of the operating
+ * system; false where it has none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
 
 /** True where an event on the CPU marks a step, of the job or of the profiler alone: such encloses

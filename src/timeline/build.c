@@ -27,13 +27,20 @@ static void widen(int64_t range[2], int64_t n, int64_t begin_ns, int64_t end_ns)
         range[1] = end_ns;
 }
 
+/* Spans are of what the program does: the profiler's own and what the operating system tells of its
+ * threads, from its first moment to its last, are beside that. */
+static bool is_beside(uint8_t category) {
+    return category == TM_CAT_TRACE || category == TM_CAT_OS_RUNTIME ||
+           category == TM_CAT_SYSCALL || category == TM_CAT_ON_CPU;
+}
+
 void tm_trace_range(const tm_trace *trace, tm_span *out) {
     const tm_raw_event *events = trace->events.data;
     int64_t all[2] = {0, 0}, gpu[2] = {0, 0};
     *out = (tm_span){.source = trace->source};
     for (size_t i = 0; i < trace->events.n; i++) {
         const tm_raw_event *e = &events[i];
-        if (e->kind != TM_DURATION || e->category == TM_CAT_TRACE)
+        if (e->kind != TM_DURATION || is_beside(e->category))
             continue;
         int64_t end = e->begin_ns + e->duration_ns;
         widen(all, out->n_durations++, e->begin_ns, end);

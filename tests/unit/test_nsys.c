@@ -1,5 +1,6 @@
 /* Exports of Nsight Systems: what becomes of their rows. */
 #include "nsys_fixture.h"
+#include "timeline/build.h"
 
 /* Kernel, copy, set, call and range by the names of their columns, as every schema has them. */
 #define KERNEL(start, end, device, correlation, pid, name)                                         \
@@ -156,6 +157,10 @@ static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) 
                       "Wait openacc 8 1\n"
                       "Parallel openmp 6 3\n");
     assert_int_equal(n.trace.counts[TM_COUNT_OPEN_RANGE], 1);
+    tm_span span; /* from cuDNN's call: the OS has more to tell than the program does */
+    tm_trace_range(&n.trace, &span);
+    assert_int_equal(span.begin_ns, 2);
+    assert_int_equal(span.end_ns, 60);
     close_nsys(&n);
 }
 
