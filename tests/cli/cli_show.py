@@ -445,6 +445,24 @@ def test_the_summary_says_ranks_hosts_steps_time_and_files():
                   f'{row} is not {right}')
 
 
+def test_one_rank_alone_says_what_it_can():
+    # As in worked_out_job: 50 of 75 us compute, 20 communicate alone, 4 copy, 1 us is idle.
+    put('rank0.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce', 140, 30),
+                             dict(kernel('Memcpy HtoD', 171, 4), cat='gpu_memcpy')], 0))
+    says = ('One rank: its GPU computes 66.7 % of the time, and 26.7 % it communicates with no '
+            'computation beside it')
+    for text in (merged('rank0.json', env={'COLUMNS': '200'}).out,
+                 show(env={'COLUMNS': '200'})):
+        equal(text.splitlines()[3], says)
+        lacks(text, 'No verdict')
+        lacks(text, 'It idles')  # under 2 % of the time
+    # 300 of 400 us are idle; the gap's next kernel has no launch.
+    put('rank0.json', trace([kernel('gemm', 100, 50), kernel('gemm', 450, 50)], 0))
+    has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
+             'It idles 300.0 us; for 300.0 us of them \\(100.0 %\\) what came next was queued, or its '
+             'launch is not recorded')
+
+
 def test_no_line_of_the_summary_begins_with_a_unit():
     """At these widths "(13.6 ms of 13.6 ms of GPU time)" would be broken before a unit."""
     synth('slow', ranks=2, steps=1, slow_rank=1)

@@ -14,7 +14,7 @@ enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 static const char *const needed[] = {
     "job.job",        "job.rank",        "job.differs", "overview.job",          "overlap.kind",
     "stragglers.job", "whatif.job",      "clock.check", "collectives.unmatched", "overlap.rank",
-    "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job"};
+    "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job",         "idle.rank"};
 
 static size_t rows_of(const tm_tables *tables, const char *table) {
     return tm_tables_find(tables, table)->n_rows;

@@ -96,9 +96,11 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
 static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "stragglers.job");
     const tm_cell *evidence = tm_table_cell(job, 0, "evidence");
-    fputs(colors->strong, stdout);
-    print_headline(tm_table_cell(job, 0, "headline")->value.text);
-    fputs(colors->off, stdout);
+    if (!tm_summary_alone(tables, colors)) {
+        fputs(colors->strong, stdout);
+        print_headline(tm_table_cell(job, 0, "headline")->value.text);
+        fputs(colors->off, stdout);
+    }
     if (!evidence->null)
         tm_console_wrap(evidence->value.text, 0, tm_console_width());
     const tm_table *whatif = tm_tables_find(tables, "whatif.job");

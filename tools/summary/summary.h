@@ -14,6 +14,10 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
 /** What it begins with: what the job is, and the verdict. */
 void tm_summary_job(const tm_tables *tables, const tm_colors *colors);
 
+/** Of a job of one rank with events of a device what that rank tells, in place of a verdict; false
+ * where it is none. */
+bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors);
+
 /** Its table by rank: up to 16 ranks all of them, else the 8 that cost most and a line for the
  * rest. */
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
