@@ -544,7 +544,9 @@ export class Chart {
       out = new Float32Array(1);
     const unknown = unknownParts(this.data, counter, row.at, { begin: time, end: time + width }).length > 0;
     fillCounter(this.data, values, row.at, time, width, out);
-    return `${counter.doc}: ${unknown ? "not in this page" : counter.words(out[0]! * values.most)}`;
+    /* what was launched before the page's part, or runs behind it, is missing */
+    const least = counter.ofHost && !this.data.job.complete ? "at least " : "";
+    return `${counter.doc}: ${unknown ? "not in this page" : least + counter.words(out[0]! * values.most)}`;
   }
 
   #folded(canvas: Canvas, row: HostRow, offset: number): void {
