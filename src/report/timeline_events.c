@@ -193,7 +193,6 @@ static tm_status put_shown(tm_event_writer *w, const tm_timeline *timeline, size
         return TM_OK;
     tm_bytes_put(&w->out->bytes, card->place);
     put_track(w, timeline, track, shown);
-    w->n_events += w->rows.n;
     bool kept = tm_vec_append(&w->shown, w->rows.data, w->rows.n) != NULL;
     w->n_gpu = shown == TM_TRACK_THREAD ? w->n_gpu : w->shown.n;
     return w->out->bytes.failed || !kept ? tm_fail_memory(err) : TM_OK;

@@ -75,7 +75,6 @@ typedef struct tm_event_writer {
     tm_vec begins;   /* of int64_t: scratch */
     tm_vec shown;    /* of uint32_t: the rank's rows that were put, in their order */
     size_t n_gpu;    /* of these, those of streams, which come first */
-    size_t n_events; /* put so far, of all ranks */
 } tm_event_writer;
 
 tm_event_writer tm_event_writer_make(void);
