@@ -121,9 +121,9 @@ static void check_all(const replay_case *c, const tm_replay *job) {
     replay_words(c, false, &words);
     assert_int_equal(tm_replay_open(words.data, words.n, &opened, &err), TM_OK);
     tm_replay_forward_all(&opened, all);
-    for (uint8_t set = 0; set < REPLAY_SETS; set++) {
+    for (size_t set = 0; set < REPLAY_SETS; set++) {
         uint8_t sets[REPLAY_RANKS];
-        memset(sets, set, sizeof sets);
+        memset(sets, (int)set, sizeof sets);
         tm_replay_forward(job, sets, ns);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(all[i * REPLAY_SETS + set], ns[i]);
