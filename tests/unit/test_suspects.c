@@ -184,6 +184,22 @@ static void an_episode_has_its_window(void **state) {
     close_outcome(&o);
 }
 
+static void an_episode_begins_and_ends_where_it_does_between_windows(void **state) {
+    (void)state;
+    /* Of 40 units none of these is a window that is tested (an_episode_has_its_window). */
+    static const size_t episodes[][2] = {{14, 19}, {15, 23}, {3, 14}, {19, 33}, {29, 40}, {0, 10}};
+    for (size_t e = 0; e < COUNT(episodes); e++) {
+        size_t begin = episodes[e][0], over = episodes[e][1];
+        outcome o = find(&(group){
+            .n = 8, .n_units = 40, .noise_ns = 20, .slow = {{2, 3, begin, over, 100}}, .seed = 7});
+        const tm_suspect *s = suspect(&o, 12, false, false);
+        assert_int_equal(s->from, 5 + begin);
+        assert_int_equal(s->to, 5 + over - 1);
+        assert_int_equal(s->units, over - begin);
+        close_outcome(&o);
+    }
+}
+
 static void culprits_are_found_one_after_another(void **state) {
     (void)state;
     outcome o =
@@ -297,6 +313,7 @@ int main(void) {
         cmocka_unit_test(who_is_last_too_often_is_found_though_else_first),
         cmocka_unit_test(p_is_that_of_all_groups_tested),
         cmocka_unit_test(an_episode_has_its_window),
+        cmocka_unit_test(an_episode_begins_and_ends_where_it_does_between_windows),
         cmocka_unit_test(culprits_are_found_one_after_another),
         cmocka_unit_test(what_is_under_half_a_percent_is_not_said),
         cmocka_unit_test(a_slow_host_is_found_instead_of_its_ranks),

@@ -133,6 +133,23 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
     return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
 }
 
+/* The windows that are tested begin and end at some units alone: from such a one to the units in
+ * which the member is late by at least half as much as in its mean, at both ends. */
+static tm_window fitted(const level *l, size_t member, tm_window w) {
+    double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
+    const int64_t *excess = l->excess + member;
+    size_t n = l->units.n;
+    while (w.end - w.first > 1 && (double)excess[w.first * n] < half)
+        w.first++;
+    while (w.end - w.first > 1 && (double)excess[(w.end - 1) * n] < half)
+        w.end--;
+    while (w.first > 0 && (double)excess[(w.first - 1) * n] >= half)
+        w.first--;
+    while (w.end < l->units.n_rows && (double)excess[w.end * n] >= half)
+        w.end++;
+    return w;
+}
+
 /* Draws as often as needed: more where nearly no draw reaches what is found, for p of many groups
  * is larger than that of one, and where p is so near the limit that draws would decide. */
 static tm_status draw(level *l, tm_error *err) {
@@ -161,6 +178,8 @@ static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_
         if (p > P_MOST)
             continue;
         bool throughout = is_throughout(l, i, w);
+        w = throughout ? w : fitted(l, i, w);
+        throughout = throughout || is_throughout(l, i, w);
         w = throughout ? l->windows[0] : w;
         int64_t excess = excess_in(l, i, w);
         if ((double)excess < least_ns || (found && excess <= out->excess_ns))
