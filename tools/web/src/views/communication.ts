@@ -476,6 +476,7 @@ export const communication: View = {
   title: "Communication",
   group: "",
   needs: [
+    "job.rank",
     "overlap.rank",
     "overlap.kind",
     "collectives.kind",

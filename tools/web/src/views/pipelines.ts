@@ -13,7 +13,7 @@ import type { Context, View } from "../view";
 
 const UNEVEN = 1.1; // of the median stage: then stages are said to differ
 const FIRST = 16;
-const PIPELINES_MOST = 64;
+const PIPELINES_MOST = 16;
 
 /* The bubble over all pipelines and steps, each by its length. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
@@ -194,7 +194,7 @@ function bySteps(job: Job): HTMLElement | null {
     ),
     heatMap({
       label: "Bubble by pipeline and step, percent",
-      rows: shown.map((first) => `from rank ${first}`),
+      rows: shown.map((first) => `rank ${first}`),
       columns: steps.map(String),
       ramp: "wait",
       from: table.least("ideal_pct") ?? 0,
