@@ -71,10 +71,10 @@ typedef struct tm_event_writer {
     const tm_operations *operations;
     int64_t job_begin_ns;
     tm_event_draft *out;
-    tm_vec rows;     /* of uint32_t: scratch */
-    tm_vec begins;   /* of int64_t: scratch */
-    tm_vec shown;    /* of uint32_t: the rank's rows that were put, in their order */
-    size_t n_gpu;    /* of these, those of streams, which come first */
+    tm_vec rows;   /* of uint32_t: scratch */
+    tm_vec begins; /* of int64_t: scratch */
+    tm_vec shown;  /* of uint32_t: the rank's rows that were put, in their order */
+    size_t n_gpu;  /* of these, those of streams, which come first */
 } tm_event_writer;
 
 tm_event_writer tm_event_writer_make(void);
