@@ -119,7 +119,12 @@ class Page implements Listener {
           { class: "tl-status" },
           this.hover,
           this.leftOut,
-          h("span", { class: "tl-kept" }, keptWords(loaded.data.job, context.job)),
+          h(
+            "span",
+            { class: "tl-kept" },
+            keptWords(loaded.data.job, context.job),
+            isServed(context.job) && !loaded.data.job.complete ? " The others come as one zooms in." : "",
+          ),
         ),
         this.details,
         this.spoken,
