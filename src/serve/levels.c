@@ -1,5 +1,6 @@
 #include "serve/levels.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,7 +187,7 @@ static uint8_t share_of(int64_t busy_ns, int exponent) {
     if (busy_ns >= width)
         return UINT8_MAX;
     double share = (double)busy_ns / (double)width * UINT8_MAX;
-    return share < 1 ? 1 : (uint8_t)(share + 0.5);
+    return share < 1 ? 1 : (uint8_t)lround(share);
 }
 
 static tm_status put_run(tm_serve_levels *l, const run *r, const tm_serve_shares *s, uint8_t *out,
