@@ -93,8 +93,10 @@ static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_na
         status = tm_store_read_timelines(store, names, e->ranks, &choice, e->n, err);
     }
     free(all);
+    if (status != TM_OK)
+        return status;
     keep_counts(e);
-    return status == TM_OK ? look(e, err) : status;
+    return look(e, err);
 }
 
 tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_serve_events **out,
