@@ -171,13 +171,13 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     return n;
 }
 
-static bool grow(void *array, size_t n, size_t size) {
-    void *old, *grown;
-    memcpy(&old, array, sizeof old);
-    grown = realloc(old, n * size);
+/* The array with more room, or as it was. */
+static void *more(void *old, size_t n, size_t size, bool *ok) {
+    void *grown = realloc(old, n * size);
     if (grown)
-        memcpy(array, &grown, sizeof grown);
-    return grown != NULL;
+        return grown;
+    *ok = false;
+    return old;
 }
 
 static bool make_room(reader *r, size_t n) {
@@ -185,15 +185,17 @@ static bool make_room(reader *r, size_t n) {
     if (n <= r->room)
         return true;
     size_t room = 2 * n;
-    if (!grow(&out->begin_ns, room, sizeof *out->begin_ns) ||
-        !grow(&out->duration_ns, room, sizeof *out->duration_ns) ||
-        !grow(&out->name, room, sizeof *out->name) || !grow(&out->step, room, sizeof *out->step) ||
-        !grow(&out->launch, room, sizeof *out->launch) ||
-        !grow(&out->category, room, sizeof *out->category) ||
-        !grow(&out->kind, room, sizeof *out->kind) || !grow(&out->role, room, sizeof *out->role))
-        return false;
-    r->room = room;
-    return true;
+    bool ok = true;
+    out->begin_ns = more(out->begin_ns, room, sizeof *out->begin_ns, &ok);
+    out->duration_ns = more(out->duration_ns, room, sizeof *out->duration_ns, &ok);
+    out->name = more(out->name, room, sizeof *out->name, &ok);
+    out->step = more(out->step, room, sizeof *out->step, &ok);
+    out->launch = more(out->launch, room, sizeof *out->launch, &ok);
+    out->category = more(out->category, room, sizeof *out->category, &ok);
+    out->kind = more(out->kind, room, sizeof *out->kind, &ok);
+    out->role = more(out->role, room, sizeof *out->role, &ok);
+    r->room = ok ? room : r->room;
+    return ok;
 }
 
 static void take(reader *r, const tm_timeline *piece, size_t i) {

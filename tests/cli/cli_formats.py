@@ -91,6 +91,8 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'idle.stream': {'stream'},
     'collectives.kind': {'group', 'how'}, 'collectives.worst': {'group', 'seq'},
     'groups.group': {'group', 'description'},
+    # Of the card, which no other profiler records.
+    'host.counter': ALL,
 })
 WORDS = {'ascend': (
     *((f'ncclDevKernel_{nccl}_RING_LL(ncclDevKernelArgsStorage<4096ul>)', f'hcom_{hccl}')

@@ -95,10 +95,10 @@ bool tm_desk_has_levels(const tm_desk *desk) {
 /* Why there is no answer: a line, for the page to show. */
 static void say(int status, const char *why, tm_http_answer *out) {
     enum { LINE_MAX_BYTES = 512 };
-    char *line = malloc(LINE_MAX_BYTES);
-    *out = (tm_http_answer){status, "text/plain; charset=utf-8", line, 0, false};
-    if (line)
-        out->size = (size_t)snprintf(line, LINE_MAX_BYTES, "%.400s\n", why);
+    *out = (tm_http_answer){.status = status, .type = "text/plain; charset=utf-8"};
+    out->bytes = malloc(LINE_MAX_BYTES);
+    if (out->bytes)
+        out->size = (size_t)snprintf(out->bytes, LINE_MAX_BYTES, "%.400s\n", why);
 }
 
 static void answer_bytes(tm_vec *bytes, const char *type, tm_http_answer *out) {
