@@ -74,8 +74,8 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
 })
 # Rules of advice with bounds of XProf, and those of the guides whose place they take.
 XPROF_RULES = {'input', 'kernel_launch', 'output', 'device_to_device', 'barrier', 'collectives',
-               'asynchronous', 'other_time', 'compute_16_bit', 'exposed_communication',
-               'communication', 'gpu_utilization', 'precision'}
+               'asynchronous', 'data_shuffle', 'sparse_core', 'other_time', 'compute_16_bit',
+               'exposed_communication', 'communication', 'gpu_utilization', 'precision'}
 ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     # A memset is a copy on the device.
     'overview.job': {'memcpy_ns', 'memset_ns', 'memcpy_pct', 'memset_pct', 'sm_efficiency_pct',

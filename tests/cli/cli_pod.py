@@ -248,6 +248,34 @@ def test_barriers_are_of_the_programs_that_they_begin():
     holds(abs(box['value'] - 100 * 300_000 / whole) < 1e-6 and box['result'] == 'fail', box)
 
 
+def test_rearranging_and_sparse_cores_are_parts_of_the_step():
+    """Three runs of 1000 us: sorting takes 200 and formatting 100 of them, a fusion the next 300; a
+    SparseCore works for 300, of which 100 are beside the fusion. Without one, and without
+    categories, neither is told."""
+    sort, moved = '%sort.1 = f32[8]{0} sort(f32[8]{0} %p)', '%copy.2 = f32[8]{0} copy(f32[8]{0} %p)'
+    begins = [1000 * run for run in range(3)]
+    ops = [(name, (at + begin) * US, length * US, {}) for at in begins
+           for name, begin, length in ((sort, 0, 200), (moved, 200, 100), (DOT, 300, 300))]
+    lines = [(2, 'XLA Modules', 0, [('jit_f(1)', at * US, 1000 * US, {}) for at in begins]),
+             (3, 'XLA Ops', 0, ops)]
+    shared = {sort: {'hlo_category': 'sort'}, moved: {'hlo_category': 'data formatting'},
+              DOT: {'hlo_category': 'convolution fusion'}}
+    sparse = Plane('/device:TPU:0 SparseCore 0', [(3, 'Sparse Core Ops', 0, [
+        ('%gather.9 = f32[8]{0} gather(f32[8]{0} %p)', (at + 500) * US, 300 * US, {})
+        for at in begins])])
+    for planes, wanted in (((Plane('/device:TPU:0', lines, shared=shared), sparse), (300, 200)),
+                           ((Plane('/device:TPU:0', lines),), (None, None))):
+        put('s.xplane.pb', space(*planes))
+        tmerge('s.xplane.pb', '-o', 's.h5', '--force').expect(0)
+        for row in rows('s.h5', 'pod.step'):
+            equal([ns and ns // 1000 for ns in (row['shuffle_ns'], row['sparse_core_ns'])],
+                  list(wanted), row)
+        whole = sum(row['step_ns'] for row in rows('s.h5', 'pod.rank')) / 1000
+        boxes = {box['box']: box['value'] for box in rows('s.h5', 'checklist.box')}
+        for box, us in zip(('data_shuffle', 'sparse_core'), wanted):
+            equal(boxes[box] and round(boxes[box], 6), us and round(300 * us / whole, 6), box)
+
+
 # A made job of two hosts with two GPUs each ---------------------------------------------------------
 
 STEPS, STEP = 10, 1000

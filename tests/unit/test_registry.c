@@ -149,7 +149,8 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
     "step_ns compute_16_ns compute_32_ns compute_untyped_ns "                                      \
     "collectives_ns infeed_ns input_wait_ns host_to_device_ns "                                    \
     "output_ns device_to_device_ns offload_ns launch_ns compilation_ns "                           \
-    "host_ns other_ns input_ns input_pct output_pct barrier_ns bottleneck "
+    "host_ns other_ns input_ns input_pct output_pct barrier_ns shuffle_ns "                        \
+    "sparse_core_ns bottleneck "
 static const struct {
     const char *name, *columns;
 } contract[] = {

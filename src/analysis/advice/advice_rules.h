@@ -21,6 +21,8 @@ typedef enum tm_rule_id {
     TM_RULE_XLA_BARRIER,
     TM_RULE_XLA_COLLECTIVES,
     TM_RULE_XLA_ASYNC,
+    TM_RULE_XLA_SHUFFLE,
+    TM_RULE_XLA_SPARSE,
     TM_RULE_EXPOSED_COMMUNICATION,
     TM_RULE_COMMUNICATION,
     TM_RULE_GPU_UTILIZATION,
@@ -86,7 +88,7 @@ tm_rule_look tm_look_straggler, tm_look_imbalance, tm_look_late_ranks, tm_look_i
 /** What XProf has bounds for. */
 tm_rule_look tm_look_xla_input, tm_look_xla_launch, tm_look_xla_output, tm_look_xla_device_copies,
     tm_look_xla_barrier, tm_look_xla_collectives, tm_look_xla_async, tm_look_xla_other,
-    tm_look_xla_bits;
+    tm_look_xla_bits, tm_look_xla_shuffle, tm_look_xla_sparse;
 
 /** The sum of a column; nulls are 0. */
 int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column);
@@ -100,6 +102,9 @@ tm_whose tm_facts_whose(const tm_facts *facts);
 
 /** A column's sum over the rows of pod.rank; where some ranks have steps, over those. */
 int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);
+
+/** Whether a row of pod.rank tells a column. */
+bool tm_facts_pod_tells(const tm_facts *facts, const char *column);
 
 /** Of the time of XLA's operations that which waits for what was started before (-done); @p all is
  * set to the whole, 0 where no category is told. */

@@ -34,6 +34,14 @@ int64_t tm_facts_sum_pod(const tm_facts *f, const char *column) {
     return sum;
 }
 
+bool tm_facts_pod_tells(const tm_facts *f, const char *column) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    size_t i = 0;
+    while (i < ranks->n_rows && tm_table_cell(ranks, i, column)->null)
+        i++;
+    return i < ranks->n_rows;
+}
+
 int64_t tm_facts_sum_async(const tm_facts *f, int64_t *all) {
     const tm_table *table = tm_tables_find(f->tables, "hlo.category");
     int64_t waits = 0, sum = 0;
@@ -206,6 +214,31 @@ void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
              "%s of the time of XLA's operations (%s) is waiting for what was started before "
              "(-done), besides what other items explain. XProf calls over 10 %% a bottleneck.",
              tm_shown_percent(out->measure, 1).text, time);
+}
+
+void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
+    spent s = spend(f, tm_facts_sum_pod(f, "shuffle_ns"), out);
+    snprintf(out->text, sizeof out->text,
+             "Rearrange less data: keep arrays in the layout and order that the next operation "
+             "takes, gather and scatter whole rows; on TPUs of sizes that are multiples of 128.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "For %s of the %s (%s) GPUs run operations that only rearrange data: broadcast, data "
+             "formatting, gather, scatter, slice, sort and the like. XProf calls 30 %% and more a "
+             "bottleneck.",
+             s.share, s.whole, s.time);
+}
+
+/* XProf asks that neither matrix units nor memory be half in use: here what is beside computing is
+ * left out. */
+void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
+    spent s = spend(f, tm_facts_sum_pod(f, "sparse_core_ns"), out);
+    snprintf(out->text, sizeof out->text,
+             "Give SparseCores less, or start it earlier: let lookups of embeddings run beside the "
+             "dense layers, balance tables over cores, look up fewer or smaller rows.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "For %s of the %s (%s) SparseCores work and their TPU core computes nothing. XProf "
+             "calls over 10 %% a bottleneck, and counts what is beside computing, too.",
+             s.share, s.whole, s.time);
 }
 
 /* Without marked steps it is mostly what lies before and behind the work. */

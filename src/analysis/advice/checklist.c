@@ -285,6 +285,14 @@ static const struct box {
      "Waiting for transfers and collectives that were started before (-done), of the time of XLA's "
      "operations; XProf calls over 10 % a bottleneck.",
      "hlo.category, hlo.op", TM_OF_XLA},
+    {"data_shuffle", "%", UNKNOWN, 30, tm_box_xla_shuffle,
+     "Steps in which a GPU runs operations that only rearrange data (broadcast, data formatting, "
+     "gather, scatter, slice, sort, ...); XProf calls 30 % and more a bottleneck.",
+     "pod.rank, hlo.category", TM_OF_XLA},
+    {"sparse_core", "%", UNKNOWN, 10, tm_box_xla_sparse,
+     "Steps in which SparseCores work and their TPU core computes nothing; XProf calls over 10 % "
+     "a bottleneck, and counts what is beside computing, too.",
+     "pod.rank, pod.step", TM_OF_XLA},
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 

@@ -45,3 +45,15 @@ double tm_box_xla_async(const tm_facts *f) {
     int64_t all, waits = tm_facts_sum_async(f, &all);
     return all > 0 ? tm_facts_percent(waits, all) : (double)NAN;
 }
+
+static double of_told(const tm_facts *f, const char *column) {
+    return tm_facts_pod_tells(f, column) ? of_steps(f, tm_facts_sum_pod(f, column)) : (double)NAN;
+}
+
+double tm_box_xla_shuffle(const tm_facts *f) {
+    return of_told(f, "shuffle_ns");
+}
+
+double tm_box_xla_sparse(const tm_facts *f) {
+    return of_told(f, "sparse_core_ns");
+}

@@ -31,8 +31,10 @@ const char *tm_xla_part_word(int part) {
 /* What a name tells, of each name once; 0 where nobody asked yet. */
 typedef struct sorter {
     const tm_rank_view *view;
-    uint8_t *host;        /* [names] of a call on the host: part + 1, TM_XLA_OTHER for none */
-    uint8_t *width;       /* [names] of a shape or a kernel: 16, 32, or 1: it tells none */
+    uint8_t *host;  /* [names] of a call on the host: part + 1, TM_XLA_OTHER for none */
+    uint8_t *width; /* [names] of a shape or a kernel: 16, 32, or 1: it tells none */
+    uint8_t *moves; /* [names] of a category: 1 + whether it rearranges data */
+    bool shuffles, sparse;
     size_t next;          /* in TM_ATTR_XLA */
     size_t next_of_group; /* in TM_ATTR_COLLECTIVE */
 } sorter;
@@ -109,6 +111,55 @@ static int part_of_device(sorter *s, uint32_t row) {
     }
 }
 
+/* The categories that XProf calls data shuffle: smart_suggestion/signal_provider.h. */
+static bool rearranges(sorter *s, uint32_t category) {
+    static const char *const categories[] = {"broadcast",
+                                             "concatenate",
+                                             "data formatting",
+                                             "dynamic-slice",
+                                             "dynamic-update-slice",
+                                             "gather",
+                                             "pad",
+                                             "reverse",
+                                             "scatter",
+                                             "select",
+                                             "shuffle",
+                                             "slice",
+                                             "sort",
+                                             "select-and-scatter"};
+    if (s->moves[category] == 0) {
+        const char *text = tm_names_text(s->view->names, category).bytes;
+        size_t i = 0;
+        while (i < sizeof categories / sizeof *categories && strcmp(categories[i], text) != 0)
+            i++;
+        s->moves[category] = (uint8_t)(1 + (i < sizeof categories / sizeof *categories));
+    }
+    return s->moves[category] > 1;
+}
+
+/* Sets beside those of the parts: what the core itself computes, where it has SparseCores. */
+enum { CORE = TM_XLA_N_TIMES, N_SETS };
+
+static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
+    return track->kind == TM_TRACK_GPU && track->thread_name != TM_NO_NAME &&
+           strncmp(tm_names_text(view->names, track->thread_name).bytes, "SparseCore ", 11) == 0;
+}
+
+/* What is told of computing besides its part. */
+static bool add_aside(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
+    const tm_timeline *timeline = s->view->timeline;
+    const tm_xla_attr *told = tm_xla_of(timeline, row, &s->next);
+    int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+    if (s->sparse && is_sparse(s->view, track))
+        return tm_intervals_add(&sets[TM_XLA_SPARSE], begin, end);
+    bool known = told && told->category != TM_NO_NAME;
+    s->shuffles |= known;
+    if (known && rearranges(s, told->category) &&
+        !tm_intervals_add(&sets[TM_XLA_SHUFFLE], begin, end))
+        return false;
+    return !s->sparse || tm_intervals_add(&sets[CORE], begin, end);
+}
+
 static int part_of_call(const char *name, bool waits) {
     static const char *const compile[] = {"::Compile", "backend_compile", "XlaCompile", NULL};
     if (waits || strncmp(name, "IteratorGetNext", 15) == 0)
@@ -150,11 +201,21 @@ static bool collect(sorter *s, tm_intervals *sets) {
             if (part != TM_XLA_OTHER &&
                 !tm_intervals_add(&sets[part], begin, begin + timeline->duration_ns[row]))
                 return false;
+            if (part <= TM_XLA_COMPUTE_UNTYPED && !add_aside(s, track, row, sets))
+                return false;
         }
     }
-    for (int i = 0; i < TM_XLA_OTHER; i++)
+    for (int i = 0; i < N_SETS; i++)
         tm_intervals_normalise(&sets[i]);
     return true;
+}
+
+/* Adds a time of each step. */
+static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, int time,
+                        int64_t *out) {
+    for (size_t i = 0; i < timeline->n_steps; i++)
+        out[i * TM_XLA_N_TIMES + (size_t)time] =
+            tm_intervals_length_in(set, timeline->steps[i].begin_ns, timeline->steps[i].end_ns);
 }
 
 /* Adds what a part has beside those before it. Time between two recordings is no step's. */
@@ -166,41 +227,49 @@ static bool measure(const tm_rank_view *view, tm_intervals *sets, int64_t *out) 
         if (sets[part].n == 0)
             continue;
         ok = tm_intervals_subtract(&sets[part], &covered, &next);
-        for (size_t i = 0; i < timeline->n_steps && ok; i++) {
-            const tm_step *step = &timeline->steps[i];
-            out[i * TM_XLA_N_PARTS + (size_t)part] =
-                tm_intervals_length_in(&next, step->begin_ns, step->end_ns);
-        }
+        if (ok)
+            add_lengths(timeline, &next, part, out);
         ok = ok && tm_intervals_unite(&covered, &sets[part], &next);
         tm_intervals swapped = covered;
         covered = next;
         next = swapped;
     }
     for (size_t i = 0; i < timeline->n_steps && ok; i++) {
-        int64_t *parts = out + i * TM_XLA_N_PARTS;
+        int64_t *parts = out + i * TM_XLA_N_TIMES;
         parts[TM_XLA_OTHER] = tm_step_window(timeline, &timeline->steps[i]);
         for (int part = 0; part < TM_XLA_OTHER; part++)
             parts[TM_XLA_OTHER] -= parts[part];
+    }
+    ok = ok && tm_intervals_subtract(&sets[TM_XLA_SPARSE], &sets[CORE], &next);
+    if (ok) {
+        add_lengths(timeline, &sets[TM_XLA_SHUFFLE], TM_XLA_SHUFFLE, out);
+        add_lengths(timeline, &next, TM_XLA_SPARSE, out);
     }
     tm_vec_free(&covered);
     tm_vec_free(&next);
     return ok;
 }
 
-tm_status tm_xla_parts_find(const tm_rank_view *view, int64_t **out, tm_error *err) {
+tm_status tm_xla_parts_find(const tm_rank_view *view, tm_xla_parts *out, tm_error *err) {
     size_t n_names = tm_names_count(view->names);
-    sorter s = {.view = view, .host = calloc(n_names + 1, 1), .width = calloc(n_names + 1, 1)};
-    int64_t *ns = calloc(view->timeline->n_steps * TM_XLA_N_PARTS + 1, sizeof *ns);
-    tm_intervals sets[TM_XLA_N_PARTS];
-    for (int i = 0; i < TM_XLA_N_PARTS; i++)
+    uint8_t *known = calloc(3 * n_names + 1, 1);
+    sorter s = {.view = view, .host = known};
+    int64_t *ns = calloc(view->timeline->n_steps * TM_XLA_N_TIMES + 1, sizeof *ns);
+    tm_intervals sets[N_SETS];
+    for (int i = 0; i < N_SETS; i++)
         sets[i] = TM_INTERVALS();
-    bool ok = s.host && s.width && ns && collect(&s, sets) && measure(view, sets, ns);
-    for (int i = 0; i < TM_XLA_N_PARTS; i++)
+    for (size_t t = 0; t < view->timeline->n_tracks; t++)
+        s.sparse |= is_sparse(view, &view->timeline->tracks[t]);
+    if (known) {
+        s.width = known + n_names;
+        s.moves = s.width + n_names;
+    }
+    bool ok = known && ns && collect(&s, sets) && measure(view, sets, ns);
+    for (int i = 0; i < N_SETS; i++)
         tm_vec_free(&sets[i]);
-    free(s.host);
-    free(s.width);
+    free(known);
     if (ok)
-        *out = ns;
+        *out = (tm_xla_parts){ns, s.shuffles, s.sparse};
     else
         free(ns);
     return ok ? TM_OK : tm_fail_memory(err);

@@ -25,6 +25,8 @@ enum {
     T_INPUT_PCT,
     T_OUTPUT_PCT,
     T_BARRIER,
+    T_SHUFFLE,
+    T_SPARSE,
     T_BOTTLENECK,
     N_TIMES
 };
@@ -77,6 +79,13 @@ enum {
         {"barrier_ns", TM_INT, "ns",                                                               \
          "Of collectives_ns, what the device waits in the barrier before a program's first "       \
          "collective."},                                                                           \
+        {"shuffle_ns", TM_INT, "ns",                                                               \
+         "Of the computing, operations that only rearrange data, by the categories that XProf "    \
+         "calls data shuffle (broadcast, data formatting, gather, scatter, slice, sort, ...). "    \
+         "Null where no category is told."},                                                       \
+        {"sparse_core_ns", TM_INT, "ns",                                                           \
+         "SparseCores run operations, and their core computes nothing beside them: XProf counts "  \
+         "what they do beside it, too. Null without SparseCores."},                                \
     {                                                                                              \
         "bottleneck", TM_TEXT, "",                                                                 \
             "What takes most of it: compute, collectives, input, output, device_to_device, "       \
@@ -179,20 +188,6 @@ static int64_t input_of(const int64_t *parts) {
     return parts[TM_XLA_INFEED] + parts[TM_XLA_INPUT_WAIT] + parts[TM_XLA_HOST_COPIES];
 }
 
-static tm_status set_times(tm_table *table, tm_cell *cells, int64_t step_ns, const int64_t *parts,
-                           tm_error *err) {
-    tm_cell_set_int(&cells[T_STEP], step_ns);
-    for (int i = 0; i < N_SHOWN; i++)
-        tm_cell_set_int(&cells[T_PARTS + i],
-                        parts[shown[i]] +
-                            (shown[i] == TM_XLA_COLLECTIVES ? parts[TM_XLA_BARRIER] : 0));
-    tm_cell_set_int(&cells[T_BARRIER], parts[TM_XLA_BARRIER]);
-    tm_cell_set_int(&cells[T_INPUT], input_of(parts));
-    tm_cell_set_ratio(&cells[T_INPUT_PCT], 100, input_of(parts), step_ns);
-    tm_cell_set_ratio(&cells[T_OUTPUT_PCT], 100, parts[TM_XLA_OUTPUT], step_ns);
-    return tm_table_set_text(table, &cells[T_BOTTLENECK], bottleneck_of(parts), err);
-}
-
 static int64_t sum_of(const int64_t *parts) {
     int64_t sum = 0;
     for (int i = 0; i < TM_XLA_N_PARTS; i++)
@@ -200,16 +195,35 @@ static int64_t sum_of(const int64_t *parts) {
     return sum;
 }
 
-static tm_status add_steps(const tm_timeline *timeline, const int64_t *ns, tm_table *table,
+static tm_status set_times(tm_table *table, tm_cell *cells, const tm_xla_parts *told,
+                           const int64_t *parts, tm_error *err) {
+    int64_t step_ns = sum_of(parts);
+    tm_cell_set_int(&cells[T_STEP], step_ns);
+    for (int i = 0; i < N_SHOWN; i++)
+        tm_cell_set_int(&cells[T_PARTS + i],
+                        parts[shown[i]] +
+                            (shown[i] == TM_XLA_COLLECTIVES ? parts[TM_XLA_BARRIER] : 0));
+    tm_cell_set_int(&cells[T_BARRIER], parts[TM_XLA_BARRIER]);
+    if (told->shuffles)
+        tm_cell_set_int(&cells[T_SHUFFLE], parts[TM_XLA_SHUFFLE]);
+    if (told->sparse)
+        tm_cell_set_int(&cells[T_SPARSE], parts[TM_XLA_SPARSE]);
+    tm_cell_set_int(&cells[T_INPUT], input_of(parts));
+    tm_cell_set_ratio(&cells[T_INPUT_PCT], 100, input_of(parts), step_ns);
+    tm_cell_set_ratio(&cells[T_OUTPUT_PCT], 100, parts[TM_XLA_OUTPUT], step_ns);
+    return tm_table_set_text(table, &cells[T_BOTTLENECK], bottleneck_of(parts), err);
+}
+
+static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *told, tm_table *table,
                            tm_error *err) {
     for (size_t i = 0; i < timeline->n_steps; i++) {
-        const int64_t *parts = ns + i * TM_XLA_N_PARTS;
+        const int64_t *parts = told->ns + i * TM_XLA_N_TIMES;
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], timeline->steps[i].number);
-        TM_TRY(set_times(table, &row[S_TIMES], sum_of(parts), parts, err));
+        TM_TRY(set_times(table, &row[S_TIMES], told, parts, err));
     }
     return TM_OK;
 }
@@ -219,7 +233,7 @@ static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *
     size_t n = timeline->n_steps, first = 0;
     int64_t *shares = malloc((n + 1) * sizeof *shares), largest = -1;
     for (size_t i = 0; shares && i < n; i++) {
-        const int64_t *parts = ns + i * TM_XLA_N_PARTS;
+        const int64_t *parts = ns + i * TM_XLA_N_TIMES;
         int64_t step_ns = sum_of(parts);
         shares[i] = step_ns > 0 ? (int64_t)(1e8 * (double)input_of(parts) / (double)step_ns) : 0;
         if (shares[i] > largest) {
@@ -264,15 +278,15 @@ static bool find_program(const tm_timeline *timeline, uint32_t *out) {
     return ok;
 }
 
-static tm_status add_rank(const tm_rank_view *view, const int64_t *ns, tm_table *table,
+static tm_status add_rank(const tm_rank_view *view, const tm_xla_parts *told, tm_table *table,
                           tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    int64_t parts[TM_XLA_N_PARTS] = {0};
-    for (size_t i = 0; i < timeline->n_steps * TM_XLA_N_PARTS; i++)
-        parts[i % TM_XLA_N_PARTS] += ns[i];
+    int64_t parts[TM_XLA_N_TIMES] = {0};
+    for (size_t i = 0; i < timeline->n_steps * TM_XLA_N_TIMES; i++)
+        parts[i % TM_XLA_N_TIMES] += told->ns[i];
     uint32_t program;
     tm_cell *row = tm_table_add_row(table);
-    if (!row || !set_shares(timeline, ns, row) || !find_program(timeline, &program))
+    if (!row || !set_shares(timeline, told->ns, row) || !find_program(timeline, &program))
         return tm_fail_memory(err);
     TM_TRY(tm_set_named(view->names, program, table, &row[R_PROGRAM], err));
     tm_cell_set_int(&row[R_RANK], timeline->rank);
@@ -281,18 +295,18 @@ static tm_status add_rank(const tm_rank_view *view, const int64_t *ns, tm_table 
     if (timeline->host != TM_NO_NAME)
         TM_TRY(tm_table_set_text(table, &row[R_HOST],
                                  tm_names_text(view->names, timeline->host).bytes, err));
-    return set_times(table, &row[R_TIMES], sum_of(parts), parts, err);
+    return set_times(table, &row[R_TIMES], told, parts, err);
 }
 
 static tm_status pod_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    int64_t *ns;
+    tm_xla_parts parts;
     if (!tm_xla_is(view) || !view->busy->any)
         return TM_OK;
-    TM_TRY(tm_xla_parts_find(view, &ns, err));
-    tm_status status = add_steps(view->timeline, ns, tm_tables_find(out, step_def.name), err);
+    TM_TRY(tm_xla_parts_find(view, &parts, err));
+    tm_status status = add_steps(view->timeline, &parts, tm_tables_find(out, step_def.name), err);
     if (status == TM_OK)
-        status = add_rank(view, ns, tm_tables_find(out, rank_def.name), err);
-    free(ns);
+        status = add_rank(view, &parts, tm_tables_find(out, rank_def.name), err);
+    free(parts.ns);
     return status == TM_OK ? tm_exchanges_rank(view, out, err) : status;
 }
 

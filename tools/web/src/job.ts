@@ -297,6 +297,8 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   barrier: ["Find which device comes last to its program", "xla"],
   collectives: ["Communicate less, or beside computation", "xla"],
   asynchronous: ["Start transfers earlier, or make them smaller", "xla"],
+  data_shuffle: ["Rearrange less data", "xla"],
+  sparse_core: ["Give SparseCores less, or start it earlier", "xla"],
   other_time: ["Look at what hosts do between launches", "xla"],
   compute_16_bit: ["Compute in 16 bits", "xla"],
 };
