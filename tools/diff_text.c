@@ -210,7 +210,10 @@ static void print_names(const tm_table *table, const char *what, size_t top,
     listing l = make_listing(table, what, top);
     if (l.changed == 0)
         return;
-    printf("\n%s%s%s, of a rank in a step\n", colors->strong, what, colors->off);
+    bool by_call = strcmp(text_of(table, 0, "per"), "call") == 0;
+    printf("\n%s%s%s, %s\n", colors->strong, what, colors->off,
+           by_call ? "mean time of a call; calls of a rank in all of the recording"
+                   : "of a rank in a step");
     char a[WORD], b[WORD];
     snprintf(a, sizeof a, "A %s", l.unit);
     snprintf(b, sizeof b, "B %s", l.unit);

@@ -1,4 +1,4 @@
-/* diff.kernel and diff.operator: what runs, by name, for each rank and step. */
+/* diff.kernel and diff.operator: what runs, by name, for each rank and step, or of a call. */
 #include "parts.h"
 
 #include <math.h>
@@ -20,6 +20,7 @@ enum {
     K_NOISE,
     K_A_CALLS,
     K_B_CALLS,
+    K_PER,
     K_OWN,
     K_A_MEAN = K_OWN,
     K_B_MEAN,
@@ -35,10 +36,12 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     {"verdict", TM_TEXT, "",
      "added or removed; slower or faster: the change is beyond noise; else more or fewer calls (by "
-     "2 % or more); unclear: the change may be chance; same; too few steps: A or B has under 3."},
+     "2 % or more); unclear: the change may be chance; same; too few steps: A or B has under 3. "
+     "Where per is call: differs: by 2 % or more, of which no steps tell what is chance; unclear: "
+     "by less."},
     {"a_ns", TM_INT, "ns",
-     "In A: kernels.kernel.total_ns for each rank and step; where a trace has no steps, the whole "
-     "recording is one. 0 where it did not run."},
+     "In A: kernels.kernel.total_ns for each rank and step; where per is call, its mean for each "
+     "call. 0 where it did not run."},
     {"b_ns", TM_INT, "ns", "The same in B."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
@@ -46,8 +49,13 @@ static const tm_column kernel_columns[N_KERNEL] = {
      "Noise of overlap.step.compute_ns in diff.job times the root of the kernel's share of it, as "
      "for kernels that vary independently; of communication that of comm_ns, all of it. Null with "
      "too few steps, and where it is in A or B alone."},
-    {"a_calls", TM_REAL, "", "kernels.kernel.calls for each rank and step in A."},
+    {"a_calls", TM_REAL, "",
+     "kernels.kernel.calls for each rank and step in A; where per is call, for each rank in all "
+     "that was recorded."},
     {"b_calls", TM_REAL, "", "The same in B."},
+    {"per", TM_TEXT, "",
+     "step; or call: A or B has under 2 whole steps, so that sums go with the length of what was "
+     "recorded. Calls of one name may be of other sizes."},
     {"a_mean_ns", TM_INT, "ns", "kernels.kernel.mean_ns in A."},
     {"b_mean_ns", TM_INT, "ns", "The same in B."},
     {"communication", TM_BOOL, "", "It communicates."},
@@ -55,7 +63,8 @@ static const tm_column kernel_columns[N_KERNEL] = {
 
 const tm_table_def tm_diff_kernel_def = {
     .name = "diff.kernel",
-    .doc = "A row for each kernel name of A or B, the largest change, up or down, first.",
+    .doc = "A row for each kernel name of A or B, the largest change, up or down, first; where per "
+           "is call, that of all its calls in A, or in B where A has none.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL,
     .n_keys = 1,
@@ -68,16 +77,19 @@ static const tm_column operator_columns[N_OPERATOR] = {
      "As of diff.kernel; by its time on the host where it has none on the device. Of operators "
      "beyond the 1000 that a store lists it is not known whether they were added or removed: "
      "unclear."},
-    {"a_ns", TM_INT, "ns", "In A: operators.op.device_self_ns for each rank and step."},
+    {"a_ns", TM_INT, "ns",
+     "In A: operators.op.device_self_ns for each rank and step, or for each call: see per."},
     {"b_ns", TM_INT, "ns", "The same in B."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
      "Of a_ns and b_ns as of diff.kernel; of times on the host 10 % of the larger, or what ranks "
      "differ by in A or B, if that is more."},
-    {"a_calls", TM_REAL, "", "operators.op.calls for each rank and step in A."},
+    {"a_calls", TM_REAL, "", "operators.op.calls, as of diff.kernel."},
     {"b_calls", TM_REAL, "", "The same in B."},
-    {"a_host_ns", TM_INT, "ns", "operators.op.host_self_ns for each rank and step in A."},
+    {"per", TM_TEXT, "", "As of diff.kernel: step or call."},
+    {"a_host_ns", TM_INT, "ns",
+     "operators.op.host_self_ns for each rank and step, or for each call, in A."},
     {"b_host_ns", TM_INT, "ns", "The same in B."},
     {"host_change_ns", TM_INT, "ns", "b_host_ns - a_host_ns."},
 };
@@ -85,8 +97,8 @@ static const tm_column operator_columns[N_OPERATOR] = {
 const tm_table_def tm_diff_operator_def = {
     .name = "diff.operator",
     .doc =
-        "A row for each operator of A or B, the largest change on the device, up or down, first, "
-        "then on the host.",
+        "A row for each operator of A or B, the largest change on the device, as of diff.kernel, "
+        "first, then on the host.",
     .columns = operator_columns,
     .n_columns = N_OPERATOR,
     .n_keys = 1,
@@ -106,10 +118,11 @@ typedef struct pair {
     const char *name;
     /* in the table of each side, NONE where it is not in it */
     ptrdiff_t row[2];
-    /* for each rank and step: on the device, and on the host of operators alone */
+    /* for each rank and step, or each call: on the device, and on the host of operators alone */
     int64_t ns[2], host_ns[2];
-    /* for each rank and step */
+    /* for each rank and step, or each rank */
     double calls[2];
+    double times;           /* by which the change counts in the order of rows */
     int64_t host_spread_ns; /* by which ranks differ on the host in a step */
 } pair;
 
@@ -130,13 +143,19 @@ static int64_t change_of(const int64_t ns[2]) {
     return ns[1] - ns[0];
 }
 
+static double weight_of(const pair *p, const int64_t ns[2]) {
+    return p->times * (double)llabs(change_of(ns));
+}
+
 /* The largest change first, be it up or down; the name makes the order of equal ones one. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
-    int order = tm_order_i64(llabs(change_of(y->ns)), llabs(change_of(x->ns)));
-    order =
-        order ? order : tm_order_i64(llabs(change_of(y->host_ns)), llabs(change_of(x->host_ns)));
-    return order ? order : strcmp(x->name, y->name);
+    double by[2] = {weight_of(x, x->ns) - weight_of(y, y->ns),
+                    weight_of(x, x->host_ns) - weight_of(y, y->host_ns)};
+    for (int i = 0; i < 2; i++)
+        if (by[i] != 0.0)
+            return by[i] < 0.0 ? 1 : -1;
+    return strcmp(x->name, y->name);
 }
 
 static bool gather(const tm_diff *diff, const char *table, tm_vec *pairs) {
@@ -175,12 +194,13 @@ static int64_t number(const tm_table *table, ptrdiff_t row, const char *column) 
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Of a sum over all ranks and steps, what is for one rank and step. */
-static int64_t a_step(int64_t sum, double steps) {
-    return llround((double)sum / steps);
+/* Of a sum over all ranks and steps, what is for one rank and step; or of calls, for one. */
+static int64_t a_part(int64_t sum, double parts) {
+    return llround((double)sum / parts);
 }
 
-/* Times and calls of both sides for each rank and step, so that jobs of other sizes compare. */
+/* Times and calls of both sides for each rank and step, so that jobs of other sizes compare; or
+ * times for each call, so that recordings of other lengths do. */
 static void measure(const tm_diff *diff, const source *s, pair *p) {
     for (int side = 0; side < 2; side++) {
         const tm_table *from = tm_tables_find(diff->tables[side], s->table);
@@ -188,18 +208,21 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         ptrdiff_t row = p->row[side];
         if (row == NONE)
             continue;
-        p->ns[side] = a_step(number(from, row, s->device_column), steps);
-        p->calls[side] = (double)number(from, row, "calls") / steps;
+        double ranks = fmax(1.0, (double)diff->roles[side].n);
+        double calls = (double)number(from, row, "calls"),
+               parts = diff->by_call ? fmax(1.0, calls) : steps;
+        p->ns[side] = a_part(number(from, row, s->device_column), parts);
+        p->calls[side] = calls / (diff->by_call ? ranks : steps);
         if (!s->host_column)
             continue;
-        p->host_ns[side] = a_step(number(from, row, s->host_column), steps);
+        p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
         /* Sums of a rank over its steps, unlike the others, which are over all ranks: so by the
          * steps of one. */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
-        double ranks = fmax(1.0, (double)diff->roles[side].n);
-        int64_t spread = a_step(range, steps / ranks);
+        int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
     }
+    p->times = !diff->by_call ? 1.0 : p->calls[0] > 0.0 ? p->calls[0] : p->calls[1];
 }
 
 /* Of n kernels that vary independently the variances add up, so a kernel with a share of the time
@@ -227,12 +250,19 @@ static bool on_device(const pair *p) {
     return p->ns[0] != 0 || p->ns[1] != 0;
 }
 
+/* Of the time of a call: how many there are goes with the length of what was recorded. */
+static const char *judge_call(const pair *p) {
+    const int64_t *ns = on_device(p) ? p->ns : p->host_ns;
+    if (change_of(ns) == 0)
+        return TM_DIFF_SAME;
+    return fabs(tm_diff_pct((double)ns[0], (double)ns[1])) >= TM_DIFF_LEAST_PCT ? TM_DIFF_DIFFERS
+                                                                                : TM_DIFF_UNCLEAR;
+}
+
 /* By time first, then by calls: these are counted, and need no steps to be judged by. */
-static const char *judge(const pair *p, bool judges, double noise, bool both_whole) {
+static const char *judge(const pair *p, bool judges, double noise) {
     double calls = p->calls[1] - p->calls[0];
     int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);
-    if (p->row[0] == NONE || p->row[1] == NONE)
-        return !both_whole ? TM_DIFF_UNCLEAR : p->row[0] == NONE ? "added" : "removed";
     bool counts = fabs(tm_diff_pct(p->calls[0], p->calls[1])) >= TM_DIFF_LEAST_PCT;
     if (change == 0 && calls == 0.0)
         return TM_DIFF_SAME;
@@ -257,6 +287,13 @@ static bool lists_all(const tm_diff *diff, const source *s, const pair *p) {
     int without = p->row[0] == NONE ? 0 : 1;
     return !s->host_column ||
            tm_tables_find(diff->tables[without], s->table)->n_rows < OPERATORS_LISTED;
+}
+
+static const char *judge_pair(const tm_diff *diff, const source *s, const pair *p, bool judges,
+                              double noise) {
+    if (p->row[0] == NONE || p->row[1] == NONE)
+        return !lists_all(diff, s, p) ? TM_DIFF_UNCLEAR : p->row[0] == NONE ? "added" : "removed";
+    return diff->by_call ? judge_call(p) : judge(p, judges, noise);
 }
 
 static void set_means(const tm_diff *diff, const source *s, const pair *p, tm_cell *row) {
@@ -296,8 +333,8 @@ static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, c
         tm_cell_set_bool(&row[K_COMMUNICATION], communicates);
     }
     TM_TRY(tm_table_set_text(out, &row[K_NAME], p->name, NULL));
-    return tm_table_set_text(out, &row[K_VERDICT],
-                             judge(p, n->judges, noise, lists_all(diff, s, p)), NULL);
+    TM_TRY(tm_table_set_text(out, &row[K_PER], diff->by_call ? "call" : "step", NULL));
+    return tm_table_set_text(out, &row[K_VERDICT], judge_pair(diff, s, p, n->judges, noise), NULL);
 }
 
 /* From the steps of the whole job: no table has kernels by step. */

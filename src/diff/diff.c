@@ -107,6 +107,8 @@ const tm_table_def *const *tm_diff_defs(size_t *n) {
 
 enum { SENTENCE_MAX = 256 };
 
+#define BY_CALL "kernels and operators are compared by the time of a call"
+
 static tm_status add_remark(tm_table *out, const char *text, tm_error *err) {
     tm_cell *row = tm_table_add_row(out);
     if (!row)
@@ -236,7 +238,7 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
         return;
     }
     if (a->null || b->null) {
-        snprintf(text, SENTENCE_MAX, "%s no step, so step times cannot be compared",
+        snprintf(text, SENTENCE_MAX, "%s no step: " BY_CALL,
                  a->null && b->null ? "A and B have"
                  : a->null          ? "A has"
                                     : "B has");
@@ -270,6 +272,11 @@ static const char *words_of(const tm_table *sides, int side, int column) {
     return cell->null ? "" : cell->value.text;
 }
 
+static bool is_by_call(const tm_table *sides) {
+    return whole(sides, 0, S_STEPS) < TM_DIFF_STEPS_OF_NAMES ||
+           whole(sides, 1, S_STEPS) < TM_DIFF_STEPS_OF_NAMES;
+}
+
 /* What makes numbers of A and B compare badly, in size here and in kind below. */
 static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
     char text[SENTENCE_MAX];
@@ -287,10 +294,12 @@ static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *er
         TM_TRY(add_remark(out, text, err));
     }
     if (steps[0] < TM_DIFF_STEPS_MIN || steps[1] < TM_DIFF_STEPS_MIN) {
+        bool by_call = is_by_call(sides);
         snprintf(text, sizeof text,
                  "Under %d whole steps in A or B (%" PRId64 ", %" PRId64
-                 "): no change of a time is judged",
-                 TM_DIFF_STEPS_MIN, steps[0], steps[1]);
+                 "): %sno change of a time is judged",
+                 by_call ? TM_DIFF_STEPS_OF_NAMES : TM_DIFF_STEPS_MIN, steps[0], steps[1],
+                 by_call ? BY_CALL "; " : "");
         TM_TRY(add_remark(out, text, err));
     }
     if (roles[0] == roles[1])
@@ -367,6 +376,7 @@ static double count_steps(const tm_tables *tables) {
 static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
     for (int side = 0; side < 2; side++)
         TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
+    diff->by_call = is_by_call(&out->tables[SIDE]);
     /* Roles are compared by number, which means something only where there are as many. */
     for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
         tm_roles_unite(&diff->roles[side]);

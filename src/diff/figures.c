@@ -197,13 +197,14 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
 }
 
 /* In this order: what one side lacks cannot change, and what is equal needs no steps to be so. */
-static const char *judge(const tm_sample s[2], bool by_step, double noise) {
+static const char *judge(const tm_sample s[2], how way, double noise, bool by_call) {
+    bool by_step = way == BY_STEP || way == RATE;
     double change = s[1].middle - s[0].middle;
     if (s[0].n == 0 || s[1].n == 0)
         return s[0].n == 0 ? "only B" : "only A";
     if (change == 0.0)
         return TM_DIFF_SAME;
-    if (by_step && !tm_sample_judges(&s[0], &s[1]))
+    if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && by_call)
         return TM_DIFF_FEW;
     /* Without steps nothing tells what a figure varies by: a fixed share stands for it. */
     double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
@@ -212,8 +213,13 @@ static const char *judge(const tm_sample s[2], bool by_step, double noise) {
     return change > 0.0 ? "higher" : "lower";
 }
 
+/* Of A's definition, which is B's: tables are made by this program, whatever wrote the stores. */
+static const char *unit_of(const tm_diff *diff, const figure *f) {
+    return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
+}
+
 /* The row of one figure from its samples; its name is that of the column where it is defined. */
-static tm_status set_figure(tm_table *out, tm_cell *cells, const figure *f, const char *unit,
+static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, const figure *f,
                             const tm_sample s[2]) {
     char name[64] = "";
     size_t size = strlen(f->table);
@@ -233,8 +239,8 @@ static tm_status set_figure(tm_table *out, tm_cell *cells, const figure *f, cons
     if (both && by_step && tm_sample_judges(&s[0], &s[1]))
         tm_cell_set_real(&cells[F_NOISE], noise);
     TM_TRY(tm_table_set_text(out, &cells[F_FIGURE], name, NULL));
-    TM_TRY(tm_table_set_text(out, &cells[F_UNIT], unit, NULL));
-    return tm_table_set_text(out, &cells[F_VERDICT], judge(s, by_step, noise), NULL);
+    TM_TRY(tm_table_set_text(out, &cells[F_UNIT], unit_of(diff, f), NULL));
+    return tm_table_set_text(out, &cells[F_VERDICT], judge(s, f->how, noise, diff->by_call), NULL);
 }
 
 /* As many steps tell it as tell their length, and it varies by as much of itself. */
@@ -271,11 +277,6 @@ static tm_status sample_both(const tm_diff *diff, const figure *f, const int *ro
     return TM_OK;
 }
 
-/* Of A's definition, which is B's: tables are made by this program, whatever wrote the stores. */
-static const char *unit_of(const tm_diff *diff, const figure *f) {
-    return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
-}
-
 tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
     for (size_t i = 0; i < N_FIGURES; i++) {
         tm_sample s[2];
@@ -283,7 +284,7 @@ tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
         if (s[0].n == 0 && s[1].n == 0)
             continue;
         tm_cell *row = tm_table_add_row(out);
-        if (!row || set_figure(out, row, &figures[i], unit_of(diff, &figures[i]), s) != TM_OK)
+        if (!row || set_figure(diff, out, row, &figures[i], s) != TM_OK)
             return tm_fail_memory(err);
     }
     return TM_OK;
@@ -310,8 +311,7 @@ tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) {
                 continue;
             tm_cell *row = tm_table_add_row(out);
             if (!row || set_role(diff, role, out, row) != TM_OK ||
-                set_figure(out, row + R_SHARED, &figures[i], unit_of(diff, &figures[i]), s) !=
-                    TM_OK)
+                set_figure(diff, out, row + R_SHARED, &figures[i], s) != TM_OK)
                 return tm_fail_memory(err);
         }
     return TM_OK;

@@ -13,12 +13,18 @@ typedef struct tm_diff {
     const tm_tables *tables[2]; /* of A and B, borrowed */
     tm_roles roles[2];
     double rank_steps[2]; /* steps of all ranks together, at least 1 */
+    bool by_call;         /* A or B has too few steps for anything to be of a step */
 } tm_diff;
 
 /** The words of the columns `verdict`. */
 #define TM_DIFF_SAME "same"
 #define TM_DIFF_UNCLEAR "unclear"
 #define TM_DIFF_FEW "too few steps"
+#define TM_DIFF_DIFFERS "differs"
+
+/** With fewer whole steps, what runs is compared by call: how much of it there is goes with how
+ * long a job was recorded. */
+enum { TM_DIFF_STEPS_OF_NAMES = 2 };
 
 /** Changes of what has no steps to judge it by, such as counts, are real from here on. */
 #define TM_DIFF_LEAST_PCT 2.0

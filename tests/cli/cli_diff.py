@@ -7,7 +7,7 @@ import shutil
 import statistics
 
 from common import (Skip, contains, content, equal, files, has_line, holds, kernel, lacks, limited,
-                    main, merged, put, run, same_bytes, small_trace, synth, tmerge, trace)
+                    main, merged, put, run, same_bytes, synth, tmerge, trace)
 
 NONE = ('same', 'unclear', 'too few steps')
 SAME = 'No difference: everything that is compared is the same'
@@ -214,15 +214,30 @@ def test_with_fewer_than_3_steps_nothing_is_judged_and_that_is_said():
         lacks(text, word)
 
 
-def test_traces_without_steps_compare_as_one_step():
-    put('a.json', small_trace(0))
-    put('b.json', trace([kernel('gemm', 100, 70), kernel('other', 200, 10)], 0))
+def test_traces_of_one_step_compare_by_the_time_of_a_call():
+    """A has one gemm of 50 us; B, recorded for longer, three of 70, 80 and 60 us: 70 in the mean, 40 %
+    more. A has two copies of 30 us, B four: the same, for all that there are more."""
+    put('a.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce_Sum', 160, 10),
+                         kernel('twice', 300, 30), kernel('twice', 400, 30)], 0))
+    put('b.json', trace([kernel('gemm', 100, 70), kernel('gemm', 300, 80), kernel('gemm', 400, 60),
+                         kernel('other', 200, 10)] +
+                        [kernel('twice', 500 + 50 * i, 30) for i in range(4)], 0))
     merged('a.json', '-o', 'a.h5')
     merged('b.json', '-o', 'b.h5')
     rows = named(found()['diff.kernel'])
-    equal({name: (row['a_ns'], row['b_ns'], row['verdict']) for name, row in rows.items()},
-          {'gemm': (50000, 70000, 'too few steps'), 'other': (0, 10000, 'added'),
-           'ncclDevKernel_AllReduce_Sum': (10000, 0, 'removed')})
+    equal({name: (row['a_ns'], row['b_ns'], row['verdict'], row['per']) for name, row in rows.items()},
+          {'gemm': (50000, 70000, 'differs', 'call'), 'other': (0, 10000, 'added', 'call'),
+           'ncclDevKernel_AllReduce_Sum': (10000, 0, 'removed', 'call'),
+           'twice': (30000, 30000, 'same', 'call')})
+    # Counts of the whole recording are no figures that change: 4 kernels and 8.
+    equal({row['verdict'] for name, row in figures(found()).items() if name == 'kernels.kernel.calls'},
+          {'too few steps'})
+    text = diff()
+    holds(text.startswith('Too few steps to judge the step time: '), text)
+    contains(' '.join(text.split()), '! Under 2 whole steps in A or B (1, 1): kernels and operators are '
+                                     'compared by the time of a call; no change of a time is judged')
+    contains(text, '\nKernels, mean time of a call; calls of a rank in all of the recording\n')
+    has_line(text, r'^  differs +50\.000 +70\.000 +\+20\.000 +1->3  gemm$')
 
 
 def test_top_keeps_the_kernels_and_operators_that_changed_most():

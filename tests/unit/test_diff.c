@@ -136,6 +136,8 @@ typedef struct step_case {
     const char *verdict, *headline;
 } step_case;
 
+#define B_LACKS "B has no step: kernels and operators are compared by the time of a call"
+
 static void a_change_of_the_step_time_is_real_beyond_noise_alone(void **state) {
     (void)state;
     static const step_case cases[] = {
@@ -159,7 +161,7 @@ static void a_change_of_the_step_time_is_real_beyond_noise_alone(void **state) {
          5,
          "same",
          "No difference: everything that is compared is the same"},
-        {{0}, 0, "only A", "B has no step, so step times cannot be compared"},
+        {{0}, 0, "only A", B_LACKS},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_tables a = make_job(1, steady, 5), b = make_job(1, cases[i].b, cases[i].n);
@@ -291,6 +293,48 @@ static void with_too_few_steps_kernels_are_added_and_removed_but_not_slower(void
     assert_verdict(&found, "diff.kernel", "gemm", "too few steps");
     assert_verdict(&found, "diff.kernel", "new", "added");
     assert_true(cell(&found, "diff.kernel", "gemm", "noise_ns")->null);
+    destroy(&a, &b, &found);
+}
+
+/* A of two ranks with a step each, B of one without: sums go with what was recorded. */
+static void with_fewer_than_two_steps_names_are_compared_by_call(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *a, *b, *verdict;
+        int64_t a_ns, b_ns;
+    } cases[] = {
+        /* 100 / 10 = 10 and 480 / 40 = 12 us a call; 2 us in A's 5 calls of a rank are 10 */
+        {"often", "calls=10 total_ns=100000", "calls=40 total_ns=480000", "differs", 10000, 12000},
+        /* 4 us a call more is more, but in half a call of a rank: 2 */
+        {"rare", "calls=1 total_ns=20000", "calls=9 total_ns=216000", "differs", 20000, 24000},
+        /* 1 % is less than 2 %: 1 us in half a call */
+        {"near", "calls=1 total_ns=100000", "calls=2 total_ns=202000", "unclear", 100000, 101000},
+        {"longer", "calls=2 total_ns=6000", "calls=20 total_ns=60000", "same", 3000, 3000},
+    };
+    tm_tables a = make_job(2, steady, 1), b = make_job(1, steady, 0);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (int side = 0; side < 2; side++) {
+            char text[96];
+            snprintf(text, sizeof text, "name=%s communication=false %s", cases[i].name,
+                     side ? cases[i].b : cases[i].a);
+            add_row(side ? &b : &a, "kernels.kernel", text);
+        }
+    /* on the host 9 / 3 = 3 and 8 / 2 = 4 us a call */
+    add_row(&a, "operators.op", "name=item calls=3 host_self_ns=9000");
+    add_row(&b, "operators.op", "name=item calls=2 host_self_ns=8000");
+    tm_tables found = compare(&a, &b);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *name = cases[i].name;
+        assert_int_equal(find(&found, "diff.kernel", name), i);
+        assert_verdict(&found, "diff.kernel", name, cases[i].verdict);
+        assert_int_equal(cell(&found, "diff.kernel", name, "a_ns")->value.i, cases[i].a_ns);
+        assert_int_equal(cell(&found, "diff.kernel", name, "b_ns")->value.i, cases[i].b_ns);
+        assert_string_equal(cell(&found, "diff.kernel", name, "per")->value.text, "call");
+    }
+    assert_true(cell(&found, "diff.kernel", "often", "a_calls")->value.r == 5.0);
+    assert_verdict(&found, "diff.operator", "item", "differs");
+    assert_int_equal(cell(&found, "diff.operator", "item", "host_change_ns")->value.i, 1000);
+    assert_remark(&found, 0, B_LACKS);
     destroy(&a, &b, &found);
 }
 
@@ -448,6 +492,7 @@ int main(void) {
         cmocka_unit_test(figures_without_steps_change_by_2_percent_or_not_at_all),
         cmocka_unit_test(kernels_are_compared_by_name_for_each_rank_and_step),
         cmocka_unit_test(with_too_few_steps_kernels_are_added_and_removed_but_not_slower),
+        cmocka_unit_test(with_fewer_than_two_steps_names_are_compared_by_call),
         cmocka_unit_test(operators_without_device_time_are_judged_on_the_host),
         cmocka_unit_test(an_operator_beyond_a_full_list_is_not_called_removed),
         cmocka_unit_test(an_operator_that_communicates_has_the_noise_of_communication),

@@ -9,7 +9,7 @@ import { isChange, signed } from "./figures";
 import { sidesLegend } from "./pairs";
 
 const SHOWN = 30;
-const VERDICTS = ["slower", "faster", "added", "removed", "more calls", "fewer calls"] as const;
+const VERDICTS = ["slower", "faster", "added", "removed", "more calls", "fewer calls", "differs"] as const;
 
 type Names = Table<"diff.kernel" | "diff.operator">;
 
@@ -25,6 +25,11 @@ function timesOf(table: Names, row: number): Times {
     b = table.num(row, "b_ns") ?? 0;
   if (a !== 0 || b !== 0 || table.place("a_host_ns") < 0) return { a, b, host: false };
   return { a: table.num(row, "a_host_ns") ?? 0, b: table.num(row, "b_host_ns") ?? 0, host: true };
+}
+
+/* Where A or B has too few steps. */
+function isByCall(table: Names): boolean {
+  return table.n > 0 && table.text(0, "per") === "call";
 }
 
 function calls(table: Names, row: number): string {
@@ -66,7 +71,7 @@ function changeRow(table: Names, row: number, scale: number, unit: f.Unit, digit
     tip(bar, () => [
       h("b", null, name(text)),
       h("br"),
-      `A ${f.time(a)}, B ${f.time(b)}, a rank in a step`,
+      `A ${f.time(a)}, B ${f.time(b)}, ${isByCall(table) ? "a call" : "a rank in a step"}`,
       h("br"),
       noise === null ? "noise not known" : `noise ±${f.time(noise)}`,
     ]),
@@ -141,20 +146,19 @@ const COLUMNS: readonly GridColumn<Names["name"]>[] = [
 function render(root: HTMLElement, context: Context, title: string, table: Names): void {
   const found = counts(table),
     n = [...found.values()].reduce((sum, each) => sum + each, 0);
+  const least = isByCall(table) ? "of 2 % or more" : "beyond noise";
   const words = [...found].map(([verdict, count]) => `${f.grouped(count)} ${verdict}`).join(", ");
   root.append(
     heading(
       title,
-      "Times of a rank in a step. A bar to the right is time that B takes more, to the left less; the whisker shows what may be chance.",
+      isByCall(table)
+        ? "Mean times of a call, for A or B has too few steps; calls of a rank in all of the recording. A bar to the right is time that B takes more, to the left less; what may be chance is not known."
+        : "Times of a rank in a step. A bar to the right is time that B takes more, to the left less; the whisker shows what may be chance.",
     ),
   );
   if (table.n === 0) return void root.append(empty("Neither A nor B has any."));
   root.append(
-    note(
-      n === 0
-        ? `None of ${f.grouped(table.n)} changed beyond noise.`
-        : `${words}; ${f.grouped(table.n - n)} without a change beyond noise.`,
-    ),
+    note(n === 0 ? `None of ${f.grouped(table.n)} changed ${least}.` : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`),
   );
   const chosen = context.params.get("verdict") ?? "";
   const verdict = found.has(chosen) ? chosen : "all";
