@@ -1,8 +1,12 @@
 // Communication, Clocks and the views inside a rank: their figures are those of tmerge show --json,
 // they sort, filter and link, and they say why where there is nothing to draw.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { before, test } from "node:test";
-import { kernel, merge, moduleOf, open, quiet, realJob, show, synth, trace, visit } from "./page.mjs";
+import { kernel, merge, moduleOf, open, quiet, realJob, show, synth, text, tmerge, trace, visit } from "./page.mjs";
+
+const AXE = text(join(process.env.TMERGE_WEB, "node_modules/axe-core/axe.min.js"));
 
 const OWN = ["communication", "operators", "kernels", "memory", "input", "idle", "launches", "transfers", "clocks"];
 const jobs = [];
@@ -447,4 +451,66 @@ test("a trace of the CPU alone opens every view", async () => {
   }
   quiet(noted);
   await close();
+});
+
+/* Both pages of a report, one row a launch: ncu's columns, of the kernel and shape of a row. */
+function ncuFiles(rows, rules) {
+  const csv = (records) => records.map((record) => record.map((field) => `"${String(field).replaceAll('"', '""')}"`).join(",")).join("\n") + "\n";
+  const head = ["ID", "Process ID", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"];
+  const launch = ({ name, grid, block }, i) => [i, 77, name, 1, 7, `(${block.replaceAll(",", ", ")})`, `(${grid.replaceAll(",", ", ")})`, 0, "9.0"];
+  const [add, tensor] = ["smsp__sass_thread_inst_executed_op_fadd_pred_on", "sm__ops_path_tensor_src_bf16_dst_fp32"], peak = ".sum.peak_sustained";
+  const columns = [["dram__bytes.sum", "byte"], [`${add}.sum`, "inst"], [`${tensor}.sum`, ""], [`${tensor}${peak}`, "1/cycle"], [`sm__sass_thread_inst_executed_op_ffma_pred_on${peak}`, "inst/cycle"],
+    [`dram__bytes${peak}`, "byte/cycle"], ["sm__cycles_elapsed.avg.per_second", "cycle/second"], ["dram__cycles_elapsed.avg.per_second", "cycle/second"]];
+  writeFileSync("raw.csv", csv([[...head, ...columns.map(([name]) => name)], [...head.map(() => ""), ...columns.map(([, unit]) => unit)],
+    ...rows.map((row, i) => [...launch(row, i), row.bytes, row.adds, row.tensor, 540_000, 16_896, 1_280, 1_500_000_000, 2_600_000_000])]));
+  writeFileSync("details.csv", csv([[...head, "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Rule Name", "Rule Type", "Rule Description", "Estimated Speedup Type", "Estimated Speedup"],
+    ...rows.map((row, i) => [...launch(row, i), "GPU Speed Of Light Throughput", "Compute (SM) Throughput", "%", row.sm, "", "", "", "", ""]),
+    ...rules.map(([at, ...rule]) => [...launch(rows[at], at), "SpeedOfLight", "", "", "", ...rule])]));
+  return "details.csv,raw.csv";
+}
+
+test("what Nsight Compute measured stands under its roofs, with its rules, and only where it did", async () => {
+  const { store } = merge("measured", synth("measured-traces", { ranks: 2, steps: 2 })), shapes = show(store, "kernels.launch_shape")["kernels.launch_shape"];
+  const [first, second] = shapes.filter((row) => row.grid !== null && !/nccl/.test(row.name));
+  const unknown = { name: "not <b>here</b>", grid: "1,1,1", block: "32,1,1" };
+  const ncu = ncuFiles([{ ...first, bytes: 5e7, adds: 0, tensor: 1e10, sm: 82 }, { ...second, bytes: 2e8, adds: 2e7, tensor: 0, sm: 30 }, { ...unknown, bytes: 1, adds: 1, tensor: 0, sm: 1 }],
+    [[0, "TileRule", "OPT", "use <i>larger</i> tiles", "local", "12.5"], [0, "WaveRule", "OPT", "a tail of waves", "global", "7.25"], [1, "SlowRule", "WRN", "few warps", "", ""]]);
+  const plain = await open("measured.html", { hash: "#kernels" });
+  assert.ok(!(await plain.page.$$eval("main h2", (all) => all.map((e) => e.textContent))).includes("What Nsight Compute measured"));
+  await plain.close();
+  tmerge("analyze", store, "--ncu", ncu);
+  tmerge("report", store, "-o", "measured.html");
+  for (const [theme, width] of [["light", 1280], ["dark", 800]]) {
+    const { page, noted, close } = await open("measured.html", { hash: "#kernels", theme, width });
+    await page.waitForSelector("main .chart[data-drawn]");
+    assert.match(await page.$eval("main .chart", (e) => e.getAttribute("aria-label")), /^Rate of 2 measured kernels /);
+    const own = 'main section:has(h2:text-is("What Nsight Compute measured"))', chosen = '[aria-label="The chosen kernel"]';
+    assert.match(await page.$eval(own, (e) => e.textContent), /In the table alone: 1 kernel /);
+    assert.equal(await page.$eval(chosen, (e) => e.textContent), "");
+    /* Points are where the axes have them: clicks all over the chart. */
+    const told = await page.$eval("main .chart canvas", (e) => {
+      const { left, top, width, height } = e.getBoundingClientRect(), found = new Set();
+      for (let x = 0; x < width; x += 6)
+        for (let y = 0; y < height; y += 6) {
+          e.dispatchEvent(new MouseEvent("click", { clientX: left + x, clientY: top + y }));
+          found.add(document.querySelector('[aria-label="The chosen kernel"] h3')?.textContent);
+        }
+      return [...found];
+    });
+    assert.deepEqual(told.filter((name) => name !== undefined).sort(), [first.name, second.name].sort());
+    const row = show(store, "kernels.roofline")["kernels.roofline"].findIndex((each) => each.name === first.name);
+    await page.click(`${own} td[data-row="${row}"][data-column="name"] a`);
+    await page.waitForSelector(`${chosen} li`);
+    const rules = await page.$$eval(`${chosen} li`, (all) => all.map((e) => e.textContent.replaceAll("\u00a0", " ")));
+    assert.deepEqual(rules, ["TileRule (SpeedOfLight; estimated speedup 12.5 %, of a part of it alone): use <i>larger</i> tiles",
+      "WaveRule (SpeedOfLight; estimated speedup 7.3 %, of the whole kernel): a tail of waves"]);
+    // 2 * 16,896 * 1.5e9 = 50.7e12, 540,000 * 1.5e9 = 810e12
+    assert.match((await page.$eval(chosen, (e) => e.textContent)).replaceAll("\u00a0", " "), /single precision 50\.7 TFLOP\/s, tensor cores 810 TFLOP\/s/);
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+    assert.deepEqual(violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map((each) => `${each.id}: ${each.nodes[0].html}`), []);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${theme}, ${width}: too wide`);
+    quiet(noted);
+    await close();
+  }
 });

@@ -26,6 +26,8 @@ export interface Points {
   /** What the axes hold besides the points. */
   readonly alsoX?: readonly number[];
   readonly alsoY?: readonly number[];
+  /** What a click on a point does, by its row. */
+  readonly click?: (row: number) => void;
   /** The roofs, between the ends of the axes. */
   readonly roofs: (x: Span, y: Span) => Omit<PlotLine, "color" | "width" | "dash">[];
 }
@@ -41,6 +43,7 @@ export function rooflineChart(charts: Charts, points: Points): HTMLElement {
   return charts.add({
     label: points.label,
     height: HEIGHT,
+    ...(points.click ? { click: (mark: number) => points.click?.(rows[mark]!) } : {}),
     tip: (mark): Child[] => {
       const row = rows[mark]!;
       return [

@@ -1,5 +1,6 @@
 /** Kernels: what costs most on the GPU, how well is it used, and which rank differs? */
 import { band, inlineBar, longName, spread, strip, timeWriter, type BandFigure } from "../cells";
+import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
@@ -10,6 +11,7 @@ import { empty, figure, heading, legend, note, section, segmented } from "../ui"
 import { href, type View } from "../view";
 import { classesOf } from "./classes";
 import { filtered } from "./filtered";
+import { measured } from "./measured";
 
 const CONTENTION_FIRST = 10;
 const FIND_LENGTH = 100; // of a name, for the timeline to find it by
@@ -248,6 +250,9 @@ export const kernels: View = {
     "classes.kernel",
     "classes.rank",
     "contention.kernel",
+    "kernels.roofline",
+    "kernels.rule",
+    "kernels.section",
   ],
   state: (job) => adviceState(job, "kernels"),
   render(root, context) {
@@ -257,6 +262,7 @@ export const kernels: View = {
         heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
         empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a trace of the CPU alone has none."),
       );
+    const charts = new Charts();
     root.append(heading(...finding(job)), use(job));
     const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),
       launchers = job.table("kernels.launcher");
@@ -277,8 +283,8 @@ export const kernels: View = {
       ["compute", "Computes"],
       ["comm", "Communicates, and waits"],
     ]);
-    if (by === "launcher")
-      return void root.append(
+    if (by === "launcher") {
+      root.append(
         section(
           "What costs most",
           colours,
@@ -287,9 +293,12 @@ export const kernels: View = {
           ),
           filtered(context, launchers, { columns: launcherColumns(job), link: link(launchers, "kernel") }, choose),
         ),
+        measured(context, charts) ?? "",
         classesOf(job) ?? "",
         contention(job),
       );
+      return charts.dispose;
+    }
     const table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
     root.append(
       section(
@@ -302,8 +311,10 @@ export const kernels: View = {
         ),
         filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]), link: link(table, "name") }, choose),
       ),
+      measured(context, charts) ?? "",
       classesOf(job) ?? "",
       contention(job),
     );
+    return charts.dispose;
   },
 };

@@ -1,0 +1,229 @@
+/** What Nsight Compute measured of kernels: the roofline, and of the chosen one its rules. */
+import { inlineBar, longName, timeWriter } from "../cells";
+import type { Charts } from "../chart";
+import type { Job, Table } from "../data";
+import { fill, h, type Child } from "../dom";
+import * as f from "../format";
+import { grid, type GridColumn } from "../grid";
+import type { ColumnOf, TableName } from "../names";
+import type { PlotLine } from "../plot";
+import { rooflineChart } from "../roofline";
+import { shapeLegend } from "../shapes";
+import { link, note, prose, section } from "../ui";
+import { href, type Context } from "../view";
+
+const BOUNDS = ["compute", "memory", "latency"];
+const FIND_LENGTH = 100; // of a name, for the timeline to find it by
+const SAME_ROOF = 1.25; // types of numbers differ by 2 at least, clocks of one device by less
+
+type Roofline = Table<"kernels.roofline">;
+type Roof = ColumnOf<"kernels.roofline"> & `${string}roof${string}`;
+type Keyed = TableName & ("kernels.rule" | "kernels.section");
+
+const tera = (giga: number | null) => (giga === null ? f.NONE : `${f.significant(giga / 1e3)}${f.SPACE}TFLOP/s`);
+const isPoint = (table: Roofline, row: number) =>
+  (table.num(row, "flop_per_byte") ?? 0) > 0 && (table.num(row, "achieved_gflops") ?? 0) > 0;
+
+/* The roofs of kernels, the lowest first: the median of those that are alike. */
+function roofsOf(table: Roofline, column: Roof): number[] {
+  const alike: number[][] = [];
+  for (const roof of table.nums(column).sort((a, b) => (a ?? 0) - (b ?? 0))) {
+    const last = alike[alike.length - 1];
+    if (roof === null || roof <= 0) continue;
+    if (last && roof <= SAME_ROOF * last[0]!) last.push(roof);
+    else alike.push([roof]);
+  }
+  return alike.map((values) => f.median(values)!);
+}
+
+function chart(table: Roofline, charts: Charts, choose: (row: number) => void): HTMLElement | null {
+  const rows = table.rows.map((_, row) => row).filter((row) => isPoint(table, row)),
+    num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.num(row, column) ?? 0;
+  if (rows.length === 0) return null;
+  const bandwidth = f.most([0, ...roofsOf(table, "roof_bw_gbps")]),
+    levels = [
+      ...roofsOf(table, "roof_gflops").map((roof) => ({ roof, of: "single precision" })),
+      ...roofsOf(table, "tensor_roof_gflops").map((roof) => ({ roof, of: "tensor cores" })),
+    ];
+  const ridges = bandwidth > 0 ? levels.map(({ roof }) => roof / bandwidth) : [];
+  const shape = (row: number) => {
+    const bound = BOUNDS.indexOf(table.text(row, "bound") ?? "");
+    return bound < 0 ? BOUNDS.length : bound;
+  };
+  return h(
+    "div",
+    null,
+    note(
+      "A point is a kernel with its launch shape; a larger one takes more time in the job. Operations and bytes are Nsight Compute’s, the rate is with the durations of the job. ",
+      levels.length > 0 || bandwidth > 0
+        ? `Lines: what the memory gives${bandwidth > 0 ? ` (${f.significant(bandwidth)}${f.SPACE}GB/s)` : ""}, and what single precision and the tensor cores compute at most, with the clocks that the device had under Nsight Compute: it holds them low unless told otherwise, so a kernel of the job can be above. `
+        : "The file has no peaks, so there are no roofs: ncu’s section SpeedOfLight_RooflineChart has them. ",
+      "A click on a point tells what Nsight Compute says of it, as a name in the table does.",
+    ),
+    shapeLegend(
+      [...new Set(rows.map(shape))].sort().map((n) => ({ shape: n, label: BOUNDS[n] ? `bound by ${BOUNDS[n]}` : "bound not known" })),
+      "compute",
+    ),
+    rooflineChart(charts, {
+      label: `Rate of ${f.count(rows.length, "measured kernel")} against operations of floating point a byte; the table has them`,
+      rows,
+      name: (row) => table.text(row, "name"),
+      said: (row) =>
+        `${tera(num(row, "achieved_gflops"))}, multiprocessors ${f.percent(table.num(row, "sm_pct"), 1)}, memory ${f.percent(table.num(row, "memory_pct"), 1)} of their peak`,
+      flopPerByte: (row) => num(row, "flop_per_byte"),
+      tflops: (row) => num(row, "achieved_gflops") / 1e3,
+      time: (row) => num(row, "total_ns"),
+      shape,
+      alsoX: ridges,
+      alsoY: levels.map(({ roof }) => roof / 1e3),
+      click: choose,
+      roofs: (x, y) => {
+        const lines: Omit<PlotLine, "color" | "width" | "dash">[] = levels.map(({ roof, of }) => ({
+          points: [
+            [bandwidth > 0 ? roof / bandwidth : x.min, roof / 1e3],
+            [x.max, roof / 1e3],
+          ],
+          labelled: "end",
+          label: `${of}: ${tera(roof)}`,
+        }));
+        if (bandwidth === 0) return lines;
+        const top = f.most([...ridges, ...(ridges.length > 0 ? [] : [Math.min(x.max, (1e3 * y.max) / bandwidth)])]),
+          bottom = Math.max(x.min, (1e3 * y.min) / bandwidth);
+        const slope: [number, number][] = [bottom, Math.max(bottom, top)].map((at) => [at, (at * bandwidth) / 1e3]);
+        return [...lines, { points: slope }];
+      },
+    }),
+  );
+}
+
+/* Rows of another table that are of the same kernel and shape. */
+function rowsOf(job: Job, name: Keyed, table: Roofline, row: number): number[] {
+  const other = job.table<Keyed>(name);
+  return other.rows
+    .map((_, at) => at)
+    .filter((at) => (["name", "grid", "block"] as const).every((key) => other.cell(at, key) === table.cell(row, key)));
+}
+
+/* Of the whole kernel, or of a part of it: these do not compare. */
+function speedup(rules: Table<"kernels.rule">, row: number): string {
+  const pct = rules.num(row, "speedup_pct"),
+    type = rules.text(row, "speedup_type");
+  if (pct === null) return "no speedup estimated";
+  const of = type === "global" ? ", of the whole kernel" : type === "local" ? ", of a part of it alone" : "";
+  return `estimated speedup ${f.percent(pct, 1)}${of}`;
+}
+
+function panel(job: Job, table: Roofline, row: number): Child {
+  const rules = job.table("kernels.rule"),
+    said = rowsOf(job, "kernels.rule", table, row),
+    sections = job.table("kernels.section"),
+    lines = rowsOf(job, "kernels.section", table, row);
+  const facts: readonly (readonly [string, string])[] = [
+    ["grid and block", `${table.text(row, "grid") ?? f.NONE}; ${table.text(row, "block") ?? f.NONE}`],
+    ["measured", f.count(table.num(row, "launches") ?? 0, "launch", "launches")],
+    [
+      "in the job",
+      table.num(row, "calls") === null
+        ? "no kernel of this name and shape"
+        : `${f.count(table.num(row, "calls") ?? 0, "call")}, ${f.time(table.num(row, "total_ns"))}`,
+    ],
+    ["rate", `${tera(table.num(row, "achieved_gflops"))} in the job`],
+    ["roofs", `single precision ${tera(table.num(row, "roof_gflops"))}, tensor cores ${tera(table.num(row, "tensor_roof_gflops"))}`],
+  ];
+  return [
+    h("h3", null, longName(table.text(row, "name"))),
+    h(
+      "dl",
+      { class: "facts-list" },
+      facts.map(([label, text]) => [h("dt", null, label), h("dd", null, text)]),
+    ),
+    table.num(row, "calls") !== null &&
+      h("p", null, link("Its calls on the timeline", "timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) })),
+    said.length === 0
+      ? note("The file has no rule that says something of it: ncu’s page “details” has them.")
+      : h(
+          "ul",
+          { class: "rules" },
+          said.map((at) =>
+            h(
+              "li",
+              null,
+              h("b", null, rules.text(at, "rule") ?? ""),
+              ` (${[rules.text(at, "section"), speedup(rules, at)].filter(Boolean).join("; ")}): `,
+              prose(rules.text(at, "text")),
+            ),
+          ),
+        ),
+    lines.length > 0 &&
+      h(
+        "details",
+        { class: "definitions" },
+        h("summary", null, `All that was measured of it: ${f.count(lines.length, "line")}`),
+        grid(sections, {
+          rows: lines,
+          columns: [
+            { column: "section" },
+            { column: "metric" },
+            { column: "value", write: (value) => f.grouped(value, f.digitsOf(value)) },
+            { column: "unit" },
+            ...(lines.some((at) => sections.text(at, "text") !== null) ? ([{ column: "text" }] as const) : []),
+          ],
+        }),
+      ),
+  ];
+}
+
+function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
+  const most = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]),
+    write = timeWriter(table, [...table.rows.keys()], "total_ns"),
+    rate = (value: number) => f.grouped(value, f.digitsOf(value));
+  return [
+    { column: "name", draw: (row) => longName(table.text(row, "name")) },
+    { column: "grid" },
+    { column: "block" },
+    {
+      column: "total_ns",
+      label: "total in the job",
+      draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns"))),
+    },
+    { column: "calls" },
+    { column: "bound", label: "bound by" },
+    { column: "sm_pct", label: "multiprocessors" },
+    { column: "memory_pct", label: "memory" },
+    { column: "dram_pct", label: "DRAM" },
+    { column: "occupancy_pct", label: "occupancy" },
+    { column: "achieved_gflops", label: "rate", write: (value) => tera(value) },
+    { column: "flop_per_byte", label: "a byte", write: rate },
+  ];
+}
+
+/** Null where Nsight Compute measured nothing; the address keeps the chosen kernel as "measured". */
+export function measured(context: Context, charts: Charts): HTMLElement | null {
+  const { job, params } = context,
+    table = job.table("kernels.roofline");
+  if (table.n === 0) return null;
+  const box = h("div", { class: "chosen", attr: { role: "region", "aria-label": "The chosen kernel", "aria-live": "polite" } });
+  const show = (row: number) => fill(box, panel(job, table, row));
+  const drawn = chart(table, charts, (row) => {
+    context.set({ measured: String(row) });
+    show(row);
+  });
+  const chosen = Number(params.get("measured") ?? NaN);
+  if (chosen in table.rows) show(chosen);
+  const apart = table.rows.filter((_, row) => !isPoint(table, row)).length;
+  return section(
+    "What Nsight Compute measured",
+    drawn ?? note("No measured kernel has both its operations and its bytes in the file and calls in the job: there is no roofline."),
+    drawn !== null &&
+      apart > 0 &&
+      note(
+        `In the table alone: ${f.count(apart, "kernel")} without operations or bytes in the file, without operations of floating point, or not in the job.`,
+      ),
+    box,
+    grid(table, {
+      first: 10,
+      columns: columnsOf(table),
+      link: (row) => href("kernels", { ...Object.fromEntries(params), measured: row }),
+    }),
+  );
+}
