@@ -169,6 +169,55 @@ def test_categories_and_shapes_are_told_by_number_of_program_and_name():
           {None: 2, 'dot': 3, **{of[3]: 1 for of in INSTRUCTIONS.values() if of[3] != 'dot'}})
 
 
+def test_bytes_of_collectives_of_gpus_are_those_of_their_shapes():
+    """Operands and results, counted by hand, of f32[64] (256 bytes), bf16[8] (16) and u32[] (4, a
+    context, which is none of it). Where a group has 4, an all-gather to 256 takes 64, and a
+    reduce-scatter to 256 takes 1024. Without groups, of groups that differ, of those whose replicas
+    have several parts, and of types below a byte it is not told."""
+    half, word = shape(BF16, 8), shape(8)
+
+    def listed(*sizes, packed=True):
+        ids = [field(1, bytes(size)) if packed else field(1, 7) * size for size in sizes]
+        return b''.join(field(49, group) for group in ids)
+
+    def several(*shapes):
+        return field(2, TUPLE) + b''.join(field(4, one) for one in shapes)
+
+    of_four = field(87, field(2, field(1, 2) + field(2, 4)))  # [2,4]<=[8]
+    whole = field(26, 1) + field(71, 1)
+    cases = [('all-reduce', 'all-reduce', VECTOR, b'', 512),
+             ('all-reduce', 'all-reduce', several(VECTOR, half), listed(2), 544),
+             ('all-reduce', 'all-reduce-start', several(VECTOR, word), listed(2), 520),
+             ('all-gather', 'all-gather', VECTOR, listed(4, 4), 320),
+             ('all-gather', 'all-gather', VECTOR, listed(4, packed=False), 320),
+             ('all-gather', 'all-gather', VECTOR, of_four + whole, 320),
+             ('all-gather', 'all-gather', VECTOR, field(87, field(1, field(1, bytes(2)))), 384),
+             ('all-gather', 'all-gather-start', several(half, VECTOR), b'', 272),
+             ('all-gather', 'all-gather', VECTOR, b'', None),
+             ('all-gather', 'all-gather', VECTOR, listed(4, 2), None),
+             ('all-gather', 'all-gather', VECTOR, listed(4) + field(26, 1), None),
+             ('reduce-scatter', 'reduce-scatter', VECTOR, listed(4), 1280),
+             ('reduce-scatter', 'async-start', several(several(VECTOR, half), half, word), b'', 288),
+             ('all-to-all', 'all-to-all', several(half, half), listed(2), 64),
+             ('collective-permute', 'collective-permute-start',
+              several(word, word, word, word), b'', 8),
+             ('all-reduce', 'all-reduce', shape(21, 8), b'', None),
+             ('dot', 'dot', VECTOR, b'', None)]
+    names = [f'{word}{opcode[-6:] if opcode != word else ""}.{i}'
+             for i, (word, opcode, *_) in enumerate(cases)]
+    proto = program(instruction(name, opcode, '', made) + more
+                    for name, (_, opcode, made, more, _) in zip(names, cases))
+    events = [('ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)', 20_000_000 * i,
+               10_000_000, {'hlo_module': 'jit_f', 'hlo_op': name, 'program_id': 1,
+                            'correlation_id': i + 1}) for i, name in enumerate(names)]
+    put('c.xplane.pb', space(Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0, events)]),
+                             Plane('/host:metadata', shared={'jit_f(1)': {'Hlo Proto': proto}})))
+    tmerge('merge', 'c.xplane.pb', '-o', 'c.h5', '--no-html').expect(0)
+    equal({row['operation']: row['bytes'] for row in
+           tables('c.h5', 'pod.collective')['pod.collective']},
+          {name: of[-1] for name, of in zip(names, cases)})
+
+
 def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
     """On the host as the profile has them, in one file of which all threads go to one rank or
     another; on the devices the time of all kernels and copies, of which 14 tell no operator.

@@ -33,7 +33,8 @@ static const tm_column columns[N_COLUMNS] = {
     [RANKS] = {"ranks", TM_INT, "", "Ranks of the group that were recorded and ran it."},
     [MEMBERS] = {"members", TM_INT, "", "Members of the group; null where it is not told."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "What one run reads and writes on one rank, as the compiler counts it."},
+               "What one run reads and writes on one rank, as the compiler counts it; of a GPU by "
+               "the shapes and replica groups of its program. Null where neither is told."},
     [COUNT] = {"count", TM_INT, "", "Runs, of all these ranks."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Sum of their durations. Of a barrier that is the time until all had come: XProf "

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
+#include "gpu_bytes.h"
 #include "programs.h"
 
 /* HloModuleProto.computations, HloComputationProto.instructions */
@@ -27,6 +28,7 @@ typedef struct operation {
     tm_text name;
     uint32_t number;          /* in tm_gpu_programs.operations */
     uint32_t category, shape; /* name ids */
+    int64_t bytes;            /* of a collective; -1 not told */
 } operation;
 
 tm_gpu_programs tm_gpu_programs_make(void) {
@@ -248,8 +250,9 @@ static tm_status take(void *context, const tm_xmeta *program, tm_wire *wire, tm_
                 (tm_wire_message){(const uint8_t *)texts[SHAPE].bytes,
                                   (const uint8_t *)texts[SHAPE].bytes + texts[SHAPE].size},
                 0);
-    found->category =
-        tm_xread_intern(at->r, category_of(texts[NAME], texts[OPCODE], texts[FUSION_KIND]));
+    tm_text category = category_of(texts[NAME], texts[OPCODE], texts[FUSION_KIND]);
+    found->bytes = tm_gpu_bytes_of(category, texts[OPCODE], tm_wire_inner(field));
+    found->category = tm_xread_intern(at->r, category);
     found->shape = tm_xread_intern(at->r, (tm_text){shape.text, shape.n});
     return found->category == TM_NAME_FAILED || found->shape == TM_NAME_FAILED ? tm_fail_memory(err)
                                                                                : TM_OK;
@@ -265,7 +268,8 @@ static operation *list(const tm_gpu_programs *programs, const tm_names *names) {
                            .name = tm_names_text(names, k->name),
                            .number = (uint32_t)i,
                            .category = TM_NO_NAME,
-                           .shape = TM_NO_NAME};
+                           .shape = TM_NO_NAME,
+                           .bytes = -1};
     }
     if (v && n > 1)
         qsort(v, n, sizeof *v, by_program);
@@ -283,6 +287,7 @@ static bool set_rows(const tm_gpu_programs *programs, const operation *v, tm_xre
         if (of[i] != TM_NO_KEY) {
             const operation *own = &v[place[of[i]]];
             attrs[i].category = own->category;
+            attrs[i].bytes = own->bytes;
             attrs[i].shape = own->shape != TM_NO_NAME ? own->shape : attrs[i].shape;
         }
     free(place);
