@@ -381,4 +381,36 @@ def test_stages_have_their_time_and_their_own():
     equal(host['slowest_stage'], READ)
 
 
+def test_stages_of_other_libraries_on_the_thread_of_the_steps_are_waited_for():
+    """Steps of 1000 us of two devices, whose thread takes 200 for a batch, 100 of them inside for a
+    shard, and marks the steps; a worker prepares for 600 beside. Without the marks nothing tells who
+    waits."""
+    def stage(name, at, length, kind):
+        return (name, at * US, length * US, {'_ipl_stage_id': 1, '_ipl_stage_cat': kind})
+    begins = [1000 * step for step in range(4)]
+    calls = [('cuLaunchKernel', (at + 250 + 10 * device) * US, 2 * US,
+              {'correlation_id': 2 * i + device + 1})
+             for i, at in enumerate(begins) for device in (0, 1)]
+    stages = [one for at in begins for one in (stage('Batch', at, 200, 'preprocessing'),
+                                               stage('Shard', at + 50, 100, 'read'))]
+    marks = [('train', at * US, 1000 * US, {'step_num': step, '_r': 1})
+             for step, at in enumerate(begins)]
+    worker = [stage('Ahead', at + 300, 600, 'read') for at in begins]
+    devices = [Plane(f'/device:GPU:{device}', [(1, 'Stream #1(Compute)', 0, [
+        ('add', (at + 300) * US, 500 * US, {'correlation_id': 2 * i + device + 1})
+        for i, at in enumerate(begins)])]) for device in (0, 1)]
+    for marked in (True, False):
+        main_thread = sorted(calls + stages + (marks if marked else []),
+                             key=lambda event: (event[1], -event[2]))
+        put('w.xplane.pb', space(*devices, Plane('/host:CPU', [(1, 'main', 0, main_thread),
+                                                               (2, 'worker', 0, worker)])))
+        tmerge('w.xplane.pb', '-o', 'w.h5', '--force').expect(0)
+        ranks = rows('w.h5', 'pod.rank')
+        equal([row['input_wait_ns'] // 1000 for row in ranks], [800 if marked else 0] * 2, ranks)
+        equal({row['stage']: (row['calls'], row['total_ns'] // 1000, row['self_ns'] // 1000)
+               for row in rows('w.h5', 'pipeline.stage')},
+              {'Input::Preprocessing::Batch': (4, 800, 400), 'Input::Read::Shard': (4, 400, 400),
+               'Input::Read::Ahead': (4, 2400, 2400)})
+
+
 main()

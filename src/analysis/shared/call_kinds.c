@@ -56,6 +56,7 @@ static const rule rules[] = {
     RULE("enumerate(DataLoader)#", "__next__", TM_CALL_KIND_INPUT),
     RULE("enumerate(DataPipe)#", "", TM_CALL_KIND_INPUT),
     RULE("IteratorGetNext", "::DoCompute", TM_CALL_KIND_INPUT), /* of TensorFlow */
+    RULE("Input::Wait", "", TM_CALL_KIND_INPUT), /* of XPlane, around stages of other libraries */
     RULE("enumerate(DataLoader)#", "", TM_CALL_KIND_SCOPE),
     RULE("Optimizer.step#", "", TM_CALL_KIND_OPTIMIZER),
     RULE("Optimizer.zero_grad#", "", TM_CALL_KIND_ZERO_GRAD),

@@ -52,9 +52,9 @@ enum {
         {"infeed_ns", TM_INT, "ns",                                                                \
          "The device waits for, and takes, what its host feeds it (infeed, host recv)."},          \
         {"input_wait_ns", TM_INT, "ns",                                                            \
-         "The host waits for the next batch (IteratorGetNext), and the device does nothing: "      \
-         "XProf "                                                                                  \
-         "counts it while the device communicates, too."},                                         \
+         "The host waits for the next batch (IteratorGetNext; an outermost stage of another "      \
+         "library, on the thread that marks the steps by step_num), and the device does nothing: " \
+         "XProf counts it while the device communicates, too."},                                   \
         {"host_to_device_ns", TM_INT, "ns",                                                        \
          "Copies from the host, beside none of the above, and the host's calls that feed "         \
          "devices."},                                                                              \

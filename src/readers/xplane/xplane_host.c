@@ -25,7 +25,7 @@ typedef struct taken {
 } taken;
 
 /* Whose an event is; kept in `launch` of the raw event until the thread is read. */
-typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS } owner;
+typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS, WAITS } owner;
 
 /* A plane in the reading. */
 typedef struct host {
@@ -39,6 +39,8 @@ typedef struct host {
     tm_vec allocators;       /* of uint32_t: name ids of those of the host's own memory */
     int32_t thread_device;   /* that all calls of the thread are for; -1 none, -2 several */
     int64_t operator_end_ns; /* the latest end of an operator on the thread */
+    int64_t stage_end_ns;    /* of a stage of the input */
+    bool marks_steps, waits; /* whether the thread has such events */
 } host;
 
 enum { NO_DEVICE = -1, SEVERAL = -2 };
@@ -286,10 +288,27 @@ static uint32_t name_stage(host *h, const taken *t) {
     return t->info ? t->info->name - 1 : TM_NO_NAME;
 }
 
+/* Puts a wait for input around a stage that none holds: one it is where the thread turns out to run
+ * the steps, for who runs ahead of them keeps nobody waiting. */
+static bool add_wait(host *h, uint32_t *row) {
+    tm_vec *events = &h->r->trace->events;
+    tm_raw_event *wait = (tm_raw_event *)events->data + *row, stage = *wait;
+    if (stage.begin_ns < h->stage_end_ns)
+        return true;
+    h->stage_end_ns = stage.begin_ns + stage.duration_ns;
+    h->waits = true;
+    wait->name = tm_names_intern_string(h->r->names, "Input::Wait");
+    wait->launch = WAITS;
+    ++*row;
+    return wait->name != TM_NAME_FAILED && events->n < TM_NO_EVENT - 1 &&
+           tm_vec_append(events, &stage, 1);
+}
+
 static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error *err) {
-    uint32_t row;
+    uint32_t row, own_name = event.name;
     if (tm_x_has(t->v, TM_X_STAGE) && tm_x_has(t->v, TM_X_STAGE_CATEGORY))
         event.name = name_stage(h, t);
+    h->marks_steps |= tm_x_has(t->v, TM_X_STEP);
     event.category = t->kind == PYTHON     ? TM_CAT_PYTHON
                      : t->kind == OPERATOR ? TM_CAT_CPU_OP
                                            : TM_CAT_USER_ANNOTATION;
@@ -301,6 +320,8 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
     TM_TRY(tm_xread_add(h->r, t->line, t->at, event, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
+    if (event.name != own_name && event.kind == TM_DURATION && !add_wait(h, &row))
+        return tm_fail_memory(err);
     const tm_raw_event *added = (const tm_raw_event *)h->r->trace->events.data + row;
     int64_t end = added->begin_ns + added->duration_ns;
     bool ok = true;
@@ -382,9 +403,17 @@ static place place_of(const tm_trace *trace) {
     return at;
 }
 
-/* Takes what is the thread's away again, where the thread is another rank's. For what a thread of
- * no one device fetches, all devices wait. */
-static tm_status drop_thread(host *h, const place *begin, tm_error *err) {
+/* Whether an event stays. For what a thread of no one device fetches, all devices wait. */
+static bool stays(const host *h, owner whose, bool own_thread) {
+    if (whose == WAITS && !h->marks_steps)
+        return false;
+    bool all_wait = (whose == EVERYBODYS || whose == WAITS) && h->thread_device < 0;
+    return own_thread || whose == OWN || all_wait;
+}
+
+/* Takes what is the thread's away again, where the thread is another rank's, and waits that are
+ * none. */
+static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_error *err) {
     tm_trace *trace = h->r->trace;
     tm_raw_event *events = trace->events.data;
     size_t n = trace->events.n - begin->events, kept = begin->events;
@@ -393,13 +422,14 @@ static tm_status drop_thread(host *h, const place *begin, tm_error *err) {
         return tm_fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         tm_raw_event event = events[begin->events + i];
-        bool keep = event.launch == OWN || (event.launch == EVERYBODYS && h->thread_device < 0);
+        bool keep = stays(h, (owner)event.launch, own_thread);
         rows[i] = keep ? (uint32_t)kept : TM_NO_EVENT;
         if (keep)
             events[kept++] = event;
     }
     trace->events.n = kept;
-    memcpy(trace->counts, begin->counts, sizeof begin->counts);
+    if (!own_thread)
+        memcpy(trace->counts, begin->counts, sizeof begin->counts);
     keep_attrs(trace, TM_ATTR_LAUNCH, begin->launches, rows, begin->events);
     keep_attrs(trace, TM_ATTR_MEMORY, begin->memory, rows, begin->events);
     keep_attrs(trace, TM_ATTR_SHAPES, begin->shapes, rows, begin->events);
@@ -423,7 +453,8 @@ static tm_status read_line(host *h, const tm_xline *line, tm_error *err) {
     bool more;
     t.track = line->n_events > 0 ? tm_xread_thread(r, line) : 0;
     h->thread_device = NO_DEVICE;
-    h->operator_end_ns = INT64_MIN;
+    h->operator_end_ns = h->stage_end_ns = INT64_MIN;
+    h->marks_steps = h->waits = false;
     tm_xsteps_thread(h->steps);
     TM_TRY(tm_space_enter(&r->space, line, err));
     for (;;) {
@@ -432,8 +463,9 @@ static tm_status read_line(host *h, const tm_xline *line, tm_error *err) {
             break;
         TM_TRY(take_event(h, &t, err));
     }
-    if (!is_own_thread(h))
-        TM_TRY(drop_thread(h, &begin, err));
+    bool own_thread = is_own_thread(h);
+    if (!own_thread || (h->waits && !h->marks_steps))
+        TM_TRY(drop_events(h, &begin, own_thread, err));
     if (r->trace->events.n == begin.events) /* a thread without events is no track */
         r->trace->tracks.n = begin.tracks;
     tm_raw_event *events = r->trace->events.data;
