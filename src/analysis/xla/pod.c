@@ -82,7 +82,8 @@ enum {
         {"shuffle_ns", TM_INT, "ns",                                                               \
          "Of the computing, operations that only rearrange data, by the categories that XProf "    \
          "calls data shuffle (broadcast, data formatting, gather, scatter, slice, sort, ...). "    \
-         "Null where no category is told."},                                                       \
+         "What of these runs as a copy is in device_to_device_ns. Null where no category is "      \
+         "told."},                                                                                 \
         {"sparse_core_ns", TM_INT, "ns",                                                           \
          "SparseCores run operations, and their core computes nothing beside them: XProf counts "  \
          "what they do beside it, too. Null without SparseCores."},                                \
