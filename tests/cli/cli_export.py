@@ -492,12 +492,10 @@ def test_csv_cells_are_no_formulas_and_keep_their_text():
 
 
 def window(*arguments):
-    """Names of events; where there are none it is said."""
+    """Names of events."""
     done = tmerge('export', 'w.h5', '--format', 'csv', '-o', '-', *arguments).expect(0)
-    names = [row['name'] for row in csv.DictReader(io.StringIO(done.out))]
-    equal(done.err, '' if names else 'tmerge: warning: no event lies between --from and --to: '
-                                     'the job lasts 60.0 us, from 0 on\n')
-    return names
+    equal(done.err, '')
+    return [row['name'] for row in csv.DictReader(io.StringIO(done.out))]
 
 
 def test_a_window_holds_what_touches_it_whole():
@@ -514,14 +512,26 @@ def test_a_window_holds_what_touches_it_whole():
             (['--to', '0.000050001'], both), (['--from', '0.00002', '--to', '0.00003'], both[:1]),
             (['--from', '0.000055', '--to', '0.000055001'], both[1:] + ['now']),
             (['--from', '0.000055001'], both[1:]), (['--to', '0.000055'], both),
-            (['--from', '-1', '--to', '0'], []), (['--from', '1'], [])]:
+            (['--from', '0.000059999'], both[1:]), (['--to', '0.000000001'], both[:1])]:
         if names is not None:
             equal(window(*arguments), names, arguments)
     export('w.h5', 'perfetto', '--from', '0.00002', '--to', '0.00003')
     found = Trace('tmerge.perfetto-trace').items
     at = BASE_NS + 100000
     equal([item[:3] for item in found[1, 'stream 7 of GPU 0']], [(at, at + 50000, 'gemm')])
-    tmerge('export', 'w.h5', '--format', 'chrome', '--from', '1').expect(0)
+    # Before and behind the job is an error, and nothing is written; in a gap nothing is that.
+    for arguments, option in ((['--from', '-1', '--to', '0'], 'to'), (['--from', '1'], 'from'),
+                              (['--from', '0.00006'], 'from')):
+        for output in ('-', 'none'):
+            done = tmerge('export', 'w.h5', '--format', 'csv', '-o', output, *arguments)
+            done.fails(2, f'--{option}: the job lasts 60.0 us, from 0 on')
+            equal((done.out, os.path.exists('none')), ('', False))
+    put('gap.json', trace([kernel('gemm', 100, 10), kernel('gemm', 150, 10)], 0))
+    merged('gap.json', '-o', 'gap.h5')
+    done = tmerge('export', 'gap.h5', '--format', 'chrome', '--from', '0.00002', '--to',
+                  '0.00003').expect(0)
+    equal(done.err, 'tmerge: warning: no event lies between --from and --to: the job lasts 60.0 us, '
+                    'from 0 on\n')
     with open('tmerge.json', encoding='utf-8') as file:
         equal([e for e in json.load(file)['traceEvents'] if e['ph'] != 'M'], [])
 

@@ -212,6 +212,21 @@ static void warn_of_window(const job *j) {
     tm_console_warn("no event lies between --from and --to: the job lasts %s, from 0 on", time);
 }
 
+/* A window that lies outside of the job is a mistake, as a step is that it has not. */
+static tm_status check_window(const selection *s, const job *j, tm_error *err) {
+    const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
+    const tm_cell *duration = jobs->n_rows > 0 ? tm_table_cell(jobs, 0, "duration_ns") : NULL;
+    char time[32];
+    if (!duration || duration->null)
+        return TM_OK;
+    bool behind = s->has_from && s->from_ns >= duration->value.i;
+    if (!behind && !(s->has_to && s->to_ns <= 0))
+        return TM_OK;
+    tm_shown_duration(duration->value.i, time, sizeof time);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s: the job lasts %s, from 0 on",
+                   behind ? "from" : "to", time);
+}
+
 static void free_job(job *j) {
     free(j->hosts);
     free(j->wanted);
@@ -362,6 +377,8 @@ static tm_status export_run(const tm_arguments *arguments, tm_error *err) {
     if (!tm_console_speaks()) /* one process writes the file */
         return TM_OK;
     tm_status status = read_job(&s, &j, err);
+    if (status == TM_OK)
+        status = check_window(&s, &j, err);
     if (status == TM_OK)
         status = s.to_stdout ? export_all(&s, &j, STDOUT_FILENO, &n_events, err)
                              : export_file(&s, &j, err);
