@@ -202,16 +202,20 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
     double percent = tm_table_cell(items, 0, "saved_pct")->value.r;
     tm_shown_duration(step_ns - saved->value.i, then, sizeof then);
     tm_shown_duration(llabs(saved->value.i), change, sizeof change);
-    tm_shown_duration(tm_table_cell(items, 0, "path_ns")->value.i, path, sizeof path);
+    int64_t path_ns = tm_table_cell(items, 0, "path_ns")->value.i;
+    tm_shown_duration(path_ns, path, sizeof path);
     const tm_shown_text share = tm_shown_percent(percent < 0 ? -percent : percent, 1);
     printf("  a step takes %s; ", step);
     if (saved->value.i == 0)
-        puts("so it would, too: other work takes as long");
+        puts("it would take as long");
     else
         printf("it would take %s: %s %s (%s)\n", then, change,
                saved->value.i < 0 ? "longer" : "shorter", share.text);
-    printf("  of the critical path %s a step are changed", path);
-    if (!next->null)
+    if (path_ns == 0)
+        printf("  nothing of it lies on the critical path");
+    else
+        printf("  of the critical path %s a step are changed", path);
+    if (saved->value.i != 0 && !next->null)
         printf("; then rank %lld has most of it", (long long)next->value.i);
     puts("");
     if (!tm_table_cell(items, 0, "sure")->value.i) {
