@@ -255,7 +255,8 @@ static void put_prose(const printer *p, const tm_cell *row) {
         if (row[c].null)
             continue;
         tm_out_spaces(p->out, GAP);
-        tm_out_string(p->out, name);
+        for (const char *letter = name; *letter; letter++)
+            tm_out_char(p->out, *letter == '_' ? ' ' : *letter);
         tm_out_spaces(p->out, widest - strlen(name) + GAP);
         tm_out_wrapped(p->out, row[c].value.text, widest + (size_t)2 * GAP, p->width);
     }

@@ -417,7 +417,7 @@ static void sentences_stand_below_their_row_and_are_wrapped_not_cut(void **state
                 "  text     Load data faster,?[2J sleep,\n"
                 "           or more workers than were\n"
                 "           used before.\n"
-                "  look_at  a.b\n"
+                "  look at  a.b\n"
                 "leak         -\n");
     tm_tables_destroy(&f.tables);
 }
