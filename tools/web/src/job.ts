@@ -220,9 +220,22 @@ export function verdict(job: Job): Verdict {
   return withoutStraggler(job, said ? `${title}.${evidence === null ? "" : ` ${evidence}`}` : null);
 }
 
+/* What one rank alone tells. */
+function aloneSentence(job: Job): string {
+  const percent = (part: number) => f.percent(f.share(part, total(job, "window_ns")), 1);
+  const besides = [
+    [total(job, "exposed_comm_ns"), "communicates with no computation beside it"],
+    [total(job, "exposed_memory_ns"), "only copies"],
+    [total(job, "idle_ns"), "idles"],
+  ] as const;
+  const [most, what] = besides.reduce((best, each) => (each[0] > best[0] ? each : best));
+  const rest = most > 0 ? `, and ${percent(most)} it ${what}` : "";
+  return `One rank: its ${deviceWord(job)} computes ${percent(total(job, "compute_ns"))} of the time${rest}.`;
+}
+
 function withoutStraggler(job: Job, evidence: string | null): Verdict {
   const advice = job.table("advice.item");
-  const lone = severalRanks(job) ? null : "One rank: there is nothing to compare it with.";
+  const lone = severalRanks(job) ? null : aloneSentence(job);
   const before = [lone, evidence].filter((text) => text !== null).join(" ");
   const join = (text: string) => (before ? `${before.replace(/[^.]$/, "$&.")} ${text}` : text);
   if (total(job, "window_ns") === 0)
