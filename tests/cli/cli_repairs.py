@@ -44,6 +44,13 @@ CLASSES = [
 ]
 
 
+def told(text, what, count, word):
+    """In words: what job.remark has as its meaning, not the word that stands in its column."""
+    meaning = next(row['meaning'] for row in rows('tmerge.h5', 'job.remark') if row['remark'] == word)
+    contains(' '.join(text.split()), f'{what} ({count}): {meaning}')
+    lacks(text, f'{count} {word}')
+
+
 def test_each_class_is_mended_counted_and_told():
     for text, word, name in CLASSES:
         body = '{"traceEvents": [' + ', '.join([event(1), text, event(9)]) + ']}'
@@ -51,7 +58,7 @@ def test_each_class_is_mended_counted_and_told():
         done = merged('rank0.json')
         equal(names('tmerge.h5'), ['good', name, 'good'], text)
         equal(counted('tmerge.h5'), {word: 1}, text)
-        has_line(done.out, '! repaired:', rf'\b1 {word}\b')
+        told(done.out, '! repaired', 1, word)
         rank, = rows('tmerge.h5', 'job.rank')
         equal((rank['events'], rank['repaired_events'], rank['skipped_events'], rank['remarks'],
                rank['truncated']), (3, 1, 0, f'1 {word}', False))
@@ -84,7 +91,8 @@ def test_repairs_are_counted_by_trace():
           [('rank0.json', 'trailing_comma', 'repaired', 1),
            ('rank0_later.json', 'control_character', 'repaired', 1),
            ('rank0_later.json', 'non_finite', 'repaired', 1)])
-    has_line(done.out, '! repaired:', '1 non_finite', '1 control_character', '1 trailing_comma')
+    for word in ('non_finite', 'control_character', 'trailing_comma'):
+        told(done.out, '! repaired', 1, word)
     shown = tmerge('show', 'tmerge.h5', 'job.remark').expect(0).out
     contains(shown, 'bare inf, NaN or N/A, read as null')
 
@@ -104,8 +112,10 @@ def test_what_looks_wrong_is_counted_and_told():
     equal(counted('tmerge.h5'), {'negative_duration': 1, 'absurd_duration': 1, 'no_name': 1,
                                  'no_category': 1, 'zero_time': 1, 'far_time': 1,
                                  'stream_overlap': 2, 'duplicate_correlation': 2})
-    has_line(done.out, '! events skipped:', '1 negative_duration', '1 absurd_duration')
-    has_line(done.out, '! odd, kept as it is:', '2 stream_overlap', '2 duplicate_correlation')
+    for word in ('negative_duration', 'absurd_duration'):
+        told(done.out, '! events skipped', 1, word)
+    for word in ('stream_overlap', 'duplicate_correlation'):
+        told(done.out, '! odd, kept as it is', 2, word)
 
 
 # Truncated traces ---------------------------------------------------------------------------------
@@ -216,8 +226,23 @@ def test_a_trace_that_is_mostly_skipped_is_told_by_itself():
         put('rank0.json', json.dumps([json.loads(event(1))] + [SKIPPED] * n_skipped))
         out = merged('rank0.json').out
         equal('! less than half of the events could be used of the traces of rank 0' in out, said)
-        has_line(out, f'! events skipped: {n_skipped} other_phase')
+        told(out, '! events skipped', n_skipped, 'other_phase')
         lacks(out, 'mostly_skipped')
+
+
+def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
+    """Kernels of 10, 50 and 10 us in 10 ms: 0.7 %. The second lies in a step of 100 us, which is 1.0 % of
+    that: it is half of it."""
+    step = {'ph': 'X', 'cat': 'user_annotation', 'pid': 1, 'tid': 1, 'ts': 1000, 'dur': 100}
+    kernels = [kernel('a', 0, 10), kernel('b', 1010, 50), kernel('c', 9990, 10)]
+    for events, said in ((kernels, False), (kernels + [{**step, 'name': 'ProfilerStep#3'}], True),
+                         ([kernels[1], {**step, 'name': 'ProfilerStep#3'}], False)):
+        put('rank0.json', json.dumps(events))
+        out = ' '.join(merged('rank0.json').out.split())
+        equal('GPU time: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % (of all that was '
+              'recorded; in whole steps, 1.0 % as long: compute 50.0 %, exposed comm 0.0 %, copies 0.0 %, '
+              'idle 50.0 %)' in out, said)
+        equal('(of all that was recorded' in out, said)
 
 
 # The log of a trace without events of a GPU, and what is said first.

@@ -155,6 +155,40 @@ static void print_allreduce(const tm_table *kinds) {
         printf(", of AllReduce %s", percent(overlap, comm).text);
 }
 
+/* A sum over the rows of a table, of steps over those that are whole. */
+static int64_t sum_whole(const tm_table *table, const char *own_column) {
+    bool of_steps = tm_table_column(table->def, "partial") >= 0;
+    int64_t sum = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (!of_steps || number(table, i, "partial") == 0)
+            sum += number(table, i, own_column);
+    return sum;
+}
+
+/* What devices did, as shares of their time in the rows of a table. */
+static void write_shares(const tm_table *overlap, int64_t window, const char *idle, char *out,
+                         size_t size) {
+    snprintf(out, size, "compute %s, exposed comm %s, copies %s, %s %s",
+             percent(sum_whole(overlap, "compute_ns"), window).text,
+             percent(sum_whole(overlap, "exposed_comm_ns"), window).text,
+             percent(sum_whole(overlap, "exposed_memory_ns"), window).text, idle,
+             percent(sum_whole(overlap, "idle_ns"), window).text);
+}
+
+/* Where steps are far less than the recording, shares of one are none of the other. */
+static void print_in_steps(const tm_tables *tables, int64_t window, const char *idle) {
+    const tm_table *steps = tm_tables_find(tables, "overlap.step");
+    int64_t in_steps = sum_whole(steps, "window_ns");
+    char shares[160], text[256];
+    if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 || in_steps <= 0 ||
+        (double)in_steps > 0.9 * (double)window)
+        return;
+    write_shares(steps, in_steps, idle, shares, sizeof shares);
+    snprintf(text, sizeof text, "(of all that was recorded; in whole steps, %s as long: %s)",
+             percent(in_steps, window).text, shares);
+    tm_console_wrap(text, 0, tm_console_width());
+}
+
 static void print_totals(const tm_tables *tables) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     int64_t window = sum_column(overlap, "window_ns");
@@ -166,12 +200,11 @@ static void print_totals(const tm_tables *tables) {
     }
     /* Where the traces do not hold them, waits in communication are idle time, too. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
-    printf("%c%s time: compute %s, exposed comm %s, copies %s, %s %s\n",
-           toupper((unsigned char)*device), device + 1,
-           percent(sum_column(overlap, "compute_ns"), window).text,
-           percent(sum_column(overlap, "exposed_comm_ns"), window).text,
-           percent(sum_column(overlap, "exposed_memory_ns"), window).text,
-           waits ? "idle" : "idle or waits", percent(sum_column(overlap, "idle_ns"), window).text);
+    const char *idle = waits ? "idle" : "idle or waits";
+    char shares[160];
+    write_shares(overlap, window, idle, shares, sizeof shares);
+    printf("%c%s time: %s\n", toupper((unsigned char)*device), device + 1, shares);
+    print_in_steps(tables, window, idle);
     if (comm > 0) {
         printf("Overlap: %s of communication hides behind computation",
                percent(sum_column(overlap, "overlap_ns"), comm).text);
@@ -384,10 +417,10 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     end_ranks(odd, colors);
 }
 
-/* The remarks of one class with their counts over all ranks, each once. */
+/* The remarks of one class with their counts over all ranks, a line for each. */
 static bool print_remarks_of(const tm_table *remarks, const char *class, const char *what,
                              const tm_colors *colors) {
-    int n_shown = 0;
+    bool any = false;
     for (size_t i = 0; i < remarks->n_rows; i++) {
         const char *word = tm_table_cell(remarks, i, "remark")->value.text;
         int64_t count = 0;
@@ -400,13 +433,15 @@ static bool print_remarks_of(const tm_table *remarks, const char *class, const c
             }
         if (!first)
             continue;
-        printf("%s%s %" PRId64 " %s", n_shown ? "," : colors->warning, n_shown ? "" : what, count,
-               word);
-        n_shown++;
+        char text[512];
+        snprintf(text, sizeof text, "%s (%" PRId64 "): %.400s", what, count,
+                 tm_table_cell(remarks, i, "meaning")->value.text);
+        fputs(colors->warning, stdout);
+        tm_console_beside(stdout, "!", 2, text);
+        fputs(colors->off, stdout);
+        any = true;
     }
-    if (n_shown > 0)
-        puts(colors->off);
-    return n_shown > 0;
+    return any;
 }
 
 static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
@@ -433,11 +468,11 @@ static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *remarks = tm_tables_find(tables, "job.remark");
     print_mostly_skipped(tables, colors);
     print_truncated(tm_tables_find(tables, "job.rank"), colors);
-    bool any = print_remarks_of(remarks, "repaired", "! repaired:", colors);
-    any = print_remarks_of(remarks, "skipped", "! events skipped:", colors) || any;
-    any = print_remarks_of(remarks, "odd", "! odd, kept as it is:", colors) || any;
+    bool any = print_remarks_of(remarks, "repaired", "repaired", colors);
+    any = print_remarks_of(remarks, "skipped", "events skipped", colors) || any;
+    any = print_remarks_of(remarks, "odd", "odd, kept as it is", colors) || any;
     if (any)
-        puts("  (show job.remark says in which traces; with --csv, what each means)");
+        puts("  (show job.remark says in which traces)");
 }
 
 /* Reports whose exports are read, by their converters. */

@@ -237,7 +237,7 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
     print_time(llabs(set_ns));
     printf(" while it recorded: its times are that wrong");
     if (c->n_set > 1 && !either)
-        printf(";\n  %zu clocks were set in all (clock.rank set_ns)", c->n_set);
+        printf(";\n  %zu clocks were set in all (show clock.rank)", c->n_set);
     puts(colors->off);
 }
 
@@ -249,7 +249,7 @@ static void warn_clocks(const clocks *c, const tm_tables *tables, const tm_color
     warn_set(c, tm_tables_find(tables, "clock.rank"), colors);
     if (c->early > 0)
         printf("%s! kernels that begin before their launch: %" PRId64
-               "\n  (clock.rank early_kernels tells whose %s's clock is wrong)%s\n",
+               "\n  (show clock.rank counts them by rank: whose %s's clock is wrong)%s\n",
                colors->warning, c->early, tm_words_device(tables), colors->off);
 }
 
