@@ -8,6 +8,11 @@
 
 enum { BLOCK_ROWS = 1024 };
 
+/* What a timeline shows of events besides their columns. */
+static const unsigned SHOWN_RECORDS = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_KERNELS |
+                                      1u << TM_RECORD_COPIES | 1u << TM_RECORD_SHAPES |
+                                      1u << TM_RECORD_OPERATORS;
+
 /* From when to when some rows of a rank reach, on the job's clock. */
 typedef struct block {
     int64_t begin_ns, end_ns;
@@ -86,7 +91,7 @@ static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_na
     if (status == TM_OK)
         memcpy(e->counts, e->ranks, e->n * sizeof *e->counts);
     if (status == TM_OK)
-        status = open_pieces(e, 1u << TM_RECORD_COLLECTIVES, &e->pieces, err);
+        status = open_pieces(e, SHOWN_RECORDS, &e->pieces, err);
     if (status == TM_OK) {
         memset(all, true, e->n);
         const tm_store_choice choice = {.ranks = all, .no_events = true};
@@ -140,6 +145,7 @@ typedef struct reader {
     const tm_serve_wish *wish;
     const tm_timeline *rank;
     tm_timeline *out;
+    int64_t from_ns;          /* from when on events are taken now */
     size_t gpu_rows;          /* rows of the rank up to which tracks are of GPUs */
     size_t room;              /* of the arrays */
     size_t next;              /* row behind those that were read last; 0: none were */
@@ -155,8 +161,8 @@ static size_t count_gpu_rows(const tm_timeline *rank) {
     return n < rank->n_tracks ? rank->tracks[n].first : rank->n_events;
 }
 
-static bool reaches(const tm_serve_wish *wish, int64_t begin_ns, int64_t end_ns) {
-    return begin_ns < wish->to_ns && (end_ns > wish->from_ns || begin_ns >= wish->from_ns);
+static bool reaches(const reader *r, int64_t begin_ns, int64_t end_ns) {
+    return begin_ns < r->wish->to_ns && (end_ns > r->from_ns || begin_ns >= r->from_ns);
 }
 
 /* How many rows of [from, to) lie within the window for certain: those of blocks that do. */
@@ -166,7 +172,7 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     size_t n = 0;
     for (size_t b = (from + BLOCK_ROWS - 1) / BLOCK_ROWS; (b + 1) * BLOCK_ROWS <= to; b++) {
         const block *own = &blocks[first[0] + b];
-        n += own->begin_ns >= r->wish->from_ns && own->end_ns <= r->wish->to_ns ? BLOCK_ROWS : 0;
+        n += own->begin_ns >= r->from_ns && own->end_ns <= r->wish->to_ns ? BLOCK_ROWS : 0;
     }
     return n;
 }
@@ -255,7 +261,7 @@ static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_
     for (size_t i = 0; i < piece->n_events; i++) {
         uint32_t row = (uint32_t)(first + i);
         int64_t begin = tm_rank_clock_true(&r->rank->clock, piece->begin_ns[i]);
-        if (row < from || row >= to || !reaches(r->wish, begin, begin + piece->duration_ns[i]))
+        if (row < from || row >= to || !reaches(r, begin, begin + piece->duration_ns[i]))
             continue;
         take(r, piece, i);
         if (!tm_vec_append(&r->rows, &row, 1))
@@ -268,7 +274,7 @@ static tm_status take_rows(reader *r, size_t from, size_t to, tm_error *err) {
     const block *blocks = r->events->blocks.data;
     const block *own = blocks + r->events->first_block[r->wish->at];
     for (size_t b = from / BLOCK_ROWS; b * BLOCK_ROWS < to; b++)
-        if (reaches(r->wish, own[b].begin_ns, own[b].end_ns))
+        if (reaches(r, own[b].begin_ns, own[b].end_ns))
             TM_TRY(take_block(r, b * BLOCK_ROWS, from, to, err));
     return TM_OK;
 }
@@ -331,11 +337,51 @@ static tm_status renumber(reader *r, tm_error *err) {
     return TM_OK;
 }
 
+/* The first of the calls on a track that launched what was taken; TM_NO_EVENT: none did. */
+static uint32_t first_call(const reader *r, const tm_track *track) {
+    uint32_t first = TM_NO_EVENT;
+    for (size_t i = 0; i < r->out->n_events; i++) {
+        uint32_t call = r->out->launch[i];
+        if (call != TM_NO_EVENT && call - track->first < track->count && call < first)
+            first = call;
+    }
+    return first;
+}
+
+static tm_status find_begin(reader *r, uint32_t row, int64_t *begin_ns, tm_error *err) {
+    size_t first = row / BLOCK_ROWS * BLOCK_ROWS;
+    tm_store_pieces *pieces = r->events->more ? r->events->more : r->events->pieces;
+    const tm_timeline *piece;
+    TM_TRY(tm_store_seek_piece(pieces, r->wish->at, first, err));
+    TM_TRY(tm_store_read_piece(pieces, r->wish->at, first, TM_ROWS_TIMES, &piece, err));
+    *begin_ns = tm_rank_clock_true(&r->rank->clock, piece->begin_ns[row - first]);
+    r->next = 0;
+    return TM_OK;
+}
+
+/* Launches run ahead of what they launch: the host is told from the first of them on, unless that
+ * is too much. */
+static tm_status reach_back(reader *r, tm_error *err) {
+    for (size_t t = 0; t < r->rank->n_tracks; t++) {
+        const tm_track *track = &r->rank->tracks[t];
+        uint32_t call = track->kind == TM_TRACK_GPU ? TM_NO_EVENT : first_call(r, track);
+        int64_t begin_ns = r->from_ns;
+        if (call != TM_NO_EVENT)
+            TM_TRY(find_begin(r, call, &begin_ns, err));
+        r->from_ns = begin_ns < r->from_ns ? begin_ns : r->from_ns;
+    }
+    if (count_within(r, r->gpu_rows, r->rank->n_events) > r->wish->host_most)
+        r->from_ns = r->wish->from_ns;
+    return TM_OK;
+}
+
 static tm_status read_all(reader *r, bool gpu, bool host, tm_error *err) {
     if (!make_room(r, 1))
         return tm_fail_memory(err);
     if (gpu)
         TM_TRY(take_rows(r, 0, r->gpu_rows, err));
+    if (host && r->wish->launches)
+        TM_TRY(reach_back(r, err));
     if (host)
         TM_TRY(take_rows(r, r->gpu_rows, r->rank->n_events, err));
     return renumber(r, err);
@@ -348,6 +394,7 @@ tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wis
                 .wish = wish,
                 .rank = rank,
                 .out = out,
+                .from_ns = wish->from_ns,
                 .gpu_rows = count_gpu_rows(rank),
                 .rows = TM_VEC(uint32_t),
                 .shapes = TM_VEC(tm_launch_shape)};

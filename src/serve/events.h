@@ -25,9 +25,9 @@ void tm_serve_events_close(tm_serve_events *events);
 const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);
 
 /**
- * From now on what is read has these attributes instead of collectives: for one answer, for they
- * take memory.
- * @param attrs  bits 1 << tm_attr; 0: collectives again
+ * From now on what is read has these attributes instead of those that a timeline shows: for one
+ * answer, for they take memory.
+ * @param attrs  bits 1 << tm_attr; 0: those of a timeline again
  */
 tm_status tm_serve_events_want(tm_serve_events *events, unsigned attrs,
                                tm_error *err) TM_MUST_CHECK;
@@ -39,6 +39,7 @@ typedef struct tm_serve_wish {
     int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
     size_t gpu_most, host_most;
     bool host;
+    bool launches; /* the host's from the first on that launched one of these GPU events */
 } tm_serve_wish;
 
 /**

@@ -1,9 +1,9 @@
 #include "serve/tile.h"
 
-#include "report/timeline_events.h"
+#include "report/timeline_details.h"
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     BUCKETS_MOST = 8192,
     /* events of a tile; a lane is drawn from shares where it has more than two a pixel */
     GPU_MOST = 262144,
@@ -18,7 +18,7 @@ typedef struct maker {
     const tm_tiler *tiler;
     const tm_tile_wish *wish;
     tm_bytes *out;
-    tm_event_draft draft;
+    tm_page_draft draft;
     tm_event_writer writer;
     tm_operations operations; /* empty: the page has those that it shows */
     tm_plan plan;
@@ -81,6 +81,7 @@ static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *
         .gpu_most = least(GPU_MOST / wish->n_ranks, RANK_GPU_MOST),
         .host_most = HOST_MOST / (wish->n_hosts > 0 ? wish->n_hosts : 1),
         .host = has(wish->hosts, wish->n_hosts, rank->rank),
+        .launches = true,
     };
     tm_timeline window;
     bool gpu, host;
@@ -94,26 +95,42 @@ static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *
     }
     if (status == TM_OK)
         status = tm_events_put(&m->writer, &window, place, err);
+    if (status == TM_OK)
+        status = tm_details_put(&m->writer, &window, place, &m->draft.details, err);
     tm_timeline_destroy(&window);
     return status;
 }
 
-static tm_status put_events(maker *m, tm_error *err) {
-    tm_dictionary dictionary;
-    tm_bytes events = tm_bytes_make();
-    TM_TRY(tm_dictionary_make(m->tiler->names, &dictionary, err));
-    const tm_event_end *ends = m->draft.ends.data;
+/* All ranks of a draft; how many events they have. */
+static size_t put_draft(const tm_event_draft *draft, tm_dictionary *dictionary, tm_bytes *out) {
+    const tm_event_end *ends = draft->ends.data;
     size_t n_events = 0;
-    for (size_t i = 0; i < m->draft.ends.n; i++) {
-        tm_event_draft_put(&m->draft, i, &dictionary, &events);
+    for (size_t i = 0; i < draft->ends.n; i++) {
+        tm_event_draft_put(draft, i, dictionary, out);
         n_events += ends[i].n_events;
     }
+    return n_events;
+}
+
+static void put_block(const tm_bytes *block, tm_bytes *out) {
+    tm_bytes_put(out, block->bytes.n);
+    if (block->bytes.n > 0)
+        tm_bytes_put_raw(out, block->bytes.data, block->bytes.n);
+}
+
+static tm_status put_events(maker *m, tm_error *err) {
+    tm_dictionary dictionary;
+    tm_bytes events = tm_bytes_make(), details = tm_bytes_make();
+    TM_TRY(tm_dictionary_make(m->tiler->names, &dictionary, err));
+    size_t n_events = put_draft(&m->draft.events, &dictionary, &events);
+    (void)put_draft(&m->draft.details, &dictionary, &details);
     tm_dictionary_put(&dictionary, m->out);
     tm_bytes_put(m->out, n_events);
-    if (events.bytes.n > 0)
-        tm_bytes_put_raw(m->out, events.bytes.data, events.bytes.n);
-    bool failed = events.failed || m->out->failed;
+    put_block(&events, m->out);
+    put_block(&details, m->out);
+    bool failed = events.failed || details.failed || m->out->failed;
     tm_bytes_free(&events);
+    tm_bytes_free(&details);
     tm_dictionary_free(&dictionary);
     return failed ? tm_fail_memory(err) : TM_OK;
 }
@@ -136,7 +153,7 @@ static tm_status make(maker *m, tm_error *err) {
 tm_status tm_tile_make(const tm_tiler *tiler, const tm_tile_wish *wish, tm_bytes *out,
                        tm_error *err) {
     maker m = {.tiler = tiler, .wish = wish, .out = out, .shares = TM_VEC(uint8_t)};
-    tm_event_draft_init(&m.draft);
+    tm_page_draft_init(&m.draft);
     tm_operations_init(&m.operations);
     tm_plan_init(&m.plan, false);
     m.plan.all = true;
@@ -144,12 +161,12 @@ tm_status tm_tile_make(const tm_tiler *tiler, const tm_tile_wish *wish, tm_bytes
     m.writer.plan = &m.plan;
     m.writer.operations = &m.operations;
     m.writer.job_begin_ns = tiler->begin_ns;
-    m.writer.out = &m.draft;
+    m.writer.out = &m.draft.events;
     tm_status status = make(&m, err);
     tm_event_writer_free(&m.writer);
     tm_plan_free(&m.plan);
     tm_operations_free(&m.operations);
-    tm_event_draft_free(&m.draft);
+    tm_page_draft_free(&m.draft);
     tm_vec_free(&m.shares);
     return status;
 }

@@ -25,9 +25,11 @@ typedef struct tm_tile_wish {
 /**
  * Makes a tile (tools/web/src/timeline/tile.ts reads it): version, number of ranks; of each whether
  * its GPU events and its host's are in it, number of buckets and, where there are any, exponent of
- * their width, begin of the first one, and shares (levels.h); names; number of events; events as in
- * the page (report/timeline_events.h), where a rank's place is its place in the tile, and no
- * operation has a number.
+ * their width, begin of the first one, and shares (levels.h); names; number of events; number of
+ * bytes and events as in the page (report/timeline_events.h), where a rank's place is its place in
+ * the tile, and no operation has a number; number of bytes and what is told of them besides
+ * (report/timeline_details.h). The host's events begin with the calls that launched those of the
+ * GPU in the window, where these are not too many.
  *
  * @param out  empty; freed by the caller whatever comes of it
  * @return     TM_OK; TM_ERR_USAGE: a rank that the store does not have; TM_ERR_INPUT; TM_ERR_FAULT

@@ -88,18 +88,38 @@ def varints(data):
     return number, signed, raw, lambda: at == len(data)
 
 
+def columns_of(data, events):
+    """By place {column: {event: value}} of what a tile tells of events besides, and shapes."""
+    number, signed, _, done = varints(data)
+    told = {}
+    while not done():
+        place = number()
+        told[place] = own = {'shapes': [[number() - 1 for _ in range(9)] for _ in range(number())]}
+        for column in ('launch', 'correlation', 'shape', 'bytes', 'inputs', 'stack'):
+            n, at, value = number(), 0, 0
+            keys = [at := at + number() for _ in range(n)]
+            values = [number() if column in ('inputs', 'stack') else (value := value + signed())
+                      for _ in range(n)]
+            own[column] = {events[place][key]: value for key, value in zip(keys, values)}
+        own['launch'] = {event: events[place][call] for event, call in own['launch'].items()}
+        equal(number(), 0, 'counters')
+    return told
+
+
 def tile_of(data):
-    """({place: (gpu, host, width, begin, shares by lane)}, events as (place, begin, duration, name))
-    of a tile."""
+    """({place: (gpu, host, width, begin, shares by lane)}, events as (place, begin, duration, name),
+    what is told of them besides) of a tile."""
     number, signed, raw, done = varints(data)
-    equal(number(), 1, 'version')
+    equal(number(), 2, 'version')
     ranks = {}
     for place in range(number()):
         flags, n = number(), number()
         width, begin = (1 << number(), signed()) if n else (0, 0)
         ranks[place] = (flags & 1, flags >> 1, width, begin, [raw(n) for _ in range(5)])
     names = [raw(number()).decode() for _ in range(number())]
-    n_events, events = number(), []
+    n_events, events, columns, details = number(), {}, raw(number()), raw(number())
+    holds(done(), 'nothing behind')
+    number, signed, raw, done = varints(columns)
     while not done():
         place, shown, *_ = (number() for _ in range(6))
         n, time = number(), 0
@@ -111,9 +131,10 @@ def tile_of(data):
         for kind in kinds if shown == 0 else b'':
             if kind in (1, 3):
                 number(), number()
-        events += [(place, *event) for event in zip(begins, durations, texts)]
-    equal(len(events), n_events, 'number of events')
-    return ranks, sorted(events)
+        events.setdefault(place, []).extend(zip(begins, durations, texts))
+    equal(sum(map(len, events.values())), n_events, 'number of events')
+    told = columns_of(details, events)
+    return ranks, sorted((place, *event) for place in events for event in events[place]), told
 
 
 def small_store():
@@ -180,28 +201,57 @@ def test_what_is_no_request_of_its_own_page_is_refused():
         equal(s.get()[0], 200, 'it still serves')
 
 
+def recorded_launches(path):
+    """{correlation: (name, [grid and block] or None)} of the GPU events of a trace."""
+    events = [event for event in json.loads(content(path))['traceEvents']
+              if event.get('cat') in ('kernel', 'gpu_memcpy', 'gpu_memset')]
+    return {event['args']['correlation']:
+            (event['name'], [*event['args']['grid'], *event['args']['block']]
+             if event['cat'] == 'kernel' else None) for event in events}
+
+
 def test_a_tile_has_the_events_and_the_shares_of_its_window():
     synth('job', ranks=4, ranks_per_host=2, steps=6, offset_us=800, slow_rank=1, layers=6)
     merged('job', '-o', 'job.h5')
     job = tables('job.h5', 'job.job')['job.job'][0]
     begin, duration = job['begin_ns'], job['duration_ns']
-    asked = (f'SELECT rank, begin_ns - {begin}, duration_ns, name, role, track FROM events '
-             "WHERE kind = 'duration' AND category <> 'trace'")
+    asked = (f'SELECT rank, begin_ns - {begin}, duration_ns, name, role, track, event, launch '
+             "FROM events WHERE kind = 'duration' AND category <> 'trace'")
     rows = [tuple(row.values()) for row in json.loads(
         tmerge('query', 'job.h5', asked, '--json').expect(0).out)['tables']['query']['rows']]
+    calls = {(rank, event): (at, lasts, name) for rank, at, lasts, name, _, _, event, _ in rows}
+    recorded = recorded_launches('job/profile_rank_3.json')
     with served('job.h5') as s:
         for first, last in ((0, 1), (0, 10), (0.3, 0.31), (0.5, 0.5001), (0.99, 1.5)):
             start, end = int(first * duration), int(last * duration) + 1
             status, headers, data = s.get(f'tile?from={start}&to={end}&ranks=0,1,3&hosts=1')
             equal((status, headers['Content-Type']), (200, 'application/octet-stream'))
-            ranks, found = tile_of(data)
+            ranks, found, told = tile_of(data)
             places = {0: 0, 1: 1, 3: 2}
-            expected = sorted((places[rank], at, lasts, name) for rank, at, lasts, name, _, track
-                              in rows if rank in places and at < end and
-                              (at + lasts > start or at >= start) and
-                              (track == 'gpu' or rank == 1))
+            # The host of rank 1 is told from the first call on that launched what is in the window.
+            sent = [calls[rank, launch][0] for rank, at, lasts, *_, track, _, launch in rows
+                    if rank == 1 and track == 'gpu' and (rank, launch) in calls and at < end and
+                    (at + lasts > start or at >= start)]
+            expected = sorted((places[rank], at, lasts, name) for rank, at, lasts, name, _, track,
+                              _, _ in rows if rank in places and at < end and
+                              (track == 'gpu' or rank == 1) and
+                              max(at + lasts, at + 1) > (start if track == 'gpu' else
+                                                         min([start, *sent])))
             equal(found, expected, f'{start} to {end}')
             equal([ranks[place][:2] for place in range(3)], [(1, 0), (1, 1), (1, 0)])
+            there = set(found)
+            equal(told[1]['launch'],
+                  {(at, lasts, name): calls[1, launch] for rank, at, lasts, name, _, _, _, launch
+                   in rows if (rank, launch) in calls and rank == 1 and
+                   {(1, at, lasts, name), (1, *calls[1, launch])} <= there}, 'launches')
+            equal((told[0]['launch'], told[2]['launch']), ({}, {}), 'no host, no launches')
+            own = told[2]
+            equal({correlation: (event[2], own['shapes'][own['shape'][event]][:6]
+                                 if event in own['shape'] else None)
+                   for event, correlation in own['correlation'].items()},
+                  {correlation: recorded[correlation]
+                   for correlation in own['correlation'].values()}, 'as they were recorded')
+            holds(first > 0 or len(own['shape']) > 50, 'shapes')
             for rank, place in places.items():
                 # Compute is never two kernels at once here: a bucket's share is a sum.
                 _, _, width, at, shares = ranks[place]
@@ -209,7 +259,7 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
                 holds(at + width * len(shares[0]) >= end, 'the last bucket')
                 for i, share in enumerate(shares[0]):
                     low, high = at + i * width, at + (i + 1) * width
-                    busy = sum(max(0, min(high, b + d) - max(low, b)) for r, b, d, _, role, _ in rows
+                    busy = sum(max(0, min(high, b + d) - max(low, b)) for r, b, d, _, role, *_ in rows
                                if r == rank and role == 'compute')
                     holds(abs(share - 255 * busy / width) <= 0.51 or (share == 1 and busy > 0),
                           f'rank {rank}, bucket {i}: {share}, {busy} of {width} ns')

@@ -1,6 +1,6 @@
 // The page as tmerge serve gives it.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { closeTo, merge, moduleOf, open, show, synth, tmerge, visit } from "./page.mjs";
@@ -53,13 +53,14 @@ async function timeline(url, [begin, end] = [], more = "") {
   return opened;
 }
 
+const zstdText = (path) => execFileSync("zstd", ["-dc", path], { encoding: "utf8", maxBuffer: 2 ** 29 });
 const plain = (words) => words.replaceAll("\u00a0", " ").replaceAll("\u202f", "");
 const asked = (noted) => noted.requests.filter((url) => url.includes("/tile?"));
 
 /** Events of a rank as the store has them, in times from the job's begin. */
 function events(store, where) {
-  const begin = JSON.parse(tmerge("show", store, "job.job", "--json").replace(/("begin_ns": )(\d+)/g, '$1"$2"')).tables["job.job"].rows[0].begin_ns;
-  const text = `SELECT begin_ns - ${begin} AS begin_ns, duration_ns, name, stream FROM events WHERE ${where}`;
+  const begin = JSON.parse(tmerge("show", store, "job.job", "--json").replace(/("begin_ns":\s*)(\d+)/g, '$1"$2"')).tables["job.job"].rows[0].begin_ns;
+  const text = `SELECT begin_ns - ${begin} AS begin_ns, duration_ns, name, stream, event, launch FROM events WHERE ${where}`;
   return JSON.parse(tmerge("query", store, text, "--json")).tables.query.rows;
 }
 
@@ -92,6 +93,25 @@ test("what the page left out comes when it is looked at, and is what the store h
   }
   assert.ok(asked(noted).length > 0, "something was asked for");
   quietBut(noted, all);
+  await close();
+});
+
+test("the panel of an event that came tells its launch, and a link to it opens it again", async () => {
+  const span = [6_000_000_000, 6_000_400_000]; // more steps than the page holds one after the other
+  const own = events(large.store, `rank = 2 AND track = 'gpu' AND role = 'compute'`), at = own.findIndex(({ begin_ns }) => begin_ns > span[0] + 100_000);
+  const { name, begin_ns, duration_ns, event, launch } = own[at];
+  const [call] = events(large.store, `rank = 2 AND event = ${launch}`);
+  const recorded = JSON.parse(zstdText("more/profile_rank_2.json.zst")).traceEvents.filter((each) => each.cat === "kernel" && each.name === name)[own.filter((each, i) => i < at && each.name === name).length].args;
+  const { page, noted, close } = await timeline(all, span, `/rank=2/open=2/event=0.0.${begin_ns}.${duration_ns}`);
+  await page.waitForSelector(".tl-details .tl-chain");
+  const panel = plain(await page.textContent(".tl-details"));
+  for (const words of [call.name, `Correlation ${recorded.correlation}.`, `grid ${recorded.grid.join(" × ")}, block ${recorded.block.join(" × ")}`]) assert.ok(panel.includes(words), `${words}: ${panel}`);
+  assert.ok(asked(noted).length > 0 && event !== undefined, "it was fetched");
+  await page.click(".tl-details .tl-chain button"); // the call, and from it back
+  await page.waitForSelector(".tl-launched button");
+  await page.click(".tl-launched button");
+  await page.waitForSelector(`text=Correlation ${recorded.correlation}.`);
+  assert.match(page.url(), new RegExp(`event=0\\.0\\.${begin_ns}\\.${duration_ns}`));
   await close();
 });
 

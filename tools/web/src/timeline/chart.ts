@@ -115,6 +115,8 @@ export interface ChartState {
   scroll: number;
   readonly open: Set<number>;
   selected: Target;
+  /** The event that the address names and that may be fetched yet. */
+  awaited: string | null;
   hovered: Target;
   found: Found | null;
   /** Whether what was found is listed. */
@@ -658,7 +660,8 @@ export class Chart {
     const { lanes } = this.data,
       row = this.#layout.ranks[at]!,
       kind = lanes!.events.kind[event]!,
-      track = lanes!.trackOf(event)!;
+      of = lanes!.trackOf(event)!,
+      track = of.continues ?? of;
     if (kind <= COPIES) {
       const lane = COMPUTE_KINDS.includes(kind) ? row.compute : row.communication;
       return { y: lane.y + this.offsetOf(row), height: lane.height };

@@ -50,6 +50,7 @@ export class Controller {
       scroll: 0,
       open: new Set(),
       selected: NOWHERE,
+      awaited: null,
       hovered: NOWHERE,
       found: null,
       listed: false,
@@ -279,6 +280,7 @@ export class Controller {
 
   select(target: Target): void {
     this.state.selected = target;
+    this.state.awaited = null;
     this.listener.selected();
     this.listener.moved();
     this.draw();

@@ -78,7 +78,7 @@ export function countersOf(data: ChartData, memory: boolean): readonly Counter[]
   let launched = false,
     copied = false;
   for (const at of told ? job.ranks.keys() : []) {
-    const own = told!.of(at);
+    const own = told!.page(at);
     launched ||= own.launches.rows.length > 0;
     copied ||= own.bytes.rows.length > 0;
     for (const { counter, series } of own.counters) {
@@ -100,7 +100,7 @@ export function countersOf(data: ChartData, memory: boolean): readonly Counter[]
 
 function queueOf({ lanes, told }: ChartData, at: number): Curve {
   const { begin, kind } = lanes!.events,
-    { rows, values } = told!.of(at).launches,
+    { rows, values } = told!.page(at).launches,
     changes: Change[] = [];
   rows.forEach((row, i) => {
     const from = begin[values[i]!]!,
@@ -112,7 +112,7 @@ function queueOf({ lanes, told }: ChartData, at: number): Curve {
 
 function copiesOf({ lanes, told }: ChartData, at: number): Curve {
   const { begin, duration } = lanes!.events,
-    { rows, values } = told!.of(at).bytes,
+    { rows, values } = told!.page(at).bytes,
     changes: Change[] = [];
   rows.forEach((row, i) => {
     const by = duration[row]! > 0 ? values[i]! / duration[row]! : 0;
@@ -134,7 +134,7 @@ function bandwidths({ operations, job }: ChartData): Curve[] {
 
 function recordedOf({ told, job }: ChartData, key: string, at: number): Curve[] {
   return told!
-    .of(at)
+    .page(at)
     .counters.filter(({ counter, series }) => RECORDED + titleOf(job.names[counter] ?? "", job.names[series] ?? "") === key)
     .map(({ times, values }) => ({ times, values }));
 }
@@ -162,7 +162,7 @@ export function fillCounter({ pyramid }: ChartData, { curves }: Values, at: numb
 
 /** Where in a span it is not known of a rank. */
 export function unknownParts({ job }: ChartData, counter: Counter, at: number, span: Span): readonly Span[] {
-  /* what a served page asks for besides tells no launches */
+  /* what a served page asks for besides comes and goes: curves are of the page */
   return counter.ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 

@@ -5,7 +5,9 @@ import { Lanes, trackKey } from "./lanes";
 import { THREAD, type Events, type Part, type Rank, type Span, type Track } from "./model";
 import type { FineShares } from "./pyramid";
 import { hasEvents, missingParts } from "./sums";
+import { JoinedTold, type Fetched, type Placed } from "./joined";
 import { decodeTile, type Shares, type Tile } from "./tile";
+import type { Told } from "./told";
 
 /** Before it asks, so that who turns a wheel does not ask at each notch [ms]. */
 const PATIENCE = 60;
@@ -37,6 +39,15 @@ interface Piece {
   /** Whether its host's events were asked for, and came. */
   readonly asked: boolean;
   readonly host: boolean;
+}
+
+/** Events of a tile's track, of which the page holds all but these rows. */
+interface More {
+  readonly tile: Tile;
+  readonly track: Track;
+  readonly rows: readonly number[];
+  /** Of the page. */
+  readonly at: number;
 }
 
 interface Window {
@@ -81,10 +92,7 @@ class WindowShares implements FineShares {
 }
 
 /* Room for the page's events and those of a window behind them. */
-function joined(
-  base: Events,
-  more: readonly { readonly events: Events; readonly rows: readonly number[] }[],
-): Events & { tracks: Track[] } {
+function joined(base: Events, more: readonly More[]): Events & { tracks: Track[] } {
   const n = more.reduce((sum, { rows }) => sum + rows.length, base.n);
   const grown = <T extends Float64Array | Uint32Array | Uint8Array>(old: T, to: T): T => (to.set(old), to);
   return {
@@ -107,6 +115,7 @@ export class Finer {
   /** Why there is no more detail; null: nothing failed. */
   failed: string | null = null;
   readonly #base: Events;
+  readonly #told: Told;
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
@@ -117,6 +126,7 @@ export class Finer {
 
   constructor(readonly data: ChartData) {
     this.#base = data.lanes!.events;
+    this.#told = data.told!;
     this.#names = new Map(data.job.names.map((name, i) => [name, i]));
     for (const { number, members } of data.operations) for (const { at, begin } of members) this.#operations.set(`${at} ${begin}`, number);
   }
@@ -245,7 +255,7 @@ export class Finer {
     this.#shown = window;
     for (const at of last?.pieces.keys() ?? []) delete data.job.ranks[at]!.served;
     const shares = new Map<number, Shares>(),
-      more: { events: Events; rows: number[]; track: Track; at: number }[] = [];
+      more: More[] = [];
     for (const [at, { tile, place, gpu, host }] of window.pieces) {
       const rank = data.job.ranks[at]!,
         own = tile.ranks[place]!.shares;
@@ -255,28 +265,35 @@ export class Finer {
         if (track.at !== place) continue;
         const has = track.kind === THREAD ? (part: Part) => part.host : (part: Part) => part.gpu,
           near = rank.parts.filter((part) => has(part));
-        const rows = this.#rows(tile.events, track, near);
-        if (rows.length > 0) more.push({ events: tile.events, rows, track, at });
+        more.push({ tile, track, rows: this.#rows(tile.events, track, near), at });
       }
     }
     data.pyramid.fine = shares.size > 0 ? new WindowShares(window.span, shares) : null;
-    const events = this.#join(more);
+    const { events, fetched } = this.#join(more, window);
+    data.told = new JoinedTold(this.#told, events, fetched);
     data.lanes = new Lanes(events, data.job.ranks.length);
     this.listener?.changed((row) => (row < this.#base.n ? row : sameEvent(before, row, events, this.#base.n)));
   }
 
-  #join(more: readonly { events: Events; rows: number[]; track: Track; at: number }[]): Events {
+  #join(more: readonly More[], window: Window): { events: Events; fetched: Map<number, Fetched> } {
     const base = this.#base,
       out = joined(base, more),
       waits = [...base.wait],
       operations = [...base.operation],
-      names = new Map<Tile["names"], number[]>(),
+      names = new Map<Tile, number[]>(),
+      placed = new Map<number, Placed[]>(),
+      fetched = new Map<number, Fetched>(),
       known = byKey(base.tracks);
     let first = base.n;
-    for (const { events, rows, track, at } of more) {
-      const texts = this.#textsOf(events);
-      let numbers = names.get(texts);
-      if (!numbers) names.set(texts, (numbers = texts.map((text) => this.#number(text))));
+    for (const { tile, rows, track, at } of more) {
+      const { events } = tile;
+      let numbers = names.get(tile),
+        places = placed.get(at);
+      if (!numbers) names.set(tile, (numbers = tile.names.map((text) => this.#number(text))));
+      if (!places) {
+        placed.set(at, (places = []));
+        fetched.set(at, { tile, place: window.pieces.get(at)!.place, numbers, placed: places });
+      }
       rows.forEach((row, i) => {
         const to = first + i,
           comm = events.comm[row]!;
@@ -293,16 +310,11 @@ export class Finer {
       const name = numbers[track.name]!,
         own = { ...track, at, name, first, n: rows.length },
         continues = known.get(trackKey(own));
-      out.tracks.push(continues ? { ...own, continues } : own);
+      places.push({ track, rows, first, base: continues });
+      if (rows.length > 0) out.tracks.push(continues ? { ...own, continues } : own);
       first += rows.length;
     }
-    return { ...out, wait: Float64Array.from(waits), operation: Int32Array.from(operations) };
-  }
-
-  /* The names of the tile whose events these are. */
-  #textsOf(events: Events): Tile["names"] {
-    for (const { tile } of this.#shown?.pieces.values() ?? []) if (tile.events === events) return tile.names;
-    return [];
+    return { events: { ...out, wait: Float64Array.from(waits), operation: Int32Array.from(operations) }, fetched };
   }
 }
 

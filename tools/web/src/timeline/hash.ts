@@ -8,7 +8,7 @@ import { NOWHERE } from "./chart";
 import { COLORINGS } from "./coloring";
 import type { Controller } from "./controller";
 import type { Lanes } from "./lanes";
-import type { Events } from "./model";
+import type { Events, Span } from "./model";
 import { around, parse, write } from "./span";
 
 /** Places in collectives.worst by number of operation, and back. */
@@ -113,7 +113,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     mark: state.mark ? write(state.mark) : null,
     lanes: state.marked ? writeRanges([...state.marked].map((place) => data.job.ranks[place]!.rank)) : null,
     sums: state.mark && state.tab !== "ranks" ? state.tab : null,
-    event: event >= 0 && !operation && data.lanes ? addressOfEvent(data.lanes.events, event) : null,
+    event: event >= 0 && !operation && data.lanes ? addressOfEvent(data.lanes.events, event) : state.awaited,
     coll: place === undefined ? null : String(place),
     op: operation && place === undefined ? String(operation.number) : null,
     rank: at >= 0 ? String(data.job.ranks[at]!.rank) : null,
@@ -150,8 +150,33 @@ export function applyFirst(controller: Controller, params: Params): void {
   controller.showRank(at, true);
 }
 
-/** Sets what needs them: the operation, the search. */
-export function applyRest(controller: Controller, params: Params, worst: Worst): void {
+/* Whether it is there to be selected. */
+function selectWanted(controller: Controller, wanted: string, span: Span | null): boolean {
+  const { state, data } = controller,
+    event = data.lanes ? findEvent(data.lanes, state.selected.at, wanted) : -1;
+  if (event < 0) return false;
+  controller.selectEvent(event);
+  if (span) controller.setSpan(span);
+  return true;
+}
+
+/* It is not in the page: its time is shown, so that it is fetched. */
+function awaitEvent(controller: Controller, wanted: string, hasSpan: boolean): void {
+  const { state, duration } = controller,
+    [, , begin = NaN, lasts = NaN] = wanted.split(".").map(Number);
+  if (!(begin >= 0 && begin < duration && lasts >= 0)) return;
+  state.awaited = wanted;
+  if (!hasSpan) controller.setSpan(around({ begin, end: begin + lasts }, duration, 2));
+}
+
+/** Selects what the address named and only now has come. */
+export function applyAwaited(controller: Controller): void {
+  const { awaited, selected, span } = controller.state;
+  if (awaited !== null && selected.at >= 0) selectWanted(controller, awaited, span);
+}
+
+/** Sets what needs them: the operation, the search. @param served  more events may come */
+export function applyRest(controller: Controller, params: Params, worst: Worst, served: boolean): void {
   const { state, data } = controller;
   const number = worst.numbers.get(wholeNumber(params.get("coll"))) ?? wholeNumber(params.get("op"));
   const operation = data.operations[number],
@@ -170,11 +195,9 @@ export function applyRest(controller: Controller, params: Params, worst: Worst):
     controller.selectPiece(piece);
     controller.setSpan(span);
   } else if (state.selected.at >= 0) {
-    const event = wanted !== undefined && data.lanes ? findEvent(data.lanes, state.selected.at, wanted) : -1,
-      span = parse(params.get("t"), data.job.duration);
     controller.showRank(state.selected.at, true);
-    if (event >= 0) controller.selectEvent(event);
-    if (event >= 0 && span) controller.setSpan(span);
+    if (wanted !== undefined && !selectWanted(controller, wanted, parse(params.get("t"), data.job.duration)) && served)
+      awaitEvent(controller, wanted, params.has("t"));
   }
   if (find) controller.search(find);
 }

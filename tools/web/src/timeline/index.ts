@@ -14,7 +14,7 @@ import { Controller, type Listener } from "./controller";
 import { MEASURES } from "./heat";
 import { countersOf, valuesOf } from "./counters";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
-import { applyFirst, applyRest, paramsOf, type Worst } from "./hash";
+import { applyAwaited, applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
 import { addKernels, finerOf, load, type Loaded } from "./load";
 import type { Finer, Sight } from "./finer";
@@ -237,7 +237,7 @@ class Page implements Listener {
       said: () => this.drawn(),
     });
     this.arranged();
-    applyRest(this.controller, this.context.params, this.#worst as Worst);
+    applyRest(this.controller, this.context.params, this.#worst as Worst, this.#finer !== null);
     if (this.controller.state.found) this.find.value = this.controller.state.found.text;
     this.selected();
     this.controller.draw();
@@ -256,6 +256,7 @@ class Page implements Listener {
     if (state.found) this.controller.search(state.found.text);
     this.selected();
     this.resize();
+    applyAwaited(this.controller);
   }
 
   async #openInPerfetto(): Promise<void> {

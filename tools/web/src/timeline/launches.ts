@@ -9,16 +9,26 @@ export interface Launch {
   readonly row: number;
 }
 
-/** The events of a thread that an event lies in, the innermost first. */
-export function around(events: Events, { first }: Track, row: number): number[] {
+/* Events [first, end) of a track that an event lies in and that are less deep, the innermost first. */
+function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
   const out: number[] = [];
-  let depth = events.depth[row]!;
-  for (let i = row - 1; i >= first && depth > 0; i--)
-    if (events.depth[i] === depth - 1) {
+  let depth = deep;
+  for (let i = end - 1; i >= first && depth > 0; i--)
+    if (events.depth[i]! < depth && events.begin[i]! + events.duration[i]! > events.begin[row]!) {
       out.push(i);
-      depth--;
+      depth = events.depth[i]!;
     }
   return out;
+}
+
+/** The events of a thread that an event lies in, the innermost first; those of a fetched event may be the page's own. */
+export function around(events: Events, { first, continues }: Track, row: number): number[] {
+  const { begin, duration, depth } = events,
+    own = enclosing(events, first, row, row, depth[row]!);
+  if (!continues) return own;
+  const end = continues.first + lowest(continues.n, (i) => begin[continues.first + i]! > begin[row]!),
+    others = enclosing(events, continues.first, end, row, Infinity);
+  return [...own, ...others].sort((a, b) => begin[b]! - begin[a]! || duration[a]! - duration[b]!);
 }
 
 /** Rows [row, end) of an event's thread that begin in it. */

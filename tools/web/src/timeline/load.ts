@@ -9,7 +9,7 @@ import { Finer, type FinerListener } from "./finer";
 import { Lanes } from "./lanes";
 import { Path } from "./path";
 import { Pyramid } from "./pyramid";
-import { Told } from "./told";
+import { PageTold } from "./told";
 
 export interface Loaded {
   /** Coverage and ranks: enough for a first picture. */
@@ -36,7 +36,7 @@ async function loadRest(data: ChartData): Promise<void> {
   data.operations = decodeOperations(operations, data.job).list;
   await turn();
   data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
-  data.told = new Told(details, data.lanes.events);
+  data.told = new PageTold(details, data.lanes.events);
 }
 
 /** Puts what is known of kernels by their names into the data: their classes and rates. */

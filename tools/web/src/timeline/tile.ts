@@ -23,9 +23,11 @@ export interface Tile {
   readonly ranks: readonly TileRank[];
   readonly names: readonly string[];
   readonly events: Events;
+  /** What is told of them besides (told.ts). */
+  readonly details: Uint8Array;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 const GPU_IN = 1,
   HOST_IN = 2;
 
@@ -49,5 +51,7 @@ export function decodeTile(data: Uint8Array): Tile {
     names: string[] = [];
   for (let n = bytes.number(); n > 0; n--) ranks.push(decodeRank(bytes));
   for (let n = bytes.number(); n > 0; n--) names.push(bytes.text());
-  return { ranks, names, events: decodeColumns(bytes, bytes.number()) };
+  const n = bytes.number(),
+    events = decodeColumns(new Bytes(bytes.bytes(bytes.number())), n);
+  return { ranks, names, events, details: bytes.bytes(bytes.number()) };
 }

@@ -15,7 +15,7 @@ export interface Shape {
 }
 
 /** Of some events a number. */
-class Column {
+export class Column {
   constructor(
     /** Rows of events, ascending. */
     readonly rows: Uint32Array,
@@ -77,8 +77,15 @@ const UNTOLD = new RankTold(
   [],
 );
 
+/** What is told of events, by the places of their ranks. */
+export interface Told {
+  of(at: number): RankTold;
+  /** What the page tells without what was fetched besides. */
+  page(at: number): RankTold;
+}
+
 /** The block "timeline.details", read when an event is first asked about. */
-export class Told {
+export class PageTold implements Told {
   #ranks: Map<number, RankTold> | undefined;
 
   constructor(
@@ -87,8 +94,12 @@ export class Told {
   ) {}
 
   of(at: number): RankTold {
-    this.#ranks ??= decode(this.data, this.events);
+    this.#ranks ??= toldOf(this.data, this.events);
     return this.#ranks.get(at) ?? UNTOLD;
+  }
+
+  page(at: number): RankTold {
+    return this.of(at);
   }
 }
 
@@ -127,7 +138,8 @@ function seriesOf(bytes: Bytes): Series {
   return { counter, series, times, values: Float64Array.from(times, (_, i) => view.getFloat32(4 * i, true)) };
 }
 
-function decode(data: Uint8Array, events: Events): Map<number, RankTold> {
+/** What is told of each rank of the block. */
+export function toldOf(data: Uint8Array, events: Events): Map<number, RankTold> {
   const bytes = new Bytes(data),
     out = new Map<number, RankTold>(),
     first = new Map<number, number>();

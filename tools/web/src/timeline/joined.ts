@@ -1,0 +1,112 @@
+/** What panels tell of events where a window came from a server: what the page tells, and what the window does. */
+import type { Events, Track } from "./model";
+import { Column, RankTold, toldOf, type Told } from "./told";
+import type { Tile } from "./tile";
+
+/** Where the events of a track of a tile are now. */
+export interface Placed {
+  /** Of the tile. */
+  readonly track: Track;
+  /** Rows that the page did not hold: first, first + 1 and so on. */
+  readonly rows: readonly number[];
+  readonly first: number;
+  /** The page's track that holds the others. */
+  readonly base: Track | undefined;
+}
+
+/** A rank of a tile. */
+export interface Fetched {
+  readonly tile: Tile;
+  readonly place: number;
+  /** The page's numbers of the tile's names. */
+  readonly numbers: readonly number[];
+  readonly placed: readonly Placed[];
+}
+
+/* The row that each event of a tile has in the page, -1 for those of other ranks. */
+function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
+  const { events } = tile,
+    out = new Int32Array(events.n).fill(-1);
+  for (const { track, rows, first, base } of placed) {
+    rows.forEach((row, i) => (out[row] = first + i));
+    const end = base ? base.first + base.n : 0;
+    for (let row = track.first, i = base?.first ?? 0; i < end && row < track.first + track.n; row++) {
+      if (out[row]! >= 0) continue;
+      const begin = events.begin[row]!;
+      while (i < end && page.begin[i]! < begin) i++;
+      for (let k = i; k < end && page.begin[k] === begin && out[row]! < 0; k++)
+        if (page.duration[k] === events.duration[row] && page.name[k] === numbers[events.name[row]!]) out[row] = k;
+    }
+  }
+  return out;
+}
+
+/** Above the number of values in two columns; with a row below 2^53. */
+const PLACES = 2 ** 22;
+
+/** What two columns tell; where both do, what the first does. A row or value below 0 is none. */
+export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
+  const n = one.rows.length,
+    keys = new Float64Array(n + two.rows.length),
+    values = new Float64Array(keys.length);
+  let kept = n;
+  one.rows.forEach((each, i) => (keys[i] = each * PLACES + i));
+  values.set(one.values);
+  two.rows.forEach((each, i) => {
+    const to = row(each),
+      is = value(two.values[i]!);
+    if (to < 0 || is < 0) return;
+    values[kept] = is;
+    keys[kept] = to * PLACES + kept++;
+  });
+  const order = keys.subarray(0, kept).sort(),
+    rows = order.map((key) => Math.floor(key / PLACES)),
+    first = Uint32Array.from(order.keys()).filter((i) => i === 0 || rows[i] !== rows[i - 1]);
+  return new Column(
+    first.map((i) => rows[i]!),
+    Float64Array.from(first, (i) => values[order[i]! % PLACES]!),
+  );
+}
+
+function join(page: RankTold, own: RankTold, rows: Int32Array, numbers: readonly number[]): RankTold {
+  const row = (each: number): number => rows[each] ?? -1,
+    same = (value: number): number => value,
+    name = (number: number): number => numbers[number] ?? -1,
+    shapes = page.shapes.length;
+  return new RankTold(
+    joinColumns(page.launches, own.launches, row, row),
+    joinColumns(page.correlations, own.correlations, row, same),
+    [...page.shapes, ...own.shapes],
+    joinColumns(page.shape, own.shape, row, (shape) => shapes + shape),
+    joinColumns(page.bytes, own.bytes, row, same),
+    joinColumns(page.inputs, own.inputs, row, name),
+    joinColumns(page.stacks, own.stacks, row, name),
+    page.counters,
+  );
+}
+
+/** Each rank is read when an event of it is first asked about. */
+export class JoinedTold implements Told {
+  readonly #ranks = new Map<number, RankTold>();
+
+  constructor(
+    readonly base: Told,
+    /** Of the page and what was fetched. */
+    readonly events: Events,
+    readonly fetched: ReadonlyMap<number, Fetched>,
+  ) {}
+
+  page(at: number): RankTold {
+    return this.base.page(at);
+  }
+
+  of(at: number): RankTold {
+    const own = this.fetched.get(at);
+    let told = this.#ranks.get(at);
+    if (told || !own) return told ?? this.base.of(at);
+    const more = toldOf(own.tile.details, own.tile.events).get(own.place);
+    told = more ? join(this.base.page(at), more, rowsOf(own, this.events), own.numbers) : this.base.page(at);
+    this.#ranks.set(at, told);
+    return told;
+  }
+}
