@@ -3,11 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/deflate.h"
+
 enum {
     N_STRIP = 2048,
     PAGE_BYTES = 6000000,    /* of a whole page */
-    TIMELINE_BYTES = 700000, /* at most, of the timeline without operations and events */
-    PANEL_TEXTS = 500000,    /* of shapes and call stacks */
+    TIMELINE_BYTES = 700000, /* of the timeline without operations and events, of these */
+    COVERAGE_BYTES = 500000, /* those of coverage; it may take more where others give way */
+    BUCKETS_LEAST = 256,
+    PANEL_TEXTS = 500000, /* of shapes and call stacks */
     VERSION = 3
 };
 
@@ -19,13 +23,14 @@ typedef struct maker {
     const tm_page_source *source;
     const tm_tables *tables;
     const tm_timeline_budget *budget;
+    tm_timeline_budget left; /* of it, once coverage is known */
     tm_timeline_blocks *out;
     tm_names *names; /* owned */
     tm_vec from_0;   /* of int64_t */
     tm_page_frame frame;
     tm_survey survey;
     tm_dictionary dictionary;
-    size_t n_ranks, n_events;
+    size_t n_ranks, n_events, n_buckets;
     tm_error *err;
 } maker;
 
@@ -125,6 +130,44 @@ static int64_t worst_step(const tm_tables *tables) {
     return worst;
 }
 
+static tm_status count_packed(void *context, const void *packed, size_t size, tm_error *err) {
+    (void)packed, (void)err;
+    *(size_t *)context += size;
+    return TM_OK;
+}
+
+/* What bytes take of a page. */
+static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
+    size_t packed = 0;
+    tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_BEST);
+    if (!deflate)
+        return tm_fail_memory(err);
+    tm_status status =
+        tm_deflate_to(deflate, bytes->bytes.data, bytes->bytes.n, count_packed, &packed, err);
+    tm_deflate_destroy(deflate);
+    *size = packed / 3 * 4 + 4;
+    return status;
+}
+
+/* Coverage that packs badly is made coarser, until it leaves half of the room to the others. */
+static tm_status fit_coverage(maker *m) {
+    tm_bytes *coverage = &m->survey.coverage;
+    size_t room = m->budget->left_bytes + COVERAGE_BYTES, size = 0;
+    m->left = *m->budget;
+    m->n_buckets = m->frame.lanes.n;
+    if (m->budget->left_bytes == 0 || coverage->bytes.n / 3 * 4 <= COVERAGE_BYTES)
+        return TM_OK;
+    TM_TRY(find_size(coverage, &size, m->err));
+    for (; size > room / 2 && m->n_buckets % 2 == 0 && m->n_buckets > BUCKETS_LEAST;
+         m->n_buckets /= 2) {
+        tm_coverage_halve(coverage);
+        TM_TRY(find_size(coverage, &size, m->err));
+    }
+    if (size > COVERAGE_BYTES)
+        tm_timeline_leave(&m->left, size < room ? room - size : 1);
+    return TM_OK;
+}
+
 static tm_status choose(maker *m) {
     int64_t blamed = int_of(m->tables, "stragglers.job", "rank", -1);
     int64_t *near = malloc(m->n_ranks * sizeof *near);
@@ -137,8 +180,8 @@ static tm_status choose(maker *m) {
     for (size_t i = 0; host && *host && i < m->n_ranks; i++)
         if (strcmp(host_of(m, i), host) == 0)
             near[n++] = card_of(m, i)->rank;
-    tm_status status = tm_operations_choose(&m->survey.operations, m->budget->n_members, m->err);
-    size_t n_events = tm_timeline_events(m->budget, tm_operations_members(&m->survey.operations));
+    tm_status status = tm_operations_choose(&m->survey.operations, m->left.n_members, m->err);
+    size_t n_events = tm_timeline_events(&m->left, tm_operations_members(&m->survey.operations));
     tm_plan_wishes wishes = {blamed, near, n, worst_step(m->tables), n_events};
     if (status == TM_OK)
         status = tm_plan_choose(&m->survey.plan, &wishes, m->err);
@@ -207,7 +250,7 @@ static void put_job(maker *m) {
         world = card_of(m, i)->world_size > world ? card_of(m, i)->world_size : world;
     tm_bytes_put(out, VERSION);
     tm_bytes_put(out, (uint64_t)m->frame.lanes.duration_ns);
-    tm_bytes_put(out, m->frame.lanes.n);
+    tm_bytes_put(out, m->n_buckets);
     tm_bytes_put(out, m->frame.strip.n);
     tm_bytes_put(out, (uint64_t)(world + 1));
     tm_bytes_put(out, m->survey.plan.all);
@@ -309,6 +352,7 @@ static tm_status make(maker *m) {
     TM_TRY(read_job(m));
     TM_TRY(m->source->survey(m->source->context, &m->frame, &m->survey, m->err));
     m->n_ranks = m->survey.plan.cards.n;
+    TM_TRY(fit_coverage(m));
     TM_TRY(choose(m));
     TM_TRY(collect(m));
     TM_TRY(tm_operations_put(&m->survey.operations, &m->survey.plan, m->frame.lanes.begin_ns,
@@ -361,7 +405,7 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
                              tm_error *err) {
     size_t size = tm_page_bytes(page) + TIMELINE_BYTES;
     tm_timeline_budget budget =
-        tm_timeline_budget_of(choice->ranks.kept.n, size < PAGE_BYTES ? PAGE_BYTES - size : 0);
+        tm_timeline_budget_of(choice->ranks.kept.n, size < PAGE_BYTES ? PAGE_BYTES - size : 1);
     budget.ranks = tm_page_is_part(&choice->ranks) ? &choice->ranks : NULL;
     budget.steps = tm_page_is_part(&choice->steps) ? &choice->steps : NULL;
     tm_timeline_blocks blocks;

@@ -73,6 +73,13 @@ tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_b
     return TM_OK;
 }
 
+void tm_coverage_halve(tm_bytes *coverage) {
+    uint8_t *shares = coverage->bytes.data;
+    coverage->bytes.n /= 2;
+    for (size_t i = 0; i < coverage->bytes.n; i++)
+        shares[i] = (uint8_t)((shares[2 * i] + shares[2 * i + 1] + 1) / 2);
+}
+
 tm_status tm_strip_add(const tm_buckets *buckets, const tm_lanes *lanes, int64_t *sums,
                        tm_error *err) {
     const tm_intervals *compute = &lanes->kinds[TM_LANE_COMPUTE];

@@ -25,6 +25,10 @@ void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t 
 tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,
                           tm_error *err) TM_MUST_CHECK;
 
+/** Makes one share of every two, in rows of an even number of them: their mean, rounded up, so that
+ * it is 1 at least where there is anything. */
+void tm_coverage_halve(tm_bytes *coverage);
+
 /**
  * Adds the lanes without what hides behind compute, nor copies behind communication, to the strip
  * of all ranks.

@@ -6,9 +6,9 @@
 
 enum {
     N_SLICES = 32,     /* parts of a job without steps */
-    EVENT_BYTES = 8,   /* in the page, as base64; 2.7 to 7.1 were seen */
+    EVENT_BYTES = 8,   /* in the page, as base64; 2.7 to 7.9 were seen */
     MEMBER_BYTES = 12, /* of an operation; 11.4 were */
-    EVENTS_LEAST = 100000
+    EVENTS_LEAST = 20000
 };
 
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
@@ -17,10 +17,14 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
         budget = (tm_timeline_budget){.n_buckets = 4096, .n_events = 1000000, .n_members = 200000};
     if (n_ranks > 256)
         budget = (tm_timeline_budget){.n_buckets = 1024, .n_events = 1800000, .n_members = 200000};
-    size_t most = left_bytes / 3 / MEMBER_BYTES;
-    budget.n_members = budget.n_members < most ? budget.n_members : most;
-    budget.left_bytes = left_bytes;
+    tm_timeline_leave(&budget, left_bytes);
     return budget;
+}
+
+void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes) {
+    size_t most = left_bytes / 3 / MEMBER_BYTES;
+    budget->n_members = budget->n_members < most ? budget->n_members : most;
+    budget->left_bytes = left_bytes;
 }
 
 size_t tm_timeline_events(const tm_timeline_budget *budget, size_t n_members) {

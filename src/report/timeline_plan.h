@@ -21,6 +21,9 @@ typedef struct tm_timeline_budget {
 /** By the number of ranks that have lanes, and by how much of the page is left. */
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 
+/** No more than so many bytes are left. */
+void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
+
 /** How many events fit beside so many members. */
 size_t tm_timeline_events(const tm_timeline_budget *budget, size_t n_members);
 

@@ -2,6 +2,7 @@
 #include "timeline_fixture.h"
 
 #include "report/timeline_coverage.h"
+#include "report/timeline_plan.h"
 #include "timeline_reader.h"
 
 #define KERNEL(name, begin, duration, stream)                                                      \
@@ -51,6 +52,32 @@ static void a_long_text_is_cut_between_characters(void **state) {
     assert_memory_equal(r.at, text, 4093);
     assert_memory_equal(r.at + 4093, "\xe2\x80\xa6", 3);
     tm_bytes_free(&out);
+}
+
+static void coarser_coverage_is_the_mean_of_two_and_shows_what_there_is(void **state) {
+    (void)state;
+    tm_bytes shares = tm_bytes_make();
+    /* means 0, 0.5, 255, 15 and 10.5: upwards */
+    static const uint8_t fine[] = {0, 0, 0, 1, 255, 255, 10, 20, 11, 10};
+    static const uint8_t coarse[] = {0, 1, 255, 15, 11};
+    assert_non_null(tm_bytes_put_raw(&shares, fine, sizeof fine));
+    tm_coverage_halve(&shares);
+    assert_int_equal(shares.bytes.n, sizeof coarse);
+    assert_memory_equal(shares.bytes.data, coarse, sizeof coarse);
+    tm_bytes_free(&shares);
+}
+
+/* A third of 600,000 bytes is that of members of 12; of what they leave events take 8 each. */
+static void operations_and_events_stay_within_what_is_left(void **state) {
+    (void)state;
+    tm_timeline_budget budget = tm_timeline_budget_of(1024, 5000000);
+    assert_int_equal(budget.n_members, 138888);
+    tm_timeline_leave(&budget, 600000);
+    assert_int_equal(budget.n_members, 16666);
+    assert_int_equal(tm_timeline_events(&budget, 10000), 60000);
+    tm_timeline_leave(&budget, 1); /* some are kept, whatever tables take */
+    assert_int_equal(budget.n_members, 0);
+    assert_int_equal(tm_timeline_events(&budget, 0), 20000);
 }
 
 static void buckets_divide_the_time_without_a_gap(void **state) {
@@ -235,6 +262,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_written_seven_bits_at_a_time),
         cmocka_unit_test(a_long_text_is_cut_between_characters),
+        cmocka_unit_test(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is),
+        cmocka_unit_test(operations_and_events_stay_within_what_is_left),
         cmocka_unit_test(buckets_divide_the_time_without_a_gap),
         cmocka_unit_test(shares_are_those_worked_out_by_hand),
         cmocka_unit_test(times_are_on_the_clock_of_the_job),
