@@ -17,6 +17,12 @@ async function everyView(path) {
         assert.equal(await page.$$eval("main p.empty", (all) => all.filter((p) => p.textContent.includes("cannot be")).length), 0, what);
         const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(over <= 0, `${what} is ${over} px too wide`);
+        assert.ok(await page.$eval("nav.rail [aria-current]", (e) => {
+          const [own, all] = [e.getBoundingClientRect(), e.closest("nav").getBoundingClientRect()];
+          return own.left >= all.left - 1 && own.right <= all.right + 1;
+        }), `${view} in ${theme} at ${width} px: its link is out of sight`);
+        const ticks = await page.$$eval(".stack.axis", (all) => all.map((axis) => [...axis.querySelectorAll(".tick")].map((e) => [parseFloat(e.style.left), Number(e.textContent.replaceAll("\u202f", ""))])));
+        for (const of of ticks) for (const [at, value] of of.slice(2)) assert.ok(Math.abs(value / of[1][1] / (at / of[1][0]) - 1) < 1e-3, `${view}: a tick says ${value} at ${at} %`);
         const under = await page.$$eval("td .name, .row-label", (all) => all.filter((e) => e.offsetParent !== null && e.getBoundingClientRect().right > e.parentElement.closest("td, div").getBoundingClientRect().right + 1).map((e) => e.textContent));
         assert.deepEqual(under, [], `names that run out of their cells: ${what}`);
         quiet(noted, what);

@@ -106,6 +106,16 @@ export class App {
     }
   }
 
+  /* Of a list that is wider than the window the link to this view is in sight. */
+  #showLink(id: string): void {
+    const anchor = this.#links.get(id),
+      list = anchor?.closest("nav");
+    if (!anchor || !list || list.scrollWidth <= list.clientWidth) return;
+    const [own, all] = [anchor.getBoundingClientRect(), list.getBoundingClientRect()];
+    if (own.left < all.left) list.scrollLeft += own.left - all.left;
+    else if (own.right > all.right) list.scrollLeft += own.right - all.right;
+  }
+
   #draw(): void {
     clearTimeout(this.#saving); // what it would save belongs to the view before
     this.#leave?.();
@@ -116,6 +126,7 @@ export class App {
     for (const [id, anchor] of this.#links)
       if (id === view.id) anchor.setAttribute("aria-current", "page");
       else anchor.removeAttribute("aria-current");
+    this.#showLink(view.id);
     document.body.dataset["view"] = view.id;
     this.#main.className = view.wide ? "wide" : "";
     const missing = view.needs.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);

@@ -133,8 +133,10 @@ function axis(most: number | null): HTMLElement {
   const ticks: Child[] = [];
   const unit = most === null ? { name: "%", factor: 1 } : f.timeUnit([most]);
   const end = most === null ? 100 : most / unit.factor;
-  for (const value of roundTicks(end, 5))
-    ticks.push(h("span", { class: "tick", style: { left: `${(100 * value) / end}%` } }, f.grouped(value, tickDigits(end))));
+  const values = roundTicks(end, 5),
+    digits = tickDigits(values[1] ?? 1);
+  for (const value of values)
+    ticks.push(h("span", { class: "tick", style: { left: `${(100 * value) / end}%` } }, f.grouped(value, digits)));
   return h(
     "div",
     { class: "stack axis", attr: { "aria-hidden": true } },
@@ -144,8 +146,9 @@ function axis(most: number | null): HTMLElement {
   );
 }
 
-function tickDigits(end: number): number {
-  return end < 5 ? 1 : 0;
+/* As many as the step between ticks has: 0.25 is not 0.3. */
+function tickDigits(step: number): number {
+  return [0, 1, 2, 3].find((digits) => Math.abs(Number(step.toFixed(digits)) - step) < 1e-6 * step) ?? 3;
 }
 
 /** Round values from 0 to @p end, about @p n of them. */
