@@ -343,7 +343,7 @@ function how(job: Job): HTMLElement {
         { column: "domain", label: "clock" },
         { column: "component", label: "part" },
         { column: "offset_ns", label: "offset", write: f.time },
-        { column: "drift_ppb", label: "drift" },
+        { column: "drift_ppb", label: "drift, ppb", write: (value) => f.grouped(value, f.digitsOf(value)) },
         { column: "uncertainty_ns", label: "uncertainty" },
         { column: "low_ns", label: "from", write: f.time },
         { column: "high_ns", label: "to", write: f.time },

@@ -32,7 +32,10 @@ function finding(job: Job): [Child, string] {
     return [
       "How much of the peak is used is not known",
       why.length > 0
-        ? `${why.join("; ").replace(/^./, (c) => c.toUpperCase())}.`
+        ? `${why
+            .map((text) => text.replace(/\.$/, ""))
+            .join("; ")
+            .replace(/^./, (c) => c.toUpperCase())}.`
         : "No operator’s operations follow from its recorded inputs.",
     ];
   const covered = table.median("coverage_pct");
@@ -171,8 +174,7 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
           return { labelled: i % 2 === 0 ? "end" : "begin", points, label: `${names.join(", ")}: ${rate} TFLOP/s` };
         }),
     }),
-    rows.length < known.length &&
-      note(`${f.count(known.length - rows.length, "operator")} of the least rate or time are in the table alone.`),
+    rows.length < known.length && note(`In the table alone: ${f.count(known.length - rows.length, "operator")} of the least rate or time.`),
     table.known("at_most") > 0 && note("Hollow: at most so much, for the lengths of packed sequences are not recorded."),
   );
 }

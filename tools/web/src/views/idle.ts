@@ -58,7 +58,7 @@ const CAUSES: readonly Cause[] = [
     short: "between kernels",
     column: "kernel_wait_ns",
     label: "Between queued kernels",
-    text: "the GPU’s own time between kernels: fewer, larger kernels or graphs help",
+    text: "the GPU itself takes time between queued kernels: fewer, larger kernels or graphs help",
   },
   {
     key: "idle",
