@@ -5,17 +5,33 @@
 #include "base/sorted.h"
 #include "sql/source.h"
 
+/* A row by what its first column of text has. */
+typedef struct entry {
+    const char *text;
+    size_t row;
+} entry;
+
 typedef struct table {
     sqlite3_vtab base; /* first, as SQLite asks */
     tm_sql_source *source;
-    size_t at; /* which of the source's tables */
+    size_t at;      /* which of the source's tables */
+    entry *by_text; /* owned; ascending in text, then row; NULL until it is asked for */
+    size_t n_texts; /* without those that are null, which equal nothing */
 } table;
+
+/* What best_index plans, and filter does. */
+enum { BY_KEYS, BY_TEXT };
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
     const tm_table *rows;
+    const entry *by_text; /* NULL: row and end are rows, else places in it */
     size_t row, end;
 } cursor;
+
+static size_t row_of(const cursor *c) {
+    return c->by_text ? c->by_text[c->row].row : c->row;
+}
 
 static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv,
                          sqlite3_vtab **out, char **message) {
@@ -33,6 +49,7 @@ static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *ar
 }
 
 static int disconnect(sqlite3_vtab *made) {
+    sqlite3_free(((table *)made)->by_text);
     sqlite3_free(made);
     return SQLITE_OK;
 }
@@ -45,6 +62,29 @@ static int keys_of(const tm_table_def *def, int columns[TM_SQL_KEYS_MAX]) {
         n++;
     }
     return n;
+}
+
+/* The first column of text: a name, in most tables. -1: has none. */
+static int text_of(const tm_table_def *def) {
+    int c = 0;
+    while (c < def->n_columns && def->columns[c].type != TM_TEXT)
+        c++;
+    return c < def->n_columns ? c : -1;
+}
+
+/* Takes a constraint that the text equals something, whose value stands behind those of the plan.
+ * True where there is one. */
+static bool plan_text(sqlite3_index_info *info, int text_column) {
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+        if (!c->usable || c->iColumn != text_column || c->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+            sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
+            continue;
+        info->aConstraintUsage[i].argvIndex = (int)strlen(info->idxStr) / 2 + 1;
+        info->idxNum = BY_TEXT;
+        return true;
+    }
+    return false;
 }
 
 /* Each key that is given leaves a tenth of the rows, for want of better knowledge. */
@@ -61,6 +101,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     int code = tm_sql_plan(info, columns, n, n_equal, n_other);
     for (int k = 0; k < n && code == SQLITE_OK && n_equal[k] > 0; k++)
         left /= 10.0;
+    if (code == SQLITE_OK && (n == 0 || n_equal[0] == 0) && plan_text(info, text_of(def)))
+        left = 2.0 + left / 100.0;
     info->estimatedCost = left;
     info->estimatedRows = (sqlite3_int64)left + 1;
     return code;
@@ -109,18 +151,67 @@ static size_t bisect(const tm_table *rows, const border *b) {
                      b, is_before);
 }
 
+static int order_entries(const void *a, const void *b) {
+    const entry *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order ? order : tm_order_u64(x->row, y->row);
+}
+
+static bool is_text_before(const void *element, const void *key) {
+    return strcmp(((const entry *)element)->text, key) < 0;
+}
+
+static bool is_text_up_to(const void *element, const void *key) {
+    return strcmp(((const entry *)element)->text, key) <= 0;
+}
+
+/* Sorted once, when a row is first looked for by its text. */
+static int sort_texts(table *t, const tm_table *rows) {
+    int text_column = text_of(rows->def);
+    if (t->by_text)
+        return SQLITE_OK;
+    t->by_text = sqlite3_malloc64((rows->n_rows + 1) * sizeof *t->by_text);
+    if (!t->by_text)
+        return SQLITE_NOMEM;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const tm_cell *cell = &tm_table_row(rows, i)[text_column];
+        if (!cell->null)
+            t->by_text[t->n_texts++] = (entry){cell->value.text, i};
+    }
+    tm_sort(t->by_text, t->n_texts, sizeof *t->by_text, order_entries);
+    return SQLITE_OK;
+}
+
+/* Rows of a text, found by bisection; what is no text equals none, or is for SQLite to convert. */
+static int find_text(cursor *c, table *t, sqlite3_value *value) {
+    c->row = 0;
+    c->end = c->rows->n_rows;
+    if (sqlite3_value_type(value) != SQLITE_TEXT)
+        return SQLITE_OK;
+    int code = sort_texts(t, c->rows);
+    const char *text = (const char *)sqlite3_value_text(value);
+    if (code != SQLITE_OK || !text)
+        return SQLITE_NOMEM;
+    c->by_text = t->by_text;
+    c->row = tm_bisect(t->by_text, t->n_texts, sizeof *t->by_text, text, is_text_before);
+    c->end = tm_bisect(t->by_text, t->n_texts, sizeof *t->by_text, text, is_text_up_to);
+    return SQLITE_OK;
+}
+
 /* Of keys that are given as one value each the rows stand together, and so do those of a range of
  * the next. A table of one row may have keys that are null. */
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n_values,
                   sqlite3_value **values) {
-    (void)number;
     cursor *c = (cursor *)base;
-    const table *t = (const table *)base->pVtab;
+    table *t = (table *)base->pVtab;
     int columns[TM_SQL_KEYS_MAX];
     tm_sql_range ranges[TM_SQL_KEYS_MAX];
     c->rows = tm_sql_table(t->source, t->at);
+    c->by_text = NULL;
     if (!c->rows)
         return SQLITE_IOERR;
+    if (number == BY_TEXT)
+        return find_text(c, t, values[n_values - 1]);
     int n = keys_of(c->rows->def, columns), used = 0, n_sorted = t->source->n_sorted[t->at];
     for (int k = 0; k < n; k++)
         ranges[k] = (tm_sql_range){INT64_MIN, INT64_MAX};
@@ -150,7 +241,7 @@ static int is_at_end(sqlite3_vtab_cursor *base) {
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int at) {
     const cursor *c = (const cursor *)base;
-    const tm_cell *cell = &tm_table_row(c->rows, c->row)[at];
+    const tm_cell *cell = &tm_table_row(c->rows, row_of(c))[at];
     if (cell->null)
         sqlite3_result_null(out);
     else if (c->rows->def->columns[at].type == TM_TEXT)
@@ -163,7 +254,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int at) {
 }
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
-    *out = (sqlite3_int64)((const cursor *)base)->row;
+    *out = (sqlite3_int64)row_of((const cursor *)base);
     return SQLITE_OK;
 }
 

@@ -107,6 +107,26 @@ def test_what_is_found_by_a_key_is_what_looking_at_every_row_finds():
                  '(SELECT rank FROM events ORDER BY rank)) WHERE back'), [(0,)])
 
 
+def test_what_is_found_by_a_name_is_what_looking_at_every_row_finds():
+    """A + before a name hides it from the index, so every row is looked at."""
+    path = store('groups')
+    name = answer(path, 'SELECT max(name) FROM "kernels.kernel"')[0][0]
+    for condition, n in ((f"{{}}name = '{name}'", 1), ("{}name = 'none'", 0), ("{}name = ''", 0),
+                         ('{}name = NULL', 0), ('{}name = 5', 0), (f"{{}}name = '{name[:-1]}'", 0),
+                         (f"{{}}name = '{name}' || char(0) || 'x'", 0),
+                         (f"{{}}name = '{name.upper()}' COLLATE NOCASE", 1),
+                         (f"{{}}name IN ('{name}', 'none', '{name}')", 1)):
+        for sign in ('', '+'):
+            query = 'SELECT count(*) FROM "kernels.kernel" WHERE ' + condition.format(sign)
+            equal(answer(path, query), [(n,)], query)
+    # Names that repeat: a row of overlap.kind for each rank, and of each rank as many beside it.
+    for table, column in (('kernels.kernel', 'name'), ('overlap.kind', 'kind')):
+        by_name, by_look = (answer(path, f'SELECT count(*), sum(b.rowid) FROM "{table}" a, "{table}" b '
+                                         f'WHERE {sign}b.{column} = a.{column}') for sign in ('', '+'))
+        equal(by_name, by_look, table)
+        holds(by_name[0][0] > 0, table)
+
+
 def test_one_rank_is_read_without_the_others():
     shutil.copy(store('long'), 'long.h5')
     os.chmod('long.h5', 0o600)
