@@ -114,16 +114,28 @@ function group(track: Track): number {
   return track.kind === THREAD ? 1 : 0;
 }
 
+/* Two lists of rows in order of begin, and of rows that begin at once, as one: sorting takes a frame. */
+function merge({ begin }: Events, one: readonly number[], two: readonly number[]): readonly number[] {
+  if (one.length === 0 || two.length === 0) return one.length === 0 ? two : one;
+  const out = new Array<number>(one.length + two.length);
+  for (let i = 0, k = 0, to = 0; to < out.length; to++) {
+    const a = one[i],
+      b = two[k],
+      first = b === undefined || (a !== undefined && (begin[a]! - begin[b]! || a - b) < 0);
+    out[to] = first ? a! : b;
+    if (first) i++;
+    else k++;
+  }
+  return out;
+}
+
 function gather(events: Events, tracks: readonly Track[], fits: (kind: number) => boolean): EventList {
-  const rows: number[] = [];
-  let sorted = true;
-  for (const track of tracks)
-    for (let i = track.first; i < track.first + track.n; i++) {
-      if (!fits(events.kind[i]!)) continue;
-      if (rows.length > 0 && events.begin[rows[rows.length - 1]!]! > events.begin[i]!) sorted = false;
-      rows.push(i);
-    }
-  if (!sorted) rows.sort((a, b) => events.begin[a]! - events.begin[b]! || a - b);
+  let rows: readonly number[] = [];
+  for (const track of tracks) {
+    const own: number[] = [];
+    for (let i = track.first; i < track.first + track.n; i++) if (fits(events.kind[i]!)) own.push(i);
+    rows = merge(events, rows, own);
+  }
   return new EventList(events, Uint32Array.from(rows));
 }
 
@@ -131,9 +143,12 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
 function byDepth(events: Events, tracks: readonly Track[]): SubLane[] {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];
-  const rows: number[][] = [];
-  for (const { first, n } of tracks) for (let i = first; i < first + n; i++) (rows[events.depth[i]!] ??= []).push(i);
-  if (tracks.length > 1) rows.forEach((list) => list.sort((a, b) => events.begin[a]! - events.begin[b]! || a - b));
+  const rows: (readonly number[])[] = [];
+  for (const { first, n } of tracks) {
+    const own: number[][] = [];
+    for (let i = first; i < first + n; i++) (own[events.depth[i]!] ??= []).push(i);
+    own.forEach((list, depth) => (rows[depth] = merge(events, rows[depth] ?? [], list)));
+  }
   return rows.map((list, depth) => ({ track, depth, list: new EventList(events, Uint32Array.from(list)) }));
 }
 
