@@ -142,7 +142,7 @@ def test_sentences_are_shown_whole_and_wrapped():
     holds(max(map(len, shown.splitlines())) <= 100, shown)
     flat = re.sub(r'\s+', ' ', shown)
     for column in ('text', 'evidence', 'look_at'):
-        contains(flat, f'{column} {item[column]}')
+        contains(flat, f'{column.replace("_", " ")} {item[column]}')
 
 
 main()
