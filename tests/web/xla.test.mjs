@@ -75,7 +75,9 @@ const row = (page, name) => page.$$eval(".stack[role=listitem]", (all, wanted) =
 test("what steps are spent on, and the device planted as slow among those of its hosts", async () => {
   const job = merge("pod", synth("pod-traces", { format: "xplane", ranks: 8, ranks_per_host: 4, steps: 3, layers: 4, jitter: 0, slow_rank: 6, slow_factor: 1.4 }));
   const { page, noted, close } = await open(job.page, { hash: "#xla", width: 800 });
-  assert.deepEqual(await sections(page), ["What steps are spent on", "Slow devices"], "no pipeline, no operations");
+  assert.deepEqual(await sections(page), ["What steps are spent on", "Slow devices", "Collectives of programs"], "no pipeline, no operations");
+  const collectives = show(job.store, "pod.collective")["pod.collective"].sort((a, b) => b.total_ns - a.total_ns);
+  assert.deepEqual((await cells(page, "Collectives of programs")).map((each) => each.slice(0, 2)), collectives.map((each) => [each.operation, each.kind]));
   assert.match(await page.$eval("main section", (e) => e.textContent), /Computing takes the largest part of the steps’ time, \d+\s%\. So it is on every rank/);
   for (const of of show(job.store, "pod.rank")["pod.rank"]) {
     const parts = await row(page, `rank ${of.rank}`);

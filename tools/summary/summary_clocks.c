@@ -197,16 +197,16 @@ static void warn_components(const clocks *c, const tm_colors *colors) {
     if (c->components > 1) {
         printf(
             "%s! the %s fall into %" PRId64 " parts that no collective links: between "
-            "them only the\n  wall clocks tell, however wrong they are (clock.rank component)%s\n",
+            "them only the\n  wall clocks tell, however wrong they are (show clock.rank has them)%s\n",
             colors->warning, c->split ? "clocks" : "hosts", c->components, colors->off);
     }
     if (c->alone == c->ranks)
         printf("%s! no clock can be compared with another: neither the times of the traces\n"
-               "  nor a collective tells (clock.rank method none)%s\n",
+               "  nor a collective tells (show clock.rank)%s\n",
                colors->warning, colors->off);
     else if (c->alone > 0)
         printf("%s! the clock%s of %" PRId64 " rank%s cannot be compared with the others: "
-               "neither their times\n  nor a collective tells (clock.rank method none)%s\n",
+               "neither their times\n  nor a collective tells (show clock.rank says of which)%s\n",
                colors->warning, c->alone == 1 ? "" : "s", c->alone, c->alone == 1 ? "" : "s",
                colors->off);
 }
@@ -272,11 +272,11 @@ static void print_inferred(const tm_tables *tables, int64_t inferred, const tm_c
         at_least = at_least || (!cell->null && cell->value.i != 0);
     }
     printf("  %" PRId64 " kernels without metadata matched by who waited for whom "
-           "(collectives.kind)\n",
+           "(show collectives.kind)\n",
            inferred);
     if (at_least)
         printf("%s! some of their groups may have further ranks: their waits are lower bounds\n"
-               "  (collectives.kind at_least)%s\n",
+               "  (show collectives.kind says of which)%s\n",
                colors->warning, colors->off);
 }
 

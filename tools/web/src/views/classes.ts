@@ -59,7 +59,7 @@ function classMap(job: Job): HTMLElement | null {
         if (value === null || at === undefined) return null;
         return {
           value: Math.max(0, value),
-          text: `${value < 0 ? "−" : "+"}${f.grouped(Math.abs(value), Math.abs(value) < 9.95 ? 1 : 0)}`,
+          text: Math.abs(value) < 0.05 ? "0" : `${value < 0 ? "−" : "+"}${f.grouped(Math.abs(value), Math.abs(value) < 9.95 ? 1 : 0)}`,
           tip: () => [
             h("b", null, `rank ${rank}, ${name(row)}`),
             h("br"),
