@@ -184,7 +184,7 @@ static double flop_counted(const double *slots, int c) {
 /* The most operations per cycle of the tensor cores: of the type that they did most in, else of the
  * fastest; NaN where none is known. */
 static double tensor_peak(const double *slots) {
-    const double *peaks = slots + TM_SLOT_COUNTERS + 2 * TM_N_COUNTERS;
+    const double *peaks = &slots[TM_SLOT_COUNTERS + 2 * TM_N_COUNTERS];
     double most = 0, used = (double)NAN, fastest = (double)NAN;
     for (int c = FIRST_TENSOR; c < TM_N_COUNTERS; c++) {
         const double flop = flop_counted(slots, c);
