@@ -349,7 +349,7 @@ static uint32_t first_call(const reader *r, const tm_track *track) {
 }
 
 static tm_status find_begin(reader *r, uint32_t row, int64_t *begin_ns, tm_error *err) {
-    size_t first = row / BLOCK_ROWS * BLOCK_ROWS;
+    size_t first = (size_t)row / BLOCK_ROWS * BLOCK_ROWS;
     tm_store_pieces *pieces = r->events->more ? r->events->more : r->events->pieces;
     const tm_timeline *piece;
     TM_TRY(tm_store_seek_piece(pieces, r->wish->at, first, err));

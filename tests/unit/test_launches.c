@@ -153,8 +153,8 @@ static void queues_are_kept_of_the_ranks_that_are_host_bound_most(void **state) 
     finish_job(&j);
     const tm_table *table = tm_tables_find(&j.tables, "launches.queue");
     assert_int_equal(table->n_rows, 64 * 64);
-    assert_int_equal(tm_table_row(table, 62 * 64)[0].value.i, 62);
-    assert_int_equal(tm_table_row(table, 63 * 64)[0].value.i, 64);
+    assert_int_equal(tm_table_row(table, (size_t)62 * 64)[0].value.i, 62);
+    assert_int_equal(tm_table_row(table, (size_t)63 * 64)[0].value.i, 64);
     close_job(&j);
 }
 

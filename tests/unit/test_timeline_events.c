@@ -215,11 +215,11 @@ static void of_launches_that_are_left_out_nothing_is_told(void **state) {
  * 256 stretches of 7 or 8 points each keeps two where they differ, else one. */
 static void counters_keep_their_least_and_most(void **state) {
     (void)state;
-    enum { N = 2000 };
-    static event_spec events[2 * N];
-    static tm_counter_attr attrs[2 * N];
+    enum { N = 2000, ALL = 4000 };
+    static event_spec events[ALL];
+    static tm_counter_attr attrs[ALL];
     bench b = open_bench(false);
-    for (size_t i = 0; i < 2 * N; i++)
+    for (size_t i = 0; i < ALL; i++)
         events[i] = (event_spec){TM_CAT_OTHER,
                                  i < N ? "clock" : "idle",
                                  1010 + 10 * (int64_t)(i % N),
@@ -229,14 +229,14 @@ static void counters_keep_their_least_and_most(void **state) {
                                  1,
                                  NULL,
                                  TM_COUNTER};
-    tm_timeline *t = add(&b, events, 2 * N);
-    for (uint32_t i = 0; i < 2 * N; i++) {
+    tm_timeline *t = add(&b, events, ALL);
+    for (uint32_t i = 0; i < ALL; i++) {
         bool clock = t->name[i] == name_of(&b.ground, "clock");
         double value = !clock ? 0 : i % N == 700 ? 3 : i % N == 701 ? 1 : 1.5;
         attrs[i] = (tm_counter_attr){value, i, name_of(&b.ground, clock ? "MHz" : "value")};
     }
     t->attrs[TM_ATTR_COUNTER] = attrs;
-    t->n_attrs[TM_ATTR_COUNTER] = 2 * N;
+    t->n_attrs[TM_ATTR_COUNTER] = ALL;
     survey(&b);
     choose(&b, &everything, 100);
     tm_bytes out;

@@ -195,10 +195,10 @@ static void print_state(const clocks *c, const char *align) {
 
 static void warn_components(const clocks *c, const tm_colors *colors) {
     if (c->components > 1) {
-        printf(
-            "%s! the %s fall into %" PRId64 " parts that no collective links: between "
-            "them only the\n  wall clocks tell, however wrong they are (show clock.rank has them)%s\n",
-            colors->warning, c->split ? "clocks" : "hosts", c->components, colors->off);
+        printf("%s! the %s fall into %" PRId64 " parts that no collective links: between "
+               "them only the\n  wall clocks tell, however wrong they are (show clock.rank has "
+               "them)%s\n",
+               colors->warning, c->split ? "clocks" : "hosts", c->components, colors->off);
     }
     if (c->alone == c->ranks)
         printf("%s! no clock can be compared with another: neither the times of the traces\n"
