@@ -315,8 +315,9 @@ test("the map of classes says by how much each rank takes longer than the median
     const ranks = [...new Set(rows.map((row) => row.rank))], several = classes.filter((row) => row.ranks > 1);
     assert.equal(found.length, ranks.length * several.length);
     for (const label of found) {
-      const [, rank, name, sign, percent] = /^rank (\d+), (.*): ([+−])([\d.\u202f]+)$/.exec(label), own = rows.find((row) => row.rank === Number(rank) && row.class === name);
-      const value = 100 * (own.total_ns / classes.find((row) => row.class === name).median_rank_ns - 1), shown = Number(percent.replaceAll("\u202f", "")) * (sign === "+" ? 1 : -1);
+      const [, rank, name, sign, percent] = /^rank (\d+), (.*): ([+−]?)([\d.\u202f]+)$/.exec(label), own = rows.find((row) => row.rank === Number(rank) && row.class === name);
+      const value = 100 * (own.total_ns / classes.find((row) => row.class === name).median_rank_ns - 1), shown = Number(percent.replaceAll("\u202f", "")) * (sign === "−" ? -1 : 1);
+      assert.equal(sign === "", shown === 0, `${label}: a sign where there is something`);
       assert.ok(Math.abs(shown - value) <= (Math.abs(value) < 9.95 ? 0.051 : 0.501), `${label}, not ${value}`);
     }
     await close();
