@@ -12,6 +12,7 @@ import time
 from common import (command, contains, content, equal, files, holds, kernel, lacks, main,
                     merged, put, synth, tables, tmerge, trace)
 from perfetto_trace import decode
+from varints import Varints
 
 NAMED = re.compile(r'Serving (\S+) at\n  (http://([\d.]+):(\d+)/([0-9a-f]{32})/)\n(.*)\n')
 
@@ -62,75 +63,49 @@ def served(*arguments):
             process.kill()
 
 
-def varints(data):
-    """Reads what src/report/timeline_bytes.h writes: number(), signed(), raw(n)."""
-    at = 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    def signed():
-        value = number()
-        return value // 2 if value % 2 == 0 else -(value + 1) // 2
-
-    def raw(n):
-        nonlocal at
-        at += n
-        return data[at - n:at]
-    return number, signed, raw, lambda: at == len(data)
-
-
 def columns_of(data, events):
     """By place {column: {event: value}} of what a tile tells of events besides, and shapes."""
-    number, signed, _, done = varints(data)
-    told = {}
-    while not done():
-        place = number()
-        told[place] = own = {'shapes': [[number() - 1 for _ in range(9)] for _ in range(number())]}
+    block, told = Varints(data), {}
+    while block.at < len(data):
+        place = block.number()
+        shapes = [[n - 1 for n in block.numbers(9)] for _ in range(block.number())]
+        told[place] = own = {'shapes': shapes}
         for column in ('launch', 'correlation', 'shape', 'bytes', 'inputs', 'stack'):
-            n, at, value = number(), 0, 0
-            keys = [at := at + number() for _ in range(n)]
-            values = [number() if column in ('inputs', 'stack') else (value := value + signed())
-                      for _ in range(n)]
+            n, at, value = block.number(), 0, 0
+            keys = [at := at + number for number in block.numbers(n)]
+            values = (block.numbers(n) if column in ('inputs', 'stack') else
+                      [value := value + block.signed() for _ in range(n)])
             own[column] = {events[place][key]: value for key, value in zip(keys, values)}
         own['launch'] = {event: events[place][call] for event, call in own['launch'].items()}
-        equal(number(), 0, 'counters')
+        equal(block.number(), 0, 'counters')
     return told
 
 
 def tile_of(data):
     """({place: (gpu, host, width, begin, shares by lane)}, events as (place, begin, duration, name),
     what is told of them besides) of a tile."""
-    number, signed, raw, done = varints(data)
-    equal(number(), 2, 'version')
-    ranks = {}
-    for place in range(number()):
-        flags, n = number(), number()
-        width, begin = (1 << number(), signed()) if n else (0, 0)
-        ranks[place] = (flags & 1, flags >> 1, width, begin, [raw(n) for _ in range(5)])
-    names = [raw(number()).decode() for _ in range(number())]
-    n_events, events, columns, details = number(), {}, raw(number()), raw(number())
-    holds(done(), 'nothing behind')
-    number, signed, raw, done = varints(columns)
-    while not done():
-        place, shown, *_ = (number() for _ in range(6))
-        n, time = number(), 0
-        begins = [time := time + signed() for _ in range(n)]
-        durations, texts = [number() for _ in range(n)], [names[number()] for _ in range(n)]
+    tile, ranks, events = Varints(data), {}, {}
+    equal(tile.number(), 2, 'version')
+    for place in range(tile.number()):
+        flags, n = tile.numbers(2)
+        width, begin = (1 << tile.number(), tile.signed()) if n else (0, 0)
+        ranks[place] = (flags & 1, flags >> 1, width, begin, [tile.bytes(n) for _ in range(5)])
+    names = [tile.text() for _ in range(tile.number())]
+    n_events = tile.number()
+    columns, details = (tile.bytes(tile.number()) for _ in range(2))
+    equal(tile.at, len(data), 'nothing behind')
+    block = Varints(columns)
+    while block.at < len(columns):
+        place, shown, *_ = block.numbers(6)
+        n, time = block.number(), 0
+        begins = [time := time + block.signed() for _ in range(n)]
+        durations, texts = block.numbers(n), [names[number] for number in block.numbers(n)]
         if shown != 0:
-            raw(n)  # depths
-        kinds = raw(n)
+            block.bytes(n)  # depths
+        kinds = block.bytes(n)
         for kind in kinds if shown == 0 else b'':
             if kind in (1, 3):
-                number(), number()
+                block.numbers(2)
         events.setdefault(place, []).extend(zip(begins, durations, texts))
     equal(sum(map(len, events.values())), n_events, 'number of events')
     told = columns_of(details, events)

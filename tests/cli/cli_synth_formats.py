@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from decimal import Decimal
 
 from common import SHARED, SYNTH, Skip, equal, files, holds, main, run, same_bytes, synth
+from varints import varint
 
 # A job with every kind of group, several hosts, and clocks that are wrong.
 JOB = {'ranks': 8, 'ranks_per_host': 4, 'steps': 2, 'layers': 4, 'tp': 2, 'pp': 2, 'seed': 11,
@@ -152,15 +153,6 @@ class Nsys:
 
 
 # The XPlane form ----------------------------------------------------------------------------------
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 127) << shift
-        shift, at = shift + 7, at + 1
-        if data[at - 1] < 128:
-            return value, at
 
 
 def message(data):

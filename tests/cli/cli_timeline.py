@@ -7,6 +7,7 @@ from collections import Counter
 
 from common import content, equal, holds, main, put, rows, synth, tmerge
 from jobs import real_store
+from varints import Varints
 import h5py
 import numpy
 
@@ -18,37 +19,13 @@ TIED, LAST = 1, 2
 # Reading ------------------------------------------------------------------------------------------
 
 
-class Block:
-    """A block of the page: varints, signed ones in zigzag, texts."""
+class Block(Varints):
+    """A block of the page."""
 
     def __init__(self, page, name):
         found = re.search(rb'id="timeline\.' + name.encode() + rb'">([^<]*)</script>', page)
         holds(found, f'the page has no block {name}')
-        self.data, self.at = zlib.decompress(base64.b64decode(found.group(1).strip())), 0
-
-    def number(self):
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 0x7f) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-
-    def signed(self):
-        value = self.number()
-        return value >> 1 if value % 2 == 0 else -(value + 1 >> 1)
-
-    def bytes(self, n):
-        self.at += n
-        return self.data[self.at - n:self.at]
-
-    def text(self):
-        return self.bytes(self.number()).decode()
-
-    def numbers(self, n):
-        return [self.number() for _ in range(n)]
+        super().__init__(zlib.decompress(base64.b64decode(found.group(1).strip())))
 
 
 def read_job(page):

@@ -9,6 +9,7 @@ import shutil
 import struct
 
 from common import SHARED, Skip, equal, gzipped, holds, main, put, rows, same_bytes, synth, tables, tmerge, without
+from varints import varint
 
 
 def real():
@@ -97,28 +98,18 @@ def test_any_number_of_processes_gives_the_same():
 def fields(data):
     """The fields of a protocol buffer as (number, value)."""
     at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
     while at < len(data):
-        tag = varint()
+        tag, at = varint(data, at)
         if tag & 7 == 2:
-            size = varint()
+            size, at = varint(data, at)
             at += size
             yield tag >> 3, data[at - size:at]
         elif tag & 7 == 1:
             at += 8
             yield tag >> 3, struct.unpack('<d', data[at - 8:at])[0]
         else:
-            yield tag >> 3, varint()
+            value, at = varint(data, at)
+            yield tag >> 3, value
 
 
 def viewer_json(profile):

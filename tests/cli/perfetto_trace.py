@@ -6,6 +6,7 @@ import subprocess
 import zlib
 
 from common import content, equal, holds
+from varints import varint
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKET, COMPRESSED = b'\x0a', 50
@@ -13,17 +14,6 @@ COMPRESSED_MAX = 512 * 1024  # "each compressed_packets TracePacket should be le
 CLEARED, NEEDED = 1, 2
 
 Slice = collections.namedtuple('Slice', 'begin end name category notes flows')
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
 
 
 def plain(data):
