@@ -60,12 +60,7 @@ static tm_status add_sample(tm_nsys_emitter *e, int64_t time, tm_raw_event event
     event.kind = TM_COUNTER;
     event.category = TM_CAT_NONE;
     TM_TRY(tm_nsys_add_at(e, time, time, event, &attr.event, err));
-    if (attr.event == TM_NO_EVENT)
-        return TM_OK;
-    return attr.series != TM_NAME_FAILED &&
-                   tm_vec_append(&e->trace->attrs[TM_ATTR_COUNTER], &attr, 1)
-               ? TM_OK
-               : tm_fail_memory(err);
+    return tm_nsys_add_counter(e, &attr, err);
 }
 
 /* Where the unit did anything: its mask has the devices that nobody used, too. */

@@ -104,6 +104,15 @@ tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_c
     return tm_nsys_add(e, values, event, row, err);
 }
 
+tm_status tm_nsys_add_counter(tm_nsys_emitter *e, const tm_counter_attr *attr, tm_error *err) {
+    if (attr->event == TM_NO_EVENT)
+        return TM_OK;
+    return attr->series != TM_NAME_FAILED &&
+                   tm_vec_append(&e->trace->attrs[TM_ATTR_COUNTER], attr, 1)
+               ? TM_OK
+               : tm_fail_memory(err);
+}
+
 enum {
     K_DEVICE = REST,
     K_STREAM,

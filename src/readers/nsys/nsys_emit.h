@@ -84,6 +84,11 @@ tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
+/** Adds what a counter says at an event, unless that was not kept. TM_OK; TM_ERR_FAULT, also where
+ * its series is TM_NAME_FAILED. */
+tm_status tm_nsys_add_counter(tm_nsys_emitter *e, const tm_counter_attr *attr,
+                              tm_error *err) TM_MUST_CHECK;
+
 /** Free it with tm_nsys_emitter_free, whatever comes of the call. TM_OK; TM_ERR_INPUT;
  * TM_ERR_FAULT. */
 tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;

@@ -93,10 +93,5 @@ tm_status tm_nsys_gpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_e
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_PAGE_FAULT,
                                  tm_names_intern_string(e->names, names[known ? access : 0]),
                                  &attr.event, err));
-    if (attr.event == TM_NO_EVENT)
-        return TM_OK;
-    return attr.series != TM_NAME_FAILED &&
-                   tm_vec_append(&e->trace->attrs[TM_ATTR_COUNTER], &attr, 1)
-               ? TM_OK
-               : tm_fail_memory(err);
+    return tm_nsys_add_counter(e, &attr, err);
 }
