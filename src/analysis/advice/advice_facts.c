@@ -74,6 +74,12 @@ double tm_facts_percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+bool tm_facts_has_steps(const tm_facts *facts, int64_t rank) {
+    const tm_table *unmarked = tm_tables_find(facts->tables, "overlap.unmarked");
+    return tm_facts_int(facts, "job.job", 0, "steps") == 0 ||
+           tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
+}
+
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     size_t at = tm_lower_bound(facts->partial_steps, facts->n_partial, step);
     return at == facts->n_partial || facts->partial_steps[at] != step;

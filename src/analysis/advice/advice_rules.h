@@ -137,6 +137,10 @@ double tm_facts_percent(int64_t part, int64_t whole);
  * compares with no other. */
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
 
+/** Whether a rank counts where steps are looked at: of a job with steps those that mark some; of
+ * one without all, whose recording is the step. */
+bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
+
 /** How unlike the whole steps are, without the ranks' first ones. */
 typedef struct tm_facts_variation {
     double percent;  /* standard deviation, of their mean */

@@ -18,13 +18,10 @@ tm_whose tm_facts_whose(const tm_facts *f) {
 
 bool tm_facts_is_pod_row(const tm_facts *f, size_t row, const char *host) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
-    const tm_table *unmarked = tm_tables_find(f->tables, "overlap.unmarked");
     const tm_cell *own = tm_table_cell(ranks, row, "host");
-    int64_t rank = tm_table_cell(ranks, row, "rank")->value.i;
     if (host && (own->null || strcmp(own->value.text, host) != 0))
         return false;
-    return tm_facts_int(f, "job.job", 0, "steps") == 0 ||
-           tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
+    return tm_facts_has_steps(f, tm_table_cell(ranks, row, "rank")->value.i);
 }
 
 int64_t tm_facts_sum_pod(const tm_facts *f, const char *column) {

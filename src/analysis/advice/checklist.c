@@ -52,22 +52,20 @@ static double at_least_zero(double value) {
  * tells more, and where only some ranks have steps, these are looked at. */
 static double gpu_utilization(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
-    const tm_table *unmarked = tm_tables_find(f->tables, "overlap.unmarked");
     double used = 0.0, steps = 0.0;
     if (tm_facts_int(f, "job.job", 0, "steps") <= 0)
         return share(tm_facts_sum(f, "overlap.rank", "compute_ns") +
                          tm_facts_sum(f, "overlap.rank", "exposed_comm_ns"),
                      f->window_ns);
-    if (unmarked->n_rows == 0)
+    if (tm_tables_find(f->tables, "overlap.unmarked")->n_rows == 0)
         return at_least_zero(tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct"));
     for (size_t i = 0; i < ranks->n_rows; i++) {
-        int64_t rank = tm_facts_int(f, "overview.rank", i, "rank");
         double percent = tm_facts_real(f, "overview.rank", i, "gpu_utilization_pct");
         double step_ns = (double)tm_facts_int(f, "overview.rank", i, "step_ns");
-        if (percent < 0.0 || tm_table_find_row(unmarked, &rank, 1) < unmarked->n_rows)
-            continue;
-        used += percent * step_ns;
-        steps += step_ns;
+        if (percent >= 0.0 && tm_facts_has_steps(f, tm_facts_int(f, "overview.rank", i, "rank"))) {
+            used += percent * step_ns;
+            steps += step_ns;
+        }
     }
     return steps > 0.0 ? used / steps : UNKNOWN;
 }
