@@ -312,8 +312,10 @@ static tm_status write_page(job *j, tm_error *err) {
     tm_store *store;
     TM_TRY(tm_store_open(j->report->store, &store, err));
     const tm_page_source source = {j, survey, collect};
-    const tm_page_origin origin = {
-        .store = store, .source = &source, .version = j->report->version};
+    const tm_page_origin origin = {.store = store,
+                                   .source = &source,
+                                   .at_hand = j->report->tables,
+                                   .version = j->report->version};
     tm_status status = tm_report_write_from(&origin, j->report->path, err);
     tm_store_close(store);
     return status;

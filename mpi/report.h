@@ -8,12 +8,14 @@
 
 #include "tmerge/names.h"
 #include "tmerge/status.h"
+#include "tmerge/table.h"
 #include "tmerge/timeline.h"
 
 typedef struct tm_mpi_report {
     const tm_timeline *timelines; /* [n_timelines] this process's, ascending in rank */
     size_t n_timelines;           /* may be 0 */
     const tm_names *names;        /* the dictionary that all timelines share, and the store has */
+    const tm_tables *tables;      /* that were written to the store; for process 0 */
     const char *store;            /* what the timelines were written to; for process 0 */
     const char *path;             /* of the page; for process 0 */
     const char *version;          /* of the tool */

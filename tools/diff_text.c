@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "summary/summary_text.h"
+#include "table/alike.h"
 
 enum { FIGURES_SHOWN = 12, WORD = 32 };
 
@@ -127,105 +128,146 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
     }
 }
 
+/* Which rows of a table of names. */
+typedef enum choice { ALL, OF_BOTH, OF_ONE } choice;
+
 /* Rows of kernels or operators that are printed, and how. */
 typedef struct listing {
     const tm_table *table;
-    const char *what;
+    choice rows;
     size_t shown, changed;
     const char *unit;
     double unit_ns;
-    int name_width;
+    int calls_width;
+    bool hosts; /* a row's times are those on the host */
+    tm_alike names;
 } listing;
+
+static bool is_listed(const tm_table *table, size_t row, choice rows) {
+    const char *verdict = text_of(table, row, "verdict");
+    bool of_one = strcmp(verdict, "added") == 0 || strcmp(verdict, "removed") == 0;
+    return is_change(verdict) && (rows == ALL || of_one == (rows == OF_ONE));
+}
+
+static bool has_time(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return !cell->null && cell->value.i != 0;
+}
 
 /* The times of a row: those on the host where there are none of the device. */
 static bool on_host(const tm_table *table, size_t row) {
-    return tm_table_column(table->def, "a_host_ns") >= 0 &&
-           tm_table_cell(table, row, "a_ns")->value.i == 0 &&
-           tm_table_cell(table, row, "b_ns")->value.i == 0;
+    return tm_table_column(table->def, "a_host_ns") >= 0 && !has_time(table, row, "a_ns") &&
+           !has_time(table, row, "b_ns");
 }
 
-static int64_t time_of(const tm_table *table, size_t row, int side) {
+static const tm_cell *time_of(const tm_table *table, size_t row, int side) {
     static const char *const columns[2][2] = {{"a_ns", "b_ns"}, {"a_host_ns", "b_host_ns"}};
-    return tm_table_cell(table, row, columns[on_host(table, row)][side])->value.i;
+    return tm_table_cell(table, row, columns[on_host(table, row)][side]);
 }
 
-static listing make_listing(const tm_table *table, const char *what, size_t top) {
+/* Of a rank; engineers do not read exponents. */
+static void show_calls(const tm_table *table, size_t row, char out[WORD]) {
+    double calls[2] = {tm_table_cell(table, row, "a_calls")->value.r,
+                       tm_table_cell(table, row, "b_calls")->value.r};
+    int n = 0, sides = fabs(calls[1] - calls[0]) < 0.005 ? 1 : 2;
+    for (int side = 0; side < sides; side++)
+        n += snprintf(out + n, (size_t)(WORD - n), calls[side] < 999.5 ? "%s%.3g" : "%s%.0f",
+                      side ? "->" : "", calls[side]);
+}
+
+static listing make_listing(const tm_table *table, choice rows, size_t top) {
     static const char *const names[] = {"ns", "us", "ms", "s"};
-    listing l = {.table = table, .what = what};
+    listing l = {.table = table, .rows = rows, .calls_width = 9};
     int64_t largest = 0;
+    char calls[WORD];
     for (size_t i = 0; i < table->n_rows; i++) {
-        if (!is_change(text_of(table, i, "verdict")))
+        if (!is_listed(table, i, rows))
             continue;
         l.changed++;
-        for (int side = 0; side < 2 && l.shown < top; side++)
-            if (time_of(table, i, side) > largest)
-                largest = time_of(table, i, side);
-        l.shown += l.shown < top;
+        for (int side = 0; side < 2 && l.shown < top; side++) {
+            const tm_cell *time = time_of(table, i, side);
+            if (!time->null && time->value.i > largest)
+                largest = time->value.i;
+        }
+        if (l.shown == top)
+            continue;
+        l.shown++;
+        l.hosts = l.hosts || on_host(table, i);
+        show_calls(table, i, calls);
+        l.calls_width = (int)fmax(l.calls_width, (double)strlen(calls));
     }
     size_t unit = 0;
     l.unit_ns = 1.0;
     for (; unit < 3 && (double)largest >= 1000.0 * l.unit_ns; unit++)
         l.unit_ns *= 1000.0;
     l.unit = names[unit];
-    int width = tm_console_width() - 52;
-    l.name_width = width < 24 ? 24 : width;
     return l;
 }
 
-/* A name from a trace is made harmless and, at whole characters, shortened in the middle. */
-static void print_name(const char *name, int width) {
-    int points = 0, at = 0;
-    for (const char *p = name; *p; p++)
-        points += ((unsigned char)*p & 0xC0) != 0x80;
-    int head = (width - 3) / 2, tail = points - (width - 3 - head);
-    for (const char *p = name; *p; p++) {
-        bool starts = ((unsigned char)*p & 0xC0) != 0x80;
-        at += starts;
-        if (points <= width || at <= head || at > tail)
-            putchar((unsigned char)*p < ' ' || *p == 0x7F ? '?' : *p);
-        else if (starts && at == head + 1)
-            fputs("...", stdout);
-    }
+/* Different names stay different. False where memory is out, and then they may not. */
+static bool add_names(listing *l) {
+    enum { BEFORE = 43, BEHIND = 7, LEAST = 24 };
+    int width = tm_console_width() - BEFORE - l->calls_width - (l->hosts ? BEHIND : 0);
+    l->names = tm_alike_begin(width < LEAST             ? LEAST
+                              : width < TM_SHOWN_POINTS ? (size_t)width
+                                                        : TM_SHOWN_POINTS);
+    bool added = true;
+    for (size_t i = 0; i < l->table->n_rows && added; i++)
+        added = tm_alike_add(&l->names, text_of(l->table, i, "name"));
+    tm_alike_end(&l->names);
+    return added;
 }
 
 static void print_row(const listing *l, size_t row) {
-    double a = (double)time_of(l->table, row, 0) / l->unit_ns;
-    double b = (double)time_of(l->table, row, 1) / l->unit_ns;
-    double calls[2] = {tm_table_cell(l->table, row, "a_calls")->value.r,
-                       tm_table_cell(l->table, row, "b_calls")->value.r};
+    const tm_cell *times[2] = {time_of(l->table, row, 0), time_of(l->table, row, 1)};
     const char *verdict = text_of(l->table, row, "verdict");
-    char counted[WORD];
-    if (fabs(calls[1] - calls[0]) < 0.005)
-        snprintf(counted, sizeof counted, "%.4g", calls[0]);
-    else
-        snprintf(counted, sizeof counted, "%.3g->%.3g", calls[0], calls[1]);
-    printf("  %-7.*s %9.3f %9.3f %+9.3f %9s  ", (int)strcspn(verdict, " "), verdict, a, b, b - a,
-           counted);
-    print_name(text_of(l->table, row, "name"), l->name_width - 7 * on_host(l->table, row));
-    puts(on_host(l->table, row) ? " (host)" : "");
+    char name[TM_SHOWN_MAX], counted[WORD], shown[3][WORD] = {"-", "-", ""};
+    for (int side = 0; side < 2; side++)
+        if (!times[side]->null)
+            snprintf(shown[side], WORD, "%.3f", (double)times[side]->value.i / l->unit_ns);
+    if (!times[0]->null && !times[1]->null)
+        snprintf(shown[2], WORD, "%+.3f",
+                 (double)(times[1]->value.i - times[0]->value.i) / l->unit_ns);
+    show_calls(l->table, row, counted);
+    printf("  %-7.*s %9s %9s %9s %*s  ", (int)strcspn(verdict, " "), verdict, shown[0], shown[1],
+           shown[2], l->calls_width, counted);
+    tm_alike_show(&l->names, text_of(l->table, row, "name"), name);
+    printf("%s%s\n", name, on_host(l->table, row) ? " (host)" : "");
 }
 
-static void print_names(const tm_table *table, const char *what, size_t top,
+static void print_names(const tm_table *table, const char *what, choice rows, size_t top,
                         const tm_colors *colors) {
-    listing l = make_listing(table, what, top);
+    static const char *const of[] = {
+        ", of a rank in a step", ", mean time of a call; calls of a rank in all of the recording",
+        " of A or B alone, by their time in all of the recording"};
+    listing l = make_listing(table, rows, top);
     if (l.changed == 0)
         return;
-    bool by_call = strcmp(text_of(table, 0, "per"), "call") == 0;
-    printf("\n%s%s%s, %s\n", colors->strong, what, colors->off,
-           by_call ? "mean time of a call; calls of a rank in all of the recording"
-                   : "of a rank in a step");
+    (void)add_names(&l);
+    printf("\n%s%s%s%s\n", colors->strong, what, colors->off, of[rows]);
     char a[WORD], b[WORD];
     snprintf(a, sizeof a, "A %s", l.unit);
     snprintf(b, sizeof b, "B %s", l.unit);
-    printf("  %-7s %9s %9s %9s %9s  %s\n", "", a, b, "change", "calls", "name");
+    printf("  %-7s %9s %9s %9s %9s  %s\n", "", a, b, rows == OF_ONE ? "" : "change", "calls",
+           "name");
     size_t left = l.shown;
     for (size_t i = 0; i < table->n_rows && left > 0; i++)
-        if (is_change(text_of(table, i, "verdict"))) {
+        if (is_listed(table, i, rows)) {
             print_row(&l, i);
             left--;
         }
     if (l.shown < l.changed)
         printf("  and %zu more: --top %zu\n", l.changed - l.shown, l.changed);
+    tm_alike_free(&l.names);
+}
+
+/* By call, what only one of both has is no change of a call's time. */
+static void print_table(const tm_table *table, const char *what, size_t top,
+                        const tm_colors *colors) {
+    bool by_call = table->n_rows > 0 && strcmp(text_of(table, 0, "per"), "call") == 0;
+    print_names(table, what, by_call ? OF_BOTH : ALL, top, colors);
+    if (by_call)
+        print_names(table, what, OF_ONE, top, colors);
 }
 
 void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) {
@@ -245,7 +287,7 @@ void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) 
         fputs(colors->off, stdout);
     }
     print_job(found, step_ns, colors);
-    print_names(tm_tables_find(found, "diff.kernel"), "Kernels", top, colors);
-    print_names(tm_tables_find(found, "diff.operator"), "Operators", top, colors);
+    print_table(tm_tables_find(found, "diff.kernel"), "Kernels", top, colors);
+    print_table(tm_tables_find(found, "diff.operator"), "Operators", top, colors);
     print_roles(found, step_ns, colors);
 }

@@ -40,17 +40,22 @@ static tm_status check_memory(tm_error *err) {
     return TM_ERR_FAULT;
 }
 
+/* Of several processes each might see other files: all have to say so. */
+static bool say_all(bool mine) {
+    bool one = tm_place_is_alone(tm_launch_place()) || tm_mpi_is_one(MPI_COMM_WORLD, mine, true);
+    return one && mine;
+}
+
 static tm_status run_command(int argc, char **argv, tm_error *err) {
     const tm_command *command = tm_help_find(argv[1]);
     int skip = command ? 2 : 1;
-    bool alone = tm_place_is_alone(tm_launch_place());
     if (asks(argc, argv, "--help")) {
         if (tm_console_speaks())
             tm_help_command(command ? command : &tm_command_merge);
         return TM_OK;
     }
-    if (!command && alone) /* of several, each might see other files */
-        TM_TRY(tm_help_check(argc - 1, argv + 1, err));
+    if (!command && say_all(tm_help_is_asked(argc - 1, argv + 1)))
+        return tm_help_answer(argc - 1, argv + 1, err);
     command = command ? command : &tm_command_merge;
     tm_arguments arguments;
     char **typed = calloc((size_t)argc, sizeof *typed);

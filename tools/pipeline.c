@@ -1,6 +1,7 @@
 #include "pipeline.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,14 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
+/* What was freed between what is kept goes back to the system: for what comes next it may lie in
+ * the wrong places. */
+static void give_memory_back(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 /* Ranks whose clocks nobody compares are not replayed together. */
 static tm_status replay(tm_pipeline *p, tm_error *err) {
     tm_replay_result_init(&p->replay);
@@ -167,12 +176,19 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     say(p, "replaying the job");
     TM_TRY(tm_mpi_replay(p->comm, &plan, &p->collectives, &p->replay, err));
     p->collectives.replay = p->self == 0 ? &p->replay : NULL;
+    give_memory_back();
     if (p->self == 0 && p->replay.needed_bytes > 0)
         tm_console_warn("no whatif and no critical path: they would take %" PRId64
                         " GiB of a process; more processes share that",
                         (p->replay.needed_bytes >> 30) + 1);
     tm_times_end(&p->times, "replaying");
     return TM_OK;
+}
+
+/* Their tables have all that is asked of them from here on. */
+static void free_matched(tm_pipeline *p) {
+    tm_collectives_free(&p->collectives);
+    tm_replay_result_free(&p->replay);
 }
 
 /* Each rank by itself, which takes most of an analysis. */
@@ -188,6 +204,7 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
     tm_status status = tm_call_kinds_init(&call_kinds, p->names) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_analyse_collectives(&p->collectives, &p->tables, err);
+    free_matched(p);
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++) {
         status = tm_analyse_rank(&p->loaded.timelines[i], &call_kinds, &p->tables, err);
         if (status == TM_OK)
@@ -276,6 +293,7 @@ static tm_status write_page(const tm_pipeline *p, tm_error *err) {
     const tm_mpi_report report = {.timelines = p->loaded.timelines,
                                   .n_timelines = p->loaded.n_timelines,
                                   .names = p->names,
+                                  .tables = &p->tables,
                                   .store = p->output,
                                   .path = p->page,
                                   .version = TMERGE_VERSION};
@@ -325,6 +343,7 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
                             err);
     }
     TM_TRY(analyse(p, err));
+    give_memory_back();
     tm_times_end(&p->times, "analysing");
     say(p, "writing the store");
     TM_TRY(write_store(p, err));
@@ -451,8 +470,7 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_times_end(&p.times, "starting");
     tm_status status = run_phases(&p, input, err);
     tm_line_end();
-    tm_collectives_free(&p.collectives);
-    tm_replay_result_free(&p.replay);
+    free_matched(&p);
     tm_names_destroy(p.names);
     tm_loaded_free(&p.loaded);
     tm_tables_destroy(&p.tables);

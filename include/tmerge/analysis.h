@@ -9,6 +9,7 @@
 struct tm_busy;
 struct tm_calls;
 struct tm_host_time;
+struct tm_host_work;
 struct tm_call_kinds;
 struct tm_gaps;
 struct tm_passes;
@@ -25,12 +26,23 @@ typedef struct tm_rank_view {
     const struct tm_calls *operators; /* how its operators lie in one another, computed once */
     const struct tm_host_time *host;  /* its host's time as interval sets, computed once */
     struct tm_call_kinds *call_kinds; /* what names tell, looked at when first asked for */
-    const struct tm_calls *places;    /* the program's own code, modules, annotations, likewise */
-    const struct tm_gaps *gaps;       /* when its GPU did nothing, and why, computed once */
     const struct tm_passes *passes;   /* which operators are backward's, computed once */
-    const struct tm_calls
-        *annotations; /* of the program and frameworks, steps left out, likewise */
+
+    /* Only for who says that it reads them; else NULL. */
+    const struct tm_host_work *work;    /* its host's calls and operators as interval sets */
+    const struct tm_gaps *gaps;         /* when its GPU did nothing, and why */
+    const struct tm_calls *places;      /* the program's own code, modules, annotations */
+    const struct tm_calls *annotations; /* of the program and frameworks, steps left out */
 } tm_rank_view;
+
+/** What of a rank view takes memory for every event and is asked for by few: it is there from the
+ * first analysis that reads it to the last. */
+typedef enum tm_reads {
+    TM_READS_WORK = 1,
+    TM_READS_GAPS = 2,
+    TM_READS_PLACES = 4,
+    TM_READS_ANNOTATIONS = 8
+} tm_reads;
 
 /** What an analysis sees of the job besides the rows of all ranks. */
 typedef struct tm_job {
@@ -53,6 +65,8 @@ typedef struct tm_analysis {
     const char *summary; /* one line for `tmerge list` */
     const tm_table_def *const *tables;
     size_t n_tables;
+
+    unsigned reads; /* tm_reads, or'ed: what its rank part needs of the rank */
 
     /** Adds one rank's rows. No communication. NULL where there is nothing to do. */
     tm_status (*rank)(const tm_rank_view *view, tm_tables *out, tm_error *err);

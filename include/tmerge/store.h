@@ -14,7 +14,7 @@
 
 enum {
     TM_STORE_MAJOR = 1, /* raised when an older reader would misread a store */
-    TM_STORE_MINOR = 1, /* raised when something is added */
+    TM_STORE_MINOR = 2, /* raised when something is added */
     TM_STORE_CHUNK_ROWS = 65536,
     TM_STORE_CHUNK_MAX = 1 << 24, /* rows; a reader needs the memory for one chunk */
     TM_STORE_ZSTD_LEVEL = 1,

@@ -47,17 +47,21 @@ static bool is_comparable(const tm_replay_ranks *r) {
     return counts[0] < 2 || counts[1] == 0;
 }
 
-/* What the process with most events needs. */
+/* What the process that needs most does. */
 static int64_t needed_bytes(const tm_replay_ranks *r) {
-    int64_t n = 0;
+    int64_t n = 0, most = 0, bytes;
     for (size_t i = 0; i < r->n; i++) {
         const tm_timeline *t = &r->timelines[i];
+        int64_t own = 0;
         for (size_t row = 0; row < t->n_events; row++)
-            n += t->role[row] != TM_ROLE_NONE || t->category[row] == TM_CAT_RUNTIME ||
-                 t->category[row] == TM_CAT_DRIVER;
+            own += t->role[row] != TM_ROLE_NONE || t->category[row] == TM_CAT_RUNTIME ||
+                   t->category[row] == TM_CAT_DRIVER;
+        n += own;
+        most = own > most ? own : most;
     }
-    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_MAX, r->comm);
-    return n * TM_REPLAY_BYTES;
+    bytes = n * TM_REPLAY_BYTES + most * TM_REPLAY_BYTES_MAKING;
+    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, r->comm);
+    return bytes;
 }
 
 static bool is_asked_for(const tm_list *steps, int64_t number) {

@@ -8,10 +8,11 @@
 #include "replay/scenario.h"
 #include "timeline/collectives.h"
 
-/** What a process may need for its ranks: about TM_REPLAY_BYTES for each GPU event and each call of
- * the runtime or driver. */
+/** What a process may need for its ranks: at most TM_REPLAY_BYTES for each GPU event and each call
+ * of the runtime or driver, and while a rank's graph is made TM_REPLAY_BYTES_MAKING for each of
+ * its; one is made after the other. */
 #define TM_REPLAY_BYTES_MAX (INT64_C(4) << 30)
-enum { TM_REPLAY_BYTES = 450 };
+enum { TM_REPLAY_BYTES = 200, TM_REPLAY_BYTES_MAKING = 250 };
 
 typedef struct tm_replay_plan {
     const tm_timeline *timelines; /* [n_timelines] this process's, ascending in rank, with clocks */

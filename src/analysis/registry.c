@@ -36,44 +36,95 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-static tm_status run_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    for (size_t a = 0; a < N_ANALYSES; a++)
+/* What is found of a rank before its analyses run, and what is only there while some need it. */
+typedef struct rank_facts {
+    tm_busy busy;
+    tm_calls operators;
+    tm_host_time host;
+    tm_passes passes;
+    tm_host_work work;
+    tm_gaps gaps;
+    tm_calls places, annotations;
+    unsigned made; /* tm_reads, or'ed: which of the latter are there */
+} rank_facts;
+
+/* Finds what is read and not there yet. What its host works at is found with the rest of its time.
+ */
+static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
+    unsigned missing = reads & ~facts->made;
+    facts->made |= missing;
+    if (missing & TM_READS_GAPS)
+        TM_TRY(tm_gaps_find(view, &facts->gaps, err));
+    if (missing & TM_READS_PLACES)
+        TM_TRY(tm_calls_find_places(view->timeline, view->call_kinds, &facts->places, err));
+    return missing & TM_READS_ANNOTATIONS
+               ? tm_calls_find_annotations(view->timeline, view->call_kinds, &facts->annotations,
+                                           err)
+               : TM_OK;
+}
+
+/* Frees what nobody reads any more. */
+static void leave(unsigned still_read, rank_facts *facts) {
+    unsigned spent = facts->made & ~still_read;
+    facts->made &= still_read;
+    if (spent & TM_READS_WORK)
+        tm_host_work_free(&facts->work);
+    if (spent & TM_READS_GAPS)
+        tm_gaps_free(&facts->gaps);
+    if (spent & TM_READS_PLACES)
+        tm_calls_free(&facts->places);
+    if (spent & TM_READS_ANNOTATIONS)
+        tm_calls_free(&facts->annotations);
+}
+
+static tm_status run_one(const tm_analysis *analysis, tm_rank_view view, rank_facts *facts,
+                         tm_tables *out, tm_error *err) {
+    TM_TRY(make(&view, analysis->reads, facts, err));
+    view.work = analysis->reads & TM_READS_WORK ? &facts->work : NULL;
+    view.gaps = analysis->reads & TM_READS_GAPS ? &facts->gaps : NULL;
+    view.places = analysis->reads & TM_READS_PLACES ? &facts->places : NULL;
+    view.annotations = analysis->reads & TM_READS_ANNOTATIONS ? &facts->annotations : NULL;
+    return analysis->rank(&view, out, err);
+}
+
+static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables *out,
+                          tm_error *err) {
+    unsigned reads[N_ANALYSES + 1] = {0}; /* by each analysis and those behind it */
+    for (size_t a = N_ANALYSES; a-- > 0;)
+        reads[a] = reads[a + 1] | analyses[a]->reads;
+    tm_status status = TM_OK;
+    for (size_t a = 0; a < N_ANALYSES && status == TM_OK; a++) {
         if (analyses[a]->rank)
-            TM_TRY(analyses[a]->rank(view, out, err));
-    return TM_OK;
+            status = run_one(analyses[a], *view, facts, out, err);
+        leave(reads[a + 1], facts);
+    }
+    return status;
 }
 
 tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds, tm_tables *out,
                           tm_error *err) {
-    tm_busy busy;
-    tm_calls operators = {0}, places = {0}, annotations = {0};
-    tm_host_time host = {0};
-    tm_gaps gaps = {0};
-    tm_passes passes = {0};
-    tm_rank_view view = {timeline,   call_kinds->names, &busy, &operators, &host,
-                         call_kinds, &places,           &gaps, &passes,    &annotations};
-    tm_status status = tm_busy_compute(timeline, &busy, err);
+    rank_facts facts = {.made = TM_READS_WORK};
+    const tm_rank_view view = {.timeline = timeline,
+                               .names = call_kinds->names,
+                               .busy = &facts.busy,
+                               .operators = &facts.operators,
+                               .host = &facts.host,
+                               .call_kinds = call_kinds,
+                               .passes = &facts.passes};
+    tm_status status = tm_busy_compute(timeline, &facts.busy, err);
     if (status == TM_OK)
-        status = tm_calls_find_operators(timeline, call_kinds, &operators, err);
+        status = tm_calls_find_operators(timeline, call_kinds, &facts.operators, err);
     if (status == TM_OK)
-        status = tm_host_time_find(timeline, call_kinds, &host, err);
+        status = tm_host_time_find(timeline, call_kinds, &facts.host, &facts.work, err);
     if (status == TM_OK)
-        status = tm_calls_find_places(timeline, call_kinds, &places, err);
+        status = tm_passes_find(&view, &facts.passes, err);
     if (status == TM_OK)
-        status = tm_calls_find_annotations(timeline, call_kinds, &annotations, err);
-    if (status == TM_OK)
-        status = tm_gaps_find(&view, &gaps, err);
-    if (status == TM_OK)
-        status = tm_passes_find(&view, &passes, err);
-    if (status == TM_OK)
-        status = run_rank(&view, out, err);
-    tm_passes_free(&passes);
-    tm_gaps_free(&gaps);
-    tm_host_time_free(&host);
-    tm_calls_free(&operators);
-    tm_calls_free(&places);
-    tm_calls_free(&annotations);
-    tm_busy_free(&busy);
+        status = run_rank(&view, &facts, out, err);
+    leave(0, &facts);
+    tm_passes_free(&facts.passes);
+    tm_host_time_free(&facts.host);
+    tm_calls_free(&facts.operators);
+    tm_busy_free(&facts.busy);
     return status;
 }
 
@@ -81,6 +132,9 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
     for (size_t a = 0; a < N_ANALYSES; a++)
         if (analyses[a]->collectives)
             TM_TRY(analyses[a]->collectives(own, out, err));
+    TM_TRY(tm_analyse_put_aside(out, err));
+    for (size_t t = 0; t < out->n_tables; t++)
+        tm_table_trim(&out->tables[t]); /* no rank adds to them */
     return TM_OK;
 }
 

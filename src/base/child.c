@@ -67,19 +67,25 @@ static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     out[n - cut] = '\0';
 }
 
-/* Both streams go into the pipe; a background group could not read from the terminal anyway. */
+/* What a process is given: [2] what to read, a descriptor or -1 for nothing, and where it writes
+ * to, or -1 for nowhere; its process group, 0: its own. */
+typedef struct place {
+    int in, out;
+    pid_t group;
+} place;
+
 static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
-                  const int pipe_ends[2]) {
-    int failed = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO && !failed; stream++)
-        failed = posix_spawn_file_actions_adddup2(actions, pipe_ends[1], stream);
-    if (!failed)
-        failed = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP);
-    return failed ? failed : posix_spawnattr_setpgroup(attributes, 0);
+                  const place *at) {
+    const int from[] = {at->in, at->out, at->out};
+    int failed = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP);
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO && !failed; stream++)
+        failed = from[stream] < 0
+                     ? posix_spawn_file_actions_addopen(actions, stream, "/dev/null", O_RDWR, 0)
+                     : posix_spawn_file_actions_adddup2(actions, from[stream], stream);
+    return failed ? failed : posix_spawnattr_setpgroup(attributes, at->group);
 }
 
-static int start(const char *program, const char *const *arguments, const tm_guard *guard,
-                 const int pipe_ends[2], pid_t *child) {
+static int spawn(const char *program, const char *const *arguments, const place *at, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -87,20 +93,34 @@ static int start(const char *program, const char *const *arguments, const tm_gua
         return failed;
     failed = posix_spawnattr_init(&attributes);
     if (!failed) {
-        failed = set_up(&actions, &attributes, pipe_ends);
-        if (guard)
-            guard->hold();
+        failed = set_up(&actions, &attributes, at);
         /* Arguments are not const for historical reasons alone: POSIX says that they are kept. */
         char *const *kept = (char *const *)(const void *)arguments;
         if (!failed)
             failed = posix_spawn(child, program, &actions, &attributes, kept, environ);
-        if (guard && !failed)
-            guard->child(*child);
-        if (guard)
-            guard->release();
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+/* Reads from a pipe in which nobody writes, whose other end is gone once this process is, however
+ * it ended; ends the child's group then. Without it (0) the child is waited for all the same. */
+static pid_t watch_over(pid_t child, int alive) {
+    static const char *const arguments[] = {"sh", "-c", "read -r x; kill -9 0", NULL};
+    pid_t watcher = 0;
+    return spawn("/bin/sh", arguments, &(place){alive, -1, child}, &watcher) == 0 ? watcher : 0;
+}
+
+static int start(const char *program, const char *const *arguments, const tm_guard *guard,
+                 int write_end, pid_t *child) {
+    if (guard)
+        guard->hold();
+    int failed = spawn(program, arguments, &(place){-1, write_end, 0}, child);
+    if (guard && !failed)
+        guard->child(*child);
+    if (guard)
+        guard->release();
     return failed;
 }
 
@@ -121,36 +141,61 @@ static int await(pid_t child, const tm_child_watch *watch, tail *t) {
     }
 }
 
-static int collect(pid_t child, const tm_guard *guard, tm_child_end *out) {
-    int status;
-    (void)kill(-child, SIGKILL); /* what the child has left running */
-    if (guard)
-        guard->child(0);
-    while (waitpid(child, &status, 0) < 0)
+static int reap(pid_t child, int *status) {
+    while (waitpid(child, status, 0) < 0)
         if (errno != EINTR)
             return errno;
+    return 0;
+}
+
+static int collect(pid_t child, pid_t watcher, const tm_guard *guard, tm_child_end *out) {
+    int status, watched;
+    (void)kill(-child, SIGKILL); /* what the child has left running, and who watches */
+    if (guard)
+        guard->child(0);
+    int failed = watcher ? reap(watcher, &watched) : 0;
+    failed = reap(child, &status) || failed;
+    if (failed)
+        return errno;
     out->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     out->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return 0;
 }
 
-int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
-                 tm_child_end *out) {
-    int ends[2];
-    pid_t child = 0;
-    tm_child_end end;
+static bool open_pipe(int ends[2]) {
     if (pipe(ends) != 0)
-        return errno;
-    tail said = {.fd = ends[0]};
+        return false;
     for (int i = 0; i < 2; i++)
         (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    int failed = start(program, arguments, watch->guard, ends, &child);
+    return true;
+}
+
+static int close_both(const int ends[2], int failed) {
+    close(ends[0]);
     close(ends[1]);
+    return failed;
+}
+
+int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
+                 tm_child_end *out) {
+    int ends[2], alive[2]; /* what is said; what tells that we are there */
+    pid_t child = 0, watcher = 0;
+    tm_child_end end;
+    if (!open_pipe(ends))
+        return errno;
+    if (!open_pipe(alive))
+        return close_both(ends, errno);
+    tail said = {.fd = ends[0]};
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    int failed = start(program, arguments, watch->guard, ends[1], &child);
+    watcher = failed ? 0 : watch_over(child, alive[0]);
+    close(ends[1]);
+    close(alive[0]);
     if (!failed)
         failed = await(child, watch, &said);
     if (!failed)
-        failed = collect(child, watch->guard, &end);
+        failed = collect(child, watcher, watch->guard, &end);
+    close(alive[1]);
     take(&said);
     if (said.fd >= 0)
         close(said.fd);

@@ -23,7 +23,8 @@ typedef struct tm_child_end {
 
 /**
  * Runs a program, without a shell, in a process group of its own and with nothing to read, and
- * waits for it as long as it takes; what it leaves running of its group is ended.
+ * waits for it as long as it takes; what it leaves running of its group is ended. So is the group
+ * where this process ends before, even by SIGKILL: a shell beside it (/bin/sh) sees to that.
  *
  * By posix_spawn, which shares the memory of this process until the other program is loaded: Open
  * MPI warns of fork, which copies it, registered pages of the network too.

@@ -40,18 +40,67 @@ static void larger(int64_t *out, const int64_t *a, const int64_t *b, const int64
     }
 }
 
-static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
-    uint64_t below[TM_LANES] = {0}; /* the sign says whether any sum is */
-    unsigned bits = 0;
-    for (size_t i = 0; i < width; i += TM_LANES)
-        for (size_t k = 0; k < TM_LANES; k++)
-            below[k] |= (uint64_t)(a[i + k] + b[i + k] - ns[i + k]);
+/* Bit by number: whether it is below 0. */
+static uint8_t signs(const uint64_t *v) {
+    uint64_t bits = 0;
     for (size_t k = 0; k < TM_LANES; k++)
-        bits |= (unsigned)(below[k] >> 63) << k;
+        bits |= v[k] >> 63 << k;
     return (uint8_t)bits;
 }
 
-const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, larger, above};
+static uint8_t raise(int64_t *ns, const int64_t *b, const int64_t *by, size_t width) {
+    uint64_t below[TM_LANES] = {0};
+    for (size_t i = 0; i < width; i += TM_LANES) {
+        lanes most;
+        for (size_t k = 0; k < TM_LANES; k++) {
+            const int64_t sum = b[i + k] + by[i + k], was = ns[i + k];
+            below[k] |= (uint64_t)(was - sum);
+            most.ns[k] = was > sum ? was : sum;
+        }
+        for (size_t k = 0; k < TM_LANES; k++)
+            ns[i + k] = most.ns[k];
+    }
+    return signs(below);
+}
+
+static bool apart(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
+                  const int64_t *most, size_t width) {
+    uint64_t below[TM_LANES] = {0}, any = 0;
+    for (size_t i = 0; i < width; i += TM_LANES) {
+        lanes between;
+        for (size_t k = 0; k < TM_LANES; k++) {
+            between.ns[k] = a[i + k] + by[i / TM_LANES][k] - b[i + k];
+            below[k] |= (uint64_t)(most[i + k] - between.ns[k]);
+        }
+        for (size_t k = 0; k < TM_LANES; k++)
+            out[i + k] = between.ns[k];
+    }
+    for (size_t k = 0; k < TM_LANES; k++)
+        any |= below[k];
+    return any >> 63;
+}
+
+static void nearer(int64_t *out, const int64_t *a, const int64_t *b, size_t width) {
+    for (size_t i = 0; i < width; i += TM_LANES) {
+        lanes least;
+        for (size_t k = 0; k < TM_LANES; k++) {
+            const int64_t between = a[i + k] - b[i + k], was = out[i + k];
+            least.ns[k] = was < between ? was : between;
+        }
+        for (size_t k = 0; k < TM_LANES; k++)
+            out[i + k] = least.ns[k];
+    }
+}
+
+static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
+    uint64_t below[TM_LANES] = {0}; /* the sign says whether any sum is */
+    for (size_t i = 0; i < width; i += TM_LANES)
+        for (size_t k = 0; k < TM_LANES; k++)
+            below[k] |= (uint64_t)(a[i + k] + b[i + k] - ns[i + k]);
+    return signs(below);
+}
+
+const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, larger, raise, apart, nearer, above};
 
 #ifdef TM_LANES_PORTABLE
 #ifdef TM_HAS_X86_LANES

@@ -18,6 +18,14 @@ typedef struct tm_lanes {
     /** out[i] = the larger of a[i] and b[i] + by[i]; out is apart from them */
     void (*larger)(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *const *by,
                    size_t width);
+    /** ns[i] = the larger of ns[i] and b[i] + by[i]; bit k: whether any became larger, of i that
+     * are k modulo TM_LANES */
+    uint8_t (*raise)(int64_t *ns, const int64_t *b, const int64_t *by, size_t width);
+    /** out[i] = a[i] + by[i] - b[i]; whether any is above most[i] */
+    bool (*apart)(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
+                  const int64_t *most, size_t width);
+    /** out[i] = the smaller of out[i] and a[i] - b[i] */
+    void (*nearer)(int64_t *out, const int64_t *a, const int64_t *b, size_t width);
     /** bit k: whether any ns[i] > a[i] + b[i], of i that are k modulo TM_LANES */
     uint8_t (*above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);
 } tm_lanes;

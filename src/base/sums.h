@@ -7,9 +7,10 @@
 
 /** a + b, or the end of int64 that lies beyond. */
 static inline int64_t tm_sum(int64_t a, int64_t b) {
-    if (b > 0)
-        return a > INT64_MAX - b ? INT64_MAX : a + b;
-    return a < INT64_MIN - b ? INT64_MIN : a + b;
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return b > 0 ? INT64_MAX : INT64_MIN;
+    return sum;
 }
 
 /** The value, or the end of the narrower type that lies before it. */

@@ -2,12 +2,13 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool tm_vec_reserve(tm_vec *vec, size_t n) {
     if (n <= vec->cap)
         return true;
-    size_t cap = vec->cap < 8 ? 8 : vec->cap + vec->cap / 2;
+    enum { SMALL_BYTES = 1 << 17 }; /* what is larger than such a block moves without a copy */
+    size_t more = vec->cap * vec->size < SMALL_BYTES ? vec->cap : vec->cap / 2;
+    size_t cap = vec->cap < 8 ? 8 : vec->cap + more;
     if (cap < n)
         cap = n;
     if (cap > SIZE_MAX / vec->size)
@@ -39,7 +40,7 @@ void tm_vec_free(tm_vec *vec) {
     *vec = (tm_vec){.size = vec->size};
 }
 
-void *tm_vec_append(tm_vec *vec, const void *from, size_t n) {
+void *tm_vec_append_any(tm_vec *vec, const void *from, size_t n) {
     if (n > SIZE_MAX - 1 - vec->n || !tm_vec_reserve(vec, vec->n + (n ? n : 1)))
         return NULL;
     char *at = (char *)vec->data + vec->size * vec->n;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 typedef struct tm_vec {
     void *data;  /* owned */
@@ -30,7 +31,16 @@ static inline void *tm_vec_push(tm_vec *vec) {
     return (char *)vec->data + vec->size * vec->n++;
 }
 
+/** The same as tm_vec_append, which calls it where that is not done with a copy. */
+void *tm_vec_append_any(tm_vec *vec, const void *from, size_t n);
+
 /** Appends @p n elements copied from @p from (uninitialised where NULL); NULL when memory is out.*/
-void *tm_vec_append(tm_vec *vec, const void *from, size_t n);
+static inline void *tm_vec_append(tm_vec *vec, const void *from, size_t n) {
+    if (!from || !vec->data || n == 0 || n > vec->cap - vec->n)
+        return tm_vec_append_any(vec, from, n);
+    void *at = (char *)vec->data + vec->size * vec->n;
+    vec->n += n;
+    return memcpy(at, from, vec->size * n);
+}
 
 #endif

@@ -40,8 +40,8 @@ static const tm_column kernel_columns[N_KERNEL] = {
      "Where per is call: differs: by 2 % or more, of which no steps tell what is chance; unclear: "
      "by less."},
     {"a_ns", TM_INT, "ns",
-     "In A: kernels.kernel.total_ns for each rank and step; where per is call, its mean for each "
-     "call. 0 where it did not run."},
+     "In A: kernels.kernel.total_ns for each rank and step, 0 where it did not run; where per is "
+     "call, its mean for each call, null where there was none."},
     {"b_ns", TM_INT, "ns", "The same in B."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
@@ -64,7 +64,8 @@ static const tm_column kernel_columns[N_KERNEL] = {
 const tm_table_def tm_diff_kernel_def = {
     .name = "diff.kernel",
     .doc = "A row for each kernel name of A or B, the largest change, up or down, first; where per "
-           "is call, that of all its calls in A, or in B where A has none.",
+           "is call, that of all its calls in A, and behind these what only A or B has, the "
+           "longest of a rank first.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL,
     .n_keys = 1,
@@ -123,6 +124,7 @@ typedef struct pair {
     /* for each rank and step, or each rank */
     double calls[2];
     double times;           /* by which the change counts in the order of rows */
+    bool apart;             /* ... and behind all that are not: there is no change of a call */
     int64_t host_spread_ns; /* by which ranks differ on the host in a step */
 } pair;
 
@@ -150,6 +152,8 @@ static double weight_of(const pair *p, const int64_t ns[2]) {
 /* The largest change first, be it up or down; the name makes the order of equal ones one. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
+    if (x->apart != y->apart)
+        return x->apart ? 1 : -1;
     double by[2] = {weight_of(x, x->ns) - weight_of(y, y->ns),
                     weight_of(x, x->host_ns) - weight_of(y, y->host_ns)};
     for (int i = 0; i < 2; i++)
@@ -222,6 +226,7 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
     }
+    p->apart = diff->by_call && (p->row[0] == NONE || p->row[1] == NONE);
     p->times = !diff->by_call ? 1.0 : p->calls[0] > 0.0 ? p->calls[0] : p->calls[1];
 }
 
@@ -304,13 +309,22 @@ static void set_means(const tm_diff *diff, const source *s, const pair *p, tm_ce
     }
 }
 
+/* Columns of A, of B, of the change. */
+static void set_times(const pair *p, const int64_t ns[2], tm_cell *a, tm_cell *b, tm_cell *change) {
+    if (!p->apart || p->row[0] != NONE)
+        tm_cell_set_int(a, ns[0]);
+    if (!p->apart || p->row[1] != NONE)
+        tm_cell_set_int(b, ns[1]);
+    if (!p->apart)
+        tm_cell_set_int(change, change_of(ns));
+}
+
 static void set_numbers(const pair *p, tm_cell *row) {
-    for (int side = 0; side < 2; side++) {
-        tm_cell_set_int(&row[K_A + side], p->ns[side]);
+    set_times(p, p->ns, &row[K_A], &row[K_B], &row[K_CHANGE]);
+    for (int side = 0; side < 2; side++)
         tm_cell_set_real(&row[K_A_CALLS + side], p->calls[side]);
-    }
-    tm_cell_set_int(&row[K_CHANGE], change_of(p->ns));
-    tm_cell_set_ratio(&row[K_PCT], 100, change_of(p->ns), p->ns[0]);
+    if (!p->apart)
+        tm_cell_set_ratio(&row[K_PCT], 100, change_of(p->ns), p->ns[0]);
 }
 
 /* The row of a name; kernels and operators differ in the columns behind the shared ones. */
@@ -325,9 +339,7 @@ static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, c
     if (n->judges && p->row[0] != NONE && p->row[1] != NONE)
         tm_cell_set_int(&row[K_NOISE], llround(noise));
     if (s->host_column) {
-        tm_cell_set_int(&row[O_A_HOST], p->host_ns[0]);
-        tm_cell_set_int(&row[O_B_HOST], p->host_ns[1]);
-        tm_cell_set_int(&row[O_HOST_CHANGE], change_of(p->host_ns));
+        set_times(p, p->host_ns, &row[O_A_HOST], &row[O_B_HOST], &row[O_HOST_CHANGE]);
     } else {
         set_means(diff, s, p, row);
         tm_cell_set_bool(&row[K_COMMUNICATION], communicates);

@@ -9,6 +9,7 @@
 
 typedef struct tm_level {
     double mean, error; /* its standard error; NAN: not of steps, or of too few */
+    double freedom;     /* degrees of freedom of error */
     size_t n;           /* steps; of what is not of steps 1, or 0 where there is none */
 } tm_level;
 

@@ -57,25 +57,38 @@ static int64_t distance(const tm_end *a, const tm_end *b, size_t i, size_t j, co
     return llabs(b[j].end_ns - a[i].end_ns - offset_at(l, a, i));
 }
 
-/* The median distance of ends at one place. */
-static int64_t spread_of(const tm_end *a, const tm_end *b, size_t n) {
-    int64_t distances[SAMPLES];
+/* Distances of ends at one place; returns how many. */
+static size_t distances_of(const tm_end *a, const tm_end *b, size_t n, int64_t out[SAMPLES]) {
     line l = fit(a, b, n);
     size_t m = n < SAMPLES ? n : SAMPLES;
     for (size_t k = 0; k < m; k++) {
         size_t i = n > SAMPLES ? tm_run_sample(k, n) : k;
-        distances[k] = distance(a, b, i, i, &l);
+        out[k] = distance(a, b, i, i, &l);
     }
-    int64_t spread = tm_run_median(distances, m);
+    return m;
+}
+
+static int64_t spread_of(const tm_end *a, const tm_end *b, size_t n) {
+    int64_t distances[SAMPLES];
+    int64_t spread = tm_run_median(distances, distances_of(a, b, n, distances));
     return spread > least_spread_ns ? spread : least_spread_ns;
+}
+
+/* Whether the median is at most so much. */
+static bool is_within(const tm_end *a, const tm_end *b, size_t n, int64_t most_ns) {
+    int64_t distances[SAMPLES];
+    size_t m = distances_of(a, b, n, distances), within = 0;
+    for (size_t k = 0; k < m; k++)
+        within += distances[k] <= most_ns;
+    return within > (m - 1) / 2;
 }
 
 /* Whether the whole of one sequence lies better at other places of the other. */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     int64_t spread = spread_of(a, b, n);
     for (size_t s = 1; s <= SHIFTS && s + LEAST <= n && spread >= BETTER * least_spread_ns; s++)
-        if (spread_of(a + s, b, n - s) * BETTER <= spread ||
-            spread_of(a, b + s, n - s) * BETTER <= spread)
+        if (is_within(a + s, b, n - s, spread / BETTER) ||
+            is_within(a, b + s, n - s, spread / BETTER))
             return true;
     return false;
 }

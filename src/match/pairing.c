@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "band.h"
+#include "base/median.h"
 #include "order.h"
 #include "shift.h"
 
@@ -97,9 +98,8 @@ static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int
     int64_t mean = at_least_noise(sum);
     if (mean >= far)
         return (closeness){mean, mean};
-    (void)tm_run_median(sorted, n);
     /* The upper median: of two steps one may fit any shift. */
-    return (closeness){at_least_noise(sorted[n / 2]), mean};
+    return (closeness){at_least_noise(tm_select(sorted, n, n / 2)), mean};
 }
 
 /* Whether most pairs are of two steps, by their numbers. */

@@ -8,9 +8,6 @@
 /* A partner is looked for among so many marks before and behind the one nearest in end. */
 enum { BESIDE = 4 };
 
-/* So few values are sorted by insertion: medians of them are what most time goes to. */
-enum { INSERTED = 64 };
-
 /* Further than any two ends, and twice that still fits. */
 static const int64_t far_ns = INT64_MAX / 4;
 
@@ -107,16 +104,5 @@ size_t tm_run_sample(size_t k, size_t n) {
 }
 
 int64_t tm_run_median(int64_t *values, size_t n) {
-    if (n == 0)
-        return 0;
-    if (n > INSERTED)
-        tm_sort_values(values, n);
-    for (size_t i = 1; i < n && n <= INSERTED; i++) {
-        int64_t value = values[i];
-        size_t k = i;
-        for (; k > 0 && values[k - 1] > value; k--)
-            values[k] = values[k - 1];
-        values[k] = value;
-    }
-    return values[(n - 1) / 2];
+    return n > 0 ? tm_select(values, n, (n - 1) / 2) : 0;
 }

@@ -67,7 +67,7 @@ tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t
  * period; two may be the same. */
 size_t tm_run_sample(size_t k, size_t n);
 
-/** Sorts @p n values and gives their median, the lower one of two; 0 for none. */
+/** The median of @p n values, whose order it changes, the lower one of two; 0 for none. */
 int64_t tm_run_median(int64_t *values, size_t n);
 
 #endif

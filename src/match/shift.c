@@ -227,7 +227,7 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     c->offset_ns = tm_run_median(sorted, n);
     for (size_t k = 0; k < n; k++)
         sorted[k] = llabs(y[k] - c->offset_ns);
-    (void)tm_run_median(sorted, n);
+    tm_sort_values(sorted, n);
     /* What has no partner is far away. Offset and drift bring two of any few near. */
     c->spread_ns = n_in < LEAST_WITH_STEPS ? sorted[n - 1] : sorted[(n_in - 1) / 2];
     int64_t spread = c->spread_ns > least_spread_ns ? c->spread_ns : least_spread_ns;
@@ -363,7 +363,7 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
         }
     }
     if (s->n_tried == 0)
-        (void)tm_run_median(s->tried, n_tried);
+        tm_sort_values(s->tried, n_tried);
     s->n_tried = n_tried;
     return n;
 }

@@ -4,72 +4,198 @@
 
 enum { SMALLEST = 4 };
 
-tm_labels *tm_labels_new(tm_label_pool *pool, size_t n) {
+static tm_ways *new_ways(tm_label_pool *pool, size_t n) {
     size_t size = 0;
     while ((size_t)SMALLEST << size < n)
         size++;
-    tm_labels *labels = pool->free[size];
-    if (labels) {
-        pool->free[size] = labels->next;
+    tm_ways *ways = pool->ways[size];
+    if (ways) {
+        pool->ways[size] = ways->next;
     } else {
-        size_t room = (size_t)SMALLEST << size;
-        size_t times = room * pool->width * sizeof *labels->ns;
-        labels = tm_arena_alloc(&pool->arena,
-                                sizeof *labels + times + room * (sizeof *labels->from + 1));
-        if (!labels)
+        const size_t room = (size_t)SMALLEST << size;
+        const size_t times = room * pool->width * sizeof *ways->ns;
+        const size_t width = pool->width * sizeof *ways->most;
+        ways = tm_arena_alloc(&pool->arena,
+                              sizeof *ways + width + times + room * (sizeof *ways->from + 3));
+        if (!ways)
             return NULL;
-        labels->ns = (void *)(labels + 1);
-        labels->from = (void *)((char *)labels->ns + times);
-        labels->alive = (uint8_t *)(labels->from + room);
-        labels->size = size;
+        ways->most = (void *)(ways + 1);
+        ways->ns = ways->most + pool->width;
+        ways->from = (void *)((char *)ways->ns + times);
+        ways->alive = (uint8_t *)(ways->from + room);
+        ways->came = ways->alive + room;
+        ways->grew = ways->came + room;
+        ways->size = size;
     }
-    labels->n = 0;
+    ways->n = 0;
+    ways->users = 1;
+    ways->settled = ways->holds = 0;
+    ways->number = ++pool->number;
+    ways->news = false;
+    return ways;
+}
+
+static void release_ways(tm_label_pool *pool, tm_ways *ways) {
+    if (--ways->users > 0)
+        return;
+    ways->next = pool->ways[ways->size];
+    pool->ways[ways->size] = ways;
+}
+
+static tm_labels *new_labels(tm_label_pool *pool) {
+    tm_labels *labels = pool->labels;
+    if (labels)
+        pool->labels = labels->next;
+    else
+        labels = tm_arena_alloc(&pool->arena, sizeof *labels + pool->width * sizeof *labels->plus);
     return labels;
 }
 
+tm_labels *tm_labels_new(tm_label_pool *pool, size_t n) {
+    tm_labels *labels = new_labels(pool);
+    if (!labels)
+        return NULL;
+    labels->ways = new_ways(pool, n);
+    memset(labels->plus, 0, pool->width * sizeof *labels->plus);
+    return labels->ways ? labels : NULL;
+}
+
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels) {
-    labels->next = pool->free[labels->size];
-    pool->free[labels->size] = labels;
+    release_ways(pool, labels->ways);
+    labels->next = pool->labels;
+    pool->labels = labels;
 }
 
-tm_labels *tm_labels_copy(tm_label_pool *pool, const tm_labels *labels, const int64_t *const *by) {
-    tm_labels *copy = tm_labels_new(pool, labels->n);
-    if (!copy)
+int64_t *tm_ways_append(const tm_label_pool *pool, tm_ways *ways, uint32_t from) {
+    const size_t i = ways->n++;
+    ways->from[i] = from;
+    ways->alive[i] = ways->came[i] = ways->grew[i] = 0;
+    return ways->ns + i * pool->width;
+}
+
+tm_labels *tm_labels_longer(tm_label_pool *pool, const tm_labels *labels,
+                            const int64_t *const *by) {
+    tm_labels *longer = new_labels(pool);
+    if (!longer)
         return NULL;
-    copy->n = labels->n;
-    memcpy(copy->from, labels->from, labels->n * sizeof *copy->from);
-    memcpy(copy->alive, labels->alive, labels->n);
-    pool->lanes->add(copy->ns, labels->ns, labels->n, by, pool->width);
-    return copy;
+    longer->ways = labels->ways;
+    longer->ways->users++;
+    pool->lanes->add(longer->plus, labels->plus, 1, by, pool->width);
+    return longer;
 }
 
-void tm_labels_add(const tm_label_pool *pool, tm_labels *labels, const int64_t *const *by) {
-    pool->lanes->add(labels->ns, labels->ns, labels->n, by, pool->width);
-}
-
-tm_labels *tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
-                           const int64_t *const *by) {
+/* Moves way i of some to place k of others, or of the same. */
+static void move_way(const tm_label_pool *pool, const tm_ways *from, size_t i, tm_ways *to,
+                     size_t k) {
     const size_t width = pool->width;
-    size_t i = 0, k = 0;
-    tm_labels *both = tm_labels_new(pool, a->n + b->n);
-    if (!both)
-        return NULL;
-    while (i < a->n || k < b->n) {
-        bool of_a = k == b->n || (i < a->n && a->from[i] <= b->from[k]);
-        bool of_b = i == a->n || (k < b->n && b->from[k] <= a->from[i]);
-        const int64_t *a_ns = a->ns + i * width, *b_ns = b->ns + k * width;
-        int64_t *out = both->ns + both->n * width;
-        both->alive[both->n] = (uint8_t)((of_a ? a->alive[i] : 0) | (of_b ? b->alive[k] : 0));
-        both->from[both->n++] = of_a ? a->from[i] : b->from[k];
-        if (of_a && of_b)
-            pool->lanes->larger(out, a_ns, b_ns, by, width);
-        else if (of_a)
-            memcpy(out, a_ns, width * sizeof *out);
-        else
-            pool->lanes->add(out, b_ns, 1, by, width);
-        i += of_a;
-        k += of_b;
+    to->from[k] = from->from[i];
+    to->alive[k] = from->alive[i];
+    to->came[k] = from->came[i];
+    to->grew[k] = from->grew[i];
+    memcpy(to->ns + k * width, from->ns + i * width, width * sizeof *to->ns);
+}
+
+/* How many of b's ways a lacks. */
+static size_t count_missing(const tm_ways *a, const tm_ways *b) {
+    size_t n = 0;
+    for (size_t i = 0, k = 0; k < b->n; k++) {
+        while (i < a->n && a->from[i] < b->from[k])
+            i++;
+        n += i == a->n || a->from[i] > b->from[k];
     }
-    tm_labels_release(pool, a);
-    return both;
+    return n;
+}
+
+/* Ways that are of these labels alone, with room for some more; NULL when memory is out. */
+static tm_ways *own_ways(tm_label_pool *pool, tm_labels *labels, size_t more) {
+    tm_ways *ways = labels->ways;
+    if (ways->users == 1 && ways->n + more <= (size_t)SMALLEST << ways->size)
+        return ways;
+    tm_ways *own = new_ways(pool, ways->n + more);
+    if (!own)
+        return NULL;
+    for (; own->n < ways->n; own->n++)
+        move_way(pool, ways, own->n, own, own->n);
+    own->settled = ways->settled;
+    own->news = ways->news;
+    own->number = ways->number;
+    own->holds = ways->holds;
+    memcpy(own->most, ways->most, pool->width * sizeof *own->most);
+    release_ways(pool, ways);
+    return labels->ways = own;
+}
+
+/* Takes way k of b, longer by what lies between the two, as way i of a. */
+static void take_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
+    const size_t width = pool->width;
+    const uint8_t raised =
+        pool->lanes->raise(a->ns + i * width, b->ns + k * width, pool->apart, width);
+    const uint8_t came = (uint8_t)(b->alive[k] & ~(unsigned)a->alive[i]);
+    a->alive[i] |= came;
+    a->came[i] |= came;
+    a->grew[i] |= raised;
+    a->news = a->news || raised || came;
+    pool->lanes->nearer(a->most, a->ns + i * width, b->ns + k * width, width);
+}
+
+/* Adds way k of b as way i of a, which had none of its source. */
+static void add_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
+    const int64_t *apart = pool->apart;
+    const size_t width = pool->width;
+    move_way(pool, b, k, a, i);
+    for (size_t s = 0; s < width; s++)
+        a->ns[i * width + s] += apart[s];
+    pool->lanes->nearer(a->most, a->ns + i * width, b->ns + k * width, width);
+    a->came[i] = b->alive[k];
+    a->grew[i] = 0;
+    a->news = true;
+}
+
+bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
+                     const int64_t *const *by) {
+    const tm_ways *other = b->ways;
+    if (!pool->apart)
+        pool->apart = tm_arena_alloc(&pool->arena, pool->width * sizeof *pool->apart);
+    if (!pool->apart)
+        return false;
+    if (!pool->lanes->apart(pool->apart, b->plus, by, a->plus, a->ways->most, pool->width) &&
+        a->ways->holds == other->number)
+        return true;
+    size_t missing = count_missing(a->ways, other);
+    tm_ways *ways = own_ways(pool, a, missing);
+    if (!ways)
+        return false;
+    for (size_t s = 0; s < pool->width; s++)
+        ways->most[s] = INT64_MAX / 4;
+    size_t i = ways->n, k = other->n;
+    ways->n += missing;
+    while (k > 0) { /* the last first: so there is room for those that come in between */
+        if (i > 0 && ways->from[i - 1] >= other->from[k - 1]) {
+            i--;
+            if (missing > 0)
+                move_way(pool, ways, i, ways, i + missing);
+            if (ways->from[i + missing] == other->from[k - 1])
+                take_way(pool, ways, i + missing, other, --k);
+        } else {
+            missing--;
+            add_way(pool, ways, i + missing, other, --k);
+        }
+    }
+    ways->holds = other->number;
+    if (ways->news)
+        ways->number = ++pool->number;
+    return true;
+}
+
+void tm_ways_fewer(tm_label_pool *pool, tm_ways *ways) {
+    ways->holds = 0;
+    ways->number = ++pool->number;
+}
+
+void tm_ways_known(tm_ways *ways) {
+    if (ways->news) {
+        memset(ways->came, 0, ways->n);
+        memset(ways->grew, 0, ways->n);
+    }
+    ways->news = false;
 }

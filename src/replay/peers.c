@@ -6,12 +6,11 @@
 #include "base/hash.h"
 #include "base/median.h"
 
-/* A stall: so much over the median, and so many times it, with so many ranks to tell. */
-static const int64_t STALL_NS = 1000000;
+/* A stall: so many times the median, too, with so many ranks to tell. */
 enum { STALL_TIMES = 5, STALL_RANKS = 3 };
 
 static bool is_stall(int64_t ns, int64_t others) {
-    return ns > others + STALL_NS && ns > STALL_TIMES * others;
+    return ns > others + TM_STALL_NS && ns > STALL_TIMES * others;
 }
 
 static bool is_lag(const tm_edge *edge) {

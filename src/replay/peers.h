@@ -113,8 +113,11 @@ tm_peer_around tm_peers_around(const tm_peer_others *others, bool first);
 static inline int64_t tm_peer_median(const tm_peer_around *around, int64_t ns) {
     const int64_t a = ns <= around->low ? around->behind_low : around->low;
     const int64_t b = ns <= around->high ? around->behind_high : around->high;
-    return a + (b - a) / 2;
+    return a + (int64_t)((uint64_t)(b - a) / 2); /* b is not below a */
 }
+
+/** A stall is longer than on the others by more than this. */
+enum { TM_STALL_NS = 1000000 };
 
 /** Whether a call's weight is a stall, where the others took @p others_ns. */
 bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns);

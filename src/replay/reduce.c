@@ -27,6 +27,13 @@ typedef struct port {
 
 static const uint32_t NO_PORT = UINT32_MAX;
 
+/* What is known of a node while it is needed. */
+typedef struct stop {
+    tm_labels *labels; /* NULL before the node is reached, and where none needs them */
+    uint32_t uses;     /* edges that still need them */
+    uint32_t port;     /* the first, or NO_PORT */
+} stop;
+
 typedef struct reduction {
     const tm_graph *graph;
     tm_weigh *weigh;
@@ -40,10 +47,7 @@ typedef struct reduction {
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
-    tm_labels *way;     /* a single one, from a port, of no length */
-    tm_labels **labels; /* [n_nodes] NULL before the node is reached, and where none needs them */
-    uint32_t *uses;     /* [n_nodes] edges that still need them */
-    uint32_t *port_of;  /* [n_nodes] the first, or NO_PORT */
+    stop *stops;        /* [n_nodes] */
     tm_vec ports;       /* of port: visits, steps, joints */
     bool in_time;       /* no node is before one that stands before it */
     uint32_t *port_at;  /* [n_nodes + n_visits] the visit or joint of each key */
@@ -53,17 +57,19 @@ typedef struct reduction {
     tm_vec from;        /* of uint32_t: key of the source of each link, in the order of nodes */
     tm_vec ns;          /* of int64_t: [links][width] */
     tm_vec alive;       /* of uint8_t: [links] as in tm_labels */
-    tm_vec implied;     /* of uint8_t: of the labels at hand, bit by rank */
+    tm_vec implied;     /* of uint8_t: of the ways at hand, bit by rank; behind them the same of */
+                        /* those that are of the latest */
+    uint64_t now;       /* how often a port came to have links after ways had begun at it, + 1 */
+    bool *began;        /* [n_visits] ways have begun at it */
     int64_t n_left_out;
 } reduction;
 
 static void end_reduction(reduction *r) {
     tm_arena_free(&r->pool.arena);
-    free(r->labels);
-    free(r->uses);
-    free(r->port_of);
+    free(r->stops);
     free(r->port_at);
     free(r->key_of);
+    free(r->began);
     free(r->weights);
     free(r->by);
     tm_vec_free(&r->ports);
@@ -78,8 +84,8 @@ static port *port_number(const reduction *r, uint32_t number) {
 }
 
 static void note_port(reduction *r, uint32_t node, uint32_t number) {
-    port_number(r, number)->next = r->port_of[node];
-    r->port_of[node] = number;
+    port_number(r, number)->next = r->stops[node].port;
+    r->stops[node].port = number;
 }
 
 /* Numbers all that ways can begin at in the order of time: visits here, and node i, should it
@@ -90,8 +96,7 @@ static void number_visits(reduction *r) {
     r->in_time = true;
     for (size_t i = 1; i < n; i++)
         r->in_time = r->in_time && r->graph->ns[i - 1] <= r->graph->ns[i];
-    for (size_t i = 0; i < n + n_visits; i++)
-        r->port_at[i] = NO_PORT;
+    memset(r->port_at, 0xff, (n + n_visits) * sizeof *r->port_at);
     for (size_t v = 0; v < n_visits; v++) {
         while (r->in_time && before < n && r->graph->ns[before] <= visits[v].last_ns)
             before++;
@@ -105,7 +110,7 @@ static void find_ports(reduction *r) {
     const tm_graph_step *steps = r->graph->steps.data;
     size_t n_visits = r->graph->visits.n;
     for (size_t i = 0; i < r->graph->n_nodes; i++)
-        r->port_of[i] = NO_PORT;
+        r->stops[i].port = NO_PORT;
     for (size_t i = 0; i < n_visits; i++)
         if (visits[i].node != TM_NO_NODE)
             note_port(r, visits[i].node, (uint32_t)i);
@@ -115,9 +120,10 @@ static void find_ports(reduction *r) {
 
 static void count_uses(reduction *r) {
     const tm_graph *graph = r->graph;
-    for (uint32_t e = 0; e < graph->first[graph->n_nodes]; e++)
-        if (!(graph->edges[e].from & TM_FROM_VISIT)) /* which the root has, too */
-            r->uses[graph->edges[e].from]++;
+    const tm_edge *edges = graph->edges, *const behind = edges + graph->first[graph->n_nodes];
+    for (; edges < behind; edges++)
+        if (!(edges->from & TM_FROM_VISIT)) /* which the root has, too */
+            r->stops[edges->from].uses++;
 }
 
 static void stand_in_weights(reduction *r) {
@@ -140,21 +146,16 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->ns = TM_VEC(int64_t);
     r->alive = TM_VEC(uint8_t);
     r->implied = TM_VEC(uint8_t);
-    r->labels = calloc(n + 1, sizeof(tm_labels *));
-    r->uses = calloc(n + 1, sizeof *r->uses);
-    r->port_of = malloc((n + 1) * sizeof *r->port_of);
+    r->stops = calloc(n + 1, sizeof *r->stops);
     r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
     r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
     r->weights = calloc(r->pool.width + (size_t)2 * TM_LANES, sizeof *r->weights);
     r->by = malloc((r->pool.width / TM_LANES + 1) * sizeof *r->by);
-    r->way = tm_labels_new(&r->pool, 1);
+    r->began = calloc(n_visits + 1, sizeof *r->began);
+    r->now = 1;
     port *ports = tm_vec_append(&r->ports, NULL, n_ports);
-    if (!r->labels || !r->uses || !r->port_of || !r->port_at || !r->key_of || !r->weights ||
-        !r->by || !r->way || !ports)
+    if (!r->stops || !r->port_at || !r->key_of || !r->weights || !r->by || !r->began || !ports)
         return false;
-    r->way->n = 1;
-    r->way->alive[0] = r->all;
-    memset(r->way->ns, 0, r->pool.width * sizeof *r->way->ns);
     stand_in_weights(r);
     for (size_t p = 0; p < n_ports; p++)
         ports[p] = (port){.ranks = r->all};
@@ -164,51 +165,71 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     return true;
 }
 
-/* The ways to the source of an edge; they must not be changed. */
-static tm_labels *ways_from(reduction *r, uint32_t from) {
-    if (!(from & TM_FROM_VISIT)) { /* which the root has, too */
-        assert(r->labels[from]);   /* an edge leads from an earlier node to a later one */
-        return r->labels[from];
-    }
-    r->way->from[0] = from == TM_FROM_ROOT ? from : r->key_of[from & ~TM_FROM_VISIT];
-    return r->way;
+/* A single way, from a visit or the root, of no length; NULL when memory is out. */
+static tm_labels *begin_at(reduction *r, uint32_t from) {
+    tm_labels *labels = tm_labels_new(&r->pool, 1);
+    if (!labels)
+        return NULL;
+    if (from != TM_FROM_ROOT)
+        r->began[from & ~TM_FROM_VISIT] = true;
+    const uint32_t key = from == TM_FROM_ROOT ? from : r->key_of[from & ~TM_FROM_VISIT];
+    memset(tm_ways_append(&r->pool, labels->ways, key), 0, r->pool.width * sizeof(int64_t));
+    labels->ways->alive[0] = r->all;
+    return labels;
 }
 
-/* Whether this was the last edge that needs the ways to its source, which then are the caller's. */
-static bool take(reduction *r, uint32_t from) {
-    if ((from & TM_FROM_VISIT) || --r->uses[from] > 0)
-        return false;
-    r->labels[from] = NULL;
-    return true;
+/* The ways to the source of an edge. *last: no other edge needs them, so they are the caller's;
+ * else they must not be changed. NULL when memory is out. */
+static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
+    *last = true;
+    if (from & TM_FROM_VISIT) /* which the root has, too */
+        return begin_at(r, from);
+    stop *at = &r->stops[from];
+    tm_labels *labels = at->labels;
+    assert(labels); /* an edge leads from an earlier node to a later one */
+    *last = --at->uses == 0;
+    if (*last)
+        at->labels = NULL;
+    return labels;
 }
 
-static void weigh(reduction *r, uint32_t edge) {
+static inline void weigh(reduction *r, uint32_t edge) {
     if (r->crew)
         r->weigh_crew(r->context, r->crew, r->desk, edge, (void *)r->weights, r->by);
     else
         r->weigh(r->context, r->graph, edge, r->weights);
 }
 
-/* The ways over the first edge to a node; NULL when memory is out. */
-static tm_labels *over_edge(reduction *r, uint32_t edge) {
-    uint32_t from = r->graph->edges[edge].from;
-    tm_labels *labels = ways_from(r, from);
+/* The ways over an edge; NULL when memory is out. */
+static inline tm_labels *over_edge(reduction *r, uint32_t edge) {
+    bool last;
+    tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
     weigh(r, edge);
-    if (!take(r, from))
-        return tm_labels_copy(&r->pool, labels, r->by);
+    if (!labels || !last)
+        return labels ? tm_labels_longer(&r->pool, labels, r->by) : NULL;
     tm_labels_add(&r->pool, labels, r->by);
     return labels;
 }
 
 /* The same and those over another edge. */
 static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
-    uint32_t from = r->graph->edges[edge].from;
-    tm_labels *labels = ways_from(r, from);
+    bool last;
+    tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
     weigh(r, edge);
-    here = tm_labels_merge(&r->pool, here, labels, r->by);
-    if (take(r, from))
+    const bool ok = labels && tm_labels_merge(&r->pool, here, labels, r->by);
+    if (labels && last)
         tm_labels_release(&r->pool, labels);
-    return here;
+    return ok ? here : NULL;
+}
+
+/* How much is gained where an edge into a node is gone over first: the others are added to its
+ * ways, which then need not be copied. */
+static size_t worth_of(const reduction *r, uint32_t edge) {
+    const uint32_t from = r->graph->edges[edge].from;
+    if (from & TM_FROM_VISIT)
+        return 0;
+    const tm_ways *ways = r->stops[from].labels->ways;
+    return r->stops[from].uses == 1 && ways->users == 1 ? ways->n : 0;
 }
 
 /* Whether a way is longer than that by another port, bit by rank. */
@@ -219,9 +240,9 @@ static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a
 }
 
 /* Finds the ways that are none of their own because of those that come by an operation, number
- * `by` of them, on some ranks. */
-static void find_implied(const reduction *r, const tm_labels *here, size_t by, uint8_t ranks,
-                         uint8_t *implied) {
+ * `by` of them, on some ranks; on others of such as came of late. */
+static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
+                         uint8_t of_new, uint8_t *implied) {
     const port *q = port_number(r, r->port_at[here->from[by]]);
     const uint32_t *from = r->from.data;
     const uint8_t *alive = r->alive.data;
@@ -233,7 +254,8 @@ static void find_implied(const reduction *r, const tm_labels *here, size_t by, u
         } else if (here->from[i] > from[k]) {
             k++;
         } else {
-            const unsigned asked = ranks & here->alive[i] & alive[k] & ~(unsigned)implied[i];
+            const unsigned asked = (ranks | (of_new & here->came[i])) & here->alive[i] & alive[k] &
+                                   ~(unsigned)implied[i];
             if (asked)
                 implied[i] |=
                     (uint8_t)(asked & ~(unsigned)is_longer(r, here->ns + i * width, ns + k * width,
@@ -244,16 +266,23 @@ static void find_implied(const reduction *r, const tm_labels *here, size_t by, u
     }
 }
 
-/* Each rank's latest operations; the root is none. */
-static void hold_against_latest(const reduction *r, const tm_labels *here, uint8_t *implied) {
+/* Each rank's latest operations; the root is none. What was held against one before, and has not
+ * changed since then, needs not be again.
+ * @param latest  [n] bit by rank: whether it is one; 0 so far */
+static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t *implied,
+                                uint8_t *latest) {
+    const bool anew = here->settled != r->now;
     size_t last = here->n, n[TM_LANES] = {0};
     uint8_t ranks = r->all; /* that have not met so many yet */
     if (here->from[last - 1] == TM_FROM_ROOT)
         last--;
     for (size_t by = last; by-- > 0 && ranks;) {
         const uint8_t met = here->alive[by] & ranks;
-        if (met)
-            find_implied(r, here, by, met, implied);
+        const uint8_t grew = r->crew ? here->grew[by] : here->grew[by] > 0;
+        const uint8_t all = anew ? met : met & (here->came[by] | grew);
+        if (all || (met && here->news))
+            find_implied(r, here, by, all, met, implied);
+        latest[by] = met;
         for (size_t k = 0; k < r->n_lanes; k++) {
             n[k] += met >> k & 1;
             ranks &= (uint8_t) ~(n[k] == LATEST ? 1U << k : 0);
@@ -269,15 +298,21 @@ static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
 
 /* Drops ways that others imply. That these others may be dropped, too, does no harm: each is for
  * one past a later operation. */
-static bool prune(reduction *r, tm_labels *here) {
+static bool prune(reduction *r, tm_ways *here) {
     size_t width = r->pool.width, n = 0;
+    bool settled = true, fewer = false;
+    if (here->settled == r->now && !here->news)
+        return true;
     r->implied.n = 0;
-    uint8_t *implied = tm_vec_append(&r->implied, NULL, here->n);
+    uint8_t *implied = tm_vec_append(&r->implied, NULL, 2 * here->n);
     if (!implied)
         return false;
-    memset(implied, 0, here->n * sizeof *implied);
-    hold_against_latest(r, here, implied);
+    uint8_t *latest = implied + here->n;
+    memset(implied, 0, 2 * here->n);
+    hold_against_latest(r, here, implied, latest);
     for (size_t i = 0; i < here->n; i++) {
+        settled = settled && !(implied[i] & latest[i]); /* else others are of the latest now */
+        fewer = fewer || implied[i];
         const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
         if (!left)
             continue;
@@ -289,62 +324,82 @@ static bool prune(reduction *r, tm_labels *here) {
             end_way(r, here->ns + n * width, implied[i]);
         here->alive[n++] = left;
     }
+    if (fewer)
+        tm_ways_fewer(&r->pool, here);
     here->n = n;
+    here->settled = settled ? r->now : 0;
+    tm_ways_known(here);
     return true;
+}
+
+/* The ways that lead to a node by several edges; NULL when memory is out. */
+static tm_labels *gather(reduction *r, uint32_t first, uint32_t behind) {
+    uint32_t best = first;
+    for (uint32_t edge = first + 1; edge < behind; edge++)
+        best = worth_of(r, edge) > worth_of(r, best) ? edge : best;
+    tm_labels *here = over_edge(r, best);
+    for (uint32_t edge = first; edge < behind && here; edge++)
+        here = edge == best ? here : over_another(r, here, edge);
+    return here && (here->ways->n == 1 || prune(r, here->ways)) ? here : NULL;
 }
 
 /* The ways that lead to a node; NULL when memory is out. */
-static tm_labels *reach(reduction *r, uint32_t node) {
-    uint32_t edge = r->graph->first[node], behind = r->graph->first[node + 1];
-    if (edge == behind) { /* nothing leads here but that the job has begun */
-        memset(r->weights, 0, r->pool.width * sizeof *r->weights);
-        stand_in_weights(r);
-        return tm_labels_copy(&r->pool, ways_from(r, TM_FROM_ROOT), r->by);
-    }
-    tm_labels *here = over_edge(r, edge);
-    while (here && ++edge < behind)
-        here = over_another(r, here, edge);
-    /* Of a single edge all was seen at its source. */
-    if (here && here->n > 1 && behind - r->graph->first[node] > 1 && !prune(r, here))
-        return NULL;
-    return here;
+static inline tm_labels *reach(reduction *r, uint32_t node) {
+    const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
+    if (behind - first == 1) /* all was seen at its source */
+        return over_edge(r, first);
+    /* nothing leads to a node without an edge but that the job has begun */
+    return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, first, behind);
 }
 
-static bool add_link(reduction *r, uint32_t from, const int64_t *ns, uint8_t alive) {
-    uint32_t *at = tm_vec_push(&r->from);
-    if (!at || !tm_vec_append(&r->ns, ns, r->pool.width) || !tm_vec_append(&r->alive, &alive, 1))
-        return false;
-    *at = from;
-    return true;
+/* Adds a link whose times are to be set; NULL when memory is out. */
+static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
+    uint32_t *key = tm_vec_push(&r->from);
+    uint8_t *ranks = tm_vec_push(&r->alive);
+    if (!key || !ranks)
+        return NULL;
+    *key = from;
+    *ranks = alive;
+    return tm_vec_append(&r->ns, NULL, r->pool.width);
+}
+
+/* Adds a way to a node, at its length there. */
+static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t alive) {
+    const tm_ways *ways = labels->ways;
+    const int64_t *way = ways->ns + i * r->pool.width;
+    int64_t *ns = add_link(r, ways->from[i], alive);
+    for (size_t k = 0; k < r->pool.width && ns; k++)
+        ns[k] = way[k] + labels->plus[k];
+    return ns != NULL;
 }
 
 /* What was left out can no longer hold the arrival up: it is never before it was. */
 static bool pin(reduction *r, const port *at, uint32_t node) {
     size_t n_sets = r->n_sets, n = r->from.n;
     int64_t was = r->graph->ns[node];
-    for (size_t i = 0; i < n_sets; i++)
-        r->weights[i] = was;
-    if (n == at->first || ((uint32_t *)r->from.data)[n - 1] != TM_FROM_ROOT)
-        return add_link(r, TM_FROM_ROOT, r->weights, r->all);
-    int64_t *ns = (int64_t *)r->ns.data + (n - 1) * r->pool.width;
-    for (size_t i = 0; i < n_sets; i++)
-        ns[i] = ns[i] > was ? ns[i] : was;
-    return true;
+    const bool root = n > at->first && ((uint32_t *)r->from.data)[n - 1] == TM_FROM_ROOT;
+    int64_t *ns =
+        root ? (int64_t *)r->ns.data + (n - 1) * r->pool.width : add_link(r, TM_FROM_ROOT, r->all);
+    for (size_t i = 0; i < n_sets && ns; i++)
+        ns[i] = root && ns[i] > was ? ns[i] : was;
+    return ns != NULL;
 }
 
-static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_labels *here) {
+static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_labels *labels) {
     port *at = port_number(r, number);
+    const tm_ways *here = labels->ways;
     bool is_visit = number < r->graph->visits.n;
     int64_t n_left_out = 0;
     at->first = r->from.n;
     for (size_t i = 0; i < here->n; i++) {
-        uint32_t from = here->from[i];
+        const uint32_t from = here->from[i];
+        const uint8_t alive = here->alive[i] & at->ranks;
         if (is_visit && from >= r->key_of[number] && from != TM_FROM_ROOT)
             n_left_out++;
-        else if ((here->alive[i] & at->ranks) && !add_link(r, from, here->ns + i * r->pool.width,
-                                                           (uint8_t)(here->alive[i] & at->ranks)))
+        else if (alive && !add_way(r, labels, i, alive))
             return false;
     }
+    r->now += is_visit && r->began[number];
     r->differs = r->differs || (r->crew && n_left_out > 0);
     if (n_left_out > 0 && !r->crew && !pin(r, at, node))
         return false;
@@ -391,7 +446,7 @@ static bool is_apart(uint32_t part) {
 }
 
 /* On which ranks there are too many ways to a node. */
-static uint8_t has_many(const reduction *r, uint32_t node, const tm_labels *here) {
+static uint8_t has_many(const reduction *r, uint32_t node, const tm_ways *here) {
     const uint32_t part = r->graph->parts ? r->graph->parts[node] : node;
     const size_t most = r->n_sets > TM_LANES && is_apart(part) ? FEW : MOST;
     size_t n[TM_LANES] = {0};
@@ -406,7 +461,7 @@ static uint8_t has_many(const reduction *r, uint32_t node, const tm_labels *here
 
 /* Whether all ways of a rank to a node come from before it, and it is at no visit's time: else the
  * order of keys may not be the job's. */
-static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_labels *here) {
+static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
     if (r->crew && !r->timed)
         tm_crew_times(r->crew, r->desk);
     r->timed = true;
@@ -430,41 +485,42 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_labels *
  */
 static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
     const size_t width = r->pool.width;
-    tm_labels *out = tm_labels_new(&r->pool, here->n + 1);
+    const tm_ways *ways = here->ways;
+    tm_labels *anew = tm_labels_new(&r->pool, ways->n + 1);
     bool added = false;
-    if (!out)
+    if (!anew)
         return NULL;
-    for (size_t i = 0; i <= here->n; i++) {
-        int64_t *ns = out->ns + out->n * width;
-        if (!added && (i == here->n || here->from[i] > key)) {
-            memset(ns, 0, width * sizeof *ns);
+    memcpy(anew->plus, here->plus, width * sizeof *anew->plus);
+    for (size_t i = 0; i <= ways->n; i++) {
+        if (!added && (i == ways->n || ways->from[i] > key)) {
+            int64_t *ns = tm_ways_append(&r->pool, anew->ways, key);
+            for (size_t k = 0; k < width; k++)
+                ns[k] = -here->plus[k];
             if (r->crew)
                 end_way(r, ns, (uint8_t) ~(unsigned)ranks);
-            out->from[out->n] = key;
-            out->alive[out->n++] = ranks;
+            anew->ways->alive[anew->ways->n - 1] = ranks;
             added = true;
-            ns += width;
         }
-        const unsigned left = i < here->n ? here->alive[i] & ~(unsigned)ranks : 0;
+        const unsigned left = i < ways->n ? ways->alive[i] & ~(unsigned)ranks : 0;
         if (!left)
             continue;
-        memcpy(ns, here->ns + i * width, width * sizeof *ns);
+        int64_t *ns = tm_ways_append(&r->pool, anew->ways, ways->from[i]);
+        memcpy(ns, ways->ns + i * width, width * sizeof *ns);
         if (r->crew)
             end_way(r, ns, ranks);
-        out->from[out->n] = here->from[i];
-        out->alive[out->n++] = (uint8_t)left;
+        anew->ways->alive[anew->ways->n - 1] = (uint8_t)left;
     }
     tm_labels_release(&r->pool, here);
-    return out;
+    return anew;
 }
 
 /* Where an old way stays the longest in some set, each operation adds another. Then the node is
  * made a port of the rank alone, which all ways behind it begin at. NULL when memory is out. */
 static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
-    const uint8_t many = has_many(r, node, here);
+    const uint8_t many = here->ways->n > FEW ? has_many(r, node, here->ways) : 0;
     uint8_t ranks = 0;
     for (size_t k = 0; k < r->n_lanes && many; k++)
-        if ((many >> k & 1) && may_join(r, node, k, here))
+        if ((many >> k & 1) && may_join(r, node, k, here->ways))
             ranks |= (uint8_t)(1U << k);
     if (!ranks || r->differs)
         return here;
@@ -485,11 +541,12 @@ static bool reduce_graph(reduction *r) {
         here = here ? join_ways(r, node, here) : NULL;
         if (!here)
             return false;
-        for (uint32_t p = r->port_of[node]; p != NO_PORT; p = port_number(r, p)->next)
+        stop *at = &r->stops[node];
+        for (uint32_t p = at->port; p != NO_PORT; p = port_number(r, p)->next)
             if (!add_links(r, p, node, here))
                 return false;
-        if (r->uses[node] > 0)
-            r->labels[node] = here;
+        if (at->uses > 0)
+            at->labels = here;
         else
             tm_labels_release(&r->pool, here);
     }

@@ -149,16 +149,33 @@ static bool is_kept(const tm_table *table, const tm_cell *row, void *context) {
     return r->kept[(size_t)(row - table->cells) / (size_t)table->def->n_columns];
 }
 
-tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, tm_out *all,
+static bool is_none(const tm_table *table, const tm_cell *row, void *context) {
+    (void)table, (void)row, (void)context;
+    return false;
+}
+
+/* Of a path whole steps, or nothing where there is no room for one. */
+static tm_status keep_path(tm_table *table, size_t most, size_t *left_out, tm_error *err) {
+    size_t before = table->n_rows;
+    TM_TRY(tm_report_limit_path(table, most < TM_REPORT_PIECES_MAX ? most : TM_REPORT_PIECES_MAX,
+                                left_out, err));
+    if (table->n_rows > most)
+        tm_table_filter(table, is_none, NULL);
+    *left_out = before - table->n_rows;
+    return TM_OK;
+}
+
+tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,
                           size_t *left_out, tm_error *err) {
     if (is_table(table, "criticalpath.piece"))
-        return tm_report_limit_path(table, TM_REPORT_PIECES_MAX, left_out, err);
+        return keep_path(table, most, left_out, err);
     rows r = {table, malloc(table->n_rows + 1), table->n_rows};
     size_t before = table->n_rows;
     if (!r.kept)
         return tm_fail_memory(err);
     memset(r.kept, true, before);
-    tm_status status = choose_rows(&r, choice) ? TM_OK : tm_fail_memory(err);
+    bool chosen = choose_rows(&r, choice) && (r.n <= most || keep_top(&r, most));
+    tm_status status = chosen ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && r.n < before)
         status = tm_whole_put(table, all, err);
     if (status == TM_OK && r.n < before)

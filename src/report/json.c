@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "table/digits.h"
@@ -21,6 +22,8 @@ void tm_report_json_string(tm_out *out, const char *text, size_t size) {
     char escape[8];
     tm_out_char(out, '"');
     for (size_t i = 0, run = 0; i <= size; i++) {
+        if (i < size && bytes[i] > '\\' && bytes[i] < 0x7f) /* most are small letters */
+            continue;
         bool line_end = i < size && is_line_end(bytes + i, size - i);
         bool plain = i < size && bytes[i] >= 0x20 && bytes[i] != '"' && bytes[i] != '\\' &&
                      bytes[i] != '<' && bytes[i] != 0x7f && !line_end;
@@ -46,14 +49,17 @@ static void put_int(tm_out *out, int64_t value) {
     char digits[TM_DIGITS_MAX];
     bool exact = value >= -EXACT_MAX && value <= EXACT_MAX;
     tm_digits_int(value, digits);
-    tm_out_string(out, exact ? "" : "\"");
+    if (!exact)
+        tm_out_char(out, '"');
     tm_out_string(out, digits);
-    tm_out_string(out, exact ? "" : "\"");
+    if (!exact)
+        tm_out_char(out, '"');
 }
 
-static void put_cell(tm_out *out, const tm_column *column, const tm_cell *cell, int64_t begin_ns) {
+/* @p epoch  of a column whose times count from there */
+static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_cell *cell,
+                     int64_t begin_ns) {
     char digits[TM_DIGITS_MAX];
-    bool epoch = column->type == TM_INT && tm_column_is_epoch(column);
     /* Of a rank whose times count from 0, in a job that began on some day, nothing tells when. */
     if (cell->null || (epoch && cell->value.i < TM_FIRST_DAY_NS && begin_ns >= TM_FIRST_DAY_NS)) {
         tm_out_string(out, "null");
@@ -78,6 +84,10 @@ static void put_cell(tm_out *out, const tm_column *column, const tm_cell *cell, 
 
 void tm_report_json_rows(tm_out *out, const tm_table *table, int64_t begin_ns) {
     const tm_table_def *def = table->def;
+    bool *epoch = malloc((size_t)def->n_columns * sizeof *epoch);
+    out->failed = out->failed || !epoch;
+    for (int c = 0; c < def->n_columns && epoch; c++)
+        epoch[c] = tm_column_is_epoch(&def->columns[c]);
     tm_out_char(out, '[');
     for (size_t r = 0; r < table->n_rows && !out->failed; r++) {
         const tm_cell *row = tm_table_row(table, r);
@@ -85,11 +95,12 @@ void tm_report_json_rows(tm_out *out, const tm_table *table, int64_t begin_ns) {
         for (int c = 0; c < def->n_columns; c++) {
             if (c > 0)
                 tm_out_char(out, ',');
-            put_cell(out, &def->columns[c], &row[c], begin_ns);
+            put_cell(out, &def->columns[c], epoch[c], &row[c], begin_ns);
         }
         tm_out_char(out, ']');
     }
     tm_out_char(out, ']');
+    free(epoch);
 }
 
 static const char *const form_words[] = {

@@ -13,7 +13,10 @@
 #include "report/built.h"
 #include "tmerge/report.h"
 
-enum { BUFFER_BYTES = 1 << 16 };
+enum {
+    BUFFER_BYTES = 1 << 16,
+    BLOCK_TAGS = 128 /* around a block, with its id */
+};
 
 struct tm_page {
     tm_draft draft;
@@ -129,58 +132,57 @@ tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size, tm_er
     return put_built(page, TM_BUILT_PROGRAM, err);
 }
 
-/* Base64 of what came so far, but for what does not make three bytes unless @p last. */
-static tm_status put_base64(tm_page *page, tm_vec *bytes, bool last, tm_error *err) {
+static tm_status put_base64(tm_page *page, const unsigned char *from, size_t n, tm_error *err) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned char *from = bytes->data;
-    size_t n = last ? bytes->n : bytes->n - bytes->n % 3;
     for (size_t i = 0; i < n; i += 3) {
         size_t have = n - i < 3 ? n - i : 3;
         uint32_t word = (uint32_t)from[i] << 16;
         word |= have > 1 ? (uint32_t)from[i + 1] << 8 : 0;
         word |= have > 2 ? from[i + 2] : 0;
-        const char text[4] = {digits[word >> 18], digits[word >> 12 & 63],
-                              have > 1 ? digits[word >> 6 & 63] : '=',
-                              have > 2 ? digits[word & 63] : '='};
-        TM_TRY(put(page, text, sizeof text, err));
+        if (BUFFER_BYTES - page->n < 4)
+            TM_TRY(flush(page, err));
+        unsigned char *to = page->buffer + page->n;
+        to[0] = (unsigned char)digits[word >> 18];
+        to[1] = (unsigned char)digits[word >> 12 & 63];
+        to[2] = (unsigned char)(have > 1 ? digits[word >> 6 & 63] : '=');
+        to[3] = (unsigned char)(have > 2 ? digits[word & 63] : '=');
+        page->n += 4;
+        page->n_bytes += 4;
     }
-    memmove(from, from + n, bytes->n - n);
-    bytes->n -= n;
     return TM_OK;
 }
 
-/* Packed bytes on their way into the page, of which up to two wait for the next ones. */
-typedef struct packed_block {
-    tm_page *page;
-    tm_vec bytes; /* of unsigned char */
-} packed_block;
+static tm_status keep_packed(void *packed, const void *bytes, size_t size, tm_error *err) {
+    return tm_vec_append(packed, bytes, size) ? TM_OK : tm_fail_memory(err);
+}
 
-static tm_status put_packed(void *context, const void *packed, size_t size, tm_error *err) {
-    packed_block *block = context;
-    return tm_vec_append(&block->bytes, packed, size)
-               ? put_base64(block->page, &block->bytes, false, err)
-               : tm_fail_memory(err);
+tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) {
+    tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_BEST);
+    tm_status status = deflate ? tm_deflate_to(deflate, bytes, size, keep_packed, packed, err)
+                               : tm_fail_memory(err);
+    tm_deflate_destroy(deflate);
+    return status;
+}
+
+size_t tm_page_size_of(const tm_vec *packed) {
+    return (packed->n + 2) / 3 * 4 + BLOCK_TAGS;
+}
+
+tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed, tm_error *err) {
+    TM_TRY(put_string(page, "<script type=\"application/octet-stream\" id=\"", err));
+    TM_TRY(put_string(page, id, err));
+    TM_TRY(put_string(page, "\">", err));
+    TM_TRY(put_base64(page, packed->data, packed->n, err));
+    return put_string(page, "</script>\n", err);
 }
 
 tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
                             tm_error *err) {
-    packed_block block = {page, TM_VEC(unsigned char)};
-    tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_BEST);
-    tm_status status = deflate ? TM_OK : tm_fail_memory(err);
+    tm_vec packed = TM_VEC(unsigned char);
+    tm_status status = tm_page_pack(bytes, size, &packed, err);
     if (status == TM_OK)
-        status = put_string(page, "<script type=\"application/octet-stream\" id=\"", err);
-    if (status == TM_OK)
-        status = put_string(page, id, err);
-    if (status == TM_OK)
-        status = put_string(page, "\">", err);
-    if (status == TM_OK)
-        status = tm_deflate_to(deflate, bytes, size, put_packed, &block, err);
-    if (status == TM_OK)
-        status = put_base64(page, &block.bytes, true, err);
-    if (status == TM_OK)
-        status = put_string(page, "</script>\n", err);
-    tm_vec_free(&block.bytes);
-    tm_deflate_destroy(deflate);
+        status = tm_page_put_packed(page, id, &packed, err);
+    tm_vec_free(&packed);
     return status;
 }
 

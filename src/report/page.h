@@ -9,6 +9,8 @@
 
 typedef struct tm_page tm_page;
 
+enum { TM_PAGE_BYTES = 6000000 /* of a whole page, at most */ };
+
 /**
  * Begins a page.
  * @param path   what it will be called when tm_page_commit returns TM_OK
@@ -38,6 +40,13 @@ tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
  */
 tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
                             tm_error *err) TM_MUST_CHECK;
+
+/** The same in two steps: packs, appending to @p packed, of unsigned char; says how many bytes of a
+ * page that takes at most; and puts it in. */
+tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) TM_MUST_CHECK;
+size_t tm_page_size_of(const tm_vec *packed);
+tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed,
+                             tm_error *err) TM_MUST_CHECK;
 
 /** Bytes of the page so far. */
 size_t tm_page_bytes(const tm_page *page);

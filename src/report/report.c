@@ -1,12 +1,14 @@
 #include "tmerge/report.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/page_mark.h"
+#include "report/built.h"
 #include "report/choice.h"
 #include "report/extract.h"
 #include "report/facts.h"
@@ -17,6 +19,8 @@
 
 enum {
     INLINE_BYTES = 1 << 16, /* of a table's rows; larger ones are blocks */
+    REST_BYTES = 900000,    /* of a page, for the timeline at least */
+    TRIES_MOST = 8,
     MARK_BYTES = 4096
 };
 
@@ -24,15 +28,24 @@ enum {
 static const char *const timeline_needs[] = {"job.job", "overlap.step", "stragglers.job",
                                              "stragglers.step"};
 
+/* What a page has of a table. */
+typedef struct table_part {
+    tm_vec packed; /* of unsigned char: rows of a large table, which follow behind the program */
+    size_t n_rows;
+    size_t size; /* of these in the page [bytes] */
+    size_t most; /* rows that it may have */
+} table_part;
+
 /* A page in the making. */
 typedef struct writer {
     const tm_store *store;        /* whose report it is; NULL: the tables are there */
     const tm_page_source *source; /* of its timelines; NULL: the store */
     const tm_page_choice *choice; /* of its ranks and steps */
+    const tm_tables *at_hand;     /* what the store's tables were written from; NULL: the store */
     const tm_tables *tables;
     const tm_out *facts; /* members of an object; NULL: none */
     tm_out json;         /* what stands before the program */
-    tm_out *rows;        /* [tables->n_tables] of the large tables, whose rows follow behind it */
+    table_part *parts;   /* [tables->n_tables] */
     int64_t begin_ns;    /* what the page's times begin at */
     const char *kind;    /* "report" or "diff" */
     const char *title;   /* of the page, before "tmerge" */
@@ -58,13 +71,36 @@ static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
+/* The rows as they were written, and as the store would give them again, which tells no text from
+ * an empty one. The texts stay where they are. */
+static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err) {
+    const size_t width = (size_t)from->def->n_columns;
+    if (from->rests)
+        TM_TRY(tm_table_copy_resting(from, into, err));
+    for (size_t row = 0; row < from->n_rows; row++) {
+        tm_cell *cells = tm_table_add_row(into);
+        if (!cells)
+            return tm_fail_memory(err);
+        memcpy(cells, tm_table_row(from, row), width * sizeof *cells);
+    }
+    for (size_t row = 0; row < into->n_rows; row++)
+        for (size_t c = 0; c < width; c++) {
+            tm_cell *cell = tm_table_row(into, row) + c;
+            if (from->def->columns[c].type == TM_TEXT && !cell->null && !*cell->value.text)
+                cell->null = true;
+        }
+    return TM_OK;
+}
+
 /* Before it is written a report's table is read and shortened. */
-static tm_status open_table(writer *w, tm_table *table, tm_out *all, size_t *left_out,
+static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all, size_t *left_out,
                             tm_error *err) {
     if (!w->store)
         return TM_OK;
-    TM_TRY(tm_page_read_table(w->store, table, err));
-    return tm_extract_rows(table, w->choice, all, left_out, err);
+    tm_table_clear(table);
+    const tm_table *written = w->at_hand ? tm_tables_look_up(w->at_hand, table->def->name) : NULL;
+    TM_TRY(written ? take_table(written, table, err) : tm_page_read_table(w->store, table, err));
+    return tm_extract_rows(table, w->choice, most, all, left_out, err);
 }
 
 /* Large tables are not held longer than it takes, but for those that the timeline needs. */
@@ -88,29 +124,45 @@ static void put_left_out(writer *w, size_t left_out, const tm_out *all) {
     tm_out_bytes(&w->json, all->bytes.data, all->bytes.n);
 }
 
+/* Few rows stand with their definition, others in a block behind the program. */
+static tm_status put_rows(writer *w, size_t t, tm_error *err) {
+    const tm_table *table = &w->tables->tables[t];
+    table_part *part = &w->parts[t];
+    tm_out rows = TM_OUT();
+    tm_status status = TM_OK;
+    tm_report_json_rows(&rows, table, w->begin_ns);
+    part->n_rows = table->n_rows;
+    part->size = rows.bytes.n;
+    part->packed.n = 0;
+    if (rows.bytes.n <= INLINE_BYTES) {
+        tm_out_string(&w->json, ",\"rows\":");
+        tm_out_bytes(&w->json, rows.bytes.data, rows.bytes.n);
+    } else {
+        tm_out_string(&w->json, ",\"block\":\"table:");
+        tm_out_string(&w->json, table->def->name);
+        tm_out_char(&w->json, '"');
+        status = tm_page_pack(rows.bytes.data, rows.bytes.n, &part->packed, err);
+        part->size = tm_page_size_of(&part->packed);
+    }
+    tm_vec_free(&rows.bytes);
+    return status == TM_OK && rows.failed ? tm_fail_memory(err) : status;
+}
+
 static tm_status put_table(writer *w, size_t t, tm_error *err) {
     tm_table *table = &w->tables->tables[t];
     tm_out all = TM_OUT();
     size_t left_out = 0;
-    tm_status status = open_table(w, table, &all, &left_out, err);
-    tm_report_json_rows(&w->rows[t], table, w->begin_ns);
+    tm_status status = open_table(w, table, w->parts[t].most, &all, &left_out, err);
     put_string(&w->json, table->def->name);
     tm_out_char(&w->json, ':');
     tm_report_json_def(&w->json, table);
     put_left_out(w, left_out, &all);
     tm_vec_free(&all.bytes);
-    if (w->rows[t].bytes.n <= INLINE_BYTES) {
-        tm_out_string(&w->json, ",\"rows\":");
-        tm_out_bytes(&w->json, w->rows[t].bytes.data, w->rows[t].bytes.n);
-        tm_vec_free(&w->rows[t].bytes);
-    } else {
-        tm_out_string(&w->json, ",\"block\":\"table:");
-        tm_out_string(&w->json, table->def->name);
-        tm_out_char(&w->json, '"');
-    }
+    if (status == TM_OK)
+        status = put_rows(w, t, err);
     tm_out_char(&w->json, '}');
     close_table(w, table);
-    return status == TM_OK && w->rows[t].failed ? tm_fail_memory(err) : status;
+    return status;
 }
 
 static tm_status put_tables(writer *w, tm_error *err) {
@@ -151,13 +203,58 @@ static tm_status put_document(writer *w, tm_error *err) {
     return w->json.failed ? tm_fail_memory(err) : TM_OK;
 }
 
+static size_t size_of(const writer *w) {
+    size_t size = w->json.bytes.n;
+    for (size_t t = 0; t < w->tables->n_tables; t++)
+        size += w->parts[t].packed.n > 0 ? w->parts[t].size : 0;
+    return size;
+}
+
+/* How many bytes each table may have so that all have @p room, of which small ones need less. */
+static size_t share_of(const writer *w, size_t room) {
+    size_t low = 0, high = room;
+    while (low < high) {
+        size_t share = high - (high - low) / 2, sum = 0;
+        for (size_t t = 0; t < w->tables->n_tables; t++)
+            sum += w->parts[t].size < share ? w->parts[t].size : share;
+        low = sum <= room ? share : low;
+        high = sum <= room ? high : share - 1;
+    }
+    return low;
+}
+
+/* Tables that take more than their share get as many rows as that has room for. */
+static void limit_rows(writer *w, size_t room) {
+    size_t rows = 0, size = size_of(w);
+    for (size_t t = 0; t < w->tables->n_tables; t++)
+        rows += w->parts[t].size;
+    size_t others = size - (rows < size ? rows : size);
+    size_t share = share_of(w, others < room ? (room - others) / 16 * 15 : 0);
+    for (size_t t = 0; t < w->tables->n_tables; t++) {
+        table_part *part = &w->parts[t];
+        if (part->size > share)
+            part->most = (size_t)((double)part->n_rows * (double)share / (double)part->size);
+    }
+}
+
+/* Until the page has room for them. */
+static tm_status fit_document(writer *w, size_t room, tm_error *err) {
+    TM_TRY(put_document(w, err));
+    for (int i = 0; w->store && size_of(w) > room && i < TRIES_MOST; i++) {
+        limit_rows(w, room);
+        w->json.bytes.n = 0;
+        TM_TRY(put_document(w, err));
+    }
+    return TM_OK;
+}
+
 static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     char id[128];
     for (size_t t = 0; t < w->tables->n_tables; t++) {
-        if (w->rows[t].bytes.n == 0)
+        if (w->parts[t].packed.n == 0)
             continue;
         snprintf(id, sizeof id, "table:%s", w->tables->tables[t].def->name);
-        TM_TRY(tm_page_put_block(page, id, w->rows[t].bytes.data, w->rows[t].bytes.n, err));
+        TM_TRY(tm_page_put_packed(page, id, &w->parts[t].packed, err));
     }
     return TM_OK;
 }
@@ -171,7 +268,8 @@ static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
 }
 
 static tm_status fill_page(writer *w, tm_page *page, tm_error *err) {
-    TM_TRY(put_document(w, err));
+    size_t size = tm_page_bytes(page) + tm_built_page[TM_BUILT_PROGRAM].size + REST_BYTES;
+    TM_TRY(fit_document(w, TM_PAGE_BYTES - size, err));
     TM_TRY(tm_page_put_tables(page, w->json.bytes.data, w->json.bytes.n, err));
     TM_TRY(put_blocks(w, page, err));
     return w->store ? put_timeline(w, page, err) : TM_OK;
@@ -187,15 +285,15 @@ static tm_status write_page(writer *w, const char *path, tm_error *err) {
     else
         TM_TRY(tm_page_create(path, title, &page, err));
     w->json = TM_OUT();
-    w->rows = malloc((w->tables->n_tables + 1) * sizeof *w->rows);
-    tm_status status = w->rows ? TM_OK : tm_fail_memory(err);
-    for (size_t t = 0; t < w->tables->n_tables && w->rows; t++)
-        w->rows[t] = TM_OUT();
+    w->parts = malloc((w->tables->n_tables + 1) * sizeof *w->parts);
+    tm_status status = w->parts ? TM_OK : tm_fail_memory(err);
+    for (size_t t = 0; t < w->tables->n_tables && w->parts; t++)
+        w->parts[t] = (table_part){.packed = TM_VEC(unsigned char), .most = SIZE_MAX};
     if (status == TM_OK)
         status = fill_page(w, page, err);
-    for (size_t t = 0; t < w->tables->n_tables && w->rows; t++)
-        tm_vec_free(&w->rows[t].bytes);
-    free(w->rows);
+    for (size_t t = 0; t < w->tables->n_tables && w->parts; t++)
+        tm_vec_free(&w->parts[t].packed);
+    free(w->parts);
     tm_vec_free(&w->json.bytes);
     if (status == TM_OK)
         return tm_page_commit(page, err);
@@ -210,6 +308,7 @@ static tm_status write_report(const tm_page_origin *origin, tm_tables *tables,
     if (status == TM_OK) {
         writer w = {.store = origin->store,
                     .source = origin->source,
+                    .at_hand = origin->at_hand,
                     .choice = choice,
                     .tables = tables,
                     .kind = "report",

@@ -7,7 +7,7 @@
 
 enum {
     N_STRIP = 2048,
-    PAGE_BYTES = 6000000,    /* of a whole page */
+    TRIES_MOST = 8,
     TIMELINE_BYTES = 700000, /* of the timeline without operations and events, of these */
     COVERAGE_BYTES = 500000, /* those of coverage; it may take more where others give way */
     BUCKETS_LEAST = 256,
@@ -192,6 +192,8 @@ static tm_status choose(maker *m) {
 /* Steps that nothing is shown of are marked as long as they are few. */
 static bool is_marked(const maker *m, const tm_plan_part *part) {
     const tm_page_kept *steps = m->survey.plan.steps ? m->budget->steps : NULL;
+    if (m->budget->few_marks)
+        return part->gpu || part->host;
     return part->gpu || part->host || !steps || tm_page_keeps(steps, part->number);
 }
 
@@ -327,6 +329,7 @@ static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *ne
 /* The names of all events come before those that panels alone show, which have little room. */
 static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
     put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
+    m->dictionary.cut = m->budget->text_bytes;
     m->dictionary.room = PANEL_TEXTS;
     put_drafts(m, drafts, offsetof(tm_page_draft, details), next, &m->out->details);
     m->dictionary.room = SIZE_MAX;
@@ -400,27 +403,60 @@ void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->details);
 }
 
+/* Of a page: names of its elements, and what is in them. */
+typedef struct page_block {
+    const char *id;
+    const tm_bytes *bytes;
+    tm_vec packed; /* of unsigned char; owned */
+} page_block;
+
+static tm_status pack_blocks(page_block *blocks, size_t n, size_t *size, tm_error *err) {
+    tm_status status = TM_OK;
+    *size = 0;
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        blocks[i].packed.n = 0;
+        status = tm_page_pack(blocks[i].bytes->bytes.data, blocks[i].bytes->bytes.n,
+                              &blocks[i].packed, err);
+        *size += tm_page_size_of(&blocks[i].packed);
+    }
+    return status;
+}
+
 tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
                              const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
                              tm_error *err) {
-    size_t size = tm_page_bytes(page) + TIMELINE_BYTES;
-    tm_timeline_budget budget =
-        tm_timeline_budget_of(choice->ranks.kept.n, size < PAGE_BYTES ? PAGE_BYTES - size : 1);
+    size_t before = tm_page_bytes(page), size = before + TIMELINE_BYTES,
+           room = before < TM_PAGE_BYTES ? TM_PAGE_BYTES - before : 1;
+    tm_timeline_budget budget = tm_timeline_budget_of(
+        choice->ranks.kept.n, size < TM_PAGE_BYTES ? TM_PAGE_BYTES - size : 1);
     budget.ranks = tm_page_is_part(&choice->ranks) ? &choice->ranks : NULL;
     budget.steps = tm_page_is_part(&choice->steps) ? &choice->steps : NULL;
-    tm_timeline_blocks blocks;
-    tm_status status = tm_timeline_blocks_make(store, source, tables, &budget, &blocks, err);
-    const struct {
-        const char *id;
-        const tm_bytes *bytes;
-    } list[] = {
-        {"timeline.job", &blocks.job},           {"timeline.strip", &blocks.strip},
-        {"timeline.coverage", &blocks.coverage}, {"timeline.operations", &blocks.operations},
-        {"timeline.events", &blocks.events},     {"timeline.details", &blocks.details},
+    tm_timeline_blocks made;
+    page_block blocks[] = {
+        {"timeline.job", &made.job, TM_VEC(unsigned char)},
+        {"timeline.strip", &made.strip, TM_VEC(unsigned char)},
+        {"timeline.coverage", &made.coverage, TM_VEC(unsigned char)},
+        {"timeline.operations", &made.operations, TM_VEC(unsigned char)},
+        {"timeline.events", &made.events, TM_VEC(unsigned char)},
+        {"timeline.details", &made.details, TM_VEC(unsigned char)},
     };
-    for (size_t i = 0; i < sizeof list / sizeof *list && status == TM_OK; i++)
-        status = tm_page_put_block(page, list[i].id, list[i].bytes->bytes.data,
-                                   list[i].bytes->bytes.n, err);
-    tm_timeline_blocks_free(&blocks);
+    enum { N = sizeof blocks / sizeof *blocks };
+    tm_status status = tm_timeline_blocks_make(store, source, tables, &budget, &made, err);
+    if (status == TM_OK)
+        status = pack_blocks(blocks, N, &size, err);
+    /* The source was asked once; the store is there as often as it takes. */
+    for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
+        tm_timeline_shrink(&budget, size, room);
+        tm_timeline_blocks_free(&made);
+        status = tm_timeline_blocks_make(store, NULL, tables, &budget, &made, err);
+        if (status == TM_OK)
+            status = pack_blocks(blocks, N, &size, err);
+    }
+    for (size_t i = 0; i < N; i++) {
+        if (status == TM_OK)
+            status = tm_page_put_packed(page, blocks[i].id, &blocks[i].packed, err);
+        tm_vec_free(&blocks[i].packed);
+    }
+    tm_timeline_blocks_free(&made);
     return status;
 }

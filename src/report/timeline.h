@@ -35,6 +35,7 @@ void tm_timeline_blocks_free(tm_timeline_blocks *blocks);
 typedef struct tm_page_origin {
     const tm_store *store;
     const tm_page_source *source; /* of the same timelines, where they are at hand; else NULL */
+    const tm_tables *at_hand;     /* the tables that were written to it; else NULL */
     const char *version;          /* of the tool */
     const char *served;           /* name of the store whose page is served; NULL: it is a file */
     tm_vec *memory;               /* where that goes */

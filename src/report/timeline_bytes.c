@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/varint.h"
-
 static const char ellipsis[] = "\xe2\x80\xa6";
 
 void tm_bytes_free(tm_bytes *out) {
@@ -19,19 +17,19 @@ uint8_t *tm_bytes_put_raw(tm_bytes *out, const void *from, size_t n) {
     return at;
 }
 
-void tm_bytes_put(tm_bytes *out, uint64_t value) {
-    uint8_t digits[TM_VARINT_MAX];
-    tm_bytes_put_raw(out, digits, (size_t)(tm_varint(digits, value) - digits));
-}
-
-void tm_bytes_put_signed(tm_bytes *out, int64_t value) {
-    tm_bytes_put(out, tm_zigzag(value));
+bool tm_bytes_room(tm_bytes *out, size_t n) {
+    out->failed = out->failed || !tm_vec_reserve(&out->bytes, out->bytes.n + n);
+    return !out->failed;
 }
 
 void tm_bytes_put_text(tm_bytes *out, tm_text text) {
+    tm_bytes_put_cut(out, text, TM_BYTES_TEXT_MAX);
+}
+
+void tm_bytes_put_cut(tm_bytes *out, tm_text text, size_t most) {
     size_t size = text.size;
-    if (size > TM_BYTES_TEXT_MAX) {
-        size = TM_BYTES_TEXT_MAX - strlen(ellipsis);
+    if (size > most) {
+        size = most - strlen(ellipsis);
         while (size > 0 && ((uint8_t)text.bytes[size] & 0xc0) == 0x80)
             size--;
     }

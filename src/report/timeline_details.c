@@ -148,9 +148,16 @@ static bool put_detail(teller *t, tm_detail what, tm_event_draft *out) {
     tm_vec events = TM_VEC(uint32_t), values = TM_VEC(int64_t);
     bool ok = true;
     for (size_t i = 0; i < t->writer->shown.n && ok; i++) {
-        uint32_t event = (uint32_t)i;
         int64_t value = is_told(t, what, i) ? value_of(t, what, i) : -1;
-        ok = value < 0 || (tm_vec_append(&events, &event, 1) && tm_vec_append(&values, &value, 1));
+        if (value < 0)
+            continue;
+        uint32_t *own_event = tm_vec_push(&events);
+        int64_t *own_value = tm_vec_push(&values);
+        ok = own_event && own_value;
+        if (ok) {
+            *own_event = (uint32_t)i;
+            *own_value = value;
+        }
     }
     const uint32_t *event = events.data;
     const int64_t *value = values.data;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 tm_status tm_dictionary_make(const tm_names *names, tm_dictionary *out, tm_error *err) {
-    *out = (tm_dictionary){.names = names, .used = TM_VEC(uint32_t), .room = SIZE_MAX};
+    *out = (tm_dictionary){
+        .names = names, .used = TM_VEC(uint32_t), .room = SIZE_MAX, .cut = TM_BYTES_TEXT_MAX};
     out->number = calloc(tm_names_count(names) + 1, sizeof *out->number);
     if (!out->number)
         return tm_fail_memory(err);
@@ -31,5 +32,5 @@ void tm_dictionary_put(const tm_dictionary *dictionary, tm_bytes *out) {
     const uint32_t *used = dictionary->used.data;
     tm_bytes_put(out, dictionary->used.n);
     for (size_t i = 0; i < dictionary->used.n; i++)
-        tm_bytes_put_text(out, tm_names_text(dictionary->names, used[i]));
+        tm_bytes_put_cut(out, tm_names_text(dictionary->names, used[i]), dictionary->cut);
 }

@@ -10,6 +10,7 @@ typedef struct tm_dictionary {
     uint32_t *number;      /* owned; [names] number + 1 of those that are used, else 0 */
     tm_vec used;           /* of uint32_t: ids */
     size_t room;           /* bytes that texts which are not yet used may have */
+    size_t cut;            /* what is longer [bytes] is cut */
 } tm_dictionary;
 
 /** Number 0 is the empty text. TM_OK; TM_ERR_FAULT. */

@@ -116,9 +116,14 @@ static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_car
             (shown != TM_TRACK_THREAD && annotates != (shown == TM_TRACK_ANNOTATIONS)))
             continue;
         int64_t begin = tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]);
-        if (tm_plan_has(&walk, as, begin, timeline->duration_ns[row]) &&
-            (!tm_vec_append(&w->rows, &row, 1) || !tm_vec_append(&w->begins, &begin, 1)))
+        if (!tm_plan_has(&walk, as, begin, timeline->duration_ns[row]))
+            continue;
+        uint32_t *own_row = tm_vec_push(&w->rows);
+        int64_t *own_begin = tm_vec_push(&w->begins);
+        if (!own_row || !own_begin)
             return false;
+        *own_row = row;
+        *own_begin = begin;
     }
     return true;
 }

@@ -8,8 +8,12 @@ enum {
     N_SLICES = 32,     /* parts of a job without steps */
     EVENT_BYTES = 8,   /* in the page, as base64; 2.7 to 7.9 were seen */
     MEMBER_BYTES = 12, /* of an operation; 11.4 were */
-    EVENTS_LEAST = 20000
+    EVENTS_LEAST = 20000,
+    TEXT_LEAST = 32,
+    TEXTS_SHRINK = 8
 };
+
+static const double EVENTS_SHRINK = 0.8; /* of those that would fit: what is told of each differs */
 
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
     tm_timeline_budget budget = {.n_buckets = 8192, .n_events = 600000, .n_members = 200000};
@@ -17,8 +21,17 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
         budget = (tm_timeline_budget){.n_buckets = 4096, .n_events = 1000000, .n_members = 200000};
     if (n_ranks > 256)
         budget = (tm_timeline_budget){.n_buckets = 1024, .n_events = 1800000, .n_members = 200000};
+    budget.text_bytes = TM_BYTES_TEXT_MAX;
     tm_timeline_leave(&budget, left_bytes);
     return budget;
+}
+
+void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room) {
+    size_t texts = budget->text_bytes / TEXTS_SHRINK;
+    double fits = (double)tm_timeline_events(budget, 0) * (double)room / (double)size;
+    budget->text_bytes = texts > TEXT_LEAST ? texts : TEXT_LEAST;
+    budget->n_events = (size_t)(fits * EVENTS_SHRINK);
+    budget->few_marks = true;
 }
 
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes) {

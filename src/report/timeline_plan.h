@@ -16,6 +16,8 @@ typedef struct tm_timeline_budget {
     const tm_page_kept *ranks; /* borrowed; who has lanes; NULL: all */
     const tm_page_kept *steps; /* borrowed; those that are marked besides the chosen ones; NULL: all
                                 */
+    size_t text_bytes;         /* of a name, at most */
+    bool few_marks;            /* none but the chosen ones are marked */
 } tm_timeline_budget;
 
 /** By the number of ranks that have lanes, and by how much of the page is left. */
@@ -23,6 +25,10 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 
 /** No more than so many bytes are left. */
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
+
+/** The blocks took @p size bytes where there is room for less: what made them so large becomes
+ * less, texts, events and marks of steps. */
+void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room);
 
 /** How many events fit beside so many members. */
 size_t tm_timeline_events(const tm_timeline_budget *budget, size_t n_members);

@@ -9,16 +9,19 @@
 #include "check_rows.h"
 #include "h5.h"
 
-/* Whether a text is missing or another one. Not where memory is out: that is no fault of the store,
- * and ends the check. */
-static bool lacks_text(tm_check *check, hid_t object, const char *name, const char *expected) {
+/* A text attribute, freed by the caller; NULL where there is none, and where memory is out, which
+ * is no fault of the store, and ends the check. */
+static char *text_of(tm_check *check, hid_t object, const char *name) {
     char *text;
     tm_error err;
-    if (!tm_store_text_of(object, name, &text)) {
+    if (!tm_store_text_of(object, name, &text))
         (void)tm_check_call(check, tm_fail_memory(&err), &err);
-        return false;
-    }
-    bool lacks = !text || strcmp(text, expected) != 0;
+    return text;
+}
+
+static bool lacks_text(tm_check *check, hid_t object, const char *name, const char *expected) {
+    char *text = text_of(check, object, name);
+    bool lacks = check->status == TM_OK && (!text || strcmp(text, expected) != 0);
     free(text);
     return lacks;
 }
@@ -99,15 +102,28 @@ static void check_rows(tm_check *check) {
                 tm_check_column_rows(check, (tm_record)t, &tm_record_tables[t].columns[i]);
 }
 
-/* Units that the store states; a column that it lacks is read as null, and has none. */
+static bool has_line(const char *lines, int line, const char *expected) {
+    while (lines && line-- > 0) {
+        lines = strchr(lines, '\n');
+        lines = lines ? lines + 1 : NULL;
+    }
+    size_t size = lines ? strcspn(lines, "\n") : 0;
+    return lines && size == strlen(expected) && memcmp(lines, expected, size) == 0;
+}
+
+/* Units that the store states, which older ones do elsewhere; a column that it lacks is read as
+ * null, and has none. */
 static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def) {
-    for (int i = 0; i < def->n_columns; i++) {
-        char name[TM_TABLE_PATH_MAX];
-        snprintf(name, sizeof name, "%s.unit", def->columns[i].name);
-        if (H5Aexists(dataset, name) > 0 && lacks_text(check, dataset, name, def->columns[i].unit))
+    char *units = text_of(check, dataset, "units");
+    hid_t type = H5Dget_type(dataset);
+    for (int i = 0; i < def->n_columns && units; i++) {
+        int member = H5Tget_member_index(type, def->columns[i].name);
+        if (member >= 0 && !has_line(units, member, def->columns[i].unit))
             tm_check_fault(check, "table %s: column %s has not the unit '%s'", def->name,
                            def->columns[i].name, def->columns[i].unit);
     }
+    tm_h5_close(type);
+    free(units);
 }
 
 /* A table that this program does not know, such as a newer one's, need only open. */

@@ -2,11 +2,11 @@
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/deflate.h"
+#include "base/vec.h"
 #include "h5.h"
 #include "writer.h"
 
@@ -14,7 +14,8 @@
 typedef struct record {
     size_t *at; /* owned; [n_columns + 1] the last is the record's size */
     hid_t type;
-    char *rows; /* owned; [n_rows] records */
+    size_t in_chunk; /* records of a chunk; 0: the table is small and stands in one piece */
+    char *rows;      /* owned; room for the records of a chunk, or for all of that piece */
 } record;
 
 /* A text column is as wide as its longest text: texts of variable length would lie in a heap of
@@ -83,21 +84,26 @@ static bool make_type(const tm_table_def *def, record *made) {
     return done;
 }
 
-static bool make_rows(const tm_table *table, record *made) {
-    int n = table->def->n_columns;
-    size_t size = made->at[n];
-    if (table->n_rows > (SIZE_MAX - 1) / size)
-        return false;
-    /* One byte more, for NULL is to mean that memory is out, also where there is nothing to
-     * hold. */
-    made->rows = malloc(table->n_rows * size + 1);
-    for (size_t row = 0; made->rows && row < table->n_rows; row++) {
+/* Rows [first, first + n) as records. */
+static void put_rows(const tm_table *table, const record *made, size_t first, size_t n) {
+    int columns = table->def->n_columns;
+    char *out = made->rows;
+    for (size_t row = first; row < first + n; row++, out += made->at[columns]) {
         const tm_cell *cells = tm_table_row(table, row);
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < columns; i++)
             put_cell(&cells[i], table->def->columns[i].type, made->at[i + 1] - made->at[i],
-                     made->rows + row * size + made->at[i]);
+                     out + made->at[i]);
     }
-    return made->rows != NULL;
+}
+
+/* How many rows a chunk holds; 0: the table is small and stands in one piece, as it is. Records of
+ * long texts hold mostly zeros. */
+static size_t chunk_rows(size_t record_bytes, size_t n_rows) {
+    enum { PLAIN = 1 << 16, CHUNK = 1 << 20 };
+    if (n_rows <= PLAIN / record_bytes)
+        return 0;
+    size_t rows = record_bytes < CHUNK ? CHUNK / record_bytes : 1;
+    return rows < n_rows ? rows : n_rows;
 }
 
 /* Cells stand without padding: every byte of a record belongs to one. */
@@ -108,21 +114,35 @@ static bool make_record(const tm_table *table, record *made) {
         return false;
     for (int i = 0; i < n; i++)
         made->at[i + 1] = made->at[i] + cell_size(table, i);
-    return make_rows(table, made);
+    made->in_chunk = chunk_rows(made->at[n], table->n_rows);
+    /* One byte more, for NULL is to mean that memory is out, also where there is nothing to
+     * hold. */
+    made->rows = malloc((made->in_chunk > 0 ? made->in_chunk : table->n_rows) * made->at[n] + 1);
+    return made->rows != NULL;
 }
 
-/* The unit and the doc of every column; a dataset has no other place for them. */
-static bool put_docs(hid_t dataset, const tm_table_def *def) {
-    bool done = tm_h5_put_text(dataset, "doc", def->doc);
+/* A line of each column: its unit, or its doc. */
+static bool put_lines(hid_t dataset, const char *name, const tm_table_def *def, bool docs,
+                      bool *no_memory) {
+    tm_vec lines = TM_VEC(char);
+    bool done = true;
     for (int i = 0; done && i < def->n_columns; i++) {
-        char name[TM_TABLE_PATH_MAX];
-        const tm_column *column = &def->columns[i];
-        snprintf(name, sizeof name, "%s.unit", column->name);
-        done = tm_h5_put_text(dataset, name, column->unit);
-        snprintf(name, sizeof name, "%s.doc", column->name);
-        done = done && tm_h5_put_text(dataset, name, column->doc);
+        const char *text = docs ? def->columns[i].doc : def->columns[i].unit;
+        done = tm_vec_append(&lines, text, strlen(text)) &&
+               tm_vec_append(&lines, i + 1 < def->n_columns ? "\n" : "", 1);
     }
+    *no_memory = *no_memory || !done;
+    done = done && tm_h5_put_text(dataset, name, lines.data);
+    tm_vec_free(&lines);
     return done;
+}
+
+/* A dataset has no other place for its columns' units and docs. An attribute for each would cost
+ * more than most tables. */
+static bool put_docs(hid_t dataset, const tm_table_def *def, bool *no_memory) {
+    return tm_h5_put_text(dataset, "doc", def->doc) &&
+           put_lines(dataset, "units", def, false, no_memory) &&
+           put_lines(dataset, "docs", def, true, no_memory);
 }
 
 static bool put_null_values(hid_t group) {
@@ -149,61 +169,53 @@ static bool need_groups(hid_t file, const char *group_path) {
     return done;
 }
 
-/* How many rows a chunk holds; 0: the table is small and stands in one piece, as it is. Records of
- * long texts hold mostly zeros. */
-static size_t chunk_rows(const record *made, int n_columns, size_t n_rows) {
-    enum { PLAIN = 1 << 16, CHUNK = 1 << 20 };
-    size_t record_bytes = made->at[n_columns];
-    if (n_rows * record_bytes <= PLAIN)
-        return 0;
-    size_t rows = record_bytes < CHUNK ? CHUNK / record_bytes : 1;
-    return rows < n_rows ? rows : n_rows;
-}
-
 /* By HDF5's own filter, which every program that reads HDF5 has, without the plugin. */
 static bool compress(hid_t layout, size_t n_rows) {
     hsize_t rows = n_rows;
     return n_rows == 0 || (H5Pset_chunk(layout, 1, &rows) >= 0 && H5Pset_deflate(layout, 1) >= 0);
 }
 
-/* By ISA-L, several times as fast as by the filter, which reads it the same. The last chunk ends in
- * rows of zeros that the table does not have. */
-static bool put_chunks(hid_t dataset, const record *made, size_t record_bytes, size_t n_rows,
-                       size_t rows) {
-    size_t chunk = rows * record_bytes;
+/* By ISA-L, several times as fast as by the filter, which reads it the same. One chunk is in memory
+ * at a time, for every text has the room of the longest. The last chunk ends in rows of zeros that
+ * the table does not have. */
+static bool put_chunks(hid_t dataset, const tm_table *table, const record *made, bool *no_memory) {
+    size_t record_bytes = made->at[table->def->n_columns], chunk = made->in_chunk * record_bytes;
     size_t room = chunk + chunk / 1024 + 1024; /* also where nothing repeats */
     tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_FAST);
-    char *packed = malloc(room), *last = calloc(1, chunk);
-    bool done = deflate && packed && last;
-    for (size_t row = 0; done && row < n_rows; row += rows) {
-        size_t left = n_rows - row;
+    char *packed = malloc(room);
+    bool done = deflate && packed;
+    *no_memory = !done;
+    for (size_t row = 0; done && row < table->n_rows; row += made->in_chunk) {
+        size_t left = table->n_rows - row, n = left < made->in_chunk ? left : made->in_chunk;
         const hsize_t at = row;
-        char *from = made->rows + row * record_bytes;
-        if (left < rows)
-            from = memcpy(last, from, left * record_bytes);
-        size_t size = tm_deflate_all(deflate, from, chunk, packed, room);
+        put_rows(table, made, row, n);
+        memset(made->rows + n * record_bytes, 0, chunk - n * record_bytes);
+        size_t size = tm_deflate_all(deflate, made->rows, chunk, packed, room);
         done = size > 0 && H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &at, size, packed) >= 0;
     }
-    free(last);
     free(packed);
     tm_deflate_destroy(deflate);
     return done;
 }
 
-static bool put_dataset(hid_t file, const char *path, const tm_table *table, const record *made) {
+static bool put_piece(hid_t dataset, const tm_table *table, const record *made) {
+    put_rows(table, made, 0, table->n_rows);
+    return H5Dwrite(dataset, made->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, made->rows) >= 0;
+}
+
+static bool put_dataset(hid_t file, const char *path, const tm_table *table, const record *made,
+                        bool *no_memory) {
     hsize_t rows = table->n_rows;
     hid_t dataset = H5I_INVALID_HID, space = H5Screate_simple(1, &rows, NULL);
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
-    int n_columns = table->def->n_columns;
-    size_t in_chunk = chunk_rows(made, n_columns, table->n_rows);
     if (space >= 0 && layout >= 0 && H5Pset_obj_track_times(layout, false) >= 0 &&
-        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 && compress(layout, in_chunk))
+        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 && compress(layout, made->in_chunk))
         dataset = H5Dcreate2(file, path, made->type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
-    bool done = dataset >= 0 && put_docs(dataset, table->def);
-    if (done && in_chunk > 0)
-        done = put_chunks(dataset, made, made->at[n_columns], table->n_rows, in_chunk);
+    bool done = dataset >= 0 && put_docs(dataset, table->def, no_memory);
+    if (done && made->in_chunk > 0)
+        done = put_chunks(dataset, table, made, no_memory);
     else if (done && rows > 0)
-        done = H5Dwrite(dataset, made->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, made->rows) >= 0;
+        done = put_piece(dataset, table, made);
     tm_h5_close(dataset);
     tm_h5_close(layout);
     tm_h5_close(space);
@@ -222,9 +234,11 @@ tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table, tm_
     record made = {.type = H5I_INVALID_HID};
     tm_status status = make_record(table, &made) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK) {
+        bool no_memory = false;
         bool done = need_groups(writer->file, group) && make_type(table->def, &made) &&
-                    put_dataset(writer->file, path, table, &made);
-        status = tm_store_done(writer, done, "write a result table", err);
+                    put_dataset(writer->file, path, table, &made, &no_memory);
+        status = no_memory ? tm_fail_memory(err)
+                           : tm_store_done(writer, done, "write a result table", err);
     }
     tm_h5_close(made.type);
     free(made.rows);

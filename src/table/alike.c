@@ -30,8 +30,9 @@ static void put_together(tm_vec *seen) {
     seen->n = n;
 }
 
-tm_alike tm_alike_begin(void) {
-    return (tm_alike){.seen = TM_VEC(pair), .limit = LIMIT, .digits = DIGITS_FIRST};
+tm_alike tm_alike_begin(size_t points) {
+    return (tm_alike){
+        .seen = TM_VEC(pair), .limit = LIMIT, .points = points, .digits = DIGITS_FIRST};
 }
 
 void tm_alike_free(tm_alike *alike) {
@@ -42,16 +43,16 @@ static uint64_t hash_of(const char *text) {
     return tm_hash_mixed(0, text, strlen(text));
 }
 
-static pair pair_of(const char *text) {
+static pair pair_of(const tm_alike *alike, const char *text) {
     char shown[TM_SHOWN_MAX];
-    tm_shown_tagged(text, "...", shown);
+    tm_shown_tagged(text, alike->points, "...", shown);
     return (pair){hash_of(shown), hash_of(text)};
 }
 
 bool tm_alike_add(tm_alike *alike, const char *text) {
-    if (!tm_shown_is_cut(text))
+    if (!tm_shown_is_cut(text, alike->points))
         return true;
-    const pair found = pair_of(text), *last = alike->seen.data;
+    const pair found = pair_of(alike, text), *last = alike->seen.data;
     if (alike->seen.n > 0 && by_shown(&last[alike->seen.n - 1], &found) == 0)
         return true;
     if (alike->seen.n >= alike->limit) {
@@ -95,11 +96,11 @@ static bool is_before(const void *a, const void *b) {
 }
 
 void tm_alike_show(const tm_alike *alike, const char *text, char out[TM_SHOWN_MAX]) {
-    const pair *v = alike->seen.data, wanted = pair_of(text);
+    const pair *v = alike->seen.data, wanted = pair_of(alike, text);
     size_t i = tm_bisect(v, alike->seen.n, sizeof *v, &wanted, is_before);
     char tag[DIGITS_MAX + 8] = "...";
     if (i < alike->seen.n && by_shown(&v[i], &wanted) == 0)
         snprintf(tag, sizeof tag, "..#%0*" PRIx64 "..", alike->digits,
                  tag_of(wanted.whole, alike->digits));
-    tm_shown_tagged(text, tag, out);
+    tm_shown_tagged(text, alike->points, tag, out);
 }

@@ -14,7 +14,10 @@ void tm_out_string(tm_out *out, const char *string) {
 }
 
 void tm_out_char(tm_out *out, char c) {
-    tm_out_bytes(out, &c, 1);
+    char *at = out->failed ? NULL : tm_vec_push(&out->bytes);
+    out->failed = !at;
+    if (at)
+        *at = c;
 }
 
 void tm_out_spaces(tm_out *out, size_t n) {

@@ -244,8 +244,8 @@ tm_status tm_table_put_aside(tm_table *table, tm_error *err) {
 }
 
 tm_status tm_table_rest(tm_table *table, tm_error *err) {
-    enum { MANY = 1024 };
-    if (table->n_rows < MANY)
+    enum { MANY_BYTES = 1 << 20 };
+    if (table->n_rows * tm_rows_width(table) * sizeof *table->cells < MANY_BYTES)
         return TM_OK;
     TM_TRY(tm_table_put_aside(table, err));
     tm_vec_trim(table->aside);

@@ -125,25 +125,22 @@ static char *copy_points(const char *text, size_t first, size_t end, char *out) 
     return out;
 }
 
-bool tm_shown_is_cut(const char *text) {
+bool tm_shown_is_cut(const char *text, size_t points) {
     size_t size = strlen(text);
-    return size > TM_SHOWN_POINTS && tm_utf8_length(text, size) > TM_SHOWN_POINTS;
+    return size > points && tm_utf8_length(text, size) > points;
 }
 
 /* The middle is what goes: kernel names differ at both ends. */
-void tm_shown_tagged(const char *text, const char *tag, char out[TM_SHOWN_MAX]) {
+void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]) {
     size_t length = tm_utf8_length(text, strlen(text)), gap = strlen(tag);
-    size_t tail = (TM_SHOWN_POINTS - gap) / 2;
-    out = copy_points(text, 0, TM_SHOWN_POINTS - gap - tail, out);
+    size_t tail = (points - gap) / 2;
+    if (!tm_shown_is_cut(text, points)) {
+        *copy_points(text, 0, points, out) = '\0';
+        return;
+    }
+    out = copy_points(text, 0, points - gap - tail, out);
     memcpy(out, tag, gap);
     *copy_points(text, length - tail, length, out + gap) = '\0';
-}
-
-static void show_text(const char *text, char out[TM_SHOWN_MAX]) {
-    if (tm_shown_is_cut(text))
-        tm_shown_tagged(text, "...", out);
-    else
-        *copy_points(text, 0, TM_SHOWN_POINTS, out) = '\0';
 }
 
 static void show_by_row(const tm_column *column, const tm_cell *cell, char out[TM_SHOWN_MAX]) {
@@ -165,7 +162,7 @@ void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *c
     }
     switch (column->type) {
     case TM_TEXT:
-        show_text(cell->value.text, out);
+        tm_shown_tagged(cell->value.text, TM_SHOWN_POINTS, "...", out);
         break;
     case TM_BOOL:
         snprintf(out, TM_SHOWN_MAX, "%s", cell->value.i ? "yes" : "no");

@@ -58,11 +58,12 @@ const char *tm_shown_unit_of_name(const char *name);
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
                    char out[TM_SHOWN_MAX]);
 
-/** Whether a text is longer than what is shown of it. */
-bool tm_shown_is_cut(const char *text);
+/** Whether a text is longer than so many code points. */
+bool tm_shown_is_cut(const char *text, size_t points);
 
-/** A text that is cut, with @p tag where it was, to tell it from others that are cut alike. */
-void tm_shown_tagged(const char *text, const char *tag, char out[TM_SHOWN_MAX]);
+/** A text of at most TM_SHOWN_POINTS @p points; where it is cut @p tag stands, to tell it from
+ * others that are cut alike. */
+void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]);
 
 /** A text that is given by value, for an argument of printf. */
 typedef struct tm_shown_text {

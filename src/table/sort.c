@@ -28,8 +28,8 @@ static int compare_values(tm_type type, const tm_cell *a, const tm_cell *b) {
     return tm_order_i64(a->value.i, b->value.i);
 }
 
-static int compare_rows(const order *by, const tm_cell *a, const tm_cell *b) {
-    for (int c = by->first; c < by->end; c++) {
+static int compare_from(const order *by, int first, const tm_cell *a, const tm_cell *b) {
+    for (int c = first; c < by->end; c++) {
         int result = a[c].null - b[c].null;
         if (result == 0 && !a[c].null) {
             result = compare_values(by->def->columns[c].type, &a[c], &b[c]);
@@ -39,6 +39,10 @@ static int compare_rows(const order *by, const tm_cell *a, const tm_cell *b) {
             return result;
     }
     return 0;
+}
+
+static int compare_rows(const order *by, const tm_cell *a, const tm_cell *b) {
+    return compare_from(by, by->first, a, b);
 }
 
 static bool is_sorted(const tm_table *table, const order *by) {
@@ -68,19 +72,19 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
+#define UNTOLD INT64_MAX /* also that of null */
+
 /* A row as it is sorted: mostly its first key tells, without a look at the row. */
 typedef struct entry {
-    int64_t first; /* ascending where rows are: that key of an int or a bool, else 0 */
+    int64_t first; /* ascending where rows are: that key of an int or a bool, else UNTOLD */
     size_t row;
 } entry;
 
 static entry entry_of(const tm_table *table, const order *by, size_t row) {
     const tm_cell *cell = &tm_table_row(table, row)[by->first];
     tm_type type = by->def->columns[by->first].type;
-    if (type == TM_REAL || type == TM_TEXT)
-        return (entry){0, row};
-    if (cell->null)
-        return (entry){INT64_MAX, row};
+    if (type == TM_REAL || type == TM_TEXT || cell->null)
+        return (entry){UNTOLD, row};
     /* ~: the largest first, and no overflow. */
     return (entry){by->descending ? ~cell->value.i : cell->value.i, row};
 }
@@ -88,7 +92,8 @@ static entry entry_of(const tm_table *table, const order *by, size_t row) {
 static bool is_after(const tm_table *table, const order *by, const entry *a, const entry *b) {
     if (a->first != b->first)
         return a->first > b->first;
-    return compare_rows(by, tm_table_row(table, a->row), tm_table_row(table, b->row)) > 0;
+    return compare_from(by, by->first + (a->first != UNTOLD), tm_table_row(table, a->row),
+                        tm_table_row(table, b->row)) > 0;
 }
 
 /* Merges from[low, middle) and from[middle, high) into to[low, high). Of equal rows the left ones

@@ -51,8 +51,7 @@ static void show(const printer *p, int column, const tm_cell *row, char out[TM_S
     const shape *s = &p->shapes[column];
     if (!row)
         tm_shown_header(shown, s->unit, out);
-    else if (shown->type == TM_TEXT && !row[column].null && s->alike.seen.n > 0 &&
-             tm_shown_is_cut(row[column].value.text))
+    else if (shown->type == TM_TEXT && !row[column].null && s->alike.seen.n > 0)
         tm_alike_show(&s->alike, row[column].value.text, out);
     else {
         const tm_cell cell = since(s, &row[column]);
@@ -149,7 +148,7 @@ static tm_status measure(printer *p, const tm_rows *rows, int64_t origin_ns, tm_
         s->unit = tm_shown_choose(column, 0.0);
         s->shortest = HUGE_VAL;
         s->least.null = s->most.null = true;
-        s->alike = tm_alike_begin();
+        s->alike = tm_alike_begin(TM_SHOWN_POINTS);
     }
     TM_TRY(rows->each(rows, measure_slice, p, err));
     for (int c = 0; c < n_beside(p->def); c++) {

@@ -14,21 +14,27 @@ def advise(**options):
 
 
 def boxes():
-    """The boxes of the checklist that fail, and those of which nothing is known."""
+    """The boxes of the checklist that fail by themselves, those of which nothing is known, and whose
+    fault others are that fail."""
     found = rows('job.h5', 'checklist.box')
     for box in found:
         value, least, most = box['value'], box['least'], box['most']
         expected = ('unknown' if value is None else 'fail' if least is not None and value < least
                     or most is not None and value > most else 'pass')
         equal(box['result'], expected, box['box'])
-    return [[box['box'] for box in found if box['result'] == what] for what in ('fail', 'unknown')]
+        holds(box['because'] is None or box['result'] == 'fail', box)
+    own, unknown = ([box['box'] for box in found if box['result'] == what and not box['because']]
+                    for what in ('fail', 'unknown'))
+    return own, unknown, {box['box']: re.match(r'the same fault as (\w+):', box['because']).group(1)
+                          for box in found if box['because']}
 
 
-def planted(rule, ranks='all', fails=(), **options):
-    """Expects this rule first, with a cost that no later item exceeds, and these boxes to fail."""
+def planted(rule, ranks='all', fails=None, by_it=None, **options):
+    """Expects this rule first, with a cost that no later item exceeds, and this box alone to fail by
+    itself; by_it fails by its fault."""
     items, text = advise(**options)
     if fails:
-        equal(boxes(), [list(fails), []], 'boxes')
+        equal(boxes(), ([fails], [], {by_it: fails} if by_it else {}), 'boxes')
     holds(items, f'{rule} is not found')
     equal(items[0]['rule'], rule, 'first item')
     equal(items[0]['ranks'], ranks, 'ranks')
@@ -44,14 +50,14 @@ def test_a_healthy_job_gets_no_advice():
         equal(items, [], f'advice on a healthy job {options}')
         lacks(text, 'Advice')
         alone = ['balance', 'stragglers'] if options.get('ranks') == 1 else []
-        equal(boxes(), [[], alone], f'boxes of a healthy job {options}')
+        equal(boxes(), ([], alone, {}), f'boxes of a healthy job {options}')
         equal('Clocks: one rank, and so one clock\n' in text, options.get('ranks') == 1, 'clocks')
 
 
 def test_a_slow_rank_is_the_one_item():
     for kind in ('gpu', 'host'):
-        items, text = planted('straggler', '3', slow_rank=3, slow_kind=kind,
-                              fails=['balance', 'stragglers'] if kind == 'gpu' else ['stragglers'])
+        items, text = planted('straggler', '3', slow_rank=3, slow_kind=kind, fails='stragglers',
+                              by_it='balance' if kind == 'gpu' else None)
         # What others wait for it and cannot hide meanwhile is no item of its own.
         equal([item['rule'] for item in items], ['straggler'], 'items')
         contains(items[0]['text'], f'the {kind.upper() if kind == "gpu" else kind} of rank 3')
@@ -69,7 +75,8 @@ def test_the_cost_of_a_straggler_is_about_what_it_costs():
 
 
 def test_a_slow_loader_comes_first():
-    items, text = planted('input', fails=['gpu_utilization', 'data_loading'], fault='slow-loader')
+    items, text = planted('input', fails='data_loading', by_it='gpu_utilization',
+                          fault='slow-loader')
     equal(items[0]['severity'], 'critical', 'severity')
     stalls = sum(row['stall_ns'] for row in rows('job.h5', 'input.rank'))
     equal(items[0]['cost_ns'], stalls // len(rows('job.h5', 'input.rank')), 'cost of a rank')
@@ -78,11 +85,11 @@ def test_a_slow_loader_comes_first():
 
 
 def test_small_kernels_come_first():
-    planted('small_kernels', fails=['short_kernels'], fault='small-kernels')
+    planted('small_kernels', fails='short_kernels', fault='small-kernels')
 
 
 def test_communication_that_is_not_hidden_comes_first():
-    items, _ = planted('exposed_communication', fails=['exposed_communication'],
+    items, _ = planted('exposed_communication', fails='exposed_communication',
                        fault='no-overlap')
     exposed = sum(row['exposed_comm_ns'] for row in rows('job.h5', 'overlap.rank'))
     equal(items[0]['cost_ns'], exposed // len(rows('job.h5', 'overlap.rank')), 'cost of a rank')
@@ -90,12 +97,12 @@ def test_communication_that_is_not_hidden_comes_first():
 
 
 def test_memory_that_grows_comes_first():
-    items, _ = planted('memory_growth', fails=['memory_growth'], fault='leak')
+    items, _ = planted('memory_growth', fails='memory_growth', fault='leak')
     equal(items[0]['cost_ns'], None, 'cost')
 
 
 def test_pageable_copies_come_first():
-    planted('pageable_copies', fails=['copies'], fault='pageable')
+    planted('pageable_copies', fails='copies', fault='pageable')
 
 
 def test_work_that_moves_from_rank_to_rank_is_imbalance():
@@ -131,8 +138,10 @@ def test_nanogpt8_has_first_what_shortens_its_steps_most():
     equal(straggler['ranks'], '1', 'ranks')
     contains(straggler['text'], 'the host of rank 1')
     holds(abs(straggler['saved_pct'] - 100 * (206.9 - 204.4) / 206.9) < 0.1, straggler)
-    equal([item['saved_pct'] for item in items if item['rule'] == 'exposed_communication'], [0],
-          'not on the path')
+    exposed = next(item for item in items if item['rule'] == 'exposed_communication')
+    equal(exposed['saved_pct'], 0, 'not on the path')
+    contains(exposed['evidence'], 'the steps take as long')
+    lacks(straggler['evidence'], 'as long:')
 
 
 def test_sentences_are_shown_whole_and_wrapped():

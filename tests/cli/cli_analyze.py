@@ -220,7 +220,7 @@ def test_what_is_no_store_is_refused():
     stays('text.h5', 3, 'text.h5: not a tmerge store')
     stays('rank0.json.gz', 3, 'rank0.json.gz: not a tmerge store', '--force')
     stays('cut.h5', 3, 'cut.h5: the file is damaged: it was cut short')
-    stays('newer.h5', 3, 'newer.h5: the store has schema version 2.1, this tmerge reads 1.1 and '
+    stays('newer.h5', 3, 'newer.h5: the store has schema version 2.2, this tmerge reads 1.2 and '
           'older')
     for n in (0, 3):
         tmerge('analyze', 'none.h5', n=n).fails(

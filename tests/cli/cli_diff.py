@@ -226,8 +226,8 @@ def test_traces_of_one_step_compare_by_the_time_of_a_call():
     merged('b.json', '-o', 'b.h5')
     rows = named(found()['diff.kernel'])
     equal({name: (row['a_ns'], row['b_ns'], row['verdict'], row['per']) for name, row in rows.items()},
-          {'gemm': (50000, 70000, 'differs', 'call'), 'other': (0, 10000, 'added', 'call'),
-           'ncclDevKernel_AllReduce_Sum': (10000, 0, 'removed', 'call'),
+          {'gemm': (50000, 70000, 'differs', 'call'), 'other': (None, 10000, 'added', 'call'),
+           'ncclDevKernel_AllReduce_Sum': (10000, None, 'removed', 'call'),
            'twice': (30000, 30000, 'same', 'call')})
     # Counts of the whole recording are no figures that change: 4 kernels and 8.
     equal({row['verdict'] for name, row in figures(found()).items() if name == 'kernels.kernel.calls'},
@@ -238,6 +238,8 @@ def test_traces_of_one_step_compare_by_the_time_of_a_call():
                                      'compared by the time of a call; no change of a time is judged')
     contains(text, '\nKernels, mean time of a call; calls of a rank in all of the recording\n')
     has_line(text, r'^  differs +50\.000 +70\.000 +\+20\.000 +1->3  gemm$')
+    # What only one of both has is no change of a call.
+    has_line(text[text.index('Kernels of A or B alone'):], r'^  added +- +10\.000 +0->1  other$')
 
 
 def test_top_keeps_the_kernels_and_operators_that_changed_most():

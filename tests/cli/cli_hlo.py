@@ -72,18 +72,35 @@ def test_work_is_what_arithmetic_gives():
            for row in found['hlo.rank']}, {('TPU v6 Lite', 918.0, 560.4)}, 'peaks')
 
 
-def test_where_neither_work_nor_peaks_are_told_cells_are_empty():
-    """JAX on GPUs: kernels by their operation and program alone."""
-    found, mapped = merged('jax-mi300-attention')
-    kernels = mapped['ranks'][0]['busy_union_ps']['kernel'] // 1000
-    for name, table in found.items():
-        if not name.startswith('hlo.'):
-            continue
-        equal(sum(row['self_ns'] for row in table), kernels, name)
-        for row in table:
-            equal((row['told_pct'], row['flop'], row['bytes'], row['achieved_tflops'],
-                   row.get('bound')), (0.0, None, None, None, None), name)
-    equal(sum(row['occurrences'] for row in found['hlo.op']), 87, 'kernels')
+def test_products_on_gpus_have_the_flop_of_their_shapes():
+    """By the programs, 2 m n k of each product, which runs three times, and 2 bytes of each number
+    read and written. Of the products 16384 x 1024 x 4096 (m k n), 8192 x 4096 x 8192, 4096 cubed,
+    2048 x 8192 x 2048, 1024 cubed and, by a fusion, 256 cubed. Of attention 4 times 8192 x 1024 x
+    1024, 8192 x 1024 x 4096, 8192 x 4096 x 1024, 4 of 2048 x 1024 x 2048, and, in a fusion whose sums
+    of a quarter of k each have 4 bytes, 4 of 2048 x 2048 x 1024. Nothing else has any, nor has the
+    file peaks."""
+    def work(m, k, n, batch=1, made=2):
+        return 3 * 2 * batch * m * k * n, 3 * batch * (2 * (m * k + k * n) + made * m * n)
+    wanted = {
+        'jax-mi300-gemm': ([work(16384, 1024, 4096), work(8192, 4096, 8192), work(4096, 4096, 4096),
+                            work(2048, 8192, 2048), work(1024, 1024, 1024)], work(256, 256, 256)),
+        'jax-mi300-attention': ([work(8192, 1024, 1024)] * 4 + [
+            work(8192, 1024, 4096), work(8192, 4096, 1024), work(2048, 1024, 2048, 4)],
+            work(2048, 2048, 1024, 4, 4 * 4))}
+    for name, (calls, fused) in wanted.items():
+        found, mapped = merged(name)
+        work_of = {row['category']: (row['flop'], row['bytes'], row['told_pct'], row['bound'])
+                   for row in found['hlo.category'] if row['flop'] is not None}
+        equal(work_of, {'custom-call': (*map(sum, zip(*calls)), 100.0, None),
+                        'custom fusion': (*fused, 100.0, None)}, name)
+        kernels = mapped['ranks'][0]['busy_union_ps']['kernel'] // 1000
+        copied = sum(row['self_ns'] for row in found['hlo.category'] if row['bound'] == 'copy')
+        for table in ('hlo.rank', 'hlo.op', 'hlo.category', 'hlo.program'):
+            equal(sum(row['self_ns'] for row in found[table]) - copied, kernels, table)
+        told = sum(row['self_ns'] for row in found['hlo.category'] if row['flop'])
+        for row in found['hlo.rank']:
+            rate = sum(flop for flop, _ in (*calls, fused)) / told / 1000
+            holds(abs(row['achieved_tflops'] - rate) < 1e-9 and row['peak_pct'] is None, row)
 
 
 def test_operations_of_gpus_have_the_categories_of_their_programs():
@@ -218,6 +235,160 @@ def test_bytes_of_collectives_of_gpus_are_those_of_their_shapes():
           {name: of[-1] for name, of in zip(names, cases)})
 
 
+def numbered(name, opcode, made, number, *operands, more=b''):
+    return instruction(name, opcode, '', made) + field(35, number) + field(36, bytes(operands)) + more
+
+
+def test_a_product_that_takes_several_kernels_is_counted_once():
+    """f32[8,4] by f32[4,16]: 2 x 8 x 4 x 16 FLOP; 4 (32 + 64 + 128) bytes. Twice, each with a kernel
+    that adds up parts and is shorter. A dot over both dimensions of f32[8,4]: 64, and 4 (32 + 32 + 1)
+    bytes; the same in a fusion that also makes something else, whose bytes are not known. Of the
+    call without numbers nothing is known, nor of a dot whose operand is not there."""
+    gemm = b'{"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}}'
+    left, right, made = shape(F32, 8, 4), shape(F32, 4, 16), shape(F32, 8, 16)
+    both = field(30, field(1, bytes([0, 1])) + field(2, bytes([0, 1])))
+    pair = field(2, TUPLE) + field(4, made) + field(4, shape(S8, 99))
+    called = [numbered('p.1', 'parameter', left, 1), numbered('dot.2', 'dot', shape(F32), 2, 1, 1, more=both)]
+    main_of = [numbered('p.3', 'parameter', left, 3), numbered('p.4', 'parameter', right, 4),
+               numbered('gemm.5', 'custom-call', pair, 5, 3, 4,
+                        more=field(28, '__cublas$gemm') + field(43, gemm)),
+               numbered('gemm.6', 'custom-call', made, 6, 3, 4, more=field(28, '__cublas$lt$matmul')),
+               numbered('dot.7', 'dot', shape(F32), 7, 3, 3, more=both),
+               numbered('dot.8', 'dot', shape(F32), 8, 99, 3, more=both),
+               numbered('fusion.9', 'fusion', field(2, TUPLE) + field(4, left), 9, 3, more=field(38, bytes([7])))]
+    proto = field(1, b''.join(field(3, b''.join(field(2, one) for one in of) + field(5, number))
+                              for number, of in ((7, called), (8, main_of))))
+    runs = [('gemm', 'gemm.5', 30), ('splitKreduce', 'gemm.5', 10)] * 2 + [
+        ('gemm', 'gemm.6', 10), ('dot', 'dot.7', 10), ('dot', 'dot.8', 10), ('fused', 'fusion.9', 10)]
+    events = [(kernel, 100 * i * 1_000_000, us * 1_000_000,
+               {'hlo_module': 'jit_f', 'hlo_op': op, 'program_id': 1, 'correlation_id': i + 1})
+              for i, (kernel, op, us) in enumerate(runs)]
+    put('w.xplane.pb', space(Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0, events)]),
+                             Plane('/host:metadata', shared={'jit_f(1)': {'Hlo Proto': proto}})))
+    tmerge('merge', 'w.xplane.pb', '-o', 'w.h5', '--no-html').expect(0)
+    found = tables('w.h5', 'hlo.op', 'efficiency.rank')
+    equal({row['op']: (row['flop'], row['bytes'], row['told_pct']) for row in found['hlo.op']},
+          {'gemm.5': (2 * 1024, 2 * 896, 100.0), 'gemm.6': (None, None, 0.0), 'dot.7': (64, 260, 100.0),
+           'dot.8': (None, None, 0.0), 'fusion.9': (None, None, 0.0)})
+    equal(found['efficiency.rank'][0]['flop'], 2 * 1024 + 64 + 64, 'FLOP, of the fusion too')
+
+
+DEVICES, RUNS, US = 4, 12, 1_000_000
+GLOBAL = field(26, 1) + field(71, 1)
+
+
+def listed(*groups, number=49):
+    return b''.join(field(number, field(1, bytes(group))) for group in groups)
+
+
+def counted(groups, size, dims, order=()):
+    return field(87, field(2, field(1, groups) + field(2, size) + field(3, bytes(dims)) +
+                           (field(4, bytes(order)) if order else b'')))
+
+
+# name: opcode, what tells its groups among 8 devices of two processes, and what they are called on the
+# first and on the second, how many they have
+GROUPED = {
+    'all-reduce.1': ('all-reduce', counted(2, 4, [8]) + GLOBAL,
+                     ('devices 0-3 of host0', 'devices 0-3 of host1'), 4),
+    'all-reduce-start.2': ('all-reduce-start', counted(4, 2, [2, 4], [1, 0]) + GLOBAL,
+                           'devices {},{}', 2),
+    'all-gather.3': ('all-gather', listed(range(8)) + GLOBAL, ('devices 0-7',) * 2, 8),
+    'all-to-all.4': ('all-to-all', field(26, 1), ('devices 0-7',) * 2, 8),
+    'all-reduce.5': ('all-reduce', listed([0, 1], [2, 3], [4, 5], [6, 7]) + GLOBAL, 'pairs', 2),
+    'collective-permute.6': ('collective-permute', field(26, 1) + b''.join(
+        field(52, (field(1, i) if i else b'') + field(2, i + 1)) for i in range(7)),
+        ('devices 0-7',) * 2, 8),
+    # between processes, other devices than these on each: which one this is, is not told
+    'all-reduce.7': ('all-reduce', listed([0, 5], [1, 4], [2, 7], [3, 6]) + GLOBAL, None, None),
+    # of axes of a mesh, as newer programs tell them
+    'all-reduce.8': ('all-reduce', field(87, field(3, b'\x08\x01')) + GLOBAL, None, None),
+}
+
+
+def group_of(name, host, device):
+    told, size = GROUPED[name][2:]
+    if told == 'pairs':
+        return f'devices {device // 2 * 2}-{device // 2 * 2 + 1} of host{host}', size
+    if isinstance(told, str):
+        return told.format(device, device + DEVICES), size
+    return told and told[host], size
+
+
+def members_of(name, host, device):
+    """Numbers among all devices, of those with which one runs a collective."""
+    if name == 'all-reduce.7':
+        return (min(host * DEVICES + device, host * DEVICES + device ^ 5),)
+    return tuple(sorted(h * DEVICES + d for h in (0, 1) for d in range(DEVICES)
+                        if group_of(name, h, d) == group_of(name, host, device)))
+
+
+def made_groups(numbered_from):
+    """Two processes of four GPUs: in each run a device computes for 50 us and device d 10 d more, and
+    then each collective takes from its begin until 100 us behind the last of its group has come."""
+    clock = [0] * 8
+    events = [[] for _ in range(8)]
+    for _ in range(RUNS):
+        for number in range(8):
+            events[number].append(('add', clock[number], 50 + 10 * number, 'add.9'))
+            clock[number] += 50 + 10 * number
+        for name in GROUPED:
+            begins = list(clock)
+            for number in range(8):
+                of = members_of(name, *divmod(number, DEVICES))
+                end = max(begins[one] for one in of) + 100
+                events[number].append(('ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)',
+                                       begins[number], end - begins[number], name))
+                clock[number] = end + 10
+    assignment = field(15, field(1, 1) + field(2, 8) + b''.join(
+        field(3, field(1, bytes([number]))) for number in range(8)))
+    proto = program([instruction(name, of[0], '', VECTOR) + of[1] for name, of in GROUPED.items()],
+                    assignment)
+    for host in range(2):
+        planes = [Plane(f'/device:GPU:{device + numbered_from}', [(1, 'Stream #1(Compute)', 0, [
+            (kernel, at * US, us * US, {'hlo_module': 'jit_f', 'hlo_op': op, 'program_id': 3 + host,
+                                        'correlation_id': 1 + device * 4096 + i})
+            for i, (kernel, at, us, op) in enumerate(events[host * DEVICES + device])])])
+            for device in range(DEVICES)]
+        meta = Plane('/host:metadata', shared={f'other({n})': {} for n in range(2 + host)} |
+                     {f'jit_f({3 + host})': {'Hlo Proto': proto}})
+        put(f'host{host}.xplane.pb', space(*planes, meta, host=f'host{host}'))
+    return events
+
+
+def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs():
+    """Each kernel waits until the last of its group begins; one of a permutation need not. A process
+    that does not see all of its devices tells groups of all alone: it knows no numbers of the job."""
+    events = made_groups(0)
+    tmerge('merge', 'host0.xplane.pb', 'host1.xplane.pb', '-o', 'c.h5', '--no-html').expect(0)
+    found = tables('c.h5', 'pod.collective', 'clock.check')
+    wanted = {}
+    for number, own in enumerate(events):
+        place = divmod(number, DEVICES)
+        for name in GROUPED:
+            if group_of(name, *place)[0]:
+                key, of = (name, group_of(name, *place)), members_of(name, *place)
+                ranks, wait = wanted.get(key, (0, 0 if 'permute' not in name else None))
+                begins = [[begin for _, begin, _, op in events[one] if op == name] for one in of]
+                mine = [begin for _, begin, _, op in own if op == name]
+                if wait is not None:
+                    wait += sum(max(at) - begin for at, begin in zip(zip(*begins), mine))
+                wanted[key] = ranks + 1, wait
+    equal({(row['operation'], (row['group'], row['members'])): 
+           (row['ranks'], row['wait_ns'] and row['wait_ns'] // 1000) for row in found['pod.collective']
+           if row['group']}, wanted)
+    equal({row['operation'] for row in found['pod.collective'] if not row['group']},
+          {'all-reduce.7', 'all-reduce.8'}, 'groups that are not told')
+    equal({(row['operation'], row['bytes']) for row in found['pod.collective']},
+          {(name, {'all-gather.3': 256 + 32}.get(name, 512)) for name in GROUPED}, 'bytes')
+    equal(found['clock.check'][0]['suspect'], 0, 'operations of which members contradict one another')
+    made_groups(1)
+    tmerge('merge', 'host0.xplane.pb', 'host1.xplane.pb', '-o', 'd.h5', '--no-html').expect(0)
+    equal({row['operation'] for row in tables('d.h5', 'pod.collective')['pod.collective']
+           if row['group']},
+          {name for name, of in GROUPED.items() if of[2] == ('devices 0-7',) * 2})
+
+
 def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
     """On the host as the profile has them, in one file of which all threads go to one rank or
     another; on the devices the time of all kernels and copies, of which 14 tell no operator.
@@ -275,8 +446,8 @@ def test_cores_are_held_against_what_they_could_compute():
         ideal = 300 * ARRAY / 918e12 * 1e9
         holds(abs(row['mfu_pct'] - 100 * ideal / row['window_ns']) < 1e-9, row)
     merged('jax-mi300-attention')
-    found = tables('jax-mi300-attention.h5', 'efficiency.rank', 'efficiency.operator')
-    equal(found, {'efficiency.rank': [], 'efficiency.operator': []}, 'of GPUs no FLOP are told')
+    row = tables('jax-mi300-attention.h5', 'efficiency.rank')['efficiency.rank'][0]
+    equal((row['mfu_pct'], row['type'], round(row['coverage_pct'])), (None, 'mixed', 50), 'of a GPU')
 
 
 TORCH = {'forward_backward', 'optimizer', 'data_loading'}

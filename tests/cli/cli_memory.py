@@ -77,6 +77,19 @@ def test_show_check_and_export_hold_a_part_of_a_store_at_a_time():
     holds(found - least < (16 << 20) + 40 * n_events, f'check: {found - least} bytes')
 
 
+def test_a_merge_takes_88_bytes_for_each_further_event():
+    skip_under_sanitizers()
+    # Nearly all are operators: 31 bytes of columns, and 24 of what is told of each.
+    found, events = [], []
+    for steps in (100, 500):
+        synth('job', ranks=8, steps=steps, layers=4, buckets=1, cpu_ops=40)
+        found += [[max(peaks(n, 'job', '-q', '--force', '--no-replay')) for n in (1, 2)]]
+        events += [rows('tmerge.h5', 'job.job')[0]['events']]
+    for n, least, most in zip((1, 2), *found):
+        each = (most - least) * n / (events[1] - events[0])
+        holds(each <= 88, f'{n} processes: {each:.1f} bytes, {least} and {most} at {events} events')
+
+
 def test_an_export_of_nsight_systems_takes_memory_for_its_events_alone():
     skip_under_sanitizers()
     # One file of one rank, and one of eight, which is read once for each.

@@ -449,8 +449,8 @@ def test_one_rank_alone_says_what_it_can():
     # As in worked_out_job: 50 of 75 us compute, 20 communicate alone, 4 copy, 1 us is idle.
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce', 140, 30),
                              dict(kernel('Memcpy HtoD', 171, 4), cat='gpu_memcpy')], 0))
-    says = ('One rank: its GPU computes 66.7 % of the time, and 26.7 % it communicates with no '
-            'computation beside it')
+    says = ('One rank: its GPU computes 66.7 % of the 75.0 us from its first work to its last, and '
+            '26.7 % it communicates with no computation beside it')
     for text in (merged('rank0.json', env={'COLUMNS': '200'}).out,
                  show(env={'COLUMNS': '200'})):
         equal(text.splitlines()[3], says)

@@ -367,9 +367,11 @@ def test_the_schema_says_what_everything_is():
                       column.attrs['unit'], f'unit of /{group}/{name}')
         for analysis in store['analysis'].values():
             for table in analysis.values():
-                for column in table.dtype.names:
-                    holds(table.attrs[column + '.doc'], f'{table.name} {column} has no doc')
-                    equal(table.attrs[column + '.unit'] == 'ns', column.endswith('_ns'), column)
+                docs, units = (table.attrs[name].split('\n') for name in ('docs', 'units'))
+                equal((len(docs), len(units)), (len(table.dtype.names),) * 2, table.name)
+                for column, doc, unit in zip(table.dtype.names, docs, units):
+                    holds(doc, f'{table.name} {column} has no doc')
+                    equal(unit == 'ns', column.endswith('_ns'), column)
 
 
 def test_result_tables_in_the_store_are_what_show_tells():
@@ -428,7 +430,7 @@ def test_a_newer_or_damaged_store_is_refused_by_name():
         store.attrs.modify('schema_major', 2)
     seal('newer.h5')
     tmerge('show', 'newer.h5').fails(
-        3, 'newer.h5: the store has schema version 2.1, this tmerge reads 1.1 and older')
+        3, 'newer.h5: the store has schema version 2.2, this tmerge reads 1.2 and older')
     put('cut.h5', content('tmerge.h5')[:10000])
     tmerge('show', 'cut.h5').fails(3, 'cut.h5: the file is damaged: it was cut short')
     put('text.h5', 'no store')

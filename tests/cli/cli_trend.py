@@ -38,9 +38,9 @@ def test_changes_are_those_of_the_steps_and_held_against_chance():
     equal([found[step, place]['first_verdict'] for place in (2, 3, 4)],
           ['higher', 'same', 'unclear'])
     equal(round(found[step, 2]['change_pct'], 9), 3.0)
-    # Six steps 8 us off their mean: sqrt(6 x 64 / 5) x sqrt(6) / 4 = 5.3666, of 100 with the factor
-    # 3 (1 + 1 / 6) 18.783 %.
-    equal(round(found[step, 4]['noise_pct'], 3), 18.783)
+    # Six steps 8 us off their mean: sqrt(6 x 64 / 5) x sqrt(6) / 4 = 5.3666, of 100 with Student's t
+    # of 3 degrees of freedom, 7.453 in tables and 7.3467 by the series, 39.427 %.
+    equal(round(found[step, 4]['noise_pct'], 3), 39.427)
     # 5 samples in 100 us are 50,000 a second, in 103 us 48,543.7: 2.913 % fewer.
     equal((found[rate, 1]['value'], round(found[rate, 2]['value'], 1)), (50000.0, 48543.7))
     equal((round(found[rate, 2]['change_pct'], 3), found[rate, 2]['verdict']), (-2.913, 'lower'))

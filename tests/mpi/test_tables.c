@@ -10,7 +10,7 @@
 
 #include "mpi_main.h"
 
-enum { N_KEYS = 1500, KEY = 0, RANK, VALUE, REAL, FLAG };
+enum { N_KEYS = 21100, KEY = 0, RANK, VALUE, REAL, FLAG };
 
 static const tm_column columns[] = {
     {"key", TM_INT, "", "Key."},      {"rank", TM_INT, "", "Rank."},

@@ -691,7 +691,7 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
     }
     static const struct {
         const char *overlap;
-        given_row rows[4];
+        given_row rows[6];
         const char *has, *lacks;
     } cases[] = {
         {HIDES_BADLY,
@@ -734,6 +734,22 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
           {"overlap.step", "rank=1 step=2 window_ns=9 compute_ns=9"}},
          "Look at the GPU of rank 1 in steps 2 to 3: ",
          "the host"},
+    /* 70 more idle, of which 35 for its batches; 34 where the other rank waits 1 for its own */
+#define LATE_IN_STEP(of_0, of_1)                                                                   \
+    {"stragglers.job", "verdict=episode rank=1 evidence=E"},                                       \
+        {"stragglers.finding", "rank=1 shape=episode unit=step from=2 to=2 caused_share=1"},       \
+        {"overlap.step", "rank=0 step=2 window_ns=99 compute_ns=20 idle_ns=10"},                   \
+        {"overlap.step", "rank=1 step=2 window_ns=99 compute_ns=20 idle_ns=80"},                   \
+        {"input.step", "rank=0 step=2 step_ns=99 stall_ns=" of_0},                                 \
+        {"input.step", "rank=1 step=2 step_ns=99 stall_ns=" of_1}
+        {"exposed_wait_ns=400",
+         {LATE_IN_STEP("0", "35")},
+         "Look at the data loading of rank 1 in step 2: ",
+         "the host"},
+        {"exposed_wait_ns=400",
+         {LATE_IN_STEP("1", "35")},
+         "Look at the host of rank 1 in step 2: ",
+         "loading"},
         {"exposed_wait_ns=400",
          {{"stragglers.job", "verdict=several rank=1 evidence=E"},
           {"stragglers.finding", "rank=1 shape=throughout caused_share=0.5"},

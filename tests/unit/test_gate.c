@@ -55,9 +55,12 @@ static void is_near(const tm_cell *cell, double expected) {
 static void rows_worked_out_by_hand(void **state) {
     (void)state;
     /* Of five steps the middle three count: 30. The winsorized ones are 20, 20, 30, 40, 40, whose
-     * standard deviation is 10: an error of 10 sqrt(5) / 3 = 7.4536, and a noise of 300 (1 + 1 / 5)
-     * / 30 hypot(7.4536, 7.4536) = 126.491 %; 5 (126.491 / 2)^2 = 20000 steps would do. Twice as
-     * long ones have an error of 14.907: 12 hypot(14.907, 2 7.4536) = 252.982 %. */
+     * standard deviation is 10: an error of 10 sqrt(5) / 3 = 7.4536, and of both 10.541, or
+     * 35.136 %, with 2 + 2 degrees of freedom. Student's t of these, exceeded by 1 in 400, is 5.598
+     * in tables and 5.5744 by the series: a noise of 195.865 %; 5 (195.865 / 2)^2 = 47954 steps
+     * would do. Twice as long ones have twice the error: 391.730 %. The same 3000 later, and again
+     * 76 or 97: 3030 is 2.508 or 3.201 % longer, the noise 1.9647 or 1.9721 % (3.998 and 3.996
+     * degrees of freedom), and 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % are needed. */
     static const struct {
         const char *limit;
         int ranks[2], n[2];
@@ -71,19 +74,37 @@ static void rows_worked_out_by_hand(void **state) {
          {40, 10, 30, 1000, 20},
          {40, 10, 30, 1000, 20},
          0.0,
-         126.491,
+         195.865,
          "undecided",
-         "chance may move it by 126.5 %: some 20000 steps each would tell 2 % from that"},
+         "chance may move it by 195.9 %: some 47954 steps each would tell 2 % from that"},
         {"step=+120%",
          {1, 1},
          {5, 5},
          {40, 10, 30, 1000, 20},
          {80, 20, 60, 2000, 40},
          100.0,
-         252.982,
+         391.730,
          "undecided",
-         "chance may move it by 253.0 %: some 23 steps each would tell 120 % "
+         "chance may move it by 391.7 %: some 54 steps each would tell 120 % "
          "from that"},
+        {"step=+1%",
+         {1, 1},
+         {5, 5},
+         {3040, 3010, 3030, 4000, 3020},
+         {3116, 3086, 3106, 4076, 3096},
+         2.50825,
+         1.96470,
+         "undecided",
+         "chance may move it by 2.0 %: some 20 steps each would tell 1 % from that"},
+        {"step=+1%",
+         {1, 1},
+         {5, 5},
+         {3040, 3010, 3030, 4000, 3020},
+         {3137, 3107, 3127, 4097, 3117},
+         3.20132,
+         1.97212,
+         "fail",
+         NULL},
         {"step=+10%",
          {1, 1},
          {5, 5},
@@ -212,9 +233,10 @@ static void pairs_of_jobs_are_told_apart(void **state) {
         {"the same job", 10, 1, 0, 0, 0, 0, 0, 180, PAIRS},
         {"slower by 3 %", 10, 1, 3, 0, 0, 190, PAIRS, 0, 10},
         {"the same, and the first step is slow", 10, 1, 0, 60, 0, 0, 0, 140, PAIRS},
-        {"slower by 3 %, and the first step is slow", 10, 1, 3, 60, 0, 190, PAIRS, 0, 10},
-        {"the same, uneven", 8, 3, 0, 0, 0, 0, 2, 0, 0},
-        {"slower by 3 %, uneven", 8, 3, 3, 0, 0, 0, 60, 0, 0},
+        {"slower by 3 %, and the first step is slow", 10, 1, 3, 60, 0, 170, PAIRS, 0, 10},
+        {"the same, uneven", 8, 3, 0, 0, 0, 0, 0, 0, 0},
+        {"slower by 3 %, uneven", 8, 3, 3, 0, 0, 0, 10, 0, 0},
+        {"the same, of few steps", 5, 2, 0, 0, 0, 0, 1, 0, 10},
         {"the same, each step like the last", 40, 1, 0, 0, 0.8, 0, 2, 0, PAIRS},
         {"slower by 2.5 %, even", 30, 0.5, 2.5, 0, 0, 190, PAIRS, 0, 10},
     };

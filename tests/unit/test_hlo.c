@@ -104,8 +104,9 @@ static void operations_have_their_own_time_and_work(void **state) {
     close_job(&j);
 }
 
-/* A second rank whose trace tells neither FLOP nor peaks: half of the time is told, so the product
- * is no longer known to be bound by anything, and there is no peak that both have. */
+/* A second rank whose trace tells neither FLOP nor peaks: half of the time is told, whose rates
+ * stand there, so the product is no longer known to be bound by anything, and there is no peak that
+ * both have. */
 static void what_is_not_told_is_left_empty(void **state) {
     (void)state;
     small_job j = open_job();
@@ -119,7 +120,7 @@ static void what_is_not_told_is_left_empty(void **state) {
     assert_row(tm_tables_find(&j.tables, "hlo.op"), 1,
                "program=jit_f(7) op=dot.2 category=convolution origin=jit(f)/f shape=f32[8] "
                "occurrences=2 self_ns=800 share_pct=30.74558032 async_ns=null told_pct=50 "
-               "flop=40000000 achieved_tflops=50 peak_pct=null bytes=200000 bw_gbps=250 "
+               "flop=40000000 achieved_tflops=100 peak_pct=null bytes=200000 bw_gbps=500 "
                "peak_bw_pct=null flop_per_byte=200 bound=null ranks=2 median_rank_ns=400 "
                "max_rank_ns=400 max_rank=0");
     close_job(&j);

@@ -1,6 +1,8 @@
 /* Every build of the rows that this processor can run gives what one number at a time gives. */
 #include "base/lanes.h"
 
+#include <string.h>
+
 #include "run_fixture.h"
 
 enum { ROWS = 3, WIDEST = 4 * TM_LANES };
@@ -23,6 +25,23 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
         const int64_t other = b[i] + rows[i / TM_LANES][i % TM_LANES];
         assert_int_equal(out[i], a[i] > other ? a[i] : other);
     }
+    uint8_t larger = 0;
+    memcpy(out, a, width * sizeof *out);
+    for (size_t i = 0; i < width; i++)
+        larger |= (uint8_t)(a[i] < b[i] + by[i] ? 1 << i % TM_LANES : 0);
+    assert_int_equal(lanes->raise(out, b, by, width), larger);
+    for (size_t i = 0; i < width; i++)
+        assert_int_equal(out[i], a[i] > b[i] + by[i] ? a[i] : b[i] + by[i]);
+    memcpy(out, by, width * sizeof *out);
+    lanes->nearer(out, a, b, width);
+    for (size_t i = 0; i < width; i++)
+        assert_int_equal(out[i], by[i] < a[i] - b[i] ? by[i] : a[i] - b[i]);
+    for (size_t i = 0; i < width; i++)
+        sum[i] = a[i] + rows[i / TM_LANES][i % TM_LANES] - b[i];
+    assert_false(lanes->apart(out, a, rows, b, sum, width));
+    assert_memory_equal(out, sum, width * sizeof *out);
+    sum[width - 1]--;
+    assert_true(lanes->apart(out, a, rows, b, sum, width));
     lanes->add(out, a, ROWS, rows, width);
     for (size_t i = 0; i < ROWS * width; i++)
         assert_int_equal(out[i], a[i] + rows[i % width / TM_LANES][i % TM_LANES]);

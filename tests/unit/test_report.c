@@ -196,7 +196,7 @@ static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
         tm_cell_set_int(&row[2], i % 2 == 0 ? 2000000000000 - 1000000 * i : own);
         tm_cell_set_int(&row[3], own);
     }
-    assert_int_equal(tm_extract_rows(table, &choice, &all, &left_out, &err), TM_OK);
+    assert_int_equal(tm_extract_rows(table, &choice, SIZE_MAX, &all, &left_out, &err), TM_OK);
     assert_int_equal(left_out, N - TM_PAGE_ROWS);
     for (size_t r = 0; r < table->n_rows; r++) {
         const tm_cell *parent = tm_table_cell(table, r, "parent");

@@ -46,10 +46,45 @@ static void bisection_finds_the_first_of_which_the_answer_is_no(void **state) {
     assert_int_equal(tm_bisect(NULL, 0, sizeof *stays, NULL, is_over), 0);
 }
 
+typedef struct card {
+    int value;
+    size_t at; /* before it was sorted */
+} card;
+
+static int by_value(const void *a, const void *b) {
+    return tm_order_i64(((const card *)a)->value, ((const card *)b)->value);
+}
+
+/* Rows in order, as many as given, in each of which every third of neighbours may have changed
+ * places; equal ones stay as they stood. */
+static void few_rows_and_many_are_sorted_stably(void **state) {
+    (void)state;
+    static const size_t rows[] = {1, 2, 3, TM_SORT_RUNS, TM_SORT_RUNS + 1, TM_SORT_RUNS + 2, 100};
+    for (size_t n = 1; n < 400; n += 57)
+        for (size_t i = 0; i < 2 * (sizeof rows / sizeof *rows); i++) {
+            const size_t n_rows = rows[i / 2], length = (n + n_rows - 1) / n_rows;
+            card cards[400];
+            bool seen[400] = {false};
+            for (size_t k = 0; k < n; k++) {
+                const size_t place = k % length;
+                cards[k] = (card){(int)(i % 2 && place % 3 == 1 ? place - 1 : place + 1) / 2, k};
+            }
+            tm_sort(cards, n, sizeof *cards, by_value);
+            for (size_t k = 0; k < n; k++) {
+                assert_false(seen[cards[k].at]);
+                seen[cards[k].at] = true;
+                assert_true(
+                    k == 0 || cards[k - 1].value < cards[k].value ||
+                    (cards[k - 1].value == cards[k].value && cards[k - 1].at < cards[k].at));
+            }
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_whose_difference_does_not_fit_have_an_order),
         cmocka_unit_test(a_lower_bound_is_the_first_of_equals),
+        cmocka_unit_test(few_rows_and_many_are_sorted_stably),
         cmocka_unit_test(bisection_finds_the_first_of_which_the_answer_is_no),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

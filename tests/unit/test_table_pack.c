@@ -57,7 +57,7 @@ static void rows_put_aside_come_back_in_order(void **state) {
 /* Many rows rest, in less memory, and come back for who asks for the table; few rows do not. */
 static void rows_rest_until_the_table_is_asked_for(void **state) {
     (void)state;
-    enum { MANY = 5000 };
+    enum { MANY = 20000 };
     fixture f = make(&sample), other = make(&sample);
     add_full(&f, 0, 0, 0.5, "a");
     assert_int_equal(tm_table_rest(f.table, &f.err), TM_OK);

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { before, test } from "node:test";
 import { contrast, parsed } from "./colour.mjs";
-import { listed, merge, open, quiet, realJob, show, synth, text, THEMES, viewed, visit } from "./page.mjs";
+import { kernel, listed, merge, open, quiet, realJob, show, synth, text, THEMES, trace, viewed, visit } from "./page.mjs";
 
 const SLACK = 3;
 const CHARTS = ["communication", "memory", "clocks", "input", "timeline"]; // by a chart library or canvas
@@ -37,6 +37,36 @@ test("pages weigh what they may", (t) => {
     assert.ok(size.program <= 700_000, `${kB(size.program)} without data`);
     assert.ok((name === "small" ? size.all - size.timeline : size.all) <= most, `${name}: ${kB(size.all)}`);
   }
+});
+
+/* Letters that do not pack. */
+const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const letters = (n, seed) => { let at = seed; return Array.from({ length: n }, () => LETTERS[(at = (at * 48271) % 2147483647) % 62]).join(""); };
+
+test("a page has at most 6 MB, also where tables and events name what does not pack", async (t) => {
+  const [STEPS, KERNELS, LENGTH] = [60, 60, 2000], events = [];
+  for (let step = 0; step < STEPS; step++) {
+    const from = step * 2000;
+    events.push({ ph: "X", cat: "user_annotation", name: `ProfilerStep#${step}`, pid: 1, tid: 1, ts: from, dur: 1999 });
+    for (let k = 0; k < KERNELS; k++) {
+      const correlation = step * KERNELS + k + 1, ts = from + k * 30, call = { pid: 1, tid: 1, args: { correlation, "External id": correlation } };
+      events.push({ ph: "X", cat: "cpu_op", name: letters(LENGTH, correlation), ts, dur: 9, ...call },
+        { ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", ts: ts + 1, dur: 2, ...call },
+        kernel(letters(LENGTH, correlation + 1e6), ts + 4, 20, { correlation }));
+    }
+  }
+  const { page: path, store } = merge("unpacked", trace("unpacked_rank_0.json", events));
+  const size = weigh(path), { "kernels.kernel": kernels } = show(store, "kernels.kernel");
+  t.diagnostic(`${kB(size.all)}: tables ${kB(size.tables)}, timeline ${kB(size.timeline)}`);
+  assert.ok(kernels.length * LENGTH > 2e6, "the tables have room for all");
+  assert.ok(size.all <= 6e6, kB(size.all));
+  const { page, noted, close } = await open(path, { hash: "#kernels" });
+  assert.match(await page.$eval("main", (e) => e.textContent), /This page holds|are left out/);
+  await visit(page, "#timeline");
+  await page.waitForSelector('body[data-timeline="complete"]');
+  assert.match(await page.$eval(".tl-kept", (e) => e.textContent), /^[1-9][\d\u202f]* of [\d\u202f]+ events are in this page/);
+  quiet(noted);
+  await close();
 });
 
 test("of more ranks than pairs are kept of, hosts are shown with what their ranks waited and made others wait", async () => {

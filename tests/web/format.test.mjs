@@ -16,6 +16,15 @@ test("times in prose", () => {
     assert.equal(plain(f.time(ns)), expected, String(ns));
 });
 
+test("names that differ look different where there is room for some letters", () => {
+  const alike = "at::vectorized_elementwise_kernel<4, at::native::", names = [`${alike}Add>`, `${alike}Mul>`, `${alike}Add>`, "gemm", `${"x".repeat(40)}1`, "x".repeat(41)];
+  const shown = dom.tellApart(names, 20);
+  assert.deepEqual(shown, ["at::v…::native::Add>", "at::v…::native::Mul>", "at::v…::native::Add>", "gemm", "xxxxx…xxxxxxxxxxxxx1", "xxxxx…xxxxxxxxxxxxxx"], "the end tells them apart");
+  for (const [i, text] of shown.entries()) for (const [k, other] of shown.entries()) assert.equal(text === other, names[i] === names[k], `${text}, ${other}`);
+  const [a, b] = dom.tellApart([`${"y".repeat(90)}a${"z".repeat(90)}`, `${"y".repeat(90)}b${"z".repeat(90)}`], 20);
+  assert.ok(a !== b && a.length <= 20 && b.length <= 20, `${a}, ${b}`);
+});
+
 test("a column has one unit and as many digits, from its largest value", () => {
   const values = [888_500, 37_400_000, null, 0];
   const unit = f.timeUnit(values);
@@ -26,6 +35,9 @@ test("a column has one unit and as many digits, from its largest value", () => {
   assert.deepEqual([50_000, 49_000, -3_100, 7].map((v) => plain(f.scaled(v, unit, digits))), ["0.1", "49.0 µs", "−3.10 µs", "7 ns"]);
   assert.deepEqual([2048, 3 << 20].map((v) => plain(f.scaled(v, f.byteUnit([1 << 30], true), 2))), ["2.00 KiB", "3.00 MiB"]);
   assert.deepEqual([37_400_000, 49_000, 0].map((v) => f.short(v, unit)), ["37.4", "<0.1", "0.0"]);
+  // a map: 1.1 s as 1,100 ms, beside which 20 ms can be read
+  assert.equal(f.mapUnit([1_100_000_000, 20_000_000]).name, "ms");
+  assert.deepEqual([1_100_400_000, 20_440_000, 99_960_000].map((v) => plain(f.short(v, f.mapUnit([1_100_000_000])))), ["1'100", "20.4", "100"]);
   assert.equal(f.timeUnit([999_960]).name, "ms");
   assert.equal(f.timeUnit([]).name, "ns");
 });

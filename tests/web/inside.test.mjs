@@ -387,6 +387,16 @@ test("call stacks of several ranks are one flame graph, coloured by the slowest,
   await close();
 });
 
+test("calls of one name are told apart by the callers in which they differ", async () => {
+  const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
+  // twice conv, in layer A and B through the same _call; add is called once
+  const events = [call("main", 0, 1000), ...["A", "B"].flatMap((layer, i) => [call(`layer ${layer}`, 400 * i, 300), call("_call", 400 * i, 300), call("conv", 400 * i, 200)]), call("add", 900, 50)];
+  const job = merge("apart", trace("apart_rank_0.json", events)), { page, close } = await open(job.page, { hash: "#stacks" });
+  const rows = await page.$$eval('td[data-column="name"]', (all) => all.map((e) => [e.querySelector(".name").textContent, e.querySelector("small")?.textContent ?? ""]));
+  assert.deepEqual(rows.sort().map((row) => row.join(" ").trim()), ["_call in layer A", "_call in layer B", "add", "conv in layer A", "conv in layer B", "layer A", "layer B", "main"]);
+  await close();
+});
+
 test("memory says what fills it: by category at the peak and over time, and what lives at it", async () => {
   const job = merge("filled", synth("filled-traces", { ranks: 2, steps: 4, fault: "leak" }));
   const { "memory.category": categories, "memory.category_curve": curve, "memory.live": live } = show(job.store, "memory.category", "memory.category_curve", "memory.live");
@@ -489,11 +499,13 @@ test("what Nsight Compute measured stands under its roofs, with its rules, and o
     assert.match(await page.$eval(own, (e) => e.textContent), /In the table alone: 1 kernel /);
     assert.equal(await page.$eval(chosen, (e) => e.textContent), "");
     /* Points are where the axes have them: clicks all over the chart. */
-    const told = await page.$eval("main .chart canvas", (e) => {
-      const { left, top, width, height } = e.getBoundingClientRect(), found = new Set();
+    const told = await page.$eval("main .chart canvas", async (e) => {
+      const { width, height } = e.getBoundingClientRect(), found = new Set();
       for (let x = 0; x < width; x += 6)
         for (let y = 0; y < height; y += 6) {
-          e.dispatchEvent(new MouseEvent("click", { clientX: left + x, clientY: top + y }));
+          while (!document.querySelector("main .chart[data-drawn]")) await new Promise(requestAnimationFrame); // the chosen one is marked
+          const canvas = document.querySelector("main .chart canvas"), { left, top } = canvas.getBoundingClientRect();
+          canvas.dispatchEvent(new MouseEvent("click", { clientX: left + x, clientY: top + y }));
           found.add(document.querySelector('[aria-label="The chosen kernel"] h3')?.textContent);
         }
       return [...found];
@@ -502,6 +514,7 @@ test("what Nsight Compute measured stands under its roofs, with its rules, and o
     const row = show(store, "kernels.roofline")["kernels.roofline"].findIndex((each) => each.name === first.name);
     await page.click(`${own} td[data-row="${row}"][data-column="name"] a`);
     await page.waitForSelector(`${chosen} li`);
+    assert.deepEqual(await page.$$eval('main tr[aria-current="true"] td[data-column="name"]', (all) => all.map((e) => Number(e.dataset.row))), [row], "the chosen one is marked");
     const rules = await page.$$eval(`${chosen} li`, (all) => all.map((e) => e.textContent.replaceAll("\u00a0", " ")));
     assert.deepEqual(rules, ["TileRule (SpeedOfLight; estimated speedup 12.5 %, of a part of it alone): use <i>larger</i> tiles",
       "WaveRule (SpeedOfLight; estimated speedup 7.3 %, of the whole kernel): a tail of waves"]);

@@ -54,6 +54,9 @@ test("the bubble and the stage that makes the others wait are said, and are the 
   pairs.forEach((pair, i) => assert.ok(closeTo(late[i][6], pair.late_sender_ns), late[i][6]));
   const map = await page.$$eval(".map .cell", (all) => all.map((e) => Number(e.dataset.value)));
   assert.deepEqual(map, tables["bubble.step"].map((row) => row.bubble_pct));
+  // From the ideal bubble, 33.3 %, to 25 points above, or to the largest: of 20 steps of the ramp.
+  const levels = await page.$$eval(".map .cell", (all) => all.map((e) => Number(/\bs(\d+)/.exec(e.className)[1]))), end = Math.max(100 / 3 + 25, ...map);
+  assert.deepEqual(levels, map.map((value) => Math.round((20 * (value - 100 / 3)) / (end - 100 / 3))));
   quiet(noted);
   await close();
 });

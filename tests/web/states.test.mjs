@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { state } from "./jobs.mjs";
-import { listed, merge, open, quiet, show, synth, THEMES, visit } from "./page.mjs";
+import { closeTo, listed, merge, open, quiet, show, synth, THEMES, visit } from "./page.mjs";
 
 /* Opens the page of a state in both themes and at a phone's width, where nothing may be said on the
  * console; then checks it. */
@@ -40,6 +40,13 @@ test("one rank: nothing is compared", () => of("one-rank", async (page) => {
   assert.doesNotMatch(await main(page), /across ranks/);
   await visit(page, "#steps");
   assert.ok(!/How even|Who made|made others wait/.test(await main(page)), "a comparison of one rank");
+  await visit(page, "#ranks");
+  assert.deepEqual(await page.$$eval(".legend li", (all) => all.map((e) => e.textContent).filter((text) => /wait|transfer/i.test(text))), ["Exposed, wait unknown"], "no rank waits for another");
+  await visit(page, "#timeline");
+  assert.doesNotMatch(await page.textContent("main"), /releases all|Wait\b(?! unknown)/);
+  if (!(await listed(page)).includes("whatif")) return;
+  await visit(page, "#whatif");
+  assert.doesNotMatch(await main(page), /rank after rank|as it is elsewhere|as the others/);
 }));
 
 test("no steps: the whole trace is one column", () => of("no-steps", async (page) => {
@@ -221,7 +228,9 @@ test("of 64 ranks maps show hosts that open, and the scale begins at the median"
   await visit(page, "#steps/metric=caused");
   const labels = () => page.$$eval('[role="grid"] .map-row .row-label', (all) => all.map((e) => e.textContent));
   assert.deepEqual(await labels(), [0, 1, 2, 3, 4, 5, 6, 7].map((host) => `host${host}`));
-  assert.match(await main(page), /The scale begins at the median/);
+  const middle = (all) => (all[(all.length - 1) >> 1] + all[all.length >> 1]) / 2, causes = show(job.store, "stragglers.rank_step")["stragglers.rank_step"];
+  const [, from, unit] = /The colours go from the median, ([\d.]+)\s(ns|µs|ms)/.exec(await main(page));
+  assert.ok(closeTo(`${from} ${unit}`, middle(causes.map((row) => row.direct_ns + row.indirect_ns).sort((a, b) => a - b))), from);
   const rows = show(job.store, "stragglers.rank_step")["stragglers.rank_step"];
   const cells = await page.$$eval(".cell[data-value]", (all) => all.map((e) => Number(e.dataset.value)));
   const worst = (host, step) => Math.max(...rows.filter((row) => row.step === step && Math.floor(row.rank / 8) === host).map((row) => row.direct_ns + row.indirect_ns));
@@ -229,6 +238,15 @@ test("of 64 ranks maps show hosts that open, and the scale begins at the median"
   await page.click('[data-value="ranks"]');
   assert.equal((await labels()).length, 64);
   await visit(page, "#stragglers");
+  const costs = show(job.store, "stragglers.rank")["stragglers.rank"].map((row) => [row.rank, row.direct_ns + row.indirect_ns]).sort(([a, x], [b, y]) => y - x || a - b).slice(0, 32).map(([rank]) => `rank ${rank}`);
+  const flies = () => page.$$eval(".fly:not(.head) .row-label", (all) => all.map((e) => e.textContent));
+  assert.equal(costs[0], "rank 20");
+  assert.deepEqual(await flies(), costs, "who costs most stands first");
+  assert.deepEqual(await page.$$eval('[aria-label^="Who made"] .row-label', (all) => all.map((e) => e.textContent)), costs);
+  await page.focus('[aria-label="Order"] [data-value="rank"]');
+  await page.keyboard.press("Enter");
+  assert.deepEqual((await flies()).map((label) => Number(label.slice(5))), costs.map((label) => Number(label.slice(5))).sort((a, b) => a - b));
+  assert.match(page.url(), /#stragglers\/order=rank$/);
   assert.deepEqual(await page.$$eval('[aria-label^="Who waits"] .row-label', (all) => all.map((e) => e.textContent)), [0, 1, 2, 3, 4, 5, 6, 7].map((host) => `host${host}`));
   await close();
 });

@@ -54,16 +54,35 @@ test("rows of operations and programs are those of their tables", async (t) => {
   await close();
 });
 
-test("where nothing tells FLOP, no rate is shown and no roof", async (t) => {
+test("of a GPU, whose peaks nothing tells, rates of products are shown, and no roof", async (t) => {
   const job = jobs["jax-mi300-gemm"];
   if (!job) return t.skip("no real traces");
   const { page, noted, close } = await open(job.page, { hash: "#xla" });
   const text = await page.$eval("main", (e) => e.textContent);
-  assert.match(text, /The traces tell neither what operations compute and move/);
-  assert.doesNotMatch(text, /bound by|What bounds operations|GB\/s/);
+  assert.match(text, /The traces do not tell what the GPUs can do at most/);
+  assert.doesNotMatch(text, /What bounds operations|of the peak|of its bandwidth/);
+  const rates = show(job.store, "hlo.category")["hlo.category"].map((row) => (row.achieved_tflops === null ? "–" : row.achieved_tflops.toFixed(row.achieved_tflops < 100 ? 2 : 1)));
+  assert.deepEqual((await cells(page, "Operations")).map((row) => row[5].split(/\s/)[0]), rates);
   assert.deepEqual((await cells(page, "Operators of the framework")).map((row) => row[0]), ["dot_general", "broadcast_in_dim", "none told"]);
   quiet(noted);
   await close();
+});
+
+test("what PyTorch alone has is neither shown nor asked for", async (t) => {
+  if (!jobs["tpu-v6e"]) return t.skip("no real traces");
+  for (const [name, without, within] of [["tpu-v6e", ["input", "operators"], ["memory", "efficiency"]], ["jax-mi300-gemm", ["input"], ["operators", "memory"]], ["gpu-multi-worker", ["efficiency"], ["input", "operators"]]]) {
+    const { page, close } = await open(jobs[name].page), views = await listed(page);
+    assert.deepEqual([without.filter((view) => views.includes(view)), within.filter((view) => !views.includes(view))], [[], []], name);
+    for (const view of views.filter((each) => each !== "tables")) {
+      await visit(page, `#${view}`);
+      const text = await page.$eval("main", (e) => e.textContent);
+      assert.doesNotMatch(text, /torch\.|record_shapes|ProfilerActivity\.CUDA|Phases of the steps|Backward|recorded shapes/, `${name}, ${view}`);
+      // the other program: 2.39 of 21.31 ms on device 6; devices that only copy have no step
+      if (view === "input") assert.match(text, /^Loading data holds the GPUs up for 11\s% of the steps’ time/, name);
+      if (name === "tpu-v6e" && view === "kernels") assert.doesNotMatch(text, /SM efficiency|[Oo]ccupancy|launch shapes/);
+    }
+    await close();
+  }
 });
 
 const sections = (page) => page.$$eval("main h2", (all) => all.map((each) => each.textContent));

@@ -155,10 +155,14 @@ static void print_stores(int n, char *const *words) {
         print_command(lines[i].command, words[0], lines[i].behind, lines[i].what);
 }
 
-tm_status tm_help_check(int n, char *const *words, tm_error *err) {
+bool tm_help_is_asked(int n, char *const *words) {
+    tm_error unused;
+    return check_word(words[0], &unused) != TM_OK || are_stores(n, words);
+}
+
+tm_status tm_help_answer(int n, char *const *words, tm_error *err) {
     TM_TRY(check_word(words[0], err));
-    if (!are_stores(n, words))
-        return TM_OK;
-    print_stores(n, words);
+    if (tm_console_speaks())
+        print_stores(n, words);
     return TM_ERR_USAGE;
 }

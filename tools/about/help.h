@@ -19,11 +19,11 @@ void tm_help_command(const tm_command *command);
 /** What follows "tmerge help": nothing, or a command. TM_OK; TM_ERR_USAGE. */
 tm_status tm_help_print(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Looks at arguments without a command before they are taken for traces: a word that is no file and
- * near a command; stores alone, with which other commands can do something.
- * @return  TM_OK: they may be traces; TM_ERR_USAGE
- */
-tm_status tm_help_check(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
+/** Whether arguments without a command are no traces: a word that is no file and near a command, or
+ * stores alone, with which other commands can do something. */
+bool tm_help_is_asked(int n, char *const *words);
+
+/** Says so to those. TM_ERR_USAGE, without a message where all was said. */
+tm_status tm_help_answer(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -67,11 +67,13 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0)
         return false;
     const part *rest = largest_of(besides, sizeof besides / sizeof *besides, overlap, &ns);
-    char text[256], beside[128] = "";
+    char text[320], beside[128] = "", window[32];
+    tm_shown_duration(window_ns, window, sizeof window);
     if (ns > 0)
         snprintf(beside, sizeof beside, ", and %s it %s", share(ns, window_ns).text, rest->what);
-    snprintf(text, sizeof text, "rank: its %.32s computes %s of the time%s", device,
-             share(number(overlap, 0, "compute_ns"), window_ns).text, beside);
+    snprintf(text, sizeof text,
+             "rank: its %.32s computes %s of the %s from its first work to its last%s", device,
+             share(number(overlap, 0, "compute_ns"), window_ns).text, window, beside);
     printf("%sOne", colors->strong);
     tm_console_wrap(text, (int)strlen("One"), tm_console_width());
     fputs(colors->off, stdout);

@@ -3,6 +3,7 @@
 #include "tmerge/analysis.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,6 +367,21 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
     return cost > facts->job_ns ? facts->job_ns : cost;
 }
 
+/* Long as GPUs may wait for something, what else the steps wait for meanwhile can hold them as
+ * long.
+ */
+static bool saves_nothing(const tm_facts_saving *saving) {
+    return !saving->share.null && saving->share.value.r < 0.05;
+}
+
+/* A cost of many ms beside a saving of none asks for a word. */
+static void say_nothing_saved(tm_advice *advice) {
+    size_t used = strlen(advice->evidence);
+    snprintf(advice->evidence + used, sizeof advice->evidence - used,
+             " Replayed with this mended the steps take as long: criticalpath.step says what they "
+             "consist of.");
+}
+
 /* In the order of tm_rule_id: what a rule has found is taken off by those behind it, and only if it
  * gave an item, for else nobody is told of it. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
@@ -387,6 +403,8 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         /* However long GPUs wait for it: steps are no shorter without. */
         if (!found->saving.share.null && found->saving.share.value.r < 1.0)
             found->severity = 0;
+        if (saves_nothing(&found->saving))
+            say_nothing_saved(&found->advice);
         if (r == TM_RULE_STRAGGLER)
             /* The one rank of that rule's text. */
             facts->straggler = strtoll(found->advice.ranks, NULL, 10);
@@ -403,7 +421,7 @@ static int class_of(const item *i) {
         return i->severity == N_SEVERITIES - 1 ? 0 : 3;
     if (i->saving.share.null)
         return 2;
-    return i->saving.share.value.r >= 0.05 ? 1 : 4;
+    return saves_nothing(&i->saving) ? 4 : 1;
 }
 
 static int worst_first(const void *a, const void *b) {

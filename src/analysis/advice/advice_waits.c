@@ -25,16 +25,20 @@ static bool text_is(const tm_table *table, size_t row, const char *column, const
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* " in steps 20 to 30"; "" where it lasts. */
+/* " in steps 20 to 30", " in step 20"; "" where it lasts. */
 static bool when_of(const tm_table *findings, size_t row, char *out, size_t size) {
     bool throughout = text_is(findings, row, "shape", "throughout");
     bool steps = text_is(findings, row, "unit", "step");
     out[0] = '\0';
     if (throughout || tm_table_cell(findings, row, "from")->null)
         return true;
-    snprintf(out, size, " in %s %" PRId64 " to %" PRId64, steps ? "steps" : "operations",
-             tm_table_cell(findings, row, "from")->value.i,
-             tm_table_cell(findings, row, "to")->value.i);
+    int64_t from = tm_table_cell(findings, row, "from")->value.i;
+    int64_t to = tm_table_cell(findings, row, "to")->value.i;
+    const char *unit = steps ? "step" : "operation";
+    if (from == to)
+        snprintf(out, size, " in %s %" PRId64, unit, from);
+    else
+        snprintf(out, size, " in %ss %" PRId64 " to %" PRId64, unit, from, to);
     return steps;
 }
 
@@ -52,15 +56,13 @@ static bool several_hosts(const tm_facts *f) {
 /* Why the one comes late decides what to do about it. */
 static void target_rank(const tm_facts *f, size_t row, const char *when, bool steps, target *out) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
-    const tm_table *input = tm_tables_find(f->tables, "input.rank");
     const tm_cell *host = tm_table_cell(findings, row, "host");
     int64_t rank = tm_facts_int(f, "stragglers.finding", row, "rank");
-    double stall = tm_facts_real(f, "input.rank", tm_table_find_row(input, &rank, 1), "stall_pct");
+    bool episode = when[0] && steps;
+    int64_t from = episode ? tm_facts_int(f, "stragglers.finding", row, "from") : INT64_MIN;
+    int64_t to = episode ? tm_facts_int(f, "stragglers.finding", row, "to") : INT64_MAX;
     tm_late_cause c =
-        when[0] && steps
-            ? tm_late_in_steps(f->tables, rank, tm_facts_int(f, "stragglers.finding", row, "from"),
-                               tm_facts_int(f, "stragglers.finding", row, "to"))
-            : tm_late_throughout(f->tables, rank);
+        episode ? tm_late_in_steps(f->tables, rank, from, to) : tm_late_throughout(f->tables, rank);
     const char *place = "";
     /* What it did in a part of a step, no table tells. */
     c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;
@@ -69,7 +71,7 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
         place = "the GPU of ";
         out->what =
             "its kernels are slow (clock, heat, neighbours), or it has more work than the others";
-    } else if (stall >= 5.0) {
+    } else if (tm_late_for_input(f->tables, &c, rank, from, to)) {
         place = "the data loading of ";
         out->what = "it waits for its batches (workers, storage, decoding)";
     } else if (c.kind == TM_LATE_HOST) {

@@ -1,14 +1,15 @@
 /* Analysis `checklist`: the boxes of the guides, each a figure of the job, its range, and whether
- * it is kept. A box is a fact and no cause: one fault may fail several. */
+ * it is kept. Where one fails by another's fault alone, it says so. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/shared/words.h"
 #include "checklist_xla.h"
 
-enum { BOX, VALUE, UNIT, LEAST, MOST, RESULT, MEANING, LOOK_AT, N_COLUMNS };
+enum { BOX, VALUE, UNIT, LEAST, MOST, RESULT, BECAUSE, MEANING, LOOK_AT, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [BOX] = {"box", TM_TEXT, "", "What is looked at."},
@@ -18,6 +19,9 @@ static const tm_column columns[N_COLUMNS] = {
     [LEAST] = {"least", TM_REAL, "", "From here on it passes; null: there is no least."},
     [MOST] = {"most", TM_REAL, "", "Up to here it passes; null: there is no most."},
     [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown where there is no value."},
+    [BECAUSE] = {"because", TM_TEXT, "",
+                 "Of what fails only by the fault of another box, which fails, too: that box, and "
+                 "the value without its fault."},
     [MEANING] = {"meaning", TM_TEXT, "", "What the figure is, and which range is meant."},
     [LOOK_AT] = {"look_at", TM_TEXT, "", "The tables that say more."},
 };
@@ -33,7 +37,7 @@ static const tm_table_def box_def = {
     .n_columns = N_COLUMNS,
     .n_keys = 1,
     .top = -1,
-    .n_prose = 2,
+    .n_prose = 3,
 };
 
 static const tm_table_def *const defs[] = {&box_def};
@@ -146,6 +150,33 @@ static double balance(const tm_facts *f) {
     return f->job->n_ranks > 1
                ? at_least_zero(tm_facts_real(f, "imbalance.job", 0, "imbalance_pct"))
                : UNKNOWN;
+}
+
+/* What gpu_utilization would be, did no GPU idle for its data. */
+static double utilization_fed(const tm_facts *f) {
+    double step_ns = (double)tm_facts_sum(f, "input.rank", "step_ns");
+    double stall_ns = (double)tm_facts_sum(f, "input.rank", "stall_ns");
+    return step_ns > stall_ns ? gpu_utilization(f) * step_ns / (step_ns - stall_ns) : UNKNOWN;
+}
+
+/* The same as balance, over the ranks that stragglers does not name. */
+static double balance_of_others(const tm_facts *f) {
+    const tm_table *loads = tm_tables_find(f->tables, "overlap.rank");
+    const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
+    double sum = 0.0, most = 0.0;
+    size_t n = 0;
+    for (size_t i = 0; i < loads->n_rows; i++) {
+        int64_t rank = tm_facts_int(f, "overlap.rank", i, "rank");
+        size_t row = tm_table_find_row(ranks, &rank, 1);
+        const tm_cell *verdict = row < ranks->n_rows ? tm_table_cell(ranks, row, "verdict") : NULL;
+        if (verdict && !verdict->null && strcmp(verdict->value.text, "straggler") == 0)
+            continue;
+        double load = (double)tm_facts_int(f, "overlap.rank", i, "compute_ns");
+        sum += load;
+        most = fmax(most, load);
+        n++;
+    }
+    return sum > 0.0 ? 100.0 * (most * (double)n / sum - 1.0) : UNKNOWN;
 }
 
 /* Where nobody is cleared, nobody knows. */
@@ -294,11 +325,47 @@ static const struct box {
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 
-static tm_status add_box(const struct box *box, double value, tm_table *table, tm_error *err) {
+/* Boxes that fail by the fault of another: their figure without it. */
+static const struct consequence {
+    const char *box, *cause, *without;
+    tm_box_measure *measure;
+} consequences[] = {
+    {"gpu_utilization", "data_loading", "without GPUs idle for data", utilization_fed},
+    {"balance", "stragglers", "over the other ranks", balance_of_others},
+};
+enum { N_CONSEQUENCES = sizeof consequences / sizeof *consequences };
+
+static bool fails(const struct box *box, double value) {
+    return value < box->least || value > box->most; /* neither of what is unknown */
+}
+
+static const struct box *box_named(const char *name) {
+    const struct box *box = boxes;
+    while (strcmp(box->name, name) != 0)
+        box++;
+    return box;
+}
+
+static tm_status set_because(const tm_facts *f, const struct box *box, tm_table *table,
+                             tm_cell *row, tm_error *err) {
+    char text[120];
+    for (const struct consequence *c = consequences; c < consequences + N_CONSEQUENCES; c++) {
+        const struct box *cause = box_named(c->cause);
+        double value = strcmp(box->name, c->box) == 0 ? c->measure(f) : UNKNOWN;
+        if (isnan(value) || fails(box, value) || !fails(cause, cause->measure(f)))
+            continue;
+        snprintf(text, sizeof text, "the same fault as %s: %s it is %.4g %s", c->cause, c->without,
+                 value, box->unit);
+        TM_TRY(tm_table_set_text(table, &row[BECAUSE], text, err));
+    }
+    return TM_OK;
+}
+
+static tm_status add_box(const tm_facts *f, const struct box *box, tm_table *table, tm_error *err) {
+    double value = box->measure(f);
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
-    bool fails = value < box->least || value > box->most; /* neither of what is unknown */
     if (!isnan(value))
         tm_cell_set_real(&row[VALUE], value);
     if (!isnan(box->least))
@@ -308,10 +375,12 @@ static tm_status add_box(const struct box *box, double value, tm_table *table, t
     TM_TRY(tm_table_set_text(table, &row[BOX], box->name, err));
     TM_TRY(tm_table_set_text(table, &row[UNIT], box->unit, err));
     TM_TRY(tm_table_set_text(table, &row[RESULT],
-                             isnan(value) ? "unknown"
-                             : fails      ? "fail"
-                                          : "pass",
+                             isnan(value)        ? "unknown"
+                             : fails(box, value) ? "fail"
+                                                 : "pass",
                              err));
+    if (fails(box, value))
+        TM_TRY(set_because(f, box, table, row, err));
     TM_TRY(tm_table_set_text(table, &row[MEANING], box->meaning, err));
     return tm_table_set_text(table, &row[LOOK_AT], box->look_at, err);
 }
@@ -322,8 +391,7 @@ static tm_status checklist_job(const tm_job *job, tm_tables *out, tm_error *err)
     tm_whose others = tm_facts_whose(&facts) == TM_OF_XLA ? TM_OF_OTHERS : TM_OF_XLA;
     for (size_t i = 0; i < N_BOXES && facts.window_ns > 0; i++)
         if (boxes[i].whose != others)
-            TM_TRY(add_box(&boxes[i], boxes[i].measure(&facts), tm_tables_find(out, box_def.name),
-                           err));
+            TM_TRY(add_box(&facts, &boxes[i], tm_tables_find(out, box_def.name), err));
     return TM_OK;
 }
 

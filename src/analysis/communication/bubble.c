@@ -180,6 +180,7 @@ const tm_analysis tm_analysis_bubble = {
     .summary = "pipelines: what stages do when, their bubble against the ideal, who sends late",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
+    .reads = TM_READS_ANNOTATIONS,
     .rank = bubble_rank,
     .collectives = bubble_own,
     .job = bubble_job,

@@ -34,6 +34,7 @@ const tm_analysis tm_analysis_efficiency = {
     .summary = "FLOP of matrix multiply, convolution, attention or XLA's operations, and MFU",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
+    .reads = TM_READS_PLACES,
     .rank = efficiency_rank,
     .merge = tm_work_merge,
     .job = efficiency_job,

@@ -85,7 +85,7 @@ enum {
         {"coverage_pct", TM_REAL, "%", "100 counted_ns / compute_ns."},                            \
         {"flop", TM_INT, "FLOP",                                                                   \
          "Operations of floating point of these operators (efficiency.operator): what is not "     \
-         "counted is missing here. Of XLA's all, not of matrices alone."},                         \
+         "counted is missing here. Of XLA's on TPUs all, not of matrices alone."},                 \
         {"at_most_flop", TM_INT, "FLOP",                                                           \
          "Not in it: upper bound of attention of packed sequences, whose lengths are not "         \
          "recorded."},                                                                             \
@@ -442,7 +442,8 @@ static tm_status set_rank(const figures *f, tm_table *table, tm_cell *row, tm_er
                  row[R_DEVICE].null ? "the device" : row[R_DEVICE].value.text, lacks);
     else if (is_ahead(f))
         snprintf(reason, sizeof reason,
-                 "The host ran ahead of its devices: see mfu_window_pct, of their time.");
+                 "The host ran ahead of its devices, so the steps do not hold their time: the "
+                 "share is known of all their time alone.");
     TM_TRY(tm_table_set_text(table, &row[R_REASON], *reason ? reason : NULL, err));
     return tm_table_set_text(table, &row[R_TYPE], tm_number_word(most), err);
 }

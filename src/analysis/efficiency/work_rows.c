@@ -88,7 +88,8 @@ enum {
 #define FLOP_DOC                                                                                   \
     "Operations of floating point (of integers for int8) by their inputs: a product and its "      \
     "addition are two, attention counts all of its scores, masked ones too. Of what XLA compiled " \
-    "all operations, as the compiler counts them."
+    "all operations, as the compiler counts them; of GPUs products of matrices, by the shapes in " \
+    "their programs."
 
 static const tm_column operator_columns[] = {
     {"operator", TM_TEXT, "",

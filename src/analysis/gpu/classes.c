@@ -310,6 +310,7 @@ const tm_analysis tm_analysis_classes = {
         "what kind of work the kernels do: matrix multiply, attention, ..., in how many bits",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
+    .reads = TM_READS_ANNOTATIONS,
     .rank = classes_rank,
     .merge = classes_merge,
     .job = classes_job,

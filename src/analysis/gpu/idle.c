@@ -356,6 +356,7 @@ const tm_analysis tm_analysis_idle = {
     .summary = "why the GPU does nothing: host, input, communication, small gaps",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
+    .reads = TM_READS_GAPS,
     .rank = idle_rank,
     .job = idle_job,
 };

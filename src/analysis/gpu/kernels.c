@@ -528,6 +528,7 @@ const tm_analysis tm_analysis_kernels = {
     .summary = "which kernels take the GPUs' time, how they are launched, which rank is slower",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
+    .reads = TM_READS_PLACES,
     .rank = kernels_rank,
     .merge = kernels_merge,
     .job = kernels_job,

@@ -323,6 +323,7 @@ const tm_analysis tm_analysis_sync = {
     .summary = "which calls wait for the GPU, where in the program, and what the GPU lost by it",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
+    .reads = TM_READS_GAPS | TM_READS_PLACES,
     .rank = sync_rank,
     .merge = sync_merge,
     .job = sync_job,

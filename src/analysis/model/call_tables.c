@@ -53,30 +53,39 @@ typedef struct call_sum {
     bool fits;
 } call_sum;
 
+/* By what a rank's calls are summed. */
+typedef struct grouping {
+    tm_table *part; /* that the sums go to; NULL: nothing is summed so */
+    tm_keys keys;   /* of call_key */
+    tm_vec sums;    /* of call_sum, by key */
+    uint32_t *slot; /* [calls->n] the key of each call, TM_NO_KEY where it is not summed */
+} grouping;
+
+enum { BY_NAME, BY_SHAPES, N_GROUPINGS };
+
 /* A rank's sums in the making. */
 typedef struct summing {
     const tm_rank_view *view;
     const tm_calls *calls;
-    device_time *self, *total; /* [calls->n] of each call */
-    backward_time *backward;   /* likewise; NULL where that is not asked for */
-    tm_keys keys;              /* of call_key */
-    tm_vec sums;               /* of call_sum, by key */
-    uint32_t *slot; /* [calls->n] the key of each call, TM_NO_KEY where it is not summed */
-    bool *fits;     /* [calls->n] tensor cores fit it, or what it holds */
+    bool gpus;
+    grouping by[N_GROUPINGS];
+    device_time *total;      /* [calls->n] of each call */
+    backward_time *backward; /* likewise; NULL where that is not asked for */
+    bool *fits;              /* [calls->n] tensor cores fit it, or what it holds */
 } summing;
 
-static call_sum *sum_at(const summing *s, uint32_t slot) {
-    return (call_sum *)s->sums.data + slot;
+static call_sum *sum_at(const grouping *g, uint32_t slot) {
+    return (call_sum *)g->sums.data + slot;
 }
 
 /* The key's number, new or known; TM_NO_KEY when memory is out. */
-static uint32_t add_key(summing *s, const call_key *key) {
-    const call_sum *sum = tm_keys_value(&s->keys, &s->sums, key);
-    return sum ? (uint32_t)(sum - (const call_sum *)s->sums.data) : TM_NO_KEY;
+static uint32_t add_key(grouping *g, const call_key *key) {
+    const call_sum *sum = tm_keys_value(&g->keys, &g->sums, key);
+    return sum ? (uint32_t)(sum - (const call_sum *)g->sums.data) : TM_NO_KEY;
 }
 
 /* Gives every call the key of its name. */
-static bool key_by_name(summing *s) {
+static bool key_by_name(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
     uint32_t *known = calloc(tm_names_count(s->view->names), sizeof *known); /* 1 + key, by name */
     bool ok = known != NULL;
@@ -84,9 +93,9 @@ static bool key_by_name(summing *s) {
         uint32_t name = timeline->name[s->calls->calls[i].row];
         if (known[name] == 0)
             /* 0 after TM_NO_KEY, which the line below makes TM_NO_KEY again. */
-            known[name] = 1 + add_key(s, &(call_key){name, TM_NO_NAME});
-        s->slot[i] = known[name] - 1;
-        ok = s->slot[i] != TM_NO_KEY;
+            known[name] = 1 + add_key(g, &(call_key){name, TM_NO_NAME});
+        g->slot[i] = known[name] - 1;
+        ok = g->slot[i] != TM_NO_KEY;
     }
     free(known);
     return ok;
@@ -94,7 +103,7 @@ static bool key_by_name(summing *s) {
 
 /* Gives every call with input shapes the key of its name and shapes. Calls and shapes both ascend
  * in row. */
-static bool key_by_shapes(summing *s) {
+static bool key_by_shapes(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
     size_t n = timeline->n_attrs[TM_ATTR_SHAPES], next = 0;
@@ -102,11 +111,11 @@ static bool key_by_shapes(summing *s) {
         uint32_t row = s->calls->calls[i].row;
         while (next < n && shapes[next].event < row)
             next++;
-        s->slot[i] = TM_NO_KEY;
+        g->slot[i] = TM_NO_KEY;
         if (next == n || shapes[next].event != row)
             continue;
-        s->slot[i] = add_key(s, &(call_key){timeline->name[row], shapes[next].shapes});
-        if (s->slot[i] == TM_NO_KEY)
+        g->slot[i] = add_key(g, &(call_key){timeline->name[row], shapes[next].shapes});
+        if (g->slot[i] == TM_NO_KEY)
             return false;
     }
     return true;
@@ -118,10 +127,9 @@ static bool on_gpus(const tm_rank_view *view) {
 }
 
 /* Whether a call lies in another of its key. */
-static bool is_repeated(const summing *s, size_t i) {
-    const tm_call *calls = s->calls->calls;
+static bool is_repeated(const tm_call *calls, const grouping *g, size_t i) {
     for (uint32_t above = calls[i].parent; above != TM_NO_CALL; above = calls[above].parent)
-        if (s->slot[above] == s->slot[i])
+        if (g->slot[above] == g->slot[i])
             return true;
     return false;
 }
@@ -133,19 +141,17 @@ static void add_time(device_time *to, const device_time *time) {
 }
 
 /* Own times add up; of calls of one key in one another the outermost holds what is in all. */
-static void sum_calls(summing *s) {
+static void sum_calls(const summing *s, const grouping *g) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {
-        if (s->slot[i] == TM_NO_KEY)
+        if (g->slot[i] == TM_NO_KEY)
             continue;
-        call_sum *sum = sum_at(s, s->slot[i]);
+        call_sum *sum = sum_at(g, g->slot[i]);
         sum->calls++;
         sum->host_self_ns = tm_sum(sum->host_self_ns, calls[i].self_ns);
-        if (s->self[i].all_ns > 0)
-            add_time(&sum->self, &s->self[i]);
         if (s->backward)
             sum->backward.self_ns = tm_sum(sum->backward.self_ns, s->backward[i].self_ns);
-        if (is_repeated(s, i))
+        if (is_repeated(calls, g, i))
             continue;
         sum->host_total_ns =
             tm_sum(sum->host_total_ns, s->view->timeline->duration_ns[calls[i].row]);
@@ -158,21 +164,28 @@ static void sum_calls(summing *s) {
     }
 }
 
-/* A GPU event is its launcher's own, and in the total of every call around that. */
-static void find_device(summing *s, bool gpus) {
+/* A GPU event is its launcher's own. */
+static void add_event(summing *s, uint32_t call, uint32_t row) {
+    const tm_timeline *timeline = s->view->timeline;
+    int64_t duration = timeline->duration_ns[row];
+    bool kernel = s->gpus && timeline->category[row] == TM_CAT_KERNEL;
+    bool tensor =
+        kernel && tm_call_kinds_kernel(s->view->call_kinds, timeline->name[row])->tensor_cores;
+    const device_time time = {duration, kernel ? duration : 0, tensor ? duration : 0};
+    add_time(&s->total[call], &time);
+    for (int i = 0; i < N_GROUPINGS && s->by[i].part; i++)
+        if (s->by[i].slot[call] != TM_NO_KEY)
+            add_time(&sum_at(&s->by[i], s->by[i].slot[call])->self, &time);
+}
+
+/* It is in the total of every call around that, too. */
+static void find_device(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     for (uint32_t row = 0; row < timeline->n_events; row++) {
         uint32_t call = timeline->role[row] == TM_ROLE_NONE ? TM_NO_CALL : s->calls->above[row];
-        if (call == TM_NO_CALL)
-            continue;
-        int64_t duration = timeline->duration_ns[row];
-        bool kernel = gpus && timeline->category[row] == TM_CAT_KERNEL;
-        bool tensor =
-            kernel && tm_call_kinds_kernel(s->view->call_kinds, timeline->name[row])->tensor_cores;
-        const device_time time = {duration, kernel ? duration : 0, tensor ? duration : 0};
-        add_time(&s->self[call], &time);
+        if (call != TM_NO_CALL)
+            add_event(s, call, row);
     }
-    memcpy(s->total, s->self, s->calls->n * sizeof *s->total);
     for (size_t i = s->calls->n; i-- > 0;) /* children come behind their parents */
         if (s->calls->calls[i].parent != TM_NO_CALL && s->total[i].all_ns > 0)
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
@@ -210,16 +223,16 @@ static void find_backward(summing *s) {
 }
 
 /* What tensor cores fit is asked once for each key; what holds a call that fits them fits them. */
-static void find_fitting(summing *s, bool gpus) {
-    for (uint32_t k = 0; k < s->sums.n; k++) {
-        tm_text name = tm_names_text(s->view->names, ((const call_key *)s->keys.keys.data)[k].name);
-        sum_at(s, k)->fits = gpus && tm_operator_fits_tensor_cores(name.bytes);
+static void find_fitting(const summing *s, const grouping *g) {
+    for (uint32_t k = 0; k < g->sums.n; k++) {
+        tm_text name = tm_names_text(s->view->names, ((const call_key *)g->keys.keys.data)[k].name);
+        sum_at(g, k)->fits = s->gpus && tm_operator_fits_tensor_cores(name.bytes);
     }
     memset(s->fits, 0, s->calls->n * sizeof *s->fits);
     for (size_t i = s->calls->n; i-- > 0;) {
         uint32_t parent = s->calls->calls[i].parent;
-        if (s->slot[i] != TM_NO_KEY) {
-            call_sum *sum = sum_at(s, s->slot[i]);
+        if (g->slot[i] != TM_NO_KEY) {
+            call_sum *sum = sum_at(g, g->slot[i]);
             sum->fits = s->fits[i] = s->fits[i] || sum->fits;
         }
         if (s->fits[i] && parent != TM_NO_CALL)
@@ -244,14 +257,14 @@ static void set_row(tm_cell *row, const call_key *key, int64_t rank, const call_
 }
 
 /* A row for each key of this rank, on its way to those of the other ranks. */
-static bool add_rows(const summing *s, tm_table *part) {
-    for (uint32_t i = 0; i < s->sums.n; i++) {
-        tm_cell *row = tm_table_add_row(part);
+static bool add_rows(const summing *s, const grouping *g) {
+    for (uint32_t i = 0; i < g->sums.n; i++) {
+        tm_cell *row = tm_table_add_row(g->part);
         if (!row)
             return false;
-        const backward_time *backward = &sum_at(s, i)->backward;
-        set_row(row, (const call_key *)s->keys.keys.data + i, s->view->timeline->rank,
-                sum_at(s, i));
+        const backward_time *backward = &sum_at(g, i)->backward;
+        set_row(row, (const call_key *)g->keys.keys.data + i, s->view->timeline->rank,
+                sum_at(g, i));
         if (!s->backward)
             continue;
         tm_cell_set_int(&row[TM_CALL_P_BACKWARD_SELF], backward->self_ns);
@@ -261,42 +274,54 @@ static bool add_rows(const summing *s, tm_table *part) {
     return true;
 }
 
-static bool sum_by(summing *s, bool (*key_by)(summing *), bool gpus, tm_table *part) {
-    s->keys = TM_KEYS(call_key);
-    s->sums = TM_VEC(call_sum);
-    bool ok = key_by(s);
-    if (ok) {
-        find_fitting(s, gpus);
-        sum_calls(s);
-        ok = add_rows(s, part);
+/* What calls are grouped by is known before anything is summed: own times go to their sums right
+ * away, and only those with what lies inside have to be kept call by call. */
+static bool make_groups(summing *s) {
+    bool ok = true;
+    for (int i = 0; i < N_GROUPINGS && s->by[i].part && ok; i++) {
+        grouping *g = &s->by[i];
+        g->keys = TM_KEYS(call_key);
+        g->sums = TM_VEC(call_sum);
+        g->slot = malloc((s->calls->n + 1) * sizeof *g->slot);
+        ok = g->slot && (i == BY_NAME ? key_by_name(s, g) : key_by_shapes(s, g));
     }
-    tm_keys_free(&s->keys);
-    tm_vec_free(&s->sums);
+    return ok;
+}
+
+static bool sum_groups(const summing *s) {
+    bool ok = true;
+    for (int i = 0; i < N_GROUPINGS && s->by[i].part && ok; i++) {
+        find_fitting(s, &s->by[i]);
+        sum_calls(s, &s->by[i]);
+        ok = add_rows(s, &s->by[i]);
+    }
     return ok;
 }
 
 tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table *by_name,
                        tm_table *by_shapes, tm_error *err) {
-    summing s = {.view = view, .calls = calls};
-    bool gpus = on_gpus(view);
-    s.slot = malloc((calls->n + 1) * sizeof *s.slot);
+    summing s = {.view = view,
+                 .calls = calls,
+                 .gpus = on_gpus(view),
+                 .by = {[BY_NAME] = {.part = by_name}, [BY_SHAPES] = {.part = by_shapes}}};
     s.fits = malloc((calls->n + 1) * sizeof *s.fits);
-    s.self = calloc(calls->n + 1, sizeof *s.self);
-    s.total = malloc((calls->n + 1) * sizeof *s.total);
-    bool ok = s.slot && s.fits && s.self && s.total;
+    s.total = calloc(calls->n + 1, sizeof *s.total);
+    bool ok = s.fits && s.total && make_groups(&s);
     if (by_name->def->n_columns == TM_CALL_P_N_PASSES) {
         s.backward = calloc(calls->n + 1, sizeof *s.backward);
         ok = ok && s.backward;
     }
     if (ok)
-        find_device(&s, gpus);
+        find_device(&s);
     if (ok && s.backward)
         find_backward(&s);
-    ok = ok && sum_by(&s, key_by_name, gpus, by_name) &&
-         (!by_shapes || sum_by(&s, key_by_shapes, gpus, by_shapes));
-    free(s.slot);
+    ok = ok && sum_groups(&s);
+    for (int i = 0; i < N_GROUPINGS; i++) {
+        tm_keys_free(&s.by[i].keys);
+        tm_vec_free(&s.by[i].sums);
+        free(s.by[i].slot);
+    }
     free(s.fits);
-    free(s.self);
     free(s.total);
     free(s.backward);
     return ok ? TM_OK : tm_fail_memory(err);

@@ -116,6 +116,7 @@ const tm_analysis tm_analysis_modules = {
     .summary = "where a model's modules and the annotations spend their time",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
+    .reads = TM_READS_ANNOTATIONS,
     .rank = modules_rank,
     .merge = modules_merge,
     .job = modules_job,

@@ -241,8 +241,14 @@ typedef struct label {
 
 typedef struct labelled {
     label label;
-    int64_t path_ns, count, ranks, last_rank;
+    int64_t path_ns, count, ranks;
 } labelled;
+
+/* The same of one rank. */
+typedef struct rank_label {
+    label label;
+    int64_t rank;
+} rank_label;
 
 static int by_path(const void *a, const void *b) {
     const labelled *x = a, *y = b;
@@ -251,33 +257,45 @@ static int by_path(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->label.name, y->label.name);
 }
 
-static int by_rank(const void *a, const void *b) {
-    const tm_path_piece *x = a, *y = b;
-    return tm_order_i64(x->rank, y->rank);
-}
-
-/* Sums by kind and name; ranks are counted in their order. */
-static bool sum_names(const tm_replay_result *r, tm_vec *sums) {
-    tm_keys keys = TM_KEYS(label);
-    tm_vec pieces = TM_VEC(tm_path_piece);
-    bool ok = tm_vec_append(&pieces, r->pieces.data, r->pieces.n) || r->pieces.n == 0;
-    if (ok && pieces.n > 1)
-        qsort(pieces.data, pieces.n, pieces.size, by_rank);
-    for (size_t i = 0; i < pieces.n && ok; i++) {
-        const tm_path_piece *p = (const tm_path_piece *)pieces.data + i;
-        const label key = {p->name, p->kind};
-        labelled *sum = tm_keys_value(&keys, sums, &key);
-        ok = sum != NULL;
+/* Sums by kind, name and rank: there are few of these, and very many pieces. */
+static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
+    for (size_t i = 0; i < r->pieces.n; i++) {
+        const tm_path_piece *p = piece_at(r, i);
+        labelled *sum = tm_keys_value(keys, sums, &(rank_label){{p->name, p->kind}, p->rank});
         if (!sum)
-            break;
-        sum->ranks += sum->count == 0 || sum->last_rank != p->rank;
-        sum->last_rank = p->rank;
-        sum->label = key;
+            return false;
         sum->path_ns += p->ns;
         sum->count++;
     }
+    return true;
+}
+
+/* The same by kind and name, the ranks counted. */
+static bool join_ranks(const tm_keys *rank_keys, const tm_vec *of_ranks, tm_vec *sums) {
+    tm_keys keys = TM_KEYS(label);
+    bool ok = true;
+    for (size_t i = 0; i < of_ranks->n && ok; i++) {
+        const labelled *own = (const labelled *)of_ranks->data + i;
+        const label *key = &((const rank_label *)rank_keys->keys.data + i)->label;
+        labelled *sum = tm_keys_value(&keys, sums, key);
+        ok = sum != NULL;
+        if (!sum)
+            break;
+        sum->label = *key;
+        sum->path_ns += own->path_ns;
+        sum->count += own->count;
+        sum->ranks++;
+    }
     tm_keys_free(&keys);
-    tm_vec_free(&pieces);
+    return ok;
+}
+
+static bool sum_names(const tm_replay_result *r, tm_vec *sums) {
+    tm_keys keys = TM_KEYS(rank_label);
+    tm_vec of_ranks = TM_VEC(labelled);
+    bool ok = sum_ranks(r, &keys, &of_ranks) && join_ranks(&keys, &of_ranks, sums);
+    tm_keys_free(&keys);
+    tm_vec_free(&of_ranks);
     if (ok && sums->n > 1)
         qsort(sums->data, sums->n, sums->size, by_path);
     return ok;

@@ -90,6 +90,8 @@ tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *e
          tm_intervals_subtract(&memory_only, &out->communication, &out->exposed_memory) &&
          split_exposed(timeline, out);
     tm_vec_free(&memory_only);
+    for (size_t i = 0; sets_of(out, i); i++)
+        tm_vec_trim(sets_of(out, i));
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

@@ -11,20 +11,27 @@ static bool is_host_communication(const tm_names *names, uint32_t name) {
     return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
 }
 
+/* What is being found. */
+typedef struct finding {
+    tm_host_time *time;
+    tm_host_work *work;
+} finding;
+
 /* The set of an operator or annotation, NULL for none. */
-static tm_intervals *set_of(tm_host_time *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
+static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
                             uint32_t name) {
     switch (kind) {
     /* It holds everything else, and is no work of its own. */
     case TM_CALL_KIND_STEP:
         return NULL;
     case TM_CALL_KIND_INPUT:
-        out->n_inputs++;
-        return &out->input;
+        out->time->n_inputs++;
+        return &out->time->input;
     case TM_CALL_KIND_COMMUNICATION:
-        return is_host_communication(call_kinds->names, name) ? &out->communication : &out->cpu;
+        return is_host_communication(call_kinds->names, name) ? &out->time->communication
+                                                              : &out->work->cpu;
     default:
-        return &out->cpu;
+        return &out->work->cpu;
     }
 }
 
@@ -51,8 +58,10 @@ static void look_at(tm_thread *thread, uint8_t category, tm_call_kind kind) {
     thread->optimizes |= kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD;
 }
 
-static bool add_thread(const tm_timeline *timeline, tm_call_kinds *call_kinds,
-                       const tm_track *track, tm_thread *thread, tm_host_time *out) {
+static bool add_thread(const tm_timeline *timeline, tm_call_kinds *call_kinds, size_t at,
+                       finding *out) {
+    const tm_track *track = &timeline->tracks[at];
+    tm_thread *thread = &out->time->threads[at];
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         uint8_t category = timeline->category[row];
         bool scoped = category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION;
@@ -64,19 +73,20 @@ static bool add_thread(const tm_timeline *timeline, tm_call_kinds *call_kinds,
         if (scoped)
             look_at(thread, category, kind);
         tm_intervals *set =
-            scoped ? set_of(out, call_kinds, kind, timeline->name[row]) : &out->runtime;
-        if ((set && !tm_intervals_add(set, begin, end)) || !add_wait(out, kind, row, begin, end))
+            scoped ? set_of(out, call_kinds, kind, timeline->name[row]) : &out->work->runtime;
+        if ((set && !tm_intervals_add(set, begin, end)) ||
+            !add_wait(out->time, kind, row, begin, end))
             return false;
     }
     return true;
 }
 
 tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
-                            tm_host_time *out, tm_error *err) {
+                            tm_host_time *out, tm_host_work *work, tm_error *err) {
+    finding found = {out, work};
+    *work = (tm_host_work){.runtime = TM_INTERVALS(), .cpu = TM_INTERVALS()};
     *out = (tm_host_time){.input = TM_INTERVALS(),
                           .communication = TM_INTERVALS(),
-                          .runtime = TM_INTERVALS(),
-                          .cpu = TM_INTERVALS(),
                           .any_communication = TM_INTERVALS(),
                           .sync = TM_INTERVALS(),
                           .waits = TM_VEC(uint32_t),
@@ -84,24 +94,28 @@ tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *c
     bool ok = out->threads != NULL;
     for (size_t t = 0; t < timeline->n_tracks && ok; t++)
         if (timeline->tracks[t].kind == TM_TRACK_CPU)
-            ok = add_thread(timeline, call_kinds, &timeline->tracks[t], &out->threads[t], out);
-    tm_intervals_normalise(&out->input);
-    tm_intervals_normalise(&out->communication);
-    tm_intervals_normalise(&out->runtime);
-    tm_intervals_normalise(&out->cpu);
-    tm_intervals_normalise(&out->any_communication);
-    tm_intervals_normalise(&out->sync);
+            ok = add_thread(timeline, call_kinds, t, &found);
+    tm_intervals *sets[] = {&out->input, &out->communication, &out->any_communication,
+                            &out->sync,  &work->runtime,      &work->cpu};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        tm_intervals_normalise(sets[i]);
+        tm_vec_trim(sets[i]);
+    }
+    tm_vec_trim(&out->waits);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_host_time_free(tm_host_time *host) {
     tm_vec_free(&host->input);
     tm_vec_free(&host->communication);
-    tm_vec_free(&host->runtime);
-    tm_vec_free(&host->cpu);
     tm_vec_free(&host->any_communication);
     tm_vec_free(&host->sync);
     tm_vec_free(&host->waits);
     free(host->threads);
     host->threads = NULL;
+}
+
+void tm_host_work_free(tm_host_work *work) {
+    tm_vec_free(&work->runtime);
+    tm_vec_free(&work->cpu);
 }

@@ -10,6 +10,8 @@
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
 /* So many times what slower kernels take, idling outweighs them. */
 static const double FAR = 10.0;
+/* From this share of its steps on, waiting for batches may be why. */
+static const double STALLED = 0.05;
 
 /* Sums of a rank. */
 typedef struct sums {
@@ -98,4 +100,29 @@ tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t fr
     free(v);
     free(values);
     return c;
+}
+
+bool tm_late_for_input(const tm_tables *tables, const tm_late_cause *c, int64_t rank, int64_t from,
+                       int64_t to) {
+    const tm_table *steps = tm_tables_find(tables, "input.step");
+    int64_t *others = calloc(steps->n_rows + 1, sizeof *others);
+    int64_t own = 0, window = 0, last = rank;
+    size_t n = 0;
+    for (size_t i = 0; i < steps->n_rows && others; i++) {
+        int64_t whose = number(steps, i, "rank"), step = number(steps, i, "step");
+        if (step < from || step > to)
+            continue;
+        if (whose == rank) {
+            own += number(steps, i, "stall_ns");
+            window += number(steps, i, "step_ns");
+        } else {
+            n += whose != last;
+            others[n - 1] += number(steps, i, "stall_ns");
+            last = whose;
+        }
+    }
+    int64_t more = own - (n > 0 ? tm_median_any(others, n) : 0);
+    free(others);
+    return own > 0 && (double)own >= STALLED * (double)window &&
+           2 * more >= c->idle_ns - c->median_idle_ns;
 }

@@ -3,6 +3,7 @@
 #ifndef TMERGE_LATE_CAUSE_H
 #define TMERGE_LATE_CAUSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tmerge/table.h"
@@ -28,5 +29,11 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank);
 /** Of a rank that is late in steps [from, to]: only these count, for the others would hide it.
  * Needs overlap.step. */
 tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to);
+
+/** Whether it comes late for its batches: in steps [from, to] its GPU did nothing for at least 5 %
+ * of them while it waited for one (input.step), and what that is beyond the others' median makes
+ * up half of what its GPU idles longer, by c, at least. */
+bool tm_late_for_input(const tm_tables *tables, const tm_late_cause *c, int64_t rank, int64_t from,
+                       int64_t to);
 
 #endif

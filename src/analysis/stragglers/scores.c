@@ -159,26 +159,32 @@ static void add_permuted(drawer *d, size_t unit, uint64_t seed) {
     }
 }
 
-/* The largest height over classes is that of the largest sum: scales are not negative. Four at a
- * time, for a processor can compare several but a compiler may not reorder. */
+static inline double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* The largest difference. Four at a time, for a processor can compare several but a compiler may
+ * not reorder; the last four may be some of those before again. */
+static double largest_sum(const double *from, const double *to, size_t n) {
+    double most[4];
+    for (size_t i = 0; i < 4; i++)
+        most[i] = n < 4 ? to[i % n] - from[i % n] : to[i] - from[i];
+    for (size_t k = 4; k < n; k += 4) {
+        size_t at = k + 4 <= n ? k : n - 4;
+        for (size_t i = 0; i < 4; i++)
+            most[i] = larger(most[i], to[at + i] - from[at + i]);
+    }
+    return larger(larger(most[0], most[1]), larger(most[2], most[3]));
+}
+
+/* The largest height over classes is that of the largest sum: scales are not negative. */
 static double largest_in(const drawer *d) {
     size_t n = d->trial->n_classes;
     double found = -(double)INFINITY;
     for (size_t w = 0; w < d->trial->n_windows; w++) {
         const tm_window *window = &d->trial->windows[w];
-        const double *from = d->sums + window->first * n, *to = d->sums + window->end * n;
-        double most[4] = {to[0] - from[0], to[0] - from[0], to[0] - from[0], to[0] - from[0]};
-        size_t k = 0;
-        for (; k + 4 <= n; k += 4)
-            for (size_t i = 0; i < 4; i++) {
-                double sum = to[k + i] - from[k + i];
-                most[i] = sum > most[i] ? sum : most[i];
-            }
-        for (; k < n; k++)
-            most[0] = to[k] - from[k] > most[0] ? to[k] - from[k] : most[0];
-        for (size_t i = 1; i < 4; i++)
-            most[0] = most[i] > most[0] ? most[i] : most[0];
-        found = fmax(found, most[0] * window->scale - window->handicap);
+        double sum = largest_sum(d->sums + window->first * n, d->sums + window->end * n, n);
+        found = larger(found, sum * window->scale - window->handicap);
     }
     return found;
 }

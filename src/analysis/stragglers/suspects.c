@@ -20,6 +20,8 @@ enum {
 /* The largest p of one who is named, and the least excess as a part of what the slowest did: the
  * gate is at 1 % of the steps, which are longer than what ranks do by themselves. */
 static const double P_MOST = 0.01, EXCESS_LEAST = 0.005;
+/* Within a factor of so much of that, draws would decide. */
+static const double NEAR_P = 4.0;
 /* Of a rank that is compared with those of other stages, which do other things. */
 static const double ACROSS_LEAST = 0.05;
 
@@ -104,16 +106,23 @@ static double tests_of(const level *l) {
     return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
 }
 
-/* That chance makes one of all that is tested reach as much, and in which window a member stands
- * out most. */
-static double p_of(const level *l, size_t member, tm_window *window) {
+/* How many draws reach as much as a member, and in which window it stands out most. */
+static size_t reach_of(const level *l, size_t member, tm_window *window) {
     const tm_window *best = l->windows;
     for (size_t i = 1; i < l->n_windows; i++)
         if (height_in(l, member, &l->windows[i]) > height_in(l, member, best) + 1e-9)
             best = &l->windows[i];
-    size_t reach = tm_chance_reach(&l->chance, height_in(l, member, best));
     *window = *best;
-    return corrected((1.0 + (double)reach) / (1.0 + (double)l->chance.n_draws), tests_of(l));
+    return tm_chance_reach(&l->chance, height_in(l, member, best));
+}
+
+/* That chance makes one of all that is tested reach as much, of so many draws. */
+static double p_in(const level *l, size_t reach, size_t n_draws) {
+    return corrected((1.0 + (double)reach) / (1.0 + (double)n_draws), tests_of(l));
+}
+
+static double p_of(const level *l, size_t member, tm_window *window) {
+    return p_in(l, reach_of(l, member, window), l->chance.n_draws);
 }
 
 static int64_t excess_in(const level *l, size_t member, tm_window w) {
@@ -150,6 +159,28 @@ static tm_window fitted(const level *l, size_t member, tm_window w) {
     return w;
 }
 
+/* Whether nobody can be named any more, nor come near enough for more draws, were no other of the
+ * draws to reach anybody. */
+static bool nobody_stands_out(const level *l) {
+    bool nobody = true;
+    for (size_t i = 0; i < l->units.n && nobody; i++) {
+        tm_window w;
+        nobody = p_in(l, reach_of(l, i, &w), DRAWS) > NEAR_P * P_MOST;
+    }
+    return nobody;
+}
+
+/* Draws until that is known, if it is: mostly it is soon. */
+static tm_status draw_few(level *l, bool *nobody, tm_error *err) {
+    tm_trial trial = trial_of(l);
+    *nobody = false;
+    for (size_t n = DRAWS / 16; n < DRAWS && l->chance.n_draws < n && !*nobody; n *= 2) {
+        TM_TRY(tm_chance_draw(&l->chance, &trial, n, err));
+        *nobody = nobody_stands_out(l);
+    }
+    return TM_OK;
+}
+
 /* Draws as often as needed: more where nearly no draw reaches what is found, for p of many groups
  * is larger than that of one, and where p is so near the limit that draws would decide. */
 static tm_status draw(level *l, tm_error *err) {
@@ -162,7 +193,7 @@ static tm_status draw(level *l, tm_error *err) {
         double p = p_of(l, i, &w);
         if (p <= floor_p)
             times = fmax(times, tests_of(l));
-        else if (p >= 0.25 * P_MOST && p <= 4.0 * P_MOST)
+        else if (p >= P_MOST / NEAR_P && p <= NEAR_P * P_MOST)
             times = fmax(times, NEAR_TIMES * tests_of(l));
     }
     double most = fmin(fmin(DRAWS * times, DRAWS_MAX), WORK_MAX / work);
@@ -246,7 +277,11 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
     while (is_testable(l)) {
         tm_suspect s;
         size_t place = 0;
+        bool nobody = false;
         TM_TRY(score(l, err));
+        TM_TRY(draw_few(l, &nobody, err));
+        if (nobody)
+            break;
         TM_TRY(draw(l, err));
         if (!next_suspect(l, l->least * whole, &s, &place))
             break;

@@ -27,8 +27,10 @@ static const tm_column columns[N_COLUMNS] = {
                  "none is told."},
     [OPERATION] = {"operation", TM_TEXT, "",
                    "The operation in it; of a GPU whose profile tells none, the kernel."},
-    [GROUP] = {"group", TM_TEXT, "",
-               "Its replica group, by numbers of the job's cores; null where none is told."},
+    [GROUP] =
+        {"group", TM_TEXT, "",
+         "Its replica group, by numbers of the job's cores or devices, of a group inside of one "
+         "process by those of the process, and its host; null where none is told."},
     [KIND] = {"kind", TM_TEXT, "", "allreduce, allgather, barrier, ..."},
     [RANKS] = {"ranks", TM_INT, "", "Ranks of the group that were recorded and ran it."},
     [MEMBERS] = {"members", TM_INT, "", "Members of the group; null where it is not told."},

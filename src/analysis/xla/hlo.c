@@ -36,13 +36,14 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [OCCURRENCES] = {"occurrences", TM_INT, "", "Runs of operations."},
     [SELF] = {"self_ns", TM_INT, "ns", "Their own time: without that of operations inside."},
     [TOLD] = {"told_pct", TM_REAL, "%",
-              "100 self_ns of those whose FLOP and bytes the trace tells / self_ns."},
-    [FLOP] = {"flop", TM_REAL, "FLOP", "As the compiler counts them; null where nothing is told."},
-    [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / self_ns."},
+              "100 self_ns of those whose FLOP and bytes are known / self_ns; rates are of these "
+              "alone."},
+    [FLOP] = {"flop", TM_REAL, "FLOP", "As in hlo.op; null where nothing is known."},
+    [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / self_ns of what is known."},
     [PEAK] = {"peak_pct", TM_REAL, "%", "100 achieved_tflops / peak_tflops."},
     [BYTES] = {"bytes", TM_REAL, "B",
-               "Read from and written to the device's main memory, as the compiler counts them."},
-    [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / self_ns."},
+               "Read from and written to the device's main memory, as in hlo.op."},
+    [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / self_ns of what is known."},
     [BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%", "100 bw_gbps / peak_bw_gbps."},
     [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},
 };
@@ -85,9 +86,9 @@ static tm_status add_row(const tm_rank_view *view, const tm_hlo_sum *sum, tm_tab
     set_quotient(row, RIDGE, 1e3, PEAK_RATE, PEAK_BANDWIDTH);
     if (sum->told_ns > 0) {
         tm_cell_set_real(&row[FLOP], (double)sum->flop);
-        tm_cell_set_real(&row[RATE], (double)sum->flop / (double)sum->self_ns / 1e3);
+        tm_cell_set_real(&row[RATE], (double)sum->flop / (double)sum->told_ns / 1e3);
         tm_cell_set_real(&row[BYTES], (double)sum->bytes);
-        tm_cell_set_real(&row[BANDWIDTH], (double)sum->bytes / (double)sum->self_ns);
+        tm_cell_set_real(&row[BANDWIDTH], (double)sum->bytes / (double)sum->told_ns);
     }
     set_quotient(row, PEAK, 100.0, RATE, PEAK_RATE);
     set_quotient(row, BANDWIDTH_PEAK, 100.0, BANDWIDTH, PEAK_BANDWIDTH);

@@ -86,23 +86,25 @@ enum {
          "Of what is asynchronous, from its start to its end, beside other operations: no part "   \
          "of self_ns. It stands with what starts it (-start); null where nothing is."},            \
         {"told_pct", TM_REAL, "%",                                                                 \
-         "100 self_ns of those whose FLOP and bytes the trace tells (of GPUs none does) / "        \
-         "self_ns: under 100, flop "                                                               \
-         "and bytes and all that follows from them are too small."},                               \
+         "100 self_ns of those whose FLOP and bytes are known / self_ns: under 100, flop and "     \
+         "bytes are too small; rates are of these alone."},                                        \
         {"flop", TM_REAL, "FLOP",                                                                  \
          "As the compiler counts them; those of a loop, call or branch stand with the "            \
-         "operations inside. Null, as all that follows from it and from bytes, where neither "     \
-         "FLOP "                                                                                   \
-         "nor bytes are told, and of what only waits."},                                           \
-        {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / self_ns; null of what is asynchronous."},  \
+         "operations inside. Of GPUs, whose profiles tell none, products of matrices by their "    \
+         "shapes (a product and its addition are two), where the profile holds the program. "      \
+         "Null, as all that follows from it and from bytes, where neither FLOP nor bytes are "     \
+         "known, and of what only waits."},                                                        \
+        {"achieved_tflops", TM_REAL, "TFLOP/s",                                                    \
+         "flop / self_ns of what is known; null of what is asynchronous."},                        \
         {"peak_pct", TM_REAL, "%",                                                                 \
          "100 achieved_tflops / hlo.rank.peak_tflops, the most in 16 bit, where all ranks have "   \
          "the same: wider numbers cannot reach it."},                                              \
         {"bytes", TM_REAL, "B",                                                                    \
          "Read from and written to the device's main memory, as the compiler counts them; of "     \
-         "what is asynchronous they stand with what starts it."},                                  \
+         "products on GPUs operands and results, each once; of what is asynchronous they stand "   \
+         "with what starts it."},                                                                  \
         {"bw_gbps", TM_REAL, "GB/s",                                                               \
-         "bytes / self_ns; of what is asynchronous bytes / async_ns."},                            \
+         "bytes / self_ns of what is known; of what is asynchronous bytes / async_ns."},           \
         {"peak_bw_pct", TM_REAL, "%",                                                              \
          "100 bw_gbps / hlo.rank.peak_bw_gbps, where all ranks have the same; null of copies and " \
          "communication, which other links bound."},                                               \
@@ -265,9 +267,10 @@ static tm_role role_of(const tm_table *part, size_t first, size_t end) {
 }
 
 /* What is asynchronous has no rate by its own time. */
-static void set_work(const tm_table *part, size_t first, size_t end, tm_cell *row) {
+static void set_work(const tm_table *part, size_t first, size_t end, int64_t told_ns,
+                     tm_cell *row) {
     double flop = real_sum(part, first, end, P_FLOP), bytes = real_sum(part, first, end, P_BYTES);
-    double self_ns = (double)row[S_SELF].value.i;
+    double self_ns = (double)told_ns;
     bool async = !row[S_ASYNC].null;
     if (flop <= 0.0 && bytes <= 0.0)
         return;
@@ -293,7 +296,7 @@ static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_tabl
         tm_cell_set_int(&row[S_ASYNC], async_ns);
     tm_cell_set_ratio(&row[S_TOLD], 100.0, told_ns, self.sum);
     if (told_ns > 0)
-        set_work(part, first, end, row);
+        set_work(part, first, end, told_ns, row);
     tm_cell_set_int(&row[S_RANKS], self.ranks);
     tm_cell_set_int(&row[S_MEDIAN_RANK], self.median);
     tm_cell_set_int(&row[S_MAX_RANK_TIME], self.max);

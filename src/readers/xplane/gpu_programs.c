@@ -4,18 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/sorted.h"
-#include "gpu_bytes.h"
+#include "gpu_collectives.h"
+#include "gpu_work.h"
 #include "programs.h"
 
-/* HloModuleProto.computations, HloComputationProto.instructions */
-static const tm_program_path path = {TM_PROGRAM_MODULE, 3, 2};
+/* HloModuleProto.computations, and what an HloComputationProto has. */
+static const tm_program_path path = {TM_PROGRAM_MODULE, 3, TM_PROGRAM_EACH};
+enum { INSTRUCTION = 2, COMPUTATION_ID = 5 };
 
 /* Longer ones are constants, which no kernel runs. */
 enum { INSTRUCTION_MAX = 1 << 20 };
-
-/* HloInstructionProto */
-enum { NAME = 1, OPCODE = 2, SHAPE = 3, FUSION_KIND = 11 };
 
 typedef struct key {
     int64_t program;
@@ -28,7 +28,10 @@ typedef struct operation {
     tm_text name;
     uint32_t number;          /* in tm_gpu_programs.operations */
     uint32_t category, shape; /* name ids */
-    int64_t bytes;            /* of a collective; -1 not told */
+    tm_gpu_work_of work;
+    tm_gpu_collective collective;
+    uint32_t kernel; /* name id of the one of its kernels that ran longest, and for how long: it */
+    int64_t longest_ns; /* does the work; -1 none */
 } operation;
 
 tm_gpu_programs tm_gpu_programs_make(void) {
@@ -213,6 +216,8 @@ typedef struct reading {
     tm_xread *r;
     operation *operations; /* of the program that is walked */
     size_t n;
+    tm_gpu_work work;
+    tm_gpu_collectives *collectives;
 } reading;
 
 static operation *find(const reading *at, tm_text name) {
@@ -230,32 +235,38 @@ static operation *find(const reading *at, tm_text name) {
     return NULL;
 }
 
+/* What the instruction of an operation tells of it. */
+static bool learn(reading *at, const tm_hlo_instruction *of, operation *out) {
+    draft shape = {.n = 0};
+    write_shape(&shape, of->shape, 0);
+    tm_text category = category_of(of->name, of->opcode, of->fusion);
+    out->category = tm_xread_intern(at->r, category);
+    out->shape = tm_xread_intern(at->r, (tm_text){shape.text, shape.n});
+    return out->category != TM_NAME_FAILED && out->shape != TM_NAME_FAILED &&
+           tm_gpu_collective_read(at->collectives, out->program, category, of, &out->collective);
+}
+
 static tm_status take(void *context, const tm_xmeta *program, tm_wire *wire, tm_wire_field *field,
                       tm_error *err) {
     reading *at = context;
-    tm_text texts[FUSION_KIND + 1] = {{"", 0}};
-    draft shape = {.n = 0};
-    tm_wire_field part;
+    tm_gpu_work_of work;
     (void)program;
-    if (field->value > INSTRUCTION_MAX)
+    if (field->type == TM_WIRE_VARINT) {
+        bool ends = field->number == COMPUTATION_ID;
+        return !ends || tm_gpu_work_end(&at->work, (int64_t)field->value) ? TM_OK
+                                                                          : tm_fail_memory(err);
+    }
+    if (field->number != INSTRUCTION || field->value > INSTRUCTION_MAX)
         return TM_OK;
     TM_TRY(tm_wire_take(wire, field, err));
-    for (tm_wire_message m = tm_wire_inner(field); tm_wire_next(&m, &part);)
-        if (part.type == TM_WIRE_BYTES && part.number <= FUSION_KIND)
-            texts[part.number] = tm_wire_text(&part);
-    operation *found = texts[OPCODE].size > 0 ? find(at, texts[NAME]) : NULL;
-    if (!found)
-        return TM_OK;
-    write_shape(&shape,
-                (tm_wire_message){(const uint8_t *)texts[SHAPE].bytes,
-                                  (const uint8_t *)texts[SHAPE].bytes + texts[SHAPE].size},
-                0);
-    tm_text category = category_of(texts[NAME], texts[OPCODE], texts[FUSION_KIND]);
-    found->bytes = tm_gpu_bytes_of(category, texts[OPCODE], tm_wire_inner(field));
-    found->category = tm_xread_intern(at->r, category);
-    found->shape = tm_xread_intern(at->r, (tm_text){shape.text, shape.n});
-    return found->category == TM_NAME_FAILED || found->shape == TM_NAME_FAILED ? tm_fail_memory(err)
-                                                                               : TM_OK;
+    const tm_hlo_instruction of = tm_hlo_instruction_read(tm_wire_inner(field));
+    operation *found = of.opcode.size > 0 ? find(at, of.name) : NULL;
+    bool ok = tm_gpu_work_add(&at->work, &of, &work);
+    if (found) {
+        found->work = work;
+        ok = ok && learn(at, &of, found);
+    }
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* The operations by program and name; NULL when memory is out. */
@@ -269,41 +280,111 @@ static operation *list(const tm_gpu_programs *programs, const tm_names *names) {
                            .number = (uint32_t)i,
                            .category = TM_NO_NAME,
                            .shape = TM_NO_NAME,
-                           .bytes = -1};
+                           .work = {-1, -1},
+                           .collective = {.group = TM_NO_NAME},
+                           .longest_ns = -1};
     }
     if (v && n > 1)
         qsort(v, n, sizeof *v, by_program);
     return v;
 }
 
-static bool set_rows(const tm_gpu_programs *programs, const operation *v, tm_xread *r) {
+/* Of an operation's kernels, of which there may be several a run, one does the work. */
+static void find_kernel(const tm_raw_event *event, operation *own) {
+    if (event->category == TM_CAT_KERNEL && event->duration_ns > own->longest_ns) {
+        own->longest_ns = event->duration_ns;
+        own->kernel = event->name;
+    }
+}
+
+/* What a collective moves, in elements where they are of one type. */
+static bool set_size(tm_names *names, const operation *own, tm_collective_attr *attr) {
+    tm_hlo_size size = tm_hlo_size_of(tm_names_text(names, own->shape));
+    bool typed = own->shape != TM_NO_NAME && size.dtype && size.elements > 0;
+    int64_t width = typed ? size.bytes / size.elements : 1;
+    if (own->collective.in_bytes < 0 || own->collective.out_bytes < 0)
+        return true;
+    attr->in_elements = own->collective.in_bytes / width;
+    attr->out_elements = own->collective.out_bytes / width;
+    attr->dtype = tm_names_intern_string(names, typed ? size.dtype : "Byte");
+    return attr->dtype != TM_NAME_FAILED;
+}
+
+/* A kernel of a collective whose group is told. Operations of programs are alike on all ranks by
+ * their names; the numbers of programs are not. */
+static bool add_collective(tm_xread *r, const operation *own, const tm_xla_attr *of) {
+    const tm_raw_event *events = r->trace->events.data;
+    tm_collective_attr attr = tm_collective_bare(of->event);
+    tm_text program = tm_names_text(r->names, of->program);
+    if (own->collective.group == TM_NO_NAME || events[of->event].category != TM_CAT_KERNEL)
+        return true;
+    uint64_t hash = tm_hash_mixed(1, program.bytes, program.size);
+    hash = tm_hash_mixed(hash, own->name.bytes, own->name.size);
+    attr.seq = TM_SEQ_REPEATED;
+    memcpy(&attr.comms_id, &hash, sizeof attr.comms_id);
+    attr.comms_id = attr.comms_id ? attr.comms_id : 1;
+    attr.group = own->collective.group;
+    attr.group_size = own->collective.n_members;
+    attr.name = tm_names_intern_string(r->names, own->collective.word);
+    return attr.name != TM_NAME_FAILED && set_size(r->names, own, &attr) &&
+           tm_vec_append(&r->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
+}
+
+static bool set_row(tm_xread *r, const operation *own, tm_xla_attr *attr) {
+    const tm_raw_event *event = (const tm_raw_event *)r->trace->events.data + attr->event;
+    const tm_gpu_collective *c = &own->collective;
+    bool works =
+        own->longest_ns >= 0 && event->category == TM_CAT_KERNEL && event->name == own->kernel;
+    attr->category = own->category;
+    attr->shape = own->shape != TM_NO_NAME ? own->shape : attr->shape;
+    attr->flops = works || own->work.flop < 0 ? own->work.flop : 0;
+    attr->bytes = works || own->work.bytes < 0 ? own->work.bytes : 0;
+    if (c->word)
+        attr->bytes = c->in_bytes >= 0 && c->out_bytes >= 0 ? c->in_bytes + c->out_bytes : -1;
+    return add_collective(r, own, attr);
+}
+
+static bool set_rows(const tm_gpu_programs *programs, operation *v, tm_xread *r) {
     tm_xla_attr *attrs = r->trace->attrs[TM_ATTR_XLA].data;
+    const tm_raw_event *events = r->trace->events.data;
     const uint32_t *of = programs->of.data;
     size_t n = programs->operations.keys.n;
     uint32_t *place = malloc((n + 1) * sizeof *place);
-    for (size_t i = 0; place && i < n; i++)
+    bool ok = place != NULL;
+    for (size_t i = 0; ok && i < n; i++)
         place[v[i].number] = (uint32_t)i;
-    for (size_t i = 0; place && i < programs->of.n; i++)
-        if (of[i] != TM_NO_KEY) {
-            const operation *own = &v[place[of[i]]];
-            attrs[i].category = own->category;
-            attrs[i].bytes = own->bytes;
-            attrs[i].shape = own->shape != TM_NO_NAME ? own->shape : attrs[i].shape;
-        }
+    for (size_t i = 0; ok && i < programs->of.n; i++)
+        if (of[i] != TM_NO_KEY)
+            find_kernel(&events[attrs[i].event], &v[place[of[i]]]);
+    for (size_t i = 0; ok && i < programs->of.n; i++)
+        if (of[i] != TM_NO_KEY)
+            ok = set_row(r, &v[place[of[i]]], &attrs[i]);
     free(place);
-    return place != NULL;
+    return ok;
+}
+
+static tm_status walk(tm_xread *r, operation *v, size_t n, tm_error *err) {
+    tm_gpu_collectives collectives;
+    tm_status status = tm_gpu_collectives_open(&collectives, r, err);
+    for (size_t first = 0, end; first < n && status == TM_OK; first = end) {
+        for (end = first + 1; end < n && v[end].program == v[first].program;)
+            end++;
+        reading at = {r, v + first, end - first, tm_gpu_work_make(), &collectives};
+        status = tm_programs_walk(&r->space, v[first].program, path, take, &at, err);
+        tm_gpu_work_free(&at.work);
+    }
+    tm_gpu_collectives_close(&collectives);
+    return status;
 }
 
 tm_status tm_gpu_programs_tell(const tm_gpu_programs *programs, tm_xread *r, tm_error *err) {
     size_t n = programs->operations.keys.n;
+    if (n == 0)
+        return TM_OK;
     operation *v = list(programs, r->names);
-    tm_status status = v ? TM_OK : tm_fail_memory(err);
-    for (size_t first = 0, end; first < n && status == TM_OK; first = end) {
-        for (end = first + 1; end < n && v[end].program == v[first].program;)
-            end++;
-        reading at = {r, v + first, end - first};
-        status = tm_programs_walk(&r->space, v[first].program, path, take, &at, err);
-    }
+    if (!v)
+        return tm_fail_memory(err);
+    tm_status status = walk(r, v, n, err);
     if (status == TM_OK && !set_rows(programs, v, r))
         status = tm_fail_memory(err);
     free(v);

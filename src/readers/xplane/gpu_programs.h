@@ -20,7 +20,8 @@ void tm_gpu_programs_free(tm_gpu_programs *programs);
 bool tm_gpu_programs_add(tm_gpu_programs *programs, int64_t program, uint32_t operation);
 
 /**
- * Sets category and shape, and of collectives bytes, of the rows whose program the file has.
+ * Sets category and shape of the rows whose program the file has, of products FLOP and bytes, of
+ * collectives bytes and where it is told the group.
  * @return  TM_OK; TM_ERR_INPUT where the source cannot be read again; TM_ERR_FAULT
  */
 tm_status tm_gpu_programs_tell(const tm_gpu_programs *programs, tm_xread *r,

@@ -1,5 +1,7 @@
 #include "hlo_groups.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/median.h"
@@ -248,4 +250,24 @@ bool tm_assignment_all(const tm_assignment *a, tm_vec *out) {
         return false;
     tm_sort_values(out->data, out->n);
     return true;
+}
+
+uint32_t tm_hlo_group_name(tm_names *names, const char *what, const tm_vec *members, tm_text host) {
+    const int64_t *v = members->data;
+    tm_vec text = TM_VEC(char);
+    bool ok = tm_vec_append(&text, what, strlen(what)) != NULL;
+    for (size_t i = 0, last; i < members->n && ok; i = last + 1) {
+        char part[48];
+        for (last = i; last + 1 < members->n && v[last + 1] == v[last] + 1;)
+            last++;
+        int size = snprintf(part, sizeof part, "%s%" PRId64, i > 0 ? "," : " ", v[i]);
+        if (last > i)
+            size += snprintf(part + size, sizeof part - (size_t)size, "-%" PRId64, v[last]);
+        ok = tm_vec_append(&text, part, (size_t)size) != NULL;
+    }
+    if (ok && host.size > 0)
+        ok = tm_vec_append(&text, " of ", 4) && tm_vec_append(&text, host.bytes, host.size);
+    uint32_t name = ok ? tm_names_intern(names, text.data, text.n) : TM_NAME_FAILED;
+    tm_vec_free(&text);
+    return name;
 }

@@ -26,4 +26,10 @@ bool tm_hlo_group(const tm_hlo *hlo, const tm_assignment *assignment, int64_t ow
 /** All devices of a module, ascending. False when memory is out. */
 bool tm_assignment_all(const tm_assignment *assignment, tm_vec *out) TM_MUST_CHECK;
 
+/** Name id of a group, the same on all of its members: "cores 0-3,8", "devices 0,1 of node7".
+ * TM_NAME_FAILED when memory is out.
+ * @param members  of int64_t, ascending
+ * @param host     whose numbers those are; empty where they are the job's */
+uint32_t tm_hlo_group_name(tm_names *names, const char *what, const tm_vec *members, tm_text host);
+
 #endif

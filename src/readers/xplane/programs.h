@@ -13,9 +13,10 @@
 typedef tm_status tm_program_take(void *context, const tm_xmeta *program, tm_wire *wire,
                                   tm_wire_field *field, tm_error *err);
 
-enum { TM_PROGRAM_PATH_MAX = 6 };
+enum { TM_PROGRAM_PATH_MAX = 6, TM_PROGRAM_EACH = INT32_MAX };
 
-/** Which field of which message: numbers from XEventMetadata on, and 0. */
+/** Which field of which message: numbers from XEventMetadata on, and 0. Last instead of a number:
+ * each that is an integer, a text or a message. */
 typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
 
 /* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module */

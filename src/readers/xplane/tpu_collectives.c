@@ -1,6 +1,5 @@
 /* A core's part in collectives: of which operation of which program, and with whom. */
-#include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "tpu_core.h"
@@ -13,36 +12,9 @@ static tm_text name_of(const tm_tpu_core *core, uint32_t meta) {
     return ((const tm_xmeta *)core->plane->metadata.data)[meta].name;
 }
 
-/* "cores 0-3,8": the same on all members. */
-static uint32_t group_name(tm_tpu_core *core, const int64_t *members, size_t n) {
-    tm_vec text = TM_VEC(char);
-    bool ok = tm_vec_append(&text, "cores ", 6) != NULL;
-    for (size_t i = 0, last; i < n && ok; i = last + 1) {
-        char part[48];
-        for (last = i; last + 1 < n && members[last + 1] == members[last] + 1;)
-            last++;
-        int size = snprintf(part, sizeof part, "%s%" PRId64, i > 0 ? "," : "", members[i]);
-        if (last > i)
-            size += snprintf(part + size, sizeof part - (size_t)size, "-%" PRId64, members[last]);
-        ok = tm_vec_append(&text, part, (size_t)size) != NULL;
-    }
-    uint32_t name = ok ? tm_names_intern(core->r->names, text.data, text.n) : TM_NAME_FAILED;
-    tm_vec_free(&text);
-    return name;
-}
-
-static bool add_communicator(tm_tpu_core *core, const tm_communicator *added) {
-    tm_vec *all = &core->r->trace->communicators;
-    const tm_communicator *v = all->data;
-    for (size_t i = 0; i < all->n; i++)
-        if (v[i].name == added->name)
-            return true;
-    return tm_vec_append(all, added, 1) != NULL;
-}
-
 /* Finds the group of a collective in a program; of a barrier it is all that run the program. */
 static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
-    const tm_assignment assignment = tm_tpu_programs_find(&core->programs, name_of(core, program));
+    const tm_assignment assignment = tm_xassignments_find(&core->programs, name_of(core, program));
     tm_vec members = TM_VEC(int64_t);
     bool barrier = m->kind.kind == TM_COLL_BARRIER, ok = true;
     m->program = program + 1;
@@ -55,10 +27,10 @@ static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
     while (at < members.n && v[at] != core->id)
         at++;
     if (ok && at < members.n) {
-        m->group = group_name(core, v, members.n);
+        m->group = tm_hlo_group_name(core->r->names, "cores", &members, (tm_text){"", 0});
         m->n_members = (int32_t)members.n;
         const tm_communicator own = {m->group, m->n_members, (int32_t)at, true};
-        ok = m->group != TM_NAME_FAILED && add_communicator(core, &own);
+        ok = m->group != TM_NAME_FAILED && tm_xread_add_communicator(core->r, &own);
     }
     tm_vec_free(&members);
     return ok;

@@ -308,7 +308,7 @@ static tm_status read_lines(tm_tpu_core *core, lines *l, tm_error *err) {
 
 /* A job has as many cores as the largest of its programs that this one runs. */
 static void set_world_size(tm_tpu_core *core) {
-    const tm_tpu_program *programs = core->programs.programs.data;
+    const tm_xassigned *programs = core->programs.programs.data;
     int64_t *size = &core->r->trace->world_size;
     for (size_t i = 0; i < core->programs.programs.n; i++) {
         const int64_t *devices = (const int64_t *)core->programs.devices.data + programs[i].first;
@@ -327,7 +327,7 @@ tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plan
                           .plane = plane,
                           .line = tm_tpu_line(plane, sparse ? "Sparse Core Ops" : "XLA Ops"),
                           .sparse = sparse,
-                          .programs = {TM_VEC(tm_tpu_program), TM_VEC(int64_t)},
+                          .programs = {TM_VEC(tm_xassigned), TM_VEC(int64_t)},
                           .id = core_of(r->device->plane),
                           .ops = TM_VEC(tm_tpu_op),
                           .runs = TM_VEC(tm_tpu_run),
@@ -339,7 +339,7 @@ tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plan
     if (!core->metas)
         return tm_fail_memory(err);
     TM_TRY(tm_xstats_init(&core->stats, core->plane, err));
-    TM_TRY(tm_tpu_programs_read(&r->space, &core->programs, err));
+    TM_TRY(tm_xassignments_read(&r->space, &core->programs, err));
     set_world_size(core);
     tm_status status = read_lines(core, &l, err);
     tm_vec_free(&l.ops);
@@ -351,7 +351,7 @@ tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plan
 
 void tm_tpu_core_free(tm_tpu_core *core) {
     tm_xstats_free(&core->stats);
-    tm_tpu_programs_free(&core->programs);
+    tm_xassignments_free(&core->programs);
     free(core->metas);
     tm_vec_free(&core->ops);
     tm_vec_free(&core->runs);

@@ -2,9 +2,9 @@
 #ifndef TMERGE_XPLANE_TPU_CORE_H
 #define TMERGE_XPLANE_TPU_CORE_H
 
+#include "assignments.h"
 #include "tpu.h"
 #include "tpu_clock.h"
-#include "tpu_programs.h"
 
 /** What events of one metadata are; by its place in the plane's. */
 typedef struct tm_tpu_meta {
@@ -46,7 +46,7 @@ typedef struct tm_tpu_core {
     int sparse;           /* 0; of one of its SparseCores the number + 1 */
     const tm_xline *line; /* of its operations: times count from where it does */
     tm_xstats stats;
-    tm_tpu_programs programs;
+    tm_xassignments programs;
     tm_tpu_meta *metas; /* [plane->metadata.n] owned */
     int64_t id;         /* of the core among all of the job, -1 unknown */
     tm_vec ops;         /* of tm_tpu_op, ascending in begin, the longer first */

@@ -122,9 +122,11 @@ static tm_status read_space(tm_xread *r, const tm_unit *unit, const char *path, 
     set_device(r, unit ? unit : &only);
     if (unit && !r->device)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is not the one that was listed");
+    tm_text host = tm_xspace_host(&r->space, path);
+    r->trace->host = tm_xread_intern(r, host);
     tm_xfacts_set_epoch(r);
     TM_TRY(read_events(r, err));
-    return tm_xfacts_read(r, path, err);
+    return tm_xfacts_read(r, err);
 }
 
 static tm_status xplane_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
@@ -155,9 +157,11 @@ static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xpl
 const tm_format tm_format_xplane = {
     .name = "xplane",
     .summary = "TensorFlow and JAX: profiles (*.xplane.pb), one file for each host",
-    .cannot_tell = "Collectives of GPUs come without their process group and size, and no waits "
-                   "between streams are recorded; steps of TPUs that nothing marks are the runs "
-                   "of a program, counted from where each recording begins",
+    .cannot_tell =
+        "Collectives of GPUs come without group and size where the profile does not hold "
+        "their programs, or groups depend on how processes are numbered; no waits "
+        "between streams are recorded; steps of TPUs that nothing marks are the runs "
+        "of a program, counted from where each recording begins",
     .in_folders = in_folders,
     .one_folder = true,
     .by_path = true,

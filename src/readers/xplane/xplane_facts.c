@@ -98,14 +98,12 @@ void tm_xfacts_set_epoch(tm_xread *r) {
     r->trace->base_ns = known ? start.i : -1;
 }
 
-tm_status tm_xfacts_read(tm_xread *r, const char *path, tm_error *err) {
+tm_status tm_xfacts_read(tm_xread *r, tm_error *err) {
     cJSON *root = cJSON_CreateObject();
     bool tpu = r->device && r->device->kind == TM_X_TPU; /* as TM_DEVICE_KIND says it */
     bool ok = root && (!tpu || cJSON_AddStringToObject(root, "device_kind", "TPU")) &&
               add_device(r, root) && add_allocators(r, root) && add_diagnostics(r, root);
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
-    tm_text host = tm_xspace_host(&r->space, path);
-    r->trace->host = tm_xread_intern(r, host);
     r->trace->metadata = text ? tm_names_intern_string(r->names, text) : TM_NAME_FAILED;
     cJSON_free(text);
     cJSON_Delete(root);

@@ -7,8 +7,8 @@
 /** Finds when the profile began. */
 void tm_xfacts_set_epoch(tm_xread *r);
 
-/** Sets the host and the metadata: device, allocators that its events told of, warnings and errors
+/** Sets the metadata: device, allocators that its events told of, warnings and errors
  * of the profiler. TM_OK; TM_ERR_FAULT. */
-tm_status tm_xfacts_read(tm_xread *r, const char *path, tm_error *err) TM_MUST_CHECK;
+tm_status tm_xfacts_read(tm_xread *r, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -217,6 +217,15 @@ static uint32_t number_text(tm_xread *r, int64_t number) {
     return tm_names_intern_string(r->names, text);
 }
 
+bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) {
+    tm_vec *all = &r->trace->communicators;
+    const tm_communicator *v = all->data;
+    for (size_t i = 0; i < all->n; i++)
+        if (v[i].name == added->name)
+            return true;
+    return tm_vec_append(all, added, 1) != NULL;
+}
+
 /* All threads are of one process, whose number no file tells. */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line) {
     tm_text shown = line->display_name.size > 0 ? line->display_name : line->name;

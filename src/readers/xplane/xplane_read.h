@@ -121,6 +121,9 @@ uint32_t tm_xread_intern(tm_xread *r, tm_text text);
 /** Name id of a stat's text; TM_NO_NAME where it has none, TM_NAME_FAILED when memory is out. */
 uint32_t tm_xread_intern_stat(tm_xread *r, tm_xstats *stats, const tm_xstat *stat);
 
+/** Says that the rank has a part in a communicator; once for each. False when memory is out. */
+bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) TM_MUST_CHECK;
+
 /** The track of a line; UINT32_MAX when memory is out. @p stream: of a device's line that counts,
  * else -1. */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line);

@@ -43,7 +43,7 @@ typedef struct tm_crew_desk {
                           as the next two */
     uint8_t *known;    /* [edges] TM_DESK_PEER: peer is set; TM_EDGE_PAIR */
     uint8_t *stall;    /* [edges] bit by lane: TM_EDGE_STALL */
-    uint32_t *ports;   /* [nodes][TM_LANES] */
+    uint32_t *ports;   /* [nodes][TM_LANES] room */
     size_t n_nodes, n_edges;
 } tm_crew_desk;
 

@@ -25,7 +25,7 @@ export function inlineBar(value: number | null, most: number, text: Child, fill 
 export function longName(text: string | null): Child {
   if (text === null) return f.NONE;
   const shown = visible(text);
-  return h("bdi", { class: "name long", title: cut(shown, 2000) }, cut(shown, 200));
+  return h("bdi", { class: `name long${shown.startsWith("[") ? " shapes" : ""}`, title: cut(shown, 2000) }, cut(shown, 200));
 }
 
 export interface Strip {

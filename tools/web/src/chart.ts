@@ -125,6 +125,7 @@ class Chart {
       text: theme["ink-2"],
       axis: theme["ink-3"],
       line: theme.line,
+      ground: theme.page,
       font: getComputedStyle(document.documentElement).fontFamily,
     });
     this.element.dataset["drawn"] = String(width);

@@ -80,6 +80,31 @@ export function cut(text: string, length = 160): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
+/** Names cut to a length such that those that differ look different: of names that begin alike what
+ * tells them apart stays, and what is before it goes. */
+export function tellApart(names: readonly string[], length: number): string[] {
+  const sorted = [...new Set(names)].sort(),
+    shown = new Map<string, string>();
+  const alike = (a: string, b = ""): number => {
+    let n = 0;
+    while (n < a.length && n < b.length && a[n] === b[n]) n++;
+    return n;
+  };
+  const taken = new Set<string>();
+  sorted.forEach((name, i) => {
+    const same = Math.max(alike(name, sorted[i - 1]), alike(name, sorted[i + 1])),
+      head = length >> 2;
+    const from = Math.min(Math.max(head, same - 8), Math.max(head, name.length - (length - head - 1)));
+    const hidden = name.length > length && same >= length - 2;
+    const made = hidden ? `${name.slice(0, head)}…${cut(name.slice(from), length - head - 1)}` : cut(name, length);
+    let unique = made;
+    for (let n = 2; taken.has(unique); n++) unique = `${made} (${n})`;
+    taken.add(unique);
+    shown.set(name, unique);
+  });
+  return names.map((name) => shown.get(name)!);
+}
+
 /** A name from a trace, isolated from the direction of what stands around it. */
 export function name(text: string, length = 160): HTMLElement {
   const shown = visible(text);

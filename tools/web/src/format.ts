@@ -77,6 +77,12 @@ export function timeUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values), TIMES);
 }
 
+/** The unit for a map, whose cells have room for a few digits: one finer than that of the largest
+ * value where that has one digit, so that what is a hundredth of it can be read, too. */
+export function mapUnit(values: Iterable<number | null>): Unit {
+  return unitOf(largest(values) / 10, TIMES);
+}
+
 /** The same for bytes: of messages in powers of 1,000, of memory in powers of 1,024. */
 export function byteUnit(values: Iterable<number | null>, memory: boolean): Unit {
   return unitOf(largest(values), memory ? MEMORY : SIZES);
@@ -106,7 +112,7 @@ export function scaled(value: number | null, unit: Unit, digits?: number): strin
 
 /** The same where there is room for a few digits alone. */
 export function short(value: number, unit: Unit): string {
-  const digits = unit.factor === 1 ? 0 : 1;
+  const digits = unit.factor === 1 || Math.abs(value) >= 99.95 * unit.factor ? 0 : 1;
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
 }
 

@@ -1,6 +1,6 @@
 /** A table of values: units in the heading, sorted and filtered by the reader. */
 import type { Cell, Column, Table } from "./data";
-import { h, name, fill, visible, type Child } from "./dom";
+import { h, name, fill, cut, tellApart, visible, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
@@ -33,9 +33,12 @@ export interface GridOptions<N extends TableName = TableName> {
   readonly first?: number;
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
+  /** Whether a row is the one that is shown beside the table. */
+  readonly current?: (row: number) => boolean;
 }
 
 const FIRST = 100;
+const LONG_NAME = 56; // characters that two lines have room for
 const NAME_LEAST = 26; // characters of a text before it is broken
 
 /** How a column's values are written: all in one unit, with as many digits. */
@@ -116,10 +119,11 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const body = rows.slice(0, shown).map((row) =>
       h(
         "tr",
-        null,
+        { attr: { "aria-current": options.current?.(row) ? "true" : undefined } },
         columns.map((column, c) => bodyCell(column, row, writers[c]!)),
       ),
     );
+    columns.forEach((_, c) => tellNames(body.map((row) => row.children[c]!)));
     const rest = rows.length - shown;
     fill(
       box,
@@ -203,6 +207,15 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
 
   draw();
   return box;
+}
+
+/* Of a column's long names, of which there is room for two lines, those that differ look different. */
+function tellNames(cells: readonly Element[]): void {
+  const names = cells.map((cell) => cell.querySelector<HTMLElement>(".name.long")).filter((each) => each !== null),
+    whole = names.map((each) => each.title);
+  tellApart(whole, LONG_NAME).forEach((text, i) => {
+    if (text !== cut(whole[i]!, LONG_NAME)) names[i]!.textContent = text;
+  });
 }
 
 /** Rows in the order of one column, nulls last; "-name" is largest first. */

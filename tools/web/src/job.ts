@@ -26,6 +26,17 @@ export function deviceWord(job: Job): string {
   return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
 }
 
+/** Whether all that was read are profiles of TensorFlow or JAX: they name no phases of steps, no modules and no loader of PyTorch. */
+export function ofXla(job: Job): boolean {
+  const table = job.table("job.format");
+  return table.n > 0 && table.rows.every((_, row) => ["xplane", "trace_viewer"].includes(table.text(row, "format") ?? ""));
+}
+
+/** Whether kernels have grids, blocks and occupancy: those of GPUs do. */
+export function hasGrids(job: Job): boolean {
+  return deviceWord(job) === "GPU" || !ofXla(job);
+}
+
 /** Whether kernels' names tell tensor cores: those of GPUs do. */
 export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
@@ -133,6 +144,11 @@ export function withoutAllReduce(all: readonly Kind[]): string {
 /** A kind of collective as NCCL writes it. */
 export function kindWord(kind: string): string {
   return KIND_WORDS[kind] ?? kind;
+}
+
+/** A sentence of tmerge's tables with the kinds of collectives as they are called elsewhere in the page. */
+export function kindsIn(text: string): string {
+  return text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
 }
 
 /** The share of communication kernels that were matched over ranks, in percent; null without any. */
@@ -329,7 +345,8 @@ export function adviceItem(job: Job, row: number): Advice {
   const rule = table.text(row, "rule") ?? "";
   const severity = table.text(row, "severity");
   const ranks = table.text(row, "ranks");
-  const [general, view] = RULES[rule] ?? [rule.replace(/_/g, " "), "tables"];
+  const [general, usual] = RULES[rule] ?? [rule.replace(/_/g, " "), "tables"];
+  const view = usual === "input" && ofXla(job) ? "xla" : usual;
   const who = ranks && ranks !== "all" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${ranks}` : null;
   const title =
     who === null

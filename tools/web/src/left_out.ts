@@ -6,11 +6,16 @@ import type { TableName } from "./names";
 import { isServed } from "./served";
 import { href } from "./view";
 
+/* What these lack stands beside what is drawn of them. */
+const SAID_BY_VIEWS: readonly TableName[] = ["criticalpath.piece", "collectives.arrival", "stragglers.pair"];
+const TABLES_SAID = 3;
+
 /** One sentence on rows that these tables have in the store alone; null where there are none. */
 export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
   const short = names.filter((name) => job.leftOut(name) > 0);
-  if (short.length === 0 || (names.length > 1 && !short.some((name) => job.hasKeys(name, ["rank"]) || job.hasKeys(name, ["step"]))))
-    return null;
+  const large = names.length > 1 ? short.filter((name) => !job.hasKeys(name, ["rank"]) && !job.hasKeys(name, ["step"])) : [],
+    other = large.filter((name) => !SAID_BY_VIEWS.includes(name));
+  if (short.length === large.length && other.length === 0) return null;
   const { ranks, ranks_kept: ranksKept, steps, steps_kept: stepsKept, cell_ranks: cellRanks, cell_steps: cellSteps } = job.facts;
   const parts: string[] = [],
     cells = short.some((name) => job.hasKeys(name, ["rank", "step"]));
@@ -24,6 +29,10 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     );
   if (cells && cellRanks && cellSteps && (cellRanks.length < (ranksKept ?? 0) || cellSteps.length < (stepsKept ?? 0)))
     parts.push(`where a row is a rank in a step, ${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps`);
+  const some = other
+    .slice(0, TABLES_SAID)
+    .map((name) => `${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of ${name}`);
+  if (some.length > 0) parts.push(`${some.join(", ")}${other.length > some.length ? " and of other tables" : ""}, the largest`);
   const rows = names.length === 1 ? [`${f.grouped(job.rowsOf(names[0]!))} of ${f.grouped(job.allRowsOf(names[0]!))} rows`] : [];
   const said = [...rows, ...parts];
   const filter = job.hasKeys(short[0]!, ["rank"]) ? " --rank N" : job.hasKeys(short[0]!, ["step"]) ? " --step N" : "";

@@ -20,6 +20,9 @@ export interface HeatMap {
   readonly ramp: "wait" | "work";
   /** The value at which the scale begins: noise stays near the background. */
   readonly from?: number;
+  /** The value of the strongest colour, so that small differences do not take all of them; the largest
+   * where it is not said. */
+  readonly to?: number;
   /** What a row without any value says. */
   readonly nothing?: string;
 }
@@ -41,7 +44,7 @@ export function heatMap(map: HeatMap): HTMLElement {
       if (value !== null && value !== undefined) values.push(value);
     }
   const from = map.from ?? 0;
-  let to = from;
+  let to = map.to ?? from;
   for (const value of values) to = Math.max(to, value);
   return map.rows.length * map.columns.length <= CELLS_MAX && map.rows.length <= ROWS_NAMED ? cells(map, from, to) : painted(map, from, to);
 }

@@ -63,6 +63,8 @@ export interface Ink {
   readonly text: string;
   readonly axis: string;
   readonly line: string;
+  /** What is behind the chart. */
+  readonly ground: string;
   readonly font: string;
 }
 
@@ -205,7 +207,7 @@ function trace(ctx: CanvasRenderingContext2D, points: readonly Place[], scales: 
   });
 }
 
-function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales, ink: Ink): void {
+function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales): void {
   ctx.globalAlpha = line.opacity ?? 1;
   ctx.strokeStyle = ctx.fillStyle = line.color;
   ctx.lineWidth = line.width;
@@ -214,9 +216,7 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales,
   trace(ctx, line.points, scales, line.steps ?? false);
   ctx.stroke();
   ctx.setLineDash([]);
-  const [only, more] = line.points,
-    begin = line.labelled === "begin",
-    last = begin ? only : line.points[line.points.length - 1];
+  const [only, more] = line.points;
   if (only && !more) {
     // one value is no line
     ctx.beginPath();
@@ -224,11 +224,22 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales,
     ctx.fill();
   }
   ctx.globalAlpha = 1;
+}
+
+/* After all lines: none runs through it. */
+function drawLabel(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales, ink: Ink): void {
+  const begin = line.labelled === "begin",
+    last = line.points[begin ? 0 : line.points.length - 1];
   if (!line.label || !last) return;
   ctx.font = `12px ${ink.font}`;
   ctx.textAlign = begin ? "left" : "right";
   ctx.textBaseline = "bottom";
-  ctx.fillText(line.label, scales.x(last[0]) + (begin ? 4 : -2), scales.y(last[1]) - 3);
+  const at = [scales.x(last[0]) + (begin ? 4 : -2), scales.y(last[1]) - 3] as const;
+  ctx.fillStyle = line.color;
+  ctx.strokeStyle = ink.ground;
+  ctx.lineWidth = 4;
+  ctx.strokeText(line.label, ...at);
+  ctx.fillText(line.label, ...at);
 }
 
 function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales): void {
@@ -276,6 +287,7 @@ export function drawPlot(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink
   const { plot } = scales;
   drawAxes(ctx, scales, ink);
   for (const area of plot.areas ?? []) drawArea(ctx, area, scales);
-  for (const line of plot.lines ?? []) drawLine(ctx, line, scales, ink);
+  for (const line of plot.lines ?? []) drawLine(ctx, line, scales);
+  for (const line of plot.lines ?? []) drawLabel(ctx, line, scales, ink);
   for (const mark of plot.marks ?? []) drawMark(ctx, mark, scales);
 }

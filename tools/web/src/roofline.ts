@@ -32,7 +32,7 @@ export interface Points {
   readonly roofs: (x: Span, y: Span) => Omit<PlotLine, "color" | "width" | "dash">[];
 }
 
-const power = (value: number) => String(Number(value.toPrecision(1)));
+const power = (value: number) => (value >= 1 ? f.grouped(value) : String(Number(value.toPrecision(1))));
 
 /** A larger point takes more time. */
 export function rooflineChart(charts: Charts, points: Points): HTMLElement {

@@ -3,7 +3,7 @@ import type { Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf } from "./names";
-import { tip } from "./ui";
+import { legend, tip } from "./ui";
 
 export interface Part {
   readonly key: string;
@@ -55,6 +55,11 @@ export interface StackOptions {
   readonly end?: (row: StackRow, total: number) => Child;
   /** The value that fills the width; the largest sum where it is not said. */
   readonly scale?: number;
+}
+
+/** The colours of the parts that bars have. */
+export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement {
+  return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.label]));
 }
 
 /** Horizontal bars on one common scale, a row each. */

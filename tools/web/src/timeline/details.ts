@@ -337,7 +337,8 @@ export function help(): HTMLElement {
   );
 }
 
-function nothing(): Words {
+function nothing({ data }: Controller): Words {
+  const joins = data.job.ranks.length > 1;
   return {
     element: h(
       "div",
@@ -345,8 +346,13 @@ function nothing(): Words {
       h(
         "div",
         null,
-        h("h2", null, "Select an event or a collective"),
-        h("p", null, "Click a bar. A line through the ranks joins one collective; its dashed end is the last arrival, which releases all."),
+        h("h2", null, joins ? "Select an event or a collective" : "Select an event"),
+        h(
+          "p",
+          null,
+          "Click a bar.",
+          joins && " A line through the ranks joins one collective; its dashed end is the last arrival, which releases all.",
+        ),
       ),
       h(
         "p",
@@ -444,7 +450,7 @@ export function writeDetails(box: HTMLElement, controller: Controller, worst: Re
             ? rowWords(selected, controller)
             : controller.state.arrangement.map !== null
               ? aboutMap()
-              : nothing();
+              : nothing(controller);
   const held = box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["value"] : undefined;
   fill(box, words.element, foundList(controller));
   if (held !== undefined) box.querySelector<HTMLElement>(`[data-value="${held}"]`)?.focus();

@@ -30,6 +30,7 @@ const DETAILS_ROOM = 190,
   LEAST_HEIGHT = 320,
   PHONE = 600,
   PRINT_RATIO = 2;
+/* By their numbers. */
 const LEGEND = [
   ["compute", "Compute"],
   ["transfer", "Transfer"],
@@ -78,7 +79,8 @@ class Page implements Listener {
   readonly spoken = h("div", { class: "tl-spoken", attr: { id: "tl-spoken", "aria-live": "polite" } });
   readonly controller: Controller;
   readonly #bar: ArrangeBar;
-  readonly #legend = h("div", { class: "tl-legend" }, legend(LEGEND));
+  readonly #legend = h("div", { class: "tl-legend" });
+  #kinds: readonly (readonly [string, string])[] = [];
   #memory: Promise<void> | null = null;
   #slowness: Promise<void> | null = null;
   readonly #counting = new Set<string>();
@@ -105,6 +107,7 @@ class Page implements Listener {
     readonly loaded: Loaded,
   ) {
     this.controller = new Controller(loaded.data, this.canvas, this);
+    this.#kinds = LEGEND.filter((_, kind) => loaded.data.pyramid.has(kind));
     this.#bar = new ArrangeBar(this.controller, context.job.allRowsOf("memory.curve") > 0);
     fill(
       root,
@@ -328,7 +331,7 @@ class Page implements Listener {
     this.#legend.hidden = map !== null;
     fill(
       this.#legend,
-      legend(coloring === "kind" ? LEGEND : LEGEND.filter(([key]) => key !== "compute" && (coloring === "class" || key !== "copies"))),
+      legend(this.#kinds.filter(([key]) => coloring === "kind" || (key !== "compute" && (coloring === "class" || key !== "copies")))),
     );
     if (coloring !== "kind") append(this.#legend, [colorLegend(coloring, meaningsOf(coloring, this.loaded.data))]);
     if (coloring === "slowness") this.#fetchSlowness();

@@ -80,6 +80,13 @@ export class Pyramid {
     return this.coverage.subarray(which * this.buckets, (which + 1) * this.buckets);
   }
 
+  /** Whether any rank is in a kind at any time. */
+  has(kind: number): boolean {
+    for (let at = 0; at * LANE_KINDS * this.buckets < this.coverage.length; at++)
+      if (this.base(at, kind).some((share) => share > 0)) return true;
+    return false;
+  }
+
   /** The highest level whose buckets are no wider than this [ns]. */
   levelFor(width: number): number {
     let level = 0;

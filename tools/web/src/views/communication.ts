@@ -242,6 +242,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
       "A point is a kind, process group and size class; a larger one stands for more operations. Only the transfer is timed, from the last arrival to the last end. Click a point for its operations.",
     ),
     chart,
+    spots.length > 0 && h("p", null, link("Over time, rank by rank, on the timeline", "timeline", { counters: "bandwidth" })),
     chosen !== undefined && pointDetails(context, chosen),
     kindTable(context, rows),
   );

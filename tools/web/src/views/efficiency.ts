@@ -5,7 +5,7 @@ import type { Job, Table } from "../data";
 import type { Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { deviceWord, severalRanks } from "../job";
+import { deviceWord, ofXla, severalRanks } from "../job";
 import { rooflineChart } from "../roofline";
 import { shapeLegend } from "../shapes";
 import { empty, heading, note, section, segmented } from "../ui";
@@ -38,10 +38,15 @@ function finding(job: Job): [Child, string] {
             .replace(/^./, (c) => c.toUpperCase())}.`
         : "No operator’s operations follow from its recorded inputs.",
     ];
-  const covered = table.median("coverage_pct");
+  const covered = table.median("coverage_pct"),
+    counted = !ofXla(job)
+      ? "operators with recorded shapes are"
+      : device === "GPU"
+        ? "products of matrices are"
+        : "what the compiler counts is";
   return [
     `The model uses ${f.percent(median, 1)} of what the ${device}s can compute`,
-    `Model FLOP utilisation${shares.length > 1 ? `, median over ranks, ${f.percent(least, 1)} to ${f.percent(most, 1)}` : ""}. A lower bound: only operators with recorded shapes are counted, ${f.percent(covered)} of the time of all computing.` +
+    `Model FLOP utilisation${shares.length > 1 ? `, median over ranks, ${f.percent(least, 1)} to ${f.percent(most, 1)}` : ""}. A lower bound: only ${counted} counted, ${f.percent(covered)} of the time of all computing.` +
       (table.sum("at_most_flop") > 0
         ? ` With attention of packed sequences as long as it can be it is ${f.percent(table.median("mfu_at_most_pct"), 1)}.`
         : ""),
@@ -62,7 +67,15 @@ function figures(job: Job): HTMLElement {
   const rate = (value: number | null) => (value === null ? f.NONE : `${f.grouped(value, f.digitsOf(value))}${f.SPACE}TFLOP/s`),
     percent = (value: number | null) => f.percent(value, 1);
   return band([
-    { label: "Model FLOP utilisation", doc: docOf("mfu_pct"), value: percent(table.median("mfu_pct")), below: range("mfu_pct", percent) },
+    {
+      label: "Model FLOP utilisation",
+      doc: docOf("mfu_pct"),
+      value: percent(table.median("mfu_pct")),
+      below:
+        table.known("mfu_pct") === 0 && table.known("mfu_window_pct") > 0
+          ? `${percent(table.median("mfu_window_pct"))} of the ${deviceWord(job)}s’ whole time`
+          : range("mfu_pct", percent),
+    },
     {
       label: "In the steps",
       doc: docOf("achieved_tflops"),

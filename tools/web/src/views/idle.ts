@@ -6,8 +6,8 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, onTimeline, ranksOf, severalRanks } from "../job";
 import type { ColumnOf } from "../names";
-import { stacks, type Part, type StackRow } from "../stack";
-import { controls, empty, heading, legend, note, section, segmented } from "../ui";
+import { partsLegend, stacks, type Part, type StackRow } from "../stack";
+import { controls, empty, heading, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 
 interface Cause extends Part {
@@ -127,7 +127,8 @@ function byCause(context: Context): HTMLElement {
   const { job, params } = context,
     many = job.table("idle.rank").n > RANKS_MAX;
   const sorted = many || params.get("sort") === "idle",
-    shares = params.get("show") === "share";
+    shares = params.get("show") === "share",
+    shown = rows(job, sorted);
   return section(
     "Idle time by cause",
     controls(
@@ -152,10 +153,10 @@ function byCause(context: Context): HTMLElement {
           (v) => context.redraw({ sort: v === "rank" ? null : v }),
         ),
     ),
-    legend(CAUSES.map((cause) => [cause.key, cause.label])),
-    stacks(rows(job, sorted), { parts: CAUSES, shares, axis: true }),
+    partsLegend(shown, CAUSES),
+    stacks(shown, { parts: CAUSES, shares, axis: true }),
     many && note(`The ${RANKS_MAX} ranks that are idle longest; the table has all.`),
-    note("A kernel that waits for other ranks is not idle: that is exposed wait, under Ranks and Stragglers."),
+    severalRanks(job) && note("A kernel that waits for other ranks is not idle: that is exposed wait, under Ranks and Stragglers."),
   );
 }
 

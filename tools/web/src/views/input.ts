@@ -3,7 +3,7 @@ import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { adviceState, hasSteps, TO_MARK_STEPS, TO_RECORD_THE_HOST } from "../job";
+import { adviceState, hasSteps, ofXla, TO_MARK_STEPS, TO_RECORD_THE_HOST } from "../job";
 import type { ColumnOf } from "../names";
 import { stacks, type Part } from "../stack";
 import { controls, empty, heading, legend, note, section, segmented, select } from "../ui";
@@ -37,17 +37,30 @@ function phasesOf(table: Table<"phases.step">, row: number): number[] {
   return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.num(row, column) ?? 0);
 }
 
+/* Where some ranks of XLA's have steps, those that have none do not tell what steps wait for. */
+function counted(job: Job, table: Table<"input.rank">): number[] {
+  const pod = job.table("pod.rank"),
+    all = table.rows.map((_, row) => row),
+    stepped = new Set(pod.rows.map((_, row) => ((pod.num(row, "steps") ?? 0) > 0 ? pod.num(row, "rank") : null)));
+  const own = all.filter((row) => table.num(row, "rank") !== null && stepped.has(table.num(row, "rank")));
+  return own.length > 0 ? own : all;
+}
+
 function finding(job: Job): [string, string] {
-  const table = job.table("input.rank");
-  const step = table.sum("step_ns"),
-    load = table.sum("load_ns"),
-    stall = table.sum("stall_ns");
+  const table = job.table("input.rank"),
+    rows = counted(job, table),
+    sum = (column: "step_ns" | "load_ns" | "stall_ns") => f.sum(rows.map((row) => table.num(row, column)));
+  const step = sum("step_ns"),
+    load = sum("load_ns"),
+    stall = sum("stall_ns");
   if (table.sum("waits") === 0)
     return [
       "No wait for a batch was recorded",
       "The traces hold no call of a data loader’s next batch: batches were made otherwise, or outside of what was recorded.",
     ];
-  const slowest = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true);
+  const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
+    most = rows.reduce((a, b) => ((table.num(b, "load_ns") ?? 0) > (table.num(a, "load_ns") ?? 0) ? b : a)),
+    slowest = marked < 0 || rows.includes(marked) ? marked : most;
   const known = table.known("stall_ns") > 0;
   const title = known
     ? stall / Math.max(1, step) >= 0.01
@@ -56,7 +69,7 @@ function finding(job: Job): [string, string] {
     : `Steps wait for data for ${f.percent(f.share(load, step))} of their time`;
   return [
     title,
-    `Of ${f.time(step)} in the steps of all ranks a thread waited ${f.time(load)} for the next batch (${f.percent(f.share(load, step), 1)})` +
+    `Of ${f.time(step)} in the steps of ${rows.length < table.n ? "the ranks that have any" : "all ranks"} a thread waited ${f.time(load)} for the next batch (${f.percent(f.share(load, step), 1)})` +
       (known ? `, ${f.time(stall)} of it while the GPU did nothing. ` : "; without GPU events it cannot be told what that cost. ") +
       (slowest >= 0 && table.n > 1 ? `Rank ${table.num(slowest, "rank")} waited most, ${f.time(table.num(slowest, "load_ns"))}. ` : "") +
       (slowest >= 0 && hasSteps(job)
@@ -95,7 +108,9 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
     return section(
       title,
       empty(
-        'The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. Of another loader, put its next() into record_function("enumerate(DataLoader)#own").',
+        ofXla(job)
+          ? "Such waits are TensorFlow’s IteratorGetNext, and stages of other libraries on the thread that marks the steps."
+          : 'The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. Of another loader, put its next() into record_function("enumerate(DataLoader)#own").',
       ),
     );
   const own = [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
@@ -202,7 +217,8 @@ export const input: View = {
   id: "input",
   title: "Input",
   group: "Inside a rank",
-  needs: ["overlap.step", "input.rank", "input.step", "phases.step"],
+  needs: ["overlap.step", "input.rank", "input.step", "phases.step", "pod.rank"],
+  shown: (job) => !ofXla(job) || job.rowsOf("pipeline.stage") > 0,
   state: (job) => adviceState(job, "input"),
   render(root, context) {
     const { job, params } = context,
@@ -245,6 +261,6 @@ export const input: View = {
             ),
         ),
       );
-    root.append(loading(context, rank, all), phases(job, rank));
+    root.append(loading(context, rank, all), ofXla(job) ? "" : phases(job, rank));
   },
 };

@@ -5,7 +5,7 @@ import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { adviceState, severalRanks, tellsTensorCores } from "../job";
+import { adviceState, hasGrids, severalRanks, tellsTensorCores } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, segmented } from "../ui";
 import { href, type View } from "../view";
@@ -28,7 +28,9 @@ const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.ran
 function use(job: Job): HTMLElement {
   const table = job.table("overview.job"),
     known = table.num(0, "occupancy_known_pct");
-  const told = USE.filter(([column]) => column !== "tensor_core_pct" || tellsTensorCores(job));
+  const told = USE.filter(([column]) =>
+    column === "tensor_core_pct" ? tellsTensorCores(job) : column === "gpu_utilization_pct" || hasGrids(job),
+  );
   const figures: BandFigure[] = told.map(([column, label, why]) => {
     const value = table.num(0, column);
     const definition = table.columns[table.place(column)]?.doc ?? "";
@@ -126,7 +128,7 @@ function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColum
         ] as const)
       : []),
     ...(tellsTensorCores(job) ? ([{ column: "tensor_cores", label: "tensor cores" }] as const) : []),
-    { column: "occupancy_pct", label: "occupancy" },
+    ...(hasGrids(job) ? ([{ column: "occupancy_pct", label: "occupancy" }] as const) : []),
     ...(shapes
       ? ([
           { column: "blocks_per_sm", label: "blocks per SM" },
@@ -266,12 +268,12 @@ export const kernels: View = {
     root.append(heading(...finding(job)), use(job));
     const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),
       launchers = job.table("kernels.launcher");
-    const shapes = by === "shape" && job.table("kernels.launch_shape").n > 0;
+    const shapes = by === "shape" && hasGrids(job) && job.table("kernels.launch_shape").n > 0;
     const choose = segmented(
       "Rows",
       [
         ["kernel", "kernels"],
-        ["shape", "kernels and launch shapes"],
+        ...(hasGrids(job) ? ([["shape", "kernels and launch shapes"]] as const) : []),
         ["launcher", "kernels and who launches them"],
       ],
       by ?? "kernel",

@@ -36,8 +36,11 @@ function roofsOf(table: Roofline, column: Roof): number[] {
   return alike.map((values) => f.median(values)!);
 }
 
-function chart(table: Roofline, charts: Charts, choose: (row: number) => void): HTMLElement | null {
-  const rows = table.rows.map((_, row) => row).filter((row) => isPoint(table, row)),
+function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: number) => void): HTMLElement | null {
+  const rows = table.rows
+      .map((_, row) => row)
+      .filter((row) => isPoint(table, row))
+      .sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last
     num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.num(row, column) ?? 0;
   if (rows.length === 0) return null;
   const bandwidth = f.most([0, ...roofsOf(table, "roof_bw_gbps")]),
@@ -58,7 +61,7 @@ function chart(table: Roofline, charts: Charts, choose: (row: number) => void): 
       levels.length > 0 || bandwidth > 0
         ? `Lines: what the memory gives${bandwidth > 0 ? ` (${f.significant(bandwidth)}${f.SPACE}GB/s)` : ""}, and what single precision and the tensor cores compute at most, with the clocks that the device had under Nsight Compute: it holds them low unless told otherwise, so a kernel of the job can be above. `
         : "The file has no peaks, so there are no roofs: ncu’s section SpeedOfLight_RooflineChart has them. ",
-      "A click on a point tells what Nsight Compute says of it, as a name in the table does.",
+      "A click on a point tells what Nsight Compute says of it, as a name in the table does; the chosen one has a thick edge.",
     ),
     shapeLegend(
       [...new Set(rows.map(shape))].sort().map((n) => ({ shape: n, label: BOUNDS[n] ? `bound by ${BOUNDS[n]}` : "bound not known" })),
@@ -74,6 +77,7 @@ function chart(table: Roofline, charts: Charts, choose: (row: number) => void): 
       tflops: (row) => num(row, "achieved_gflops") / 1e3,
       time: (row) => num(row, "total_ns"),
       shape,
+      look: (row, theme) => (row === chosen ? { edge: theme.ink, edgeWidth: 3, opacity: 1 } : {}),
       alsoX: ridges,
       alsoY: levels.map(({ roof }) => roof / 1e3),
       click: choose,
@@ -203,13 +207,9 @@ export function measured(context: Context, charts: Charts): HTMLElement | null {
     table = job.table("kernels.roofline");
   if (table.n === 0) return null;
   const box = h("div", { class: "chosen", attr: { role: "region", "aria-label": "The chosen kernel", "aria-live": "polite" } });
-  const show = (row: number) => fill(box, panel(job, table, row));
-  const drawn = chart(table, charts, (row) => {
-    context.set({ measured: String(row) });
-    show(row);
-  });
   const chosen = Number(params.get("measured") ?? NaN);
-  if (chosen in table.rows) show(chosen);
+  const drawn = chart(table, charts, chosen, (row) => context.redraw({ measured: String(row) }));
+  if (chosen in table.rows) fill(box, panel(job, table, chosen));
   const apart = table.rows.filter((_, row) => !isPoint(table, row)).length;
   return section(
     "What Nsight Compute measured",
@@ -223,6 +223,7 @@ export function measured(context: Context, charts: Charts): HTMLElement | null {
     grid(table, {
       first: 10,
       columns: columnsOf(table),
+      current: (row) => row === chosen,
       link: (row) => href("kernels", { ...Object.fromEntries(params), measured: row }),
     }),
   );

@@ -5,14 +5,15 @@ import type { Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { adviceState, TO_MARK_STEPS } from "../job";
+import { adviceState, ofXla, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
 import type { ColumnOf } from "../names";
 import { byCategory, byModule } from "./memory_category";
 import { controls, empty, figure, heading, note, section, segmented, select } from "../ui";
 import type { Context, View } from "../view";
 
-const WELL_USED = 85,
+const UNUSED = 50, // % of what an allocator holds
+  WELL_USED = 85,
   FULL = 95; // % of the capacity: what guides call ideal lies between
 const NEAR = 0.4; // of the capacity: then the chart reaches up to it by itself
 
@@ -85,7 +86,9 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
       : share !== null && share >= FULL
         ? `A device is ${f.percent(share)} full`
         : share !== null && share >= WELL_USED
-          ? `Memory is well used: a device is ${f.percent(share)} full`
+          ? (table.num(row, "fragmentation_pct") ?? 0) >= UNUSED
+            ? `A device is ${f.percent(share)} full, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was never used`
+            : `Memory is well used: a device is ${f.percent(share)} full`
           : `The most that a device holds is ${f.bytes(used, true)}`;
   return [
     title,
@@ -294,6 +297,7 @@ export const memory: View = {
     "memory.live",
     "memory.module",
   ],
+  shown: (job) => !ofXla(job) || job.rowsOf("memory.device") > 0,
   state: (job) => adviceState(job, "memory"),
   render(root, context) {
     const { job, params } = context,

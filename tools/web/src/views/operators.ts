@@ -4,7 +4,7 @@ import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { adviceState, severalRanks, tellsTensorCores } from "../job";
+import { adviceState, ofXla, severalRanks, tellsTensorCores } from "../job";
 import { empty, heading, legend, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
@@ -220,16 +220,18 @@ export const operators: View = {
   title: "Operators",
   group: "Inside a rank",
   needs: ["operators.op", "operators.shape", "modules.module", "modules.annotation", "operators.kernel"],
+  shown: (job) => !ofXla(job) || job.rowsOf("operators.op") > 0,
   state: (job) => adviceState(job, "operators"),
   render(root, context) {
     const { job, params } = context;
-    const kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0]!;
+    const kinds = ofXla(job) ? KINDS.filter(({ table }) => job.rowsOf(table) > 0) : KINDS;
+    const kind = kinds.find((each) => each.key === params.get("by")) ?? KINDS[0]!;
     const table = job.table(kind.table),
       side = sideOf(context);
     const wants = params.get("by") === LAUNCHED && job.table("operators.kernel").n > 0;
     const choose = segmented(
       "Rows",
-      [...KINDS.map((each) => [each.key, each.label] as const), [LAUNCHED, "operators and their kernels"] as const],
+      [...kinds.map((each) => [each.key, each.label] as const), [LAUNCHED, "operators and their kernels"] as const],
       wants ? LAUNCHED : kind.key,
       (v) => context.redraw({ by: v === KINDS[0]!.key ? null : v, sort: null }),
     );

@@ -14,6 +14,7 @@ import type { Context, View } from "../view";
 const UNEVEN = 1.1; // of the median stage: then stages are said to differ
 const FIRST = 16;
 const PIPELINES_MOST = 16;
+const SCALE_LEAST = 25; // percent between the ideal bubble and the strongest colour, at least
 
 /* The bubble over all pipelines and steps, each by its length. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
@@ -186,10 +187,12 @@ function bySteps(job: Job): HTMLElement | null {
     .slice(0, PIPELINES_MOST)
     .sort((a, b) => a - b);
   if (cells.size < 2) return null;
+  const ideal = table.least("ideal_pct") ?? 0,
+    end = Math.max(ideal + SCALE_LEAST, table.most("bubble_pct") ?? 0);
   return section(
     "Bubble by pipeline and step",
     note(
-      "Percent of the time in no pass, mean over the ranks; the scale begins at the ideal bubble. A pipeline is named by its lowest rank. Steps that not all of its ranks have whole are left out.",
+      `Percent of the time in no pass, mean over the ranks; the colours go from the ideal bubble, ${f.percent(ideal, 1)}, to ${f.percent(end, 1)}. A pipeline is named by its lowest rank. Steps that not all of its ranks have whole are left out.`,
       shown.length < all.length && ` The ${shown.length} of ${f.grouped(all.length)} with the largest bubble.`,
     ),
     heatMap({
@@ -197,7 +200,8 @@ function bySteps(job: Job): HTMLElement | null {
       rows: shown.map((first) => `rank ${first}`),
       columns: steps.map(String),
       ramp: "wait",
-      from: table.least("ideal_pct") ?? 0,
+      from: ideal,
+      to: end,
       cell: (r, c) => {
         const row = cells.get(`${shown[r]}/${steps[c]}`);
         if (row === undefined) return null;

@@ -3,8 +3,8 @@ import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
-import { PARTS, partsOf, stacks, type StackRow } from "../stack";
-import { controls, empty, heading, legend, note, prose, section, segmented } from "../ui";
+import { PARTS, partsLegend, partsOf, stacks, type StackRow } from "../stack";
+import { controls, empty, heading, note, prose, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 import { fill, h } from "../dom";
 
@@ -63,10 +63,7 @@ function bars(root: HTMLElement, context: Context, sources: Source[], shares: bo
   const rows = rowsOf(context.job, sources, by);
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
   const scale = Math.max(1, ...sources.map((source) => f.sum(source.values)));
-  root.append(
-    legend(PARTS.map((part) => [part.key, part.label])),
-    stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }),
-  );
+  root.append(partsLegend(rows), stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }));
   if (!all)
     root.append(
       h(

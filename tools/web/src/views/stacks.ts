@@ -1,7 +1,7 @@
 /** Call trees of functions, modules and operators: which calls of the program take the time, and on which rank do they take longer? */
 import { inlineBar, longName, timeWriter } from "../cells";
 import type { Job, Table } from "../data";
-import { h, type Child } from "../dom";
+import { cut, h, type Child } from "../dom";
 import * as f from "../format";
 import { callName, Flame, type Tree } from "../flame";
 import { deviceWord, severalRanks } from "../job";
@@ -31,6 +31,10 @@ const KINDS: readonly Kind[] = [
 ];
 /** The slowest rank takes so many times as long as the median one where the colour is strongest. */
 const HOTTEST = 2;
+/** Callers that are looked at and said to tell paths apart, and characters of them. */
+const CALLERS_MOST = 64,
+  CALLERS_SAID = 3,
+  CALLERS_LENGTH = 90;
 const TELLING = 5; // percent that a title is made of
 
 function treeOf(table: Table<TreeTable>, side: Side): Tree {
@@ -98,19 +102,55 @@ function trail(table: Table<TreeTable>, tree: Tree, root: number, choose: (row: 
   );
 }
 
-function callTable(context: Context, table: Table<TreeTable>, side: Side): HTMLElement {
-  const self = `${side}_self_ns` as const,
+/* Of calls of one name the callers by which they differ, the nearest first: "" of others. */
+function apart(tree: Tree): string[] {
+  const said = tree.name.map((): string[] => []),
+    callers = tree.parent.map((_, row) => row);
+  let alike = groupsOf(tree.name.keys(), (row) => tree.name[row]!);
+  for (let step = 0; alike.length > 0 && step < CALLERS_MOST; step++)
+    alike = alike.flatMap((rows) => {
+      for (const row of rows) callers[row] = callers[row]! < 0 ? -1 : tree.parent[callers[row]!]!;
+      const name = (row: number) => tree.name[callers[row]!] ?? "";
+      if (rows.some((row) => name(row) !== name(rows[0]!))) for (const row of rows) if (name(row) !== "") said[row]!.push(name(row));
+      return groupsOf(rows, name).filter((group) => callers[group[0]!]! >= 0);
+    });
+  return said.map((names) => (names.length > CALLERS_SAID ? [names[0], "…", names[names.length - 1]] : names).join(" ‹ "));
+}
+
+/* Rows that have a key in common. */
+function groupsOf(rows: Iterable<number>, key: (row: number) => string): number[][] {
+  const groups = new Map<string, number[]>();
+  for (const row of rows) {
+    const own = groups.get(key(row));
+    if (own) own.push(row);
+    else groups.set(key(row), [row]);
+  }
+  return [...groups.values()].filter((group) => group.length > 1);
+}
+
+function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: Side): HTMLElement {
+  const callers = apart(tree),
+    self = `${side}_self_ns` as const,
     other = side === "host" ? "device" : "host";
   const most = f.most([1, ...table.nums(self).map((value) => value ?? 0)]),
     write = timeWriter(table, [...table.rows.keys()], self);
   return section(
     "The same as a table",
-    note("A path of calls a row: what is called from two places stands twice."),
+    note(
+      "A path of calls a row: what is called from two places stands twice, with the callers by which the paths differ, the nearest first.",
+    ),
     filtered(context, table, {
       first: 20,
       sort: `-${side}_self_ns`,
       columns: [
-        { column: "name", draw: (row) => longName(table.text(row, "name")) },
+        {
+          column: "name",
+          draw: (row) => [
+            longName(table.text(row, "name")),
+            callers[row] !== "" &&
+              h("small", { class: "inside", title: cut(callers[row]!, 400) }, `in ${cut(callers[row]!, CALLERS_LENGTH)}`),
+          ],
+        },
         {
           column: self,
           label: "itself",
@@ -232,7 +272,7 @@ export const stacks: View = {
       ),
       trail(table, tree, chosen, choose),
       flame.element,
-      callTable(context, table, side),
+      callTable(context, table, tree, side),
     );
     return () => flame.dispose();
   },

@@ -4,8 +4,8 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { hasSteps, isPart, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
-import { PARTS, partsOf, stacks } from "../stack";
-import { controls, empty, heading, legend, note, section, segmented } from "../ui";
+import { partsLegend, partsOf, stacks } from "../stack";
+import { controls, empty, heading, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 import { h } from "../dom";
 import { Charts } from "../chart";
@@ -80,6 +80,8 @@ const METRICS: readonly Metric[] = [
 ];
 
 const MANY = 64;
+/** The colours tell apart so much of a step, at least. */
+const LEAST_OF_STEP = 0.02;
 const OUTSTANDING = 16;
 
 interface Field {
@@ -166,15 +168,18 @@ function median(values: Iterable<number>): number {
 function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: boolean): void {
   const { job, params } = context;
   const field = fieldOf(job, metric, byHost, params.get("sort") ?? "name");
-  const unit = f.timeUnit(field.value.values());
-  const many = job.allRowsOf("job.rank") >= MANY;
+  const unit = f.mapUnit(field.value.values());
+  const many = job.allRowsOf("job.rank") >= MANY,
+    from = many ? median(field.value.values()) : 0,
+    to = Math.max(f.most(field.value.values()), from + LEAST_OF_STEP * (job.table("overlap.step").median("window_ns") ?? 0));
   const draw = (chosen: Field, more: string) =>
     heatMap({
       label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}${more}`,
       rows: chosen.rows.map((row) => row.label),
       columns: chosen.steps.map((step) => stepWord(job, step)),
       ramp: metric.ramp,
-      ...(many || metric.key === "compute" || metric.key === "step" ? { from: many ? median(field.value.values()) : 0 } : {}),
+      from,
+      to,
       cell: (r, c) => cellOf(job, metric, chosen, unit, r, c),
     });
   root.append(draw(field, ""));
@@ -192,7 +197,7 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
       `${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc} `,
       severalRanks(job) ? `A row that stands out is a ${byHost ? "host" : "rank"}, a column is a step. ` : "",
       field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
-      many ? "The scale begins at the median." : "",
+      `The colours go from ${many ? `the median, ${f.time(from)},` : "0"} to ${f.time(to)}.`,
     ),
   );
 }
@@ -206,7 +211,7 @@ function multiples(job: Job): HTMLElement | null {
   const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
   return section(
     "Each step’s time by rank",
-    legend(PARTS.map((part) => [part.key, part.label])),
+    partsLegend(steps.flatMap(([, rows]) => rows.map((row) => ({ values: partsOf(table, row) })))),
     h(
       "div",
       { class: "multiples" },

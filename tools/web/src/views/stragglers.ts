@@ -6,7 +6,7 @@ import * as f from "../format";
 import { communicates, hasSteps, kindWord, onTimeline, ranksOf, severalRanks, stepWord, straggling, worstUncertainty } from "../job";
 import { heatMap } from "../map";
 import type { TableName } from "../names";
-import { empty, heading, legend, link, note, prose, section, tip } from "../ui";
+import { controls, empty, heading, legend, link, note, prose, section, segmented, tip } from "../ui";
 import type { Context, View } from "../view";
 
 const ROWS_MAX = 32;
@@ -36,7 +36,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
   const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
     rightMost = f.most([1, ...sides.map((side) => side.cost)]);
   // A unit for each side: of 1,000 ranks each waits a thousandth of what one may cost.
-  const units = { left: f.timeUnit([leftMost]), right: f.timeUnit([rightMost]) };
+  const units = { left: f.mapUnit([leftMost]), right: f.mapUnit([rightMost]) };
   const list = h(
     "div",
     {
@@ -90,26 +90,39 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
   return list;
 }
 
-function butterfly(job: Job): HTMLElement {
+type Order = "cost" | "rank";
+
+/* Rows of the ranks that cost most, these first, or in the order of their ranks. */
+function costly(job: Job, order: Order): number[] {
   const table = job.table("stragglers.rank");
-  const rows = table.rows.map((_, row) => row);
-  const costs = rows.map((row) => cost(table, row));
-  const chosen =
-    rows.length <= ROWS_MAX
-      ? rows
-      : [...rows]
-          .sort((a, b) => costs[b]! - costs[a]!)
-          .slice(0, ROWS_MAX)
-          .sort((a, b) => a - b);
-  const left = rows.length + table.leftOut - chosen.length;
+  const chosen = [...table.rows.keys()].sort((a, b) => cost(table, b) - cost(table, a)).slice(0, ROWS_MAX);
+  return order === "cost" ? chosen : chosen.sort((a, b) => a - b);
+}
+
+function butterfly(context: Context, order: Order): HTMLElement {
+  const { job } = context,
+    table = job.table("stragglers.rank"),
+    chosen = costly(job, order);
+  const left = table.n + table.leftOut - chosen.length;
   return h(
     "div",
     null,
+    controls(
+      segmented<Order>(
+        "Order",
+        [
+          ["cost", "by what they cost"],
+          ["rank", "by rank"],
+        ],
+        order,
+        (value) => context.redraw({ order: value === "cost" ? null : value }),
+      ),
+    ),
     flies(
       chosen.map((row) => ({
         label: `rank ${table.num(row, "rank")}`,
         wait: table.num(row, "wait_ns") ?? 0,
-        cost: costs[row]!,
+        cost: cost(table, row),
         strong: table.text(row, "verdict") === "straggler",
         words: evidence(job, row),
         row,
@@ -219,7 +232,7 @@ function matrix(job: Job): HTMLElement {
     const key = `${nameOf(pairs.num(r, "for_rank")!)}\n${nameOf(pairs.num(r, "rank")!)}`;
     sums.set(key, (sums.get(key) ?? 0) + (pairs.num(r, "wait_ns") ?? 0));
   }
-  const unit = f.timeUnit(sums.values()),
+  const unit = f.mapUnit(sums.values()),
     everything = pairs.sum("wait_ns"),
     all = byHost ? hostCount : nRanks;
   return section(
@@ -255,18 +268,14 @@ function matrix(job: Job): HTMLElement {
   );
 }
 
-function stepMap(job: Job): HTMLElement {
+function stepMap(job: Job, order: Order): HTMLElement {
   const table = job.table("stragglers.rank_step");
   const steps = [...new Set(table.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
   if (table.n === 0 || steps.length === 0) return section("Which step, which rank", empty("No operation with waits lies in a step."));
   const costs = job.table("stragglers.rank");
-  const ranks = [...costs.rows.keys()]
-    .sort((a, b) => cost(costs, b) - cost(costs, a))
-    .slice(0, MATRIX_MAX)
-    .map((row) => costs.num(row, "rank")!)
-    .sort((a, b) => a - b);
+  const ranks = costly(job, order).map((row) => costs.num(row, "rank")!);
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));
-  const unit = f.timeUnit(table.rows.map((_, row) => cost(table, row)));
+  const unit = f.mapUnit(table.rows.map((_, row) => cost(table, row)));
   return section(
     "Which step, which rank",
     note(
@@ -513,7 +522,8 @@ export const stragglers: View = {
     return state === "note" ? undefined : state;
   },
   render(root, context) {
-    const { job } = context;
+    const { job, params } = context,
+      order: Order = params.get("order") === "rank" ? "rank" : "cost";
     const table = job.table("stragglers.rank");
     const waits = table.sum("wait_ns");
     const instances = job.table("clock.check").num(0, "collectives") ?? 0;
@@ -528,8 +538,8 @@ export const stragglers: View = {
     root.append(note(prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&.")));
     if (findings.n > 0) root.append(section("What stands out", findingTable(findings)));
     root.append(
-      section("Who waits, and who makes others wait", butterfly(job)),
-      h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job)),
+      section("Who waits, and who makes others wait", butterfly(context, order)),
+      h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job, order)),
       worstInstances(context),
     );
   },

@@ -4,7 +4,7 @@ import type { Job, Table } from "../data";
 import { h } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { note, section, sign, tip } from "../ui";
+import { note, prose, section, sign, tip } from "../ui";
 
 type Steps = Table<"structure.step">;
 
@@ -123,7 +123,7 @@ function columnsOf(table: Steps): readonly GridColumn<"structure.step">[] {
         ] as const)
       : []),
     ...PHASES.map(({ column, label }) => ({ column, label: label.toLowerCase() })),
-    { column: "beyond", label: "more than usual", draw: (row) => table.text(row, "beyond")?.replace("data", "waiting for a batch") ?? "" },
+    { column: "beyond", label: "more than usual", draw: (row) => prose(table.text(row, "beyond")).replace("data", "waiting for a batch") },
   ];
 }
 

@@ -3,6 +3,7 @@ import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import {
+  kindsIn,
   adviceItem,
   coarseClocks,
   communicates,
@@ -21,8 +22,8 @@ import {
   worstUncertainty,
 } from "../job";
 import type { ColumnOf, TableName } from "../names";
-import { PARTS, partsOf, stacks, type StackRow } from "../stack";
-import { empty, figure, legend, link, prose, section, sign, term, type Origin } from "../ui";
+import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
+import { empty, figure, link, prose, section, sign, term, type Origin } from "../ui";
 import { href, type Context, type State, type View } from "../view";
 
 const RANKS_MAX = 32;
@@ -428,7 +429,7 @@ function rankBars(job: Job): HTMLElement {
   const more = overlap.n + overlap.leftOut - shown.length;
   return section(
     heading,
-    legend(PARTS.map((part) => [part.key, part.label])),
+    partsLegend(shown),
     stacks(shown),
     rows.length > RANKS_MAX &&
       h(
@@ -565,7 +566,8 @@ function adviceList(job: Job): HTMLElement {
   const said = verdict(job).text ?? "";
   const plan = planItem(job);
   if (table.n === 0 && !plan) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
-  const evidence = (text: string) => (!text.startsWith(said.slice(0, 40)) || said === "" ? h("p", { class: "note" }, prose(text)) : null);
+  const evidence = (text: string) =>
+    !text.startsWith(said.slice(0, 40)) || said === "" ? h("p", { class: "note" }, kindsIn(prose(text))) : null;
   const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
     const item = adviceItem(job, row);
     return h(

@@ -1,7 +1,7 @@
 /** What if: what would help most, in time of a step, and where the critical path lies. */
 import { band } from "../cells";
 import type { Job } from "../data";
-import { cut, h, visible, type Child } from "../dom";
+import { cut, h, tellApart, visible, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps, ranksOf, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
@@ -35,6 +35,8 @@ const GROUPS: readonly Group[] = [
   { what: "kind", title: "One kind of work", one: "kind" },
   { what: "kernel", title: "One kernel", one: "kernel" },
 ];
+/** Those that one rank has, too. */
+const OF_ONE_RANK: readonly string[] = ["kind", "kernel"];
 
 const KINDS: Readonly<Record<string, string>> = {
   compute: "Compute kernels",
@@ -63,13 +65,27 @@ function items(job: Job, what: string): number[] {
   return [...table.rows.keys()].filter((row) => table.text(row, "what") === what);
 }
 
+const KERNEL_LENGTH = 24; // characters that a label has room for
+
+/* Kernels by what tells them: those that differ do not look the same. */
+function kernelLabels(job: Job): Map<string, string> {
+  const table = job.table("whatif.item"),
+    names = items(job, "kernel").map((row) => table.text(row, "name") ?? ""),
+    short = names.map((name) => visible(shortName(name)));
+  const whole = names.map((name, i) =>
+    short.filter((each) => each === short[i]).length > 1 ? visible(name.replace(/^void /, "")) : short[i]!,
+  );
+  const shown = tellApart(whole, KERNEL_LENGTH);
+  return new Map(names.map((name, i) => [name, shown[i]!]));
+}
+
 /** How an item is called: of a place of the plan the rank that it adds. */
 function labelOf(job: Job, row: number): string {
   const table = job.table("whatif.item"),
     what = table.text(row, "what") ?? "",
     name = visible(table.text(row, "name") ?? "");
   if (what === "plan") return `${(table.num(row, "ranks") ?? 1) > 1 ? "and " : ""}rank ${name.slice(name.lastIndexOf(",") + 1).trim()}`;
-  return what === "kind" ? (KINDS[name] ?? name) : what === "kernel" ? shortName(name) : what === "host" ? name : `${what} ${name}`;
+  return what === "kind" ? (KINDS[name] ?? name) : what === "kernel" ? name : what === "host" ? name : `${what} ${name}`;
 }
 
 // Where on the path ---------------------------------------------------------------------------------
@@ -154,7 +170,7 @@ interface Scale {
   readonly digits: number;
 }
 
-function bar(job: Job, path: readonly Piece[], row: number, scale: Scale): HTMLElement {
+function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short: string | undefined): HTMLElement {
   const table = job.table("whatif.item"),
     label = labelOf(job, row),
     sure = table.cell(row, "sure") === true;
@@ -190,8 +206,8 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale): HTMLE
     { class: "saving", attr: { role: "listitem", "data-what": table.text(row, "what") ?? "", "data-sure": String(sure) } },
     h(
       "a",
-      { class: "row-label", attr: { href: linkOf(job, path, row) }, title: label.length > 28 ? cut(label, 400) : undefined },
-      h("bdi", null, cut(label, 100)),
+      { class: "row-label", attr: { href: linkOf(job, path, row) }, title: label.length > KERNEL_LENGTH ? cut(label, 400) : undefined },
+      h("bdi", null, short ?? cut(label, 100)),
     ),
     box,
     h("span", { class: "row-end" }, number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
@@ -237,13 +253,15 @@ function titleOf(job: Job, { what, title }: Group): string {
 
 function savings(job: Job, path: readonly Piece[]): HTMLElement {
   const table = job.table("whatif.item"),
-    title = "What would help most";
-  const groups = GROUPS.map((group) => {
-    const rows = items(job, group.what),
-      bars = rows.filter((row) => isBar(job, row));
-    if (group.what !== "plan") bars.sort((a, b) => table.num(b, "saved_ns")! - table.num(a, "saved_ns")!);
-    return { group, rows, bars: bars.slice(0, BARS_MAX), left: Math.max(0, bars.length - BARS_MAX) };
-  })
+    title = "What would help most",
+    kernels = kernelLabels(job);
+  const groups = GROUPS.filter(({ what }) => severalRanks(job) || OF_ONE_RANK.includes(what))
+    .map((group) => {
+      const rows = items(job, group.what),
+        bars = rows.filter((row) => isBar(job, row));
+      if (group.what !== "plan") bars.sort((a, b) => table.num(b, "saved_ns")! - table.num(a, "saved_ns")!);
+      return { group, rows, bars: bars.slice(0, BARS_MAX), left: Math.max(0, bars.length - BARS_MAX) };
+    })
     .filter(({ rows }) => rows.length > 0)
     .map((each) => ({ ...each, counted: each.group.what !== "plan" && rest(job, each.group, each.rows, each.left) }))
     .filter(({ bars, counted }) => bars.length > 0 || counted !== false);
@@ -267,7 +285,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
   return section(
     title,
     note(
-      `By how much ${wholeWord(job)} is shorter with one thing as it is elsewhere, replayed: wall time, not waiting summed over ranks. A name leads to where the critical path lies on it.`,
+      `By how much ${wholeWord(job)} is shorter with one thing ${severalRanks(job) ? "as it is elsewhere, replayed: wall time, not waiting summed over ranks" : "at its usual pace, replayed"}. A name leads to where the critical path lies on it.`,
     ),
     legend([
       ...(sure ? [["saved", "Saved"] as const] : []),
@@ -290,7 +308,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
         h(
           "div",
           { attr: { role: "list", "aria-label": titleOf(job, group) } },
-          bars.map((row) => bar(job, path, row, scale)),
+          bars.map((row) => bar(job, path, row, scale, group.what === "kernel" ? kernels.get(table.text(row, "name") ?? "") : undefined)),
         ),
         counted,
       ]),

@@ -52,7 +52,7 @@ function finding(job: Job): [Child, string] {
     !tellsWork(job)
       ? "The traces tell neither what operations compute and move, nor what the devices can."
       : flops === null || bytes === null
-        ? `The traces do not tell what the ${device}s can do at most.`
+        ? `The traces do not tell what the ${device}s can do at most.${device === "GPU" ? " FLOP are of products of matrices alone, by the shapes in the programs." : ""}`
         : `While they run, the ${device}s compute at ${f.percent(flops, 1)} of their peak and use ${f.percent(bytes, 1)} of their memory’s bandwidth.`,
   ];
 }
@@ -68,8 +68,10 @@ function figures(job: Job): HTMLElement {
         below: spread(job, "hlo.rank", column, write),
       };
     };
+  const time = of("self_ns", "Operations run for", (value) => f.time(value));
+  if (!tellsWork(job)) return band([time]);
   return band([
-    of("self_ns", "Operations run for", (value) => f.time(value)),
+    time,
     of("achieved_tflops", "They compute", (value) => `${f.flop(value * 1e12)}/s`),
     of("bw_gbps", "They move", (value) => `${rate(value)}${f.SPACE}GB/s`),
     of("told_pct", "FLOP and bytes told of", (value) => f.percent(value, 1)),
@@ -90,8 +92,8 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
     num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.num(row, column) ?? 0;
   const rows = table.rows.map((_, row) => row).filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
     peak = roofs(job);
-  if (rows.length === 0) return null;
-  const ridge = peak && (1e3 * peak.tflops) / peak.gbps;
+  if (rows.length === 0 || !peak) return null;
+  const ridge = (1e3 * peak.tflops) / peak.gbps;
   const shape = (row: number) => {
     const bound = BOUNDS.indexOf(table.text(row, "bound") ?? "");
     return bound < 0 ? BOUNDS.length : bound;
@@ -119,10 +121,9 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
       tflops: (row) => num(row, "achieved_tflops"),
       time: (row) => num(row, "self_ns"),
       shape,
-      alsoX: ridge ? [ridge] : [],
-      alsoY: peak ? [peak.tflops] : [],
+      alsoX: [ridge],
+      alsoY: [peak.tflops],
       roofs: (x, y) => {
-        if (!peak || !ridge) return [];
         const bottom = Math.max(x.min, (1e3 * y.min) / peak.gbps);
         const points: [number, number][] = [
           [bottom, (bottom * peak.gbps) / 1e3],
@@ -139,6 +140,8 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
   const longest = f.most([1, ...table.nums("self_ns").map((value) => value ?? 0)]),
     unit = f.timeUnit([longest]),
     digits = f.columnDigits([longest], unit);
+  const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
+    table.rows.some((_, row) => table.cell(row, column) !== null);
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<Rows> => ({
     column,
     label,
@@ -156,14 +159,14 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
     { column: "occurrences", label: "runs" },
     ...(tellsWork(job)
       ? ([
-          { column: "bound", label: "bound by" },
+          ...(known("bound") ? ([{ column: "bound", label: "bound by" }] as const) : []),
           { column: "achieved_tflops", label: "rate", write: (value: number) => `${f.flop(value * 1e12)}/s` },
-          { column: "peak_pct", label: "of the peak" },
+          ...(known("peak_pct") ? ([{ column: "peak_pct", label: "of the peak" }] as const) : []),
           { column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` },
-          { column: "peak_bw_pct", label: "of its bandwidth" },
+          ...(known("peak_bw_pct") ? ([{ column: "peak_bw_pct", label: "of its bandwidth" }] as const) : []),
           { column: "flop", label: "operations", write: f.flop },
           { column: "flop_per_byte", label: "a byte", write: rate },
-          { column: "async_ns", label: "beside others" },
+          ...(known("async_ns") ? ([{ column: "async_ns", label: "beside others" }] as const) : []),
         ] as const)
       : []),
     ...(severalRanks(job) ? ([{ column: "ranks" }, { column: "max_rank", label: "slowest rank" }] as const) : []),

@@ -320,7 +320,9 @@ function collectives({ job }: Context): HTMLElement | null {
       barriers
         ? "A barrier stands before the first collective of a program: in it a device waits until all have come, and what follows is the exchange itself. "
         : "The time of a collective is the exchange and what a device waits in it until all have come. ",
-      told ? "Groups are by the numbers of the job’s cores." : "The profiles do not tell which devices are in a group.",
+      told
+        ? `Groups are by the numbers of the job’s ${deviceWord(job) === "TPU" ? "cores" : "devices, inside of one process by those of its host"}.`
+        : "The profiles do not tell which devices are in a group.",
     ),
     grid(table, {
       first: FIRST,
@@ -328,6 +330,7 @@ function collectives({ job }: Context): HTMLElement | null {
       columns: [
         { column: "operation", draw: (row) => longName(table.text(row, "operation")) },
         { column: "kind" },
+        ...(told ? ([{ column: "group", draw: (row: number) => longName(table.text(row, "group")) }] as const) : []),
         ...(table.known("bytes") > 0 ? ([{ column: "bytes", label: "a run" }] as const) : []),
         { column: "count", label: "runs" },
         {
@@ -338,7 +341,7 @@ function collectives({ job }: Context): HTMLElement | null {
         ...(table.known("wait_ns") > 0 ? ([{ column: "wait_ns", label: "waiting for late ranks" }] as const) : []),
         ...(severalRanks(job) ? ([{ column: "max_rank", label: "most on rank" }] as const) : []),
         { column: "program", draw: (row) => longName(table.text(row, "program")) },
-        ...(told ? ([{ column: "group", draw: (row: number) => longName(table.text(row, "group")) }, { column: "members" }] as const) : []),
+        ...(told ? ([{ column: "members" }] as const) : []),
         { column: "ranks", label: "recorded ranks" },
       ],
     }),

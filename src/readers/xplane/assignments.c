@@ -1,31 +1,14 @@
-#include "tpu_programs.h"
+#include "assignments.h"
 
+#include "hlo_proto.h"
 #include "programs.h"
 
 /* HloModuleProto.device_assignment */
 static const tm_program_path path = {TM_PROGRAM_MODULE, 15};
 
-/* The numbers of a repeated field, packed or one by one. */
-static bool add_numbers(const tm_wire_field *field, tm_vec *out) {
-    int64_t value = (int64_t)field->value;
-    uint64_t packed;
-    if (field->type == TM_WIRE_VARINT)
-        return tm_vec_append(out, &value, 1) != NULL;
-    if (field->type != TM_WIRE_BYTES)
-        return true;
-    const uint8_t *p = field->bytes, *end = p + field->value;
-    while (p && p < end) {
-        p = tm_wire_varint(p, end, &packed);
-        value = (int64_t)packed;
-        if (p && !tm_vec_append(out, &value, 1))
-            return false;
-    }
-    return true;
-}
-
 /* DeviceAssignmentProto: of each part, the devices of its replicas. */
-static bool read_assignment(tm_wire_message message, tm_tpu_program *program, tm_vec *by_part) {
-    tm_wire_field field, inner;
+static bool read_assignment(tm_wire_message message, tm_xassigned *program, tm_vec *by_part) {
+    tm_wire_field field;
     by_part->n = 0;
     program->n_replicas = program->n_parts = 0;
     while (tm_wire_next(&message, &field)) {
@@ -33,9 +16,10 @@ static bool read_assignment(tm_wire_message message, tm_tpu_program *program, tm
             *(field.number == 1 ? &program->n_replicas : &program->n_parts) = field.value;
         if (field.type != TM_WIRE_BYTES || field.number != 3)
             continue;
-        tm_wire_message part = tm_wire_inner(&field);
-        while (tm_wire_next(&part, &inner))
-            if (inner.number == 1 && !add_numbers(&inner, by_part))
+        tm_hlo_numbers replicas = tm_hlo_numbers_of(tm_wire_inner(&field), 1);
+        int64_t device;
+        while (tm_hlo_next_number(&replicas, &device))
+            if (!tm_vec_append(by_part, &device, 1))
                 return false;
     }
     bool sound = program->n_replicas > 0 && program->n_replicas <= TM_GROUP_RANKS_MAX &&
@@ -46,7 +30,7 @@ static bool read_assignment(tm_wire_message message, tm_tpu_program *program, tm
     return true;
 }
 
-static bool add_program(tm_tpu_programs *out, tm_tpu_program *program, const tm_vec *by_part) {
+static bool add_program(tm_xassignments *out, tm_xassigned *program, const tm_vec *by_part) {
     const int64_t *v = by_part->data;
     program->first = out->devices.n;
     for (size_t r = 0; r < program->n_replicas; r++)
@@ -58,14 +42,14 @@ static bool add_program(tm_tpu_programs *out, tm_tpu_program *program, const tm_
 
 /* What is being read. */
 typedef struct reading {
-    tm_tpu_programs *out;
+    tm_xassignments *out;
     tm_vec by_part; /* of int64_t */
 } reading;
 
 static tm_status take(void *context, const tm_xmeta *meta, tm_wire *wire, tm_wire_field *field,
                       tm_error *err) {
     reading *r = context;
-    tm_tpu_program program = {.name = meta->name};
+    tm_xassigned program = {.name = meta->name, .id = meta->id};
     TM_TRY(tm_wire_take(wire, field, err));
     if (!read_assignment(tm_wire_inner(field), &program, &r->by_part))
         return tm_fail_memory(err);
@@ -73,24 +57,36 @@ static tm_status take(void *context, const tm_xmeta *meta, tm_wire *wire, tm_wir
                                                                            : tm_fail_memory(err);
 }
 
-tm_status tm_tpu_programs_read(tm_space *space, tm_tpu_programs *out, tm_error *err) {
-    *out = (tm_tpu_programs){TM_VEC(tm_tpu_program), TM_VEC(int64_t)};
+tm_status tm_xassignments_read(tm_space *space, tm_xassignments *out, tm_error *err) {
+    *out = (tm_xassignments){TM_VEC(tm_xassigned), TM_VEC(int64_t)};
     reading r = {out, TM_VEC(int64_t)};
     tm_status status = tm_programs_walk(space, TM_PROGRAMS_ALL, path, take, &r, err);
     tm_vec_free(&r.by_part);
     return status;
 }
 
-void tm_tpu_programs_free(tm_tpu_programs *programs) {
+void tm_xassignments_free(tm_xassignments *programs) {
     tm_vec_free(&programs->programs);
     tm_vec_free(&programs->devices);
 }
 
-tm_assignment tm_tpu_programs_find(const tm_tpu_programs *programs, tm_text name) {
-    const tm_tpu_program *v = programs->programs.data;
+static tm_assignment assignment_of(const tm_xassignments *programs, const tm_xassigned *program) {
+    return (tm_assignment){(const int64_t *)programs->devices.data + program->first,
+                           program->n_replicas, program->n_parts};
+}
+
+tm_assignment tm_xassignments_find(const tm_xassignments *programs, tm_text name) {
+    const tm_xassigned *v = programs->programs.data;
     for (size_t i = 0; i < programs->programs.n; i++)
         if (v[i].name.size == name.size && memcmp(v[i].name.bytes, name.bytes, name.size) == 0)
-            return (tm_assignment){(const int64_t *)programs->devices.data + v[i].first,
-                                   v[i].n_replicas, v[i].n_parts};
+            return assignment_of(programs, &v[i]);
+    return (tm_assignment){NULL, 0, 0};
+}
+
+tm_assignment tm_xassignments_of(const tm_xassignments *programs, int64_t id) {
+    const tm_xassigned *v = programs->programs.data;
+    for (size_t i = 0; i < programs->programs.n; i++)
+        if (v[i].id == id)
+            return assignment_of(programs, &v[i]);
     return (tm_assignment){NULL, 0, 0};
 }

@@ -1,0 +1,291 @@
+#include "gpu_collectives.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+
+enum { NESTED_MAX = 8 };
+
+/* Of all arrays of a shape; -1 unknown. */
+static int64_t bytes_of(tm_wire_message shape, int nested) {
+    int64_t sum = 0;
+    if (!tm_hlo_is_tuple(shape))
+        return tm_hlo_array_read(shape).bytes;
+    for (size_t i = 0; nested < NESTED_MAX; i++) {
+        tm_wire_message element = tm_hlo_element(shape, i);
+        if (!element.p)
+            return sum > 0 ? sum : -1;
+        int64_t one = bytes_of(element, nested + 1);
+        if (one < 0 || sum > INT64_MAX / 4)
+            return -1;
+        sum += one;
+    }
+    return -1;
+}
+
+/* What the instruction tells of its groups. */
+typedef struct groups {
+    tm_vec *text;     /* of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
+    int64_t size;     /* of each; 0 where none is told, -1 where they differ */
+    bool ok, unknown; /* memory is there; they are told in a way that is not known */
+} groups;
+
+static void put(groups *g, const char *text) {
+    g->ok = g->ok && tm_vec_append(g->text, text, strlen(text));
+}
+
+static void put_number(groups *g, const char *before, int64_t value) {
+    char text[48];
+    snprintf(text, sizeof text, "%s%" PRId64, before, value);
+    put(g, text);
+}
+
+/* Returns how many there are. */
+static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
+    tm_hlo_numbers numbers = tm_hlo_numbers_of(message, field);
+    int64_t value, n = 0;
+    while (tm_hlo_next_number(&numbers, &value))
+        put_number(g, n++ > 0 ? "," : "", value);
+    return n;
+}
+
+/* ReplicaGroup: replica_ids 1. Returns whether there is any. */
+static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
+    tm_wire_field field;
+    bool any = false;
+    while (tm_wire_next(&message, &field)) {
+        if (field.number != number || field.type != TM_WIRE_BYTES)
+            continue;
+        put(g, any ? ",{" : "replica_groups={{");
+        int64_t n = put_numbers(g, tm_wire_inner(&field), 1);
+        put(g, "}");
+        g->size = !any || g->size == n ? n : -1;
+        any = true;
+    }
+    put(g, any ? "}" : "");
+    return any;
+}
+
+/* IotaReplicaGroupListProto: groups 1, devices of each 2, dimensions 3, their order 4. */
+static void put_counted(groups *g, tm_wire_message iota) {
+    int64_t sizes[2] = {0, 0};
+    for (uint32_t i = 0; i < 2; i++) {
+        tm_hlo_numbers one = tm_hlo_numbers_of(iota, i + 1);
+        (void)tm_hlo_next_number(&one, &sizes[i]);
+        put_number(g, i ? "," : "replica_groups=[", sizes[i]);
+    }
+    put(g, "]<=[");
+    put_numbers(g, iota, 3);
+    put(g, "]T(");
+    if (put_numbers(g, iota, 4) == 0 && g->ok)
+        g->text->n -= 2;
+    else
+        put(g, ")");
+    g->size = sizes[1] > 0 && sizes[1] <= INT32_MAX ? sizes[1] : -1;
+}
+
+/* SourceTarget: source 1, target 2. */
+static void put_pairs(groups *g, tm_wire_message message) {
+    tm_wire_field field;
+    bool any = false;
+    while (tm_wire_next(&message, &field)) {
+        if (field.number != TM_HLO_PAIRS || field.type != TM_WIRE_BYTES)
+            continue;
+        for (uint32_t end = 1; end <= 2; end++) {
+            tm_hlo_numbers one = tm_hlo_numbers_of(tm_wire_inner(&field), end);
+            int64_t device = 0; /* which is not written */
+            (void)tm_hlo_next_number(&one, &device);
+            put_number(g, end == 2 ? "," : any ? ",{" : "source_target_pairs={{", device);
+        }
+        put(g, "}");
+        any = true;
+    }
+    put(g, any ? "}" : "");
+}
+
+/* CollectiveDeviceListProto: replica_groups 1, counted (iota) 2, others of newer versions. */
+static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
+    tm_wire_message list = of->devices, counted = tm_hlo_inner(list, 2);
+    groups g = {.text = text, .ok = true};
+    text->n = 0;
+    if (counted.p)
+        put_counted(&g, counted);
+    else if (!put_listed(&g, list, 1) && !put_listed(&g, of->all, TM_HLO_GROUPS))
+        g.unknown = list.p != list.end;
+    put_pairs(&g, of->all);
+    put(&g, of->channel ? ",channel_id=1" : "");
+    put(&g, of->global_ids ? ",use_global_device_ids=true" : "");
+    /* With a channel, and no global numbers, a group has all parts of its replicas. */
+    if ((of->channel && !of->global_ids) || g.unknown)
+        g.size = -1;
+    return g;
+}
+
+/* What starts one makes a tuple of what it takes, what it gives, and more; but an all-reduce. */
+static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_collective *out) {
+    bool gathers = strcmp(out->word, "all-gather") == 0;
+    bool scatters = strcmp(out->word, "reduce-scatter") == 0;
+    if (starts) {
+        out->in_bytes = bytes_of(tm_hlo_element(shape, 0), 1);
+        out->out_bytes = bytes_of(tm_hlo_element(shape, 1), 1);
+        return;
+    }
+    int64_t given = out->out_bytes = bytes_of(shape, 0);
+    if (!gathers && !scatters)
+        out->in_bytes = given;
+    else if (given >= 0 && size > 0 && gathers)
+        out->in_bytes = given % size == 0 ? given / size : -1;
+    else if (given >= 0 && size > 0)
+        out->in_bytes = given <= INT64_MAX / 4 / size ? given * size : -1;
+}
+
+/* A group that was met. */
+typedef struct known {
+    uint64_t hash; /* of all that tells it */
+    uint32_t name;
+    int32_t n_members;
+} known;
+
+static bool is_device_of(const tm_xread *r, int64_t number) {
+    const tm_xdevice *v = r->devices.data;
+    for (size_t i = 0; i < r->devices.n; i++)
+        if (v[i].number == number)
+            return true;
+    return false;
+}
+
+/* The numbers that this device may have among those of the job. One process alone numbers as its
+ * profile does. */
+static bool list_own(const tm_gpu_collectives *c, const tm_assignment *a, tm_vec *out) {
+    const tm_xread *r = c->r;
+    size_t n = a->n_replicas * a->n_parts, inside = 0;
+    for (size_t i = 0; i < n; i++)
+        inside += is_device_of(r, a->devices[i]);
+    for (size_t i = 0; i < n; i++) {
+        int64_t own = a->devices[i], place = own % (int64_t)r->devices.n;
+        bool may =
+            inside == n ? own == r->device->number : !c->numbered || place == r->device->number;
+        if (may && !tm_vec_append(out, &own, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool is_equal(const tm_vec *a, const tm_vec *b, int64_t shift) {
+    const int64_t *x = a->data, *y = b->data;
+    bool equal = a->n == b->n;
+    for (size_t i = 0; i < a->n && equal; i++)
+        equal = x[i] + shift == y[i];
+    return equal;
+}
+
+/* Whether a group lies among the devices of one process, by one that is the place'th of it. */
+static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
+    const int64_t *v = group->data;
+    return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
+}
+
+/* The group of this device; @p local: by numbers of the process, since it is inside of one. None
+ * where it depends on which process this is. */
+static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
+                         bool *local, tm_vec *out) {
+    tm_vec own = TM_VEC(int64_t), other = TM_VEC(int64_t);
+    int64_t n_local = (int64_t)c->r->devices.n, place = c->r->device->number;
+    bool ok = list_own(c, a, &own), same = true, inside = c->numbered;
+    const int64_t *v = own.data;
+    ok = ok && (own.n == 0 || tm_hlo_group(hlo, a, v[0], out));
+    inside = inside && own.n > 1 && lies_inside(out, v[0] - place, n_local);
+    for (size_t i = 1; i < own.n && ok && (same || inside); i++) {
+        ok = tm_hlo_group(hlo, a, v[i], &other);
+        same = same && is_equal(out, &other, 0);
+        inside = inside && is_equal(out, &other, v[i] - v[0]);
+    }
+    *local = !same && inside;
+    int64_t *members = out->data;
+    for (size_t i = 0; i < out->n && *local; i++)
+        members[i] -= v[0] - place;
+    if (!same && !inside)
+        out->n = 0;
+    tm_vec_free(&own);
+    tm_vec_free(&other);
+    return ok;
+}
+
+static bool find_group(tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
+                       known *out) {
+    tm_xread *r = c->r;
+    tm_vec members = TM_VEC(int64_t);
+    tm_text host = tm_names_text(r->names, r->trace->host);
+    bool local, ok = find_members(c, hlo, a, &local, &members);
+    out->name = TM_NO_NAME;
+    if (ok && members.n > 1 && (!local || host.size > 0)) {
+        out->n_members = (int32_t)members.n;
+        out->name =
+            tm_hlo_group_name(r->names, "devices", &members, local ? host : (tm_text){"", 0});
+        const tm_communicator own = {out->name, out->n_members, -1, true};
+        ok = out->name != TM_NAME_FAILED && tm_xread_add_communicator(r, &own);
+    }
+    tm_vec_free(&members);
+    return ok;
+}
+
+/* Most collectives have one of few groups. */
+static bool set_group(tm_gpu_collectives *c, int64_t program, tm_gpu_collective *out) {
+    const tm_assignment a = tm_xassignments_of(&c->assignments, program);
+    const tm_hlo hlo = {.opcode = {out->word, strlen(out->word)},
+                        .attributes = {c->text.data, c->text.n}};
+    const known *v = c->known.data;
+    known added = {0};
+    if (!a.devices)
+        return true;
+    added.hash = tm_hash_mixed(a.n_parts, a.devices, a.n_replicas * a.n_parts * sizeof *a.devices);
+    added.hash = tm_hash_mixed(added.hash, hlo.opcode.bytes, hlo.opcode.size);
+    added.hash = tm_hash_mixed(added.hash, hlo.attributes.bytes, hlo.attributes.size);
+    size_t i = 0;
+    while (i < c->known.n && v[i].hash != added.hash)
+        i++;
+    if (i == c->known.n &&
+        (!find_group(c, &hlo, &a, &added) || !tm_vec_append(&c->known, &added, 1)))
+        return false;
+    const known *found = (const known *)c->known.data + i;
+    out->group = found->name;
+    out->n_members = found->n_members;
+    return true;
+}
+
+bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text category,
+                            const tm_hlo_instruction *of, tm_gpu_collective *out) {
+    static const char *const words[] = {"all-reduce", "all-gather",         "reduce-scatter",
+                                        "all-to-all", "collective-permute", "collective-broadcast"};
+    *out = (tm_gpu_collective){.in_bytes = -1, .out_bytes = -1, .group = TM_NO_NAME};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        out->word = tm_text_is(category, words[i]) ? words[i] : out->word;
+    if (!out->word)
+        return true;
+    const groups g = read_groups(of, &c->text);
+    bool starts = of->opcode.size != category.size && !tm_text_is(of->opcode, "all-reduce-start");
+    read_bytes(of->shape, starts, g.size, out);
+    /* What only starts a computation with a collective leaves the groups to that. */
+    bool wraps = tm_text_begins(of->opcode, "async-");
+    return g.ok && (g.unknown || wraps || set_group(c, program, out));
+}
+
+tm_status tm_gpu_collectives_open(tm_gpu_collectives *out, tm_xread *r, tm_error *err) {
+    const tm_xplane *planes = r->space.planes.data;
+    const tm_xdevice *devices = r->devices.data;
+    size_t n = 0;
+    *out = (tm_gpu_collectives){.r = r, .text = TM_VEC(char), .known = TM_VEC(known)};
+    for (size_t i = 0; i < r->space.planes.n; i++)
+        n += tm_text_begins(planes[i].name, "/device:GPU:");
+    out->numbered = n == r->devices.n;
+    for (size_t i = 0; i < r->devices.n; i++)
+        out->numbered = out->numbered && devices[i].number == (int64_t)i;
+    return tm_xassignments_read(&r->space, &out->assignments, err);
+}
+
+void tm_gpu_collectives_close(tm_gpu_collectives *c) {
+    tm_xassignments_free(&c->assignments);
+    tm_vec_free(&c->text);
+    tm_vec_free(&c->known);
+}

@@ -1,0 +1,401 @@
+#include "loops.h"
+
+#include <math.h>
+
+/* The build sets it where this file is built for more than the portable instruction set. */
+#ifndef TM_CREW_LOOPS_OF
+#define TM_CREW_LOOPS_OF tm_crew_loops_portable
+#define TM_CREW_LOOPS_PORTABLE
+#endif
+
+extern const tm_crew_loops TM_CREW_LOOPS_OF;
+
+/* Of a row as many numbers as most processors take at once: of loops over eight of them compilers
+ * often do not see that they can. Comparing gives all bits or none of each. */
+enum { AT_ONCE = 4, PARTS = TM_LANES / AT_ONCE };
+typedef int64_t some __attribute__((vector_size(AT_ONCE * 8), aligned(8), may_alias));
+typedef uint64_t some_unsigned __attribute__((vector_size(AT_ONCE * 8), aligned(8)));
+
+typedef struct row {
+    some of[PARTS];
+} row;
+
+static inline const row *row_of(const int64_t *ns) {
+    return (const void *)ns;
+}
+
+static inline row *row_at(tm_crew_row *ns) {
+    return (void *)ns;
+}
+
+/* Of each two the larger, or the smaller one. */
+static inline void raise(row *ns, const row *by) {
+    for (size_t i = 0; i < PARTS; i++) {
+        const some is = ns->of[i] > by->of[i];
+        ns->of[i] = (ns->of[i] & is) | (by->of[i] & ~is);
+    }
+}
+
+static inline void lower(row *ns, const row *by) {
+    for (size_t i = 0; i < PARTS; i++) {
+        const some is = ns->of[i] < by->of[i];
+        ns->of[i] = (ns->of[i] & is) | (by->of[i] & ~is);
+    }
+}
+
+static inline void add(const row *a, const row *b, row *out) {
+    for (size_t i = 0; i < PARTS; i++)
+        out->of[i] = a->of[i] + b->of[i];
+}
+
+static const row nothing = {{{0}}};
+
+static const tm_crew_row at_root = {{0}};
+
+/* When the source of an edge was, on each rank. */
+static const int64_t *source_ns(const tm_crew *crew, const tm_crew_desk *desk, uint32_t from) {
+    if (from == TM_FROM_ROOT)
+        return at_root.ns;
+    return from & TM_FROM_VISIT ? crew->visits[from & ~TM_FROM_VISIT].last_ns : desk->ns[from].ns;
+}
+
+static inline void come_from(const tm_crew *crew, const tm_crew_desk *desk, uint32_t edge,
+                             row *out) {
+    add(row_of(source_ns(crew, desk, crew->like->edges[edge].from)),
+        row_of(crew->recorded[edge].ns), out);
+}
+
+static void find_times(const tm_crew *crew, tm_crew_desk *desk) {
+    const uint32_t *first = crew->like->first;
+    for (uint32_t v = 0; v < crew->like->n_nodes; v++) {
+        row latest, at;
+        come_from(crew, desk, first[v], &latest);
+        for (uint32_t e = first[v] + 1; e < first[v + 1]; e++) {
+            come_from(crew, desk, e, &at);
+            raise(&latest, &at);
+        }
+        *row_at(&desk->ns[v]) = latest;
+    }
+}
+
+static inline void weigh(const tm_crew *crew, size_t item, row *first, row *second) {
+    const tm_crew_items *items = crew->items;
+    row a = nothing, b = nothing;
+    for (uint32_t i = items->first[item]; i < items->first[item + 1]; i++) {
+        const uint32_t edge = items->edges[i].edge;
+        const row *ns = row_of(crew->recorded[edge].ns);
+        if (items->edges[i].tells == TM_TELLS_FIRST)
+            raise(&a, ns);
+        else if (items->edges[i].tells == TM_TELLS_SECOND)
+            b = *ns;
+        else if (items->edges[i].tells == TM_TELLS_EXCESS)
+            raise(&b, row_of(crew->unexplained[items->slots[edge]].ns));
+    }
+    *first = a;
+    *second = b;
+}
+
+static void weigh_item(const tm_crew *crew, size_t item, tm_crew_row *first, tm_crew_row *second) {
+    weigh(crew, item, row_at(first), row_at(second));
+}
+
+/* An item that others have, too. */
+typedef struct compared {
+    row more;      /* what the first weight of the others is more */
+    row second;    /* of the others */
+    uint8_t stall; /* on which ranks it is one */
+} compared;
+
+/* As tm_peer_median. */
+static inline void find_medians(const tm_peer_around *around, const row *own, row *out) {
+    for (size_t i = 0; i < PARTS; i++) {
+        const some low = own->of[i] <= around->low, high = own->of[i] <= around->high;
+        const some a = (around->behind_low & low) | (around->low & ~low);
+        const some b = (around->behind_high & high) | (around->high & ~high);
+        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1); /* b is not below a */
+    }
+}
+
+/* Bit by rank. Most calls are no stall on any. */
+static inline uint8_t find_stalls(const tm_peer_others *others, const row *own, const row *is) {
+    some over = {0};
+    int64_t any = 0;
+    unsigned bits = 0;
+    for (size_t i = 0; i < PARTS; i++)
+        over |= own->of[i] - is->of[i] > TM_STALL_NS;
+    for (size_t k = 0; k < AT_ONCE; k++)
+        any |= over[k];
+    for (size_t k = 0; k < TM_LANES && any; k++)
+        bits |= tm_peers_stall(others, own->of[k / AT_ONCE][k % AT_ONCE],
+                               is->of[k / AT_ONCE][k % AT_ONCE])
+                    ? 1U << k
+                    : 0;
+    return (uint8_t)bits;
+}
+
+static inline void compare_item(const tm_crew *crew, size_t item, const tm_peer_others *others,
+                                compared *out) {
+    const tm_peer_around around[2] = {tm_peers_around(others, true),
+                                      tm_peers_around(others, false)};
+    row first, second, others_first;
+    weigh(crew, item, &first, &second);
+    find_medians(&around[0], &first, &others_first);
+    find_medians(&around[1], &second, &out->second);
+    out->stall = 0;
+    if (item >= crew->items->n_events)
+        out->stall =
+            find_stalls(others, &first, &others_first) | find_stalls(others, &second, &out->second);
+    for (size_t i = 0; i < PARTS; i++)
+        out->more.of[i] = others_first.of[i] - first.of[i];
+}
+
+/* What is unexplained of a lag is no more than on the others. */
+static inline void cut_excess(const row *recorded, const row *unexplained, const row *others,
+                              row *out) {
+    for (size_t i = 0; i < PARTS; i++) {
+        const some excess = unexplained->of[i] - others->of[i];
+        const some left = recorded->of[i] - (excess & (excess > 0));
+        out->of[i] = left & ~((left < 0) & (unexplained->of[i] > 0));
+    }
+}
+
+/* What an edge of the item has on the others; false: as recorded. */
+static inline bool set_edge(const tm_crew *crew, const tm_item_edge *edge, const compared *is,
+                            row *peer) {
+    const row *recorded = row_of(crew->recorded[edge->edge].ns);
+    const uint32_t slot = crew->items->slots[edge->edge];
+    if (edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY || edge->kind == TM_EDGE_HOST) {
+        add(recorded, &is->more, peer);
+        raise(peer, &nothing);
+    } else if (edge->kind == TM_EDGE_CALL) {
+        *peer = is->second;
+        raise(peer, &nothing);
+    } else if (slot != TM_NO_SLOT) {
+        cut_excess(recorded, row_of(crew->unexplained[slot].ns), &is->second, peer);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void set_item(const tm_crew *crew, size_t item, const tm_peer_others *others,
+                     tm_crew_desk *desk) {
+    const tm_crew_items *items = crew->items;
+    compared is;
+    compare_item(crew, item, others, &is);
+    for (uint32_t i = items->first[item]; i < items->first[item + 1]; i++) {
+        const uint32_t e = items->edges[i].edge;
+        if (set_edge(crew, &items->edges[i], &is, row_at(&desk->peer[e])))
+            desk->known[e] = TM_DESK_PEER;
+        desk->known[e] |= others->n == 2 ? TM_EDGE_PAIR : 0;
+        desk->stall[e] = is.stall;
+    }
+}
+
+static void find_peers(const tm_crew *crew, const tm_peer_places *places, tm_crew_desk *desk) {
+    const tm_peer_others *others = places->others.data;
+    const tm_crew_items *items = crew->items;
+    for (size_t i = 0; i < items->n; i++) {
+        const uint32_t known = places->known[items->places[i]];
+        if (known)
+            set_item(crew, i, &others[known - 1], desk);
+    }
+}
+
+/* What is summed of ranks. */
+typedef struct slacks {
+    row least, near;
+} slacks;
+
+/* A node's slack. *near: all bits where it is below some. */
+static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
+                             row *near) {
+    for (size_t i = 0; i < PARTS; i++) {
+        const some never = late->of[i] == INT64_MAX, least = out->least.of[i];
+        const some slack = ((late->of[i] - ns->of[i]) & ~never) | (INT64_MAX & never);
+        const some is = slack < least;
+        out->least.of[i] = (slack & is) | (least & ~is);
+        near->of[i] = slack < below_ns;
+    }
+}
+
+/* What follows from the latest time of a node for where an edge comes from. */
+static inline void bring_down(const row *late, const row *by, row *from) {
+    for (size_t i = 0; i < PARTS; i++) {
+        const some ends = late->of[i] - (by->of[i] & (late->of[i] != INT64_MAX));
+        const some is = ends < from->of[i];
+        from->of[i] = (ends & is) | (from->of[i] & ~is);
+    }
+}
+
+static inline void go_back(const tm_crew *crew, const tm_crew_desk *desk, uint32_t v,
+                           tm_crew_row *late, int64_t below_ns, slacks *out) {
+    const tm_graph *g = crew->like;
+    const row at = *row_at(&late[v]);
+    row near;
+    find_node(&at, row_of(desk->ns[v].ns), below_ns, out, &near);
+    for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+        const tm_edge *edge = &g->edges[e];
+        const row *ns = row_of(crew->recorded[e].ns);
+        if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
+            bring_down(&at, ns, row_at(&late[edge->from]));
+        for (size_t i = 0;
+             i < PARTS && (edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY); i++)
+            out->near.of[i] += ns->of[i] & near.of[i];
+    }
+}
+
+static void find_slack(const tm_crew *crew, const tm_crew_desk *desk, tm_crew_row *late,
+                       int64_t below_ns, tm_slack *out) {
+    slacks sums = {.near = nothing};
+    for (size_t i = 0; i < PARTS; i++)
+        sums.least.of[i] = (some){0} + INT64_MAX;
+    for (uint32_t v = (uint32_t)crew->like->n_nodes; v-- > 0;)
+        go_back(crew, desk, v, late, below_ns, &sums);
+    for (size_t k = 0; k < TM_LANES; k++) {
+        const int64_t least = sums.least.of[k / AT_ONCE][k % AT_ONCE];
+        out[k] = (tm_slack){.least_ns = least == INT64_MAX ? -1 : least,
+                            .near_ns = sums.near.of[k / AT_ONCE][k % AT_ONCE]};
+    }
+}
+
+/* An edge on all ranks. */
+typedef struct weights {
+    const int64_t *ns, *peer, *usual;
+    const int64_t *unexplained; /* of ns; NULL: nothing */
+} weights;
+
+/* The weights without what nothing explains of the recorded ones, in @p room where they differ. */
+static const int64_t *explain(const weights *w, const int64_t *ns, tm_crew_row *room) {
+    if (!w->unexplained)
+        return ns;
+    const row *is = row_of(ns), *recorded = row_of(w->ns), *unexplained = row_of(w->unexplained);
+    for (size_t i = 0; i < PARTS; i++) {
+        const some left = recorded->of[i] - unexplained->of[i];
+        const some less = (left < is->of[i]) & (unexplained->of[i] > 0);
+        row_at(room)->of[i] = (left & less) | (is->of[i] & ~less);
+    }
+    return room->ns;
+}
+
+static weights weigh_edge(const tm_crew *crew, const tm_crew_desk *desk, uint32_t edge,
+                          tm_crew_row *room) {
+    const uint32_t slot = crew->items->slots[edge];
+    weights w = {.ns = crew->recorded[edge].ns,
+                 .peer = tm_crew_peer(crew, desk, edge)->ns,
+                 .unexplained = slot == TM_NO_SLOT ? NULL : crew->unexplained[slot].ns};
+    w.usual = w.peer;
+    if (desk->known[edge] & TM_EDGE_PAIR) {
+        *row_at(room) = *row_of(w.ns);
+        lower(row_at(room), row_of(w.peer));
+        w.usual = room->ns;
+    }
+    return w;
+}
+
+static void weigh_all(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
+                      uint32_t edge, tm_crew_row *room, const int64_t **by) {
+    (void)context;
+    const bool transfer = crew->like->edges[edge].kind == TM_EDGE_TRANSFER;
+    const weights w = weigh_edge(crew, desk, edge, &room[0]);
+    by[TM_SET_RECORDED] = w.ns;
+    by[TM_SET_RECORDED_EXPLAINED] = explain(&w, w.ns, &room[1]);
+    by[TM_SET_PEER] = transfer ? w.ns : w.peer;
+    by[TM_SET_PEER_EXPLAINED] = explain(&w, by[TM_SET_PEER], &room[2]);
+    by[TM_SET_IDEAL] = w.usual;
+    by[TM_SET_IDEAL_RECORDED] = transfer ? w.peer : w.ns;
+}
+
+static void scale(const int64_t *ns, double factor, int64_t *out) {
+    for (size_t k = 0; k < TM_LANES; k++)
+        out[k] = llround((double)ns[k] * factor);
+}
+
+/* The weights of a change, and the same without what nothing explains.
+ * @param room  [2] @param by  [2] as recorded so far */
+static void change_all(const weights *w, double factor, tm_crew_row *room, const int64_t **by) {
+    if (factor == 0.0) {
+        by[0] = by[1] = at_root.ns;
+    } else if (isnan(factor) || isinf(factor)) {
+        by[0] = isnan(factor) ? w->peer : w->usual;
+        by[1] = explain(w, by[0], &room[1]);
+    } else {
+        scale(by[1], factor, room[1].ns);
+        scale(by[0], factor, room[0].ns);
+        by[0] = room[0].ns;
+        by[1] = room[1].ns;
+    }
+}
+
+/* Of the ranks that a change does not mean, bit by rank, the weights are as recorded.
+ * @param was  [2] @param room  [2] @param by  [2] */
+static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_crew_row *room,
+                        const int64_t **by) {
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < TM_LANES; k++)
+            room[i].ns[k] = ranks >> k & 1 ? by[i][k] : was[i][k];
+        by[i] = room[i].ns;
+    }
+}
+
+/* On which ranks an edge has a change's flags. */
+static uint8_t ranks_meant(const tm_change *change, uint8_t flags, uint8_t stall) {
+    if (change->flags == 0 || (change->flags & flags & (TM_EDGE_INPUT | TM_EDGE_GC)))
+        return UINT8_MAX;
+    return change->flags & TM_EDGE_STALL ? stall : 0;
+}
+
+static void weigh_changes(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
+                          uint32_t edge, tm_crew_row *room, const int64_t **by) {
+    const tm_sets *sets = context;
+    const tm_edge *e = &crew->like->edges[edge];
+    const weights w = weigh_edge(crew, desk, edge, &room[0]);
+    const int64_t *const was[2] = {w.ns, explain(&w, w.ns, &room[1])};
+    for (size_t i = 0; i < sets->n; i++) {
+        by[2 * i] = was[0];
+        by[2 * i + 1] = was[1];
+    }
+    for (uint64_t meant = tm_sets_meant(sets, crew->like, e); meant; meant &= meant - 1) {
+        const size_t i = (size_t)__builtin_ctzll(meant);
+        const uint8_t ranks = ranks_meant(&sets->changes[i], e->flags, desk->stall[edge]);
+        tm_crew_row *own = room + 2 + 2 * i;
+        if (!ranks)
+            continue;
+        change_all(&w, sets->changes[i].factor, own, by + 2 * i);
+        if (ranks != UINT8_MAX)
+            leave_ranks(ranks, was, own, by + 2 * i);
+    }
+}
+
+const tm_crew_loops TM_CREW_LOOPS_OF = {find_times, weigh_item, find_peers,
+                                        find_slack, weigh_all,  weigh_changes};
+
+#ifdef TM_CREW_LOOPS_PORTABLE
+#ifdef TM_HAS_X86_LANES
+extern const tm_crew_loops tm_crew_loops_avx2, tm_crew_loops_avx512;
+#endif
+
+static const tm_crew_loops *const all[] = {
+    &tm_crew_loops_portable,
+#ifdef TM_HAS_X86_LANES
+    &tm_crew_loops_avx2,
+    &tm_crew_loops_avx512,
+#endif
+};
+
+const tm_crew_loops *tm_crew_loops_best(void) {
+    size_t n; /* there are as many sorts of rows, in the same order */
+    (void)tm_lanes_all(&n);
+    return all[n - 1];
+}
+
+void tm_sets_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
+                        uint32_t edge, tm_crew_row *room, const int64_t **by) {
+    tm_crew_loops_best()->weigh(context, crew, desk, edge, room, by);
+}
+
+void tm_sets_weigh_crew_changes(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
+                                uint32_t edge, tm_crew_row *room, const int64_t **by) {
+    tm_crew_loops_best()->weigh_changes(context, crew, desk, edge, room, by);
+}
+#endif
