@@ -8,17 +8,28 @@
 #include "mpi/replay/scenario.h"
 #include "mpi/replay/whatif.h"
 
-/* What the job's ranks have of communication, inferred waits and doubt about clocks. */
+static bool is_asked_for(const tm_list *steps, int64_t number) {
+    return number != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, number));
+}
+
+/* What the job's ranks have of communication, inferred waits, marked steps and doubt about
+ * clocks. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
-    int64_t sums[3] = {0}, uncertainty = 0;
+    enum { COMM, UNMATCHED, INFERRED, WINDOWS, MARKED, N_SUMS };
+    int64_t sums[N_SUMS] = {0}, uncertainty = 0;
     for (size_t i = 0; i < r->n; i++) {
         const tm_graph *g = &r->graphs[i];
         const tm_timeline *t = &r->timelines[i];
         for (size_t e = 0; e < (g->n_nodes > 0 ? g->first[g->n_nodes] : 0); e++)
-            sums[1] += g->edges[e].kind == TM_EDGE_COMM ? g->edges[e].ns : 0;
+            sums[UNMATCHED] += g->edges[e].kind == TM_EDGE_COMM ? g->edges[e].ns : 0;
         for (size_t row = 0; row < t->n_events; row++)
-            sums[0] += t->role[row] == TM_ROLE_COMMUNICATION ? t->duration_ns[row] : 0;
-        sums[2] += g->in_crew ? 0 : g->n_inferred;
+            sums[COMM] += t->role[row] == TM_ROLE_COMMUNICATION ? t->duration_ns[row] : 0;
+        sums[INFERRED] += g->in_crew ? 0 : g->n_inferred;
+        int64_t before_ns = sums[WINDOWS];
+        for (size_t k = 0; k < t->n_steps; k++)
+            if (t->steps[k].annotated && is_asked_for(r->steps, t->steps[k].number))
+                sums[WINDOWS] += t->steps[k].end_ns - t->steps[k].begin_ns;
+        sums[MARKED] += sums[WINDOWS] > before_ns;
         if (t->clock.uncertainty_ns > uncertainty)
             uncertainty = t->clock.uncertainty_ns;
     }
@@ -27,14 +38,15 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     for (size_t c = 0; c < n; c++) {
         for (size_t e = 0; e < tm_crew_edges(&crews[c]); e++)
             for (size_t k = 0; crews[c].like->edges[e].kind == TM_EDGE_COMM && k < crews[c].n; k++)
-                sums[1] += crews[c].recorded[e].ns[k];
-        sums[2] += (int64_t)crews[c].n * crews[c].like->n_inferred;
+                sums[UNMATCHED] += crews[c].recorded[e].ns[k];
+        sums[INFERRED] += (int64_t)crews[c].n * crews[c].like->n_inferred;
     }
-    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_INT64_T, MPI_SUM, r->comm);
+    MPI_Allreduce(MPI_IN_PLACE, sums, N_SUMS, MPI_INT64_T, MPI_SUM, r->comm);
     MPI_Allreduce(MPI_IN_PLACE, &uncertainty, 1, MPI_INT64_T, MPI_MAX, r->comm);
-    result->comm_ns = sums[0];
-    result->unmatched_ns = sums[1];
-    result->n_inferred = sums[2];
+    result->comm_ns = sums[COMM];
+    result->unmatched_ns = sums[UNMATCHED];
+    result->n_inferred = sums[INFERRED];
+    result->window_ns = sums[MARKED] > 0 ? sums[WINDOWS] / sums[MARKED] : 0;
     result->uncertainty_ns = uncertainty;
 }
 
@@ -62,10 +74,6 @@ static int64_t needed_bytes(const tm_replay_ranks *r) {
     bytes = n * TM_REPLAY_BYTES + most * TM_REPLAY_BYTES_MAKING;
     MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, r->comm);
     return bytes;
-}
-
-static bool is_asked_for(const tm_list *steps, int64_t number) {
-    return number != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, number));
 }
 
 /* Leaves the steps that are asked for, and their pieces of the path. */

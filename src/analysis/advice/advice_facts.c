@@ -11,8 +11,6 @@
 
 /* More than that of the communication unmatched, leaving out what is matched tells little. */
 static const double UNMATCHED_PCT = 5.0;
-/* Of what steps take, the replay has to cover so much. */
-static const double LEAST_REPLAYED = 0.9;
 
 /* The sum of a column without one rank's rows; rank -1: of all. */
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
@@ -97,22 +95,11 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     return found;
 }
 
-/* The first step is replayed from its first GPU event: of a recording of one short step much is not
- * in the replay, and that it saves nothing there tells nothing. */
-static bool is_replayed(const tm_facts *facts) {
-    const tm_table *steps = tm_tables_find(facts->tables, "overlap.step");
-    double window_ns = (double)tm_facts_sum(facts, "overlap.step", "window_ns");
-    double step_ns = (double)tm_facts_int(facts, "whatif.job", 0, "step_ns");
-    bool marked = tm_facts_int(facts, "job.job", 0, "steps") > 0;
-    return !marked || step_ns * (double)steps->n_rows >= LEAST_REPLAYED * window_ns;
-}
-
 tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const char *name) {
     static const tm_cell none = {.null = true};
     const tm_table *items = tm_tables_find(facts->tables, "whatif.item");
     const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
-    if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0 ||
-        !is_replayed(facts))
+    if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
         return (tm_facts_saving){none, none};
     /* Communication that joins no ranks has no transfer that could be left out. */
     const tm_cell *unmatched = tm_table_cell(job, 0, "unmatched_pct");

@@ -19,6 +19,8 @@
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
 /* Below half, what ranks do to one another is not known. */
 static const double LEAST_MATCHED_PCT = 50.0;
+/* Of what marked steps take, the replay has to cover so much. */
+static const double LEAST_REPLAYED_PCT = 90.0;
 
 enum {
     J_STEP,
@@ -66,8 +68,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                     "Waits of one stream for another that no record tells, but order and times."},
     [J_SURE] = {"sure", TM_BOOL, "",
                 "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
-                "half of the communication matched, nine tenths of the ranks read, and twice the "
-                "clocks' uncertainty within 5 % of a step."},
+                "half of the communication matched, nine tenths of the ranks read and of the marked "
+                "steps replayed (they are from the job's first GPU event on), and twice the clocks' "
+                "uncertainty within 5 % of a step."},
     [J_MEND] = {"mend_ns", TM_INT, "ns",
                 "What mending who is named in stragglers.finding saves of a mean step; null where "
                 "nobody is, or where it takes under 0.05 % off the critical path."},
@@ -207,9 +210,15 @@ static bool is_timed(const tm_replay_result *r) {
     return percent(2 * r->uncertainty_ns, mean(r, r->total_ns)) <= DOUBT_PCT || r->n_ranks == 1;
 }
 
+/* What lies before the first GPU event is not replayed: of a recording of one short step that may
+ * be most of it. */
+static double replayed_pct(const tm_replay_result *r) {
+    return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
+}
+
 static bool is_sure(const tm_replay_result *r) {
     return fabs(error_pct(r)) <= DOUBT_PCT && slowdown(r) >= LEAST_SLOWDOWN && is_matched(r) &&
-           !lacks_ranks(r) && is_timed(r);
+           !lacks_ranks(r) && is_timed(r) && replayed_pct(r) >= LEAST_REPLAYED_PCT;
 }
 
 /* The first of what makes the figures doubtful, else what they rest on. */
@@ -232,7 +241,12 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
             "Clocks are known to %s alone, which is much of a step: what lies between ranks of "
             "different hosts is not.",
             clocks);
-    } else if (fabs(error) > DOUBT_PCT)
+    } else if (replayed_pct(r) < LEAST_REPLAYED_PCT)
+        snprintf(out, size,
+                 "Of the marked steps %.0f %% are replayed, from the job's first GPU event on: what "
+                 "lies before it (hosts at work alone) is no part of these figures.",
+                 replayed_pct(r));
+    else if (fabs(error) > DOUBT_PCT)
         snprintf(out, size,
                  "%.1f %% of the steps' time is explained by nothing that was recorded (a host "
                  "that waits without a recorded call, a queue that is full): what is saved may be "
