@@ -505,8 +505,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");
     tm_summary_figures(tables);
-    bool marked = number(tm_tables_find(tables, "job.job"), 0, "steps") > 0;
-    print_advice(tm_tables_find(tables, "advice.item"), marked ? "a step" : "the recording", store);
+    print_advice(tm_tables_find(tables, "advice.item"), tm_words_whole(tables), store);
     tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);
     print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);

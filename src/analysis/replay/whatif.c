@@ -66,11 +66,12 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                      "the length that was recorded, waiting included."},
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Waits of one stream for another that no record tells, but order and times."},
-    [J_SURE] = {"sure", TM_BOOL, "",
-                "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
-                "half of the communication matched, nine tenths of the ranks read and of the marked "
-                "steps replayed (they are from the job's first GPU event on), and twice the clocks' "
-                "uncertainty within 5 % of a step."},
+    [J_SURE] =
+        {"sure", TM_BOOL, "",
+         "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
+         "half of the communication matched, nine tenths of the ranks read and of the marked "
+         "steps replayed (they are from the job's first GPU event on), and twice the clocks' "
+         "uncertainty within 5 % of a step."},
     [J_MEND] = {"mend_ns", TM_INT, "ns",
                 "What mending who is named in stragglers.finding saves of a mean step; null where "
                 "nobody is, or where it takes under 0.05 % off the critical path."},
@@ -242,10 +243,11 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
             "different hosts is not.",
             clocks);
     } else if (replayed_pct(r) < LEAST_REPLAYED_PCT)
-        snprintf(out, size,
-                 "Of the marked steps %.0f %% are replayed, from the job's first GPU event on: what "
-                 "lies before it (hosts at work alone) is no part of these figures.",
-                 replayed_pct(r));
+        snprintf(
+            out, size,
+            "Of the marked steps %.0f %% are replayed, from the job's first GPU event on: what "
+            "lies before it (hosts at work alone) is no part of these figures.",
+            replayed_pct(r));
     else if (fabs(error) > DOUBT_PCT)
         snprintf(out, size,
                  "%.1f %% of the steps' time is explained by nothing that was recorded (a host "

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/shared/words.h"
 #include "table/shown.h"
 
 /* What saves less of a step is not worth the trouble. */
@@ -71,7 +72,7 @@ static bool is_known(const topic *t) {
 
 /* "saves ...", or "may save ... to ..." where the figures are not sure. */
 static void saves_text(const topic *t, size_t item, char *out, size_t size) {
-    char amount[96], most[32];
+    char amount[128], most[32];
     amount_text(t, item, amount, sizeof amount);
     const tm_cell *cell = tm_table_cell(t->items, item, "saved_most_ns");
     if (cell->null || is_sure(t, item)) {
@@ -144,7 +145,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     rank_tried =
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
-    char subject[PHRASE_MAX], saves[160];
+    char subject[PHRASE_MAX], saves[192];
     double of_kind = kind < t->items->n_rows ? saved_pct(t, kind) : WORTH_PCT;
     if (rank_tried && !t->alone && plan < t->items->n_rows && saved_pct(t, plan) >= of_kind) {
         bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
@@ -163,7 +164,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         out[0] = '\0';
     } else {
         double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
-        char all[96] = "";
+        char all[128] = "";
         if (waste >= WORTH_PCT)
             snprintf(all, sizeof all, "; all of it together saves %s",
                      tm_shown_percent(waste, 1).text);
@@ -219,7 +220,7 @@ static bool names_nobody(const topic *t) {
 
 /* Of one who is named and alone saves little: who is nearly as late. */
 static void little_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
-    char amount[96], instead[PHRASE_MAX], next[64] = "";
+    char amount[128], instead[PHRASE_MAX], next[64] = "";
     const tm_cell *after = tm_table_cell(t->items, item, "next_rank");
     amount_text(t, item, amount, sizeof amount);
     instead_text(t, true, instead, sizeof instead);
@@ -234,7 +235,7 @@ size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_M
     topic t = {.items = tm_tables_find(tables, "whatif.item"),
                .findings = tm_tables_find(tables, "stragglers.finding"),
                .job = tm_tables_find(tables, "whatif.job"),
-               .whole = "the recording",
+               .whole = tm_words_whole(tables),
                .alone = whole->n_rows > 0 && tm_table_cell(whole, 0, "ranks")->value.i < 2};
     const char *it;
     out[0] = '\0';
@@ -242,8 +243,6 @@ size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_M
     if (t.items->n_rows == 0 || tm_table_cell(t.job, 0, "slowdown")->null ||
         (t.alone && tm_tables_find(tables, "whatif.step")->n_rows < 2))
         return t.items->n_rows;
-    if (whole->n_rows > 0 && tm_table_cell(whole, 0, "steps")->value.i > 0)
-        t.whole = "a step";
     const tm_table *check = tm_tables_find(tables, "clock.check");
     t.operations = check->n_rows > 0 && tm_table_cell(check, 0, "transfers_alone")->value.i > 0;
     size_t item = named_item(&t, &it);
@@ -258,12 +257,12 @@ size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_M
             little_text(&t, item, it, out, TM_WHATIF_SENTENCE_MAX);
         return item;
     }
-    char saves[160], more[224] = "";
+    char saves[192], more[224] = "";
     size_t plan = find_plan(&t);
     saves_text(&t, item, saves, sizeof saves);
     if (plan < t.items->n_rows && saved_pct(&t, plan) >= saved_pct(&t, item) + WORTH_PCT &&
         tm_table_cell(t.items, plan, "ranks")->value.i > 1) {
-        char all[96];
+        char all[128];
         amount_text(&t, plan, all, sizeof all);
         snprintf(more, sizeof more, "; ranks %.60s together %s",
                  tm_table_cell(t.items, plan, "name")->value.text, all);

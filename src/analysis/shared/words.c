@@ -10,6 +10,12 @@ const char *tm_words_device(const tm_tables *tables) {
     return kind && !kind->null ? kind->value.text : gpu;
 }
 
+const char *tm_words_whole(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "job.job");
+    bool marked = job->n_rows > 0 && tm_table_cell(job, 0, "steps")->value.i > 0;
+    return marked ? "a step" : "the time from the devices' first event to their last";
+}
+
 /* What is no word of the field but of the GPUs' programs, and what is said of other devices. A TPU
  * has no streams, and runs programs that XLA has made of many kernels. */
 static const struct {

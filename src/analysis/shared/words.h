@@ -10,6 +10,9 @@
  * the tables', or static. */
 const char *tm_words_device(const tm_tables *tables);
 
+/** What the replay's savings are of: a step, or where none is marked what is replayed. Static. */
+const char *tm_words_whole(const tm_tables *tables);
+
 /**
  * Says a sentence of GPUs of other devices. What stands in quotes is a name and stays.
  *
