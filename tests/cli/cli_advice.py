@@ -93,7 +93,7 @@ def test_communication_that_is_not_hidden_comes_first():
                        fault='no-overlap')
     exposed = sum(row['exposed_comm_ns'] for row in rows('job.h5', 'overlap.rank'))
     equal(items[0]['cost_ns'], exposed // len(rows('job.h5', 'overlap.rank')), 'cost of a rank')
-    contains(items[0]['evidence'], 'allreduce')
+    contains(items[0]['evidence'], 'AllReduce')
 
 
 def test_memory_that_grows_comes_first():

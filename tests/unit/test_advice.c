@@ -180,6 +180,21 @@ static void a_straggler_swallows_the_communication_that_it_exposes(void **state)
           {"stragglers.rank", "rank=1 verdict=straggler"}},
          "straggler warning 50 upper 1",
          0},
+    /* Of 4 x 300 ns rank 1 is behind 0.4: 480 of 3 ranks, and 720 of 4 are others' doing. What
+     * the plan saves is rank 1's to save: nothing is left of 20 ns; of 50 ns 3 %. */
+#define BOTH_LATE "comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=300"
+#define ONE_NAMED                                                                                  \
+    {"stragglers.job", "verdict=persistent rank=1 evidence=E"},                                    \
+        {"stragglers.finding", "rank=1 shape=throughout caused_share=0.4"}, STRAGGLERS,            \
+        {"whatif.job", "sure=true mend_ns=20 mend_pct=2"}
+        {BOTH_LATE,
+         {ONE_NAMED, {"whatif.item", "what=plan name=1 saved_ns=20 saved_pct=2"}},
+         "straggler critical 160 upper 1, late_ranks note 180 upper all",
+         0},
+        {BOTH_LATE,
+         {ONE_NAMED, {"whatif.item", "what=plan name=1,2 saved_ns=50 saved_pct=5"}},
+         "late_ranks warning 180 upper all, straggler critical 160 upper 1",
+         0},
         /* A bubble: receives wait, too, and are no matter of when communication starts. */
         {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
          {{"stragglers.job", "verdict=bubble evidence=E"},
@@ -818,7 +833,7 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
          {{"stragglers.job", "verdict=inconclusive"},
           {"overlap.kind", "*kind=allreduce exposed_comm_ns=300"}},
-         "without their waiting 29 % of communication hides; allreduce shows most (300 ns a rank, "
+         "without their waiting 29 % of communication hides; AllReduce shows most (300 ns a rank, "
          "with waiting).",
          "rank)."},
         {HIDES_BADLY,
@@ -853,7 +868,7 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
         {HIDES_BADLY,
          {{"collectives.kind", SMALLER "ranks=4 count=2 median_transfer_ns=40"},
           {"collectives.kind", LARGER}},
-         "2 allreduces of 1.5 MB took 40 ns (median) once all ranks had come, where one of 64.0 MB "
+         "2 AllReduces of 1.5 MB took 40 ns (median) once all ranks had come, where one of 64.0 MB "
          "takes 10 ns: size does not explain that",
          "nobody"},
         {HIDES_BADLY,

@@ -84,7 +84,7 @@ test("a kernel says what launched it, where in the program and with what, and le
   await press(page, "l");
   assert.match(await details(page), /^cudaLaunchKernelruntime or driver call.*Launched 1 event: 10\.0 µs\.gemm 10\.0 µsOperators: aten::mm in aten::linear/);
   const kept = await address(page);
-  assert.match(kept, /event=9\.4\.20000\.5000\/open=0\/rank=0/);
+  assert.match(kept, /event=9\.4\.20000\.5000\/rank=0/); // the only rank is open
   await page.reload();
   await page.waitForSelector('body[data-timeline="complete"]');
   assert.equal(await address(page), kept);
@@ -100,10 +100,10 @@ test("a kernel says what launched it, where in the program and with what, and le
 
 test("an arrow leads from the selected call to what it launched", async () => {
   for (const theme of THEMES) {
-    const { page, close } = await timeline(jobs.launched, "/rank=0", { theme });
+    const { page, close } = await timeline(jobs.launched, "/open=none/rank=0", { theme });
     const ink = await custom(page, "ink"), x = await placeOf(page, 70_000, 100_000);
-    /* the lanes of the only rank are 64 px high, of which 33 are of compute; the head is 4 above the ground */
-    const head = () => colorAt(page, x - 3, LANES_TOP + 33 - 4);
+    /* the only rank, closed, is 64 px high, of which 57 are its one lane; the head is 4 above the ground */
+    const head = () => colorAt(page, x - 3, LANES_TOP + 57 - 4);
     await press(page, ".");
     assert.notEqual(await head(), ink, "of the copy there is none there");
     await press(page, ".");

@@ -19,9 +19,9 @@ static const tm_column columns[N_COLUMNS] = {
     [SAVED] =
         {"saved_ns", TM_INT, "ns",
          "What a mean step would be shorter by, replayed (whatif.item): of straggler with who "
-         "is named mended, of late_ranks with the plan, of imbalance with computation as on "
-         "the other ranks, else at most, with that kind of work taking no time. Null where it "
-         "is not known."},
+         "is named mended, of late_ranks what the plan saves besides, of imbalance with "
+         "computation as on the other ranks, else at most, with that kind of work taking no "
+         "time. Null where it is not known."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [COST] = {"cost_ns", TM_INT, "ns",
               "Of the job's time, what a rank loses to it, without what other items explain: GPU "
@@ -382,6 +382,19 @@ static void say_nothing_saved(tm_advice *advice) {
              "consist of.");
 }
 
+/* One cause gives one item: of what the plan saves, what is left with those mended that have an
+ * item of their own. */
+static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan) {
+    tm_facts_saving named = tm_facts_saved(facts, "named", "");
+    if (plan.share.null || named.share.null || facts->costs[TM_RULE_STRAGGLER] == 0)
+        return plan;
+    int64_t left_ns = plan.time.value.i - named.time.value.i;
+    double left_pct = plan.share.value.r - named.share.value.r;
+    tm_cell_set_int(&plan.time, left_ns > 0 ? left_ns : 0);
+    tm_cell_set_real(&plan.share, left_ns > 0 && left_pct > 0.0 ? left_pct : 0.0);
+    return plan;
+}
+
 /* In the order of tm_rule_id: what a rule has found is taken off by those behind it, and only if it
  * gave an item, for else nobody is told of it. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
@@ -400,6 +413,8 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         found->advice.cost_ns = cost_by_rank(facts, &found->advice);
         found->saving = rules[r].item ? tm_facts_saved(facts, rules[r].item, rules[r].of)
                                       : (tm_facts_saving){{.null = true}, {.null = true}};
+        if (r == TM_RULE_LATE_RANKS)
+            found->saving = besides_named(facts, found->saving);
         /* However long GPUs wait for it: steps are no shorter without. */
         if (!found->saving.share.null && found->saving.share.value.r < 1.0)
             found->severity = 0;

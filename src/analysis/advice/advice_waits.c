@@ -2,6 +2,7 @@
  * exposed communication of all ranks is split between them, so that nothing costs twice. */
 #include "advice_rules.h"
 #include "analysis/shared/late_cause.h"
+#include "analysis/shared/words.h"
 #include "table/shown.h"
 
 #include <inttypes.h>
@@ -353,8 +354,8 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     if (verdict_is(f, "inconclusive"))
         snprintf(
             out->text, sizeof out->text,
-            "Find what delays ranks, those that cost most in stragglers.rank first; record more "
-            "steps, which tell chance from cause.");
+            "Find what delays ranks, those first that make others wait most (stragglers.rank has "
+            "them); record more steps, which tell chance from cause.");
     else if (verdict_is(f, "event"))
         snprintf(out->text, sizeof out->text,
                  "Look at what happened just before the operations that hold most waiting "
@@ -449,7 +450,8 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
              " %" PRId64 " %s%s of %.1f MB took %s%s once all ranks had come, where one of %.1f MB "
              "takes %s: size does not explain that, and nothing here tells what does (the first "
              "operation of a group may set it up).",
-             count, tm_table_cell(kinds, worst, "kind")->value.text, count > 1 ? "s" : "",
+             count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text),
+             count > 1 ? "s" : "",
              (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6, time,
              count > 1 ? " (median)" : "",
              (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, usual);
@@ -482,8 +484,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
              tm_shown_percent(out->measure, 1).text, time,
              waiting > 0 ? ", besides what late ranks cause" : "",
              waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
-             strcmp(kind, "other") == 0 ? "what tells no kind of collective" : kind, kind_time,
-             waiting > 0 ? ", with waiting" : "");
+             strcmp(kind, "other") == 0 ? "what tells no kind of collective" : tm_words_kind(kind),
+             kind_time, waiting > 0 ? ", with waiting" : "");
     add_excess(f, rest, out);
     return kind;
 }

@@ -10,6 +10,19 @@ const char *tm_words_device(const tm_tables *tables) {
     return kind && !kind->null ? kind->value.text : gpu;
 }
 
+const char *tm_words_kind(const char *kind) {
+    static const char *const kinds[][2] = {
+        {"allgather", "AllGather"}, {"allreduce", "AllReduce"}, {"alltoall", "AllToAll"},
+        {"barrier", "Barrier"},     {"broadcast", "Broadcast"}, {"gather", "Gather"},
+        {"recv", "Receive"},        {"reduce", "Reduce"},       {"reducescatter", "ReduceScatter"},
+        {"scatter", "Scatter"},     {"send", "Send"},           {"sendrecv", "Send and Receive"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kind, kinds[i][0]) == 0)
+            return kinds[i][1];
+    return kind;
+}
+
 const char *tm_words_whole(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     bool marked = job->n_rows > 0 && tm_table_cell(job, 0, "steps")->value.i > 0;

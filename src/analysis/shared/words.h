@@ -10,6 +10,9 @@
  * the tables', or static. */
 const char *tm_words_device(const tm_tables *tables);
 
+/** A kind of collective ("allreduce") as NCCL writes it ("AllReduce"); itself where it is none. */
+const char *tm_words_kind(const char *kind);
+
 /** What the replay's savings are of: a step, or where none is marked what is replayed. Static. */
 const char *tm_words_whole(const tm_tables *tables);
 

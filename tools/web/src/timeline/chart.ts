@@ -210,9 +210,10 @@ export class Chart {
   }
 
   #laidOut(room: number): Layout {
-    const { job, lanes } = this.data,
+    const { job, lanes, pyramid } = this.data,
       { open, arrangement } = this.state;
-    return layout({ ranks: job.ranks, world: job.world, open, room, lanes, arrangement, order: this.#order() });
+    const silent = !COMMUNICATION_KINDS.some((kind) => pyramid.has(kind));
+    return layout({ ranks: job.ranks, world: job.world, open, room, lanes, arrangement, order: this.#order(), silent });
   }
 
   /* Found again only where another order is chosen. */

@@ -97,6 +97,11 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
 }
 
+/* One rank by itself is opened from the first, several are not. */
+function isUsual({ state: { open }, data: { job } }: Controller): boolean {
+  return open.size === (job.ranks.length === 1 ? 1 : 0);
+}
+
 /** What the address is to keep; null takes a key away. */
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
   const { state, data } = controller,
@@ -117,7 +122,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     coll: place === undefined ? null : String(place),
     op: operation && place === undefined ? String(operation.number) : null,
     rank: at >= 0 ? String(data.job.ranks[at]!.rank) : null,
-    open: open.length > 0 ? open.join(",") : null,
+    open: isUsual(controller) ? null : open.join(",") || "none",
     path: state.path && !piece ? "1" : null,
     piece: piece ? addressOf(piece.piece) : null,
     find: state.found ? state.found.text : null,
@@ -135,6 +140,7 @@ export function applyFirst(controller: Controller, params: Params): void {
     const at = placeOf(text);
     if (at >= 0) state.open.add(at);
   }
+  if (ranks.length === 1 && !params.has("open")) state.open.add(0);
   applyArrangement(controller, params, placeOf);
   state.mark = parse(params.get("mark"), data.job.duration);
   const chosen = parseRanges(params.get("lanes") ?? ""),

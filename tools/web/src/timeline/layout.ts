@@ -90,15 +90,17 @@ export interface LayoutInput {
   /** Events, once they are there. */
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
+  /** No rank communicates: one lane is all. */
+  readonly silent?: boolean;
   /** Places of the ranks in the chosen order. */
   readonly order?: readonly number[];
 }
 
-/* Two lanes with a little air below; a map has one. */
-function boxes(y: number, height: number, map: boolean): { compute: Box; communication: Box } {
-  if (map) return { compute: { y, height }, communication: { y: y + height, height: 0 } };
-  const inner = height - Math.max(3, Math.round(height / 9)),
+/* Two lanes with a little air below, or one; a map has one without air. */
+function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compute: Box; communication: Box } {
+  const inner = lanes === "map" ? height : height - Math.max(3, Math.round(height / 9)),
     compute = Math.round(inner * 0.58);
+  if (lanes !== "two") return { compute: { y, height: inner }, communication: { y: y + inner, height: 0 } };
   return { compute: { y, height: compute }, communication: { y: y + compute + 1, height: inner - compute - 1 } };
 }
 
@@ -132,6 +134,10 @@ class Placing {
 
   get #map(): boolean {
     return this.#arrangement.map !== null;
+  }
+
+  get #lanes(): "map" | "one" | "two" {
+    return this.#map ? "map" : this.input.silent ? "one" : "two";
   }
 
   get #headed(): boolean {
@@ -187,7 +193,7 @@ class Placing {
     const { name, members } = this.#hosts.hosts[host]!,
       isFolded = this.#arrangement.folded.has(host),
       height = isFolded ? this.#height : HEADING_HEIGHT;
-    const folded = isFolded ? { members, ...boxes(this.#y, height, this.#map) } : null;
+    const folded = isFolded ? { members, ...boxes(this.#y, height, this.#lanes) } : null;
     const row: HostRow = { kind: "host", name, host, folded, y: this.#y, height };
     this.#rows.push(row);
     if (isFolded) this.#foldedRows.set(host, row);
@@ -197,7 +203,7 @@ class Placing {
   #rank(at: number, pinned: boolean): void {
     const { open, lanes } = this.input,
       height = pinned ? Math.max(PINNED_LEAST, this.#height) : this.#height;
-    const row: RankRow = { kind: "rank", at, y: this.#y, height, pinned, ...boxes(this.#y, height, this.#map) };
+    const row: RankRow = { kind: "rank", at, y: this.#y, height, pinned, ...boxes(this.#y, height, this.#lanes) };
     this.#rows.push(row);
     this.#byPlace[at] = row;
     this.#y += height;
@@ -209,7 +215,7 @@ class Placing {
   /* A rank without a row of its own lies in its host's, or where it would be. */
   #under(at: number): void {
     const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
-    const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, true) };
+    const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, "map") };
     this.#byPlace[at] = {
       kind: "rank",
       at,

@@ -18,6 +18,9 @@ const BITS = [
   ["bits64_ns", "in 64 bits"],
 ] as const;
 
+/* What is less is no matter of a strong colour. */
+const FULL_COLOUR_PCT = 10;
+
 /* By how much each rank takes longer for a class than the median rank does. */
 function classMap(job: Job): HTMLElement | null {
   const kernels = job.table("classes.kernel"),
@@ -43,7 +46,7 @@ function classMap(job: Job): HTMLElement | null {
     null,
     h("h3", null, "By rank, against the median rank"),
     note(
-      "Percent by which the kernels of a class take longer on a rank than on the median one. Of communication the rank that waits most takes longest.",
+      `Percent by which the kernels of a class take longer on a rank than on the median one; the colours go from 0 to at least ${FULL_COLOUR_PCT}. Of communication the rank that waits most takes longest.`,
       ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take most longer.`,
     ),
     heatMap({
@@ -51,6 +54,7 @@ function classMap(job: Job): HTMLElement | null {
       rows: ranks.map((rank) => `rank ${rank}`),
       columns: classes.map(name),
       ramp: "wait",
+      to: FULL_COLOUR_PCT,
       cell: (r, c) => {
         const rank = ranks[r]!,
           row = classes[c]!,

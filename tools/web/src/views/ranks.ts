@@ -6,9 +6,12 @@ import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsLegend, partsOf, stacks, type StackRow } from "../stack";
 import { controls, empty, heading, note, prose, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
+import { costOf } from "./summary";
 import { fill, h } from "../dom";
 
 const SHOWN = 128;
+/* Of more ranks those that cost most are looked for, not one by its number. */
+const BY_RANK_MAX = 32;
 
 /** What the bars are of: a row of values for each rank. */
 interface Source {
@@ -29,7 +32,12 @@ function stepsOnly(steps: Table<"overlap.step">): Source[] {
   }));
 }
 
-function sorted(sources: Source[], by: string): Source[] {
+function sorted(job: Job, sources: Source[], by: string): Source[] {
+  if (by === "cost") {
+    const overlap = job.table("overlap.rank"),
+      costs = new Map(overlap.rows.map((_, row) => [overlap.num(row, "rank"), costOf(job, row)]));
+    return [...sources].sort((a, b) => (costs.get(b.rank) ?? 0) - (costs.get(a.rank) ?? 0) || a.rank - b.rank);
+  }
   const part = PARTS.findIndex((p) => p.key === by);
   return part < 0 ? sources : [...sources].sort((a, b) => b.values[part]! - a.values[part]! || a.rank - b.rank);
 }
@@ -38,7 +46,7 @@ function sorted(sources: Source[], by: string): Source[] {
 function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
   const { host, hosts, missing } = ranksOf(job);
   const torn = cutShort(job);
-  const rows: (StackRow & { rank: number })[] = sorted(sources, by).map((source) => ({
+  const rows: (StackRow & { rank: number })[] = sorted(job, sources, by).map((source) => ({
     rank: source.rank,
     label: `rank ${source.rank}`,
     values: source.values,
@@ -198,7 +206,7 @@ export const ranks: View = {
   id: "ranks",
   title: "Ranks",
   group: "",
-  needs: ["job.rank", "job.format", "overlap.rank", "overlap.step"],
+  needs: ["job.rank", "job.format", "overlap.rank", "overlap.step", "stragglers.rank"],
   render(root, context) {
     const { job, params } = context;
     root.append(
@@ -213,7 +221,9 @@ export const ranks: View = {
     if (total(job, "window_ns") === 0)
       return void root.append(empty("No GPU events were recorded: there is no time to split."), sources(job));
     const shares = params.get("show") === "share";
-    const by = PARTS.some((part) => part.key === params.get("sort")) ? params.get("sort")! : "rank";
+    const usual = overlap.n > BY_RANK_MAX ? "cost" : "rank",
+      asked = params.get("sort") ?? usual,
+      by = asked === "cost" || PARTS.some((part) => part.key === asked) ? asked : "rank";
     const marked = steps.n > 0 && steps.leftOut === 0 && hasSteps(job);
     const inSteps = marked && params.get("of") === "steps";
     root.append(
@@ -231,13 +241,14 @@ export const ranks: View = {
           "Sort by",
           [
             ["rank", "rank"],
+            ...(severalRanks(job) ? ([["cost", "what they cost"]] as const) : []),
             ["compute", "compute"],
             ["wait", "exposed wait"],
             ["transfer", "transfer"],
             ["idle", "idle"],
           ],
           by,
-          (v) => context.redraw({ sort: v === "rank" ? null : v }),
+          (v) => context.redraw({ sort: v === usual ? null : v }),
         ),
         marked &&
           segmented(
