@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/pages.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
 #include "ops.h"
@@ -300,7 +301,12 @@ static tm_status reduce_crew(const tm_replay_ranks *r, const tm_crew *crew, size
         TM_TRY(reduce_apart(r, crew, weigh, err));
     /* Of other crews as much is left: room that grows bit by bit would be copied time and again. */
     const size_t left = (weigh->words->n - before) * n_left;
-    return tm_vec_reserve(weigh->words, weigh->words->n + left) ? TM_OK : tm_fail_memory(err);
+    if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
+        return tm_fail_memory(err);
+    if (n_left > 0)
+        tm_pages_make((int64_t *)weigh->words->data + weigh->words->n,
+                      (weigh->words->n - before) * sizeof(int64_t));
+    return TM_OK;
 }
 
 tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,

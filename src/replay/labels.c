@@ -15,7 +15,7 @@ static tm_ways *new_ways(tm_label_pool *pool, size_t n) {
         const size_t room = (size_t)SMALLEST << size;
         const size_t times = room * pool->width * sizeof *ways->ns;
         const size_t width = pool->width * sizeof *ways->most;
-        ways = tm_arena_alloc(&pool->arena,
+        ways = tm_pages_alloc(&pool->pages,
                               sizeof *ways + width + times + room * (sizeof *ways->from + 3));
         if (!ways)
             return NULL;
@@ -47,7 +47,7 @@ static tm_labels *new_labels(tm_label_pool *pool) {
     if (labels)
         pool->labels = labels->next;
     else
-        labels = tm_arena_alloc(&pool->arena, sizeof *labels + pool->width * sizeof *labels->plus);
+        labels = tm_pages_alloc(&pool->pages, sizeof *labels + pool->width * sizeof *labels->plus);
     return labels;
 }
 
@@ -155,7 +155,7 @@ bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
                      const int64_t *const *by) {
     const tm_ways *other = b->ways;
     if (!pool->apart)
-        pool->apart = tm_arena_alloc(&pool->arena, pool->width * sizeof *pool->apart);
+        pool->apart = tm_pages_alloc(&pool->pages, pool->width * sizeof *pool->apart);
     if (!pool->apart)
         return false;
     if (!pool->lanes->apart(pool->apart, b->plus, by, a->plus, a->ways->most, pool->width) &&

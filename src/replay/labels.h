@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/lanes.h"
+#include "base/pages.h"
 
 /** The longest ways from ports to one node, or, of nodes in a row, to the first of them. */
 typedef struct tm_ways {
-    struct tm_ways *next; /* of those that are free */
+    _Alignas(TM_LINE) struct tm_ways *next; /* of those that are free */
     size_t n;
     size_t size;      /* which of the pool's sizes it has */
     size_t users;     /* labels that have it: whoever is not alone must not change it */
@@ -32,7 +32,7 @@ typedef struct tm_ways {
 typedef struct tm_labels {
     struct tm_labels *next; /* of those that are free */
     tm_ways *ways;
-    int64_t plus[]; /* [width] by which each is longer here */
+    _Alignas(TM_LINE) int64_t plus[]; /* [width] by which each is longer here */
 } tm_labels;
 
 enum { TM_LABEL_SIZES = 30 };
@@ -41,7 +41,7 @@ enum { TM_LABEL_SIZES = 30 };
 typedef struct tm_label_pool {
     const tm_lanes *lanes;
     size_t width;   /* of a row: room for all sets */
-    tm_arena arena; /* begins empty; to be freed by the owner, with all labels */
+    tm_pages pages; /* begins empty; to be freed by the owner, with all labels */
     tm_labels *labels;
     tm_ways *ways[TM_LABEL_SIZES];
     int64_t *apart;  /* [width] room; NULL at the begin */

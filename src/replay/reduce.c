@@ -65,12 +65,11 @@ typedef struct reduction {
 } reduction;
 
 static void end_reduction(reduction *r) {
-    tm_arena_free(&r->pool.arena);
+    tm_pages_free(&r->pool.pages);
     free(r->stops);
     free(r->port_at);
     free(r->key_of);
     free(r->began);
-    free(r->weights);
     free(r->by);
     tm_vec_free(&r->ports);
     tm_vec_free(&r->from);
@@ -149,13 +148,15 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->stops = calloc(n + 1, sizeof *r->stops);
     r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
     r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
-    r->weights = calloc(r->pool.width + (size_t)2 * TM_LANES, sizeof *r->weights);
+    const size_t n_weights = r->pool.width + (size_t)2 * TM_LANES;
+    r->weights = tm_pages_alloc(&r->pool.pages, n_weights * sizeof *r->weights);
     r->by = malloc((r->pool.width / TM_LANES + 1) * sizeof *r->by);
     r->began = calloc(n_visits + 1, sizeof *r->began);
     r->now = 1;
     port *ports = tm_vec_append(&r->ports, NULL, n_ports);
     if (!r->stops || !r->port_at || !r->key_of || !r->weights || !r->by || !r->began || !ports)
         return false;
+    memset(r->weights, 0, n_weights * sizeof *r->weights);
     stand_in_weights(r);
     for (size_t p = 0; p < n_ports; p++)
         ports[p] = (port){.ranks = r->all};

@@ -1,4 +1,4 @@
-/* Vectors, the arena, hashes and the error record. */
+/* Vectors, the arena, pages, hashes, drift and the error record. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,10 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/pages.h"
 #include "base/vec.h"
 #include "tmerge/status.h"
+#include "tmerge/timeline.h"
 
 static void a_vector_keeps_its_elements_while_it_grows(void **state) {
     (void)state;
@@ -107,6 +109,29 @@ static void pieces_of_an_arena_are_aligned_and_apart(void **state) {
             assert_int_equal(pieces[i][k], i % 251);
     tm_arena_free(&arena);
     assert_null(arena.blocks);
+}
+
+static void pieces_of_pages_begin_on_lines_and_are_apart(void **state) {
+    (void)state;
+    enum { N = 60, BYTES = 70001 }; /* 4.2 MB: several blocks */
+    tm_pages pages = {0};
+    unsigned char *pieces[N];
+    for (int i = 0; i < N; i++) {
+        tm_pages_undo(&pages, tm_pages_alloc(&pages, BYTES)); /* is given again */
+        pieces[i] = tm_pages_alloc(&pages, BYTES);
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % TM_LINE, 0);
+        tm_pages_make(pieces[i], BYTES);
+        memset(pieces[i], i, BYTES);
+    }
+    for (int i = 0; i < N; i++)
+        for (size_t k = 0; k < BYTES; k++)
+            assert_int_equal(pieces[i][k], i);
+    assert_true(pages.taken < (size_t)3 * N * BYTES);
+    assert_null(tm_pages_alloc(&pages, SIZE_MAX));
+    assert_null(tm_pages_alloc(&pages, SIZE_MAX / 2));
+    tm_pages_free(&pages);
+    assert_null(pages.blocks.data);
 }
 
 static void a_large_piece_does_not_end_the_block_of_small_ones(void **state) {
@@ -207,6 +232,24 @@ static void an_error_is_told_with_the_parts_that_it_has(void **state) {
 }
 
 /* The expected ones are the authors' own: isthe.com/chongo/src/fnv/test_fnv.c. */
+static void drift_is_rounded_half_away_from_zero(void **state) {
+    (void)state;
+    const struct {
+        int64_t since;
+        double ppb;
+        int64_t is;
+    } cases[] = {{1, 5e8, 2},
+                 {-1, 5e8, -2},
+                 {1, 499999999, 1},
+                 {3, -5e8, 1},
+                 {1000000001, 1e3, 1000001001},
+                 {INT64_C(1) << 60, 1e9, INT64_C(1) << 61}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tm_rank_clock clock = {.middle_ns = 70, .offset_ns = 70, .drift_ppb = cases[i].ppb};
+        assert_int_equal(tm_rank_clock_true(&clock, 70 + cases[i].since), 140 + cases[i].is);
+    }
+}
+
 static void a_hash_is_fnv_1a_and_goes_on_from_another(void **state) {
     (void)state;
     assert_true(tm_hash(TM_HASH_BEGIN, "", 0) == UINT64_C(0xcbf29ce484222325));
@@ -247,12 +290,14 @@ int main(void) {
         cmocka_unit_test(a_vector_that_cannot_grow_stays_as_it_was),
         cmocka_unit_test(trimming_gives_back_what_is_not_used),
         cmocka_unit_test(pieces_of_an_arena_are_aligned_and_apart),
+        cmocka_unit_test(pieces_of_pages_begin_on_lines_and_are_apart),
         cmocka_unit_test(a_large_piece_does_not_end_the_block_of_small_ones),
         cmocka_unit_test(an_arena_copies_bytes_and_terminates_them),
         cmocka_unit_test(an_arena_refuses_sizes_that_wrap_round),
         cmocka_unit_test(a_failure_fills_the_record_and_is_returned),
         cmocka_unit_test(an_overlong_path_keeps_its_end_and_a_message_its_start),
         cmocka_unit_test(an_error_is_told_with_the_parts_that_it_has),
+        cmocka_unit_test(drift_is_rounded_half_away_from_zero),
         cmocka_unit_test(a_hash_is_fnv_1a_and_goes_on_from_another),
         cmocka_unit_test(a_mixed_hash_goes_on_from_another_with_every_byte),
         cmocka_unit_test(trying_returns_from_the_caller_on_failure_alone),

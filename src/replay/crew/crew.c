@@ -5,20 +5,8 @@
 
 #include "loops.h"
 
-void tm_crew_free(tm_crew *crew) {
-    free(crew->recorded);
-    free(crew->unexplained);
-    free(crew->visits);
-    crew->recorded = crew->unexplained = NULL;
-    crew->visits = NULL;
-}
-
 void tm_crew_desk_free(tm_crew_desk *desk) {
-    free(desk->ns);
-    free(desk->peer);
-    free(desk->known);
-    free(desk->stall);
-    free(desk->ports);
+    tm_pages_free(&desk->room);
     *desk = (tm_crew_desk){0};
 }
 
@@ -28,11 +16,11 @@ bool tm_crew_desk_fit(tm_crew_desk *desk, const tm_crew *crew) {
         return true;
     tm_crew_desk_free(desk);
     *desk = (tm_crew_desk){.n_nodes = n_nodes, .n_edges = n_edges};
-    desk->ns = malloc((n_nodes + 1) * sizeof *desk->ns);
-    desk->ports = malloc((n_nodes + 1) * TM_LANES * sizeof *desk->ports);
-    desk->peer = malloc((n_edges + 1) * sizeof *desk->peer);
-    desk->known = malloc(n_edges + 1);
-    desk->stall = malloc(n_edges + 1);
+    desk->ns = tm_pages_alloc(&desk->room, n_nodes * sizeof *desk->ns);
+    desk->ports = tm_pages_alloc(&desk->room, n_nodes * TM_LANES * sizeof *desk->ports);
+    desk->peer = tm_pages_alloc(&desk->room, n_edges * sizeof *desk->peer);
+    desk->known = tm_pages_alloc(&desk->room, n_edges);
+    desk->stall = tm_pages_alloc(&desk->room, n_edges);
     return desk->ns && desk->ports && desk->peer && desk->known && desk->stall;
 }
 

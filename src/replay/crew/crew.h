@@ -6,6 +6,7 @@
 #define TMERGE_REPLAY_CREW_H
 
 #include "base/lanes.h"
+#include "base/pages.h"
 #include "crew_items.h"
 #include "replay/graph.h"
 #include "replay/path.h"
@@ -31,9 +32,9 @@ typedef struct tm_crew {
     size_t n;                   /* ranks */
     int64_t rank[TM_LANES];
     uint32_t index[TM_LANES]; /* which of the process's ranks it is */
-    tm_crew_row *recorded;    /* owned; [edges] */
-    tm_crew_row *unexplained; /* owned; [edges that may have some], by slots of the items */
-    tm_crew_visit *visits;    /* owned; [visits] */
+    tm_crew_row *recorded;    /* borrowed, as all behind it: [edges] */
+    tm_crew_row *unexplained; /* [edges that may have some], by slots of the items */
+    tm_crew_visit *visits;    /* [visits] */
 } tm_crew;
 
 /** Where a crew's numbers are worked out: one for all crews, one after the other. */
@@ -45,6 +46,7 @@ typedef struct tm_crew_desk {
     uint8_t *stall;    /* [edges] bit by lane: TM_EDGE_STALL */
     uint32_t *ports;   /* [nodes][TM_LANES] room */
     size_t n_nodes, n_edges;
+    tm_pages room; /* of all of these */
 } tm_crew_desk;
 
 enum { TM_DESK_PEER = 1 };
@@ -63,8 +65,6 @@ static inline const tm_crew_row *tm_crew_peer(const tm_crew *crew, const tm_crew
                                               uint32_t edge) {
     return desk->known[edge] & TM_DESK_PEER ? &desk->peer[edge] : &crew->recorded[edge];
 }
-
-void tm_crew_free(tm_crew *crew);
 
 /** Room for a crew. False when memory is out; free it in either case. */
 bool tm_crew_desk_fit(tm_crew_desk *desk, const tm_crew *crew) TM_MUST_CHECK;

@@ -21,9 +21,11 @@ typedef struct kind_of_part {
 } kind_of_part;
 
 typedef struct kind_of_edge {
-    uint32_t from;
+    uint32_t from, to;
     uint32_t
         place; /* among the edges of the graph; TM_NO_ORIGIN where it leads back, and is none */
+    uint32_t source; /* where it comes from, among the times */
+    uint32_t slot;   /* of the items */
     uint8_t kind, flags;
 } kind_of_edge;
 
@@ -38,10 +40,9 @@ void tm_models_free(tm_models *models) {
             tm_crew_items_free(model->items);
         free(model->items);
     }
-    for (size_t i = 0; i < models->crews.n; i++)
-        tm_crew_free((tm_crew *)models->crews.data + i);
     tm_vec_free(&models->models);
     tm_vec_free(&models->crews);
+    tm_pages_free(&models->rows);
     tm_vec_free(&models->edges);
     tm_vec_free(&models->causes);
     tm_vec_free(&models->times);
@@ -96,15 +97,17 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
            (model->draft == m->draft || same_parts(model, m->draft));
 }
 
-/* When the rank's parts were: begins and ends, then the ends of steps. */
+/* When the rank's parts were: begins and ends, then the ends of steps; behind them the root and the
+ * visits, which edges come from, too. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
     const tm_loose_edge *edges = m->edges.data;
+    const tm_graph_visit *visits = m->graph->visits.data;
     const size_t n_events = m->draft->events.n, parts = 2 * (n_events + m->draft->calls.n);
     const size_t n = parts + m->draft->timeline->n_steps + 1;
     times->n = 0;
-    int64_t *ns = tm_vec_append(times, NULL, n);
+    int64_t *ns = tm_vec_append(times, NULL, n + 1 + m->graph->visits.n);
     if (!ns)
         return NULL;
     for (size_t i = 0; i < n_events; i++) {
@@ -117,6 +120,9 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     }
     for (size_t i = parts; i < n; i++)
         ns[i] = INT64_MIN;
+    ns[n] = 0;
+    for (size_t i = 0; i < m->graph->visits.n; i++)
+        ns[n + 1 + i] = visits[i].last_ns;
     for (size_t i = m->edges.n; i > 0 && edges[i - 1].to >= parts; i--) {
         int64_t *end = &ns[edges[i - 1].to], from = ns[edges[i - 1].edge.from];
         *end = from > *end ? from : *end;
@@ -124,8 +130,10 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     return ns;
 }
 
-/* Whether an edge between parts leads back in the order of this rank's times, and so is none. */
-static bool leads_back(const tm_maker *m, const int64_t *ns, uint32_t from, uint32_t to) {
+/* Whether an edge between parts leads back in the order of this rank's times, and so is none: it is
+ * hardly ever asked. */
+static __attribute__((noinline, cold)) bool leads_back(const tm_maker *m, const int64_t *ns,
+                                                       uint32_t from, uint32_t to) {
     if (ns[from] != ns[to])
         return ns[from] > ns[to];
     const size_t n_events = m->draft->events.n, n_items = n_events + m->draft->calls.n;
@@ -136,49 +144,44 @@ static bool leads_back(const tm_maker *m, const int64_t *ns, uint32_t from, uint
     return a != b ? a > b : from > to;
 }
 
-/* Whether an edge is the same as on the ranks before this one; *back: it leads back. */
-static bool is_same(const kind_of_edge *kind, const tm_loose_edge *edge, const tm_maker *m,
-                    const int64_t *ns, bool *back) {
-    const uint32_t from = edge->edge.from;
-    const bool node = from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
-    *back = node && ns[from] >= ns[edge->to] && leads_back(m, ns, from, edge->to);
-    return from == kind->from && edge->edge.kind == kind->kind && edge->edge.flags == kind->flags &&
-           *back == (kind->place == TM_NO_ORIGIN);
+/* Whether an edge is between the same parts as on the ranks before this one. */
+static inline bool is_alike(const kind_of_edge *kind, const tm_loose_edge *edge) {
+    return ((edge->to ^ kind->to) | (edge->edge.from ^ kind->from) |
+            (uint32_t)(edge->edge.kind ^ kind->kind) |
+            (uint32_t)(edge->edge.flags ^ kind->flags)) == 0;
 }
 
 /* Takes the weights of all edges, which come part by part. False where they are not those of the
  * ranks before: then the rank is of another sort. */
 static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns, tm_crew *crew) {
-    const tm_graph_visit *visits = m->graph->visits.data;
-    const kind_of_edge *kind = model->edges.data;
-    const tm_loose_edge *edge = m->edges.data, *const behind = edge + m->edges.n;
-    const uint32_t *slots = model->items->slots, *extra = model->extra;
+    const kind_of_edge *kind = model->edges.data, *const behind = kind + m->edges.n;
+    const tm_loose_edge *edge = m->edges.data;
     int64_t *recorded = crew->recorded->ns + crew->n;
     int64_t *unexplained = crew->unexplained->ns + crew->n;
-    for (size_t part = 0, n = model->n_ends; part < n; part++) {
+    const uint32_t *extra = model->extra;
+    for (uint32_t part = 0, n = (uint32_t)model->n_ends; part < n; part++) {
+        const int64_t part_ns = ns[part];
         int64_t reached = INT64_MIN;
-        for (; edge < behind && edge->to == part; edge++, kind++) {
-            bool back;
-            if (!is_same(kind, edge, m, ns, &back))
+        for (; kind < behind && kind->to == part; edge++, kind++) {
+            const int64_t source = ns[kind->source], weight = edge->edge.ns;
+            const bool none = kind->place == TM_NO_ORIGIN;
+            if (!is_alike(kind, edge) || (source >= part_ns && kind->source < n &&
+                                          leads_back(m, ns, kind->source, part)) != none)
                 return false;
-            if (back)
+            if (none)
                 continue;
-            const uint32_t from = kind->from, slot = slots[kind->place];
-            const int64_t source = !(from & TM_FROM_VISIT) ? ns[from]
-                                   : from == TM_FROM_ROOT  ? 0
-                                                           : visits[from & ~TM_FROM_VISIT].last_ns;
-            reached = source + edge->edge.ns > reached ? source + edge->edge.ns : reached;
-            recorded[(size_t)kind->place * TM_LANES] = edge->edge.ns;
-            if (slot != TM_NO_SLOT)
-                unexplained[(size_t)slot * TM_LANES] = edge->edge.unexplained_ns;
+            reached = source + weight > reached ? source + weight : reached;
+            recorded[(size_t)kind->place * TM_LANES] = weight;
+            if (kind->slot != TM_NO_SLOT)
+                unexplained[(size_t)kind->slot * TM_LANES] = edge->edge.unexplained_ns;
             else if (edge->edge.unexplained_ns != 0)
                 return false;
             if (kind->kind == TM_EDGE_TRANSFER)
-                crew->visits[from & ~TM_FROM_VISIT].usual_ns[crew->n] = edge->edge.peer_ns;
+                crew->visits[kind->from & ~TM_FROM_VISIT].usual_ns[crew->n] = edge->edge.peer_ns;
         }
         if (extra[part] != TM_NO_ORIGIN) /* it waits for something else, too */
-            recorded[(size_t)extra[part] * TM_LANES] = ns[part];
-        if ((extra[part] != TM_NO_ORIGIN) != (reached < ns[part]))
+            recorded[(size_t)extra[part] * TM_LANES] = part_ns;
+        if ((extra[part] != TM_NO_ORIGIN) != (reached < part_ns))
             return false;
     }
     return true;
@@ -199,11 +202,17 @@ static uint32_t *find_extra(const tm_model *model) {
 
 /* What all crews of a model have in common. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
+    kind_of_edge *edges = model->edges.data;
     model->items = calloc(1, sizeof *model->items);
     model->extra = find_extra(model);
-    return model->items && model->extra &&
-           tm_crew_items_make(model->items, model->graph, model->parts.n, model->n_events) &&
-           tm_peers_number(draft, places, model->items->places);
+    const bool ok =
+        model->items && model->extra &&
+        tm_crew_items_make(model->items, model->graph, model->parts.n, model->n_events) &&
+        tm_peers_number(draft, places, model->items->places);
+    for (size_t i = 0; i < model->edges.n && ok; i++)
+        edges[i].slot =
+            edges[i].place == TM_NO_ORIGIN ? TM_NO_SLOT : model->items->slots[edges[i].place];
+    return ok;
 }
 
 static tm_crew *add_crew(tm_models *models, tm_model *model) {
@@ -211,14 +220,18 @@ static tm_crew *add_crew(tm_models *models, tm_model *model) {
     tm_crew *crew = tm_vec_push(&models->crews);
     if (!crew)
         return NULL;
-    *crew =
-        (tm_crew){.like = g,
-                  .items = model->items,
-                  .recorded = malloc((g->first[g->n_nodes] + 1) * sizeof *crew->recorded),
-                  .unexplained = malloc((model->items->n_slots + 1) * sizeof *crew->unexplained),
-                  .visits = malloc((g->visits.n + 1) * sizeof *crew->visits)};
+    const size_t n_edges = g->first[g->n_nodes], n_slots = model->items->n_slots;
+    const size_t n_rows = n_edges + n_slots;
+    const size_t bytes = n_rows * sizeof(tm_crew_row) + g->visits.n * sizeof(tm_crew_visit);
+    tm_crew_row *rows = tm_pages_alloc(&models->rows, bytes);
+    *crew = (tm_crew){.like = g, .items = model->items, .recorded = rows};
+    if (!rows)
+        return NULL;
+    tm_pages_make(rows, bytes);
+    crew->unexplained = rows + n_edges;
+    crew->visits = (void *)(rows + n_rows);
     model->crew = models->crews.n - 1;
-    return crew->recorded && crew->unexplained && crew->visits ? crew : NULL;
+    return crew;
 }
 
 static void take_visits(const tm_maker *m, tm_crew *crew) {
@@ -247,11 +260,23 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
         crew->rank[crew->n] = m->graph->rank;
         crew->index[crew->n++] = rank->index;
     } else if (crew->n == 0) { /* the last */
-        tm_crew_free(crew);
+        tm_pages_undo(&models->rows, crew->recorded);
         models->crews.n--;
         model->crew = before;
     }
     return true;
+}
+
+static kind_of_edge kind_of(const tm_loose_edge *loose, uint32_t n_parts) {
+    const uint32_t from = loose->edge.from;
+    return (kind_of_edge){.from = from,
+                          .to = loose->to,
+                          .place = TM_NO_ORIGIN,
+                          .source = !(from & TM_FROM_VISIT) ? from
+                                    : from == TM_FROM_ROOT  ? n_parts
+                                                            : n_parts + 1 + (from & ~TM_FROM_VISIT),
+                          .kind = loose->edge.kind,
+                          .flags = loose->edge.flags};
 }
 
 /* The rank is the first of its sort. */
@@ -279,8 +304,7 @@ static bool add_model(tm_models *models, tm_maker *m) {
     for (size_t i = 0; i < m->draft->calls.n && part; i++)
         *part++ = call_at(m->draft, i);
     for (size_t i = 0; i < m->edges.n && edge; i++)
-        edge[i] = (kind_of_edge){loose[i].edge.from, TM_NO_ORIGIN, loose[i].edge.kind,
-                                 loose[i].edge.flags};
+        edge[i] = kind_of(&loose[i], (uint32_t)model->n_ends);
     for (uint32_t e = 0; e < m->graph->first[m->graph->n_nodes] && edge; e++)
         if (model->origin[e] != TM_NO_ORIGIN)
             edge[model->origin[e]].place = e;

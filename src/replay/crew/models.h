@@ -3,6 +3,7 @@
 #ifndef TMERGE_REPLAY_MODELS_H
 #define TMERGE_REPLAY_MODELS_H
 
+#include "base/pages.h"
 #include "crew.h"
 #include "replay/build.h"
 #include "replay/peers.h"
@@ -28,6 +29,7 @@ typedef struct tm_model {
 typedef struct tm_models {
     tm_vec models;        /* of tm_model */
     tm_vec crews;         /* of tm_crew */
+    tm_pages rows;        /* theirs */
     tm_vec edges, causes; /* room of the graph's maker */
     tm_vec times;         /* of int64_t: of a rank's parts */
 } tm_models;
