@@ -39,26 +39,26 @@ bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
     const tm_cause *causes = m->causes.data;
     const size_t n = m->causes.n;
     size_t binding = 0;
-    int64_t latest = INT64_MIN;
+    int64_t latest = INT64_MIN, over = 0;
+    if (!tm_vec_reserve(&m->edges, m->edges.n + n))
+        return false;
+    tm_loose_edge *edges = (tm_loose_edge *)m->edges.data + m->edges.n;
     for (size_t i = 0; i < n; i++) {
-        const int64_t at = reaches(&causes[i], ns);
+        const int64_t at = reaches(&causes[i], ns), weight = at - causes[i].from_ns;
+        edges[i] = (tm_loose_edge){
+            to, {.ns = weight, .peer_ns = weight, .from = causes[i].from, .kind = causes[i].kind}};
         binding = at > latest ? i : binding;
+        over = at > latest ? ns - at : over;
         latest = at > latest ? at : latest;
     }
-    tm_loose_edge *edges = tm_vec_append(&m->edges, NULL, n);
-    for (size_t i = 0; i < n && edges; i++) {
-        const int64_t lag = ns - causes[i].from_ns, usual = causes[i].usual_ns;
-        const int64_t over = lag > usual ? lag - usual : 0;
-        const int64_t weight = i == binding ? lag : lag - over;
-        edges[i] = (tm_loose_edge){to,
-                                   {.ns = weight,
-                                    .peer_ns = weight,
-                                    .unexplained_ns = i == binding ? over : 0,
-                                    .from = causes[i].from,
-                                    .kind = causes[i].kind}};
+    if (n > 0) {
+        edges[binding].edge.ns += over;
+        edges[binding].edge.peer_ns += over;
+        edges[binding].edge.unexplained_ns = over;
     }
+    m->edges.n += n;
     m->causes.n = 0;
-    return edges != NULL;
+    return true;
 }
 
 static int by_operation(const void *a, const void *b) {
@@ -68,30 +68,32 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Where each visit went when they were sorted; in a visit's node stands its old place. */
-static uint32_t *sort_visits(tm_vec *visits) {
+/* Where each visit went when they were sorted; in a visit's node stands its old place. *moved:
+ * whether any went elsewhere. */
+static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
     uint32_t *place = malloc((visits->n + 1) * sizeof *place);
     tm_graph_visit *v = visits->data;
     for (size_t i = 0; i < visits->n; i++)
         v[i].node = (uint32_t)i;
-    if (visits->n > 1)
-        qsort(v, visits->n, sizeof *v, by_operation);
-    for (size_t i = 0; i < visits->n && place; i++)
+    tm_sort(v, visits->n, sizeof *v, by_operation);
+    *moved = false;
+    for (size_t i = 0; i < visits->n && place; i++) {
+        *moved = *moved || v[i].node != i;
         place[v[i].node] = (uint32_t)i;
+    }
     return place;
 }
 
 static bool add_visits(tm_maker *m) {
-    for (size_t i = 0; i < m->n_visits; i++) {
-        const tm_graph_visit visit = {.operation = m->visits[i].operation,
-                                      .last_ns = m->visits[i].last_ns,
-                                      .event = m->visits[i].event};
-        if (!tm_vec_append(&m->graph->visits, &visit, 1))
-            return false;
-    }
-    uint32_t *place = sort_visits(&m->graph->visits);
+    tm_graph_visit *visits = tm_vec_append(&m->graph->visits, NULL, m->n_visits);
+    for (size_t i = 0; i < m->n_visits && visits; i++)
+        visits[i] = (tm_graph_visit){.operation = m->visits[i].operation,
+                                     .last_ns = m->visits[i].last_ns,
+                                     .event = m->visits[i].event};
+    bool moved;
+    uint32_t *place = visits ? sort_visits(&m->graph->visits, &moved) : NULL;
     tm_loose_edge *edges = m->edges.data;
-    for (size_t i = 0; i < m->edges.n && place; i++)
+    for (size_t i = 0; place && moved && i < m->edges.n; i++)
         if (edges[i].edge.from != TM_FROM_ROOT && (edges[i].edge.from & TM_FROM_VISIT))
             edges[i].edge.from = TM_FROM_VISIT + place[edges[i].edge.from & ~TM_FROM_VISIT];
     free(place);

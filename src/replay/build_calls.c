@@ -27,6 +27,8 @@ typedef struct thread {
 
 typedef struct host_walk {
     tm_maker *m;
+    const tm_part_event *events; /* borrowed: of the draft, as the calls */
+    const tm_part_call *calls;
     thread *threads;       /* owned; by track */
     uint32_t *last_event;  /* owned; by track: the latest launched so far, or TM_NO_PART */
     uint32_t latest_event; /* of all streams */
@@ -39,11 +41,11 @@ typedef struct host_walk {
 } host_walk;
 
 static const tm_part_event *event_at(const host_walk *w, uint32_t i) {
-    return (const tm_part_event *)w->m->draft->events.data + i;
+    return w->events + i;
 }
 
 static const tm_part_call *call_at(const host_walk *w, uint32_t i) {
-    return (const tm_part_call *)w->m->draft->calls.data + i;
+    return w->calls + i;
 }
 
 typedef struct ending {
@@ -106,7 +108,6 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
 
 /* The median length of the calls of a name, found when it is first asked for. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
-    const tm_part_call *calls = w->m->draft->calls.data;
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
     int64_t *usual = tm_keys_value(&w->usual_names, &w->usual, &name);
@@ -114,8 +115,8 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
         return usual ? *usual : INT64_MAX / FULL_TIMES;
     tm_vec lengths = TM_VEC(int64_t);
     for (size_t i = 0; i < w->m->draft->calls.n; i++) {
-        int64_t length = calls[i].end_ns - calls[i].begin_ns;
-        if (names[calls[i].row] == name && !tm_vec_append(&lengths, &length, 1))
+        int64_t length = w->calls[i].end_ns - w->calls[i].begin_ns;
+        if (names[w->calls[i].row] == name && !tm_vec_append(&lengths, &length, 1))
             break;
     }
     *usual = lengths.n > 0 ? tm_median_any(lengths.data, lengths.n) : INT64_MAX / FULL_TIMES;
@@ -280,6 +281,8 @@ bool tm_maker_calls(tm_maker *m) {
     size_t n_tracks = m->draft->timeline->n_tracks;
     host_walk w = {
         .m = m,
+        .events = m->draft->events.data,
+        .calls = m->draft->calls.data,
         .last_event = calloc(n_tracks + 1, sizeof *w.last_event),
         .threads = calloc(n_tracks + 1, sizeof *w.threads),
         .latest_event = TM_NO_PART,

@@ -89,7 +89,7 @@ static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8
 
 /* A begin that nothing explains, just behind an operation whose kernel the trace lacks. */
 static bool add_missing(tm_maker *m, int64_t ns) {
-    size_t v = first_visit(m, TM_NO_EVENT), behind = m->n_visits;
+    size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
         return true;
     while (v < behind) { /* the first that ended so shortly before */
@@ -156,6 +156,7 @@ bool tm_maker_events(tm_maker *m) {
     const tm_part_event *events = m->draft->events.data;
     size_t next_wait = 0;
     bool ok = measure_lags(m);
+    m->n_named = first_visit(m, TM_NO_EVENT);
     for (uint32_t i = 0; i < m->draft->events.n && ok; i++) {
         size_t v = 0, n = 0;
         if (m->draft->timeline->role[events[i].row] == TM_ROLE_COMMUNICATION) {

@@ -24,7 +24,7 @@ typedef struct tm_maker {
     const tm_recorded *recorded;
     const tm_vec *waits;           /* of tm_part_wait */
     const tm_replay_visit *visits; /* [n_visits] ascending in event */
-    size_t n_visits;
+    size_t n_visits, n_named;      /* these are of events that were recorded */
     tm_graph *graph;
     tm_vec edges;              /* of tm_loose_edge */
     tm_vec causes;             /* of tm_cause: of the node at hand */
