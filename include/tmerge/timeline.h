@@ -428,6 +428,9 @@ typedef enum tm_clock_way {
     TM_CLOCK_UNKNOWN      /* it cannot be compared with others */
 } tm_clock_way;
 
+/** Far below where the numbers of a double lie a half apart. */
+#define TM_SHORT_DRIFT_NS 1e15
+
 /** A rank's clock: true time = t + offset + drift x (t - middle). All 0 where it is as recorded. */
 typedef struct tm_rank_clock {
     int64_t offset_ns; /* at the middle of the rank's trace */
@@ -449,8 +452,13 @@ typedef struct tm_rank_clock {
 /** True time [ns] of a recorded one. */
 static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t recorded_ns) {
     double since = (double)(recorded_ns - clock->middle_ns), share = clock->drift_ppb * 1e-9;
-    /* Most clocks do not drift, and rounding takes as long as all else here. */
-    return recorded_ns + clock->offset_ns + (share != 0.0 ? llround(since * share) : 0);
+    double ns = since * share;
+    if (!(ns > -TM_SHORT_DRIFT_NS && ns < TM_SHORT_DRIFT_NS))
+        return recorded_ns + clock->offset_ns + llround(ns);
+    /* As llround, of which the call takes as long as all else here. */
+    int64_t whole = (int64_t)ns;
+    double rest = ns - (double)whole; /* exact */
+    return recorded_ns + clock->offset_ns + whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
 /** What a level's row is of. Values are stored. */
