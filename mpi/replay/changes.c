@@ -70,7 +70,7 @@ void tm_mpi_changes_free(tm_trying *trying) {
 }
 
 tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
-    return (tm_replay_weigh){2 * trying->n, tm_sets_weigh_changes, tm_sets_weigh_crew_changes,
+    return (tm_replay_weigh){2 * trying->n, tm_sets_weigh_changes, tm_sets_weigh_crew_changes(),
                              &trying->sets, &trying->sets,         &trying->words};
 }
 

@@ -74,7 +74,7 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
 /* With all weights that ranks can have by themselves, and with those of the first changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
     const tm_replay_weigh weighs[2] = {
-        {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_crew, NULL, NULL, words},
+        {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_crew(), NULL, NULL, words},
         tm_mpi_changes_weigh(&w->trying)};
     return tm_replay_reduce(w->r, weighs, 2, err);
 }

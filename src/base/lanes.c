@@ -48,19 +48,61 @@ static uint8_t signs(const uint64_t *v) {
     return (uint8_t)bits;
 }
 
-static uint8_t raise(int64_t *ns, const int64_t *b, const int64_t *by, size_t width) {
+/* least is read where it does not begin anew. */
+static inline void lower(int64_t *least, const lanes *by, bool anew) {
+    lanes most;
+    for (size_t k = 0; k < TM_LANES; k++) {
+        const int64_t was = anew ? TM_LANES_FAR : least[k];
+        most.ns[k] = was < by->ns[k] ? was : by->ns[k];
+    }
+    for (size_t k = 0; k < TM_LANES; k++)
+        least[k] = most.ns[k];
+}
+
+static inline uint8_t raise_row(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least,
+                                bool anew, size_t width) {
     uint64_t below[TM_LANES] = {0};
     for (size_t i = 0; i < width; i += TM_LANES) {
-        lanes most;
+        lanes most, between;
         for (size_t k = 0; k < TM_LANES; k++) {
             const int64_t sum = b[i + k] + by[i + k], was = ns[i + k];
             below[k] |= (uint64_t)(was - sum);
             most.ns[k] = was > sum ? was : sum;
+            between.ns[k] = most.ns[k] - b[i + k];
         }
         for (size_t k = 0; k < TM_LANES; k++)
             ns[i + k] = most.ns[k];
+        lower(least + i, &between, anew);
     }
     return signs(below);
+}
+
+static uint8_t raise(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+                     size_t width) {
+    return anew ? raise_row(ns, b, by, least, true, width)
+                : raise_row(ns, b, by, least, false, width);
+}
+
+static inline void set_row(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least,
+                           bool anew, size_t width) {
+    for (size_t i = 0; i < width; i += TM_LANES) {
+        lanes sum, between;
+        for (size_t k = 0; k < TM_LANES; k++) {
+            between.ns[k] = by[i + k];
+            sum.ns[k] = b[i + k] + between.ns[k];
+        }
+        for (size_t k = 0; k < TM_LANES; k++)
+            ns[i + k] = sum.ns[k];
+        lower(least + i, &between, anew);
+    }
+}
+
+static void set(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+                size_t width) {
+    if (anew)
+        set_row(ns, b, by, least, true, width);
+    else
+        set_row(ns, b, by, least, false, width);
 }
 
 static bool apart(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
@@ -80,18 +122,6 @@ static bool apart(int64_t *out, const int64_t *a, const int64_t *const *by, cons
     return any >> 63;
 }
 
-static void nearer(int64_t *out, const int64_t *a, const int64_t *b, size_t width) {
-    for (size_t i = 0; i < width; i += TM_LANES) {
-        lanes least;
-        for (size_t k = 0; k < TM_LANES; k++) {
-            const int64_t between = a[i + k] - b[i + k], was = out[i + k];
-            least.ns[k] = was < between ? was : between;
-        }
-        for (size_t k = 0; k < TM_LANES; k++)
-            out[i + k] = least.ns[k];
-    }
-}
-
 static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
     uint64_t below[TM_LANES] = {0}; /* the sign says whether any sum is */
     for (size_t i = 0; i < width; i += TM_LANES)
@@ -100,7 +130,7 @@ static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size
     return signs(below);
 }
 
-const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, larger, raise, apart, nearer, above};
+const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, larger, raise, set, apart, above};
 
 #ifdef TM_LANES_PORTABLE
 #ifdef TM_HAS_X86_LANES

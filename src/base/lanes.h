@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum { TM_LANES = 8 };
+#define TM_LANES_FAR (INT64_MAX / 4)
 
 typedef struct tm_lanes {
     const char *name; /* of the instruction set */
@@ -18,14 +19,17 @@ typedef struct tm_lanes {
     /** out[i] = the larger of a[i] and b[i] + by[i]; out is apart from them */
     void (*larger)(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *const *by,
                    size_t width);
-    /** ns[i] = the larger of ns[i] and b[i] + by[i]; bit k: whether any became larger, of i that
-     * are k modulo TM_LANES */
-    uint8_t (*raise)(int64_t *ns, const int64_t *b, const int64_t *by, size_t width);
+    /** ns[i] = the larger of ns[i] and b[i] + by[i]; least[i] = the smallest of least[i], or
+     * TM_LANES_FAR where these begin anew, and ns[i] - b[i]; bit k: whether any became larger, of i
+     * that are k modulo TM_LANES */
+    uint8_t (*raise)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+                     size_t width);
+    /** ns[i] = b[i] + by[i]; least as with raise */
+    void (*set)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+                size_t width);
     /** out[i] = a[i] + by[i] - b[i]; whether any is above most[i] */
     bool (*apart)(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
                   const int64_t *most, size_t width);
-    /** out[i] = the smaller of out[i] and a[i] - b[i] */
-    void (*nearer)(int64_t *out, const int64_t *a, const int64_t *b, size_t width);
     /** bit k: whether any ns[i] > a[i] + b[i], of i that are k modulo TM_LANES */
     uint8_t (*above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);
 } tm_lanes;

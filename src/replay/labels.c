@@ -128,25 +128,22 @@ static tm_ways *own_ways(tm_label_pool *pool, tm_labels *labels, size_t more) {
 /* Takes way k of b, longer by what lies between the two, as way i of a. */
 static void take_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
     const size_t width = pool->width;
-    const uint8_t raised =
-        pool->lanes->raise(a->ns + i * width, b->ns + k * width, pool->apart, width);
+    const uint8_t raised = pool->lanes->raise(a->ns + i * width, b->ns + k * width, pool->apart,
+                                              a->most, k + 1 == b->n, width);
     const uint8_t came = (uint8_t)(b->alive[k] & ~(unsigned)a->alive[i]);
     a->alive[i] |= came;
     a->came[i] |= came;
     a->grew[i] |= raised;
     a->news = a->news || raised || came;
-    pool->lanes->nearer(a->most, a->ns + i * width, b->ns + k * width, width);
 }
 
 /* Adds way k of b as way i of a, which had none of its source. */
 static void add_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
-    const int64_t *apart = pool->apart;
     const size_t width = pool->width;
-    move_way(pool, b, k, a, i);
-    for (size_t s = 0; s < width; s++)
-        a->ns[i * width + s] += apart[s];
-    pool->lanes->nearer(a->most, a->ns + i * width, b->ns + k * width, width);
-    a->came[i] = b->alive[k];
+    pool->lanes->set(a->ns + i * width, b->ns + k * width, pool->apart, a->most, k + 1 == b->n,
+                     width);
+    a->from[i] = b->from[k];
+    a->alive[i] = a->came[i] = b->alive[k];
     a->grew[i] = 0;
     a->news = true;
 }
@@ -165,9 +162,7 @@ bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
     tm_ways *ways = own_ways(pool, a, missing);
     if (!ways)
         return false;
-    for (size_t s = 0; s < pool->width; s++)
-        ways->most[s] = INT64_MAX / 4;
-    size_t i = ways->n, k = other->n;
+    size_t i = ways->n, k = other->n; /* which is at least one */
     ways->n += missing;
     while (k > 0) { /* the last first: so there is room for those that come in between */
         if (i > 0 && ways->from[i - 1] >= other->from[k - 1]) {

@@ -561,17 +561,24 @@ static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t no
 
 /* A rank's ports as they are written: visits and joints by time, then steps. */
 typedef struct listing {
-    size_t lane, n;
+    size_t lane, n, n_keyed;
+    uint32_t *keyed; /* owned; [n_keyed] visits and joints of all ranks, by time */
     uint32_t *order; /* owned; [n] their numbers */
     uint32_t *place; /* owned; [ports] where each stands in it */
 } listing;
 
+static void list_keyed(const reduction *r, listing *l) {
+    for (size_t key = 0; key < r->graph->n_nodes + r->graph->visits.n; key++)
+        if (r->port_at[key] != NO_PORT)
+            l->keyed[l->n_keyed++] = r->port_at[key];
+}
+
 static void order_ports(const reduction *r, listing *l) {
     size_t n_visits = r->graph->visits.n, n_steps = r->graph->steps.n;
     l->n = 0;
-    for (size_t key = 0; key < r->graph->n_nodes + n_visits; key++)
-        if (r->port_at[key] != NO_PORT && (port_number(r, r->port_at[key])->ranks >> l->lane & 1))
-            l->order[l->n++] = r->port_at[key];
+    for (size_t i = 0; i < l->n_keyed; i++)
+        if (port_number(r, l->keyed[i])->ranks >> l->lane & 1)
+            l->order[l->n++] = l->keyed[i];
     for (size_t k = 0; k < n_steps; k++)
         l->order[l->n++] = (uint32_t)(n_visits + k);
     for (size_t i = 0; i < l->n; i++)
@@ -651,11 +658,15 @@ static bool write_rank(const reduction *r, listing *l, tm_vec *words) {
 
 static bool write_words(const reduction *r, tm_vec *words) {
     const size_t n_ranks = r->crew ? r->crew->n : 1;
-    listing l = {.order = calloc(r->ports.n + 1, sizeof *l.order),
+    listing l = {.keyed = calloc(r->ports.n + 1, sizeof *l.keyed),
+                 .order = calloc(r->ports.n + 1, sizeof *l.order),
                  .place = malloc((r->ports.n + 1) * sizeof *l.place)};
-    bool ok = l.order && l.place;
+    bool ok = l.keyed && l.order && l.place;
+    if (ok)
+        list_keyed(r, &l);
     for (; l.lane < n_ranks && ok; l.lane++)
         ok = write_rank(r, &l, words);
+    free(l.keyed);
     free(l.order);
     free(l.place);
     return ok;

@@ -2,7 +2,7 @@
 #ifndef TMERGE_REPLAY_SETS_H
 #define TMERGE_REPLAY_SETS_H
 
-#include "replay/crew/crew.h"
+#include "reduce.h"
 #include "result.h"
 
 /** Those that each rank can have by itself; such as have no EXPLAINED keep what nothing recorded
@@ -51,11 +51,9 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
-/** The same two of a crew. */
-void tm_sets_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
-                        uint32_t edge, tm_crew_row *room, const int64_t **by);
-void tm_sets_weigh_crew_changes(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
-                                uint32_t edge, tm_crew_row *room, const int64_t **by);
+/** The same two of a crew, as this processor has them. */
+tm_weigh_crew *tm_sets_weigh_crew(void);
+tm_weigh_crew *tm_sets_weigh_crew_changes(void);
 
 /** Kinds of work, each as on the peers and then as none at all; and kernels. Sent as bytes. */
 typedef struct tm_changes {

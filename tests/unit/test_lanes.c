@@ -14,6 +14,8 @@ static void fill(uint64_t *draws, int64_t *ns, size_t n) {
 
 static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     int64_t a[ROWS * WIDEST], b[WIDEST], by[WIDEST], out[ROWS * WIDEST], sum[WIDEST];
+    int64_t least[WIDEST], least_set[WIDEST];
+    const int64_t far = TM_LANES_FAR;
     fill(&seed, a, COUNT(a));
     fill(&seed, b, COUNT(b));
     fill(&seed, by, COUNT(by));
@@ -26,16 +28,22 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
         assert_int_equal(out[i], a[i] > other ? a[i] : other);
     }
     uint8_t larger = 0;
-    memcpy(out, a, width * sizeof *out);
     for (size_t i = 0; i < width; i++)
         larger |= (uint8_t)(a[i] < b[i] + by[i] ? 1 << i % TM_LANES : 0);
-    assert_int_equal(lanes->raise(out, b, by, width), larger);
-    for (size_t i = 0; i < width; i++)
-        assert_int_equal(out[i], a[i] > b[i] + by[i] ? a[i] : b[i] + by[i]);
-    memcpy(out, by, width * sizeof *out);
-    lanes->nearer(out, a, b, width);
-    for (size_t i = 0; i < width; i++)
-        assert_int_equal(out[i], by[i] < a[i] - b[i] ? by[i] : a[i] - b[i]);
+    for (int anew = 0; anew < 2; anew++) {
+        memcpy(out, a, width * sizeof *out);
+        memcpy(least, by, width * sizeof *least);
+        assert_int_equal(lanes->raise(out, b, by, least, anew, width), larger);
+        memcpy(least_set, a, width * sizeof *least);
+        lanes->set(sum, b, by, least_set, anew, width);
+        for (size_t i = 0; i < width; i++) {
+            const int64_t is = a[i] > b[i] + by[i] ? a[i] : b[i] + by[i], was = anew ? far : by[i];
+            assert_int_equal(out[i], is);
+            assert_int_equal(least[i], was < is - b[i] ? was : is - b[i]);
+            assert_int_equal(sum[i], b[i] + by[i]);
+            assert_int_equal(least_set[i], !anew && a[i] < by[i] ? a[i] : by[i]);
+        }
+    }
     for (size_t i = 0; i < width; i++)
         sum[i] = a[i] + rows[i / TM_LANES][i % TM_LANES] - b[i];
     assert_false(lanes->apart(out, a, rows, b, sum, width));

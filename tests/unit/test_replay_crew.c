@@ -222,7 +222,8 @@ static void check_path(both *b, const tm_crew *crew) {
 /* What is left of all ranks, in the sets of ranks and in so many changes that ways are joined. */
 static void check_reduced(both *b, const tm_sets *sets) {
     const size_t n_sets = sets ? 2 * sets->n : TM_N_RANK_SETS;
-    const tm_crew_sets of = {n_sets, sets ? tm_sets_weigh_crew_changes : tm_sets_weigh_crew, sets};
+    const tm_crew_sets of = {n_sets, sets ? tm_sets_weigh_crew_changes() : tm_sets_weigh_crew(),
+                             sets};
     tm_weigh *weigh = sets ? tm_sets_weigh_changes : tm_sets_weigh;
     tm_vec words[2] = {TM_VEC(int64_t), TM_VEC(int64_t)};
     const tm_crew *crews = b->models.crews.data;

@@ -389,13 +389,11 @@ const tm_crew_loops *tm_crew_loops_best(void) {
     return all[n - 1];
 }
 
-void tm_sets_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
-                        uint32_t edge, tm_crew_row *room, const int64_t **by) {
-    tm_crew_loops_best()->weigh(context, crew, desk, edge, room, by);
+tm_weigh_crew *tm_sets_weigh_crew(void) {
+    return tm_crew_loops_best()->weigh;
 }
 
-void tm_sets_weigh_crew_changes(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
-                                uint32_t edge, tm_crew_row *room, const int64_t **by) {
-    tm_crew_loops_best()->weigh_changes(context, crew, desk, edge, room, by);
+tm_weigh_crew *tm_sets_weigh_crew_changes(void) {
+    return tm_crew_loops_best()->weigh_changes;
 }
 #endif
