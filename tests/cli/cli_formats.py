@@ -73,9 +73,10 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     'framework.operator': ALL, 'framework.type': ALL,
 })
 # Rules of advice with bounds of XProf, and those of the guides whose place they take.
-XPROF_RULES = {'input', 'kernel_launch', 'output', 'device_to_device', 'barrier', 'collectives',
-               'asynchronous', 'data_shuffle', 'sparse_core', 'other_time', 'compute_16_bit',
-               'exposed_communication', 'communication', 'gpu_utilization', 'precision'}
+XPROF_RULES = {'input', 'input_host', 'input_transfer', 'kernel_launch', 'output',
+               'device_to_device', 'barrier', 'collectives', 'asynchronous', 'data_shuffle',
+               'sparse_core', 'other_time', 'compute_16_bit', 'exposed_communication',
+               'communication', 'gpu_utilization', 'precision'}
 ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     # A memset is a copy on the device.
     'overview.job': {'memcpy_ns', 'memset_ns', 'memcpy_pct', 'memset_pct', 'sm_efficiency_pct',

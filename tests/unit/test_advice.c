@@ -658,6 +658,30 @@ static void jobs_of_xla_are_held_against_the_bounds_of_xprof(void **state) {
         SPENT("infeed_ns=40 input_wait_ns=9", ""),
         SPENT("infeed_ns=40 input_wait_ns=10", "input warning 50 upper all"),
         SPENT("infeed_ns=100 input_wait_ns=100", "input critical 200 upper all"),
+    /* What input consists of, where it takes over a tenth of the steps. */
+#define STAGES(input, own, enqueue, expected)                                                      \
+    {"",                                                                                           \
+     {XSPACE,                                                                                      \
+      STEPS("input_ns=" input),                                                                    \
+      {"pipeline.host", "host=h self_ns=100 preprocessing_ns=" own " enqueue_ns=" enqueue}},       \
+     expected,                                                                                     \
+     0}
+        STAGES("101", "71", "29", "input_host note - - all"),
+        STAGES("101", "50", "50", "input_host note - - all, input_transfer note - - all"),
+        STAGES("101", "49", "51", "input_transfer note - - all"),
+        STAGES("101", "70", "30", "input_host note - - all, input_transfer note - - all"),
+        STAGES("100", "50", "50", ""),
+#undef STAGES
+    /* TPUs have bounds of their own for collectives: a store of one names its device. */
+#define ON_TPU(parts, expected)                                                                    \
+    {"",                                                                                           \
+     {{"job.format", "format=xplane"}, {"job.job", "steps=10 device_kind=TPU"}, STEPS(parts)},     \
+     expected,                                                                                     \
+     0}
+        ON_TPU("collectives_ns=59", ""),
+        ON_TPU("collectives_ns=60", "collectives warning 60 upper all"),
+        ON_TPU("collectives_ns=300", "collectives critical 300 upper all"),
+#undef ON_TPU
         /* Barriers are of collectives: from a tenth of the steps on they have an item of their own,
          * and 20 are left. */
         SPENT("collectives_ns=120 barrier_ns=100", "barrier warning 100 upper all"),

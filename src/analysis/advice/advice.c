@@ -103,6 +103,20 @@ static const struct {
                            "limit",
                            "input",
                            TM_OF_XLA},
+    [TM_RULE_XLA_INPUT_HOST] = {"input_host", /* + of the input pipeline's own time */
+                                {50, NEVER, NEVER},
+                                tm_look_xla_input_host,
+                                "pipeline.host, pipeline.stage",
+                                NULL,
+                                NULL,
+                                TM_OF_XLA},
+    [TM_RULE_XLA_INPUT_TRANSFER] = {"input_transfer", /* + likewise */
+                                    {30, NEVER, NEVER},
+                                    tm_look_xla_input_transfer,
+                                    "pipeline.host, transfers.kind, transfers.size",
+                                    NULL,
+                                    NULL,
+                                    TM_OF_XLA},
     [TM_RULE_SMALL_KERNELS] = {"small_kernels",
                                {2, 5, 15},
                                tm_look_small_kernels,
@@ -165,7 +179,14 @@ static const struct {
                                  "pod.rank, pod.collective",
                                  "limit",
                                  "transfer",
-                                 TM_OF_XLA},
+                                 TM_OF_XLA_GPU},
+    [TM_RULE_TPU_COLLECTIVES] = {"collectives", /* + of the steps: of all-reduces, of all */
+                                 {NEVER, 6, 30},
+                                 tm_look_xla_collectives,
+                                 "pod.rank, pod.collective",
+                                 "limit",
+                                 "transfer",
+                                 TM_OF_XLA_TPU},
     [TM_RULE_XLA_ASYNC] = {"asynchronous", /* + of XLA's operations */
                            {NEVER, 10, NEVER},
                            tm_look_xla_async,
@@ -399,10 +420,9 @@ static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan
  * gave an item, for else nobody is told of it. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     size_t n = 0;
-    tm_whose others = tm_facts_whose(facts) == TM_OF_XLA ? TM_OF_OTHERS : TM_OF_XLA;
     for (tm_rule_id r = 0; r < TM_N_RULES; r++) {
         item *found = &items[n];
-        if (rules[r].whose == others)
+        if (!tm_facts_is_of(facts, rules[r].whose))
             continue;
         *found = (item){.rule = r, .advice = {.measure = -1.0, .cost_ns = -1, .ranks = "all"}};
         rules[r].look(facts, &found->advice);

@@ -11,6 +11,8 @@ typedef enum tm_rule_id {
     TM_RULE_LATE_RANKS,
     TM_RULE_INPUT,
     TM_RULE_XLA_INPUT,
+    TM_RULE_XLA_INPUT_HOST,
+    TM_RULE_XLA_INPUT_TRANSFER,
     TM_RULE_SMALL_KERNELS,
     TM_RULE_XLA_LAUNCH,
     TM_RULE_XLA_OUTPUT,
@@ -20,6 +22,7 @@ typedef enum tm_rule_id {
     TM_RULE_DEVICE_ALLOCATION,
     TM_RULE_XLA_BARRIER,
     TM_RULE_XLA_COLLECTIVES,
+    TM_RULE_TPU_COLLECTIVES,
     TM_RULE_XLA_ASYNC,
     TM_RULE_XLA_SHUFFLE,
     TM_RULE_XLA_SPARSE,
@@ -43,8 +46,8 @@ typedef enum tm_rule_id {
 } tm_rule_id;
 
 /** Of which jobs a rule or a box is: the guides' are of training with PyTorch, XProf's of jobs all
- * of whose traces are XSpaces. */
-typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA } tm_whose;
+ * of whose traces are XSpaces; of these, some of TPUs and some of all others. */
+typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA, TM_OF_XLA_TPU, TM_OF_XLA_GPU } tm_whose;
 
 /** What rules are decided from. All borrowed. */
 typedef struct tm_facts {
@@ -86,9 +89,10 @@ tm_rule_look tm_look_straggler, tm_look_imbalance, tm_look_late_ranks, tm_look_i
     tm_look_memory_growth, tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks;
 
 /** What XProf has bounds for. */
-tm_rule_look tm_look_xla_input, tm_look_xla_launch, tm_look_xla_output, tm_look_xla_device_copies,
-    tm_look_xla_barrier, tm_look_xla_collectives, tm_look_xla_async, tm_look_xla_other,
-    tm_look_xla_bits, tm_look_xla_shuffle, tm_look_xla_sparse;
+tm_rule_look tm_look_xla_input, tm_look_xla_input_host, tm_look_xla_input_transfer,
+    tm_look_xla_launch, tm_look_xla_output, tm_look_xla_device_copies, tm_look_xla_barrier,
+    tm_look_xla_collectives, tm_look_xla_async, tm_look_xla_other, tm_look_xla_bits,
+    tm_look_xla_shuffle, tm_look_xla_sparse;
 
 /** The sum of a column; nulls are 0. */
 int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column);
@@ -96,9 +100,9 @@ int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *colum
 /** The same over the ranks whose trouble is not the straggler's own: the others, or all. */
 int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char *column);
 
-/** TM_OF_XLA where all of the job's traces are XSpaces: of TensorFlow or JAX, and not of PyTorch.
- */
-tm_whose tm_facts_whose(const tm_facts *facts);
+/** Whether the job is one of those: TM_OF_XLA where all of its traces are XSpaces, of TensorFlow or
+ * JAX, and not of PyTorch. */
+bool tm_facts_is_of(const tm_facts *facts, tm_whose whose);
 
 /** A column's sum over the rows of pod.rank; where some ranks have steps, over those. */
 int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);

@@ -7,13 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/shared/words.h"
 #include "table/shown.h"
 
-tm_whose tm_facts_whose(const tm_facts *f) {
+static bool is_tpu(const tm_facts *f) {
+    return strcmp(tm_words_device(f->tables), "TPU") == 0;
+}
+
+bool tm_facts_is_of(const tm_facts *f, tm_whose whose) {
     const tm_table *formats = tm_tables_find(f->tables, "job.format");
     const tm_cell *format = formats->n_rows == 1 ? tm_table_cell(formats, 0, "format") : NULL;
     bool is = format && !format->null && strcmp(format->value.text, "xplane") == 0;
-    return is ? TM_OF_XLA : TM_OF_OTHERS;
+    switch (whose) {
+    case TM_OF_ANY:
+        return true;
+    case TM_OF_OTHERS:
+        return !is;
+    case TM_OF_XLA:
+        return is;
+    default:
+        return is && is_tpu(f) == (whose == TM_OF_XLA_TPU);
+    }
 }
 
 bool tm_facts_is_pod_row(const tm_facts *f, size_t row, const char *host) {
@@ -94,8 +108,14 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
 }
 
 /* Sentences that all of these rules end in, so that none is taken for one of the guides'. */
-#define BOUNDS_3_15 " XProf calls over 3 %% moderate, over 15 %% high."
 #define BOUNDS_5_20 " XProf calls over 5 %% moderate, over 20 %% high."
+
+/* XProf has these for GPUs; of a TPU one for all that it idles and does not wait for input. */
+static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
+    return is_tpu(f) ? of_tpus : " XProf calls over 3 % moderate, over 15 % high.";
+}
+
+#define IDLE_TPU " XProf calls 3 % and more of a TPU's idle time beside input host overhead."
 
 /* Gaps between small kernels have an item of their own. */
 void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
@@ -109,9 +129,10 @@ void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
                 "TF_GPU_THREAD_MODE=gpu_private"
               : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) the host launches and the GPU does nothing%s." BOUNDS_3_15,
-             s.share, s.whole, s.time,
-             f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", besides what small kernels explain" : "");
+             "For %s of the %s (%s) the host launches and the GPU does nothing%s.%s", s.share,
+             s.whole, s.time,
+             f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", besides what small kernels explain" : "",
+             bounds_3_15(f, IDLE_TPU));
 }
 
 void tm_look_xla_output(const tm_facts *f, tm_advice *out) {
@@ -189,15 +210,18 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
              "Communicate less, or beside computation: asynchronous collectives, other sharding, "
              "fewer bits, larger messages.");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs only communicate or wait for others%s%s." BOUNDS_3_15,
-             s.share, s.whole, s.time, beside_late(f), largest);
+             "For %s of the %s (%s) GPUs only communicate or wait for others%s%s.%s", s.share,
+             s.whole, s.time, beside_late(f), largest,
+             bounds_3_15(f, " XProf's bounds for TPUs are 6 % for all-reduces, from which it takes "
+                            "the share of input, and 30 % for all collectives; here no instant "
+                            "counts twice, and nothing is taken off."));
 }
 
 /* Copies and collectives that show have items of their own. */
 void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
     int64_t all, waits = tm_facts_sum_async(f, &all);
     int64_t rest = waits - f->costs[TM_RULE_EXPOSED_COPIES] - f->costs[TM_RULE_XLA_COLLECTIVES] -
-                   f->costs[TM_RULE_XLA_DEVICE_COPIES];
+                   f->costs[TM_RULE_TPU_COLLECTIVES] - f->costs[TM_RULE_XLA_DEVICE_COPIES];
     char time[TM_ADVICE_TIME];
     if (all == 0)
         return;
@@ -249,9 +273,10 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
         "reading results) is the usual reason; dispatch steps ahead of it.");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs do nothing, and neither input nor a launch explains "
-             "it%s." BOUNDS_3_15,
+             "it%s.%s",
              s.share, s.whole, s.time,
-             f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", nor do small kernels" : "");
+             f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", nor do small kernels" : "",
+             bounds_3_15(f, IDLE_TPU));
 }
 
 /* The measure is what is not in 16 bits, of which XProf asks for a tenth: just that is enough. */

@@ -99,3 +99,78 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
         "it fetches the next batch%s.",
         tm_shown_percent(out->measure, 1).text, worst.host, others, stage);
 }
+
+/* Stages of the host whose devices spend most on input, copies too. */
+typedef struct stages {
+    const char *host; /* NULL: none whose stages are told, or input takes too little */
+    double input_pct, enqueue_pct;
+} stages;
+
+/* XProf asks what input consists of where it takes over 10 % of the steps. */
+enum { INPUT_PCT = 10 };
+
+static double input_of_host(const tm_facts *f, const char *host) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
+    int64_t input_ns = 0, step_ns = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_facts_is_pod_row(f, i, host)) {
+            input_ns += tm_facts_int(f, "pod.rank", i, "input_ns");
+            step_ns += tm_facts_int(f, "pod.rank", i, "step_ns");
+        }
+    return tm_facts_percent(input_ns, step_ns);
+}
+
+static stages worst_stages(const tm_facts *f) {
+    const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
+    stages worst = {NULL, INPUT_PCT, 0.0};
+    for (size_t i = 0; i < hosts->n_rows; i++) {
+        const tm_cell *host = tm_table_cell(hosts, i, "host");
+        int64_t self_ns = tm_facts_int(f, "pipeline.host", i, "self_ns");
+        double input = host->null ? 0.0 : input_of_host(f, host->value.text);
+        if (self_ns > 0 && input > worst.input_pct)
+            worst = (stages){
+                host->value.text, input,
+                tm_facts_percent(tm_facts_int(f, "pipeline.host", i, "enqueue_ns"), self_ns)};
+    }
+    return worst;
+}
+
+/* How long steps take longer for it stands in `input`. */
+static void say_stages(const stages *s, int least, const char *what, tm_advice *out) {
+    snprintf(
+        out->evidence, sizeof out->evidence,
+        "Of the own time of the input pipeline of host \"%.100s\" %s is reading and preprocessing, "
+        "%s handing data over; its GPUs spend %s of their time on input. Where input takes over "
+        "10 %%, XProf calls %d %% and more bound by %s; it scales the stages to the time in which "
+        "devices are fed: here they count as they were recorded.",
+        s->host, tm_shown_percent(100.0 - s->enqueue_pct, 1).text,
+        tm_shown_percent(s->enqueue_pct, 1).text, tm_shown_percent(s->input_pct, 1).text, least,
+        what);
+}
+
+void tm_look_xla_input_host(const tm_facts *f, tm_advice *out) {
+    const stages s = worst_stages(f);
+    if (!s.host)
+        return;
+    out->measure = 100.0 - s.enqueue_pct;
+    name_ranks(f, s.host, out);
+    snprintf(out->text, sizeof out->text,
+             "Have host \"%.100s\" do less for each batch: read and preprocess in parallel and "
+             "ahead, cache, and do once, offline, what every epoch repeats.",
+             s.host);
+    say_stages(&s, 50, "the host's processing", out);
+}
+
+void tm_look_xla_input_transfer(const tm_facts *f, tm_advice *out) {
+    const stages s = worst_stages(f);
+    if (!s.host)
+        return;
+    out->measure = s.enqueue_pct;
+    name_ranks(f, s.host, out);
+    snprintf(out->text, sizeof out->text,
+             "Hand data over in fewer, larger pieces and ahead of the step that takes them, on "
+             "host \"%.100s\"; send what is narrow (bytes of images) as it is, and convert it on "
+             "the GPU.",
+             s.host);
+    say_stages(&s, 30, "data transfer", out);
+}
