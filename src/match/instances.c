@@ -47,7 +47,9 @@ static tm_instance make_instance(const tm_comm_record *records, size_t first, si
                                 : TM_INSTANCE_INCOMPLETE;
     bool all = instance.state == TM_INSTANCE_COMPLETE ||
                (instance.state == TM_INSTANCE_INCOMPLETE && has_last(records + first, n));
-    instance.waits = all && n > 1 && tm_collective_synchronises(records[first].kind);
+    instance.waits =
+        all && n > 1 &&
+        (tm_collective_synchronises(records[first].kind) || (records[first].exchange && n == 2));
     instance.transfers =
         instance.state == TM_INSTANCE_COMPLETE && n == 2 && records[first].way == TM_MATCH_PAIR;
     return instance;

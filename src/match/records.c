@@ -210,6 +210,8 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
         .group_size = group->n_ranks,
         .origin = c->origin,
         .kind = attr->kind,
+        .exchange = attr->kind == TM_COLL_SENDRECV && attr->src_rank >= 0 &&
+                    attr->src_rank == attr->dst_rank && attr->src_rank != timeline->rank,
         .wrong_clock = begins_too_early(timeline, attr->event),
         .transfer_alone = c->transfers_alone,
     };

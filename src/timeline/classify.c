@@ -89,17 +89,12 @@ static tm_collective_kind kind_in(const char *letters) {
         const char *word;
         tm_collective_kind kind;
     } words[] = {
-        {"sendrecv", TM_COLL_SENDRECV},
-        {"allreduce", TM_COLL_ALLREDUCE},
-        {"reducescatter", TM_COLL_REDUCESCATTER},
-        {"allgather", TM_COLL_ALLGATHER},
-        {"alltoall", TM_COLL_ALLTOALL},
-        {"broadcast", TM_COLL_BROADCAST},
-        {"barrier", TM_COLL_BARRIER},
-        {"gather", TM_COLL_GATHER},
-        {"scatter", TM_COLL_SCATTER},
-        {"reduce", TM_COLL_REDUCE},
-        {"send", TM_COLL_SEND},
+        {"sendrecv", TM_COLL_SENDRECV},   {"collectivepermute", TM_COLL_SENDRECV},
+        {"allreduce", TM_COLL_ALLREDUCE}, {"reducescatter", TM_COLL_REDUCESCATTER},
+        {"allgather", TM_COLL_ALLGATHER}, {"alltoall", TM_COLL_ALLTOALL},
+        {"broadcast", TM_COLL_BROADCAST}, {"barrier", TM_COLL_BARRIER},
+        {"gather", TM_COLL_GATHER},       {"scatter", TM_COLL_SCATTER},
+        {"reduce", TM_COLL_REDUCE},       {"send", TM_COLL_SEND},
         {"recv", TM_COLL_RECV},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -83,6 +83,7 @@ typedef struct tm_comm_record {
     uint8_t way;                        /* tm_match_way */
     int32_t evidence_bits;              /* of way INFERRED: for the weakest join of its group */
     bool at_least;                      /* likewise: the group may have further ranks */
+    bool exchange;                      /* of two ranks, each of which gives the other something */
     bool wrong_clock;                   /* it begins long before its launch */
     bool transfer_alone;                /* it begins when the last rank has come */
     char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, else its ranks; terminated */
@@ -100,7 +101,7 @@ typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending in rank */
     int64_t last_ns; /* L: the latest begin */
     bool waits;      /* complete, or a barrier whose last rank is known; of a kind that
-                        synchronises, of more than one rank */
+                        synchronises or an exchange, of more than one rank */
     bool transfers;  /* complete, from one sender to one receiver; after alignment, as waits, where
                         their begins can be compared */
     bool joins;      /* after alignment: its members went on when the last had come; such as waits,

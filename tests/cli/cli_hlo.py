@@ -5,7 +5,7 @@ import json
 import os
 
 from common import SHARED, Skip, equal, holds, main, put, synth, tables, tmerge
-from xspace import Plane, field, space
+from xspace import Plane, field, space, varint
 
 TRACES = os.path.join(SHARED, 'traces', 'xplane')
 EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
@@ -286,6 +286,11 @@ def counted(groups, size, dims, order=()):
                            (field(4, bytes(order)) if order else b'')))
 
 
+def pairs(*of):
+    return field(26, 1) + b''.join(field(52, (field(1, a) if a else b'') + (field(2, b) if b else b''))
+                                   for a, b in of)
+
+
 # name: opcode, what tells its groups among 8 devices of two processes, and what they are called on the
 # first and on the second, how many they have
 GROUPED = {
@@ -296,14 +301,24 @@ GROUPED = {
     'all-gather.3': ('all-gather', listed(range(8)) + GLOBAL, ('devices 0-7',) * 2, 8),
     'all-to-all.4': ('all-to-all', field(26, 1), ('devices 0-7',) * 2, 8),
     'all-reduce.5': ('all-reduce', listed([0, 1], [2, 3], [4, 5], [6, 7]) + GLOBAL, 'pairs', 2),
-    'collective-permute.6': ('collective-permute', field(26, 1) + b''.join(
-        field(52, (field(1, i) if i else b'') + field(2, i + 1)) for i in range(7)),
-        ('devices 0-7',) * 2, 8),
+    'collective-permute.6': ('collective-permute', pairs(*([i, i + 1] for i in range(7))),
+                             ('devices 0-7',) * 2, 8),
+    # of two each: one gives and one takes, and both; across processes who does which is not told
+    'collective-permute.9': ('collective-permute', pairs([0, 1], [2, 3], [4, 5], [6, 7]), 'pairs', 2),
+    'collective-permute.10': ('collective-permute', pairs(*([i, i ^ 4] for i in range(8))),
+                              'devices {},{}', 2),
+    'collective-permute.11': ('collective-permute', pairs(*([i, i + 4] for i in range(4))),
+                              'devices {},{}', 2),
     # between processes, other devices than these on each: which one this is, is not told
     'all-reduce.7': ('all-reduce', listed([0, 5], [1, 4], [2, 7], [3, 6]) + GLOBAL, None, None),
     # of axes of a mesh, as newer programs tell them
     'all-reduce.8': ('all-reduce', field(87, field(3, b'\x08\x01')) + GLOBAL, None, None),
 }
+
+
+# A kernel that is of two pairs, a transfer (bubble.pair has its waits), and what nobody knows
+# whether it gives or takes.
+NO_WAIT = {'collective-permute.6', 'collective-permute.9', 'collective-permute.11'}
 
 
 def group_of(name, host, device):
@@ -323,35 +338,44 @@ def members_of(name, host, device):
                         if group_of(name, h, d) == group_of(name, host, device)))
 
 
-def made_groups(numbered_from):
-    """Two processes of four GPUs: in each run a device computes for 50 us and device d 10 d more, and
-    then each collective takes from its begin until 100 us behind the last of its group has come."""
+def assigned(of):
+    return field(15, field(1, 1) + field(2, len(of)) + b''.join(
+        field(3, field(1, varint(number))) for number in of))
+
+
+def made_groups(numbered_from, job=range(8), own=lambda host: [], runs=RUNS):
+    """Two of four GPUs: in each run a device computes for 50 us and device d 10 d more, and
+    then each collective takes from its begin until 100 us behind the last of its group has come; to
+    that each came 3 d after its work before. Last, each runs a program of its process' devices."""
     clock = [0] * 8
     events = [[] for _ in range(8)]
-    for _ in range(RUNS):
+    for _ in range(runs):
         for number in range(8):
             events[number].append(('add', clock[number], 50 + 10 * number, 'add.9'))
             clock[number] += 50 + 10 * number
         for name in GROUPED:
-            begins = list(clock)
+            begins = [at + 3 * number for number, at in enumerate(clock)]
             for number in range(8):
                 of = members_of(name, *divmod(number, DEVICES))
                 end = max(begins[one] for one in of) + 100
                 events[number].append(('ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)',
                                        begins[number], end - begins[number], name))
                 clock[number] = end + 10
-    assignment = field(15, field(1, 1) + field(2, 8) + b''.join(
-        field(3, field(1, bytes([number]))) for number in range(8)))
     proto = program([instruction(name, of[0], '', VECTOR) + of[1] for name, of in GROUPED.items()],
-                    assignment)
+                    assigned(job))
     for host in range(2):
+        ran = len(own(host))
         planes = [Plane(f'/device:GPU:{device + numbered_from}', [(1, 'Stream #1(Compute)', 0, [
             (kernel, at * US, us * US, {'hlo_module': 'jit_f', 'hlo_op': op, 'program_id': 3 + host,
                                         'correlation_id': 1 + device * 4096 + i})
-            for i, (kernel, at, us, op) in enumerate(events[host * DEVICES + device])])])
+            for i, (kernel, at, us, op) in enumerate(events[host * DEVICES + device])] +
+            [('add', 10**6 * US, US, {'hlo_module': 'jit_own', 'hlo_op': 'add.1', 'program_id': 90,
+                                      'correlation_id': 4095})] * (device >= DEVICES - ran))])
             for device in range(DEVICES)]
         meta = Plane('/host:metadata', shared={f'other({n})': {} for n in range(2 + host)} |
-                     {f'jit_f({3 + host})': {'Hlo Proto': proto}})
+                     {f'jit_f({3 + host})': {'Hlo Proto': proto}} |
+                     {f'only({n})': {} for n in range(3 + host, 89)} |
+                     ({'jit_own(90)': {'Hlo Proto': program([], assigned(own(host)))}} if ran else {}))
         put(f'host{host}.xplane.pb', space(*planes, meta, host=f'host{host}'))
     return events
 
@@ -368,7 +392,7 @@ def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs
         for name in GROUPED:
             if group_of(name, *place)[0]:
                 key, of = (name, group_of(name, *place)), members_of(name, *place)
-                ranks, wait = wanted.get(key, (0, 0 if 'permute' not in name else None))
+                ranks, wait = wanted.get(key, (0, None if name in NO_WAIT else 0))
                 begins = [[begin for _, begin, _, op in events[one] if op == name] for one in of]
                 mine = [begin for _, begin, _, op in own if op == name]
                 if wait is not None:
@@ -379,14 +403,46 @@ def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs
            if row['group']}, wanted)
     equal({row['operation'] for row in found['pod.collective'] if not row['group']},
           {'all-reduce.7', 'all-reduce.8'}, 'groups that are not told')
+    equal({row['operation']: row['kind'] for row in found['pod.collective'] if 'permute' in row['operation']},
+          dict.fromkeys((name for name in GROUPED if 'permute' in name), 'sendrecv'), 'kinds')
     equal({(row['operation'], row['bytes']) for row in found['pod.collective']},
           {(name, {'all-gather.3': 256 + 32}.get(name, 512)) for name in GROUPED}, 'bytes')
     equal(found['clock.check'][0]['suspect'], 0, 'operations of which members contradict one another')
-    made_groups(1)
+    late = [sum(max(0, them - me) for them, me in zip(*(
+        [begin for _, begin, _, op in events[one] if op == 'collective-permute.9'] for one in of)))
+            for of in ((1, 0), (0, 1))]
+    transfers = {(row['from_rank'], row['to_rank']): row for row in
+                 tables('c.h5', 'bubble.pair')['bubble.pair']}
+    equal(set(transfers), {(0, 1), (2, 3), (4, 5), (6, 7)}, 'who gives to whom')
+    equal([transfers[0, 1][key] for key in ('count', 'late_receiver_ns', 'late_sender_ns')],
+          [RUNS, late[0] * 1000, late[1] * 1000], 'waits of both')
+
+
+def told_of(**how):
+    made_groups(**how, runs=1)
     tmerge('merge', 'host0.xplane.pb', 'host1.xplane.pb', '-o', 'd.h5', '--no-html').expect(0)
-    equal({row['operation'] for row in tables('d.h5', 'pod.collective')['pod.collective']
-           if row['group']},
-          {name for name, of in GROUPED.items() if of[2] == ('devices 0-7',) * 2})
+    return {row['operation']: row['group'] for row in
+            tables('d.h5', 'pod.collective')['pod.collective'] if row['group']}
+
+
+def test_devices_that_are_not_counted_process_after_process_have_no_wrong_groups():
+    """Groups of all alone are told: of a process that does not see all of its devices, of a job
+    whose numbers have gaps, and where a program of a process' own devices, 0, 2, 4, 6 and 1, 3, 5, 7
+    in turn, shows that they alternate; so does one of device 5 that the last runs. One of device 0,
+    which may stand for any, shows nothing, nor does one of the devices that are the process'."""
+    of_all = {name for name, of in GROUPED.items() if of[2] == ('devices 0-7',) * 2}
+    of_any = {name for name, of in GROUPED.items() if of[2]}
+    far = [number + 131072 * (number > 3) for number in range(8)]
+    for how, wanted in (({'numbered_from': 1}, of_all),
+                        ({'numbered_from': 0, 'job': far}, of_all),
+                        ({'numbered_from': 0, 'own': lambda host: range(host, 8, 2)}, of_all),
+                        ({'numbered_from': 0, 'own': lambda host: [5]}, of_all),
+                        ({'numbered_from': 0, 'own': lambda host: [0]}, of_any),
+                        ({'numbered_from': 0, 'own': lambda host: range(4 * host, 4 * host + 4)},
+                         of_any)):
+        told = told_of(**how)
+        equal(set(told), wanted, how)
+        equal(told['all-gather.3'], f'devices 0-{"3,131076-131079" if how.get("job") else 7}', how)
 
 
 def test_operators_of_tensorflow_are_summed_by_type_on_either_side():

@@ -180,6 +180,7 @@ static void the_kind_is_told_from_every_form_of_a_collective_name(void **state) 
         {"nccl:recv 0<-1", "recv"},
         {"recv_anysource", "recv"},
         {"sendrecv", "sendrecv"},
+        {"collective-permute", "sendrecv"},
         {"barrier", "barrier"},
         {"monitored_barrier", "barrier"},
         {"coalesced", "coalesced"},

@@ -231,6 +231,19 @@ static void a_group_is_found_by_its_text(void **state) {
     tm_vec_free(&members);
 }
 
+/* Number 0 only gives, 3 only takes, 1 does both; 2 gives to itself, and 4 is in no pair. */
+static void a_permutation_tells_who_gives_and_who_takes(void **state) {
+    (void)state;
+    static const int64_t devices[] = {10, 11, 12, 13, 14};
+    static const int ends[] = {
+        TM_HLO_SENDS, TM_HLO_SENDS | TM_HLO_RECEIVES, 0, TM_HLO_RECEIVES, 0, 0};
+    const tm_assignment assignment = {devices, 1, 5};
+    tm_hlo hlo =
+        tm_hlo_parse(text(PERMUTE("channel_id=1, source_target_pairs={{0,1},{1,3},{2,2}}")));
+    for (int64_t i = 0; i < 6; i++)
+        assert_int_equal(tm_hlo_ends(&hlo, &assignment, 10 + i), ends[i]);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_leads_through_where_most_operations_lie),
@@ -239,6 +252,7 @@ int main(void) {
         cmocka_unit_test(an_operation_is_taken_apart),
         cmocka_unit_test(the_category_tells_what_an_operation_does),
         cmocka_unit_test(a_group_is_found_by_its_text),
+        cmocka_unit_test(a_permutation_tells_who_gives_and_who_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,8 @@ static const tm_column columns[N_COLUMNS] = {
                "for waiting."},
     [WAIT] = {"wait_ns", TM_INT, "ns",
               "Sum of their waits for ranks that were late, of those whose others are known; null "
-              "without any."},
+              "without any. Those of a permutation in which each only gives or takes are in "
+              "bubble.pair; in a ring a kernel is of two pairs, and has none."},
     [MAX] = {"max_rank_ns", TM_INT, "ns", "The largest total_ns of a rank."},
     [MAX_RANK] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
 };
@@ -193,6 +194,10 @@ static tm_status add_row(const tm_names *names, const tm_table *part, size_t fir
                          tm_table *shown, tm_error *err) {
     const tm_cell *one = tm_table_row(part, first);
     tm_over_ranks total;
+    tm_collective_kind kind = (tm_collective_kind)one[P_KIND].value.i;
+    for (size_t i = first + 1; i < end; i++) /* one sends, the other receives */
+        if (tm_table_row(part, i)[P_KIND].value.i != (int64_t)kind)
+            kind = TM_COLL_SENDRECV;
     TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));
     tm_cell *row = tm_table_add_row(shown);
     if (!row)
@@ -210,8 +215,7 @@ static tm_status add_row(const tm_names *names, const tm_table *part, size_t fir
         tm_cell_set_int(&row[WAIT], tm_over_ranks_sum(part, first, end, P_WAIT));
     tm_cell_set_int(&row[MAX], total.max);
     tm_cell_set_int(&row[MAX_RANK], total.max_rank);
-    return tm_table_set_text(shown, &row[KIND],
-                             tm_collective_word((tm_collective_kind)one[P_KIND].value.i), err);
+    return tm_table_set_text(shown, &row[KIND], tm_collective_word(kind), err);
 }
 
 tm_status tm_exchanges_merge(const tm_names *names, tm_tables *tables, tm_error *err) {

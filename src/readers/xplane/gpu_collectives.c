@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/median.h"
 
 enum { NESTED_MAX = 8 };
 
@@ -145,7 +147,15 @@ typedef struct known {
     uint64_t hash; /* of all that tells it */
     uint32_t name;
     int32_t n_members;
+    int ends;
 } known;
+
+/* Who runs a collective with a device. */
+typedef struct members {
+    tm_vec of;  /* of int64_t */
+    bool local; /* by numbers of the process, since they are inside of one */
+    int ends;   /* as in tm_gpu_collective */
+} members;
 
 static bool is_device_of(const tm_xread *r, int64_t number) {
     const tm_xdevice *v = r->devices.data;
@@ -186,25 +196,28 @@ static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
 }
 
-/* The group of this device; @p local: by numbers of the process, since it is inside of one. None
- * where it depends on which process this is. */
+/* The group of this device; none where it depends on which process this is. */
 static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
-                         bool *local, tm_vec *out) {
+                         members *found) {
+    tm_vec *out = &found->of;
     tm_vec own = TM_VEC(int64_t), other = TM_VEC(int64_t);
     int64_t n_local = (int64_t)c->r->devices.n, place = c->r->device->number;
     bool ok = list_own(c, a, &own), same = true, inside = c->numbered;
     const int64_t *v = own.data;
     ok = ok && (own.n == 0 || tm_hlo_group(hlo, a, v[0], out));
     inside = inside && own.n > 1 && lies_inside(out, v[0] - place, n_local);
+    found->ends = own.n > 0 ? tm_hlo_ends(hlo, a, v[0]) : 0;
+    for (size_t i = 1; i < own.n; i++)
+        found->ends = tm_hlo_ends(hlo, a, v[i]) == found->ends ? found->ends : 0;
     for (size_t i = 1; i < own.n && ok && (same || inside); i++) {
         ok = tm_hlo_group(hlo, a, v[i], &other);
         same = same && is_equal(out, &other, 0);
         inside = inside && is_equal(out, &other, v[i] - v[0]);
     }
-    *local = !same && inside;
-    int64_t *members = out->data;
-    for (size_t i = 0; i < out->n && *local; i++)
-        members[i] -= v[0] - place;
+    found->local = !same && inside;
+    int64_t *numbers = out->data;
+    for (size_t i = 0; i < out->n && found->local; i++)
+        numbers[i] -= v[0] - place;
     if (!same && !inside)
         out->n = 0;
     tm_vec_free(&own);
@@ -215,18 +228,19 @@ static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const t
 static bool find_group(tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
                        known *out) {
     tm_xread *r = c->r;
-    tm_vec members = TM_VEC(int64_t);
+    members group = {.of = TM_VEC(int64_t)};
     tm_text host = tm_names_text(r->names, r->trace->host);
-    bool local, ok = find_members(c, hlo, a, &local, &members);
+    bool ok = find_members(c, hlo, a, &group);
     out->name = TM_NO_NAME;
-    if (ok && members.n > 1 && (!local || host.size > 0)) {
-        out->n_members = (int32_t)members.n;
-        out->name =
-            tm_hlo_group_name(r->names, "devices", &members, local ? host : (tm_text){"", 0});
+    if (ok && group.of.n > 1 && (!group.local || host.size > 0)) {
+        out->n_members = (int32_t)group.of.n;
+        out->ends = group.ends;
+        out->name = tm_hlo_group_name(r->names, "devices", &group.of,
+                                      group.local ? host : (tm_text){"", 0});
         const tm_communicator own = {out->name, out->n_members, -1, true};
         ok = out->name != TM_NAME_FAILED && tm_xread_add_communicator(r, &own);
     }
-    tm_vec_free(&members);
+    tm_vec_free(&group.of);
     return ok;
 }
 
@@ -251,6 +265,7 @@ static bool set_group(tm_gpu_collectives *c, int64_t program, tm_gpu_collective 
     const known *found = (const known *)c->known.data + i;
     out->group = found->name;
     out->n_members = found->n_members;
+    out->ends = found->ends;
     return true;
 }
 
@@ -271,7 +286,65 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
 
-tm_status tm_gpu_collectives_open(tm_gpu_collectives *out, tm_xread *r, tm_error *err) {
+/* Whether numbers of the job that may be of a process are counted up from one of its first. */
+static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_vec *process) {
+    const int64_t *v = job->data, *own = process->data;
+    int64_t n = (int64_t)c->r->devices.n;
+    bool up = true;
+    for (size_t i = 0; i < job->n && up; i++)
+        up = v[i] % n == own[i] && v[i] / n == v[0] / n;
+    return up;
+}
+
+/* A program that as many devices of the file ran as it has, is of this process alone: its numbers
+ * show where the process stands in the job's; but of one device 0, as programs for any one have. */
+static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
+                         const tm_vec *runs, bool *fits) {
+    const tm_gpu_run *run = runs->data;
+    size_t n = program->n_replicas * program->n_parts;
+    tm_vec job = TM_VEC(int64_t), process = TM_VEC(int64_t);
+    bool ok = true;
+    for (size_t i = 0; i < runs->n && ok; i++)
+        ok = run[i].program != program->id || tm_vec_append(&process, &run[i].device, 1);
+    if (ok && process.n == n && n > 0) {
+        ok = tm_vec_append(&job, (const int64_t *)c->assignments.devices.data + program->first, n);
+        if (ok && (n > 1 || *(const int64_t *)job.data != 0)) {
+            tm_sort_values(job.data, n);
+            tm_sort_values(process.data, n);
+            *fits = counts_up(c, &job, &process);
+        }
+    }
+    tm_vec_free(&job);
+    tm_vec_free(&process);
+    return ok;
+}
+
+/* Whether all programs together have the devices of whole processes, numbered from 0. */
+static bool is_whole(const tm_gpu_collectives *c) {
+    tm_vec all = c->assignments.devices;
+    int64_t *v = all.n > 0 ? malloc(all.n * sizeof *v) : NULL, n = 0;
+    if (!v)
+        return false;
+    memcpy(v, all.data, all.n * sizeof *v);
+    tm_sort_values(v, all.n);
+    for (size_t i = 0; i < all.n; i++)
+        n += v[i] == n;
+    bool whole = n == v[all.n - 1] + 1 && n % (int64_t)c->r->devices.n == 0;
+    free(v);
+    return whole;
+}
+
+static bool check_numbers(tm_gpu_collectives *c, const tm_vec *runs) {
+    const tm_xassigned *v = c->assignments.programs.data;
+    bool fits = is_whole(c), ok = true;
+    for (size_t i = 0; i < c->assignments.programs.n && ok && fits; i++)
+        ok = fits_program(c, &v[i], runs, &fits);
+    c->numbered = fits;
+    return ok;
+}
+
+tm_status tm_gpu_collectives_open(tm_gpu_collectives *out, tm_xread *r, const tm_vec *runs,
+                                  tm_error *err) {
     const tm_xplane *planes = r->space.planes.data;
     const tm_xdevice *devices = r->devices.data;
     size_t n = 0;
@@ -281,7 +354,8 @@ tm_status tm_gpu_collectives_open(tm_gpu_collectives *out, tm_xread *r, tm_error
     out->numbered = n == r->devices.n;
     for (size_t i = 0; i < r->devices.n; i++)
         out->numbered = out->numbered && devices[i].number == (int64_t)i;
-    return tm_xassignments_read(&r->space, &out->assignments, err);
+    TM_TRY(tm_xassignments_read(&r->space, &out->assignments, err));
+    return !out->numbered || check_numbers(out, runs) ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_gpu_collectives_close(tm_gpu_collectives *c) {

@@ -6,7 +6,6 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "gpu_collectives.h"
 #include "gpu_work.h"
 #include "programs.h"
 
@@ -35,12 +34,21 @@ typedef struct operation {
 } operation;
 
 tm_gpu_programs tm_gpu_programs_make(void) {
-    return (tm_gpu_programs){TM_KEYS(key), TM_VEC(uint32_t)};
+    return (tm_gpu_programs){TM_KEYS(key), TM_VEC(uint32_t), TM_KEYS(tm_gpu_run), {-1, -1}};
 }
 
 void tm_gpu_programs_free(tm_gpu_programs *programs) {
     tm_keys_free(&programs->operations);
     tm_vec_free(&programs->of);
+    tm_keys_free(&programs->runs);
+}
+
+bool tm_gpu_programs_ran(tm_gpu_programs *programs, int64_t program, int64_t device) {
+    const tm_gpu_run run = {program, device};
+    if (program < 0 || (program == programs->last.program && device == programs->last.device))
+        return true;
+    programs->last = run;
+    return tm_keys_add(&programs->runs, &run) != TM_NO_KEY;
 }
 
 bool tm_gpu_programs_add(tm_gpu_programs *programs, int64_t program, uint32_t name) {
@@ -310,6 +318,15 @@ static bool set_size(tm_names *names, const operation *own, tm_collective_attr *
     return attr->dtype != TM_NAME_FAILED;
 }
 
+/* A permutation between two is a transfer, or both ways an exchange: any place is the other's. In
+ * longer chains a kernel is of two pairs. */
+static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr) {
+    int ends = c->n_members == 2 ? c->ends : 0;
+    attr->src_rank = ends & TM_HLO_RECEIVES ? 0 : -1;
+    attr->dst_rank = ends & TM_HLO_SENDS ? 0 : -1;
+    return ends == TM_HLO_SENDS ? "send" : ends == TM_HLO_RECEIVES ? "recv" : c->word;
+}
+
 /* A kernel of a collective whose group is told. Operations of programs are alike on all ranks by
  * their names; the numbers of programs are not. */
 static bool add_collective(tm_xread *r, const operation *own, const tm_xla_attr *of) {
@@ -325,7 +342,7 @@ static bool add_collective(tm_xread *r, const operation *own, const tm_xla_attr 
     attr.comms_id = attr.comms_id ? attr.comms_id : 1;
     attr.group = own->collective.group;
     attr.group_size = own->collective.n_members;
-    attr.name = tm_names_intern_string(r->names, own->collective.word);
+    attr.name = tm_names_intern_string(r->names, set_ends(&own->collective, &attr));
     return attr.name != TM_NAME_FAILED && set_size(r->names, own, &attr) &&
            tm_vec_append(&r->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
@@ -363,9 +380,9 @@ static bool set_rows(const tm_gpu_programs *programs, operation *v, tm_xread *r)
     return ok;
 }
 
-static tm_status walk(tm_xread *r, operation *v, size_t n, tm_error *err) {
+static tm_status walk(tm_xread *r, const tm_vec *runs, operation *v, size_t n, tm_error *err) {
     tm_gpu_collectives collectives;
-    tm_status status = tm_gpu_collectives_open(&collectives, r, err);
+    tm_status status = tm_gpu_collectives_open(&collectives, r, runs, err);
     for (size_t first = 0, end; first < n && status == TM_OK; first = end) {
         for (end = first + 1; end < n && v[end].program == v[first].program;)
             end++;
@@ -384,7 +401,7 @@ tm_status tm_gpu_programs_tell(const tm_gpu_programs *programs, tm_xread *r, tm_
     operation *v = list(programs, r->names);
     if (!v)
         return tm_fail_memory(err);
-    tm_status status = walk(r, v, n, err);
+    tm_status status = walk(r, &programs->runs.keys, v, n, err);
     if (status == TM_OK && !set_rows(programs, v, r))
         status = tm_fail_memory(err);
     free(v);

@@ -4,15 +4,21 @@
 #define TMERGE_XPLANE_GPU_PROGRAMS_H
 
 #include "base/keys.h"
+#include "gpu_collectives.h"
 #include "xplane_read.h"
 
 typedef struct tm_gpu_programs {
     tm_keys operations; /* program and name id */
     tm_vec of;          /* of uint32_t: of each row of TM_ATTR_XLA its number in those, TM_NO_KEY */
+    tm_keys runs;       /* of tm_gpu_run: which devices of the file ran which program */
+    tm_gpu_run last;    /* of these that was met last */
 } tm_gpu_programs;
 
 tm_gpu_programs tm_gpu_programs_make(void);
 void tm_gpu_programs_free(tm_gpu_programs *programs);
+
+/** Remembers that a device of the file ran a program, -1 for none. False when memory is out. */
+bool tm_gpu_programs_ran(tm_gpu_programs *programs, int64_t program, int64_t device);
 
 /** Remembers the operation of the next row of TM_ATTR_XLA. False when memory is out.
  * @param program    -1 where the event does not tell it

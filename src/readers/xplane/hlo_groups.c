@@ -156,19 +156,29 @@ static bool has(const tm_vec *values, int64_t value) {
     return false;
 }
 
+enum { NO_END = -1, ABSURD = -2 };
+
+/* The next number of "{{0,1},{1,2}}", NO_END behind the last. */
+static int64_t next_end(const char **p, const char *end) {
+    int64_t value = NO_END;
+    while (*p < end && (**p < '0' || **p > '9'))
+        (*p)++;
+    if (*p < end && !(*p = number(*p, end, &value))) {
+        *p = end;
+        value = ABSURD;
+    }
+    return value;
+}
+
 /* "{{0,1},{1,2}}": all that pairs link to `own`. */
 static bool linked(tm_text text, int64_t own, tm_vec *out) {
     tm_vec pairs = TM_VEC(int64_t);
+    const char *p = text.bytes, *end = p + text.size;
     bool ok = true, sound = true;
-    for (const char *p = text.bytes, *end = p + text.size; p < end && ok && sound;) {
-        int64_t value;
-        if (*p < '0' || *p > '9') {
-            p++;
-            continue;
-        }
-        p = number(p, end, &value);
-        sound = p && pairs.n < PAIRS_MAX;
-        ok = !sound || tm_vec_append(&pairs, &value, 1);
+    for (int64_t value; p < end && ok && sound;) {
+        value = next_end(&p, end);
+        sound = value != ABSURD && pairs.n < PAIRS_MAX;
+        ok = value < 0 || !sound || tm_vec_append(&pairs, &value, 1);
     }
     const int64_t *v = pairs.data;
     ok = ok && tm_vec_append(out, &own, 1);
@@ -222,6 +232,25 @@ static size_t find_own(const tm_assignment *a, int64_t own) {
     return at;
 }
 
+static size_t number_at(const tm_assignment *a, mode m, size_t at) {
+    return m == PARTS ? at % a->n_parts : m == GLOBAL ? at : at / a->n_parts;
+}
+
+int tm_hlo_ends(const tm_hlo *hlo, const tm_assignment *a, int64_t own) {
+    tm_text pairs = tm_hlo_attribute(hlo, "source_target_pairs");
+    size_t at = find_own(a, own);
+    int64_t number = (int64_t)number_at(a, mode_of(hlo), at);
+    int found = 0;
+    if (at == a->n_replicas * a->n_parts)
+        return 0;
+    for (const char *p = pairs.bytes, *end = p + pairs.size; p < end;) {
+        int64_t from = next_end(&p, end), to = next_end(&p, end);
+        if (from >= 0 && to >= 0 && from != to)
+            found |= (from == number ? TM_HLO_SENDS : 0) | (to == number ? TM_HLO_RECEIVES : 0);
+    }
+    return found;
+}
+
 bool tm_hlo_group(const tm_hlo *hlo, const tm_assignment *a, int64_t own, tm_vec *out) {
     tm_vec group = TM_VEC(int64_t);
     size_t at = find_own(a, own), all = a->n_replicas * a->n_parts;
@@ -230,8 +259,7 @@ bool tm_hlo_group(const tm_hlo *hlo, const tm_assignment *a, int64_t own, tm_vec
     out->n = 0;
     if (at == all)
         return true;
-    size_t number = m == PARTS ? at % a->n_parts : m == GLOBAL ? at : at / a->n_parts;
-    bool ok = find_numbers(hlo, (int64_t)number, n, &group), sound = true;
+    bool ok = find_numbers(hlo, (int64_t)number_at(a, m, at), n, &group), sound = true;
     const int64_t *v = group.data;
     for (size_t i = 0; i < group.n && ok && sound; i++) {
         sound = v[i] >= 0 && v[i] < (int64_t)n;

@@ -23,6 +23,13 @@ typedef struct tm_assignment {
 bool tm_hlo_group(const tm_hlo *hlo, const tm_assignment *assignment, int64_t own,
                   tm_vec *out) TM_MUST_CHECK;
 
+/** What a device does in a collective-permute: bits. */
+enum { TM_HLO_SENDS = 1, TM_HLO_RECEIVES = 2 };
+
+/** These bits for @p own, by source_target_pairs; 0 where none name it. What it gives to itself is
+ * neither. */
+int tm_hlo_ends(const tm_hlo *hlo, const tm_assignment *assignment, int64_t own);
+
 /** All devices of a module, ascending. False when memory is out. */
 bool tm_assignment_all(const tm_assignment *assignment, tm_vec *out) TM_MUST_CHECK;
 

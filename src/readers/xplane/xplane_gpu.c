@@ -278,6 +278,7 @@ static tm_status take_derived(gpu *g, const tm_xline *line, uint32_t track, cons
 
 static tm_status read_line(gpu *g, const tm_xline *line, bool own, tm_error *err) {
     bool counts = tm_xline_counts(TM_X_GPU, line), more;
+    int64_t number = ((const tm_xdevice *)g->r->devices.data)[g->device].number;
     tm_xevent event;
     tm_xvalues v;
     if (line->n_events == 0 || (!own && !counts))
@@ -288,6 +289,8 @@ static tm_status read_line(gpu *g, const tm_xline *line, bool own, tm_error *err
         TM_TRY(tm_xstats_next(&g->stats, &g->r->space, &event, &v, &more, err));
         if (!more)
             return TM_OK;
+        if (!tm_gpu_programs_ran(&g->programs, tm_x_int(&v, TM_X_PROGRAM, -1), number))
+            return tm_fail_memory(err);
         if (!own) {
             if (!add_launch(g, &v, false))
                 return tm_fail_memory(err);
