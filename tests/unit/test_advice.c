@@ -723,6 +723,8 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
     "kind=allreduce group=g size_class_bytes=33554432 bytes=64000000 median_transfer_ns=10"
 #define HIDES_BADLY "comm_ns=200 overlap_ns=50 exposed_comm_ns=150"
 #define SMALL(name) "name=" name " calls=9 short_calls=9 total_ns=9 communication=false"
+#define OF_XLA                                                                                     \
+    { "job.format", "format=xplane" }
 #define COPIES                                                                                     \
     {                                                                                              \
         "transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=90 overlap_ns=0 "  \
@@ -753,6 +755,24 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
          "named"},
         {"exposed_wait_ns=400", {{"stragglers.job", "verdict=bubble"}}, "micro-batches", "now and"},
         {"", {COPIES}, "cudaMallocHost", "DataLoader"},
+        /* neither PyTorch's words nor CUDA's of what XLA decides */
+        {"", {COPIES, OF_XLA}, "in few large pieces", "cudaMallocHost"},
+        {"",
+         {OF_XLA,
+          {"transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=90 overlap_ns=0 "
+                             "host_memory=pinned"}},
+         "prefetch the next batch",
+         "stream"},
+        {"",
+         {OF_XLA, {"kernels.kernel", SMALL("k")}, {"idle.rank", "*idle_ns=200 kernel_wait_ns=200"}},
+         "jit_compile",
+         "fused operators"},
+        {"",
+         {OF_XLA,
+          {"pod.rank", "*host=h step_ns=1000 input_wait_ns=90"},
+          {"pipeline.host", "host=h self_ns=9 slowest_pct=99 slowest_stage=Input::Map"}},
+         "more workers",
+         "tf.data"},
         {"", {COPIES, {"kernels.kernel", SMALL("at::native::k")}}, ".to(device", "DataLoader"},
         {"",
          {COPIES,

@@ -38,6 +38,9 @@ test("operations of a TPU stand by category, with what bounds them, and under th
       assert.equal(await page.$$eval("main canvas", (all) => all.length), 1, "the roofline");
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(over <= 0, `${theme}, ${width}: ${over} px too wide`);
+      const wider = await page.$$eval("main section", (all) => all.filter((each) => each.querySelector("h2")?.textContent === "Collectives of programs")
+        .map((each) => each.querySelector(".grid-scroll")).map((each) => each.scrollWidth - each.clientWidth));
+      assert.ok(width < 1280 || (wider.length === 1 && wider[0] <= 0), `${width}: collectives are ${wider} px too wide`);
       quiet(noted, `${theme}, ${width}`);
       await close();
     }
@@ -79,6 +82,9 @@ test("what PyTorch alone has is neither shown nor asked for", async (t) => {
       assert.doesNotMatch(text, /torch\.|record_shapes|ProfilerActivity\.CUDA|Phases of the steps|Backward|recorded shapes/, `${name}, ${view}`);
       // the other program: 2.39 of 21.31 ms on device 6; devices that only copy have no step
       if (view === "input") assert.match(text, /^Loading data holds the GPUs up for 11\s% of the steps’ time/, name);
+      // the recording of 858 ms is no step of ranks 0 and 3
+      if (view === "input") assert.deepEqual(await page.$$eval("main select option", (all) => all.map((each) => each.textContent)),
+        ["rank 0, no steps", "rank 1, waits most", "rank 2", "rank 3, no steps", "rank 4", "rank 5"]);
       if (name === "tpu-v6e" && view === "kernels") assert.doesNotMatch(text, /SM efficiency|[Oo]ccupancy|launch shapes/);
     }
     await close();

@@ -30,11 +30,17 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(lost, f->window_ns);
     tm_facts_by_rank(f, lost, time);
     tm_shown_duration(kernels.calls > 0 ? kernels.total_ns / kernels.calls : 0, mean, sizeof mean);
-    snprintf(out->text, sizeof out->text,
-             "Launch fewer, larger kernels: %sfused operators, %sCUDA or HIP graphs, a larger "
-             "batch.",
-             f->torch ? "torch.compile or " : "",
-             f->trains && f->torch ? "fused or foreach optimizers, " : "");
+    if (tm_facts_is_of(f, TM_OF_XLA))
+        snprintf(out->text, sizeof out->text,
+                 "Launch fewer, larger kernels: compile more of the step at once (jit, "
+                 "tf.function with jit_compile=True), let XLA launch it as CUDA or HIP graphs, a "
+                 "larger batch.");
+    else
+        snprintf(out->text, sizeof out->text,
+                 "Launch fewer, larger kernels: %sfused operators, %sCUDA or HIP graphs, a larger "
+                 "batch.",
+                 f->torch ? "torch.compile or " : "",
+                 f->trains && f->torch ? "fused or foreach optimizers, " : "");
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the kernels take under 100 us (mean %s), %s are shorter than the call that "
              "launches them; GPUs do nothing for %s of their time (%s) %s.",
@@ -142,24 +148,28 @@ void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
                  f->torch ? "each .item() or .cpu() waits" : "a copy to pageable memory waits");
     else
         snprintf(out->text, sizeof out->text, "Copy from pinned memory%s%s.",
-                 !f->torch ? " (cudaMallocHost, hipHostMalloc)"
-                 : loads   ? ": DataLoader(pin_memory=True)"
-                           : ": pin_memory()",
+                 tm_facts_is_of(f, TM_OF_XLA) ? ", in few large pieces and ahead of their step"
+                 : !f->torch                  ? " (cudaMallocHost, hipHostMalloc)"
+                 : loads                      ? ": DataLoader(pin_memory=True)"
+                                              : ": pin_memory()",
                  f->torch ? " and .to(device, non_blocking=True)" : ", asynchronously");
 }
 
+/* XLA and TensorFlow choose the streams. */
 void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
     host_copies sum = sum_host_copies(f, false);
+    bool chosen = tm_facts_is_of(f, TM_OF_XLA);
     advise_copies(f, &sum, "the host", out);
-    snprintf(out->text, sizeof out->text,
-             3 * sum.alone_to_host_ns > 2 * sum.alone_ns
-                 ? "Copy less to the host, or beside computation: on a stream of its own, what is "
-                   "offloaded only where memory runs short."
-             : 3 * sum.alone_to_host_ns > sum.alone_ns
-                 ? "Copy less between the GPUs and the host, or beside computation: on a stream of "
-                   "its own, what is offloaded only where memory runs short."
-                 : "Copy less to the GPUs, or beside computation: prefetch on a stream of its own, "
-                   "keep on the GPU what every step needs.");
+    if (3 * sum.alone_to_host_ns > sum.alone_ns)
+        snprintf(out->text, sizeof out->text, "Copy less %s the host, or beside computation: %s.",
+                 3 * sum.alone_to_host_ns > 2 * sum.alone_ns ? "to" : "between the GPUs and",
+                 chosen ? "offload ahead of time, only where memory runs short"
+                        : "on a stream of its own, what is offloaded only where memory runs short");
+    else
+        snprintf(out->text, sizeof out->text,
+                 "Copy less to the GPUs, or beside computation: prefetch%s, keep on the GPU what "
+                 "every step needs.",
+                 chosen ? " the next batch while a step runs" : " on a stream of its own");
 }
 
 void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
@@ -186,7 +196,10 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text,
              f->torch ? "Keep device memory between steps: leave the caching allocator on, drop "
                         "empty_cache(), try expandable_segments:True, use less memory."
-                      : "Keep device memory between steps: take it once, or from a pool.");
+             : tm_facts_is_of(f, TM_OF_XLA)
+                 ? "Keep device memory between steps: let the allocator take it at the start (JAX: "
+                   "XLA_PYTHON_CLIENT_PREALLOCATE; TensorFlow: no memory growth)."
+                 : "Keep device memory between steps: take it once, or from a pool.");
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " calls in %" PRId64
              " steps of ranks take or give back device or pinned memory (cudaMalloc, cudaFree, "
@@ -282,6 +295,7 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     const tm_table *operators = tm_tables_find(f->tables, "operators.op");
     double used = tm_facts_real(f, "overview.job", 0, "tensor_core_pct");
+    bool of_torch = !tm_facts_is_of(f, TM_OF_XLA);
     int64_t fit = 0, most = 0;
     const char *name = "";
     for (size_t i = 0; i < operators->n_rows; i++) {
@@ -305,10 +319,11 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     int64_t summed = tm_facts_sum_kernels(f).total_ns;
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
     tm_facts_by_rank(f, fit, time);
-    snprintf(
-        out->text, sizeof out->text,
-        "Let matrix products use tensor cores, where the GPUs have them: torch.autocast, or TF32 "
-        "from Ampere on (torch.set_float32_matmul_precision), sizes in multiples of 8.");
+    snprintf(out->text, sizeof out->text,
+             "Let matrix products use tensor cores, where the GPUs have them: %s, or TF32 "
+             "from Ampere on%s, sizes in multiples of 8.",
+             of_torch ? "torch.autocast" : "numbers of 16 bits",
+             of_torch ? " (torch.set_float32_matmul_precision)" : "");
     snprintf(out->evidence, sizeof out->evidence,
              "Operators that tensor cores could run take %s of the computing (%s), most "
              "of it %.64s; by their names no kernels use them.",
@@ -390,8 +405,10 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     out->cost_ns = optimizer - (int64_t)(healthy * (double)steps);
     tm_facts_by_rank(f, optimizer, time);
     snprintf(out->text, sizeof out->text,
-             "Make the optimizer's step cheaper: fused=True or foreach=True, torch.compile, "
-             "sharded states, fewer steps by gradient accumulation.");
+             "Make the optimizer's step cheaper: %ssharded states, fewer steps by gradient "
+             "accumulation.",
+             tm_facts_is_of(f, TM_OF_XLA) ? "in the same program as the gradients, "
+                                          : "fused=True or foreach=True, torch.compile, ");
     snprintf(out->evidence, sizeof out->evidence,
              "The optimizer takes %.0f %% of the %s (%s); under 15 %% is usual, and the cost is "
              "what is above.",

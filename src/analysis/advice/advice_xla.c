@@ -108,11 +108,11 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
 }
 
 /* Sentences that all of these rules end in, so that none is taken for one of the guides'. */
-#define BOUNDS_5_20 " XProf calls over 5 %% moderate, over 20 %% high."
+#define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
 /* XProf has these for GPUs; of a TPU one for all that it idles and does not wait for input. */
 static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
-    return is_tpu(f) ? of_tpus : " XProf calls over 3 % moderate, over 15 % high.";
+    return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
 }
 
 #define IDLE_TPU " XProf calls 3 % and more of a TPU's idle time beside input host overhead."

@@ -68,6 +68,23 @@ static void name_stage(const tm_facts *f, const share *host, char *out, size_t s
     }
 }
 
+/* How the library of a host's pipeline reads and preprocesses ahead; nothing where no stage tells
+ * which that is. */
+static const char *how_ahead(const tm_facts *f, const char *host) {
+    const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
+    for (size_t i = 0; i < hosts->n_rows; i++) {
+        const tm_cell *own = tm_table_cell(hosts, i, "host");
+        const tm_cell *stage = tm_table_cell(hosts, i, "slowest_stage");
+        if (own->null || stage->null || strcmp(own->value.text, host) != 0)
+            continue;
+        if (strncmp(stage->value.text, "Iterator::", 10) == 0)
+            return " (tf.data: interleave, map with num_parallel_calls, prefetch)";
+        if (strncmp(stage->value.text, "Input::", 7) == 0)
+            return " (more workers and larger buffers of the loader)";
+    }
+    return "";
+}
+
 /* What XProf's profiles tell: infeed, and waits for the next batch. */
 void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     share all = share_of(f, NULL), worst = worst_host(f);
@@ -88,10 +105,9 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     name_stage(f, &worst, stage, sizeof stage);
     snprintf(out->text, sizeof out->text,
              "Feed %s\"%.100s\"%s, where steps are input-bound for %s of their time: read and "
-             "preprocess in parallel and ahead (tf.data: interleave, map with num_parallel_calls, "
-             "prefetch), or from quicker storage.",
+             "preprocess in parallel and ahead%s, or from quicker storage.",
              alone ? "host " : "all hosts faster, not only ", worst.host, alone ? " faster" : "",
-             tm_shown_percent(out->measure, 1).text);
+             tm_shown_percent(out->measure, 1).text, how_ahead(f, worst.host));
     snprintf(
         out->evidence, sizeof out->evidence,
         "Steps are input-bound for %s of their time on host \"%.100s\"%s (XProf: moderately from "

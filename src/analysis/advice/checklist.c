@@ -285,20 +285,21 @@ static const struct box {
     /* Bounds of XProf: convert/op_stats_to_input_pipeline_analysis.cc,
      * op_stats_to_overview_page.cc, smart_suggestion/constants.h. */
     {"input", "%", UNKNOWN, 5, tm_box_xla_input,
-     "Steps in which a GPU does nothing but wait for its input or take it; XProf calls over 5 % "
-     "moderately, over 20 % highly input-bound.",
+     "Steps in which a GPU does nothing but wait for its input or take it; XProf calls 5 % "
+     "and more moderately, 20 % and more highly input-bound.",
      "pod.rank, pipeline.stage", TM_OF_XLA},
     {"output", "%", UNKNOWN, 5, tm_box_xla_output,
-     "Steps in which a GPU does nothing but give its output; XProf calls over 5 % moderately, over "
-     "20 % highly output-bound.",
+     "Steps in which a GPU does nothing but give its output; XProf calls 5 % and more moderately, "
+     "20 % and more highly output-bound.",
      "pod.rank, transfers.kind", TM_OF_XLA},
     {"kernel_launch", "%", UNKNOWN, 3, tm_box_xla_launch,
-     "Steps in which the host launches and the GPU does nothing; XProf calls over 3 % moderate, "
-     "over 15 % high.",
+     "Steps in which the host launches and the GPU does nothing; XProf calls 3 % and more "
+     "moderate, "
+     "15 % and more high.",
      "pod.rank, launches.rank", TM_OF_XLA},
     {"collectives", "%", UNKNOWN, 3, tm_box_xla_collectives,
      "Steps in which a GPU does nothing but communicate or wait for others to come; XProf calls "
-     "over 3 % moderate, over 15 % high.",
+     "3 % and more moderate, 15 % and more high.",
      "pod.rank, pod.collective", TM_OF_XLA_GPU},
     {"collectives", "%", UNKNOWN, 6, tm_box_xla_collectives,
      "Steps in which a GPU does nothing but communicate or wait for others to come; XProf's bounds "
@@ -314,8 +315,9 @@ static const struct box {
      "it without a bound: here that for collectives counts.",
      "pod.rank, transfers.kind", TM_OF_XLA},
     {"other_time", "%", UNKNOWN, 3, tm_box_xla_other,
-     "Steps of which the profile does not tell what they are spent on; XProf calls over 3 % "
-     "moderate, over 15 % high.",
+     "Steps of which the profile does not tell what they are spent on; XProf calls 3 % and more "
+     "moderate, "
+     "15 % and more high.",
      "pod.rank, idle.gap", TM_OF_XLA},
     {"compute_16_bit", "%", 10, UNKNOWN, tm_box_xla_bits,
      "Computing with types of 16 bits or fewer, of that whose type is told; XProf asks for 10 % at "

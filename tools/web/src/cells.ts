@@ -21,11 +21,15 @@ export function inlineBar(value: number | null, most: number, text: Child, fill 
   );
 }
 
-/** A name from a trace that may be very long: two lines of it, the rest on hover. */
-export function longName(text: string | null): Child {
+/** A name from a trace that may be very long: two lines of it, the rest on hover; `narrow` ones leave room for others. */
+export function longName(text: string | null, narrow = false): Child {
   if (text === null) return f.NONE;
   const shown = visible(text);
-  return h("bdi", { class: `name long${shown.startsWith("[") ? " shapes" : ""}`, title: cut(shown, 2000) }, cut(shown, 200));
+  return h(
+    "bdi",
+    { class: `name long${shown.startsWith("[") ? " shapes" : ""}${narrow ? " narrow" : ""}`, title: cut(shown, 2000) },
+    cut(shown, 200),
+  );
 }
 
 export interface Strip {

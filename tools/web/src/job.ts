@@ -330,6 +330,8 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   sparse_core: ["Give SparseCores less, or start it earlier", "xla"],
   other_time: ["Look at what hosts do between launches", "xla"],
   compute_16_bit: ["Compute in 16 bits", "xla"],
+  input_host: ["Have hosts do less for each batch", "xla"],
+  input_transfer: ["Hand data over in fewer, larger pieces", "xla"],
 };
 
 /* Without what the title has said. */

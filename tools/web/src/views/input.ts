@@ -46,6 +46,14 @@ function counted(job: Job, table: Table<"input.rank">): number[] {
   return own.length > 0 ? own : all;
 }
 
+/* The row of the rank that waits most, of those that tell; -1 where none waits. */
+function longest(job: Job, table: Table<"input.rank">): number {
+  const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
+    rows = counted(job, table);
+  if (marked < 0 || rows.includes(marked)) return marked;
+  return rows.reduce((a, b) => ((table.num(b, "load_ns") ?? 0) > (table.num(a, "load_ns") ?? 0) ? b : a));
+}
+
 function finding(job: Job): [string, string] {
   const table = job.table("input.rank"),
     rows = counted(job, table),
@@ -58,10 +66,8 @@ function finding(job: Job): [string, string] {
       "No wait for a batch was recorded",
       "The traces hold no call of a data loader’s next batch: batches were made otherwise, or outside of what was recorded.",
     ];
-  const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
-    most = rows.reduce((a, b) => ((table.num(b, "load_ns") ?? 0) > (table.num(a, "load_ns") ?? 0) ? b : a)),
-    slowest = marked < 0 || rows.includes(marked) ? marked : most;
-  const known = table.known("stall_ns") > 0;
+  const slowest = longest(job, table),
+    known = table.known("stall_ns") > 0;
   const title = known
     ? stall / Math.max(1, step) >= 0.01
       ? `Loading data holds the GPUs up for ${f.percent(f.share(stall, step))} of the steps’ time`
@@ -114,7 +120,8 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
       ),
     );
   const own = [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
-  const order = [...ranks.rows.keys()].sort((a, b) => (ranks.num(b, "load_ns") ?? 0) - (ranks.num(a, "load_ns") ?? 0));
+  const telling = counted(job, ranks),
+    order = [...telling].sort((a, b) => (ranks.num(b, "load_ns") ?? 0) - (ranks.num(a, "load_ns") ?? 0));
   const legends = legend(LOADING.map((part) => [part.key, part.label]));
   return section(
     title,
@@ -126,10 +133,11 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
         `The first ${STEPS_MAX} of ${f.count(own.length, "step")}${steps.leftOut > 0 ? " that this page holds" : ""}; the table has all.`,
       ),
     ranks.n > 1 && [
-      h("h3", null, ranks.n > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
+      h("h3", null, order.length > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
+      telling.length < ranks.n && note("Without the ranks of which no steps are marked."),
       bars(
         ranks,
-        ranks.n > RANKS_MAX ? order.slice(0, RANKS_MAX) : [...ranks.rows.keys()],
+        order.length > RANKS_MAX ? order.slice(0, RANKS_MAX) : telling,
         (row) => `rank ${ranks.num(row, "rank")}`,
         loadingOf,
         LOADING,
@@ -200,6 +208,7 @@ function tables(job: Job, rank: number, all: boolean): Child {
     grid(steps, { rows, first: 16, columns: [{ column: "rank" }, { column: "step" }, ...columns] }),
     h("h3", null, "Ranks"),
     grid(ranks, {
+      rows: counted(job, ranks),
       first: 16,
       ...(ranks.n > 1 ? { sort: "-load_ns" } : {}),
       columns: [
@@ -229,11 +238,9 @@ export const input: View = {
         empty(`${TO_RECORD_THE_HOST} ${TO_MARK_STEPS}`),
       );
     const ranks = table.nums("rank").filter((rank): rank is number => rank !== null);
-    const slowest =
-      table.num(
-        table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
-        "rank",
-      ) ?? ranks[0]!;
+    const telling = new Set(counted(job, table).map((row) => table.num(row, "rank"))),
+      slowest = table.num(longest(job, table), "rank") ?? ranks[0]!;
+    const about = (each: number) => (!telling.has(each) ? ", no steps" : table.sum("waits") > 0 && each === slowest ? ", waits most" : "");
     const wanted = params.has("rank") ? Number(params.get("rank")) : NaN,
       rank = ranks.includes(wanted) ? wanted : slowest;
     const all = params.get("rows") === "all",
@@ -245,7 +252,7 @@ export const input: View = {
         controls(
           select(
             "Rank",
-            ranks.map((each) => [String(each), `rank ${each}${waits && each === slowest ? ", waits most" : ""}`] as const),
+            ranks.map((each) => [String(each), `rank ${each}${about(each)}`] as const),
             String(rank),
             (v) => context.redraw({ rank: v }),
           ),

@@ -145,8 +145,9 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<Rows> => ({
     column,
     label,
-    draw: (row) => longName(table.text(row, column)),
+    draw: (row) => longName(table.text(row, column), true),
   });
+  const ranks = new Set(table.nums("ranks"));
   return [
     text(name, name === "op" ? "operation" : name),
     ...(name === "op" ? [text("category", "category"), text("program", "program"), text("origin", "from"), text("shape", "makes")] : []),
@@ -169,7 +170,8 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
           ...(known("async_ns") ? ([{ column: "async_ns", label: "beside others" }] as const) : []),
         ] as const)
       : []),
-    ...(severalRanks(job) ? ([{ column: "ranks" }, { column: "max_rank", label: "slowest rank" }] as const) : []),
+    ...(severalRanks(job) && ranks.size > 1 ? ([{ column: "ranks" }] as const) : []),
+    ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** Parts of the view of XLA: what steps are spent on, which devices are slow, and what feeds them. */
 import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
-import { h, visible } from "../dom";
+import { h, name, visible } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
@@ -306,6 +306,12 @@ function slowDevices({ job }: Context): HTMLElement | null {
 
 // Collectives -------------------------------------------------------------------------------------
 
+/* Of how many, where not all of a group were recorded. */
+function lacking(table: Table<"pod.collective">, row: number): string {
+  const members = table.num(row, "members");
+  return members !== null && members !== table.num(row, "ranks") ? ` of ${f.grouped(members)}` : "";
+}
+
 function collectives({ job }: Context): HTMLElement | null {
   const table = job.table("pod.collective");
   if (table.n === 0) return null;
@@ -313,7 +319,8 @@ function collectives({ job }: Context): HTMLElement | null {
     unit = f.timeUnit([longest]),
     digits = f.columnDigits([longest], unit);
   const barriers = table.rows.some((_, row) => table.text(row, "kind") === "barrier"),
-    told = table.known("members") > 0;
+    told = table.known("members") > 0,
+    programs = [...new Set(table.rows.map((_, row) => table.text(row, "program")))];
   return section(
     "Collectives of programs",
     note(
@@ -323,14 +330,18 @@ function collectives({ job }: Context): HTMLElement | null {
       told
         ? `Groups are by the numbers of the job’s ${deviceWord(job) === "TPU" ? "cores" : "devices, inside of one process by those of its host"}.`
         : "The profiles do not tell which devices are in a group.",
+      programs.length === 1 && programs[0] !== null && [" All are of the program ", name(programs[0]!), "."],
     ),
     grid(table, {
       first: FIRST,
       sort: "-total_ns",
       columns: [
-        { column: "operation", draw: (row) => longName(table.text(row, "operation")) },
+        { column: "operation", draw: (row) => longName(table.text(row, "operation"), true) },
+        ...(programs.length > 1
+          ? ([{ column: "program", draw: (row: number) => longName(table.text(row, "program"), true) }] as const)
+          : []),
         { column: "kind" },
-        ...(told ? ([{ column: "group", draw: (row: number) => longName(table.text(row, "group")) }] as const) : []),
+        ...(told ? ([{ column: "group", draw: (row: number) => longName(table.text(row, "group"), true) }] as const) : []),
         ...(table.known("bytes") > 0 ? ([{ column: "bytes", label: "a run" }] as const) : []),
         { column: "count", label: "runs" },
         {
@@ -338,11 +349,9 @@ function collectives({ job }: Context): HTMLElement | null {
           label: "whole time",
           draw: (row) => inlineBar(table.num(row, "total_ns"), longest, f.scaled(table.num(row, "total_ns"), unit, digits), "comm"),
         },
-        ...(table.known("wait_ns") > 0 ? ([{ column: "wait_ns", label: "waiting for late ranks" }] as const) : []),
+        ...(table.known("wait_ns") > 0 ? ([{ column: "wait_ns", label: "waited" }] as const) : []),
         ...(severalRanks(job) ? ([{ column: "max_rank", label: "most on rank" }] as const) : []),
-        { column: "program", draw: (row) => longName(table.text(row, "program")) },
-        ...(told ? ([{ column: "members" }] as const) : []),
-        { column: "ranks", label: "recorded ranks" },
+        { column: "ranks", after: (row) => lacking(table, row) },
       ],
     }),
   );
