@@ -15,6 +15,13 @@
 
 enum { RANKS = 4, TEXT = 512 };
 
+/* A row of imbalance.step, of ranks that compute 50 ns on average. */
+#define STEP(number, ns, above)                                                                    \
+    "step=" #number " step_ns=" #ns " mean_compute_ns=50 imbalance_ns=" #above
+
+/* A row of overlap.step, of its first step. */
+#define LOAD(number, ns) "rank=" #number " step=1 window_ns=100 compute_ns=" #ns
+
 /* Rows of a table, behind one another with a | between; "*" in front: one for each rank. */
 typedef struct given {
     const char *table, *rows;
@@ -24,8 +31,8 @@ typedef struct given {
 static const given edge[] = {
     {"job.job", "ranks=4 steps=4"},
     {"overview.job", "gpu_utilization_pct=80"},
-    /* mean 100, each 10 apart */
-    {"imbalance.step", "step=1 step_ns=90|step=2 step_ns=110|step=3 step_ns=90|step=4 step_ns=110"},
+    /* mean 100, each 10 apart; a rank has in all 20 beyond a mean of 200: another in each step */
+    {"imbalance.step", STEP(1, 90, 5) "|" STEP(2, 110, 5) "|" STEP(3, 90, 5) "|" STEP(4, 110, 5)},
     {"memory.device", "rank=0 device=cuda:0 capacity_pct=95"},
     {"memory.job", "growing_devices=0"},
     /* of 1,000 without the wait for data 75 % and 15 %; kernels of no phase under 10 % */
@@ -38,7 +45,6 @@ static const given edge[] = {
     {"transfers.kind", "*kind=htod host_memory=pinned count=1 bytes=1 union_ns=20 overlap_ns=0"},
     {"launches.api", "calls=9"},
     {"idle.rank", "*sync_ns=20"},
-    {"imbalance.job", "imbalance_pct=10"},
     {"stragglers.job", "verdict=none"},
     {"kernels.kernel", "name=gemm communication=false calls=100 short_calls=50 total_ns=1000"},
     {"classes.kernel", "class=attention total_ns=100 bits16_ns=50 bits32_ns=50 flash_ns=50"},
@@ -108,7 +114,7 @@ static void each_fault_fails_its_own_box_alone(void **state) {
         {"gpu_utilization", {"overview.job", "gpu_utilization_pct=79.9"}},
         {"step_variation",
          {"imbalance.step",
-          "step=1 step_ns=89|step=2 step_ns=111|step=3 step_ns=89|step=4 step_ns=111"}},
+          STEP(1, 89, 5) "|" STEP(2, 111, 5) "|" STEP(3, 89, 5) "|" STEP(4, 111, 5)}},
         {"memory", {"memory.device", "rank=0 device=cuda:0 capacity_pct=95.1"}},
         /* the fullest is meant */
         {"memory",
@@ -131,7 +137,10 @@ static void each_fault_fails_its_own_box_alone(void **state) {
          {"transfers.kind",
           "*kind=dtoh host_memory=pageable count=1 bytes=1 union_ns=24 overlap_ns=3"}},
         {"synchronisation", {"idle.rank", "rank=0 sync_ns=81"}},
-        {"balance", {"imbalance.job", "imbalance_pct=10.1"}},
+        /* Each step another rank: none has more than the others in all. */
+        {"balance",
+         {"imbalance.step",
+          STEP(1, 100, 5) "|" STEP(2, 100, 5) "|" STEP(3, 100, 5) "|" STEP(4, 100, 6)}},
         {"stragglers", {"stragglers.finding", "rank=2 shape=throughout"}},
         {"short_kernels",
          {"kernels.kernel", "name=a communication=false calls=100 short_calls=51 total_ns=1000|"
@@ -164,19 +173,21 @@ static void what_the_traces_do_not_tell_is_no_pass(void **state) {
         /* Work from before the recording runs into the first step of each rank: of five that are
          * left three, 100, 90 and 110. */
         {{{"overlap.step", "rank=0 step=1|rank=0 step=2|rank=1 step=2|rank=1 step=3"},
-          {"imbalance.step", "step=1 step_ns=300|step=2 step_ns=300|step=3 step_ns=90|"
-                             "step=4 step_ns=110|step=5 step_ns=100"}},
+          {"imbalance.step", STEP(1, 300, 5) "|" STEP(2, 300, 5) "|" STEP(3, 90, 5) "|" STEP(
+                                 4, 110, 5) "|" STEP(5, 100, 5)}},
          ""},
         {{{"overlap.step", "rank=0 step=1|rank=0 step=2"},
-          {"imbalance.step", "step=1 step_ns=300|step=2 step_ns=300|step=3 step_ns=90"}},
+          {"imbalance.step", STEP(1, 300, 5) "|" STEP(2, 300, 5) "|" STEP(3, 90, 5)}},
          "step_variation unknown"},
-        {{{"imbalance.step", "step=1 step_ns=90"}}, "step_variation unknown"},
+        {{{"imbalance.step", STEP(1, 90, 5)}}, "step_variation unknown"},
         {{{"memory.device", "rank=0 device=cuda:0"}}, "memory unknown"},
         {{{"memory.job", ""}}, "memory_growth unknown"},
         {{{"input.rank", "rank=0 waits=0 load_ns=0 step_ns=1000"}}, "data_loading unknown"},
         {{{"transfers.kind", ""}}, "copies unknown"},
         {{{"launches.api", ""}}, "synchronisation unknown"},
-        {{{"imbalance.job", "ranks=4"}}, "balance unknown"},
+        /* One rank alone has these steps whole. */
+        {{{"imbalance.step", "step=1 step_ns=90|step=2 step_ns=90|step=3 step_ns=90"}},
+         "balance unknown"},
         {{{"stragglers.job", "verdict=inconclusive"}}, "stragglers unknown"},
         {{{"kernels.kernel", ""}}, "short_kernels unknown"},
         /* A TPU's operations are launched together. */
@@ -193,20 +204,37 @@ static void what_the_traces_do_not_tell_is_no_pass(void **state) {
 static void a_box_that_fails_by_anothers_fault_says_so(void **state) {
     (void)state;
     /* Without the 300 of 1,000 ns that GPUs idle for data, 56 % are 80, and 55.9 are not. */
+    static const char uneven[] =
+        STEP(1, 100, 30) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 100, 0);
     static const char input[] = "rank=0 waits=4 load_ns=400 stall_ns=300 step_ns=1000";
     static const struct {
-        given other[3];
+        given other[4];
         const char *expected;
     } cases[] = {
         {{{"overview.job", "gpu_utilization_pct=56"}, {"input.rank", input}},
          "gpu_utilization fail by another, data_loading fail"},
         {{{"overview.job", "gpu_utilization_pct=55.9"}, {"input.rank", input}},
          "gpu_utilization fail, data_loading fail"},
-        {{{"imbalance.job", "imbalance_pct=41"},
-          {"stragglers.finding", "rank=2 shape=throughout"},
-          {"stragglers.rank", "*verdict=ok"}},
+        /* Without what a rank has beyond the mean in step 4 all take 100. */
+        {{{"imbalance.step",
+           STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 130, 30)}},
+         "step_variation fail by another, balance fail"},
+        {{{"imbalance.step",
+           STEP(1, 100, 0) "|" STEP(2, 100, 30) "|" STEP(3, 100, 0) "|" STEP(4, 130, 0)}},
+         "step_variation fail, balance fail"},
+        /* The ranks besides 3 have 40, 40 and 44 in the one step: 6.5 % over their mean. */
+        {{{"imbalance.step", uneven},
+          {"overlap.step", LOAD(0, 40) "|" LOAD(1, 40) "|" LOAD(2, 44) "|" LOAD(3, 80)},
+          {"stragglers.finding", "rank=3"},
+          {"stragglers.rank", "rank=0|rank=1|rank=2|rank=3 verdict=straggler"}},
          "balance fail by another, stragglers fail"},
-        {{{"imbalance.job", "imbalance_pct=41"}}, "balance fail"},
+        /* Who is late with less to do than the other is not why that one has more. */
+        {{{"imbalance.step", uneven},
+          {"overlap.step", LOAD(0, 40) "|" LOAD(1, 80)},
+          {"stragglers.finding", "rank=0"},
+          {"stragglers.rank", "rank=0 verdict=straggler|rank=1"}},
+         "balance fail, stragglers fail"},
+        {{{"imbalance.step", uneven}}, "balance fail"},
     };
     for (size_t c = 0; c < COUNT(cases); c++)
         check_boxes(cases[c].other, COUNT(cases[c].other), cases[c].expected);

@@ -21,22 +21,31 @@ static int64_t last_begun(const tm_facts *f) {
     return last;
 }
 
+/* Which steps are compared. */
+typedef struct choice {
+    int64_t begun;
+    bool balanced;
+} choice;
+
 /* The longest rank's time of a step; -1 for one that a recording holds only a part of, or that may
  * hold more than the step. */
-static int64_t step_time(const tm_facts *f, size_t row, int64_t begun) {
+static int64_t step_time(const tm_facts *f, size_t row, choice by) {
+    const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
-    const tm_cell *time =
-        tm_table_cell(tm_tables_find(f->tables, "imbalance.step"), row, "step_ns");
-    return step > begun && tm_facts_is_whole(f, step) && !time->null ? time->value.i : -1;
+    const tm_cell *time = tm_table_cell(steps, row, "step_ns");
+    const tm_cell *above = tm_table_cell(steps, row, "imbalance_ns");
+    if (step <= by.begun || !tm_facts_is_whole(f, step) || time->null)
+        return -1;
+    return time->value.i - (by.balanced && !above->null ? above->value.i : 0);
 }
 
-bool tm_facts_vary(const tm_facts *f, tm_facts_variation *out) {
+bool tm_facts_vary(const tm_facts *f, bool balanced, tm_facts_variation *out) {
     size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
     double sum = 0.0, squares = 0.0, n = 0.0;
-    int64_t begun = last_begun(f);
+    const choice by = {last_begun(f), balanced};
     *out = (tm_facts_variation){.shortest_ns = INT64_MAX, .longest_ns = -1};
     for (size_t i = 0; i < rows; i++) {
-        int64_t time = step_time(f, i, begun);
+        int64_t time = step_time(f, i, by);
         if (time < 0)
             continue;
         if (time > out->longest_ns)
@@ -49,8 +58,8 @@ bool tm_facts_vary(const tm_facts *f, tm_facts_variation *out) {
     if (n < 3.0 || sum <= 0.0) /* of two no one is the odd one */
         return false;
     for (size_t i = 0; i < rows; i++) {
-        double apart = (double)step_time(f, i, begun) - sum / n;
-        if (step_time(f, i, begun) < 0)
+        double apart = (double)step_time(f, i, by) - sum / n;
+        if (step_time(f, i, by) < 0)
             continue;
         squares += apart * apart;
         out->above_ns += fmax(apart, 0.0);
@@ -61,7 +70,7 @@ bool tm_facts_vary(const tm_facts *f, tm_facts_variation *out) {
 
 void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_facts_variation v;
-    if (!tm_facts_vary(f, &v))
+    if (!tm_facts_vary(f, false, &v))
         return;
     /* Ranks that are late, or have more to do, in some steps only make steps differ. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -

@@ -76,7 +76,7 @@ static double gpu_utilization(const tm_facts *f) {
 
 static double step_variation(const tm_facts *f) {
     tm_facts_variation v;
-    return tm_facts_vary(f, &v) ? v.percent : UNKNOWN;
+    return tm_facts_vary(f, false, &v) ? v.percent : UNKNOWN;
 }
 
 /* Of the device that is nearest to its limit. */
@@ -146,10 +146,16 @@ static double synchronisation(const tm_facts *f) {
                : UNKNOWN;
 }
 
+/* Step by step: who has more to do may change with every batch. */
 static double balance(const tm_facts *f) {
-    return f->job->n_ranks > 1
-               ? at_least_zero(tm_facts_real(f, "imbalance.job", 0, "imbalance_pct"))
-               : UNKNOWN;
+    const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
+    double above = 0.0, mean = 0.0;
+    for (size_t i = 0; i < steps->n_rows && f->job->n_ranks > 1; i++)
+        if (!tm_table_cell(steps, i, "imbalance_ns")->null) {
+            above += (double)tm_facts_int(f, "imbalance.step", i, "imbalance_ns");
+            mean += (double)tm_facts_int(f, "imbalance.step", i, "mean_compute_ns");
+        }
+    return mean > 0.0 ? 100.0 * above / mean : UNKNOWN;
 }
 
 /* What gpu_utilization would be, did no GPU idle for its data. */
@@ -159,24 +165,45 @@ static double utilization_fed(const tm_facts *f) {
     return step_ns > stall_ns ? gpu_utilization(f) * step_ns / (step_ns - stall_ns) : UNKNOWN;
 }
 
-/* The same as balance, over the ranks that stragglers does not name. */
-static double balance_of_others(const tm_facts *f) {
-    const tm_table *loads = tm_tables_find(f->tables, "overlap.rank");
+static double step_variation_balanced(const tm_facts *f) {
+    tm_facts_variation v;
+    return tm_facts_vary(f, true, &v) ? v.percent : UNKNOWN;
+}
+
+static bool is_straggler(const tm_facts *f, int64_t rank) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
-    double sum = 0.0, most = 0.0;
-    size_t n = 0;
-    for (size_t i = 0; i < loads->n_rows; i++) {
-        int64_t rank = tm_facts_int(f, "overlap.rank", i, "rank");
-        size_t row = tm_table_find_row(ranks, &rank, 1);
-        const tm_cell *verdict = row < ranks->n_rows ? tm_table_cell(ranks, row, "verdict") : NULL;
-        if (verdict && !verdict->null && strcmp(verdict->value.text, "straggler") == 0)
-            continue;
-        double load = (double)tm_facts_int(f, "overlap.rank", i, "compute_ns");
-        sum += load;
-        most = fmax(most, load);
-        n++;
+    size_t row = tm_table_find_row(ranks, &rank, 1);
+    const tm_cell *verdict = row < ranks->n_rows ? tm_table_cell(ranks, row, "verdict") : NULL;
+    return verdict && !verdict->null && strcmp(verdict->value.text, "straggler") == 0;
+}
+
+/* The same as balance, without the ranks that stragglers names where they have more to do than the
+ * mean: who is late with less of it is no reason that others have more. */
+static double balance_of_others(const tm_facts *f) {
+    const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
+    const tm_table *loads = tm_tables_find(f->tables, "overlap.step");
+    const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
+    double above = 0.0, means = 0.0;
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        int64_t mean = tm_facts_int(f, "imbalance.step", i, "mean_compute_ns");
+        double sum = 0.0, most = 0.0, n = 0.0;
+        for (size_t k = 0; k < ranks->n_rows; k++) {
+            const int64_t key[] = {tm_facts_int(f, "overlap.rank", k, "rank"),
+                                   tm_facts_int(f, "imbalance.step", i, "step")};
+            size_t row = tm_table_find_row(loads, key, 2);
+            int64_t load = tm_facts_int(f, "overlap.step", row, "compute_ns");
+            if (row == loads->n_rows || (load > mean && is_straggler(f, key[0])) ||
+                tm_facts_int(f, "overlap.step", row, "partial") > 0 ||
+                tm_facts_int(f, "overlap.step", row, "window_ns") <= 0)
+                continue;
+            sum += (double)load;
+            most = fmax(most, (double)load);
+            n++;
+        }
+        above += n > 0.0 ? most - sum / n : 0.0;
+        means += n > 0.0 ? sum / n : 0.0;
     }
-    return sum > 0.0 ? 100.0 * (most * (double)n / sum - 1.0) : UNKNOWN;
+    return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
 /* Where nobody is cleared, nobody knows. */
@@ -260,8 +287,9 @@ static const struct box {
      "GPU time lost because the host had waited for the GPU and its queue was empty.",
      "sync.call, idle.gap", TM_OF_ANY},
     {"balance", "%", UNKNOWN, 10, balance,
-     "Computation of the rank with most of it, over the mean of the ranks.",
-     "imbalance.job, overlap.rank", TM_OF_ANY},
+     "Computation of the rank with most of it in a step, beyond the mean of the ranks; all steps "
+     "together.",
+     "imbalance.step, overlap.step", TM_OF_ANY},
     {"stragglers", "findings", UNKNOWN, 0, stragglers,
      "Ranks, hosts or groups that take longer by themselves than chance explains.",
      "stragglers.finding, whatif.item", TM_OF_OTHERS},
@@ -344,6 +372,8 @@ static const struct consequence {
     tm_box_measure *measure;
 } consequences[] = {
     {"gpu_utilization", "data_loading", "without GPUs idle for data", utilization_fed},
+    {"step_variation", "balance", "did no rank compute more than the mean",
+     step_variation_balanced},
     {"balance", "stragglers", "over the other ranks", balance_of_others},
 };
 enum { N_CONSEQUENCES = sizeof consequences / sizeof *consequences };
