@@ -116,6 +116,11 @@ def test_a_rank_that_is_slow_in_some_steps_is_uneven_work():
             slow_rank=3, slow_steps='5-6')
 
 
+def test_an_episode_of_a_slow_host_is_one_fault():
+    planted('straggler', '3', fails='stragglers', by_it='step_variation', slow_rank=3,
+            slow_kind='host', slow_steps='8-13', steps=20)
+
+
 def test_several_faults_are_told_apart():
     flags = [f'--fault={word}' for word in ('slow-loader', 'no-overlap', 'pageable', 'leak',
                                             'small-kernels')]

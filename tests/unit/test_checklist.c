@@ -105,6 +105,13 @@ static void a_job_at_the_edges_passes_every_box(void **state) {
     check_boxes(&least, 1, "");
 }
 
+static void what_nobody_causes_by_himself_is_no_straggler(void **state) {
+    (void)state;
+    const given bubble = {"stragglers.finding",
+                          "level=job shape=bubble|level=rank shape=event rank=2"};
+    check_boxes(&bubble, 1, "");
+}
+
 static void each_fault_fails_its_own_box_alone(void **state) {
     (void)state;
     static const struct {
@@ -141,7 +148,7 @@ static void each_fault_fails_its_own_box_alone(void **state) {
         {"balance",
          {"imbalance.step",
           STEP(1, 100, 5) "|" STEP(2, 100, 5) "|" STEP(3, 100, 5) "|" STEP(4, 100, 6)}},
-        {"stragglers", {"stragglers.finding", "rank=2 shape=throughout"}},
+        {"stragglers", {"stragglers.finding", "rank=2 shape=throughout p=0.001"}},
         {"short_kernels",
          {"kernels.kernel", "name=a communication=false calls=100 short_calls=51 total_ns=1000|"
                             "name=b communication=true calls=900 short_calls=0 total_ns=1000"}},
@@ -206,6 +213,8 @@ static void a_box_that_fails_by_anothers_fault_says_so(void **state) {
     /* Without the 300 of 1,000 ns that GPUs idle for data, 56 % are 80, and 55.9 are not. */
     static const char uneven[] =
         STEP(1, 100, 30) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 100, 0);
+    static const char episode[] = STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(4, 100, 0) "|" STEP(
+        5, 160, 0) "|" STEP(6, 150, 0);
     static const char input[] = "rank=0 waits=4 load_ns=400 stall_ns=300 step_ns=1000";
     static const struct {
         given other[4];
@@ -222,16 +231,23 @@ static void a_box_that_fails_by_anothers_fault_says_so(void **state) {
         {{{"imbalance.step",
            STEP(1, 100, 0) "|" STEP(2, 100, 30) "|" STEP(3, 100, 0) "|" STEP(4, 130, 0)}},
          "step_variation fail, balance fail"},
+        /* Steps 5 and 6 are long by whoever is late in them. */
+        {{{"imbalance.step", episode},
+          {"stragglers.finding", "rank=3 p=0.001 shape=episode unit=step from=5 to=6"}},
+         "step_variation fail by another, stragglers fail"},
+        {{{"imbalance.step", episode},
+          {"stragglers.finding", "rank=3 p=0.001 shape=throughout unit=step from=1 to=6"}},
+         "step_variation fail, stragglers fail"},
         /* The ranks besides 3 have 40, 40 and 44 in the one step: 6.5 % over their mean. */
         {{{"imbalance.step", uneven},
           {"overlap.step", LOAD(0, 40) "|" LOAD(1, 40) "|" LOAD(2, 44) "|" LOAD(3, 80)},
-          {"stragglers.finding", "rank=3"},
+          {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0|rank=1|rank=2|rank=3 verdict=straggler"}},
          "balance fail by another, stragglers fail"},
         /* Who is late with less to do than the other is not why that one has more. */
         {{{"imbalance.step", uneven},
           {"overlap.step", LOAD(0, 40) "|" LOAD(1, 80)},
-          {"stragglers.finding", "rank=0"},
+          {"stragglers.finding", "rank=0 p=0.001"},
           {"stragglers.rank", "rank=0 verdict=straggler|rank=1"}},
          "balance fail, stragglers fail"},
         {{{"imbalance.step", uneven}}, "balance fail"},
@@ -243,6 +259,7 @@ static void a_box_that_fails_by_anothers_fault_says_so(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_at_the_edges_passes_every_box),
+        cmocka_unit_test(what_nobody_causes_by_himself_is_no_straggler),
         cmocka_unit_test(each_fault_fails_its_own_box_alone),
         cmocka_unit_test(what_the_traces_do_not_tell_is_no_pass),
         cmocka_unit_test(a_box_that_fails_by_anothers_fault_says_so),

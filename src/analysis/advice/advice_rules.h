@@ -152,9 +152,12 @@ typedef struct tm_facts_variation {
     int64_t shortest_ns, longest_ns, longest_step;
 } tm_facts_variation;
 
-/** Of steps as they are, or @p balanced: each less what the rank with most computation has beyond
- * the mean. False where there are under three. */
-bool tm_facts_vary(const tm_facts *facts, bool balanced, tm_facts_variation *out);
+/** Steps as they are; each less what the rank with most computation has beyond the mean; those
+ * in which nobody's episode of stragglers.finding is. */
+typedef enum tm_facts_steps { TM_STEPS_ALL, TM_STEPS_BALANCED, TM_STEPS_CALM } tm_facts_steps;
+
+/** False where there are under three. */
+bool tm_facts_vary(const tm_facts *facts, tm_facts_steps which, tm_facts_variation *out);
 
 /** What a step would be shorter by, of whatif.item: `what` plan is its last place, `what` named who
  * is named in stragglers.finding. Both null cells where that is not known. */

@@ -24,8 +24,24 @@ static int64_t last_begun(const tm_facts *f) {
 /* Which steps are compared. */
 typedef struct choice {
     int64_t begun;
-    bool balanced;
+    tm_facts_steps which;
 } choice;
+
+/* Whether somebody is late for a time, and this step is in it. */
+static bool in_episode(const tm_facts *f, int64_t step) {
+    const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
+    for (size_t i = 0; i < findings->n_rows; i++) {
+        const tm_cell *unit = tm_table_cell(findings, i, "unit");
+        const tm_cell *shape = tm_table_cell(findings, i, "shape");
+        if (!unit->null && strcmp(unit->value.text, "step") == 0 && !shape->null &&
+            strcmp(shape->value.text, "throughout") != 0 &&
+            !tm_table_cell(findings, i, "from")->null &&
+            step >= tm_facts_int(f, "stragglers.finding", i, "from") &&
+            step <= tm_facts_int(f, "stragglers.finding", i, "to"))
+            return true;
+    }
+    return false;
+}
 
 /* The longest rank's time of a step; -1 for one that a recording holds only a part of, or that may
  * hold more than the step. */
@@ -34,15 +50,16 @@ static int64_t step_time(const tm_facts *f, size_t row, choice by) {
     int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
     const tm_cell *time = tm_table_cell(steps, row, "step_ns");
     const tm_cell *above = tm_table_cell(steps, row, "imbalance_ns");
-    if (step <= by.begun || !tm_facts_is_whole(f, step) || time->null)
+    if (step <= by.begun || !tm_facts_is_whole(f, step) || time->null ||
+        (by.which == TM_STEPS_CALM && in_episode(f, step)))
         return -1;
-    return time->value.i - (by.balanced && !above->null ? above->value.i : 0);
+    return time->value.i - (by.which == TM_STEPS_BALANCED && !above->null ? above->value.i : 0);
 }
 
-bool tm_facts_vary(const tm_facts *f, bool balanced, tm_facts_variation *out) {
+bool tm_facts_vary(const tm_facts *f, tm_facts_steps which, tm_facts_variation *out) {
     size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
     double sum = 0.0, squares = 0.0, n = 0.0;
-    const choice by = {last_begun(f), balanced};
+    const choice by = {last_begun(f), which};
     *out = (tm_facts_variation){.shortest_ns = INT64_MAX, .longest_ns = -1};
     for (size_t i = 0; i < rows; i++) {
         int64_t time = step_time(f, i, by);
@@ -70,7 +87,7 @@ bool tm_facts_vary(const tm_facts *f, bool balanced, tm_facts_variation *out) {
 
 void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_facts_variation v;
-    if (!tm_facts_vary(f, false, &v))
+    if (!tm_facts_vary(f, TM_STEPS_ALL, &v))
         return;
     /* Ranks that are late, or have more to do, in some steps only make steps differ. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -

@@ -76,7 +76,7 @@ static double gpu_utilization(const tm_facts *f) {
 
 static double step_variation(const tm_facts *f) {
     tm_facts_variation v;
-    return tm_facts_vary(f, false, &v) ? v.percent : UNKNOWN;
+    return tm_facts_vary(f, TM_STEPS_ALL, &v) ? v.percent : UNKNOWN;
 }
 
 /* Of the device that is nearest to its limit. */
@@ -167,7 +167,12 @@ static double utilization_fed(const tm_facts *f) {
 
 static double step_variation_balanced(const tm_facts *f) {
     tm_facts_variation v;
-    return tm_facts_vary(f, true, &v) ? v.percent : UNKNOWN;
+    return tm_facts_vary(f, TM_STEPS_BALANCED, &v) ? v.percent : UNKNOWN;
+}
+
+static double step_variation_calm(const tm_facts *f) {
+    tm_facts_variation v;
+    return tm_facts_vary(f, TM_STEPS_CALM, &v) ? v.percent : UNKNOWN;
 }
 
 static bool is_straggler(const tm_facts *f, int64_t rank) {
@@ -206,14 +211,19 @@ static double balance_of_others(const tm_facts *f) {
     return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
-/* Where nobody is cleared, nobody knows. */
+/* Where nobody is cleared, nobody knows. Bubbles and events are held against no chance: they are
+ * nobody's own. */
 static double stragglers(const tm_facts *f) {
+    const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
+    double named = 0.0;
     const tm_table *job = tm_tables_find(f->tables, "stragglers.job");
     const tm_cell *verdict = job->n_rows > 0 ? tm_table_cell(job, 0, "verdict") : NULL;
     if (f->job->n_ranks < 2 || !verdict || verdict->null ||
         strcmp(verdict->value.text, "inconclusive") == 0)
         return UNKNOWN;
-    return (double)tm_tables_find(f->tables, "stragglers.finding")->n_rows;
+    for (size_t i = 0; i < findings->n_rows; i++)
+        named += !tm_table_cell(findings, i, "p")->null;
+    return named;
 }
 
 /* The operations of a TPU's program are not launched one by one. */
@@ -366,12 +376,14 @@ static const struct box {
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 
-/* Boxes that fail by the fault of another: their figure without it. */
+/* Boxes that fail by the fault of another: their figure without it. The first that explains one
+ * is said. */
 static const struct consequence {
     const char *box, *cause, *without;
     tm_box_measure *measure;
 } consequences[] = {
     {"gpu_utilization", "data_loading", "without GPUs idle for data", utilization_fed},
+    {"step_variation", "stragglers", "outside of their episodes", step_variation_calm},
     {"step_variation", "balance", "did no rank compute more than the mean",
      step_variation_balanced},
     {"balance", "stragglers", "over the other ranks", balance_of_others},
@@ -399,7 +411,7 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
             continue;
         snprintf(text, sizeof text, "the same fault as %s: %s it is %.4g %s", c->cause, c->without,
                  value, box->unit);
-        TM_TRY(tm_table_set_text(table, &row[BECAUSE], text, err));
+        return tm_table_set_text(table, &row[BECAUSE], text, err);
     }
     return TM_OK;
 }
