@@ -47,11 +47,13 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_COMM] = {"host_comm_ns", TM_INT, "ns",
                 "Of the rest: the host was in a communication call (gloo:, mpi:, ucc:, nccl:, "
                 "c10d::, record_param_comms)."},
-    [R_SYNC] = {"sync_ns", TM_INT, "ns",
-                "Of the rest: gaps that began while the host was in a call that waits for the GPU "
-                "or may: Synchronize, a copy, an allocation. It came back to an empty queue."},
+    [R_SYNC] =
+        {"sync_ns", TM_INT, "ns",
+         "Of the rest: gaps that began while the host was in a call that waits for the GPU "
+         "or may: Synchronize, a copy, an allocation. It came back to an empty queue. Of each "
+         "gap as long as that call took, by which it would have launched earlier at most."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
-                     "Of the rest: the host was at other work and launched too late."},
+                     "The rest: the host was at other work and launched too late."},
     [R_GAPS] = {"gaps", TM_INT, "", "Times in which nothing ran on the GPU."},
     [R_LONGEST] = {"longest_ns", TM_INT, "ns", "The longest of them; null without any."},
 };

@@ -46,9 +46,11 @@ static const tm_column sync_columns[N_SYNC_COLUMNS] = {
     [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
     [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
     [S_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
-    [S_LOST] = {"lost_ns", TM_INT, "ns",
-                "Time in which the GPU did nothing because it ran dry during the call and the next "
-                "work was launched only then: over all rows it is sync_ns of idle.rank."},
+    [S_LOST] =
+        {"lost_ns", TM_INT, "ns",
+         "Time in which the GPU did nothing because it ran dry during the call and the next "
+         "work was launched only then, each time as long as it took at most: over all rows it "
+         "is sync_ns of idle.rank."},
     [S_RANKS] = {"ranks", TM_INT, "", "Ranks that made such calls."},
     [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "The largest lost_ns of a rank."},
     [S_SLOWEST] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},

@@ -67,20 +67,23 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
     }
 }
 
-/* Whether the GPU ran dry while the host was in a call that waits for it. */
+/* Whether the GPU ran dry while the host was in a call that waits for it, and how long that took.
+ */
 static void mark_gaps(const tm_timeline *timeline, const tm_intervals *sync, tm_vec *found) {
     const tm_interval *wait = sync->data, *end = wait + sync->n;
     for (size_t i = 0; i < found->n; i++) {
         tm_gap *gap = (tm_gap *)found->data + i;
         while (wait < end && wait->end_ns <= gap->begin_ns)
             wait++;
-        gap->synced = wait < end && wait->begin_ns < gap->begin_ns;
+        gap->waited_ns =
+            wait < end && wait->begin_ns < gap->begin_ns ? wait->end_ns - wait->begin_ns : 0;
         gap->host = gap->next != TM_NO_EVENT && launched_late(timeline, gap->next, gap->begin_ns);
     }
 }
 
 /* The parts of a gap by cause, given how long the host was loading and communicating within it;
- * they add up to its length. */
+ * they add up to its length. Had the host not waited, it would have launched earlier by that wait
+ * at most. */
 static void split(const tm_gap *gap, int64_t input_ns, int64_t comm_ns,
                   int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns;
@@ -92,7 +95,9 @@ static void split(const tm_gap *gap, int64_t input_ns, int64_t comm_ns,
     }
     parts[TM_IDLE_INPUT] = input_ns;
     parts[TM_IDLE_COMMUNICATION] = comm_ns;
-    parts[gap->synced ? TM_IDLE_SYNC : TM_IDLE_HOST] = length - input_ns - comm_ns;
+    int64_t rest = length - input_ns - comm_ns;
+    parts[TM_IDLE_SYNC] = rest < gap->waited_ns ? rest : gap->waited_ns;
+    parts[TM_IDLE_HOST] = rest - parts[TM_IDLE_SYNC];
 }
 
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {

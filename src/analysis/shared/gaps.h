@@ -22,8 +22,9 @@ typedef enum tm_idle_cause {
 typedef struct tm_gap {
     int64_t begin_ns, end_ns;
     uint32_t next;     /* row of the event that ends it; of several, the one launched first */
-    bool host, synced; /* the host launched too late; it had waited for the GPU before */
-    int64_t sync_ns;   /* of it, what is due to that wait: its part of TM_IDLE_SYNC */
+    bool host;         /* the host launched too late */
+    int64_t waited_ns; /* the call in which it waited for the GPU when that ran dry; 0: none */
+    int64_t sync_ns;   /* of the gap, what is due to that wait: its part of TM_IDLE_SYNC */
 } tm_gap;
 
 /** The gaps of a rank, and what its host did. */
