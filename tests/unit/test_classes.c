@@ -27,6 +27,7 @@ static const struct {
      TM_PRECISION_8, true},
     {"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc", TM_CLASS_CONVOLUTION,
      TM_PRECISION_TF32, false},
+    {"attn_fwd", TM_CLASS_ATTENTION, 0, true},
     {"void flashinfer::norm::RMSNormKernel<8, __nv_bfloat16>", TM_CLASS_NORMALISATION, 0, false},
     {"void at::native::batch_norm_backward_kernel<c10::BFloat16, c10::BFloat16, float",
      TM_CLASS_NORMALISATION, 0, false},

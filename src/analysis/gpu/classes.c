@@ -52,7 +52,7 @@ enum {
         {"bits64_ns", TM_INT, "ns", "Of it, FP64."}, {                                             \
         "flash_ns", TM_INT, "ns",                                                                  \
             "Of it, attention in one kernel that never writes its scores "                         \
-            "(flash, fmha, MLA, sage), by name."                                                   \
+            "(flash, fmha, MLA, sage, attn_fwd), by name."                                         \
     }
 /* clang-format on */
 

@@ -99,7 +99,8 @@ static const char on_tensor_cores[] =
 /* Kernels of the same libraries for the ordinary units. */
 static const char on_others[] = "simt ffma";
 
-static const char flash[] = "flash fmha mla MLA sage PageAttention";
+/* The fused kernels of Triton, as PyTorch has them for ROCm, are attn_fwd. */
+static const char flash[] = "flash fmha mla MLA sage PageAttention attn_fwd attn_bwd";
 
 enum {
     WORDS = 0,
