@@ -237,7 +237,8 @@ tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **o
  * their row, each with its name, wrapped. The table's name is not printed.
  *
  * @param width  columns of the terminal, 0 for no limit; what does not fit continues in a further
- * block that repeats the key columns
+ * block that repeats the key columns, or where these leave no room numbers of the rows; 24 code
+ * points of a text are shown at least
  */
 tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) TM_MUST_CHECK;
 

@@ -1,6 +1,7 @@
 #include "tmerge/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,10 @@
 #include "table/stream.h"
 
 enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
+enum { LEAST_POINTS = 24 }; /* to which texts are cut */
+
+/* Of a table whose keys leave no room beside them: what its rows are known by in every block. */
+static const char number_header[] = "row";
 
 /* Times of so many orders have a unit each: in that of the longest the shortest would have a digit
  * or none. */
@@ -25,13 +30,17 @@ typedef struct shape {
     tm_alike alike;      /* of texts */
 } shape;
 
-/* A table being printed. A block shows the key columns and columns [first, end). Cells are turned
- * into text twice, to measure and to print, for all of them at once would be more than the table.
- */
+/* A table being printed. A block shows the key columns, or numbers of the rows, and columns [first,
+ * end). Cells are turned into text twice, to measure and to print, for all of them at once would be
+ * more than the table. */
 typedef struct printer {
     const tm_table_def *def;
     shape *shapes; /* [n_columns] */
     size_t width;  /* of the terminal */
+    size_t points; /* texts are cut to so many */
+    int n_keys;    /* columns in every block; 0 where rows are numbered */
+    size_t number; /* width of the numbers; 0: none */
+    size_t n_rows, row;
     const tm_sink_out *sink;
     tm_out *out;    /* the sink's */
     int first, end; /* of the block */
@@ -53,6 +62,8 @@ static void show(const printer *p, int column, const tm_cell *row, char out[TM_S
         tm_shown_header(shown, s->unit, out);
     else if (shown->type == TM_TEXT && !row[column].null && s->alike.seen.n > 0)
         tm_alike_show(&s->alike, row[column].value.text, out);
+    else if (shown->type == TM_TEXT && !row[column].null)
+        tm_shown_tagged(row[column].value.text, p->points, "...", out);
     else {
         const tm_cell cell = since(s, &row[column]);
         tm_shown_cell(shown, s->unit, &cell, out);
@@ -109,7 +120,8 @@ static bool measure_cell(const printer *p, int c, const tm_cell *row) {
 }
 
 static tm_status measure_slice(void *context, const tm_table *slice, tm_error *err) {
-    const printer *p = context;
+    printer *p = context;
+    p->n_rows += slice->n_rows;
     for (size_t r = 0; r < slice->n_rows; r++)
         for (int c = 0; c < n_beside(p->def); c++)
             if (!measure_cell(p, c, tm_table_row(slice, r)))
@@ -141,14 +153,15 @@ static void choose_unit(const printer *p, int c) {
 
 /* Shapes are the same in every block, so that a key column does not jump. */
 static tm_status measure(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
+    p->n_rows = 0;
     for (int c = 0; c < p->def->n_columns; c++) {
         const tm_column *column = &p->def->columns[c];
         shape *s = &p->shapes[c];
+        tm_alike_free(&s->alike);
+        *s = (shape){.unit = tm_shown_choose(column, 0.0), .shortest = HUGE_VAL};
         s->origin_ns = tm_column_is_epoch(column) ? origin_ns : 0;
-        s->unit = tm_shown_choose(column, 0.0);
-        s->shortest = HUGE_VAL;
         s->least.null = s->most.null = true;
-        s->alike = tm_alike_begin(TM_SHOWN_POINTS);
+        s->alike = tm_alike_begin(p->points);
     }
     TM_TRY(rows->each(rows, measure_slice, p, err));
     for (int c = 0; c < n_beside(p->def); c++) {
@@ -163,12 +176,55 @@ static tm_status measure(printer *p, const tm_rows *rows, int64_t origin_ns, tm_
     return TM_OK;
 }
 
+/* A column's width, were texts cut to so many points. */
+static size_t width_at(const printer *p, int c, size_t points) {
+    size_t width = p->shapes[c].width;
+    return p->def->columns[c].type == TM_TEXT && width > points ? points : width;
+}
+
+/* What every block begins with. */
+static size_t head_at(const printer *p, size_t points) {
+    size_t used = p->number > 0 ? p->number + GAP : 0;
+    for (int c = 0; c < p->n_keys; c++)
+        used += width_at(p, c, points) + GAP;
+    return used;
+}
+
+static bool fits(const printer *p, size_t points) {
+    size_t widest = 0;
+    for (int c = p->n_keys; c < n_beside(p->def); c++)
+        widest = width_at(p, c, points) > widest ? width_at(p, c, points) : widest;
+    return head_at(p, points) + widest <= p->width;
+}
+
+static void number_rows(printer *p) {
+    p->n_keys = 0;
+    p->number = strlen(number_header);
+    for (size_t n = p->n_rows; n >= 1000; n /= 10)
+        p->number++;
+}
+
+/* Lines keep to the terminal: where keys and one column beside them do not, texts are cut further,
+ * and where that is not enough, keys stand in one block alone, and rows have numbers. */
+static tm_status choose_layout(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
+    const printer whole = *p;
+    if (fits(p, p->points))
+        return TM_OK;
+    if (!fits(p, LEAST_POINTS))
+        number_rows(p);
+    if (!fits(p, LEAST_POINTS)) { /* nothing helps */
+        *p = whole;
+        return TM_OK;
+    }
+    while (!fits(p, p->points))
+        p->points--;
+    return measure(p, rows, origin_ns, err);
+}
+
 /* The end of the block that begins with column @p first: as many columns as fit beside the keys,
  * and one at least. */
 static int end_of_block(const printer *p, int first) {
-    size_t used = 0;
-    for (int c = 0; c < p->def->n_keys; c++)
-        used += p->shapes[c].width + GAP;
+    size_t used = head_at(p, p->points);
     int end = first;
     for (; end < n_beside(p->def); end++) {
         used += p->shapes[end].width;
@@ -180,7 +236,7 @@ static int end_of_block(const printer *p, int first) {
 }
 
 static int n_blocks(const printer *p) {
-    int n = 0, first = p->def->n_keys;
+    int n = 0, first = p->n_keys;
     do {
         first = end_of_block(p, first);
         n++;
@@ -200,7 +256,7 @@ static void add_bars(const printer *p) {
         bool of_one = strcmp(p->def->columns[c].name, "share_pct") == 0; /* of many, mostly small */
         s->full = of_one ? s->most.value.r : 100.0;
         s->width += 1 + BAR;
-        if (n_blocks(p) > n) {
+        if (n_blocks(p) > n || !fits(p, p->points)) {
             s->full = 0.0;
             s->width -= 1 + BAR;
         }
@@ -234,9 +290,19 @@ static void put_cell(const printer *p, int column, const tm_cell *row, size_t *p
         *pending += put_bar(p, s->full, row ? &row[column] : NULL);
 }
 
+static void put_number(const printer *p, bool header, size_t *pending) {
+    char text[32] = "";
+    snprintf(text, sizeof text, "%zu", p->row);
+    tm_out_spaces(p->out, p->number - strlen(header ? number_header : text));
+    tm_out_string(p->out, header ? number_header : text);
+    *pending = GAP;
+}
+
 static void put_line(const printer *p, const tm_cell *row) {
     size_t pending = 0;
-    for (int c = 0; c < p->def->n_keys; c++)
+    if (p->number > 0)
+        put_number(p, !row, &pending);
+    for (int c = 0; c < p->n_keys; c++)
         put_cell(p, c, row, &pending);
     for (int c = p->first; c < p->end; c++)
         put_cell(p, c, row, &pending);
@@ -262,8 +328,9 @@ static void put_prose(const printer *p, const tm_cell *row) {
 }
 
 static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) {
-    const printer *p = context;
+    printer *p = context;
     for (size_t r = 0; r < slice->n_rows && !p->out->failed; r++) {
+        p->row++;
         put_line(p, tm_table_row(slice, r));
         if (p->end == n_beside(p->def))
             put_prose(p, tm_table_row(slice, r));
@@ -273,10 +340,11 @@ static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) 
 
 /* One block at least, also where there are keys alone. */
 static tm_status put_blocks(printer *p, const tm_rows *rows, tm_error *err) {
-    p->first = p->def->n_keys;
+    p->first = p->n_keys;
     do {
         p->end = end_of_block(p, p->first);
-        if (p->first > p->def->n_keys)
+        p->row = 0;
+        if (p->first > p->n_keys)
             tm_out_char(p->out, '\n');
         put_line(p, NULL);
         TM_TRY(rows->each(rows, put_slice, p, err));
@@ -287,12 +355,18 @@ static tm_status put_blocks(printer *p, const tm_rows *rows, tm_error *err) {
 
 tm_status tm_stream_text(const tm_rows *rows, const tm_text_style *style, const tm_sink_out *sink,
                          tm_error *err) {
-    printer p = {.def = rows->def, .sink = sink, .out = sink->out};
+    printer p = {.def = rows->def,
+                 .points = TM_SHOWN_POINTS,
+                 .n_keys = rows->def->n_keys,
+                 .sink = sink,
+                 .out = sink->out};
     p.width = style->width > 0 ? (size_t)style->width : SIZE_MAX;
     p.shapes = calloc((size_t)p.def->n_columns, sizeof *p.shapes);
     if (!p.shapes)
         return tm_fail_memory(err);
     tm_status status = measure(&p, rows, style->origin_ns, err);
+    if (status == TM_OK)
+        status = choose_layout(&p, rows, style->origin_ns, err);
     if (style->bars && status == TM_OK)
         add_bars(&p);
     if (status == TM_OK)

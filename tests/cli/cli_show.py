@@ -309,6 +309,10 @@ def test_text_keeps_to_the_width_of_the_terminal():
                   for width in (60, 80, 1000)]
         holds(blocks[0] >= blocks[1] >= blocks[2] == 1, f'{name}: {blocks} blocks')
     holds(len(show('overlap.step', env={'COLUMNS': '60'}).split('\n\n')) > 2, 'nothing was wrapped')
+    for width in (80, 120, 200):  # also of tables whose keys are long names
+        long = [line for line in show('--all', env={'COLUMNS': str(width)}).splitlines()
+                if len(line) > width]
+        equal(long, [], f'lines at {width}')
 
 
 def test_without_a_sound_width_it_is_80():

@@ -239,6 +239,43 @@ static void what_does_not_fit_continues_below_with_the_keys(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
+/* Two keys of 40 letters and a column of 10. */
+static void no_line_is_longer_than_the_terminal(void **state) {
+    (void)state;
+    static const tm_column columns[] = {
+        {"kernel", TM_TEXT, "", ""}, {"inside", TM_TEXT, "", ""}, {"calls_made", TM_INT, "", ""}};
+    static const tm_table_def def = {"test.keys", "",    columns, 3, 2,
+                                     -1,          false, 0,       0, TM_FORM_TABLE};
+    fixture f = make(&def);
+    tm_error err;
+    tm_cell *row = add(&f);
+    assert_int_equal(
+        tm_table_set_text(f.table, &row[0], "abcdefghijklmnopqrstuvwxyz0123456789ABCD", &err),
+        TM_OK);
+    assert_int_equal(
+        tm_table_set_text(f.table, &row[1], "0123456789ABCDabcdefghijklmnopqrstuvwxyz", &err),
+        TM_OK);
+    tm_cell_set_int(&row[2], 7);
+    expect_text(f.table, 94,
+                "kernel                                    inside                                  "
+                "  calls_made\n"
+                "abcdefghijklmnopqrstuvwxyz0123456789ABCD  0123456789ABCDabcdefghijklmnopqrstuvwxyz"
+                "           7\n");
+    /* 2 x 24, 10 and two gaps are 62 */
+    expect_text(f.table, 62,
+                "kernel                    inside                    calls_made\n"
+                "abcdefghijk...456789ABCD  0123456789A...qrstuvwxyz           7\n");
+    expect_text(f.table, 61,
+                "row  kernel\n  1  abcdefghijklmnopqrstuvwxyz0123456789ABCD\n\n"
+                "row  inside                                    calls_made\n"
+                "  1  0123456789ABCDabcdefghijklmnopqrstuvwxyz           7\n");
+    expect_text(f.table, 29,
+                "row  kernel\n  1  abcdefghijk...456789ABCD\n\n"
+                "row  inside\n  1  0123456789A...qrstuvwxyz\n\n"
+                "row  calls_made\n  1           7\n");
+    tm_tables_destroy(&f.tables);
+}
+
 static void times_are_rounded_before_their_unit_is_chosen(void **state) {
     (void)state;
     static const struct {
@@ -431,6 +468,7 @@ int main(void) {
         cmocka_unit_test(text_aligns_numbers_right_and_words_left),
         cmocka_unit_test(an_empty_table_is_its_header),
         cmocka_unit_test(what_does_not_fit_continues_below_with_the_keys),
+        cmocka_unit_test(no_line_is_longer_than_the_terminal),
         cmocka_unit_test(times_are_rounded_before_their_unit_is_chosen),
         cmocka_unit_test(a_share_is_shown_as_0_or_100_percent_only_where_it_is),
         cmocka_unit_test(texts_are_shown_without_control_characters_and_cut_in_the_middle),
