@@ -88,6 +88,10 @@ static tm_status fail_statement(const tm_sql_query *q, const char *text, tm_erro
     enum { SHOWN = 24 };
     sqlite3 *db = q->sql->db;
     int at = sqlite3_error_offset(db);
+    if (strcmp(sqlite3_errmsg(db), "integer overflow") == 0) /* of sum(), times since the epoch */
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "a sum is beyond 64 bits: total() sums as reals, and sum(begin_ns - least) "
+                       "from a moment on");
     if (at < 0 || (size_t)at > strlen(text))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s", sqlite3_errmsg(db));
     size_t n = strcspn(text + at, "\r\n");

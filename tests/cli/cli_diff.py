@@ -3,6 +3,7 @@ were planted and are found, and none where there is none."""
 import csv
 import io
 import json
+import re
 import shutil
 import statistics
 
@@ -353,7 +354,8 @@ def test_a_gate_passes_fails_or_cannot_decide():
         arguments = ['gate', 'a.h5', f'{after}.h5'] + [f'--max={limit}' for limit in limits]
         for n in (0, 2):
             done = tmerge(*arguments, n=n).expect(status)
-            equal([line.split()[0] for line in done.out.splitlines()], verdicts, f'{after}, {n}')
+            equal(re.findall(r'^\w+', done.out, re.M), verdicts, f'{after}, {n}')
+            holds(max(map(len, done.out.splitlines())) <= 80, done.out)
         rows = json.loads(tmerge(*arguments, '--json').expect(status).out)['tables']['diff.gate']
         equal([row['verdict'] for row in rows['rows']], verdicts)
     tmerge('gate', 'a.h5', 'b.h5').expect(2)

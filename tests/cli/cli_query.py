@@ -167,6 +167,8 @@ REFUSED = [
     ('SELECT * FROM "job.rnak"',
      'no such table: job.rnak (did you mean job.rank?); tmerge query STORE lists them'),
     ('SELECT zeroblob(2000000000)', 'string or blob too big'),
+    ('SELECT sum(begin_ns) FROM events',
+     'a sum is beyond 64 bits: total() sums as reals, and sum(begin_ns - least) from a moment on'),
 ]
 ENDLESS = 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) '
 

@@ -48,13 +48,17 @@ static void print_row(const limits *l, const tm_table *found, size_t row) {
     const tm_cell *noise = tm_table_cell(found, row, "noise_pct");
     const tm_cell *why = tm_table_cell(found, row, "why");
     double most = tm_table_cell(found, row, "limit_pct")->value.r;
-    printf("%-9s %.*s", verdict_of(found, row), (int)strcspn(l->names[row], "="), l->names[row]);
+    char left[64], changed[32] = "", chance[48] = "", text[400];
+    snprintf(left, sizeof left, "%-9s %.*s", verdict_of(found, row),
+             (int)strcspn(l->names[row], "="), l->names[row]);
     if (!change->null)
-        printf(" %+.2f %%", change->value.r);
-    printf(" (%s %+.3g %%", most > 0.0 ? "at most" : "at least", most);
+        snprintf(changed, sizeof changed, "%+.2f %% ", change->value.r);
     if (!noise->null)
-        printf("; by chance %.2f %%", noise->value.r);
-    printf(")%s%s\n", why->null ? "" : ": ", why->null ? "" : why->value.text);
+        snprintf(chance, sizeof chance, "; by chance %.2f %%", noise->value.r);
+    snprintf(text, sizeof text, "%s(%s %+.3g %%%s)%s%s", changed,
+             most > 0.0 ? "at most" : "at least", most, chance, why->null ? "" : ": ",
+             why->null ? "" : why->value.text);
+    tm_console_beside(stdout, left, (int)strlen(left) + 1, text);
 }
 
 static tm_status print_found(const tm_arguments *arguments, const limits *l, const tm_tables *found,

@@ -271,8 +271,8 @@ static void print_inferred(const tm_tables *tables, int64_t inferred, const tm_c
         const tm_cell *cell = tm_table_cell(kinds, row, "at_least");
         at_least = at_least || (!cell->null && cell->value.i != 0);
     }
-    printf("  %" PRId64 " kernels without metadata matched by who waited for whom "
-           "(show collectives.kind)\n",
+    printf("  %" PRId64 " kernels without metadata matched by who waited for whom\n"
+           "  (show collectives.kind)\n",
            inferred);
     if (at_least)
         printf("%s! some of their groups may have further ranks: their waits are lower bounds\n"

@@ -77,7 +77,7 @@ typedef struct machine {
 } machine;
 
 static tm_status fail(const machine *m, const char *why) {
-    return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at, "%s", why);
+    return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at, "as a pickle: %s", why);
 }
 
 static tm_status refill(machine *m) {
