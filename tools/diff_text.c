@@ -279,7 +279,10 @@ void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) 
     for (size_t i = 0; i < sides->n_rows; i++) {
         printf("  %s: %s, ", text_of(sides, i, "side"), text_of(sides, i, "store"));
         print_counted(number(sides, i, "ranks"), "rank", ", ");
-        print_counted(number(sides, i, "steps"), "step", "\n");
+        if (number(sides, i, "steps") == 0)
+            puts("no steps marked");
+        else
+            print_counted(number(sides, i, "steps"), "step", "\n");
     }
     for (size_t i = 1; i < remarks->n_rows; i++) {
         fputs(colors->warning, stdout);

@@ -35,8 +35,12 @@ static const tm_column side_columns[N_SIDE] = {
     {"hosts", TM_INT, "", "job.job.hosts."},
     {"roles", TM_INT, "", "Roles of ranks: see diff.rank.role."},
     {"format", TM_TEXT, "", "Format of the traces; several are joined by commas."},
-    {"steps", TM_INT, "", "Steps by which changes are judged: those that are not partial."},
-    {"step_ns", TM_INT, "ns", "Median over them of the mean over ranks of overview.step.step_ns."},
+    {"steps", TM_INT, "",
+     "Steps by which changes are judged: those that are not partial; 0 where none are marked."},
+    {"step_ns", TM_INT, "ns",
+     "Median over them of the mean over ranks of overview.step.step_ns; where none are marked of "
+     "the "
+     "whole recording."},
     {"step_spread_ns", TM_INT, "ns",
      "Third quartile of the steps' absolute deviations from it: three in four are as near."},
     {"straggler", TM_TEXT, "", "stragglers.job.verdict."},
@@ -202,7 +206,9 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
     copy_cell(job, "ranks", &row[S_RANKS]);
     copy_cell(job, "hosts", &row[S_HOSTS]);
     tm_cell_set_int(&row[S_ROLES], diff->roles[side].n_roles);
-    tm_cell_set_int(&row[S_STEPS], (int64_t)step.n);
+    const tm_cell *marked = job->n_rows > 0 ? tm_table_cell(job, 0, "steps") : NULL;
+    bool none = marked && !marked->null && marked->value.i == 0; /* the recording is the step */
+    tm_cell_set_int(&row[S_STEPS], none ? 0 : (int64_t)step.n);
     if (step.n > 0) {
         tm_cell_set_int(&row[S_STEP], llround(step.middle));
         tm_cell_set_int(&row[S_SPREAD], llround(step.spread));
@@ -225,6 +231,17 @@ static bool is_same(const tm_tables *out) {
                 return false;
     }
     return true;
+}
+
+/* A number of a side, 0 for null; words_of: a text, "" for null. */
+static int64_t whole(const tm_table *sides, int side, int column) {
+    const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
+    return cell->null ? 0 : cell->value.i;
+}
+
+static const char *words_of(const tm_table *sides, int side, int column) {
+    const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
+    return cell->null ? "" : cell->value.text;
 }
 
 /* Reads the rows that are there by now, so that the sentence says no other numbers than the
@@ -254,22 +271,17 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
     if (strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0)
         snprintf(text, SENTENCE_MAX, "B is %.1f %% %s a step: %s -> %s (noise %s)", pct,
                  verdict[0] == 'h' ? "slower" : "faster", from, to, around);
+    else if (whole(sides, 0, S_STEPS) == 0 || whole(sides, 1, S_STEPS) == 0)
+        snprintf(text, SENTENCE_MAX, "%s no steps: recordings of %s and %s",
+                 whole(sides, 0, S_STEPS) > 0   ? "B marks"
+                 : whole(sides, 1, S_STEPS) > 0 ? "A marks"
+                                                : "A and B mark",
+                 from, to);
     else if (strcmp(verdict, TM_DIFF_FEW) == 0)
         snprintf(text, SENTENCE_MAX, "Too few steps to judge the step time: %s -> %s", from, to);
     else
         snprintf(text, SENTENCE_MAX, "No change of the step time beyond noise: %s -> %s (noise %s)",
                  from, to, around);
-}
-
-/* A number of a side, 0 for null; words_of: a text, "" for null. */
-static int64_t whole(const tm_table *sides, int side, int column) {
-    const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
-    return cell->null ? 0 : cell->value.i;
-}
-
-static const char *words_of(const tm_table *sides, int side, int column) {
-    const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
-    return cell->null ? "" : cell->value.text;
 }
 
 static bool is_by_call(const tm_table *sides) {

@@ -26,7 +26,7 @@ tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *
     "  cuda_api_sum  cuda_gpu_kern_sum  cuda_gpu_mem_time_sum  nvtx_sum  osrt_sum  openmp_sum\n"   \
     "  openacc_sum  syscall_sum  um_cpu_page_faults_sum: rows of stats.time\n"                     \
     "  cuda_gpu_mem_size_sum: rows of stats.size\n"                                                \
-    "  um_sum  um_total_sum: host.unified, sums of each rank without addresses\n"                  \
+    "  um_total_sum: host.unified, by rank; um_sum: the same, for addresses are not kept\n"        \
     "Those of graphics and of Windows (opengl_*, vulkan_*, dx11_*, dx12_*, wddm_*) it has not.\n"
 
 #endif

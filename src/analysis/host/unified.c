@@ -36,7 +36,9 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_unified_table = {
     .name = "host.unified",
     .doc = "A row for each rank whose trace has migrations or page faults of unified memory: what "
-           "nsys stats has in um_total_sum. Which pages and instructions they are of is not told.",
+           "nsys stats has in um_total_sum. Addresses are not kept, and so which pages they are of "
+           "(um_sum) "
+           "nsys stats alone tells; the host's instructions are in stats.time.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
