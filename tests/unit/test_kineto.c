@@ -223,6 +223,23 @@ static void older_words_of_categories_mean_the_same(void **state) {
     }
 }
 
+/* As torch/autograd/profiler.py of PyTorch 1.8 writes them. */
+static void operators_without_categories_are_those_of_the_host(void **state) {
+    (void)state;
+    static const char *const events[] = {
+        "{'name': 'aten::relu', 'ph': 'X', 'ts': 160, 'dur': 20, 'tid': 1, 'pid': 'CPU functions', "
+        "'args': {}}",
+        "{'name': 'aten::relu', 'ph': 'X', 'ts': 170, 'dur': 30, 'tid': 0, 'pid': 'CUDA "
+        "functions', "
+        "'args': {}}",
+    };
+    reading r = READ_EVENTS(events);
+    assert_int_equal(event_at(&r, 0)->category, TM_CAT_CPU_OP);
+    assert_int_equal(event_at(&r, 1)->category, TM_CAT_NONE);
+    ASSERT_COUNTS(&r, TM_COUNT_NO_CATEGORY, 1);
+    close_reading(&r);
+}
+
 static void of_a_key_that_is_repeated_the_last_value_wins(void **state) {
     (void)state;
     static const char *const events[] = {
@@ -437,6 +454,7 @@ int main(void) {
         cmocka_unit_test(an_event_without_a_valid_time_is_counted_and_left_out),
         cmocka_unit_test(an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted),
         cmocka_unit_test(older_words_of_categories_mean_the_same),
+        cmocka_unit_test(operators_without_categories_are_those_of_the_host),
         cmocka_unit_test(of_a_key_that_is_repeated_the_last_value_wins),
         cmocka_unit_test(keys_may_stand_in_any_order_and_on_any_lines),
         cmocka_unit_test(names_are_kept_with_their_escapes_decoded),

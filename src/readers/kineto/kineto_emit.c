@@ -74,9 +74,18 @@ static tm_kineto_class classify(tm_kineto_emitter *emitter, const tm_json_text *
     return tm_kineto_classify(emitter->trace->device_categories, text->bytes, text->size);
 }
 
+/* PyTorch's first profiler (to 1.8) writes no categories: what ran on the host is one process, and
+ * operators by their time on a device another, which names no kernels. */
+static tm_kineto_class class_without_category(const tm_kineto_event *event) {
+    static const char operators[] = "CPU functions";
+    bool is_operator = event->pid.size == sizeof operators - 1 &&
+                       memcmp(event->pid.bytes, operators, sizeof operators - 1) == 0;
+    return (tm_kineto_class){is_operator ? TM_CAT_CPU_OP : TM_CAT_NONE, TM_KINETO_PLAIN};
+}
+
 static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
     if (!event->has_category)
-        return (tm_kineto_class){TM_CAT_NONE, TM_KINETO_PLAIN};
+        return class_without_category(event);
     const tm_json_text *text = &event->category;
     if (text->size > TM_SHORT_TEXT_MAX)
         return classify(emitter, text);
@@ -487,7 +496,8 @@ static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event 
         return false;
     *added = *raw;
     trace->counts[TM_COUNT_NO_NAME] += !event->has_name;
-    trace->counts[TM_COUNT_NO_CATEGORY] += !event->has_category && raw->kind == TM_DURATION;
+    trace->counts[TM_COUNT_NO_CATEGORY] +=
+        !event->has_category && raw->kind == TM_DURATION && raw->category == TM_CAT_NONE;
     trace->counts[TM_COUNT_ZERO_TIME] += event->ts_ns == 0;
     trace->counts[TM_COUNT_OTHER_CATEGORY] += raw->category == TM_CAT_OTHER;
     trace->counts[TM_COUNT_BAD_VALUE] += event->bad_values;
