@@ -83,19 +83,20 @@ static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 8 + k];
 }
 
-/* A transposition undoes itself. */
-static void unshuffle8(const unsigned char *from, size_t n, unsigned char *out) {
+/* A transposition undoes itself. Element i of n has its bytes at i, apart + i, 2 * apart + i, ...
+ */
+static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         for (size_t k = 0; k < 8; k++)
-            memcpy(&square[k], from + k * n + i, 8);
+            memcpy(&square[k], from + k * apart + i, 8);
         transpose(square);
         memcpy(out + i * 8, square, sizeof square);
     }
     for (; i < n; i++)
         for (size_t k = 0; k < 8; k++)
-            out[i * 8 + k] = from[k * n + i];
+            out[i * 8 + k] = from[k * apart + i];
 }
 
 /* A square of 4-byte elements: i to i + 7 on the left, i + 8 to i + 15 on the right. */
@@ -118,13 +119,13 @@ static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 4 + k];
 }
 
-static void unshuffle4(const unsigned char *from, size_t n, unsigned char *out) {
+static void unshuffle4(const unsigned char *from, size_t apart, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
     for (; i + 16 <= n; i += 16) {
         uint32_t element[16];
         for (size_t k = 0; k < 8; k++)
-            memcpy(&square[k], from + k % 4 * n + i + k / 4 * 8, 8);
+            memcpy(&square[k], from + k % 4 * apart + i + k / 4 * 8, 8);
         transpose(square);
         for (size_t k = 0; k < 8; k++) {
             element[k] = (uint32_t)square[k];
@@ -134,7 +135,7 @@ static void unshuffle4(const unsigned char *from, size_t n, unsigned char *out) 
     }
     for (; i < n; i++)
         for (size_t k = 0; k < 4; k++)
-            out[i * 4 + k] = from[k * n + i];
+            out[i * 4 + k] = from[k * apart + i];
 }
 
 static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *rows) {
@@ -180,17 +181,20 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
     return ZSTD_isError(*size) ? NULL : out;
 }
 
-bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void *scratch,
-                     void *rows) {
+bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void *shuffled) {
     size_t raw = shape.element_bytes * shape.chunk_rows;
-    void *out = shape.element_bytes == 1 ? rows : scratch;
     /* Chunks are padded to one size, so that any other is damage. */
-    if (ZSTD_getFrameContentSize(packed, size) != raw ||
-        ZSTD_decompress(out, raw, packed, size) != raw)
-        return false;
+    return ZSTD_getFrameContentSize(packed, size) == raw &&
+           ZSTD_decompress(shuffled, raw, packed, size) == raw;
+}
+
+void tm_unpack_rows(const void *shuffled, tm_chunk_shape shape, size_t first, size_t n,
+                    void *rows) {
+    const unsigned char *from = (const unsigned char *)shuffled + first;
     if (shape.element_bytes == 8)
-        unshuffle8(scratch, shape.chunk_rows, rows);
+        unshuffle8(from, shape.chunk_rows, n, rows);
     else if (shape.element_bytes == 4)
-        unshuffle4(scratch, shape.chunk_rows, rows);
-    return true;
+        unshuffle4(from, shape.chunk_rows, n, rows);
+    else
+        memcpy(rows, from, n);
 }

@@ -34,13 +34,15 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
                           size_t *size);
 
 /**
- * Undoes tm_pack_chunk with compression.
+ * Undoes the compression of tm_pack_chunk.
  *
- * @param scratch  [element_bytes * chunk_rows] bytes
- * @param rows     [chunk_rows] elements
- * @return         false where the bytes are not one such chunk; @p rows is unspecified then
+ * @param shuffled  [element_bytes * chunk_rows] bytes, for tm_unpack_rows
+ * @return          false where the bytes are not one such chunk; @p shuffled is unspecified then
  */
-bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void *scratch,
-                     void *rows);
+bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void *shuffled);
+
+/** Rows of an unpacked chunk, without a look at the others.
+ * @param first  with @p n at most chunk_rows  @param rows  [n] elements */
+void tm_unpack_rows(const void *shuffled, tm_chunk_shape shape, size_t first, size_t n, void *rows);
 
 #endif

@@ -13,10 +13,10 @@ struct tm_store_column {
     hid_t dataset;
     hid_t type; /* of the rows in memory; never closed */
     size_t n_rows;
-    tm_chunk_shape shape;          /* chunk_rows is 0 where HDF5 unpacks */
-    size_t packed_bytes;           /* the most that a chunk can have */
-    char *packed, *scratch, *rows; /* owned; a chunk each */
-    size_t chunk;                  /* number of the chunk in rows, SIZE_MAX: none */
+    tm_chunk_shape shape;    /* chunk_rows is 0 where HDF5 unpacks */
+    size_t packed_bytes;     /* the most that a chunk can have */
+    char *packed, *shuffled; /* owned; a chunk each */
+    size_t chunk;            /* number of the chunk in shuffled, SIZE_MAX: none */
 };
 
 /* HDF5 1.10 reads past the end of a chunk that unpacks to less than a chunk, as a damaged one may.
@@ -50,9 +50,8 @@ static bool make_chunk_room(tm_store_column *column) {
         return true;
     column->packed_bytes = tm_pack_bound(rows * bytes);
     column->packed = malloc(column->packed_bytes);
-    column->scratch = malloc(rows * bytes);
-    column->rows = malloc(rows * bytes);
-    return column->packed && column->scratch && column->rows;
+    column->shuffled = malloc(rows * bytes);
+    return column->packed && column->shuffled;
 }
 
 tm_status tm_store_open_column(const tm_store *store, const char *path, tm_element element,
@@ -90,8 +89,7 @@ void tm_store_close_column(tm_store_column *column) {
         return;
     tm_h5_close(column->dataset);
     free(column->packed);
-    free(column->scratch);
-    free(column->rows);
+    free(column->shuffled);
     free(column);
 }
 
@@ -110,8 +108,7 @@ static bool load_chunk(tm_store_column *column, size_t chunk) {
         size > column->packed_bytes ||
         H5Dread_chunk(column->dataset, H5P_DEFAULT, &at, &left_out, column->packed) < 0 ||
         left_out != 0 ||
-        !tm_unpack_chunk(column->packed, (size_t)size, column->shape, column->scratch,
-                         column->rows))
+        !tm_unpack_chunk(column->packed, (size_t)size, column->shape, column->shuffled))
         return false;
     column->chunk = chunk;
     return true;
@@ -124,7 +121,7 @@ static bool read_own(tm_store_column *column, size_t first, size_t n, char *out)
         size_t skipped = first % rows, taken = rows - skipped < n ? rows - skipped : n;
         if (!load_chunk(column, first / rows))
             return false;
-        memcpy(out, column->rows + skipped * bytes, taken * bytes);
+        tm_unpack_rows(column->shuffled, column->shape, skipped, taken, out);
         out += taken * bytes;
         first += taken;
         n -= taken;

@@ -98,24 +98,68 @@ static void every_element_type_is_read_back(void **state) {
     tm_store_close(store);
 }
 
+enum { RANGE_ROWS = 107, RANGE_CHUNK = 50 };
+
+/* As chunks with zstd, as plain chunks, or as another program may lay it out: without chunks. */
+typedef enum range_form { PACKED, PLAIN, UNCHUNKED, N_FORMS } range_form;
+
+static void lay_out_again(const char *path, const tm_record_column *column, const void *rows) {
+    hsize_t n = RANGE_ROWS;
+    hid_t type = column->element == TM_U8    ? H5T_STD_U8LE
+                 : column->element == TM_I32 ? H5T_STD_I32LE
+                                             : H5T_STD_I64LE;
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate_simple(1, &n, NULL);
+    assert_true(H5Ldelete(file, "/a/column", H5P_DEFAULT) >= 0);
+    hid_t dataset =
+        H5Dcreate2(file, "/a/column", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0);
+    H5Dclose(dataset);
+    H5Sclose(space);
+    H5Fclose(file);
+    store_seal(path);
+}
+
+static void write_column(const char *path, tm_element element, range_form form, const void *rows) {
+    const tm_record_column column = {.name = "column", .unit = "", .doc = "", .element = element};
+    const tm_store_options options = {
+        .tool_version = "1", .compress = form == PACKED, .chunk_rows = RANGE_CHUNK};
+    tm_error err = {0};
+    tm_store_writer *writer = NULL;
+    assert_int_equal(tm_store_create(path, &options, &writer, &err), TM_OK);
+    assert_int_equal(tm_store_put_group(writer, "/a", "", &err), TM_OK);
+    assert_int_equal(tm_store_begin_column(writer, "/a", &column, RANGE_ROWS, &err), TM_OK);
+    assert_int_equal(tm_store_put_rows(writer, rows, RANGE_ROWS, &err), TM_OK);
+    assert_int_equal(tm_store_end_column(writer, &err), TM_OK);
+    assert_int_equal(tm_store_commit(writer, &err), TM_OK);
+    if (form == UNCHUNKED)
+        lay_out_again(path, &column, rows);
+}
+
 static void any_range_of_a_column_can_be_read(void **state) {
-    char path[128];
-    for (int compress = 0; compress < 2; compress++) {
-        tm_store *store = open_job(store_file(state, "a.h5", path), compress == 1);
+    static const tm_element elements[] = {TM_U8, TM_I32, TM_I64};
+    char path[128], all[RANGE_ROWS * 8], rows[RANGE_ROWS * 8 + 1];
+    for (size_t i = 0; i < sizeof all; i++)
+        all[i] = (char)(i * 131 >> 3);
+    for (size_t k = 0; k < N_FORMS * sizeof elements / sizeof *elements; k++) {
         tm_error err = {0};
+        tm_store *store = NULL;
         tm_store_column *column = NULL;
-        assert_int_equal(tm_store_open_column(store, "/events/duration_ns", TM_I64, &column, &err),
-                         TM_OK);
-        const int64_t all[] = {0, 10, 20, 0, 10, 20, 30, 40};
-        for (size_t first = 0; first <= 8; first++)
-            for (size_t n = 0; first + n <= 8; n++) {
-                int64_t rows[8];
+        size_t size = tm_element_size(elements[k / N_FORMS]);
+        write_column(store_file(state, "a.h5", path), elements[k / N_FORMS],
+                     (range_form)(k % N_FORMS), all);
+        assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+        assert_int_equal(
+            tm_store_open_column(store, "/a/column", elements[k / N_FORMS], &column, &err), TM_OK);
+        for (size_t first = 0; first <= RANGE_ROWS; first++)
+            for (size_t n = 0; first + n <= RANGE_ROWS; n++) {
+                rows[n * size] = 77; /* behind them nothing is written */
                 assert_int_equal(tm_store_read_rows(column, first, n, rows, &err), TM_OK);
-                assert_memory_equal(rows, all + first, n * sizeof *rows);
+                assert_memory_equal(rows, all + first * size, n * size);
+                assert_int_equal(rows[n * size], 77);
             }
-        int64_t row;
-        assert_int_equal(tm_store_read_rows(column, 8, 1, &row, &err), TM_ERR_INPUT);
-        assert_int_equal(tm_store_read_rows(column, SIZE_MAX, 2, &row, &err), TM_ERR_INPUT);
+        assert_int_equal(tm_store_read_rows(column, RANGE_ROWS, 1, rows, &err), TM_ERR_INPUT);
+        assert_int_equal(tm_store_read_rows(column, 99, 9, rows, &err), TM_ERR_INPUT);
+        assert_int_equal(tm_store_read_rows(column, SIZE_MAX, 2, rows, &err), TM_ERR_INPUT);
         tm_store_close_column(column);
         tm_store_close(store);
     }
