@@ -365,6 +365,9 @@ typedef struct tm_store_visit_plan {
     unsigned records;   /* as in tm_store_choice */
     bool spans_alone;   /* likewise */
     bool no_events;     /* likewise: tm_store_read_piece gives them */
+    /* of pieces, which columns are read besides attributes' events, those of attributes that are
+     * not being 0; NULL: all */
+    bool (*takes)(int table, const tm_record_column *column);
     tm_store_visitor *visitor;
     void *context;
 } tm_store_visit_plan;
@@ -401,6 +404,14 @@ void tm_store_close_pieces(tm_store_pieces *pieces);
  */
 tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, unsigned what,
                               const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Looks once where the attributes of each piece stand: pieces are then read in any order without
+ * tm_store_seek_piece, but only from multiples of the most rows on, and of tables without a row of
+ * a piece nothing is read. Takes 8 B a piece and table.
+ * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_store_index_pieces(tm_store_pieces *pieces, tm_error *err) TM_MUST_CHECK;
 
 /** Before a piece of a rank that does not follow the last one: its attributes are looked for.
  * @param first  of the next piece  @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */

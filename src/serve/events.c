@@ -57,10 +57,28 @@ static tm_status look(tm_serve_events *e, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status open_pieces(tm_serve_events *e, unsigned records, tm_store_pieces **out,
-                             tm_error *err) {
-    const tm_store_visit_plan plan = {
-        .store = e->store, .names = e->names, .ranks = e->counts, .n = e->n, .records = records};
+/* Of attributes what a timeline's events and their panels tell (report/timeline_details.h). */
+static bool is_shown(int table, const tm_record_column *column) {
+    switch (table) {
+    case TM_RECORD_COLLECTIVES:
+        return column->field_at == offsetof(tm_collective_attr, wait_ns);
+    case TM_RECORD_OPERATORS:
+        return column->field_at == offsetof(tm_operator_attr, stack);
+    case TM_RECORD_COPIES:
+        return column->field_at != offsetof(tm_copy_attr, bandwidth_gbps);
+    default:
+        return true;
+    }
+}
+
+static tm_status open_pieces(const tm_serve_events *e, unsigned records, bool shown,
+                             tm_store_pieces **out, tm_error *err) {
+    const tm_store_visit_plan plan = {.store = e->store,
+                                      .names = e->names,
+                                      .ranks = e->counts,
+                                      .n = e->n,
+                                      .records = records,
+                                      .takes = shown ? is_shown : NULL};
     return tm_store_open_pieces(&plan, BLOCK_ROWS, out, err);
 }
 
@@ -70,7 +88,7 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
         records |= attrs >> a & 1 ? 1u << (TM_RECORD_LAUNCHES + a) : 0;
     tm_store_close_pieces(e->more);
     e->more = NULL;
-    return records ? open_pieces(e, records, &e->more, err) : TM_OK;
+    return records ? open_pieces(e, records, false, &e->more, err) : TM_OK;
 }
 
 /* Reading takes from the ranks what says where tables begin. */
@@ -91,7 +109,7 @@ static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_na
     if (status == TM_OK)
         memcpy(e->counts, e->ranks, e->n * sizeof *e->counts);
     if (status == TM_OK)
-        status = open_pieces(e, SHOWN_RECORDS, &e->pieces, err);
+        status = open_pieces(e, SHOWN_RECORDS, true, &e->pieces, err);
     if (status == TM_OK) {
         memset(all, true, e->n);
         const tm_store_choice choice = {.ranks = all, .no_events = true};
@@ -101,6 +119,7 @@ static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_na
     if (status != TM_OK)
         return status;
     keep_counts(e);
+    TM_TRY(tm_store_index_pieces(e->pieces, err));
     return look(e, err);
 }
 

@@ -1,4 +1,5 @@
 /* Events of ranks, some at a time. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ enum { PIECE_ELEMENT = sizeof(int64_t) };
 typedef struct piece_table {
     tm_store_column **columns; /* owned; [n_columns], NULL where one is not read */
     int event;                 /* of attributes, the column of the rows that they are of */
+    size_t *starts;            /* owned; where each piece's rows begin; NULL: not looked up */
     size_t done;               /* rows of the rank that were passed */
     size_t room;               /* rows that its array has room for */
     tm_vec ahead;              /* of int64_t: rows of events, of those from `done` on */
@@ -23,8 +25,9 @@ typedef struct piece_table {
 struct tm_store_pieces {
     const tm_store *store;
     const tm_timeline *ranks;
-    size_t n_names, most;
-    tm_row_base *bases; /* owned; [ranks + 1] */
+    size_t n_ranks, n_names, most;
+    size_t *first_start; /* owned; [n_ranks + 1] in starts, where they are looked up */
+    tm_row_base *bases;  /* owned; [ranks + 1] */
     piece_table tables[TM_N_RECORDS];
     tm_vec rows;             /* of char; rows of a column */
     tm_timeline piece;       /* its arrays are owned */
@@ -70,7 +73,14 @@ static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *er
     return TM_OK;
 }
 
-static tm_status open_table(tm_store_pieces *p, int table, size_t n_rows, tm_error *err) {
+/* Attributes need their events, whatever else is taken of them. */
+static bool is_taken(const tm_store_visit_plan *plan, int table, const tm_record_column *column) {
+    return column->take && !tm_store_is_later(plan->store, table, column) &&
+           (!plan->takes || column->refers == TM_REFERS_EVENT || plan->takes(table, column));
+}
+
+static tm_status open_table(tm_store_pieces *p, const tm_store_visit_plan *plan, int table,
+                            size_t n_rows, tm_error *err) {
     const tm_record_table *record = &tm_record_tables[table];
     piece_table *t = &p->tables[table];
     t->columns = calloc((size_t)record->n_columns, sizeof *t->columns);
@@ -80,7 +90,7 @@ static tm_status open_table(tm_store_pieces *p, int table, size_t n_rows, tm_err
         const tm_record_column *column = &record->columns[c];
         if (column->refers == TM_REFERS_EVENT)
             t->event = c;
-        if (column->take && !tm_store_is_later(p->store, table, column))
+        if (is_taken(plan, table, column))
             TM_TRY(tm_store_open_record(p->store, table, column, n_rows, &t->columns[c], err));
     }
     return table == TM_RECORD_EVENTS ? make_room(p, table, p->most, err) : TM_OK;
@@ -94,7 +104,7 @@ static tm_status open_all(tm_store_pieces *p, const tm_store_visit_plan *plan, t
     for (int t = 0; t < TM_N_RECORDS; t++)
         if (tm_record_is_of_events(t) && (t == TM_RECORD_EVENTS || plan->records >> t & 1) &&
             p->bases[plan->n].first[t] > 0)
-            TM_TRY(open_table(p, t, (size_t)p->bases[plan->n].first[t], err));
+            TM_TRY(open_table(p, plan, t, (size_t)p->bases[plan->n].first[t], err));
     return TM_OK;
 }
 
@@ -105,6 +115,7 @@ tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_
         return tm_fail_memory(err);
     *p = (tm_store_pieces){.store = plan->store,
                            .ranks = plan->ranks,
+                           .n_ranks = plan->n,
                            .n_names = tm_names_count(plan->names),
                            .most = most,
                            .rows = TM_VEC(char)};
@@ -125,11 +136,13 @@ void tm_store_close_pieces(tm_store_pieces *p) {
         for (int c = 0; p->tables[t].columns && c < tm_record_tables[t].n_columns; c++)
             tm_store_close_column(p->tables[t].columns[c]);
         free(p->tables[t].columns);
+        free(p->tables[t].starts);
         tm_vec_free(&p->tables[t].ahead);
     }
     tm_vec_free(&p->rows);
     tm_timeline_destroy(&p->piece);
     free(p->bases);
+    free(p->first_start);
     free(p);
 }
 
@@ -144,7 +157,7 @@ static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r,
     const tm_record_column *column = &tm_record_tables[table].columns[c];
     const piece_table *t = &p->tables[table];
     const void *rows = t->ahead.data;
-    if (table == TM_RECORD_EVENTS || c != t->event) {
+    if (table == TM_RECORD_EVENTS || c != t->event || t->starts) {
         p->rows.n = 0;
         if (!tm_vec_append(&p->rows, NULL, r->n * PIECE_ELEMENT))
             return tm_fail_memory(err);
@@ -179,28 +192,43 @@ static tm_status count_rows(tm_store_pieces *p, int table, size_t at, int64_t en
     }
 }
 
-/* The rows of a table of attributes of the events in front of @p end, a row of the rank. */
-static tm_status read_attrs(tm_store_pieces *p, int table, size_t at, size_t end, tm_error *err) {
+static tm_status take_attrs(tm_store_pieces *p, int table, const range *r, tm_error *err) {
     const tm_record_table *record = &tm_record_tables[table];
-    const tm_record_column *event = &record->columns[p->tables[table].event];
-    piece_table *t = &p->tables[table];
-    size_t n = 0;
-    TM_TRY(count_rows(p, table, at, p->bases[at].first[TM_RECORD_EVENTS] + (int64_t)end, &n, err));
-    TM_TRY(make_room(p, table, n, err));
-    if (n > 0) /* columns that an older tmerge did not write stay 0 */
-        memset(array_of(event, &p->piece), 0, n * event->stride);
-    const range r = {at, t->done, n};
-    for (int c = 0; c < record->n_columns && n > 0; c++)
+    const piece_table *t = &p->tables[table];
+    const tm_record_column *event = &record->columns[t->event];
+    TM_TRY(make_room(p, table, r->n, err));
+    if (r->n > 0) /* columns that an older tmerge did not write stay 0, and those not asked for */
+        memset(array_of(event, &p->piece), 0, r->n * event->stride);
+    for (int c = 0; c < record->n_columns && r->n > 0; c++)
         if (t->columns[c])
-            TM_TRY(take_rows(p, table, c, &r, err));
-    memcpy((char *)&p->piece + record->rows_at, &n, sizeof n);
+            TM_TRY(take_rows(p, table, c, r, err));
+    memcpy((char *)&p->piece + record->rows_at, &r->n, sizeof r->n);
     tm_kernel_attr *kernels = table == TM_RECORD_KERNELS ? p->piece.attrs[TM_ATTR_KERNEL] : NULL;
-    for (size_t i = 0; kernels && i < n; i++)
+    for (size_t i = 0; kernels && i < r->n; i++)
         kernels[i].shape = (uint32_t)i;
-    t->done += n;
-    t->ahead.n -= n;
-    if (n > 0)
-        memmove(t->ahead.data, (int64_t *)t->ahead.data + n, t->ahead.n * sizeof(int64_t));
+    return TM_OK;
+}
+
+/* The rows of a table of attributes of some events. */
+static tm_status read_attrs(tm_store_pieces *p, int table, const range *events, tm_error *err) {
+    piece_table *t = &p->tables[table];
+    size_t at = events->at, end = events->first + events->n;
+    range r = {.at = at};
+    if (t->starts) {
+        assert(p->most > 0);
+        const size_t *starts = t->starts + p->first_start[at] + events->first / p->most;
+        r.first = starts[0];
+        r.n = events->n > 0 ? starts[1] - starts[0] : 0;
+        return take_attrs(p, table, &r, err);
+    }
+    TM_TRY(
+        count_rows(p, table, at, p->bases[at].first[TM_RECORD_EVENTS] + (int64_t)end, &r.n, err));
+    r.first = t->done;
+    TM_TRY(take_attrs(p, table, &r, err));
+    t->done += r.n;
+    t->ahead.n -= r.n;
+    if (r.n > 0)
+        memmove(t->ahead.data, (int64_t *)t->ahead.data + r.n, t->ahead.n * sizeof(int64_t));
     bool rest = end == p->ranks[at].n_events && t->ahead.n > 0;
     return rest ? tm_store_bad_rank(p->store, p->ranks[at].rank,
                                     "attributes are not in the order of its events", err)
@@ -230,7 +258,7 @@ static tm_status read_events(tm_store_pieces *p, const range *r, unsigned what, 
             TM_TRY(take_rows(p, TM_RECORD_EVENTS, c, r, err));
     for (int t = TM_RECORD_LAUNCHES; tm_record_is_of_events(t) && what & TM_ROWS_ATTRS; t++)
         if (p->tables[t].columns)
-            TM_TRY(read_attrs(p, t, r->at, r->first + r->n, err));
+            TM_TRY(read_attrs(p, t, r, err));
     return TM_OK;
 }
 
@@ -291,8 +319,54 @@ static tm_status find_row(tm_store_pieces *p, int table, size_t at, int64_t even
 tm_status tm_store_seek_piece(tm_store_pieces *p, size_t at, size_t first, tm_error *err) {
     int64_t event = p->bases[at].first[TM_RECORD_EVENTS] + (int64_t)first;
     for (int t = TM_RECORD_LAUNCHES; tm_record_is_of_events(t); t++)
-        if (p->tables[t].columns)
+        if (p->tables[t].columns && !p->tables[t].starts)
             TM_TRY(find_row(p, t, at, event, err));
     p->begin_before_ns = INT64_MIN;
+    return TM_OK;
+}
+
+/* Where the rows of each piece of a rank begin, and behind the last, how many there are. */
+static tm_status index_rank(tm_store_pieces *p, int table, size_t at, tm_error *err) {
+    const piece_table *t = &p->tables[table];
+    const tm_record_column *column = &tm_record_tables[table].columns[t->event];
+    size_t base = (size_t)p->bases[at].first[table], n_events = p->ranks[at].n_events;
+    size_t all = (size_t)p->bases[at + 1].first[table] - base, n, piece = 0;
+    size_t *starts = t->starts + p->first_start[at];
+    int64_t events[AHEAD_ROWS], first = p->bases[at].first[TM_RECORD_EVENTS];
+    for (size_t done = 0; done < all; done += n) {
+        n = all - done < AHEAD_ROWS ? all - done : AHEAD_ROWS;
+        TM_TRY(tm_store_read_rows(t->columns[t->event], base + done, n, events, err));
+        for (size_t i = 0; i < n; i++) {
+            uint64_t event = (uint64_t)events[i] - (uint64_t)first, own = event / p->most;
+            if (events[i] != -1 && event > n_events)
+                return tm_store_bad_value(p->store, table, column, err);
+            if (event >= n_events || own + 1 < piece)
+                return tm_store_bad_rank(p->store, p->ranks[at].rank,
+                                         "attributes are not in the order of its events", err);
+            while (piece <= own)
+                starts[piece++] = done + i;
+        }
+    }
+    while (piece < p->first_start[at + 1] - p->first_start[at])
+        starts[piece++] = all;
+    return TM_OK;
+}
+
+tm_status tm_store_index_pieces(tm_store_pieces *p, tm_error *err) {
+    p->first_start = calloc(p->n_ranks + 1, sizeof *p->first_start);
+    if (!p->first_start)
+        return tm_fail_memory(err);
+    for (size_t at = 0; at < p->n_ranks; at++)
+        p->first_start[at + 1] =
+            p->first_start[at] + (p->ranks[at].n_events + p->most - 1) / p->most + 1;
+    for (int t = TM_RECORD_LAUNCHES; tm_record_is_of_events(t); t++) {
+        if (!p->tables[t].columns)
+            continue;
+        p->tables[t].starts = calloc(p->first_start[p->n_ranks] + 1, sizeof(size_t));
+        if (!p->tables[t].starts)
+            return tm_fail_memory(err);
+        for (size_t at = 0; at < p->n_ranks; at++)
+            TM_TRY(index_rank(p, t, at, err));
+    }
     return TM_OK;
 }
