@@ -406,9 +406,9 @@ tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, 
                               const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Looks once where the attributes of each piece stand: pieces are then read in any order without
- * tm_store_seek_piece, but only from multiples of the most rows on, and of tables without a row of
- * a piece nothing is read. Takes 8 B a piece and table.
+ * Looks once where the attributes of each piece stand: tm_store_seek_piece then reads nothing, and
+ * of tables without a row of a piece nothing is read. Pieces begin at multiples of the most rows
+ * then. Takes 8 B a piece and table.
  * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_index_pieces(tm_store_pieces *pieces, tm_error *err) TM_MUST_CHECK;

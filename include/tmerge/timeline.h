@@ -538,7 +538,8 @@ typedef enum tm_rows_part {
     TM_ROWS_LAUNCHES = 2, /* launch */
     TM_ROWS_KINDS = 4,    /* category, kind and role */
     TM_ROWS_ATTRS = 8,    /* the attributes */
-    TM_ROWS_ALL = 31      /* the other columns, too */
+    TM_ROWS_NAMES = 16,   /* name */
+    TM_ROWS_ALL = 31      /* step, too */
 } tm_rows_part;
 
 /** Where the events of a rank come from, piece by piece. */

@@ -88,20 +88,25 @@ static uint8_t host_kind(uint8_t category) {
     }
 }
 
-static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track shown) {
-    const tm_collective_attr *attr = NULL;
-    switch (timeline->role[row]) {
+uint8_t tm_shown_kind_of(uint8_t role, uint8_t category, bool host,
+                         const tm_collective_attr *attr) {
+    switch (role) {
     case TM_ROLE_COMPUTE:
         return TM_LANE_COMPUTE;
     case TM_ROLE_MEMORY:
         return TM_LANE_COPIES;
     case TM_ROLE_COMMUNICATION:
-        attr = tm_timeline_collective(timeline, row);
         return attr && attr->wait_ns >= 0 ? TM_LANE_TRANSFER : TM_LANE_UNMATCHED;
     default:
-        return shown == TM_TRACK_THREAD ? host_kind(timeline->category[row])
-                                        : TM_SHOWN_GPU_ANNOTATION;
+        return host ? host_kind(category) : TM_SHOWN_GPU_ANNOTATION;
     }
+}
+
+static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track shown) {
+    uint8_t role = timeline->role[row];
+    return tm_shown_kind_of(role, timeline->category[row], shown == TM_TRACK_THREAD,
+                            role == TM_ROLE_COMMUNICATION ? tm_timeline_collective(timeline, row)
+                                                          : NULL);
 }
 
 /* Gathers the rows of a track that are chosen and, of a stream, of one of its two kinds. */

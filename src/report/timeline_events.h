@@ -12,8 +12,12 @@ typedef enum tm_shown_kind {
     TM_SHOWN_ANNOTATION,
     TM_SHOWN_PYTHON,
     TM_SHOWN_CALL, /* of the runtime or the driver */
-    TM_SHOWN_OTHER
+    TM_SHOWN_OTHER,
+    TM_N_SHOWN_KINDS
 } tm_shown_kind;
+
+/** The tm_shown_kind, or kind of lane, of an event. @param attr  of communication; NULL: none */
+uint8_t tm_shown_kind_of(uint8_t role, uint8_t category, bool host, const tm_collective_attr *attr);
 
 /** What a track is in the page. */
 typedef enum tm_shown_track {

@@ -71,15 +71,14 @@ static bool is_shown(int table, const tm_record_column *column) {
     }
 }
 
-static tm_status open_pieces(const tm_serve_events *e, unsigned records, bool shown,
-                             tm_store_pieces **out, tm_error *err) {
-    const tm_store_visit_plan plan = {.store = e->store,
-                                      .names = e->names,
-                                      .ranks = e->counts,
-                                      .n = e->n,
-                                      .records = records,
-                                      .takes = shown ? is_shown : NULL};
-    return tm_store_open_pieces(&plan, BLOCK_ROWS, out, err);
+tm_status tm_serve_events_pieces(const tm_serve_events *e, const tm_store_visit_plan *plan,
+                                 size_t most, tm_store_pieces **out, tm_error *err) {
+    tm_store_visit_plan own = *plan;
+    own.store = e->store;
+    own.names = e->names;
+    own.ranks = e->counts;
+    own.n = e->n;
+    return tm_store_open_pieces(&own, most, out, err);
 }
 
 tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err) {
@@ -88,7 +87,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
         records |= attrs >> a & 1 ? 1u << (TM_RECORD_LAUNCHES + a) : 0;
     tm_store_close_pieces(e->more);
     e->more = NULL;
-    return records ? open_pieces(e, records, false, &e->more, err) : TM_OK;
+    const tm_store_visit_plan plan = {.records = records};
+    return records ? tm_serve_events_pieces(e, &plan, BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
 /* Reading takes from the ranks what says where tables begin. */
@@ -108,8 +108,9 @@ static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_na
     tm_status status = e->first_block && e->counts && all ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         memcpy(e->counts, e->ranks, e->n * sizeof *e->counts);
+    const tm_store_visit_plan plan = {.records = SHOWN_RECORDS, .takes = is_shown};
     if (status == TM_OK)
-        status = open_pieces(e, SHOWN_RECORDS, true, &e->pieces, err);
+        status = tm_serve_events_pieces(e, &plan, BLOCK_ROWS, &e->pieces, err);
     if (status == TM_OK) {
         memset(all, true, e->n);
         const tm_store_choice choice = {.ranks = all, .no_events = true};

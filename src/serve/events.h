@@ -21,6 +21,11 @@ tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_
                                tm_error *err) TM_MUST_CHECK;
 void tm_serve_events_close(tm_serve_events *events);
 
+/** Opens their rows to be read by oneself. @param plan  its records and takes: the rest is set
+ * @param most  rows of a piece  @param out  closed by the caller, before the events */
+tm_status tm_serve_events_pieces(const tm_serve_events *events, const tm_store_visit_plan *plan,
+                                 size_t most, tm_store_pieces **out, tm_error *err) TM_MUST_CHECK;
+
 /** The ranks, ascending, with their clocks, tracks and steps and without their events. */
 const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);
 

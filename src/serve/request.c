@@ -6,10 +6,8 @@ enum { OK = 200, BAD = 400, FORBIDDEN = 403, MISSING = 404, METHOD = 405, MISDIR
 
 /* By the last part of the path. */
 static const char *const routes[TM_N_SERVE_ROUTES] = {
-    [TM_SERVE_PAGE] = "",
-    [TM_SERVE_TILE] = "tile",
-    [TM_SERVE_ROWS] = "rows",
-    [TM_SERVE_TRACE] = "trace",
+    [TM_SERVE_PAGE] = "",       [TM_SERVE_TILE] = "tile",   [TM_SERVE_ROWS] = "rows",
+    [TM_SERVE_TRACE] = "trace", [TM_SERVE_NAMES] = "names", [TM_SERVE_FIND] = "find",
 };
 
 /* Takes as long wherever the two differ, so that time does not tell how much was right. */
@@ -112,4 +110,43 @@ bool tm_serve_numbers(const char *text, int64_t *out, size_t *n) {
             return false;
     }
     return true;
+}
+
+static bool range_of(const char *text, size_t size, tm_serve_range *out) {
+    size_t digits = strspn(text, "0123456789");
+    if (digits >= size)
+        return number_of(text, size, &out->first) && ((out->last = out->first), true);
+    return text[digits] == '-' && number_of(text, digits, &out->first) &&
+           number_of(text + digits + 1, size - digits - 1, &out->last) && out->last >= out->first;
+}
+
+bool tm_serve_ranges(const char *text, tm_serve_range *out, size_t *n) {
+    *n = 0;
+    if (!text)
+        return false;
+    while (*text) {
+        size_t size = strcspn(text, ",");
+        if (*n == TM_SERVE_RANGES_MAX || !range_of(text, size, &out[*n]) ||
+            (*n > 0 && out[*n].first <= out[*n - 1].last))
+            return false;
+        ++*n;
+        text += size;
+        if (*text == ',' && *++text == '\0')
+            return false;
+    }
+    return true;
+}
+
+bool tm_serve_in(const tm_serve_range *ranges, size_t n, int64_t number) {
+    size_t low = 0;
+    while (n > low) {
+        size_t middle = low + (n - low) / 2;
+        if (number < ranges[middle].first)
+            n = middle;
+        else if (number > ranges[middle].last)
+            low = middle + 1;
+        else
+            return true;
+    }
+    return false;
 }

@@ -6,7 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TM_SERVE_TOKEN = 32, TM_SERVE_ADDRESS_MAX = 48, TM_SERVE_RANKS_MAX = 1024 };
+enum {
+    TM_SERVE_TOKEN = 32,
+    TM_SERVE_ADDRESS_MAX = 48,
+    TM_SERVE_RANKS_MAX = 1024,
+    TM_SERVE_RANGES_MAX = 2048
+};
 
 /** Who is let in. */
 typedef struct tm_serve_door {
@@ -19,6 +24,8 @@ typedef enum tm_serve_route {
     TM_SERVE_TILE,
     TM_SERVE_ROWS,
     TM_SERVE_TRACE,
+    TM_SERVE_NAMES,
+    TM_SERVE_FIND,
     TM_N_SERVE_ROUTES,
 } tm_serve_route;
 
@@ -51,5 +58,20 @@ bool tm_serve_number(const char *text, int64_t *out);
  * @param n    how many; 0 for a text without any
  */
 bool tm_serve_numbers(const char *text, int64_t *out, size_t *n);
+
+/** Numbers from first to last. */
+typedef struct tm_serve_range {
+    int64_t first, last;
+} tm_serve_range;
+
+/**
+ * Numbers and ranges "A-B" of a query with "," between, each behind the one before.
+ * @param out  [TM_SERVE_RANGES_MAX]
+ * @param n    how many; 0 for a text without any
+ */
+bool tm_serve_ranges(const char *text, tm_serve_range *out, size_t *n);
+
+/** Whether a number is in one of ranges that ascend. */
+bool tm_serve_in(const tm_serve_range *ranges, size_t n, int64_t number);
 
 #endif

@@ -40,13 +40,11 @@ static size_t find(const tm_timeline *ranks, size_t n, int64_t rank) {
     return i;
 }
 
-/* Of a rank whose times count from 0 in a job of which others tell the day they are drawn as if
- * they began with it, as in the page. */
-static int64_t shift_of(const maker *m, const tm_timeline *rank) {
+int64_t tm_tiler_shift(const tm_tiler *tiler, const tm_timeline *rank) {
     int64_t begin = 0, end = 0;
     bool from_0 = tm_timeline_range(rank, &begin, &end) && begin < TM_FIRST_DAY_NS &&
-                  m->tiler->begin_ns >= TM_FIRST_DAY_NS;
-    return from_0 ? m->tiler->begin_ns : 0;
+                  tiler->begin_ns >= TM_FIRST_DAY_NS;
+    return from_0 ? tiler->begin_ns : 0;
 }
 
 static tm_status put_shares(maker *m, size_t at, int64_t base_ns, tm_error *err) {
@@ -73,7 +71,7 @@ static size_t least(size_t a, size_t b) {
 static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *rank,
                           tm_error *err) {
     const tm_tile_wish *wish = m->wish;
-    int64_t shift = shift_of(m, rank), base = m->tiler->begin_ns - shift;
+    int64_t shift = tm_tiler_shift(m->tiler, rank), base = m->tiler->begin_ns - shift;
     const tm_serve_wish own = {
         .at = at,
         .from_ns = base + wish->from,

@@ -14,6 +14,10 @@ typedef struct tm_tiler {
     int64_t begin_ns; /* of the job, since the epoch */
 } tm_tiler;
 
+/** What the times of a rank are moved by. Where they count from 0 in a job of which others tell the
+ * day they are drawn as if they began with it, as in the page. */
+int64_t tm_tiler_shift(const tm_tiler *tiler, const tm_timeline *rank);
+
 typedef struct tm_tile_wish {
     int64_t from, to;     /* [ns] from the job's begin, from < to, both below 2^53 */
     const int64_t *ranks; /* [n_ranks] ascending */

@@ -242,6 +242,8 @@ static bool is_wanted(const tm_record_column *column, unsigned what) {
         return what & TM_ROWS_TIMES;
     case offsetof(tm_timeline, launch):
         return what & TM_ROWS_LAUNCHES;
+    case offsetof(tm_timeline, name):
+        return what & TM_ROWS_NAMES;
     case offsetof(tm_timeline, category):
     case offsetof(tm_timeline, kind):
     case offsetof(tm_timeline, role):

@@ -307,6 +307,98 @@ def test_what_is_no_tile_is_refused():
         equal(s.get(f'tile?from=0&to={2**53 - 1}&ranks=0&hosts=0')[0], 200)
 
 
+KIND_OF = {'compute': 0, 'memory': 4, 'cpu_op': 6, 'user_annotation': 7, 'python': 8,
+           'cuda_runtime': 9, 'cuda_driver': 9}
+
+
+def kind_of(row):
+    """The kind of an event, as tools/web/src/timeline/model.ts numbers them."""
+    if row['role'] == 'communication':
+        return 3 if row['wait_ns'] is None else 1
+    if row['track'] == 'gpu':
+        return KIND_OF.get(row['role'], 5)
+    return KIND_OF.get(row['category'], 10)
+
+
+def sums_of(rows):
+    """What a search says of rows: by kind number, sum and longest, and of GPU annotations and the
+    host how much of each track they cover."""
+    kinds, covered, ends = {}, [0, 0], {}
+    for row in rows:
+        kind, begin, duration = row['what'], row['begin_ns'], row['duration_ns']
+        n, total, longest = kinds.get(kind, (0, 0, 0))
+        kinds[kind] = (n + 1, total + duration, max(longest, duration))
+        if kind >= 5:
+            key = (row['rank'], row['device'], row['stream'], row['thread'], kind > 5)
+            end, last = begin + duration, ends.get(key, 0)
+            covered[kind > 5] += max(0, end - max(begin, last))
+            ends[key] = max(end, last)
+    return [[kind, *kinds[kind]] for kind in sorted(kinds)], covered
+
+
+def test_a_search_finds_what_the_store_has():
+    synth('job', ranks=4, ranks_per_host=2, steps=10, layers=6, offset_us=500, cpu_ops=1)
+    merged('job', '-o', 'job.h5')
+    begin = tables('job.h5', 'job.job')['job.job'][0]['begin_ns']
+    asked = ("SELECT * FROM events WHERE kind = 'duration' AND category <> 'trace' "
+             'ORDER BY rank, event')
+    rows = json.loads(tmerge('query', 'job.h5', asked, '--json').expect(0).out)
+    rows = rows['tables']['query']['rows']
+    for row in rows:
+        row['begin_ns'] -= begin
+        row['what'] = kind_of(row)
+    with served('job.h5') as s:
+        names = json.loads(s.get('names?first=0')[2])
+        equal(names['next'], None)
+        ids = {text: number for number, text, _ in names['names']}
+        holds(len(ids) > 10 and {row['name'] for row in rows} <= set(ids), 'names')
+        some = sorted({row['name'] for row in rows})[::3]
+        middle = sorted(row['duration_ns'] for row in rows)[len(rows) // 2]
+        everything = f'0-{max(ids.values())}'
+        for query, fits in (
+                (f'names={everything}', lambda row: True),
+                (f'names={",".join(map(str, sorted(ids[name] for name in some)))}',
+                 lambda row: row['name'] in some),
+                (f'names={everything}&ranks=1-2&above={middle}',
+                 lambda row: row['rank'] in (1, 2) and row['duration_ns'] > middle),
+                (f'names={everything}&kinds=0,5-7&below={middle}',
+                 lambda row: row['what'] in (0, 5, 6, 7) and row['duration_ns'] < middle)):
+            query = query if 'ranks' in query else query + '&ranks='
+            query = query if 'kinds' in query else query + '&kinds='
+            expected = [row for row in rows if fits(row)]
+            holds(len(expected) > 100, f'{len(expected)} of {query}')
+            found = json.loads(s.get(f'find?{query}')[2])
+            equal(found['next'], None)
+            equal((found['kinds'], found['once']), sums_of(expected), query)
+            longest = sorted(expected, key=lambda row: -row['duration_ns'])[:8192]
+            equal(found['events'],
+                  [[row['rank'], row['begin_ns'], row['duration_ns'], ids[row['name']],
+                    row['what']] for row in longest], query)
+            least = longest[20]['duration_ns']
+            few = json.loads(s.get(f'find?{query}&longer={least}')[2])
+            equal(few['kinds'], found['kinds'])
+            equal(few['events'], [e for e in found['events'] if e[2] > least], 'the longer ones')
+        # Where it goes on: a thousand rows and some of the first rank are behind it.
+        rest = [row for row in rows if row['rank'] > 0 or row['event'] >= 1024]
+        holds(rest[0]['rank'] == 0 and len(rest) < len(rows), 'the first rank has more')
+        far = json.loads(s.get(f'find?names={everything}&ranks=&kinds=&at=1')[2])
+        equal(far['kinds'], sums_of(rest)[0], 'from the second block on')
+        end = json.loads(s.get(f'find?names={everything}&ranks=&kinds=&at={far["of"]}')[2])
+        equal((end['next'], end['kinds'], end['events']), (None, [], []))
+        good = {'names': '0-9', 'ranks': '', 'kinds': ''}
+        for change in ({'names': None}, {'names': ''}, {'names': '9-0'}, {'names': '0,0'},
+                       {'ranks': None}, {'ranks': '-1'}, {'kinds': '99'}, {'kinds': 'x'},
+                       {'above': '-1'}, {'below': 'x'}, {'longer': '1.5'}, {'at': '-1'},
+                       {'at': str(2**53)}, {'gpu': 'x'}, {'host': ''}):
+            query = '&'.join(f'{k}={v}' for k, v in {**good, **change}.items() if v is not None)
+            status, _, text = s.get('find?' + query)
+            equal((status, text.count(b'\n')), (400, 1), query)
+        for query in ('names', 'names?first=', 'names?first=-1', 'find'):
+            equal(s.get(query)[0], 400, query)
+        equal(json.loads(s.get(f'names?first={2**53 - 1}')[2]), {'names': [], 'next': None})
+        equal(s.get(f'find?names=0-{2**53 - 1}&ranks=&kinds=&at={2**53 - 1}')[0], 200)
+
+
 def test_who_is_slow_or_comes_often_does_not_keep_others_out():
     small_store()
     with served('job.h5') as s, contextlib.ExitStack() as stack:

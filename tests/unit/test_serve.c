@@ -92,11 +92,36 @@ static void lists_of_ranks_ascend(void **state) {
     assert_false(tm_serve_numbers(many, ranks, &n));
 }
 
+static void ranges_ascend_and_hold_what_is_in_them(void **state) {
+    (void)state;
+    static const char *const bad[] = {",",  "1,",   "2,1",   "1-3,3", "3-1", "-1",
+                                      "1-", "1--2", "1-2-3", "1-x",   "a",   "1-9007199254740992"};
+    static tm_serve_range ranges[TM_SERVE_RANGES_MAX];
+    static char many[2 * 5 * (TM_SERVE_RANGES_MAX + 1)];
+    size_t n, used = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(tm_serve_ranges(bad[i], ranges, &n));
+    assert_false(tm_serve_ranges(NULL, ranges, &n));
+    assert_true(tm_serve_ranges("", ranges, &n));
+    assert_int_equal(n, 0);
+    assert_false(tm_serve_in(ranges, n, 0));
+    assert_true(tm_serve_ranges("2,4-6,9-9", ranges, &n));
+    for (int64_t i = 0; i < 12; i++)
+        assert_int_equal(tm_serve_in(ranges, n, i), i == 2 || (i >= 4 && i <= 6) || i == 9);
+    for (int i = 0; i <= TM_SERVE_RANGES_MAX; i++)
+        used += (size_t)snprintf(many + used, sizeof many - used, "%s%d", i ? "," : "", 2 * i);
+    assert_false(tm_serve_ranges(many, ranges, &n));
+    *strrchr(many, ',') = '\0';
+    assert_true(tm_serve_ranges(many, ranges, &n));
+    assert_int_equal(n, TM_SERVE_RANGES_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_who_was_told_the_address_is_let_in),
         cmocka_unit_test(numbers_are_digits_below_2_to_the_53),
         cmocka_unit_test(lists_of_ranks_ascend),
+        cmocka_unit_test(ranges_ascend_and_hold_what_is_in_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "report/json.h"
 #include "report/timeline.h"
+#include "serve/find.h"
 #include "serve/tile.h"
 #include "serve/trace.h"
 #include "tmerge/analysis.h"
@@ -21,6 +22,7 @@ struct tm_desk {
     tm_tables tables;   /* their definitions; of rows what is being answered */
     tm_tables facts;    /* job.job and job.rank */
     const char **hosts; /* owned; by place of rank, "" where none is known */
+    tm_finder *finder;
 };
 
 static tm_status read_job(tm_desk *desk, tm_error *err) {
@@ -58,6 +60,7 @@ static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     desk->tiler.names = desk->names;
     TM_TRY(tm_serve_events_open(desk->store, desk->names, &desk->tiler.events, err));
     TM_TRY(find_hosts(desk, err));
+    TM_TRY(tm_finder_open(&desk->tiler, &desk->finder, err));
     return tm_serve_levels_open(desk->store, &desk->tiler.levels, err);
 }
 
@@ -77,6 +80,7 @@ tm_status tm_desk_open(const char *path, tm_desk **out, tm_error *err) {
 void tm_desk_close(tm_desk *desk) {
     if (!desk)
         return;
+    tm_finder_close(desk->finder);
     tm_serve_levels_close(desk->tiler.levels);
     tm_serve_events_close(desk->tiler.events);
     tm_names_destroy(desk->names);
@@ -140,6 +144,16 @@ static void answer_window(const tm_desk *desk, bool trace, tm_http_look *look, c
     tm_bytes_free(&bytes);
 }
 
+static void answer_json(tm_status status, tm_out *json, tm_error *err, tm_http_answer *out) {
+    if (status == TM_OK && json->failed)
+        status = tm_fail_memory(err);
+    if (status == TM_OK)
+        answer_bytes(&json->bytes, "application/json", out);
+    else
+        answer_failure(status, err, out);
+    tm_vec_free(&json->bytes);
+}
+
 /* Of a table that the store has and that is shown; NULL: there is none of this name. */
 static tm_table *find_table(const tm_desk *desk, const char *name) {
     tm_table *table = name ? tm_tables_look_up(&desk->tables, name) : NULL;
@@ -159,14 +173,138 @@ static void answer_rows(const tm_desk *desk, tm_http_look *look, const void *que
     }
     tm_status status = tm_store_read_slice(desk->store, table, (size_t)first, (size_t)n, &err);
     tm_report_json_rows(&json, table, desk->tiler.begin_ns);
-    if (status == TM_OK && json.failed)
-        status = tm_fail_memory(&err);
     tm_table_clear(table);
+    answer_json(status, &json, &err, out);
+}
+
+static void put_number(tm_out *out, const char *before, int64_t number) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    tm_out_string(out, before);
+    tm_out_string(out, text);
+}
+
+/* {"names": [[id, text, events], ...], "next": id or null}: those that events have. */
+static void answer_names(const tm_desk *desk, tm_http_look *look, const void *query,
+                         tm_http_answer *out) {
+    enum { TEXT_MOST = 1 << 20 };
+    tm_error err = {.status = TM_OK};
+    tm_out json = TM_OUT();
+    int64_t first;
+    if (!tm_serve_number(look(query, "first"), &first)) {
+        say(BAD, "names are first=N", out);
+        return;
+    }
+    const uint32_t *counts = tm_finder_counts(desk->finder);
+    size_t n = tm_names_count(desk->names), id = (size_t)first, put = 0;
+    tm_out_string(&json, "{\"names\":[");
+    for (; id < n && json.bytes.n < TEXT_MOST && !json.failed; id++) {
+        if (counts[id] == 0)
+            continue;
+        tm_text text = tm_names_text(desk->names, (uint32_t)id);
+        put_number(&json, put++ > 0 ? ",[" : "[", (int64_t)id);
+        tm_out_char(&json, ',');
+        tm_report_json_string(&json, text.bytes, text.size);
+        put_number(&json, ",", counts[id]);
+        tm_out_char(&json, ']');
+    }
+    if (id < n)
+        put_number(&json, "],\"next\":", (int64_t)id);
+    tm_out_string(&json, id < n ? "}" : "],\"next\":null}");
+    answer_json(TM_OK, &json, &err, out);
+}
+
+/* A number of a query; what is absent is as it was. */
+static bool read_number(tm_http_look *look, const void *query, const char *key, int64_t *number) {
+    const char *text = look(query, key);
+    return !text || tm_serve_number(text, number);
+}
+
+static bool read_kinds(const char *text, unsigned *kinds) {
+    static tm_serve_range ranges[TM_SERVE_RANGES_MAX]; /* one request after another */
+    size_t n;
+    if (!tm_serve_ranges(text, ranges, &n))
+        return false;
+    *kinds = 0;
+    for (int kind = 0; kind < TM_N_SHOWN_KINDS; kind++)
+        *kinds |= n == 0 || tm_serve_in(ranges, n, kind) ? 1u << kind : 0;
+    return *kinds != 0;
+}
+
+static bool read_search(tm_http_look *look, const void *query, tm_find_wish *wish) {
+    static tm_serve_range names[TM_SERVE_RANGES_MAX], ranks[TM_SERVE_RANGES_MAX];
+    wish->names = names;
+    wish->ranks = ranks;
+    return tm_serve_ranges(look(query, "names"), names, &wish->n_names) && wish->n_names > 0 &&
+           tm_serve_ranges(look(query, "ranks"), ranks, &wish->n_ranks) &&
+           read_kinds(look(query, "kinds"), &wish->kinds) &&
+           read_number(look, query, "above", &wish->above) &&
+           read_number(look, query, "below", &wish->below) &&
+           read_number(look, query, "longer", &wish->longer) &&
+           read_number(look, query, "at", &wish->from.block) &&
+           read_number(look, query, "gpu", &wish->from.reach[0]) &&
+           read_number(look, query, "host", &wish->from.reach[1]);
+}
+
+static int64_t at_least_0(int64_t number) {
+    return number > 0 ? number : 0;
+}
+
+/* {"next": [at, gpu, host] or null, "kinds": [[kind, count, sum, longest], ...], "of": end of at,
+ * "once": [gpu, host], "events": [[rank, begin, duration, name, kind], ...]} */
+static void put_found(const tm_found *found, tm_out *json) {
+    const tm_found_event *events = found->events.data;
+    bool more = found->next.block < found->blocks;
+    if (more) {
+        put_number(json, "{\"next\":[", found->next.block);
+        put_number(json, ",", at_least_0(found->next.reach[0]));
+        put_number(json, ",", at_least_0(found->next.reach[1]));
+    }
+    tm_out_string(json, more ? "],\"kinds\":[" : "{\"next\":null,\"kinds\":[");
+    for (int kind = 0, put = 0; kind < TM_N_SHOWN_KINDS; kind++) {
+        const tm_found_sum *sum = &found->kinds[kind];
+        if (sum->count == 0)
+            continue;
+        put_number(json, put++ > 0 ? ",[" : "[", kind);
+        put_number(json, ",", sum->count);
+        put_number(json, ",", sum->sum_ns);
+        put_number(json, ",", sum->longest_ns);
+        tm_out_char(json, ']');
+    }
+    put_number(json, "],\"of\":", found->blocks);
+    put_number(json, ",\"once\":[", found->once_ns[0]);
+    put_number(json, ",", found->once_ns[1]);
+    tm_out_string(json, "],\"events\":[");
+    for (size_t i = 0; i < found->events.n && !json->failed; i++) {
+        put_number(json, i > 0 ? ",[" : "[", events[i].rank);
+        put_number(json, ",", events[i].begin_ns);
+        put_number(json, ",", events[i].duration_ns);
+        put_number(json, ",", events[i].name);
+        put_number(json, ",", events[i].kind);
+        tm_out_char(json, ']');
+    }
+    tm_out_string(json, "]}");
+}
+
+static void answer_search(const tm_desk *desk, tm_http_look *look, const void *query,
+                          tm_http_answer *out) {
+    tm_error err = {.status = TM_OK};
+    tm_out json = TM_OUT();
+    tm_found found;
+    tm_find_wish wish = {
+        .above = -1, .below = INT64_MAX, .longer = -1, .budget_ns = INT64_C(150000000)};
+    if (!read_search(look, query, &wish)) {
+        say(BAD,
+            "a search is names=A-B,C, ranks=A-B,C, kinds=A-B,C, above=NS, below=NS, "
+            "longer=NS and, to go on, at=N, gpu=NS, host=NS",
+            out);
+        return;
+    }
+    tm_status status = tm_find(desk->finder, &wish, &found, &err);
     if (status == TM_OK)
-        answer_bytes(&json.bytes, "application/json", out);
-    else
-        answer_failure(status, &err, out);
-    tm_vec_free(&json.bytes);
+        put_found(&found, &json);
+    answer_json(status, &json, &err, out);
+    tm_vec_free(&found.events);
 }
 
 void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
@@ -176,6 +314,12 @@ void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, con
     case TM_SERVE_TILE:
     case TM_SERVE_TRACE:
         answer_window(desk, route == TM_SERVE_TRACE, look, query, out);
+        return;
+    case TM_SERVE_NAMES:
+        answer_names(desk, look, query, out);
+        return;
+    case TM_SERVE_FIND:
+        answer_search(desk, look, query, out);
         return;
     case TM_SERVE_ROWS:
         answer_rows(desk, look, query, out);
