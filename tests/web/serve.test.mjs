@@ -115,6 +115,45 @@ test("the panel of an event that came tells its launch, and a link to it opens i
   await close();
 });
 
+test("the find box looks through the whole store, and goes to what it finds", async () => {
+  const own = events(large.store, "rank = 2 AND role = 'compute'"), least = own.map(({ duration_ns }) => duration_ns).sort((a, b) => b - a)[60];
+  const found = own.filter(({ duration_ns }) => duration_ns > least).sort((a, b) => a.begin_ns - b.begin_ns), n = found.length;
+  const { page, noted, close } = await timeline(all);
+  await page.fill(".tl-find input", `rank:2 kind:compute dur>${least}ns`);
+  await page.waitForSelector('body[data-search="complete"] .tl-find output:has-text("found:")', { timeout: 30_000 });
+  assert.match(plain(await page.textContent(".tl-find output")), new RegExp(`^${n} found: ${n} kernels`));
+  await page.click("text=List");
+  assert.equal(await page.locator(".tl-results li").count(), n);
+  for (const place of [n - 1, Math.floor(n / 2), 0]) { // far apart: the page cannot hold all of them
+    const { begin_ns, duration_ns, name } = found[place];
+    await page.click(`.tl-results li:nth-child(${place + 1}) button`);
+    await page.waitForFunction((address) => location.hash.includes(address), `event=0.0.${begin_ns}.${duration_ns}`, { timeout: 30_000 });
+    assert.ok(plain(await page.textContent(".tl-details")).includes(name.slice(0, 60)), name);
+    assert.match(plain(await page.textContent(".tl-find output")), new RegExp(`^${place + 1} of ${n} found`), "its place is kept");
+  }
+  await page.press(".tl-find input", "Enter"); // to the next
+  await page.waitForFunction((address) => location.hash.includes(address), `event=0.0.${found[1].begin_ns}.${found[1].duration_ns}`, { timeout: 30_000 });
+  assert.ok(asked(noted).length > 0, "windows were fetched");
+  const text = found[0].name, kinds = JSON.parse(tmerge("query", large.store, `SELECT count(*) AS n FROM events WHERE name = '${text}' AND kind = 'duration'`, "--json")).tables.query.rows[0].n;
+  await page.fill(".tl-find input", `/^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$/`);
+  await page.waitForSelector('body[data-search="loading"]');
+  await page.waitForSelector('body[data-search="complete"]', { timeout: 30_000 });
+  assert.match(plain(await page.textContent(".tl-find output")).replaceAll(/(\d)[ ,](?=\d{3})/g, "$1"), new RegExp(`^${kinds} found: ${kinds} kernels`), "a pattern, of all ranks");
+  quietBut(noted, all);
+  await close();
+});
+
+test("names that fit become ranges, short enough for a request", async () => {
+  const { batchesOf } = await moduleOf("timeline/search.ts");
+  const names = [[0, "a", 1], [3, "ab", 1], [4, "b", 1], [9, "ac", 1], [11, "ad", 1]];
+  assert.deepEqual(batchesOf(names, (name) => name.startsWith("a")), ["0-3,9-11"]); // nobody has the names between
+  assert.deepEqual(batchesOf(names, (name) => name === "b"), ["4"]);
+  assert.deepEqual(batchesOf(names, () => false), []);
+  const many = batchesOf(Array.from({ length: 30_000 }, (_, id) => [id, String(id % 2), 1]), (name) => name === "1");
+  assert.deepEqual(many.join().split(",").map(Number), Array.from({ length: 15_000 }, (_, i) => 2 * i + 1));
+  assert.ok(many.every((text) => text.length <= 6000 && text.split(",").length <= 1000));
+});
+
 test("a table that the page cuts offers all of its rows", async () => {
   const name = "criticalpath.piece", rows = show(large.store, name)[name];
   const { page, noted, close } = await open(all, { hash: `#tables/name=${name}` });

@@ -34,6 +34,7 @@ import {
 import { heightIn, type Path, type Placed } from "./path";
 import { HostPyramid, type Pyramid } from "./pyramid";
 import { Scale } from "./scale";
+import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
 import { colorOf, readTheme, type Theme } from "./theme";
 import type { Told } from "./told";
@@ -119,6 +120,8 @@ export interface ChartState {
   awaited: string | null;
   hovered: Target;
   found: Found | null;
+  /** What of it the whole store has, where a server is asked. */
+  everywhere: Everywhere | null;
   /** Whether what was found is listed. */
   listed: boolean;
   mark: Span | null;

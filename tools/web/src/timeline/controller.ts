@@ -5,8 +5,10 @@ import { plain, type Measure, type Order } from "./arrange";
 import type { Coloring } from "./coloring";
 import type { Command } from "./keys";
 import { launchesOf } from "./launches";
+import { addressOfFar, findEvent } from "./hash";
 import { find } from "./names";
 import type { Placed } from "./path";
+import { isOpened, type FarEvent, type Search } from "./search";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
 import { around, clamp, pan, reveal, zoom } from "./span";
 
@@ -37,6 +39,8 @@ export class Controller {
   /** Where the pointer is [px of the canvas]; null: nowhere. */
   pointer: { x: number; y: number } | null = null;
   #frame = 0;
+  /** Looks through the whole store; null where the page holds all, or nobody can be asked. */
+  searcher: Search | null = null;
   #foundAt = -1;
   #measure: Measure | null = null;
 
@@ -53,6 +57,7 @@ export class Controller {
       awaited: null,
       hovered: NOWHERE,
       found: null,
+      everywhere: null,
       listed: false,
       mark: null,
       marked: null,
@@ -328,10 +333,37 @@ export class Controller {
   search(text: string): void {
     const { lanes, job } = this.data;
     this.state.found = lanes ? find(text, job.names, lanes.events, job.ranks) : null;
+    this.searcher?.look(text);
+    this.state.everywhere = this.searcher?.result ?? null;
     this.#foundAt = -1;
     this.listener.selected();
     this.listener.moved();
     this.draw();
+  }
+
+  /** The search has got on in the store. */
+  searched(): void {
+    const done = this.state.everywhere?.done;
+    this.state.everywhere = this.searcher?.result ?? null;
+    if (this.state.everywhere?.done && !done) this.#foundAt = -1;
+    this.listener.selected();
+  }
+
+  /** Searches again what other events are there, and stays where it was. */
+  refind(renamed: (row: number) => number): void {
+    const { lanes, job } = this.data,
+      { found } = this.state;
+    if (!found || !lanes) return;
+    const row = found.rows[this.#foundAt];
+    this.state.found = find(found.text, job.names, lanes.events, job.ranks);
+    if (!this.#steps && row !== undefined) this.#foundAt = this.state.found?.rows.indexOf(renamed(row)) ?? -1;
+    this.draw();
+  }
+
+  /* What the store has is gone through where all of it is known. */
+  get #steps(): readonly FarEvent[] | null {
+    const far = this.state.everywhere;
+    return far?.done && !far.failed ? far.events : null;
   }
 
   setListed(listed: boolean): void {
@@ -342,10 +374,31 @@ export class Controller {
 
   /** Goes to one of what was found. */
   selectFound(place: number): void {
+    const far = this.#steps?.[place];
+    if (this.#steps) return far && this.#selectFar(far, place);
     const row = this.state.found?.rows[place];
     if (row === undefined) return;
     this.#foundAt = place;
     this.selectEvent(row);
+  }
+
+  /* What is not in the page is fetched: its time is shown, and it is selected when it has come. */
+  #selectFar(event: FarEvent, place: number): void {
+    const { at, begin, duration, kind } = event,
+      { lanes } = this.data,
+      address = addressOfFar(event),
+      row = lanes ? findEvent(lanes, at, address) : -1;
+    this.#foundAt = place;
+    if (row >= 0) return this.selectEvent(row);
+    this.#uncover(at);
+    if (isOpened(kind) && !this.state.open.has(at)) {
+      this.state.open.add(at);
+      this.chart.arrange();
+    }
+    this.showRank(at);
+    this.select({ ...NOWHERE, at });
+    this.state.awaited = address;
+    this.setSpan(around({ begin, end: begin + duration }, this.duration, 2));
   }
 
   /** Selects an operation with its last member, or with that of a rank. */
@@ -550,12 +603,16 @@ export class Controller {
   #nextFound(forward: boolean): void {
     const { found, span } = this.state,
       events = this.data.lanes?.events;
-    if (!found || !events || found.count === 0) return;
+    if (!found || !events) return;
+    const begins = this.#steps?.map((event) => event.begin) ?? Array.from(found.rows, (row) => events.begin[row]!),
+      n = begins.length;
+    if (n === 0) return;
+    let place = (this.#foundAt + (forward ? 1 : -1) + n) % n;
     if (this.#foundAt < 0) {
-      const inView = found.rows.findIndex((row) => events.begin[row]! >= span.begin);
-      this.#foundAt = inView < 0 ? 0 : forward ? inView : Math.max(0, inView - 1);
-    } else this.#foundAt = (this.#foundAt + (forward ? 1 : -1) + found.count) % found.count;
-    this.selectEvent(found.rows[this.#foundAt]!);
+      const inView = begins.findIndex((begin) => begin >= span.begin);
+      place = inView < 0 ? 0 : forward ? inView : Math.max(0, inView - 1);
+    }
+    this.selectFound(place);
   }
 
   /** The place of the found event that is selected, from 0, or -1. */

@@ -4,19 +4,24 @@ import * as f from "../format";
 import type { Controller } from "./controller";
 import { KIND_WORDS } from "./model";
 import type { Found } from "./names";
+import type { KindSum } from "./search";
 
 /** So many are listed: from the place on that was gone to. */
 const LISTED = 200,
   BEFORE = 20;
 
-/* Count, sum, mean and longest of each kind. */
-function byKind(found: Found, controller: Controller): HTMLElement {
+function sumsOf(found: Found, controller: Controller): Map<number, KindSum> {
   const { duration, kind } = controller.data.lanes!.events,
-    sums = new Map<number, { count: number; sum: number; most: number }>();
+    sums = new Map<number, KindSum>();
   for (const row of found.rows) {
     const own = sums.get(kind[row]!) ?? { count: 0, sum: 0, most: 0 };
     sums.set(kind[row]!, { count: own.count + 1, sum: own.sum + duration[row]!, most: Math.max(own.most, duration[row]!) });
   }
+  return sums;
+}
+
+/* Count, sum, mean and longest of each kind. */
+function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   return h(
     "table",
     { class: "grid tl-kinds" },
@@ -45,17 +50,22 @@ function byKind(found: Found, controller: Controller): HTMLElement {
   );
 }
 
+function titleOf(count: number, listed: number): string {
+  return `${f.grouped(count)} found${listed < count ? `; the ${f.grouped(listed)} longest` : ""}, in order of time`;
+}
+
 /** The list; null where nothing is looked for, or it is not asked for. */
 export function foundList(controller: Controller): Child {
-  const { found, listed } = controller.state,
+  const { found, everywhere, listed } = controller.state,
     { job, lanes } = controller.data;
   if (!found || !listed || !lanes) return null;
   const { events } = lanes,
+    far = everywhere?.done && !everywhere.failed ? everywhere : null,
+    n = far ? far.events.length : found.count,
     at = controller.foundAt,
-    first = Math.max(0, Math.min(at - BEFORE, found.count - LISTED));
-  const item = (row: number, i: number): HTMLElement => {
-    const track = lanes.trackOf(row)!;
-    return h(
+    first = Math.max(0, Math.min(at - BEFORE, n - LISTED));
+  const item = (rank: number, begin: number, duration: number, title: string, i: number): HTMLElement =>
+    h(
       "li",
       { class: first + i === at ? "tl-last" : "" },
       h(
@@ -64,18 +74,22 @@ export function foundList(controller: Controller): Child {
           attr: { type: "button", "aria-current": first + i === at ? "true" : undefined },
           on: { click: () => controller.selectFound(first + i) },
         },
-        `rank ${job.ranks[track.at]!.rank}, ${f.time(events.duration[row]!)} at ${f.time(events.begin[row]!)} `,
-        h("span", null, name(job.names[events.name[row]!] ?? "", 90)),
+        `rank ${rank}, ${f.time(duration)} at ${f.time(begin)} `,
+        h("span", null, name(title, 90)),
       ),
     );
-  };
+  const items = far
+    ? far.events.slice(first, first + LISTED).map((event, i) => item(job.ranks[event.at]!.rank, event.begin, event.duration, event.name, i))
+    : [...found.rows.subarray(first, first + LISTED)].map((row, i) =>
+        item(job.ranks[lanes.trackOf(row)!.at]!.rank, events.begin[row]!, events.duration[row]!, job.names[events.name[row]!] ?? "", i),
+      );
   return h(
     "div",
     { class: "tl-found" },
-    h("h2", null, `${f.grouped(found.count)} found, in order of time`),
-    found.count > 0 && byKind(found, controller),
-    found.count > LISTED &&
+    h("h2", null, titleOf(far ? far.count : found.count, n)),
+    n > 0 && byKind(far ? far.kinds : sumsOf(found, controller)),
+    n > LISTED &&
       h("p", { class: "tl-exact" }, `No. ${f.grouped(first + 1)} to ${f.grouped(first + LISTED)}; Enter in the search goes on.`),
-    h("ol", { class: "tl-results", attr: { start: first + 1 } }, [...found.rows.subarray(first, first + LISTED)].map(item)),
+    h("ol", { class: "tl-results", attr: { start: first + 1 } }, items),
   );
 }

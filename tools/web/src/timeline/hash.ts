@@ -9,6 +9,7 @@ import { COLORINGS } from "./coloring";
 import type { Controller } from "./controller";
 import type { Lanes } from "./lanes";
 import type { Events, Span } from "./model";
+import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
 /** Places in collectives.worst by number of operation, and back. */
@@ -30,13 +31,24 @@ function addressOfEvent(events: Events, row: number): string {
   return [events.kind[row]!, events.depth[row]!, events.begin[row]!, events.duration[row]!].join(".");
 }
 
-/* The way back; -1 for none. */
-function findEvent(lanes: Lanes, at: number, text: string): number {
+/** The address of an event whose depth is not known. */
+export function addressOfFar({ kind, begin, duration }: FarEvent): string {
+  return [kind, "", begin, duration].join(".");
+}
+
+/** The way back; -1 for none. */
+export function findEvent(lanes: Lanes, at: number, text: string): number {
   const { events } = lanes,
+    anywhere = text.split(".")[1] === "",
     [kind, depth, begin, duration] = text.split(".").map(Number);
   for (const { first, n } of lanes.of(at).tracks)
     for (let row = first; row < first + n; row++)
-      if (events.begin[row] === begin && events.duration[row] === duration && events.kind[row] === kind && events.depth[row] === depth)
+      if (
+        events.begin[row] === begin &&
+        events.duration[row] === duration &&
+        events.kind[row] === kind &&
+        (anywhere || events.depth[row] === depth)
+      )
         return row;
   return -1;
 }

@@ -20,8 +20,9 @@ import { addKernels, finerOf, load, type Loaded } from "./load";
 import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
 import { KIND_WORDS, type JobBlock } from "./model";
-import type { Found } from "./names";
+import type { FoundGroup } from "./names";
 import { openInPerfetto } from "./perfetto";
+import { Search, type Everywhere } from "./search";
 import { inSlices } from "./slices";
 import { slownessBy } from "./slowness";
 import { readTheme } from "./theme";
@@ -163,6 +164,7 @@ class Page implements Listener {
   leave(): void {
     this.#gone = true;
     this.#finer?.leave();
+    this.controller.searcher?.stop();
     this.controller.stop();
     for (const stop of this.#stop) stop();
   }
@@ -239,6 +241,8 @@ class Page implements Listener {
       changed: (renamed) => this.#detailed(renamed),
       said: () => this.drawn(),
     });
+    if (this.#finer && !this.loaded.data.job.complete)
+      this.controller.searcher = new Search(this.loaded.data.job.ranks, () => this.controller.searched());
     this.arranged();
     applyRest(this.controller, this.context.params, this.#worst as Worst, this.#finer !== null);
     if (this.controller.state.found) this.find.value = this.controller.state.found.text;
@@ -256,7 +260,7 @@ class Page implements Listener {
     void addKernels(this.context.job, this.loaded.data);
     this.loaded.data.slowness = this.#slowness = null;
     if (state.arrangement.coloring === "slowness") this.#fetchSlowness();
-    if (state.found) this.controller.search(state.found.text);
+    this.controller.refind(renamed);
     this.selected();
     this.resize();
     applyAwaited(this.controller);
@@ -376,16 +380,20 @@ class Page implements Listener {
   }
 
   #writeCount(): void {
-    const { found } = this.controller.state,
-      at = this.controller.foundAt,
+    const { found, everywhere } = this.controller.state,
+      { searcher, foundAt: at } = this.controller,
       whole = this.loaded.data.job.complete;
-    this.list.hidden = !found || found.count === 0;
+    this.list.hidden = !found || (found.count === 0 && !everywhere?.count);
     this.list.setAttribute("aria-pressed", String(this.controller.state.listed));
+    const sought = searcher !== null && found !== null && !found.wrong;
+    document.body.dataset["search"] = !sought || everywhere?.done ? "complete" : everywhere?.failed ? "failed" : "loading";
     this.count.textContent = found?.wrong
       ? `Not understood: ${found.wrong}`
-      : found
-        ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found)}`
-        : "";
+      : sought && !everywhere?.failed
+        ? farWords(everywhere, at)
+        : found
+          ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found.groups)}${everywhere?.failed ? `. The store cannot be searched: ${everywhere.failed}` : ""}`
+          : "";
   }
 
   moved(): void {
@@ -511,11 +519,21 @@ export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "eve
   return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
 }
 
+/* What the store has of what is looked for. */
+function farWords(far: Everywhere | null, at: number): string {
+  if (!far?.done) return `Looking through the store … ${far ? `${f.grouped(far.count)} found` : ""}`;
+  const all = far.events.length === far.count,
+    place = at < 0 ? "" : `${f.grouped(at + 1)} of ${all ? "" : `the ${f.grouped(far.events.length)} longest of `}`;
+  return `${place}${f.grouped(far.count)} found${foundWords(far.groups)}`;
+}
+
 /* ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms" */
-function foundWords({ groups }: Found): string {
+function foundWords(groups: readonly FoundGroup[]): string {
   const parts = groups
     .filter((group) => group.count > 0)
-    .map(({ what, count, time }) => `${f.grouped(count)} ${count === 1 ? what[0] : what[1]} ${f.time(time)}`);
+    .map(
+      ({ what, count, time }) => `${f.grouped(count)} ${count === 1 ? what[0] : what[1]}${Number.isNaN(time) ? "" : ` ${f.time(time)}`}`,
+    );
   return parts.length > 0 ? `: ${parts.join(", ")}` : "";
 }
 

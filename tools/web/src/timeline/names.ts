@@ -35,7 +35,8 @@ export interface FoundGroup {
   time: number;
 }
 
-const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])[] = [
+/** The groups, and the kinds of each. */
+export const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])[] = [
   [
     ["kernel", "kernels"],
     [COMPUTE, TRANSFER, UNMATCHED],

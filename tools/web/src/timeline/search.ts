@@ -1,0 +1,225 @@
+/** In a page that is served: a search over all events of the store, of which the page holds some. */
+import { ask } from "../served";
+import { writeRanges } from "./area";
+import { GPU_ANNOTATION, type Rank } from "./model";
+import { GROUPS, queryOf, type FoundGroup, type Query } from "./names";
+
+/** An event that the page need not hold. */
+export interface FarEvent {
+  /** Place of its rank. */
+  readonly at: number;
+  /** From the job's begin [ns]. */
+  readonly begin: number;
+  readonly duration: number;
+  readonly name: string;
+  readonly kind: number;
+}
+
+export interface KindSum {
+  readonly count: number;
+  readonly sum: number;
+  readonly most: number;
+}
+
+/** What a search found in the whole store. */
+export interface Everywhere {
+  readonly count: number;
+  readonly kinds: ReadonlyMap<number, KindSum>;
+  readonly groups: readonly FoundGroup[];
+  /** The longest, in order of begin; empty until all was looked through. */
+  readonly events: readonly FarEvent[];
+  readonly done: boolean;
+  /** Why it ended before; null: it did not. */
+  readonly failed: string | null;
+}
+
+/** Before it asks, so that who types is not answered at each key [ms]. */
+const PATIENCE = 250;
+/** So many events are kept. */
+const KEPT = 8192;
+/** Of one request's list of names, for a head has to be short. */
+const MOST_RANGES = 1000,
+  MOST_LETTERS = 6000;
+
+type Name = readonly [id: number, text: string, events: number];
+type Row = readonly [rank: number, begin: number, duration: number, name: number, kind: number];
+
+interface Answer {
+  readonly next: readonly [at: number, gpu: number, host: number] | null;
+  readonly kinds: readonly (readonly [kind: number, count: number, sum: number, most: number])[];
+  readonly once: readonly [gpu: number, host: number];
+  readonly events: readonly Row[];
+}
+
+async function json<T>(path: string, query: Readonly<Record<string, string | number>>, signal?: AbortSignal): Promise<T> {
+  return JSON.parse(new TextDecoder().decode(await ask(path, query, signal))) as T;
+}
+
+async function fetchNames(): Promise<Name[]> {
+  const names: Name[] = [];
+  for (let first: number | null = 0; first !== null; ) {
+    const part: { names: Name[]; next: number | null } = await json("names", { first });
+    for (const name of part.names) names.push(name);
+    first = part.next;
+  }
+  return names;
+}
+
+/** The ids of names that fit, as texts short enough for a request. Ids that no event has stand in neither list: a run goes on over them. */
+export function batchesOf(names: readonly Name[], fits: (name: string) => boolean): string[] {
+  const runs: [number, number][] = [];
+  let open = false;
+  for (const [id, text] of names) {
+    const fit = fits(text);
+    if (fit && open) runs[runs.length - 1]![1] = id;
+    else if (fit) runs.push([id, id]);
+    open = fit;
+  }
+  const batches: string[] = [];
+  let n = 0;
+  for (const [first, last] of runs) {
+    const text = first === last ? String(first) : `${first}-${last}`,
+      before = batches[batches.length - 1];
+    if (before === undefined || n === MOST_RANGES || before.length + text.length >= MOST_LETTERS) {
+      batches.push(text);
+      n = 1;
+    } else {
+      batches[batches.length - 1] = `${before},${text}`;
+      n++;
+    }
+  }
+  return batches;
+}
+
+/* What is the same in all requests of a search. */
+function conditions(query: Query, ranks: readonly Rank[]): Record<string, string | number> {
+  const wanted = ranks.map(({ rank }) => rank).filter((rank) => query.rank(rank));
+  return {
+    ranks: wanted.length === ranks.length ? "" : writeRanges(wanted),
+    kinds: query.kinds ? writeRanges(query.kinds) : "",
+    ...(query.least > 0 && { above: Math.floor(query.least) }),
+    ...(query.most < 2 ** 53 && { below: Math.ceil(query.most) }),
+  };
+}
+
+export class Search {
+  result: Everywhere | null = null;
+  #text = "";
+  #timer = 0;
+  #abort: AbortController | null = null;
+  #names: Promise<Name[]> | null = null;
+
+  /** @param changed  more was found, or it ended */
+  constructor(
+    readonly ranks: readonly Rank[],
+    readonly changed: () => void,
+  ) {}
+
+  /** Looks for something else; for nothing where it is not understood. */
+  look(text: string): void {
+    if (text === this.#text) return;
+    this.stop();
+    this.#text = text;
+    this.result = null;
+    const query = queryOf(text);
+    if (query && typeof query !== "string") this.#timer = setTimeout(() => void this.#run(query), PATIENCE);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#abort?.abort();
+    this.#abort = null;
+    this.#text = "";
+  }
+
+  async #run(query: Query): Promise<void> {
+    const abort = (this.#abort = new AbortController()),
+      all = new Gathered(this.ranks);
+    try {
+      const names = await (this.#names ??= fetchNames()),
+        batches = batchesOf(names, query.name);
+      for (const batch of this.ranks.some(({ rank }) => query.rank(rank)) ? batches : []) {
+        let next: Record<string, number> | null = {};
+        while (next) {
+          const answer: Answer = await json(
+            "find",
+            { names: batch, ...conditions(query, this.ranks), ...next, ...(all.least >= 0 && { longer: all.least }) },
+            abort.signal,
+          );
+          all.add(answer);
+          if (abort.signal.aborted) return;
+          next = answer.next && { at: answer.next[0], gpu: answer.next[1], host: answer.next[2] };
+          this.#tell(all.result(null, batches.length === 1));
+        }
+      }
+      if (!abort.signal.aborted) this.#tell(all.result(new Map(names.map(([id, text]) => [id, text])), batches.length <= 1));
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      this.#names = null;
+      this.#tell({ ...all.result(null, false), failed: (error as Error).message });
+    }
+  }
+
+  #tell(result: Everywhere): void {
+    this.result = result;
+    this.changed();
+  }
+}
+
+/* What was found so far. */
+class Gathered {
+  /** Of those that are kept, when there are enough: a longer one would replace it [ns]; -1: any is kept. */
+  least = -1;
+  #events: Row[] = [];
+  readonly #kinds = new Map<number, KindSum>();
+  readonly #once = [0, 0];
+  readonly #places: ReadonlyMap<number, number>;
+
+  constructor(ranks: readonly Rank[]) {
+    this.#places = new Map(ranks.map(({ rank }, at) => [rank, at]));
+  }
+
+  add({ kinds, once, events }: Answer): void {
+    for (const [kind, count, sum, most] of kinds) {
+      const own = this.#kinds.get(kind) ?? { count: 0, sum: 0, most: 0 };
+      this.#kinds.set(kind, { count: own.count + count, sum: own.sum + sum, most: Math.max(own.most, most) });
+    }
+    once.forEach((time, i) => (this.#once[i]! += time));
+    this.#events = [...this.#events, ...events].sort((a, b) => b[2] - a[2]).slice(0, KEPT);
+    if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];
+  }
+
+  /** @param names  by id, where all was looked through.  @param nested  whether what is nested was seen together */
+  result(names: ReadonlyMap<number, string> | null, nested: boolean): Everywhere {
+    const groups = GROUPS.map(([what, kinds]) => {
+      const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),
+        sum = own.reduce((all, each) => all + each.sum, 0),
+        once = kinds[0]! < GPU_ANNOTATION ? sum : nested ? this.#once[kinds[0] === GPU_ANNOTATION ? 0 : 1]! : NaN;
+      return { what, count: own.reduce((all, { count }) => all + count, 0), time: once };
+    });
+    return {
+      count: groups.reduce((all, { count }) => all + count, 0),
+      kinds: new Map([...this.#kinds].sort(([a], [b]) => a - b)),
+      groups,
+      events: names
+        ? this.#events
+            .map(([rank, begin, duration, name, kind]) => ({
+              at: this.#places.get(rank) ?? -1,
+              begin,
+              duration,
+              name: names.get(name) ?? "",
+              kind,
+            }))
+            .filter(({ at }) => at >= 0)
+            .sort((a, b) => a.begin - b.begin || a.at - b.at)
+        : [],
+      done: names !== null,
+      failed: null,
+    };
+  }
+}
+
+/** Whether an event of a kind lies on a track of the host, which is drawn where its rank is opened. */
+export function isOpened(kind: number): boolean {
+  return kind >= GPU_ANNOTATION;
+}
