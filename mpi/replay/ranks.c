@@ -182,7 +182,7 @@ static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice
                             tm_vec *rows, tm_error *err) {
     size_t n;
     const tm_crew *crews = tm_replay_crews(r, &n);
-    const tm_crew_places from = {&r->places, slice};
+    const tm_crew_places from = {&r->places, slice, NULL};
     TM_TRY(tm_peers_list(r->items, r->n, &r->places, slice, peers, err));
     return tm_crew_rows(crews, n, &from, rows, err);
 }

@@ -138,6 +138,7 @@ bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *ou
 typedef struct tm_crew_places {
     const tm_peer_places *places;
     const tm_peer_slice *slice;
+    const struct tm_crew_loops *loops; /* as in tm_crew_desk */
 } tm_crew_places;
 
 /** Adds the weights of [n] crews in a slice, place by place. TM_OK; TM_ERR_FAULT. */

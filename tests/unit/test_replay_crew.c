@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "replay/crew/drafts.h"
+#include "replay/crew/loops.h"
 #include "replay/job.h"
 #include "replay/sets.h"
 #include "run_fixture.h"
@@ -100,7 +101,7 @@ static void build(both *b, size_t i, const tm_vec *waits) {
 /* The others, as all ranks tell them in either way. */
 static void compare(both *b) {
     const tm_peer_slice slice = {.n_slices = 1};
-    const tm_crew_places of = {&b->crew_places, &slice};
+    const tm_crew_places of = {&b->crew_places, &slice, b->desk.loops};
     tm_vec peers[2] = {TM_VEC(tm_peer), TM_VEC(tm_peer)};
     tm_vec rows[2] = {TM_VEC(tm_peer_row), TM_VEC(tm_peer_row)};
     tm_error *err = &b->g.err;
@@ -122,8 +123,9 @@ static void compare(both *b) {
     }
 }
 
-static void open_both(both *b, uint64_t seed) {
+static void open_both(both *b, uint64_t seed, const tm_crew_loops *loops) {
     *b = (both){.g = open_ground(),
+                .desk = {.loops = loops},
                 .models = TM_MODELS(),
                 .places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)},
                 .crew_places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)}};
@@ -222,8 +224,8 @@ static void check_path(both *b, const tm_crew *crew) {
 /* What is left of all ranks, in the sets of ranks and in so many changes that ways are joined. */
 static void check_reduced(both *b, const tm_sets *sets) {
     const size_t n_sets = sets ? 2 * sets->n : TM_N_RANK_SETS;
-    const tm_crew_sets of = {n_sets, sets ? tm_sets_weigh_crew_changes() : tm_sets_weigh_crew(),
-                             sets};
+    const tm_crew_loops *loops = b->desk.loops;
+    const tm_crew_sets of = {n_sets, sets ? loops->weigh_changes : loops->weigh, sets};
     tm_weigh *weigh = sets ? tm_sets_weigh_changes : tm_sets_weigh;
     tm_vec words[2] = {TM_VEC(int64_t), TM_VEC(int64_t)};
     const tm_crew *crews = b->models.crews.data;
@@ -243,13 +245,12 @@ static void check_reduced(both *b, const tm_sets *sets) {
     tm_vec_free(&words[1]);
 }
 
-static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
-    (void)state;
+static void check_crews(const tm_crew_loops *loops) {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         both b;
         tm_sets sets;
         tm_change changes[8];
-        open_both(&b, seed);
+        open_both(&b, seed, loops);
         const tm_crew *crews = b.models.crews.data;
         size_t n = 0;
         for (size_t c = 0; c < b.models.crews.n; c++) {
@@ -275,6 +276,15 @@ static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
         check_reduced(&b, &sets);
         close_both(&b);
     }
+}
+
+/* With the loops of every instruction set that this processor has. */
+static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
+    (void)state;
+    size_t n;
+    const tm_crew_loops *const *all = tm_crew_loops_all(&n);
+    for (size_t i = 0; i < n; i++)
+        check_crews(all[i]);
 }
 
 static void check_draft(const tm_draft *a, const tm_draft *b) {
@@ -308,7 +318,7 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
     const tm_draft *draft;
     tm_call_classes classes;
     (void)state;
-    open_both(&b, 1);
+    open_both(&b, 1, NULL);
     tm_timeline *t = b.timelines;
     const uint32_t call = row_named(&b.g, &t[5], "launch");
     t[5].begin_ns[call] = t[5].begin_ns[call + 1] + 1;

@@ -7,7 +7,7 @@
 
 void tm_crew_desk_free(tm_crew_desk *desk) {
     tm_pages_free(&desk->room);
-    *desk = (tm_crew_desk){0};
+    *desk = (tm_crew_desk){.loops = desk->loops};
 }
 
 bool tm_crew_desk_fit(tm_crew_desk *desk, const tm_crew *crew) {
@@ -15,7 +15,8 @@ bool tm_crew_desk_fit(tm_crew_desk *desk, const tm_crew *crew) {
     if (n_nodes <= desk->n_nodes && n_edges <= desk->n_edges)
         return true;
     tm_crew_desk_free(desk);
-    *desk = (tm_crew_desk){.n_nodes = n_nodes, .n_edges = n_edges};
+    desk->n_nodes = n_nodes;
+    desk->n_edges = n_edges;
     desk->ns = tm_pages_alloc(&desk->room, n_nodes * sizeof *desk->ns);
     desk->ports = tm_pages_alloc(&desk->room, n_nodes * TM_LANES * sizeof *desk->ports);
     desk->peer = tm_pages_alloc(&desk->room, n_edges * sizeof *desk->peer);
@@ -34,7 +35,7 @@ static const int64_t *source_ns(const tm_crew *crew, const tm_crew_desk *desk, u
 }
 
 void tm_crew_times(const tm_crew *crew, tm_crew_desk *desk) {
-    tm_crew_loops_best()->times(crew, desk);
+    tm_crew_loops_of(desk->loops)->times(crew, desk);
 }
 
 /* As tm_path_decide: where the edge begins that decides, of several the one from the latest source.
@@ -149,5 +150,5 @@ void tm_crew_slack(const tm_crew *crew, const tm_crew_row *visits_ns, const int6
         for (size_t k = 0; k < TM_LANES; k++)
             if (steps_ns[s] < late[steps[s].node].ns[k])
                 late[steps[s].node].ns[k] = steps_ns[s];
-    tm_crew_loops_best()->slack(crew, desk, late, below_ns, out);
+    tm_crew_loops_of(desk->loops)->slack(crew, desk, late, below_ns, out);
 }

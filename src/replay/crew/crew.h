@@ -39,6 +39,8 @@ typedef struct tm_crew {
 
 /** Where a crew's numbers are worked out: one for all crews, one after the other. */
 typedef struct tm_crew_desk {
+    const struct tm_crew_loops
+        *loops;        /* borrowed: those of an instruction set; NULL: the fastest */
     tm_crew_row *ns;   /* [nodes] when they were: of tm_crew_times */
     tm_crew_row *peer; /* [edges] as tm_edge.peer_ns where it is not as recorded: of tm_crew_peers,
                           as the next two */

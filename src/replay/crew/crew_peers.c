@@ -74,7 +74,7 @@ static void add_row(const tm_crew *crew, const tm_crew_loops *loops, size_t item
 
 static void add_rows(const tm_crew *crew, const slice_items *s, size_t *first, tm_peer_row *rows) {
     const uint64_t *hashes = s->of->places->keys.keys.data;
-    const tm_crew_loops *loops = tm_crew_loops_best();
+    const tm_crew_loops *loops = tm_crew_loops_of(s->of->loops);
     const uint32_t *list = s->list.data;
     for (size_t i = 0; i < s->list.n; i++) {
         if (i + AHEAD < s->list.n)
@@ -109,7 +109,7 @@ bool tm_crew_peers(const tm_crew *crew, const tm_peer_places *places, tm_crew_de
         return false;
     memset(desk->known, 0, tm_crew_edges(crew));
     memset(desk->stall, 0, tm_crew_edges(crew));
-    tm_crew_loops_best()->peers(crew, places, desk);
+    tm_crew_loops_of(desk->loops)->peers(crew, places, desk);
     for (uint32_t i = items->first[items->n]; i < items->first[items->n + 1]; i++) {
         const uint32_t e = items->edges[i].edge; /* of a transfer */
         const uint32_t visit = crew->like->edges[e].from & ~TM_FROM_VISIT;

@@ -383,17 +383,22 @@ static const tm_crew_loops *const all[] = {
 #endif
 };
 
-const tm_crew_loops *tm_crew_loops_best(void) {
-    size_t n; /* there are as many sorts of rows, in the same order */
-    (void)tm_lanes_all(&n);
-    return all[n - 1];
+const tm_crew_loops *const *tm_crew_loops_all(size_t *n) {
+    (void)tm_lanes_all(n); /* there are as many sorts of rows, in the same order */
+    return all;
+}
+
+const tm_crew_loops *tm_crew_loops_of(const tm_crew_loops *asked) {
+    size_t n;
+    const tm_crew_loops *const *v = tm_crew_loops_all(&n);
+    return asked ? asked : v[n - 1];
 }
 
 tm_weigh_crew *tm_sets_weigh_crew(void) {
-    return tm_crew_loops_best()->weigh;
+    return tm_crew_loops_of(NULL)->weigh;
 }
 
 tm_weigh_crew *tm_sets_weigh_crew_changes(void) {
-    return tm_crew_loops_best()->weigh_changes;
+    return tm_crew_loops_of(NULL)->weigh_changes;
 }
 #endif

@@ -26,7 +26,10 @@ typedef struct tm_crew_loops {
     tm_weigh_crew *weigh, *weigh_changes;
 } tm_crew_loops;
 
-/** Those of the fastest instruction set that this processor has. */
-const tm_crew_loops *tm_crew_loops_best(void);
+/** Those of all instruction sets that this processor has, the fastest last. */
+const tm_crew_loops *const *tm_crew_loops_all(size_t *n);
+
+/** The fastest, but where others are asked for. @param asked  or NULL */
+const tm_crew_loops *tm_crew_loops_of(const tm_crew_loops *asked);
 
 #endif
