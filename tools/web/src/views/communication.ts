@@ -6,7 +6,7 @@ import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { adviceState, communicates, kinds, kindWord, onTimeline, total, type Kind, withoutAllReduce } from "../job";
+import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
 import type { ColumnOf } from "../names";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, select, segmented, tip } from "../ui";
@@ -315,8 +315,10 @@ function groups(job: Job, choice: Choice): HTMLElement {
     links = job.table("groups.link");
   const most = Math.max(1, table.most("comm_ns") ?? 0),
     write = timeWriter(table, [...table.rows.keys()], "comm_ns");
+  const title = ofXla(job) ? "Which replica groups communicate" : "Which process groups communicate";
+  if (table.n === 0) return section(title, empty("Of no kernel it is known which ranks it is of; the reasons are below."));
   return section(
-    "Which process groups communicate",
+    title,
     dimension.n > 1 &&
       grid(dimension, {
         columns: [
