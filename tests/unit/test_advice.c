@@ -758,6 +758,11 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
         /* neither PyTorch's words nor CUDA's of what XLA decides */
         {"", {COPIES, OF_XLA}, "in few large pieces", "cudaMallocHost"},
         {"",
+         {COPIES, {"job.format", "format=trace_viewer"}},
+         "in few large pieces",
+         "cudaMallocHost"},
+        {"", {COPIES, OF_XLA, {"job.format", "format=kineto"}}, "cudaMallocHost", "large pieces"},
+        {"",
          {OF_XLA,
           {"transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=90 overlap_ns=0 "
                              "host_memory=pinned"}},

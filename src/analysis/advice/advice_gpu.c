@@ -30,7 +30,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(lost, f->window_ns);
     tm_facts_by_rank(f, lost, time);
     tm_shown_duration(kernels.calls > 0 ? kernels.total_ns / kernels.calls : 0, mean, sizeof mean);
-    if (tm_facts_is_of(f, TM_OF_XLA))
+    if (tm_facts_speaks_xla(f))
         snprintf(out->text, sizeof out->text,
                  "Launch fewer, larger kernels: compile more of the step at once (jit, "
                  "tf.function with jit_compile=True), let XLA launch it as CUDA or HIP graphs, a "
@@ -148,17 +148,17 @@ void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
                  f->torch ? "each .item() or .cpu() waits" : "a copy to pageable memory waits");
     else
         snprintf(out->text, sizeof out->text, "Copy from pinned memory%s%s.",
-                 tm_facts_is_of(f, TM_OF_XLA) ? ", in few large pieces and ahead of their step"
-                 : !f->torch                  ? " (cudaMallocHost, hipHostMalloc)"
-                 : loads                      ? ": DataLoader(pin_memory=True)"
-                                              : ": pin_memory()",
+                 tm_facts_speaks_xla(f) ? ", in few large pieces and ahead of their step"
+                 : !f->torch            ? " (cudaMallocHost, hipHostMalloc)"
+                 : loads                ? ": DataLoader(pin_memory=True)"
+                                        : ": pin_memory()",
                  f->torch ? " and .to(device, non_blocking=True)" : ", asynchronously");
 }
 
 /* XLA and TensorFlow choose the streams. */
 void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
     host_copies sum = sum_host_copies(f, false);
-    bool chosen = tm_facts_is_of(f, TM_OF_XLA);
+    bool chosen = tm_facts_speaks_xla(f);
     advise_copies(f, &sum, "the host", out);
     if (3 * sum.alone_to_host_ns > sum.alone_ns)
         snprintf(out->text, sizeof out->text, "Copy less %s the host, or beside computation: %s.",
@@ -196,7 +196,7 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text,
              f->torch ? "Keep device memory between steps: leave the caching allocator on, drop "
                         "empty_cache(), try expandable_segments:True, use less memory."
-             : tm_facts_is_of(f, TM_OF_XLA)
+             : tm_facts_speaks_xla(f)
                  ? "Keep device memory between steps: let the allocator take it at the start (JAX: "
                    "XLA_PYTHON_CLIENT_PREALLOCATE; TensorFlow: no memory growth)."
                  : "Keep device memory between steps: take it once, or from a pool.");
@@ -295,7 +295,7 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     const tm_table *operators = tm_tables_find(f->tables, "operators.op");
     double used = tm_facts_real(f, "overview.job", 0, "tensor_core_pct");
-    bool of_torch = !tm_facts_is_of(f, TM_OF_XLA);
+    bool of_torch = !tm_facts_speaks_xla(f);
     int64_t fit = 0, most = 0;
     const char *name = "";
     for (size_t i = 0; i < operators->n_rows; i++) {
@@ -407,8 +407,8 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text,
              "Make the optimizer's step cheaper: %ssharded states, fewer steps by gradient "
              "accumulation.",
-             tm_facts_is_of(f, TM_OF_XLA) ? "in the same program as the gradients, "
-                                          : "fused=True or foreach=True, torch.compile, ");
+             tm_facts_speaks_xla(f) ? "in the same program as the gradients, "
+                                    : "fused=True or foreach=True, torch.compile, ");
     snprintf(out->evidence, sizeof out->evidence,
              "The optimizer takes %.0f %% of the %s (%s); under 15 %% is usual, and the cost is "
              "what is above.",

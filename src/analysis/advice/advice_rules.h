@@ -104,6 +104,10 @@ int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char
  * JAX, and not of PyTorch. */
 bool tm_facts_is_of(const tm_facts *facts, tm_whose whose);
 
+/** Whether all traces are of TensorFlow or JAX: XSpaces, or the trace viewer's, which tell too
+ * little for XProf's bounds. */
+bool tm_facts_speaks_xla(const tm_facts *facts);
+
 /** A column's sum over the rows of pod.rank; where some ranks have steps, over those. */
 int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);
 

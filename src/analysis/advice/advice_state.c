@@ -286,7 +286,7 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
                  left->value.i);
     snprintf(out->text, sizeof out->text,
              "Find what keeps memory from step to step: %slists and caches that only grow%s.",
-             f->trains && !tm_facts_is_of(f, TM_OF_XLA)
+             f->trains && !tm_facts_speaks_xla(f)
                  ? "losses summed with their graph (use .item() or .detach()), "
                  : "",
              f->trains ? "" : ", unless they are meant to");

@@ -30,6 +30,18 @@ bool tm_facts_is_of(const tm_facts *f, tm_whose whose) {
     }
 }
 
+bool tm_facts_speaks_xla(const tm_facts *f) {
+    const tm_table *formats = tm_tables_find(f->tables, "job.format");
+    size_t i = 0;
+    for (; i < formats->n_rows; i++) {
+        const tm_cell *format = tm_table_cell(formats, i, "format");
+        if (format->null || (strcmp(format->value.text, "xplane") != 0 &&
+                             strcmp(format->value.text, "trace_viewer") != 0))
+            return false;
+    }
+    return i > 0;
+}
+
 bool tm_facts_is_pod_row(const tm_facts *f, size_t row, const char *host) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     const tm_cell *own = tm_table_cell(ranks, row, "host");
