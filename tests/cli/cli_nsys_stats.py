@@ -226,6 +226,8 @@ def test_unified_memory_and_threads_are_those_of_plain_sql():
           [(rank, *copies[0][rank], *copies[1][rank], *on_gpu[rank], *on_cpu[rank])
            for rank in range(4)])
     contains(tmerge('show', 'made.h5', 'um_total_sum').expect(0).out, 'host.unified')
+    contains(tmerge('show', 'made.h5', 'openmp_sum', '--rank', '0', '--where', 'count < 0').expect(0).err,
+             'stats.time has no such rows')
     found = {int(row['thread']): row for row in rows('made.h5', 'host.thread')}
     for path in paths:
         with opened(path) as db:

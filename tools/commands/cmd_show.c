@@ -202,6 +202,22 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     return tm_stream_text(rows, &style, sink, err);
 }
 
+static tm_status count_rows(void *context, const tm_table *slice, tm_error *err) {
+    (void)err;
+    *(size_t *)context += slice->n_rows;
+    return TM_OK;
+}
+
+/* Who asks for one table and sees a header alone wants to know that this is the answer. */
+static tm_status say_empty(const tm_rows *rows, tm_error *err) {
+    size_t n = 0;
+    TM_TRY(rows->each(rows, count_rows, &n, err));
+    if (n == 0)
+        tm_console_warn("%s has no such rows: the traces hold none, or none is as chosen",
+                        rows->def->name);
+    return TM_OK;
+}
+
 static tm_status print_table(const request *r, const tm_store *store, const chosen *tables,
                              size_t i, const tm_sink_out *sink, tm_error *err) {
     tm_selection selection;
@@ -209,6 +225,8 @@ static tm_status print_table(const request *r, const tm_store *store, const chos
     if (status == TM_OK) {
         const tm_rows rows = tm_selection_rows(&selection);
         status = print_rows(r, &rows, i, tables->n, sink, err);
+        if (status == TM_OK && tables->n == 1 && strcmp(r->format, "text") == 0)
+            status = say_empty(&rows, err);
     }
     tm_selection_free(&selection);
     return status;

@@ -411,6 +411,6 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
                                     : "fused=True or foreach=True, torch.compile, ");
     snprintf(out->evidence, sizeof out->evidence,
              "The optimizer takes %.0f %% of the %s (%s); under 15 %% is usual, and the cost is "
-             "what is above.",
+             "what it takes beyond that.",
              out->measure, tm_facts_whole(f), time);
 }

@@ -294,7 +294,8 @@ static const struct box {
      "GPU time with copies to or from the host and no computation beside them.",
      "transfers.kind, transfers.size", TM_OF_ANY},
     {"synchronisation", "%", UNKNOWN, 2, synchronisation,
-     "GPU time lost because the host had waited for the GPU and its queue was empty.",
+     "GPU time lost because the host had waited for the GPU and its queue was empty; each time as "
+     "long as it had waited at most.",
      "sync.call, idle.gap", TM_OF_ANY},
     {"balance", "%", UNKNOWN, 10, balance,
      "Computation of the rank with most of it in a step, beyond the mean of the ranks; all steps "
