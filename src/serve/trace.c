@@ -2,11 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tmerge/export.h"
 
-enum { EVENTS_MOST = 1 << 20 };
+enum { EVENTS_MOST = 1 << 20, NANO = 1000000000, MILLI = 1000000 };
 
 /* A trace in the making. */
 typedef struct maker {
@@ -14,7 +15,9 @@ typedef struct maker {
     const tm_tile_wish *wish;
     const tm_timeline *ranks;
     size_t n_ranks;
-    bool *wanted; /* owned; [n_ranks] */
+    bool *wanted;   /* owned; [n_ranks] */
+    int64_t end_ns; /* no rank is begun any more then */
+    int64_t budget_ns;
     tm_export *x;
 } maker;
 
@@ -40,12 +43,30 @@ static tm_status write_rank(maker *m, size_t at, tm_error *err) {
     return status;
 }
 
+static int64_t now_ns(void) {
+    struct timespec at = {0};
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (int64_t)at.tv_sec * NANO + at.tv_nsec;
+}
+
+/* A part alone would look like the whole in Perfetto. */
+static tm_status fail_late(const maker *m, size_t written, tm_error *err) {
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "%zu of %zu ranks were written in %lld ms, which is too long for one answer: "
+                   "zoom in, or let tmerge export write them",
+                   written, m->wish->n_ranks, (long long)(m->budget_ns / MILLI));
+}
+
 static tm_status write_ranks(maker *m, const tm_export_format *format, tm_error *err) {
     TM_TRY(tm_serve_events_want(m->tiler->events, format->attrs, err));
     tm_status status = TM_OK;
-    for (size_t at = 0; at < m->n_ranks && status == TM_OK; at++)
-        if (m->wanted[at])
-            status = write_rank(m, at, err);
+    size_t written = 0;
+    for (size_t at = 0; at < m->n_ranks && status == TM_OK; at++) {
+        if (!m->wanted[at])
+            continue;
+        status = now_ns() < m->end_ns ? write_rank(m, at, err) : fail_late(m, written, err);
+        written++;
+    }
     tm_error ignored;
     if (tm_serve_events_want(m->tiler->events, 0, &ignored) != TM_OK)
         return tm_fail_memory(err);
@@ -100,7 +121,10 @@ static bool choose(maker *m) {
 
 tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const tm_tile_wish *wish,
                          tm_vec *out, tm_error *err) {
-    maker m = {.tiler = tiler, .wish = wish};
+    maker m = {.tiler = tiler,
+               .wish = wish,
+               .end_ns = now_ns() + job->budget_ns,
+               .budget_ns = job->budget_ns};
     m.ranks = tm_serve_ranks(tiler->events, &m.n_ranks);
     m.wanted = calloc(m.n_ranks, sizeof *m.wanted);
     FILE *file = tmpfile(); /* without a name: nothing is left of it */

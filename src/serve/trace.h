@@ -9,6 +9,7 @@
 typedef struct tm_trace_job {
     const char *const *hosts; /* [ranks of the store] "" where none is known */
     const char *version;      /* of the tool */
+    int64_t budget_ns;        /* after so much time no further rank is begun */
 } tm_trace_job;
 
 /**
@@ -16,7 +17,8 @@ typedef struct tm_trace_job {
  *
  * @param wish  its hosts do not matter: host threads are written
  * @param out   of char: appended to; holds some of it after a failure
- * @return      TM_OK; TM_ERR_USAGE: more events than a page may hand on, or no such rank;
+ * @return      TM_OK; TM_ERR_USAGE: more events than a page may hand on, or than are written in
+ *              time, or no such rank;
  *              TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const tm_tile_wish *wish,

@@ -1,14 +1,8 @@
 /* Who is let in by the server, and what numbers a query may have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "store_job.h"
 
 #include "serve/request.h"
+#include "serve/trace.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
@@ -116,12 +110,57 @@ static void ranges_ascend_and_hold_what_is_in_them(void **state) {
     assert_int_equal(n, TM_SERVE_RANGES_MAX);
 }
 
+/* Rank 0 and 4 of a store, in a window around all of their events. */
+static tm_status hand_on(const char *path, int64_t budget_ns, size_t *size, tm_error *err) {
+    static const int64_t ranks[] = {0, 4};
+    static const char *const hosts[] = {"", "", ""};
+    tm_store *store;
+    tm_tiler tiler = {.begin_ns = 1700000000000000000};
+    const tm_trace_job job = {hosts, "1", budget_ns};
+    const tm_tile_wish wish = {.to = 10000, .ranks = ranks, .n_ranks = 2};
+    tm_vec out = TM_VEC(char);
+    tm_names *names;
+    assert_int_equal(tm_store_open(path, &store, err), TM_OK);
+    assert_int_equal(tm_store_read_names(store, &names, err), TM_OK);
+    tiler.names = names;
+    if (tm_serve_events_open(store, names, &tiler.events, err) != TM_OK)
+        fail_msg("%s", err->message);
+    tm_status status = tm_serve_trace(&tiler, &job, &wish, &out, err);
+    *size = out.n;
+    tm_vec_free(&out);
+    tm_serve_events_close(tiler.events);
+    tm_names_destroy(names);
+    tm_store_close(store);
+    return status;
+}
+
+static void what_takes_too_long_for_perfetto_is_refused(void **state) {
+    char path[128];
+    size_t size;
+    tm_error err = {0};
+    store_job job;
+    tm_span span = {.begin_ns = 1, .end_ns = 2};
+    store_job_make(&job);
+    job.ranks[1].spans = &span; /* each rank has a trace */
+    job.ranks[1].n_spans = 1;
+    assert_int_equal(store_job_write_as(store_file(state, "a.h5", path), true, &job, NULL, &err),
+                     TM_OK);
+    tm_names_destroy(job.names);
+    assert_int_equal(hand_on(path, INT64_C(60000000000), &size, &err), TM_OK);
+    assert_true(size > 100);
+    assert_int_equal(hand_on(path, 0, &size, &err), TM_ERR_USAGE);
+    assert_string_equal(err.message,
+                        "0 of 2 ranks were written in 0 ms, which is too long for one answer: zoom "
+                        "in, or let tmerge export write them");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_who_was_told_the_address_is_let_in),
         cmocka_unit_test(numbers_are_digits_below_2_to_the_53),
         cmocka_unit_test(lists_of_ranks_ascend),
         cmocka_unit_test(ranges_ascend_and_hold_what_is_in_them),
+        WITH_FOLDER(what_takes_too_long_for_perfetto_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
