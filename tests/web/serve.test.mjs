@@ -108,10 +108,22 @@ test("the panel of an event that came tells its launch, and a link to it opens i
   for (const words of [call.name, `Correlation ${recorded.correlation}.`, `grid ${recorded.grid.join(" × ")}, block ${recorded.block.join(" × ")}`]) assert.ok(panel.includes(words), `${words}: ${panel}`);
   assert.ok(asked(noted).length > 0 && event !== undefined, "it was fetched");
   await page.click(".tl-details .tl-chain button"); // the call, and from it back
-  await page.waitForSelector(".tl-launched button");
+  await page.waitForFunction(() => /event=9\./.test(location.hash)); // which is written a little later
+  await page.waitForSelector('body[data-detail="complete"]'); // a window around the call alone, for it came long before
   await page.click(".tl-launched button");
   await page.waitForSelector(`text=Correlation ${recorded.correlation}.`);
-  assert.match(page.url(), new RegExp(`event=0\\.0\\.${begin_ns}\\.${duration_ns}`));
+  await page.waitForFunction((address) => location.hash.includes(address), `event=0.0.${begin_ns}.${duration_ns}`);
+  await close();
+});
+
+test("of an event in a closed rank the launch is fetched, too", async () => {
+  const own = events(large.store, "rank = 3 AND track = 'gpu' AND role = 'compute'"), { begin_ns, duration_ns, launch } = own.find((each) => each.begin_ns > 7_000_000_000 && each.launch !== null);
+  const [call] = events(large.store, `rank = 3 AND event = ${launch}`);
+  const { page, noted, close } = await timeline(all, [begin_ns - 100_000, begin_ns + 100_000], `/rank=3/event=0.0.${begin_ns}.${duration_ns}`);
+  await page.waitForSelector(".tl-details .tl-chain", { timeout: 30_000 });
+  assert.ok(plain(await page.textContent(".tl-details")).includes(`Launched by ${call.name}`));
+  assert.ok(asked(noted).some((url) => new URL(url).searchParams.get("hosts") === "3"), "the host of that rank");
+  assert.doesNotMatch(page.url(), /open=/, "it stays closed");
   await close();
 });
 

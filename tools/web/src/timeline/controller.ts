@@ -375,20 +375,23 @@ export class Controller {
   /** Goes to one of what was found. */
   selectFound(place: number): void {
     const far = this.#steps?.[place];
-    if (this.#steps) return far && this.#selectFar(far, place);
+    if (this.#steps) {
+      if (!far) return;
+      this.#foundAt = place;
+      return this.goTo(far);
+    }
     const row = this.state.found?.rows[place];
     if (row === undefined) return;
     this.#foundAt = place;
     this.selectEvent(row);
   }
 
-  /* What is not in the page is fetched: its time is shown, and it is selected when it has come. */
-  #selectFar(event: FarEvent, place: number): void {
+  /** Selects an event that may not be in the page: it is fetched then, as its time is shown, and selected when it has come. */
+  goTo(event: FarEvent): void {
     const { at, begin, duration, kind } = event,
       { lanes } = this.data,
       address = addressOfFar(event),
       row = lanes ? findEvent(lanes, at, address) : -1;
-    this.#foundAt = place;
     if (row >= 0) return this.selectEvent(row);
     this.#uncover(at);
     if (isOpened(kind) && !this.state.open.has(at)) {

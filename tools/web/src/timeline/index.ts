@@ -19,7 +19,7 @@ import { Input } from "./input";
 import { addKernels, finerOf, load, type Loaded } from "./load";
 import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
-import { KIND_WORDS, type JobBlock } from "./model";
+import { COPIES, KIND_WORDS, type JobBlock } from "./model";
 import type { FoundGroup } from "./names";
 import { openInPerfetto } from "./perfetto";
 import { Search, type Everywhere } from "./search";
@@ -284,8 +284,16 @@ class Page implements Listener {
   }
 
   get #sight(): Sight {
-    const { chart, state } = this.controller;
-    return { span: state.span, width: chart.scale.width, places: chart.placesBetween(HEAD, chart.height), open: state.open };
+    const { chart, state, data } = this.controller,
+      { at, event } = state.selected,
+      kind = event >= 0 ? data.lanes?.events.kind[event] : undefined;
+    return {
+      span: state.span,
+      width: chart.scale.width,
+      places: chart.placesBetween(HEAD, chart.height),
+      /* what launched an event of a device lies on the host, whether its rank is opened or not */
+      open: kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open,
+    };
   }
 
   #fail(error: Error): void {

@@ -1,10 +1,12 @@
 /** What an event's panel says of its launch: by what, where in the program, and with what. */
 import { cut, h, name, visible, type Child } from "../dom";
 import * as f from "../format";
+import type { ChartData } from "./chart";
 import type { Controller } from "./controller";
 import { around, launchesOf, type Launch } from "./launches";
 import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Events } from "./model";
 import { shortName } from "./names";
+import type { FarEvent } from "./search";
 import type { Shape } from "./told";
 
 /** So many events that one lies in are named, and so many that were launched. */
@@ -133,11 +135,47 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
   ];
 }
 
-function launched(controller: Controller, launches: readonly Launch[]): Child {
-  const { job, lanes } = controller.data,
-    { events } = lanes!;
+/** What was launched, and how long after its call began it began [ns]. */
+interface Launched extends FarEvent {
+  readonly later: number;
+}
+
+/** So many events are remembered by what they launched. */
+const REMEMBERED = 64;
+
+const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
+
+/* What an event launched: it may begin long after, so that it goes when a window around the event comes. What was known of it is known on. */
+function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
+  const { data } = controller,
+    { events } = data.lanes!,
+    { at } = data.lanes!.trackOf(row)!,
+    known = remembered.get(data) ?? new Map<string, readonly Launched[]>(),
+    own = [at, events.kind[row]!, events.begin[row]!, events.duration[row]!, events.name[row]!].join(".");
+  const now = launches.map(({ call, row: each }) => ({
+    at,
+    begin: events.begin[each]!,
+    duration: events.duration[each]!,
+    name: data.job.names[events.name[each]!] ?? "",
+    kind: events.kind[each]!,
+    later: events.begin[each]! - events.begin[call]!,
+  }));
+  const is = (a: Launched, b: Launched): boolean => a.begin === b.begin && a.duration === b.duration && a.name === b.name;
+  const all = [...now, ...(known.get(own) ?? []).filter((old) => !now.some((each) => is(each, old)))].sort((a, b) => a.begin - b.begin);
+  remembered.set(data, known);
+  known.delete(own);
+  if (all.length > 0) known.set(own, all);
+  for (const oldest of known.keys()) {
+    if (known.size <= REMEMBERED) break;
+    known.delete(oldest);
+  }
+  return all;
+}
+
+function launched(controller: Controller, launches: readonly Launched[]): Child {
+  const { job } = controller.data;
   if (launches.length === 0) return null;
-  const time = f.sum(launches.map(({ row }) => events.duration[row]!)),
+  const time = f.sum(launches.map(({ duration }) => duration)),
     kept = job.complete ? "" : " in this page";
   return [
     h(
@@ -150,20 +188,20 @@ function launched(controller: Controller, launches: readonly Launch[]): Child {
     h(
       "ol",
       { class: "tl-arrivals tl-launched" },
-      launches.slice(0, LISTED).map(({ call, row }) =>
+      launches.slice(0, LISTED).map((each) =>
         h(
           "li",
           null,
           h(
             "button",
             {
-              title: `${cut(visible(job.names[events.name[row]!] ?? ""), 400)}, ${f.exact(events.begin[row]! - events.begin[call]!, "ns")} after its call began`,
+              title: `${cut(visible(each.name), 400)}, ${f.exact(each.later, "ns")} after its call began`,
               attr: { type: "button" },
-              on: { click: () => controller.selectEvent(row) },
+              on: { click: () => controller.goTo(each) },
             },
-            cut(visible(shortName(job.names[events.name[row]!] ?? "")), 40),
+            cut(visible(shortName(each.name)), 40),
             " ",
-            h("span", null, f.time(events.duration[row]!)),
+            h("span", null, f.time(each.duration)),
           ),
         ),
       ),
@@ -199,7 +237,11 @@ export function launchPart(controller: Controller, row: number): Child {
       : null,
     launched(
       controller,
-      launches.filter((each) => each.row !== row),
+      launchedOf(
+        controller,
+        row,
+        launches.filter((each) => each.row !== row),
+      ),
     ),
     place(controller, row),
   ];
