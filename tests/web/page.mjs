@@ -141,6 +141,14 @@ export async function moduleOf(path) {
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].text).toString("base64")}`);
 }
 
+/** What axe finds that is serious: rule and elements of each. */
+export async function grave(page) {
+  await page.evaluate(text(join(environment.TMERGE_WEB, "node_modules/axe-core/axe.min.js")));
+  const { violations, passes } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  assert.ok(passes.length > 10, "axe did not run");
+  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" ")}`);
+}
+
 export function text(path) {
   return readFileSync(path, "utf8");
 }

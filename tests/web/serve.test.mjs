@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { closeTo, merge, moduleOf, open, show, synth, tmerge, visit } from "./page.mjs";
+import { closeTo, grave, merge, moduleOf, open, show, synth, tmerge, visit } from "./page.mjs";
 
 let job, served, large, all;
 const servers = [], GUTTER = 92, RIGHT = 10, LANES_Y = 130;
@@ -153,6 +153,19 @@ test("the find box looks through the whole store, and goes to what it finds", as
   assert.match(plain(await page.textContent(".tl-find output")).replaceAll(/(\d)[ ,](?=\d{3})/g, "$1"), new RegExp(`^${kinds} found: ${kinds} kernels`), "a pattern, of all ranks");
   quietBut(noted, all);
   await close();
+});
+
+test("what is served, found and listed fits screens of any width, and axe finds nothing serious", async () => {
+  for (const [theme, width] of [["light", 800], ["dark", 1280], ["light", 1920]]) {
+    const { page, close } = await open(all, { theme, width, hash: "#timeline/t=6000000000-6000400000/rank=2/open=2/find=rank:2 kind:communication/list=1" });
+    await page.waitForSelector('body[data-detail="complete"]', { timeout: 30_000 });
+    await page.waitForSelector('body[data-search="complete"]', { timeout: 30_000 });
+    await page.click(".tl-results li button");
+    await page.waitForSelector(".tl-details .tl-chain", { timeout: 30_000 });
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${theme} ${width}: wider than the screen`);
+    assert.deepEqual(await grave(page), [], `${theme} ${width}`);
+    await close();
+  }
 });
 
 test("names that fit become ranges, short enough for a request", async () => {
