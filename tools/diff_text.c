@@ -280,7 +280,7 @@ void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) 
         printf("  %s: %s, ", text_of(sides, i, "side"), text_of(sides, i, "store"));
         print_counted(number(sides, i, "ranks"), "rank", ", ");
         if (number(sides, i, "steps") == 0)
-            puts("no steps marked");
+            puts("no whole step marked");
         else
             print_counted(number(sides, i, "steps"), "step", "\n");
     }

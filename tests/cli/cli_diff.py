@@ -235,7 +235,7 @@ def test_traces_of_one_step_compare_by_the_time_of_a_call():
           {'too few steps'})
     text = diff()
     holds(text.startswith('A and B mark no steps: recordings of '), text)
-    contains(text, 'a.h5, 1 rank, no steps marked\n')
+    contains(text, 'a.h5, 1 rank, no whole step marked\n')
     contains(' '.join(text.split()), '! Under 2 whole steps in A or B (0, 0): kernels and operators are '
                                      'compared by the time of a call; no change of a time is judged')
     contains(text, '\nKernels, mean time of a call; calls of a rank in all of the recording\n')

@@ -112,6 +112,7 @@ static bool system_fails(const char *function, bool waits) {
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void __real_free(void *block);
 int __real_open(const char *path, int flags, ...);
 int __real_close(int fd);
@@ -129,6 +130,7 @@ int __real_unlink(const char *path);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void __wrap_free(void *block);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_close(int fd);
@@ -159,6 +161,12 @@ void *__wrap_calloc(size_t n, size_t size) {
 void *__wrap_realloc(void *old, size_t size) {
     void *block = no_memory("realloc") ? NULL : __real_realloc(old, size);
     injector.blocks += block != NULL && old == NULL;
+    return block;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    void *block = no_memory("aligned_alloc") ? NULL : __real_aligned_alloc(alignment, size);
+    injector.blocks += block != NULL;
     return block;
 }
 

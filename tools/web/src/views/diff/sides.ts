@@ -11,7 +11,7 @@ export function describeSides(job: Job): string {
   return table.rows
     .map(
       (_, row) =>
-        `${table.text(row, "side")}: ${f.count(table.num(row, "ranks") ?? 0, "rank")}, ${f.count(table.num(row, "steps") ?? 0, "whole step")}`,
+        `${table.text(row, "side")}: ${f.count(table.num(row, "ranks") ?? 0, "rank")}, ${table.num(row, "steps") ? f.count(table.num(row, "steps")!, "whole step") : "no whole step marked"}`,
     )
     .join(" · ");
 }
