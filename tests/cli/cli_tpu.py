@@ -131,6 +131,7 @@ def test_what_waits_for_a_copy_is_no_computation():
 def test_what_is_of_gpus_alone_is_not_said():
     done, _, _ = merged()
     equal({row['tensor_cores'] for row in rows('t.h5', 'kernels.kernel')}, {None}, 'tensor cores')
+    equal(rows('t.h5', 'phases.step'), [], 'phases of PyTorch')
     page = done.out + str(rows('t.h5', 'advice.item'))
     holds('TPU time' in page and not re.search('GPU|NCCL|CUDA|stream', page), page)
 

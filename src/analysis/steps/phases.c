@@ -2,6 +2,7 @@
 #include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
+#include "analysis/xla/xla.h"
 #include "phase_time.h"
 
 /* Each of the three times has these, in this order. */
@@ -61,7 +62,8 @@ static const tm_column columns[N_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "phases.step",
     .doc = "A row for each step of a rank: its phases by what its threads do and what they "
-           "launched. None of a rank whose trace tells nothing of its host.",
+           "launched. None of a rank in whose trace no phase is found, or that is an XSpace: XLA "
+           "compiles all phases into one program (hlo.category and pod.step say what it does).",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -121,9 +123,9 @@ static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tab
     return TM_OK;
 }
 
-/* Whether a trace says anything of what its host did. */
-static bool is_told(const tm_timeline *timeline, const tm_phase_time *phases) {
-    bool told = timeline->n_attrs[TM_ATTR_LAUNCH] > 0;
+/* Without any, all would be other, and none known to take no time. */
+static bool any_found(const tm_phase_time *phases) {
+    bool told = false;
     for (int p = 0; p < TM_N_PHASES; p++)
         told = told || phases->host[p].n > 0;
     return told;
@@ -131,8 +133,10 @@ static bool is_told(const tm_timeline *timeline, const tm_phase_time *phases) {
 
 static tm_status phases_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     phase_sets s = {.busy = &view->busy->busy};
+    if (tm_xla_is(view))
+        return TM_OK;
     tm_status status = tm_phase_time_find(view, &s.phases, err);
-    if (status == TM_OK && is_told(view->timeline, &s.phases))
+    if (status == TM_OK && any_found(&s.phases))
         status = add_steps(view, &s, out, err);
     tm_phase_time_free(&s.phases);
     return status;
