@@ -26,7 +26,7 @@ static bool add_block(tm_pages *pages, size_t least) {
     bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes;
     bytes = bytes < least ? least : bytes;
     pages->blocks.size = sizeof block;
-    if (bytes > SIZE_MAX - TM_LINE || !tm_vec_reserve(&pages->blocks, pages->blocks.n + 1))
+    if (bytes > PTRDIFF_MAX - TM_LINE || !tm_vec_reserve(&pages->blocks, pages->blocks.n + 1))
         return false;
     bytes = (bytes + TM_LINE - 1) / TM_LINE * TM_LINE;
     block = aligned_alloc(TM_LINE, bytes);
@@ -40,7 +40,7 @@ static bool add_block(tm_pages *pages, size_t least) {
 }
 
 void *tm_pages_alloc(tm_pages *pages, size_t bytes) {
-    if (bytes > SIZE_MAX - TM_LINE)
+    if (bytes > PTRDIFF_MAX - TM_LINE)
         return NULL;
     bytes = (bytes + TM_LINE - 1) / TM_LINE * TM_LINE;
     if ((!pages->at || bytes > pages->left) && !add_block(pages, bytes))

@@ -85,8 +85,11 @@ static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_
 void tm_report_json_rows(tm_out *out, const tm_table *table, int64_t begin_ns) {
     const tm_table_def *def = table->def;
     bool *epoch = malloc((size_t)def->n_columns * sizeof *epoch);
-    out->failed = out->failed || !epoch;
-    for (int c = 0; c < def->n_columns && epoch; c++)
+    if (!epoch) {
+        out->failed = true;
+        return;
+    }
+    for (int c = 0; c < def->n_columns; c++)
         epoch[c] = tm_column_is_epoch(&def->columns[c]);
     tm_out_char(out, '[');
     for (size_t r = 0; r < table->n_rows && !out->failed; r++) {

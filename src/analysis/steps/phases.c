@@ -2,7 +2,7 @@
 #include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
-#include "analysis/xla/xla.h"
+#include "analysis/shared/xla.h"
 #include "phase_time.h"
 
 /* Each of the three times has these, in this order. */

@@ -3,7 +3,7 @@
 #ifndef TMERGE_XLA_EXCHANGES_H
 #define TMERGE_XLA_EXCHANGES_H
 
-#include "xla.h"
+#include "analysis/shared/xla.h"
 
 /** pod.collective, and the internal table on the way to it. */
 extern const tm_table_def tm_pod_collective_def, tm_pod_collective_part_def;

@@ -5,10 +5,10 @@
 #include "analysis/shared/calls.h"
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
+#include "analysis/shared/xla.h"
 #include "analysis/shared/xla_ops.h"
 #include "base/keys.h"
 #include "base/sums.h"
-#include "xla.h"
 
 /* Rows of operators that are shown of each side. */
 enum { LISTED = 500 };

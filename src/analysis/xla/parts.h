@@ -2,7 +2,7 @@
 #ifndef TMERGE_XLA_PARTS_H
 #define TMERGE_XLA_PARTS_H
 
-#include "xla.h"
+#include "analysis/shared/xla.h"
 
 /** The parts of a step; where two happen at once, the earlier one of the list counts. XProf has the
  * host's wait for input before collectives: here a device that communicates does not wait for

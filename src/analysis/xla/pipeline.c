@@ -6,9 +6,9 @@
 #include "analysis/shared/named.h"
 #include "analysis/shared/over_ranks.h"
 #include "analysis/shared/rank_sums.h"
+#include "analysis/shared/xla.h"
 #include "base/median.h"
 #include "base/sums.h"
-#include "xla.h"
 
 /* What a stage does, by XProf's rules. */
 typedef enum stage_kind { NO_STAGE, PREPROCESSING, READING, ADVANCED, ENQUEUE, N_KINDS } stage_kind;
