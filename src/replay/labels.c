@@ -155,8 +155,9 @@ bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
         pool->apart = tm_pages_alloc(&pool->pages, pool->width * sizeof *pool->apart);
     if (!pool->apart)
         return false;
-    if (!pool->lanes->apart(pool->apart, b->plus, by, a->plus, a->ways->most, pool->width) &&
-        a->ways->holds == other->number)
+    const bool more =
+        pool->lanes->apart(pool->apart, b->plus, by, a->plus, a->ways->most, pool->width);
+    if (a->ways->holds == other->number && !more) /* else most may not be set */
         return true;
     size_t missing = count_missing(a->ways, other);
     tm_ways *ways = own_ways(pool, a, missing);

@@ -376,12 +376,12 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
 
 /* What was left out can no longer hold the arrival up: it is never before it was. */
 static bool pin(reduction *r, const port *at, uint32_t node) {
-    size_t n_sets = r->n_sets, n = r->from.n;
+    size_t n = r->from.n;
     int64_t was = r->graph->ns[node];
     const bool root = n > at->first && ((uint32_t *)r->from.data)[n - 1] == TM_FROM_ROOT;
     int64_t *ns =
         root ? (int64_t *)r->ns.data + (n - 1) * r->pool.width : add_link(r, TM_FROM_ROOT, r->all);
-    for (size_t i = 0; i < n_sets && ns; i++)
+    for (size_t i = 0; i < r->pool.width && ns; i++)
         ns[i] = root && ns[i] > was ? ns[i] : was;
     return ns != NULL;
 }
