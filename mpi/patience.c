@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/now.h"
+
 enum {
     AT_ONCE_NS = 10000, /* what a message takes to one that is there */
     SHORTEST_NS = 10000,
@@ -10,12 +12,6 @@ enum {
     LONGEST_OF_DATA_NS = 50000, /* MPI gets on with a large message only while it is called */
     FEW = 1000 /* more values are on their way for longer than their processes wait */
 };
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
     int64_t ns = waited_ns / 4;
@@ -40,8 +36,8 @@ static int ask(question *q, int *is, MPI_Status *status) {
 
 static int wait_for(question *q, MPI_Status *status) {
     int done = 0, code = ask(q, &done, status);
-    for (int64_t begin_ns = done ? 0 : now_ns(); !done && code == MPI_SUCCESS;) {
-        int64_t waited_ns = now_ns() - begin_ns;
+    for (int64_t begin_ns = done ? 0 : tm_now_ns(); !done && code == MPI_SUCCESS;) {
+        int64_t waited_ns = tm_now_ns() - begin_ns;
         if (waited_ns > AT_ONCE_NS)
             sleep_a_part_of(waited_ns, q->longest_ns);
         code = ask(q, &done, status);

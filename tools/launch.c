@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/now.h"
 #include "lifeline/lifeline.h"
 #include "signals.h"
 
@@ -17,9 +17,7 @@ static int64_t began_ns;
 static bool is_started;
 
 void tm_launch_begin(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    began_ns = tm_now_ns();
     const char *started = getenv(TM_LAUNCH_STARTED);
     is_started = started != NULL;
     int64_t started_ns = started ? strtoll(started, NULL, 10) : 0;

@@ -2,23 +2,17 @@
 
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "tmerge/status.h"
-
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 void tm_times_begin(tm_times *times, int64_t began_ns) {
     *times = (tm_times){.last_ns = began_ns};
 }
 
 void tm_times_end(tm_times *times, const char *name) {
-    int64_t now = now_ns();
+    int64_t now = tm_now_ns();
     if (times->n < TM_TIMES_MAX) {
         times->names[times->n] = name;
         times->took_ns[times->n++] = now - times->last_ns;

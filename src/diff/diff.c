@@ -39,8 +39,7 @@ static const tm_column side_columns[N_SIDE] = {
      "Steps by which changes are judged: those that are not partial; 0 where none are marked."},
     {"step_ns", TM_INT, "ns",
      "Median over them of the mean over ranks of overview.step.step_ns; where none are marked of "
-     "the "
-     "whole recording."},
+     "the whole recording."},
     {"step_spread_ns", TM_INT, "ns",
      "Third quartile of the steps' absolute deviations from it: three in four are as near."},
     {"straggler", TM_TEXT, "", "stragglers.job.verdict."},

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/now.h"
 #include "base/sorted.h"
 
-enum { BLOCK_ROWS = 1024, NANO = 1000000000 };
+enum { BLOCK_ROWS = 1024 };
 
 struct tm_finder {
     const tm_tiler *tiler;
@@ -91,12 +91,6 @@ typedef struct search {
     const tm_timeline *piece; /* its rows */
     size_t attr;              /* of its collectives, the next */
 } search;
-
-static int64_t now_ns(void) {
-    struct timespec at = {0};
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * NANO + at.tv_nsec;
-}
 
 /* Those of one length stay as they stand in the store: the sort is stable. */
 static int by_length(const void *a, const void *b) {
@@ -212,7 +206,7 @@ static bool is_rank_wanted(const search *s) {
 
 static tm_status look_on(search *s, tm_error *err) {
     const tm_finder *f = s->f;
-    int64_t end_ns = now_ns() + s->wish->budget_ns;
+    int64_t end_ns = tm_now_ns() + s->wish->budget_ns;
     size_t block = (size_t)s->wish->from.block;
     for (s->at = rank_of(f, block); s->at < f->n; s->at++) {
         if (!is_rank_wanted(s)) {
@@ -227,7 +221,7 @@ static tm_status look_on(search *s, tm_error *err) {
             if (begins)
                 s->track = track;
             enter_track(s, track);
-            if (!begins && now_ns() >= end_ns)
+            if (!begins && tm_now_ns() >= end_ns)
                 return TM_OK;
             TM_TRY(look_block(s, err));
         }

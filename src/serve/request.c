@@ -95,21 +95,32 @@ bool tm_serve_number(const char *text, int64_t *out) {
     return text && number_of(text, strnlen(text, 32), out);
 }
 
-bool tm_serve_numbers(const char *text, int64_t *out, size_t *n) {
+/* Reads place i of a list; false where it is none, or not behind the one before. */
+typedef bool read_place(void *out, size_t i, const char *text, size_t size);
+
+/* What stands with "," between. */
+static bool read_list(const char *text, size_t most, read_place *read, void *out, size_t *n) {
     *n = 0;
     if (!text)
         return false;
-    while (*text) {
+    for (; *text; ++*n) {
         size_t size = strcspn(text, ",");
-        if (*n == TM_SERVE_RANKS_MAX || !number_of(text, size, &out[*n]) ||
-            (*n > 0 && out[*n] <= out[*n - 1]))
+        if (*n == most || !read(out, *n, text, size))
             return false;
-        ++*n;
         text += size;
         if (*text == ',' && *++text == '\0')
             return false;
     }
     return true;
+}
+
+static bool read_number(void *out, size_t i, const char *text, size_t size) {
+    int64_t *numbers = out;
+    return number_of(text, size, &numbers[i]) && (i == 0 || numbers[i] > numbers[i - 1]);
+}
+
+bool tm_serve_numbers(const char *text, int64_t *out, size_t *n) {
+    return read_list(text, TM_SERVE_RANKS_MAX, read_number, out, n);
 }
 
 static bool range_of(const char *text, size_t size, tm_serve_range *out) {
@@ -120,21 +131,13 @@ static bool range_of(const char *text, size_t size, tm_serve_range *out) {
            number_of(text + digits + 1, size - digits - 1, &out->last) && out->last >= out->first;
 }
 
+static bool read_range(void *out, size_t i, const char *text, size_t size) {
+    tm_serve_range *ranges = out;
+    return range_of(text, size, &ranges[i]) && (i == 0 || ranges[i].first > ranges[i - 1].last);
+}
+
 bool tm_serve_ranges(const char *text, tm_serve_range *out, size_t *n) {
-    *n = 0;
-    if (!text)
-        return false;
-    while (*text) {
-        size_t size = strcspn(text, ",");
-        if (*n == TM_SERVE_RANGES_MAX || !range_of(text, size, &out[*n]) ||
-            (*n > 0 && out[*n].first <= out[*n - 1].last))
-            return false;
-        ++*n;
-        text += size;
-        if (*text == ',' && *++text == '\0')
-            return false;
-    }
-    return true;
+    return read_list(text, TM_SERVE_RANGES_MAX, read_range, out, n);
 }
 
 bool tm_serve_in(const tm_serve_range *ranges, size_t n, int64_t number) {

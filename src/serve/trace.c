@@ -2,12 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "tmerge/export.h"
 
-enum { EVENTS_MOST = 1 << 20, NANO = 1000000000, MILLI = 1000000 };
+enum { EVENTS_MOST = 1 << 20, MILLI = 1000000 };
 
 /* A trace in the making. */
 typedef struct maker {
@@ -43,12 +43,6 @@ static tm_status write_rank(maker *m, size_t at, tm_error *err) {
     return status;
 }
 
-static int64_t now_ns(void) {
-    struct timespec at = {0};
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * NANO + at.tv_nsec;
-}
-
 /* A part alone would look like the whole in Perfetto. */
 static tm_status fail_late(const maker *m, size_t written, tm_error *err) {
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
@@ -64,7 +58,7 @@ static tm_status write_ranks(maker *m, const tm_export_format *format, tm_error 
     for (size_t at = 0; at < m->n_ranks && status == TM_OK; at++) {
         if (!m->wanted[at])
             continue;
-        status = now_ns() < m->end_ns ? write_rank(m, at, err) : fail_late(m, written, err);
+        status = tm_now_ns() < m->end_ns ? write_rank(m, at, err) : fail_late(m, written, err);
         written++;
     }
     tm_error ignored;
@@ -123,7 +117,7 @@ tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const t
                          tm_vec *out, tm_error *err) {
     maker m = {.tiler = tiler,
                .wish = wish,
-               .end_ns = now_ns() + job->budget_ns,
+               .end_ns = tm_now_ns() + job->budget_ns,
                .budget_ns = job->budget_ns};
     m.ranks = tm_serve_ranks(tiler->events, &m.n_ranks);
     m.wanted = calloc(m.n_ranks, sizeof *m.wanted);

@@ -37,8 +37,7 @@ const tm_table_def tm_unified_table = {
     .name = "host.unified",
     .doc = "A row for each rank whose trace has migrations or page faults of unified memory: what "
            "nsys stats has in um_total_sum. Addresses are not kept, and so which pages they are of "
-           "(um_sum) "
-           "nsys stats alone tells; the host's instructions are in stats.time.",
+           "(um_sum) nsys stats alone tells; the host's instructions are in stats.time.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

@@ -15,7 +15,7 @@ const char *tm_words_kind(const char *kind) {
         {"allgather", "AllGather"}, {"allreduce", "AllReduce"}, {"alltoall", "AllToAll"},
         {"barrier", "Barrier"},     {"broadcast", "Broadcast"}, {"gather", "Gather"},
         {"recv", "Receive"},        {"reduce", "Reduce"},       {"reducescatter", "ReduceScatter"},
-        {"scatter", "Scatter"},     {"send", "Send"},           {"sendrecv", "Send and Receive"},
+        {"scatter", "Scatter"},     {"send", "Send"},           {"sendrecv", "Send and receive"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kind, kinds[i][0]) == 0)
