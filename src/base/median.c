@@ -32,9 +32,27 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
-static int64_t middle_of(int64_t a, int64_t b, int64_t c) {
-    int64_t low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
+/* Of so many values more than three are looked at to tell where the k-th is among them. */
+enum { SAMPLED = 256, SAMPLES = 16 };
+
+/* A value a little to that side of the k-th of [n] on which more of them are, so that what is cut
+ * off is much. */
+static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
+    int64_t sorted[SAMPLES];
+    const size_t n_samples = n < SAMPLED ? 3 : SAMPLES, apart = (n - 1) / (n_samples - 1);
+    for (size_t i = 0; i < n_samples; i++) {
+        const int64_t value = values[i * apart];
+        size_t place = i;
+        for (; place > 0 && sorted[place - 1] > value; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = value;
+    }
+    const size_t place = k * n_samples / n;
+    if (n_samples == 3)
+        return sorted[1];
+    if (k > n / 2)
+        return sorted[place > 0 ? place - 1 : 0];
+    return sorted[place + 1 < n_samples ? place + 1 : place];
 }
 
 /* The number of rounds of a selection is bounded, for an order can be found that takes one for each
@@ -57,17 +75,19 @@ static size_t part_below(int64_t *values, size_t n, int64_t bound) {
 int64_t tm_select(int64_t *values, size_t n, size_t k) {
     size_t low = 0, high = n; /* what is before and behind is as it should be */
     for (int round = 0; high - low > 1 && round < ROUNDS; round++) {
-        int64_t pivot = middle_of(values[low], values[low + (high - low) / 2], values[high - 1]);
-        size_t same = low + part_below(values + low, high - low, pivot);
+        const int64_t pivot = choose_pivot(values + low, high - low, k - low);
+        const size_t same = low + part_below(values + low, high - low, pivot);
         if (k < same) {
             high = same;
-            continue;
+        } else if (same > low) {
+            low = same;
+        } else if (pivot == INT64_MAX) {
+            return values[k];
+        } else { /* the smallest: what is equal to it comes first */
+            low += part_below(values + low, high - low, pivot + 1);
+            if (k < low)
+                return values[k];
         }
-        if (pivot == INT64_MAX)
-            return values[k];
-        low = same + part_below(values + same, high - same, pivot + 1);
-        if (k < low)
-            return values[k];
     }
     if (high - low > 1)
         tm_sort_values(values + low, high - low);

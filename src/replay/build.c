@@ -40,25 +40,33 @@ bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
     const size_t n = m->causes.n;
     size_t binding = 0;
     int64_t latest = INT64_MIN, over = 0;
-    if (!tm_vec_reserve(&m->edges, m->edges.n + n))
+    if (!tm_maker_room(m, n))
         return false;
     tm_loose_edge *edges = (tm_loose_edge *)m->edges.data + m->edges.n;
+    tm_loose_weight *weights = (tm_loose_weight *)m->weights.data + m->edges.n;
     for (size_t i = 0; i < n; i++) {
         const int64_t at = reaches(&causes[i], ns), weight = at - causes[i].from_ns;
-        edges[i] = (tm_loose_edge){
-            to, {.ns = weight, .peer_ns = weight, .from = causes[i].from, .kind = causes[i].kind}};
+        edges[i] = (tm_loose_edge){to, causes[i].from, causes[i].kind, 0, 0};
+        weights[i] = (tm_loose_weight){weight, weight, 0};
         binding = at > latest ? i : binding;
         over = at > latest ? ns - at : over;
         latest = at > latest ? at : latest;
     }
     if (n > 0) {
-        edges[binding].edge.ns += over;
-        edges[binding].edge.peer_ns += over;
-        edges[binding].edge.unexplained_ns = over;
+        weights[binding].ns += over;
+        weights[binding].peer_ns += over;
+        weights[binding].unexplained_ns = over;
     }
     m->edges.n += n;
     m->causes.n = 0;
     return true;
+}
+
+bool tm_maker_grow(tm_maker *m, size_t n) {
+    const bool ok =
+        tm_vec_reserve(&m->edges, m->edges.n + n) && tm_vec_reserve(&m->weights, m->edges.n + n);
+    m->room = m->edges.cap < m->weights.cap ? m->edges.cap : m->weights.cap;
+    return ok;
 }
 
 static int by_operation(const void *a, const void *b) {
@@ -94,8 +102,8 @@ static bool add_visits(tm_maker *m) {
     uint32_t *place = visits ? sort_visits(&m->graph->visits, &moved) : NULL;
     tm_loose_edge *edges = m->edges.data;
     for (size_t i = 0; place && moved && i < m->edges.n; i++)
-        if (edges[i].edge.from != TM_FROM_ROOT && (edges[i].edge.from & TM_FROM_VISIT))
-            edges[i].edge.from = TM_FROM_VISIT + place[edges[i].edge.from & ~TM_FROM_VISIT];
+        if (edges[i].from != TM_FROM_ROOT && (edges[i].from & TM_FROM_VISIT))
+            edges[i].from = TM_FROM_VISIT + place[edges[i].from & ~TM_FROM_VISIT];
     free(place);
     return place != NULL;
 }
@@ -116,13 +124,17 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
         next[events[i].step + 1] += ends_step(&events[i]);
     for (size_t k = 0; k < n_steps; k++)
         next[k + 1] += next[k];
-    tm_loose_edge *out = tm_vec_append(&m->edges, NULL, next[n_steps]);
-    for (uint32_t i = 0; i < m->draft->events.n && out; i++)
+    const size_t first = m->edges.n;
+    if (!tm_maker_room(m, next[n_steps]))
+        return false;
+    for (uint32_t i = 0; i < m->draft->events.n; i++) {
+        const tm_edge edge = {.from = tm_event_end(i), .kind = TM_EDGE_BEFORE};
         if (ends_step(&events[i]))
-            out[next[events[i].step]++] =
-                (tm_loose_edge){parts + (uint32_t)events[i].step,
-                                {.from = tm_event_end(i), .kind = TM_EDGE_BEFORE}};
-    return out != NULL;
+            tm_maker_set(m, first + next[events[i].step]++, parts + (uint32_t)events[i].step,
+                         &edge);
+    }
+    m->edges.n += next[n_steps];
+    return true;
 }
 
 /* Before the first step everything that was is at its end, and the step's first launch has begun.
@@ -180,8 +192,8 @@ bool tm_maker_loose(tm_maker *m) {
     /* Three edges lead to an event, two to a call, and little else: no room is taken in vain. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
-    return tm_vec_reserve(&m->edges, usual) && tm_maker_events(m) && tm_maker_calls(m) &&
-           add_visits(m) && add_steps(m);
+    return tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) && add_visits(m) &&
+           add_steps(m);
 }
 
 tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
@@ -193,9 +205,11 @@ tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                   .n_visits = n,
                   .graph = out,
                   .edges = TM_VEC(tm_loose_edge),
+                  .weights = TM_VEC(tm_loose_weight),
                   .causes = TM_VEC(tm_cause)};
     tm_status status = tm_maker_loose(&m) ? tm_maker_order(&m, err) : tm_fail_memory(err);
     tm_vec_free(&m.edges);
+    tm_vec_free(&m.weights);
     tm_vec_free(&m.causes);
     free(m.origin);
     return status;

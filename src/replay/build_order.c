@@ -52,8 +52,8 @@ static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     for (size_t i = 0; i < m->edges.n; i++) {
         if (edges[i].to < 2 * parts)
             continue;
-        part_time from = time_of(m, edges[i].edge.from / 2);
-        int64_t end = edges[i].edge.from % 2 ? from.end_ns : from.begin_ns;
+        part_time from = time_of(m, edges[i].from / 2);
+        int64_t end = edges[i].from % 2 ? from.end_ns : from.begin_ns;
         int64_t *at = &ends[edges[i].to - 2 * parts];
         *at = end > *at ? end : *at;
     }
@@ -143,11 +143,17 @@ static uint32_t *find_first(const tm_maker *m) {
 static size_t place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                          const uint32_t *place, size_t n) {
     const tm_loose_edge *edges = m->edges.data;
+    const tm_loose_weight *weights = m->weights.data;
     const tm_graph *g = m->graph;
     int64_t reached = INT64_MIN;
     for (uint32_t i = first; i < behind; i++) {
         tm_edge *edge = &g->edges[n];
-        *edge = edges[i].edge;
+        *edge = (tm_edge){.ns = weights[i].ns,
+                          .peer_ns = weights[i].peer_ns,
+                          .unexplained_ns = weights[i].unexplained_ns,
+                          .from = edges[i].from,
+                          .kind = edges[i].kind,
+                          .flags = edges[i].flags};
         if (is_node(edge->from)) {
             edge->from = place[edge->from];
             if (edge->from >= node)

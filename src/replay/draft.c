@@ -20,11 +20,16 @@ typedef struct launched {
     tm_part_event event;
 } launched;
 
+/* Of two that were launched at the same time. */
+static int by_place(const tm_part_event *a, const tm_part_event *b) {
+    const int order = tm_order_i64(a->begin_ns, b->begin_ns);
+    return order ? order : tm_order_i64(a->row, b->row);
+}
+
 static int by_launch(const void *a, const void *b) {
     const launched *x = a, *y = b;
-    int order = tm_order_i64(x->call_ns, y->call_ns);
-    order = order ? order : tm_order_i64(x->event.begin_ns, y->event.begin_ns);
-    return order ? order : tm_order_i64(x->event.row, y->event.row);
+    const int order = tm_order_i64(x->call_ns, y->call_ns);
+    return order ? order : by_place(&x->event, &y->event);
 }
 
 static int by_ns(const void *a, const void *b) {
@@ -302,28 +307,24 @@ static void take_times(tm_draft *d, int64_t root_ns) {
     }
 }
 
-static launched launch_of(const tm_draft *d, size_t i) {
-    const tm_part_event *e = (const tm_part_event *)d->events.data + i;
-    const tm_part_call *calls = d->calls.data;
-    return (launched){e->call == TM_NO_PART ? e->begin_ns : calls[e->call].begin_ns, *e};
-}
-
 /* Whether its parts are in order, and the last events of steps on each stream those that were. */
 static bool is_in_order(const tm_draft *d) {
     const tm_part_event *events = d->events.data;
     const tm_part_call *calls = d->calls.data;
     const tm_part_pause *pauses = d->stream_waits.data;
     bool same = true;
+    int64_t launched = INT64_MIN; /* the event before */
     for (size_t i = 1; i < d->calls.n && same; i++)
         same = by_begin(&calls[i - 1], &calls[i]) < 0;
     for (size_t i = 1; i < d->stream_waits.n && same; i++)
         same = by_ns(&pauses[i - 1], &pauses[i]) <= 0;
     for (size_t i = 0; i < d->events.n && same; i++) {
-        const launched before = launch_of(d, i > 0 ? i - 1 : 0), here = launch_of(d, i);
-        const tm_part_event *next = &events[i];
-        same = i == 0 || by_launch(&before, &here) < 0;
-        if (next->before != TM_NO_PART && same)
-            same = events[next->before].last == is_last(&events[next->before], next);
+        const tm_part_event *e = &events[i];
+        const int64_t launch = e->call == TM_NO_PART ? e->begin_ns : calls[e->call].begin_ns;
+        same = i == 0 || launched < launch || (launched == launch && by_place(e - 1, e) < 0);
+        if (e->before != TM_NO_PART && same)
+            same = events[e->before].last == is_last(&events[e->before], e);
+        launched = launch;
     }
     return same;
 }

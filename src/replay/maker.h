@@ -4,11 +4,18 @@
 
 #include "build.h"
 
-/* An edge before nodes have their order: both ends are numbered by part. */
+/* What an edge is before nodes have their order: both ends are numbered by part. Without gaps, so
+ * that many are compared at once. */
 typedef struct tm_loose_edge {
-    uint32_t to;
-    tm_edge edge;
+    uint32_t to, from;
+    uint8_t kind, flags;
+    uint16_t none; /* 0 */
 } tm_loose_edge;
+
+/* What it took, as in tm_edge. */
+typedef struct tm_loose_weight {
+    int64_t ns, peer_ns, unexplained_ns;
+} tm_loose_weight;
 
 /* One way in which something may have been held up. */
 typedef struct tm_cause {
@@ -26,7 +33,9 @@ typedef struct tm_maker {
     const tm_replay_visit *visits; /* [n_visits] ascending in event */
     size_t n_visits, n_named;      /* these are of events that were recorded */
     tm_graph *graph;
-    tm_vec edges;              /* of tm_loose_edge */
+    tm_vec edges;              /* of tm_loose_edge, and */
+    tm_vec weights;            /* of tm_loose_weight: theirs, as many */
+    size_t room;               /* for so many there is room in both */
     tm_vec causes;             /* of tm_cause: of the node at hand */
     int64_t launch_ns, gap_ns; /* usual lags */
     uint32_t *origin; /* owned; [edges of the graph] which loose one it was, or TM_NO_ORIGIN */
@@ -51,12 +60,25 @@ static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
     return tm_call_begin(m, call) + 1;
 }
 
+/* Makes room for [n] edges more, which are to be set and counted. False when memory is out. */
+bool tm_maker_grow(tm_maker *m, size_t n);
+static inline bool tm_maker_room(tm_maker *m, size_t n) {
+    return m->edges.n + n <= m->room || tm_maker_grow(m, n);
+}
+
+static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_edge *edge) {
+    ((tm_loose_edge *)m->edges.data)[i] =
+        (tm_loose_edge){to, edge->from, edge->kind, edge->flags, 0};
+    ((tm_loose_weight *)m->weights.data)[i] =
+        (tm_loose_weight){edge->ns, edge->peer_ns, edge->unexplained_ns};
+}
+
 /* Those of one part in a row, and parts in their order. False when memory is out. */
 static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
-    tm_loose_edge *loose = tm_vec_push(&m->edges);
-    if (loose)
-        *loose = (tm_loose_edge){to, *edge};
-    return loose != NULL;
+    if (!tm_maker_room(m, 1))
+        return false;
+    tm_maker_set(m, m->edges.n++, to, edge);
+    return true;
 }
 
 static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {

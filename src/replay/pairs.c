@@ -4,15 +4,16 @@
 
 #include "base/hash.h"
 
-/* How far back on a stream what was waited for is looked for. */
-enum { BACK = 24 };
+/* How far back on a stream what was waited for is looked for; in a ring, whose place of a number is
+ * quickly found. */
+enum { BACK = 24, RING = 32 };
 /* A begin that is at most so long behind an end, and a usual gap, may be caused by it. */
 static const int64_t TIGHT_NS = 6000;
 
 /* The events of a stream that were launched last. */
 typedef struct stream {
     size_t n;              /* that were launched so far */
-    uint32_t latest[BACK]; /* index of the i-th at i modulo BACK */
+    uint32_t latest[RING]; /* index of the i-th at i modulo RING */
 } stream;
 
 /* What is done for an event that may have waited, with the streams as they stood at its launch. */
@@ -57,7 +58,7 @@ static bool may_wait(walk *w, uint32_t i) {
 static void walk_on(walk *w, uint32_t i) {
     const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
     stream *s = &w->streams[e->stream];
-    s->latest[s->n++ % BACK] = i;
+    s->latest[s->n++ % RING] = i;
 }
 
 static uint64_t pair_key(const tm_draft *d, uint32_t source, uint32_t event) {
@@ -79,7 +80,7 @@ static bool is_tight(const tm_draft *d, const tm_part_event *u, const tm_part_ev
 static bool survey_stream(const tm_draft *d, const stream *launched, uint32_t i, tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;
     for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
-        uint32_t u = launched->latest[(launched->n - back) % BACK];
+        uint32_t u = launched->latest[(launched->n - back) % RING];
         bool broken = events[u].end_ns > events[i].begin_ns + TM_PAIR_SLACK_NS;
         bool tight = !broken && d->stream_waits.n == 0 && is_tight(d, &events[u], &events[i]);
         if (!broken && !tight)
@@ -111,7 +112,7 @@ static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32
                                const tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;
     for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
-        uint32_t u = launched->latest[(launched->n - back) % BACK];
+        uint32_t u = launched->latest[(launched->n - back) % RING];
         if (events[u].end_ns > events[i].begin_ns + TM_PAIR_SLACK_NS)
             continue;
         uint64_t key = pair_key(d, u, i);

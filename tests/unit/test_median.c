@@ -107,21 +107,26 @@ static void sorting_nothing_is_fine(void **state) {
 }
 
 /* Against sorting, on orders that are hard for partitioning: equal values, rows of a saw, an organ
- * pipe, ascending, descending, and mixed by a small generator. */
+ * pipe, ascending, descending, mixed by a small generator, and the largest there is. */
 static void selecting_finds_what_sorting_finds(void **state) {
     (void)state;
-    enum { N = 61 };
+    enum { N = 300 };
     uint64_t random = 1;
-    for (int order = 0; order < 6; order++)
-        for (size_t n = 1; n <= N; n++)
+    for (int order = 0; order < 8; order++)
+        for (size_t n = 1; n <= N; n += n < 61 ? 1 : N - 61)
             for (size_t k = 0; k < n; k++) {
                 int64_t values[N], sorted[N];
                 double reals[N];
                 for (size_t i = 0; i < n; i++) {
                     random = random * 6364136223846793005u + 1442695040888963407u;
-                    const int64_t orders[] = {
-                        7,          (int64_t)(i % 3), (int64_t)(i < n / 2 ? i : n - i),
-                        (int64_t)i, -(int64_t)i,      (int64_t)(random >> 60)};
+                    const int64_t orders[] = {7,
+                                              (int64_t)(i % 3),
+                                              (int64_t)(i < n / 2 ? i : n - i),
+                                              (int64_t)i,
+                                              -(int64_t)i,
+                                              (int64_t)(random >> 60),
+                                              (int64_t)(random >> 1),
+                                              i % 3 ? INT64_MAX : 5};
                     values[i] = sorted[i] = orders[order];
                     reals[i] = (double)orders[order] / 4.0;
                 }

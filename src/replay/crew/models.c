@@ -20,19 +20,18 @@ typedef struct kind_of_part {
     uint32_t launched; /* of a call as in tm_part_call; of an event its place among its like */
 } kind_of_part;
 
-typedef struct kind_of_edge {
-    uint32_t from, to;
+typedef struct place_of_edge {
     uint32_t
         place; /* among the edges of the graph; TM_NO_ORIGIN where it leads back, and is none */
     uint32_t source; /* where it comes from, among the times */
     uint32_t slot;   /* of the items */
-    uint8_t kind, flags;
-} kind_of_edge;
+} place_of_edge;
 
 void tm_models_free(tm_models *models) {
     for (size_t i = 0; i < models->models.n; i++) {
         tm_model *model = (tm_model *)models->models.data + i;
         tm_vec_free(&model->parts);
+        tm_vec_free(&model->loose);
         tm_vec_free(&model->edges);
         free(model->origin);
         free(model->extra);
@@ -44,6 +43,7 @@ void tm_models_free(tm_models *models) {
     tm_vec_free(&models->crews);
     tm_pages_free(&models->rows);
     tm_vec_free(&models->edges);
+    tm_vec_free(&models->weights);
     tm_vec_free(&models->causes);
     tm_vec_free(&models->times);
 }
@@ -98,7 +98,7 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
 }
 
 /* When the rank's parts were: begins and ends, then the ends of steps; behind them the root and the
- * visits, which edges come from, too. */
+ * visits, which edges come from, too. Then there is room for as much for each part. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -107,7 +107,7 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const size_t n_events = m->draft->events.n, parts = 2 * (n_events + m->draft->calls.n);
     const size_t n = parts + m->draft->timeline->n_steps + 1;
     times->n = 0;
-    int64_t *ns = tm_vec_append(times, NULL, n + 1 + m->graph->visits.n);
+    int64_t *ns = tm_vec_append(times, NULL, n + 1 + m->graph->visits.n + n);
     if (!ns)
         return NULL;
     for (size_t i = 0; i < n_events; i++) {
@@ -124,7 +124,7 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     for (size_t i = 0; i < m->graph->visits.n; i++)
         ns[n + 1 + i] = visits[i].last_ns;
     for (size_t i = m->edges.n; i > 0 && edges[i - 1].to >= parts; i--) {
-        int64_t *end = &ns[edges[i - 1].to], from = ns[edges[i - 1].edge.from];
+        int64_t *end = &ns[edges[i - 1].to], from = ns[edges[i - 1].from];
         *end = from > *end ? from : *end;
     }
     return ns;
@@ -132,8 +132,8 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
 
 /* Whether an edge between parts leads back in the order of this rank's times, and so is none: it is
  * hardly ever asked. */
-static __attribute__((noinline, cold)) bool leads_back(const tm_maker *m, const int64_t *ns,
-                                                       uint32_t from, uint32_t to) {
+static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_t *ns,
+                                                 uint32_t from, uint32_t to) {
     if (ns[from] != ns[to])
         return ns[from] > ns[to];
     const size_t n_events = m->draft->events.n, n_items = n_events + m->draft->calls.n;
@@ -144,45 +144,52 @@ static __attribute__((noinline, cold)) bool leads_back(const tm_maker *m, const 
     return a != b ? a > b : from > to;
 }
 
-/* Whether an edge is between the same parts as on the ranks before this one. */
-static inline bool is_alike(const kind_of_edge *kind, const tm_loose_edge *edge) {
-    return ((edge->to ^ kind->to) | (edge->edge.from ^ kind->from) |
-            (uint32_t)(edge->edge.kind ^ kind->kind) |
-            (uint32_t)(edge->edge.flags ^ kind->flags)) == 0;
+/* Takes the weights of all edges. *reached [model->n_ends]: when they say that each part is. False
+ * where edges are left out, or something is unexplained, of which that is not so on the ranks
+ * before. */
+static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
+                         int64_t *reached, tm_crew *crew) {
+    const tm_loose_edge *edge = m->edges.data;
+    const tm_loose_weight *weight = m->weights.data;
+    const place_of_edge *at = model->edges.data, *const behind = at + m->edges.n;
+    int64_t *const recorded = crew->recorded->ns + crew->n;
+    int64_t *const unexplained = crew->unexplained->ns + crew->n;
+    const size_t n_parts = model->n_ends;
+    for (; at < behind; at++, edge++, weight++) {
+        const int64_t source = ns[at->source], due = source + weight->ns;
+        const bool back = source >= ns[edge->to] && at->source < n_parts &&
+                          leads_back(m, ns, at->source, edge->to);
+        if (back != (at->place == TM_NO_ORIGIN))
+            return false;
+        if (back)
+            continue;
+        reached[edge->to] = due > reached[edge->to] ? due : reached[edge->to];
+        recorded[(size_t)at->place * TM_LANES] = weight->ns;
+        if (at->slot != TM_NO_SLOT)
+            unexplained[(size_t)at->slot * TM_LANES] = weight->unexplained_ns;
+        else if (weight->unexplained_ns != 0)
+            return false;
+        if (edge->kind == TM_EDGE_TRANSFER)
+            crew->visits[edge->from & ~TM_FROM_VISIT].usual_ns[crew->n] = weight->peer_ns;
+    }
+    return true;
 }
 
-/* Takes the weights of all edges, which come part by part. False where they are not those of the
- * ranks before: then the rank is of another sort. */
-static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns, tm_crew *crew) {
-    const kind_of_edge *kind = model->edges.data, *const behind = kind + m->edges.n;
-    const tm_loose_edge *edge = m->edges.data;
+/* False where the edges are not those of the ranks before: then the rank is of another sort. */
+static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns,
+                       int64_t *reached, tm_crew *crew) {
     int64_t *recorded = crew->recorded->ns + crew->n;
-    int64_t *unexplained = crew->unexplained->ns + crew->n;
     const uint32_t *extra = model->extra;
-    for (uint32_t part = 0, n = (uint32_t)model->n_ends; part < n; part++) {
-        const int64_t part_ns = ns[part];
-        int64_t reached = INT64_MIN;
-        for (; kind < behind && kind->to == part; edge++, kind++) {
-            const int64_t source = ns[kind->source], weight = edge->edge.ns;
-            const bool none = kind->place == TM_NO_ORIGIN;
-            if (!is_alike(kind, edge) || (source >= part_ns && kind->source < n &&
-                                          leads_back(m, ns, kind->source, part)) != none)
-                return false;
-            if (none)
-                continue;
-            reached = source + weight > reached ? source + weight : reached;
-            recorded[(size_t)kind->place * TM_LANES] = weight;
-            if (kind->slot != TM_NO_SLOT)
-                unexplained[(size_t)kind->slot * TM_LANES] = edge->edge.unexplained_ns;
-            else if (edge->edge.unexplained_ns != 0)
-                return false;
-            if (kind->kind == TM_EDGE_TRANSFER)
-                crew->visits[kind->from & ~TM_FROM_VISIT].usual_ns[crew->n] = edge->edge.peer_ns;
-        }
-        if (extra[part] != TM_NO_ORIGIN) /* it waits for something else, too */
-            recorded[(size_t)extra[part] * TM_LANES] = part_ns;
-        if ((extra[part] != TM_NO_ORIGIN) != (reached < part_ns))
+    for (size_t part = 0; part < model->n_ends; part++)
+        reached[part] = INT64_MIN;
+    if (memcmp(model->loose.data, m->edges.data, m->edges.n * sizeof(tm_loose_edge)) != 0 ||
+        !take_weights(model, m, ns, reached, crew))
+        return false;
+    for (size_t part = 0; part < model->n_ends; part++) {
+        if ((extra[part] != TM_NO_ORIGIN) != (reached[part] < ns[part]))
             return false;
+        if (extra[part] != TM_NO_ORIGIN) /* it waits for something else, too */
+            recorded[(size_t)extra[part] * TM_LANES] = ns[part];
     }
     return true;
 }
@@ -202,7 +209,7 @@ static uint32_t *find_extra(const tm_model *model) {
 
 /* What all crews of a model have in common. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
-    kind_of_edge *edges = model->edges.data;
+    place_of_edge *edges = model->edges.data;
     model->items = calloc(1, sizeof *model->items);
     model->extra = find_extra(model);
     const bool ok =
@@ -254,7 +261,8 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
         crew = add_crew(models, model);
     if (!crew)
         return false;
-    *taken = take_edges(model, m, ns, crew);
+    int64_t *reached = (int64_t *)models->times.data + models->times.n - model->n_ends;
+    *taken = take_edges(model, m, ns, reached, crew);
     if (*taken) {
         take_visits(m, crew);
         crew->rank[crew->n] = m->graph->rank;
@@ -267,16 +275,10 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
     return true;
 }
 
-static kind_of_edge kind_of(const tm_loose_edge *loose, uint32_t n_parts) {
-    const uint32_t from = loose->edge.from;
-    return (kind_of_edge){.from = from,
-                          .to = loose->to,
-                          .place = TM_NO_ORIGIN,
-                          .source = !(from & TM_FROM_VISIT) ? from
-                                    : from == TM_FROM_ROOT  ? n_parts
-                                                            : n_parts + 1 + (from & ~TM_FROM_VISIT),
-                          .kind = loose->edge.kind,
-                          .flags = loose->edge.flags};
+static uint32_t source_of(uint32_t from, uint32_t n_parts) {
+    if (!(from & TM_FROM_VISIT))
+        return from;
+    return n_parts + (from == TM_FROM_ROOT ? 0 : 1 + (from & ~TM_FROM_VISIT));
 }
 
 /* The rank is the first of its sort. */
@@ -289,22 +291,25 @@ static bool add_model(tm_models *models, tm_maker *m) {
                         .draft = m->draft,
                         .stage = m->draft->stage,
                         .parts = TM_VEC(kind_of_part),
-                        .edges = TM_VEC(kind_of_edge),
+                        .loose = m->edges,
+                        .edges = TM_VEC(place_of_edge),
                         .origin = m->origin,
                         .n_events = m->draft->events.n,
                         .n_ends = 2 * (m->draft->events.n + m->draft->calls.n) +
                                   m->draft->timeline->n_steps + 1,
                         .crew = SIZE_MAX};
     m->origin = NULL;
-    const tm_loose_edge *loose = m->edges.data;
+    m->edges = TM_VEC(tm_loose_edge);
+    const tm_loose_edge *loose = model->loose.data;
     kind_of_part *part = tm_vec_append(&model->parts, NULL, m->draft->events.n + m->draft->calls.n);
-    kind_of_edge *edge = tm_vec_append(&model->edges, NULL, m->edges.n);
+    place_of_edge *edge = tm_vec_append(&model->edges, NULL, model->loose.n);
     for (size_t i = 0; i < m->draft->events.n && part; i++)
         *part++ = event_at(m->draft, i);
     for (size_t i = 0; i < m->draft->calls.n && part; i++)
         *part++ = call_at(m->draft, i);
-    for (size_t i = 0; i < m->edges.n && edge; i++)
-        edge[i] = kind_of(&loose[i], (uint32_t)model->n_ends);
+    for (size_t i = 0; i < model->loose.n && edge; i++)
+        edge[i] = (place_of_edge){TM_NO_ORIGIN, source_of(loose[i].from, (uint32_t)model->n_ends),
+                                  TM_NO_SLOT};
     for (uint32_t e = 0; e < m->graph->first[m->graph->n_nodes] && edge; e++)
         if (model->origin[e] != TM_NO_ORIGIN)
             edge[model->origin[e]].place = e;
@@ -331,6 +336,7 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
                   .n_visits = rank->n,
                   .graph = out,
                   .edges = models->edges.size > 0 ? models->edges : TM_VEC(tm_loose_edge),
+                  .weights = models->weights.size > 0 ? models->weights : TM_VEC(tm_loose_weight),
                   .causes = models->causes.size > 0 ? models->causes : TM_VEC(tm_cause)};
     bool taken = false;
     m.edges.n = m.causes.n = 0;
@@ -350,6 +356,7 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
     }
     free(m.origin);
     models->edges = m.edges;
+    models->weights = m.weights;
     models->causes = m.causes;
     return status;
 }
@@ -373,6 +380,7 @@ static void fill_lanes(tm_crew *crew, size_t n_slots) {
 void tm_models_close(tm_models *models) {
     for (size_t i = 0; i < models->models.n; i++) {
         tm_model *model = (tm_model *)models->models.data + i;
+        tm_vec_free(&model->loose);
         tm_vec_free(&model->edges);
         free(model->origin);
         free(model->extra);
@@ -383,6 +391,7 @@ void tm_models_close(tm_models *models) {
             fill_lanes(crew, model->items->n_slots);
     }
     tm_vec_free(&models->edges);
+    tm_vec_free(&models->weights);
     tm_vec_free(&models->causes);
     tm_vec_free(&models->times);
 }

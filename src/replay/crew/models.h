@@ -15,7 +15,8 @@ typedef struct tm_model {
     const tm_draft *draft;       /* its address alone: whoever has it, has the same parts */
     int64_t stage;
     tm_vec parts;         /* of what each event and call is */
-    tm_vec edges;         /* of what each loose edge is */
+    tm_vec loose;         /* of tm_loose_edge, and */
+    tm_vec edges;         /* where the weight of each goes */
     uint32_t *origin;     /* owned; [edges of the graph] as in tm_maker */
     uint32_t *extra;      /* owned; [n_ends] of each part the edge from the root that it has besides
                              loose ones, or TM_NO_ORIGIN; NULL before the first crew, as the next */
@@ -27,11 +28,11 @@ typedef struct tm_model {
 
 /** Everything that is kept from rank to rank while graphs are made. */
 typedef struct tm_models {
-    tm_vec models;        /* of tm_model */
-    tm_vec crews;         /* of tm_crew */
-    tm_pages rows;        /* theirs */
-    tm_vec edges, causes; /* room of the graph's maker */
-    tm_vec times;         /* of int64_t: of a rank's parts */
+    tm_vec models;                 /* of tm_model */
+    tm_vec crews;                  /* of tm_crew */
+    tm_pages rows;                 /* theirs */
+    tm_vec edges, weights, causes; /* room of the graph's maker */
+    tm_vec times;                  /* of int64_t: of a rank's parts */
 } tm_models;
 
 #define TM_MODELS()                                                                                \
