@@ -365,6 +365,12 @@ typedef struct tm_xla_attr {
     uint32_t shape;    /* name id of what it makes, or of the operator's inputs: "bf16[8,128]" */
 } tm_xla_attr;
 
+/** Of a migration or a page fault of unified memory the page's. */
+typedef struct tm_unified_attr {
+    int64_t address;
+    uint32_t event;
+} tm_unified_attr;
+
 typedef enum tm_attr {
     TM_ATTR_LAUNCH,
     TM_ATTR_KERNEL,
@@ -377,6 +383,7 @@ typedef enum tm_attr {
     TM_ATTR_INPUTS,
     TM_ATTR_OPERATOR,
     TM_ATTR_XLA,
+    TM_ATTR_UNIFIED,
     TM_N_ATTRS
 } tm_attr;
 

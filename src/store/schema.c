@@ -155,6 +155,7 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("inputs", n_attrs[TM_ATTR_INPUTS]),
     N_ROWS("operators", n_attrs[TM_ATTR_OPERATOR]),
     N_ROWS("xla", n_attrs[TM_ATTR_XLA]),
+    N_ROWS("unified", n_attrs[TM_ATTR_UNIFIED]),
     N_ROWS("metadata_text", n_metadata),
     N_ROWS("metadata_lists", n_metadata_lists),
     N_ROWS("levels", n_levels),
@@ -380,6 +381,11 @@ static const tm_record_column xla_columns[] = {
     XLA(bytes, "B", "read and written likewise, -1 not told"),
 };
 
+static const tm_record_column unified_columns[] = {
+    EVENT(attrs[TM_ATTR_UNIFIED], tm_unified_attr, event, "row in /events"),
+    FIELD(attrs[TM_ATTR_UNIFIED], tm_unified_attr, address, "address", "", "virtual address"),
+};
+
 static const tm_record_column metadata_columns[] = {
     {COLUMN("bytes", "", "character, UTF-8", TM_U8, NULL, field), VALUE_OF(metadata)},
 };
@@ -451,6 +457,9 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
     [TM_RECORD_XLA] = {TABLE("/xla", xla_columns,
                              "an event of a device that XLA or TensorFlow tells more of"),
                        ROWS(n_attrs[TM_ATTR_XLA])},
+    [TM_RECORD_UNIFIED] = {TABLE("/unified", unified_columns,
+                                 "a migration or page fault of unified memory with its address"),
+                           ROWS(n_attrs[TM_ATTR_UNIFIED])},
     [TM_RECORD_METADATA] = {TABLE("/metadata_text", metadata_columns,
                                   "a character of the JSON in which a rank's trace tells of "
                                   "itself, without events and lists"),

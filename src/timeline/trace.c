@@ -28,6 +28,7 @@ static const struct {
     [TM_ATTR_SHAPES] = EVENT_ALONE(tm_shapes_attr),
     [TM_ATTR_INPUTS] = EVENT_ALONE(tm_inputs_attr),
     [TM_ATTR_XLA] = EVENT_ALONE(tm_xla_attr),
+    [TM_ATTR_UNIFIED] = EVENT_ALONE(tm_unified_attr),
 #undef EVENT_ALONE
     [TM_ATTR_WAIT] = {sizeof(tm_wait_attr),
                       REFS_MAX,

@@ -4,12 +4,14 @@ generator's, after the documented schema. Ranges have the names of the timeline:
 torch's operators without the number of each call, and "DOMAIN:" only where a text does not say it."""
 import glob
 import os
+import shutil
 import sqlite3
 import statistics
 from collections import defaultdict
 
-from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, same_bytes, synth, tables,
-                    tmerge)
+from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, same_bytes, seal, synth,
+                    tables, tmerge)
+import h5py
 
 FOLDER = os.path.join(SHARED, 'traces', 'nsys')
 NAMED = '(SELECT value FROM StringIds WHERE id = {})'
@@ -241,6 +243,64 @@ def test_unified_memory_and_threads_are_those_of_plain_sql():
                 equal((row['os_calls'], row['os_ns']), (len(calls), length(covered(calls))))
         db.close()
     equal(found, {})
+
+
+UNIFIED = 'rank addresses to_device to_device_bytes to_device_ns to_host to_host_bytes to_host_ns ' \
+          'gpu_faults gpu_fault_groups gpu_fault_ns cpu_faults'.split()
+BY_ADDRESS = """
+SELECT address, count(bytes_in), sum(bytes_in), sum(ns_in), count(bytes_out), sum(bytes_out),
+       sum(ns_out), sum(faults), count(faults), sum(fault_ns), sum(on_host)
+FROM (SELECT globalPid, virtualAddress AS address, iif(copyKind = 11, bytes, NULL) AS bytes_in,
+             iif(copyKind = 11, end - start, NULL) AS ns_in,
+             iif(copyKind = 12, bytes, NULL) AS bytes_out,
+             iif(copyKind = 12, end - start, NULL) AS ns_out,
+             NULL AS faults, NULL AS fault_ns, NULL AS on_host
+      FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind IN (11, 12)
+      UNION ALL SELECT globalPid, address, NULL, NULL, NULL, NULL, numberOfPageFaults, end - start,
+                       NULL FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS
+      UNION ALL SELECT globalPid, address, NULL, NULL, NULL, NULL, NULL, NULL, 1
+                FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS)
+GROUP BY globalPid, address ORDER BY globalPid, address"""
+
+
+def test_unified_memory_by_address_is_that_of_plain_sql():
+    paths = made(ranks_per_file=2)
+    expected = gathered(paths, BY_ADDRESS)
+    found = [tuple(row.values()) for row in rows('made.h5', 'host.address')]
+    equal([row[1:] for row in found],
+          [(f'0x{address:012x}', 1, *(n or 0 for n in sums)) for address, *sums in expected])
+    equal([row[0] for row in found], sorted(5 * list(range(4))))
+    contains(tmerge('show', 'made.h5', 'um_sum').expect(0).out, 'host.address')
+    shutil.copy('made.h5', 'old.h5')
+    with h5py.File('old.h5', 'r+') as store:  # from before addresses were kept
+        del store['unified'], store['ranks/n_unified'], store['analysis/host/address']
+    seal('old.h5')
+    tmerge('check', 'old.h5').expect(0)
+    tmerge('show', 'old.h5', 'um_sum').fails(3, 'old.h5: the store has no table host.address, as it '
+                                             'is older; tmerge analyze adds it')
+    contains(tmerge('show', 'old.h5', 'host').expect(0).out, 'host.unified')
+    tmerge('analyze', 'old.h5').expect(0)
+    equal([(row['address'], *(row[name] for name in UNIFIED)) for row in rows('old.h5', 'host.address')],
+          [(None, row['rank'], 0, *(row[name] for name in UNIFIED[2:]))
+           for row in rows('old.h5', 'host.unified')])
+
+
+def test_of_many_addresses_those_that_moved_most_have_rows():
+    path = made()[0]
+    os.rename(path, 'many.sqlite')
+    with sqlite3.connect('many.sqlite') as db:
+        db.execute('DELETE FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS')
+        start, process = db.execute('SELECT start, globalPid FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS').fetchone()
+        db.executemany('INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address, '
+                       'CpuInstruction) VALUES (?, ?, ?, 0)',
+                       [(start, process, 4096 * (1 + i)) for i in range(1203)])
+    db.close()
+    tmerge('many.sqlite', '-o', 'many.h5').expect(0)
+    found = rows('many.h5', 'host.address')
+    # The five of the generator, the 995 lowest of one fault each, and the other 208 in a row.
+    equal([row['address'] for row in found[:995]], [f'0x{4096 * (1 + i):012x}' for i in range(995)])
+    equal(len(found), 1001)
+    equal([found[-1][name] for name in ('address', 'addresses', 'cpu_faults')], [None, 208, 208])
 
 
 def test_memory_and_samples_are_those_of_plain_sql():

@@ -16,7 +16,7 @@ import numpy
 
 RECORDS = {'ranks', 'clock', 'spans', 'steps', 'tracks', 'events', 'launches', 'kernels', 'copies',
            'collective_events', 'memory', 'counters', 'shapes', 'waits', 'inputs', 'operators',
-           'xla', 'levels', 'metadata_text', 'metadata_lists', 'names'}
+           'xla', 'unified', 'levels', 'metadata_text', 'metadata_lists', 'names'}
 ALIASES = {'operator': 'cpu_op', 'python': 'python_function', 'runtime': 'cuda_runtime',
            'memcpy': 'gpu_memcpy', 'memset': 'gpu_memset', '': 'none'}
 KINDS = {'X': 'duration', 'i': 'instant', 'I': 'instant', 'C': 'counter'}
@@ -303,7 +303,7 @@ def check_structure(path):
         holds((correlation[gpu] == correlation[launch[gpu]]).all(), 'correlations differ')
         # References stay inside, and into the same rank.
         for table in ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters',
-                      'shapes', 'waits', 'inputs', 'operators', 'xla'):
+                      'shapes', 'waits', 'inputs', 'operators', 'xla', 'unified'):
             rows_of = store[table]['event'][()]
             holds((rows_of[1:] >= rows_of[:-1]).all(), f'/{table} is not ascending')
             holds(((rows_of >= 0) & (rows_of < n)).all(), f'/{table} points outside')

@@ -202,10 +202,11 @@ static void faults_and_samples_are_told_with_their_numbers(void **state) {
                     "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address, "
                     "CpuInstruction, module);"
                     "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES (1, " P144
-                    ", 4096, 10, 11), (2, " P144 ", 4096, NULL, 11);"
+                    ", 4096, 10, 11), (2, " P144 ", NULL, NULL, 11);"
                     "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, end, globalPid, "
-                    "deviceId, numberOfPageFaults, faultAccessType);"
-                    "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (3, 7, " P144 ", 0, 12, 2);"
+                    "deviceId, numberOfPageFaults, faultAccessType, address);"
+                    "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (3, 7, " P144 ", 0, 12, 2, "
+                    "8192);"
                     "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
                     "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 144), (0, 0, 145);"
                     "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId, metricId, metricName);"
@@ -227,6 +228,9 @@ static void faults_and_samples_are_told_with_their_numbers(void **state) {
                       "Bytes sent none 9 0\n");
     assert_int_equal(n.trace.attrs[TM_ATTR_COUNTER].n, 3);
     assert_true(c[0].value == 12 && c[1].value == 75 && c[2].value == 4000);
+    const tm_unified_attr *u = n.trace.attrs[TM_ATTR_UNIFIED].data;
+    assert_int_equal(n.trace.attrs[TM_ATTR_UNIFIED].n, 2); /* NULL is not recorded */
+    assert_true(u[0].event == 1 && u[0].address == 4096 && u[1].event == 3 && u[1].address == 8192);
     close_nsys(&n);
 }
 

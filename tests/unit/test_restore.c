@@ -30,6 +30,7 @@
 #define WAIT_FIELDS(X) X(correlation) X(record_correlation) X(stream) X(on_stream) X(kind)
 #define OPERATOR_FIELDS(X) X(sequence) X(stack) X(thread)
 #define XLA_FIELDS(X) X(program) X(hlo) X(category) X(origin) X(shape) X(flops) X(bytes)
+#define UNIFIED_FIELDS(X) X(address)
 /* clang-format on */
 
 /* type, fields, the array and how many rows it has */
@@ -48,7 +49,8 @@
     X(tm_inputs_attr, INPUTS_FIELDS, attrs[TM_ATTR_INPUTS], n_attrs[TM_ATTR_INPUTS])               \
     X(tm_wait_attr, WAIT_FIELDS, attrs[TM_ATTR_WAIT], n_attrs[TM_ATTR_WAIT])                       \
     X(tm_operator_attr, OPERATOR_FIELDS, attrs[TM_ATTR_OPERATOR], n_attrs[TM_ATTR_OPERATOR])       \
-    X(tm_xla_attr, XLA_FIELDS, attrs[TM_ATTR_XLA], n_attrs[TM_ATTR_XLA])
+    X(tm_xla_attr, XLA_FIELDS, attrs[TM_ATTR_XLA], n_attrs[TM_ATTR_XLA])                           \
+    X(tm_unified_attr, UNIFIED_FIELDS, attrs[TM_ATTR_UNIFIED], n_attrs[TM_ATTR_UNIFIED])
 
 enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
 
@@ -69,6 +71,7 @@ typedef struct full_job {
     tm_inputs_attr inputs[2][N_ATTR_ROWS];
     tm_operator_attr operators[2][N_ATTR_ROWS];
     tm_xla_attr xla[2][N_ATTR_ROWS];
+    tm_unified_attr unified[2][N_ATTR_ROWS];
     char metadata[2][16];
     uint32_t lists[2][2];
 } full_job;
@@ -159,6 +162,7 @@ static void full_job_make(full_job *full) {
         add_rows(t, TM_ATTR_INPUTS, full->inputs[at]);
         add_rows(t, TM_ATTR_OPERATOR, full->operators[at]);
         add_rows(t, TM_ATTR_XLA, full->xla[at]);
+        add_rows(t, TM_ATTR_UNIFIED, full->unified[at]);
         fill_rank(full, at);
     }
     full->job.ranks[1].spans = &full->span;

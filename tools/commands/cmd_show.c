@@ -140,20 +140,30 @@ static tm_status fail_column(const request *r, const tm_tables *tables, const ch
                    tm_guess_hint(&guess, "", hint), a->operands[1]);
 }
 
-/* A store that an older tmerge wrote may lack a table; one asked for by name is missed. Tables
- * without a column that is asked for are left out. */
+static bool names_it(const tm_arguments *arguments, const char *table) {
+    for (size_t i = 1; i < arguments->n_operands; i++)
+        if (strcmp(arguments->operands[i], table) == 0)
+            return true;
+    return false;
+}
+
+/* A store that an older tmerge wrote may lack a table; one asked for by its own name, or with all
+ * of its analysis, is missed. Tables without a column that is asked for are left out. */
 static tm_status choose_tables(const request *r, const tm_store *store, const tm_tables *tables,
                                chosen *out, tm_error *err) {
-    const char *lacks = NULL;
+    const char *lacks = NULL, *absent = NULL;
     size_t n_left = 0;
     out->defs = calloc(tables->n_tables + 1, sizeof *out->defs);
     if (!out->defs)
         return tm_fail_memory(err);
     for (size_t t = 0; t < tables->n_tables; t++) {
         const tm_table_def *def = tables->tables[t].def;
-        if (def->internal || !wanted(r->arguments, def->name) ||
-            (r->arguments->n_operands == 1 && !tm_store_has_table(store, def->name)))
+        if (def->internal || !wanted(r->arguments, def->name))
             continue;
+        if (!tm_store_has_table(store, def->name)) {
+            absent = !absent || names_it(r->arguments, def->name) ? def->name : absent;
+            continue;
+        }
         const char *missing = tm_choice_lacks(&r->choice, def);
         tm_guess guess = {.word = missing};
         n_left += missing != NULL;
@@ -162,6 +172,9 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
         else if (!lacks || !any_has(r, tables, &guess)) /* one that none has is told first */
             lacks = missing;
     }
+    if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))
+        return tm_fail(err, TM_ERR_INPUT, r->arguments->operands[0], -1,
+                       "the store has no table %s, as it is older; tmerge analyze adds it", absent);
     if (lacks && out->n == 0)
         return fail_column(r, tables, lacks, err);
     if (n_left > 0 && r->arguments->n_operands > 1 && tm_console_speaks())

@@ -16,7 +16,7 @@ static const struct {
     {"openmp_sum", "openmpevtsum", "stats.time"},
     {"openacc_sum", "openaccsum", "stats.time"},
     {"syscall_sum", "syscall_sum", "stats.time"},
-    {"um_sum", "umsum", "host.unified"},
+    {"um_sum", "umsum", "host.address"},
     {"um_total_sum", "umtotalsum", "host.unified"},
     {"um_cpu_page_faults_sum", "umcpupagefaultssum", "stats.time"},
     {"opengl_khr_range_sum", "khrdebugsum", NULL},

@@ -62,7 +62,8 @@ static const tm_table_def thread_def = {
     .top = RUNNING,
 };
 
-static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_unified_table};
+static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_unified_table,
+                                           &tm_unified_addresses};
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */

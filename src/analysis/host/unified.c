@@ -1,11 +1,17 @@
 #include "unified.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/keys.h"
 #include "base/sums.h"
 
+/* Addresses of a rank that have a row of their own. */
+#define LISTED 1000
+
 enum {
-    RANK,
     H2D_COUNT,
     H2D_BYTES,
     H2D_TIME,
@@ -16,82 +22,233 @@ enum {
     GPU_GROUPS,
     GPU_TIME,
     CPU_FAULTS,
-    N_COLUMNS
+    N_SUMS
 };
+
+/* clang-format off: one line for each column */
+#define SUMS(first)                                                                                \
+    [(first) +                                                                                     \
+        H2D_COUNT] = {"to_device", TM_INT, "", "Migrations of pages from the host to a device."},  \
+        [(first) + H2D_BYTES] = {"to_device_bytes", TM_INT, "B", "What they moved."},              \
+        [(first) + H2D_TIME] = {"to_device_ns", TM_INT, "ns", "Sum of their durations."},          \
+        [(first) + D2H_COUNT] = {"to_host", TM_INT, "",                                            \
+                                 "Migrations of pages from a device to the host."},                \
+        [(first) + D2H_BYTES] = {"to_host_bytes", TM_INT, "B", "What they moved."},                \
+        [(first) + D2H_TIME] = {"to_host_ns", TM_INT, "ns", "Sum of their durations."},            \
+        [(first) + GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Page faults of devices."},            \
+        [(first) + GPU_GROUPS] = {"gpu_fault_groups", TM_INT, "",                                  \
+                                  "Groups in which the driver served them."},                      \
+        [(first) +                                                                                 \
+            GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns", "Sum of the durations of these groups."},   \
+        [(first) +                                                                                 \
+            CPU_FAULTS] = {"cpu_faults", TM_INT, "", "Page faults of the host in unified memory."}
+/* clang-format on */
+
+enum { RANK, T_SUMS, N_COLUMNS = T_SUMS + N_SUMS };
 
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [H2D_COUNT] = {"to_device", TM_INT, "", "Migrations of pages from the host to a device."},
-    [H2D_BYTES] = {"to_device_bytes", TM_INT, "B", "What they moved."},
-    [H2D_TIME] = {"to_device_ns", TM_INT, "ns", "Sum of their durations."},
-    [D2H_COUNT] = {"to_host", TM_INT, "", "Migrations of pages from a device to the host."},
-    [D2H_BYTES] = {"to_host_bytes", TM_INT, "B", "What they moved."},
-    [D2H_TIME] = {"to_host_ns", TM_INT, "ns", "Sum of their durations."},
-    [GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Page faults of devices."},
-    [GPU_GROUPS] = {"gpu_fault_groups", TM_INT, "", "Groups in which the driver served them."},
-    [GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns", "Sum of the durations of these groups."},
-    [CPU_FAULTS] = {"cpu_faults", TM_INT, "", "Page faults of the host in unified memory."},
+    SUMS(T_SUMS),
 };
 
 const tm_table_def tm_unified_table = {
     .name = "host.unified",
     .doc = "A row for each rank whose trace has migrations or page faults of unified memory: what "
-           "nsys stats has in um_total_sum. Addresses are not kept, and so which pages they are of "
-           "(um_sum) nsys stats alone tells; the host's instructions are in stats.time.",
+           "nsys stats has in um_total_sum. host.address has it by address, stats.time the host's "
+           "functions that faulted.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
-    .top = GPU_FAULTS,
+    .top = T_SUMS + GPU_FAULTS,
 };
 
-static void add(int64_t *sums, int column, int64_t value) {
-    sums[column] = tm_sum(sums[column], value > 0 ? value : 0);
+enum { A_RANK, A_ADDRESS, A_ADDRESSES, A_SUMS, N_ADDRESS_COLUMNS = A_SUMS + N_SUMS };
+
+static const tm_column address_columns[N_ADDRESS_COLUMNS] = {
+    [A_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [A_ADDRESS] = {"address", TM_TEXT, "",
+                   "Virtual address of the page or the first of several, as the profiler gives it, "
+                   "of 12 hexadecimal digits at least; null where the row is of several, or none "
+                   "was recorded."},
+    [A_ADDRESSES] = {"addresses", TM_INT, "",
+                     "Addresses that the row is of: 1, or how many others there are, or 0 where "
+                     "none was recorded (or the store is older than this table)."},
+    SUMS(A_SUMS),
+};
+
+const tm_table_def tm_unified_addresses = {
+    .name = "host.address",
+    .doc =
+        "A row for each virtual address of unified memory at which a rank had migrations or page "
+        "faults: what nsys stats has in um_sum. Of a rank the 1000 with most to_device_bytes + "
+        "to_host_bytes, then gpu_faults, then cpu_faults, and a row for all others; they sum to "
+        "host.unified.",
+    .columns = address_columns,
+    .n_columns = N_ADDRESS_COLUMNS,
+    .n_keys = 2,
+    .top = A_SUMS + GPU_FAULTS,
+};
+
+typedef struct place {
+    int64_t address, addresses;
+    int64_t sums[N_SUMS];
+} place;
+
+/* What is added up of a rank, events ascending. */
+typedef struct adder {
+    const tm_rank_view *view;
+    tm_keys addresses; /* of int64_t; 0: not recorded */
+    tm_vec places;     /* of place, by their number */
+    size_t next;       /* attribute of the event or of a later one */
+    int64_t all[N_SUMS];
+} adder;
+
+/* The sums of an event's address; NULL when memory is out. */
+static int64_t *sums_of(adder *a, uint32_t event) {
+    const tm_timeline *timeline = a->view->timeline;
+    const tm_unified_attr *attrs = timeline->attrs[TM_ATTR_UNIFIED];
+    const size_t n = timeline->n_attrs[TM_ATTR_UNIFIED];
+    while (a->next < n && attrs[a->next].event < event)
+        a->next++;
+    const bool known = a->next < n && attrs[a->next].event == event;
+    const int64_t address = known ? attrs[a->next].address : 0;
+    place *at = tm_keys_value(&a->addresses, &a->places, &address);
+    if (!at)
+        return NULL;
+    at->address = address;
+    at->addresses = known;
+    return at->sums;
+}
+
+static void add(adder *a, int64_t *own, int column, int64_t value) {
+    value = value > 0 ? value : 0;
+    own[column] = tm_sum(own[column], value);
+    a->all[column] = tm_sum(a->all[column], value);
 }
 
 /* A copy that no call asked for, as the reader names it. */
-static void take_copy(const tm_rank_view *view, const tm_copy_attr *copy, int64_t *sums) {
-    const tm_timeline *timeline = view->timeline;
-    const char *name = tm_names_text(view->names, timeline->name[copy->event]).bytes;
+static bool take_copy(adder *a, const tm_copy_attr *copy) {
+    const tm_timeline *timeline = a->view->timeline;
+    const char *name = tm_names_text(a->view->names, timeline->name[copy->event]).bytes;
     const bool in = strncmp(name, "Memcpy Unified HtoD", 19) == 0;
     if (!in && strncmp(name, "Memcpy Unified DtoH", 19) != 0)
-        return;
-    sums[in ? H2D_COUNT : D2H_COUNT]++;
-    add(sums, in ? H2D_BYTES : D2H_BYTES, copy->bytes);
-    add(sums, in ? H2D_TIME : D2H_TIME, timeline->duration_ns[copy->event]);
+        return true;
+    int64_t *own = sums_of(a, copy->event);
+    if (!own)
+        return false;
+    add(a, own, in ? H2D_COUNT : D2H_COUNT, 1);
+    add(a, own, in ? H2D_BYTES : D2H_BYTES, copy->bytes);
+    add(a, own, in ? H2D_TIME : D2H_TIME, timeline->duration_ns[copy->event]);
+    return true;
 }
 
-static void take_faults(const tm_timeline *timeline, int64_t *sums) {
-    const tm_counter_attr *attrs = timeline->attrs[TM_ATTR_COUNTER];
-    for (size_t row = 0; row < timeline->n_events; row++) {
-        const bool gpu = timeline->kind[row] == TM_DURATION;
-        if (timeline->category[row] != TM_CAT_PAGE_FAULT)
-            continue;
-        sums[gpu ? GPU_GROUPS : CPU_FAULTS]++;
-        if (gpu)
-            add(sums, GPU_TIME, timeline->duration_ns[row]);
-    }
-    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COUNTER]; i++)
-        if (timeline->category[attrs[i].event] == TM_CAT_PAGE_FAULT)
-            add(sums, GPU_FAULTS, (int64_t)attrs[i].value);
+static bool take_fault(adder *a, uint32_t row) {
+    const tm_timeline *timeline = a->view->timeline;
+    const bool gpu = timeline->kind[row] == TM_DURATION;
+    int64_t *own = sums_of(a, row);
+    if (!own)
+        return false;
+    add(a, own, gpu ? GPU_GROUPS : CPU_FAULTS, 1);
+    if (gpu)
+        add(a, own, GPU_TIME, timeline->duration_ns[row]);
+    return true;
 }
 
-tm_status tm_unified_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    const tm_timeline *timeline = view->timeline;
+static bool take_number(adder *a, const tm_counter_attr *counter) {
+    int64_t *own = sums_of(a, counter->event);
+    if (own)
+        add(a, own, GPU_FAULTS, (int64_t)counter->value);
+    return own != NULL;
+}
+
+static bool take_rank(adder *a) {
+    const tm_timeline *timeline = a->view->timeline;
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
-    int64_t sums[N_COLUMNS] = {0}, any = 0;
-    if (timeline->n_events > 0 && memchr(timeline->category, TM_CAT_PAGE_FAULT, timeline->n_events))
-        take_faults(timeline, sums);
-    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++)
-        take_copy(view, &copies[i], sums);
-    for (int c = RANK + 1; c < N_COLUMNS; c++)
-        any |= sums[c];
-    if (any == 0)
+    const tm_counter_attr *counters = timeline->attrs[TM_ATTR_COUNTER];
+    const bool faults =
+        timeline->n_events > 0 && memchr(timeline->category, TM_CAT_PAGE_FAULT, timeline->n_events);
+    bool ok = true;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY] && ok; i++)
+        ok = take_copy(a, &copies[i]);
+    a->next = 0;
+    for (uint32_t row = 0; faults && row < timeline->n_events && ok; row++)
+        ok = timeline->category[row] != TM_CAT_PAGE_FAULT || take_fault(a, row);
+    a->next = 0;
+    for (size_t i = 0; faults && i < timeline->n_attrs[TM_ATTR_COUNTER] && ok; i++)
+        ok = timeline->category[counters[i].event] != TM_CAT_PAGE_FAULT ||
+             take_number(a, &counters[i]);
+    return ok;
+}
+
+/* Those without an address last. */
+static int by_weight(const void *a, const void *b) {
+    const place *x = a, *y = b;
+    const int64_t weights[][2] = {
+        {x->addresses, y->addresses},
+        {tm_sum(x->sums[H2D_BYTES], x->sums[D2H_BYTES]),
+         tm_sum(y->sums[H2D_BYTES], y->sums[D2H_BYTES])},
+        {x->sums[GPU_FAULTS], y->sums[GPU_FAULTS]},
+        {x->sums[CPU_FAULTS], y->sums[CPU_FAULTS]},
+        {y->address, x->address},
+    };
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        if (weights[i][0] != weights[i][1])
+            return weights[i][0] > weights[i][1] ? -1 : 1;
+    return 0;
+}
+
+/* All behind the listed ones that have an address become the first of them. Returns how many are
+ * left. */
+static size_t unite_others(place *v, size_t n) {
+    size_t known = n - (n > 0 && v[n - 1].addresses == 0);
+    if (known <= LISTED + 1)
+        return n;
+    place *rest = &v[LISTED];
+    for (size_t i = LISTED + 1; i < known; i++) {
+        rest->addresses++;
+        for (int c = 0; c < N_SUMS; c++)
+            rest->sums[c] = tm_sum(rest->sums[c], v[i].sums[c]);
+    }
+    if (known < n)
+        v[LISTED + 1] = v[known];
+    return LISTED + 1 + (n - known);
+}
+
+static tm_status add_places(adder *a, tm_table *table, tm_error *err) {
+    place *v = a->places.data;
+    qsort(v, a->places.n, sizeof *v, by_weight);
+    const size_t n = unite_others(v, a->places.n);
+    for (size_t i = 0; i < n; i++) {
+        char text[24];
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        snprintf(text, sizeof text, "0x%012" PRIx64, (uint64_t)v[i].address);
+        TM_TRY(tm_table_set_text(table, &row[A_ADDRESS], v[i].addresses == 1 ? text : NULL, err));
+        tm_cell_set_int(&row[A_RANK], a->view->timeline->rank);
+        tm_cell_set_int(&row[A_ADDRESSES], v[i].addresses);
+        for (int c = 0; c < N_SUMS; c++)
+            tm_cell_set_int(&row[A_SUMS + c], v[i].sums[c]);
+    }
+    return TM_OK;
+}
+
+static tm_status add_rows(adder *a, tm_tables *out, tm_error *err) {
+    if (a->places.n == 0)
         return TM_OK;
     tm_cell *row = tm_table_add_row(tm_tables_find(out, tm_unified_table.name));
     if (!row)
         return tm_fail_memory(err);
-    sums[RANK] = timeline->rank;
-    for (int c = 0; c < N_COLUMNS; c++)
-        tm_cell_set_int(&row[c], sums[c]);
-    return TM_OK;
+    tm_cell_set_int(&row[RANK], a->view->timeline->rank);
+    for (int c = 0; c < N_SUMS; c++)
+        tm_cell_set_int(&row[T_SUMS + c], a->all[c]);
+    return add_places(a, tm_tables_find(out, tm_unified_addresses.name), err);
+}
+
+tm_status tm_unified_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    adder a = {.view = view, .addresses = TM_KEYS(int64_t), .places = TM_VEC(place)};
+    tm_status status = take_rank(&a) ? add_rows(&a, out, err) : tm_fail_memory(err);
+    tm_keys_free(&a.addresses);
+    tm_vec_free(&a.places);
+    return status;
 }

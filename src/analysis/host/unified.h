@@ -1,10 +1,10 @@
-/* The table of unified memory: what moved between host and GPU, and the faults that made it. */
+/* The tables of unified memory: what moved between host and GPU, and the faults that made it. */
 #ifndef TMERGE_UNIFIED_H
 #define TMERGE_UNIFIED_H
 
 #include "tmerge/analysis.h"
 
-extern const tm_table_def tm_unified_table;
+extern const tm_table_def tm_unified_table, tm_unified_addresses;
 
 /** Adds a rank's rows. TM_OK; TM_ERR_FAULT. */
 tm_status tm_unified_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;

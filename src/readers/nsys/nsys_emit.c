@@ -211,13 +211,17 @@ static const char *copy_word(int64_t kind) {
 }
 
 static tm_status copy_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
-    enum { CORRELATION = REST + 2, BYTES, KIND, FROM, TO };
+    enum { CORRELATION = REST + 2, BYTES, KIND, FROM, TO, ADDRESS };
+    enum { UNIFIED = 11, UNIFIED_END = 14 };
+    const int64_t kind = tm_nsys_int(values, KIND, -1);
     char text[80];
     uint32_t row;
-    snprintf(text, sizeof text, "Memcpy %s (%s -> %s)", copy_word(tm_nsys_int(values, KIND, -1)),
+    snprintf(text, sizeof text, "Memcpy %s (%s -> %s)", copy_word(kind),
              memory_word(tm_nsys_int(values, FROM, -1)), memory_word(tm_nsys_int(values, TO, -1)));
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_MEMCPY, tm_names_intern_string(e->names, text),
                                  &row, err));
+    if (kind >= UNIFIED && kind < UNIFIED_END)
+        TM_TRY(tm_nsys_add_address(e, tm_nsys_int(values, ADDRESS, 0), row, err));
     return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, values, CORRELATION, BYTES, row, err);
 }
 
@@ -272,7 +276,7 @@ static const table_def tables[] = {
      kernel_row},
     {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {ON_STREAM, "correlationId", "graphId"}, graph_row},
     {"CUPTI_ACTIVITY_KIND_MEMCPY",
-     {ON_STREAM, "correlationId", "bytes", "copyKind", "srcKind", "dstKind"},
+     {ON_STREAM, "correlationId", "bytes", "copyKind", "srcKind", "dstKind", "virtualAddress"},
      copy_row},
     {"CUPTI_ACTIVITY_KIND_MEMSET", {ON_STREAM, "correlationId", "bytes", "memKind"}, set_row},
     {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", {TM_NSYS_RECORD_COLUMNS}, tm_nsys_record_row},

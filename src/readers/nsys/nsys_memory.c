@@ -70,19 +70,28 @@ tm_status tm_nsys_memory_row(tm_nsys_emitter *e, sqlite3_value **values, tm_erro
     return tm_vec_append(&e->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 
+tm_status tm_nsys_add_address(tm_nsys_emitter *e, int64_t address, uint32_t row, tm_error *err) {
+    const tm_unified_attr attr = {.address = address, .event = row};
+    return row == TM_NO_EVENT || address == 0 ||
+                   tm_vec_append(&e->trace->attrs[TM_ATTR_UNIFIED], &attr, 1)
+               ? TM_OK
+               : tm_fail_memory(err);
+}
+
 tm_status tm_nsys_cpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
-    enum { INSTRUCTION = TM_NSYS_REST, MODULE };
+    enum { INSTRUCTION = TM_NSYS_REST, MODULE, ADDRESS };
     uint32_t row;
     tm_raw_event event = {.kind = TM_INSTANT, .category = TM_CAT_PAGE_FAULT};
     TM_TRY(tm_nsys_string(e, tm_nsys_int(values, INSTRUCTION, -1), false, &event.name, err));
     if (event.name == TM_NO_NAME)
         TM_TRY(tm_nsys_string(e, tm_nsys_int(values, MODULE, -1), false, &event.name, err));
     event.track = track_beside(e, "page faults");
-    return tm_nsys_add(e, values, event, &row, err);
+    TM_TRY(tm_nsys_add(e, values, event, &row, err));
+    return tm_nsys_add_address(e, tm_nsys_int(values, ADDRESS, 0), row, err);
 }
 
 tm_status tm_nsys_gpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
-    enum { FAULTS = TM_NSYS_REST + 2, ACCESS };
+    enum { FAULTS = TM_NSYS_REST + 2, ACCESS, ADDRESS };
     static const char *const names[] = {"GPU page faults", "GPU page faults (read)",
                                         "GPU page faults (write)", "GPU page faults (atomic)",
                                         "GPU page faults (prefetch)"};
@@ -93,5 +102,6 @@ tm_status tm_nsys_gpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_e
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_PAGE_FAULT,
                                  tm_names_intern_string(e->names, names[known ? access : 0]),
                                  &attr.event, err));
+    TM_TRY(tm_nsys_add_address(e, tm_nsys_int(values, ADDRESS, 0), attr.event, err));
     return tm_nsys_add_counter(e, &attr, err);
 }

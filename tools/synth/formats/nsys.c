@@ -309,7 +309,7 @@ static void write_copy(nsys *file, const tms_event *event) {
     int64_t source = event->kind == TMS_GPU_MEMCPY_PAGEABLE ? PAGEABLE : PINNED;
 
     TMS_ROW(file->db, TMS_TABLE_MEMCPY, PLACE(file, event), TMS_INT(event->value),
-            TMS_INT(HOST_TO_DEVICE), TMS_INT(source), TMS_INT(DEVICE), TMS_INT(1));
+            TMS_INT(HOST_TO_DEVICE), TMS_INT(source), TMS_INT(DEVICE), TMS_INT(0), TMS_INT(1));
     file->writer.count++;
 }
 

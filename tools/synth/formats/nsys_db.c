@@ -56,7 +56,7 @@ static const struct table {
                "srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER, srcContextId INTEGER, "
                "dstDeviceId INTEGER, dstContextId INTEGER, migrationCause INTEGER, "
                "graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER",
-         WRITTEN_PLACE "bytes, copyKind, srcKind, dstKind, copyCount"},
+         WRITTEN_PLACE "bytes, copyKind, srcKind, dstKind, virtualAddress, copyCount"},
     [TMS_TABLE_MEMSET] = {"CUPTI_ACTIVITY_KIND_MEMSET",
                           PLACE "value INTEGER NOT NULL, bytes INTEGER NOT NULL, "
                                 "graphNodeId INTEGER, memKind INTEGER",

@@ -3,6 +3,8 @@
 /* Numbers of strings, beside those of nsys.c; rows of each kind for a rank; a page. */
 enum { STRING_HOST = 100, N_ROWS = 12, PAGE = 4096 };
 
+#define UNIFIED_AT INT64_C(0x7f3a12000000) /* managed memory begins there */
+
 /* Kinds of ranges: their table, class, and the two names that rows have in turn. */
 static const struct {
     tms_table table;
@@ -70,7 +72,7 @@ static void write_memory(tms_db *db, const tms_placement *placement, int64_t at_
 /* A fault of the host or the GPU brings a page to it. */
 static void write_unified(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t process = tms_nsys_process(placement->pid[TMS_TRACK_HOST]);
-    int64_t address = (int64_t)row * PAGE, faults = 3 + row;
+    int64_t address = UNIFIED_AT + (int64_t)(row % 5) * 16 * PAGE, faults = 3 + row;
     bool to_host = row % 3 == 0;
 
     if (to_host) {
@@ -85,7 +87,7 @@ static void write_unified(tms_db *db, const tms_placement *placement, int64_t at
             TMS_INT(at_ns + 20 * faults + 400 + row), TMS_INT(placement->device), TMS_INT(1),
             TMS_INT(placement->tid[TMS_TRACK_COMPUTE]), TMS_INT(0), TMS_INT(process),
             TMS_INT(faults * PAGE), TMS_INT(to_host ? UNIFIED_OUT : UNIFIED_IN), TMS_INT(MANAGED),
-            TMS_INT(MANAGED), TMS_INT(1));
+            TMS_INT(MANAGED), TMS_INT(address), TMS_INT(1));
 }
 
 /* Samples of the rank's GPU, and of the host's network card with that of its first rank. */
