@@ -14,13 +14,75 @@ typedef struct order {
     bool descending;
 } order;
 
+static bool is_letter(unsigned char c) {
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static bool is_digit(unsigned char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Letters and digits in a row. */
+typedef struct word {
+    const unsigned char *bytes;
+    size_t letters; /* that it begins with */
+    size_t number;  /* where the number begins that it ends in, without zeros in front */
+    size_t size;
+    bool counts; /* behind its letters there are digits alone, or nothing */
+} word;
+
+static word word_at(const unsigned char *text) {
+    word w = {.bytes = text};
+    while (is_letter(text[w.letters]))
+        w.letters++;
+    w.size = w.number = w.letters;
+    while (is_digit(text[w.size]))
+        w.size++;
+    while (w.number + 1 < w.size && text[w.number] == '0')
+        w.number++;
+    w.counts = !is_letter(text[w.size]);
+    while (is_letter(text[w.size]) || is_digit(text[w.size]))
+        w.size++;
+    return w;
+}
+
+/* What is no number in the end of a word (a hash, an address) goes by its bytes, behind numbers. */
+static int compare_words(const word *a, const word *b) {
+    const size_t least = a->letters < b->letters ? a->letters : b->letters;
+    int result = memcmp(a->bytes, b->bytes, least);
+    const size_t digits = a->size - a->number, others = b->size - b->number;
+    if (result != 0 || a->letters != b->letters)
+        return result != 0 ? result : tm_order_u64(a->letters, b->letters);
+    if (a->counts != b->counts)
+        return a->counts ? -1 : 1;
+    if (a->counts && digits != others)
+        return tm_order_u64(digits, others);
+    return a->counts ? memcmp(a->bytes + a->number, b->bytes + b->number, digits) : 0;
+}
+
+/* Words with a number in their end go by it: layer2 before layer10, and group 2 before group 10;
+ * all else by its bytes, whose order in UTF-8 is that of the code points. */
+static int compare_texts(const char *a, const char *b) {
+    const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
+    size_t at = 0;
+    while (x[at] != '\0' && x[at] == y[at])
+        at++;
+    if (x[at] == y[at])
+        return 0;
+    while (at > 0 && (is_letter(x[at - 1]) || is_digit(x[at - 1])))
+        at--;
+    const word left = word_at(x + at), right = word_at(y + at);
+    const int result = left.size > 0 && right.size > 0 ? compare_words(&left, &right) : 0;
+    return result != 0 ? result : strcmp(a + at, b + at);
+}
+
 /* Neither is null, and reals are finite, so that every two values have an order. */
 static int compare_values(tm_type type, const tm_cell *a, const tm_cell *b) {
     switch (type) {
     case TM_REAL:
         return tm_order_real(a->value.r, b->value.r);
-    case TM_TEXT: /* the byte order of UTF-8 is that of its code points */
-        return strcmp(a->value.text, b->value.text);
+    case TM_TEXT:
+        return compare_texts(a->value.text, b->value.text);
     case TM_INT:
     case TM_BOOL:
         break;

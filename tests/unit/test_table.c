@@ -227,6 +227,29 @@ static void keys_of_every_type_order_by_value(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
+static void texts_go_by_the_numbers_in_the_ends_of_their_words(void **state) {
+    (void)state;
+    static const char *const sorted[] = {
+        "",         "0",         "1",       "02",     "2",        "2.layer",
+        "10",       "1e9d",      "1e9e",    "9a",     "[0, 2]",   "[0, 10]",
+        "a",        "a-b",       "ab",      "fusion", "fusion.2", "fusion.10",
+        "layer2.x", "layer10.a", "layer2a", "node9",  "node10",   "\xC3\xA4"};
+    enum { N = sizeof sorted / sizeof *sorted };
+    static const tm_column columns[] = {{"text", TM_TEXT, "", ""}};
+    static const tm_table_def def = {"test.text", "",    columns, 1, 1,
+                                     -1,          false, 0,       0, TM_FORM_TABLE};
+    for (size_t first = 0; first < N; first++)
+        for (size_t step = 5; step <= 7; step += 2) { /* prime to N */
+            fixture f = make(&def);
+            for (size_t i = 0; i < N; i++)
+                set_text(&f, add(&f), sorted[(first + i * step) % N]);
+            tm_table_sort(f.table);
+            for (size_t i = 0; i < N; i++)
+                assert_string_equal(tm_table_row(f.table, i)->value.text, sorted[i]);
+            tm_tables_destroy(&f.tables);
+        }
+}
+
 static void a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by(void **state) {
     (void)state;
     static const int64_t rows[][2] = {{-1, 5}, {0, 2}, {0, 7}, {3, 2}};
@@ -296,6 +319,7 @@ int main(void) {
         cmocka_unit_test(a_text_is_copied_and_no_text_is_null),
         cmocka_unit_test(sorting_is_stable_with_nulls_last_at_any_size),
         cmocka_unit_test(keys_of_every_type_order_by_value),
+        cmocka_unit_test(texts_go_by_the_numbers_in_the_ends_of_their_words),
         cmocka_unit_test(a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by),
         cmocka_unit_test(top_keeps_the_largest_first_and_equal_ones_in_row_order),
         cmocka_unit_test(a_filter_keeps_rows_in_order),
