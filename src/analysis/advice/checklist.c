@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/shared/words.h"
@@ -43,6 +44,8 @@ static const tm_table_def box_def = {
 static const tm_table_def *const defs[] = {&box_def};
 
 #define UNKNOWN ((double)NAN)
+/* Of a consequence; no figure is below 0. */
+#define OUT_OF_MEMORY (-1.0)
 
 static double share(int64_t part, int64_t whole) {
     return whole > 0 ? tm_facts_percent(part, whole) : UNKNOWN;
@@ -182,32 +185,66 @@ static bool is_straggler(const tm_facts *f, int64_t rank) {
     return verdict && !verdict->null && strcmp(verdict->value.text, "straggler") == 0;
 }
 
+/* The loads of one step. */
+typedef struct loads {
+    double sum, most, n;
+} loads;
+
+static int64_t or_zero(const tm_cell *cell) {
+    return cell->null ? 0 : cell->value.i;
+}
+
+/* Adds a rank's steps, rows [first, end) of overlap.step, to those of imbalance.step; both ascend
+ * in step. */
+static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
+    const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
+    const tm_table *own = tm_tables_find(f->tables, "overlap.step");
+    const int step = tm_table_column(steps->def, "step"),
+              mean = tm_table_column(steps->def, "mean_compute_ns"),
+              own_step = tm_table_column(own->def, "step"),
+              compute = tm_table_column(own->def, "compute_ns"),
+              partial = tm_table_column(own->def, "partial"),
+              window = tm_table_column(own->def, "window_ns");
+    const bool late = is_straggler(f, or_zero(tm_table_cell(own, first, "rank")));
+    for (size_t row = first, i = 0; row < end && i < steps->n_rows;) {
+        const tm_cell *a = tm_table_row(own, row), *b = tm_table_row(steps, i);
+        const int64_t load = or_zero(&a[compute]);
+        if (a[own_step].value.i != b[step].value.i) {
+            a[own_step].value.i < b[step].value.i ? row++ : i++;
+            continue;
+        }
+        if (!(late && load > or_zero(&b[mean])) && or_zero(&a[partial]) == 0 &&
+            or_zero(&a[window]) > 0) {
+            of[i].sum += (double)load;
+            of[i].most = fmax(of[i].most, (double)load);
+            of[i].n++;
+        }
+        row++;
+    }
+}
+
 /* The same as balance, without the ranks that stragglers names where they have more to do than the
  * mean: who is late with less of it is no reason that others have more. */
 static double balance_of_others(const tm_facts *f) {
-    const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
-    const tm_table *loads = tm_tables_find(f->tables, "overlap.step");
-    const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
+    const size_t n = tm_tables_find(f->tables, "imbalance.step")->n_rows;
+    const tm_table *own = tm_tables_find(f->tables, "overlap.step");
+    const int rank = tm_table_column(own->def, "rank");
+    loads *of = calloc(n + 1, sizeof *of);
     double above = 0.0, means = 0.0;
-    for (size_t i = 0; i < steps->n_rows; i++) {
-        int64_t mean = tm_facts_int(f, "imbalance.step", i, "mean_compute_ns");
-        double sum = 0.0, most = 0.0, n = 0.0;
-        for (size_t k = 0; k < ranks->n_rows; k++) {
-            const int64_t key[] = {tm_facts_int(f, "overlap.rank", k, "rank"),
-                                   tm_facts_int(f, "imbalance.step", i, "step")};
-            size_t row = tm_table_find_row(loads, key, 2);
-            int64_t load = tm_facts_int(f, "overlap.step", row, "compute_ns");
-            if (row == loads->n_rows || (load > mean && is_straggler(f, key[0])) ||
-                tm_facts_int(f, "overlap.step", row, "partial") > 0 ||
-                tm_facts_int(f, "overlap.step", row, "window_ns") <= 0)
-                continue;
-            sum += (double)load;
-            most = fmax(most, (double)load);
-            n++;
-        }
-        above += n > 0.0 ? most - sum / n : 0.0;
-        means += n > 0.0 ? sum / n : 0.0;
+    if (!of)
+        return OUT_OF_MEMORY;
+    for (size_t first = 0, end = 0; first < own->n_rows; first = end) {
+        while (end < own->n_rows &&
+               tm_table_row(own, end)[rank].value.i == tm_table_row(own, first)[rank].value.i)
+            end++;
+        add_loads(f, first, end, of);
     }
+    for (size_t i = 0; i < n; i++)
+        if (of[i].n > 0.0) {
+            above += of[i].most - of[i].sum / of[i].n;
+            means += of[i].sum / of[i].n;
+        }
+    free(of);
     return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
@@ -408,6 +445,8 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
     for (const struct consequence *c = consequences; c < consequences + N_CONSEQUENCES; c++) {
         const struct box *cause = box_named(c->cause);
         double value = strcmp(box->name, c->box) == 0 ? c->measure(f) : UNKNOWN;
+        if (value == OUT_OF_MEMORY)
+            return tm_fail_memory(err);
         if (isnan(value) || fails(box, value) || !fails(cause, cause->measure(f)))
             continue;
         snprintf(text, sizeof text, "the same fault as %s: %s it is %.4g %s", c->cause, c->without,
