@@ -78,14 +78,19 @@ bool tm_console_redraws(void) {
     return person_looks_on(2);
 }
 
-int tm_console_width(void) {
+/* A launcher's terminal has no size of its own. */
+static int width_of(int stream) {
     const char *columns = getenv("COLUMNS");
     long width = columns ? strtol(columns, NULL, 10) : 0;
     struct winsize terminal;
     if (!columns && tm_launch_place()->launcher == TM_LAUNCHER_NONE &&
-        ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) == 0) /* a launcher's has no size of its own */
+        ioctl(stream, TIOCGWINSZ, &terminal) == 0)
         width = terminal.ws_col;
     return width >= 40 && width <= 1000 ? (int)width : 80;
+}
+
+int tm_console_width(void) {
+    return width_of(STDOUT_FILENO);
 }
 
 /* The size of the text's first word; a number and its unit are one. */
@@ -126,21 +131,36 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
     tm_vec_free(&out.bytes);
 }
 
-void tm_console_error(const tm_error *err) {
-    char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
-    tm_error_text(err, text, sizeof text);
+/* One line for programs; a terminal has it broken at blanks, indented from the second line on.
+ * Where memory is out it is one line, too. */
+void tm_console_say(const char *text) {
+    enum { INDENT = 2 };
+    tm_out out = TM_OUT();
+    const bool breaks = isatty(STDERR_FILENO) && !strchr(text, '\n');
+    if (breaks)
+        tm_out_wrapped(&out, text, INDENT, (size_t)width_of(STDERR_FILENO));
     tm_line_make_room();
-    fprintf(stderr, "tmerge: %s\n", text);
+    if (breaks && !out.failed)
+        fprintf(stderr, "%.*s", (int)out.bytes.n, (const char *)out.bytes.data);
+    else
+        fprintf(stderr, "%s\n", text);
     tm_line_give_back();
+    tm_vec_free(&out.bytes);
+}
+
+void tm_console_error(const tm_error *err) {
+    static const char lead[] = "tmerge: ";
+    char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64] = "tmerge: ";
+    tm_error_text(err, text + sizeof lead - 1, sizeof text - sizeof lead + 1);
+    tm_console_say(text);
 }
 
 void tm_console_warn(const char *format, ...) {
+    static const char lead[] = "tmerge: warning: ";
+    char text[TM_PATH_MAX + 2 * TM_MESSAGE_MAX] = "tmerge: warning: ";
     va_list arguments;
     va_start(arguments, format);
-    tm_line_make_room();
-    fputs("tmerge: warning: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    tm_line_give_back();
+    vsnprintf(text + sizeof lead - 1, sizeof text - sizeof lead + 1, format, arguments);
     va_end(arguments);
+    tm_console_say(text);
 }

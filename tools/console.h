@@ -46,7 +46,10 @@ void tm_console_wrap(const char *text, int column, int width);
  * width of the terminal. Where left reaches so far the text is a blank behind it. */
 void tm_console_beside(FILE *stream, const char *left, int at, const char *text);
 
-/** Prints "tmerge: MESSAGE" to standard error. */
+/** Prints a line to standard error, which a terminal has broken at blanks to its width. */
+void tm_console_say(const char *text);
+
+/** Prints "tmerge: MESSAGE" so. */
 void tm_console_error(const tm_error *err);
 void tm_console_warn(const char *format, ...) TM_PRINTF(1, 2);
 

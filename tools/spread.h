@@ -16,4 +16,7 @@
  */
 tm_status tm_spread(const tm_arguments *arguments, tm_error *err) TM_MUST_CHECK;
 
+/** The number of processes that -j asks for; below 0 none. TM_OK; TM_ERR_USAGE. */
+tm_status tm_spread_parse(const tm_arguments *arguments, int64_t *n, tm_error *err) TM_MUST_CHECK;
+
 #endif

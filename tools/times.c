@@ -1,10 +1,13 @@
 #include "times.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/now.h"
+#include "console.h"
 #include "tmerge/status.h"
 
 void tm_times_begin(tm_times *times, int64_t began_ns) {
@@ -38,6 +41,14 @@ static peak find_peak(MPI_Op which, MPI_Comm comm) {
     return found;
 }
 
+static TM_PRINTF(3, 4) void append(char *text, size_t size, const char *format, ...) {
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
 void tm_times_print(const tm_times *times, MPI_Comm comm) {
     int self, n;
     MPI_Comm_rank(comm, &self);
@@ -46,14 +57,15 @@ void tm_times_print(const tm_times *times, MPI_Comm comm) {
     if (self != 0)
         return;
     int64_t whole = 0;
-    fputs("tmerge: times:", stderr);
+    char text[TM_TIMES_MAX * 64 + 2 * TM_HOST_MAX + 256] = "tmerge: times:";
     for (int i = 0; i < times->n; i++) {
         whole += times->took_ns[i];
-        fprintf(stderr, " %s %.3f s,", times->names[i], (double)times->took_ns[i] * 1e-9);
+        append(text, sizeof text, " %s %.3f s,", times->names[i], (double)times->took_ns[i] * 1e-9);
     }
-    fprintf(stderr, " whole %.3f s; peak memory %ld MiB", (double)whole * 1e-9, most.kib / 1024);
+    append(text, sizeof text, " whole %.3f s; peak memory %ld MiB", (double)whole * 1e-9,
+           most.kib / 1024);
     if (n > 1)
-        fprintf(stderr, " in process %d of %d on %s, least %ld MiB in process %d on %s",
-                most.process, n, most.host, least.kib / 1024, least.process, least.host);
-    fputc('\n', stderr);
+        append(text, sizeof text, " in process %d of %d on %s, least %ld MiB in process %d on %s",
+               most.process, n, most.host, least.kib / 1024, least.process, least.host);
+    tm_console_say(text);
 }

@@ -154,14 +154,26 @@ def test_help_and_lists_keep_to_the_width_of_the_terminal():
         shown = []
         for width in (80, 120, 200):
             text = tmerge(*arguments, page=True, env={'COLUMNS': str(width)}).expect(0).out
-            for line in text.splitlines():  # a word that is too long stands alone
-                holds(len(line) <= width or ' ' not in line.strip(), f'{arguments} at {width}: {line}')
+            for line in text.splitlines():
+                holds(len(line) <= width, f'{arguments} at {width}: {line}')
             shown.append(text.split())
         holds(shown[0] == shown[1] == shown[2], f'{arguments}: not the same words')
 
 
+def test_a_message_is_one_line_that_a_terminal_breaks():
+    put('rank0.json', small_trace(0))
+    wrong = ['rank0.json', '--peak=x']
+    line, = tmerge(*wrong).expect(2).err.splitlines()
+    for width in (80, 120):
+        lines = on_terminal(['sh', '-c', '"$@"; true', 'sh', TMERGE, *wrong],
+                            {'COLUMNS': str(width)}).splitlines()
+        holds(len(lines) > 1 and max(map(len, lines)) <= width, lines)
+        equal(' '.join(lines).split(), line.split())
+
+
 def test_help_is_a_word_too():
     equal(tmerge('help', page=True).expect(0).out, tmerge('--help').out)
+    equal(tmerge('help', 'help', page=True).expect(0).out, tmerge('--help').out)
     for name in COMMANDS:
         equal(tmerge('help', name, page=True).expect(0).out, tmerge(name, '--help').out)
     tmerge('help', 'shwo', page=True).fails(2, "'shwo' is no command (did you mean show?); tmerge help names them")

@@ -81,10 +81,11 @@ void tm_help_command(const tm_command *command) {
 }
 
 tm_status tm_help_print(int n, char *const *words, tm_error *err) {
-    const tm_command *command = n == 1 ? tm_help_find(words[0]) : NULL;
+    const bool all = n == 0 || (n == 1 && strcmp(words[0], "help") == 0);
+    const tm_command *command = all ? NULL : tm_help_find(words[0]);
     if (n > 1)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge help takes one command");
-    if (n == 1 && !command) {
+    if (!all && !command) {
         tm_guess guess = {.word = words[0]};
         char hint[TM_GUESS_HINT];
         size_t n_commands;

@@ -25,7 +25,8 @@ static const tm_option options[] = {
      "from the job's begin), one with blanks needs quotes, null is no value"},
     {"columns", 0, "LIST", "only these columns, in this order"},
     {"sort", 0, "COLUMN",
-     "by this column, largest first and texts from A to Z; -COLUMN: the other way"},
+     "by this column, largest first, texts from A to Z and by their numbers; -COLUMN: the other "
+     "way"},
     {"top", 0, "N",
      "only the N rows that come first by --sort, else that cost most, in the table's own measure "
      "(see list --doc)"},
@@ -238,7 +239,8 @@ static tm_status print_table(const request *r, const tm_store *store, const chos
     if (status == TM_OK) {
         const tm_rows rows = tm_selection_rows(&selection);
         status = print_rows(r, &rows, i, tables->n, sink, err);
-        if (status == TM_OK && tables->n == 1 && strcmp(r->format, "text") == 0)
+        if (status == TM_OK && tables->n == 1 && strcmp(r->format, "text") == 0 &&
+            r->choice.top != 0)
             status = say_empty(&rows, err);
     }
     tm_selection_free(&selection);

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "pipeline.h"
 #include "replay/result.h"
+#include "spread.h"
 #include "table/shown.h"
 #include "timeline/collectives.h"
 #include "tmerge/analysis.h"
@@ -338,6 +339,8 @@ static tm_status take_options(const tm_arguments *arguments, question *q, tm_err
     if (q->each && !known)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--each takes rank, host, stage, kind or kernel, not '%s'", q->each);
+    int64_t jobs; /* wrong where it is not needed, too */
+    TM_TRY(tm_spread_parse(arguments, &jobs, err));
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &q->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &q->steps, err));
     for (size_t i = 0; i < arguments->n_given; i++)
