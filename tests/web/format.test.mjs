@@ -76,6 +76,14 @@ test("digits go in threes, sizes by their units", () => {
   assert.equal(f.times(0.868), "0.87×");
 });
 
+test("what stands beside an axis has room there, however small it is", async () => {
+  const { drawPlot, Scales } = await moduleOf("plot.ts"), texts = [];
+  const canvas = new Proxy({}, { get: (_, name) => (name === "measureText" ? () => ({ width: 40 }) : (text) => void (name === "fillText" && texts.push(text))), set: () => true });
+  const axis = (max) => ({ name: "", min: 0, max });
+  drawPlot(canvas, new Scales({ x: axis(0.1), y: axis(1.3e-8) }, 800, 200), {});
+  assert.ok(["0", "5e−9", "1e−8", "0.10"].every((text) => texts.includes(text)), texts.join());
+});
+
 test("characters that control or turn text are shown as escapes", () => {
   assert.equal(dom.visible("a\u0000b\u0007c\u202ed\u2028e\nf"), "a\\u0000b\\u0007c\\u202ed\\u2028e\\nf");
   assert.equal(dom.visible("plain ümläut 日本"), "plain ümläut 日本");

@@ -17,6 +17,8 @@ async function everyView(path) {
         assert.equal(await page.$$eval("main p.empty", (all) => all.filter((p) => p.textContent.includes("cannot be")).length), 0, what);
         const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(over <= 0, `${what} is ${over} px too wide`);
+        const wider = view === "tables" || width < 1280 ? [] : await page.$$eval(".grid-scroll", (all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.getAttribute("aria-label")));
+        assert.deepEqual(wider, [], `tables that have no room: ${what}`);
         assert.ok(await page.$eval("nav.rail [aria-current]", (e) => {
           const [own, all] = [e.getBoundingClientRect(), e.closest("nav").getBoundingClientRect()];
           return own.left >= all.left - 1 && own.right <= all.right + 1;

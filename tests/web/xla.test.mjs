@@ -38,9 +38,11 @@ test("operations of a TPU stand by category, with what bounds them, and under th
       assert.equal(await page.$$eval("main canvas", (all) => all.length), 1, "the roofline");
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(over <= 0, `${theme}, ${width}: ${over} px too wide`);
-      const wider = await page.$$eval("main section", (all) => all.filter((each) => each.querySelector("h2")?.textContent === "Collectives of programs")
-        .map((each) => each.querySelector(".grid-scroll")).map((each) => each.scrollWidth - each.clientWidth));
-      assert.ok(width < 1280 || (wider.length === 1 && wider[0] <= 0), `${width}: collectives are ${wider} px too wide`);
+      for (const by of width < 1280 ? [] : ["category", "op", "program"]) {
+        await visit(page, `#xla/by=${by}`);
+        const wider = await page.$$eval(".grid-scroll", (all) => all.map((each) => [each.getAttribute("aria-label"), each.scrollWidth - each.clientWidth]));
+        assert.ok(wider.length >= 3 && wider.every(([, pixels]) => pixels <= 0), `${width}, ${by}: ${wider}`);
+      }
       quiet(noted, `${theme}, ${width}`);
       await close();
     }

@@ -196,7 +196,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       target ? h("a", { attr: { href: target } }, content) : content,
     );
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.style.whiteSpace = "nowrap";
-    else if (typeof value === "string") cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
+    else if (typeof value === "string" && !column.draw) cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
     if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns") cell.title = f.exact(value, "ns");
     return cell;
   }

@@ -72,7 +72,8 @@ const LEFT = 58,
   RIGHT = 24,
   TOP = 34,
   BOTTOM = 46,
-  TICK = 5;
+  TICK = 5,
+  DIGITS_MOST = 4; // behind the point: more do not fit beside the axis
 const DISC = "M5 0A5 5 0 1 1 4.99 0Z";
 
 /** Places on the canvas: of values, and back. */
@@ -149,7 +150,9 @@ function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => stri
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1,
     digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
   const rest = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0; // 2.5
-  return axis.write ?? ((value) => f.grouped(value, digits + rest));
+  if (axis.write) return axis.write;
+  if (digits + rest > DIGITS_MOST) return (value) => (value === 0 ? "0" : value.toExponential(rest).replace("-", "−"));
+  return (value) => f.grouped(value, digits + rest);
 }
 
 function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
@@ -235,10 +238,10 @@ function drawLabel(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales
   ctx.textAlign = begin ? "left" : "right";
   ctx.textBaseline = "bottom";
   const at = [scales.x(last[0]) + (begin ? 4 : -2), scales.y(last[1]) - 3] as const;
+  const { width } = ctx.measureText(line.label);
+  ctx.fillStyle = ink.ground;
+  ctx.fillRect(at[0] - (begin ? 2 : width + 2), at[1] - 14, width + 4, 15);
   ctx.fillStyle = line.color;
-  ctx.strokeStyle = ink.ground;
-  ctx.lineWidth = 4;
-  ctx.strokeText(line.label, ...at);
   ctx.fillText(line.label, ...at);
 }
 

@@ -101,7 +101,7 @@ export function classesOf(job: Job): HTMLElement | null {
         { column: "share_pct", label: "share" },
         { column: "calls" },
         { column: "names", label: "names" },
-        { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name")) },
+        { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name"), true) },
         ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({ column, label })),
         ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
         ...(severalRanks(job) ? ([{ column: "spread" }, { column: "slowest_rank", label: "slowest rank" }] as const) : []),

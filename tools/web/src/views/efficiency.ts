@@ -1,8 +1,8 @@
 /** Efficiency: how much of what the devices can compute does the model use, and what is far from it? */
-import { band, inlineBar, longName } from "../cells";
+import { band, inlineBar, longName, spread } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
-import type { Child } from "../dom";
+import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { deviceWord, ofXla, severalRanks } from "../job";
@@ -46,7 +46,7 @@ function finding(job: Job): [Child, string] {
         : "what the compiler counts is";
   return [
     `The model uses ${f.percent(median, 1)} of what the ${device}s can compute`,
-    `Model FLOP utilisation${shares.length > 1 ? `, median over ranks, ${f.percent(least, 1)} to ${f.percent(most, 1)}` : ""}. A lower bound: only ${counted} counted, ${f.percent(covered)} of the time of all computing.` +
+    `Model FLOP utilisation${shares.length > 1 ? `, median over ranks${f.percent(least, 1) === f.percent(most, 1) ? "" : `, ${f.percent(least, 1)} to ${f.percent(most, 1)}`}` : ""}. A lower bound: only ${counted} counted, ${f.percent(covered)} of the time of all computing.` +
       (table.sum("at_most_flop") > 0
         ? ` With attention of packed sequences as long as it can be it is ${f.percent(table.median("mfu_at_most_pct"), 1)}.`
         : ""),
@@ -61,8 +61,7 @@ function figures(job: Job): HTMLElement {
     column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct",
     write: (value: number) => string,
   ) => {
-    const [least, most] = [table.least(column), table.most(column)];
-    return least === null || most === null || table.known(column) < 2 ? "" : `${write(least)} to ${write(most)} by rank`;
+    return spread(job, "efficiency.rank", column, write);
   };
   const rate = (value: number | null) => (value === null ? f.NONE : `${f.grouped(value, f.digitsOf(value))}${f.SPACE}TFLOP/s`),
     percent = (value: number | null) => f.percent(value, 1);
@@ -197,8 +196,10 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
     unit = f.timeUnit([longest]),
     digits = f.columnDigits([longest], unit);
   return [
-    { column: name, label: name === "inside" ? "inside of" : name, draw: (row) => longName(table.text(row, name)) },
-    ...(table.place("shapes") >= 0 ? ([{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes")) }] as const) : []),
+    { column: name, label: name === "inside" ? "inside of" : name, draw: (row) => longName(table.text(row, name), true) },
+    ...(table.place("shapes") >= 0
+      ? ([{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes"), true) }] as const)
+      : []),
     {
       column: "total_ns",
       label: "time",
@@ -210,13 +211,17 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
       draw: (row) => inlineBar(table.num(row, "peak_pct"), 100, f.percent(table.num(row, "peak_pct"), 1)),
       write: String,
     },
-    { column: "achieved_tflops", label: "rate", after: (row) => (table.cell(row, "at_most") === true ? " at most" : "") },
+    {
+      column: "achieved_tflops",
+      label: "rate",
+      after: (row) => (table.cell(row, "at_most") === true ? [" ", h("small", null, "at most")] : ""),
+    },
     { column: "type" },
     { column: "flop", label: "operations", write: f.flop },
     { column: "flop_per_byte", label: "a byte", write: rate },
-    { column: "bw_gbps", label: "bytes in time", write: rate },
     { column: "calls" },
-    ...(severalRanks(job) ? ([{ column: "ranks" }, { column: "max_rank", label: "slowest rank" }] as const) : []),
+    ...(new Set(table.nums("ranks")).size > 1 ? ([{ column: "ranks" }] as const) : []),
+    ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
   ];
 }
 

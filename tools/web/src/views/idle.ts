@@ -71,6 +71,7 @@ const CAUSES: readonly Cause[] = [
 ];
 const NO_LAUNCHES = "no launch is in the traces: why is not known where the host was not recorded";
 const RANKS_MAX = 32;
+const LITTLE = 1.25; // the rank that is idle longest against the median one
 const GAPS_FIRST = 12;
 
 function causesOf(table: Table<"idle.rank">, row: number): number[] {
@@ -97,7 +98,7 @@ function finding(job: Job): [string, string] {
         (severalRanks(job)
           ? most > 2 * middle
             ? `Rank ${table.num(worst, "rank")} is idle for ${f.time(most)}, the median rank for ${f.time(middle)}.`
-            : `Ranks differ little: the most is ${f.time(most)}, the median ${f.time(middle)}.`
+            : `${most > LITTLE * middle ? "By rank it is" : "Ranks differ little: it is"} at most ${f.time(most)}, in the median ${f.time(middle)}.`
           : ""),
   ];
 }
@@ -163,6 +164,7 @@ function byCause(context: Context): HTMLElement {
 function rankTable(job: Job): HTMLElement {
   return grid(job.table("idle.rank"), {
     first: 16,
+    ...(job.table("idle.rank").n > RANKS_MAX ? { sort: "-idle_ns" as const } : {}),
     link: (row) => href("timeline", { rank: job.table("idle.rank").num(row, "rank") ?? 0 }),
     columns: [
       { column: "rank" },
@@ -190,7 +192,7 @@ function gaps(job: Job): HTMLElement {
     const host = table.text(row, "host"),
       unrecorded = table.num(row, "unrecorded_ns");
     return [
-      host !== null && longName(host),
+      host !== null && longName(host, true),
       host !== null && h("small", null, f.time(table.num(row, "host_ns"))),
       unrecorded !== null && unrecorded > 0 && h("small", null, `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
     ];
@@ -220,8 +222,8 @@ function gaps(job: Job): HTMLElement {
           column: "cause",
           draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause"),
         },
-        { column: "after", draw: (row) => longName(table.text(row, "after")) },
-        { column: "before", draw: (row) => longName(table.text(row, "before")) },
+        { column: "after", draw: (row) => longName(table.text(row, "after"), true) },
+        { column: "before", draw: (row) => longName(table.text(row, "before"), true) },
         { column: "host", label: "meanwhile, on the host", draw: meanwhile },
       ],
     }),
@@ -243,8 +245,8 @@ function syncs(job: Job): HTMLElement | null {
       first: 12,
       columns: [
         { column: "call", draw: (row) => longName(table.text(row, "call")) },
-        { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator")) },
-        { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside")) },
+        { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator"), true) },
+        { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside"), true) },
         {
           column: "lost_ns",
           label: "the GPU lost",

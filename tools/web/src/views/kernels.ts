@@ -150,9 +150,9 @@ function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
     return at !== undefined && job.table("kernels.kernel").cell(at, "communication") === true;
   };
   return [
-    { column: "kernel", draw: (row) => longName(table.text(row, "kernel")) },
-    { column: "operator", label: "launched by", draw: (row) => longName(table.text(row, "operator")) },
-    { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside")) },
+    { column: "kernel", draw: (row) => longName(table.text(row, "kernel"), true) },
+    { column: "operator", label: "launched by", draw: (row) => longName(table.text(row, "operator"), true) },
+    { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside"), true) },
     {
       column: "total_ns",
       label: "total",

@@ -33,7 +33,7 @@ function finding(job: Job): [string, string] {
           : `By rank it is at most ${f.percent(most, 1)}. `
         : "") +
       (table.known("short_pct") > 0
-        ? `${f.percent(f.share(short, events), 1)} run shorter than the call that launches them: CUDA graphs or fused kernels save such calls.`
+        ? `${f.percent(f.share(short, events), 1)} run shorter than the call that launches them${short > 0 ? ": CUDA graphs or fused kernels save such calls" : ""}.`
         : ""),
   ];
 }

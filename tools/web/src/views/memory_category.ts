@@ -169,9 +169,9 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
             first: FIRST,
             columns: [
               { column: "category", draw: (row) => wordOf(live.text(row, "category")) },
-              { column: "operator", label: "taken by", draw: (row) => longName(live.text(row, "operator")) },
-              { column: "shapes", draw: (row) => longName(live.text(row, "shapes")) },
-              { column: "module", draw: (row) => longName(live.text(row, "module")) },
+              { column: "operator", label: "taken by", draw: (row) => longName(live.text(row, "operator"), true) },
+              { column: "shapes", draw: (row) => longName(live.text(row, "shapes"), true) },
+              { column: "module", draw: (row) => longName(live.text(row, "module"), true) },
               { column: "step", label: "in step" },
               {
                 column: "bytes",

@@ -142,6 +142,8 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
     digits = f.columnDigits([longest], unit);
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
+  /* Operations have more names, so less room: what is a share of a peak stands there as the share alone. */
+  const absolute = (share: "peak_pct" | "peak_bw_pct") => name !== "op" || !known(share);
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<Rows> => ({
     column,
     label,
@@ -150,27 +152,29 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
   const ranks = new Set(table.nums("ranks"));
   return [
     text(name, name === "op" ? "operation" : name),
-    ...(name === "op" ? [text("category", "category"), text("program", "program"), text("origin", "from"), text("shape", "makes")] : []),
+    ...(name === "op" ? [text("origin", "from"), text("shape", "makes")] : []),
     {
       column: "self_ns",
       label: "own time",
       draw: (row) => inlineBar(table.num(row, "self_ns"), longest, f.scaled(table.num(row, "self_ns"), unit, digits)),
     },
-    { column: "share_pct", label: "of all" },
+    ...(name === "op" ? [] : ([{ column: "share_pct", label: "of all" }] as const)),
     { column: "occurrences", label: "runs" },
     ...(tellsWork(job)
       ? ([
           ...(known("bound") ? ([{ column: "bound", label: "bound by" }] as const) : []),
-          { column: "achieved_tflops", label: "rate", write: (value: number) => `${f.flop(value * 1e12)}/s` },
+          ...(absolute("peak_pct")
+            ? ([{ column: "achieved_tflops", label: "rate", write: (value: number) => `${f.flop(value * 1e12)}/s` }] as const)
+            : []),
           ...(known("peak_pct") ? ([{ column: "peak_pct", label: "of the peak" }] as const) : []),
-          { column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` },
+          ...(absolute("peak_bw_pct")
+            ? ([{ column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` }] as const)
+            : []),
           ...(known("peak_bw_pct") ? ([{ column: "peak_bw_pct", label: "of its bandwidth" }] as const) : []),
-          { column: "flop", label: "operations", write: f.flop },
-          { column: "flop_per_byte", label: "a byte", write: rate },
           ...(known("async_ns") ? ([{ column: "async_ns", label: "beside others" }] as const) : []),
         ] as const)
       : []),
-    ...(severalRanks(job) && ranks.size > 1 ? ([{ column: "ranks" }] as const) : []),
+    ...(name !== "op" && severalRanks(job) && ranks.size > 1 ? ([{ column: "ranks" }] as const) : []),
     ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
   ];
 }
