@@ -313,7 +313,7 @@ static bool is_in_order(const tm_draft *d) {
     const tm_part_call *calls = d->calls.data;
     const tm_part_pause *pauses = d->stream_waits.data;
     bool same = true;
-    int64_t launched = INT64_MIN; /* the event before */
+    int64_t last = INT64_MIN; /* launch, of the event before */
     for (size_t i = 1; i < d->calls.n && same; i++)
         same = by_begin(&calls[i - 1], &calls[i]) < 0;
     for (size_t i = 1; i < d->stream_waits.n && same; i++)
@@ -321,10 +321,10 @@ static bool is_in_order(const tm_draft *d) {
     for (size_t i = 0; i < d->events.n && same; i++) {
         const tm_part_event *e = &events[i];
         const int64_t launch = e->call == TM_NO_PART ? e->begin_ns : calls[e->call].begin_ns;
-        same = i == 0 || launched < launch || (launched == launch && by_place(e - 1, e) < 0);
+        same = i == 0 || last < launch || (last == launch && by_place(e - 1, e) < 0);
         if (e->before != TM_NO_PART && same)
             same = events[e->before].last == is_last(&events[e->before], e);
-        launched = launch;
+        last = launch;
     }
     return same;
 }
