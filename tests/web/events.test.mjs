@@ -1,11 +1,9 @@
 // The timeline's events: what launched them, what their colours mean, and the counters below them.
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { before, test } from "node:test";
 import { ciede2000, lab, parsed, SIGHTS } from "./colour.mjs";
-import { kernel, merge, open, quiet, text, THEMES, trace, WIDTHS } from "./page.mjs";
+import { grave, kernel, merge, open, quiet, THEMES, trace, WIDTHS } from "./page.mjs";
 
-const AXE = text(join(process.env.TMERGE_WEB, "node_modules/axe-core/axe.min.js"));
 const GUTTER = 92, RIGHT = 10, LANES_TOP = 90;
 const jobs = {};
 
@@ -219,9 +217,7 @@ test("what is selected or chosen fits at every width, and axe finds nothing seri
         assert.ok(over <= 0, `${what} is ${over} px too wide`);
         quiet(noted, what);
         if (width === 800) {
-          await page.evaluate(AXE);
-          const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-          assert.deepEqual(violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id }) => id), [], what);
+          assert.deepEqual(await grave(page), [], what);
         }
         await close();
       }

@@ -2,11 +2,9 @@
 // they sort, filter and link, and they say why where there is nothing to draw.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { before, test } from "node:test";
-import { kernel, merge, moduleOf, open, quiet, realJob, show, synth, text, tmerge, trace, visit } from "./page.mjs";
+import { grave, kernel, merge, moduleOf, open, quiet, realJob, show, synth, tmerge, trace, visit } from "./page.mjs";
 
-const AXE = text(join(process.env.TMERGE_WEB, "node_modules/axe-core/axe.min.js"));
 
 const OWN = ["communication", "operators", "kernels", "memory", "input", "idle", "launches", "transfers", "clocks"];
 const jobs = [];
@@ -520,9 +518,7 @@ test("what Nsight Compute measured stands under its roofs, with its rules, and o
       "WaveRule (SpeedOfLight; estimated speedup 7.3 %, of the whole kernel): a tail of waves"]);
     // 2 * 16,896 * 1.5e9 = 50.7e12, 540,000 * 1.5e9 = 810e12
     assert.match((await page.$eval(chosen, (e) => e.textContent)).replaceAll("\u00a0", " "), /single precision 50\.7 TFLOP\/s, tensor cores 810 TFLOP\/s/);
-    await page.evaluate(AXE);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-    assert.deepEqual(violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map((each) => `${each.id}: ${each.nodes[0].html}`), []);
+    assert.deepEqual(await grave(page), []);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${theme}, ${width}: too wide`);
     quiet(noted);
     await close();
