@@ -24,6 +24,7 @@ const { Path } = await moduleOf("timeline/path.ts");
 const { shortName, find, queryOf } = await moduleOf("timeline/names.ts");
 const { missingParts, detailedParts, sumsOf } = await moduleOf("timeline/sums.ts");
 const { Lanes } = await moduleOf("timeline/lanes.ts");
+const { addressOfFar, findEvent } = await moduleOf("timeline/hash.ts");
 
 const COMPUTE = 0, TRANSFER = 1, WAIT = 2, UNMATCHED = 3, COPIES = 4, CALL = 9;
 
@@ -493,4 +494,14 @@ test("the same kernel elsewhere: in order on its rank, at the same place of the 
   /* What is not in the page is not compared. */
   const part = { ...job, complete: false, ranks: ranks.map((rank, at) => ({ parts: rank.parts.map((each) => ({ ...each, gpu: at !== 1 })) })) };
   assert.deepEqual(sameAs(part, new Lanes(events, 3), 0).peers, [{ at: 1, row: -1 }, { at: 2, row: 6 }]);
+});
+
+test("what was found is the event of its name, also where it is as long as what it is nested in", () => {
+  const of = (row) => ({ at: 0, begin: 70, duration: 9, kind: 6, name: ["aten::linear", "aten::addmm"][row] });
+  const events = { begin: [70, 70], duration: [9, 9], kind: [6, 6], depth: [0, 1], name: [0, 1] }, lanes = { events, of: () => ({ tracks: [{ first: 0, n: 2 }] }) };
+  const names = [of(0).name, of(1).name];
+  assert.deepEqual([0, 1].map((row) => findEvent(lanes, names, 0, addressOfFar(of(row)))), [0, 1]);
+  assert.equal(findEvent(lanes, names, 0, "6.1.70.9"), 1, "by its depth");
+  assert.equal(findEvent(lanes, [names[0], "cut"], 0, addressOfFar(of(1))), 0, "a link of another page still finds something there");
+  assert.equal(findEvent(lanes, names, 0, addressOfFar({ ...of(1), begin: 71 })), -1);
 });

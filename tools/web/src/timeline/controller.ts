@@ -391,7 +391,7 @@ export class Controller {
     const { at, begin, duration, kind } = event,
       { lanes } = this.data,
       address = addressOfFar(event),
-      row = lanes ? findEvent(lanes, at, address) : -1;
+      row = lanes ? findEvent(lanes, this.data.job.names, at, address) : -1;
     if (row >= 0) return this.selectEvent(row);
     this.#uncover(at);
     if (isOpened(kind) && !this.state.open.has(at)) {

@@ -31,26 +31,32 @@ function addressOfEvent(events: Events, row: number): string {
   return [events.kind[row]!, events.depth[row]!, events.begin[row]!, events.duration[row]!].join(".");
 }
 
-/** The address of an event whose depth is not known. */
-export function addressOfFar({ kind, begin, duration }: FarEvent): string {
-  return [kind, "", begin, duration].join(".");
+/* A name in a few letters: with it what is nested and as long is told from what it is in. */
+function lettersOf(name: string): string {
+  let sum = 0x811c9dc5; // FNV-1a
+  for (let i = 0; i < name.length; i++) sum = Math.imul(sum ^ name.charCodeAt(i), 0x01000193);
+  return (sum >>> 0).toString(36);
 }
 
-/** The way back; -1 for none. */
-export function findEvent(lanes: Lanes, at: number, text: string): number {
+/** The address of an event whose depth is not known: its name stands for it. */
+export function addressOfFar({ kind, begin, duration, name }: FarEvent): string {
+  return [kind, "", begin, duration, lettersOf(name)].join(".");
+}
+
+/** The way back; -1 for none. Of several without a depth the one of the name. */
+export function findEvent(lanes: Lanes, names: readonly string[], at: number, text: string): number {
   const { events } = lanes,
-    anywhere = text.split(".")[1] === "",
-    [kind, depth, begin, duration] = text.split(".").map(Number);
+    parts = text.split("."),
+    anywhere = parts[1] === "",
+    [kind, depth, begin, duration] = parts.map(Number);
+  let found = -1;
   for (const { first, n } of lanes.of(at).tracks)
-    for (let row = first; row < first + n; row++)
-      if (
-        events.begin[row] === begin &&
-        events.duration[row] === duration &&
-        events.kind[row] === kind &&
-        (anywhere || events.depth[row] === depth)
-      )
-        return row;
-  return -1;
+    for (let row = first; row < first + n; row++) {
+      if (events.begin[row] !== begin || events.duration[row] !== duration || events.kind[row] !== kind) continue;
+      if (anywhere ? lettersOf(names[events.name[row]!] ?? "") === parts[4] : events.depth[row] === depth) return row;
+      if (anywhere && found < 0) found = row;
+    }
+  return found;
 }
 
 const MEASURE_NAMES: readonly string[] = ["compute", "wait", "communication", "memory"] satisfies readonly Measure[];
@@ -171,7 +177,7 @@ export function applyFirst(controller: Controller, params: Params): void {
 /* Whether it is there to be selected. */
 function selectWanted(controller: Controller, wanted: string, span: Span | null): boolean {
   const { state, data } = controller,
-    event = data.lanes ? findEvent(data.lanes, state.selected.at, wanted) : -1;
+    event = data.lanes ? findEvent(data.lanes, data.job.names, state.selected.at, wanted) : -1;
   if (event < 0) return false;
   controller.selectEvent(event);
   if (span) controller.setSpan(span);
