@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { listed, merge, open, quiet, realJob, show, synth, text, tmerge, visit } from "./page.mjs";
+import { closeTo, listed, merge, open, quiet, realJob, show, synth, text, tmerge, visit } from "./page.mjs";
 
 synth("slow", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 3, slow_kind: "host", slow_factor: 2 });
 synth("stages", { ranks: 8, tp: 2, pp: 2, microbatches: 2, steps: 3, slow_rank: 5 });
@@ -154,6 +154,33 @@ test("the path lies over the lane of its kernel, and says what it is under the p
   await page.keyboard.press("c");
   await settled(page);
   assert.deepEqual(await inked(), [], "hidden");
+  await close();
+});
+
+test("the panel of a kernel says how long it is on the path, and else how much later its rank could be", async () => {
+  const job = csv(slow.store, "job.job"), pieces = pathOf(slow.store).filter(({ kind }) => kind === "compute");
+  const text = `SELECT rank, begin_ns - ${job.lines[0][job.head.indexOf("begin_ns")]} AS begin, duration_ns AS duration FROM events WHERE role = 'compute' AND step > 3`;
+  const kernels = JSON.parse(tmerge("query", slow.store, text, "--json")).tables.query.rows, { "criticalpath.rank": slacks } = show(slow.store, "criticalpath.rank");
+  const onPath = (kernel) => pieces.filter((piece) => piece.rank === kernel.rank && piece.begin < kernel.begin + kernel.duration && piece.begin + piece.duration > kernel.begin);
+  const { page, close } = await open(slow.page, { hash: "#timeline" });
+  const said = async ({ rank, begin, duration }) => {
+    await visit(page, `#timeline/event=0.0.${begin}.${duration}/rank=${rank}`);
+    await timeline(page);
+    await page.waitForSelector(".tl-details:has-text('critical path')");
+    return details(page);
+  };
+  const on = kernels.find((kernel) => onPath(kernel).some(({ begin }) => begin === kernel.begin)), [{ duration }] = onPath(on);
+  assert.ok(closeTo(/On the critical path for (.*?s)\./.exec(await said(on))[1], duration), String(duration));
+  let told = 0;
+  for (const { rank, slack_ns: slack } of slacks) {
+    const off = kernels.find((each) => each.rank === rank && onPath(each).length === 0);
+    if (!off) continue;
+    const words = await said(off);
+    if (slack > 0) assert.ok(closeTo(/it could be at least (.*) later, as all of rank/.exec(words)[1], slack), words);
+    else assert.match(words, new RegExp(`its slack is not known: only that of whole ranks is kept, and some of rank ${rank} cannot be later`));
+    told++;
+  }
+  assert.ok(told >= 2, `${told} ranks`);
   await close();
 });
 

@@ -85,7 +85,7 @@ export interface ChartData {
   /** By name of a kernel; null until they are there. */
   launchers: ReadonlyMap<string, Launcher> | null;
   /** By rank, how much later all of it could be without the job ending later [ns]. */
-  slacks: ReadonlyMap<number, number> | null;
+  slacks: ReadonlyMap<number, number | null> | null;
   /** Null until the events are there. */
   told: Told | null;
   /** Of each event its duration by the median of the same on the other ranks, 0 for none; null until it is asked for. */

@@ -56,7 +56,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
   data.launchers = launchersOf(source);
   const ranks = source.table("criticalpath.rank");
-  data.slacks = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.num(row, "slack_ns") ?? 0]));
+  data.slacks = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.num(row, "slack_ns")]));
 }
 
 /* By name of a kernel what launches most of its time. */

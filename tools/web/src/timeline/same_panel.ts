@@ -101,10 +101,13 @@ function pathWords(controller: Controller, row: number, events: Events, step: nu
   const time = f.sum(on.map(({ piece }) => Math.min(piece.end, end) - Math.max(piece.begin, events.begin[row]!)));
   if (time > 0) return `On the critical path for ${f.time(time)}.`;
   /* what all of its rank could be later by together, each of its events could be alone */
-  const slack = slacks?.get(job.ranks[at]!.rank) ?? 0;
+  const { rank } = job.ranks[at]!,
+    slack = slacks?.get(rank);
+  if (slack === undefined) return "Not on the critical path; its slack is not known.";
+  if (slack === null) return `Not on the critical path: nothing of rank ${rank} leads to the end of a step.`;
   return slack > 0
-    ? `Not on the critical path: it could be at least ${f.time(slack)} later, as all of rank ${job.ranks[at]!.rank} could, without the job ending later.`
-    : "Not on the critical path.";
+    ? `Not on the critical path: it could be at least ${f.time(slack)} later, as all of rank ${rank} could, without the job ending later.`
+    : `Not on the critical path; its slack is not known: only that of whole ranks is kept, and some of rank ${rank} cannot be later without the job ending later.`;
 }
 
 /* Of a kernel: its class, and what its operators' shapes say that it computes. */
