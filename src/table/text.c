@@ -10,8 +10,8 @@
 #include "table/shown.h"
 #include "table/stream.h"
 
-enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
-enum { LEAST_POINTS = 24 }; /* to which texts are cut */
+enum { GAP = 2, BAR = 10 };                  /* spaces between columns; characters of a full bar */
+enum { LEAST_POINTS = 24, MANY_BLOCKS = 5 }; /* to which texts are cut; over which one looks long */
 
 /* Of a table whose keys leave no room beside them: what its rows are known by in every block. */
 static const char number_header[] = "row";
@@ -204,23 +204,6 @@ static void number_rows(printer *p) {
         p->number++;
 }
 
-/* Lines keep to the terminal: where keys and one column beside them do not, texts are cut further,
- * and where that is not enough, keys stand in one block alone, and rows have numbers. */
-static tm_status choose_layout(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
-    const printer whole = *p;
-    if (fits(p, p->points))
-        return TM_OK;
-    if (!fits(p, LEAST_POINTS))
-        number_rows(p);
-    if (!fits(p, LEAST_POINTS)) { /* nothing helps */
-        *p = whole;
-        return TM_OK;
-    }
-    while (!fits(p, p->points))
-        p->points--;
-    return measure(p, rows, origin_ns, err);
-}
-
 /* The end of the block that begins with column @p first: as many columns as fit beside the keys,
  * and one at least. */
 static int end_of_block(const printer *p, int first) {
@@ -242,6 +225,40 @@ static int n_blocks(const printer *p) {
         n++;
     } while (first < n_beside(p->def));
     return n;
+}
+
+/* To what fits. */
+static void cut_texts(printer *p) {
+    while (!fits(p, p->points))
+        p->points--;
+}
+
+/* Whether one column after the other has the keys again beside it, and a third of the blocks is
+ * spared where it has numbers. */
+static bool is_long(const printer *p) {
+    printer cut = *p, numbered = *p;
+    number_rows(&numbered);
+    if (p->n_keys == 0 || !fits(&numbered, LEAST_POINTS))
+        return false;
+    cut_texts(&cut);
+    cut_texts(&numbered);
+    const int n = n_blocks(&cut), beside = n_beside(cut.def) - cut.n_keys;
+    return n >= MANY_BLOCKS && beside < 2 * n && 3 * n_blocks(&numbered) <= 2 * n;
+}
+
+/* Lines keep to the terminal: where keys and one column beside them do not, texts are cut further,
+ * and where that is not enough, keys stand in one block alone, and rows have numbers; so, too,
+ * where keys leave room for a column beside them, but seldom for two. */
+static tm_status choose_layout(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
+    const printer whole = *p;
+    if (!fits(p, LEAST_POINTS) || is_long(p))
+        number_rows(p);
+    if (!fits(p, LEAST_POINTS)) { /* nothing helps */
+        *p = whole;
+        return TM_OK;
+    }
+    cut_texts(p);
+    return p->points < whole.points ? measure(p, rows, origin_ns, err) : TM_OK;
 }
 
 /* Shares that are never beyond a whole have bars, where that takes no further block: of 100 %, or

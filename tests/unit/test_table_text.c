@@ -276,6 +276,29 @@ static void no_line_is_longer_than_the_terminal(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
+static void keys_that_leave_room_for_one_column_stand_once(void **state) {
+    (void)state;
+    static const tm_column columns[] = {
+        {"name", TM_TEXT, "", ""},      {"calls_of_a", TM_INT, "", ""},
+        {"calls_of_b", TM_INT, "", ""}, {"calls_of_c", TM_INT, "", ""},
+        {"calls_of_d", TM_INT, "", ""}, {"calls_of_e", TM_INT, "", ""}};
+    static const tm_table_def def = {"test.keys", "",    columns, 6, 1,
+                                     -1,          false, 0,       0, TM_FORM_TABLE};
+    fixture f = make(&def);
+    tm_error err;
+    tm_cell *row = add(&f);
+    assert_int_equal(tm_table_set_text(f.table, &row[0], "abcdefghijklmnopqrstuvwx", &err), TM_OK);
+    for (int c = 1; c < 6; c++)
+        tm_cell_set_int(&row[c], c);
+    /* 24 and 10 beside it are 36: five blocks, and three where rows have numbers */
+    expect_text(f.table, 40,
+                "row  name\n  1  abcdefghijklmnopqrstuvwx\n\n"
+                "row  calls_of_a  calls_of_b  calls_of_c\n"
+                "  1           1           2           3\n\n"
+                "row  calls_of_d  calls_of_e\n  1           4           5\n");
+    tm_tables_destroy(&f.tables);
+}
+
 static void times_are_rounded_before_their_unit_is_chosen(void **state) {
     (void)state;
     static const struct {
@@ -469,6 +492,7 @@ int main(void) {
         cmocka_unit_test(an_empty_table_is_its_header),
         cmocka_unit_test(what_does_not_fit_continues_below_with_the_keys),
         cmocka_unit_test(no_line_is_longer_than_the_terminal),
+        cmocka_unit_test(keys_that_leave_room_for_one_column_stand_once),
         cmocka_unit_test(times_are_rounded_before_their_unit_is_chosen),
         cmocka_unit_test(a_share_is_shown_as_0_or_100_percent_only_where_it_is),
         cmocka_unit_test(texts_are_shown_without_control_characters_and_cut_in_the_middle),
