@@ -315,6 +315,11 @@ def test_text_keeps_to_the_width_of_the_terminal():
         equal(long, [], f'lines at {width}')
 
 
+def test_of_several_tables_those_without_rows_say_so():
+    worked_out_job()
+    equal(show('stats'), 'stats.time\nno rows\n\nstats.size\nno rows\n')
+
+
 def test_without_a_sound_width_it_is_80():
     worked_out_job()
     expected = show('--all', env={'COLUMNS': '80'})

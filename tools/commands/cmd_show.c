@@ -193,6 +193,12 @@ static tm_status spill(tm_out *out, tm_error *err) {
     return TM_OK;
 }
 
+static tm_status count_rows(void *context, const tm_table *slice, tm_error *err) {
+    (void)err;
+    *(size_t *)context += slice->n_rows;
+    return TM_OK;
+}
+
 static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, size_t n,
                             const tm_sink_out *sink, tm_error *err) {
     const char *name = rows->def->name;
@@ -210,16 +216,17 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     tm_out_string(sink->out, name);
     tm_out_string(sink->out, r->colors.off);
     tm_out_string(sink->out, "\n");
+    size_t n_rows = 0;
+    if (n > 1) /* of one alone the header is the answer */
+        TM_TRY(rows->each(rows, count_rows, &n_rows, err));
+    if (n > 1 && n_rows == 0) {
+        tm_out_string(sink->out, "no rows\n");
+        return spill(sink->out, err);
+    }
     tm_text_style style = r->style;
     if (strcmp(name, "job.job") == 0) /* tells when the job began */
         style.origin_ns = 0;
     return tm_stream_text(rows, &style, sink, err);
-}
-
-static tm_status count_rows(void *context, const tm_table *slice, tm_error *err) {
-    (void)err;
-    *(size_t *)context += slice->n_rows;
-    return TM_OK;
 }
 
 /* Who asks for one table and sees a header alone wants to know that this is the answer. */
