@@ -35,4 +35,8 @@ tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) TM_
 tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,
                           tm_table *out, tm_error *err) TM_MUST_CHECK;
 
+/** False where a job's traces mark no steps: its whole recording counts as one.
+ * @param tables  job.job is read */
+bool tm_gate_is_marked(const tm_tables *tables);
+
 #endif

@@ -205,9 +205,7 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
     copy_cell(job, "ranks", &row[S_RANKS]);
     copy_cell(job, "hosts", &row[S_HOSTS]);
     tm_cell_set_int(&row[S_ROLES], diff->roles[side].n_roles);
-    const tm_cell *marked = job->n_rows > 0 ? tm_table_cell(job, 0, "steps") : NULL;
-    bool none = marked && !marked->null && marked->value.i == 0; /* the recording is the step */
-    tm_cell_set_int(&row[S_STEPS], none ? 0 : (int64_t)step.n);
+    tm_cell_set_int(&row[S_STEPS], tm_gate_is_marked(tables) ? (int64_t)step.n : 0);
     if (step.n > 0) {
         tm_cell_set_int(&row[S_STEP], llround(step.middle));
         tm_cell_set_int(&row[S_SPREAD], llround(step.spread));

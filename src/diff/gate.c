@@ -252,11 +252,17 @@ int64_t tm_level_ranks(const tm_tables *tables) {
     return job->n_rows > 0 ? tm_table_cell(job, 0, "ranks")->value.i : 0;
 }
 
+bool tm_gate_is_marked(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "job.job");
+    const tm_cell *steps = job->n_rows > 0 ? tm_table_cell(job, 0, "steps") : NULL;
+    return !steps || steps->null || steps->value.i > 0;
+}
+
 typedef struct gate {
     tm_gate_limit limit;
     tm_level a, b;
     int64_t ranks[2];
-    bool of_steps;
+    bool marked[2], of_steps;
     double change, noise; /* [%] */
 } gate;
 
@@ -276,6 +282,12 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
                  g->a.n > 0   ? "after"
                  : g->b.n > 0 ? "before"
                               : "in either");
+    else if (g->of_steps && (!g->marked[0] || !g->marked[1]))
+        snprintf(why, size, "the traces %s mark no steps, %d of which each side needs",
+                 g->marked[1]   ? "before"
+                 : g->marked[0] ? "after"
+                                : "of both",
+                 TM_GATE_STEPS_MIN);
     else if (g->of_steps && (g->a.n < TM_GATE_STEPS_MIN || g->b.n < TM_GATE_STEPS_MIN))
         snprintf(why, size, "%zu whole steps before, %zu after: %d each are the least", g->a.n,
                  g->b.n, TM_GATE_STEPS_MIN);
@@ -345,8 +357,10 @@ tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits
         g.of_steps = is_of_steps(sides[0], g.limit.name);
         TM_TRY(tm_level_measure(sides[0], g.limit.name, &g.a, err));
         TM_TRY(tm_level_measure(sides[1], g.limit.name, &g.b, err));
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
             g.ranks[side] = tm_level_ranks(sides[side]);
+            g.marked[side] = tm_gate_is_marked(sides[side]);
+        }
         const char *verdict = judge(&g, why, sizeof why);
         TM_TRY(set_row(&g, verdict, why, out, err));
     }

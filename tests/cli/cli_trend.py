@@ -1,7 +1,7 @@
 """What tmerge trend says of several runs of a job, with steps whose lengths are known."""
 import json
 
-from common import contains, equal, event, kernel, lacks, main, merged, put, tmerge, trace
+from common import contains, equal, event, kernel, lacks, main, merged, put, small_trace, tmerge, trace
 
 
 def made(name, lengths, *more, ranks=1):
@@ -62,6 +62,14 @@ def test_what_cannot_be_compared_is_said():
     lacks(text, 'nan')
     equal(tmerge('trend', *stores, n=2).expect(0).out, text)
     tmerge('trend', 'a.h5', 'missing.h5').expect(3)
+
+
+def test_a_job_without_steps_is_said_to_have_none():
+    put('rank0.json', small_trace(0))
+    merged('rank0.json')
+    contains(tmerge('trend', 'tmerge.h5', 'tmerge.h5').expect(0).err, 'tmerge.h5 marks no steps')
+    contains(' '.join(tmerge('gate', 'tmerge.h5', 'tmerge.h5', '--max=step=+2%').expect(7).out.split()),
+             'the traces of both mark no steps, 5 of which each side needs')
 
 
 def test_a_gate_may_have_a_limit_on_throughput():

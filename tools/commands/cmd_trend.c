@@ -8,6 +8,7 @@
 #include "sides.h"
 #include "table/shown.h"
 #include "tmerge/analysis.h"
+#include "tmerge/gate.h"
 #include "tmerge/trend.h"
 
 static const tm_option options[] = {
@@ -72,6 +73,8 @@ static tm_status add_store(tm_trend *trend, const char *path, tm_error *err) {
     tm_status status = tm_side_read(path, &tables, err);
     if (status == TM_OK)
         status = tm_trend_add(trend, path, &tables, err);
+    if (status == TM_OK && !tm_gate_is_marked(&tables) && tm_console_speaks())
+        tm_console_warn("%s marks no steps: what is called a step is its whole recording", path);
     tm_tables_destroy(&tables);
     return status;
 }
