@@ -457,6 +457,14 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
              (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, usual);
 }
 
+/* Of what is not matched nobody knows who came last. */
+static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
+    const size_t used = strlen(out->evidence);
+    if (tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") >= rest_ns / 2)
+        snprintf(out->evidence + used, sizeof out->evidence - used,
+                 " How much of that is waiting for other ranks the traces do not tell.");
+}
+
 /* What both rules on communication share: one is for what hides badly, one for what is too much.
  * The kind that shows most; NULL where it is the other rule's. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
@@ -486,6 +494,7 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
              waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
              strcmp(kind, "other") == 0 ? "what tells no kind of collective" : tm_words_kind(kind),
              kind_time, waiting > 0 ? ", with waiting" : "");
+    add_doubt(f, rest, out);
     add_excess(f, rest, out);
     return kind;
 }
