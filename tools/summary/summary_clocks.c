@@ -184,10 +184,13 @@ static void print_state(const clocks *c, const char *align) {
     } else {
         print_counted(c->domains, "clock", " aligned to ");
         print_time(c->worst_ns);
-        printf(", were up to ");
-        print_time(c->high_ns - c->low_ns);
-        printf(" apart;\n  ");
-        return;
+        if (c->high_ns > c->low_ns) {
+            printf(", were up to ");
+            print_time(c->high_ns - c->low_ns);
+            printf(" apart;\n  ");
+            return;
+        }
+        printf(", no two apart");
     }
     if (c->ranks > 1)
         printf("; ");
