@@ -9,7 +9,9 @@ import { href, type Context, type View } from "../view";
 import { costOf } from "./summary";
 import { fill, h } from "../dom";
 
-const SHOWN = 128;
+/* So many have a bar until all are asked for, and a row of the table: each costs time before the view is there. */
+const SHOWN = 64,
+  TABLE_FIRST = 32;
 /* Of more ranks those that cost most are looked for, not one by its number. */
 const BY_RANK_MAX = 32;
 
@@ -90,6 +92,7 @@ function table(job: Job): HTMLElement {
   return section(
     "The same as a table, of the whole job",
     grid(job.table("overlap.rank"), {
+      first: job.table("overlap.rank").n > SHOWN ? TABLE_FIRST : SHOWN,
       link: (row) => href("timeline", { rank: job.table("overlap.rank").num(row, "rank") ?? 0 }),
       columns: [
         { column: "rank" },
