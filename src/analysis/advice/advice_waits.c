@@ -460,9 +460,13 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
 /* Of what is not matched nobody knows who came last. */
 static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const size_t used = strlen(out->evidence);
-    if (tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") >= rest_ns / 2)
+    const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
+    const double percent = 100.0 * (double)unmatched / (double)rest_ns;
+    if (percent >= 50.0)
         snprintf(out->evidence + used, sizeof out->evidence - used,
-                 " How much of that is waiting for other ranks the traces do not tell.");
+                 " %s of this time is of operations that no other rank's were matched with: how "
+                 "much of that is waiting for others the traces do not tell.",
+                 tm_shown_percent(percent < 100.0 ? percent : 100.0, 0).text);
 }
 
 /* What both rules on communication share: one is for what hides badly, one for what is too much.
