@@ -130,10 +130,24 @@ bool tm_shown_is_cut(const char *text, size_t points) {
     return size > points && tm_utf8_length(text, size) > points;
 }
 
-/* The middle is what goes: kernel names differ at both ends. */
+/* Code points of a C++ function's name, without what stands in < > and ( ) behind it. */
+static size_t function_points(const char *text) {
+    static const char anonymous[] = "(anonymous namespace)";
+    size_t end = strcspn(text, "<(");
+    while (strncmp(text + end, anonymous, sizeof anonymous - 1) == 0) {
+        end += sizeof anonymous - 1;
+        end += strcspn(text + end, "<(");
+    }
+    return text[end] ? tm_utf8_length(text, end) : 0;
+}
+
+/* The middle is what goes: kernel names differ at both ends. Of the end less is left where that has
+ * the whole name of a function stand. */
 void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]) {
     size_t length = tm_utf8_length(text, strlen(text)), gap = strlen(tag);
-    size_t tail = (points - gap) / 2;
+    size_t tail = (points - gap) / 2, least = points / 6, name = function_points(text);
+    if (name + gap + tail > points)
+        tail = name + gap + least > points ? least : points - gap - name;
     if (!tm_shown_is_cut(text, points)) {
         *copy_points(text, 0, points, out) = '\0';
         return;
