@@ -19,6 +19,8 @@ async function everyView(path) {
         assert.ok(over <= 0, `${what} is ${over} px too wide`);
         const wider = view === "tables" || width < 1280 ? [] : await page.$$eval(".grid-scroll", (all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.getAttribute("aria-label")));
         assert.deepEqual(wider, [], `tables that have no room: ${what}`);
+        const high = width < 800 ? [] : await page.$$eval("td", (all) => all.filter((e) => e.clientHeight > 150).map((e) => e.textContent));
+        assert.deepEqual(high, [], `texts that are squeezed: ${what}`);
         assert.ok(await page.$eval("nav.rail [aria-current]", (e) => {
           const [own, all] = [e.getBoundingClientRect(), e.closest("nav").getBoundingClientRect()];
           return own.left >= all.left - 1 && own.right <= all.right + 1;

@@ -40,6 +40,7 @@ export interface GridOptions<N extends TableName = TableName> {
 const FIRST = 100;
 const LONG_NAME = 56; // characters that two lines have room for
 const NAME_LEAST = 26; // characters of a text before it is broken
+const NAME_SHORT = 12; // a name that is not broken
 
 /** How a column's values are written: all in one unit, with as many digits. */
 class Writer {
@@ -195,8 +196,10 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       },
       target ? h("a", { attr: { href: target } }, content) : content,
     );
+    const drawn = column.draw !== undefined && typeof content !== "string"; // it has a width of its own
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.style.whiteSpace = "nowrap";
-    else if (typeof value === "string" && !column.draw) cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
+    else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.style.whiteSpace = "nowrap";
+    else if (typeof value === "string" && !drawn) cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
     if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns") cell.title = f.exact(value, "ns");
     return cell;
   }

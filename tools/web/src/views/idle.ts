@@ -259,7 +259,6 @@ function syncs(job: Job): HTMLElement | null {
         { column: "max_ns", label: "longest", write: f.time },
         ...(severalRanks(job)
           ? ([
-              { column: "ranks" },
               { column: "max_rank_lost_ns", label: "most lost by a rank", write: f.time },
               { column: "max_rank", label: "rank" },
             ] as const)
