@@ -84,6 +84,8 @@ test("hosts that communicate are the tables', folded by host", async () => {
   }
   assert.deepEqual(await cells(), expected);
   assert.equal(Object.keys(expected).length, 9, "some of each pair");
+  const groups = await page.$$eval('[aria-label="collectives.kind"] td[data-column="group"]', (all) => all.map((e) => Number(e.textContent)));
+  assert.deepEqual(groups, [0, ...Array.from({ length: 13 }, (_, i) => i), 7, 8, 11, 12, 13, 14], "2 stands before 10");
   await page.click('button:has-text("sends, by host")');
   // 2 micro-batches of 4 MiB in each of 2 steps, of 4 ranks, to the next stage and back.
   assert.deepEqual(await cells(), Object.fromEntries(["0 1", "1 0", "1 2", "2 1"].map((pair) => [pair, 16 << 22])));

@@ -16,6 +16,7 @@ import { overlapFinding } from "./summary";
 
 const P95_FROM = 20; // operations; of fewer the 95th percentile is the worst
 const SLOW_NAMED = 8;
+const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 const ROWS_FIRST = 20;
 
 /** What is shown: a kind and a process group, or all of them. */
@@ -252,8 +253,10 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
   const table = job.table("collectives.kind");
   const few = (row: number) => (table.num(row, "count") ?? 0) < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
+  /* Groups are called by numbers: 2 stands before 10. */
+  const words = (row: number) => `${table.text(row, "kind")} ${table.text(row, "group")}`;
   return grid(table, {
-    rows,
+    rows: [...rows].sort((a, b) => BY_NUMBER.compare(words(a), words(b))),
     first: ROWS_FIRST,
     link: (row) => href("communication", { ...keep, point: row }),
     columns: [
