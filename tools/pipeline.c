@@ -325,6 +325,19 @@ static void warn_of_pattern(const tm_pipeline *p) {
                         p->step_pattern, n, p->loaded.n_ranks, p->loaded.n_ranks == 1 ? "" : "s");
 }
 
+/* Says where what the user calls communication is in no name of the traces. */
+static void warn_of_communication(const tm_pipeline *p) {
+    regex_t pattern;
+    bool any = false;
+    if (tm_pattern_compile(p->comm_pattern, REG_NOSUB, &pattern, NULL) != TM_OK)
+        return; /* the readers have compiled it: memory is out */
+    for (size_t i = 0; i < tm_names_count(p->names) && !any; i++)
+        any = regexec(&pattern, tm_names_text(p->names, (uint32_t)i).bytes, 0, NULL, 0) == 0;
+    regfree(&pattern);
+    if (!any)
+        tm_console_warn("--comm-pattern '%s' matches no name in these traces", p->comm_pattern);
+}
+
 static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(tm_mpi_agree(p->comm, tm_analysis_tables(&p->tables, err), err));
     say(p, "reading");
@@ -360,6 +373,8 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
         warn_of_pattern(p);
     if (p->self != 0)
         return TM_OK;
+    if (p->comm_pattern)
+        warn_of_communication(p);
     if (input->warn)
         input->warn(p, input->context);
     TM_TRY(tm_summary_print(&p->tables, &p->loaded, p->output, p->page, &p->colors, err));

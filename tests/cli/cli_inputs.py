@@ -407,6 +407,8 @@ def test_comm_pattern_adds_kernels_that_communicate():
         merged('rank0.json', *arguments)
         row, = rows('tmerge.h5', 'overlap.rank')
         equal((row['comm_ns'], row['compute_ns']), (comm, compute), str(arguments))
+    contains(tmerge('rank0.json', '--comm-pattern=tree').expect(0).err,
+             "--comm-pattern 'tree' matches no name in these traces")
 
 
 def test_a_rank_without_gpu_events_has_zeros_and_nulls():
