@@ -98,6 +98,7 @@ function figures(job: Job): HTMLElement {
 
 function ranks(job: Job): HTMLElement {
   const table = job.table("efficiency.rank");
+  const reasons = new Set(table.rows.map((_, row) => table.text(row, "reason")));
   return section(
     "Ranks",
     note("The peak is the most that a device can do with the numbers’ type, without sparsity."),
@@ -121,7 +122,7 @@ function ranks(job: Job): HTMLElement {
         { column: "kernel_tflops", label: "while its kernels run" },
         { column: "coverage_pct", label: "counted" },
         { column: "flop", label: "operations", write: f.flop },
-        ...(table.known("reason") > 0 || table.rows.some((_, row) => table.text(row, "reason") !== null)
+        ...(reasons.size > 1 // else it is said above
           ? ([{ column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" }] as const)
           : []),
       ],
