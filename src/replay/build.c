@@ -19,47 +19,20 @@ void tm_graph_free(tm_graph *graph) {
     graph->edges = NULL;
 }
 
-/* When a cause would usually have led to a node at @p ns, and not later than that. */
-static int64_t reaches(const tm_cause *cause, int64_t ns) {
-    int64_t lag = ns - cause->from_ns;
-    return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
-}
-
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns) {
     const tm_cause *causes = m->causes.data;
     int64_t least = INT64_MAX;
     for (size_t i = 0; i < m->causes.n; i++) {
-        int64_t lag = ns - reaches(&causes[i], ns);
+        int64_t lag = ns - tm_cause_reaches(&causes[i], ns);
         least = lag < least ? lag : least;
     }
     return least;
 }
 
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
-    const tm_cause *causes = m->causes.data;
-    const size_t n = m->causes.n;
-    size_t binding = 0;
-    int64_t latest = INT64_MIN, over = 0;
-    if (!tm_maker_room(m, n))
-        return false;
-    tm_loose_edge *edges = (tm_loose_edge *)m->edges.data + m->edges.n;
-    tm_loose_weight *weights = (tm_loose_weight *)m->weights.data + m->edges.n;
-    for (size_t i = 0; i < n; i++) {
-        const int64_t at = reaches(&causes[i], ns), weight = at - causes[i].from_ns;
-        edges[i] = (tm_loose_edge){to, causes[i].from, causes[i].kind, 0, 0};
-        weights[i] = (tm_loose_weight){weight, weight, 0};
-        binding = at > latest ? i : binding;
-        over = at > latest ? ns - at : over;
-        latest = at > latest ? at : latest;
-    }
-    if (n > 0) {
-        weights[binding].ns += over;
-        weights[binding].peer_ns += over;
-        weights[binding].unexplained_ns = over;
-    }
-    m->edges.n += n;
+    const bool ok = tm_maker_lead(m, to, ns, m->causes.data, m->causes.n);
     m->causes.n = 0;
-    return true;
+    return ok;
 }
 
 bool tm_maker_grow(tm_maker *m, size_t n) {

@@ -207,6 +207,8 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
            spans[i].end_ns <= call_at(w, at->last_call)->begin_ns)
         i++;
     at->span = i;
+    if (i == n || spans[i].thread != call->thread || spans[i].begin_ns >= call->begin_ns)
+        return 0;
     for (; i < n && spans[i].thread == call->thread && spans[i].begin_ns < call->begin_ns; i++) {
         int which = spans[i].flags == TM_EDGE_GC;
         int64_t begin = spans[i].begin_ns > reach[which] ? spans[i].begin_ns : reach[which];

@@ -109,9 +109,29 @@ static bool add_missing(tm_maker *m, int64_t ns) {
     return true;
 }
 
+/* What most begins are: behind one event and one call, and nothing else. */
+static bool is_usual(const tm_maker *m, const tm_part_event *e) {
+    const tm_part_event *events = m->draft->events.data;
+    const tm_part_call *calls = m->draft->calls.data;
+    return e->before != TM_NO_PART && events[e->before].end_ns < e->begin_ns &&
+           e->call != TM_NO_PART && calls[e->call].begin_ns <= e->begin_ns &&
+           m->n_named == m->n_visits;
+}
+
+static bool add_usual(tm_maker *m, uint32_t i) {
+    const tm_part_event *events = m->draft->events.data, *e = &events[i];
+    const tm_part_call *calls = m->draft->calls.data;
+    const tm_cause causes[] = {
+        {tm_event_end(e->before), events[e->before].end_ns, m->gap_ns, TM_EDGE_GAP},
+        {tm_call_begin(m, e->call), calls[e->call].begin_ns, m->launch_ns, TM_EDGE_LAUNCH}};
+    return tm_maker_lead(m, tm_event_begin(i), e->begin_ns, causes, 2);
+}
+
 static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     const tm_part_wait *waits = m->waits->data;
+    if ((*next_wait == m->waits->n || waits[*next_wait].event != i) && is_usual(m, e))
+        return add_usual(m, i);
     for (; *next_wait < m->waits->n && waits[*next_wait].event == i; ++*next_wait)
         if (!add_end(m, waits[*next_wait].source, e->begin_ns, WAIT_NS, TM_EDGE_WAIT))
             return false;

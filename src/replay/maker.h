@@ -88,11 +88,43 @@ static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
     return at != NULL;
 }
 
+/* When a cause would usually have led to a node at @p ns, and not later than that. */
+static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
+    const int64_t lag = ns - cause->from_ns;
+    return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
+}
+
 /* How long before a node at @p ns the latest of its causes would usually have led to it. */
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
 
-/* Adds an edge for each cause of a node at @p ns: the one that explains it best has the recorded
- * weight, the others at most what is usual. Empties the causes. False when memory is out. */
+/* Adds an edge for each of [n] causes of a node at @p ns: the one that explains it best has the
+ * recorded weight, the others at most what is usual. False when memory is out. */
+static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_cause *causes,
+                                 size_t n) {
+    size_t binding = 0;
+    int64_t latest = INT64_MIN, over = 0;
+    if (!tm_maker_room(m, n))
+        return false;
+    tm_loose_edge *edges = (tm_loose_edge *)m->edges.data + m->edges.n;
+    tm_loose_weight *weights = (tm_loose_weight *)m->weights.data + m->edges.n;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t at = tm_cause_reaches(&causes[i], ns), weight = at - causes[i].from_ns;
+        edges[i] = (tm_loose_edge){to, causes[i].from, causes[i].kind, 0, 0};
+        weights[i] = (tm_loose_weight){weight, weight, 0};
+        binding = at > latest ? i : binding;
+        over = at > latest ? ns - at : over;
+        latest = at > latest ? at : latest;
+    }
+    if (n > 0) {
+        weights[binding].ns += over;
+        weights[binding].peer_ns += over;
+        weights[binding].unexplained_ns = over;
+    }
+    m->edges.n += n;
+    return true;
+}
+
+/* The same of all its causes, which are empty then. */
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
 /* The edges into all events, and into all calls. False when memory is out. */
