@@ -741,8 +741,11 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
          "turn"},
         {HIDES_BADLY, {{"kernels.kernel", SMALL("flash_bwd_dq")}}, "smaller buckets", "turn"},
         /* what is not matched may be waiting: 120 of 150, 60 of 150 */
-        {HIDES_BADLY " exposed_unmatched_ns=120", {{NULL}}, " 80 % of this time is of", "buckets"},
-        {HIDES_BADLY " exposed_unmatched_ns=60", {{NULL}}, "a batch in turn", "of this time"},
+        {HIDES_BADLY " exposed_unmatched_ns=120",
+         {{NULL, NULL}},
+         " 80 % of this time is of",
+         "buckets"},
+        {HIDES_BADLY " exposed_unmatched_ns=60", {{NULL, NULL}}, "a batch in turn", "of this time"},
         {HIDES_BADLY, {{"kernels.kernel", SMALL("flash_fwd")}}, "a batch in turn", "buckets"},
         {"exposed_wait_ns=400",
          {{"stragglers.job", "verdict=event"},
