@@ -57,10 +57,11 @@ static const tm_column columns[N_COLUMNS] = {
     [OCCUPANCY] = {"occupancy_pct", TM_REAL, "%",
                    "Achieved occupancy: active warps, of the most that can be "
                    "(sm__warps_active)."},
-    [FLOP] = {"flop", TM_REAL, "FLOP",
-              "Floating-point operations of a launch: the sum of the counters that the file has "
-              "(..._thread_inst_executed_op_*: add and mul 1, fma 2; "
-              "sm__ops_path_tensor_*); null where the tensor cores worked uncounted."},
+    [FLOP] =
+        {"flop", TM_REAL, "FLOP",
+         "Floating-point operations of a launch: the sum of the file's counters whose names begin "
+         "with smsp__sass_thread_inst_executed_op_ (add and mul 1, fma 2) or "
+         "sm__ops_path_tensor_; null where the tensor cores worked uncounted."},
     [DRAM_BYTES] = {"dram_bytes", TM_REAL, "B",
                     "Bytes that a launch read from and wrote to DRAM: dram__bytes, else its rate "
                     "times Nsight Compute's duration."},

@@ -25,7 +25,7 @@ enum {
     N_SUMS
 };
 
-/* clang-format off: one line for each column */
+/* What is summed, in both tables. */
 #define SUMS(first)                                                                                \
     [(first) +                                                                                     \
         H2D_COUNT] = {"to_device", TM_INT, "", "Migrations of pages from the host to a device."},  \
@@ -42,7 +42,6 @@ enum {
             GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns", "Sum of the durations of these groups."},   \
         [(first) +                                                                                 \
             CPU_FAULTS] = {"cpu_faults", TM_INT, "", "Page faults of the host in unified memory."}
-/* clang-format on */
 
 enum { RANK, T_SUMS, N_COLUMNS = T_SUMS + N_SUMS };
 
