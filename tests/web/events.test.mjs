@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { ciede2000, lab, parsed, SIGHTS } from "./colour.mjs";
-import { grave, kernel, merge, open, quiet, THEMES, trace, WIDTHS } from "./page.mjs";
+import { grave, kernel, merge, open, quiet, settled, THEMES, trace, WIDTHS } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10, LANES_TOP = 90;
 const jobs = {};
@@ -44,9 +44,9 @@ async function press(page, ...keys) {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-/** The address, which is written 200 ms after the last change, without the view. */
+/** The address without the view. */
 async function address(page) {
-  await page.waitForTimeout(300);
+  await settled(page);
   return (await page.evaluate(() => location.hash)).replace(/^#timeline/, "");
 }
 

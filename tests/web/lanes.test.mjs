@@ -1,7 +1,7 @@
 // The timeline's map of ranks and time, and how lanes are arranged: by pointer, by keys, in the address.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { kernel, merge, open, quiet, show, synth, text, THEMES, trace } from "./page.mjs";
+import { kernel, merge, open, quiet, settled, show, synth, text, THEMES, trace } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10;
 const jobs = {};
@@ -20,7 +20,7 @@ async function timeline(job, hash = "", more = {}) {
 }
 
 async function params(page) {
-  await page.waitForTimeout(300); // the address is written 200 ms after the last change
+  await settled(page);
   return Object.fromEntries((await page.evaluate(() => location.hash)).slice(1).split("/").slice(1).map((part) => part.split("=").map(decodeURIComponent)));
 }
 

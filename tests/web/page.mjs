@@ -106,6 +106,12 @@ export async function viewed(page, view) {
   await page.waitForSelector(`body[data-ready="${view}"]`, { timeout: 20_000 });
 }
 
+/** Waits for what the last keys and clicks change, and for the address, which is written 200 ms after the last change. */
+export async function settled(page) {
+  await page.waitForTimeout(300);
+  await page.waitForSelector("body:not([data-address])");
+}
+
 /** Goes to an address in the page. */
 export async function visit(page, hash) {
   await page.evaluate((h) => { document.body.removeAttribute("data-ready"); location.hash = h; }, hash);

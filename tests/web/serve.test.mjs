@@ -220,7 +220,7 @@ test("that the server is gone is said, and may be asked again", async () => {
   assert.match(await page.textContent(".tl-left-out"), /Detail cannot be loaded: tmerge serve does not answer; it may have been ended\. Try again/);
   const before = noted.requests.length;
   await page.click("text=Try again");
-  await page.waitForTimeout(500);
+  for (let i = 0; i < 50 && noted.requests.length === before; i++) await page.waitForTimeout(100);
   assert.ok(noted.requests.length > before, "it was asked again");
   await close();
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { writeFileSync } from "node:fs";
-import { closeTo, merge, open, quiet, show, synth, text, tmerge, visit } from "./page.mjs";
+import { closeTo, merge, open, quiet, settled, show, synth, text, tmerge, visit } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10, RULER_Y = 80, LANES_Y = 130;
 
@@ -14,11 +14,6 @@ async function timeline(path = job.page, hash = "", more = {}) {
   await opened.page.waitForSelector('body[data-timeline="complete"]', { timeout: 20_000 });
   await settled(opened.page);
   return opened;
-}
-
-/** The address is written 200 ms after the last change. */
-async function settled(page) {
-  await page.waitForTimeout(300);
 }
 
 async function press(page, ...keys) {

@@ -2,13 +2,12 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { closeTo, listed, merge, open, quiet, realJob, show, synth, text, tmerge, visit } from "./page.mjs";
+import { closeTo, listed, merge, open, quiet, realJob, settled, show, synth, text, tmerge, visit } from "./page.mjs";
 
 synth("slow", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 3, slow_kind: "host", slow_factor: 2 });
 synth("stages", { ranks: 8, tp: 2, pp: 2, microbatches: 2, steps: 3, slow_rank: 5 });
 const slow = merge("slow8", "slow"), stages = merge("stages8", "stages");
 
-const settled = (page) => page.waitForTimeout(300);
 const details = (page) => page.$eval(".tl-details", (element) => element.textContent);
 
 async function timeline(page) {

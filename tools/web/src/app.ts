@@ -177,6 +177,7 @@ export class App {
       else this.#params.set(key, value);
     clearTimeout(this.#saving);
     this.#saving = window.setTimeout(() => this.#save(), SAVED_AFTER_MS);
+    document.body.dataset["address"] = "behind";
   }
 
   /* The address without a new entry in the history, and so without a hashchange. */
@@ -184,6 +185,7 @@ export class App {
     clearTimeout(this.#saving);
     const address = href(this.#view.id, Object.fromEntries(this.#params));
     if (address !== location.hash) history.replaceState(null, "", address);
+    delete document.body.dataset["address"];
   }
 }
 
