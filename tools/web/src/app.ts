@@ -20,6 +20,7 @@ export class App {
   #view: View;
   #params = new Map<string, string>();
   #saving = 0;
+  #address = ""; // as it was opened or saved
   #turn = 0;
 
   constructor(job: Job, views: readonly View[]) {
@@ -99,6 +100,7 @@ export class App {
     const moved = view !== this.#view;
     this.#view = view;
     this.#params = params;
+    this.#address = location.hash;
     this.#draw();
     if (moved) {
       window.scrollTo(0, 0);
@@ -117,7 +119,7 @@ export class App {
   }
 
   #draw(): void {
-    clearTimeout(this.#saving); // what it would save belongs to the view before
+    this.#saved(); // what is left to save belongs to the view before
     this.#leave?.();
     this.#leave = undefined;
     hideTip();
@@ -182,9 +184,14 @@ export class App {
 
   /* The address without a new entry in the history, and so without a hashchange. */
   #save(): void {
+    this.#saved();
+    if (location.hash !== this.#address) return; // a link was followed, which is opened next
+    this.#address = href(this.#view.id, Object.fromEntries(this.#params));
+    if (this.#address !== location.hash) history.replaceState(null, "", this.#address);
+  }
+
+  #saved(): void {
     clearTimeout(this.#saving);
-    const address = href(this.#view.id, Object.fromEntries(this.#params));
-    if (address !== location.hash) history.replaceState(null, "", address);
     delete document.body.dataset["address"];
   }
 }
