@@ -91,16 +91,14 @@ static tm_status share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
 }
 
 static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err) {
-    tm_call_classes classes;
-    tm_status status = tm_call_classes_init(&classes, r->names) ? TM_OK : tm_fail_memory(err);
+    tm_status status = TM_OK;
     for (size_t i = 0; i < r->n && status == TM_OK; i++) {
         const int64_t stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
         const tm_draft *draft;
-        status = tm_drafts_make(&r->drafts, i, stage, &classes, &draft, err);
+        status = tm_drafts_make(&r->drafts, i, stage, &draft, err);
         if (status == TM_OK)
             status = tm_pairs_survey(draft, pairs, err);
     }
-    tm_call_classes_free(&classes);
     TM_TRY(tm_mpi_agree(r->comm, status, err));
     TM_TRY(share_keys(r->comm, &pairs->broken, err));
     return share_keys(r->comm, &pairs->tight, err);
@@ -148,7 +146,8 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
                             const tm_replay_visit *visits, size_t n, tm_error *err) {
     tm_vec waits = TM_VEC(tm_part_wait);
     tm_recorded recorded;
-    const tm_draft *draft = tm_drafts_at(&r->drafts, i);
+    const tm_draft *draft;
+    TM_TRY(tm_drafts_at(&r->drafts, i, &draft, err));
     tm_status status = tm_recorded_make(draft, r->root_ns, &recorded, err);
     if (status == TM_OK)
         status = recorded.streams ? tm_recorded_waits(&recorded, &waits, err)
@@ -335,8 +334,9 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
-    bool ok = tm_drafts_open(&ranks->drafts, ranks->timelines, ranks->n, ranks->root_ns) &&
-              ranks->graphs && ranks->items && ranks->desk;
+    bool ok =
+        tm_drafts_open(&ranks->drafts, ranks->timelines, ranks->n, ranks->root_ns, ranks->names) &&
+        ranks->graphs && ranks->items && ranks->desk;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
     ranks->is_ops = tm_mpi_ops_is(ranks);

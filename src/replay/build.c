@@ -12,9 +12,10 @@ void tm_graph_free(tm_graph *graph) {
     free(graph->parts);
     free(graph->first);
     free(graph->edges);
+    free(graph->over_ns);
     tm_vec_free(&graph->visits);
     tm_vec_free(&graph->steps);
-    graph->ns = NULL;
+    graph->ns = graph->over_ns = NULL;
     graph->event = graph->parts = graph->first = NULL;
     graph->edges = NULL;
 }

@@ -240,10 +240,10 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     if (end > dark) { /* what is behind the wait is the host's own, too */
         tm_edge wait = edge;
         wait.ns = wait.peer_ns = call->begin_ns - end;
-        wait.unexplained_ns = lit - dark;
         wait.from = tm_event_end(last);
         if (!tm_maker_edge(w->m, tm_call_begin(w->m, c), &wait))
             return false;
+        ((tm_loose_weight *)w->m->weights.data)[w->m->edges.n - 1].over_ns = lit - dark;
     }
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
 }

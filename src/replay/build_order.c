@@ -146,11 +146,11 @@ static size_t place_into(const tm_maker *m, uint32_t node, uint32_t first, uint3
     const tm_loose_weight *weights = m->weights.data;
     const tm_graph *g = m->graph;
     int64_t reached = INT64_MIN;
+    g->over_ns[node] = 0;
     for (uint32_t i = first; i < behind; i++) {
         tm_edge *edge = &g->edges[n];
         *edge = (tm_edge){.ns = weights[i].ns,
                           .peer_ns = weights[i].peer_ns,
-                          .unexplained_ns = weights[i].unexplained_ns,
                           .from = edges[i].from,
                           .kind = edges[i].kind,
                           .flags = edges[i].flags};
@@ -158,6 +158,10 @@ static size_t place_into(const tm_maker *m, uint32_t node, uint32_t first, uint3
             edge->from = place[edge->from];
             if (edge->from >= node)
                 continue;
+        }
+        if (weights[i].over_ns != 0) {
+            edge->flags |= TM_EDGE_OVER;
+            g->over_ns[node] = weights[i].over_ns;
         }
         int64_t ns = tm_graph_source_ns(g, edge) + edge->ns;
         reached = ns > reached ? ns : reached;
@@ -179,8 +183,9 @@ static bool place_edges(tm_maker *m, const uint32_t *place) {
     size_t n = 0;
     g->first = malloc((g->n_nodes + 1) * sizeof *g->first);
     g->edges = malloc((m->edges.n + g->n_nodes + 1) * sizeof *g->edges);
+    g->over_ns = malloc((g->n_nodes + 1) * sizeof *g->over_ns);
     m->origin = malloc((m->edges.n + g->n_nodes + 1) * sizeof *m->origin);
-    bool ok = first && g->first && g->edges && m->origin;
+    bool ok = first && g->first && g->edges && g->over_ns && m->origin;
     for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
         g->first[v] = (uint32_t)n;
         n = place_into(m, v, first[g->parts[v]], first[g->parts[v] + 1], place, n);

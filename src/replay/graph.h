@@ -43,7 +43,8 @@ enum {
     TM_EDGE_GC = 2,      /* host: inside of Python's garbage collection */
     TM_EDGE_STALL = 4,   /* host or call: far longer than on the other ranks at this place */
     TM_EDGE_MISSING = 8, /* no other rank has this place: peer_ns is its own */
-    TM_EDGE_PAIR = 16    /* one other alone has it: which of the two is as it should be? */
+    TM_EDGE_PAIR = 16,   /* one other alone has it: which of the two is as it should be? */
+    TM_EDGE_OVER = 32    /* something of it nothing recorded accounts for */
 };
 
 /** Sources that are no nodes: the root, and the visit number (from & ~TM_FROM_VISIT). */
@@ -60,11 +61,10 @@ enum {
 #define TM_NO_NODE UINT32_MAX
 
 typedef struct tm_edge {
-    int64_t ns;             /* recorded */
-    int64_t peer_ns;        /* what the other ranks of its role took at this place */
-    int64_t unexplained_ns; /* of ns: that nothing recorded accounts for */
-    uint32_t from;          /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
-    uint8_t kind;           /* tm_edge_kind */
+    int64_t ns;      /* recorded */
+    int64_t peer_ns; /* what the other ranks of its role took at this place */
+    uint32_t from;   /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
+    uint8_t kind;    /* tm_edge_kind */
     uint8_t flags;
     uint8_t part; /* of a user's scenario (scenario.h) that means it, from 1 on; 0 for none */
 } tm_edge;
@@ -87,14 +87,16 @@ typedef struct tm_graph_step {
 typedef struct tm_graph {
     int64_t rank;
     size_t n_nodes;
-    int64_t *ns;     /* [n_nodes] when they were: since the root, on the job's clock */
-    uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
-    uint32_t *parts; /* [n_nodes] 2 x what of the rank it is the begin of, + 1: the end; events of
-                        the draft, calls, then steps; NULL once others are compared with */
-    uint32_t *first; /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
-    tm_edge *edges;  /* an edge leads from an earlier node to a later one */
-    tm_vec visits;   /* of tm_graph_visit, ascending in (last_ns, operation) */
-    tm_vec steps;    /* of tm_graph_step, ascending in number */
+    int64_t *ns;      /* [n_nodes] when they were: since the root, on the job's clock */
+    uint32_t *event;  /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
+    uint32_t *parts;  /* [n_nodes] 2 x what of the rank it is the begin of, + 1: the end; events of
+                         the draft, calls, then steps; NULL once others are compared with */
+    uint32_t *first;  /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
+    tm_edge *edges;   /* an edge leads from an earlier node to a later one */
+    int64_t *over_ns; /* [n_nodes] what nothing recorded accounts for, of each edge into the node
+                         that has TM_EDGE_OVER; else 0 */
+    tm_vec visits;    /* of tm_graph_visit, ascending in (last_ns, operation) */
+    tm_vec steps;     /* of tm_graph_step, ascending in number */
     int64_t n_inferred; /* wait edges that no record tells */
     bool in_crew;       /* empty: the rank is of a crew */
 } tm_graph;
@@ -105,6 +107,11 @@ void tm_graph_free(tm_graph *graph);
  * shorter; each having the other's would change nothing. */
 static inline int64_t tm_edge_usual_ns(const tm_edge *edge) {
     return (edge->flags & TM_EDGE_PAIR) && edge->ns < edge->peer_ns ? edge->ns : edge->peer_ns;
+}
+
+/** Of an edge's recorded weight [ns] what nothing accounts for. @param node  that it leads to */
+static inline int64_t tm_graph_over_ns(const tm_graph *graph, uint32_t node, const tm_edge *edge) {
+    return edge->flags & TM_EDGE_OVER ? graph->over_ns[node] : 0;
 }
 
 /** The time [ns] of a source of an edge, as recorded. */

@@ -12,9 +12,10 @@ typedef struct tm_loose_edge {
     uint16_t none; /* 0 */
 } tm_loose_edge;
 
-/* What it took, as in tm_edge. */
+/* What it took, as in tm_edge, and what of that nothing accounts for: of one edge into a node at
+ * most. */
 typedef struct tm_loose_weight {
-    int64_t ns, peer_ns, unexplained_ns;
+    int64_t ns, peer_ns, over_ns;
 } tm_loose_weight;
 
 /* One way in which something may have been held up. */
@@ -69,8 +70,7 @@ static inline bool tm_maker_room(tm_maker *m, size_t n) {
 static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_edge *edge) {
     ((tm_loose_edge *)m->edges.data)[i] =
         (tm_loose_edge){to, edge->from, edge->kind, edge->flags, 0};
-    ((tm_loose_weight *)m->weights.data)[i] =
-        (tm_loose_weight){edge->ns, edge->peer_ns, edge->unexplained_ns};
+    ((tm_loose_weight *)m->weights.data)[i] = (tm_loose_weight){edge->ns, edge->peer_ns, 0};
 }
 
 /* Those of one part in a row, and parts in their order. False when memory is out. */
@@ -118,7 +118,7 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
     if (n > 0) {
         weights[binding].ns += over;
         weights[binding].peer_ns += over;
-        weights[binding].unexplained_ns = over;
+        weights[binding].over_ns = over;
     }
     m->edges.n += n;
     return true;

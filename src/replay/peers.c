@@ -45,20 +45,21 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
     case TM_EDGE_CALL:
         return graph->parts[node] / 2;
     default:
-        return edge->unexplained_ns > 0 && graph->parts[node] < 2 * n_events
+        return tm_graph_over_ns(graph, node, edge) > 0 && graph->parts[node] < 2 * n_events
                    ? graph->parts[node] / 2
                    : NO_ITEM;
     }
 }
 
-/* Adds to an item's weights what an edge tells of them. */
-static void weigh_item(const tm_edge *edge, tm_peer_weights *w) {
+/* Adds to an item's weights what an edge tells of them, of which nothing accounts for @p over_ns.
+ */
+static void weigh_item(const tm_edge *edge, int64_t over_ns, tm_peer_weights *w) {
     if (edge->kind == TM_EDGE_HOST) /* behind a wait that nothing tells it is shorter */
         w->first_ns = edge->ns > w->first_ns ? edge->ns : w->first_ns;
     else if (edge->kind == TM_EDGE_CALL)
         w->second_ns = edge->ns;
     else if (is_lag(edge))
-        w->second_ns = edge->unexplained_ns;
+        w->second_ns = over_ns;
 }
 
 /* The weights of all items, from the edges that have them; what has none has no place. */
@@ -68,11 +69,12 @@ static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_it
     memset(out->weights, 0, out->n * sizeof *out->weights);
     for (uint32_t v = 0; v < graph->n_nodes; v++)
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            const uint32_t item = item_of(graph, v, &graph->edges[e], out->n_events);
+            const tm_edge *edge = &graph->edges[e];
+            const uint32_t item = item_of(graph, v, edge, out->n_events);
             if (item == NO_ITEM)
                 continue;
             out->places[item] = 0;
-            weigh_item(&graph->edges[e], &out->weights[item]);
+            weigh_item(edge, tm_graph_over_ns(graph, v, edge), &out->weights[item]);
         }
     for (size_t i = 0; i < draft->events.n; i++)
         out->weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
@@ -392,8 +394,9 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
 }
 
 /* @param is, own  of its item */
-static void set_edge(tm_edge *edge, const tm_peer_weights *is, const tm_peer_weights *own) {
-    int64_t excess = edge->unexplained_ns - is->second_ns;
+static void set_edge(tm_edge *edge, int64_t over_ns, const tm_peer_weights *is,
+                     const tm_peer_weights *own) {
+    const int64_t excess = over_ns - is->second_ns;
     switch ((tm_edge_kind)edge->kind) {
     case TM_EDGE_COMPUTE:
     case TM_EDGE_COPY:
@@ -424,6 +427,6 @@ void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_pla
             const tm_peer_weights is = tm_peers_of(known ? &others[known - 1] : NULL, own,
                                                    item >= items->n_events, &edge->flags);
             if (known)
-                set_edge(edge, &is, own);
+                set_edge(edge, tm_graph_over_ns(graph, v, edge), &is, own);
         }
 }

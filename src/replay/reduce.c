@@ -194,18 +194,18 @@ static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
     return labels;
 }
 
-static inline void weigh(reduction *r, uint32_t edge) {
+static inline void weigh(reduction *r, uint32_t node, uint32_t edge) {
     if (r->crew)
         r->weigh_crew(r->context, r->crew, r->desk, edge, (void *)r->weights, r->by);
     else
-        r->weigh(r->context, r->graph, edge, r->weights);
+        r->weigh(r->context, r->graph, node, edge, r->weights);
 }
 
 /* The ways over an edge; NULL when memory is out. */
-static inline tm_labels *over_edge(reduction *r, uint32_t edge) {
+static inline tm_labels *over_edge(reduction *r, uint32_t node, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
-    weigh(r, edge);
+    weigh(r, node, edge);
     if (!labels || !last)
         return labels ? tm_labels_longer(&r->pool, labels, r->by) : NULL;
     tm_labels_add(&r->pool, labels, r->by);
@@ -213,10 +213,10 @@ static inline tm_labels *over_edge(reduction *r, uint32_t edge) {
 }
 
 /* The same and those over another edge. */
-static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
+static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t node, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
-    weigh(r, edge);
+    weigh(r, node, edge);
     const bool ok = labels && tm_labels_merge(&r->pool, here, labels, r->by);
     if (labels && last)
         tm_labels_release(&r->pool, labels);
@@ -334,13 +334,14 @@ static bool prune(reduction *r, tm_ways *here) {
 }
 
 /* The ways that lead to a node by several edges; NULL when memory is out. */
-static tm_labels *gather(reduction *r, uint32_t first, uint32_t behind) {
+static tm_labels *gather(reduction *r, uint32_t node) {
+    const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
     uint32_t best = first;
     for (uint32_t edge = first + 1; edge < behind; edge++)
         best = worth_of(r, edge) > worth_of(r, best) ? edge : best;
-    tm_labels *here = over_edge(r, best);
+    tm_labels *here = over_edge(r, node, best);
     for (uint32_t edge = first; edge < behind && here; edge++)
-        here = edge == best ? here : over_another(r, here, edge);
+        here = edge == best ? here : over_another(r, here, node, edge);
     return here && (here->ways->n == 1 || prune(r, here->ways)) ? here : NULL;
 }
 
@@ -348,9 +349,9 @@ static tm_labels *gather(reduction *r, uint32_t first, uint32_t behind) {
 static inline tm_labels *reach(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
     if (behind - first == 1) /* all was seen at its source */
-        return over_edge(r, first);
+        return over_edge(r, node, first);
     /* nothing leads to a node without an edge but that the job has begun */
-    return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, first, behind);
+    return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
 }
 
 /* Adds a link whose times are to be set; NULL when memory is out. */

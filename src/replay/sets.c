@@ -7,34 +7,37 @@
 #include "base/lanes.h"
 #include "base/sorted.h"
 
-static int64_t explained(const tm_edge *edge, int64_t ns) {
-    int64_t without = edge->ns - edge->unexplained_ns;
-    return edge->unexplained_ns > 0 && without < ns ? without : ns;
+/* A weight without what nothing accounts for of the recorded one, which is @p over_ns. */
+static int64_t explained(const tm_edge *edge, int64_t over_ns, int64_t ns) {
+    const int64_t without = edge->ns - over_ns;
+    return over_ns > 0 && without < ns ? without : ns;
 }
 
 /* The weight by a change, and what is left of that without what nothing explains. */
-static void change_edge(const tm_change *change, const tm_edge *edge, int64_t *ns) {
+static void change_edge(const tm_change *change, const tm_edge *edge, int64_t over_ns,
+                        int64_t *ns) {
     double factor = change->factors ? change->factors[edge->part - 1] : change->factor;
     if (factor == 0.0) {
         ns[0] = ns[1] = 0;
     } else if (isnan(factor) || isinf(factor)) {
         ns[0] = isnan(factor) ? edge->peer_ns : tm_edge_usual_ns(edge);
-        ns[1] = explained(edge, ns[0]);
+        ns[1] = explained(edge, over_ns, ns[0]);
     } else {
         ns[0] = llround((double)edge->ns * factor);
         ns[1] = llround((double)ns[1] * factor);
     }
 }
 
-void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
+void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
+                   int64_t *ns) {
     (void)context;
     const tm_edge *e = &graph->edges[edge];
     const bool transfer = e->kind == TM_EDGE_TRANSFER;
-    const int64_t peer = transfer ? e->ns : e->peer_ns;
+    const int64_t peer = transfer ? e->ns : e->peer_ns, over = tm_graph_over_ns(graph, node, e);
     ns[TM_SET_RECORDED] = e->ns;
-    ns[TM_SET_RECORDED_EXPLAINED] = explained(e, e->ns);
+    ns[TM_SET_RECORDED_EXPLAINED] = explained(e, over, e->ns);
     ns[TM_SET_PEER] = peer;
-    ns[TM_SET_PEER_EXPLAINED] = explained(e, peer);
+    ns[TM_SET_PEER_EXPLAINED] = explained(e, over, peer);
     ns[TM_SET_IDEAL] = tm_edge_usual_ns(e);
     ns[TM_SET_IDEAL_RECORDED] = transfer ? e->peer_ns : e->ns;
 }
@@ -57,10 +60,11 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
            (edge->part > 0 ? sets->of_part : 0);
 }
 
-void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
+void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
+                           int64_t *ns) {
     const tm_sets *sets = context;
     const tm_edge *e = &graph->edges[edge];
-    const int64_t without = explained(e, e->ns);
+    const int64_t over = tm_graph_over_ns(graph, node, e), without = explained(e, over, e->ns);
     uint64_t meant = tm_sets_meant(sets, graph, e);
     for (size_t i = 0; i < 2 * sets->n; i += TM_LANES) /* whole rows, for they are wide enough */
         for (size_t k = 0; k < TM_LANES; k += 2) {
@@ -70,7 +74,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     for (; meant; meant &= meant - 1) {
         const size_t i = (size_t)__builtin_ctzll(meant);
         if (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags))
-            change_edge(&sets->changes[i], e, ns + 2 * i);
+            change_edge(&sets->changes[i], e, over, ns + 2 * i);
     }
 }
 

@@ -48,8 +48,10 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
 
 /** Two tm_weigh: of the sets of ranks, without a context, and of changes. @param context  tm_sets
  */
-void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
-void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
+void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
+                   int64_t *ns);
+void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
+                           int64_t *ns);
 
 /** The same two of a crew, as this processor has them. */
 tm_weigh_crew *tm_sets_weigh_crew(void);

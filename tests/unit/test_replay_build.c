@@ -73,8 +73,9 @@ static void print_edges(const ground *g, const tm_timeline *t, const tm_graph *g
                 snprintf(from, sizeof from, "visit");
             else if (edge->from != TM_FROM_ROOT)
                 print_node(g, t, graph, edge->from, from, sizeof from);
-            if (edge->unexplained_ns != 0)
-                snprintf(excess, sizeof excess, " (%g)", (double)edge->unexplained_ns / 1000);
+            if (tm_graph_over_ns(graph, v, edge) != 0)
+                snprintf(excess, sizeof excess, " (%g)",
+                         (double)tm_graph_over_ns(graph, v, edge) / 1000);
             used +=
                 (size_t)snprintf(out + used, TEXT_MAX - used, "%s %s>%s %g%s\n",
                                  kind_words[edge->kind], from, to, (double)edge->ns / 1000, excess);

@@ -304,13 +304,14 @@ static void an_edge_gets_what_its_part_says(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_edge edge = {.ns = 10,
                         .peer_ns = 4,
-                        .unexplained_ns = 7,
                         .kind = TM_EDGE_HOST,
+                        .flags = TM_EDGE_OVER,
                         .part = cases[i].part};
-        const tm_graph graph = {.edges = &edge};
+        int64_t over = 7;
+        const tm_graph graph = {.edges = &edge, .over_ns = &over};
         int64_t ns[TM_LANES], of_ranks[TM_N_RANK_SETS];
-        tm_sets_weigh(NULL, &graph, 0, of_ranks);
-        tm_sets_weigh_changes(&sets, &graph, 0, ns);
+        tm_sets_weigh(NULL, &graph, 0, 0, of_ranks);
+        tm_sets_weigh_changes(&sets, &graph, 0, 0, ns);
         assert_int_equal(ns[0], cases[i].plain);
         assert_int_equal(ns[1], cases[i].explained);
         assert_int_equal(of_ranks[TM_SET_RECORDED], 10);

@@ -33,8 +33,10 @@ typedef struct tm_crew {
     int64_t rank[TM_LANES];
     uint32_t index[TM_LANES]; /* which of the process's ranks it is */
     tm_crew_row *recorded;    /* borrowed, as all behind it: [edges] */
-    tm_crew_row *unexplained; /* [edges that may have some], by slots of the items */
+    tm_crew_row *over;        /* [nodes that may have some], by slots of the items: as over_ns of a
+                                 graph */
     tm_crew_visit *visits;    /* [visits] */
+    uint8_t *has_over;        /* [edges] bit by lane: TM_EDGE_OVER */
 } tm_crew;
 
 /** Where a crew's numbers are worked out: one for all crews, one after the other. */
@@ -55,11 +57,6 @@ enum { TM_DESK_PEER = 1 };
 
 static inline size_t tm_crew_edges(const tm_crew *crew) {
     return crew->like->first[crew->like->n_nodes];
-}
-
-static inline int64_t tm_crew_unexplained(const tm_crew *crew, uint32_t edge, size_t lane) {
-    const uint32_t slot = crew->items->slots[edge];
-    return slot == TM_NO_SLOT ? 0 : crew->unexplained[slot].ns[lane];
 }
 
 /** What the peers took, on all ranks. */

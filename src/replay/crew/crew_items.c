@@ -12,7 +12,7 @@ static bool is_work(const tm_edge *edge) {
     return edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
 }
 
-/* As of a graph alone; a lag is compared on ranks where some of it is unexplained. */
+/* As of a graph alone; a lag is compared on ranks where nothing accounts for some of it. */
 static uint32_t item_of(const tm_crew_items *items, const tm_graph *g, uint32_t node,
                         const tm_edge *edge) {
     if (is_work(edge))
@@ -24,26 +24,42 @@ static uint32_t item_of(const tm_crew_items *items, const tm_graph *g, uint32_t 
     return is_lag(edge) && g->parts[node] < 2 * items->n_events ? g->parts[node] / 2 : NO_ITEM;
 }
 
-/* An event's duration, and what nothing explains of its begin; of a call what lies before it, and
- * its own work. */
-static tm_item_tells tells(const tm_crew_items *items, const tm_graph *g, uint32_t node, uint32_t e,
-                           uint32_t item) {
-    const tm_edge *edge = &g->edges[e];
+/* An event's duration, and what nothing accounts for before its begin, of which one lag tells; of a
+ * call what lies before it, and its own work. */
+static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
+                           bool *told) {
     if (edge->kind == TM_EDGE_HOST || (is_work(edge) && g->parts[node] / 2 == item))
         return TM_TELLS_FIRST;
     if (edge->kind == TM_EDGE_CALL)
         return TM_TELLS_SECOND;
-    return is_lag(edge) && items->slots[e] != TM_NO_SLOT ? TM_TELLS_EXCESS : TM_TELLS_NONE;
+    if (!is_lag(edge) || *told)
+        return TM_TELLS_NONE;
+    *told = true;
+    return TM_TELLS_OVER;
 }
 
-static bool may_be_unexplained(const tm_edge *edge) {
-    return is_lag(edge) || edge->kind == TM_EDGE_SYNC || edge->unexplained_ns != 0;
+static bool may_have_over(const tm_edge *edge) {
+    return is_lag(edge) || edge->kind == TM_EDGE_SYNC || (edge->flags & TM_EDGE_OVER);
+}
+
+/* One slot for each node that such edges lead to. */
+static void number_slots(tm_crew_items *items, const tm_graph *g) {
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        bool any = false;
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+            const bool may = may_have_over(&g->edges[e]);
+            items->slots[e] = may ? (uint32_t)items->n_slots : TM_NO_SLOT;
+            any = any || may;
+        }
+        items->n_slots += any;
+    }
 }
 
 /* Counts the edges of each item, two further; then places them, which moves it to where the next
  * begins. */
 static void list_edges(tm_crew_items *items, const tm_graph *g, bool count) {
-    for (uint32_t v = 0; v < g->n_nodes; v++)
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        bool told = false;
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
             const tm_edge *edge = &g->edges[e];
             const uint32_t item = item_of(items, g, v, edge);
@@ -53,10 +69,11 @@ static void list_edges(tm_crew_items *items, const tm_graph *g, bool count) {
                 items->first[item + 2] += 1;
                 items->always[item] |= is_work(edge);
             } else {
-                const tm_item_edge one = {e, edge->kind, (uint8_t)tells(items, g, v, e, item)};
+                const tm_item_edge one = {e, edge->kind, (uint8_t)tells(g, v, edge, item, &told)};
                 items->edges[items->first[item + 1]++] = one;
             }
         }
+    }
 }
 
 bool tm_crew_items_make(tm_crew_items *items, const tm_graph *graph, size_t n, size_t n_events) {
@@ -70,9 +87,7 @@ bool tm_crew_items_make(tm_crew_items *items, const tm_graph *graph, size_t n, s
                              .always = calloc(n + 1, 1)};
     if (!items->places || !items->slots || !items->first || !items->edges || !items->always)
         return false;
-    for (size_t e = 0; e < n_edges; e++)
-        items->slots[e] =
-            may_be_unexplained(&graph->edges[e]) ? (uint32_t)items->n_slots++ : TM_NO_SLOT;
+    number_slots(items, graph);
     for (size_t i = n_events; i < n; i++)
         items->always[i] = true;
     list_edges(items, graph, true);

@@ -9,7 +9,7 @@ typedef enum tm_item_tells {
     TM_TELLS_NONE,
     TM_TELLS_FIRST,  /* the longest of these */
     TM_TELLS_SECOND, /* it alone */
-    TM_TELLS_EXCESS  /* of the second the most that nothing explains */
+    TM_TELLS_OVER    /* its node's over_ns is the second */
 } tm_item_tells;
 
 typedef struct tm_item_edge {
@@ -21,14 +21,14 @@ typedef struct tm_item_edge {
 typedef struct tm_crew_items {
     size_t n, n_events;
     uint32_t *places; /* owned; [n] of every item */
-    uint32_t *slots;  /* owned; [edges] which of those it is of which something may be
-                         unexplained, or TM_NO_SLOT */
+    uint32_t *slots;  /* owned; [edges] of an edge that nothing may account for something of, which
+                         of the nodes with such edges it leads to; or TM_NO_SLOT */
     size_t n_slots;
     uint32_t *first;     /* owned; [n + 2] where the edges of each item begin; behind the last those
                             of transfers */
     tm_item_edge *edges; /* owned */
     uint8_t *always;     /* owned; [n] whether it is compared on every rank: calls, and work of a
-                            rank's own; else where something is unexplained */
+                            rank's own; else where something is not accounted for */
 } tm_crew_items;
 
 #define TM_NO_SLOT UINT32_MAX

@@ -52,8 +52,8 @@ static void fetch_item(const tm_crew *crew, size_t item) {
     const tm_crew_items *items = crew->items;
     for (uint32_t i = items->first[item]; i < items->first[item + 1]; i++) {
         const uint32_t edge = items->edges[i].edge;
-        if (items->edges[i].tells == TM_TELLS_EXCESS)
-            __builtin_prefetch(&crew->unexplained[items->slots[edge]]);
+        if (items->edges[i].tells == TM_TELLS_OVER)
+            __builtin_prefetch(&crew->over[items->slots[edge]]);
         else if (items->edges[i].tells != TM_TELLS_NONE)
             __builtin_prefetch(&crew->recorded[edge]);
     }

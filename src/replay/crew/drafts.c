@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n, int64_t root_ns) {
-    *drafts = (tm_drafts){.timelines = timelines, .n = n, .root_ns = root_ns};
+bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n, int64_t root_ns,
+                    const tm_names *names) {
+    *drafts = (tm_drafts){
+        .timelines = timelines, .n = n, .root_ns = root_ns, .most_bytes = TM_DRAFTS_BYTES};
     drafts->own = calloc(n + 1, sizeof *drafts->own);
     drafts->ranks = calloc(n + 1, sizeof *drafts->ranks);
-    return drafts->own && drafts->ranks;
+    return tm_call_classes_init(&drafts->classes, names) && drafts->own && drafts->ranks;
 }
 
 void tm_drafts_free(tm_drafts *drafts) {
@@ -15,6 +17,7 @@ void tm_drafts_free(tm_drafts *drafts) {
         tm_draft_free(&drafts->own[i]);
     free(drafts->own);
     free(drafts->ranks);
+    tm_call_classes_free(&drafts->classes);
     *drafts = (tm_drafts){0};
 }
 
@@ -59,19 +62,41 @@ static uint32_t find_leader(tm_drafts *d, size_t i, int64_t stage) {
     return (uint32_t)i;
 }
 
+static size_t bytes_of(const tm_draft *draft) {
+    return draft->events.n * draft->events.size + draft->calls.n * draft->calls.size +
+           draft->stream_waits.n * draft->stream_waits.size + draft->spans.n * draft->spans.size;
+}
+
+static tm_status make(tm_drafts *d, size_t i, int64_t stage, tm_error *err) {
+    tm_draft *draft = &d->own[i];
+    TM_TRY(tm_draft_make(&d->timelines[i], &d->classes, d->root_ns, draft, err));
+    draft->stage = stage;
+    d->ranks[i].kept = true;
+    d->bytes += bytes_of(draft);
+    return TM_OK;
+}
+
+static void drop(tm_drafts *d, size_t i) {
+    d->bytes -= d->ranks[i].kept ? bytes_of(&d->own[i]) : 0;
+    d->ranks[i].kept = false;
+    tm_draft_free(&d->own[i]);
+}
+
 static void add_leader(tm_drafts *d, uint32_t i) {
+    const uint32_t past = d->latest[TM_DRAFTS_LATEST - 1]; /* no rank is held against it any more */
+    if (d->n_latest == TM_DRAFTS_LATEST && d->bytes > d->most_bytes && !d->ranks[past].leads)
+        drop(d, past);
     d->n_latest += d->n_latest < TM_DRAFTS_LATEST;
     memmove(d->latest + 1, d->latest, (d->n_latest - 1) * sizeof *d->latest);
     d->latest[0] = i;
 }
 
-tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, tm_call_classes *classes,
-                         const tm_draft **out, tm_error *err) {
+tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, const tm_draft **out,
+                         tm_error *err) {
     const uint32_t leader = find_leader(drafts, i, stage);
     tm_draft *draft = &drafts->own[leader];
     if (leader == i) {
-        TM_TRY(tm_draft_make(&drafts->timelines[i], classes, drafts->root_ns, draft, err));
-        draft->stage = stage;
+        TM_TRY(make(drafts, i, stage, err));
         add_leader(drafts, leader);
     }
     drafts->ranks[leader].leads = leader != i;
@@ -81,16 +106,19 @@ tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, tm_call_cla
     return TM_OK;
 }
 
-const tm_draft *tm_drafts_at(tm_drafts *drafts, size_t i) {
+tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out, tm_error *err) {
     const tm_drafts_rank *rank = &drafts->ranks[i];
     tm_draft *draft = &drafts->own[rank->leader];
+    if (!drafts->ranks[rank->leader].kept)
+        TM_TRY(make(drafts, rank->leader, draft->stage, err));
     if (draft->timeline != &drafts->timelines[i])
         tm_draft_take_again(draft, &drafts->timelines[i], drafts->root_ns, rank->before);
     draft->lead_in = rank->lead_in;
-    return draft;
+    *out = draft;
+    return TM_OK;
 }
 
 void tm_drafts_done(tm_drafts *drafts, size_t i) {
     if (!drafts->ranks[i].leads)
-        tm_draft_free(&drafts->own[i]);
+        drop(drafts, i);
 }

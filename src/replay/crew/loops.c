@@ -88,8 +88,8 @@ static inline void weigh(const tm_crew *crew, size_t item, row *first, row *seco
             raise(&a, ns);
         else if (items->edges[i].tells == TM_TELLS_SECOND)
             b = *ns;
-        else if (items->edges[i].tells == TM_TELLS_EXCESS)
-            raise(&b, row_of(crew->unexplained[items->slots[edge]].ns));
+        else if (items->edges[i].tells == TM_TELLS_OVER)
+            b = *row_of(crew->over[items->slots[edge]].ns);
     }
     *first = a;
     *second = b;
@@ -149,13 +149,22 @@ static inline void compare_item(const tm_crew *crew, size_t item, const tm_peer_
         out->more.of[i] = others_first.of[i] - first.of[i];
 }
 
-/* What is unexplained of a lag is no more than on the others. */
-static inline void cut_excess(const row *recorded, const row *unexplained, const row *others,
-                              row *out) {
+/* Of an edge, on ranks where it has TM_EDGE_OVER, its node's over_ns; 0 on the others. */
+static inline row over_of(const tm_crew *crew, uint32_t edge) {
+    row out = *row_of(crew->over[crew->items->slots[edge]].ns);
+    const int64_t has = crew->has_over[edge];
+    some lane = {1, 2, 4, 8};
+    for (size_t i = 0; i < PARTS; i++, lane <<= AT_ONCE)
+        out.of[i] &= (lane & has) != 0;
+    return out;
+}
+
+/* What nothing accounts for of a lag is no more than on the others. */
+static inline void cut_over(const row *recorded, const row *over, const row *others, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
-        const some excess = unexplained->of[i] - others->of[i];
+        const some excess = over->of[i] - others->of[i];
         const some left = recorded->of[i] - (excess & (excess > 0));
-        out->of[i] = left & ~((left < 0) & (unexplained->of[i] > 0));
+        out->of[i] = left & ~((left < 0) & (over->of[i] > 0));
     }
 }
 
@@ -163,15 +172,15 @@ static inline void cut_excess(const row *recorded, const row *unexplained, const
 static inline bool set_edge(const tm_crew *crew, const tm_item_edge *edge, const compared *is,
                             row *peer) {
     const row *recorded = row_of(crew->recorded[edge->edge].ns);
-    const uint32_t slot = crew->items->slots[edge->edge];
     if (edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY || edge->kind == TM_EDGE_HOST) {
         add(recorded, &is->more, peer);
         raise(peer, &nothing);
     } else if (edge->kind == TM_EDGE_CALL) {
         *peer = is->second;
         raise(peer, &nothing);
-    } else if (slot != TM_NO_SLOT) {
-        cut_excess(recorded, row_of(crew->unexplained[slot].ns), &is->second, peer);
+    } else if (crew->has_over[edge->edge]) {
+        const row over = over_of(crew, edge->edge);
+        cut_over(recorded, &over, &is->second, peer);
     } else {
         return false;
     }
@@ -262,17 +271,19 @@ static void find_slack(const tm_crew *crew, const tm_crew_desk *desk, tm_crew_ro
 /* An edge on all ranks. */
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
-    const int64_t *unexplained; /* of ns; NULL: nothing */
+    bool has_over; /* some of ns on some ranks */
+    row over;
 } weights;
 
-/* The weights without what nothing explains of the recorded ones, in @p room where they differ. */
+/* The weights without what nothing accounts for of the recorded ones, in @p room where they differ.
+ */
 static const int64_t *explain(const weights *w, const int64_t *ns, tm_crew_row *room) {
-    if (!w->unexplained)
+    if (!w->has_over)
         return ns;
-    const row *is = row_of(ns), *recorded = row_of(w->ns), *unexplained = row_of(w->unexplained);
+    const row *is = row_of(ns), *recorded = row_of(w->ns), *over = &w->over;
     for (size_t i = 0; i < PARTS; i++) {
-        const some left = recorded->of[i] - unexplained->of[i];
-        const some less = (left < is->of[i]) & (unexplained->of[i] > 0);
+        const some left = recorded->of[i] - over->of[i];
+        const some less = (left < is->of[i]) & (over->of[i] > 0);
         row_at(room)->of[i] = (left & less) | (is->of[i] & ~less);
     }
     return room->ns;
@@ -280,11 +291,12 @@ static const int64_t *explain(const weights *w, const int64_t *ns, tm_crew_row *
 
 static weights weigh_edge(const tm_crew *crew, const tm_crew_desk *desk, uint32_t edge,
                           tm_crew_row *room) {
-    const uint32_t slot = crew->items->slots[edge];
     weights w = {.ns = crew->recorded[edge].ns,
                  .peer = tm_crew_peer(crew, desk, edge)->ns,
-                 .unexplained = slot == TM_NO_SLOT ? NULL : crew->unexplained[slot].ns};
+                 .has_over = crew->has_over[edge] != 0};
     w.usual = w.peer;
+    if (w.has_over)
+        w.over = over_of(crew, edge);
     if (desk->known[edge] & TM_EDGE_PAIR) {
         *row_at(room) = *row_of(w.ns);
         lower(row_at(room), row_of(w.peer));

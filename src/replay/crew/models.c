@@ -145,7 +145,7 @@ static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_
 }
 
 /* Takes the weights of all edges. *reached [model->n_ends]: when they say that each part is. False
- * where edges are left out, or something is unexplained, of which that is not so on the ranks
+ * where edges are left out, or nothing accounts for something, of which that is not so on the ranks
  * before. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_crew *crew) {
@@ -153,7 +153,8 @@ static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t
     const tm_loose_weight *weight = m->weights.data;
     const place_of_edge *at = model->edges.data, *const behind = at + m->edges.n;
     int64_t *const recorded = crew->recorded->ns + crew->n;
-    int64_t *const unexplained = crew->unexplained->ns + crew->n;
+    int64_t *const over = crew->over->ns + crew->n;
+    uint8_t *const has_over = crew->has_over, lane = (uint8_t)(1U << crew->n);
     const size_t n_parts = model->n_ends;
     for (; at < behind; at++, edge++, weight++) {
         const int64_t source = ns[at->source], due = source + weight->ns;
@@ -165,10 +166,12 @@ static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t
             continue;
         reached[edge->to] = due > reached[edge->to] ? due : reached[edge->to];
         recorded[(size_t)at->place * TM_LANES] = weight->ns;
-        if (at->slot != TM_NO_SLOT)
-            unexplained[(size_t)at->slot * TM_LANES] = weight->unexplained_ns;
-        else if (weight->unexplained_ns != 0)
-            return false;
+        if (weight->over_ns != 0) {
+            if (at->slot == TM_NO_SLOT)
+                return false;
+            has_over[at->place] |= lane;
+            over[(size_t)at->slot * TM_LANES] = weight->over_ns;
+        }
         if (edge->kind == TM_EDGE_TRANSFER)
             crew->visits[edge->from & ~TM_FROM_VISIT].usual_ns[crew->n] = weight->peer_ns;
     }
@@ -229,16 +232,29 @@ static tm_crew *add_crew(tm_models *models, tm_model *model) {
         return NULL;
     const size_t n_edges = g->first[g->n_nodes], n_slots = model->items->n_slots;
     const size_t n_rows = n_edges + n_slots;
-    const size_t bytes = n_rows * sizeof(tm_crew_row) + g->visits.n * sizeof(tm_crew_visit);
+    const size_t rooms = n_rows * sizeof(tm_crew_row) + g->visits.n * sizeof(tm_crew_visit);
+    const size_t bytes = rooms + n_edges;
     tm_crew_row *rows = tm_pages_alloc(&models->rows, bytes);
     *crew = (tm_crew){.like = g, .items = model->items, .recorded = rows};
     if (!rows)
         return NULL;
     tm_pages_make(rows, bytes);
-    crew->unexplained = rows + n_edges;
+    crew->over = rows + n_edges;
     crew->visits = (void *)(rows + n_rows);
+    crew->has_over = (uint8_t *)rows + rooms;
+    memset(crew->over, 0, n_slots * sizeof *crew->over);
+    memset(crew->has_over, 0, n_edges);
     model->crew = models->crews.n - 1;
     return crew;
+}
+
+/* Behind a rank that was of another sort nothing is over in its lane. */
+static void forget_over(tm_crew *crew) {
+    const size_t n_edges = tm_crew_edges(crew);
+    for (size_t slot = 0; slot < crew->items->n_slots; slot++)
+        crew->over[slot].ns[crew->n] = 0;
+    for (size_t e = 0; e < n_edges; e++)
+        crew->has_over[e] &= (uint8_t) ~(1U << crew->n);
 }
 
 static void take_visits(const tm_maker *m, tm_crew *crew) {
@@ -271,6 +287,8 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
         tm_pages_undo(&models->rows, crew->recorded);
         models->crews.n--;
         model->crew = before;
+    } else {
+        forget_over(crew);
     }
     return true;
 }
@@ -364,10 +382,12 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
 static void fill_lanes(tm_crew *crew, size_t n_slots) {
     const size_t n_edges = tm_crew_edges(crew);
     for (size_t lane = crew->n; lane < TM_LANES; lane++) {
-        for (size_t e = 0; e < n_edges; e++)
+        for (size_t e = 0; e < n_edges; e++) {
             crew->recorded[e].ns[lane] = crew->recorded[e].ns[0];
+            crew->has_over[e] |= (uint8_t)((crew->has_over[e] & 1U) << lane);
+        }
         for (size_t s = 0; s < n_slots; s++)
-            crew->unexplained[s].ns[lane] = crew->unexplained[s].ns[0];
+            crew->over[s].ns[lane] = crew->over[s].ns[0];
         for (size_t i = 0; i < crew->like->visits.n; i++) {
             tm_crew_visit *visit = &crew->visits[i];
             visit->operation[lane] = visit->operation[0];

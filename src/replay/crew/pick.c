@@ -57,9 +57,9 @@ static void copy_edge(const pick *p, uint32_t e, tm_edge *edge) {
     edge->flags &= TM_EDGE_INPUT | TM_EDGE_GC;
     edge->flags |= p->desk->known[e] & TM_EDGE_PAIR;
     edge->flags |= p->desk->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0;
+    edge->flags |= p->crew->has_over[e] >> p->lane & 1 ? TM_EDGE_OVER : 0;
     edge->ns = p->crew->recorded[e].ns[p->lane];
     edge->peer_ns = tm_crew_peer(p->crew, p->desk, e)->ns[p->lane];
-    edge->unexplained_ns = tm_crew_unexplained(p->crew, e, p->lane);
     if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
         edge->from = p->place[edge->from];
 }
@@ -87,7 +87,8 @@ static bool copy_nodes(const pick *p, tm_graph *out) {
     out->parts = malloc((n + 1) * sizeof *out->parts);
     out->first = malloc((n + 1) * sizeof *out->first);
     out->edges = malloc((tm_crew_edges(p->crew) + 1) * sizeof *out->edges);
-    if (!out->ns || !out->event || !out->parts || !out->first || !out->edges)
+    out->over_ns = malloc((n + 1) * sizeof *out->over_ns);
+    if (!out->over_ns || !out->ns || !out->event || !out->parts || !out->first || !out->edges)
         return false;
     out->n_nodes = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -96,8 +97,12 @@ static bool copy_nodes(const pick *p, tm_graph *out) {
         out->event[i] = like->event[v];
         out->parts[i] = like->parts[v];
         out->first[i] = behind;
-        for (uint32_t e = like->first[v]; e < like->first[v + 1]; e++)
-            copy_edge(p, e, &out->edges[behind++]);
+        out->over_ns[i] = 0;
+        for (uint32_t e = like->first[v]; e < like->first[v + 1]; e++) {
+            copy_edge(p, e, &out->edges[behind]);
+            if (out->edges[behind++].flags & TM_EDGE_OVER)
+                out->over_ns[i] = p->crew->over[p->crew->items->slots[e]].ns[p->lane];
+        }
     }
     out->first[n] = behind;
     return true;

@@ -12,7 +12,8 @@
 enum { TM_OPS_SET_RECORDED, TM_OPS_SET_IDEAL, TM_N_OPS_SETS };
 
 /** A tm_weigh without context. */
-void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
+void tm_ops_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
+                  int64_t *ns);
 
 /** The arrays are the caller's. */
 typedef struct tm_ops_figures {

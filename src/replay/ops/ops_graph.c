@@ -138,7 +138,7 @@ typedef struct maker {
     const tm_ops_draft *draft;
     const tm_ops_times *ideal;
     tm_graph *graph;
-    tm_vec ns, event, first, edges;
+    tm_vec ns, over_ns, event, first, edges;
     uint32_t *end_node; /* [parts] */
     uint32_t *arrived;  /* [parts] of those that join ranks: where they arrive */
     uint32_t *visit_of; /* [parts] likewise: their visit */
@@ -147,8 +147,9 @@ typedef struct maker {
 
 static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
     const uint32_t first = (uint32_t)m->edges.n;
-    m->ok = m->ok && tm_vec_append(&m->ns, &ns, 1) && tm_vec_append(&m->event, &event, 1) &&
-            tm_vec_append(&m->first, &first, 1);
+    const int64_t none = 0;
+    m->ok = m->ok && tm_vec_append(&m->ns, &ns, 1) && tm_vec_append(&m->over_ns, &none, 1) &&
+            tm_vec_append(&m->event, &event, 1) && tm_vec_append(&m->first, &first, 1);
     return (uint32_t)m->ns.n - 1;
 }
 
@@ -161,8 +162,10 @@ static void add_edge(maker *m, uint32_t from, uint8_t kind, int64_t ns, int64_t 
 /* What lies between is not explained, and ideally nothing. */
 static void add_lag(maker *m, uint32_t from, int64_t ns) {
     add_edge(m, from, TM_EDGE_GAP, ns, ns > 0 ? 0 : ns);
-    if (m->ok && ns > 0)
-        ((tm_edge *)m->edges.data)[m->edges.n - 1].unexplained_ns = ns;
+    if (m->ok && ns > 0) {
+        ((tm_edge *)m->edges.data)[m->edges.n - 1].flags = TM_EDGE_OVER;
+        ((int64_t *)m->over_ns.data)[m->over_ns.n - 1] = ns;
+    }
 }
 
 /* The edges to a node from all that its operation follows: what ended last explains it, and what
@@ -283,10 +286,11 @@ static void finish(maker *m) {
         return;
     g->n_nodes = m->ns.n;
     g->ns = m->ns.data;
+    g->over_ns = m->over_ns.data;
     g->event = m->event.data;
     g->first = m->first.data;
     g->edges = m->edges.data;
-    m->ns.data = m->event.data = m->first.data = m->edges.data = NULL;
+    m->ns.data = m->over_ns.data = m->event.data = m->first.data = m->edges.data = NULL;
     set_nodes(m);
     m->ok = tm_ops_sort_visits(g);
 }
@@ -301,6 +305,7 @@ tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_
                .ideal = ideal,
                .graph = out,
                .ns = TM_VEC(int64_t),
+               .over_ns = TM_VEC(int64_t),
                .event = TM_VEC(uint32_t),
                .first = TM_VEC(uint32_t),
                .edges = TM_VEC(tm_edge),
@@ -318,6 +323,7 @@ tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_
         finish(&m);
     }
     tm_vec_free(&m.ns);
+    tm_vec_free(&m.over_ns);
     tm_vec_free(&m.event);
     tm_vec_free(&m.first);
     tm_vec_free(&m.edges);

@@ -54,7 +54,8 @@ static void set_nodes(settler *s) {
             tm_edge *edge = &g->edges[e];
             if (end || edge->kind == TM_EDGE_GAP) {
                 edge->ns = edge->peer_ns = lag;
-                edge->unexplained_ns = lag > 0 ? lag : 0;
+                edge->flags |= TM_EDGE_OVER;
+                g->over_ns[v] = lag > 0 ? lag : 0;
             }
             int64_t ns = tm_graph_source_ns(g, edge) + edge->ns;
             g->ns[v] = ns > g->ns[v] ? ns : g->ns[v];
