@@ -55,6 +55,10 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     return tm_mpi_agree(comm, status, err);
 }
 
+/* Rows that were put aside are joined in so many parts that a process has at most about so many
+ * bytes of packs for each: on their way rows take five times that, and unpacked as much again. */
+static const size_t PART_BYTES = (size_t)8 << 20;
+
 /* A row on its way: the hash of its key, a bit for each null, then 8 bytes for each column. */
 enum { R_HASH, R_NULLS, R_CELLS };
 
@@ -73,18 +77,27 @@ static int owner_of(const void *record, int n_processes) {
     return (int)(hash % (uint64_t)n_processes);
 }
 
-static bool write_rows(const tm_table *table, tm_vec *records) {
-    for (size_t r = 0; r < table->n_rows; r++) {
-        const tm_cell *row = tm_table_row(table, r);
-        uint64_t *record = tm_vec_push(records);
-        if (!record)
-            return false;
-        record[R_HASH] = hash_key(table->def, row);
-        record[R_NULLS] = 0;
-        for (int c = 0; c < table->def->n_columns; c++) {
-            record[R_NULLS] |= (uint64_t)row[c].null << c;
-            memcpy(&record[R_CELLS + c], &row[c].value, sizeof *record);
-        }
+/* Where rows are written. */
+typedef struct writer {
+    const tm_table_def *def;
+    tm_key_part part;
+    tm_vec records;
+} writer;
+
+/* Writes a row that is of the part. */
+static bool write_row(void *context, const tm_cell *row) {
+    writer *w = context;
+    const uint64_t hash = hash_key(w->def, row);
+    if ((hash >> 32) % w->part.n != w->part.number)
+        return true;
+    uint64_t *record = tm_vec_push(&w->records);
+    if (!record)
+        return false;
+    record[R_HASH] = hash;
+    record[R_NULLS] = 0;
+    for (int c = 0; c < w->def->n_columns; c++) {
+        record[R_NULLS] |= (uint64_t)row[c].null << c;
+        memcpy(&record[R_CELLS + c], &row[c].value, sizeof *record);
     }
     return true;
 }
@@ -104,26 +117,47 @@ static bool read_rows(const tm_vec *records, tm_table *table) {
     return true;
 }
 
-tm_status tm_mpi_join_keys(MPI_Comm comm, tm_table *table, tm_error *err) {
+tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_error *err) {
     int n_processes;
     MPI_Comm_size(comm, &n_processes);
-    tm_status status = tm_table_take_back(table, err);
-    if (n_processes == 1)
-        return status;
+    if (n_processes == 1 && part.n == 1)
+        return tm_table_take_back(table, err);
     size_t size = ((size_t)table->def->n_columns + R_CELLS) * sizeof(uint64_t);
     assert(table->def->n_columns <= 64); /* a word of nulls */
-    tm_vec records = {.size = size}, joined = {.size = size};
-    if (status == TM_OK && !write_rows(table, &records))
-        status = tm_fail_memory(err);
-    status = tm_mpi_agree(comm, status, err);
-    tm_table_clear(table);
+    writer w = {table->def, part, {.size = size}};
+    tm_vec joined = {.size = size};
+    tm_status status = tm_table_put_aside(table, err);
     if (status == TM_OK)
-        status = tm_mpi_shuffle(comm, &records, owner_of, &joined, err);
+        status = tm_table_each_aside(table, write_row, &w, err);
+    status = tm_mpi_agree(comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(comm, &w.records, owner_of, &joined, err);
     if (status == TM_OK && !read_rows(&joined, table))
         status = tm_fail_memory(err);
-    tm_vec_free(&records);
+    tm_vec_free(&w.records);
     tm_vec_free(&joined);
     return tm_mpi_agree(comm, status, err);
+}
+
+/* In how many parts the tables of an analysis are joined. */
+static uint64_t count_parts(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
+    uint64_t bytes = 0;
+    for (size_t t = 0; t < analysis->n_tables; t++) {
+        const tm_table *table = tm_tables_find(tables, analysis->tables[t]->name);
+        bytes += analysis->tables[t]->n_merged > 0 && table->aside ? table->aside->n : 0;
+    }
+    uint64_t n = 1 + bytes / PART_BYTES;
+    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_UINT64_T, MPI_MAX, comm);
+    return n;
+}
+
+static tm_status merge_part(MPI_Comm comm, tm_key_part part, const tm_analysis *analysis,
+                            const tm_names *names, tm_tables *tables, tm_error *err) {
+    for (size_t t = 0; t < analysis->n_tables; t++)
+        if (analysis->tables[t]->n_merged > 0)
+            TM_TRY(tm_mpi_join_keys(comm, part, tm_tables_find(tables, analysis->tables[t]->name),
+                                    err));
+    return tm_mpi_agree(comm, tm_analyse_merged(analysis, names, tables, err), err);
 }
 
 tm_status tm_mpi_merge_keys(MPI_Comm comm, const tm_names *names, tm_tables *tables,
@@ -133,11 +167,12 @@ tm_status tm_mpi_merge_keys(MPI_Comm comm, const tm_names *names, tm_tables *tab
     for (size_t a = 0; a < n; a++) {
         if (!analyses[a]->merge)
             continue;
+        tm_key_part part = {.n = count_parts(comm, analyses[a], tables)};
+        for (; part.number < part.n; part.number++)
+            TM_TRY(merge_part(comm, part, analyses[a], names, tables, err));
         for (size_t t = 0; t < analyses[a]->n_tables; t++)
             if (analyses[a]->tables[t]->n_merged > 0)
-                TM_TRY(tm_mpi_join_keys(comm, tm_tables_find(tables, analyses[a]->tables[t]->name),
-                                        err));
-        TM_TRY(tm_mpi_agree(comm, tm_analyse_merged(analyses[a], names, tables, err), err));
+                tm_table_clear(tm_tables_find(tables, analyses[a]->tables[t]->name));
     }
     return TM_OK;
 }

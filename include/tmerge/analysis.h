@@ -114,7 +114,7 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
 tm_status tm_analyse_put_aside(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the tables with n_merged of an analysis, whose rows of one key are together by now, runs
- * its merge part, and empties them. TM_OK; TM_ERR_FAULT. */
+ * its merge part, and takes their rows out but for those put aside. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) TM_MUST_CHECK;
 

@@ -91,6 +91,9 @@ void tm_tables_destroy(tm_tables *tables);
 /** Takes all rows out, those put aside too, and gives back the memory that they took. */
 void tm_table_clear(tm_table *table);
 
+/** Takes all rows and texts out, but for those put aside, and keeps the room of the rows. */
+void tm_table_clear_rows(tm_table *table);
+
 /** Gives back the room of rows that are not there. */
 void tm_table_trim(tm_table *table);
 
@@ -192,6 +195,16 @@ tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
  * TM_OK; TM_ERR_FAULT where memory is out.
  */
 tm_status tm_table_put_aside(tm_table *table, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Shows the rows that were put aside, in the order in which they were added, one by one: for those
+ * who need some of them, or each but once. They stay aside.
+ * @param visit  gets a row [columns], which is there until it returns; false when memory is out
+ * @return       TM_OK; TM_ERR_FAULT where memory is out
+ */
+tm_status tm_table_each_aside(const tm_table *table,
+                              bool (*visit)(void *context, const tm_cell *row), void *context,
+                              tm_error *err) TM_MUST_CHECK;
 
 /** Makes all rows that were put aside rows again, and those that came since, in the order in which
  * they were added. TM_OK; TM_ERR_FAULT where memory is out. */

@@ -160,7 +160,7 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
         status = analysis->merge(names, tables, err);
     for (size_t t = 0; t < analysis->n_tables; t++)
         if (analysis->tables[t]->n_merged > 0)
-            tm_table_clear(tm_tables_find(tables, analysis->tables[t]->name));
+            tm_table_clear_rows(tm_tables_find(tables, analysis->tables[t]->name));
     return status;
 }
 

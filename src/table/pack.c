@@ -199,21 +199,29 @@ static tm_status take_row(reader *in, tm_table *table) {
     return TM_OK;
 }
 
-/* The next pack. */
-static tm_status take_pack(reader *in, tm_table *table) {
+/* How many rows the next pack has. */
+static tm_status take_header(reader *in, const tm_table_def *def, uint64_t *n_rows) {
     header head = {0};
     size_t begin = in->at;
     TM_TRY(take(in, &head, sizeof head));
-    if (head.signature != signature_of(table->def))
+    if (head.signature != signature_of(def))
         return refuse(in, begin, "of another table");
     /* A row has a bit for each column at least, so that a damaged count cannot ask for much more
      * than was sent. */
-    if (head.n_rows > (in->size - in->at) / n_mask_bytes(table->def))
+    if (head.n_rows > (in->size - in->at) / n_mask_bytes(def))
         return refuse(in, begin + offsetof(header, n_rows), "more rows than bytes");
-    if (!tm_rows_reserve(table, table->n_rows + (size_t)head.n_rows))
+    *n_rows = head.n_rows;
+    return TM_OK;
+}
+
+/* The next pack. */
+static tm_status take_pack(reader *in, tm_table *table) {
+    uint64_t n_rows = 0;
+    TM_TRY(take_header(in, table->def, &n_rows));
+    if (!tm_rows_reserve(table, table->n_rows + (size_t)n_rows))
         return tm_fail_memory(in->err);
     tm_status status = TM_OK;
-    for (size_t r = 0; r < head.n_rows && status == TM_OK; r++)
+    for (size_t r = 0; r < n_rows && status == TM_OK; r++)
         status = take_row(in, table);
     return status;
 }
@@ -239,7 +247,7 @@ tm_status tm_table_put_aside(tm_table *table, tm_error *err) {
         *table->aside = TM_VEC(uint8_t);
     }
     TM_TRY(pack(table, table->aside, err));
-    tm_rows_clear(table);
+    tm_table_clear_rows(table);
     return TM_OK;
 }
 
@@ -258,6 +266,36 @@ tm_status tm_table_rest(tm_table *table, tm_error *err) {
 
 tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) {
     return tm_table_unpack(into, table->aside->data, table->aside->n, err);
+}
+
+/* The rows of the next pack. */
+static tm_status visit_pack(reader *in, tm_table *row, bool (*visit)(void *, const tm_cell *),
+                            void *context) {
+    uint64_t n_rows = 0;
+    TM_TRY(take_header(in, row->def, &n_rows));
+    for (size_t r = 0; r < n_rows; r++) {
+        TM_TRY(take_row(in, row));
+        if (!visit(context, tm_table_row(row, 0)))
+            return tm_fail_memory(in->err);
+        tm_table_clear_rows(row);
+    }
+    return TM_OK;
+}
+
+tm_status tm_table_each_aside(const tm_table *table,
+                              bool (*visit)(void *context, const tm_cell *row), void *context,
+                              tm_error *err) {
+    tm_table row = {.def = table->def};
+    reader in = {.err = err};
+    if (table->aside) {
+        in.bytes = table->aside->data;
+        in.size = table->aside->n;
+    }
+    tm_status status = TM_OK;
+    while (in.at < in.size && status == TM_OK)
+        status = visit_pack(&in, &row, visit, context);
+    tm_table_clear(&row);
+    return status;
 }
 
 tm_status tm_table_take_back(tm_table *table, tm_error *err) {

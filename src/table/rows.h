@@ -17,7 +17,4 @@ static inline size_t tm_rows_width(const tm_table *table) {
  */
 bool tm_rows_reserve(tm_table *table, size_t n_rows);
 
-/** Takes all rows and texts out, but for those put aside, and keeps the room of the rows. */
-void tm_rows_clear(tm_table *table);
-
 #endif

@@ -70,7 +70,7 @@ void tm_table_clear(tm_table *table) {
     *table = (tm_table){.def = def};
 }
 
-void tm_rows_clear(tm_table *table) {
+void tm_table_clear_rows(tm_table *table) {
     free_texts(table);
     table->n_rows = 0;
 }

@@ -70,8 +70,9 @@ static int check_keys(const tm_table *table, int n_processes) {
     return n_keys;
 }
 
+/* @param state  in how many parts */
 static void rows_of_one_key_come_together(void **state) {
-    (void)state;
+    const uint64_t n_parts = *(const uint64_t *)*state;
     int self, n_processes, n_all = 0;
     tm_tables tables;
     tm_error err;
@@ -80,9 +81,15 @@ static void rows_of_one_key_come_together(void **state) {
     assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
     fill(&tables.tables[0], self);
     fill(&tables.tables[1], self);
-    assert_int_equal(tm_mpi_join_keys(MPI_COMM_WORLD, &tables.tables[0], &err), TM_OK);
-    tm_table_sort(&tables.tables[0]);
-    int n_keys = check_keys(&tables.tables[0], n_processes);
+    int n_keys = 0;
+    for (tm_key_part part = {.n = n_parts}; part.number < n_parts; part.number++) {
+        assert_int_equal(tm_mpi_join_keys(MPI_COMM_WORLD, part, &tables.tables[0], &err), TM_OK);
+        tm_table_sort(&tables.tables[0]);
+        int n = check_keys(&tables.tables[0], n_processes);
+        assert_true(n > N_KEYS / n_processes / (int)n_parts / 2); /* each has its share */
+        n_keys += n;
+        tm_table_clear_rows(&tables.tables[0]);
+    }
     MPI_Allreduce(&n_keys, &n_all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     assert_int_equal(n_all, N_KEYS);
     assert_true(n_keys > N_KEYS / n_processes / 2); /* each process has its share */
@@ -107,8 +114,10 @@ static void all_rows_come_to_process_0(void **state) {
 }
 
 int main(void) {
+    uint64_t whole = 1, parts = 3;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_one_key_come_together),
+        cmocka_unit_test_prestate(rows_of_one_key_come_together, &whole),
+        cmocka_unit_test_prestate(rows_of_one_key_come_together, &parts),
         cmocka_unit_test(all_rows_come_to_process_0),
     };
     int failed;
