@@ -38,7 +38,7 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     for (size_t c = 0; c < n; c++) {
         for (size_t e = 0; e < tm_crew_edges(&crews[c]); e++)
             for (size_t k = 0; crews[c].like->edges[e].kind == TM_EDGE_COMM && k < crews[c].n; k++)
-                sums[UNMATCHED] += crews[c].recorded[e].ns[k];
+                sums[UNMATCHED] += tm_crew_ns(&crews[c], (uint32_t)e, k);
         sums[INFERRED] += (int64_t)crews[c].n * crews[c].like->n_inferred;
     }
     MPI_Allreduce(MPI_IN_PLACE, sums, N_SUMS, MPI_INT64_T, MPI_SUM, r->comm);

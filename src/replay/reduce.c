@@ -148,7 +148,7 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->stops = calloc(n + 1, sizeof *r->stops);
     r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
     r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
-    const size_t n_weights = r->pool.width + (size_t)2 * TM_LANES;
+    const size_t n_weights = r->pool.width + (size_t)3 * TM_LANES;
     r->weights = tm_pages_alloc(&r->pool.pages, n_weights * sizeof *r->weights);
     r->by = malloc((r->pool.width / TM_LANES + 1) * sizeof *r->by);
     r->began = calloc(n_visits + 1, sizeof *r->began);

@@ -53,7 +53,7 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const
 
 /**
  * The same for all ranks of a crew: where the weights of each set stand.
- * @param room  [sets + 2] for such as stand nowhere yet
+ * @param room  [sets + 3] for such as stand nowhere yet
  * @param by    [sets] to be set
  */
 typedef void tm_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,

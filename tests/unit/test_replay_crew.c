@@ -1,6 +1,7 @@
 /* Ranks that did the same, gone through side by side, against each of them by itself. */
 #include "replay/crew/models.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "replay/crew/drafts.h"
@@ -25,13 +26,15 @@ typedef struct both {
     tm_crew_desk desk;
 } both;
 
-/* The same calls and kernels on two streams, each a little longer or later on every rank. */
-static size_t events_of(uint64_t *seed, event_spec *out) {
+/* The same calls and kernels on two streams, each a little longer or later on every rank, and the
+ * first kernel by what is no number of 32 bits where it is long. */
+static size_t events_of(uint64_t *seed, bool is_long, event_spec *out) {
     int64_t host = 0, gpu[2] = {0};
     size_t n = 0;
     for (int64_t i = 0; i < LAUNCHES; i++) {
         const bool comm = i % 6 == 5;
-        const int64_t took = 20000 + draw(seed, 400), call = 3000 + draw(seed, 200);
+        const int64_t took = 20000 + draw(seed, 400) + (is_long && i == 0 ? 3000000000 : 0);
+        const int64_t call = 3000 + draw(seed, 200);
         int64_t begin = host + 6000 + draw(seed, 900);
         begin = begin > gpu[comm] ? begin : gpu[comm] + draw(seed, 700);
         out[n++] =
@@ -123,7 +126,8 @@ static void compare(both *b) {
     }
 }
 
-static void open_both(both *b, uint64_t seed, const tm_crew_loops *loops) {
+/* @param long_ranks  a bit for each */
+static void open_both(both *b, uint64_t seed, unsigned long_ranks, const tm_crew_loops *loops) {
     *b = (both){.g = open_ground(),
                 .desk = {.loops = loops},
                 .models = TM_MODELS(),
@@ -132,7 +136,8 @@ static void open_both(both *b, uint64_t seed, const tm_crew_loops *loops) {
     const tm_vec waits = TM_VEC(tm_part_wait);
     for (size_t i = 0; i < RANKS; i++) {
         event_spec events[EVENTS] = {{0}};
-        b->timelines[i] = build_one(&b->g, 10 + (int64_t)i, events, events_of(&seed, events));
+        const size_t n = events_of(&seed, long_ranks >> i & 1, events);
+        b->timelines[i] = build_one(&b->g, 10 + (int64_t)i, events, n);
         visits_of(b, &seed, i);
         build(b, i, &waits);
     }
@@ -251,7 +256,7 @@ static void check_crews(const tm_crew_loops *loops) {
         both b;
         tm_sets sets;
         tm_change changes[8];
-        open_both(&b, seed, loops);
+        open_both(&b, seed, seed % 2 ? 0 : UINT_MAX, loops);
         const tm_crew *crews = b.models.crews.data;
         size_t n = 0;
         for (size_t c = 0; c < b.models.crews.n; c++) {
@@ -288,6 +293,16 @@ static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
         check_crews(all[i]);
 }
 
+/* Its times are no numbers of 32 bits where the others' are. */
+static void a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own(void **state) {
+    (void)state;
+    both b;
+    open_both(&b, 1, 1U << 7, NULL);
+    for (size_t i = 0; i < RANKS; i++)
+        assert_int_equal(b.graphs[i].in_crew, i != 0 && i != 7);
+    close_both(&b);
+}
+
 static void check_draft(const tm_draft *a, const tm_draft *b) {
     const tm_part_event *x = a->events.data, *y = b->events.data;
     const tm_part_call *p = a->calls.data, *q = b->calls.data;
@@ -319,7 +334,7 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
     const tm_draft *draft;
     tm_call_classes classes;
     (void)state;
-    open_both(&b, 1, NULL);
+    open_both(&b, 1, 0, NULL);
     tm_timeline *t = b.timelines;
     const uint32_t call = row_named(&b.g, &t[5], "launch");
     t[5].begin_ns[call] = t[5].begin_ns[call + 1] + 1;
@@ -356,6 +371,7 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_crew_tells_what_each_of_its_ranks_does),
+        cmocka_unit_test(a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own),
         cmocka_unit_test(ranks_with_the_same_parts_share_a_draft),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static uint32_t decide(const tm_crew *crew, const tm_crew_desk *desk, uint32_t v
     int64_t best_ns = 0;
     for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
         const int64_t ns = source_ns(crew, desk, g->edges[e].from)[lane];
-        if (ns + crew->recorded[e].ns[lane] != desk->ns[v].ns[lane])
+        if (ns + tm_crew_ns(crew, e, lane) != desk->ns[v].ns[lane])
             continue;
         if (!best || ns > best_ns || (ns == best_ns && g->edges[e].kind < best->kind)) {
             best = &g->edges[e];

@@ -24,6 +24,14 @@ typedef struct tm_crew_row {
     int64_t ns[TM_LANES];
 } tm_crew_row;
 
+/** The same where it is short, as nearly all is: in half of the memory. Else TM_WIDE is the first,
+ * and the second which of the wide rows has it. */
+typedef struct tm_crew_short {
+    int32_t ns[TM_LANES];
+} tm_crew_short;
+
+#define TM_WIDE INT32_MIN
+
 /** Up to TM_LANES ranks; the lanes behind the last rank's repeat the first's. */
 typedef struct tm_crew {
     const tm_graph *like; /* borrowed: of a rank that did the same; its nodes, edges, steps and the
@@ -32,7 +40,8 @@ typedef struct tm_crew {
     size_t n;                   /* ranks */
     int64_t rank[TM_LANES];
     uint32_t index[TM_LANES]; /* which of the process's ranks it is */
-    tm_crew_row *recorded;    /* borrowed, as all behind it: [edges] */
+    tm_crew_short *recorded;  /* borrowed, as all behind it: [edges] */
+    tm_crew_row *wide;        /* [edges of the model that are not short] */
     tm_crew_row *over;        /* [nodes that may have some], by slots of the items: as over_ns of a
                                  graph */
     tm_crew_visit *visits;    /* [visits] */
@@ -59,10 +68,10 @@ static inline size_t tm_crew_edges(const tm_crew *crew) {
     return crew->like->first[crew->like->n_nodes];
 }
 
-/** What the peers took, on all ranks. */
-static inline const tm_crew_row *tm_crew_peer(const tm_crew *crew, const tm_crew_desk *desk,
-                                              uint32_t edge) {
-    return desk->known[edge] & TM_DESK_PEER ? &desk->peer[edge] : &crew->recorded[edge];
+/** What a rank took. */
+static inline int64_t tm_crew_ns(const tm_crew *crew, uint32_t edge, size_t lane) {
+    const int32_t *ns = crew->recorded[edge].ns;
+    return ns[0] == TM_WIDE ? crew->wide[ns[1]].ns[lane] : ns[lane];
 }
 
 /** Room for a crew. False when memory is out; free it in either case. */

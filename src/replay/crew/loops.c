@@ -15,6 +15,7 @@ extern const tm_crew_loops TM_CREW_LOOPS_OF;
 enum { AT_ONCE = 4, PARTS = TM_LANES / AT_ONCE };
 typedef int64_t some __attribute__((vector_size(AT_ONCE * 8), aligned(8), may_alias));
 typedef uint64_t some_unsigned __attribute__((vector_size(AT_ONCE * 8), aligned(8)));
+typedef int32_t some_short __attribute__((vector_size(AT_ONCE * 4), aligned(4), may_alias));
 
 typedef struct row {
     some of[PARTS];
@@ -52,6 +53,18 @@ static const row nothing = {{{0}}};
 
 static const tm_crew_row at_root = {{0}};
 
+/* What an edge took on each rank. */
+static inline row recorded_row(const tm_crew *crew, uint32_t edge) {
+    const tm_crew_short *ns = &crew->recorded[edge];
+    if (ns->ns[0] == TM_WIDE)
+        return *row_of(crew->wide[ns->ns[1]].ns);
+    const some_short *parts = (const void *)ns;
+    row out;
+    for (size_t i = 0; i < PARTS; i++)
+        out.of[i] = __builtin_convertvector(parts[i], some);
+    return out;
+}
+
 /* When the source of an edge was, on each rank. */
 static const int64_t *source_ns(const tm_crew *crew, const tm_crew_desk *desk, uint32_t from) {
     if (from == TM_FROM_ROOT)
@@ -61,8 +74,8 @@ static const int64_t *source_ns(const tm_crew *crew, const tm_crew_desk *desk, u
 
 static inline void come_from(const tm_crew *crew, const tm_crew_desk *desk, uint32_t edge,
                              row *out) {
-    add(row_of(source_ns(crew, desk, crew->like->edges[edge].from)),
-        row_of(crew->recorded[edge].ns), out);
+    const row took = recorded_row(crew, edge);
+    add(row_of(source_ns(crew, desk, crew->like->edges[edge].from)), &took, out);
 }
 
 static void find_times(const tm_crew *crew, tm_crew_desk *desk) {
@@ -83,11 +96,11 @@ static inline void weigh(const tm_crew *crew, size_t item, row *first, row *seco
     row a = nothing, b = nothing;
     for (uint32_t i = items->first[item]; i < items->first[item + 1]; i++) {
         const uint32_t edge = items->edges[i].edge;
-        const row *ns = row_of(crew->recorded[edge].ns);
+        const row ns = recorded_row(crew, edge);
         if (items->edges[i].tells == TM_TELLS_FIRST)
-            raise(&a, ns);
+            raise(&a, &ns);
         else if (items->edges[i].tells == TM_TELLS_SECOND)
-            b = *ns;
+            b = ns;
         else if (items->edges[i].tells == TM_TELLS_OVER)
             b = *row_of(crew->over[items->slots[edge]].ns);
     }
@@ -171,16 +184,16 @@ static inline void cut_over(const row *recorded, const row *over, const row *oth
 /* What an edge of the item has on the others; false: as recorded. */
 static inline bool set_edge(const tm_crew *crew, const tm_item_edge *edge, const compared *is,
                             row *peer) {
-    const row *recorded = row_of(crew->recorded[edge->edge].ns);
+    const row recorded = recorded_row(crew, edge->edge);
     if (edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY || edge->kind == TM_EDGE_HOST) {
-        add(recorded, &is->more, peer);
+        add(&recorded, &is->more, peer);
         raise(peer, &nothing);
     } else if (edge->kind == TM_EDGE_CALL) {
         *peer = is->second;
         raise(peer, &nothing);
     } else if (crew->has_over[edge->edge]) {
         const row over = over_of(crew, edge->edge);
-        cut_over(recorded, &over, &is->second, peer);
+        cut_over(&recorded, &over, &is->second, peer);
     } else {
         return false;
     }
@@ -245,12 +258,12 @@ static inline void go_back(const tm_crew *crew, const tm_crew_desk *desk, uint32
     find_node(&at, row_of(desk->ns[v].ns), below_ns, out, &near);
     for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
         const tm_edge *edge = &g->edges[e];
-        const row *ns = row_of(crew->recorded[e].ns);
+        const row ns = recorded_row(crew, e);
         if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
-            bring_down(&at, ns, row_at(&late[edge->from]));
+            bring_down(&at, &ns, row_at(&late[edge->from]));
         for (size_t i = 0;
              i < PARTS && (edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY); i++)
-            out->near.of[i] += ns->of[i] & near.of[i];
+            out->near.of[i] += ns.of[i] & near.of[i];
     }
 }
 
@@ -289,18 +302,19 @@ static const int64_t *explain(const weights *w, const int64_t *ns, tm_crew_row *
     return room->ns;
 }
 
+/* @param room  [2] */
 static weights weigh_edge(const tm_crew *crew, const tm_crew_desk *desk, uint32_t edge,
                           tm_crew_row *room) {
-    weights w = {.ns = crew->recorded[edge].ns,
-                 .peer = tm_crew_peer(crew, desk, edge)->ns,
-                 .has_over = crew->has_over[edge] != 0};
+    weights w = {.ns = room[0].ns, .has_over = crew->has_over[edge] != 0};
+    *row_at(&room[0]) = recorded_row(crew, edge);
+    w.peer = desk->known[edge] & TM_DESK_PEER ? desk->peer[edge].ns : w.ns;
     w.usual = w.peer;
     if (w.has_over)
         w.over = over_of(crew, edge);
     if (desk->known[edge] & TM_EDGE_PAIR) {
-        *row_at(room) = *row_of(w.ns);
-        lower(row_at(room), row_of(w.peer));
-        w.usual = room->ns;
+        *row_at(&room[1]) = *row_of(w.ns);
+        lower(row_at(&room[1]), row_of(w.peer));
+        w.usual = room[1].ns;
     }
     return w;
 }
@@ -311,9 +325,9 @@ static void weigh_all(const void *context, const tm_crew *crew, const tm_crew_de
     const bool transfer = crew->like->edges[edge].kind == TM_EDGE_TRANSFER;
     const weights w = weigh_edge(crew, desk, edge, &room[0]);
     by[TM_SET_RECORDED] = w.ns;
-    by[TM_SET_RECORDED_EXPLAINED] = explain(&w, w.ns, &room[1]);
+    by[TM_SET_RECORDED_EXPLAINED] = explain(&w, w.ns, &room[2]);
     by[TM_SET_PEER] = transfer ? w.ns : w.peer;
-    by[TM_SET_PEER_EXPLAINED] = explain(&w, by[TM_SET_PEER], &room[2]);
+    by[TM_SET_PEER_EXPLAINED] = explain(&w, by[TM_SET_PEER], &room[3]);
     by[TM_SET_IDEAL] = w.usual;
     by[TM_SET_IDEAL_RECORDED] = transfer ? w.peer : w.ns;
 }
@@ -362,7 +376,7 @@ static void weigh_changes(const void *context, const tm_crew *crew, const tm_cre
     const tm_sets *sets = context;
     const tm_edge *e = &crew->like->edges[edge];
     const weights w = weigh_edge(crew, desk, edge, &room[0]);
-    const int64_t *const was[2] = {w.ns, explain(&w, w.ns, &room[1])};
+    const int64_t *const was[2] = {w.ns, explain(&w, w.ns, &room[2])};
     for (size_t i = 0; i < sets->n; i++) {
         by[2 * i] = was[0];
         by[2 * i + 1] = was[1];
@@ -370,7 +384,7 @@ static void weigh_changes(const void *context, const tm_crew *crew, const tm_cre
     for (uint64_t meant = tm_sets_meant(sets, crew->like, e); meant; meant &= meant - 1) {
         const size_t i = (size_t)__builtin_ctzll(meant);
         const uint8_t ranks = ranks_meant(&sets->changes[i], e->flags, desk->stall[edge]);
-        tm_crew_row *own = room + 2 + 2 * i;
+        tm_crew_row *own = room + 3 + 2 * i;
         if (!ranks)
             continue;
         change_all(&w, sets->changes[i].factor, own, by + 2 * i);

@@ -13,6 +13,9 @@ enum {
     MOST_EDGES = 1 << 16 /* of a rank: the weights of a crew of larger ones lie outside of caches */
 };
 
+/* Where one rank takes a quarter of what is short, others may take more. */
+static const int64_t WIDE_NS = INT32_MAX / 4;
+
 /* What an event or call is, whenever it was. */
 typedef struct kind_of_part {
     uint32_t row, name;
@@ -25,6 +28,7 @@ typedef struct place_of_edge {
         place; /* among the edges of the graph; TM_NO_ORIGIN where it leads back, and is none */
     uint32_t source; /* where it comes from, among the times */
     uint32_t slot;   /* of the items */
+    uint32_t wide;   /* which of the crew's wide rows has it; TM_NO_SLOT: it is short */
 } place_of_edge;
 
 void tm_models_free(tm_models *models) {
@@ -35,6 +39,7 @@ void tm_models_free(tm_models *models) {
         tm_vec_free(&model->edges);
         free(model->origin);
         free(model->extra);
+        free(model->wide);
         if (model->items)
             tm_crew_items_free(model->items);
         free(model->items);
@@ -144,15 +149,20 @@ static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_
     return a != b ? a > b : from > to;
 }
 
+static bool is_short(int64_t ns) {
+    return ns > TM_WIDE && ns <= INT32_MAX;
+}
+
 /* Takes the weights of all edges. *reached [model->n_ends]: when they say that each part is. False
- * where edges are left out, or nothing accounts for something, of which that is not so on the ranks
- * before. */
+ * where edges are left out, or nothing accounts for something, or a weight is not short, of which
+ * that is not so on the ranks before. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_crew *crew) {
     const tm_loose_edge *edge = m->edges.data;
     const tm_loose_weight *weight = m->weights.data;
     const place_of_edge *at = model->edges.data, *const behind = at + m->edges.n;
-    int64_t *const recorded = crew->recorded->ns + crew->n;
+    int32_t *const recorded = crew->recorded->ns + crew->n;
+    int64_t *const wide = crew->wide->ns + crew->n;
     int64_t *const over = crew->over->ns + crew->n;
     uint8_t *const has_over = crew->has_over, lane = (uint8_t)(1U << crew->n);
     const size_t n_parts = model->n_ends;
@@ -165,7 +175,12 @@ static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t
         if (back)
             continue;
         reached[edge->to] = due > reached[edge->to] ? due : reached[edge->to];
-        recorded[(size_t)at->place * TM_LANES] = weight->ns;
+        if (at->wide != TM_NO_SLOT)
+            wide[(size_t)at->wide * TM_LANES] = weight->ns;
+        else if (is_short(weight->ns))
+            recorded[(size_t)at->place * TM_LANES] = (int32_t)weight->ns;
+        else
+            return false;
         if (weight->over_ns != 0) {
             if (at->slot == TM_NO_SLOT)
                 return false;
@@ -181,7 +196,7 @@ static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t
 /* False where the edges are not those of the ranks before: then the rank is of another sort. */
 static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns,
                        int64_t *reached, tm_crew *crew) {
-    int64_t *recorded = crew->recorded->ns + crew->n;
+    int64_t *const wide = crew->wide->ns + crew->n;
     const uint32_t *extra = model->extra;
     for (size_t part = 0; part < model->n_ends; part++)
         reached[part] = INT64_MIN;
@@ -192,7 +207,7 @@ static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *
         if ((extra[part] != TM_NO_ORIGIN) != (reached[part] < ns[part]))
             return false;
         if (extra[part] != TM_NO_ORIGIN) /* it waits for something else, too */
-            recorded[(size_t)extra[part] * TM_LANES] = ns[part];
+            wide[(size_t)model->wide[extra[part]] * TM_LANES] = ns[part];
     }
     return true;
 }
@@ -210,18 +225,36 @@ static uint32_t *find_extra(const tm_model *model) {
     return extra;
 }
 
+/* Which edges are not short, by the first rank: those from the root, that have all the time since
+ * then, and such as others may well have a few times longer. */
+static uint32_t *find_wide(tm_model *model) {
+    const tm_graph *g = model->graph;
+    const uint32_t n_edges = g->first[g->n_nodes];
+    uint32_t *wide = malloc((n_edges + 1) * sizeof *wide);
+    for (uint32_t e = 0; e < n_edges && wide; e++) {
+        const tm_edge *edge = &g->edges[e];
+        wide[e] = edge->from == TM_FROM_ROOT || edge->ns > WIDE_NS || edge->ns < -WIDE_NS
+                      ? (uint32_t)model->n_wide++
+                      : TM_NO_SLOT;
+    }
+    return wide;
+}
+
 /* What all crews of a model have in common. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
     place_of_edge *edges = model->edges.data;
     model->items = calloc(1, sizeof *model->items);
     model->extra = find_extra(model);
+    model->wide = find_wide(model);
     const bool ok =
-        model->items && model->extra &&
+        model->items && model->extra && model->wide &&
         tm_crew_items_make(model->items, model->graph, model->parts.n, model->n_events) &&
         tm_peers_number(draft, places, model->items->places);
-    for (size_t i = 0; i < model->edges.n && ok; i++)
-        edges[i].slot =
-            edges[i].place == TM_NO_ORIGIN ? TM_NO_SLOT : model->items->slots[edges[i].place];
+    for (size_t i = 0; i < model->edges.n && ok; i++) {
+        const uint32_t place = edges[i].place;
+        edges[i].slot = place == TM_NO_ORIGIN ? TM_NO_SLOT : model->items->slots[place];
+        edges[i].wide = place == TM_NO_ORIGIN ? TM_NO_SLOT : model->wide[place];
+    }
     return ok;
 }
 
@@ -231,19 +264,24 @@ static tm_crew *add_crew(tm_models *models, tm_model *model) {
     if (!crew)
         return NULL;
     const size_t n_edges = g->first[g->n_nodes], n_slots = model->items->n_slots;
-    const size_t n_rows = n_edges + n_slots;
-    const size_t rooms = n_rows * sizeof(tm_crew_row) + g->visits.n * sizeof(tm_crew_visit);
-    const size_t bytes = rooms + n_edges;
+    const size_t bytes = (model->n_wide + n_slots) * sizeof(tm_crew_row) +
+                         g->visits.n * sizeof(tm_crew_visit) +
+                         n_edges * (sizeof(tm_crew_short) + sizeof *crew->has_over);
     tm_crew_row *rows = tm_pages_alloc(&models->rows, bytes);
-    *crew = (tm_crew){.like = g, .items = model->items, .recorded = rows};
+    *crew = (tm_crew){.like = g, .items = model->items, .wide = rows};
     if (!rows)
         return NULL;
     tm_pages_make(rows, bytes);
-    crew->over = rows + n_edges;
-    crew->visits = (void *)(rows + n_rows);
-    crew->has_over = (uint8_t *)rows + rooms;
+    crew->over = crew->wide + model->n_wide;
+    crew->visits = (void *)(crew->over + n_slots);
+    crew->recorded = (void *)(crew->visits + g->visits.n);
+    crew->has_over = (void *)(crew->recorded + n_edges);
     memset(crew->over, 0, n_slots * sizeof *crew->over);
     memset(crew->has_over, 0, n_edges);
+    for (size_t e = 0; e < n_edges; e++)
+        if (model->wide[e] != TM_NO_SLOT)
+            memcpy(crew->recorded[e].ns, (int32_t[]){TM_WIDE, (int32_t)model->wide[e]},
+                   2 * sizeof *crew->recorded[e].ns);
     model->crew = models->crews.n - 1;
     return crew;
 }
@@ -284,7 +322,7 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
         crew->rank[crew->n] = m->graph->rank;
         crew->index[crew->n++] = rank->index;
     } else if (crew->n == 0) { /* the last */
-        tm_pages_undo(&models->rows, crew->recorded);
+        tm_pages_undo(&models->rows, crew->wide);
         models->crews.n--;
         model->crew = before;
     } else {
@@ -327,7 +365,7 @@ static bool add_model(tm_models *models, tm_maker *m) {
         *part++ = call_at(m->draft, i);
     for (size_t i = 0; i < model->loose.n && edge; i++)
         edge[i] = (place_of_edge){TM_NO_ORIGIN, source_of(loose[i].from, (uint32_t)model->n_ends),
-                                  TM_NO_SLOT};
+                                  TM_NO_SLOT, TM_NO_SLOT};
     for (uint32_t e = 0; e < m->graph->first[m->graph->n_nodes] && edge; e++)
         if (model->origin[e] != TM_NO_ORIGIN)
             edge[model->origin[e]].place = e;
@@ -379,13 +417,16 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
     return status;
 }
 
-static void fill_lanes(tm_crew *crew, size_t n_slots) {
-    const size_t n_edges = tm_crew_edges(crew);
+static void fill_lanes(tm_crew *crew, size_t n_wide) {
+    const size_t n_edges = tm_crew_edges(crew), n_slots = crew->items->n_slots;
     for (size_t lane = crew->n; lane < TM_LANES; lane++) {
         for (size_t e = 0; e < n_edges; e++) {
-            crew->recorded[e].ns[lane] = crew->recorded[e].ns[0];
+            int32_t *ns = crew->recorded[e].ns;
+            ns[lane] = ns[0] == TM_WIDE ? ns[lane] : ns[0];
             crew->has_over[e] |= (uint8_t)((crew->has_over[e] & 1U) << lane);
         }
+        for (size_t s = 0; s < n_wide; s++)
+            crew->wide[s].ns[lane] = crew->wide[s].ns[0];
         for (size_t s = 0; s < n_slots; s++)
             crew->over[s].ns[lane] = crew->over[s].ns[0];
         for (size_t i = 0; i < crew->like->visits.n; i++) {
@@ -404,11 +445,12 @@ void tm_models_close(tm_models *models) {
         tm_vec_free(&model->edges);
         free(model->origin);
         free(model->extra);
-        model->origin = model->extra = NULL;
+        free(model->wide);
+        model->origin = model->extra = model->wide = NULL;
         tm_crew *crew =
             model->crew == SIZE_MAX ? NULL : (tm_crew *)models->crews.data + model->crew;
         if (crew && crew->n > 0)
-            fill_lanes(crew, model->items->n_slots);
+            fill_lanes(crew, model->n_wide);
     }
     tm_vec_free(&models->edges);
     tm_vec_free(&models->weights);

@@ -14,12 +14,15 @@ typedef struct tm_model {
     const tm_timeline *timeline; /* likewise */
     const tm_draft *draft;       /* its address alone: whoever has it, has the same parts */
     int64_t stage;
-    tm_vec parts;         /* of what each event and call is */
-    tm_vec loose;         /* of tm_loose_edge, and */
-    tm_vec edges;         /* where the weight of each goes */
-    uint32_t *origin;     /* owned; [edges of the graph] as in tm_maker */
+    tm_vec parts;     /* of what each event and call is */
+    tm_vec loose;     /* of tm_loose_edge, and */
+    tm_vec edges;     /* where the weight of each goes */
+    uint32_t *origin; /* owned; [edges of the graph] as in tm_maker */
+    uint32_t *wide;   /* owned; [edges of the graph] which of a crew's wide rows each has, or
+                         TM_NO_SLOT; NULL before the first crew, as the next */
+    size_t n_wide;
     uint32_t *extra;      /* owned; [n_ends] of each part the edge from the root that it has besides
-                             loose ones, or TM_NO_ORIGIN; NULL before the first crew, as the next */
+                             loose ones, or TM_NO_ORIGIN */
     tm_crew_items *items; /* owned */
     size_t n_events;
     size_t n_ends; /* begins and ends of all parts, then those of steps */

@@ -58,8 +58,8 @@ static void copy_edge(const pick *p, uint32_t e, tm_edge *edge) {
     edge->flags |= p->desk->known[e] & TM_EDGE_PAIR;
     edge->flags |= p->desk->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0;
     edge->flags |= p->crew->has_over[e] >> p->lane & 1 ? TM_EDGE_OVER : 0;
-    edge->ns = p->crew->recorded[e].ns[p->lane];
-    edge->peer_ns = tm_crew_peer(p->crew, p->desk, e)->ns[p->lane];
+    edge->ns = tm_crew_ns(p->crew, e, p->lane);
+    edge->peer_ns = p->desk->known[e] & TM_DESK_PEER ? p->desk->peer[e].ns[p->lane] : edge->ns;
     if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
         edge->from = p->place[edge->from];
 }
