@@ -241,9 +241,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         tm_edge wait = edge;
         wait.ns = wait.peer_ns = call->begin_ns - end;
         wait.from = tm_event_end(last);
-        if (!tm_maker_edge(w->m, tm_call_begin(w->m, c), &wait))
+        if (!tm_maker_edge_over(w->m, tm_call_begin(w->m, c), &wait, lit - dark))
             return false;
-        ((tm_loose_weight *)w->m->weights.data)[w->m->edges.n - 1].over_ns = lit - dark;
     }
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
 }

@@ -81,6 +81,15 @@ static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) 
     return true;
 }
 
+/* Of whose weight nothing accounts for @p over_ns. */
+static inline bool tm_maker_edge_over(tm_maker *m, uint32_t to, const tm_edge *edge,
+                                      int64_t over_ns) {
+    const bool ok = tm_maker_edge(m, to, edge);
+    if (ok)
+        ((tm_loose_weight *)m->weights.data)[m->edges.n - 1].over_ns = over_ns;
+    return ok;
+}
+
 static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
     tm_cause *at = tm_vec_push(&m->causes);
     if (at)

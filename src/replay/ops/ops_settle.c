@@ -54,7 +54,7 @@ static void set_nodes(settler *s) {
             tm_edge *edge = &g->edges[e];
             if (end || edge->kind == TM_EDGE_GAP) {
                 edge->ns = edge->peer_ns = lag;
-                edge->flags |= TM_EDGE_OVER;
+                edge->flags |= lag > 0 ? TM_EDGE_OVER : 0;
                 g->over_ns[v] = lag > 0 ? lag : 0;
             }
             int64_t ns = tm_graph_source_ns(g, edge) + edge->ns;
