@@ -55,9 +55,11 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Rows that were put aside are joined in so many parts that a process has at most about so many
- * bytes of packs for each: on their way rows take five times that, and unpacked as much again. */
+/* Rows that were put aside are joined in parts, of which each has about so many bytes of packs: on
+ * their way rows take five times that, and unpacked as much again. All are gone through for each
+ * part, and unpacked eighths take less than the packs: so there are no more. */
 static const size_t PART_BYTES = (size_t)8 << 20;
+enum { MOST_PARTS = 8 };
 
 /* A row on its way: the hash of its key, a bit for each null, then 8 bytes for each column. */
 enum { R_HASH, R_NULLS, R_CELLS };
@@ -147,6 +149,7 @@ static uint64_t count_parts(MPI_Comm comm, const tm_analysis *analysis, const tm
         bytes += analysis->tables[t]->n_merged > 0 && table->aside ? table->aside->n : 0;
     }
     uint64_t n = 1 + bytes / PART_BYTES;
+    n = n < MOST_PARTS ? n : MOST_PARTS;
     MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_UINT64_T, MPI_MAX, comm);
     return n;
 }
