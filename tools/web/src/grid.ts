@@ -197,9 +197,9 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       target ? h("a", { attr: { href: target } }, content) : content,
     );
     const drawn = column.draw !== undefined && typeof content !== "string"; // it has a width of its own
-    if (typeof content === "string" && content.length <= NAME_LEAST) cell.style.whiteSpace = "nowrap";
-    else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.style.whiteSpace = "nowrap";
-    else if (typeof value === "string" && !drawn) cell.style.minWidth = `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`;
+    if (typeof content === "string" && content.length <= NAME_LEAST) cell.classList.add("whole");
+    else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.classList.add("whole");
+    else if (typeof value === "string" && !drawn) cell.style.setProperty("--least", `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`);
     if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns") cell.title = f.exact(value, "ns");
     return cell;
   }
