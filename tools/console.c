@@ -149,18 +149,18 @@ void tm_console_say(const char *text) {
 }
 
 void tm_console_error(const tm_error *err) {
-    static const char lead[] = "tmerge: ";
-    char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64] = "tmerge: ";
-    tm_error_text(err, text + sizeof lead - 1, sizeof text - sizeof lead + 1);
+    char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
+    const size_t lead = (size_t)snprintf(text, sizeof text, "tmerge: ");
+    tm_error_text(err, text + lead, sizeof text - lead);
     tm_console_say(text);
 }
 
 void tm_console_warn(const char *format, ...) {
-    static const char lead[] = "tmerge: warning: ";
-    char text[TM_PATH_MAX + 2 * TM_MESSAGE_MAX] = "tmerge: warning: ";
+    char text[TM_PATH_MAX + 2 * TM_MESSAGE_MAX];
+    const size_t lead = (size_t)snprintf(text, sizeof text, "tmerge: warning: ");
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text + sizeof lead - 1, sizeof text - sizeof lead + 1, format, arguments);
+    vsnprintf(text + lead, sizeof text - lead, format, arguments);
     va_end(arguments);
     tm_console_say(text);
 }
