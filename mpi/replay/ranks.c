@@ -186,22 +186,24 @@ static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice
     return tm_crew_rows(crews, n, &from, rows, err);
 }
 
-static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_error *err) {
+/* @param rows  of tm_peer_row: room, kept from slice to slice */
+static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *rows,
+                               tm_error *err) {
     tm_peer_places *places = &r->places;
-    tm_vec peers = TM_VEC(tm_peer), there = TM_VEC(tm_peer);
-    tm_vec rows = TM_VEC(tm_peer_row), rows_there = TM_VEC(tm_peer_row);
+    tm_vec peers = TM_VEC(tm_peer), there = TM_VEC(tm_peer), rows_there = TM_VEC(tm_peer_row);
     tm_vec others = TM_VEC(tm_peer_others), back = TM_VEC(tm_peer_others);
-    tm_status status = list_slice(r, slice, &peers, &rows, err);
+    rows->n = 0;
+    tm_status status = list_slice(r, slice, &peers, rows, err);
     status = tm_mpi_agree(r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &peers, peer_owner, &there, err);
     if (status == TM_OK)
-        status = tm_mpi_shuffle(r->comm, &rows, row_owner, &rows_there, err);
+        status = tm_mpi_shuffle(r->comm, rows, row_owner, &rows_there, err);
     if (status == TM_OK)
         status = tm_mpi_agree(r->comm, tm_peers_compare(&there, &rows_there, &others, err), err);
     tm_vec_free(&there);
-    tm_vec_free(&rows);
-    tm_vec_free(&rows_there);
+    tm_vec_free(rows);
+    *rows = rows_there;
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &others, others_origin, &back, err);
     bool ok = back.n == 0 || tm_vec_append(&places->others, back.data, back.n);
@@ -226,8 +228,12 @@ static tm_status compare(tm_replay_ranks *r, tm_error *err) {
     int64_t n = 1 + bytes / SLICE_BYTES + rows_bytes / SLICE_ROWS_BYTES;
     MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_MAX, r->comm);
     tm_peer_slice slice = {.n_slices = (uint32_t)n, .origin = self};
-    for (; slice.slice < slice.n_slices; slice.slice++)
-        TM_TRY(compare_slice(r, &slice, err));
+    tm_vec rows = TM_VEC(tm_peer_row);
+    tm_status status = TM_OK;
+    for (; slice.slice < slice.n_slices && status == TM_OK; slice.slice++)
+        status = compare_slice(r, &slice, &rows, err);
+    tm_vec_free(&rows);
+    TM_TRY(status);
     TM_TRY(tm_mpi_agree(r->comm, tm_peers_note(&r->places, err), err));
     for (size_t i = 0; i < r->n; i++)
         tm_peers_set(&r->graphs[i], &r->items[i], &r->places);

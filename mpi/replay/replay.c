@@ -12,6 +12,13 @@ static bool is_asked_for(const tm_list *steps, int64_t number) {
     return number != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, number));
 }
 
+static int64_t comm_ns_of(const tm_timeline *t, const tm_track *track) {
+    int64_t ns = 0;
+    for (uint32_t row = track->first; row < track->first + track->count; row++)
+        ns += t->role[row] == TM_ROLE_COMMUNICATION ? t->duration_ns[row] : 0;
+    return ns;
+}
+
 /* What the job's ranks have of communication, inferred waits, marked steps and doubt about
  * clocks. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
@@ -22,8 +29,8 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
         const tm_timeline *t = &r->timelines[i];
         for (size_t e = 0; e < (g->n_nodes > 0 ? g->first[g->n_nodes] : 0); e++)
             sums[UNMATCHED] += g->edges[e].kind == TM_EDGE_COMM ? g->edges[e].ns : 0;
-        for (size_t row = 0; row < t->n_events; row++)
-            sums[COMM] += t->role[row] == TM_ROLE_COMMUNICATION ? t->duration_ns[row] : 0;
+        for (size_t k = 0; k < t->n_tracks; k++)
+            sums[COMM] += t->tracks[k].kind == TM_TRACK_GPU ? comm_ns_of(t, &t->tracks[k]) : 0;
         sums[INFERRED] += g->in_crew ? 0 : g->n_inferred;
         int64_t before_ns = sums[WINDOWS];
         for (size_t k = 0; k < t->n_steps; k++)
@@ -64,10 +71,10 @@ static int64_t needed_bytes(const tm_replay_ranks *r) {
     int64_t n = 0, most = 0, bytes;
     for (size_t i = 0; i < r->n; i++) {
         const tm_timeline *t = &r->timelines[i];
-        int64_t own = 0;
-        for (size_t row = 0; row < t->n_events; row++)
-            own += t->role[row] != TM_ROLE_NONE || t->category[row] == TM_CAT_RUNTIME ||
-                   t->category[row] == TM_CAT_DRIVER;
+        uint32_t own = 0;
+        for (size_t row = 0; row < t->n_events; row++) /* without a branch: several at once */
+            own += (t->role[row] != TM_ROLE_NONE) | (t->category[row] == TM_CAT_RUNTIME) |
+                   (t->category[row] == TM_CAT_DRIVER);
         n += own;
         most = own > most ? own : most;
     }

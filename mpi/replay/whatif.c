@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/keys.h"
 #include "base/sorted.h"
@@ -203,12 +204,6 @@ static int64_t sweep(whatif *w, int64_t *ns) {
     return tm_replay_total(&w->job, ns);
 }
 
-/* S_x: all at their peers' but this host or stage. */
-static int64_t ideal_without(whatif *w, const trial *t) {
-    set_members(w, t, TM_SET_IDEAL, TM_SET_IDEAL_RECORDED);
-    return sweep(w, w->fixer.fixed_ns);
-}
-
 static tm_status try_one(whatif *w, trial *t, tm_error *err) {
     const tm_fix fix = {(const uint32_t *)w->members.data + t->first, t->n, t->sets};
     t->item.tried = tm_fixer_may_help(&w->fixer, &fix);
@@ -220,29 +215,23 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
         set_members(w, t, TM_SET_RECORDED, t->sets.plain);
         TM_TRY(tm_replay_busiest(&w->job, w->sets, w->fixer.fixed_ns, &t->item.next_rank, err));
     }
-    if (t->item.what != TM_WHATIF_RANK)
-        t->item.ideal_ns = ideal_without(w, t);
     return TM_OK;
 }
 
-/* S_x of the ranks among some trials in a row, of which the number is the place. */
-static void find_ideals(const tm_each *each, trial *trials, size_t first, size_t behind) {
-    int64_t totals[TM_EACH_LANES];
-    size_t n = 0;
-    while (first + n < behind && trials[first + n].item.what == TM_WHATIF_RANK)
-        n++;
-    if (n > 0)
-        tm_each_totals(each, first, n, totals);
-    for (size_t i = 0; i < n; i++)
-        trials[first + i].item.ideal_ns = totals[i];
-}
+/* Trials in a row, TM_EACH_LANES at most. */
+typedef struct batch {
+    size_t first, behind;
+    size_t sort; /* where those of their sort begin */
+} batch;
 
-static tm_status try_some(whatif *w, const tm_each *each, size_t first, tm_vec *items,
+static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_vec *items,
                           tm_error *err) {
     trial *trials = w->trials.data;
-    size_t behind = first + TM_EACH_LANES < w->trials.n ? first + TM_EACH_LANES : w->trials.n;
-    find_ideals(each, trials, first, behind);
-    for (size_t i = first; i < behind; i++) {
+    int64_t ideals[TM_EACH_LANES];
+    tm_each_totals(each, some->first - some->sort, some->behind - some->first, ideals);
+    for (size_t i = some->first; i < some->behind; i++) {
+        /* S_x: all at their peers' but these ranks */
+        trials[i].item.ideal_ns = ideals[i - some->first];
         TM_TRY(try_one(w, &trials[i], err));
         if (!tm_vec_append(items, &trials[i].item, 1))
             return tm_fail_memory(err);
@@ -250,15 +239,47 @@ static tm_status try_some(whatif *w, const tm_each *each, size_t first, tm_vec *
     return TM_OK;
 }
 
-static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
+/* Which trial of [first, behind) each rank is in, counted from the first; NULL when memory is out.
+ */
+static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
+    const trial *trials = w->trials.data;
+    const uint32_t *members = w->members.data;
+    uint32_t *groups = malloc((w->job.n_ranks + 1) * sizeof *groups);
+    if (!groups)
+        return NULL;
+    memset(groups, 0xff, w->job.n_ranks * sizeof *groups);
+    for (size_t i = first; i < behind; i++)
+        for (uint32_t k = 0; k < trials[i].n; k++)
+            groups[members[trials[i].first + k]] = (uint32_t)(i - first);
+    return groups;
+}
+
+/* All trials of one sort, [first, behind), of which each process has some. */
+static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items, tm_error *err) {
     const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
-    size_t first = (size_t)w->self * TM_EACH_LANES;
-    tm_each each;
-    tm_status status = tm_each_open(&each, &w->job, sets) ? TM_OK : tm_fail_memory(err);
-    for (; first < w->trials.n && status == TM_OK; first += (size_t)w->n_processes * TM_EACH_LANES)
-        status = try_some(w, &each, first, items, err);
+    const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
+    tm_each each = {0};
+    uint32_t *groups = group_ranks(w, first, behind);
+    tm_status status =
+        groups && tm_each_open(&each, &w->job, sets, groups) ? TM_OK : tm_fail_memory(err);
+    for (size_t i = first + (size_t)w->self * TM_EACH_LANES; i < behind && status == TM_OK;
+         i += apart) {
+        const batch some = {i, behind - i < TM_EACH_LANES ? behind : i + TM_EACH_LANES, first};
+        status = try_some(w, &each, &some, items, err);
+    }
     tm_each_free(&each);
+    free(groups);
     return status;
+}
+
+static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
+    const trial *trials = w->trials.data;
+    for (size_t first = 0, behind = 0; first < w->trials.n; first = behind) {
+        while (behind < w->trials.n && trials[behind].item.what == trials[first].item.what)
+            behind++;
+        TM_TRY(try_sort(w, first, behind, items, err));
+    }
+    return TM_OK;
 }
 
 /* The plan, on process 0. */

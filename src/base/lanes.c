@@ -27,19 +27,6 @@ static void add(int64_t *out, const int64_t *ns, size_t rows, const int64_t *con
         }
 }
 
-static void larger(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *const *by,
-                   size_t width) {
-    for (size_t i = 0; i < width; i += TM_LANES) {
-        lanes most;
-        for (size_t k = 0; k < TM_LANES; k++) {
-            int64_t sum = b[i + k] + by[i / TM_LANES][k];
-            most.ns[k] = a[i + k] > sum ? a[i + k] : sum;
-        }
-        for (size_t k = 0; k < TM_LANES; k++)
-            out[i + k] = most.ns[k];
-    }
-}
-
 /* Bit by number: whether it is below 0. */
 static uint8_t signs(const uint64_t *v) {
     uint64_t bits = 0;
@@ -122,6 +109,30 @@ static bool apart(int64_t *out, const int64_t *a, const int64_t *const *by, cons
     return any >> 63;
 }
 
+static inline void reach_row(int64_t *ns, const int64_t *a, const int64_t *by, size_t n) {
+    size_t i = 0;
+    for (; i + TM_LANES <= n; i += TM_LANES) {
+        lanes most;
+        for (size_t k = 0; k < TM_LANES; k++) {
+            const int64_t sum = (a ? a[i + k] : 0) + by[i + k], was = ns[i + k];
+            most.ns[k] = was > sum ? was : sum;
+        }
+        for (size_t k = 0; k < TM_LANES; k++)
+            ns[i + k] = most.ns[k];
+    }
+    for (; i < n; i++) {
+        const int64_t sum = (a ? a[i] : 0) + by[i];
+        ns[i] = ns[i] > sum ? ns[i] : sum;
+    }
+}
+
+static void reach(int64_t *ns, const int64_t *a, const int64_t *by, size_t n) {
+    if (a)
+        reach_row(ns, a, by, n);
+    else
+        reach_row(ns, NULL, by, n);
+}
+
 static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
     uint64_t below[TM_LANES] = {0}; /* the sign says whether any sum is */
     for (size_t i = 0; i < width; i += TM_LANES)
@@ -130,7 +141,7 @@ static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size
     return signs(below);
 }
 
-const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, larger, raise, set, apart, above};
+const tm_lanes TM_LANES_OF = {TM_LANES_NAME, add, raise, set, apart, reach, above};
 
 #ifdef TM_LANES_PORTABLE
 #ifdef TM_HAS_X86_LANES

@@ -16,9 +16,6 @@ typedef struct tm_lanes {
      * a time, wherever those are */
     void (*add)(int64_t *out, const int64_t *ns, size_t rows, const int64_t *const *by,
                 size_t width);
-    /** out[i] = the larger of a[i] and b[i] + by[i]; out is apart from them */
-    void (*larger)(int64_t *out, const int64_t *a, const int64_t *b, const int64_t *const *by,
-                   size_t width);
     /** ns[i] = the larger of ns[i] and b[i] + by[i]; least[i] = the smallest of least[i], or
      * TM_LANES_FAR where these begin anew, and ns[i] - b[i]; bit k: whether any became larger, of i
      * that are k modulo TM_LANES */
@@ -30,6 +27,8 @@ typedef struct tm_lanes {
     /** out[i] = a[i] + by[i] - b[i]; whether any is above most[i] */
     bool (*apart)(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
                   const int64_t *most, size_t width);
+    /** ns[i] = the larger of ns[i] and a[i] + by[i], of any [n]; @p a  NULL: zeros */
+    void (*reach)(int64_t *ns, const int64_t *a, const int64_t *by, size_t n);
     /** bit k: whether any ns[i] > a[i] + b[i], of i that are k modulo TM_LANES */
     uint8_t (*above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);
 } tm_lanes;

@@ -35,11 +35,8 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
 /* Of so many values more than three are looked at to tell where the k-th is among them. */
 enum { SAMPLED = 256, SAMPLES = 16 };
 
-/* A value a little to that side of the k-th of [n] on which more of them are, so that what is cut
- * off is much. */
-static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
-    int64_t sorted[SAMPLES];
-    const size_t n_samples = n < SAMPLED ? 3 : SAMPLES, apart = (n - 1) / (n_samples - 1);
+void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_samples) {
+    const size_t apart = (n - 1) / (n_samples - 1);
     for (size_t i = 0; i < n_samples; i++) {
         const int64_t value = values[i * apart];
         size_t place = i;
@@ -47,6 +44,14 @@ static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
             sorted[place] = sorted[place - 1];
         sorted[place] = value;
     }
+}
+
+/* A value a little to that side of the k-th of [n] on which more of them are, so that what is cut
+ * off is much. */
+static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
+    int64_t sorted[SAMPLES];
+    const size_t n_samples = n < SAMPLED ? 3 : SAMPLES;
+    tm_sort_samples(values, n, sorted, n_samples);
     const size_t place = k * n_samples / n;
     if (n_samples == 3)
         return sorted[1];

@@ -18,6 +18,9 @@ int64_t tm_median(const int64_t *sorted, size_t n);
  * smaller behind it, and returns it. Faster than sorting where a few percentiles are wanted. */
 int64_t tm_select(int64_t *values, size_t n, size_t k);
 
+/** Sorts [n_samples <= n, 2 at least] of [n] values, evenly apart, into another array. */
+void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_samples);
+
 /** tm_median of [n >= 1] values in any order, which are moved about. */
 int64_t tm_median_any(int64_t *values, size_t n);
 

@@ -5,11 +5,15 @@
 
 #include "base/sorted.h"
 
-/* The ways from an operation to another: the longest, its rank, and the longest of other ranks. */
+/* The ways from an operation to another: the longest, its group, and the longest of others. */
 typedef struct pair {
     double most, next;
-    uint32_t from, rank;
+    uint32_t from, group;
 } pair;
+
+typedef struct own_link {
+    uint32_t group, link;
+} own_link;
 
 /* Reals hold times of over a hundred days to the nanosecond, and processors have what is needed of
  * them for several at once. */
@@ -17,14 +21,28 @@ typedef struct lanes {
     double ns[TM_EACH_LANES];
 } lanes;
 
-static void add_way(pair *p, double ns, uint32_t rank) {
+static void add_way(pair *p, double ns, uint32_t group) {
     if (ns > p->most) {
-        p->next = rank == p->rank ? p->next : p->most;
+        p->next = group == p->group ? p->next : p->most;
         p->most = ns;
-        p->rank = rank;
-    } else if (rank != p->rank && ns > p->next) {
+        p->group = group;
+    } else if (group != p->group && ns > p->next) {
         p->next = ns;
     }
+}
+
+static int by_group(const void *a, const void *b) {
+    return tm_order_u64(((const own_link *)a)->group, ((const own_link *)b)->group);
+}
+
+/* The links to a target by group, as they often stand: by rank, and ranks by host. */
+static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
+    const tm_replay *job = each->replay;
+    own_link *own = each->own;
+    const size_t first = job->first[target], behind = job->first[target + 1];
+    for (size_t i = first; i < behind; i++)
+        own[i] = (own_link){groups[job->rank[i]], (uint32_t)i};
+    tm_sort(own + first, behind - first, sizeof *own, by_group);
 }
 
 /* The pairs that lead to a target. @param pair_of  [operations, root] of each source the pair that
@@ -32,8 +50,10 @@ static void add_way(pair *p, double ns, uint32_t rank) {
 static bool add_pairs(tm_each *each, size_t target, size_t *pair_of) {
     const tm_replay *job = each->replay;
     const int64_t *ns = job->ns + each->sets.others * job->n_links;
+    const own_link *own = each->own;
     const size_t first = each->pairs.n;
-    for (size_t i = job->first[target]; i < job->first[target + 1]; i++) {
+    for (size_t k = job->first[target]; k < job->first[target + 1]; k++) {
+        const size_t i = own[k].link;
         const uint32_t from = job->from[i];
         size_t *at = &pair_of[from == TM_FROM_ROOT ? job->n_operations : from];
         pair *p = (pair *)each->pairs.data + *at;
@@ -42,25 +62,28 @@ static bool add_pairs(tm_each *each, size_t target, size_t *pair_of) {
             p = tm_vec_push(&each->pairs);
             if (!p)
                 return false;
-            *p = (pair){(double)-INFINITY, (double)-INFINITY, from, job->rank[i]};
+            *p = (pair){(double)-INFINITY, (double)-INFINITY, from, own[k].group};
         }
-        add_way(p, (double)ns[i], job->rank[i]);
+        add_way(p, (double)ns[i], own[k].group);
     }
     return true;
 }
 
-bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets) {
+bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets,
+                  const uint32_t *groups) {
     const size_t n = replay->n_operations + replay->n_steps;
     *each = (tm_each){.replay = replay,
                       .sets = sets,
                       .first = malloc((n + 1) * sizeof *each->first),
                       .pairs = TM_VEC(pair),
+                      .own = malloc((replay->n_links + 1) * sizeof(own_link)),
                       .ns = malloc((n + 1) * sizeof(lanes)),
                       .ends = malloc((replay->n_steps + 1) * sizeof *each->ends)};
     size_t *pair_of = calloc(replay->n_operations + 1, sizeof *pair_of);
-    bool ok = each->first && each->ns && each->ends && pair_of;
+    bool ok = each->first && each->own && each->ns && each->ends && pair_of;
     for (size_t target = 0; target < n && ok; target++) {
         each->first[target] = each->pairs.n;
+        add_own(each, target, groups);
         ok = add_pairs(each, target, pair_of);
     }
     if (ok)
@@ -72,22 +95,23 @@ bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets) {
 void tm_each_free(tm_each *each) {
     free(each->first);
     tm_vec_free(&each->pairs);
+    free(each->own);
     free(each->ns);
     free(each->ends);
 }
 
-static bool is_rank_below(const void *rank, const void *first) {
-    return *(const uint32_t *)rank < *(const uint32_t *)first;
+static bool is_group_below(const void *link, const void *first) {
+    return ((const own_link *)link)->group < *(const uint32_t *)first;
 }
 
-/* What the others lead to; @p first  the rank of the first lane */
+/* What the others lead to; @p first  the group of the first lane */
 static void reach_by_others(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                             lanes *latest) {
     static const lanes root = {{0}};
     const pair *pairs = each->pairs.data;
     for (size_t i = each->first[target]; i < each->first[target + 1]; i++) {
         const lanes *from = pairs[i].from == TM_FROM_ROOT ? &root : &ns[pairs[i].from];
-        const uint32_t lane = pairs[i].rank - first; /* of ranks before the first it is large */
+        const uint32_t lane = pairs[i].group - first; /* of groups before the first it is large */
         lanes at;
         for (size_t k = 0; k < TM_EACH_LANES; k++)
             at.ns[k] = from->ns[k] + pairs[i].most;
@@ -98,19 +122,19 @@ static void reach_by_others(const tm_each *each, uint32_t first, size_t target, 
     }
 }
 
-/* What each rank itself leads to: the links to a target stand by rank. */
+/* What each group itself leads to. */
 static void reach_by_own(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                          lanes *latest) {
     const tm_replay *job = each->replay;
     const int64_t *own = job->ns + each->sets.own * job->n_links;
-    const size_t behind = job->first[target + 1];
-    size_t i = job->first[target];
-    i += tm_bisect(job->rank + i, behind - i, sizeof *job->rank, &first, is_rank_below);
-    for (; i < behind && job->rank[i] - first < TM_EACH_LANES; i++) {
-        const uint32_t lane = job->rank[i] - first;
-        const double from = job->from[i] == TM_FROM_ROOT ? 0 : ns[job->from[i]].ns[lane];
-        const double at = from + (double)own[i];
-        latest->ns[lane] = at > latest->ns[lane] ? at : latest->ns[lane];
+    const size_t n = job->first[target + 1] - job->first[target];
+    const own_link *at = (const own_link *)each->own + job->first[target], *const behind = at + n;
+    at += tm_bisect(at, n, sizeof *at, &first, is_group_below);
+    for (; at < behind && at->group - first < TM_EACH_LANES; at++) {
+        const uint32_t lane = at->group - first, source = job->from[at->link];
+        const double from = source == TM_FROM_ROOT ? 0 : ns[source].ns[lane];
+        const double is = from + (double)own[at->link];
+        latest->ns[lane] = is > latest->ns[lane] ? is : latest->ns[lane];
     }
 }
 

@@ -1,35 +1,38 @@
-/* T where one rank has other weights than the rest: of every rank in turn. */
+/* T where some ranks have other weights than the rest: of every rank, or host or stage, in turn. */
 #ifndef TMERGE_REPLAY_EACH_H
 #define TMERGE_REPLAY_EACH_H
 
 #include "replay/job.h"
 
-/** The weights of one rank, and of all others. */
+/** The weights of one group, and of all others. */
 typedef struct tm_replay_sets {
     uint8_t own, others;
 } tm_replay_sets;
 
-/** So many ranks are taken at a time. */
+/** So many groups are taken at a time. */
 enum { TM_EACH_LANES = 8 };
 
-/** A job of which only those links of the others are left that can be the longest: of all ranks
- * that lead from one operation to another, two, for one of them may be the rank. */
+/** A job of which only those links of the others are left that can be the longest: of all groups
+ * that lead from one operation to another, two, for one of them may be the group. */
 typedef struct tm_each {
     const tm_replay *replay; /* borrowed */
     tm_replay_sets sets;
     size_t *first; /* owned; [targets + 1] the pairs of each begin here */
     tm_vec pairs;  /* owned */
-    void *ns;      /* owned; [targets] times of the ranks at hand */
+    void *own;     /* owned; [links] of each target by group */
+    void *ns;      /* owned; [targets] times of the groups at hand */
     int64_t *ends; /* owned; [steps] */
 } tm_each;
 
-/** False when memory is out; free it in either case. */
-bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets) TM_MUST_CHECK;
+/** False when memory is out; free it in either case.
+ * @param groups  [ranks] which group each is of; UINT32_MAX: of none */
+bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets,
+                  const uint32_t *groups) TM_MUST_CHECK;
 void tm_each_free(tm_each *each);
 
 /**
- * T of several ranks, each by itself.
- * @param first   the place of the first rank
+ * T of several groups, each by itself.
+ * @param first   the first group
  * @param n       how many, TM_EACH_LANES at most
  * @param totals  [n] out
  */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/keys.h"
+#include "base/lanes.h"
 #include "base/sorted.h"
 
 void tm_replay_free(tm_replay *replay) {
@@ -251,18 +252,8 @@ void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int6
         ns[i] = latest = latest_link(replay, set_of_rank, ns, i, latest);
 }
 
-/* All sets of a target by one link. */
-static void reach_by(const tm_replay *job, size_t link, const int64_t *ns, int64_t *latest) {
-    const int64_t *from =
-        job->from[link] == TM_FROM_ROOT ? NULL : ns + job->from[link] * job->n_sets;
-    const int64_t *by = job->times[link];
-    for (size_t set = 0; set < job->n_sets; set++) {
-        const int64_t at = (from ? from[set] : 0) + by[set];
-        latest[set] = at > latest[set] ? at : latest[set];
-    }
-}
-
 void tm_replay_forward_all(const tm_replay *replay, int64_t *ns) {
+    const tm_lanes *lanes = tm_lanes_best();
     const size_t n_sets = replay->n_sets, n = replay->n_operations + replay->n_steps;
     for (size_t target = 0; target < n; target++) {
         int64_t *latest = ns + target * n_sets;
@@ -270,8 +261,11 @@ void tm_replay_forward_all(const tm_replay *replay, int64_t *ns) {
             latest[set] = target < replay->n_operations    ? TM_REPLAY_UNREACHED
                           : target == replay->n_operations ? 0
                                                            : latest[set - n_sets];
-        for (size_t i = replay->first[target]; i < replay->first[target + 1]; i++)
-            reach_by(replay, i, ns, latest);
+        for (size_t i = replay->first[target]; i < replay->first[target + 1]; i++) {
+            const uint32_t from = replay->from[i];
+            lanes->reach(latest, from == TM_FROM_ROOT ? NULL : ns + from * n_sets, replay->times[i],
+                         n_sets);
+        }
     }
 }
 

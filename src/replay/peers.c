@@ -206,18 +206,44 @@ static middle middle_of(size_t n) {
     return (middle){(n - 2) / 2, n == 3 ? 0 : (n - 1) / 2};
 }
 
-/* [3] from the lower one on, one more than there are places. */
-static void find_middle(int64_t *v, size_t n, int64_t *out) {
-    const middle m = middle_of(n);
+/* The k-th and the two behind it. */
+static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     int64_t least = INT64_MAX, next = INT64_MAX;
-    out[0] = tm_select(v, n, m.low);
-    for (size_t i = m.low + 1; i < n; i++) { /* of those above, the two least */
+    out[0] = tm_select(v, n, k);
+    for (size_t i = k + 1; i < n; i++) { /* of those above, the two least */
         int64_t more = v[i] > least ? v[i] : least;
         least = v[i] < least ? v[i] : least;
         next = more < next ? more : next;
     }
     out[1] = least;
-    out[2] = m.high > m.low ? next : least;
+    out[2] = next;
+}
+
+/* Of so many values, so many are looked at first, to leave most of the others aside. */
+enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
+
+/* [3] from the lower one on, one more than there are places. @param room  [n] */
+static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
+    const middle m = middle_of(n);
+    size_t below = 0, between = 0;
+    int64_t sorted[SAMPLES], low = 0, high = 0;
+    if (n >= MANY) {
+        tm_sort_samples(v, n, sorted, SAMPLES);
+        low = sorted[SAMPLES / 2 - 1 - AROUND];
+        high = sorted[SAMPLES / 2 + AROUND];
+        for (size_t i = 0; i < n; i++) { /* without a branch, as in tm_select */
+            room[between] = v[i];
+            below += v[i] < low;
+            between += (v[i] >= low) & (v[i] <= high);
+        }
+    }
+    if (below > m.low || m.low + 2 >= below + between)
+        select_middle(v, n, m.low, out);
+    else if (low == high) /* there is nothing else between */
+        out[0] = out[1] = out[2] = low;
+    else
+        select_middle(room, between, m.low - below, out);
+    out[2] = m.high > m.low ? out[2] : out[1];
 }
 
 /* What one process has of a place. */
@@ -225,23 +251,26 @@ typedef struct run {
     int64_t origin;
     size_t first, n; /* of its peers, or rows */
     uint32_t place;
+    uint32_t next; /* run of the place, or NO_RUN */
     bool rows;
 } run;
 
+#define NO_RUN UINT32_MAX
+
 /* Peers by place. */
 typedef struct columns {
-    tm_keys keys;              /* of uint64_t: places */
-    tm_vec runs;               /* of run */
-    size_t *first;             /* owned; [places + 1] where each begins in */
-    int64_t *firsts, *seconds; /* owned; [peers] */
+    tm_keys keys;    /* of uint64_t: places */
+    tm_vec runs;     /* of run */
+    uint32_t *first; /* owned; [places] the first run of each */
+    size_t most;     /* peers of a place */
+    int64_t *room;   /* owned; [3][most] */
 } columns;
 
 static void columns_free(columns *c) {
     tm_keys_free(&c->keys);
     tm_vec_free(&c->runs);
     free(c->first);
-    free(c->firsts);
-    free(c->seconds);
+    free(c->room);
 }
 
 static bool add_run(columns *c, const uint64_t *place, int64_t origin, const run *of) {
@@ -277,71 +306,80 @@ static bool find_row_runs(const tm_vec *rows, columns *c) {
     return true;
 }
 
-/* Places the values of a run; returns how many, where nothing is to be placed counts them alone. */
+static size_t count_run(const run *one, const tm_vec *rows) {
+    const tm_peer_row *row = (const tm_peer_row *)rows->data + (one->rows ? one->first : 0);
+    size_t n = one->rows ? 0 : one->n;
+    for (size_t i = 0; i < one->n && one->rows; i++)
+        n += (size_t)row[i].n;
+    return n;
+}
+
+/* Takes the values of a run; returns how many. */
 static size_t copy_run(const run *one, const tm_vec *peers, const tm_vec *rows, int64_t *firsts,
                        int64_t *seconds) {
     const tm_peer *v = (const tm_peer *)peers->data + (one->rows ? 0 : one->first);
     const tm_peer_row *row = (const tm_peer_row *)rows->data + (one->rows ? one->first : 0);
     size_t n = 0;
-    for (size_t i = 0; i < one->n && !one->rows && firsts; i++) {
+    for (size_t i = 0; i < one->n && !one->rows; i++, n++) {
         firsts[i] = v[i].weights.first_ns;
         seconds[i] = v[i].weights.second_ns;
     }
     for (size_t i = 0; i < one->n && one->rows; i++) {
-        if (firsts) {
-            memcpy(firsts + n, row[i].first_ns, (size_t)row[i].n * sizeof *firsts);
-            memcpy(seconds + n, row[i].second_ns, (size_t)row[i].n * sizeof *seconds);
-        }
+        memcpy(firsts + n, row[i].first_ns, (size_t)row[i].n * sizeof *firsts);
+        memcpy(seconds + n, row[i].second_ns, (size_t)row[i].n * sizeof *seconds);
         n += (size_t)row[i].n;
     }
-    return one->rows ? n : one->n;
+    return n;
 }
 
 /* @param c  empty; freed by the caller in either case */
 static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
     if (!find_runs(peers, c) || !find_row_runs(rows, c))
         return false;
-    const run *runs = c->runs.data;
+    run *runs = c->runs.data;
     const size_t n_places = c->keys.keys.n;
-    c->first = calloc(n_places + 2, sizeof *c->first);
-    for (size_t k = 0; k < c->runs.n && c->first; k++)
-        c->first[runs[k].place + 2] += copy_run(&runs[k], peers, rows, NULL, NULL);
-    for (size_t p = 2; p < n_places + 2 && c->first; p++)
-        c->first[p] += c->first[p - 1];
-    const size_t n = c->first ? c->first[n_places + 1] : 0;
-    c->firsts = malloc((n + 1) * sizeof *c->firsts);
-    c->seconds = malloc((n + 1) * sizeof *c->seconds);
-    if (!c->first || !c->firsts || !c->seconds)
-        return false;
-    for (size_t k = 0; k < c->runs.n; k++) {
-        size_t *at = &c->first[runs[k].place + 1];
-        *at += copy_run(&runs[k], peers, rows, c->firsts + *at, c->seconds + *at);
+    size_t *n = calloc(n_places + 1, sizeof *n);
+    c->first = malloc((n_places + 1) * sizeof *c->first);
+    for (size_t p = 0; p < n_places && c->first; p++)
+        c->first[p] = NO_RUN;
+    for (size_t k = c->runs.n; k-- > 0 && n && c->first;) {
+        const uint32_t place = runs[k].place;
+        runs[k].next = c->first[place];
+        c->first[place] = (uint32_t)k;
+        n[place] += count_run(&runs[k], rows);
+        c->most = n[place] > c->most ? n[place] : c->most;
     }
-    return true;
+    free(n);
+    c->room = malloc((3 * c->most + 1) * sizeof *c->room);
+    return n && c->first && c->room;
 }
 
 /* The answers by place; n is 0 where it has one rank alone. NULL when memory is out. */
-static tm_peer_others *find_others(const columns *c) {
+static tm_peer_others *find_others(const columns *c, const tm_vec *peers, const tm_vec *rows) {
     const size_t n_places = c->keys.keys.n;
+    const run *runs = c->runs.data;
+    int64_t *firsts = c->room, *seconds = firsts + c->most, *room = seconds + c->most;
     tm_peer_others *out = calloc(n_places + 1, sizeof *out);
     for (size_t p = 0; p < n_places && out; p++) {
-        const size_t first = c->first[p], n = c->first[p + 1] - first;
+        size_t n = 0;
+        for (uint32_t k = c->first[p]; k != NO_RUN; k = runs[k].next)
+            n += copy_run(&runs[k], peers, rows, firsts + n, seconds + n);
         if (n < 2)
             continue;
-        int64_t firsts[3], seconds[3];
-        find_middle(c->firsts + first, n, firsts);
-        find_middle(c->seconds + first, n, seconds);
+        int64_t middle_of_firsts[3], middle_of_seconds[3];
+        find_middle(firsts, n, room, middle_of_firsts);
+        find_middle(seconds, n, room, middle_of_seconds);
         out[p].place = ((const uint64_t *)c->keys.keys.data)[p];
         out[p].n = (int64_t)n;
         for (int i = 0; i < 3; i++)
-            out[p].middle[i] = (tm_peer_weights){firsts[i], seconds[i]};
+            out[p].middle[i] = (tm_peer_weights){middle_of_firsts[i], middle_of_seconds[i]};
     }
     return out;
 }
 
 tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *others, tm_error *err) {
     columns c = {.keys = TM_KEYS(uint64_t), .runs = TM_VEC(run)};
-    tm_peer_others *of = make_columns(peers, rows, &c) ? find_others(&c) : NULL;
+    tm_peer_others *of = make_columns(peers, rows, &c) ? find_others(&c, peers, rows) : NULL;
     const run *runs = c.runs.data;
     bool ok = of != NULL;
     for (size_t k = 0; k < c.runs.n && ok; k++) {

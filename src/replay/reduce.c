@@ -9,7 +9,7 @@
 /* Ways are held against those past this many of the latest operations. Where there are too many
  * ways to a node, they are joined there. With many sets, each of which keeps ways of its own, so
  * are more than a few, but at one of so many parts alone, for each joint costs links. */
-enum { LATEST = 4, FEW = 4, APART = 64, MOST = 12 };
+enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;
 
@@ -48,19 +48,14 @@ typedef struct reduction {
     size_t n_sets;
     tm_label_pool pool;
     stop *stops;        /* [n_nodes] */
-    tm_vec ports;       /* of port: visits, steps, joints */
     bool in_time;       /* no node is before one that stands before it */
     uint32_t *port_at;  /* [n_nodes + n_visits] the visit or joint of each key */
     uint32_t *key_of;   /* [n_visits] */
     int64_t *weights;   /* [width] of the edge at hand: of a graph; of a crew room for them */
     const int64_t **by; /* [width / TM_LANES] where they stand */
-    tm_vec from;        /* of uint32_t: key of the source of each link, in the order of nodes */
-    tm_vec ns;          /* of int64_t: [links][width] */
-    tm_vec alive;       /* of uint8_t: [links] as in tm_labels */
-    tm_vec implied;     /* of uint8_t: of the ways at hand, bit by rank; behind them the same of */
-                        /* those that are of the latest */
-    uint64_t now;       /* how often a port came to have links after ways had begun at it, + 1 */
-    bool *began;        /* [n_visits] ways have begun at it */
+    tm_reduce_room room;
+    uint64_t now; /* how often a port came to have links after ways had begun at it, + 1 */
+    bool *began;  /* [n_visits] ways have begun at it */
     int64_t n_left_out;
 } reduction;
 
@@ -71,15 +66,10 @@ static void end_reduction(reduction *r) {
     free(r->key_of);
     free(r->began);
     free(r->by);
-    tm_vec_free(&r->ports);
-    tm_vec_free(&r->from);
-    tm_vec_free(&r->ns);
-    tm_vec_free(&r->alive);
-    tm_vec_free(&r->implied);
 }
 
 static port *port_number(const reduction *r, uint32_t number) {
-    return (port *)r->ports.data + number;
+    return (port *)r->room.ports.data + number;
 }
 
 static void note_port(reduction *r, uint32_t node, uint32_t number) {
@@ -130,6 +120,11 @@ static void stand_in_weights(reduction *r) {
         r->by[i] = r->weights + i * TM_LANES;
 }
 
+static void reuse(tm_vec *vec, size_t size) {
+    vec->n = 0;
+    vec->size = size;
+}
+
 static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) {
     size_t n = graph->n_nodes;
     size_t n_visits = graph->visits.n, n_ports = n_visits + graph->steps.n;
@@ -140,11 +135,11 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->all = (uint8_t)((1U << r->n_lanes) - 1);
     r->pool.width = tm_lanes_width(n_sets * r->n_lanes);
     assert(n_sets > 0 && n + n_ports < TM_FROM_VISIT - 1);
-    r->ports = TM_VEC(port);
-    r->from = TM_VEC(uint32_t);
-    r->ns = TM_VEC(int64_t);
-    r->alive = TM_VEC(uint8_t);
-    r->implied = TM_VEC(uint8_t);
+    reuse(&r->room.ports, sizeof(port));
+    reuse(&r->room.from, sizeof(uint32_t));
+    reuse(&r->room.ns, sizeof(int64_t));
+    reuse(&r->room.alive, sizeof(uint8_t));
+    reuse(&r->room.implied, sizeof(uint8_t));
     r->stops = calloc(n + 1, sizeof *r->stops);
     r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
     r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
@@ -153,7 +148,7 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->by = malloc((r->pool.width / TM_LANES + 1) * sizeof *r->by);
     r->began = calloc(n_visits + 1, sizeof *r->began);
     r->now = 1;
-    port *ports = tm_vec_append(&r->ports, NULL, n_ports);
+    port *ports = tm_vec_append(&r->room.ports, NULL, n_ports);
     if (!r->stops || !r->port_at || !r->key_of || !r->weights || !r->by || !r->began || !ports)
         return false;
     memset(r->weights, 0, n_weights * sizeof *r->weights);
@@ -245,9 +240,9 @@ static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
     const port *q = port_number(r, r->port_at[here->from[by]]);
-    const uint32_t *from = r->from.data;
-    const uint8_t *alive = r->alive.data;
-    const int64_t *ns = r->ns.data;
+    const uint32_t *from = r->room.from.data;
+    const uint8_t *alive = r->room.alive.data;
+    const int64_t *ns = r->room.ns.data;
     size_t width = r->pool.width, i = 0, k = q->first;
     while (i < here->n && k < q->behind) {
         if (here->from[i] < from[k]) {
@@ -304,8 +299,8 @@ static bool prune(reduction *r, tm_ways *here) {
     bool settled = true, fewer = false;
     if (here->settled == r->now && !here->news)
         return true;
-    r->implied.n = 0;
-    uint8_t *implied = tm_vec_append(&r->implied, NULL, 2 * here->n);
+    r->room.implied.n = 0;
+    uint8_t *implied = tm_vec_append(&r->room.implied, NULL, 2 * here->n);
     if (!implied)
         return false;
     uint8_t *latest = implied + here->n;
@@ -356,13 +351,13 @@ static inline tm_labels *reach(reduction *r, uint32_t node) {
 
 /* Adds a link whose times are to be set; NULL when memory is out. */
 static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
-    uint32_t *key = tm_vec_push(&r->from);
-    uint8_t *ranks = tm_vec_push(&r->alive);
+    uint32_t *key = tm_vec_push(&r->room.from);
+    uint8_t *ranks = tm_vec_push(&r->room.alive);
     if (!key || !ranks)
         return NULL;
     *key = from;
     *ranks = alive;
-    return tm_vec_append(&r->ns, NULL, r->pool.width);
+    return tm_vec_append(&r->room.ns, NULL, r->pool.width);
 }
 
 /* Adds a way to a node, at its length there. */
@@ -377,11 +372,11 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
 
 /* What was left out can no longer hold the arrival up: it is never before it was. */
 static bool pin(reduction *r, const port *at, uint32_t node) {
-    size_t n = r->from.n;
+    size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];
-    const bool root = n > at->first && ((uint32_t *)r->from.data)[n - 1] == TM_FROM_ROOT;
-    int64_t *ns =
-        root ? (int64_t *)r->ns.data + (n - 1) * r->pool.width : add_link(r, TM_FROM_ROOT, r->all);
+    const bool root = n > at->first && ((uint32_t *)r->room.from.data)[n - 1] == TM_FROM_ROOT;
+    int64_t *ns = root ? (int64_t *)r->room.ns.data + (n - 1) * r->pool.width
+                       : add_link(r, TM_FROM_ROOT, r->all);
     for (size_t i = 0; i < r->pool.width && ns; i++)
         ns[i] = root && ns[i] > was ? ns[i] : was;
     return ns != NULL;
@@ -392,7 +387,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     const tm_ways *here = labels->ways;
     bool is_visit = number < r->graph->visits.n;
     int64_t n_left_out = 0;
-    at->first = r->from.n;
+    at->first = r->room.from.n;
     for (size_t i = 0; i < here->n; i++) {
         const uint32_t from = here->from[i];
         const uint8_t alive = here->alive[i] & at->ranks;
@@ -406,7 +401,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     if (n_left_out > 0 && !r->crew && !pin(r, at, node))
         return false;
     r->n_left_out += n_left_out;
-    at->behind = r->from.n;
+    at->behind = r->room.from.n;
     return true;
 }
 
@@ -526,8 +521,9 @@ static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
             ranks |= (uint8_t)(1U << k);
     if (!ranks || r->differs)
         return here;
-    const uint32_t number = (uint32_t)r->ports.n, key = node + (uint32_t)visits_before_key(r, node);
-    port *joint = tm_vec_push(&r->ports);
+    const uint32_t number = (uint32_t)r->room.ports.n,
+                   key = node + (uint32_t)visits_before_key(r, node);
+    port *joint = tm_vec_push(&r->room.ports);
     if (!joint)
         return NULL;
     *joint = (port){.next = NO_PORT, .node = node, .ranks = ranks};
@@ -609,12 +605,12 @@ static void write_ports(const reduction *r, const listing *l, tm_port *visits, i
 }
 
 static void write_links(const reduction *r, const listing *l, tm_link *links, int64_t *ns) {
-    const uint32_t *from = r->from.data;
-    const uint8_t *alive = r->alive.data;
+    const uint32_t *from = r->room.from.data;
+    const uint8_t *alive = r->room.alive.data;
     for (size_t p = 0; p < l->n; p++) {
         const port *at = port_number(r, l->order[p]);
         for (size_t i = at->first; i < at->behind; i++) {
-            const int64_t *row = (const int64_t *)r->ns.data + i * r->pool.width + l->lane;
+            const int64_t *row = (const int64_t *)r->room.ns.data + i * r->pool.width + l->lane;
             if (!(alive[i] >> l->lane & 1))
                 continue;
             *links++ = (tm_link){from[i] == TM_FROM_ROOT ? from[i] : l->place[r->port_at[from[i]]],
@@ -626,9 +622,9 @@ static void write_links(const reduction *r, const listing *l, tm_link *links, in
 }
 
 static size_t count_links(const reduction *r, size_t lane) {
-    const uint8_t *alive = r->alive.data;
+    const uint8_t *alive = r->room.alive.data;
     size_t n = 0;
-    for (size_t i = 0; i < r->alive.n; i++)
+    for (size_t i = 0; i < r->room.alive.n; i++)
         n += alive[i] >> lane & 1;
     return n;
 }
@@ -659,9 +655,9 @@ static bool write_rank(const reduction *r, listing *l, tm_vec *words) {
 
 static bool write_words(const reduction *r, tm_vec *words) {
     const size_t n_ranks = r->crew ? r->crew->n : 1;
-    listing l = {.keyed = calloc(r->ports.n + 1, sizeof *l.keyed),
-                 .order = calloc(r->ports.n + 1, sizeof *l.order),
-                 .place = malloc((r->ports.n + 1) * sizeof *l.place)};
+    listing l = {.keyed = calloc(r->room.ports.n + 1, sizeof *l.keyed),
+                 .order = calloc(r->room.ports.n + 1, sizeof *l.order),
+                 .place = malloc((r->room.ports.n + 1) * sizeof *l.place)};
     bool ok = l.keyed && l.order && l.place;
     if (ok)
         list_keyed(r, &l);
@@ -678,16 +674,22 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh_edge, 
     reduction r = {.weigh = weigh_edge, .context = context};
     bool ok = begin_reduction(&r, graph, n_sets) && reduce_graph(&r) && write_words(&r, words);
     end_reduction(&r);
+    tm_reduce_room_free(&r.room);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
 tm_status tm_reduce_crew(const tm_crew *crew, tm_crew_desk *desk, const tm_crew_sets *sets,
                          bool *done, tm_vec *words, tm_error *err) {
-    reduction r = {.weigh_crew = sets->weigh, .context = sets->context, .crew = crew, .desk = desk};
+    reduction r = {.weigh_crew = sets->weigh,
+                   .context = sets->context,
+                   .crew = crew,
+                   .desk = desk,
+                   .room = desk->links};
     bool ok = begin_reduction(&r, crew->like, sets->n) && reduce_graph(&r) &&
               (r.differs || write_words(&r, words));
     *done = !r.differs;
     end_reduction(&r);
+    desk->links = r.room;
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

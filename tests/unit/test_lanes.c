@@ -22,10 +22,14 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     const int64_t *rows[WIDEST / TM_LANES];
     for (size_t i = 0; i < COUNT(rows); i++) /* the last stands first */
         rows[i] = by + WIDEST - (i + 1) * TM_LANES;
-    lanes->larger(out, a, b, rows, width);
-    for (size_t i = 0; i < width; i++) {
-        const int64_t other = b[i] + rows[i / TM_LANES][i % TM_LANES];
-        assert_int_equal(out[i], a[i] > other ? a[i] : other);
+    for (int zeros = 0; zeros < 2; zeros++) {
+        const size_t n = width - seed % TM_LANES; /* no whole row */
+        memcpy(out, a, width * sizeof *out);
+        lanes->reach(out, zeros ? NULL : b, by, n);
+        for (size_t i = 0; i < width; i++) {
+            const int64_t other = (zeros ? 0 : b[i]) + by[i];
+            assert_int_equal(out[i], i < n && other > a[i] ? other : a[i]);
+        }
     }
     uint8_t larger = 0;
     for (size_t i = 0; i < width; i++)

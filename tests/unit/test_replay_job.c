@@ -91,19 +91,24 @@ static void assert_same_job(const tm_replay *a, const tm_replay *b) {
     assert_memory_equal(a->ns, b->ns, a->n_links * a->n_sets * sizeof *a->ns);
 }
 
-/* T with each rank alone at other weights is that of a sweep with these weights. */
-static void check_each(const tm_replay *job) {
+/* T with each group of ranks at other weights is that of a sweep with these weights: ranks by
+ * themselves, and those that differ by a number, of which the first is in no group. */
+static void check_each(const tm_replay *job, size_t apart) {
     static const tm_replay_sets both = {1, 2};
+    const size_t n_groups = apart < job->n_ranks ? apart : job->n_ranks;
+    uint32_t groups[REPLAY_RANKS] = {0};
     tm_each each;
-    assert_true(tm_each_open(&each, job, both));
-    for (size_t first = 0; first < job->n_ranks; first += TM_EACH_LANES) {
-        size_t left = job->n_ranks - first, n = left < TM_EACH_LANES ? left : TM_EACH_LANES;
+    for (size_t i = 0; i < job->n_ranks; i++)
+        groups[i] = i == 0 && apart < REPLAY_RANKS ? UINT32_MAX : (uint32_t)(i % apart);
+    assert_true(tm_each_open(&each, job, both, groups));
+    for (size_t first = 0; first < n_groups; first += TM_EACH_LANES) {
+        size_t left = n_groups - first, n = left < TM_EACH_LANES ? left : TM_EACH_LANES;
         int64_t totals[TM_EACH_LANES], ns[TARGETS];
         tm_each_totals(&each, first, n, totals);
         for (size_t i = 0; i < n; i++) {
             uint8_t sets[REPLAY_RANKS];
-            memset(sets, both.others, sizeof sets);
-            sets[first + i] = both.own;
+            for (size_t r = 0; r < job->n_ranks; r++)
+                sets[r] = groups[r] == first + i ? both.own : both.others;
             tm_replay_forward(job, sets, ns);
             assert_int_equal(totals[i], tm_replay_total(job, ns));
         }
@@ -151,7 +156,8 @@ static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
                 check_times(&c, &job, sets);
                 check_paths(&job, sets);
             }
-            check_each(&job);
+            check_each(&job, REPLAY_RANKS);
+            check_each(&job, 3);
             check_all(&c, &job);
             tm_replay_free(&job);
             tm_replay_free(&again);

@@ -5,8 +5,17 @@
 
 #include "loops.h"
 
+void tm_reduce_room_free(tm_reduce_room *room) {
+    tm_vec_free(&room->ports);
+    tm_vec_free(&room->from);
+    tm_vec_free(&room->ns);
+    tm_vec_free(&room->alive);
+    tm_vec_free(&room->implied);
+}
+
 void tm_crew_desk_free(tm_crew_desk *desk) {
     tm_pages_free(&desk->room);
+    tm_reduce_room_free(&desk->links);
     *desk = (tm_crew_desk){.loops = desk->loops};
 }
 

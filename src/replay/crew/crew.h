@@ -48,6 +48,19 @@ typedef struct tm_crew {
     uint8_t *has_over;        /* [edges] bit by lane: TM_EDGE_OVER */
 } tm_crew;
 
+/** What is left of graphs while they are reduced: kept from crew to crew, so that it need not grow
+ * again; {0}: none. */
+typedef struct tm_reduce_room {
+    tm_vec ports;   /* visits, steps, joints */
+    tm_vec from;    /* of uint32_t: key of the source of each link, in the order of nodes */
+    tm_vec ns;      /* of int64_t: [links][width] */
+    tm_vec alive;   /* of uint8_t: [links] as in tm_labels */
+    tm_vec implied; /* of uint8_t: of the ways at hand, bit by rank; behind them the same of those
+                       that are of the latest */
+} tm_reduce_room;
+
+void tm_reduce_room_free(tm_reduce_room *room);
+
 /** Where a crew's numbers are worked out: one for all crews, one after the other. */
 typedef struct tm_crew_desk {
     const struct tm_crew_loops
@@ -60,6 +73,7 @@ typedef struct tm_crew_desk {
     uint32_t *ports;   /* [nodes][TM_LANES] room */
     size_t n_nodes, n_edges;
     tm_pages room; /* of all of these */
+    tm_reduce_room links;
 } tm_crew_desk;
 
 enum { TM_DESK_PEER = 1 };

@@ -64,11 +64,17 @@ static void add_row(const tm_crew *crew, const tm_crew_loops *loops, size_t item
     const bool always = crew->items->always[item];
     tm_crew_row first, second;
     loops->weigh_item(crew, item, &first, &second);
+    if (always) {
+        memcpy(row->first_ns, first.ns, sizeof row->first_ns);
+        memcpy(row->second_ns, second.ns, sizeof row->second_ns);
+        row->n = (int64_t)crew->n;
+        return;
+    }
     row->n = 0;
     for (size_t k = 0; k < crew->n; k++) {
         row->first_ns[row->n] = first.ns[k];
         row->second_ns[row->n] = second.ns[k];
-        row->n += always || second.ns[k] > 0;
+        row->n += second.ns[k] > 0;
     }
 }
 

@@ -26,20 +26,34 @@ typedef struct kind_of_part {
 typedef struct place_of_edge {
     uint32_t
         place; /* among the edges of the graph; TM_NO_ORIGIN where it leads back, and is none */
-    uint32_t source; /* where it comes from, among the times */
-    uint32_t slot;   /* of the items */
-    uint32_t wide;   /* which of the crew's wide rows has it; TM_NO_SLOT: it is short */
+    uint32_t source, to; /* where it comes from and leads to, among the times */
+    uint32_t slot;       /* of the items */
+    uint32_t wide;       /* which of the crew's wide rows has it; TM_NO_SLOT: it is short */
 } place_of_edge;
+
+/* An edge from the root to a part that waits for something else than what leads there. */
+typedef struct extra_edge {
+    uint32_t part, wide;
+} extra_edge;
+
+/* What only the making of crews needs. */
+static void free_making(tm_model *model) {
+    tm_vec_free(&model->loose);
+    tm_vec_free(&model->edges);
+    tm_vec_free(&model->transfers);
+    tm_vec_free(&model->extra);
+    free(model->has_extra);
+    free(model->origin);
+    free(model->wide);
+    model->has_extra = NULL;
+    model->origin = model->wide = NULL;
+}
 
 void tm_models_free(tm_models *models) {
     for (size_t i = 0; i < models->models.n; i++) {
         tm_model *model = (tm_model *)models->models.data + i;
         tm_vec_free(&model->parts);
-        tm_vec_free(&model->loose);
-        tm_vec_free(&model->edges);
-        free(model->origin);
-        free(model->extra);
-        free(model->wide);
+        free_making(model);
         if (model->items)
             tm_crew_items_free(model->items);
         free(model->items);
@@ -150,15 +164,17 @@ static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_
 }
 
 static bool is_short(int64_t ns) {
-    return ns > TM_WIDE && ns <= INT32_MAX;
+    return (int32_t)ns == ns && ns != TM_WIDE;
 }
+
+/* Nothing leads to a part, or so long before it that times can be held against this. */
+static const int64_t UNREACHED = INT64_MIN / 4;
 
 /* Takes the weights of all edges. *reached [model->n_ends]: when they say that each part is. False
  * where edges are left out, or nothing accounts for something, or a weight is not short, of which
  * that is not so on the ranks before. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_crew *crew) {
-    const tm_loose_edge *edge = m->edges.data;
     const tm_loose_weight *weight = m->weights.data;
     const place_of_edge *at = model->edges.data, *const behind = at + m->edges.n;
     int32_t *const recorded = crew->recorded->ns + crew->n;
@@ -166,15 +182,16 @@ static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t
     int64_t *const over = crew->over->ns + crew->n;
     uint8_t *const has_over = crew->has_over, lane = (uint8_t)(1U << crew->n);
     const size_t n_parts = model->n_ends;
-    for (; at < behind; at++, edge++, weight++) {
+    for (; at < behind; at++, weight++) {
         const int64_t source = ns[at->source], due = source + weight->ns;
-        const bool back = source >= ns[edge->to] && at->source < n_parts &&
-                          leads_back(m, ns, at->source, edge->to);
+        const uint32_t to = at->to;
+        const bool back =
+            source >= ns[to] && at->source < n_parts && leads_back(m, ns, at->source, to);
         if (back != (at->place == TM_NO_ORIGIN))
             return false;
         if (back)
             continue;
-        reached[edge->to] = due > reached[edge->to] ? due : reached[edge->to];
+        reached[to] = due > reached[to] ? due : reached[to];
         if (at->wide != TM_NO_SLOT)
             wide[(size_t)at->wide * TM_LANES] = weight->ns;
         else if (is_short(weight->ns))
@@ -187,42 +204,45 @@ static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t
             has_over[at->place] |= lane;
             over[(size_t)at->slot * TM_LANES] = weight->over_ns;
         }
-        if (edge->kind == TM_EDGE_TRANSFER)
-            crew->visits[edge->from & ~TM_FROM_VISIT].usual_ns[crew->n] = weight->peer_ns;
     }
     return true;
+}
+
+static void take_usual(const tm_model *model, const tm_maker *m, tm_crew *crew) {
+    const uint32_t *transfers = model->transfers.data;
+    for (size_t i = 0; i < model->transfers.n; i++) {
+        const tm_loose_edge *edge = (const tm_loose_edge *)m->edges.data + transfers[i];
+        crew->visits[edge->from & ~TM_FROM_VISIT].usual_ns[crew->n] =
+            ((const tm_loose_weight *)m->weights.data)[transfers[i]].peer_ns;
+    }
+}
+
+/* Whether all that a part waits for was before it only where there is an edge from the root, too:
+ * without a branch, so that several are looked at at once. */
+static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
+    const size_t n = model->n_ends;
+    const uint64_t *has_extra = model->has_extra;
+    uint64_t differs = 0;
+    for (size_t part = 0; part < n; part++)
+        differs |= (uint64_t)(reached[part] - ns[part]) >> 63 ^ has_extra[part];
+    return differs == 0;
 }
 
 /* False where the edges are not those of the ranks before: then the rank is of another sort. */
 static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns,
                        int64_t *reached, tm_crew *crew) {
     int64_t *const wide = crew->wide->ns + crew->n;
-    const uint32_t *extra = model->extra;
-    for (size_t part = 0; part < model->n_ends; part++)
-        reached[part] = INT64_MIN;
+    const size_t n = model->n_ends;
+    for (size_t part = 0; part < n; part++)
+        reached[part] = UNREACHED;
     if (memcmp(model->loose.data, m->edges.data, m->edges.n * sizeof(tm_loose_edge)) != 0 ||
-        !take_weights(model, m, ns, reached, crew))
+        !take_weights(model, m, ns, reached, crew) || !same_extras(model, ns, reached))
         return false;
-    for (size_t part = 0; part < model->n_ends; part++) {
-        if ((extra[part] != TM_NO_ORIGIN) != (reached[part] < ns[part]))
-            return false;
-        if (extra[part] != TM_NO_ORIGIN) /* it waits for something else, too */
-            wide[(size_t)model->wide[extra[part]] * TM_LANES] = ns[part];
-    }
+    take_usual(model, m, crew);
+    const extra_edge *extra = model->extra.data;
+    for (size_t i = 0; i < model->extra.n; i++)
+        wide[(size_t)extra[i].wide * TM_LANES] = ns[extra[i].part];
     return true;
-}
-
-/* The edge from the root that a part has besides what leads there. */
-static uint32_t *find_extra(const tm_model *model) {
-    const tm_graph *g = model->graph;
-    uint32_t *extra = malloc((model->n_ends + 1) * sizeof *extra);
-    if (extra)
-        memset(extra, 0xff, model->n_ends * sizeof *extra);
-    for (uint32_t v = 0; v < g->n_nodes && extra; v++)
-        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
-            if (model->origin[e] == TM_NO_ORIGIN)
-                extra[g->parts[v]] = e;
-    return extra;
 }
 
 /* Which edges are not short, by the first rank: those from the root, that have all the time since
@@ -240,14 +260,34 @@ static uint32_t *find_wide(tm_model *model) {
     return wide;
 }
 
+/* Which of the edges are extra, or of transfers. */
+static bool find_others(tm_model *model) {
+    const tm_graph *g = model->graph;
+    const tm_loose_edge *loose = model->loose.data;
+    bool ok = true;
+    model->has_extra = calloc(model->n_ends + 1, sizeof *model->has_extra);
+    if (!model->has_extra)
+        return false;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        for (uint32_t e = g->first[v]; e < g->first[v + 1] && ok; e++) {
+            const extra_edge extra = {g->parts[v], model->wide[e]};
+            if (model->origin[e] != TM_NO_ORIGIN)
+                continue;
+            model->has_extra[extra.part] = 1;
+            ok = tm_vec_append(&model->extra, &extra, 1) != NULL;
+        }
+    for (uint32_t i = 0; i < model->loose.n && ok; i++)
+        ok = loose[i].kind != TM_EDGE_TRANSFER || tm_vec_append(&model->transfers, &i, 1);
+    return ok;
+}
+
 /* What all crews of a model have in common. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
     place_of_edge *edges = model->edges.data;
     model->items = calloc(1, sizeof *model->items);
-    model->extra = find_extra(model);
     model->wide = find_wide(model);
     const bool ok =
-        model->items && model->extra && model->wide &&
+        model->items && model->wide && find_others(model) &&
         tm_crew_items_make(model->items, model->graph, model->parts.n, model->n_events) &&
         tm_peers_number(draft, places, model->items->places);
     for (size_t i = 0; i < model->edges.n && ok; i++) {
@@ -349,6 +389,8 @@ static bool add_model(tm_models *models, tm_maker *m) {
                         .parts = TM_VEC(kind_of_part),
                         .loose = m->edges,
                         .edges = TM_VEC(place_of_edge),
+                        .transfers = TM_VEC(uint32_t),
+                        .extra = TM_VEC(extra_edge),
                         .origin = m->origin,
                         .n_events = m->draft->events.n,
                         .n_ends = 2 * (m->draft->events.n + m->draft->calls.n) +
@@ -365,7 +407,7 @@ static bool add_model(tm_models *models, tm_maker *m) {
         *part++ = call_at(m->draft, i);
     for (size_t i = 0; i < model->loose.n && edge; i++)
         edge[i] = (place_of_edge){TM_NO_ORIGIN, source_of(loose[i].from, (uint32_t)model->n_ends),
-                                  TM_NO_SLOT, TM_NO_SLOT};
+                                  loose[i].to, TM_NO_SLOT, TM_NO_SLOT};
     for (uint32_t e = 0; e < m->graph->first[m->graph->n_nodes] && edge; e++)
         if (model->origin[e] != TM_NO_ORIGIN)
             edge[model->origin[e]].place = e;
@@ -441,12 +483,7 @@ static void fill_lanes(tm_crew *crew, size_t n_wide) {
 void tm_models_close(tm_models *models) {
     for (size_t i = 0; i < models->models.n; i++) {
         tm_model *model = (tm_model *)models->models.data + i;
-        tm_vec_free(&model->loose);
-        tm_vec_free(&model->edges);
-        free(model->origin);
-        free(model->extra);
-        free(model->wide);
-        model->origin = model->extra = model->wide = NULL;
+        free_making(model);
         tm_crew *crew =
             model->crew == SIZE_MAX ? NULL : (tm_crew *)models->crews.data + model->crew;
         if (crew && crew->n > 0)

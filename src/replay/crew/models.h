@@ -21,8 +21,9 @@ typedef struct tm_model {
     uint32_t *wide;   /* owned; [edges of the graph] which of a crew's wide rows each has, or
                          TM_NO_SLOT; NULL before the first crew, as the next */
     size_t n_wide;
-    uint32_t *extra;      /* owned; [n_ends] of each part the edge from the root that it has besides
-                             loose ones, or TM_NO_ORIGIN */
+    tm_vec transfers;     /* of uint32_t: the loose edges that are some */
+    tm_vec extra;         /* edges from the root that parts have besides loose ones */
+    uint64_t *has_extra;  /* owned; [n_ends] 1 where a part has one, else 0 */
     tm_crew_items *items; /* owned */
     size_t n_events;
     size_t n_ends; /* begins and ends of all parts, then those of steps */
