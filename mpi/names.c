@@ -11,39 +11,50 @@
 
 enum { TAG_NAMES = 12 };
 
-/* A list of words, as it goes between processes, is a vector of char: ascending texts, each as its
- * length (uint32_t) and its bytes. */
+/* What events are called stands before all else, of which each rank has some of its own: threads,
+ * processes. So what is kept of each name of a rank's events does not grow with ranks. */
+enum { UNUSED, OF_EVENT, OF_OTHER };
+
+typedef struct word {
+    uint32_t use, size;
+    const char *bytes;
+} word;
+
+/* A list of words, as it goes between processes, is a vector of char: ascending, each as its use,
+ * its length and its bytes. */
+enum { WORD_HEAD = 2 * sizeof(uint32_t) };
 
 typedef struct marker {
     uint8_t *used; /* by id */
 } marker;
 
 static void mark(void *context, uint32_t *id) {
-    ((const marker *)context)->used[*id] = 1;
+    uint8_t *used = &((const marker *)context)->used[*id];
+    *used = *used == UNUSED ? OF_OTHER : *used;
 }
 
-static int compare(tm_text a, tm_text b) {
+static int compare(word a, word b) {
     size_t size = a.size < b.size ? a.size : b.size;
-    int order = size ? memcmp(a.bytes, b.bytes, size) : 0;
+    int order = tm_order_u64(a.use, b.use);
+    order = order || size == 0 ? order : memcmp(a.bytes, b.bytes, size);
     return order ? order : tm_order_u64(a.size, b.size);
 }
 
 static int by_text(const void *a, const void *b) {
-    return compare(*(const tm_text *)a, *(const tm_text *)b);
+    return compare(*(const word *)a, *(const word *)b);
 }
 
-static bool add_word(tm_vec *list, tm_text word) {
-    uint32_t size = (uint32_t)word.size;
-    return tm_vec_append(list, &size, sizeof size) && tm_vec_append(list, word.bytes, word.size);
+static bool add_word(tm_vec *list, word w) {
+    const uint32_t head[2] = {w.use, w.size};
+    return tm_vec_append(list, head, WORD_HEAD) && tm_vec_append(list, w.bytes, w.size);
 }
 
-static bool next_word(const char **p, const char *end, tm_text *out) {
-    uint32_t size;
+static bool next_word(const char **p, const char *end, word *out) {
     if (*p == end)
         return false;
-    memcpy(&size, *p, sizeof size);
-    *out = (tm_text){.bytes = *p + sizeof size, .size = size};
-    *p += sizeof size + size;
+    memcpy(out, *p, WORD_HEAD);
+    out->bytes = *p + WORD_HEAD;
+    *p += WORD_HEAD + out->size;
     return true;
 }
 
@@ -52,13 +63,18 @@ static tm_status own_words(const tm_names *names, tm_timeline *timelines, size_t
                            tm_error *err) {
     size_t n_names = tm_names_count(names), n_words = 0;
     marker m = {.used = calloc(n_names, 1)};
-    tm_text *words = malloc(n_names * sizeof *words);
+    word *words = malloc(n_names * sizeof *words);
     bool ok = m.used && words;
     for (size_t i = 0; i < n && ok; i++)
+        for (size_t row = 0; row < timelines[i].n_events; row++)
+            m.used[timelines[i].name[row]] = OF_EVENT;
+    for (size_t i = 0; i < n && ok; i++)
         tm_timeline_each_name(&timelines[i], mark, &m);
-    for (size_t id = 1; id < n_names && ok; id++)
-        if (m.used[id])
-            words[n_words++] = tm_names_text(names, (uint32_t)id);
+    for (size_t id = 1; id < n_names && ok; id++) {
+        const tm_text text = tm_names_text(names, (uint32_t)id);
+        if (m.used[id] != UNUSED)
+            words[n_words++] = (word){m.used[id], (uint32_t)text.size, text.bytes};
+    }
     if (n_words > 1)
         qsort(words, n_words, sizeof *words, by_text);
     for (size_t i = 0; i < n_words && ok; i++)
@@ -73,7 +89,7 @@ static tm_status merge_words(tm_vec *into, const void *other, size_t size, tm_er
     tm_vec merged = TM_VEC(char);
     const char *p = into->data, *p_end = p + into->n;
     const char *q = other, *q_end = q + size;
-    tm_text a, b;
+    word a, b;
     bool ok = true, has_a = into->n > 0 && next_word(&p, p_end, &a);
     bool has_b = size > 0 && next_word(&q, q_end, &b);
     while ((has_a || has_b) && ok) {
@@ -122,10 +138,10 @@ static tm_status reduce_words(MPI_Comm comm, tm_vec *words, tm_error *err) {
 static tm_status dictionary_of(const void *words, size_t size, tm_names **out, tm_error *err) {
     tm_names *names = tm_names_create();
     const char *p = words, *end = p + size;
-    tm_text word;
+    word w;
     bool ok = names != NULL;
-    while (ok && size > 0 && next_word(&p, end, &word))
-        ok = tm_names_intern(names, word.bytes, word.size) != TM_NAME_FAILED;
+    while (ok && size > 0 && next_word(&p, end, &w)) /* one of both uses is of events */
+        ok = tm_names_intern(names, w.bytes, w.size) != TM_NAME_FAILED;
     if (!ok) {
         tm_names_destroy(names);
         return tm_fail_memory(err);

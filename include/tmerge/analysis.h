@@ -22,6 +22,7 @@ struct tm_peaks;
 typedef struct tm_rank_view {
     const tm_timeline *timeline;
     const tm_names *names;
+    size_t n_names; /* those of its events are below: of many ranks' names these are few */
     const struct tm_busy *busy;       /* the rank's GPU time as interval sets, computed once */
     const struct tm_calls *operators; /* how its operators lie in one another, computed once */
     const struct tm_host_time *host;  /* its host's time as interval sets, computed once */

@@ -573,6 +573,9 @@ void tm_timeline_destroy(tm_timeline *timeline);
 /** The sum of the counts with this remark: TM_REMARK_SKIPPED gives the events not kept. */
 int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark);
 
+/** One more than the largest name id of its events. */
+size_t tm_timeline_n_names(const tm_timeline *timeline);
+
 /** The range [ns] over its duration events but for those of category trace and of the operating
  * system; false where it has none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);

@@ -106,6 +106,7 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds
     rank_facts facts = {.made = TM_READS_WORK};
     const tm_rank_view view = {.timeline = timeline,
                                .names = call_kinds->names,
+                               .n_names = tm_timeline_n_names(timeline),
                                .busy = &facts.busy,
                                .operators = &facts.operators,
                                .host = &facts.host,

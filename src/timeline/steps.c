@@ -214,7 +214,7 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) {
     candidates c = {TM_VEC(annotation), TM_VEC(uint32_t)};
     const tm_vec *found = &c.found;
-    bool *no_step = calloc(tm_names_count(names), sizeof *no_step);
+    bool *no_step = calloc(tm_timeline_n_names(timeline), sizeof *no_step);
     tm_status status = no_step ? find_annotations(timeline, names, step_names, no_step, &c, err)
                                : tm_fail_memory(err);
     free(no_step);

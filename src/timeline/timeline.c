@@ -47,6 +47,13 @@ int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark) {
     return sum;
 }
 
+size_t tm_timeline_n_names(const tm_timeline *timeline) {
+    uint32_t most = 0;
+    for (size_t row = 0; row < timeline->n_events; row++)
+        most = timeline->name[row] > most ? timeline->name[row] : most;
+    return (size_t)most + 1;
+}
+
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns) {
     bool any = false;
     for (size_t i = 0; i < timeline->n_spans; i++) {

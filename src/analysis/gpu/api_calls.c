@@ -87,7 +87,7 @@ static bool count_calls(const tm_timeline *timeline, uint32_t *known, tm_vec *ta
 tm_status tm_api_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, tm_api_part_table.name);
     tm_vec tallies = TM_VEC(tally);
-    uint32_t *known = calloc(tm_names_count(view->names), sizeof *known);
+    uint32_t *known = calloc(view->n_names, sizeof *known);
     bool ok = known && count_calls(view->timeline, known, &tallies);
     for (size_t i = 0; ok && i < tallies.n; i++) {
         const tally *t = (const tally *)tallies.data + i;

@@ -437,7 +437,7 @@ static tm_status transfers_rank(const tm_rank_view *view, tm_tables *out, tm_err
     account a = {
         .timeline = view->timeline, .call_kinds = view->call_kinds, .sizes = TM_KEYS(size_key)};
     a.size_tallies = TM_VEC(size_tally);
-    a.classes = calloc(tm_names_count(view->names), 1);
+    a.classes = calloc(view->n_names, 1);
     for (int i = 0; i < N_CLASSES; i++)
         a.tallies[i].set = TM_INTERVALS();
     a.rates[0] = tm_over_time_make(view->timeline);

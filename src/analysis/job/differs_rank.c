@@ -68,7 +68,7 @@ static int by_value(const void *a, const void *b) {
 /* Hashes of the names of the kernels that compute, each once, ascending. */
 static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
-    unsigned char *seen = calloc(tm_names_count(view->names) / 8 + 1, 1);
+    unsigned char *seen = calloc(view->n_names / 8 + 1, 1);
     bool ok = seen != NULL;
     for (size_t row = 0; row < timeline->n_events && ok; row++) {
         uint32_t name = timeline->name[row];

@@ -115,7 +115,7 @@ static bool walk_thread(walk *w, const tm_track *track) {
 static bool count_calls(const walk *w) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_owner_key *keys = w->owners->keys.keys.data;
-    uint32_t *calls = calloc(tm_names_count(w->view->names), sizeof *calls);
+    uint32_t *calls = calloc(w->view->n_names, sizeof *calls);
     if (!calls)
         return false;
     for (uint32_t row = 0; row < timeline->n_events; row++)

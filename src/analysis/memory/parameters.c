@@ -171,7 +171,7 @@ static void look_at(const char *name, training *t) {
 
 static bool look_at_names(const tm_rank_view *view, training *t) {
     const tm_timeline *timeline = view->timeline;
-    uint8_t *looked = calloc(tm_names_count(view->names) + 1, 1);
+    uint8_t *looked = calloc(view->n_names, 1);
     for (size_t row = 0; looked && row < timeline->n_events; row++) {
         uint32_t name = timeline->name[row];
         if ((timeline->category[row] == TM_CAT_CPU_OP ||

@@ -87,7 +87,7 @@ static uint32_t add_key(grouping *g, const call_key *key) {
 /* Gives every call the key of its name. */
 static bool key_by_name(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
-    uint32_t *known = calloc(tm_names_count(s->view->names), sizeof *known); /* 1 + key, by name */
+    uint32_t *known = calloc(s->view->n_names, sizeof *known); /* 1 + key, by name */
     bool ok = known != NULL;
     for (size_t i = 0; i < s->calls->n && ok; i++) {
         uint32_t name = timeline->name[s->calls->calls[i].row];

@@ -300,7 +300,7 @@ static bool add_rows(const tree *t, tm_table *part) {
 static tm_status make_rows(tree *t, tm_table *part, tm_error *err) {
     t->keys = TM_KEYS(node_key);
     t->nodes = TM_VEC(node);
-    t->hashes = calloc(tm_names_count(t->view->names), sizeof *t->hashes);
+    t->hashes = calloc(t->view->n_names, sizeof *t->hashes);
     t->of = malloc((t->calls->n + 1) * sizeof *t->of);
     bool ok = t->hashes && t->of && (t->stacks ? add_stacks(t) : add_calls(t)) && add_device(t);
     if (ok && t->passes)

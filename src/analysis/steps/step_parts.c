@@ -249,7 +249,7 @@ static void add_device(finding *f) {
 tm_status tm_step_parts_find(const tm_rank_view *view, tm_step_parts *out, tm_error *err) {
     finding f = {.view = view, .marks = TM_VEC(mark)};
     f.steps = calloc(view->timeline->n_steps + 1, sizeof *f.steps);
-    f.known = calloc(tm_names_count(view->names), 1);
+    f.known = calloc(view->n_names, 1);
     int64_t *numbers = malloc((view->operators->n + 1) * sizeof *numbers);
     bool ok = f.steps && f.known && numbers && add_nodes(&f, numbers) && look_at_threads(&f);
     bool told = ok && f.marks.n > 0;

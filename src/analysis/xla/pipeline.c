@@ -188,7 +188,7 @@ static void set_cells(const void *of, const void *value, int64_t *cells) {
 static tm_status pipeline_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     if (!tm_xla_is(view))
         return TM_OK;
-    stages s = {view->names, calloc(tm_names_count(view->names) + 1, 1)};
+    stages s = {view->names, calloc(view->n_names, 1)};
     tm_calls calls = {0};
     const tm_call_class class = {TM_CALL_IN(TM_CAT_CPU_OP) | TM_CALL_IN(TM_CAT_USER_ANNOTATION) |
                                      TM_CALL_IN(TM_CAT_RUNTIME),
