@@ -1,6 +1,7 @@
 /* Which rank each trace is of, and which ranks the job has. */
 #include <stdlib.h>
 
+#include "base/keys.h"
 #include "base/median.h"
 #include "loader.h"
 #include "mpi/agree.h"
@@ -50,17 +51,26 @@ tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
 }
 
 /* Whether traces of one rank are of several processes. */
-static bool is_split(const tm_loader *l) {
-    for (size_t i = 0; i < l->n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (l->entries[i].kind == TM_FILE_TRACE && l->entries[k].kind == TM_FILE_TRACE &&
-                l->entries[i].rank == l->entries[k].rank && l->items[i].owner != l->items[k].owner)
-                return true;
-    return false;
+static tm_status find_split(const tm_loader *l, bool *split, tm_error *err) {
+    tm_keys ranks = TM_KEYS(int64_t);
+    tm_vec owners = TM_VEC(int); /* of the first trace of each, + 1 */
+    bool ok = true;
+    *split = false;
+    for (size_t i = 0; i < l->n && ok; i++) {
+        if (l->entries[i].kind != TM_FILE_TRACE)
+            continue;
+        int *owner = tm_keys_value(&ranks, &owners, &l->entries[i].rank);
+        ok = owner != NULL;
+        *split = *split || (ok && *owner != 0 && *owner != l->items[i].owner + 1);
+        if (ok && *owner == 0)
+            *owner = l->items[i].owner + 1;
+    }
+    tm_keys_free(&ranks);
+    tm_vec_free(&owners);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 tm_status tm_mpi_find_ranks(tm_loader *l, bool *split, tm_error *err) {
     TM_TRY(tm_mpi_agree(l->comm, resolve_ranks(l, err), err));
-    *split = is_split(l);
-    return TM_OK;
+    return tm_mpi_agree(l->comm, find_split(l, split, err), err);
 }

@@ -129,51 +129,66 @@ static const fact *fact_at(const whatif *w, size_t i) {
     return (const fact *)w->facts.data + i;
 }
 
-/* Adds a trial of the ranks that have the same host (or stage) as rank i. */
-static bool add_trial(whatif *w, tm_whatif_what what, size_t i) {
-    trial t = {.item = {.what = (uint8_t)what, .ideal_ns = -1, .next_rank = -1},
-               .first = (uint32_t)w->members.n,
-               .sets = {TM_SET_PEER, TM_SET_PEER_EXPLAINED}};
-    t.item.id = what == TM_WHATIF_RANK   ? fact_at(w, i)->rank
-                : what == TM_WHATIF_HOST ? (int64_t)fact_at(w, i)->host
-                                         : fact_at(w, i)->stage;
-    for (uint32_t k = 0; k < w->facts.n; k++) {
-        bool is = what == TM_WHATIF_RANK   ? k == i
-                  : what == TM_WHATIF_HOST ? fact_at(w, k)->host == fact_at(w, i)->host
-                                           : fact_at(w, k)->stage == fact_at(w, i)->stage;
-        if (is && !tm_vec_append(&w->members, &k, 1))
-            return false;
-    }
-    t.n = (uint32_t)w->members.n - t.first;
-    t.item.ranks = t.n;
-    return tm_vec_append(&w->trials, &t, 1) != NULL;
+/* What a rank's trial of a sort is known by: its rank, host or stage. */
+static int64_t id_of(const fact *f, tm_whatif_what what) {
+    return what == TM_WHATIF_RANK ? f->rank : what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
 }
 
-/* Hosts and stages, each with its first rank; none where there is but one. */
-static bool add_groups(whatif *w, tm_whatif_what what) {
+static bool is_named(const fact *f, tm_whatif_what what) {
+    return what == TM_WHATIF_RANK ||
+           (what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0);
+}
+
+/* The members of all trials from one on, whose numbers of members are known: rank after rank.
+ * @param of  which of these trials each rank is in */
+static bool add_members(whatif *w, size_t first, const uint32_t *of) {
+    trial *trials = (trial *)w->trials.data + first;
+    size_t n = w->members.n;
+    for (size_t i = 0; i < w->trials.n - first; i++) {
+        trials[i].first = (uint32_t)n;
+        n += trials[i].n;
+        trials[i].n = 0;
+    }
+    if (!tm_vec_append(&w->members, NULL, n - w->members.n))
+        return false;
+    for (uint32_t k = 0; k < w->facts.n; k++)
+        if (of[k] != TM_NO_KEY)
+            ((uint32_t *)w->members.data)[trials[of[k]].first + trials[of[k]].n++] = k;
+    return true;
+}
+
+/* A trial for each rank, host or stage, in the order of their first ranks; none where there is but
+ * one. */
+static bool add_trials(whatif *w, tm_whatif_what what) {
     tm_keys keys = TM_KEYS(int64_t);
-    bool ok = true, several = false;
-    for (size_t i = 0; i < w->facts.n; i++) {
-        const fact *a = fact_at(w, 0), *b = fact_at(w, i);
-        several = several || (what == TM_WHATIF_HOST ? a->host != b->host : a->stage != b->stage);
-    }
+    uint32_t *of = malloc((w->facts.n + 1) * sizeof *of);
+    const size_t first = w->trials.n;
+    bool ok = of != NULL, several = false;
+    for (size_t i = 1; i < w->facts.n; i++)
+        several = several || id_of(fact_at(w, i), what) != id_of(fact_at(w, 0), what);
     for (size_t i = 0; i < w->facts.n && ok && several; i++) {
-        const fact *f = fact_at(w, i);
-        int64_t key = what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
-        bool named = what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0;
-        size_t n = keys.keys.n;
-        ok = tm_keys_add(&keys, &key) != TM_NO_KEY &&
-             (!named || keys.keys.n == n || add_trial(w, what, i));
+        const int64_t id = id_of(fact_at(w, i), what);
+        of[i] = is_named(fact_at(w, i), what) ? tm_keys_add(&keys, &id) : TM_NO_KEY;
+        const trial t = {.item = {.what = (uint8_t)what, .id = id, .ideal_ns = -1, .next_rank = -1},
+                         .sets = {TM_SET_PEER, TM_SET_PEER_EXPLAINED}};
+        if (!is_named(fact_at(w, i), what))
+            continue;
+        ok =
+            of[i] != TM_NO_KEY && (of[i] < w->trials.n - first || tm_vec_append(&w->trials, &t, 1));
+        if (ok) {
+            trial *at = (trial *)w->trials.data + first + of[i];
+            at->item.ranks = ++at->n;
+        }
     }
+    ok = ok && (!several || add_members(w, first, of));
     tm_keys_free(&keys);
+    free(of);
     return ok;
 }
 
 static tm_status list_trials(whatif *w, tm_error *err) {
-    bool ok = true;
-    for (size_t i = 0; i < w->facts.n && ok && w->facts.n > 1; i++)
-        ok = add_trial(w, TM_WHATIF_RANK, i);
-    ok = ok && add_groups(w, TM_WHATIF_HOST) && add_groups(w, TM_WHATIF_STAGE);
+    const bool ok = add_trials(w, TM_WHATIF_RANK) && add_trials(w, TM_WHATIF_HOST) &&
+                    add_trials(w, TM_WHATIF_STAGE);
     return tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
 }
 
@@ -349,6 +364,28 @@ static bool is_rank_below(const void *element, const void *key) {
     return ((const fact *)element)->rank < *(const int64_t *)key;
 }
 
+/* What of the path each rank, host or stage has. @param path  [facts] */
+static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
+    tm_keys keys = TM_KEYS(int64_t);
+    tm_vec sums = TM_VEC(int64_t);
+    tm_whatif_item *items = w->result->items.data;
+    bool ok = true;
+    for (size_t i = 0; i < w->facts.n && ok; i++) {
+        const int64_t id = id_of(fact_at(w, i), what);
+        int64_t *sum = tm_keys_value(&keys, &sums, &id);
+        ok = sum != NULL;
+        if (ok)
+            *sum += path[i];
+    }
+    for (size_t i = 0; i < w->result->items.n && ok; i++) {
+        const uint32_t at = items[i].what == what ? tm_keys_find(&keys, &items[i].id) : TM_NO_KEY;
+        items[i].path_ns += at == TM_NO_KEY ? 0 : ((const int64_t *)sums.data)[at];
+    }
+    tm_keys_free(&keys);
+    tm_vec_free(&sums);
+    return ok;
+}
+
 /* Each rank's path, which process 0 has in pieces, and so its host's and stage's; and what of it
  * the scenario means. */
 static tm_status add_paths(whatif *w, tm_error *err) {
@@ -362,18 +399,12 @@ static tm_status add_paths(whatif *w, tm_error *err) {
         path[tm_bisect(w->facts.data, w->facts.n, sizeof(fact), &pieces[k].rank, is_rank_below)] +=
             pieces[k].ns;
     }
-    for (size_t i = 0; i < w->result->items.n; i++) {
+    for (size_t i = 0; i < w->result->items.n; i++)
         items[i].path_ns += items[i].what == TM_WHATIF_SCENARIO ? of_scenario : 0;
-        for (size_t f = 0; f < w->facts.n; f++) {
-            const fact *owner = fact_at(w, f);
-            bool is = (items[i].what == TM_WHATIF_RANK && items[i].id == owner->rank) ||
-                      (items[i].what == TM_WHATIF_HOST && items[i].id == (int64_t)owner->host) ||
-                      (items[i].what == TM_WHATIF_STAGE && items[i].id == owner->stage);
-            items[i].path_ns += is ? path[f] : 0;
-        }
-    }
+    const bool ok = add_paths_of(w, TM_WHATIF_RANK, path) &&
+                    add_paths_of(w, TM_WHATIF_HOST, path) && add_paths_of(w, TM_WHATIF_STAGE, path);
     free(path);
-    return TM_OK;
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 static tm_status add_steps(whatif *w, tm_error *err) {

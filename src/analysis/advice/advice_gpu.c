@@ -62,12 +62,8 @@ typedef struct host_copies {
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
-    for (size_t i = 0; i < ranks->n_rows; i++)
-        if (tm_table_cell(ranks, i, "rank")->value.i == rank) {
-            int64_t all = tm_facts_int(f, "overlap.rank", i, "memory_ns");
-            return own->alone_ns < all - overlap_ns || all == 0 ? own->alone_ns : all - overlap_ns;
-        }
-    return own->alone_ns;
+    int64_t all = tm_facts_int(f, "overlap.rank", tm_table_find_row(ranks, &rank, 1), "memory_ns");
+    return own->alone_ns < all - overlap_ns || all == 0 ? own->alone_ns : all - overlap_ns;
 }
 
 /* What a rank's copies have of infeed, which waits: the rule for input is of that. */

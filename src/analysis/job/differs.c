@@ -200,8 +200,9 @@ static tm_status compare_times(tm_tables *out, tm_error *err) {
 typedef struct program {
     int64_t rank;
     size_t first, n;
-    size_t like; /* a program before it that it shares kernels with; itself for none */
-    int64_t set; /* from 1 */
+    size_t like;   /* a program before it that it shares kernels with; itself for none */
+    size_t opened; /* by place: the first program of the set that was so-manieth when it came */
+    int64_t set;   /* from 1 */
 } program;
 
 static int64_t hash_at(const tm_table *kernels, size_t row) {
@@ -238,18 +239,26 @@ static size_t root_of(const program *v, size_t i) {
     return i;
 }
 
+/* Joins the sets of two programs that share kernels. */
+static void join(const tm_table *kernels, program *v, size_t k, size_t i) {
+    size_t own = root_of(v, i), other = root_of(v, k);
+    if (own != other && !differ(kernels, &v[k], &v[i]))
+        v[own > other ? own : other].like = own > other ? other : own;
+}
+
 /* Joins programs that share kernels: each with the first of every set, and what is like none of
  * these with all before it, for a chain of stages may share with the next one alone. */
 static void join_programs(const tm_table *kernels, program *v, size_t n) {
+    size_t n_opened = 0;
     for (size_t i = 0; i < n; i++) {
         v[i].like = i;
-        for (int all = 0; all < 2 && v[i].like == i; all++)
-            for (size_t k = 0; k < i; k++) {
-                size_t own = root_of(v, i), other = root_of(v, k);
-                if ((all == 0 && other != k) || own == other || differ(kernels, &v[k], &v[i]))
-                    continue;
-                v[own > other ? own : other].like = own > other ? other : own;
-            }
+        for (size_t s = 0; s < n_opened; s++)
+            if (v[v[s].opened].like == v[s].opened)
+                join(kernels, v, v[s].opened, i);
+        for (size_t k = 0, alone = v[i].like == i; k < i && alone; k++)
+            join(kernels, v, k, i);
+        if (v[i].like == i)
+            v[n_opened++].opened = i;
     }
 }
 

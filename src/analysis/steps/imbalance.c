@@ -154,10 +154,8 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
 }
 
 static bool is_truncated(const tm_table *ranks, int64_t rank) {
-    for (size_t i = 0; i < ranks->n_rows; i++)
-        if (tm_table_cell(ranks, i, "rank")->value.i == rank)
-            return tm_table_cell(ranks, i, "truncated")->value.i != 0;
-    return false;
+    const size_t row = tm_table_find_row(ranks, &rank, 1);
+    return row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0;
 }
 
 /* The rows of overlap.step that count: a rank without GPU events has windows of 0 and is in no

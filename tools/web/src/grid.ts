@@ -42,6 +42,16 @@ const LONG_NAME = 56; // characters that two lines have room for
 const NAME_LEAST = 26; // characters of a text before it is broken
 const NAME_SHORT = 12; // a name that is not broken
 
+/** Whether a column holds numbers; those that a double cannot hold come as text. */
+export function isNumeric(column: Column): boolean {
+  return column.type === "int" || column.type === "real";
+}
+
+/* A cell of a column of numbers, rounded where it comes as text. */
+function amount(value: Cell): Cell {
+  return typeof value === "string" ? Number(value) : value;
+}
+
 /** How a column's values are written: all in one unit, with as many digits. */
 class Writer {
   readonly unit: string;
@@ -49,18 +59,22 @@ class Writer {
   readonly #write: (value: Cell) => Child;
 
   constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean }) {
-    const numbers = values.map((value) => (typeof value === "number" ? value : null));
-    this.right = column.type === "int" || column.type === "real";
+    this.right = isNumeric(column);
     this.unit = column.unit;
-    if (options.exact || !this.right) {
+    if (!this.right) {
       this.#write = (value) => exactCell(value);
       return;
     }
+    if (options.exact) {
+      this.#write = (value) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
+      return;
+    }
+    const numbers = values.map(amount).map((value) => (typeof value === "number" ? value : null));
     if (column.unit === "ns" || column.unit === "B") {
       const unit = column.unit === "ns" ? f.timeUnit(numbers) : f.byteUnit(numbers, options.memory);
       const digits = f.columnDigits(numbers, unit);
       this.unit = unit.name;
-      this.#write = (value) => (typeof value === "number" ? f.scaled(value, unit, digits) : exactCell(value));
+      this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2;
       /* What is small is not nothing: a p of 0.0005. */
