@@ -199,6 +199,7 @@ typedef struct tm_trace_file {
     const char *device_categories; /* names of categories that are work of a device besides those
                                     * that a format knows, with commas between them; or NULL */
     bool spare_core;               /* what is compressed may be decoded beside the reading */
+    const tm_format *format;       /* as tm_file_sniff told it; NULL: it is yet to be told */
 } tm_trace_file;
 
 /**

@@ -35,6 +35,20 @@ static tm_status add_units(const tm_input *input, const tm_vec *units, const tm_
     return TM_OK;
 }
 
+static int64_t number_of(const tm_format *format) {
+    size_t n, i = 0;
+    const tm_format *const *all = tm_formats(&n);
+    while (i < n && all[i] != format)
+        i++;
+    return i < n ? (int64_t)i + 1 : 0;
+}
+
+const tm_format *tm_entry_format(const tm_entry *entry) {
+    size_t n;
+    const tm_format *const *all = tm_formats(&n);
+    return entry->format > 0 ? all[entry->format - 1] : NULL;
+}
+
 /* Adds a trace that was sniffed, whatever path that is: an entry for each of its units, or one for
  * the file; kind is set in `entry` too. The rank of a unit is known by now if it ever is: by the
  * map, of a file of several that of the first, whom the others follow; by the name of a file of
@@ -47,6 +61,7 @@ static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_e
         .weight = info->weight,
         .size = info->size_bytes,
         .has_parts = info->has_parts,
+        .format = number_of(info->format),
         .by_path = info->format && info->format->by_path,
         .rank = input->mapped_rank >= 0 ? input->mapped_rank
                 : info->rank >= 0       ? info->rank

@@ -94,8 +94,11 @@ static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, bool sp
     l->traces[i] = trace;
     const tm_unit *unit = l->entries[i].has_unit ? &l->entries[i].unit : NULL;
     const tm_trace_file file = {tm_loader_file(l, (size_t)l->entries[i].input),
-                                tm_loader_path(l, i), unit, l->options->device_categories,
-                                spare_core && is_packed(&l->entries[i])};
+                                tm_loader_path(l, i),
+                                unit,
+                                l->options->device_categories,
+                                spare_core && is_packed(&l->entries[i]),
+                                tm_entry_format(&l->entries[i])};
     tm_status status = tm_trace_read(&file, l->out->names, progress ? &watch : NULL, trace, err);
     if (status == TM_OK)
         return drop_empty(l, i, err);

@@ -11,14 +11,15 @@
 
 #include "base/hash.h"
 
-enum { HEAD = 64 * 1024 };
+enum { HEAD = 64 * 1024, SHORT_HEAD = 4 * 1024 };
 
 /* Zeros follow what is shorter. */
-static tm_status read_head(int file, const char *path, uint64_t *words, tm_error *err) {
+static tm_status read_head(int file, const char *path, uint64_t *words, size_t bytes,
+                           tm_error *err) {
     char *at = (char *)words;
     size_t size = 0;
-    while (size < HEAD) {
-        ssize_t n = read(file, at + size, HEAD - size);
+    while (size < bytes) {
+        ssize_t n = read(file, at + size, bytes - size);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -27,7 +28,7 @@ static tm_status read_head(int file, const char *path, uint64_t *words, tm_error
             break;
         size += (size_t)n;
     }
-    memset(at + size, 0, HEAD - size);
+    memset(at + size, 0, bytes - size);
     return TM_OK;
 }
 
@@ -50,20 +51,20 @@ static bool is_of_network(int file) {
 }
 
 /* In lanes beside one another: each word waits for the one before it in its lane alone. */
-static uint64_t hash_head(const uint64_t *words) {
+static uint64_t hash_head(const uint64_t *words, size_t bytes) {
     enum { LANES = 8 };
     uint64_t lanes[LANES] = {0};
-    for (size_t i = 0; i < HEAD / sizeof *words; i += LANES)
+    for (size_t i = 0; i < bytes / sizeof *words; i += LANES)
         for (size_t k = 0; k < LANES; k++)
             lanes[k] = tm_hash_words(lanes[k], words + i + k, 1);
     return tm_hash_words(0, lanes, LANES);
 }
 
-static tm_status digest(int file, const char *path, uint64_t *out, tm_error *err) {
-    uint64_t *words = malloc(HEAD);
-    tm_status status = words ? read_head(file, path, words, err) : tm_fail_memory(err);
+static tm_status digest(int file, const char *path, size_t bytes, uint64_t *out, tm_error *err) {
+    uint64_t *words = malloc(bytes);
+    tm_status status = words ? read_head(file, path, words, bytes, err) : tm_fail_memory(err);
     if (status == TM_OK)
-        *out = hash_head(words);
+        *out = hash_head(words, bytes);
     free(words);
     return status;
 }
@@ -77,7 +78,7 @@ static tm_status identify(int file, const char *path, tm_identity *out, tm_error
                       .mtime_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec};
     if (!S_ISREG(info.st_mode) || is_of_network(file))
         return TM_OK;
-    return digest(file, path, &out->digest, err);
+    return digest(file, path, HEAD, &out->digest, err);
 }
 
 /* @param out  -1 where it fails */
@@ -98,7 +99,7 @@ tm_status tm_identity_of(const char *path, tm_identity *out, tm_error *err) {
 tm_status tm_identity_digest(const char *path, uint64_t *out, tm_error *err) {
     int file;
     TM_TRY(open_file(path, &file, err));
-    tm_status status = digest(file, path, out, err);
+    tm_status status = digest(file, path, SHORT_HEAD, out, err);
     close(file);
     return status;
 }

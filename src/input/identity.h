@@ -22,7 +22,7 @@ static inline bool tm_identity_is(const tm_identity *a, const tm_identity *b) {
 /** What lies at a path. TM_OK; TM_ERR_INPUT where it cannot be read. */
 tm_status tm_identity_of(const char *path, tm_identity *out, tm_error *err) TM_MUST_CHECK;
 
-/** The digest alone, on any file system. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** A digest of the first 4 KiB alone, on any file system. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_identity_digest(const char *path, uint64_t *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -106,8 +106,8 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
     finder->timeline = timeline;
     if (timeline->n_metadata_lists == 0)
         return TM_OK;
-    cJSON *root = cJSON_Parse(tm_timeline_metadata(timeline).bytes);
-    const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
+    const char *told = tm_metadata_member(tm_timeline_metadata(timeline).bytes, "distributedInfo");
+    cJSON *info = told ? cJSON_ParseWithOpts(told, NULL, false) : NULL;
     const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config"), *each;
     cJSON_ArrayForEach(each, configs) {
         const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(each, "pg_name"));
@@ -119,7 +119,7 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
         if (added && added->name)
             memcpy(added->name, name, strlen(name));
     }
-    cJSON_Delete(root);
+    cJSON_Delete(info);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

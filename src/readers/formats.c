@@ -143,10 +143,11 @@ tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const
 tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                         tm_trace *out, tm_error *err) {
     const char *path = file->path;
-    tm_file_info info = {.kind = TM_FILE_OTHER};
+    tm_file_info info = {.kind = TM_FILE_TRACE, .format = file->format};
     tm_source *source;
     tm_trace_init(out);
-    TM_TRY(tm_file_sniff(path, &info, err));
+    if (!info.format)
+        TM_TRY(tm_file_sniff(path, &info, err));
     if (info.kind != TM_FILE_TRACE)
         return tm_format_fail_unknown(path, err);
     TM_TRY(tm_source_open(path, &source, err));

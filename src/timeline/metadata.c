@@ -126,6 +126,24 @@ bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own
     return ok;
 }
 
+const char *tm_metadata_member(const char *object, const char *key) {
+    const size_t size = strlen(key);
+    const char *p = object, *const end = object + strlen(object);
+    for (int depth = 0; p < end; p++) {
+        depth += (*p == '{') + (*p == '[') - (*p == '}') - (*p == ']');
+        if (depth == 0)
+            return NULL; /* it ends, or is none */
+        if (*p != '"')
+            continue;
+        const char *text = p + 1, *behind = string_end(p, end);
+        if (depth == 1 && *behind == ':' && (size_t)(behind - text) == size + 1 &&
+            memcmp(text, key, size) == 0)
+            return behind + 1;
+        p = behind - 1;
+    }
+    return NULL;
+}
+
 tm_text tm_timeline_metadata(const tm_timeline *timeline) {
     return (tm_text){timeline->metadata ? timeline->metadata : "", timeline->n_metadata};
 }

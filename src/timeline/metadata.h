@@ -21,6 +21,10 @@ bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own
 /** A rank's own, terminated; empty where the trace says nothing. */
 tm_text tm_timeline_metadata(const tm_timeline *timeline);
 
+/** Where the value of a member of JSON begins, of an object that stands there without white space,
+ * as a rank's own metadata and their values do; NULL where it has none of this key. */
+const char *tm_metadata_member(const char *object, const char *key);
+
 /** The name id of the list that a text in there stands for; TM_NO_NAME where it stands for none. */
 uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text);
 

@@ -82,6 +82,29 @@ static void a_text_stands_for_a_list_that_is_there(void **state) {
     assert_string_equal(tm_timeline_metadata(&timeline).bytes, "");
 }
 
+static void a_member_is_found_in_its_object_alone(void **state) {
+    (void)state;
+    static const struct {
+        const char *object, *value; /* of "b" */
+    } cases[] = {
+        {"", NULL},
+        {"{}", NULL},
+        {"{\"b\":1}", "1}"},
+        {"{\"a\":\"b\",\"b\":[2],\"b\":3}", "[2],\"b\":3}"},
+        {"{\"a\":{\"b\":1},\"c\":[{\"b\":2}],\"ab\":3}", NULL},
+        {"{\"a\":\"}\\\"\",\"b\":\"x\"},{\"b\":1}", "\"x\"},{\"b\":1}"},
+        {"{\"a\":1},{\"b\":1}", NULL}, /* behind its end */
+        {"[\"b\",1]", NULL},
+        {"{\"b\"", NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *found = tm_metadata_member(cases[i].object, "b");
+        assert_true((found == NULL) == (cases[i].value == NULL));
+        if (found)
+            assert_string_equal(found, cases[i].value);
+    }
+}
+
 static void lists_of_ranks_are_read_in_order(void **state) {
     (void)state;
     static const struct {
@@ -109,6 +132,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_cut_out_and_come_back),
         cmocka_unit_test(a_text_stands_for_a_list_that_is_there),
+        cmocka_unit_test(a_member_is_found_in_its_object_alone),
         cmocka_unit_test(lists_of_ranks_are_read_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,8 +107,8 @@ static tm_status add_groups(const tm_rank_view *view, tm_tables *out, tm_error *
     tm_table *table = tm_tables_find(out, tm_differs_group.name);
     if (timeline->n_metadata_lists == 0)
         return TM_OK;
-    cJSON *root = cJSON_Parse(tm_timeline_metadata(timeline).bytes);
-    const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
+    const char *told = tm_metadata_member(tm_timeline_metadata(timeline).bytes, "distributedInfo");
+    cJSON *info = told ? cJSON_ParseWithOpts(told, NULL, false) : NULL;
     const cJSON *configs = cJSON_GetObjectItemCaseSensitive(info, "pg_config"), *config;
     tm_status status = TM_OK;
     cJSON_ArrayForEach(config, configs) {
@@ -124,7 +124,7 @@ static tm_status add_groups(const tm_rank_view *view, tm_tables *out, tm_error *
             tm_cell_set_int(&row[2], list);
         }
     }
-    cJSON_Delete(root);
+    cJSON_Delete(info);
     return status;
 }
 

@@ -61,16 +61,15 @@ static void read_cut(const char *list, int32_t device, tm_device *out) {
 
 void tm_device_find(const tm_timeline *timeline, const tm_names *names, int32_t device,
                     tm_device *out) {
-    tm_text metadata = tm_timeline_metadata(timeline);
-    cJSON *root = metadata.size > 0 ? cJSON_Parse(metadata.bytes) : NULL;
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "deviceProperties");
-    if (!list)
-        list = cJSON_GetObjectItemCaseSensitive(root, "computeProperties");
+    const char *metadata = tm_timeline_metadata(timeline).bytes;
+    const char *told = tm_metadata_member(metadata, "deviceProperties");
+    told = told ? told : tm_metadata_member(metadata, "computeProperties");
+    cJSON *list = told ? cJSON_ParseWithOpts(told, NULL, false) : NULL;
     uint32_t cut = tm_timeline_list(timeline, cJSON_GetStringValue(list));
     *out = (tm_device){.memory_bytes = -1, .n_sms = -1, .peak_tflops = -1.0, .peak_bw_gbps = -1.0};
     if (cut != TM_NO_NAME)
         read_cut(tm_names_text(names, cut).bytes, device, out);
     else
         read_any(list, device, out);
-    cJSON_Delete(root);
+    cJSON_Delete(list);
 }
