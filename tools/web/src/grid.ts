@@ -43,7 +43,7 @@ const NAME_LEAST = 26; // characters of a text before it is broken
 const NAME_SHORT = 12; // a name that is not broken
 
 /** Whether a column holds numbers; those that a double cannot hold come as text. */
-export function isNumeric(column: Column): boolean {
+function isNumeric(column: Column): boolean {
   return column.type === "int" || column.type === "real";
 }
 
