@@ -144,7 +144,7 @@ static const char *usual_array(tm_json_cursor *cursor, const char *p) {
 }
 
 static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s) {
-    const char *end = *p == '[' && s->depth == 0 ? usual_array(cursor, p) : NULL;
+    const char *end = *p == '[' && s->depth < TM_JSON_DEPTH_MAX / 2 ? usual_array(cursor, p) : NULL;
     if (end) {
         s->state = AFTER_VALUE;
         return end;
