@@ -171,11 +171,52 @@ static void merge(const tm_table *table, const order *by, const entry *from, ent
     }
 }
 
-/* Sorts entries, from the bottom up; returns the one of the two arrays that has the result. */
-static entry *merge_sort(const tm_table *table, const order *by, entry *entries, entry *spare) {
+/* Of rows so many are counted by their first keys where these lie so near one another. */
+enum { COUNTED_LEAST = 256, COUNTED_RANGE = 4 };
+
+/* Puts entries in the order of their first keys alone, where these are numbers near one another, as
+ * those of names and ranks are; else, or where memory is out, leaves them as they are. Returns the
+ * one of the two arrays that has them. */
+static entry *count_sort(size_t n, entry *entries, entry *spare) {
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t r = 0; r < n; r++) {
+        least = entries[r].first < least ? entries[r].first : least;
+        most = entries[r].first > most ? entries[r].first : most;
+    }
+    const uint64_t range = (uint64_t)most - (uint64_t)least + 1; /* 0: all there are */
+    if (n < COUNTED_LEAST || range == 0 || range > COUNTED_RANGE * (uint64_t)n)
+        return entries;
+    size_t *place = calloc(range + 1, sizeof *place);
+    if (!place)
+        return entries;
+    for (size_t r = 0; r < n; r++)
+        place[entries[r].first - least + 1]++;
+    for (size_t k = 1; k < range; k++)
+        place[k] += place[k - 1];
+    for (size_t r = 0; r < n; r++)
+        spare[place[entries[r].first - least]++] = entries[r];
+    free(place);
+    return spare;
+}
+
+static bool are_sorted(const tm_table *table, const order *by, const entry *entries, size_t n) {
+    for (size_t r = 1; r < n; r++)
+        if (is_after(table, by, &entries[r - 1], &entries[r]))
+            return false;
+    return true;
+}
+
+/* Sorts entries, by their first keys, then, where rows of one key are not in order yet, from the
+ * bottom up; returns the one of the two arrays that has the result. */
+static entry *sort_entries(const tm_table *table, const order *by, entry *entries, entry *spare) {
     size_t n = table->n_rows;
     for (size_t r = 0; r < n; r++)
         entries[r] = entry_of(table, by, r);
+    entry *counted = count_sort(n, entries, spare);
+    spare = counted == entries ? spare : entries;
+    entries = counted;
+    if (are_sorted(table, by, entries, n))
+        return entries;
     for (size_t run = 1; run < n; run *= 2) {
         for (size_t low = 0; low < n; low += 2 * run) {
             size_t middle = low + run < n ? low + run : n;
@@ -216,7 +257,7 @@ static bool sort_by_merging(tm_table *table, const order *by) {
     tm_cell *kept = malloc(row_bytes);
     bool done = entries && spare && kept;
     if (done)
-        move_rows(table, merge_sort(table, by, entries, spare), kept);
+        move_rows(table, sort_entries(table, by, entries, spare), kept);
     free(kept);
     free(spare);
     free(entries);
