@@ -1,6 +1,8 @@
 #include "median.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sorted.h"
 
@@ -19,9 +21,43 @@ static int by_real(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
+/* So many bits at a time, of so many values or more. */
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, DIGITS_LEAST = 256 };
+
+/* Moves values to others in the order of a digit of how much they are above the least. */
+static void sort_digit(const int64_t *values, size_t n, int64_t least, unsigned shift,
+                       int64_t *out) {
+    size_t at[DIGITS + 1] = {0};
+    for (size_t i = 0; i < n; i++)
+        at[(((uint64_t)values[i] - (uint64_t)least) >> shift) % DIGITS + 1]++;
+    for (size_t d = 0; d < DIGITS; d++)
+        at[d + 1] += at[d];
+    for (size_t i = 0; i < n; i++)
+        out[at[(((uint64_t)values[i] - (uint64_t)least) >> shift) % DIGITS]++] = values[i];
+}
+
 void tm_sort_values(int64_t *values, size_t n) {
-    if (n > 1)
+    int64_t least = n > 0 ? values[0] : 0, most = least;
+    bool sorted = true;
+    for (size_t i = 1; i < n; i++) {
+        sorted = sorted && values[i - 1] <= values[i];
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    int64_t *from = values, *to = sorted || n < DIGITS_LEAST ? NULL : malloc(n * sizeof *to);
+    int64_t *const room = to;
+    if (!sorted && !room)
         qsort(values, n, sizeof *values, by_value);
+    const uint64_t range = (uint64_t)most - (uint64_t)least;
+    for (unsigned shift = 0; room && shift < 64 && range >> shift; shift += DIGIT_BITS) {
+        sort_digit(from, n, least, shift, to);
+        int64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != values)
+        memcpy(values, from, n * sizeof *values);
+    free(room);
 }
 
 int64_t tm_median(const int64_t *sorted, size_t n) {

@@ -112,7 +112,7 @@ static void selecting_finds_what_sorting_finds(void **state) {
     (void)state;
     enum { N = 300 };
     uint64_t random = 1;
-    for (int order = 0; order < 8; order++)
+    for (int order = 0; order < 9; order++)
         for (size_t n = 1; n <= N; n += n < 61 ? 1 : N - 61)
             for (size_t k = 0; k < n; k++) {
                 int64_t values[N], sorted[N];
@@ -126,11 +126,15 @@ static void selecting_finds_what_sorting_finds(void **state) {
                                               -(int64_t)i,
                                               (int64_t)(random >> 60),
                                               (int64_t)(random >> 1),
-                                              i % 3 ? INT64_MAX : 5};
+                                              i % 3 ? INT64_MAX : 5,
+                                              i % 2 ? INT64_MIN + (int64_t)i
+                                                    : INT64_MAX - (int64_t)i};
                     values[i] = sorted[i] = orders[order];
                     reals[i] = (double)orders[order] / 4.0;
                 }
                 tm_sort_values(sorted, n);
+                for (size_t i = 1; i < n; i++)
+                    assert_true(sorted[i - 1] <= sorted[i]);
                 assert_int_equal(tm_select(values, n, k), sorted[k]);
                 assert_int_equal(values[k], sorted[k]);
                 for (size_t i = 0; i < n; i++)
