@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/median.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "timeline/metadata.h"
@@ -61,10 +62,6 @@ const tm_table_def tm_differs_group = {
     .internal = true,
 };
 
-static int by_value(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* Hashes of the names of the kernels that compute, each once, ascending. */
 static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
@@ -81,8 +78,7 @@ static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {
         ok = tm_vec_append(out, &hash, 1) != NULL;
     }
     free(seen);
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_value);
+    tm_sort_values(out->data, out->n);
     return ok;
 }
 
