@@ -9,8 +9,8 @@
 
 /**
  * Makes one dictionary of all texts that the timelines of all processes use: the empty text, then
- * the others in ascending order of their bytes, so that it does not depend on how the ranks were
- * shared out. The timelines' ids are replaced.
+ * what events are called, then the others, each in ascending order of their bytes, so that it does
+ * not depend on how the ranks were shared out. The timelines' ids are replaced.
  *
  * Collective: over comm.
  * @param names      this process's table, which the timelines refer to before the call

@@ -15,7 +15,7 @@ enum { RECORDING_LEAST = 4096 };
 
 typedef struct trace {
     int64_t size;
-    uint64_t digest; /* of its head, where another has its size */
+    uint64_t digest; /* of its head, where another is like it so far */
     size_t place;    /* among the ranks */
     const char *path;
 } trace;
@@ -27,13 +27,20 @@ static int by_bytes(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Reads the heads of those of one size alone: most jobs have few. */
-static void set_digests(trace *v, size_t n) {
+static bool alike(const trace *a, const trace *b) {
+    return a->size == b->size && a->digest == b->digest;
+}
+
+/* Reads the heads of those alone that are alike so far: most jobs have few. */
+static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
-    for (size_t i = 0; i < n; i++)
-        if ((i > 0 && v[i - 1].size == v[i].size) || (i + 1 < n && v[i + 1].size == v[i].size))
-            if (tm_identity_digest(v[i].path, &v[i].digest, NULL) != TM_OK)
-                v[i].digest = 0;
+    bool before = false; /* the one before was like this one */
+    for (size_t i = 0; i < n; i++) {
+        const bool next = i + 1 < n && alike(&v[i], &v[i + 1]);
+        if ((before || next) && tm_identity_digest(v[i].path, bytes, &v[i].digest, NULL) != TM_OK)
+            v[i].digest = 0;
+        before = next;
+    }
     qsort(v, n, sizeof *v, by_bytes);
 }
 
@@ -56,6 +63,14 @@ static bool same_bytes(const char *a, const char *b) {
     return same;
 }
 
+/* Whether a trace is a copy of one before it, of those from `first` on that are like it. */
+static const trace *original_of(const trace *v, size_t first, size_t i) {
+    for (size_t k = first; k < i; k++)
+        if (same_bytes(v[i].path, v[k].path))
+            return &v[k];
+    return NULL;
+}
+
 void tm_warn_of_twins(const tm_table *ranks) {
     tm_vec traces = TM_VEC(trace);
     for (size_t row = 0; row < ranks->n_rows; row++) {
@@ -70,14 +85,16 @@ void tm_warn_of_twins(const tm_table *ranks) {
             break; /* without memory there is no warning */
     }
     trace *v = traces.data;
-    if (traces.n > 1)
-        set_digests(v, traces.n);
+    if (traces.n > 1) {
+        set_digests(v, traces.n, TM_IDENTITY_SHORT);
+        set_digests(v, traces.n, TM_IDENTITY_LONG);
+    }
     for (size_t first = 0, i = 1; i < traces.n; i++) {
-        if (v[i].size != v[first].size || v[i].digest != v[first].digest)
-            first = i;
-        else if (same_bytes(v[i].path, v[first].path))
+        first = alike(&v[i], &v[first]) ? first : i;
+        const trace *original = original_of(v, first, i);
+        if (original)
             tm_console_warn("%s holds the same bytes as %s: one recording stands for two",
-                            v[i].path, v[first].path);
+                            v[i].path, original->path);
     }
     tm_vec_free(&traces);
 }

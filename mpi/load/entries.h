@@ -16,7 +16,7 @@ typedef struct tm_entry {
     int64_t input;                   /* whose it is: index into the inputs */
     int64_t kind;                    /* tm_file_kind; TM_ENTRY_BAD: it cannot be read */
     int64_t weight, size, has_parts; /* as in tm_file_info */
-    int64_t format;                  /* 1 + its place in tm_formats */
+    int64_t format;                  /* 1 + its place in tm_formats; 0: none */
     int64_t rank;    /* before reading: what is known; after it: what it is; -1 unknown */
     int64_t by_path; /* as in tm_format */
     int64_t has_unit;

@@ -11,8 +11,6 @@
 
 #include "base/hash.h"
 
-enum { HEAD = 64 * 1024, SHORT_HEAD = 4 * 1024 };
-
 /* Zeros follow what is shorter. */
 static tm_status read_head(int file, const char *path, uint64_t *words, size_t bytes,
                            tm_error *err) {
@@ -78,7 +76,7 @@ static tm_status identify(int file, const char *path, tm_identity *out, tm_error
                       .mtime_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec};
     if (!S_ISREG(info.st_mode) || is_of_network(file))
         return TM_OK;
-    return digest(file, path, HEAD, &out->digest, err);
+    return digest(file, path, TM_IDENTITY_LONG, &out->digest, err);
 }
 
 /* @param out  -1 where it fails */
@@ -96,10 +94,10 @@ tm_status tm_identity_of(const char *path, tm_identity *out, tm_error *err) {
     return status;
 }
 
-tm_status tm_identity_digest(const char *path, uint64_t *out, tm_error *err) {
+tm_status tm_identity_digest(const char *path, size_t bytes, uint64_t *out, tm_error *err) {
     int file;
     TM_TRY(open_file(path, &file, err));
-    tm_status status = digest(file, path, SHORT_HEAD, out, err);
+    tm_status status = digest(file, path, bytes, out, err);
     close(file);
     return status;
 }

@@ -4,6 +4,8 @@
 #define TMERGE_IDENTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "tmerge/status.h"
 
@@ -22,7 +24,11 @@ static inline bool tm_identity_is(const tm_identity *a, const tm_identity *b) {
 /** What lies at a path. TM_OK; TM_ERR_INPUT where it cannot be read. */
 tm_status tm_identity_of(const char *path, tm_identity *out, tm_error *err) TM_MUST_CHECK;
 
-/** A digest of the first 4 KiB alone, on any file system. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
-tm_status tm_identity_digest(const char *path, uint64_t *out, tm_error *err) TM_MUST_CHECK;
+/** How much of a file its digest is of [bytes]: a look at a recording, or as in tm_identity. */
+enum { TM_IDENTITY_SHORT = 4 * 1024, TM_IDENTITY_LONG = 64 * 1024 };
+
+/** The digest alone, on any file system, of so many bytes. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_identity_digest(const char *path, size_t bytes, uint64_t *out,
+                             tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -138,8 +138,8 @@ tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const
     return read_open(format, source, &(tm_trace_file){.unit = unit}, names, out, err);
 }
 
-/* The format is told from bytes that the reader needs too; a source is read only once, so the file
- * is opened twice. */
+/* Where the format is not told yet, bytes tell it that the reader needs too; a source is read
+ * only once, so the file is opened twice then. */
 tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                         tm_trace *out, tm_error *err) {
     const char *path = file->path;

@@ -115,11 +115,12 @@ static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
 
 /* An array of strings, whole numbers and arrays of them, the usual one, without keeping a state;
  * NULL where it is none, or is wrong, or does not end in the window: then the general way deals
- * with it. */
-static const char *usual_array(tm_json_cursor *cursor, const char *p) {
+ * with it. *looked_at: how far it was looked at. */
+static const char *usual_array(tm_json_cursor *cursor, const char *p, const char **looked_at) {
     int depth = 0;
     do {
         p = tm_json_space(p);
+        *looked_at = p;
         if (*p == '[' && depth < TM_JSON_DEPTH_MAX / 2) {
             depth++;
             p = tm_json_space(p + 1);
@@ -143,8 +144,12 @@ static const char *usual_array(tm_json_cursor *cursor, const char *p) {
     } while (true);
 }
 
-static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s) {
-    const char *end = *p == '[' && s->depth < TM_JSON_DEPTH_MAX / 2 ? usual_array(cursor, p) : NULL;
+/* *looked_at: what begins before it is looked at no more, so that arrays in arrays that are no
+ * usual ones are not gone over once for each level. */
+static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s,
+                            const char **looked_at) {
+    const bool usual = *p == '[' && s->depth < TM_JSON_DEPTH_MAX / 2 && p >= *looked_at;
+    const char *end = usual ? usual_array(cursor, p, looked_at) : NULL;
     if (end) {
         s->state = AFTER_VALUE;
         return end;
@@ -190,6 +195,7 @@ static const char *after_value(tm_json_cursor *cursor, const char *p, tm_json_sk
 
 const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s,
                          const char **resume) {
+    const char *looked_at = p;
     do {
         p = tm_json_space(p);
         *resume = p;
@@ -198,7 +204,7 @@ const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_sta
         else if (s->state == AT_KEY || s->state == AT_FIRST_KEY)
             p = at_key(cursor, p, s);
         else
-            p = at_value(cursor, p, s);
+            p = at_value(cursor, p, s, &looked_at);
         if (!p)
             return NULL;
     } while (s->depth > 0);

@@ -383,7 +383,8 @@ tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *s
             tm_cell_set_bool(&row[fits], tm_over_ranks_sum(part, first, end, TM_CALL_P_FITS) > 0);
     }
     /* This process has all rows of its keys: what is in the job's first TM_CALL_ROWS is in its own.
-     * Ids ascend with the texts, so that equal rows are cut alike here and on the job. */
+     * By their keys first, so that equal rows are cut alike here and on the job. */
+    tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;
 }
