@@ -36,13 +36,13 @@ def feed(path, pid, text, change=lambda: None):
 
 def vanishes(n, opening, change, message):
     """Runs tmerge on a pipe and two files. The pipe is opened to look at its begin (0), then again
-    (1) and once more (2) to read it; at that opening, while the run waits for it, a file changes
-    that comes behind it."""
+    (1) to read it; at that opening, while the run waits for it, a file changes that comes behind
+    it."""
     for rank in (1, 2):
         put(f'rank{rank}.json', small_trace(rank))
     os.mkfifo('rank0.json')
     with started(n, 'rank0.json', 'rank1.json', 'rank2.json') as (launched, pids):
-        for i in range(3 if opening else 1):
+        for i in range(1 + opening):
             feed('rank0.json', pids[0], small_trace(0), change if i == opening else lambda: None)
         said = ends(launched, 3)
     equal(len(ours(said)), 1, said)
