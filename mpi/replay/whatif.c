@@ -140,7 +140,7 @@ static bool is_named(const fact *f, tm_whatif_what what) {
 }
 
 /* The members of all trials from one on, whose numbers of members are known: rank after rank.
- * @param of  which of these trials each rank is in */
+ * @param of  1 + which of these trials each rank is in; 0: in none */
 static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     trial *trials = (trial *)w->trials.data + first;
     size_t n = w->members.n;
@@ -152,36 +152,49 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     if (!tm_vec_append(&w->members, NULL, n - w->members.n))
         return false;
     for (uint32_t k = 0; k < w->facts.n; k++)
-        if (of[k] != TM_NO_KEY)
-            ((uint32_t *)w->members.data)[trials[of[k]].first + trials[of[k]].n++] = k;
+        if (of[k] > 0) {
+            trial *t = &trials[of[k] - 1];
+            ((uint32_t *)w->members.data)[t->first + t->n++] = k;
+        }
     return true;
 }
 
-/* A trial for each rank, host or stage, in the order of their first ranks; none where there is but
- * one. */
-static bool add_trials(whatif *w, tm_whatif_what what) {
-    tm_keys keys = TM_KEYS(int64_t);
-    uint32_t *of = malloc((w->facts.n + 1) * sizeof *of);
-    const size_t first = w->trials.n;
-    bool ok = of != NULL, several = false;
+/* Which trial of a sort each rank is in, in the order of their first ranks.
+ * @param of   as in add_members; 0 so far
+ * @param ids  empty; out: what each trial is known by */
+static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm_keys *ids) {
+    bool ok = true, several = false;
     for (size_t i = 1; i < w->facts.n; i++)
         several = several || id_of(fact_at(w, i), what) != id_of(fact_at(w, 0), what);
     for (size_t i = 0; i < w->facts.n && ok && several; i++) {
         const int64_t id = id_of(fact_at(w, i), what);
-        of[i] = is_named(fact_at(w, i), what) ? tm_keys_add(&keys, &id) : TM_NO_KEY;
-        const trial t = {.item = {.what = (uint8_t)what, .id = id, .ideal_ns = -1, .next_rank = -1},
-                         .sets = {TM_SET_PEER, TM_SET_PEER_EXPLAINED}};
         if (!is_named(fact_at(w, i), what))
             continue;
-        ok =
-            of[i] != TM_NO_KEY && (of[i] < w->trials.n - first || tm_vec_append(&w->trials, &t, 1));
-        if (ok) {
-            trial *at = (trial *)w->trials.data + first + of[i];
-            at->item.ranks = ++at->n;
-        }
+        of[i] = tm_keys_add(ids, &id) + 1; /* 0 after TM_NO_KEY */
+        ok = of[i] > 0;
     }
-    ok = ok && (!several || add_members(w, first, of));
-    tm_keys_free(&keys);
+    return ok;
+}
+
+/* A trial for each rank, host or stage; none where there is but one. */
+static bool add_trials(whatif *w, tm_whatif_what what) {
+    tm_keys ids = TM_KEYS(int64_t);
+    uint32_t *of = calloc(w->facts.n + 1, sizeof *of);
+    const size_t first = w->trials.n;
+    bool ok = of && number_trials(w, what, of, &ids);
+    trial *added = ok ? tm_vec_append(&w->trials, NULL, ids.keys.n) : NULL;
+    ok = added || (ok && ids.keys.n == 0);
+    for (size_t i = 0; added && i < ids.keys.n; i++)
+        added[i] = (trial){.item = {.what = (uint8_t)what,
+                                    .id = ((const int64_t *)ids.keys.data)[i],
+                                    .ideal_ns = -1,
+                                    .next_rank = -1},
+                           .sets = {TM_SET_PEER, TM_SET_PEER_EXPLAINED}};
+    for (size_t i = 0; added && i < w->facts.n; i++)
+        if (of[i] > 0)
+            added[of[i] - 1].item.ranks = ++added[of[i] - 1].n;
+    ok = ok && add_members(w, first, of);
+    tm_keys_free(&ids);
     free(of);
     return ok;
 }

@@ -250,7 +250,7 @@ static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *
 static uint32_t *find_wide(tm_model *model) {
     const tm_graph *g = model->graph;
     const uint32_t n_edges = g->first[g->n_nodes];
-    uint32_t *wide = malloc((n_edges + 1) * sizeof *wide);
+    uint32_t *wide = calloc((size_t)n_edges + 1, sizeof *wide);
     for (uint32_t e = 0; e < n_edges && wide; e++) {
         const tm_edge *edge = &g->edges[e];
         wide[e] = edge->from == TM_FROM_ROOT || edge->ns > WIDE_NS || edge->ns < -WIDE_NS
