@@ -62,7 +62,6 @@ static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_e
         .size = info->size_bytes,
         .has_parts = info->has_parts,
         .format = number_of(info->format),
-        .by_path = info->format && info->format->by_path,
         .rank = input->mapped_rank >= 0 ? input->mapped_rank
                 : info->rank >= 0       ? info->rank
                                         : tm_rank_of_path(input->path),
@@ -205,14 +204,14 @@ static tm_status order_by_path(tm_loader *l, tm_error *err) {
     bool ok = true;
     for (size_t i = 0; i < l->n && ok; i++) {
         const by_path at = {tm_loader_path(l, i), i, l->entries[i]};
-        ok = !at.entry.by_path || at.entry.rank >= 0 || tm_vec_append(&found, &at, 1);
+        ok = !tm_entry_is_by_path(&at.entry) || at.entry.rank >= 0 || tm_vec_append(&found, &at, 1);
     }
     by_path *v = found.data;
     if (ok && found.n > 1) {
         size_t n = 0;
         qsort(v, found.n, found.size, in_order);
         for (size_t i = 0; i < l->n; i++)
-            if (l->entries[i].by_path && l->entries[i].rank < 0)
+            if (tm_entry_is_by_path(&l->entries[i]) && l->entries[i].rank < 0)
                 l->entries[i] = v[n++].entry;
     }
     tm_vec_free(&found);

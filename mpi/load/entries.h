@@ -17,14 +17,19 @@ typedef struct tm_entry {
     int64_t kind;                    /* tm_file_kind; TM_ENTRY_BAD: it cannot be read */
     int64_t weight, size, has_parts; /* as in tm_file_info */
     int64_t format;                  /* 1 + its place in tm_formats; 0: none */
-    int64_t rank;    /* before reading: what is known; after it: what it is; -1 unknown */
-    int64_t by_path; /* as in tm_format */
+    int64_t rank; /* before reading: what is known; after it: what it is; -1 unknown */
     int64_t has_unit;
     tm_unit unit;
 } tm_entry;
 
 /** The format that it was found to have; NULL for none. */
 const tm_format *tm_entry_format(const tm_entry *entry);
+
+/** As of its format. */
+static inline bool tm_entry_is_by_path(const tm_entry *entry) {
+    const tm_format *format = tm_entry_format(entry);
+    return format && format->by_path;
+}
 
 /** Adds a row to a table of the form of job.left_out. Collective: no.  TM_OK; TM_ERR_FAULT. */
 tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char *reason,

@@ -22,7 +22,7 @@ static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
                        : l->traces[i]->rank >= 0 ? l->traces[i]->rank
                                                  : tm_rank_of_path(input->path);
         counts[0] += rank < 0;
-        counts[1] += rank < 0 && e->by_path;
+        counts[1] += rank < 0 && tm_entry_is_by_path(e);
         e->rank = rank >= 0 ? rank : position;
         if (l->traces[i]->world_size > l->out->world_size)
             l->out->world_size = l->traces[i]->world_size;

@@ -286,12 +286,14 @@ static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
 static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items, tm_error *err) {
     const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
     const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
+    const size_t own = first + (size_t)w->self * TM_EACH_LANES;
     tm_each each = {0};
+    if (own >= behind) /* of few hosts or stages this process has none */
+        return TM_OK;
     uint32_t *groups = group_ranks(w, first, behind);
     tm_status status =
         groups && tm_each_open(&each, &w->job, sets, groups) ? TM_OK : tm_fail_memory(err);
-    for (size_t i = first + (size_t)w->self * TM_EACH_LANES; i < behind && status == TM_OK;
-         i += apart) {
+    for (size_t i = own; i < behind && status == TM_OK; i += apart) {
         const batch some = {i, behind - i < TM_EACH_LANES ? behind : i + TM_EACH_LANES, first};
         status = try_some(w, &each, &some, items, err);
     }

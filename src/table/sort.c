@@ -212,11 +212,13 @@ static entry *sort_entries(const tm_table *table, const order *by, entry *entrie
     size_t n = table->n_rows;
     for (size_t r = 0; r < n; r++)
         entries[r] = entry_of(table, by, r);
-    entry *counted = count_sort(n, entries, spare);
-    spare = counted == entries ? spare : entries;
-    entries = counted;
-    if (are_sorted(table, by, entries, n))
-        return entries;
+    if (count_sort(n, entries, spare) == spare) {
+        entry *counted = spare;
+        spare = entries;
+        entries = counted;
+        if (are_sorted(table, by, entries, n))
+            return entries;
+    }
     for (size_t run = 1; run < n; run *= 2) {
         for (size_t low = 0; low < n; low += 2 * run) {
             size_t middle = low + run < n ? low + run : n;
