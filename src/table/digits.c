@@ -1,7 +1,6 @@
 #include "table/digits.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,32 +26,89 @@ void tm_digits_int(int64_t value, char out[TM_DIGITS_MAX]) {
 static bool print_whole(double value, char out[TM_DIGITS_MAX]) {
     if (!(fabs(value) < 1e15) || value != floor(value) || (value == 0 && signbit(value)))
         return false;
-    snprintf(out, TM_DIGITS_MAX, "%" PRId64 ".0", (int64_t)value);
+    tm_digits_int((int64_t)value, out);
+    memcpy(out + strlen(out), ".0", sizeof ".0");
     return true;
 }
 
-/* The fewest digits that could do. From a table of ratios most reals need 16 or 17, and printing
- * 15 to find that out is half the time of a document: here value = whole / power is tried with 15
- * digits in whole. Both are exact doubles (10^22 is the last power that is), so that the quotient
- * is what strtod would make of those digits. */
-static int fewest_digits(double value) {
-    double size = fabs(value);
-    if (size < DBL_MIN) /* subnormals may hold fewer than 15 */
-        return 1;
-    if (size < 1e-7 || size >= 1e15)
-        return DBL_DIG;
-    double power = 1;
-    while (size * power < 1e14)
-        power *= 10;
-    double whole = round(size * power);
-    return whole / power == size ? DBL_DIG : DBL_DIG + 1;
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 wide;
+
+/* A real as a ratio of whole numbers, mantissa / 2^shift, and the power of ten that makes 17 digits
+ * of it: digits = floor(mantissa power / 2^shift), rest what that leaves; all of it is exact. */
+typedef struct decimal {
+    uint64_t mantissa, power, digits;
+    wide scaled, rest; /* mantissa power: below 2^53 10^19 */
+    int shift, places; /* power = 10^places */
+} decimal;
+
+/* Of a real from 0.001 to 10^15 that is no integer. */
+static decimal take_apart(double size) {
+    int exponent;
+    decimal d = {.mantissa = (uint64_t)ldexp(frexp(size, &exponent), DBL_MANT_DIG), .power = 1};
+    d.shift = DBL_MANT_DIG - exponent;
+    while (size * (double)d.power < 1e16) {
+        d.power *= 10;
+        d.places++;
+    }
+    d.scaled = (wide)d.mantissa * d.power;
+    d.digits = (uint64_t)(d.scaled >> d.shift);
+    d.rest = d.scaled - ((wide)d.digits << d.shift);
+    return d;
 }
 
+/* To the nearest multiple of a unit of the last digit, ties to the even one, as printf does. */
+static uint64_t round_digits(const decimal *d, uint64_t unit) {
+    const uint64_t whole = d->digits / unit, left = d->digits % unit;
+    const wide twice = 2 * (((wide)left << d->shift) + d->rest), one = (wide)unit << d->shift;
+    return (whole + (twice > one || (twice == one && whole % 2))) * unit;
+}
+
+/* Whether strtod makes the same double of these digits: they are less than half the way to the next
+ * one, which is half as far below a power of two, or the tie goes to the even mantissa. */
+static bool reads_back(const decimal *d, uint64_t digits) {
+    const wide read = (wide)digits << d->shift;
+    const bool below = read < d->scaled, narrow = d->mantissa == (uint64_t)1 << (DBL_MANT_DIG - 1);
+    const wide apart = (below ? d->scaled - read : read - d->scaled) * (below && narrow ? 4 : 2);
+    return apart < d->power || (apart == d->power && d->mantissa % 2 == 0);
+}
+
+/* From a table of ratios most reals need 16 or 17 digits, and printf and strtod were half the time
+ * of a document. */
+static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
+    const double size = fabs(value);
+    if (!(size >= 1e-3 && size < 1e15))
+        return false;
+    const decimal d = take_apart(size);
+    uint64_t digits = round_digits(&d, 100);
+    digits = reads_back(&d, digits) ? digits : round_digits(&d, 10);
+    digits = reads_back(&d, digits) ? digits : round_digits(&d, 1);
+    char *at = out;
+    *at = '-';
+    at += value < 0;
+    tm_digits_int((int64_t)(digits / d.power), at);
+    at += strlen(at);
+    *at++ = '.';
+    for (uint64_t left = digits % d.power, place = d.power / 10; left > 0; place /= 10) {
+        *at++ = (char)('0' + left / place);
+        left %= place;
+    }
+    *at = '\0';
+    return true;
+}
+#else
+static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
+    (void)value, (void)out;
+    return false;
+}
+#endif
+
 void tm_digits_real(double value, char out[TM_DIGITS_MAX]) {
-    if (print_whole(value, out))
+    if (print_whole(value, out) || print_usual(value, out))
         return;
-    /* What has fewer than 15 digits comes out of %.15g as it is, for %g drops trailing zeros. */
-    for (int digits = fewest_digits(value); digits <= DBL_DECIMAL_DIG; digits++) {
+    /* What has fewer than 15 digits comes out of %.15g as it is, for %g drops trailing zeros;
+     * subnormals may hold fewer. */
+    for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(out, TM_DIGITS_MAX, "%.*g", digits, value);
         if (digits == DBL_DECIMAL_DIG || strtod(out, NULL) == value)
             break;
