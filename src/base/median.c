@@ -60,6 +60,27 @@ void tm_sort_values(int64_t *values, size_t n) {
     free(room);
 }
 
+/* The bits of a real as a number of the same order; the same again gives the bits back. */
+static int64_t ordered_bits(int64_t bits) {
+    return bits ^ (bits < 0 ? INT64_MAX : 0);
+}
+
+void tm_sort_reals(double *values, size_t n) {
+    int64_t *numbers = n < DIGITS_LEAST ? NULL : malloc(n * sizeof *numbers);
+    if (!numbers) {
+        qsort(values, n, sizeof *values, by_real);
+        return;
+    }
+    memcpy(numbers, values, n * sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = ordered_bits(numbers[i]);
+    tm_sort_values(numbers, n);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = ordered_bits(numbers[i]);
+    memcpy(values, numbers, n * sizeof *values);
+    free(numbers);
+}
+
 int64_t tm_median(const int64_t *sorted, size_t n) {
     int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
     if ((low < 0) != (high < 0))
@@ -169,7 +190,7 @@ double tm_select_real(double *values, size_t n, size_t k) {
         high = place < i ? j : high;
     }
     if (low < high)
-        qsort(values + low, (size_t)(high - low) + 1, sizeof *values, by_real);
+        tm_sort_reals(values + low, (size_t)(high - low) + 1);
     return values[k];
 }
 

@@ -11,6 +11,9 @@ int64_t tm_round_ratio(int64_t numerator, int64_t denominator);
 /** Sorts [n] values ascending. */
 void tm_sort_values(int64_t *values, size_t n);
 
+/** The same of reals, none of which is NaN; -0.0 may stand before 0.0. */
+void tm_sort_reals(double *values, size_t n);
+
 /** The median of [n >= 1] ascending values; of an even number, the mean of the middle two. */
 int64_t tm_median(const int64_t *sorted, size_t n);
 

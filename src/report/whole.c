@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sorted.h"
+#include "base/median.h"
 #include "base/sums.h"
 #include "report/json.h"
 #include "table/digits.h"
@@ -13,10 +13,6 @@
 static const char *const kinds[] = {"kind", "host_memory", "reason", "method", "what"};
 
 enum { KINDS_MAX = sizeof kinds / sizeof *kinds, GROUPS_MAX = 64 };
-
-static int by_value(const void *a, const void *b) {
-    return tm_order_real(*(const double *)a, *(const double *)b);
-}
 
 static void put_real(tm_out *out, double value) {
     char digits[TM_DIGITS_MAX];
@@ -51,9 +47,9 @@ static void put_column(const tm_table *table, int c, double *values, tm_out *out
     tm_out_char(out, ',');
     put_int(out, sum);
     if (column->type != TM_BOOL && n > 0) {
-        qsort(values, n, sizeof *values, by_value);
+        tm_sort_reals(values, n);
         for (size_t i = 0; i < n; i++)
-            different += i == 0 || by_value(&values[i - 1], &values[i]) != 0;
+            different += i == 0 || values[i - 1] < values[i];
         const double told[] = {values[0], (values[(n - 1) / 2] + values[n / 2]) / 2.0,
                                values[n - 1]};
         for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
