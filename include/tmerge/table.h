@@ -73,6 +73,7 @@ typedef struct tm_table {
 typedef struct tm_tables {
     tm_table *tables; /* owned; the one behind the last is what an unknown name gives */
     size_t n_tables;
+    const char **names; /* owned; [n_tables] as their definitions have them, for tm_tables_find */
 } tm_tables;
 
 /**

@@ -27,16 +27,21 @@ const char *tm_type_name(tm_type type) {
 tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_tables *out,
                            tm_error *err) {
     tm_table *tables = calloc(n_defs + 1, sizeof *tables);
-    if (!tables)
+    const char **names = calloc(n_defs + 1, sizeof *names);
+    if (!tables || !names) {
+        free(tables);
+        free(names);
         return tm_fail_memory(err);
+    }
     for (size_t t = 0; t < n_defs; t++) {
         const tm_table_def *def = defs[t];
         assert(def->n_columns > 0 && def->n_keys >= 0 && def->n_keys <= def->n_columns);
         assert(def->top < def->n_columns);
         tables[t].def = def;
+        names[t] = def->name;
     }
     tables[n_defs].def = &no_table;
-    *out = (tm_tables){.tables = tables, .n_tables = n_defs};
+    *out = (tm_tables){.tables = tables, .n_tables = n_defs, .names = names};
     return TM_OK;
 }
 
@@ -81,6 +86,7 @@ void tm_tables_destroy(tm_tables *tables) {
     for (size_t t = 0; t < tables->n_tables; t++)
         tm_table_clear(&tables->tables[t]);
     free(tables->tables);
+    free(tables->names);
     *tables = (tm_tables){0};
 }
 
@@ -96,7 +102,7 @@ tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
 tm_table *tm_tables_find(const tm_tables *tables, const char *table) {
     tm_table *found = NULL;
     for (size_t t = 0; t < tables->n_tables && !found; t++)
-        if (tables->tables[t].def->name == table)
+        if (tables->names[t] == table)
             found = &tables->tables[t];
     found = found ? found : tm_tables_look_up(tables, table);
     assert(found);
