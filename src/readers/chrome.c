@@ -5,7 +5,6 @@
 
 #include "number.h"
 #include "repair.h"
-#include "scanner.h"
 #include "window.h"
 
 /* A top-level value beyond this is checked but not kept: only traceEvents is ever that large. */
@@ -15,7 +14,6 @@ typedef struct chrome_reader {
     const tm_chrome_form *form; /* borrowed */
     void *context;              /* of the form's emit */
     tm_window window;
-    const tm_scanner *scanner;
     tm_chrome_event event;
     tm_repair repair; /* the event or value that was malformed last */
     tm_part *part;    /* borrowed: what is read */
@@ -51,7 +49,7 @@ static const char *parse_mended(chrome_reader *reader, tm_json_cursor *text) {
     if (!end)
         return NULL;
     *text = (tm_json_cursor){.end = mended + reader->repair.size, .final = true};
-    if (!reader->scanner->event_parse(text, &reader->keys, mended, &reader->event)) {
+    if (!reader->window.scanner->event_parse(text, &reader->keys, mended, &reader->event)) {
         reader->window.cursor = strict;
         return NULL;
     }
@@ -65,7 +63,7 @@ static tm_status read_event(chrome_reader *reader, tm_error *err) {
     for (;;) {
         tm_json_cursor mended, *cursor = &window->cursor;
         const char *end =
-            reader->scanner->event_parse(cursor, &reader->keys, window->p, &reader->event);
+            reader->window.scanner->event_parse(cursor, &reader->keys, window->p, &reader->event);
         if (!end) {
             end = parse_mended(reader, &mended);
             cursor = &mended;
@@ -202,7 +200,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
     bool mended = false;
     for (;;) {
         const char *resume = window->p;
-        const char *end = tm_json_skip(&window->cursor, window->p, &state, &resume);
+        const char *end = window->scanner->skip(&window->cursor, window->p, &state, &resume);
         if (!end && keep && window->cursor.fail < window->cursor.end) {
             end = mend(reader, keep + value);
             mended = end != NULL;
@@ -351,9 +349,6 @@ tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int
     reader->context = context;
     reader->part = out;
     reader->stop = stop;
-    size_t n_scanners;
-    const tm_scanner *scanners = tm_scanners(&n_scanners);
-    reader->scanner = &scanners[n_scanners - 1];
     tm_chrome_keys_init(&reader->keys, form->fields, form->n_fields);
     reader->keys.quoted_times = form->quoted_times;
     reader->keys.decimals = form->picoseconds ? 6 : 3;

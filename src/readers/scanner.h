@@ -4,14 +4,20 @@
 
 #include "chrome_event.h"
 
-/** One build: tm_chrome_event_parse with the instructions of one set. All give the same results. */
+/** One build: tm_chrome_event_parse and tm_json_skip with the instructions of one set. All give the
+ * same results. */
 typedef struct tm_scanner {
     const char *name; /* "portable", "sse2", "avx2" */
     const char *(*event_parse)(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                tm_chrome_event *out);
+    const char *(*skip)(tm_json_cursor *cursor, const char *p, tm_json_skip_state *state,
+                        const char **resume);
 } tm_scanner;
 
 /** The builds that this processor can run, the best last. @param n  set to their number */
 const tm_scanner *tm_scanners(size_t *n);
+
+/** The best of them. */
+const tm_scanner *tm_scanner_best(void);
 
 #endif

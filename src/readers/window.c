@@ -43,7 +43,8 @@ static tm_status fill(tm_window *window, size_t held, tm_error *err) {
 }
 
 tm_status tm_window_open(tm_source *source, tm_window *out, tm_error *err) {
-    tm_window window = {.source = source, .buffer_offset = tm_source_offset(source)};
+    tm_window window = {
+        .source = source, .scanner = tm_scanner_best(), .buffer_offset = tm_source_offset(source)};
     TM_TRY(grow(&window, TM_WINDOW_BYTES, err));
     window.p = window.buffer;
     tm_status status = fill(&window, 0, err);
@@ -97,7 +98,7 @@ tm_status tm_window_skip_value(tm_window *window, tm_error *err) {
     tm_json_skip_state state = {0};
     for (;;) {
         const char *resume = window->p;
-        const char *p = tm_json_skip(&window->cursor, window->p, &state, &resume);
+        const char *p = window->scanner->skip(&window->cursor, window->p, &state, &resume);
         if (p) {
             window->p = p;
             return TM_OK;

@@ -3,6 +3,7 @@
 #define TMERGE_WINDOW_H
 
 #include "json.h"
+#include "scanner.h"
 #include "tmerge/source.h"
 #include "tmerge/status.h"
 
@@ -13,7 +14,8 @@ enum {
 
 typedef struct tm_window {
     tm_source *source; /* borrowed */
-    char *buffer;      /* owned: capacity + TM_JSON_PADDING bytes */
+    const tm_scanner *scanner;
+    char *buffer; /* owned: capacity + TM_JSON_PADDING bytes */
     size_t capacity;
     int64_t buffer_offset; /* of buffer[0] in the decoded content */
     const char *p;         /* the next byte to look at */

@@ -19,6 +19,9 @@ typedef struct json_case {
 #define NO(name, good, rest)                                                                       \
     { name, good, sizeof(good) - 1, rest, sizeof(rest) - 1 }
 
+#define MANY_RANKS "[8, 16, 24, 32, 40, 48, 56, 64, 72, 80, "
+#define MORE_RANKS "102, 103, 104, 105, 106, 107, 108, 109, 110]"
+
 static const json_case accepted_cases[] = {
     YES("array: brackets with spaces in them", "[[]   ]"),
     YES("array: of an empty string", "[\"\"]"),
@@ -31,6 +34,9 @@ static const json_case accepted_cases[] = {
     YES("array: space before it", " [1]"),
     YES("array: nulls between numbers", "[1,null,null,null,2]"),
     YES("array: space behind it", "[2] "),
+    YES("array: of many numbers, parted in every way",
+        "[0,1, 2,3, 4,5,  6,7 ,8\n,9,10,11,12,13,14,15, 16, 17, 18, 19, 20, 0, 22, 23, 24, 1.5]"),
+    YES("array: of ranks of a large job", MANY_RANKS "100]"),
     YES("number: an exponent", "[123e65]"),
     YES("number: zero with an exponent", "[0e+1]"),
     YES("number: zero with a bare exponent", "[0e1]"),
@@ -181,6 +187,12 @@ static const json_case wrong_cases[] = {
     NO("array: a colon for the comma", "[\"\"", ": 1]"),
     NO("array: a comma behind it", "[\"\"]", ","),
     NO("array: begins with a comma", "[", ",1]"),
+    NO("array: many numbers, then two commas", MANY_RANKS "100,", ", 101, " MORE_RANKS),
+    NO("array: many numbers, then a blank comma", MANY_RANKS "100, ", ", 101, " MORE_RANKS),
+    NO("array: many numbers, then two parted by a blank", MANY_RANKS "100 ", "101, " MORE_RANKS),
+    NO("array: many numbers, then a leading zero", MANY_RANKS "100, 0", "1, " MORE_RANKS),
+    NO("array: many numbers, then two zeros", MANY_RANKS "0", "0, " MORE_RANKS),
+    NO("array: many numbers, then a letter", MANY_RANKS "10", "O, " MORE_RANKS),
     NO("array: two commas", "[1,", ",2]"),
     NO("array: two commas at its end", "[\"x\",", ",]"),
     NO("array: closed twice", "[\"x\"]", "]"),

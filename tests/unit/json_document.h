@@ -25,7 +25,7 @@ static inline tm_source *open_bytes(const char *bytes, size_t n) {
 /* An empty window that will read so few bytes at once: then its end falls into every token, as the
  * end of a real one does once in a megabyte. Size 0 opens one of the usual size. */
 static inline tm_window open_window(tm_source *source, size_t capacity) {
-    tm_window window = {.source = source, .capacity = capacity};
+    tm_window window = {.source = source, .scanner = tm_scanner_best(), .capacity = capacity};
     if (capacity == 0) {
         assert_int_equal(tm_window_open(source, &window, NULL), TM_OK);
         return window;
@@ -46,15 +46,32 @@ static inline tm_status read_document(tm_window *window, tm_error *err) {
     return TM_OK;
 }
 
-static inline tm_status check_document(const char *bytes, size_t n, size_t capacity,
-                                       tm_error *err) {
+static inline tm_status check_with(const tm_scanner *scanner, const char *bytes, size_t n,
+                                   size_t capacity, tm_error *err) {
     tm_source *source = open_bytes(bytes, n);
     tm_window window = open_window(source, capacity);
+    window.scanner = scanner;
     tm_status status = read_document(&window, err);
     if (status == TM_OK)
         assert_int_equal(tm_source_offset(source), n);
     tm_window_close(&window);
     tm_source_close(source);
+    return status;
+}
+
+/* What all scanners say of a document. */
+static inline tm_status check_document(const char *bytes, size_t n, size_t capacity,
+                                       tm_error *err) {
+    size_t n_scanners;
+    const tm_scanner *scanners = tm_scanners(&n_scanners);
+    tm_status status = check_with(&scanners[0], bytes, n, capacity, err);
+    for (size_t i = 1; i < n_scanners; i++) {
+        tm_error other = {.offset = -1};
+        assert_int_equal(check_with(&scanners[i], bytes, n, capacity, &other), status);
+        assert_int_equal(other.offset, status == TM_OK ? -1 : err->offset);
+        if (status != TM_OK)
+            assert_string_equal(other.message, err->message);
+    }
     return status;
 }
 

@@ -25,8 +25,7 @@ static bool names_ascend(const tm_chrome_event *event) {
 /* No other profiler that writes an array puts its times into strings; the names of its processes
  * tell, too, where they come first. */
 static bool sniff_events(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p) {
-    size_t n;
-    const tm_scanner *scanner = tm_scanners(&n);
+    const tm_scanner *scanner = tm_scanner_best();
     tm_chrome_event event;
     for (char before = ','; before == ','; before = *p++) {
         p = tm_json_space(p);

@@ -6,7 +6,6 @@
 #include "base/vec.h"
 #include "kineto_event.h"
 #include "readers/number.h"
-#include "readers/scanner.h"
 #include "readers/window.h"
 #include "tmerge/reader.h"
 
@@ -126,14 +125,12 @@ static bool follows_comma(const tm_window *window, const char *p) {
 
 /* What is seen of an event here is a guess: it may stand in a string, or in another's arguments. */
 static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
-    size_t n;
-    const tm_scanner *scanner = tm_scanners(&n); /* whichever: all find the same */
     tm_kineto_event event;
     const char *p = window->p, *end = window->cursor.end;
     while ((p = memchr(p, '{', (size_t)(end - p)))) {
         const char *behind = NULL;
         if (follows_comma(window, p))
-            behind = scanner->event_parse(&window->cursor, keys, p, &event);
+            behind = window->scanner->event_parse(&window->cursor, keys, p, &event);
         if (behind && event.phase && event.has_ts) {
             behind = tm_json_space(behind);
             if (*behind == ',' || *behind == ']')

@@ -92,7 +92,8 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
             return false;
         if (*p == '[' && tm_walk_is(&key, "traceEvents"))
             return judge_events(&cursor, p + 1);
-        if (tm_walk_is(&key, "distributedInfo")) /* PyTorch's; it may list all ranks of a job */
+        /* PyTorch's, and long: they list the GPUs of a host and the ranks of a job */
+        if (tm_walk_is(&key, "deviceProperties") || tm_walk_is(&key, "distributedInfo"))
             return false;
         p = tm_json_skip_value(&cursor, p);
     }
