@@ -58,7 +58,7 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
 /* Rows that were put aside are joined in parts, of which each has about so many bytes of packs: on
  * their way rows take five times that, and unpacked as much again. All are gone through for each
  * part, and unpacked eighths take less than the packs: so there are no more. */
-static const size_t PART_BYTES = (size_t)8 << 20;
+static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
 /* A row on its way: the hash of its key, a bit for each null, then 8 bytes for each column. */
