@@ -6,8 +6,6 @@
 #include "base/vec.h"
 #include "timeline/trace.h"
 
-enum { BLOCK_ROWS = 1024 };
-
 /* What a timeline shows of events besides their columns. */
 static const unsigned SHOWN_RECORDS = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_KERNELS |
                                       1u << TM_RECORD_COPIES | 1u << TM_RECORD_SHAPES |
@@ -46,7 +44,7 @@ static bool add_block(tm_serve_events *e, const tm_timeline *rank, const tm_time
 static tm_status look(tm_serve_events *e, tm_error *err) {
     for (size_t at = 0; at < e->n; at++) {
         e->first_block[at] = e->blocks.n;
-        for (size_t first = 0; first < e->ranks[at].n_events; first += BLOCK_ROWS) {
+        for (size_t first = 0; first < e->ranks[at].n_events; first += TM_SERVE_BLOCK_ROWS) {
             const tm_timeline *piece;
             TM_TRY(tm_store_read_piece(e->pieces, at, first, TM_ROWS_TIMES, &piece, err));
             if (!add_block(e, &e->ranks[at], piece))
@@ -88,7 +86,7 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     tm_store_close_pieces(e->more);
     e->more = NULL;
     const tm_store_visit_plan plan = {.records = records};
-    return records ? tm_serve_events_pieces(e, &plan, BLOCK_ROWS, &e->more, err) : TM_OK;
+    return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
 /* Reading takes from the ranks what says where tables begin. */
@@ -110,7 +108,7 @@ static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_na
         memcpy(e->counts, e->ranks, e->n * sizeof *e->counts);
     const tm_store_visit_plan plan = {.records = SHOWN_RECORDS, .takes = is_shown};
     if (status == TM_OK)
-        status = tm_serve_events_pieces(e, &plan, BLOCK_ROWS, &e->pieces, err);
+        status = tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->pieces, err);
     if (status == TM_OK) {
         memset(all, true, e->n);
         const tm_store_choice choice = {.ranks = all, .no_events = true};
@@ -154,6 +152,13 @@ void tm_serve_events_close(tm_serve_events *e) {
     free(e);
 }
 
+bool tm_serve_events_reach(const tm_serve_events *e, size_t at, size_t first, int64_t from_ns,
+                           int64_t to_ns) {
+    const block *own =
+        (const block *)e->blocks.data + e->first_block[at] + first / TM_SERVE_BLOCK_ROWS;
+    return own->begin_ns < to_ns && (own->end_ns > from_ns || own->begin_ns >= from_ns);
+}
+
 const tm_timeline *tm_serve_ranks(const tm_serve_events *e, size_t *n) {
     *n = e->n;
     return e->ranks;
@@ -190,9 +195,10 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     const size_t *first = r->events->first_block + r->wish->at;
     const block *blocks = r->events->blocks.data;
     size_t n = 0;
-    for (size_t b = (from + BLOCK_ROWS - 1) / BLOCK_ROWS; (b + 1) * BLOCK_ROWS <= to; b++) {
+    for (size_t b = (from + TM_SERVE_BLOCK_ROWS - 1) / TM_SERVE_BLOCK_ROWS;
+         (b + 1) * TM_SERVE_BLOCK_ROWS <= to; b++) {
         const block *own = &blocks[first[0] + b];
-        n += own->begin_ns >= r->from_ns && own->end_ns <= r->wish->to_ns ? BLOCK_ROWS : 0;
+        n += own->begin_ns >= r->from_ns && own->end_ns <= r->wish->to_ns ? TM_SERVE_BLOCK_ROWS : 0;
     }
     return n;
 }
@@ -274,7 +280,7 @@ static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_
     size_t first_taken = r->rows.n;
     if (first == 0 || first != r->next)
         TM_TRY(tm_store_seek_piece(pieces, r->wish->at, first, err));
-    r->next = first + BLOCK_ROWS;
+    r->next = first + TM_SERVE_BLOCK_ROWS;
     TM_TRY(tm_store_read_piece(pieces, r->wish->at, first, TM_ROWS_ALL, &piece, err));
     if (!make_room(r, r->out->n_events + piece->n_events))
         return tm_fail_memory(err);
@@ -293,9 +299,9 @@ static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_
 static tm_status take_rows(reader *r, size_t from, size_t to, tm_error *err) {
     const block *blocks = r->events->blocks.data;
     const block *own = blocks + r->events->first_block[r->wish->at];
-    for (size_t b = from / BLOCK_ROWS; b * BLOCK_ROWS < to; b++)
+    for (size_t b = from / TM_SERVE_BLOCK_ROWS; b * TM_SERVE_BLOCK_ROWS < to; b++)
         if (reaches(r, own[b].begin_ns, own[b].end_ns))
-            TM_TRY(take_block(r, b * BLOCK_ROWS, from, to, err));
+            TM_TRY(take_block(r, b * TM_SERVE_BLOCK_ROWS, from, to, err));
     return TM_OK;
 }
 
@@ -369,7 +375,7 @@ static uint32_t first_call(const reader *r, const tm_track *track) {
 }
 
 static tm_status find_begin(reader *r, uint32_t row, int64_t *begin_ns, tm_error *err) {
-    size_t first = (size_t)row / BLOCK_ROWS * BLOCK_ROWS;
+    size_t first = (size_t)row / TM_SERVE_BLOCK_ROWS * TM_SERVE_BLOCK_ROWS;
     tm_store_pieces *pieces = r->events->more ? r->events->more : r->events->pieces;
     const tm_timeline *piece;
     TM_TRY(tm_store_seek_piece(pieces, r->wish->at, first, err));

@@ -9,6 +9,9 @@
 
 typedef struct tm_serve_events tm_serve_events;
 
+/** Of so many rows of a rank each it is known when they are. */
+enum { TM_SERVE_BLOCK_ROWS = 1024 };
+
 /**
  * Looks once at when all events were, and keeps of each thousand of them from when to when they
  * reach.
@@ -25,6 +28,11 @@ void tm_serve_events_close(tm_serve_events *events);
  * @param most  rows of a piece  @param out  closed by the caller, before the events */
 tm_status tm_serve_events_pieces(const tm_serve_events *events, const tm_store_visit_plan *plan,
                                  size_t most, tm_store_pieces **out, tm_error *err) TM_MUST_CHECK;
+
+/** Whether rows of a rank, from a multiple of TM_SERVE_BLOCK_ROWS on, may have an event of which
+ * any part lies in [from_ns, to_ns), on the job's clock. @param at  the rank's place */
+bool tm_serve_events_reach(const tm_serve_events *events, size_t at, size_t first, int64_t from_ns,
+                           int64_t to_ns);
 
 /** The ranks, ascending, with their clocks, tracks and steps and without their events. */
 const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);

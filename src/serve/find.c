@@ -6,8 +6,6 @@
 #include "base/now.h"
 #include "base/sorted.h"
 
-enum { BLOCK_ROWS = 1024 };
-
 struct tm_finder {
     const tm_tiler *tiler;
     tm_store_pieces *pieces;
@@ -26,7 +24,7 @@ static bool is_wait(int table, const tm_record_column *column) {
 
 static tm_status count_names(tm_finder *f, tm_error *err) {
     for (size_t at = 0; at < f->n; at++)
-        for (size_t first = 0; first < f->ranks[at].n_events; first += BLOCK_ROWS) {
+        for (size_t first = 0; first < f->ranks[at].n_events; first += TM_SERVE_BLOCK_ROWS) {
             const tm_timeline *piece;
             TM_TRY(tm_store_read_piece(f->pieces, at, first, TM_ROWS_NAMES, &piece, err));
             for (size_t i = 0; i < piece->n_events; i++)
@@ -46,8 +44,9 @@ static tm_status open_finder(tm_finder *f, tm_error *err) {
         return tm_fail_memory(err);
     for (size_t at = 0; at < f->n; at++)
         f->first_block[at + 1] =
-            f->first_block[at] + (f->ranks[at].n_events + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    TM_TRY(tm_serve_events_pieces(f->tiler->events, &plan, BLOCK_ROWS, &f->pieces, err));
+            f->first_block[at] +
+            (f->ranks[at].n_events + TM_SERVE_BLOCK_ROWS - 1) / TM_SERVE_BLOCK_ROWS;
+    TM_TRY(tm_serve_events_pieces(f->tiler->events, &plan, TM_SERVE_BLOCK_ROWS, &f->pieces, err));
     TM_TRY(tm_store_index_pieces(f->pieces, err));
     return count_names(f, err);
 }
@@ -215,7 +214,7 @@ static tm_status look_on(search *s, tm_error *err) {
         }
         for (; block < f->first_block[s->at + 1]; block++) {
             s->out->next.block = (int64_t)block;
-            s->first = (block - f->first_block[s->at]) * BLOCK_ROWS;
+            s->first = (block - f->first_block[s->at]) * TM_SERVE_BLOCK_ROWS;
             const tm_track *track = tm_timeline_track(&f->ranks[s->at], (uint32_t)s->first);
             bool begins = !s->track; /* where another search ended */
             if (begins)

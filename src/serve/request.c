@@ -6,8 +6,13 @@ enum { OK = 200, BAD = 400, FORBIDDEN = 403, MISSING = 404, METHOD = 405, MISDIR
 
 /* By the last part of the path. */
 static const char *const routes[TM_N_SERVE_ROUTES] = {
-    [TM_SERVE_PAGE] = "",       [TM_SERVE_TILE] = "tile",   [TM_SERVE_ROWS] = "rows",
-    [TM_SERVE_TRACE] = "trace", [TM_SERVE_NAMES] = "names", [TM_SERVE_FIND] = "find",
+    [TM_SERVE_PAGE] = "",
+    [TM_SERVE_TILE] = "tile",
+    [TM_SERVE_ROWS] = "rows",
+    [TM_SERVE_TRACE] = "trace",
+    [TM_SERVE_NAMES] = "names",
+    [TM_SERVE_FIND] = "find",
+    [TM_SERVE_OPERATION] = "operation",
 };
 
 /* Takes as long wherever the two differ, so that time does not tell how much was right. */

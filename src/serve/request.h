@@ -26,6 +26,7 @@ typedef enum tm_serve_route {
     TM_SERVE_TRACE,
     TM_SERVE_NAMES,
     TM_SERVE_FIND,
+    TM_SERVE_OPERATION,
     TM_N_SERVE_ROUTES,
 } tm_serve_route;
 

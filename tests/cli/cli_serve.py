@@ -304,6 +304,10 @@ def test_what_is_no_tile_is_refused():
             equal(status, 400, query[:80])
             holds(text.count(b'\n') == 1, 'one line')
         equal(s.get('tile')[0], 400)
+        for query in ('', 'rank=0', 'begin=0', 'rank=9&begin=0', 'rank=x&begin=0', 'rank=0&begin=-1'):
+            equal(s.get('operation?' + query)[0], 400, query)
+        equal(s.get('operation?rank=0&begin=1')[::2], (200, b'\0\1\0\0\0'),
+              'no kernel that was matched begins then')
         equal(s.get(f'tile?from=0&to={2**53 - 1}&ranks=0&hosts=0')[0], 200)
 
 

@@ -127,6 +127,26 @@ test("of an event in a closed rank the launch is fetched, too", async () => {
   await close();
 });
 
+test("who met at a kernel is asked of the server where the page does not know it", async () => {
+  const text = "SELECT rank, operation, begin_ns, duration_ns, wait_ns FROM events WHERE role = 'communication' AND begin_ns >= (SELECT max(begin_ns) - 100000000 FROM events) ORDER BY rank";
+  const rows = JSON.parse(tmerge("query", large.store, text, "--json").replace(/("begin_ns":\s*)(\d+)/g, '$1"$2"')).tables.query.rows;
+  const begin = BigInt(JSON.parse(tmerge("show", large.store, "job.job", "--json").replace(/("begin_ns":\s*)(\d+)/g, '$1"$2"')).tables["job.job"].rows[0].begin_ns);
+  const { Finer } = await moduleOf("timeline/finer.ts"), { Lanes } = await moduleOf("timeline/lanes.ts"), asks = [];
+  const own = rows.filter(({ operation }) => operation === rows[0].operation).map((row) => ({ ...row, begin_ns: Number(BigInt(row.begin_ns) - begin) }));
+  assert.equal(own.length, 8);
+  const ranks = own.map(({ rank }) => ({ rank })), n = ranks.length; // a page with these kernels, each on a stream of its rank, and without any operation
+  const events = { n, begin: Float64Array.from(own, (each) => each.begin_ns), duration: Float64Array.from(own, (each) => each.duration_ns), name: new Uint32Array(n), kind: new Uint8Array(n).fill(1), depth: new Uint8Array(n), comm: Uint32Array.from(own, (_, i) => i + 1), wait: new Float64Array(n + 1), operation: new Int32Array(n + 1).fill(-1), tracks: own.map((_, at) => ({ at, kind: 0, name: 0, first: at, n: 1 })) };
+  const data = { job: { names: [""], ranks, allRanks: n }, operations: [], lanes: new Lanes(events, n), told: null }, finer = new Finer(data);
+  const fetched = globalThis.fetch;
+  globalThis.fetch = (path) => (asks.push(path), fetched(all + path));
+  const met = await finer.meet(2, 2), again = await finer.meet(2, 2);
+  globalThis.fetch = fetched;
+  assert.deepEqual([again, asks.length, data.operations], [null, 1, [met]]);
+  assert.deepEqual(met.members.map(({ at, begin, end, wait }) => [at, begin, end - begin, wait]), own.map((each, at) => [at, each.begin_ns, each.duration_ns, each.wait_ns]));
+  assert.deepEqual([met.size, met.wait, met.lastRank, met.last], [8, own.reduce((sum, { wait_ns }) => sum + wait_ns, 0), 3, Math.max(...own.map((each) => each.begin_ns))]);
+  assert.deepEqual([...events.operation], [-1, 0, 0, 0, 0, 0, 0, 0, 0], "all its kernels know it");
+});
+
 test("the find box looks through the whole store, and goes to what it finds", async () => {
   const own = events(large.store, "rank = 2 AND role = 'compute'"), least = own.map(({ duration_ns }) => duration_ns).sort((a, b) => b - a)[60];
   const found = own.filter(({ duration_ns }) => duration_ns > least).sort((a, b) => a.begin_ns - b.begin_ns), n = found.length;

@@ -7,6 +7,7 @@
 #include "report/json.h"
 #include "report/timeline.h"
 #include "serve/find.h"
+#include "serve/operation.h"
 #include "serve/tile.h"
 #include "serve/trace.h"
 #include "tmerge/analysis.h"
@@ -26,6 +27,7 @@ struct tm_desk {
     tm_tables facts;    /* job.job and job.rank */
     const char **hosts; /* owned; by place of rank, "" where none is known */
     tm_finder *finder;
+    tm_meetings *meetings;
 };
 
 static tm_status read_job(tm_desk *desk, tm_error *err) {
@@ -64,6 +66,7 @@ static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     TM_TRY(tm_serve_events_open(desk->store, desk->names, &desk->tiler.events, err));
     TM_TRY(find_hosts(desk, err));
     TM_TRY(tm_finder_open(&desk->tiler, &desk->finder, err));
+    TM_TRY(tm_meetings_open(&desk->tiler, &desk->meetings, err));
     return tm_serve_levels_open(desk->store, &desk->tiler.levels, err);
 }
 
@@ -84,6 +87,7 @@ void tm_desk_close(tm_desk *desk) {
     if (!desk)
         return;
     tm_finder_close(desk->finder);
+    tm_meetings_close(desk->meetings);
     tm_serve_levels_close(desk->tiler.levels);
     tm_serve_events_close(desk->tiler.events);
     tm_names_destroy(desk->names);
@@ -118,6 +122,16 @@ static void answer_failure(tm_status status, const tm_error *err, tm_http_answer
     say(status == TM_ERR_USAGE ? BAD : FAULT, err->message, out);
 }
 
+/* What was written, or why nothing was. */
+static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
+                         tm_http_answer *out) {
+    if (status == TM_OK)
+        answer_bytes(&bytes->bytes, "application/octet-stream", out);
+    else
+        answer_failure(status, err, out);
+    tm_bytes_free(bytes);
+}
+
 /* A rank's times may reach beyond the job's: those that count from 0. */
 static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wish) {
     return tm_serve_number(look(query, "from"), &wish->from) &&
@@ -140,11 +154,21 @@ static void answer_window(const tm_desk *desk, bool trace, tm_http_look *look, c
     tm_bytes bytes = tm_bytes_make();
     tm_status status = trace ? tm_serve_trace(&desk->tiler, &job, &wish, &bytes.bytes, &err)
                              : tm_tile_make(&desk->tiler, &wish, &bytes, &err);
-    if (status == TM_OK)
-        answer_bytes(&bytes.bytes, "application/octet-stream", out);
-    else
-        answer_failure(status, &err, out);
-    tm_bytes_free(&bytes);
+    answer_block(status, &bytes, &err, out);
+}
+
+static void answer_operation(const tm_desk *desk, tm_http_look *look, const void *query,
+                             tm_http_answer *out) {
+    int64_t rank, begin;
+    if (!tm_serve_number(look(query, "rank"), &rank) ||
+        !tm_serve_number(look(query, "begin"), &begin)) {
+        say(BAD, "an operation is rank=N and begin=NS, of one of its kernels", out);
+        return;
+    }
+    tm_error err = {.status = TM_OK};
+    tm_bytes bytes = tm_bytes_make();
+    tm_status status = tm_meeting_put(desk->meetings, rank, begin, &bytes, &err);
+    answer_block(status, &bytes, &err, out);
 }
 
 static void answer_json(tm_status status, tm_out *json, tm_error *err, tm_http_answer *out) {
@@ -323,6 +347,9 @@ void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, con
         return;
     case TM_SERVE_FIND:
         answer_search(desk, look, query, out);
+        return;
+    case TM_SERVE_OPERATION:
+        answer_operation(desk, look, query, out);
         return;
     case TM_SERVE_ROWS:
         answer_rows(desk, look, query, out);

@@ -152,9 +152,30 @@ function wholeOf(members: readonly Member[], begin: number): Whole {
   return { size: members.length, end, last, wait, waits };
 }
 
+/** What operations refer to. */
+type Told = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
+
 /** The block "timeline.operations". */
 export function decodeOperations(data: Uint8Array, job: JobBlock): Operations {
-  const bytes = new Bytes(data);
+  return readOperations(new Bytes(data), job);
+}
+
+/** An operation as src/serve/operation.c writes it, to be the page's with a number; null: there is none. */
+export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): Operation | null {
+  const bytes = new Bytes(data),
+    ranks = list(bytes.number(), () => ({ rank: bytes.number() })),
+    names = list(bytes.number(), () => bytes.text()),
+    [operation] = readOperations(bytes, { ranks, names, allRanks: ranks.length }).list;
+  if (!operation) return null;
+  const places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
+  const members = operation.members.flatMap((member) => {
+    const at = places.get(ranks[member.at]!.rank);
+    return at === undefined ? [] : [{ ...member, at }];
+  });
+  return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
+}
+
+function readOperations(bytes: Bytes, job: Told): Operations {
   const n = bytes.number(),
     total = bytes.number();
   let begin = 0;

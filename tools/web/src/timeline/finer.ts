@@ -2,9 +2,10 @@
 import { ask } from "../served";
 import type { ChartData } from "./chart";
 import { Lanes, trackKey } from "./lanes";
-import { THREAD, type Events, type Part, type Rank, type Span, type Track } from "./model";
+import { THREAD, UNMATCHED, type Events, type Operation, type Part, type Rank, type Span, type Track } from "./model";
 import type { FineShares } from "./pyramid";
 import { hasEvents, missingParts } from "./sums";
+import { decodeMeeting } from "./decode";
 import { JoinedTold, type Fetched, type Placed } from "./joined";
 import { decodeTile, type Shares, type Tile } from "./tile";
 import type { Told } from "./told";
@@ -119,6 +120,8 @@ export class Finer {
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
+  /** Events of which it was asked who met: place of the rank and begin. */
+  readonly #met = new Set<string>();
   #shown: Window | null = null;
   #key = "";
   #asked: { key: string; abort: AbortController } | null = null;
@@ -149,6 +152,39 @@ export class Finer {
     this.failed = null;
     if (wanted.ranks.length > 0) this.#timer = setTimeout(() => void this.#ask(key, span, wanted), PATIENCE);
     this.listener?.said();
+  }
+
+  /** Asks who took part in what an event was of, where the page does not have it; null: nothing more is known. */
+  async meet(at: number, row: number): Promise<Operation | null> {
+    const { data } = this,
+      { begin, kind, comm, operation } = data.lanes!.events,
+      key = `${at} ${begin[row]!}`;
+    if (comm[row] === 0 || kind[row] === UNMATCHED || operation[comm[row]!]! >= 0 || begin[row]! < 0 || this.#met.has(key)) return null;
+    this.#met.add(key);
+    try {
+      const bytes = await ask("operation", { rank: data.job.ranks[at]!.rank, begin: begin[row]! }),
+        found = decodeMeeting(bytes, data.job, data.operations.length);
+      if (found) this.#know(found);
+      return found;
+    } catch {
+      this.#met.delete(key); // the event tells its own wait all the same; asked again when it is selected again
+      return null;
+    }
+  }
+
+  #know(found: Operation): void {
+    const { data } = this;
+    data.operations = [...data.operations, found];
+    for (const { at, begin } of found.members) {
+      this.#operations.set(`${at} ${begin}`, found.number);
+      this.#met.add(`${at} ${begin}`);
+      const { rows, events } = data.lanes!.of(at).communication;
+      for (const row of rows) {
+        if (events.begin[row] !== begin) continue;
+        events.operation[events.comm[row]!] = found.number;
+        if (row < this.#base.n) this.#base.operation[events.comm[row]!] = found.number;
+      }
+    }
   }
 
   /** Asks once more for what failed. */

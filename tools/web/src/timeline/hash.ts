@@ -125,7 +125,8 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
   const { state, data } = controller,
     { operation, at, piece, event } = state.selected;
   const whole = state.span.end - state.span.begin >= data.job.duration * 0.9999;
-  const place = operation ? worst.places.get(operation.number) : undefined;
+  const own = operation?.fetched ? null : operation, // another number would be that of another page
+    place = operation ? worst.places.get(operation.number) : undefined;
   const open = [...state.open]
     .map((rank) => data.job.ranks[rank]!.rank)
     .sort((a, b) => a - b)
@@ -136,9 +137,9 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     mark: state.mark ? write(state.mark) : null,
     lanes: state.marked ? writeRanges([...state.marked].map((place) => data.job.ranks[place]!.rank)) : null,
     sums: state.mark && state.tab !== "ranks" ? state.tab : null,
-    event: event >= 0 && !operation && data.lanes ? addressOfEvent(data.lanes.events, event) : state.awaited,
+    event: event >= 0 && !own && data.lanes ? addressOfEvent(data.lanes.events, event) : state.awaited,
     coll: place === undefined ? null : String(place),
-    op: operation && place === undefined ? String(operation.number) : null,
+    op: own && place === undefined ? String(own.number) : null,
     rank: at >= 0 ? String(data.job.ranks[at]!.rank) : null,
     open: isUsual(controller) ? null : open.join(",") || "none",
     path: state.path && !piece ? "1" : null,

@@ -335,6 +335,22 @@ class Page implements Listener {
     this.path.setAttribute("aria-pressed", String(this.controller.state.path));
     this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
     this.#writeCount();
+    void this.#meet();
+  }
+
+  /* Who else took part in the collective that is selected, from the server. */
+  async #meet(): Promise<void> {
+    const { state, data, chart } = this.controller,
+      { event, at, operation } = state.selected;
+    if (!this.#finer || event < 0 || operation) return;
+    const found = await this.#finer.meet(at, event),
+      now = state.selected,
+      events = data.lanes?.events;
+    if (!found || this.#gone || !events) return;
+    chart.refresh();
+    if (now.event >= 0 && !now.operation && events.operation[events.comm[now.event]!] === found.number)
+      this.controller.select({ ...now, operation: found });
+    else this.controller.draw();
   }
 
   arranged(): void {

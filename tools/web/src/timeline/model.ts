@@ -159,6 +159,8 @@ export interface Operation extends Span {
   readonly lastMember: Member | null;
   /** Its rank; null where several may have, or nobody knows. */
   readonly lastRank: number | null;
+  /** It came from a server: the page did not have it. */
+  readonly fetched?: true;
 }
 
 export interface Operations {

@@ -12,7 +12,11 @@ export class OperationIndex {
   /** By wait, most first. */
   readonly #byWait: readonly Operation[];
 
-  constructor(readonly list: readonly Operation[]) {
+  /** Ascending in begin. */
+  readonly list: readonly Operation[];
+
+  constructor(all: readonly Operation[]) {
+    const list = (this.list = [...all].sort((a, b) => a.begin - b.begin || a.number - b.number));
     this.#ends = new Float64Array(list.length);
     let latest = -Infinity;
     list.forEach((operation, i) => (this.#ends[i] = latest = Math.max(latest, operation.end)));
