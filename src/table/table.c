@@ -100,11 +100,10 @@ tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
 /* Mostly by the name in the definition itself, which is the same text at the same place: each rank
  * asks for all of a hundred tables, and no two definitions share theirs. */
 tm_table *tm_tables_find(const tm_tables *tables, const char *table) {
-    tm_table *found = NULL;
-    for (size_t t = 0; t < tables->n_tables && !found; t++)
-        if (tables->names[t] == table)
-            found = &tables->tables[t];
-    found = found ? found : tm_tables_look_up(tables, table);
+    size_t t = 0;
+    while (t < tables->n_tables && tables->names[t] != table)
+        t++;
+    tm_table *found = t < tables->n_tables ? &tables->tables[t] : tm_tables_look_up(tables, table);
     assert(found);
     tm_error unused;
     if (found && found->rests)
