@@ -132,7 +132,10 @@ static tm_status find_first(search *s, int64_t rank, tm_error *err) {
 static tm_status find_all(search *s, tm_error *err) {
     static const int64_t reach_ns[] = {1000000, 64000000, INT64_MAX / 4};
     const kernel first = *(const kernel *)s->kernels.data;
-    const size_t group = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
+    const bool pair = first.attr.kind == TM_COLL_SEND || first.attr.kind == TM_COLL_RECV ||
+                      first.attr.kind == TM_COLL_SENDRECV;
+    const size_t told = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
+    const size_t group = pair ? 2 : told; /* what a pair names is the group that it is of */
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;
     s->name = (tm_operation_name){first.attr.first_rank, first.attr.first_event};

@@ -163,8 +163,9 @@ export class Finer {
     this.#met.add(key);
     try {
       const bytes = await ask("operation", { rank: data.job.ranks[at]!.rank, begin: begin[row]! }),
-        found = decodeMeeting(bytes, data.job, data.operations.length);
-      if (found) this.#know(found);
+        known = this.#operations.get(key), // by another of its kernels, meanwhile
+        found = known === undefined ? decodeMeeting(bytes, data.job, data.operations.length) : data.operations[known]!;
+      if (found && known === undefined) this.#know(found);
       return found;
     } catch {
       this.#met.delete(key); // the event tells its own wait all the same; asked again when it is selected again

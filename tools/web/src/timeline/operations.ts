@@ -78,7 +78,7 @@ export function doubt(operation: Operation, at: number, ranks: readonly Rank[]):
 
 /** Whether arrivals differ by less than the clocks can tell, in the median of all operations. */
 export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
-  const waiting = list.filter((operation) => operation.waits);
+  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // as before anything was selected
   if (waiting.length === 0) return false;
   const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
   const skew = median(waiting.map((operation) => operation.last - operation.begin));
