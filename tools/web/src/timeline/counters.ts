@@ -124,7 +124,7 @@ function copiesOf({ lanes, told }: ChartData, at: number): Curve {
 /* Of each rank: an operation moves its bytes from its last arrival on. */
 function bandwidths({ operations, job }: ChartData): Curve[] {
   const changes = job.ranks.map((): Change[] => []);
-  for (const operation of operations) {
+  for (const operation of operations.filter(({ fetched }) => !fetched)) {
     const from = operation.waits ? operation.last : operation.begin,
       by = operation.bytes > 0 && operation.end > from ? operation.bytes / (operation.end - from) : 0;
     if (by > 0) for (const { at } of operation.members) changes[at]!.push({ time: from, by }, { time: operation.end, by: -by });
