@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "base/sorted.h"
 
 typedef struct tm_step_sum {
@@ -162,10 +163,6 @@ bool tm_step_sums_longest(const tm_step_sums *sums, size_t n, tm_vec *out) {
     return ok;
 }
 
-static int by_value(const void *a, const void *b) {
-    return tm_order_real(*(const double *)a, *(const double *)b);
-}
-
 bool tm_step_sums_time(const tm_step_sums *sums, tm_step_time *out) {
     const tm_step_sum *v = sums->steps.data;
     double *means = malloc((sums->steps.n + 1) * sizeof *means);
@@ -177,7 +174,7 @@ bool tm_step_sums_time(const tm_step_sums *sums, tm_step_time *out) {
         if (v[i].n > 0)
             means[n++] = v[i].sum_ns / (double)v[i].n;
     if (n > 0) {
-        qsort(means, n, sizeof *means, by_value);
+        tm_sort_reals(means, n);
         *out =
             (tm_step_time){true, (means[(n - 1) / 2] + means[n / 2]) / 2.0, means[0], means[n - 1]};
     }

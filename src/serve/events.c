@@ -152,16 +152,30 @@ void tm_serve_events_close(tm_serve_events *e) {
     free(e);
 }
 
+/* An event without a duration lies where it begins. */
+static bool overlaps(const block *own, int64_t from_ns, int64_t to_ns) {
+    return own->begin_ns < to_ns && (own->end_ns > from_ns || own->begin_ns >= from_ns);
+}
+
 bool tm_serve_events_reach(const tm_serve_events *e, size_t at, size_t first, int64_t from_ns,
                            int64_t to_ns) {
     const block *own =
         (const block *)e->blocks.data + e->first_block[at] + first / TM_SERVE_BLOCK_ROWS;
-    return own->begin_ns < to_ns && (own->end_ns > from_ns || own->begin_ns >= from_ns);
+    return overlaps(own, from_ns, to_ns);
 }
 
 const tm_timeline *tm_serve_ranks(const tm_serve_events *e, size_t *n) {
     *n = e->n;
     return e->ranks;
+}
+
+tm_status tm_serve_find_rank(const tm_serve_events *e, int64_t rank, size_t *at, tm_error *err) {
+    *at = 0;
+    while (*at < e->n && e->ranks[*at].rank != rank)
+        ++*at;
+    return *at < e->n ? TM_OK
+                      : tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store has no rank %lld",
+                                (long long)rank);
 }
 
 /* What is read, and what it becomes. */
@@ -187,7 +201,7 @@ static size_t count_gpu_rows(const tm_timeline *rank) {
 }
 
 static bool reaches(const reader *r, int64_t begin_ns, int64_t end_ns) {
-    return begin_ns < r->wish->to_ns && (end_ns > r->from_ns || begin_ns >= r->from_ns);
+    return overlaps(&(block){begin_ns, end_ns}, r->from_ns, r->wish->to_ns);
 }
 
 /* How many rows of [from, to) lie within the window for certain: those of blocks that do. */

@@ -37,6 +37,10 @@ bool tm_serve_events_reach(const tm_serve_events *events, size_t at, size_t firs
 /** The ranks, ascending, with their clocks, tracks and steps and without their events. */
 const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);
 
+/** The place of a rank among them. TM_OK; TM_ERR_USAGE: the store does not have it. */
+tm_status tm_serve_find_rank(const tm_serve_events *events, int64_t rank, size_t *at,
+                             tm_error *err) TM_MUST_CHECK;
+
 /**
  * From now on what is read has these attributes instead of those that a timeline shows: for one
  * answer, for they take memory.

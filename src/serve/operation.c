@@ -117,11 +117,8 @@ static tm_status look_at_rank(search *s, size_t at, tm_error *err) {
 
 /* The kernel that begins then; none where it was not matched. */
 static tm_status find_first(search *s, int64_t rank, tm_error *err) {
-    size_t at = 0;
-    while (at < s->m->n && s->m->ranks[at].rank != rank)
-        at++;
-    if (at == s->m->n)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store has no rank %lld", (long long)rank);
+    size_t at;
+    TM_TRY(tm_serve_find_rank(s->m->tiler->events, rank, &at, err));
     s->from_ns = s->begin_ns;
     s->to_ns = s->begin_ns + 1;
     return look_at_rank(s, at, err);

@@ -32,14 +32,6 @@ static bool has(const int64_t *numbers, size_t n, int64_t number) {
     return false;
 }
 
-/* The place of a rank among the store's; n where it is none. */
-static size_t find(const tm_timeline *ranks, size_t n, int64_t rank) {
-    size_t i = 0;
-    while (i < n && ranks[i].rank != rank)
-        i++;
-    return i;
-}
-
 int64_t tm_tiler_shift(const tm_tiler *tiler, const tm_timeline *rank) {
     int64_t begin = 0, end = 0;
     bool from_0 = tm_timeline_range(rank, &begin, &end) && begin < TM_FIRST_DAY_NS &&
@@ -139,10 +131,8 @@ static tm_status make(maker *m, tm_error *err) {
     tm_bytes_put(m->out, VERSION);
     tm_bytes_put(m->out, m->wish->n_ranks);
     for (size_t i = 0; i < m->wish->n_ranks; i++) {
-        size_t at = find(ranks, n, m->wish->ranks[i]);
-        if (at == n)
-            return tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store has no rank %lld",
-                           (long long)m->wish->ranks[i]);
+        size_t at;
+        TM_TRY(tm_serve_find_rank(m->tiler->events, m->wish->ranks[i], &at, err));
         TM_TRY(put_rank(m, i, at, &ranks[at], err));
     }
     return put_events(m, err);

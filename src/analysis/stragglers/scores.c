@@ -202,10 +202,6 @@ static double draw_one(drawer *d, uint64_t draw) {
     return largest_in(d);
 }
 
-static int by_value(const void *a, const void *b) {
-    return tm_order_real(*(const double *)a, *(const double *)b);
-}
-
 tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draws, tm_error *err) {
     drawer d;
     if (n_draws <= chance->n_draws)
@@ -219,7 +215,7 @@ tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draw
     for (size_t i = chance->n_draws; i < n_draws; i++)
         chance->largest[i] = draw_one(&d, i);
     chance->n_draws = n_draws;
-    qsort(chance->largest, n_draws, sizeof *chance->largest, by_value);
+    tm_sort_reals(chance->largest, n_draws);
     close_drawer(&d);
     return TM_OK;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/median.h"
 #include "base/sorted.h"
 
 enum {
@@ -32,16 +33,11 @@ static int by_file(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->device_ps, y->device_ps);
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The middle of the window that holds most values. Sorts them; there must be one. */
 static double densest(double *values, size_t n, double window) {
     size_t most = 0, from = 0;
     double middle = 0;
-    qsort(values, n, sizeof *values, by_value);
+    tm_sort_reals(values, n);
     for (size_t i = 0; i < n; i++) {
         while (values[i] - values[from] > window)
             from++;
