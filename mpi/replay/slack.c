@@ -7,11 +7,25 @@
 #include "base/sorted.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
-#include "replay/result.h"
 #include "replay/sets.h"
 
-/* What is nearer to the path than T / 100 is near. */
-enum { NEAR = 100 };
+enum {
+    NEAR = 100,       /* what is nearer to the path than T / 100 is near */
+    RUNS_ALL = 32768, /* runs of events: of a job, unless there are more ranks than */
+    RUNS_LEAST = 8,   /* leave a rank so many, */
+    RUNS_MOST = 2048  /* and of a rank */
+};
+
+/* What all ranks of this process are found with, and what of them is. */
+typedef struct finder {
+    const tm_replay_ranks *r;
+    const tm_fixer *fixer;
+    int64_t *late;  /* owned; of find_late */
+    tm_keys places; /* of operations, as late has them */
+    size_t runs;    /* of a rank at most */
+    tm_vec ranks;   /* of tm_whatif_rank */
+    tm_vec slacks;  /* of tm_slack_run */
+} finder;
 
 /* The latest time of each operation, then of each step. */
 static int64_t *find_late(const tm_fixer *fixer) {
@@ -30,88 +44,118 @@ static int64_t *find_late(const tm_fixer *fixer) {
     return late;
 }
 
+static int64_t late_step(const finder *f, int64_t number) {
+    const tm_replay *job = f->fixer->replay;
+    return f->late[job->n_operations + tm_lower_bound(job->steps, job->n_steps, number)];
+}
+
+static int64_t late_visit(const finder *f, uint64_t operation) {
+    return f->late[tm_keys_find(&f->places, &operation)];
+}
+
+/* A rank, and the runs of its events. */
+static bool add_rank(finder *f, size_t i, const tm_graph *g, const tm_slack_times *times,
+                     tm_slack slack) {
+    const tm_whatif_rank rank = {.rank = f->r->timelines[i].rank, .slack = slack};
+    return tm_vec_append(&f->ranks, &rank, 1) &&
+           tm_slack_runs(&f->r->timelines[i], g, times, f->runs, &f->slacks);
+}
+
 /* The latest time of everything that a rank leads to, and what that leaves it. */
-static tm_status find_rank(const tm_fixer *fixer, const tm_graph *g, const int64_t *late,
-                           const tm_keys *places, tm_vec *own, tm_error *err) {
-    const tm_replay *job = fixer->replay;
+static bool find_rank(finder *f, size_t i) {
+    const tm_graph *g = &f->r->graphs[i];
     const tm_graph_visit *visits = g->visits.data;
     const tm_graph_step *steps = g->steps.data;
+    if (g->n_nodes == 0)
+        return true;
     int64_t *ends = malloc((g->visits.n + g->steps.n + 1) * sizeof *ends);
-    tm_whatif_rank rank = {.rank = g->rank};
-    for (size_t v = 0; v < g->visits.n && ends; v++)
-        ends[v] = late[tm_keys_find(places, &visits[v].operation)];
-    for (size_t k = 0; k < g->steps.n && ends; k++)
-        ends[g->visits.n + k] =
-            late[job->n_operations + tm_lower_bound(job->steps, job->n_steps, steps[k].number)];
-    tm_status status =
-        ends ? tm_slack_find(g, ends, ends + g->visits.n, fixer->total_ns / NEAR, &rank.slack, err)
-             : tm_fail_memory(err);
-    if (status == TM_OK && g->n_nodes > 0 && !tm_vec_append(own, &rank, 1))
-        status = tm_fail_memory(err);
+    int64_t *late = malloc((g->n_nodes + 1) * sizeof *late);
+    bool ok = ends && late;
+    for (size_t v = 0; v < g->visits.n && ok; v++)
+        ends[v] = late_visit(f, visits[v].operation);
+    for (size_t k = 0; k < g->steps.n && ok; k++)
+        ends[g->visits.n + k] = late_step(f, steps[k].number);
+    if (ok) {
+        const tm_slack_times times = {g->ns, late, 1};
+        const int64_t below_ns = f->fixer->total_ns / NEAR;
+        ok = add_rank(f, i, g, &times, tm_slack_find(g, ends, ends + g->visits.n, below_ns, late));
+    }
     free(ends);
-    return status;
+    free(late);
+    return ok;
 }
 
 /* The same of a crew's ranks. */
-static bool find_crew(const tm_crew *crew, tm_crew_desk *desk, const tm_fixer *fixer,
-                      const int64_t *late, const tm_keys *places, tm_vec *own) {
-    const tm_replay *job = fixer->replay;
+static bool find_crew(finder *f, const tm_crew *crew) {
     const tm_graph *g = crew->like;
     const tm_graph_step *steps = g->steps.data;
+    tm_crew_desk *desk = f->r->desk;
     tm_slack slack[TM_LANES];
     tm_crew_row *visits_ns = malloc((g->visits.n + 1) * sizeof *visits_ns);
     int64_t *steps_ns = malloc((g->steps.n + 1) * sizeof *steps_ns);
     bool ok = visits_ns && steps_ns && tm_crew_desk_fit(desk, crew);
     for (size_t v = 0; v < g->visits.n && ok; v++)
         for (size_t k = 0; k < TM_LANES; k++)
-            visits_ns[v].ns[k] = late[tm_keys_find(places, &crew->visits[v].operation[k])];
+            visits_ns[v].ns[k] = late_visit(f, crew->visits[v].operation[k]);
     for (size_t k = 0; k < g->steps.n && ok; k++)
-        steps_ns[k] =
-            late[job->n_operations + tm_lower_bound(job->steps, job->n_steps, steps[k].number)];
+        steps_ns[k] = late_step(f, steps[k].number);
     if (ok)
-        tm_crew_slack(crew, visits_ns, steps_ns, fixer->total_ns / NEAR, desk, slack);
+        tm_crew_slack(crew, visits_ns, steps_ns, f->fixer->total_ns / NEAR, desk, slack);
     for (size_t k = 0; k < crew->n && ok; k++) {
-        const tm_whatif_rank rank = {.rank = crew->rank[k], .slack = slack[k]};
-        ok = tm_vec_append(own, &rank, 1) != NULL;
+        const tm_slack_times times = {&desk->ns->ns[k], &desk->peer->ns[k], TM_LANES};
+        ok = add_rank(f, crew->index[k], g, &times, slack[k]);
     }
     free(visits_ns);
     free(steps_ns);
     return ok;
 }
 
-static tm_status find_ranks(const tm_replay_ranks *ranks, const tm_fixer *fixer, tm_vec *own,
-                            tm_error *err) {
-    const tm_replay *job = fixer->replay;
-    tm_keys places = TM_KEYS(uint64_t);
-    int64_t *late = find_late(fixer);
-    bool ok = late != NULL;
-    for (size_t i = 0; i < job->n_operations && ok; i++)
-        ok = tm_keys_add(&places, &job->operations[i].operation) != TM_NO_KEY;
-    tm_status status = ok ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
-        status = find_rank(fixer, &ranks->graphs[i], late, &places, own, err);
+static bool find_ranks(finder *f) {
+    const tm_replay *job = f->fixer->replay;
     size_t n;
-    const tm_crew *crews = tm_replay_crews(ranks, &n);
-    for (size_t c = 0; c < n && status == TM_OK; c++)
-        if (crews[c].n > 0 && !find_crew(&crews[c], ranks->desk, fixer, late, &places, own))
-            status = tm_fail_memory(err);
-    free(late);
-    tm_keys_free(&places);
-    return status;
+    const tm_crew *crews = tm_replay_crews(f->r, &n);
+    bool ok = f->late != NULL;
+    for (size_t i = 0; i < job->n_operations && ok; i++)
+        ok = tm_keys_add(&f->places, &job->operations[i].operation) != TM_NO_KEY;
+    for (size_t i = 0; i < f->r->n && ok; i++)
+        ok = find_rank(f, i);
+    for (size_t c = 0; c < n && ok; c++)
+        ok = crews[c].n == 0 || find_crew(f, &crews[c]);
+    return ok;
 }
 
 static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_whatif_rank *)a)->rank, ((const tm_whatif_rank *)b)->rank);
 }
 
-tm_status tm_mpi_slack(const tm_replay_ranks *ranks, const tm_fixer *fixer, tm_vec *out,
-                       tm_error *err) {
-    tm_vec own = TM_VEC(tm_whatif_rank);
-    tm_status status = tm_mpi_agree(ranks->comm, find_ranks(ranks, fixer, &own, err), err);
+static int by_runs_rank(const void *a, const void *b) {
+    return tm_order_i64(((const tm_slack_run *)a)->rank, ((const tm_slack_run *)b)->rank);
+}
+
+static size_t runs_of_a_rank(const tm_replay *job) {
+    const size_t share = RUNS_ALL / (job->n_ranks + 1);
+    return share > RUNS_MOST ? RUNS_MOST : share < RUNS_LEAST ? RUNS_LEAST : share;
+}
+
+tm_status tm_mpi_slack(const tm_replay_ranks *ranks, const tm_fixer *fixer,
+                       tm_replay_result *result, tm_error *err) {
+    finder f = {.r = ranks,
+                .fixer = fixer,
+                .late = find_late(fixer),
+                .places = TM_KEYS(uint64_t),
+                .runs = runs_of_a_rank(fixer->replay),
+                .ranks = TM_VEC(tm_whatif_rank),
+                .slacks = TM_VEC(tm_slack_run)};
+    tm_status status = tm_mpi_agree(ranks->comm, find_ranks(&f) ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
-        status = tm_mpi_everywhere(ranks->comm, &own, out, err);
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_rank);
-    tm_vec_free(&own);
+        status = tm_mpi_everywhere(ranks->comm, &f.ranks, &result->ranks, err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(ranks->comm, &f.slacks, &result->slacks, err);
+    tm_sort(result->ranks.data, result->ranks.n, result->ranks.size, by_rank);
+    tm_sort(result->slacks.data, result->slacks.n, result->slacks.size, by_runs_rank);
+    free(f.late);
+    tm_keys_free(&f.places);
+    tm_vec_free(&f.ranks);
+    tm_vec_free(&f.slacks);
     return status;
 }

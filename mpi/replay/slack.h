@@ -4,16 +4,17 @@
 
 #include "ranks.h"
 #include "replay/plan.h"
+#include "replay/result.h"
 
 /**
- * Finds the slack of each rank.
+ * Finds the slack of each rank, and of its events: ranks and slacks of the result.
  *
  * Collective: over the ranks' comm.
- * @param fixer  of the job, on every process the same
- * @param out    of tm_whatif_rank, ascending; all ranks' on every process
- * @return       TM_OK or TM_ERR_FAULT, the same on every process
+ * @param fixer   of the job, on every process the same
+ * @param result  its ranks and slacks are empty; out: all ranks' on every process
+ * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */
-tm_status tm_mpi_slack(const tm_replay_ranks *ranks, const tm_fixer *fixer, tm_vec *out,
-                       tm_error *err) TM_MUST_CHECK;
+tm_status tm_mpi_slack(const tm_replay_ranks *ranks, const tm_fixer *fixer,
+                       tm_replay_result *result, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -504,7 +504,7 @@ static tm_status find(whatif *w, tm_error *err) {
     TM_TRY(gather_facts(w, err));
     TM_TRY(list_trials(w, err));
     TM_TRY(try_trials(w, err));
-    return tm_mpi_slack(w->r, &w->fixer, &w->result->ranks, err);
+    return tm_mpi_slack(w->r, &w->fixer, w->result, err);
 }
 
 tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenario,

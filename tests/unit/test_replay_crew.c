@@ -179,6 +179,41 @@ static void check_graph(const tm_graph *a, const tm_graph *b) {
     }
 }
 
+/* Joined runs have of the exact ones all events, the least and the most. */
+static void check_joined(const tm_vec *exact, const tm_vec *joined, size_t most) {
+    const tm_slack_run *run = exact->data, *end = run + exact->n;
+    assert_in_range(joined->n, 1, most);
+    for (size_t i = 0; i < joined->n; i++) {
+        const tm_slack_run *own = (const tm_slack_run *)joined->data + i;
+        int64_t least = INT64_MAX, all = INT64_MIN;
+        uint32_t n = 0;
+        assert_true(own->begin_ns == run->begin_ns && own->stream == run->stream);
+        for (; run < end && n < own->n; n += run++->n) {
+            least = run->least_ns < least ? run->least_ns : least;
+            all = run->most_ns > all ? run->most_ns : all;
+        }
+        assert_true(n == own->n && least == own->least_ns && all == own->most_ns);
+    }
+    assert_ptr_equal(run, end);
+}
+
+static void check_runs(both *b, const tm_crew *crew, size_t k, const int64_t *late) {
+    enum { MOST = 6 };
+    const size_t i = crew->index[k];
+    const tm_slack_times alone = {b->alone[i].ns, late, 1};
+    const tm_slack_times lane = {&b->desk.ns->ns[k], &b->desk.peer->ns[k], TM_LANES};
+    tm_vec runs[3] = {TM_VEC(tm_slack_run), TM_VEC(tm_slack_run), TM_VEC(tm_slack_run)};
+    assert_true(tm_slack_runs(&b->timelines[i], &b->alone[i], &alone, EVENTS, &runs[0]));
+    assert_true(tm_slack_runs(&b->timelines[i], crew->like, &lane, EVENTS, &runs[1]));
+    assert_true(tm_slack_runs(&b->timelines[i], crew->like, &lane, MOST, &runs[2]));
+    assert_int_equal(runs[0].n, runs[1].n);
+    assert_in_range(runs[0].n, MOST + 1, EVENTS);
+    assert_memory_equal(runs[0].data, runs[1].data, runs[0].n * runs[0].size);
+    check_joined(&runs[0], &runs[2], MOST);
+    for (size_t r = 0; r < COUNT(runs); r++)
+        tm_vec_free(&runs[r]);
+}
+
 static void check_slack(both *b, const tm_crew *crew) {
     tm_crew_row visits[VISITS];
     tm_slack slack[TM_LANES];
@@ -188,13 +223,13 @@ static void check_slack(both *b, const tm_crew *crew) {
             visits[v].ns[k] = v % 3 ? crew->visits[v].last_ns[k] + 500 * (int64_t)v : INT64_MAX;
     tm_crew_slack(crew, visits, &end, 3000, &b->desk, slack);
     for (size_t k = 0; k < crew->n; k++) {
-        int64_t own[VISITS];
-        tm_slack alone;
+        int64_t own[VISITS], late[4 * EVENTS];
+        const tm_graph *g = &b->alone[crew->index[k]];
         for (size_t v = 0; v < VISITS; v++)
             own[v] = visits[v].ns[k];
-        assert_int_equal(
-            tm_slack_find(&b->alone[crew->index[k]], own, &end, 3000, &alone, &b->g.err), TM_OK);
+        const tm_slack alone = tm_slack_find(g, own, &end, 3000, late);
         assert_true(alone.least_ns == slack[k].least_ns && alone.near_ns == slack[k].near_ns);
+        check_runs(b, crew, k, late);
     }
 }
 

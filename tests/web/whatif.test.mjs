@@ -156,11 +156,12 @@ test("the path lies over the lane of its kernel, and says what it is under the p
   await close();
 });
 
-test("the panel of a kernel says how long it is on the path, and else how much later its rank could be", async () => {
-  const job = csv(slow.store, "job.job"), pieces = pathOf(slow.store).filter(({ kind }) => kind === "compute");
-  const text = `SELECT rank, begin_ns - ${job.lines[0][job.head.indexOf("begin_ns")]} AS begin, duration_ns AS duration FROM events WHERE role = 'compute' AND step > 3`;
-  const kernels = JSON.parse(tmerge("query", slow.store, text, "--json")).tables.query.rows, { "criticalpath.rank": slacks } = show(slow.store, "criticalpath.rank");
-  const onPath = (kernel) => pieces.filter((piece) => piece.rank === kernel.rank && piece.begin < kernel.begin + kernel.duration && piece.begin + piece.duration > kernel.begin);
+test("the panel of an event says how long it is on the path, and how much later it could have ended", async () => {
+  const job = csv(slow.store, "job.job"), begins = job.lines[0][job.head.indexOf("begin_ns")], pieces = pathOf(slow.store).filter(({ kind }) => kind === "compute");
+  const text = `SELECT rank, stream, begin_ns - ${begins} AS begin, duration_ns AS duration FROM events WHERE role = 'compute' AND step > 3`;
+  const events = JSON.parse(tmerge("query", slow.store, text, "--json")).tables.query.rows, { "criticalpath.slack": runs } = show(slow.store, "criticalpath.slack");
+  const slackOf = ({ rank, stream, begin }) => runs.filter((run) => run.rank === rank && run.stream === stream && BigInt(run.begin_ns) - BigInt(begins) <= begin).at(-1);
+  const onPath = (event) => pieces.filter((piece) => piece.rank === event.rank && piece.begin < event.begin + event.duration && piece.begin + piece.duration > event.begin);
   const { page, close } = await open(slow.page, { hash: "#timeline" });
   const said = async ({ rank, begin, duration }) => {
     await visit(page, `#timeline/event=0.0.${begin}.${duration}/rank=${rank}`);
@@ -168,18 +169,15 @@ test("the panel of a kernel says how long it is on the path, and else how much l
     await page.waitForSelector(".tl-details:has-text('critical path')");
     return details(page);
   };
-  const on = kernels.find((kernel) => onPath(kernel).some(({ begin }) => begin === kernel.begin)), [{ duration }] = onPath(on);
-  assert.ok(closeTo(/On the critical path for (.*?s)\./.exec(await said(on))[1], duration), String(duration));
-  let told = 0;
-  for (const { rank, slack_ns: slack } of slacks) {
-    const off = kernels.find((each) => each.rank === rank && onPath(each).length === 0);
-    if (!off) continue;
-    const words = await said(off);
-    if (slack > 0) assert.ok(closeTo(/it could be at least (.*) later, as all of rank/.exec(words)[1], slack), words);
-    else assert.match(words, new RegExp(`its slack is not known: only that of whole ranks is kept, and some of rank ${rank} cannot be later`));
-    told++;
+  const on = events.find((event) => onPath(event).some(({ begin }) => begin === event.begin)), [{ duration }] = onPath(on), words = await said(on);
+  const [, time] = /On the critical path for (.*?s): had it ended later, the job would have\./.exec(words) ?? assert.fail(words);
+  assert.ok(closeTo(time, duration), `${duration}: ${words}`);
+  assert.equal(slackOf(on).slack_most_ns, 0);
+  for (const rank of [0, 2]) {
+    const off = events.findLast((event) => event.rank === rank && onPath(event).length === 0 && slackOf(event).slack_ns > 0), told = await said(off);
+    const [, by] = /Not on the critical path: it could have ended (.*?s) later without the job ending later\./.exec(told) ?? assert.fail(told);
+    assert.ok(closeTo(by, slackOf(off).slack_ns), `${slackOf(off).slack_ns}: ${told}`);
   }
-  assert.ok(told >= 2, `${told} ranks`);
   await close();
 });
 

@@ -146,7 +146,36 @@ static const tm_table_def piece_def = {
     .top = P_DURATION,
 };
 
-static const tm_table_def *const defs[] = {&step_def, &rank_def, &name_def, &piece_def};
+enum { L_RANK, L_DEVICE, L_STREAM, L_BEGIN, L_EVENTS, L_SLACK, L_MOST, N_SLACK_COLUMNS };
+
+static const tm_column slack_columns[N_SLACK_COLUMNS] = {
+    [L_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [L_DEVICE] = {"device", TM_INT, "", "Device of the stream; null where the trace has none."},
+    [L_STREAM] = {"stream", TM_INT, "", "Stream; null where the trace has none."},
+    [L_BEGIN] = {"begin_ns", TM_INT, "ns",
+                 "Of the first of these events, on the job's clock, since the epoch. They are all "
+                 "that begin on the stream before the next row's."},
+    [L_EVENTS] = {"events", TM_INT, "", "Kernels, copies and sets of the row."},
+    [L_SLACK] = {"slack_ns", TM_INT, "ns",
+                 "How much later each could end, all others as they are, without the job ending "
+                 "later, by the waits that are recorded or inferred: the least of the row; null "
+                 "where no step's end depends on any."},
+    [L_MOST] = {"slack_most_ns", TM_INT, "ns",
+                "The most of the row; null where no step's end depends on one of it."},
+};
+
+static const tm_table_def slack_def = {
+    .name = "criticalpath.slack",
+    .doc = "A row for neighbours on a stream that have the same slack. Of a rank with over 2,048 "
+           "such rows, or its share of 32,768 in all, though not less than 8, neighbours that have "
+           "about the same are one row, which then has the least and the most of them.",
+    .columns = slack_columns,
+    .n_columns = N_SLACK_COLUMNS,
+    .n_keys = 4,
+    .top = L_SLACK,
+};
+
+static const tm_table_def *const defs[] = {&step_def, &rank_def, &name_def, &piece_def, &slack_def};
 
 static const char *const kind_words[] = {
 #define KIND_WORD(id, word) word,
@@ -394,6 +423,28 @@ static tm_status add_pieces(const tm_replay_result *r, size_t first, size_t behi
     return status;
 }
 
+static tm_status add_slacks(const tm_replay_result *r, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, slack_def.name);
+    for (size_t i = 0; i < r->slacks.n; i++) {
+        const tm_slack_run *run = (const tm_slack_run *)r->slacks.data + i;
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[L_RANK], run->rank);
+        if (run->device >= 0)
+            tm_cell_set_int(&row[L_DEVICE], run->device);
+        if (run->stream >= 0)
+            tm_cell_set_int(&row[L_STREAM], run->stream);
+        tm_cell_set_int(&row[L_BEGIN], r->root_ns + run->begin_ns);
+        tm_cell_set_int(&row[L_EVENTS], run->n);
+        if (run->least_ns < INT64_MAX)
+            tm_cell_set_int(&row[L_SLACK], run->least_ns);
+        if (run->most_ns < INT64_MAX)
+            tm_cell_set_int(&row[L_MOST], run->most_ns);
+    }
+    return TM_OK;
+}
+
 static tm_status path_collectives(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_replay_result *r = own->replay;
     if (!r)
@@ -406,6 +457,7 @@ static tm_status path_collectives(const tm_collectives *own, tm_tables *out, tm_
         TM_TRY(add_pieces(r, first, behind, out, err));
     }
     TM_TRY(add_ranks(r, out, err));
+    TM_TRY(add_slacks(r, out, err));
     return add_names(r, out, err);
 }
 

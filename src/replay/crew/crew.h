@@ -110,7 +110,7 @@ tm_status tm_crew_ports(const tm_crew *crew, tm_crew_desk *desk, tm_vec *arrival
                         tm_error *err) TM_MUST_CHECK;
 
 /**
- * As tm_slack_find.
+ * As tm_slack_find; the latest times are the desk's peers then, by node, beside its times.
  * @param visits_ns  [visits] rows; @p steps_ns [steps], the same for all
  * @param out        [TM_LANES]
  */

@@ -34,6 +34,7 @@ import {
 import { heightIn, type Path, type Placed } from "./path";
 import { HostPyramid, type Pyramid } from "./pyramid";
 import { Scale } from "./scale";
+import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
 import { colorOf, readTheme, type Theme } from "./theme";
@@ -84,8 +85,8 @@ export interface ChartData {
   rates: readonly (number | undefined)[] | null;
   /** By name of a kernel; null until they are there. */
   launchers: ReadonlyMap<string, Launcher> | null;
-  /** By rank, how much later all of it could be without the job ending later [ns]. */
-  slacks: ReadonlyMap<number, number | null> | null;
+  /** Null until they are there. */
+  slacks: Slacks | null;
   /** Null until the events are there. */
   told: Told | null;
   /** Of each event its duration by the median of the same on the other ranks, 0 for none; null until it is asked for. */

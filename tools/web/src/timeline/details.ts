@@ -24,7 +24,7 @@ import type { Controller } from "./controller";
 import { areaPart, areaTabs } from "./area_panel";
 import { foundList } from "./found_list";
 import { launchPart } from "./launch_panel";
-import { samePart } from "./same_panel";
+import { pathWords, samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
 /** So many arrivals are listed; of more the first and the last ones. */
@@ -114,11 +114,12 @@ function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) 
 }
 
 function operationWords(operation: Operation, controller: Controller, worst: ReadonlyMap<number, number>): Words {
-  const { job } = controller.data,
+  const { job, lanes } = controller.data,
     last = lastWords(operation, job, controller.chart.poor);
   const group = operation.description || operation.group,
     place = worst.get(operation.number),
-    { event } = controller.state.selected;
+    { at, event } = controller.state.selected,
+    path = event >= 0 ? pathWords(controller, event, stepAt(job, at, lanes!.events.begin[event]!)) : null;
   const facts = [
     operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
     f.count(operation.size, "rank"),
@@ -136,6 +137,7 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
       h("h2", null, operationTitle(operation)),
       h("p", null, facts, group ? [", group ", name(group, 60)] : ""),
       h("p", null, last),
+      path && h("p", null, job.ranks.length > 1 ? `On rank ${job.ranks[at]!.rank}: ${path[0]!.toLowerCase()}${path.slice(1)}` : path),
       event >= 0 && launchPart(controller, event),
       h(
         "p",

@@ -9,6 +9,7 @@ import { Finer, type FinerListener } from "./finer";
 import { Lanes } from "./lanes";
 import { Path } from "./path";
 import { Pyramid } from "./pyramid";
+import { Slacks } from "./slack";
 import { PageTold } from "./told";
 
 export interface Loaded {
@@ -41,7 +42,7 @@ async function loadRest(data: ChartData): Promise<void> {
 
 /** Puts what is known of kernels by their names into the data: their classes and rates. */
 export async function addKernels(source: Job, data: ChartData): Promise<void> {
-  await source.load(["kernels.kernel", "kernels.launcher", "efficiency.kernel", "criticalpath.rank"]);
+  await source.load(["kernels.kernel", "kernels.launcher", "efficiency.kernel", "criticalpath.slack", "whatif.job"]);
   const kernels = source.table("kernels.kernel"),
     efficiency = source.table("efficiency.kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
@@ -55,8 +56,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
   data.launchers = launchersOf(source);
-  const ranks = source.table("criticalpath.rank");
-  data.slacks = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.num(row, "slack_ns")]));
+  data.slacks = new Slacks(source);
 }
 
 /* By name of a kernel what launches most of its time. */

@@ -2,7 +2,7 @@
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
-import { COMPUTE, COPIES, type Events } from "./model";
+import { COMPUTE, COPIES, LANE_KINDS, type Events } from "./model";
 import { sameAs, type Peer, type Same } from "./same";
 
 /** So many ranks are listed; of more those that took longest. */
@@ -87,27 +87,21 @@ function onOthers(same: Same, controller: Controller, row: number): Child {
   ];
 }
 
-/* On the critical path or not, where the page holds that of its step. */
-function pathWords(controller: Controller, row: number, events: Events, step: number | null): string | null {
+/** On the critical path or not, where the page holds that of its step, and its slack. */
+export function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
-    { at } = lanes!.trackOf(row)!,
+    { events } = lanes!,
+    track = lanes!.trackOf(row)!,
     name = job.names[events.name[row]!],
-    end = events.begin[row]! + events.duration[row]!;
-  const own = path.list.filter(({ piece }) => step === null || piece.step === step);
-  if (own.length === 0) return null;
-  const on = own.filter(
-    (placed) => placed.at === at && placed.piece.name === name && placed.piece.begin < end && placed.piece.end > events.begin[row]!,
-  );
-  const time = f.sum(on.map(({ piece }) => Math.min(piece.end, end) - Math.max(piece.begin, events.begin[row]!)));
-  if (time > 0) return `On the critical path for ${f.time(time)}.`;
-  /* what all of its rank could be later by together, each of its events could be alone */
-  const { rank } = job.ranks[at]!,
-    slack = slacks?.get(rank);
-  if (slack === undefined) return "Not on the critical path; its slack is not known.";
-  if (slack === null) return `Not on the critical path: nothing of rank ${rank} leads to the end of a step.`;
-  return slack > 0
-    ? `Not on the critical path: it could be at least ${f.time(slack)} later, as all of rank ${rank} could, without the job ending later.`
-    : `Not on the critical path; its slack is not known: only that of whole ranks is kept, and some of rank ${rank} cannot be later without the job ending later.`;
+    begin = events.begin[row]!,
+    end = begin + events.duration[row]!;
+  if (!slacks?.any) return null;
+  const own = path.list.filter(({ piece }) => step === null || piece.step === step),
+    on = own.filter(({ at, piece }) => at === track.at && piece.name === name && piece.begin < end && piece.end > begin),
+    time = f.sum(on.map(({ piece }) => Math.min(piece.end, end) - Math.max(piece.begin, begin))),
+    slack = slacks.words(job.ranks[track.at]!.rank, track, begin);
+  if (own.length === 0) return `${slack[0]!.toUpperCase()}${slack.slice(1)}.`;
+  return `${time > 0 ? `On the critical path for ${f.time(time)}` : "Not on the critical path"}: ${slack}.`;
 }
 
 /* Of a kernel: its class, and what its operators' shapes say that it computes. */
@@ -131,7 +125,7 @@ export function samePart(controller: Controller, row: number): { readonly own: C
     { events } = lanes!,
     same = sameAs(job, lanes!, row),
     kernel = kernelWords(controller, row, events),
-    path = events.kind[row] === COMPUTE || events.kind[row] === COPIES ? pathWords(controller, row, events, same.step) : null;
+    path = events.kind[row]! < LANE_KINDS ? pathWords(controller, row, same.step) : null;
   return {
     own: [kernel ? h("p", null, kernel) : null, path && h("p", null, path), onRank(same, controller, row)],
     others: onOthers(same, controller, row),

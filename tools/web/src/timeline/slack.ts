@@ -1,0 +1,77 @@
+/** How much later an event could have ended without the job ending later. */
+import type { Job } from "../data";
+import * as f from "../format";
+import { lowest } from "./lanes";
+import type { Track } from "./model";
+
+/** Of an event [ns]; null: no step's end depends on it. */
+export interface Slack {
+  readonly least: number | null;
+  readonly most: number | null;
+}
+
+interface Run extends Slack {
+  readonly begin: number;
+}
+
+/** What is known of all ranks' events: of a stream, runs of those that have about the same. */
+export class Slacks {
+  readonly #runs = new Map<string, Run[]>();
+  readonly #leftOut: number;
+  /** The replay that tells it is to be trusted. */
+  readonly #sure: boolean;
+
+  constructor(job: Job) {
+    const table = job.table("criticalpath.slack");
+    table.rows.forEach((_, row) => {
+      const begin = table.num(row, "begin_ns");
+      if (begin === null) return;
+      const key = keyOf(table.num(row, "rank"), table.num(row, "device"), table.num(row, "stream")),
+        run = { begin, least: table.num(row, "slack_ns"), most: table.num(row, "slack_most_ns") },
+        runs = this.#runs.get(key);
+      if (runs) runs.push(run);
+      else this.#runs.set(key, [run]);
+    });
+    this.#leftOut = table.leftOut;
+    this.#sure = job.table("whatif.job").cell(0, "sure") !== false;
+  }
+
+  /** Anything is known, or in the store. */
+  get any(): boolean {
+    return this.#runs.size > 0 || this.#leftOut > 0;
+  }
+
+  /** Of what begins on a stream at a time. */
+  at(rank: number, { device, stream }: Track, begin: number): Slack | undefined {
+    const runs = this.#runs.get(keyOf(rank, device < 0 ? null : device, stream < 0 ? null : stream)) ?? [],
+      behind = lowest(runs.length, (i) => runs[i]!.begin > begin),
+      last = runs[behind - 1];
+    if (!last) return undefined;
+    /* of several that begin at this time each could be meant */
+    const first = last.begin < begin ? behind - 1 : lowest(behind, (i) => runs[i]!.begin >= begin);
+    return runs.slice(first, behind).reduce<Slack>(joined, last);
+  }
+
+  /** In words, behind a colon. */
+  words(rank: number, track: Track, begin: number): string {
+    const slack = this.at(rank, track, begin);
+    if (!slack)
+      return this.#leftOut > 0 ? "its slack is not in this page; tmerge show criticalpath.slack has it" : "its slack is not known";
+    const { least, most } = slack;
+    if (least === null) return "no step's end depends on it";
+    if (most === 0) return "had it ended later, the job would have";
+    const by = most === null ? `at least ${f.time(least)}` : least === most ? f.time(least) : `${f.time(least)} to ${f.time(most)}`;
+    return `it could have ended ${by} later without the job ending later${this.#sure ? "" : ", by a replay that is not sure (see What if)"}`;
+  }
+}
+
+function keyOf(rank: number | null, device: number | null, stream: number | null): string {
+  return `${rank}.${device}.${stream}`;
+}
+
+function joined(a: Slack, b: Slack): Slack {
+  return {
+    least: a.least === null || b.least === null ? (a.least ?? b.least) : Math.min(a.least, b.least),
+    most: a.most === null || b.most === null ? null : Math.max(a.most, b.most),
+  };
+}
