@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "timeline/levels.h"
 
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, MARK_ROWS = 1024, EXPONENT_MAX = 62 };
 
@@ -223,4 +224,50 @@ tm_status tm_serve_levels_read(tm_serve_levels *l, tm_serve_shares *s, tm_vec *b
         if (runs[i].exponent == s->exponent && runs[i].lane < TM_SERVE_LANES)
             TM_TRY(put_run(l, &runs[i], s, out + runs[i].lane * s->n, err));
     return TM_OK;
+}
+
+/* Adds what of each bucket lies in intervals. @param busy_ns  [s->n] */
+static void add_busy(const tm_serve_shares *s, const tm_intervals *set, int64_t *busy_ns) {
+    const tm_interval *v = set->data;
+    const int64_t width = (int64_t)1 << s->exponent, last = s->begin_ns + (int64_t)s->n * width;
+    for (size_t i = 0; i < set->n; i++) {
+        int64_t at = v[i].begin_ns > s->begin_ns ? v[i].begin_ns : s->begin_ns;
+        const int64_t end = v[i].end_ns < last ? v[i].end_ns : last;
+        while (at < end) {
+            const int64_t bucket = (at - s->begin_ns) >> s->exponent;
+            const int64_t behind = s->begin_ns + (bucket + 1) * width;
+            const int64_t to = behind < end ? behind : end;
+            busy_ns[bucket] += to - at;
+            at = to;
+        }
+    }
+}
+
+static tm_status put_lanes(const tm_serve_shares *s, const tm_lanes *lanes, tm_vec *bytes,
+                           tm_error *err) {
+    int64_t *busy_ns = malloc((s->n + 1) * sizeof *busy_ns);
+    uint8_t *out = busy_ns ? tm_vec_append(bytes, NULL, TM_SERVE_LANES * s->n) : NULL;
+    for (int k = 0; k < TM_N_LANE_KINDS && out; k++) {
+        memset(busy_ns, 0, s->n * sizeof *busy_ns);
+        add_busy(s, &lanes->kinds[k], busy_ns);
+        for (size_t i = 0; i < s->n; i++)
+            out[tm_level_lane_of((tm_lane_kind)k) * s->n + i] = share_of(busy_ns[i], s->exponent);
+    }
+    free(busy_ns);
+    return out ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_serve_shares_of(const tm_timeline *window, tm_serve_shares *s, tm_vec *bytes,
+                             tm_error *err) {
+    tm_lanes lanes;
+    s->exponent = 0;
+    while (s->exponent < EXPONENT_MAX && count_buckets(s, s->exponent) > s->most)
+        s->exponent++;
+    s->begin_ns = s->from_ns >> s->exponent << s->exponent;
+    s->n = count_buckets(s, s->exponent);
+    tm_status status = tm_lanes_make(window, NULL, &lanes, err);
+    if (status == TM_OK)
+        status = put_lanes(s, &lanes, bytes, err);
+    tm_lanes_free(&lanes);
+    return status;
 }

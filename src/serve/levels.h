@@ -45,4 +45,9 @@ typedef struct tm_serve_shares {
 tm_status tm_serve_levels_read(tm_serve_levels *levels, tm_serve_shares *shares, tm_vec *bytes,
                                tm_error *err) TM_MUST_CHECK;
 
+/** The same of a timeline that has the events of the window, in the finest buckets of which there
+ * are not too many. TM_OK; TM_ERR_FAULT. */
+tm_status tm_serve_shares_of(const tm_timeline *window, tm_serve_shares *shares, tm_vec *bytes,
+                             tm_error *err) TM_MUST_CHECK;
+
 #endif

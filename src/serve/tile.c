@@ -5,6 +5,8 @@
 enum {
     VERSION = 2,
     BUCKETS_MOST = 8192,
+    SHARES_MOST = 1 << 23, /* of a tile that has nothing else, and buckets of a rank in it */
+    SHARES_OF_RANK = 4096,
     /* events of a tile; a lane is drawn from shares where it has more than two a pixel */
     GPU_MOST = 262144,
     HOST_MOST = 131072,
@@ -39,25 +41,71 @@ int64_t tm_tiler_shift(const tm_tiler *tiler, const tm_timeline *rank) {
     return from_0 ? tiler->begin_ns : 0;
 }
 
-static tm_status put_shares(maker *m, size_t at, int64_t base_ns, tm_error *err) {
-    tm_serve_shares s = {.at = at,
-                         .from_ns = base_ns + m->wish->from,
-                         .to_ns = base_ns + m->wish->to,
-                         .most = BUCKETS_MOST};
-    m->shares.n = 0;
-    if (m->tiler->levels)
-        TM_TRY(tm_serve_levels_read(m->tiler->levels, &s, &m->shares, err));
-    tm_bytes_put(m->out, s.n);
-    if (s.n == 0)
-        return TM_OK;
-    tm_bytes_put(m->out, (uint64_t)s.exponent);
-    tm_bytes_put_signed(m->out, s.begin_ns - base_ns);
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static void put_shares(maker *m, const tm_serve_shares *s, int64_t base_ns) {
+    tm_bytes_put(m->out, s->n);
+    if (s->n == 0)
+        return;
+    tm_bytes_put(m->out, (uint64_t)s->exponent);
+    tm_bytes_put_signed(m->out, s->begin_ns - base_ns);
     tm_bytes_put_raw(m->out, m->shares.data, m->shares.n);
+}
+
+/* From the store's levels. */
+static tm_status find_shares(maker *m, tm_serve_shares *s, tm_error *err) {
+    m->shares.n = 0;
+    return m->tiler->levels ? tm_serve_levels_read(m->tiler->levels, s, &m->shares, err) : TM_OK;
+}
+
+/* Of a rank the shares alone; from its events where these are few, and the levels coarse. */
+static tm_status put_alone(maker *m, const tm_serve_wish *own, int64_t base_ns, tm_error *err) {
+    tm_serve_shares s = {
+        .at = own->at,
+        .from_ns = own->from_ns,
+        .to_ns = own->to_ns,
+        .most = least(SHARES_OF_RANK, SHARES_MOST / (TM_SERVE_LANES * m->wish->n_ranks))};
+    tm_timeline window;
+    bool gpu = false, host;
+    TM_TRY(find_shares(m, &s, err));
+    tm_bytes_put(m->out, 0);
+    if (2 * s.n <= s.most) {
+        tm_status status = tm_serve_events_read(m->tiler->events, own, &window, &gpu, &host, err);
+        if (status == TM_OK && gpu) {
+            m->shares.n = 0;
+            status = tm_serve_shares_of(&window, &s, &m->shares, err);
+        }
+        tm_timeline_destroy(&window);
+        TM_TRY(status);
+    }
+    put_shares(m, &s, base_ns);
     return TM_OK;
 }
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
+static tm_status put_whole(maker *m, const tm_serve_wish *own, size_t place, int64_t shift,
+                           tm_error *err) {
+    tm_serve_shares s = {
+        .at = own->at, .from_ns = own->from_ns, .to_ns = own->to_ns, .most = BUCKETS_MOST};
+    tm_timeline window;
+    bool gpu, host;
+    tm_status status = tm_serve_events_read(m->tiler->events, own, &window, &gpu, &host, err);
+    if (status == TM_OK) {
+        const tm_card card = {.rank = window.rank, .shown = true, .place = (uint32_t)place};
+        window.clock.offset_ns += shift;
+        tm_bytes_put(m->out, (gpu ? GPU_IN : 0u) | (host ? HOST_IN : 0u));
+        status =
+            tm_vec_append(&m->plan.cards, &card, 1) ? find_shares(m, &s, err) : tm_fail_memory(err);
+    }
+    if (status == TM_OK) {
+        put_shares(m, &s, m->tiler->begin_ns - shift);
+        status = tm_events_put(&m->writer, &window, place, err);
+    }
+    if (status == TM_OK)
+        status = tm_details_put(&m->writer, &window, place, &m->draft.details, err);
+    tm_timeline_destroy(&window);
+    return status;
 }
 
 static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *rank,
@@ -70,25 +118,10 @@ static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *
         .to_ns = base + wish->to,
         .gpu_most = least(GPU_MOST / wish->n_ranks, RANK_GPU_MOST),
         .host_most = HOST_MOST / (wish->n_hosts > 0 ? wish->n_hosts : 1),
-        .host = has(wish->hosts, wish->n_hosts, rank->rank),
+        .host = !wish->shares && has(wish->hosts, wish->n_hosts, rank->rank),
         .launches = true,
     };
-    tm_timeline window;
-    bool gpu, host;
-    tm_status status = tm_serve_events_read(m->tiler->events, &own, &window, &gpu, &host, err);
-    if (status == TM_OK) {
-        const tm_card card = {.rank = rank->rank, .shown = true, .place = (uint32_t)place};
-        window.clock.offset_ns += shift;
-        tm_bytes_put(m->out, (gpu ? GPU_IN : 0u) | (host ? HOST_IN : 0u));
-        status = tm_vec_append(&m->plan.cards, &card, 1) ? put_shares(m, at, base, err)
-                                                         : tm_fail_memory(err);
-    }
-    if (status == TM_OK)
-        status = tm_events_put(&m->writer, &window, place, err);
-    if (status == TM_OK)
-        status = tm_details_put(&m->writer, &window, place, &m->draft.details, err);
-    tm_timeline_destroy(&window);
-    return status;
+    return wish->shares ? put_alone(m, &own, base, err) : put_whole(m, &own, place, shift, err);
 }
 
 /* All ranks of a draft; how many events they have. */

@@ -24,6 +24,7 @@ typedef struct tm_tile_wish {
     size_t n_ranks;
     const int64_t *hosts; /* [n_hosts] ascending: those of whom the host's events are wanted, too */
     size_t n_hosts;
+    bool shares; /* these alone, for maps and hosts that are folded: no events */
 } tm_tile_wish;
 
 /**

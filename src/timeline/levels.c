@@ -246,16 +246,11 @@ static tm_status add_host(level *l, const tm_timeline *timeline, const tm_event_
 
 static tm_status fill(level *l, const tm_timeline *timeline, const tm_event_rows *rows,
                       tm_error *err) {
-    static const tm_level_lane of_kind[TM_N_LANE_KINDS] = {
-        [TM_LANE_COMPUTE] = TM_LEVEL_COMPUTE, [TM_LANE_TRANSFER] = TM_LEVEL_TRANSFER,
-        [TM_LANE_WAIT] = TM_LEVEL_WAIT,       [TM_LANE_UNMATCHED] = TM_LEVEL_UNMATCHED,
-        [TM_LANE_COPIES] = TM_LEVEL_COPIES,
-    };
     tm_lanes lanes;
     tm_status status = tm_lanes_make(timeline, rows, &lanes, err);
     bool ok = true;
     for (int k = 0; k < TM_N_LANE_KINDS && status == TM_OK && ok; k++)
-        ok = add_busy(l, of_kind[k], &lanes.kinds[k]);
+        ok = add_busy(l, tm_level_lane_of((tm_lane_kind)k), &lanes.kinds[k]);
     tm_lanes_free(&lanes);
     if (status != TM_OK)
         return status;

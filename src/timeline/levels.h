@@ -3,8 +3,19 @@
 #ifndef TMERGE_LEVELS_H
 #define TMERGE_LEVELS_H
 
+#include "timeline/lanes.h"
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
+
+/** What a level's rows of a kind of lane are of. */
+static inline tm_level_lane tm_level_lane_of(tm_lane_kind kind) {
+    static const tm_level_lane of_kind[TM_N_LANE_KINDS] = {
+        [TM_LANE_COMPUTE] = TM_LEVEL_COMPUTE, [TM_LANE_TRANSFER] = TM_LEVEL_TRANSFER,
+        [TM_LANE_WAIT] = TM_LEVEL_WAIT,       [TM_LANE_UNMATCHED] = TM_LEVEL_UNMATCHED,
+        [TM_LANE_COPIES] = TM_LEVEL_COPIES,
+    };
+    return of_kind[kind];
+}
 
 /** Takes the rows of the next level. */
 typedef struct tm_level_sink {

@@ -96,6 +96,33 @@ test("what the page left out comes when it is looked at, and is what the store h
   await close();
 });
 
+test("a map gets finer as one zooms in, of ranks and of folded hosts", async () => {
+  const span = [6_000_000_000, 6_020_000_000]; // of steps of 45 ms, in which seven ranks wait 15 for the eighth; a level of the store has 4 ms
+  const own = [0, 4, 5, 6, 7].map((rank) => events(large.store, `rank = ${rank} AND role = 'compute'`).filter((event) => event.begin_ns < span[1] && event.begin_ns + event.duration_ns > span[0]));
+  const busy = (list, from, to) => list.reduce((sum, event) => sum + Math.max(0, Math.min(to, event.begin_ns + event.duration_ns) - Math.max(from, event.begin_ns)), 0) / (to - from);
+  const { page, noted, close } = await timeline(all, span, "/map=compute/fold=none");
+  const { left, top, width } = await page.$eval("canvas", (canvas) => { const { left, top, width } = canvas.getBoundingClientRect(); return { left, top, width }; });
+  const cell = (2 * (span[1] - span[0])) / (width - GUTTER - RIGHT);
+  for (const [lists, where] of [[own.slice(0, 1), /rank 0 .* compute (\d+) %/], [own.slice(1), /host1 .* compute (\d+) %/]]) {
+    const seen = new Set();
+    if (lists.length > 1) await page.keyboard.press("Shift+H");
+    await page.waitForSelector('body[data-detail="complete"]');
+    for (let at = 6; at < 500 && seen.size < 2; at++) { // what is so for nine cells shows in any bucket of some
+      const from = span[0] + at * cell, shares = lists.map((list) => busy(list, from - 4 * cell, from + 5 * cell));
+      const is = shares.every((share) => share > 0.98) ? "busy" : shares.every((share) => share === 0) ? "idle" : null;
+      if (is === null || seen.has(is)) continue;
+      await page.mouse.move(left + GUTTER + 2 * at + 1, top + LANES_Y);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      const words = plain(await page.textContent(".tl-hover")), share = Number(where.exec(words)?.[1] ?? assert.fail(words));
+      assert.ok(is === "idle" ? share === 0 : share >= 96, `${is}: ${words}`);
+      seen.add(is);
+    }
+    assert.equal(seen.size, 2, `both busy and idle: ${where}`);
+  }
+  assert.ok(asked(noted).length > 0 && asked(noted).every((url) => url.includes("&shares=1")), "shares alone were asked for");
+  await close();
+});
+
 test("the panel of an event that came tells its launch, and a link to it opens it again", async () => {
   const span = [6_000_000_000, 6_000_400_000]; // more steps than the page holds one after the other
   const own = events(large.store, `rank = 2 AND track = 'gpu' AND role = 'compute'`), at = own.findIndex(({ begin_ns }) => begin_ns > span[0] + 100_000);

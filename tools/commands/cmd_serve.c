@@ -23,6 +23,8 @@ static const tm_option options[] = {
 static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     tm_desk *desk;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "Reading %s ...\n", store);
     tm_status status = tm_desk_open(store, &desk, err);
     if (status != TM_OK)
         return status;

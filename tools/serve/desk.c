@@ -132,6 +132,12 @@ static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
     tm_bytes_free(bytes);
 }
 
+/* A number of a query; what is absent is as it was. */
+static bool read_number(tm_http_look *look, const void *query, const char *key, int64_t *number) {
+    const char *text = look(query, key);
+    return !text || tm_serve_number(text, number);
+}
+
 /* A rank's times may reach beyond the job's: those that count from 0. */
 static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wish) {
     return tm_serve_number(look(query, "from"), &wish->from) &&
@@ -143,12 +149,15 @@ static void answer_window(const tm_desk *desk, bool trace, tm_http_look *look, c
                           tm_http_answer *out) {
     int64_t ranks[TM_SERVE_RANKS_MAX], hosts[TM_SERVE_RANKS_MAX];
     tm_tile_wish wish = {.ranks = ranks, .hosts = hosts};
+    int64_t shares = 0;
     if (!read_window(look, query, &wish) ||
         !tm_serve_numbers(look(query, "ranks"), ranks, &wish.n_ranks) || wish.n_ranks == 0 ||
-        (!trace && !tm_serve_numbers(look(query, "hosts"), hosts, &wish.n_hosts))) {
-        say(BAD, "a window is from=NS, to=NS, ranks=N,N and, of a tile, hosts=N,N", out);
+        (!trace && (!tm_serve_numbers(look(query, "hosts"), hosts, &wish.n_hosts) ||
+                    !read_number(look, query, "shares", &shares)))) {
+        say(BAD, "a window is from=NS, to=NS, ranks=N,N and, of a tile, hosts=N,N, shares=1", out);
         return;
     }
+    wish.shares = shares != 0;
     const tm_trace_job job = {desk->hosts, TMERGE_VERSION, TRACE_NS};
     tm_error err = {.status = TM_OK};
     tm_bytes bytes = tm_bytes_make();
@@ -239,12 +248,6 @@ static void answer_names(const tm_desk *desk, tm_http_look *look, const void *qu
         put_number(&json, "],\"next\":", (int64_t)id);
     tm_out_string(&json, id < n ? "}" : "],\"next\":null}");
     answer_json(TM_OK, &json, &err, out);
-}
-
-/* A number of a query; what is absent is as it was. */
-static bool read_number(tm_http_look *look, const void *query, const char *key, int64_t *number) {
-    const char *text = look(query, key);
-    return !text || tm_serve_number(text, number);
 }
 
 static bool read_kinds(const char *text, unsigned *kinds) {

@@ -5,6 +5,10 @@ import { download } from "../grid";
 import { segmented } from "../ui";
 import { acrossRanks, areaOf, csvOfArea, shareOf, type Area, type AreaRow } from "./area";
 import type { Controller } from "./controller";
+import type { Lanes } from "./lanes";
+import type { JobBlock, Span } from "./model";
+
+type Classes = Parameters<typeof areaOf>[4];
 
 export type AreaTab = "ranks" | "kernels" | "operators" | "classes";
 
@@ -115,12 +119,21 @@ export function areaTabs(controller: Controller): HTMLElement {
   return segmented("Show", AREA_TABS, controller.state.tab, (tab) => controller.setTab(tab));
 }
 
+/* Summed once: what is selected or found changes no area. */
+let last: { readonly of: readonly unknown[]; readonly area: Area } | null = null;
+
+function keptArea(job: JobBlock, lanes: Lanes, mark: Span, places: readonly number[], classes: Classes): Area {
+  const of = [lanes, mark.begin, mark.end, places.join(), classes];
+  if (!last || last.of.some((each, i) => each !== of[i])) last = { of, area: areaOf(job, lanes, mark, places, classes) };
+  return last.area;
+}
+
 /** What a tab other than the sums by rank shows. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
     { mark, tab } = controller.state;
   if (!lanes || !mark || tab === "ranks") return null;
-  const area = areaOf(job, lanes, mark, places, classes),
+  const area = keptArea(job, lanes, mark, places, classes),
     rows = area[tab],
     ranks = places.map((at) => job.ranks[at]!.rank);
   return [

@@ -397,14 +397,22 @@ export class Chart {
 
   /** Places of the ranks whose rows lie between two heights of the canvas; a folded host's are all of its. */
   placesBetween(y0: number, y1: number): Set<number> {
-    const out = new Set<number>();
+    const { lanes, shares } = this.drawnBetween(y0, y1);
+    return new Set([...lanes, ...shares]);
+  }
+
+  /** The same: those that have lanes, and those that are drawn from shares alone, as a folded host is, and a map. */
+  drawnBetween(y0: number, y1: number): { readonly lanes: ReadonlySet<number>; readonly shares: ReadonlySet<number> } {
+    const lanes = new Set<number>(),
+      shares = new Set<number>(),
+      own = this.state.arrangement.map === null ? lanes : shares;
     for (const row of this.#visible()) {
       const y = row.y + this.offsetOf(row);
       if (y >= y1 || y + row.height <= y0) continue;
-      if (row.kind === "rank" || row.kind === "sub" || row.kind === "counter") out.add(row.at);
-      else if (row.kind === "host") for (const at of row.folded?.members ?? []) out.add(at);
+      if (row.kind === "rank" || row.kind === "sub" || row.kind === "counter") own.add(row.at);
+      else if (row.kind === "host") for (const at of row.folded?.members ?? []) shares.add(at);
     }
-    return out;
+    return { lanes, shares };
   }
 
   /* From and to on the canvas of what is marked: all of it, or the rows of chosen ranks. */
@@ -469,7 +477,12 @@ export class Chart {
       labelled = y;
       paintMapLabel(canvas, row, y, row.kind === "rank" ? `rank ${this.data.job.ranks[row.at]!.rank}` : hostLabel(row), chosen);
     }
-    if (arrangement.map !== null) paintMap(canvas, shown, arrangement.map, this.mapData);
+    if (arrangement.map === null) return;
+    paintMap(canvas, shown, arrangement.map, this.mapData);
+    const { scale } = canvas,
+      of = (host: boolean): Pyramid => (host ? this.hostShares : this.data.pyramid);
+    if (arrangement.map !== "memory" && shown.some(({ host, at }) => of(host).widthIn(at, scale.span) * scale.k > COARSE))
+      this.#leaveOut(scale.span);
   }
 
   /** What the map says at a place; null where there is no row of it. */
@@ -530,7 +543,7 @@ export class Chart {
       paintCounter(canvas, box, shares);
       for (const part of known ? unknownParts(this.data, counter, row.at, scale.span) : []) paintUnknown(canvas, box, part);
     });
-    const nothing = values === undefined ? "…" : known ? null : "not recorded";
+    const nothing = values === undefined ? "…" : known ? null : this.data.job.complete ? "not recorded" : "not in this page";
     paintCounterLabel(canvas, box, counter.label, values && known ? `≤ ${counter.words(values.most)}` : "", nothing);
   }
 

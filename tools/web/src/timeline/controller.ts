@@ -136,10 +136,18 @@ export class Controller {
     return this.#measure;
   }
 
-  /* Places the rows again, and keeps the selected rank in view. */
+  /* The rank that is looked at: the selected one, or that in the middle of what is in view. */
+  get #lookedAt(): number {
+    const row = this.state.selected.at < 0 ? this.chart.row(HEAD + this.chart.room / 2) : undefined;
+    if (row?.kind === "host") return this.chart.hosts[row.host]!.members[0]!;
+    return row && row.kind !== "absent" ? row.at : this.state.selected.at;
+  }
+
+  /* Places the rows again, and keeps in view what is looked at. */
   #arranged(): void {
+    const at = this.#lookedAt;
     this.chart.arrange();
-    if (this.state.selected.at >= 0) this.showRank(this.state.selected.at, true);
+    if (at >= 0) this.showRank(at, true);
     this.listener.arranged();
     this.listener.moved();
     this.draw();
@@ -562,7 +570,7 @@ export class Controller {
       lanes = this.data.lanes;
     if (!lanes) return;
     if (event < 0) {
-      const list = lanes.of(Math.max(0, at)).compute,
+      const list = lanes.of(at >= 0 ? at : Math.max(0, this.#lookedAt)).compute,
         [first] = list.range(this.state.span);
       if (first < list.n) this.selectEvent(list.rows[first]!);
       return;

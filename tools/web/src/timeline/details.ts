@@ -24,7 +24,7 @@ import type { Controller } from "./controller";
 import { areaPart, areaTabs } from "./area_panel";
 import { foundList } from "./found_list";
 import { launchPart } from "./launch_panel";
-import { pathWords, samePart } from "./same_panel";
+import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
 /** So many arrivals are listed; of more the first and the last ones. */
@@ -119,7 +119,7 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
   const group = operation.description || operation.group,
     place = worst.get(operation.number),
     { at, event } = controller.state.selected,
-    path = event >= 0 ? pathWords(controller, event, stepAt(job, at, lanes!.events.begin[event]!)) : null;
+    title = event >= 0 ? (job.names[lanes!.events.name[event]!] ?? "") : "";
   const facts = [
     operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
     f.count(operation.size, "rank"),
@@ -137,8 +137,6 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
       h("h2", null, operationTitle(operation)),
       h("p", null, facts, group ? [", group ", name(group, 60)] : ""),
       h("p", null, last),
-      path && h("p", null, job.ranks.length > 1 ? `On rank ${job.ranks[at]!.rank}: ${path[0]!.toLowerCase()}${path.slice(1)}` : path),
-      event >= 0 && launchPart(controller, event),
       h(
         "p",
         { class: "tl-exact" },
@@ -152,7 +150,10 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
       arrivals(operation, job, (member) => controller.selectOperation(operation, member.at)),
     ),
   );
-  return { element, spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
+  const kernel =
+    event >= 0 &&
+    h("div", { class: "tl-parts" }, eventParts(event, controller, h("h2", null, `Rank ${job.ranks[at]!.rank}: `, name(title, 400))));
+  return { element: h("div", null, element, kernel), spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
 
 /** The step of a rank at a time. */
@@ -180,26 +181,33 @@ function eventWords(row: number, controller: Controller): Words {
   ]
     .filter(Boolean)
     .join(", ");
-  const kind = KIND_WORDS[events.kind[row]!] ?? "",
-    { own, others } = samePart(controller, row);
+  const kind = KIND_WORDS[events.kind[row]!] ?? "";
   return {
     element: h(
       "div",
       { class: "tl-parts" },
-      h(
-        "div",
-        null,
-        h("h2", null, name(title, 400)),
-        h("p", null, `${kind}, ${where}`),
-        h("p", null, h("b", null, f.time(duration)), ` from ${f.time(begin)}`),
-        h("p", { class: "tl-exact" }, `${f.exact(duration, "ns")} from ${f.exact(begin, "ns")}`),
-        own,
-      ),
-      h("div", null, launchPart(controller, row)),
-      h("div", null, others),
+      eventParts(row, controller, [h("h2", null, name(title, 400)), h("p", null, `${kind}, ${where}`)]),
     ),
     spoken: `${visible(title).slice(0, 120)}, ${kind}, ${where}, ${f.time(duration)} from ${f.time(begin)}`,
   };
+}
+
+/* What is told of an event beneath a title: its time, its launch, the same elsewhere. */
+function eventParts(row: number, controller: Controller, title: Child): Child {
+  const { begin, duration } = controller.data.lanes!.events,
+    { own, others } = samePart(controller, row);
+  return [
+    h(
+      "div",
+      null,
+      title,
+      h("p", null, h("b", null, f.time(duration[row]!)), ` from ${f.time(begin[row]!)}`),
+      h("p", { class: "tl-exact" }, `${f.exact(duration[row]!, "ns")} from ${f.exact(begin[row]!, "ns")}`),
+      own,
+    ),
+    h("div", null, launchPart(controller, row)),
+    h("div", null, others),
+  ];
 }
 
 function pieceWords({ piece }: Placed, controller: Controller): Words {

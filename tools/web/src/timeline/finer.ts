@@ -20,8 +20,9 @@ export interface Sight {
   readonly span: Span;
   /** Width of the lanes [px]. */
   readonly width: number;
-  /** Places of ranks, and which of them are opened. */
-  readonly places: ReadonlySet<number>;
+  /** Places of ranks whose lanes are, of those that are drawn from shares alone, and which are opened. */
+  readonly lanes: ReadonlySet<number>;
+  readonly shares: ReadonlySet<number>;
   readonly open: ReadonlySet<number>;
 }
 
@@ -36,6 +37,8 @@ export interface FinerListener {
 interface Piece {
   readonly tile: Tile;
   readonly place: number;
+  /** Not shares alone. */
+  readonly whole: boolean;
   readonly gpu: boolean;
   /** Whether its host's events were asked for, and came. */
   readonly asked: boolean;
@@ -49,6 +52,13 @@ interface More {
   readonly rows: readonly number[];
   /** Of the page. */
   readonly at: number;
+}
+
+/** Places of ranks of which something is asked for, and of those whose hosts are; or of which shares are. */
+interface Wanted {
+  readonly ranks: readonly number[];
+  readonly hosts: readonly number[];
+  readonly shares: readonly number[];
 }
 
 interface Window {
@@ -90,6 +100,33 @@ class WindowShares implements FineShares {
       out[i] = Math.min(1, busy / width);
     }
   }
+
+  meansOf(groups: readonly (readonly number[])[]): FineShares {
+    const means = new Map<number, Shares>();
+    groups.forEach((group, number) => {
+      const own = group.map((at) => this.ranks.get(at)).filter((shares) => shares !== undefined);
+      if (own.length > 0 && own.length === group.length) means.set(number, meanOf(own));
+    });
+    return new WindowShares(this.span, means);
+  }
+}
+
+/* In buckets of the widest, which hold those of the others: widths are powers of two. */
+function meanOf(all: readonly Shares[]): Shares {
+  const widest = all.reduce((a, b) => (b.width > a.width ? b : a)),
+    { begin, width, n } = widest,
+    kinds = widest.shares.length / n,
+    sums = new Float32Array(widest.shares.length),
+    shares = new Uint8Array(sums.length);
+  for (const own of all)
+    for (let i = 0; i < own.n; i++) {
+      const to = Math.floor((own.begin + i * own.width - begin) / width);
+      if (to < 0 || to >= n) continue;
+      for (let kind = 0; kind < kinds; kind++)
+        sums[kind * n + to] = sums[kind * n + to]! + (own.shares[kind * own.n + i]! * own.width) / (width * all.length);
+    }
+  sums.forEach((sum, i) => (shares[i] = sum > 0 ? Math.max(1, Math.round(sum)) : 0));
+  return { begin, width, n, shares };
 }
 
 /* Room for the page's events and those of a window behind them. */
@@ -144,13 +181,13 @@ export class Finer {
       key = `${span.begin}-${span.end}`,
       window = this.#windows.get(key),
       wanted = this.#wanted(sight, window);
-    if (window && window !== this.#shown && sight.places.size > 0) this.#show(window);
-    const want = `${key} ${wanted.ranks.join()} ${wanted.hosts.join()}`;
+    if (window && window !== this.#shown && sight.lanes.size + sight.shares.size > 0) this.#show(window);
+    const want = `${key} ${wanted.ranks.join()} ${wanted.hosts.join()} ${wanted.shares.join()}`;
     if (want === this.#key) return;
     this.#key = want;
     this.#drop();
     this.failed = null;
-    if (wanted.ranks.length > 0) this.#timer = setTimeout(() => void this.#ask(key, span, wanted), PATIENCE);
+    if (wanted.ranks.length + wanted.shares.length > 0) this.#timer = setTimeout(() => void this.#ask(key, span, wanted), PATIENCE);
     this.listener?.said();
   }
 
@@ -208,42 +245,43 @@ export class Finer {
     this.#asked = null;
   }
 
-  /* Places of ranks of which something in view is not there, and of those whose hosts are wanted. */
-  #wanted({ span, width, places, open }: Sight, window: Window | undefined): { ranks: number[]; hosts: number[] } {
+  /* Of what in view something is not there. */
+  #wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined): Wanted {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
       hosts: number[] = [],
       coarse = (pyramid.width * width) / (span.end - span.begin) > 1;
-    for (const at of [...places].sort((a, b) => a - b)) {
+    for (const at of [...lanes].sort((a, b) => a - b)) {
       const rank = job.ranks[at]!,
         piece = window?.pieces.get(at),
         host = open.has(at) && missingParts(job, bare(rank), span, true).length > 0;
       if (!host && (!coarse || hasEvents(job, bare(rank), span))) continue;
-      if (piece && (!host || piece.asked)) continue;
+      if (piece?.whole && (!host || piece.asked)) continue;
       ranks.push(at);
       if (host) hosts.push(at);
     }
-    return { ranks, hosts };
+    const rough = coarse ? [...shares].filter((at) => !window?.pieces.has(at)).sort((a, b) => a - b) : [];
+    return { ranks, hosts, shares: rough };
   }
 
-  async #ask(key: string, span: Span, { ranks, hosts }: { ranks: readonly number[]; hosts: readonly number[] }): Promise<void> {
+  async #ask(key: string, span: Span, { ranks, hosts, shares }: Wanted): Promise<void> {
     const abort = new AbortController(),
-      number = (at: number): number => this.data.job.ranks[at]!.rank;
+      window = this.#windows.get(key) ?? { span, pieces: new Map<number, Piece>() };
+    const take = async (places: readonly number[], whole: boolean): Promise<void> => {
+      const numbers = (of: readonly number[]): string => of.map((at) => this.data.job.ranks[at]!.rank).join(),
+        more: Readonly<Record<string, string | number>> = whole ? { hosts: numbers(hosts) } : { hosts: "", shares: 1 };
+      const tile = decodeTile(await ask("tile", { from: span.begin, to: span.end, ranks: numbers(places), ...more }, abort.signal));
+      places.forEach((at, place) => {
+        const { gpu, host } = tile.ranks[place]!;
+        window.pieces.set(at, { tile, place, whole, gpu, host, asked: hosts.includes(at) });
+      });
+    };
     this.#timer = 0;
     this.#asked = { key, abort };
     try {
-      const bytes = await ask(
-        "tile",
-        { from: span.begin, to: span.end, ranks: ranks.map(number).join(), hosts: hosts.map(number).join() },
-        abort.signal,
-      );
-      const tile = decodeTile(bytes),
-        window = this.#windows.get(key) ?? { span, pieces: new Map<number, Piece>() };
+      if (shares.length > 0) await take(shares, false);
+      if (ranks.length > 0) await take(ranks, true);
       if (abort.signal.aborted) return;
-      ranks.forEach((at, place) => {
-        const { gpu, host } = tile.ranks[place]!;
-        window.pieces.set(at, { tile, place, gpu, host, asked: hosts.includes(at) });
-      });
       this.#keep(key, window);
       this.#asked = null;
       this.#show(window);

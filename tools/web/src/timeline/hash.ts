@@ -8,7 +8,7 @@ import { NOWHERE } from "./chart";
 import { COLORINGS } from "./coloring";
 import type { Controller } from "./controller";
 import type { Lanes } from "./lanes";
-import type { Events, Span } from "./model";
+import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
@@ -18,9 +18,7 @@ export interface Worst {
   readonly numbers: ReadonlyMap<number, number>;
 }
 
-const MOST_COUNTERS = 8,
-  MOST_OPEN = 16,
-  MOST_NAMED = 64;
+const MOST_COUNTERS = 8;
 
 function wholeNumber(text: string | undefined): number {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : -1;
@@ -64,7 +62,7 @@ const ORDER_NAMES: readonly string[] = ["rank", "wait", "compute"] satisfies rea
 
 /* "all", or what each is called. */
 function listed(names: readonly (string | number)[], all: boolean): string | null {
-  return all ? "all" : names.length > 0 ? names.slice(0, MOST_NAMED).join(",") : null;
+  return all ? "all" : names.length > 0 ? names.join(",") : null;
 }
 
 function arrangementParams({ state: { arrangement }, data, chart }: Controller): Record<string, string | null> {
@@ -80,7 +78,7 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
       folded.map((host) => rank(chart.hosts[host]!.members[0]!)),
       folded.length > 0 && folded.length === chart.hosts.length,
     ),
-    hide: listed([...arrangement.hidden].map(rank), false),
+    hide: writeRanges([...arrangement.hidden].map(rank)) || null,
     pin: listed(arrangement.pinned.map(rank), false),
   };
 }
@@ -92,6 +90,12 @@ function decoded(text: string): string {
   } catch {
     return "";
   }
+}
+
+/* Places of the ranks that ranges name, as "0-7,12". */
+function namedBy(params: Params, key: string, { ranks }: JobBlock): number[] {
+  const chosen = parseRanges(params.get(key) ?? "");
+  return [...ranks.keys()].filter((at) => chosen(ranks[at]!.rank));
 }
 
 /* How the address says that the lanes are arranged; a host is named by its first rank. */
@@ -111,7 +115,7 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   chart.hosts.forEach(({ members }, host) => {
     if (params.get("fold") === "all" || fold.includes(members[0]!)) arrangement.folded.add(host);
   });
-  for (const at of places("hide").slice(0, chart.data.job.ranks.length - 1)) if (at >= 0) arrangement.hidden.add(at);
+  for (const at of namedBy(params, "hide", chart.data.job).slice(0, chart.data.job.ranks.length - 1)) arrangement.hidden.add(at);
   arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
 }
 
@@ -127,10 +131,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
   const whole = state.span.end - state.span.begin >= data.job.duration * 0.9999;
   const own = operation?.fetched ? null : operation, // another number would be that of another page
     place = operation ? worst.places.get(operation.number) : undefined;
-  const open = [...state.open]
-    .map((rank) => data.job.ranks[rank]!.rank)
-    .sort((a, b) => a - b)
-    .slice(0, MOST_OPEN);
+  const open = writeRanges([...state.open].map((at) => data.job.ranks[at]!.rank));
   return {
     ...arrangementParams(controller),
     t: whole ? null : write(state.span),
@@ -141,7 +142,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     coll: place === undefined ? null : String(place),
     op: own && place === undefined ? String(own.number) : null,
     rank: at >= 0 ? String(data.job.ranks[at]!.rank) : null,
-    open: isUsual(controller) ? null : open.join(",") || "none",
+    open: isUsual(controller) ? null : open || "none",
     path: state.path && !piece ? "1" : null,
     piece: piece ? addressOf(piece.piece) : null,
     find: state.found ? state.found.text : null,
@@ -155,15 +156,11 @@ export function applyFirst(controller: Controller, params: Params): void {
     { ranks } = data.job;
   const placeOf = (text: string): number => ranks.findIndex((rank) => rank.rank === wholeNumber(text));
   state.span = parse(params.get("t"), data.job.duration) ?? state.span;
-  for (const text of (params.get("open") ?? "").split(",").slice(0, MOST_OPEN)) {
-    const at = placeOf(text);
-    if (at >= 0) state.open.add(at);
-  }
+  for (const at of namedBy(params, "open", data.job)) state.open.add(at);
   if (ranks.length === 1 && !params.has("open")) state.open.add(0);
   applyArrangement(controller, params, placeOf);
   state.mark = parse(params.get("mark"), data.job.duration);
-  const chosen = parseRanges(params.get("lanes") ?? ""),
-    marked = new Set([...ranks.keys()].filter((at) => chosen(ranks[at]!.rank)));
+  const marked = new Set(namedBy(params, "lanes", data.job));
   state.marked = state.mark && marked.size > 0 ? marked : null;
   state.listed = params.has("list");
   state.tab = AREA_TABS.find(([tab]) => tab === params.get("sums"))?.[0] ?? "ranks";

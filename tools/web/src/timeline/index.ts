@@ -269,7 +269,7 @@ class Page implements Listener {
   async #openInPerfetto(): Promise<void> {
     const { state } = this.controller,
       { job } = this.loaded.data,
-      places = state.marked ?? this.#sight.places;
+      places = state.marked ?? this.controller.chart.placesBetween(HEAD, this.controller.chart.height);
     this.#perfetto.disabled = true;
     try {
       await openInPerfetto(
@@ -290,7 +290,7 @@ class Page implements Listener {
     return {
       span: state.span,
       width: chart.scale.width,
-      places: chart.placesBetween(HEAD, chart.height),
+      ...chart.drawnBetween(HEAD, chart.height),
       /* what launched an event of a device lies on the host, whether its rank is opened or not */
       open: kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open,
     };
@@ -450,13 +450,14 @@ class Page implements Listener {
 
   /* Of a page that is served: whether more is on its way. */
   #writeFiner(finer: Finer): void {
-    if (this.controller.state.arrangement.map === null) finer.look(this.#sight);
+    const { chart, state: now } = this.controller,
+      coarse =
+        now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map gets no finer than this; lanes do (v).";
+    finer.look(this.#sight);
     const state = finer.failed !== null ? "failed" : finer.loading ? "loading" : "complete",
-      text =
-        finer.failed ??
-        (finer.loading ? "Loading detail …" : this.controller.chart.leftOut ? "Too many events here to draw each: zoom in." : "");
+      text = finer.failed ?? (finer.loading ? "Loading detail …" : chart.leftOut ? coarse : "");
     document.body.dataset["detail"] = state;
-    document.body.dataset["frame"] = this.controller.chart.cost.toFixed(2);
+    document.body.dataset["frame"] = chart.cost.toFixed(2);
     if (text === this.#leftOutText) return;
     this.#leftOutText = text;
     const again = h("button", { attr: { type: "button" }, on: { click: () => finer.again(this.#sight) } }, "Try again");

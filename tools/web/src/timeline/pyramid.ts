@@ -40,6 +40,8 @@ export interface FineShares {
   widthIn(at: number, span: Span): number | null;
   /** Writes the shares of those columns that it has. */
   columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
+  /** The means of groups of ranks, by number of the group: of those of which it has all. */
+  meansOf(groups: readonly (readonly number[])[]): FineShares;
 }
 
 /** The shares of all ranks. Levels are made when a rank is first drawn. */
@@ -69,9 +71,14 @@ export class Pyramid {
     return plane;
   }
 
+  /** Finer shares than its own; null: there are none. */
+  get finer(): FineShares | null {
+    return this.fine;
+  }
+
   /** Width of the narrowest buckets of a rank in a span [ns]. */
   widthIn(at: number, span: Span): number {
-    return Math.min(this.width, this.fine?.widthIn(at, span) ?? Infinity);
+    return Math.min(this.width, this.finer?.widthIn(at, span) ?? Infinity);
   }
 
   /** The lowest level of a kind of a rank. */
@@ -112,7 +119,7 @@ export class Pyramid {
       }
       out[i] = end > begin ? Math.min(1, busy / width) : 0;
     }
-    if (width < this.width) this.fine?.columns(at, kind, from, width, n < out.length ? out.subarray(0, n) : out);
+    if (width < this.width) this.finer?.columns(at, kind, from, width, n < out.length ? out.subarray(0, n) : out);
   }
 
   /** How long [ns] a rank was in a kind, from the lowest level. */
@@ -133,12 +140,24 @@ export class Pyramid {
 
 /** The mean shares of the ranks of each host, found when a host is first drawn. */
 export class HostPyramid extends Pyramid {
+  /* What its finer shares are the means of. */
+  #of: FineShares | null = null;
+
   constructor(
     readonly ranks: Pyramid,
     /** Places of its ranks, by host. */
     readonly members: readonly (readonly number[])[],
   ) {
     super(new Uint8Array(0), ranks.buckets, ranks.duration, members.length);
+  }
+
+  override get finer(): FineShares | null {
+    const { fine } = this.ranks;
+    if (this.#of !== fine) {
+      this.#of = fine;
+      this.fine = fine && fine.meansOf(this.members);
+    }
+    return this.fine;
   }
 
   override base(at: number, kind: number): Uint8Array {

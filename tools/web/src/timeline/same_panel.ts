@@ -87,8 +87,8 @@ function onOthers(same: Same, controller: Controller, row: number): Child {
   ];
 }
 
-/** On the critical path or not, where the page holds that of its step, and its slack. */
-export function pathWords(controller: Controller, row: number, step: number | null): string | null {
+/* On the critical path or not, where the page holds that of its step, and its slack. */
+function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,
     track = lanes!.trackOf(row)!,
