@@ -13,6 +13,8 @@ static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_NAMES] = "names",
     [TM_SERVE_FIND] = "find",
     [TM_SERVE_OPERATION] = "operation",
+    [TM_SERVE_AREA] = "area",
+    [TM_SERVE_SAME] = "same",
 };
 
 /* Takes as long wherever the two differ, so that time does not tell how much was right. */

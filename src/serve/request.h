@@ -27,6 +27,8 @@ typedef enum tm_serve_route {
     TM_SERVE_NAMES,
     TM_SERVE_FIND,
     TM_SERVE_OPERATION,
+    TM_SERVE_AREA,
+    TM_SERVE_SAME,
     TM_N_SERVE_ROUTES,
 } tm_serve_route;
 

@@ -451,5 +451,81 @@ def test_where_it_cannot_serve_is_said():
         equal(s.get()[0], 200)
 
 
+def sums_within(rows, begin, end, host):
+    """{(rank, name): (count, sum, self, longest)} of the parts of kernels and copies, or of
+    operators, that lie in a time; an operator's self is without those in it on its thread."""
+    found, opened = {}, {}
+    for row in rows:
+        part = min(row['begin_ns'] + row['duration_ns'], end) - max(row['begin_ns'], begin)
+        if part <= 0 or (row['what'] != 6 if host else row['what'] > 4):
+            continue
+        own = found.setdefault((row['rank'], row['name']), [0, 0, 0, 0])
+        own[:] = own[0] + 1, own[1] + part, own[2] + part, max(own[3], part)
+        outer = opened.setdefault((row['rank'], row['thread']), [])
+        while outer and outer[-1][1] <= row['begin_ns']:
+            outer.pop()
+        if outer and host:
+            outer[-1][0][2] -= part
+        outer.append((own, row['begin_ns'] + row['duration_ns']))
+    return {key: tuple(own) for key, own in found.items()}
+
+
+def test_the_whole_store_tells_sums_of_an_area_and_where_else_a_kernel_ran():
+    synth('job', ranks=4, ranks_per_host=2, steps=10, layers=6, offset_us=500, cpu_ops=2,
+          slow_rank=2)
+    merged('job', '-o', 'job.h5')
+    job = tables('job.h5', 'job.job')['job.job'][0]
+    asked = ("SELECT * FROM events WHERE kind = 'duration' AND category <> 'trace' "
+             'ORDER BY rank, event')
+    rows = json.loads(tmerge('query', 'job.h5', asked, '--json').expect(0).out)
+    rows = rows['tables']['query']['rows']
+    for row in rows:
+        row['begin_ns'] -= job['begin_ns']
+        row['what'] = kind_of(row)
+    with served('job.h5') as s:
+        for begin, end, host, ranks, wanted in (
+                (0, job['duration_ns'] + 1, 0, '', (0, 1, 2, 3)),
+                (0, 2**53 - 1, 1, '', (0, 1, 2, 3)),
+                (20_000_000, 31_234_567, 0, '1-3', (1, 2, 3)),
+                (20_000_000, 31_234_567, 1, '0,2', (0, 2))):
+            query = f'from={begin}&to={end}&ranks={ranks}&host={host}'
+            found = json.loads(s.get(f'area?{query}')[2])
+            names = dict(found['names'])
+            equal((found['next'], found['seen']), (None, len(wanted)), query)
+            equal({(rank, names[name]): tuple(sums) for rank, name, _, *sums in found['sums']},
+                  sums_within([row for row in rows if row['rank'] in wanted], begin, end, host),
+                  query)
+        equal(json.loads(s.get('area?from=0&to=1&ranks=&at=4')[2])['seen'], 0, 'behind the last')
+        for host in (0, 1):
+            of = [[row for row in rows if row['rank'] == rank and row['step'] == 5 and
+                   row['what'] == (6 if host else 0)] for rank in range(4)]
+            event = of[1][7]
+            alike = [[row for row in each if row['name'] == event['name']] for each in of]
+            own = [row for row in rows if (row['rank'], row['name'], row['what']) ==
+                   (1, event['name'], event['what'])]
+            place, index = alike[1].index(event), own.index(event)
+            longest = max((row for each in alike for row in each),
+                          key=lambda row: row['duration_ns'])
+            durations = sorted(row['duration_ns'] for row in own)
+            found = json.loads(s.get(f'same?rank=1&begin={event["begin_ns"]}&host={host}'
+                                     f'&duration={event["duration_ns"]}')[2])
+            equal((found['next'], found['step'], found['place'], found['times'], found['index'],
+                   found['all']), (None, 5, place, len(alike[1]), index, len(own)))
+            holds(durations[(len(own) - 1) // 2] <= found['median'] <= durations[len(own) // 2],
+                  'the median')
+            equal(found['peers'], [[rank, len(each), each[place]['begin_ns'],
+                                    each[place]['duration_ns']]
+                                   for rank, each in enumerate(alike) if rank != 1])
+            equal(found['longest'], [longest['rank'], longest['begin_ns'], longest['duration_ns']])
+            equal(found['behind'], [own[index + 1]['begin_ns'], own[index + 1]['duration_ns']])
+        equal(json.loads(s.get('same?rank=1&begin=1&duration=1')[2])['times'], 0, 'no such event')
+        for query in ('area', 'area?from=1&to=1&ranks=', 'area?from=0&to=9&ranks=x',
+                      'area?from=0&to=9&ranks=&at=-1', 'same', 'same?rank=0&begin=0',
+                      'same?rank=9&begin=0&duration=0', 'same?rank=0&begin=-1&duration=0'):
+            status, _, text = s.get(query)
+            equal((status, text.count(b'\n')), (400, 1), query)
+
+
+
 if __name__ == '__main__':
     main()

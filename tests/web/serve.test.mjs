@@ -143,6 +143,32 @@ test("the panel of an event that came tells its launch, and a link to it opens i
   await close();
 });
 
+test("a kernel that came is compared with all ranks, and a marked area is summed, from the whole store", async () => {
+  const near = events(large.store, "track = 'gpu' AND role IS NOT NULL AND step BETWEEN 136 AND 146"), [{ name }] = events(large.store, "rank = 2 AND role = 'compute' AND step = 140 AND event > 10");
+  const alike = [0, 1, 2, 3, 4, 5, 6, 7].map((rank) => events(large.store, `rank = ${rank} AND step = 140 AND name = '${name.replaceAll("'", "''")}'`));
+  assert.ok(alike.every(({ length }) => length > 2 && length === alike[0].length), "as often on every rank");
+  const at = (rank) => alike[rank][2], mine = at(2), begin = mine.begin_ns;
+  const { page, noted, close } = await timeline(all, [begin - 100_000, begin + 200_000], `/rank=2/event=0.0.${begin}.${mine.duration_ns}`);
+  await page.waitForSelector(".tl-peers li:nth-child(7)");
+  const said = (await page.$$eval(".tl-peers li", (items) => items.map((item) => item.textContent))).map((words) => /^rank (\d) (.*)$/.exec(plain(words)).slice(1));
+  assert.deepEqual(said.map(([rank]) => Number(rank)).sort(), [0, 1, 3, 4, 5, 6, 7]);
+  for (const [rank, time] of said) assert.ok(closeTo(time, at(Number(rank)).duration_ns), `rank ${rank}: ${time}`);
+  await page.click(".tl-peers button");
+  await page.waitForFunction((rank) => location.hash.includes(`/rank=${rank}`), said[0][0]);
+  await page.waitForSelector(`.tl-details:has-text("rank ${said[0][0]}, host")`);
+
+  const span = [begin - 30_000_000, begin + 90_000_000]; // more than any window
+  await visit(page, `#timeline/mark=${span[0]}-${span[1]}/sums=kernels`);
+  await page.waitForSelector('body[data-timeline="complete"]');
+  const sums = new Map();
+  for (const event of near) if (event.begin_ns < span[1] && event.begin_ns + event.duration_ns > span[0]) sums.set(event.name, (sums.get(event.name) ?? 0) + 1);
+  await page.waitForFunction(() => /Marked/.test(document.querySelector(".tl-details").textContent) && !/Summing|lack/.test(document.querySelector(".tl-details").textContent) && document.querySelector(".tl-sums tbody tr"));
+  const shown = await page.$$eval(".tl-sums tbody tr", (lines) => lines.map((line) => [line.cells[0].textContent, line.cells[1].textContent]));
+  assert.deepEqual(shown.map(([, n]) => Number(n.replace(/\D/g, ""))).sort((a, b) => a - b), [...sums.values()].sort((a, b) => a - b));
+  quietBut(noted, all);
+  await close();
+});
+
 test("of an event in a closed rank the launch is fetched, too", async () => {
   const own = events(large.store, "rank = 3 AND track = 'gpu' AND role = 'compute'"), { begin_ns, duration_ns, launch } = own.find((each) => each.begin_ns > 7_000_000_000 && each.launch !== null);
   const [call] = events(large.store, `rank = 3 AND event = ${launch}`);

@@ -4,16 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keys.h"
 #include "report/json.h"
 #include "report/timeline.h"
+#include "serve/area.h"
 #include "serve/find.h"
 #include "serve/operation.h"
+#include "serve/same.h"
 #include "serve/tile.h"
 #include "serve/trace.h"
 #include "tmerge/analysis.h"
 #include "tmerge/store.h"
 
 enum { GOOD = 200, BAD = 400, FAULT = 500, ROWS_MOST = 16384 };
+
+/* Of an answer that tells where to go on: others wait meanwhile. */
+#define PART_NS INT64_C(150000000)
 
 /* For what is handed to Perfetto: meanwhile nobody else is answered. */
 #define TRACE_NS INT64_C(3000000000)
@@ -28,6 +34,7 @@ struct tm_desk {
     const char **hosts; /* owned; by place of rank, "" where none is known */
     tm_finder *finder;
     tm_meetings *meetings;
+    tm_serve_reader *reader;
 };
 
 static tm_status read_job(tm_desk *desk, tm_error *err) {
@@ -67,6 +74,7 @@ static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     TM_TRY(find_hosts(desk, err));
     TM_TRY(tm_finder_open(&desk->tiler, &desk->finder, err));
     TM_TRY(tm_meetings_open(&desk->tiler, &desk->meetings, err));
+    TM_TRY(tm_serve_reader_open(&desk->tiler, &desk->reader, err));
     return tm_serve_levels_open(desk->store, &desk->tiler.levels, err);
 }
 
@@ -88,6 +96,7 @@ void tm_desk_close(tm_desk *desk) {
         return;
     tm_finder_close(desk->finder);
     tm_meetings_close(desk->meetings);
+    tm_serve_reader_close(desk->reader);
     tm_serve_levels_close(desk->tiler.levels);
     tm_serve_events_close(desk->tiler.events);
     tm_names_destroy(desk->names);
@@ -321,8 +330,7 @@ static void answer_search(const tm_desk *desk, tm_http_look *look, const void *q
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_found found;
-    tm_find_wish wish = {
-        .above = -1, .below = INT64_MAX, .longer = -1, .budget_ns = INT64_C(150000000)};
+    tm_find_wish wish = {.above = -1, .below = INT64_MAX, .longer = -1, .budget_ns = PART_NS};
     if (!read_search(look, query, &wish)) {
         say(BAD,
             "a search is names=A-B,C, ranks=A-B,C, kinds=A-B,C, above=NS, below=NS, "
@@ -335,6 +343,145 @@ static void answer_search(const tm_desk *desk, tm_http_look *look, const void *q
         put_found(&found, &json);
     answer_json(status, &json, &err, out);
     tm_vec_free(&found.events);
+}
+
+/* Names of what is answered, each once: [id, text]. */
+static void put_names(const tm_desk *desk, const tm_vec *sums, tm_out *json) {
+    tm_keys keys = TM_KEYS(uint32_t);
+    const tm_area_sum *v = sums->data;
+    bool ok = true;
+    for (size_t i = 0; i < sums->n && ok; i++)
+        ok = tm_keys_add(&keys, &v[i].name) != TM_NO_KEY;
+    json->failed = json->failed || !ok;
+    for (size_t i = 0; i < keys.keys.n && ok; i++) {
+        const uint32_t id = ((const uint32_t *)keys.keys.data)[i];
+        const tm_text text = tm_names_text(desk->names, id);
+        put_number(json, i > 0 ? ",[" : "[", id);
+        tm_out_char(json, ',');
+        tm_report_json_string(json, text.bytes, text.size);
+        tm_out_char(json, ']');
+    }
+    tm_keys_free(&keys);
+}
+
+/* {"next": at or null, "seen": ranks, "names": [[id, text], ...], "sums": [[rank, name, kind,
+ * count, sum, self, longest], ...]} */
+static void put_area(const tm_desk *desk, const tm_vec *sums, int64_t next, int64_t seen,
+                     tm_out *json) {
+    const tm_area_sum *v = sums->data;
+    size_t n;
+    (void)tm_serve_reader_ranks(desk->reader, &n);
+    tm_out_string(json, "{\"next\":");
+    if (next < (int64_t)n)
+        put_number(json, "", next);
+    else
+        tm_out_string(json, "null");
+    put_number(json, ",\"seen\":", seen);
+    tm_out_string(json, ",\"names\":[");
+    put_names(desk, sums, json);
+    tm_out_string(json, "],\"sums\":[");
+    for (size_t i = 0; i < sums->n && !json->failed; i++) {
+        const int64_t cells[] = {v[i].name,   v[i].kind,    v[i].count,
+                                 v[i].sum_ns, v[i].self_ns, v[i].longest_ns};
+        put_number(json, i > 0 ? ",[" : "[", v[i].rank);
+        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
+            put_number(json, ",", cells[c]);
+        tm_out_char(json, ']');
+    }
+    tm_out_string(json, "]}");
+}
+
+static void answer_area(const tm_desk *desk, tm_http_look *look, const void *query,
+                        tm_http_answer *out) {
+    static tm_serve_range ranks[TM_SERVE_RANGES_MAX];
+    tm_error err = {.status = TM_OK};
+    tm_out json = TM_OUT();
+    tm_vec sums = TM_VEC(tm_area_sum);
+    int64_t host = 0, next, seen;
+    tm_area_wish wish = {.ranks = ranks, .budget_ns = PART_NS};
+    if (!tm_serve_number(look(query, "from"), &wish.from) ||
+        !tm_serve_number(look(query, "to"), &wish.to) || wish.from >= wish.to ||
+        !tm_serve_ranges(look(query, "ranks"), ranks, &wish.n_ranks) ||
+        !read_number(look, query, "host", &host) || !read_number(look, query, "at", &wish.at)) {
+        say(BAD, "an area is from=NS, to=NS, ranks=A-B,C, host=1 and, to go on, at=N", out);
+        return;
+    }
+    wish.host = host != 0;
+    tm_status status = tm_serve_area(desk->reader, &wish, &sums, &next, &seen, &err);
+    if (status == TM_OK)
+        put_area(desk, &sums, next, seen, &json);
+    answer_json(status, &json, &err, out);
+    tm_vec_free(&sums);
+}
+
+static void put_event(tm_out *json, const char *before, const tm_serve_event *event) {
+    tm_out_string(json, before);
+    if (event->duration_ns < 0) {
+        tm_out_string(json, "null");
+        return;
+    }
+    put_number(json, "[", event->begin_ns);
+    put_number(json, ",", event->duration_ns);
+    tm_out_char(json, ']');
+}
+
+/* {"next": at or null, "step": number or null, "place", "times", "index", "all", "median",
+ * "before": [begin, duration] or null, "behind", "longest": [rank, begin, duration], "peers":
+ * [[rank, times, begin, duration] or [rank, times], ...]} */
+static void put_same(const tm_same *same, tm_out *json) {
+    const tm_same_peer *peers = same->peers.data;
+    tm_out_string(json, "{\"next\":");
+    if (same->next < same->ranks)
+        put_number(json, "", same->next);
+    else
+        tm_out_string(json, "null");
+    if (same->step == TM_SAME_NO_STEP)
+        tm_out_string(json, ",\"step\":null");
+    else
+        put_number(json, ",\"step\":", same->step);
+    put_number(json, ",\"place\":", same->place);
+    put_number(json, ",\"times\":", same->times);
+    put_number(json, ",\"index\":", same->index);
+    put_number(json, ",\"all\":", same->all);
+    put_number(json, ",\"median\":", same->median_ns);
+    put_event(json, ",\"before\":", &same->before);
+    put_event(json, ",\"behind\":", &same->behind);
+    put_number(json, ",\"longest\":[", same->longest.rank);
+    put_number(json, ",", same->longest.begin_ns);
+    put_number(json, ",", same->longest.duration_ns);
+    tm_out_string(json, "],\"peers\":[");
+    for (size_t i = 0; i < same->peers.n && !json->failed; i++) {
+        put_number(json, i > 0 ? ",[" : "[", peers[i].rank);
+        put_number(json, ",", peers[i].times);
+        if (peers[i].duration_ns >= 0) {
+            put_number(json, ",", peers[i].begin_ns);
+            put_number(json, ",", peers[i].duration_ns);
+        }
+        tm_out_char(json, ']');
+    }
+    tm_out_string(json, "]}");
+}
+
+static void answer_same(const tm_desk *desk, tm_http_look *look, const void *query,
+                        tm_http_answer *out) {
+    tm_error err = {.status = TM_OK};
+    tm_out json = TM_OUT();
+    int64_t host = 0;
+    tm_same same;
+    tm_same_wish wish = {.budget_ns = PART_NS};
+    if (!tm_serve_number(look(query, "rank"), &wish.rank) ||
+        !tm_serve_number(look(query, "begin"), &wish.begin_ns) ||
+        !tm_serve_number(look(query, "duration"), &wish.duration_ns) ||
+        !read_number(look, query, "host", &host) || !read_number(look, query, "at", &wish.at)) {
+        say(BAD, "an event is rank=N, begin=NS, duration=NS, host=1 and, to go on, at=N", out);
+        return;
+    }
+    wish.host = host != 0;
+    tm_status status = tm_serve_same(desk->reader, &wish, &same, &err);
+    if (status == TM_OK)
+        put_same(&same, &json);
+    answer_json(status, &json, &err, out);
+    tm_vec_free(&same.peers);
 }
 
 void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
@@ -353,6 +500,12 @@ void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, con
         return;
     case TM_SERVE_OPERATION:
         answer_operation(desk, look, query, out);
+        return;
+    case TM_SERVE_AREA:
+        answer_area(desk, look, query, out);
+        return;
+    case TM_SERVE_SAME:
+        answer_same(desk, look, query, out);
         return;
     case TM_SERVE_ROWS:
         answer_rows(desk, look, query, out);

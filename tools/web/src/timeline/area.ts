@@ -33,13 +33,17 @@ class Sums {
   constructor(readonly n: number) {}
 
   add(key: number | string, label: string, rank: number, time: number): AreaRow {
+    return this.put(key, label, rank, { count: 1, total: time, self: time, most: time });
+  }
+
+  put(key: number | string, label: string, rank: number, sum: Pick<AreaRow, "count" | "total" | "self" | "most">): AreaRow {
     let row = this.rows.get(key);
     if (!row) this.rows.set(key, (row = { label, count: 0, total: 0, self: 0, most: 0, byRank: new Float64Array(this.n) }));
-    row.count++;
-    row.total += time;
-    row.self += time;
-    row.most = Math.max(row.most, time);
-    row.byRank[rank] = row.byRank[rank]! + time;
+    row.count += sum.count;
+    row.total += sum.total;
+    row.self += sum.self;
+    row.most = Math.max(row.most, sum.most);
+    row.byRank[rank] = row.byRank[rank]! + sum.total;
     return row;
   }
 
@@ -93,6 +97,32 @@ export function areaOf(
   });
   const lacks = (host: boolean): number => places.filter((at) => missingParts(job, job.ranks[at]!, span, host).length > 0).length;
   return { kernels: kernels.list(), classes: byClass.list(), operators: operators.list(), lacking: lacks(false), lackingHost: lacks(true) };
+}
+
+/** What one rank has of one name in an area. */
+export interface AreaPart extends Pick<AreaRow, "count" | "total" | "self" | "most"> {
+  /** Its number. */
+  readonly rank: number;
+  readonly name: string;
+  readonly kind: number;
+}
+
+/** The area of such parts, of which none is left out. */
+export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
+  const kernels = new Sums(ranks.length),
+    classes = new Sums(ranks.length),
+    operators = new Sums(ranks.length),
+    places = new Map(ranks.map((rank, place) => [rank, place]));
+  for (const part of parts) {
+    const place = places.get(part.rank);
+    if (place === undefined) continue;
+    if (part.kind === OPERATOR) operators.put(part.name, part.name, place, part);
+    if (part.kind > COPIES) continue;
+    const own = part.kind === COPIES ? "copy or set" : (classOf(part.name) ?? NO_CLASS);
+    kernels.put(part.name, part.name, place, part);
+    classes.put(own, own, place, part);
+  }
+  return { kernels: kernels.list(), classes: classes.list(), operators: operators.list(), lacking: 0, lackingHost: 0 };
 }
 
 /** Times of a row by rank: the median, the most, and which of the ranks has it. */

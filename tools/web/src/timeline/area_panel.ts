@@ -3,8 +3,9 @@ import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
 import { segmented } from "../ui";
-import { acrossRanks, areaOf, csvOfArea, shareOf, type Area, type AreaRow } from "./area";
+import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow } from "./area";
 import type { Controller } from "./controller";
+import { areaOfParts } from "./far_area";
 import type { Lanes } from "./lanes";
 import type { JobBlock, Span } from "./model";
 
@@ -19,6 +20,7 @@ export const AREA_TABS: readonly (readonly [AreaTab, string])[] = [
   ["classes", "classes"],
 ];
 
+const NO_AREA: Area = { kernels: [], classes: [], operators: [], lacking: 0, lackingHost: 0 };
 const ROWS = 40,
   RANKS_BESIDE = 6;
 
@@ -128,18 +130,41 @@ function keptArea(job: JobBlock, lanes: Lanes, mark: Span, places: readonly numb
   return last.area;
 }
 
+/* Of a page that lacks events and is served: what the server sums, and how far it is. */
+function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
+  const { job, classes } = controller.data,
+    { mark, tab } = controller.state,
+    ranks = places.map((at) => job.ranks[at]!.rank),
+    state = controller.farArea!.of({
+      from: Math.floor(mark!.begin),
+      to: Math.ceil(mark!.end),
+      ranks: places.length === job.ranks.length && job.ranks.length === job.allRanks ? "" : writeRanges(ranks),
+      host: tab === "operators" ? 1 : 0,
+    });
+  if (state?.failed) return { area: null, words: `The store cannot be summed: ${state.failed}.` };
+  const of = state?.value,
+    classOf = (name: string): string | undefined => classes?.[job.names.indexOf(name)];
+  return {
+    area: of ? areaOfParts(of, ranks, classOf) : null,
+    words: state?.done ? "" : `Summing the store … ${f.grouped(of?.seen ?? 0)} of ${f.count(places.length, "rank")} so far.`,
+  };
+}
+
 /** What a tab other than the sums by rank shows. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
     { mark, tab } = controller.state;
   if (!lanes || !mark || tab === "ranks") return null;
-  const area = keptArea(job, lanes, mark, places, classes),
+  const own = keptArea(job, lanes, mark, places, classes),
+    lacks = (tab === "operators" ? own.lackingHost : own.lacking) > 0,
+    far = lacks && controller.farArea ? farArea(controller, places) : null,
+    area = far ? (far.area ?? NO_AREA) : own,
     rows = area[tab],
     ranks = places.map((at) => job.ranks[at]!.rank);
   return [
-    h("p", { class: "tl-exact" }, words(tab, rows, area)),
+    h("p", { class: "tl-exact" }, far?.words && `${far.words} `, words(tab, rows, area)),
     rows.length === 0
-      ? h("p", null, tab === "operators" ? "No operator is in this page there." : "No kernel is in this page there.")
+      ? (!far || far.area) && h("p", null, `No ${tab === "operators" ? "operator" : "kernel"} is ${far ? "" : "in this page "}there.`)
       : [
           table(rows, WHAT[tab], ranks),
           h(

@@ -4,6 +4,8 @@ import type { AreaTab } from "./area_panel";
 import { plain, type Measure, type Order } from "./arrange";
 import type { Coloring } from "./coloring";
 import type { Command } from "./keys";
+import type { FarArea } from "./far_area";
+import type { askSame } from "./far_same";
 import { launchesOf } from "./launches";
 import { addressOfFar, findEvent } from "./hash";
 import { find } from "./names";
@@ -41,6 +43,9 @@ export class Controller {
   #frame = 0;
   /** Looks through the whole store; null where the page holds all, or nobody can be asked. */
   searcher: Search | null = null;
+  /** Ask the whole store for sums of an area, and for the same kernel elsewhere; null likewise. */
+  farArea: FarArea | null = null;
+  farSame: ReturnType<typeof askSame> | null = null;
   #foundAt = -1;
   #measure: Measure | null = null;
 

@@ -17,6 +17,8 @@ import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyAwaited, applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
 import { addKernels, finerOf, load, type Loaded } from "./load";
+import { askArea } from "./far_area";
+import { askSame } from "./far_same";
 import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
 import { COPIES, KIND_WORDS, type JobBlock } from "./model";
@@ -165,6 +167,8 @@ class Page implements Listener {
     this.#gone = true;
     this.#finer?.leave();
     this.controller.searcher?.stop();
+    this.controller.farArea?.stop();
+    this.controller.farSame?.stop();
     this.controller.stop();
     for (const stop of this.#stop) stop();
   }
@@ -241,8 +245,11 @@ class Page implements Listener {
       changed: (renamed) => this.#detailed(renamed),
       said: () => this.drawn(),
     });
-    if (this.#finer && !this.loaded.data.job.complete)
+    if (this.#finer && !this.loaded.data.job.complete) {
       this.controller.searcher = new Search(this.loaded.data.job.ranks, () => this.controller.searched());
+      this.controller.farArea = askArea(() => this.#told());
+      this.controller.farSame = askSame(() => this.#told());
+    }
     this.arranged();
     applyRest(this.controller, this.context.params, this.#worst as Worst, this.#finer !== null);
     if (this.controller.state.found) this.find.value = this.controller.state.found.text;
@@ -336,6 +343,11 @@ class Page implements Listener {
     this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
     this.#writeCount();
     void this.#meet();
+  }
+
+  /* The server has told more of what is selected or marked. */
+  #told(): void {
+    if (!this.#gone) this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
   }
 
   /* Who else took part in the collective that is selected, from the server. */

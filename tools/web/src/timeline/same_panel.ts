@@ -2,8 +2,8 @@
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
-import { COMPUTE, COPIES, LANE_KINDS, type Events } from "./model";
-import { sameAs, type Peer, type Same } from "./same";
+import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events } from "./model";
+import { sameAs, type Same } from "./same";
 
 /** So many ranks are listed; of more those that took longest. */
 const LISTED = 24;
@@ -42,35 +42,56 @@ function onRank(same: Same, controller: Controller, row: number): Child {
   ];
 }
 
-/* Each with its duration, the longest first; ranks that cannot be compared are counted. */
+/* What the same took on another rank. */
+interface Run {
+  readonly rank: number;
+  readonly duration: number;
+  readonly choose: () => void;
+}
+
+/* Where it stands among its like. */
+interface Standing {
+  readonly place: number;
+  readonly places: number;
+  readonly step: number | null;
+  /** Ranks that cannot be compared. */
+  readonly unlike: number;
+}
+
 function onOthers(same: Same, controller: Controller, row: number): Child {
   const { job, lanes } = controller.data,
-    { events } = lanes!;
-  if (same.peers.length === 0) return null;
-  const known = same.peers.filter((peer) => peer.row >= 0).sort((a, b) => events.duration[b.row]! - events.duration[a.row]! || a.at - b.at),
-    unlike = same.peers.length - known.length;
-  const where = `no. ${f.grouped(same.place + 1)} of ${f.grouped(same.places)}${same.step === null ? "" : ` in step ${same.step}`}`;
-  if (known.length === 0)
-    return h(
-      "p",
-      null,
-      `No other rank can be compared: it ran another number of times there${same.step === null ? "" : ` in step ${same.step}`}, or is not in this page.`,
-    );
-  const middle = f.median(known.map((peer) => events.duration[peer.row]!)) ?? 0,
-    against = middle > 0 ? `, ${f.times(events.duration[row]! / middle)} as long as their median ${f.time(middle)}` : "";
-  const item = (peer: Peer): HTMLElement =>
+    { events } = lanes!,
+    known = same.peers
+      .filter((peer) => peer.row >= 0)
+      .map((peer) => ({
+        rank: job.ranks[peer.at]!.rank,
+        duration: events.duration[peer.row]!,
+        choose: () => controller.selectEvent(peer.row),
+      }));
+  return compared(known, { ...same, unlike: same.peers.length - known.length }, events.duration[row]!, job.complete);
+}
+
+/* Each with its duration, the longest first; ranks that cannot be compared are counted. @param all  the page, or the server, told of all ranks */
+function compared(runs: readonly Run[], same: Standing, duration: number, all: boolean): Child {
+  const known = [...runs].sort((a, b) => b.duration - a.duration || a.rank - b.rank),
+    { unlike } = same,
+    elsewhere = all ? "" : ", or is not in this page",
+    are = all ? "" : `, or ${unlike === 1 ? "is" : "are"} not in this page`,
+    inStep = same.step === null ? "" : ` in step ${same.step}`;
+  if (known.length + unlike === 0) return null;
+  const where = `no. ${f.grouped(same.place + 1)} of ${f.grouped(same.places)}${inStep}`;
+  if (known.length === 0) return h("p", null, `No other rank can be compared: it ran another number of times there${inStep}${elsewhere}.`);
+  const middle = f.median(known.map((run) => run.duration)) ?? 0,
+    against = middle > 0 ? `, ${f.times(duration / middle)} as long as their median ${f.time(middle)}` : "";
+  const item = (run: Run): HTMLElement =>
     h(
       "li",
       null,
       h(
         "button",
-        {
-          attr: { type: "button" },
-          title: f.exact(events.duration[peer.row]!, "ns"),
-          on: { click: () => controller.selectEvent(peer.row) },
-        },
-        `rank ${job.ranks[peer.at]!.rank} `,
-        h("span", null, f.time(events.duration[peer.row]!)),
+        { attr: { type: "button" }, title: f.exact(run.duration, "ns"), on: { click: run.choose } },
+        `rank ${run.rank} `,
+        h("span", null, f.time(run.duration)),
       ),
     );
   return [
@@ -79,12 +100,71 @@ function onOthers(same: Same, controller: Controller, row: number): Child {
       "p",
       null,
       `${where[0]!.toUpperCase()}${where.slice(1)}${against}.`,
-      unlike > 0 &&
-        ` ${f.count(unlike, "rank", "ranks")} ran it another number of times, or ${unlike === 1 ? "is" : "are"} not in this page.`,
+      unlike > 0 && ` ${f.count(unlike, "rank", "ranks")} ran it another number of times${are}.`,
       known.length > LISTED && ` The ${LISTED} that took longest:`,
     ),
     h("ol", { class: "tl-arrivals tl-peers" }, known.slice(0, LISTED).map(item)),
   ];
+}
+
+/* The same from the server, where the page lacks events: of the whole store. */
+function farParts(controller: Controller, row: number): { own: Child; others: Child } | null {
+  const { job, lanes } = controller.data,
+    { events } = lanes!,
+    track = lanes!.trackOf(row)!,
+    duration = events.duration[row]!,
+    { rank } = job.ranks[track.at]!;
+  if (!controller.farSame || events.begin[row]! < 0) return null;
+  const state = controller.farSame.of({ rank, begin: events.begin[row]!, duration, host: track.kind === THREAD ? 1 : 0 });
+  if (!state) return { own: h("p", null, "Comparing with the other ranks …"), others: null };
+  if (state.failed) return { own: h("p", null, `It cannot be compared: ${state.failed}.`), others: null };
+  const { value } = state,
+    name = job.names[events.name[row]!] ?? "",
+    kind = events.kind[row]!,
+    [slowest, slowestBegin, slowestDuration] = value.longest;
+  if (value.times === 0) return null;
+  const goTo = (of: number, times: readonly [number, number] | null, text: string, label: string): HTMLElement => {
+    const at = job.ranks.findIndex((each) => each.rank === of);
+    return h(
+      "button",
+      {
+        attr: { type: "button", "aria-label": label, disabled: !times || at < 0 },
+        on: { click: () => times && controller.goTo({ at, begin: times[0], duration: times[1], name, kind }) },
+      },
+      text,
+    );
+  };
+  const isSlowest = slowest === rank && slowestBegin === events.begin[row],
+    inStep = value.step === null ? "of all" : `in step ${value.step}`;
+  const own = [
+    h(
+      "p",
+      null,
+      `No. ${f.grouped(value.index + 1)} of ${f.grouped(value.all)} on this rank, median ${f.time(value.median)}; `,
+      isSlowest ? `the longest ${inStep}.` : `longest ${inStep} ${f.time(slowestDuration)} on rank ${slowest}.`,
+      !state.done && ` ${f.grouped(value.peers.length)} of ${f.count(job.allRanks - 1, "other rank")} so far …`,
+    ),
+    h(
+      "p",
+      { class: "tl-turn" },
+      goTo(rank, value.before, "Previous", "Previous of the same on this rank"),
+      goTo(rank, value.behind, "Next", "Next of the same on this rank"),
+      goTo(slowest, isSlowest ? null : [slowestBegin, slowestDuration], "Slowest", `The slowest of the same ${inStep}`),
+    ),
+  ];
+  const runs = value.peers.flatMap(([of, , begin, lasted]): Run[] =>
+    begin === undefined || lasted === undefined
+      ? []
+      : [
+          {
+            rank: of,
+            duration: lasted,
+            choose: () => controller.goTo({ at: job.ranks.findIndex((each) => each.rank === of), begin, duration: lasted, name, kind }),
+          },
+        ],
+  );
+  const standing = { place: value.place, places: value.times, step: value.step, unlike: value.peers.length - runs.length };
+  return { own, others: compared(runs, standing, duration, true) };
 }
 
 /* On the critical path or not, where the page holds that of its step, and its slack. */
@@ -123,11 +203,12 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
 export function samePart(controller: Controller, row: number): { readonly own: Child; readonly others: Child } {
   const { job, lanes } = controller.data,
     { events } = lanes!,
+    far = farParts(controller, row),
     same = sameAs(job, lanes!, row),
     kernel = kernelWords(controller, row, events),
     path = events.kind[row]! < LANE_KINDS ? pathWords(controller, row, same.step) : null;
   return {
-    own: [kernel ? h("p", null, kernel) : null, path && h("p", null, path), onRank(same, controller, row)],
-    others: onOthers(same, controller, row),
+    own: [kernel ? h("p", null, kernel) : null, path && h("p", null, path), far ? far.own : onRank(same, controller, row)],
+    others: far ? far.others : onOthers(same, controller, row),
   };
 }

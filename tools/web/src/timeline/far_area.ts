@@ -1,0 +1,51 @@
+/** In a page that is served: the sums of a marked area over the whole store. */
+import { areaFrom, type Area, type AreaPart } from "./area";
+import { Far } from "./far";
+
+interface AreaAnswer {
+  readonly next: number | null;
+  /** How many ranks this answer is of. */
+  readonly seen: number;
+  readonly names: readonly (readonly [id: number, text: string])[];
+  readonly sums: readonly (readonly [rank: number, name: number, kind: number, count: number, total: number, self: number, most: number])[];
+}
+
+export interface FarParts {
+  readonly seen: number;
+  readonly parts: readonly AreaPart[];
+}
+
+export type FarArea = Far<AreaAnswer, FarParts>;
+
+export function askArea(changed: () => void): FarArea {
+  return new Far(
+    "area",
+    (before, { seen, names, sums }) => {
+      const texts = new Map(names);
+      return {
+        seen: (before?.seen ?? 0) + seen,
+        parts: [
+          ...(before?.parts ?? []),
+          ...sums.map(([rank, name, kind, count, total, self, most]) => ({
+            rank,
+            name: texts.get(name) ?? "",
+            kind,
+            count,
+            total,
+            self,
+            most,
+          })),
+        ],
+      };
+    },
+    changed,
+  );
+}
+
+let last: { readonly of: FarParts; readonly area: Area } | null = null;
+
+/** The area of these parts, made once. */
+export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
+  if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
+  return last.area;
+}
