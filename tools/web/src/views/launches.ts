@@ -104,7 +104,7 @@ function ranks(job: Job): HTMLElement {
     "Ranks",
     legend([["hostwork", "Events that found an empty stream"]]),
     note(
-      "Latency: from the end of the launching call to the begin on the GPU; of a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched and not yet begun.",
+      "Latency: from the end of the launching call to the begin on the GPU; of a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched and not yet begun; the mean is of all streams together, the longest is of one.",
     ),
     grid(table, {
       sort: severalRanks(job) ? "-host_bound_pct" : "",
@@ -122,8 +122,8 @@ function ranks(job: Job): HTMLElement {
         { column: "mean_call_ns", label: "mean call" },
         { column: "p95_latency_ns", label: "latency", draw: (row) => latency(table, row, scale), write: f.time },
         { column: "median_latency_ns", label: "median latency" },
-        { column: "mean_queue", label: "mean queue" },
-        { column: "max_queue", label: "longest queue" },
+        { column: "mean_queue", label: "mean queue, all streams" },
+        { column: "max_queue", label: "longest queue of one stream" },
         { column: "short_pct", label: "shorter than its call" },
         { column: "graph_events", label: "from graphs" },
         { column: "unlinked", label: "no launch known" },
