@@ -201,7 +201,7 @@ export function stepWord(job: Job, step: number | null): string {
 
 /** What a saving is of. */
 export function wholeWord(job: Job): string {
-  return hasSteps(job) ? "a step" : "the time from the devices’ first event to their last";
+  return hasSteps(job) ? "the mean step" : "the time from the devices’ first event to their last";
 }
 
 /** The largest uncertainty of a clock [ns]; null where clocks cannot be compared. */
