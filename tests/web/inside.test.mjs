@@ -343,7 +343,7 @@ test("operators lie in one another as in the trace, and are a tree over all rank
   const job = merge("tree", files), { page, noted, close } = await open(job.page, { hash: "#stacks" });
   assert.deepEqual(show(job.store, "operators.tree")["operators.tree"].map((row) => [row.name, row.depth, row.calls, row.host_total_ns, row.host_self_ns, row.device_total_ns, row.device_self_ns]),
     [["aten::linear", 0, 2, 200_000, 100_000, 80_000, 0], ["aten::addmm", 1, 2, 100_000, 100_000, 80_000, 80_000], ["aten::copy_", 0, 2, 60_000, 60_000, 10_000, 10_000]]);
-  assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "aten::addmm itself takes 88.9 % of the GPU time");
+  assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "aten::addmm itself takes 88.9 % of the GPU time that operators launched");
   await page.waitForSelector('.flame[data-boxes="3"]');
   await page.focus(".flame");
   await page.keyboard.press("ArrowDown");
