@@ -605,6 +605,21 @@ function adviceList(job: Job): HTMLElement {
   );
 }
 
+/* Of which no kernel waits until all have come. */
+const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
+
+/* What has no wait that could be told apart, of what the job has. */
+function unsplit(job: Job): string {
+  const { matched, all } = matchedShare(job),
+    none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
+  const parts = [
+    ...none.map(({ kind }) => kindWord(kind)),
+    (job.table("clock.check").num(0, "incomplete") ?? 0) > 0 && "operations that some rank did not record",
+    matched < all && "what was not matched",
+  ].filter((part) => part !== false);
+  return parts.length > 0 ? ` (${parts.join(", ")})` : "";
+}
+
 function basis(job: Job): HTMLElement {
   const ranks = job.table("job.rank"),
     { missing, missingCount } = ranksOf(job);
@@ -646,7 +661,7 @@ function basis(job: Job): HTMLElement {
         ? "; of communication the traces hold the transfer alone, drawn as “wait unknown”: waits are idle time. "
         : total(job, "exposed_unmatched_ns") === 0
           ? ". "
-          : `; what cannot be split into wait and transfer${match.matched < match.all ? "" : " (sends, receives, broadcasts)"} is drawn as “wait unknown”. `,
+          : `; what cannot be split into wait and transfer${unsplit(job)} is drawn as “wait unknown”. `,
     );
   return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
 }
