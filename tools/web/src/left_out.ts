@@ -28,7 +28,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
       `${f.grouped(stepsKept)} of ${f.grouped(steps)} steps: those of most waiting, the longest and most uneven ones, the first and the last, and the longest of every few`,
     );
   if (cells && cellRanks && cellSteps && (cellRanks.length < (ranksKept ?? 0) || cellSteps.length < (stepsKept ?? 0)))
-    parts.push(`where a row is a rank in a step, ${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps`);
+    parts.push(`${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps where a row is a rank in a step`);
   const some = other
     .slice(0, TABLES_SAID)
     .map((name) => `${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of ${name}`);
