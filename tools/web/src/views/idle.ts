@@ -265,7 +265,11 @@ function syncs(job: Job): HTMLElement | null {
         ...(severalRanks(job)
           ? ([
               { column: "max_rank_lost_ns", label: "most lost by a rank", write: f.time },
-              { column: "max_rank", label: "rank" },
+              {
+                column: "max_rank",
+                label: "rank",
+                draw: (row: number) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
+              },
             ] as const)
           : []),
       ],
