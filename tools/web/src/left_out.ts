@@ -47,7 +47,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     said.length > 0 ? joined(said, "; ") : "a part of what this view shows",
     ". Sums, medians and ranges are of all. The rest: ",
     isServed(job) && names.length > 1
-      ? h("a", { attr: { href: href("tables", { name: short[0]! }) } }, "all rows of ", h("code", null, short[0]!))
+      ? h("a", { attr: { href: href("tables", { name: short[0]! }) } }, "all rows of ", h("code", null, short[0]))
       : h("code", null, `tmerge show ${storeName(job)} ${short[0]}${filter}`),
     isServed(job) ? "." : [", or in a page like this: ", h("code", null, `tmerge serve ${storeName(job)}`), "."],
   );

@@ -457,10 +457,10 @@ function stepBars(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
   if (!hasSteps(job) || steps.length < 2 || steps.length > 32 || table.leftOut > 0) return null;
-  let some = false;
+  const wholeOf = (own: readonly number[]) => own.filter((row) => table.cell(row, "partial") !== true),
+    some = steps.some(([, own]) => wholeOf(own).length > 0 && wholeOf(own).length < own.length);
   const rows = steps.map(([step, own]) => {
-    const whole = own.filter((row) => table.cell(row, "partial") !== true);
-    some ||= whole.length > 0 && whole.length < own.length;
+    const whole = wholeOf(own);
     const used = whole.length > 0 ? whole : own;
     const sums = used.map((row) => partsOf(table, row)).reduce((sum, values) => sum.map((v, i) => v + values[i]!));
     return {
