@@ -314,7 +314,8 @@ static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *er
     if (roles[0] == roles[1])
         return TM_OK;
     snprintf(text, sizeof text,
-             "Roles of ranks: %" PRId64 " in A, %" PRId64 " in B; diff.rank takes all as one",
+             "Roles of ranks: %" PRId64 " in A, %" PRId64
+             " in B; figures by role take all ranks as one",
              roles[0], roles[1]);
     return add_remark(out, text, err);
 }

@@ -440,7 +440,8 @@ static void with_other_roles_all_ranks_are_one(void **state) {
     const tm_table *ranks = tm_tables_find(&found, "diff.rank");
     for (size_t i = 0; i < ranks->n_rows; i++)
         assert_string_equal(tm_table_cell(ranks, i, "a_ranks")->value.text, "0-1");
-    assert_remark(&found, 1, "Roles of ranks: 2 in A, 1 in B; diff.rank takes all as one");
+    assert_remark(&found, 1,
+                  "Roles of ranks: 2 in A, 1 in B; figures by role take all ranks as one");
     destroy(&a, &b, &found);
 }
 

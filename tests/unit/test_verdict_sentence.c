@@ -257,7 +257,8 @@ static const scene scenes[] = {
      2,
      "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
      "Rank 3 is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); it " LAST
-     "12.0 us of the waiting is in 2 operations (collectives.worst): something happened there, for "
+     "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
+     "there, for "
      "over the whole recording no rank takes longer by itself than chance explains"},
     {TM_VERDICT_INCONCLUSIVE,
      1.0,

@@ -281,17 +281,24 @@ test("axe finds nothing serious on any view", async () => {
   assert.deepEqual(reportViews.map(({ id }) => id).filter((id) => !seen.has(id)), [], "views that no job has");
 });
 
-test("no column's name stands where a person reads a sentence", async () => {
+test("no name of a column or a table stands where a person reads a sentence", async () => {
   const texts = "main h1, main h2, main h3, main p, main th, main dt, main dd, main li, main label, main button, main summary";
   for (const each of jobsOfAllViews()) {
     const { page, close } = await open(each.page, { ready: null });
     await page.waitForSelector("body[data-ready]");
     const names = new Set(await page.evaluate(() => Object.values(JSON.parse(document.getElementById("tables").textContent).tables).flatMap(({ columns }) => columns.map(([name]) => name)).filter((name) => name.includes("_"))));
-    assert.ok(names.has("host_bound_pct") && names.size > 100, "the names were not found");
+    const tables = new Set(await page.evaluate(() => Object.keys(JSON.parse(document.getElementById("tables").textContent).tables)));
+    assert.ok(names.has("host_bound_pct") && names.size > 100 && tables.has("overlap.rank"), "the names were not found");
     for (const view of (await listed(page)).filter((id) => id !== "tables")) { // which names them on purpose
       await visit(page, `#${view}`);
       const words = await page.$$eval(texts, (all) => all.flatMap((e) => [...e.textContent.matchAll(/[a-z][a-z0-9]*(?:_[a-z0-9]+)+/g)].map(([word]) => word)));
       assert.deepEqual(words.filter((word) => names.has(word)), [], view);
+      const dotted = await page.$$eval(texts, (all) => all.flatMap((e) => { // but for commands
+        const own = e.cloneNode(true);
+        for (const code of own.querySelectorAll("code")) code.remove();
+        return [...own.textContent.matchAll(/(?<!tmerge show )(?<![\w.])[a-z]+\.[a-z_]+/g)].map(([word]) => word);
+      }));
+      assert.deepEqual(dotted.filter((word) => tables.has(word)), [], view);
     }
     await close();
   }

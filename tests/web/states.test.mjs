@@ -264,6 +264,19 @@ test("of more pairs than the page holds those that waited most make the matrix o
   await close();
 });
 
+test("of more ranks in steps than the page holds with all ranks, hosts are still compared", async () => {
+  const job = merge("cells", synth("cells-traces", { ranks: 640, steps: 9, layers: 2, buckets: 1, cpu_ops: 1, no_instances: true }));
+  const { page, close } = await open(job.page, { hash: "#communication" });
+  const kept = await page.evaluate(() => { const { ranks, ranks_kept, cell_ranks } = JSON.parse(document.getElementById("tables").textContent).facts; return [ranks, ranks_kept, cell_ranks.length < ranks]; });
+  assert.deepEqual(kept, [640, 640, true], "the fixture");
+  assert.ok(await page.$("main [aria-label^='Who communicates with whom, by host']"));
+  await visit(page, "#steps");
+  assert.match(await main(page), /Each cell is one host in one step: its rank with most, of those that this page holds\./);
+  await page.click('[data-value="ranks"]');
+  assert.match(await main(page), /Each cell is one rank in one step/);
+  await close();
+});
+
 test("a map of very many rows has labels on both sides, and is read by arrow keys", async () => {
   const job = merge("tall", synth("tall-traces", { ranks: 104, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 20 }));
   const { page, close } = await open(job.page, { hash: "#steps/rows=ranks/metric=compute" });

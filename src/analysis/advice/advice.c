@@ -399,8 +399,8 @@ static bool saves_nothing(const tm_facts_saving *saving) {
 static void say_nothing_saved(tm_advice *advice) {
     size_t used = strlen(advice->evidence);
     snprintf(advice->evidence + used, sizeof advice->evidence - used,
-             " Replayed with this mended the steps take as long: criticalpath.step says what they "
-             "consist of.");
+             " Replayed with this mended the steps take as long: the critical path of each "
+             "step says what they consist of (tmerge show criticalpath).");
 }
 
 /* One cause gives one item: of what the plan saves, what is left with those mended that have an

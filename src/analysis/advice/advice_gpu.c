@@ -122,11 +122,15 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     tm_facts_by_rank(f, out->cost_ns, time);
     char moved[64] = "";
-    double mb = (double)sum->bytes / 1e6;
+    const char *const units[] = {"MB", "GB", "TB"};
+    size_t unit = 0;
+    double size = (double)sum->bytes / 1e6;
+    for (; size >= 1e4 && unit < 2; unit++)
+        size /= 1e3;
     /* Some profilers do not say how much. */
     if (sum->bytes > 0 && sum->union_ns > 0)
-        snprintf(moved, sizeof moved, " move %.1f %s at %.1f GB/s", mb < 1e4 ? mb : mb / 1e3,
-                 mb < 1e4 ? "MB" : "GB", (double)sum->bytes / (double)sum->union_ns);
+        snprintf(moved, sizeof moved, " move %.1f %s at %.1f GB/s", size, units[unit],
+                 (double)sum->bytes / (double)sum->union_ns);
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " cop%s between GPUs and %s%s; with no computation beside them they take "
              "%s of the GPU time (%s)%s.",

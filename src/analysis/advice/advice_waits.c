@@ -119,8 +119,8 @@ static void write_targets(const tm_facts *f, tm_advice *out) {
                                  t.where);
     }
     if (n > TARGETS_MAX)
-        snprintf(out->text + used, sizeof out->text - used, " and %zu more (stragglers.finding).",
-                 n - TARGETS_MAX);
+        snprintf(out->text + used, sizeof out->text - used,
+                 " and %zu more (tmerge show stragglers).", n - TARGETS_MAX);
     else
         snprintf(out->text + used, sizeof out->text - used, "%s%s.", n == 1 ? ": " : "",
                  n == 1 ? t.what : "");
@@ -352,14 +352,13 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                                                : "",
              bubble ? "" : behind);
     if (verdict_is(f, "inconclusive"))
-        snprintf(
-            out->text, sizeof out->text,
-            "Find what delays ranks, those first that make others wait most (stragglers.rank has "
-            "them); record more steps, which tell chance from cause.");
+        snprintf(out->text, sizeof out->text,
+                 "Find what delays ranks, those first that make others wait most (tmerge show "
+                 "stragglers); record more steps, which tell chance from cause.");
     else if (verdict_is(f, "event"))
         snprintf(out->text, sizeof out->text,
                  "Look at what happened just before the operations that hold most waiting "
-                 "(collectives.worst has their times): %sgarbage collection, logging.",
+                 "(tmerge show collectives has their times): %sgarbage collection, logging.",
                  f->trains ? "data loading, checkpoint, " : "");
     else if (bubble)
         snprintf(out->text, sizeof out->text,

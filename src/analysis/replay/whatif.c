@@ -252,7 +252,7 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
         snprintf(out, size,
                  "%.1f %% of the steps' time is explained by nothing that was recorded (a host "
                  "that waits without a recorded call, a queue that is full): what is saved may be "
-                 "any amount between saved_ns and saved_most_ns.",
+                 "any amount between the least and the most that is shown.",
                  fabs(error));
     else if (slowdown(r) < LEAST_SLOWDOWN)
         snprintf(out, size,
@@ -269,10 +269,10 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     else
         snprintf(out, size,
                  "Replayed as recorded every event has its recorded time; %.1f %% of the steps' "
-                 "time is explained by nothing that was recorded, %.0f %% of the communication is "
+                 "time is explained by nothing that was recorded, %s of the communication is "
                  "unmatched. Not modelled: contention, queues that fill anew, another course of "
                  "the program.",
-                 fabs(error), unmatched);
+                 fabs(error), tm_shown_percent(unmatched, 1).text);
 }
 
 static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *err) {

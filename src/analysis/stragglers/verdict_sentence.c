@@ -443,7 +443,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         append(out, TM_SENTENCE_MAX, text);
     }
     if (all->n > TOLD_MAX)
-        append(out, TM_SENTENCE_MAX, ". stragglers.finding tells of the others");
+        append(out, TM_SENTENCE_MAX, ". tmerge show stragglers tells of the others");
     /* Who idles has no larger share. */
     if (is_of_few_steps(v))
         append(out, TM_SENTENCE_MAX,
@@ -471,7 +471,8 @@ static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
     if (j->kind == TM_VERDICT_EVENT) {
         tm_shown_duration(event->caused_ns, cost, sizeof cost);
         snprintf(out, size,
-                 "%s of the waiting is in %" PRId64 " operation%s (collectives.worst): something "
+                 "%s of the waiting is in %" PRId64
+                 " operation%s (tmerge show collectives): something "
                  "happened there%s",
                  cost, event->units, event->units == 1 ? "" : "s",
                  j->found.tested ? ", for over the whole recording no rank takes longer by itself "

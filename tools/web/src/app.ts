@@ -5,6 +5,7 @@ import { leftOutNote } from "./left_out";
 import { describeSides } from "./views/diff/sides";
 import type { Job } from "./data";
 import { h, fill, visible, type Child } from "./dom";
+import type { TableName } from "./names";
 import { href, parseHash, type Context, type State, type View } from "./view";
 
 const WORDS: Readonly<Record<State, string>> = { bad: "problem", warn: "worth a look", good: "fine", note: "note" };
@@ -80,13 +81,14 @@ export class App {
     for (const view of this.#views) {
       if (view.group !== group) list.append(h("div", { class: "rail-group" }, view.group));
       group = view.group;
-      const state = view.state?.(this.#job);
-      const anchor = h(
-        "a",
-        { attr: { href: href(view.id) } },
-        view.title,
-        state && h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }),
-      );
+      const anchor = h("a", { attr: { href: href(view.id) } }, view.title);
+      const mark = () => {
+        const state = view.state?.(this.#job);
+        if (state) anchor.append(h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }));
+      };
+      const judges = view.judges ?? [];
+      if (!this.#lacks(judges)) mark();
+      else this.#job.load(judges).then(mark, () => undefined); // a view that needs a damaged one says so
       this.#links.set(view.id, anchor);
       list.append(anchor);
     }
@@ -106,6 +108,11 @@ export class App {
       window.scrollTo(0, 0);
       this.#main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
     }
+  }
+
+  /* Whether some of these tables are not unpacked yet. */
+  #lacks(names: readonly TableName[]): boolean {
+    return names.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);
   }
 
   /* Of a list that is wider than the window the link to this view is in sight. */
@@ -131,8 +138,7 @@ export class App {
     this.#showLink(view.id);
     document.body.dataset["view"] = view.id;
     this.#main.className = view.wide ? "wide" : "";
-    const missing = view.needs.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);
-    if (!missing) return this.#render(view);
+    if (!this.#lacks(view.needs)) return this.#render(view);
     fill(this.#main, h("p", { class: "empty" }, "Unpacking …"));
     this.#job.load(view.needs).then(
       () => turn === this.#turn && this.#render(view),

@@ -82,7 +82,9 @@ class Writer {
         typeof value !== "number"
           ? exactCell(value)
           : value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits
-            ? String(Number(value.toPrecision(1)))
+            ? column.unit === "%" && value > 0 && value < 0.005
+              ? `<${f.SPACE}0.01`
+              : String(Number(value.toPrecision(1)))
             : f.grouped(value, digits);
     } else {
       this.#write = (value) => exactCell(value);

@@ -86,9 +86,10 @@ export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
   return job.table("overlap.rank").sum(column);
 }
 
-/** Whether ranks or steps are left out of the page. */
-export function isPart(job: Job): boolean {
-  return job.facts.ranks !== undefined;
+/** Whether ranks are left out of the page. */
+export function lacksRanks(job: Job): boolean {
+  const { ranks, ranks_kept: kept } = job.facts;
+  return ranks !== undefined && (kept ?? 0) < ranks;
 }
 
 /** Whether there is communication on any GPU. */
@@ -201,7 +202,7 @@ export function stepWord(job: Job, step: number | null): string {
 
 /** What a saving is of. */
 export function wholeWord(job: Job): string {
-  return hasSteps(job) ? "a step" : "the time from the devices’ first event to their last";
+  return hasSteps(job) ? "the mean step" : "the time from the devices’ first event to their last";
 }
 
 /** The largest uncertainty of a clock [ns]; null where clocks cannot be compared. */

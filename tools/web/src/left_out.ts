@@ -1,6 +1,6 @@
 /** What the page leaves out of a large job, and which command gives it. */
 import type { Job } from "./data";
-import { h } from "./dom";
+import { h, type Child } from "./dom";
 import * as f from "./format";
 import type { TableName } from "./names";
 import { isServed } from "./served";
@@ -10,6 +10,10 @@ import { href } from "./view";
 const SAID_BY_VIEWS: readonly TableName[] = ["criticalpath.piece", "collectives.arrival", "stragglers.pair"];
 const TABLES_SAID = 3;
 
+function joined(parts: readonly Child[], between: string): Child {
+  return parts.map((part, i) => (i > 0 ? [between, part] : part));
+}
+
 /** One sentence on rows that these tables have in the store alone; null where there are none. */
 export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
   const short = names.filter((name) => job.leftOut(name) > 0);
@@ -17,7 +21,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     other = large.filter((name) => !SAID_BY_VIEWS.includes(name));
   if (short.length === large.length && other.length === 0) return null;
   const { ranks, ranks_kept: ranksKept, steps, steps_kept: stepsKept, cell_ranks: cellRanks, cell_steps: cellSteps } = job.facts;
-  const parts: string[] = [],
+  const parts: Child[] = [],
     cells = short.some((name) => job.hasKeys(name, ["rank", "step"]));
   if (ranks !== undefined && ranksKept !== undefined && ranksKept < ranks && short.some((name) => job.hasKeys(name, ["rank"])))
     parts.push(
@@ -28,20 +32,22 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
       `${f.grouped(stepsKept)} of ${f.grouped(steps)} steps: those of most waiting, the longest and most uneven ones, the first and the last, and the longest of every few`,
     );
   if (cells && cellRanks && cellSteps && (cellRanks.length < (ranksKept ?? 0) || cellSteps.length < (stepsKept ?? 0)))
-    parts.push(`where a row is a rank in a step, ${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps`);
+    parts.push(`${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps where a row is a rank in a step`);
   const some = other
     .slice(0, TABLES_SAID)
-    .map((name) => `${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of ${name}`);
-  if (some.length > 0) parts.push(`${some.join(", ")}${other.length > some.length ? " and of other tables" : ""}, the largest`);
+    .map((name) => [`${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of `, h("code", null, name)]);
+  if (some.length > 0) parts.push([joined(some, ", "), `${other.length > some.length ? " and of other tables" : ""}, the largest`]);
   const rows = names.length === 1 ? [`${f.grouped(job.rowsOf(names[0]!))} of ${f.grouped(job.allRowsOf(names[0]!))} rows`] : [];
   const said = [...rows, ...parts];
   const filter = job.hasKeys(short[0]!, ["rank"]) ? " --rank N" : job.hasKeys(short[0]!, ["step"]) ? " --step N" : "";
   return h(
     "p",
     { class: "note left-out" },
-    `${said.length > 0 ? `This page holds ${said.join("; ")}` : "This page holds a part of what this view shows"}. Sums, medians and ranges are of all. The rest: `,
+    "This page holds ",
+    said.length > 0 ? joined(said, "; ") : "a part of what this view shows",
+    ". Sums, medians and ranges are of all. The rest: ",
     isServed(job) && names.length > 1
-      ? h("a", { attr: { href: href("tables", { name: short[0]! }) } }, `all rows of ${short[0]}`)
+      ? h("a", { attr: { href: href("tables", { name: short[0]! }) } }, "all rows of ", h("code", null, short[0]))
       : h("code", null, `tmerge show ${storeName(job)} ${short[0]}${filter}`),
     isServed(job) ? "." : [", or in a page like this: ", h("code", null, `tmerge serve ${storeName(job)}`), "."],
   );

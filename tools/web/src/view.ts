@@ -24,8 +24,9 @@ export interface View {
   readonly needs: readonly TableName[];
   /** False leaves it out of the list. */
   shown?(job: Job): boolean;
-  /** The sign in the list, where it holds a finding; reads only tables that are never large. */
+  /** The sign in the list, where it holds a finding; of tables that may be large it reads `judges` alone. */
   state?(job: Job): State | undefined;
+  readonly judges?: readonly TableName[];
   /** True: takes the full width. */
   readonly wide?: boolean;
   /** Draws it; what it returns is called when it goes. */

@@ -29,9 +29,18 @@ function classMap(job: Job): HTMLElement | null {
   const classes = kernels.rows.map((_, row) => row).filter((row) => (kernels.num(row, "ranks") ?? 0) > 1),
     name = (row: number) => kernels.text(row, "class") ?? "";
   const cells = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.text(row, "class")}`, row]));
+  /* Recordings differ in length, and so in how many calls they hold. */
+  const mean = (at: number | undefined): number | null => {
+    const calls = table.num(at ?? -1, "calls");
+    return calls ? (table.num(at!, "total_ns") ?? 0) / calls : null;
+  };
+  const of = table.by("class"),
+    middles = new Map(
+      classes.map((row) => [row, f.median((of.get(name(row)) ?? []).map(mean).filter((value): value is number => value !== null))]),
+    );
   const slower = (rank: number, row: number): number | null => {
-    const own = table.num(cells.get(`${rank}/${name(row)}`) ?? -1, "total_ns"),
-      middle = kernels.num(row, "median_rank_ns");
+    const own = mean(cells.get(`${rank}/${name(row)}`)),
+      middle = middles.get(row);
     return own === null || !middle ? null : 100 * (own / middle - 1);
   };
   const weight = (rank: number) => f.sum(classes.map((row) => Math.max(0, slower(rank, row) ?? 0) * (kernels.num(row, "share_pct") ?? 0)));
@@ -46,11 +55,11 @@ function classMap(job: Job): HTMLElement | null {
     null,
     h("h3", null, "By rank, against the median rank"),
     note(
-      `Percent by which the kernels of a class take longer on a rank than on the median one; the colours go from 0 to at least ${FULL_COLOUR_PCT}. Of communication the rank that waits most takes longest.`,
+      `Percent by which a kernel of a class takes longer on a rank, in the mean, than on the median one; the colours go from 0 to at least ${FULL_COLOUR_PCT}. Of communication the rank that waits most takes longest.`,
       ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take most longer.`,
     ),
     heatMap({
-      label: "Time of kernels by rank and class against the median rank, percent",
+      label: "Mean time of a kernel by rank and class against the median rank, percent",
       rows: ranks.map((rank) => `rank ${rank}`),
       columns: classes.map(name),
       ramp: "wait",
@@ -67,7 +76,7 @@ function classMap(job: Job): HTMLElement | null {
           tip: () => [
             h("b", null, `rank ${rank}, ${name(row)}`),
             h("br"),
-            `${f.time(table.num(at, "total_ns"))}, the median rank ${f.time(kernels.num(row, "median_rank_ns"))}`,
+            `${f.time(mean(at))} a kernel, the median rank ${f.time(middles.get(row) ?? null)}; ${f.time(table.num(at, "total_ns"))} in ${f.count(table.num(at, "calls") ?? 0, "call")}`,
           ],
         };
       },
@@ -104,7 +113,12 @@ export function classesOf(job: Job): HTMLElement | null {
         { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name"), true) },
         ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({ column, label })),
         ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
-        ...(severalRanks(job) ? ([{ column: "spread" }, { column: "slowest_rank", label: "slowest rank" }] as const) : []),
+        ...(severalRanks(job)
+          ? ([
+              { column: "spread", label: "most of a rank / median" },
+              { column: "slowest_rank", label: "rank" },
+            ] as const)
+          : []),
       ],
     }),
     classMap(job),

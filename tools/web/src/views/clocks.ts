@@ -129,11 +129,19 @@ function offsets(job: Job): HTMLElement {
   const table = job.table("clock.rank"),
     all = domainsOf(job),
     title = "How far the clocks were off";
-  if (all.length < 2 || all.every((domain) => table.num(domain.row, "offset_ns") === 0))
+  if (all.length < 2 || (table.least("offset_ns") === 0 && table.most("offset_ns") === 0)) {
+    const fitted = table.groups(["method"]).some(({ texts: [method] }) => method === "fit");
     return section(
       title,
-      note(all.length < 2 ? "All ranks share one clock: they ran on one host." : "Clocks were taken as recorded: no offset was applied."),
+      note(
+        all.length < 2
+          ? "All ranks share one clock: they ran on one host."
+          : fitted
+            ? "The ends of collectives show no clock to be off: every offset is 0."
+            : "Clocks were taken as recorded: no offset was applied.",
+      ),
     );
+  }
   const size = (domain: Domain) => Math.abs(table.num(domain.row, "offset_ns") ?? 0);
   const shown =
     all.length <= ROWS_MAX
@@ -360,6 +368,7 @@ export const clocks: View = {
   title: "Clocks",
   group: "The data",
   needs: ["job.rank", "clock.rank", "clock.check", "collectives.kind", "groups.group"],
+  judges: ["job.rank", "clock.rank", "collectives.kind"],
   state: (job) => {
     const state = job.table("clock.rank").n > 0 && job.table("job.rank").n > 0 ? clockFinding(job).state : adviceState(job, "clocks");
     return state === "note" ? undefined : state;

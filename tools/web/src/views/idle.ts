@@ -9,6 +9,7 @@ import type { ColumnOf } from "../names";
 import { partsLegend, stacks, type Part, type StackRow } from "../stack";
 import { controls, empty, heading, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
+import { holdsUp } from "./input";
 
 interface Cause extends Part {
   readonly column: ColumnOf<"idle.rank">;
@@ -26,7 +27,7 @@ const CAUSES: readonly Cause[] = [
     short: "input",
     column: "input_ns",
     label: "Waiting for a batch",
-    text: "the host waits for the next batch: look at the data loader",
+    text: "the host waits for the next batch",
   },
   {
     key: "hostcomm",
@@ -89,12 +90,16 @@ function finding(job: Job): [string, string] {
   const order = [...table.rows.keys()].sort((a, b) => (table.num(b, "idle_ns") ?? 0) - (table.num(a, "idle_ns") ?? 0));
   const worst = order[0]!,
     middle = table.median("idle_ns") ?? 0;
+  const why =
+    cause.key === "idle" && f.sum(job.table("launches.rank").nums("launches")) === 0
+      ? NO_LAUNCHES
+      : `${cause.text}${cause.key === "stall" && holdsUp(job) ? ": look at the data loader" : ""}`;
   const most = table.num(worst, "idle_ns") ?? 0;
   return [
     `The GPUs are idle ${f.percent(f.share(idle, window), 1)} of their time`,
     idle === 0
       ? "Something runs on every GPU from its first event to its last."
-      : `${f.time(idle)} of GPU time, ${f.percent(f.share(sums[top]!, idle))} of it because ${cause.key === "idle" && f.sum(job.table("launches.rank").nums("launches")) === 0 ? NO_LAUNCHES : cause.text}. ` +
+      : `${f.time(idle)} of GPU time, ${f.percent(f.share(sums[top]!, idle))} of it because ${why}. ` +
         (severalRanks(job)
           ? most > 2 * middle
             ? `Rank ${table.num(worst, "rank")} is idle for ${f.time(most)}, the median rank for ${f.time(middle)}.`
@@ -260,7 +265,11 @@ function syncs(job: Job): HTMLElement | null {
         ...(severalRanks(job)
           ? ([
               { column: "max_rank_lost_ns", label: "most lost by a rank", write: f.time },
-              { column: "max_rank", label: "rank" },
+              {
+                column: "max_rank",
+                label: "rank",
+                draw: (row: number) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
+              },
             ] as const)
           : []),
       ],
@@ -272,7 +281,7 @@ export const idle: View = {
   id: "idle",
   title: "Idle",
   group: "Inside a rank",
-  needs: ["job.rank", "launches.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap", "sync.call"],
+  needs: ["job.rank", "launches.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap", "sync.call", "input.rank", "pod.rank"],
   state: (job) => adviceState(job, "idle"),
   render(root, context) {
     const { job } = context;

@@ -54,13 +54,23 @@ function longest(job: Job, table: Table<"input.rank">): number {
   return rows.reduce((a, b) => ((table.num(b, "load_ns") ?? 0) > (table.num(a, "load_ns") ?? 0) ? b : a));
 }
 
-function finding(job: Job): [string, string] {
+function sums(job: Job): { readonly step: number; readonly load: number; readonly stall: number } {
   const table = job.table("input.rank"),
     rows = counted(job, table),
     sum = (column: "step_ns" | "load_ns" | "stall_ns") => f.sum(rows.map((row) => table.num(row, column)));
-  const step = sum("step_ns"),
-    load = sum("load_ns"),
-    stall = sum("stall_ns");
+  return { step: sum("step_ns"), load: sum("load_ns"), stall: sum("stall_ns") };
+}
+
+/** Whether loading data costs the GPUs time that matters. */
+export function holdsUp(job: Job): boolean {
+  const { step, stall } = sums(job);
+  return stall / Math.max(1, step) >= 0.01;
+}
+
+function finding(job: Job): [string, string] {
+  const table = job.table("input.rank"),
+    rows = counted(job, table),
+    { step, load, stall } = sums(job);
   if (table.sum("waits") === 0)
     return [
       "No wait for a batch was recorded",
@@ -69,7 +79,7 @@ function finding(job: Job): [string, string] {
   const slowest = longest(job, table),
     known = table.known("stall_ns") > 0;
   const title = known
-    ? stall / Math.max(1, step) >= 0.01
+    ? holdsUp(job)
       ? `Loading data holds the GPUs up for ${f.percent(f.share(stall, step))} of the steps’ time`
       : "Loading data does not hold the GPUs up"
     : `Steps wait for data for ${f.percent(f.share(load, step))} of their time`;
@@ -170,7 +180,7 @@ function phases(job: Job, rank: number): HTMLElement {
   return section(
     title,
     note(
-      `Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${words.map(([column, word]) => `${word} ${f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`,
+      `Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${words.map(([column, word]) => `${word} ${share(column) === 0 && column !== "other_ns" ? "not recorded" : f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`,
     ),
     legend(PHASES.map((part) => [part.key, part.label])),
     bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),

@@ -19,10 +19,10 @@ const FIND_LENGTH = 100; // of a name, for the timeline to find it by
 // How well GPUs are used, as TensorBoard's overview counts it --------------------------------------
 
 const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.rank">, string, string])[] = [
-  ["gpu_utilization_pct", "GPU utilization", "no GPU events in a step"],
+  ["gpu_utilization_pct", "GPU utilisation", "no GPU events in a step"],
   ["sm_efficiency_pct", "SM efficiency, estimated", "the traces do not say how many blocks kernels have"],
   ["occupancy_pct", "Occupancy, estimated", "the traces do not say it"],
-  ["tensor_core_pct", "On tensor cores", "no kernel that computes, or names that do not tell it"],
+  ["tensor_core_pct", "Computing on tensor cores", "no kernel that computes, or names that do not tell it"],
 ];
 
 function use(job: Job): HTMLElement {

@@ -13,25 +13,64 @@ import type { View } from "../view";
 
 const FIRST = 24;
 const HOST_BOUND = 50; // percent of events from which the host sets the pace
+const LATE_PCT = 5; // of a rank's events, where it is also twice the median rank's
+const NAMED_MAX = 4;
+const IDLE_PCT = 1; // less idle time shows no host that is late
+
+/* Rows of the ranks whose hosts are late, as those of the others are not; the latest first. */
+function lateRanks(table: Table<"launches.rank">): number[] {
+  const middle = table.median("host_bound_pct") ?? 0,
+    own = (row: number) => table.num(row, "host_bound_pct") ?? 0;
+  return [...table.rows.keys()].filter((row) => own(row) >= LATE_PCT && own(row) > 2 * middle).sort((a, b) => own(b) - own(a));
+}
+
+/* The share of idle time [%] that hosts are behind, of ranks other than these; 0 where there is little of it. */
+function idleByHosts(job: Job, late: ReadonlySet<number | null>): number {
+  const table = job.table("idle.rank"),
+    overlap = job.table("overlap.rank"),
+    rows = [...table.rows.keys()].filter((row) => !late.has(table.num(row, "rank")));
+  const sum = (column: ColumnOf<"idle.rank">) => f.sum(rows.map((row) => table.num(row, column)));
+  const idle = sum("idle_ns"),
+    hosts = sum("input_ns") + sum("host_comm_ns") + sum("sync_ns") + sum("host_work_ns"),
+    window = f.sum(rows.map((row) => overlap.num(overlap.find({ rank: table.num(row, "rank") }), "window_ns")));
+  return (f.share(idle, window) ?? 0) < IDLE_PCT ? 0 : (f.share(hosts, idle) ?? 0);
+}
+
+function title(job: Job, share: number, late: readonly (number | null)[]): string {
+  if (share >= HOST_BOUND) return "The host sets the pace";
+  if (share >= 20) return "The host is often late";
+  const ahead = "The host keeps ahead of the GPUs";
+  if (idleByHosts(job, new Set(late)) > 50) return `${f.percent(share, 1)} of events on the GPUs found an empty stream`;
+  if (late.length === 0) return ahead;
+  const ranks = late.filter((rank) => rank !== null);
+  return ranks.length > NAMED_MAX
+    ? `${ahead}, but not on all ranks`
+    : `${ahead}, but not on ${ranks.length === 1 ? "rank" : "ranks"} ${f.ranges(ranks)}`;
+}
 
 function finding(job: Job): [string, string] {
   const table = job.table("launches.rank");
   const events = table.sum("events"),
     bound = table.sum("host_bound_events"),
     short = table.sum("short_events");
-  const share = f.share(bound, events) ?? 0;
-  const order = [...table.rows.keys()].sort((a, b) => (table.num(b, "host_bound_pct") ?? 0) - (table.num(a, "host_bound_pct") ?? 0));
-  const worst = order[0]!,
-    middle = table.median("host_bound_pct") ?? 0;
-  const most = table.num(worst, "host_bound_pct") ?? 0;
+  const share = f.share(bound, events) ?? 0,
+    late = lateRanks(table),
+    idle = idleByHosts(job, new Set());
+  const middle = table.median("host_bound_pct") ?? 0,
+    most = table.most("host_bound_pct") ?? 0;
   return [
-    share >= HOST_BOUND ? "The host sets the pace" : share >= 20 ? "The host is often late" : "The host keeps ahead of the GPUs",
+    title(
+      job,
+      share,
+      late.map((row) => table.num(row, "rank")),
+    ),
     `${f.percent(share, 1)} of ${f.count(events, "event")} on the GPUs were launched when their stream had nothing left to do. ` +
       (severalRanks(job)
-        ? most > 2 * middle && most >= 5
-          ? `Rank ${table.num(worst, "rank")} has most such, ${f.percent(most, 1)}, the median rank ${f.percent(middle, 1)}. `
+        ? late.length > 0
+          ? `Rank ${table.num(late[0]!, "rank")} has most such, ${f.percent(most, 1)}, the median rank ${f.percent(middle, 1)}. `
           : `By rank it is at most ${f.percent(most, 1)}. `
         : "") +
+      (idle > 0 ? `${f.percent(idle)} of the GPUs’ idle time is because of the host: see Idle. ` : "") +
       (table.known("short_pct") > 0
         ? `${f.percent(f.share(short, events), 1)} run shorter than the call that launches them${short > 0 ? ": CUDA graphs or fused kernels save such calls" : ""}.`
         : ""),
@@ -65,7 +104,7 @@ function ranks(job: Job): HTMLElement {
     "Ranks",
     legend([["hostwork", "Events that found an empty stream"]]),
     note(
-      "Latency: from the end of the launching call to the begin on the GPU; of a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched and not yet begun.",
+      "Latency: from the end of the launching call to the begin on the GPU; of a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched and not yet begun; the mean is of all streams together, the longest is of one.",
     ),
     grid(table, {
       sort: severalRanks(job) ? "-host_bound_pct" : "",
@@ -83,8 +122,8 @@ function ranks(job: Job): HTMLElement {
         { column: "mean_call_ns", label: "mean call" },
         { column: "p95_latency_ns", label: "latency", draw: (row) => latency(table, row, scale), write: f.time },
         { column: "median_latency_ns", label: "median latency" },
-        { column: "mean_queue", label: "mean queue" },
-        { column: "max_queue", label: "longest queue" },
+        { column: "mean_queue", label: "mean queue, all streams" },
+        { column: "max_queue", label: "longest queue of one stream" },
         { column: "short_pct", label: "shorter than its call" },
         { column: "graph_events", label: "from graphs" },
         { column: "unlinked", label: "no launch known" },
@@ -129,7 +168,7 @@ export const launches: View = {
   id: "launches",
   title: "Launches",
   group: "Inside a rank",
-  needs: ["launches.rank", "launches.queue", "launches.api"],
+  needs: ["launches.rank", "launches.queue", "launches.api", "idle.rank", "overlap.rank"],
   state: (job) => adviceState(job, "launches"),
   render(root, context) {
     const { job } = context,

@@ -2,7 +2,8 @@
 import type { Job } from "../data";
 import { h } from "../dom";
 import * as f from "../format";
-import { isPart, ranksOf } from "../job";
+import { lacksRanks, ranksOf } from "../job";
+import { storeName } from "../left_out";
 import { heatMap } from "../map";
 import { controls, note, section, segmented } from "../ui";
 import type { Context } from "../view";
@@ -173,10 +174,14 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
 /** The part of the view; null where nothing tells who communicates with whom. */
 export function matrix(context: Context): HTMLElement | null {
   const { job, params } = context;
-  if (isPart(job))
+  if (lacksRanks(job))
     return section(
       "Who communicates with whom",
-      note("The page holds a part of the ranks, and so not all pairs: tmerge show tells them all (groups.group, bubble.pair)."),
+      note(
+        "The page holds a part of the ranks, and so not all pairs. All of them: ",
+        h("code", null, `tmerge show ${storeName(job)} groups.group bubble.pair`),
+        ".",
+      ),
     );
   const { all, cut } = pictures(job),
     shown = all.find(({ key }) => key === params.get("pairs")) ?? all[0];

@@ -54,7 +54,8 @@ const KINDS: readonly Kind[] = [
 ];
 const LAUNCHED = "kernel";
 const UNUSED_FIRST = 5;
-const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // as idle.rank host_comm_ns has it
+/** Calls that communicate, by name. */
+export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // as idle.rank host_comm_ns has it
 
 /* Which of the two times is looked at: the GPU's where there is any. */
 function sideOf(context: Context): Side {
@@ -149,9 +150,11 @@ function unused(job: Job): HTMLElement | null {
 
 function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string] {
   const self = `${side}_self_ns` as const,
-    all = f.sum(table.nums(self));
-  const order = [...table.rows.keys()].sort((a, b) => (table.num(b, self) ?? 0) - (table.num(a, self) ?? 0));
-  const first = order.find((row) => !COMMUNICATES.test(table.text(row, "name") ?? "")) ?? order[0]!;
+    rows = [...table.rows.keys()].sort((a, b) => (table.num(b, self) ?? 0) - (table.num(a, self) ?? 0)),
+    own = rows.filter((row) => !COMMUNICATES.test(table.text(row, "name") ?? ""));
+  const order = own.length > 0 ? own : rows,
+    first = order[0]!,
+    all = f.sum(order.map((row) => table.num(row, self)));
   let half = 0;
   for (let taken = 0; half < order.length && 2 * taken < all; half++) taken += table.num(order[half]!, self) ?? 0;
   const what = side === "device" ? `of the GPU time that ${kind.what} launched` : `of the ${kind.what}’ time on the host`;
@@ -159,12 +162,12 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
   return [
     [
       h("bdi", null, cut(visible(table.text(first, "name") ?? ""), 60)),
-      ` takes ${f.percent(f.share(table.num(first, self) ?? 0, all))} ${what}`,
+      ` takes ${f.percent(f.share(table.num(first, self) ?? 0, all), 1)} ${what}${order.length < rows.length ? ", without communication" : ""}`,
     ],
     (side === "device" && tensor !== null && tellsTensorCores(job)
       ? `${f.percent(tensor)} of its kernels’ time is on tensor cores. `
       : "") +
-      `${first === order[0] ? "" : "Calls that communicate are left aside. "}${f.grouped(half)} of ${f.count(table.n, "row")} ${half === 1 ? "makes" : "make"} up half of all time.` +
+      `${f.grouped(half)} of ${f.count(order.length, "row")} ${half === 1 ? "makes" : "make"} up half of it.` +
       (severalRanks(job) ? "" : " One rank: there is nothing to compare it with."),
   ];
 }

@@ -8,6 +8,7 @@ import { deviceWord, severalRanks } from "../job";
 import { controls, empty, heading, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
+import { COMMUNICATES } from "./operators";
 
 type TreeTable = "stacks.frame" | "modules.tree" | "operators.tree";
 type Side = "host" | "device";
@@ -190,29 +191,42 @@ function besides(table: Table<TreeTable>, kind: Kind, whole: number): string {
   const outside = share(/^\(outside of any \w+\)$/),
     lost = share(/^\(launch not recorded\)$/);
   const parts = [
-    outside < TELLING ? "" : `${f.percent(outside, 0)} of it was launched outside of any ${kind.what}, as by the threads of autograd`,
+    outside < TELLING ? "" : `${f.percent(outside, 0)} was launched outside of any ${kind.what}, as by the threads of autograd`,
     lost < TELLING ? "" : `of ${f.percent(lost, 0)} the launch was not recorded`,
   ].filter((part) => part);
-  return parts.length > 0 ? ` ${parts.join("; ")}.`.replace(/^ of/, " Of") : "";
+  return parts.length > 0 ? ` Of all GPU time, ${parts.join("; ")}.` : "";
 }
 
-function finding(job: Job, table: Table<TreeTable>, kind: Kind, side: Side, whole: number): [Child, string] {
-  const row = callsOf(table).reduce(
-    (a, b) => ((table.num(b, `${side}_self_ns`) ?? 0) > (table.num(a, `${side}_self_ns`) ?? 0) ? b : a),
-    -1,
-  );
-  const share = f.share(table.num(row, `${side}_self_ns`) ?? 0, whole) ?? 0,
+function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side: Side, whole: number): [Child, string] {
+  const self = (row: number) => table.num(row, `${side}_self_ns`) ?? 0,
+    name = (row: number) => table.text(row, "name") ?? "",
+    calls = callsOf(table),
+    own = calls.filter((row) => !COMMUNICATES.test(name(row)));
+  const told = own.length > 0 ? own : calls,
+    row = told.reduce((a, b) => (self(b) > self(a) ? b : a), -1),
+    all = f.sum(told.map(self)),
+    alike = told.filter((each) => name(each) === name(row));
+  const share = f.share(self(row), all) ?? 0,
     where = side === "host" ? "host" : deviceWord(job);
+  const of =
+    `of the ${where} time ${side === "host" ? "of all recorded calls" : `that ${kind.label} launched`}` +
+    (told.length < calls.length ? ", without communication" : "");
+  const callers = alike.length > 1 ? apart(tree)[row]! : "";
   const title: Child =
     share < TELLING
       ? "No call by itself takes much of the time"
       : [
-          h("bdi", null, callName(table.text(row, "name") ?? "")),
-          ` itself takes ${f.percent(share, 1)} of the ${where} time${side === "host" ? " of all recorded calls" : ""}`,
+          h("bdi", null, callName(name(row))),
+          callers !== "" && [" in ", h("bdi", null, cut(callers, CALLERS_LENGTH))],
+          ` itself takes ${f.percent(share, 1)} ${of}`,
         ];
+  const together =
+    alike.length > 1
+      ? `On its ${f.grouped(alike.length)} paths together it takes ${f.percent(f.share(f.sum(alike.map(self)), all), 1)}. `
+      : "";
   return [
     title,
-    `${share < TELLING ? `The most is ${f.percent(share, 1)} of the ${where} time. ` : ""}A call is told by its path${severalRanks(job) ? ", over all ranks" : ""}. ${side === "device" ? `${where} time is that of the kernels, copies and sets that ${kind.label} launched, whenever they ran.${besides(table, kind, whole)}` : "Threads that only wait count as long as they wait."}`,
+    `${share < TELLING ? `The most is ${f.percent(share, 1)} ${of}. ` : together}A call is told by its path${severalRanks(job) ? ", over all ranks" : ""}. ${side === "device" ? `${where} time is that of the kernels, copies and sets that ${kind.label} launched, whenever they ran.${besides(table, kind, whole)}` : `${kind.key === "operator" ? "Its own time includes calls of the runtime, which Operators leaves out. " : ""}Threads that only wait count as long as they wait.`}`,
   ];
 }
 
@@ -247,7 +261,7 @@ export const stacks: View = {
       label: `Flame graph of ${kind.label}, ${side === "host" ? "host" : "GPU"} time; the table has the same`,
     });
     root.append(
-      heading(...finding(job, table, kind, side, whole)),
+      heading(...finding(job, table, tree, kind, side, whole)),
       controls(
         there.length > 1 &&
           segmented(

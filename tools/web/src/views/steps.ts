@@ -2,7 +2,7 @@
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import { hasSteps, isPart, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
+import { hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { partsLegend, partsOf, stacks } from "../stack";
 import { controls, empty, heading, note, section, segmented } from "../ui";
@@ -257,15 +257,14 @@ export const steps: View = {
     const { job, params } = context;
     const table = job.table("overlap.step");
     const hosts = ranksOf(job).hosts.length;
-    const byHost =
-      hosts > 1 &&
-      (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY && !isPart(job) ? "hosts" : "ranks")) === "hosts" &&
-      !isPart(job);
+    const canFold = hosts > 1 && !lacksRanks(job),
+      byHost = canFold && (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY ? "hosts" : "ranks")) === "hosts";
+    const some = (job.facts.cell_ranks?.length ?? Infinity) < job.allRowsOf("job.rank") ? ", of those that this page holds" : "";
     root.append(
       heading(
         "Steps",
         severalRanks(job)
-          ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? "host in one step: its rank with most" : "rank in one step"}.`
+          ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? `host in one step: its rank with most${some}` : "rank in one step"}.`
           : "Each cell is one step.",
       ),
     );
@@ -293,8 +292,7 @@ export const steps: View = {
           params.get("sort") === "worst" ? "worst" : "name",
           (v) => context.redraw({ sort: v === "name" ? null : v }),
         ),
-        hosts > 1 &&
-          !isPart(job) &&
+        canFold &&
           segmented(
             "Rows",
             [

@@ -12,6 +12,9 @@ import type { Context, View } from "../view";
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
+const ARRIVALS_MAX = 16, // of one operation; of more these
+  EARLIEST = 4,
+  LATEST = 8;
 const STEPS_MANY = 6; // fewer tell no cause from chance
 const PAIRS_MAX = 512; // as tmerge keeps them
 const HOSTS_SHOWN = 16;
@@ -328,7 +331,7 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
   const clocks = new Set(arrivals.map((a) => job.table("clock.rank").num(job.table("clock.rank").find({ rank: a.rank }), "domain")));
   const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
   const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks of one clock are as far apart as recorded
-  const shown = arrivals.length <= 16 ? arrivals : someArrivals(arrivals);
+  const shown = arrivals.length <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
   const lanes = shown.map((a) => {
     const free = Math.min(Math.max(release, a.begin), a.end);
     return h(
@@ -409,10 +412,10 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
   );
 }
 
-/* Of many ranks the 8 latest and the 4 earliest. */
+/* Of many ranks the latest and the earliest. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
-  return [...order.slice(0, 4), ...order.slice(-8)];
+  return [...order.slice(0, EARLIEST), ...order.slice(-LATEST)];
 }
 
 function worstInstances(context: Context): HTMLElement {
@@ -424,10 +427,11 @@ function worstInstances(context: Context): HTMLElement {
   const byInstance = arrivals.by("instance");
   const all = params.get("all") === "1";
   const rows = [...worst.rows.keys()].slice(0, all ? worst.n : WORST_SHOWN);
+  const some = rows.some((row) => (byInstance.get(worst.num(row, "instance"))?.length ?? 0) > ARRIVALS_MAX);
   return section(
     title,
     note(
-      "Every rank’s part in one collective: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.",
+      `${some ? `A rank’s part in one collective, of more than ${ARRIVALS_MAX} ranks those of the ${EARLIEST} earliest and the ${LATEST} latest` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
     ),
     legend([
       ["transfer", "Transfer"],
@@ -454,17 +458,34 @@ function worstInstances(context: Context): HTMLElement {
   );
 }
 
+/* "rank 1 on host0", "8 ranks from rank 16 on". */
+function named(table: Table<"stragglers.finding">, row: number): string {
+  const level = table.text(row, "level"),
+    rank = table.num(row, "rank"),
+    ranks = table.num(row, "ranks") ?? 0;
+  if (level === "job") return rank === null ? "no one rank" : `rank ${rank}, last in each`;
+  const host = table.text(row, "host");
+  if (level === "host") return `host ${host}`;
+  return ranks === 1 ? `rank ${rank}${host === null ? "" : ` on ${host}`}` : `${f.count(ranks, "rank")} from rank ${rank} on`;
+}
+
+/* "steps 3–7", "10 stretches, between operations 1 and 19 of its group", "5 operations, in step 12". */
+function windowOf(table: Table<"stragglers.finding">, row: number): string {
+  const from = table.num(row, "from"),
+    to = table.num(row, "to"),
+    unit = table.text(row, "unit"),
+    units = table.num(row, "units") ?? 0;
+  const range = from === null ? "" : from === to ? `step ${from}` : `steps ${from}–${to}`;
+  if (unit === "stretch") return `${f.count(units, "stretch", "stretches")} between operations ${from} and ${to} of its group`;
+  return unit === "operation" ? `${f.count(units, "operation")}${range && `, in ${range}`}` : range || f.NONE;
+}
+
 function findingTable(table: Table<"stragglers.finding">): HTMLElement {
   return grid(table, {
     columns: [
-      { column: "level", label: "what" },
-      { column: "rank" },
-      { column: "host" },
-      { column: "ranks" },
+      { column: "level", label: "who", draw: (row) => named(table, row) },
       { column: "shape" },
-      { column: "unit", label: "counted in" },
-      { column: "units", label: "of them" },
-      { column: "from", label: "which", draw: (row) => `${f.exact(table.num(row, "from"))}–${f.exact(table.num(row, "to"))}` },
+      { column: "from", label: "where", draw: (row) => windowOf(table, row) },
       { column: "excess_ns", label: "longer by" },
       { column: "excess_pct", label: "of the steps" },
       { column: "caused_share", label: "of waiting", write: (share) => f.percent(100 * share) },

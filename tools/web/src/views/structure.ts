@@ -4,6 +4,7 @@ import type { Job, Table } from "../data";
 import { h } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
+import { hasSteps } from "../job";
 import { note, prose, section, sign, tip } from "../ui";
 
 type Steps = Table<"structure.step">;
@@ -32,18 +33,37 @@ function range(table: Steps, column: Phase["column"] | "recomputed_pct"): string
   return low === high ? low : `${low} to ${high}`;
 }
 
+/* What is not other and took no time in any step was not recorded. */
+function isRecorded(table: Steps, { column }: Phase): boolean {
+  return column === "other_pct" || table.most(column) !== 0;
+}
+
+/* Whether what guides call usual can be compared: of marked steps with all of their passes and updates. */
+function isComparable(job: Job, table: Steps): boolean {
+  return hasSteps(job) && PHASES.every((phase) => phase.column === "data_pct" || isRecorded(table, phase));
+}
+
 /* Where the step's share lies, each step a line, the median a full mark; the usual range is behind. */
-function phaseRow(table: Steps, phase: Phase): HTMLElement | null {
+function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement | null {
   const middle = table.median(phase.column);
   if (middle === null) return null;
+  if (!isRecorded(table, phase))
+    return h(
+      "div",
+      { class: "usual" },
+      h("span", { class: "row-label" }, phase.label),
+      h("span", { class: "usual-track", attr: { "data-phase": phase.column } }),
+      h("span", { class: "usual-value" }, f.NONE),
+      h("span", { class: "usual-words" }, "not recorded"),
+    );
   const at = (value: number): string => `${Math.max(0, Math.min(100, value))}%`,
-    over = middle > phase.most,
+    over = comparable && middle > phase.most,
     several = table.n + table.leftOut > 1;
-  const words = `${f.percent(middle, 1)}, usual ${usual(phase)}`;
+  const words = `${f.percent(middle, 1)}${comparable ? `, usual ${usual(phase)}` : ""}`;
   const track = h(
     "span",
     { class: "usual-track", attr: { role: "img", "aria-label": `${phase.label}: ${words}`, "data-phase": phase.column } },
-    h("span", { class: "usual-range", style: { left: at(phase.least), width: at(phase.most - phase.least) } }),
+    comparable && h("span", { class: "usual-range", style: { left: at(phase.least), width: at(phase.most - phase.least) } }),
     table
       .nums(phase.column)
       .map((value) => value !== null && h("span", { class: "usual-step", attr: { "data-value": value }, style: { left: at(value) } })),
@@ -61,7 +81,7 @@ function phaseRow(table: Steps, phase: Phase): HTMLElement | null {
       table.columns[table.place(phase.column)]?.doc ?? "",
     ]),
     h("span", { class: "usual-value" }, f.percent(middle, 1)),
-    h("span", { class: "usual-words" }, `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
+    h("span", { class: "usual-words" }, comparable && `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
   );
 }
 
@@ -103,7 +123,7 @@ function figures(table: Steps): readonly BandFigure[] {
 }
 
 /* What differs between ranks or is nothing in all steps takes no room. */
-function columnsOf(table: Steps): readonly GridColumn<"structure.step">[] {
+function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"structure.step">[] {
   const uneven = (table.most("max_micro_batches") ?? 0) > (table.least("micro_batches") ?? 0),
     again = (table.most("recomputed_ns") ?? 0) > 0;
   return [
@@ -123,7 +143,15 @@ function columnsOf(table: Steps): readonly GridColumn<"structure.step">[] {
         ] as const)
       : []),
     ...PHASES.map(({ column, label }) => ({ column, label: label.toLowerCase() })),
-    { column: "beyond", label: "more than usual", draw: (row) => prose(table.text(row, "beyond")).replace("data", "waiting for a batch") },
+    ...(comparable
+      ? [
+          {
+            column: "beyond" as const,
+            label: "more than usual",
+            draw: (row: number) => prose(table.text(row, "beyond")).replace("data", "waiting for a batch"),
+          },
+        ]
+      : []),
   ];
 }
 
@@ -131,7 +159,8 @@ function columnsOf(table: Steps): readonly GridColumn<"structure.step">[] {
 export function structure(job: Job): HTMLElement | null {
   const table = job.table("structure.step");
   if (table.n === 0) return null;
-  const phases = PHASES.map((phase) => phaseRow(table, phase)).filter((row) => row !== null);
+  const comparable = isComparable(job, table),
+    phases = PHASES.map((phase) => phaseRow(table, phase, comparable)).filter((row) => row !== null);
   return section(
     "What a step is made of",
     band(figures(table)),
@@ -139,9 +168,12 @@ export function structure(job: Job): HTMLElement | null {
       h("h3", null, "Phases, share of the step’s time"),
       h("div", { class: "usual-rows" }, phases),
       note(
-        "The filled range is what the guides of the field call usual; each thin line is a step, the bar is their median. All ranks together: the time in which the GPU ran what a phase launched, or was idle while the host was in it.",
+        comparable
+          ? "The filled range is what the guides of the field call usual; each thin line is a step, the bar is their median. "
+          : "Each thin line is a step, the bar is their median. What is usual is not compared where steps are not marked or a phase was not recorded. ",
+        "All ranks together: the time in which the GPU ran what a phase launched, or was idle while the host was in it.",
       ),
     ],
-    grid(table, { first: GRID_ROWS, columns: columnsOf(table) }),
+    grid(table, { first: GRID_ROWS, columns: columnsOf(table, comparable) }),
   );
 }

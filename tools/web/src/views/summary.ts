@@ -23,7 +23,7 @@ import {
 } from "../job";
 import type { ColumnOf, TableName } from "../names";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
-import { empty, figure, link, prose, section, sign, term, type Origin } from "../ui";
+import { empty, figure, link, note, prose, section, sign, term, type Origin } from "../ui";
 import { href, type Context, type State, type View } from "../view";
 
 const RANKS_MAX = 32;
@@ -316,7 +316,7 @@ function stepFigure(job: Job): Figure {
   const times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!];
   const marked = hasSteps(job);
   return {
-    label: "Step time",
+    label: marked ? "Median step" : "Step time",
     doc: "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
     value: h("span", { class: "figure", attr: { "data-value": f.median(times) ?? "" } }, marked ? f.time(f.median(times)) : f.NONE),
     below: [marked ? span(times, f.time, "by step") : "no steps marked", throughput(job)],
@@ -457,8 +457,10 @@ function stepBars(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
   if (!hasSteps(job) || steps.length < 2 || steps.length > 32 || table.leftOut > 0) return null;
+  const wholeOf = (own: readonly number[]) => own.filter((row) => table.cell(row, "partial") !== true),
+    some = steps.some(([, own]) => wholeOf(own).length > 0 && wholeOf(own).length < own.length);
   const rows = steps.map(([step, own]) => {
-    const whole = own.filter((row) => table.cell(row, "partial") !== true);
+    const whole = wholeOf(own);
     const used = whole.length > 0 ? whole : own;
     const sums = used.map((row) => partsOf(table, row)).reduce((sum, values) => sum.map((v, i) => v + values[i]!));
     return {
@@ -468,7 +470,11 @@ function stepBars(job: Job): HTMLElement | null {
       ...(whole.length === 0 ? { state: "partial" as const } : {}),
     };
   });
-  return section("Where each step’s time goes, mean of ranks", stacks(rows));
+  return section(
+    "Where each step’s time goes, mean of ranks",
+    some && note("Ranks that recorded only a part of a step are left out of its mean."),
+    stacks(rows),
+  );
 }
 
 /* The worst 8 by what they cost, the one in the middle, and the best 4. */
@@ -589,12 +595,29 @@ function adviceList(job: Job): HTMLElement {
     );
   });
   if (plan) items.splice(Math.min(plan.before, ADVICE_MAX), 0, plan.element);
-  const known = plan !== null || table.nums("saved_ns").some((saved) => saved !== null);
+  const known = plan !== null || table.nums("saved_ns").some((saved) => saved !== null),
+    mean = job.table("whatif.job").num(0, "step_ns");
+  const whole = `${wholeWord(job)}${mean === null ? "" : `, ${f.time(mean)}`}`;
   return section(
-    `What to do, by ${known ? `what it saves of ${wholeWord(job)}` : "the time it costs a rank"}`,
+    `What to do, by ${known ? `what it saves of ${whole}` : "the time it costs a rank"}`,
     h("ul", { class: "advice" }, items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }),
   );
+}
+
+/* Of which no kernel waits until all have come. */
+const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
+
+/* What has no wait that could be told apart, of what the job has. */
+function unsplit(job: Job): string {
+  const { matched, all } = matchedShare(job),
+    none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
+  const parts = [
+    ...none.map(({ kind }) => kindWord(kind)),
+    (job.table("clock.check").num(0, "incomplete") ?? 0) > 0 && "operations that some rank did not record",
+    matched < all && "what was not matched",
+  ].filter((part) => part !== false);
+  return parts.length > 0 ? ` (${parts.join(", ")})` : "";
 }
 
 function basis(job: Job): HTMLElement {
@@ -638,7 +661,7 @@ function basis(job: Job): HTMLElement {
         ? "; of communication the traces hold the transfer alone, drawn as “wait unknown”: waits are idle time. "
         : total(job, "exposed_unmatched_ns") === 0
           ? ". "
-          : `; what cannot be split into wait and transfer${match.matched < match.all ? "" : " (sends, receives, broadcasts)"} is drawn as “wait unknown”. `,
+          : `; what cannot be split into wait and transfer${unsplit(job)} is drawn as “wait unknown”. `,
     );
   return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
 }

@@ -45,7 +45,7 @@ function finding(job: Job): [string, string] {
   const inSteps = job.table("transfers.allocation").sum("step_calls");
   return [
     `Copies take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
-    `${f.count(table.sum("count"), "copy or set", "copies and sets")}${bytes > 0 ? ` of ${f.bytes(bytes)}` : ""} took ${f.time(time)} of GPU time. ` +
+    `${f.count(table.sum("count"), "copy or set", "copies and sets")}${bytes > 0 ? `, ${f.bytes(bytes)} in all,` : ""} took ${f.time(time)} of GPU time. ` +
       (copies > 0
         ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. `
         : known
@@ -98,7 +98,7 @@ function byKind(job: Job): HTMLElement {
           h(
             "span",
             { class: "note" },
-            `${f.count(each.count, "time")}, ${each.bytes === null ? "sizes not known" : f.bytes(each.bytes)}, ${f.percent(f.share(each.overlap, each.time))} of it beside computation`,
+            `${f.count(each.count, "time")}, ${each.bytes === null ? "sizes not known" : `${f.bytes(each.bytes)} in all`}, ${f.percent(f.share(each.overlap, each.time))} of the time beside computation`,
           ),
         ),
       ),
@@ -124,11 +124,11 @@ function rankTable(job: Job): HTMLElement {
         draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies"),
       },
       { column: "count" },
-      { column: "bytes", write: f.bytes },
+      { column: "bytes", label: "bytes in all", write: f.bytes },
       { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant },
       { column: "overlap_pct", label: "beside computation" },
-      { column: "sync_count", label: "held the host up" },
-      { column: "sync_ns", label: "for" },
+      { column: "sync_count", label: "that held the host up" },
+      { column: "sync_ns", label: "host held up" },
     ],
   });
 }
@@ -194,7 +194,7 @@ function allocations(job: Job): HTMLElement {
   return section(
     "Calls that take or give back memory",
     table.n === 0
-      ? note("None: the caching allocator had all that it needed.")
+      ? note("None were recorded.")
       : [
           note("Such calls may wait for the GPU; within steps a caching allocator should need none."),
           grid(table, {

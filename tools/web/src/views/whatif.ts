@@ -20,6 +20,8 @@ const LEAST_PCT = 0.1,
 /** From this waste on the list of views has a sign; so much that may be saved is said. */
 const WASTE_PCT = 5,
   WORTH_PCT = 1;
+/** The ranks that are mended together, as whatif.job has it. */
+const WORST_PCT = 3;
 
 interface Group {
   readonly what: string;
@@ -289,8 +291,8 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
     ),
     legend([
       ...(sure ? [["saved", "Saved"] as const] : []),
-      ...(unsure ? [["unsure", "Saved, but not sure"] as const] : []),
-      ...(ranged ? [["most", "With what nothing recorded explains gone, too"] as const] : []),
+      ...(unsure ? [["unsure", "Saved, but uncertain"] as const] : []),
+      ...(ranged ? [["most", "Saved if time that nothing recorded explains went as well"] as const] : []),
     ]),
     h(
       "div",
@@ -475,18 +477,27 @@ function figures(job: Job): HTMLElement {
     column: "step_ns" | "ideal_ns" | "slowdown" | "waste_pct" | "worker_share" | "stage_share",
     write: (value: number | null) => string,
   ) => figure(job, write(table.num(0, column)), { table: "whatif.job", row: 0, column });
-  const doc = (column: Parameters<typeof table.place>[0]) => table.columns[table.place(column)]?.doc ?? "";
+  const doc = (column: Parameters<typeof table.place>[0]) => table.columns[table.place(column)]?.doc ?? "",
+    share = (value: number | null) => f.percent(value === null ? null : 100 * value),
+    worst = Math.ceil((WORST_PCT * job.allRowsOf("job.rank")) / 100);
   return band([
     { label: hasSteps(job) ? "Mean step" : "Recording", doc: doc("step_ns"), value: show("step_ns", f.time) },
     { label: `At ${paceWord(job)}`, doc: doc("ideal_ns"), value: show("ideal_ns", f.time) },
     { label: "Slowdown S", doc: doc("slowdown"), value: show("slowdown", (v) => (v === null ? f.NONE : f.grouped(v, 3))) },
     { label: "Waste", doc: doc("waste_pct"), value: show("waste_pct", (v) => f.percent(v, 1)) },
     ...(severalRanks(job)
-      ? [{ label: "Worst 3 % of ranks", doc: doc("worker_share"), value: show("worker_share", f.ratio), below: "of the waste" }]
+      ? [
+          {
+            label: worst === 1 ? "The worst rank" : `The worst ${f.grouped(worst)} ranks`,
+            doc: doc("worker_share"),
+            value: show("worker_share", share),
+            below: "of the waste",
+          },
+        ]
       : []),
     ...(table.num(0, "stage_share") === null
       ? []
-      : [{ label: "Last stage", doc: doc("stage_share"), value: show("stage_share", f.ratio), below: "of the waste" }]),
+      : [{ label: "Last stage", doc: doc("stage_share"), value: show("stage_share", share), below: "of the waste" }]),
   ]);
 }
 
@@ -527,7 +538,12 @@ export const whatif: View = {
         "div",
         { class: "whatif-sure" },
         sign(sure ? "good" : "warn"),
-        h("p", null, h("b", null, sure ? "These figures hold. " : "These figures are not sure. "), prose(table.text(0, "evidence"))),
+        h(
+          "p",
+          null,
+          h("b", null, sure ? "These figures can be relied on. " : "These figures are uncertain. "),
+          prose(table.text(0, "evidence")),
+        ),
       ),
       savings(job, path),
       stepStrip(job, path) ?? "",

@@ -2,10 +2,11 @@
 import { band, inlineBar, longName, spread } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
-import type { Child } from "../dom";
+import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import { deviceWord, severalRanks } from "../job";
+import { storeName } from "../left_out";
 import type { TableName } from "../names";
 import { rooflineChart } from "../roofline";
 import { shapeLegend } from "../shapes";
@@ -219,7 +220,11 @@ function framework(context: Context): HTMLElement | null {
     digits = f.columnDigits([longest], unit);
   return section(
     "Operators of the framework",
-    note("By type; on the devices what ran there for them. Single ones are in the table framework.operator."),
+    note(
+      "By type; on the devices what ran there for them. Single ones: ",
+      h("code", null, `tmerge show ${storeName(job)} framework.operator`),
+      ".",
+    ),
     sides.length > 1 ? segmented("Where", sides, side, (v) => context.redraw({ side: v === sides[0]![0] ? null : v })) : null,
     grid(table, {
       rows,

@@ -19,10 +19,10 @@ const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> =
   "overview.step.input_ns": ["Of the step: input", "less"],
   "overview.step.cpu_ns": ["Of the step: other work of the host", "less"],
   "overview.step.other_ns": ["Of the step: nothing recorded", "less"],
-  "overview.step.gpu_utilization_pct": ["GPU utilization", "more"],
+  "overview.step.gpu_utilization_pct": ["GPU utilisation", "more"],
   "overview.job.sm_efficiency_pct": ["SM efficiency", "more"],
   "overview.job.occupancy_pct": ["Occupancy", "more"],
-  "overview.job.tensor_core_pct": ["Kernel time on tensor cores", "more"],
+  "overview.job.tensor_core_pct": ["Computing on tensor cores", "more"],
   "overlap.step.compute_ns": ["Computing", "less"],
   "overlap.step.comm_ns": ["Communicating", "less"],
   "overlap.step.overlap_ns": ["Communication behind computation", "more"],
@@ -33,6 +33,19 @@ const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> =
   "overlap.step.transfer_ns": ["Transfer in collectives", "less"],
   "ratio.step.comm_to_compute": ["Communication : compute", "less"],
   "imbalance.step.imbalance_pct": ["Imbalance of computation", "less"],
+  "whatif.job.slowdown": ["Slowdown against its peers’ pace", "less"],
+  "whatif.step.ideal_ns": ["Step at its peers’ pace", "less"],
+  "criticalpath.step.compute_ns": ["Critical path: compute", "neither"],
+  "criticalpath.step.copy_ns": ["Critical path: copies", "neither"],
+  "criticalpath.step.comm_ns": ["Critical path: communication that joins no ranks", "neither"],
+  "criticalpath.step.transfer_ns": ["Critical path: transfer in collectives", "neither"],
+  "criticalpath.step.launch_ns": ["Critical path: lags after launches", "neither"],
+  "criticalpath.step.gap_ns": ["Critical path: gaps on a stream", "neither"],
+  "criticalpath.step.wait_ns": ["Critical path: waits for another stream", "neither"],
+  "criticalpath.step.host_ns": ["Critical path: host, between calls", "neither"],
+  "criticalpath.step.call_ns": ["Critical path: runtime and driver calls", "neither"],
+  "criticalpath.step.sync_ns": ["Critical path: ends of calls that waited for the GPU", "neither"],
+  "criticalpath.step.before_ns": ["Critical path: before anything recorded", "neither"],
   "phases.step.forward_ns": ["Forward", "less"],
   "phases.step.backward_ns": ["Backward", "less"],
   "phases.step.optimizer_ns": ["Optimizer", "less"],
@@ -109,4 +122,13 @@ export function writeChange(value: number | null, unit: string | null, figure: s
 /** A text of a size with the sign of the value. */
 export function signed(value: number, size: string): string {
   return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
+}
+
+/** How a grid draws a column of figures, each in its own unit. */
+export function figureCell(table: Figures, column: "a" | "b" | "change" | "noise"): (row: number) => string {
+  return (row) => {
+    const of = [table.num(row, column), table.text(row, "unit"), table.text(row, "figure") ?? ""] as const;
+    if (column === "a" || column === "b") return write(...of);
+    return column === "change" ? writeChange(...of) : writeChange(...of).replace(/^[+]/, "±");
+  };
 }

@@ -32,11 +32,14 @@ function isByCall(table: Names): boolean {
   return table.n > 0 && table.text(0, "per") === "call";
 }
 
+function writeCalls(value: number): string {
+  return f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
+}
+
 function calls(table: Names, row: number): string {
-  const write = (value: number) => f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
   const a = table.num(row, "a_calls") ?? 0,
     b = table.num(row, "b_calls") ?? 0;
-  return Math.abs(a - b) < 0.005 ? write(a) : `${write(a)} → ${write(b)}`;
+  return Math.abs(a - b) < 0.005 ? writeCalls(a) : `${writeCalls(a)} → ${writeCalls(b)}`;
 }
 
 interface Digits {
@@ -134,8 +137,8 @@ const COLUMNS: readonly GridColumn<Names["name"]>[] = [
   { column: "change_ns", label: "B − A" },
   { column: "change_pct", label: "change" },
   { column: "noise_ns", label: "noise" },
-  { column: "a_calls", label: "calls in A" },
-  { column: "b_calls", label: "calls in B" },
+  { column: "a_calls", label: "calls in A", write: writeCalls },
+  { column: "b_calls", label: "calls in B", write: writeCalls },
   { column: "a_mean_ns", label: "mean in A" },
   { column: "b_mean_ns", label: "mean in B" },
   { column: "a_host_ns", label: "on the host in A" },

@@ -4,7 +4,7 @@ import { h } from "../../dom";
 import { grid } from "../../grid";
 import { empty, heading, note, section } from "../../ui";
 import type { View } from "../../view";
-import { isChange, labelOf } from "./figures";
+import { figureCell, isChange, labelOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 
 function titleOf(table: Table<"diff.rank">, row: number): string {
@@ -51,11 +51,10 @@ export const roles: View = {
             { column: "a_ranks", label: "ranks of A" },
             { column: "b_ranks", label: "ranks of B" },
             { column: "figure", draw: (row) => h("span", null, labelOf(table.text(row, "figure") ?? "")) },
-            { column: "unit" },
-            { column: "a", label: "A" },
-            { column: "b", label: "B" },
-            { column: "change" },
-            { column: "noise" },
+            { column: "a", label: "A", draw: figureCell(table, "a") },
+            { column: "b", label: "B", draw: figureCell(table, "b") },
+            { column: "change", draw: figureCell(table, "change") },
+            { column: "noise", draw: figureCell(table, "noise") },
             { column: "verdict" },
           ],
         }),

@@ -92,6 +92,21 @@ export const steps: View = {
     if (table.n === 0) return void root.append(empty("Neither A nor B has a whole step."));
     const [a, b] = [0, 1].map((row) => context.job.table("diff.side").num(row, "steps") ?? 0);
     if (a !== b) root.append(note(`A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`));
-    root.append(bars(context, table), section("The same as a table", grid(table)));
+    root.append(
+      bars(context, table),
+      section(
+        "The same as a table",
+        grid(table, {
+          columns: [
+            { column: "place" },
+            { column: "a_step", label: "step of A" },
+            { column: "b_step", label: "step of B" },
+            { column: "a_ns", label: "A" },
+            { column: "b_ns", label: "B" },
+            { column: "change_ns", label: "B − A" },
+          ],
+        }),
+      ),
+    );
   },
 };

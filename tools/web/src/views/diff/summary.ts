@@ -6,7 +6,7 @@ import { grid } from "../../grid";
 import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
 import type { State, View } from "../../view";
-import { changed, isChange, labelOf, stateOf } from "./figures";
+import { changed, figureCell, isChange, labelOf, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 import { sideCards } from "./sides";
 
@@ -94,11 +94,10 @@ function rest(job: Job): HTMLElement | null {
         rows,
         columns: [
           { column: "figure", draw: (row) => labelOf(table.text(row, "figure") ?? "") },
-          { column: "unit" },
-          { column: "a", label: "A" },
-          { column: "b", label: "B" },
-          { column: "change" },
-          { column: "noise" },
+          { column: "a", label: "A", draw: figureCell(table, "a") },
+          { column: "b", label: "B", draw: figureCell(table, "b") },
+          { column: "change", draw: figureCell(table, "change") },
+          { column: "noise", draw: figureCell(table, "noise") },
           { column: "verdict" },
         ],
       }),
