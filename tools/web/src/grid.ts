@@ -1,6 +1,6 @@
 /** A table of values: units in the heading, sorted and filtered by the reader. */
 import type { Cell, Column, Table } from "./data";
-import { h, name, fill, cut, tellApart, visible, type Child } from "./dom";
+import { h, name, breakable, fill, cut, tellApart, visible, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
@@ -38,7 +38,7 @@ export interface GridOptions<N extends TableName = TableName> {
 }
 
 const FIRST = 100;
-const LONG_NAME = 56; // characters that two lines have room for
+const LONG_NAME = 56; // characters that two lines, or a few short ones, have room for
 const NAME_LEAST = 26; // characters of a text before it is broken
 const NAME_SHORT = 12; // a name that is not broken
 
@@ -226,12 +226,14 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   return box;
 }
 
-/* Of a column's long names, of which there is room for two lines, those that differ look different. */
+/* Of a column's long names those that differ look different; what was cut for that stands whole. */
 function tellNames(cells: readonly Element[]): void {
   const names = cells.map((cell) => cell.querySelector<HTMLElement>(".name.long")).filter((each) => each !== null),
     whole = names.map((each) => each.title);
   tellApart(whole, LONG_NAME).forEach((text, i) => {
-    if (text !== cut(whole[i]!, LONG_NAME)) names[i]!.textContent = text;
+    if (text === cut(whole[i]!, LONG_NAME)) return;
+    fill(names[i]!, breakable(text));
+    names[i]!.classList.add("told");
   });
 }
 
