@@ -18,6 +18,8 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly write?: (value: number) => string;
   /** Stands behind the value. */
   readonly after?: (row: number) => Child;
+  /** Is left out where the page is narrow. */
+  readonly spare?: boolean;
 }
 
 export interface GridOptions<N extends TableName = TableName> {
@@ -194,7 +196,11 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       definition.doc,
       definition.epoch ? " Here counted from the job's begin." : "",
     ]);
-    return h("th", { class: writer.right ? "right" : "", attr: { scope: "col", "aria-sort": direction } }, button);
+    return h("th", { class: classOf(column, writer), attr: { scope: "col", "aria-sort": direction } }, button);
+  }
+
+  function classOf(column: GridColumn<N>, writer: Writer): string {
+    return `${writer.right ? "right" : ""}${column.spare ? " spare" : ""}`;
   }
 
   function bodyCell(column: GridColumn<N>, row: number, writer: Writer): HTMLElement {
@@ -205,7 +211,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const cell = h(
       "td",
       {
-        class: writer.right ? "right" : "",
+        class: classOf(column, writer),
         attr: { "data-row": row, "data-column": column.column },
       },
       target ? h("a", { attr: { href: target } }, content) : content,

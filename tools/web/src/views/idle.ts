@@ -244,7 +244,7 @@ function syncs(job: Job): HTMLElement | null {
     grid(table, {
       first: 12,
       columns: [
-        { column: "call", draw: (row) => longName(table.text(row, "call")) },
+        { column: "call", draw: (row) => longName(table.text(row, "call"), true) },
         { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator"), true) },
         { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside"), true) },
         {
@@ -253,14 +253,14 @@ function syncs(job: Job): HTMLElement | null {
           draw: (row) => inlineBar(table.num(row, "lost_ns"), most, write(table.num(row, "lost_ns")), "sync"),
         },
         { column: "calls" },
-        { column: "calls_per_step", label: "in a step of a rank" },
-        { column: "total_ns", label: "the host waited" },
-        { column: "mean_ns", label: "mean", write: f.time },
+        { column: "calls_per_step", label: "a step, a rank" },
+        { column: "total_ns", label: "host waited" },
+        { column: "mean_ns", label: "mean", write: f.time, spare: true },
         { column: "max_ns", label: "longest", write: f.time },
         ...(severalRanks(job)
           ? ([
-              { column: "max_rank_lost_ns", label: "most lost by a rank", write: f.time },
-              { column: "max_rank", label: "rank" },
+              { column: "max_rank_lost_ns", label: "most lost", write: f.time },
+              { column: "max_rank", label: "by rank" },
             ] as const)
           : []),
       ],
