@@ -55,7 +55,7 @@ function amount(value: Cell): Cell {
 }
 
 /** How a column's values are written: all in one unit, with as many digits. */
-class Writer {
+export class Writer {
   readonly unit: string;
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
@@ -75,7 +75,7 @@ class Writer {
     if (column.unit === "ns" || column.unit === "B") {
       const unit = column.unit === "ns" ? f.timeUnit(numbers) : f.byteUnit(numbers, options.memory);
       const digits = f.columnDigits(numbers, unit);
-      this.unit = unit.name;
+      this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 is 0 in any
       this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2;
@@ -87,7 +87,7 @@ class Writer {
             ? String(Number(value.toPrecision(1)))
             : f.grouped(value, digits);
     } else {
-      this.#write = (value) => exactCell(value);
+      this.#write = (value) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
     }
   }
 
@@ -140,7 +140,11 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
         columns.map((column, c) => bodyCell(column, row, writers[c]!)),
       ),
     );
-    columns.forEach((_, c) => tellNames(body.map((row) => row.children[c]!)));
+    columns.forEach((_, c) => {
+      const cells = body.map((row) => row.children[c]!);
+      tellNames(cells);
+      alignBars(cells);
+    });
     const rest = rows.length - shown;
     fill(
       box,
@@ -230,6 +234,13 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
 
   draw();
   return box;
+}
+
+/* A column's bars begin at one place: the values behind them are as wide as the longest. */
+function alignBars(cells: readonly Element[]): void {
+  const values = cells.map((cell) => cell.querySelector<HTMLElement>(".inline-value")).filter((each) => each !== null),
+    longest = f.most(values.map((each) => each.textContent.length));
+  for (const each of values) each.style.setProperty("--chars", `${longest}ch`);
 }
 
 /* Of a column's long names those that differ look different; what was cut for that stands whole. */
