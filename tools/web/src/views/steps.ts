@@ -9,6 +9,7 @@ import { controls, empty, heading, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 import { h } from "../dom";
 import { Charts } from "../chart";
+import { balanceFinding } from "./summary";
 import { trend } from "./trend";
 import { structure } from "./structure";
 
@@ -252,7 +253,10 @@ export const steps: View = {
   title: "Steps",
   group: "",
   needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step", "structure.step", "stragglers.finding"],
-  state: (job) => ((job.table("imbalance.job").num(0, "imbalance_pct") ?? 0) >= 10 ? "warn" : undefined),
+  state: (job) => {
+    const { state } = balanceFinding(job);
+    return state === "note" ? undefined : state;
+  },
   render(root, context) {
     const { job, params } = context;
     const table = job.table("overlap.step");

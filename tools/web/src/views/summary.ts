@@ -122,7 +122,7 @@ export function overlapFinding(job: Job): Finding {
   const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
   const wait = waits > 50 ? " Most of what is exposed is waiting for late ranks, which no faster network shortens." : "";
   return {
-    state: lost >= 10 ? "warn" : "good",
+    state: lost >= 10 ? "warn" : exposed > comm / 2 ? "note" : "good",
     title: `${f.percent(f.share(exposed, comm))} of communication is exposed`,
     text: `${parts.join(", ")} behind computation.${rest} What is exposed takes ${f.percent(lost)} of the GPU time.${wait}`,
     link: ["Overlap by kind", "communication"],
