@@ -36,7 +36,7 @@ test("one rank: nothing is compared", () => of("one-rank", async (page) => {
   assert.ok(!(await listed(page)).includes("stragglers"));
   assert.match(await page.textContent(".verdict p"), /^One rank: its GPU computes \d+(\.\d)?\s% of the time/);
   assert.deepEqual(await figure(page, "Load balance"), ["–", "one rank"]);
-  assert.match(await main(page), /time goes, mean of ranks\s+step 0\s/);
+  assert.match(await main(page), /step’s time goes\s+step 0\s/);
   assert.doesNotMatch(await main(page), /across ranks/);
   await visit(page, "#steps");
   assert.ok(!/How even|Who made|made others wait/.test(await main(page)), "a comparison of one rank");

@@ -5,7 +5,7 @@ import type { Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { adviceState, ofXla, TO_MARK_STEPS } from "../job";
+import { adviceState, ofXla, severalRanks, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
 import type { ColumnOf } from "../names";
 import { byCategory, byModule } from "./memory_category";
@@ -272,7 +272,7 @@ function operatorTable(job: Job, type: string): HTMLElement {
         { column: "bytes", label: "with what it calls" },
         { column: "self_allocations", label: "allocations" },
         { column: "calls" },
-        { column: "ranks" },
+        ...(severalRanks(job) ? ([{ column: "ranks" }] as const) : []),
       ],
     }),
   );

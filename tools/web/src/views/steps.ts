@@ -211,7 +211,7 @@ function multiples(job: Job): HTMLElement | null {
   if (table.leftOut > 0 || job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
   const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
   return section(
-    "Each step’s time by rank",
+    `Each step’s time${severalRanks(job) ? " by rank" : ""}`,
     partsLegend(steps.flatMap(([, rows]) => rows.map((row) => ({ values: partsOf(table, row) })))),
     h(
       "div",
@@ -288,15 +288,16 @@ export const steps: View = {
           metric.key,
           (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v }),
         ),
-        segmented(
-          "Order",
-          [
-            ["name", "by name"],
-            ["worst", "worst first"],
-          ],
-          params.get("sort") === "worst" ? "worst" : "name",
-          (v) => context.redraw({ sort: v === "name" ? null : v }),
-        ),
+        severalRanks(job) &&
+          segmented(
+            "Order",
+            [
+              ["name", "by name"],
+              ["worst", "worst first"],
+            ],
+            params.get("sort") === "worst" ? "worst" : "name",
+            (v) => context.redraw({ sort: v === "name" ? null : v }),
+          ),
         hosts > 1 &&
           !isPart(job) &&
           segmented(

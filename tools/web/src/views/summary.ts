@@ -415,7 +415,7 @@ function figureBand(job: Job): HTMLElement {
 
 function rankBars(job: Job): HTMLElement {
   const overlap = job.table("overlap.rank");
-  const heading = "Where each rank’s time goes";
+  const heading = severalRanks(job) ? "Where each rank’s time goes" : "Where the time goes";
   if (total(job, "window_ns") === 0) return section(heading, empty("No GPU events were recorded."));
   const torn = cutShort(job);
   const rows: StackRow[] = overlap.rows.map((_, row) => ({
@@ -468,7 +468,7 @@ function stepBars(job: Job): HTMLElement | null {
       ...(whole.length === 0 ? { state: "partial" as const } : {}),
     };
   });
-  return section("Where each step’s time goes, mean of ranks", stacks(rows));
+  return section(`Where each step’s time goes${severalRanks(job) ? ", mean of ranks" : ""}`, stacks(rows));
 }
 
 /* The worst 8 by what they cost, the one in the middle, and the best 4. */
