@@ -49,9 +49,21 @@ static tm_status put_attributes(const tm_store *store, tm_out *out, int64_t *wor
     return TM_OK;
 }
 
-/* The folder that all traces lie in, by which people call a job: "" where they have none in common.
- */
-static void common_folder(const tm_table *ranks, char out[TM_PAGE_NAME_MAX + 1]) {
+/* The last part of a path: "" where it is hidden, or very long. */
+static void last_part(const char *path, size_t size, char out[TM_PAGE_NAME_MAX + 1]) {
+    while (size > 0 && path[size - 1] == '/')
+        size--;
+    size_t begin = size;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    bool named = size > begin && path[begin] != '.' && size - begin <= TM_PAGE_NAME_MAX;
+    if (named)
+        snprintf(out, TM_PAGE_NAME_MAX + 1, "%.*s", (int)(size - begin), path + begin);
+}
+
+/* By which people call a job: the folder that all traces lie in, of a single trace its file; ""
+ * where they have none in common. */
+static void job_name(const tm_table *ranks, char out[TM_PAGE_NAME_MAX + 1]) {
     const char *first = NULL;
     size_t size = 0;
     out[0] = '\0';
@@ -59,6 +71,10 @@ static void common_folder(const tm_table *ranks, char out[TM_PAGE_NAME_MAX + 1])
         const tm_cell *source = tm_table_cell(ranks, i, "source");
         const char *path = source->null ? "" : source->value.text;
         size_t length = strcspn(path, ",");
+        if (ranks->n_rows == 1 && path[length] == '\0') {
+            last_part(path, length, out);
+            return;
+        }
         while (length > 0 && path[length - 1] != '/')
             length--;
         if (first && (length != size || memcmp(path, first, size) != 0))
@@ -66,14 +82,7 @@ static void common_folder(const tm_table *ranks, char out[TM_PAGE_NAME_MAX + 1])
         first = path;
         size = length;
     }
-    while (size > 0 && first[size - 1] == '/')
-        size--;
-    size_t begin = size;
-    while (begin > 0 && first[begin - 1] != '/')
-        begin--;
-    bool named = size > begin && first[begin] != '.' && size - begin <= TM_PAGE_NAME_MAX;
-    if (named)
-        snprintf(out, TM_PAGE_NAME_MAX + 1, "%.*s", (int)(size - begin), first + begin);
+    last_part(first, size, out);
 }
 
 /* Runs of ranks without a trace as [first, last], the first ones, and how many ranks they are. */
@@ -155,7 +164,7 @@ tm_status tm_page_job_make(const tm_store *store, const tm_tables *tables,
     tm_table_clear(job);
     if (status == TM_OK)
         status = tm_page_read_table(store, ranks, err);
-    common_folder(ranks, out->name);
+    job_name(ranks, out->name);
     put_kept(choice, &out->facts);
     if (status == TM_OK && tm_page_is_part(&choice->ranks)) {
         put_missing(ranks, world, &out->facts);

@@ -129,7 +129,7 @@ static tm_status find_peer(search *s, size_t at, int64_t rank, tm_error *err) {
         TM_TRY(find(s, at, in, false, err));
     const tm_serve_event *v = s->events.data;
     peer.times = (int64_t)s->events.n;
-    if (peer.times == s->out->times) {
+    if (v && peer.times == s->out->times) {
         peer.begin_ns = v[s->out->place].begin_ns;
         peer.duration_ns = v[s->out->place].duration_ns;
     }

@@ -42,6 +42,24 @@ test("a column has one unit and as many digits, from its largest value", () => {
   assert.equal(f.timeUnit([]).name, "ns");
 });
 
+test("a table's column has the unit of its largest number, and none where there is none", async () => {
+  const { Writer } = await moduleOf("grid.ts"), most = "9007199254740993"; // one more than a double holds
+  for (const [type, unit, values, head, shown, exact] of [
+    ["int", "ns", [1_500_000, 40_000, 300, null], "ms", ["1.50", "0.04", "300 ns", "–"], ["1'500'000", "40'000", "300", "–"]],
+    ["int", "ns", [0, null], "", ["0", "–"], ["0", "–"]],
+    ["int", "B", [null], "", ["–"], ["–"]],
+    ["int", "ns", [most, 9_000_000_000_000], "s", ["9'007'199", "9'000"], [most, "9'000'000'000'000"]],
+    ["int", "B", [most, 9_000], "TB", ["9'007", "9.00 kB"], [most, "9'000"]],
+    ["real", "%", [12.34, 0.0004, 0], "%", ["12.3", "0.0004", "0.0"], ["12.34", "0.0004", "0"]],
+    ["real", "", [1234.5], "", ["1'234.50"], ["1234.5"]],
+    ["int", "", [most, 12_345], "", [most, "12'345"], [most, "12'345"]],
+  ]) {
+    const [as, whole] = [false, true].map((exact) => new Writer({ name: "n", type, unit }, values, { exact, memory: false }));
+    assert.deepEqual([as.unit, values.map((v) => plain(as.write(v)))], [head, shown], `${type} ${unit} ${values}`);
+    assert.deepEqual([whole.unit, values.map((v) => plain(whole.write(v)))], [unit, exact], `${type} ${unit} ${values}, exact`);
+  }
+});
+
 test("shares are 0 and 100 % only where they are", () => {
   for (const [value, digits, expected] of [
     [0, 0, "0 %"], [100, 0, "100 %"], [99.96, 0, "> 99 %"], [0.04, 1, "< 0.1 %"], [0.05, 1, "0.1 %"], [78.4, 0, "78 %"], [15, 1, "15.0 %"], [99.96, 1, "> 99.9 %"], [null, 0, "–"],
@@ -80,8 +98,8 @@ test("what stands beside an axis has room there, however small it is", async () 
   const { drawPlot, Scales } = await moduleOf("plot.ts"), texts = [];
   const canvas = new Proxy({}, { get: (_, name) => (name === "measureText" ? () => ({ width: 40 }) : (text) => void (name === "fillText" && texts.push(text))), set: () => true });
   const axis = (max) => ({ name: "", min: 0, max });
-  drawPlot(canvas, new Scales({ x: axis(0.1), y: axis(1.3e-8) }, 800, 200), {});
-  assert.ok(["0", "5e−9", "1e−8", "0.10"].every((text) => texts.includes(text)), texts.join());
+  for (const most of [1.3e-8, 2e-6]) drawPlot(canvas, new Scales({ x: axis(0.1), y: axis(most) }, 800, 300), {});
+  assert.ok(["0", "5e−9", "1e−8", "0.10", "1e−6", "1.5e−6", "2e−6"].every((text) => texts.includes(text)), texts.join());
 });
 
 test("characters that control or turn text are shown as escapes", () => {

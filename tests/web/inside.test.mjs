@@ -63,7 +63,7 @@ test("queues and copies over time are drawn of the rank that is chosen", async (
     assert.match(page.url(), /#launches\/rank=3$/);
     await visit(page, "#transfers/kind=htod/rank=2");
     await page.waitForSelector(".chart[data-drawn]");
-    assert.deepEqual(await chart("Bandwidth over time"), ["Copies, host to device, GB/s, rank 2, over time", true]);
+    assert.deepEqual(await chart("Bandwidth over time"), ["Copies, host to device, MB/s, rank 2, over time", true]);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
     quiet(noted);
     await close();

@@ -1,6 +1,6 @@
 /** Small drawings inside tables and lists: bars, strips over ranks, bands of figures. */
 import type { Job, Table } from "./data";
-import { h, cut, visible, type Child } from "./dom";
+import { h, breakable, cut, visible, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Place, TableName } from "./names";
 import { term, tip } from "./ui";
@@ -28,7 +28,7 @@ export function longName(text: string | null, narrow = false): Child {
   return h(
     "bdi",
     { class: `name long${shown.startsWith("[") ? " shapes" : ""}${narrow ? " narrow" : ""}`, title: cut(shown, 2000) },
-    cut(shown, 200),
+    breakable(cut(shown, 200)),
   );
 }
 

@@ -105,8 +105,16 @@ export function tellApart(names: readonly string[], length: number): string[] {
   return names.map((name) => shown.get(name)!);
 }
 
+const LONGEST = /[^]{1,16}/gu; // of a name the characters that stay together
+
+/** A text with the places where a line may end: after what parts names, and in pieces that are very long. */
+export function breakable(text: string): Child[] {
+  const pieces = text.split(/(?<=::|[_<,(/.=-])(?![_:])|(?<=[a-z]{2})(?=[A-Z][a-z])/u).flatMap((piece) => piece.match(LONGEST) ?? []);
+  return pieces.flatMap((piece, i) => (i === 0 ? [piece] : [h("wbr"), piece]));
+}
+
 /** A name from a trace, isolated from the direction of what stands around it. */
 export function name(text: string, length = 160): HTMLElement {
   const shown = visible(text);
-  return h("bdi", { class: "name", title: shown.length > length ? cut(shown, 2000) : undefined }, cut(shown, length));
+  return h("bdi", { class: "name", title: shown.length > length ? cut(shown, 2000) : undefined }, breakable(cut(shown, length)));
 }

@@ -2,7 +2,7 @@
  * steps, lines over time. */
 import type { Charts } from "./chart";
 import type { Table } from "./data";
-import { visible } from "./dom";
+import { h, visible } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, TableName } from "./names";
 import { bandOf, lineChart, LINES_MAX } from "./lines";
@@ -30,13 +30,19 @@ function write(table: Table, column: AnyColumn, value: number | null): string {
       ? f.bytes(value, isMemory(table))
       : unit === "%"
         ? f.percent(value, 1)
-        : f.exact(value, unit);
+        : value !== null && !Number.isInteger(value)
+          ? `${f.significant(value)}${unit && f.SPACE}${unit}`
+          : f.exact(value, unit);
 }
 
-/** Draws the chart that the table's definition names; null where it names none. */
+/** Draws the chart that the table's definition names, under the name of its column; null where it names none. */
 export function drawForm(table: Table, charts: Charts): HTMLElement | null {
-  const column = measure(table);
-  if (!column || table.n === 0 || table.place("rank") < 0) return null;
+  const column = measure(table),
+    drawn = column && table.n > 0 && table.place("rank") >= 0 ? drawnOf(table, column, charts) : null;
+  return drawn && h("section", { class: "wide-ends" }, h("h2", null, column), drawn);
+}
+
+function drawnOf(table: Table, column: AnyColumn, charts: Charts): HTMLElement | null {
   if (table.form === "bars")
     return stacks(
       table.rows

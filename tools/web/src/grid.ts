@@ -1,6 +1,6 @@
 /** A table of values: units in the heading, sorted and filtered by the reader. */
 import type { Cell, Column, Table } from "./data";
-import { h, name, fill, cut, tellApart, visible, type Child } from "./dom";
+import { h, name, breakable, fill, cut, tellApart, visible, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
@@ -18,6 +18,8 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly write?: (value: number) => string;
   /** Stands behind the value. */
   readonly after?: (row: number) => Child;
+  /** Is left out where the page is narrow. */
+  readonly spare?: boolean;
 }
 
 export interface GridOptions<N extends TableName = TableName> {
@@ -38,7 +40,7 @@ export interface GridOptions<N extends TableName = TableName> {
 }
 
 const FIRST = 100;
-const LONG_NAME = 56; // characters that two lines have room for
+const LONG_NAME = 56; // characters that two lines, or a few short ones, have room for
 const NAME_LEAST = 26; // characters of a text before it is broken
 const NAME_SHORT = 12; // a name that is not broken
 
@@ -53,7 +55,7 @@ function amount(value: Cell): Cell {
 }
 
 /** How a column's values are written: all in one unit, with as many digits. */
-class Writer {
+export class Writer {
   readonly unit: string;
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
@@ -73,7 +75,7 @@ class Writer {
     if (column.unit === "ns" || column.unit === "B") {
       const unit = column.unit === "ns" ? f.timeUnit(numbers) : f.byteUnit(numbers, options.memory);
       const digits = f.columnDigits(numbers, unit);
-      this.unit = unit.name;
+      this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 is 0 in any
       this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2;
@@ -87,7 +89,7 @@ class Writer {
               : String(Number(value.toPrecision(1)))
             : f.grouped(value, digits);
     } else {
-      this.#write = (value) => exactCell(value);
+      this.#write = (value) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
     }
   }
 
@@ -140,7 +142,11 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
         columns.map((column, c) => bodyCell(column, row, writers[c]!)),
       ),
     );
-    columns.forEach((_, c) => tellNames(body.map((row) => row.children[c]!)));
+    columns.forEach((_, c) => {
+      const cells = body.map((row) => row.children[c]!);
+      tellNames(cells);
+      alignBars(cells);
+    });
     const rest = rows.length - shown;
     fill(
       box,
@@ -196,7 +202,11 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       definition.doc,
       definition.epoch ? " Here counted from the job's begin." : "",
     ]);
-    return h("th", { class: writer.right ? "right" : "", attr: { scope: "col", "aria-sort": direction } }, button);
+    return h("th", { class: classOf(column, writer), attr: { scope: "col", "aria-sort": direction } }, button);
+  }
+
+  function classOf(column: GridColumn<N>, writer: Writer): string {
+    return `${writer.right ? "right" : ""}${column.spare ? " spare" : ""}`;
   }
 
   function bodyCell(column: GridColumn<N>, row: number, writer: Writer): HTMLElement {
@@ -207,7 +217,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const cell = h(
       "td",
       {
-        class: writer.right ? "right" : "",
+        class: classOf(column, writer),
         attr: { "data-row": row, "data-column": column.column },
       },
       target ? h("a", { attr: { href: target } }, content) : content,
@@ -228,12 +238,21 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   return box;
 }
 
-/* Of a column's long names, of which there is room for two lines, those that differ look different. */
+/* A column's bars begin at one place: the values behind them are as wide as the longest. */
+function alignBars(cells: readonly Element[]): void {
+  const values = cells.map((cell) => cell.querySelector<HTMLElement>(".inline-value")).filter((each) => each !== null),
+    longest = f.most(values.map((each) => each.textContent.length));
+  for (const each of values) each.style.setProperty("--chars", `${longest}ch`);
+}
+
+/* Of a column's long names those that differ look different; what was cut for that stands whole. */
 function tellNames(cells: readonly Element[]): void {
   const names = cells.map((cell) => cell.querySelector<HTMLElement>(".name.long")).filter((each) => each !== null),
     whole = names.map((each) => each.title);
   tellApart(whole, LONG_NAME).forEach((text, i) => {
-    if (text !== cut(whole[i]!, LONG_NAME)) names[i]!.textContent = text;
+    if (text === cut(whole[i]!, LONG_NAME)) return;
+    fill(names[i]!, breakable(text));
+    names[i]!.classList.add("told");
   });
 }
 

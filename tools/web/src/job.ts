@@ -286,7 +286,7 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
     title: "Nothing stands out",
     text: join("No rule of the advice applies."),
     view: "ranks",
-    link: "Where each rank’s time goes",
+    link: severalRanks(job) ? "Where each rank’s time goes" : "Where the time goes",
   };
 }
 

@@ -28,6 +28,10 @@ export interface HeatMap {
 }
 
 const CELLS_MAX = 1500;
+const LABEL_HEIGHT = 15,
+  LABEL_WIDTH = 7, // px: of a line, of a character
+  LABEL_GAP = 10,
+  LABELS_ROOM = 640; // px: of all columns where the page is narrow
 /** Up to so many rows have a name each. */
 export const ROWS_NAMED = 96;
 
@@ -49,20 +53,33 @@ export function heatMap(map: HeatMap): HTMLElement {
   return map.rows.length * map.columns.length <= CELLS_MAX && map.rows.length <= ROWS_NAMED ? cells(map, from, to) : painted(map, from, to);
 }
 
+/* Of labels such as "step 3" the word that they share, and the numbers; of others no word. */
+function headings(labels: readonly string[]): { word: string; short: readonly string[] } {
+  const word = /^(\S+) \d+$/.exec(labels[0] ?? "")?.[1];
+  return word && labels.every((label) => label.startsWith(`${word} `) && /^\d+$/.test(label.slice(word.length + 1)))
+    ? { word, short: labels.map((label) => label.slice(word.length + 1)) }
+    : { word: "", short: labels };
+}
+
 function cells(map: HeatMap, from: number, to: number): HTMLElement {
   const grid = h("div", { class: "map", attr: { role: "grid", "aria-label": map.label } });
-  const narrow = map.columns.length > 24;
+  const narrow = map.columns.length > 24,
+    { word, short } = headings(map.columns);
+  /* What stands on one line stands over every so many columns. */
+  const line = narrow || word !== "",
+    longest = short.reduce((most, label) => Math.max(most, label.length), 0),
+    every = line ? Math.ceil((map.columns.length * (LABEL_WIDTH * longest + LABEL_GAP)) / LABELS_ROOM) : 1;
   grid.style.setProperty("--columns", String(map.columns.length));
   grid.append(
     h(
       "div",
       { class: "map-row", attr: { role: "row" } },
-      h("span", { attr: { role: "columnheader" } }),
-      map.columns.map((label, c) =>
+      h("span", { class: "map-word", attr: { role: "columnheader" } }, word),
+      short.map((label, c) =>
         h(
           "span",
-          { class: "map-column", attr: { role: "columnheader" } },
-          narrow && c % Math.ceil(map.columns.length / 24) !== 0 ? "" : label,
+          { class: `map-column${line ? " line" : ""}${(c / every) % 2 === 1 ? " second" : ""}`, attr: { role: "columnheader" } },
+          c % every === 0 ? label : "",
         ),
       ),
     ),
@@ -150,9 +167,6 @@ function labelStep(room: number, size: number): number {
   return step;
 }
 
-const LABEL_HEIGHT = 15,
-  LABEL_WIDTH = 7; // px: of a line, of a character
-
 function labelsOf(names: readonly string[], step: number, side: "top" | "left"): HTMLElement[] {
   return names.flatMap((label, i) =>
     i % step === 0 ? [h("span", { style: { [side]: `${(100 * (i + 0.5)) / names.length}%` } }, label)] : [],
@@ -226,7 +240,8 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
       "aria-label": `${map.label}: ${map.rows.length} rows by ${map.columns.length} columns; arrow keys move over it, the table has the values`,
     },
   });
-  const top = h("div", { class: "map-top", attr: { "aria-hidden": true } });
+  const top = h("div", { class: "map-top", attr: { "aria-hidden": true } }),
+    { word, short } = headings(map.columns);
   const height = Math.max(3, Math.min(18, Math.floor(640 / map.rows.length))),
     reader = new Reader(map, canvas);
   let drawn = false;
@@ -241,8 +256,8 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
     canvas.width = width * map.columns.length;
     canvas.height = height * map.rows.length;
     canvas.style.height = `${canvas.height}px`;
-    const longest = map.columns.reduce((most, label) => Math.max(most, label.length), 0);
-    top.replaceChildren(...labelsOf(map.columns, labelStep(LABEL_WIDTH * (longest + 2), whole / map.columns.length), "left"));
+    const longest = short.reduce((most, label) => Math.max(most, label.length), 0);
+    top.replaceChildren(...labelsOf(short, labelStep(LABEL_WIDTH * (longest + 2), whole / map.columns.length), "left"));
     const paint = canvas.getContext("2d")!;
     const colors = rampColors(map.ramp);
     for (let r = 0; r < map.rows.length; r++)
@@ -259,6 +274,7 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
   return h(
     "div",
     { class: "map-painted" },
+    h("span", { class: "map-word", attr: { "aria-hidden": true } }, word),
     top,
     h("div", { class: "map-left", attr: { "aria-hidden": true } }, labelsOf(map.rows, labelStep(LABEL_HEIGHT, height), "top")),
     h("div", { class: "map-field" }, canvas, reader.cursor),

@@ -151,8 +151,17 @@ function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => stri
     digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
   const rest = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0; // 2.5
   if (axis.write) return axis.write;
-  if (digits + rest > DIGITS_MOST) return (value) => (value === 0 ? "0" : value.toExponential(rest).replace("-", "−"));
+  if (digits + rest > DIGITS_MOST) return (value) => (value === 0 ? "0" : scientific(value, digits + rest));
   return (value) => f.grouped(value, digits + rest);
+}
+
+/* To this place behind the point, without zeros at the end: 1.5e−6. */
+function scientific(value: number, place: number): string {
+  const digits = Math.max(0, Math.floor(Math.log10(Math.abs(value)) + 1e-9) + place);
+  return value
+    .toExponential(Math.min(9, digits))
+    .replace(/\.?0*e/, "e")
+    .replaceAll("-", "−");
 }
 
 function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {

@@ -191,7 +191,7 @@ function offsets(job: Job): HTMLElement {
             ),
           ),
         ),
-        h("span", null, unit.name),
+        h("span", { class: "unit" }, unit.name),
       ),
     ),
   );

@@ -221,7 +221,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
   const chart =
     spots.length === 0
       ? empty("The traces do not say how large the messages were: PyTorch’s kernels carry it (In msg nelems, dtype) since 2.1.")
-      : [
+      : spots.length > 1 && [
           shapeLegend(
             drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })),
             "transfer",
@@ -240,7 +240,9 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
   return section(
     title,
     note(
-      "A point is a kind, process group and size class; a larger one stands for more operations. Only the transfer is timed, from the last arrival to the last end. Click a point for its operations.",
+      spots.length > 1 && "A point is a kind, process group and size class; a larger one stands for more operations. ",
+      "Only the transfer is timed, from the last arrival to the last end. ",
+      spots.length > 1 && "Click a point for its operations.",
     ),
     chart,
     spots.length > 0 && h("p", null, link("Over time, rank by rank, on the timeline", "timeline", { counters: "bandwidth" })),

@@ -219,9 +219,9 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
     },
     { column: "type" },
     { column: "flop", label: "operations", write: f.flop },
-    { column: "flop_per_byte", label: "a byte", write: rate },
+    { column: "flop_per_byte", label: "a byte", write: rate, spare: true },
     { column: "calls" },
-    ...(new Set(table.nums("ranks")).size > 1 ? ([{ column: "ranks" }] as const) : []),
+    ...(new Set(table.nums("ranks")).size > 1 ? ([{ column: "ranks", spare: true }] as const) : []),
     ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
   ];
 }

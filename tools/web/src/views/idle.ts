@@ -249,7 +249,7 @@ function syncs(job: Job): HTMLElement | null {
     grid(table, {
       first: 12,
       columns: [
-        { column: "call", draw: (row) => longName(table.text(row, "call")) },
+        { column: "call", draw: (row) => longName(table.text(row, "call"), true) },
         { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator"), true) },
         { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside"), true) },
         {
@@ -258,16 +258,16 @@ function syncs(job: Job): HTMLElement | null {
           draw: (row) => inlineBar(table.num(row, "lost_ns"), most, write(table.num(row, "lost_ns")), "sync"),
         },
         { column: "calls" },
-        { column: "calls_per_step", label: "in a step of a rank" },
-        { column: "total_ns", label: "the host waited" },
-        { column: "mean_ns", label: "mean", write: f.time },
+        { column: "calls_per_step", label: "a step, a rank" },
+        { column: "total_ns", label: "host waited" },
+        { column: "mean_ns", label: "mean", write: f.time, spare: true },
         { column: "max_ns", label: "longest", write: f.time },
         ...(severalRanks(job)
           ? ([
-              { column: "max_rank_lost_ns", label: "most lost by a rank", write: f.time },
+              { column: "max_rank_lost_ns", label: "most lost", write: f.time },
               {
                 column: "max_rank",
-                label: "rank",
+                label: "by rank",
                 draw: (row: number) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
               },
             ] as const)

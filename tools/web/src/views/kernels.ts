@@ -120,7 +120,14 @@ function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColum
           { column: "min_ns", label: "shortest" },
           { column: "max_ns", label: "longest" },
         ] as const)
-      : ([{ column: "max_ns", label: "calls and ranks", draw: (row: number) => meanStrip(table, row), write: f.time }] as const)),
+      : ([
+          {
+            column: "max_ns",
+            label: severalRanks(job) ? "calls and ranks" : "calls, least to most",
+            draw: (row: number) => meanStrip(table, row),
+            write: f.time,
+          },
+        ] as const)),
     ...(severalRanks(job) && !shapes
       ? ([
           { column: "spread", label: "spread" },
@@ -309,7 +316,7 @@ export const kernels: View = {
         note(
           "A name leads to its calls on the timeline. ",
           !shapes &&
-            "The thin line spans the shortest to the longest call; on it the mean of the median rank (bar) and of the slowest rank (dot). Each line has its own scale, from 0.",
+            `The thin line spans the shortest to the longest call; on it ${severalRanks(job) ? "the mean of the median rank (bar) and of the slowest rank (dot)" : "the mean"}. Each line has its own scale, from 0.`,
         ),
         filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]), link: link(table, "name") }, choose),
       ),

@@ -139,7 +139,7 @@ function calls(job: Job): HTMLElement {
     write = timeWriter(table, [...table.rows.keys()], "total_ns");
   return section(
     "Calls of the runtime and driver",
-    note("Time of all ranks’ hosts. Calls that wait for the GPU take as long as the GPU makes them."),
+    note(severalRanks(job) && "Time of all ranks’ hosts. ", "Calls that wait for the GPU take as long as the GPU makes them."),
     grid(table, {
       first: 20,
       columns: [

@@ -26,6 +26,8 @@ export function membersOf(text: string): number[] | null {
 /** Values of pairs of places, and how many rows each is of. */
 class Square {
   readonly #cells = new Map<string, { value: number; of: number }>();
+  /** All that was added is of all pairs of places, which so have the same; null where nothing was added so. */
+  even: boolean | null = null;
 
   add(a: number, b: number, value: number, join: (x: number, y: number) => number): void {
     const key = `${a} ${b}`,
@@ -79,6 +81,7 @@ const sum = (a: number, b: number) => a + b;
 function addGroup(square: Square, places: Places, ranks: readonly number[], value: number, join: (a: number, b: number) => number): void {
   const all = new Set(ranks.map((rank) => places.of.get(rank))),
     hosts = [...all].filter((host) => host !== undefined);
+  square.even = square.even !== false && hosts.length === places.names.length;
   if (all.size === 1 && hosts.length === 1) square.add(hosts[0]!, hosts[0]!, value, join);
   for (const a of hosts) for (const b of hosts) if (a !== b) square.add(a, b, value, join);
 }
@@ -187,17 +190,25 @@ export function matrix(context: Context): HTMLElement | null {
     shown = all.find(({ key }) => key === params.get("pairs")) ?? all[0];
   if (!shown) return null;
   const { square, places, write, one } = shown;
+  const choice =
+    all.length > 1 &&
+    controls(
+      segmented(
+        "Pairs",
+        all.map(({ key, label }) => [key, label] as const),
+        shown.key,
+        (v) => context.redraw({ pairs: v === all[0]!.key ? null : v }),
+      ),
+    );
+  if (square.even && cut === 0)
+    return section(
+      "Who communicates with whom",
+      choice,
+      note(`All hosts with all others: every ${one} has ranks on all ${f.grouped(places.names.length)} of them, so none stands out.`),
+    );
   return section(
     "Who communicates with whom",
-    all.length > 1 &&
-      controls(
-        segmented(
-          "Pairs",
-          all.map(({ key, label }) => [key, label] as const),
-          shown.key,
-          (v) => context.redraw({ pairs: v === all[0]!.key ? null : v }),
-        ),
-      ),
+    choice,
     note(
       shown.note,
       shown.key === "time" && cut > 0 && ` ${f.count(cut, "group")} of very many ranks left out: the list of its ranks is cut short.`,

@@ -4,8 +4,8 @@ import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { append, cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
-import { adviceState, ofXla, TO_MARK_STEPS } from "../job";
+import { grid, type GridColumn } from "../grid";
+import { adviceState, ofXla, severalRanks, TO_MARK_STEPS } from "../job";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
 import type { ColumnOf } from "../names";
 import { byCategory, byModule } from "./memory_category";
@@ -198,30 +198,25 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
 function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
   const table = job.table("memory.device"),
     bytes = (value: number) => f.bytes(value, true);
-  return section(
-    "Devices",
-    grid(table, {
-      rows,
-      first: 16,
-      columns: [
-        { column: "rank" },
-        { column: "device" },
-        ...(rows.some((row) => table.text(row, "allocator") !== null) ? ([{ column: "allocator" }] as const) : []),
-        { column: "peak_bytes", label: "peak" },
-        { column: "peak_step", label: "in step" },
-        { column: "peak_operator", label: "taken by" },
-        { column: "peak_reserved_bytes", label: "reserved" },
-        { column: "fragmentation_pct", label: "never used of it" },
-        { column: "capacity_bytes", label: "capacity" },
-        ...(table.known("limit_bytes") > 0 ? ([{ column: "limit_bytes", label: "limit", write: bytes }] as const) : []),
-        { column: "capacity_pct", label: table.known("limit_bytes") > 0 ? "of it" : "of capacity" },
-        { column: "growth_bytes", label: "growth by step", write: bytes },
-        { column: "growing_steps", label: "growing steps" },
-        { column: "pattern" },
-        { column: "steps_left", label: "steps until full" },
-      ],
-    }),
-  );
+  const columns: readonly GridColumn<"memory.device">[] = [
+    { column: "rank" },
+    { column: "device" },
+    { column: "allocator" },
+    { column: "peak_bytes", label: "peak" },
+    { column: "peak_step", label: "in step" },
+    { column: "peak_operator", label: "taken by" },
+    { column: "peak_reserved_bytes", label: "reserved" },
+    { column: "fragmentation_pct", label: "never used of it" },
+    { column: "capacity_bytes", label: "capacity" },
+    { column: "limit_bytes", label: "limit", write: bytes },
+    { column: "capacity_pct", label: table.known("limit_bytes") > 0 ? "of it" : "of capacity" },
+    { column: "growth_bytes", label: "growth by step", write: bytes },
+    { column: "growing_steps", label: "growing steps" },
+    { column: "pattern" },
+    { column: "steps_left", label: "steps until full" },
+  ];
+  const told = columns.filter(({ column }) => rows.some((row) => table.cell(row, column) !== null));
+  return section("Devices", grid(table, { rows, first: 16, columns: told }));
 }
 
 function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
@@ -277,7 +272,7 @@ function operatorTable(job: Job, type: string): HTMLElement {
         { column: "bytes", label: "with what it calls" },
         { column: "self_allocations", label: "allocations" },
         { column: "calls" },
-        { column: "ranks" },
+        ...(severalRanks(job) ? ([{ column: "ranks" }] as const) : []),
       ],
     }),
   );

@@ -5,6 +5,7 @@ import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
+import { severalRanks } from "../job";
 import { empty, note, section, tip } from "../ui";
 import type { ColumnOf } from "../names";
 
@@ -213,7 +214,7 @@ export function byModule(job: Job, type: string): HTMLElement | null {
         { column: "peak_bytes", label: "held at the peak" },
         { column: "allocations" },
         { column: "calls" },
-        { column: "ranks" },
+        ...(severalRanks(job) ? ([{ column: "ranks" }] as const) : []),
       ],
     }),
   );

@@ -143,7 +143,12 @@ function unused(job: Job): HTMLElement | null {
     grid(table, {
       rows,
       first: UNUSED_FIRST,
-      columns: [{ column: "name" }, { column: "device_self_ns", label: "GPU, itself" }, { column: "calls" }, { column: "ranks" }],
+      columns: [
+        { column: "name" },
+        { column: "device_self_ns", label: "GPU, itself" },
+        { column: "calls" },
+        ...(severalRanks(job) ? ([{ column: "ranks" }] as const) : []),
+      ],
     }),
   );
 }

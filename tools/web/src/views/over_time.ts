@@ -110,26 +110,36 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
   return byRank;
 }
 
-/** How fast each kind of copy was over time; null where no size of a copy is known. */
+const PARTS_LEAST = 3; // in which a kind is copied: of fewer a chart says no more than the table
+
+/** How fast each kind of copy was over time; null where no size of a copy is known, or next to nothing is copied. */
 export function rateOverTime(context: Context, charts: Charts, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
   const { job, params } = context,
     table = job.table("transfers.rate");
-  const there = kinds.filter(([kind]) => table.rows.some((_, row) => table.text(row, "kind") === kind)),
+  const often = (kind: string) => {
+    const copied = (row: number) => table.text(row, "kind") === kind && (table.num(row, "bw_gbps") ?? 0) > 0;
+    return [...table.by("rank").values()].some((rows) => rows.filter(copied).length >= PARTS_LEAST);
+  };
+  const there = kinds.filter(([kind]) => often(kind)),
     kind = there.find(([each]) => each === params.get("kind")) ?? there[0];
   if (!kind) return null;
   const byRank = ratesOf(table, kind[0]),
     most = (points: Points) => f.most(points.map(([, value]) => value));
   const busiest = [...byRank].reduce((a, b) => (most(b[1]) > most(a[1]) ? b : a));
+  const unit = f.byteUnit(
+    [...byRank.values()].map((points) => 1e9 * most(points)),
+    false,
+  );
   const all = new Set(job.table("transfers.kind").nums("rank")).size,
     shown = new Set(table.nums("rank")).size;
   return lines(context, charts, {
     title: "Bandwidth over time",
-    what: `Copies, ${kind[1].toLowerCase()}, GB/s`,
+    what: `Copies, ${kind[1].toLowerCase()}, ${unit.name}/s`,
     byRank,
     leftOut: `A part in which little is copied counts with the time in which nothing is.${shown < all ? ` Of ${f.grouped(all)} ranks the ${shown} that copied most.` : ""}`,
     first: busiest[0],
-    unit: { name: "GB/s", factor: 1 },
-    write: (value) => `${f.significant(value)} GB/s`,
+    unit: { name: `${unit.name}/s`, factor: unit.factor / 1e9 },
+    write: (value) => `${f.bytes(1e9 * value)}/s`,
     tools: there.length > 1 && segmented("Kind", there, kind[0], (v) => context.redraw({ kind: v, rank: null })),
   });
 }

@@ -240,19 +240,20 @@ export const ranks: View = {
           shares ? "share" : "time",
           (v) => context.redraw({ show: v === "time" ? null : v }),
         ),
-        segmented(
-          "Sort by",
-          [
-            ["rank", "rank"],
-            ...(severalRanks(job) ? ([["cost", "what they cost"]] as const) : []),
-            ["compute", "compute"],
-            ["wait", "exposed wait"],
-            ["transfer", "transfer"],
-            ["idle", "idle"],
-          ],
-          by,
-          (v) => context.redraw({ sort: v === usual ? null : v }),
-        ),
+        severalRanks(job) &&
+          segmented(
+            "Sort by",
+            [
+              ["rank", "rank"],
+              ["cost", "what they cost"],
+              ["compute", "compute"],
+              ["wait", "exposed wait"],
+              ["transfer", "transfer"],
+              ["idle", "idle"],
+            ],
+            by,
+            (v) => context.redraw({ sort: v === usual ? null : v }),
+          ),
         marked &&
           segmented(
             "Of",

@@ -9,6 +9,7 @@ import { controls, empty, heading, note, section, segmented } from "../ui";
 import { href, type Context, type View } from "../view";
 import { h } from "../dom";
 import { Charts } from "../chart";
+import { balanceFinding } from "./summary";
 import { trend } from "./trend";
 import { structure } from "./structure";
 
@@ -210,7 +211,7 @@ function multiples(job: Job): HTMLElement | null {
   if (table.leftOut > 0 || job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
   const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
   return section(
-    "Each step’s time by rank",
+    `Each step’s time${severalRanks(job) ? " by rank" : ""}`,
     partsLegend(steps.flatMap(([, rows]) => rows.map((row) => ({ values: partsOf(table, row) })))),
     h(
       "div",
@@ -252,7 +253,10 @@ export const steps: View = {
   title: "Steps",
   group: "",
   needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step", "structure.step", "stragglers.finding"],
-  state: (job) => ((job.table("imbalance.job").num(0, "imbalance_pct") ?? 0) >= 10 ? "warn" : undefined),
+  state: (job) => {
+    const { state } = balanceFinding(job);
+    return state === "note" ? undefined : state;
+  },
   render(root, context) {
     const { job, params } = context;
     const table = job.table("overlap.step");
@@ -283,15 +287,16 @@ export const steps: View = {
           metric.key,
           (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v }),
         ),
-        segmented(
-          "Order",
-          [
-            ["name", "by name"],
-            ["worst", "worst first"],
-          ],
-          params.get("sort") === "worst" ? "worst" : "name",
-          (v) => context.redraw({ sort: v === "name" ? null : v }),
-        ),
+        severalRanks(job) &&
+          segmented(
+            "Order",
+            [
+              ["name", "by name"],
+              ["worst", "worst first"],
+            ],
+            params.get("sort") === "worst" ? "worst" : "name",
+            (v) => context.redraw({ sort: v === "name" ? null : v }),
+          ),
         canFold &&
           segmented(
             "Rows",

@@ -122,7 +122,7 @@ export function overlapFinding(job: Job): Finding {
   const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
   const wait = waits > 50 ? " Most of what is exposed is waiting for late ranks, which no faster network shortens." : "";
   return {
-    state: lost >= 10 ? "warn" : "good",
+    state: lost >= 10 ? "warn" : exposed > comm / 2 ? "note" : "good",
     title: `${f.percent(f.share(exposed, comm))} of communication is exposed`,
     text: `${parts.join(", ")} behind computation.${rest} What is exposed takes ${f.percent(lost)} of the GPU time.${wait}`,
     link: ["Overlap by kind", "communication"],
@@ -415,7 +415,7 @@ function figureBand(job: Job): HTMLElement {
 
 function rankBars(job: Job): HTMLElement {
   const overlap = job.table("overlap.rank");
-  const heading = "Where each rank’s time goes";
+  const heading = severalRanks(job) ? "Where each rank’s time goes" : "Where the time goes";
   if (total(job, "window_ns") === 0) return section(heading, empty("No GPU events were recorded."));
   const torn = cutShort(job);
   const rows: StackRow[] = overlap.rows.map((_, row) => ({
@@ -471,7 +471,7 @@ function stepBars(job: Job): HTMLElement | null {
     };
   });
   return section(
-    "Where each step’s time goes, mean of ranks",
+    `Where each step’s time goes${severalRanks(job) ? ", mean of ranks" : ""}`,
     some && note("Ranks that recorded only a part of a step are left out of its mean."),
     stacks(rows),
   );

@@ -166,11 +166,13 @@ function bySize(job: Job, charts: Charts): HTMLElement {
   return section(
     title,
     note(
-      "A point is a kind and size class; a larger one stands for more copies. Small copies cost time that is not bandwidth. Hollow: pageable memory.",
+      spots.length > 1 && "A point is a kind and size class; a larger one stands for more copies. ",
+      "Small copies cost time that is not bandwidth. ",
+      spots.length > 1 && "Hollow: pageable memory.",
     ),
     spots.length === 0
       ? empty("The traces do not say how large the copies were.")
-      : [
+      : spots.length > 1 && [
           shapeLegend(keys, "copies"),
           bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip }),
         ],

@@ -1,7 +1,7 @@
 /** What if: what would help most, in time of a step, and where the critical path lies. */
 import { band } from "../cells";
 import type { Job } from "../data";
-import { cut, h, tellApart, visible, type Child } from "../dom";
+import { breakable, cut, h, tellApart, visible, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps, ranksOf, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
@@ -67,7 +67,7 @@ function items(job: Job, what: string): number[] {
   return [...table.rows.keys()].filter((row) => table.text(row, "what") === what);
 }
 
-const KERNEL_LENGTH = 24; // characters that a label has room for
+const KERNEL_LENGTH = 40; // characters that two lines of a label have room for
 
 /* Kernels by what tells them: those that differ do not look the same. */
 function kernelLabels(job: Job): Map<string, string> {
@@ -209,7 +209,7 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
     h(
       "a",
       { class: "row-label", attr: { href: linkOf(job, path, row) }, title: label.length > KERNEL_LENGTH ? cut(label, 400) : undefined },
-      h("bdi", null, short ?? cut(label, 100)),
+      h("bdi", null, breakable(short ?? cut(label, 100))),
     ),
     box,
     h("span", { class: "row-end" }, number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),

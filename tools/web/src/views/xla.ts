@@ -159,7 +159,7 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
       label: "own time",
       draw: (row) => inlineBar(table.num(row, "self_ns"), longest, f.scaled(table.num(row, "self_ns"), unit, digits)),
     },
-    ...(name === "op" ? [] : ([{ column: "share_pct", label: "of all" }] as const)),
+    ...(name === "op" ? [] : ([{ column: "share_pct", label: "of all", spare: true }] as const)),
     { column: "occurrences", label: "runs" },
     ...(tellsWork(job)
       ? ([
@@ -171,8 +171,8 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
           ...(absolute("peak_bw_pct")
             ? ([{ column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` }] as const)
             : []),
-          ...(known("peak_bw_pct") ? ([{ column: "peak_bw_pct", label: "of its bandwidth" }] as const) : []),
-          ...(known("async_ns") ? ([{ column: "async_ns", label: "beside others" }] as const) : []),
+          ...(known("peak_bw_pct") ? ([{ column: "peak_bw_pct", label: "of its peak" }] as const) : []),
+          ...(known("async_ns") ? ([{ column: "async_ns", label: "beside others", spare: true }] as const) : []),
         ] as const)
       : []),
     ...(name !== "op" && severalRanks(job) && ranks.size > 1 ? ([{ column: "ranks" }] as const) : []),

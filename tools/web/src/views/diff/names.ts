@@ -1,4 +1,5 @@
 /** Kernels and operators: what became slower or faster, came, or went. */
+import { longName } from "../../cells";
 import type { Table } from "../../data";
 import { h, name } from "../../dom";
 import * as f from "../../format";
@@ -129,8 +130,8 @@ function counts(table: Names): Map<string, number> {
   return found;
 }
 
-const COLUMNS: readonly GridColumn<Names["name"]>[] = [
-  { column: "name" },
+const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] => [
+  { column: "name", draw: (row) => longName(table.text(row, "name")) },
   { column: "verdict" },
   { column: "a_ns", label: "A" },
   { column: "b_ns", label: "B" },
@@ -177,7 +178,7 @@ function render(root: HTMLElement, context: Context, title: string, table: Names
       ),
     );
   if (rows.length > 0) root.append(changes(context, table, rows));
-  root.append(section("All, as a table", grid(table, { columns: COLUMNS })));
+  root.append(section("All, as a table", grid(table, { columns: columnsOf(table) })));
 }
 
 function view(id: string, title: string, name: Names["name"]): View {
