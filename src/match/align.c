@@ -87,11 +87,15 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
 }
 
 /* The differences of ends of operations that both members have, from about x's mark at the centre
- * on, or of the last ones before; *at_ns is the end of one of them. */
+ * on, or of the last ones before; *at_ns is the end of one of them. Of those that need not end
+ * together only where there are no others. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
+    const bool met = tm_run_synchronises(&x->run);
     size_t n = 0;
     for (size_t i = 0, j = 0; next_common(x, y, &i, &j); i++) {
+        if (met && !x->run.marks[i].synchronises)
+            continue;
         if (n >= COMMON && i > centre + COMMON / 2)
             break;
         offsets[n++ % COMMON] = y->run.marks[j].end_ns - x->run.marks[i].end_ns;

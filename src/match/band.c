@@ -12,8 +12,9 @@ typedef struct band {
     int64_t offset_ns; /* as it was measured last */
     int64_t at_ns;     /* at this end of the reference's */
     double drift;
+    bool met; /* only what synchronises is paired by its end */
     size_t n_pairs;
-    size_t n_expected; /* marks of the reference while the other recorded */
+    size_t n_expected; /* such marks of the reference while the other recorded */
     size_t n_wrong;    /* that meet another operation */
 } band;
 
@@ -32,6 +33,11 @@ static int64_t offset_at(const band *b, int64_t end_ns) {
     return b->offset_ns + llround(b->drift * (double)(end_ns - b->at_ns));
 }
 
+/* Whether a mark's end tells its partner. */
+static bool tells(const band *b, const tm_mark *mark) {
+    return !b->met || mark->synchronises;
+}
+
 static bool is_recorded(const tm_run *run, int64_t at_ns) {
     return at_ns >= run->marks[0].end_ns && at_ns <= run->marks[run->n - 1].end_ns;
 }
@@ -42,6 +48,8 @@ static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     for (size_t i = from; i < to; i++) {
         const tm_mark *mark = &b->ref->marks[i];
         int64_t offset = offset_at(b, mark->end_ns), at = mark->end_ns + offset;
+        if (!tells(b, mark))
+            continue;
         if (tm_run_partner(b->ref, i, b->other, offset, &partner) &&
             belong(mark, &b->other->marks[partner], offset)) {
             b->partners[i] = (int64_t)partner;
@@ -99,9 +107,86 @@ static void drop_crossings(band *b) {
     }
 }
 
+/* Whether [n] marks of both are the same by their order: none is paired by its end. */
+static bool is_same(const band *b, size_t i, size_t j, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        if (tells(b, &b->ref->marks[i + k]) || tells(b, &b->other->marks[j + k]) ||
+            !tm_mark_fits(&b->ref->marks[i + k], &b->other->marks[j + k]))
+            return false;
+    return true;
+}
+
+static void pair_all(band *b, size_t i, size_t j, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        b->partners[i + k] = (int64_t)(j + k);
+}
+
+/* The next mark that is paired, from one on; the reference's n where there is none. */
+static size_t next_paired(const band *b, size_t i) {
+    while (i < b->ref->n && b->partners[i] < 0)
+        i++;
+    return i;
+}
+
+/* Whether one of the two lacks nothing that the other has, between the first pair and the last. */
+static bool is_whole(const band *b, size_t first) {
+    bool ref_lacks = false, other_lacks = false;
+    for (size_t i = first, next; (next = next_paired(b, i + 1)) < b->ref->n; i = next) {
+        size_t j = (size_t)b->partners[i], end = (size_t)b->partners[next];
+        ref_lacks = ref_lacks || end - j > next - i;
+        other_lacks = other_lacks || end - j < next - i;
+        for (size_t k = i + 1; k < next; k++)
+            other_lacks = other_lacks || tells(b, &b->ref->marks[k]);
+        for (size_t k = j + 1; k < end; k++)
+            ref_lacks = ref_lacks || tells(b, &b->other->marks[k]);
+    }
+    return !ref_lacks || !other_lacks;
+}
+
+/* Marks behind one, or before it, until one that is paired by its end; *ends is set where the run
+ * does before. */
+static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind, bool *ends) {
+    size_t n = 0, most = behind ? run->n - i - 1 : i;
+    while (n < most && !tells(b, &run->marks[behind ? i + 1 + n : i - 1 - n]))
+        n++;
+    *ends = n == most;
+    return n;
+}
+
+/* Pairs what lies outside of all pairs where both recorded it: one of them has no more. */
+static void pair_edge(band *b, size_t i, bool behind) {
+    bool ends, other_ends;
+    size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);
+    if (n != count_rest(b, b->other, j, behind, &other_ends) || (!ends && !other_ends))
+        return;
+    size_t from = behind ? i + 1 : i - n, others = behind ? j + 1 : j - n;
+    if (is_same(b, from, others, n))
+        pair_all(b, from, others, n);
+}
+
+/* Of what need not end together the place between what does tells the partner: where one of the
+ * runs lacks nothing, equal counts are of the same kernels. Where each lacks some, it may be
+ * another one, and nothing shows it. */
+static void pair_rest(band *b) {
+    size_t first = next_paired(b, 0), last = first;
+    if (!b->met || first == b->ref->n || !is_whole(b, first))
+        return;
+    for (size_t i = first; i < b->ref->n; i = next_paired(b, i + 1))
+        last = i;
+    for (size_t i = first, next; i < last; i = next) {
+        next = next_paired(b, i + 1);
+        size_t n = next - i - 1, j = (size_t)b->partners[i] + 1;
+        if ((size_t)b->partners[next] - j == n && is_same(b, i + 1, j, n))
+            pair_all(b, i + 1, j, n);
+    }
+    pair_edge(b, first, false);
+    pair_edge(b, last, true);
+}
+
 tm_unmatched tm_band_pair(const tm_run *ref, const tm_run *other, const tm_shift *shift,
                           int64_t *partners) {
     band b = {.ref = ref, .other = other, .partners = partners};
+    b.met = tm_run_synchronises(ref) && tm_run_synchronises(other);
     for (size_t i = 0; i < ref->n; i++)
         partners[i] = -1;
     begin_at(&b, shift);
@@ -126,5 +211,7 @@ tm_unmatched tm_band_pair(const tm_run *ref, const tm_run *other, const tm_shift
                                                                       : TM_UNMATCHED_NOT;
     for (size_t i = 0; i < ref->n && reason != TM_UNMATCHED_NOT; i++)
         partners[i] = -1;
+    if (reason == TM_UNMATCHED_NOT)
+        pair_rest(&b);
     return reason;
 }

@@ -11,7 +11,9 @@
  * at a time, and the pairing ends where they stop being coherent.
  *
  * What synchronises must have run on both ranks at the same time for half of the shorter kernel;
- * that tells a late end from the next operation. Anything else must end together within its noise.
+ * that tells a late end from the next operation. Anything else need not end together: it has its
+ * place between what synchronises, which tells it where one of the ranks lacks no kernel. Where
+ * nothing synchronises, it must end together within its noise.
  *
  * @param ref       prepared, as is @p other
  * @param partners  [ref->n] the index of the other's mark, or -1; ascending. All -1 unless matched

@@ -63,6 +63,14 @@ static void assemble(assembly *a) {
     }
 }
 
+/* Why a kernel of a rank that corresponds to the others belongs to none of its operations. */
+static tm_unmatched reason_of(const tm_member *member, const tm_comm_record *record) {
+    if (member->reason != TM_UNMATCHED_NOT)
+        return member->reason;
+    bool placed = tm_run_synchronises(&member->run) && !tm_record_synchronises(record);
+    return placed ? TM_UNMATCHED_PLACE : TM_UNMATCHED_ALONE;
+}
+
 /* Sets the keys of what is matched, and moves it to the front; *n_kept is their number. */
 static tm_status take_answers(assembly *a, size_t *n_kept, tm_vec *left_out, tm_error *err) {
     size_t kept = 0, i = 0;
@@ -71,9 +79,8 @@ static tm_status take_answers(assembly *a, size_t *n_kept, tm_vec *left_out, tm_
         for (size_t k = 0; k < member->run.n; k++, i++) {
             tm_comm_record *record = &a->records[i];
             if (member->operations[k] < 0) {
-                tm_unmatched reason = member->reason ? member->reason : TM_UNMATCHED_ALONE;
-                TM_TRY(
-                    tm_left_out_add(left_out, record->group_text, record->group_size, reason, err));
+                TM_TRY(tm_left_out_add(left_out, record->group_text, record->group_size,
+                                       reason_of(member, record), err));
                 continue;
             }
             record->key = lane_of(record) << TM_LANE_SHIFT | (uint64_t)member->operations[k];

@@ -24,46 +24,77 @@ typedef struct line {
     double drift;
 } line;
 
-static int64_t offset_of(const tm_end *a, const tm_end *b, size_t from, size_t n) {
+/* Two sequences that are held against each other, and where their clocks stand. */
+typedef struct sight {
+    const tm_end *a, *b;
+    size_t n;
+    bool met; /* only at ends that should meet: those of what synchronises */
+    line line;
+} sight;
+
+/* Whether an end tells something. From a broadcast each rank leaves when it likes: a rank that
+ * comes late to several leaves each with the others' next one. */
+static bool tells(const sight *s, size_t i) {
+    return !s->met || s->a[i].synchronises;
+}
+
+/* The next end that tells something behind a place or before it; n where there is none. */
+static size_t beside(const sight *s, size_t i, bool behind) {
+    do {
+        if (behind ? i + 1 == s->n : i == 0)
+            return s->n;
+        i = behind ? i + 1 : i - 1;
+    } while (!tells(s, i));
+    return i;
+}
+
+/* The median difference of ends in [from, to); false where none tells it. */
+static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
     int64_t offsets[SAMPLES];
-    size_t m = n < SAMPLES ? n : SAMPLES;
+    size_t n = to - from, m = n < SAMPLES ? n : SAMPLES, found = 0;
     for (size_t k = 0; k < m; k++) {
         size_t i = from + (n > SAMPLES ? tm_run_sample(k, n) : k);
-        offsets[k] = b[i].end_ns - a[i].end_ns;
+        if (n > SAMPLES && !tells(s, i))
+            i = beside(s, i, true);
+        if (i < to && tells(s, i))
+            offsets[found++] = s->b[i].end_ns - s->a[i].end_ns;
     }
-    return tm_run_median(offsets, m);
+    *out = tm_run_median(offsets, found);
+    return found > 0;
 }
 
 /* Drift makes the offsets of the first and the last third differ. */
-static line fit(const tm_end *a, const tm_end *b, size_t n) {
-    line l = {.at_ns = a[n / 2].end_ns, .offset_ns = offset_of(a, b, 0, n)};
-    size_t third = n / 3;
-    if (third < 2)
+static line fit(const sight *s) {
+    size_t n = s->n, third = n / 3;
+    line l = {.at_ns = s->a[n / 2].end_ns};
+    int64_t before, behind;
+    (void)offset_of(s, 0, n, &l.offset_ns);
+    if (third < 2 || !offset_of(s, 0, third, &before) || !offset_of(s, n - third, n, &behind))
         return l;
-    int64_t before = offset_of(a, b, 0, third), behind = offset_of(a, b, n - third, third);
-    int64_t apart = a[n - third / 2 - 1].end_ns - a[third / 2].end_ns;
+    int64_t apart = s->a[n - third / 2 - 1].end_ns - s->a[third / 2].end_ns;
     if (apart > 0)
         l.drift = fmin(fmax((double)(behind - before) / (double)apart, -200e-6), 200e-6);
     return l;
 }
 
 /* What is to be added to a's times at place i for b's clock. */
-static int64_t offset_at(const line *l, const tm_end *a, size_t i) {
-    return l->offset_ns + llround(l->drift * (double)(a[i].end_ns - l->at_ns));
+static int64_t offset_at(const sight *s, size_t i) {
+    return s->line.offset_ns + llround(s->line.drift * (double)(s->a[i].end_ns - s->line.at_ns));
 }
 
 /* How far b's end at place j lies from where a's at place i says. */
-static int64_t distance(const tm_end *a, const tm_end *b, size_t i, size_t j, const line *l) {
-    return llabs(b[j].end_ns - a[i].end_ns - offset_at(l, a, i));
+static int64_t distance(const sight *s, size_t i, size_t j) {
+    return llabs(s->b[j].end_ns - s->a[i].end_ns - offset_at(s, i));
 }
 
 /* Distances of ends at one place; returns how many. */
 static size_t distances_of(const tm_end *a, const tm_end *b, size_t n, int64_t out[SAMPLES]) {
-    line l = fit(a, b, n);
+    sight s = {.a = a, .b = b, .n = n};
     size_t m = n < SAMPLES ? n : SAMPLES;
+    s.line = fit(&s);
     for (size_t k = 0; k < m; k++) {
         size_t i = n > SAMPLES ? tm_run_sample(k, n) : k;
-        out[k] = distance(a, b, i, i, &l);
+        out[k] = distance(&s, i, i);
     }
     return m;
 }
@@ -94,45 +125,59 @@ static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
 }
 
 /* A quarter of the way to the next end, at most. */
-static int64_t reach(const tm_end *a, size_t i, size_t n) {
+static int64_t reach(const sight *s, size_t i) {
     int64_t least = 4 * same_ns;
-    if (i > 0 && a[i].end_ns - a[i - 1].end_ns < least)
-        least = a[i].end_ns - a[i - 1].end_ns;
-    if (i + 1 < n && a[i + 1].end_ns - a[i].end_ns < least)
-        least = a[i + 1].end_ns - a[i].end_ns;
+    for (int behind = 0; behind < 2; behind++) {
+        size_t next = beside(s, i, behind);
+        int64_t apart = next < s->n ? llabs(s->a[next].end_ns - s->a[i].end_ns) : least;
+        least = apart < least ? apart : least;
+    }
     return least / 4;
 }
 
-static bool meets(const tm_end *a, const tm_end *b, size_t i, size_t n, const line *l) {
-    return distance(a, b, i, i, l) <= reach(a, i, n);
+/* Where there is nothing, nothing is amiss. */
+static bool meets(const sight *s, size_t i) {
+    return i == s->n || distance(s, i, i) <= reach(s, i);
 }
 
 /* Whether a's kernel is another one of b. */
-static bool is_shifted(const tm_end *a, const tm_end *b, size_t i, size_t n, const line *l) {
-    int64_t near = reach(a, i, n);
-    for (size_t j = i > PLACES ? i - PLACES : 0; j <= i + PLACES && j < n; j++)
-        if (j != i && distance(a, b, i, j, l) <= near)
-            return true;
+static bool is_shifted(const sight *s, size_t i) {
+    int64_t near = reach(s, i);
+    for (int behind = 0; behind < 2; behind++) {
+        size_t j = beside(s, i, behind);
+        for (size_t k = 0; k < PLACES && j < s->n; k++, j = beside(s, j, behind))
+            if (distance(s, i, j) <= near)
+                return true;
+    }
     return false;
 }
 
 /* Whether nobody can have been in an operation of both while their neighbours were: then each lacks
  * the one that the other has. */
-static bool is_swapped(const tm_end *a, const tm_end *b, size_t i, size_t n, const line *l) {
-    int64_t offset = offset_at(l, a, i);
-    bool apart = a[i].end_ns + offset < b[i].begin_ns || b[i].end_ns < a[i].begin_ns + offset;
-    return a[i].synchronises && apart && (i == 0 || meets(a, b, i - 1, n, l)) &&
-           (i + 1 == n || meets(a, b, i + 1, n, l));
+static bool is_swapped(const sight *s, size_t i) {
+    const tm_end *a = &s->a[i], *b = &s->b[i];
+    int64_t offset = offset_at(s, i);
+    bool apart = a->end_ns + offset < b->begin_ns || b->end_ns < a->begin_ns + offset;
+    return a->synchronises && apart && meets(s, beside(s, i, false)) &&
+           meets(s, beside(s, i, true));
+}
+
+static bool any_synchronises(const tm_end *a, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (a[i].synchronises)
+            return true;
+    return false;
 }
 
 bool tm_order_holds(const tm_end *a, const tm_end *b, size_t n) {
+    sight s = {.a = a, .b = b, .n = n, .met = any_synchronises(a, n)};
     if (n < 2)
         return true;
     if (is_better_shifted(a, b, n))
         return false;
-    line l = fit(a, b, n);
+    s.line = fit(&s);
     for (size_t i = 0; i < n; i++)
-        if (!meets(a, b, i, n, &l) && (is_shifted(a, b, i, n, &l) || is_swapped(a, b, i, n, &l)))
+        if (tells(&s, i) && !meets(&s, i) && (is_shifted(&s, i) || is_swapped(&s, i)))
             return false;
     return true;
 }

@@ -10,7 +10,8 @@
  * the end of a kernel few places away lies where it should; or where, for one kernel alone, the two
  * did not run at the same time. Or the recordings begin at different operations: then all ends lie
  * better at other places. Late ends, drift and clocks that were set show no such thing, so that
- * they leave an order as it is.
+ * they leave an order as it is. Of single kernels those count that synchronise, if any does: others
+ * need not end together.
  *
  * @param a, b  [n] in order
  */

@@ -36,6 +36,13 @@ tm_status tm_run_prepare(tm_run *run, tm_error *err) {
     return TM_OK;
 }
 
+bool tm_run_synchronises(const tm_run *run) {
+    for (size_t i = 0; i < run->n; i++)
+        if (run->marks[i].synchronises)
+            return true;
+    return false;
+}
+
 static bool ends_before(const void *mark, const void *ns) {
     return ((const tm_mark *)mark)->end_ns < *(const int64_t *)ns;
 }

@@ -27,6 +27,9 @@ typedef struct tm_run {
 /** Sets `apart_ns` of all marks. TM_OK; TM_ERR_FAULT. */
 tm_status tm_run_prepare(tm_run *run, tm_error *err) TM_MUST_CHECK;
 
+/** Whether any mark does. Ends of the others say something only where none does. */
+bool tm_run_synchronises(const tm_run *run);
+
 /** The mark whose end is nearest to a time, the earlier of two; the run must have one. */
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 

@@ -44,7 +44,7 @@ typedef struct search {
     size_t from, n; /* the section: marks [from, from + n) of the reference */
     size_t centre;
     size_t least;            /* kernels that must meet */
-    bool synchronises;       /* so do some of the samples */
+    size_t n_met;            /* samples that synchronise: all leave them together */
     sample samples[SAMPLES]; /* ascending */
     size_t n_samples;
     int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets that the first anchor guessed */
@@ -135,7 +135,7 @@ static void choose_samples(search *s) {
         if (chosen[i] != 0)
             s->samples[s->n_samples++] = (sample){s->from + i, (sort_of_sample)(chosen[i] - 1)};
     for (size_t i = 0; i < s->n_samples; i++)
-        s->synchronises = s->synchronises || s->ref->marks[s->samples[i].mark].synchronises;
+        s->n_met += s->ref->marks[s->samples[i].mark].synchronises;
 }
 
 /* Time [ns, the reference's clock] from the centre to a sample. */
@@ -167,6 +167,12 @@ static bool difference(const search *s, const candidate *c, size_t i, size_t *pa
     return true;
 }
 
+/* Whether a sample's ends should meet. From a broadcast each rank leaves when it likes; it says
+ * something only where the group has nothing better, or to measure by not enough of it. */
+static bool is_telling(const search *s, size_t i, size_t enough) {
+    return s->n_met < enough || s->ref->marks[s->samples[i].mark].synchronises;
+}
+
 /* A quick look at few samples: whether half of them are the same time apart, near enough for the
  * offset to be a rival at least. */
 static bool is_worth_judging(const search *s, const candidate *c) {
@@ -175,7 +181,7 @@ static bool is_worth_judging(const search *s, const candidate *c) {
     size_t wanted = s->n_samples < ROUGH ? s->n_samples : ROUGH;
     for (size_t k = 0; k < wanted; k++) {
         size_t i = k * s->n_samples / wanted;
-        if (!in_range(s, c, i))
+        if (!in_range(s, c, i) || !is_telling(s, i, s->least))
             continue;
         n_in++;
         if (!difference(s, c, i, &partner, &off[n]))
@@ -212,7 +218,7 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     int64_t x[SAMPLES], y[SAMPLES], sorted[SAMPLES];
     size_t n = 0, n_in = 0, partner;
     for (size_t i = 0; i < s->n_samples; i++) {
-        if (!in_range(s, c, i))
+        if (!in_range(s, c, i) || !is_telling(s, i, s->least))
             continue;
         n_in++;
         x[n] = distance(s, i);
@@ -236,17 +242,11 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     return true;
 }
 
-/* Whether a sample's ends should meet. From a broadcast each rank leaves when it likes; it says
- * something only where the group has nothing better. */
-static bool is_telling(const search *s, size_t i) {
-    return !s->synchronises || s->ref->marks[s->samples[i].mark].synchronises;
-}
-
 /* Whether the samples agree with an offset: NOT (it may be), TOKENS or INCOHERENT. */
 static tm_unmatched judge(const search *s, candidate *c) {
     size_t n_in[N_SORTS] = {0}, n_meet[N_SORTS] = {0}, n = 0, all = 0, wrong = 0;
     for (size_t i = 0; i < s->n_samples; i++) {
-        if (!in_range(s, c, i) || !is_telling(s, i))
+        if (!in_range(s, c, i) || !is_telling(s, i, 1))
             continue;
         tm_meeting found = tm_run_meet(s->ref, s->samples[i].mark, s->other, offset_at(s, c, i),
                                        drift_slack(s, c, i));

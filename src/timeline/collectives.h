@@ -35,7 +35,8 @@ static inline const char *tm_match_word(uint8_t way) {
     X(TOKENS, "tokens differ")       /* no correspondence has the same kinds, sizes and steps */   \
     X(INCOHERENT, "incoherent")      /* none has ends that are the same time apart */              \
     X(AMBIGUOUS, "ambiguous")        /* several have */                                            \
-    X(ALONE, "no counterpart")       /* ends when nothing ends on the other ranks */
+    X(ALONE, "no counterpart")       /* ends when nothing ends on the other ranks */               \
+    X(PLACE, "ends need not meet")   /* only its place tells it, and there some rank lacks one */
 
 typedef enum tm_unmatched {
     TM_UNMATCHED_NOT, /* it is matched */

@@ -23,6 +23,8 @@ static void prepare(rank_run *r) {
     assert_int_equal(tm_run_prepare(&r->run, &err), TM_OK);
 }
 
+enum { BROADCAST_NS = 40000 };
+
 rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen) {
     uint64_t shared = seed, own = seed * 1000003 + (uint64_t)r + 1;
     int64_t n = spec->steps * spec->per_step, at = 1700 * INT64_C(1000000000);
@@ -30,23 +32,29 @@ rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen) {
     int64_t offset = draw(&own, 2 * spec->offset_ns + 1) - spec->offset_ns;
     int64_t drift = draw(&own, 2 * spec->drift_ppm + 1) - spec->drift_ppm;
     int64_t skipped = draw(&own, spec->skipped_steps + 1);
-    for (int64_t k = 0, origin = at; k < n; k++) {
+    for (int64_t k = 0, origin = at, behind = 0; k < n; k++) {
+        bool broadcast = k % spec->per_step < spec->broadcasts;
         int64_t waited = draw(&own, 100 * US), noise = draw(&own, spec->noise_ns + 1);
         bool lost = draw(&own, 1000) < spec->lost_permille;
         bool late = draw(&own, 1000) < spec->late_permille;
         bool ends_step = k % spec->per_step == spec->per_step - 1;
-        at += spec->gap_ns + draw(&shared, spec->jitter_ns + 1);
+        if (broadcast && k % spec->per_step == 0)
+            behind = draw(&own, 4 * BROADCAST_NS);
+        at += broadcast ? BROADCAST_NS : spec->gap_ns + draw(&shared, spec->jitter_ns + 1);
         int64_t own_at = at + offset + (at - origin) / MS * drift; /* 1 ppm is 1 ns in a ms */
+        own_at += broadcast ? behind : 0;
         at += ends_step ? spec->step_gap_ns + draw(&shared, spec->jitter_ns + 1) : 0;
         if (lost || k / spec->per_step < skipped)
             continue;
         made.truth[made.run.n] = k;
         made.run.marks[made.run.n++] =
-            (tm_mark){.begin_ns = own_at - 20 * US - waited,
+            (tm_mark){.begin_ns = own_at - (broadcast ? BROADCAST_NS : 20 * US + waited),
                       .end_ns = own_at + noise + (late ? spec->late_ns : 0),
                       .step = spec->knows_steps ? k / spec->per_step + 7 : -1,
-                      .token = spec->last_differs && ends_step ? 2 : 1,
-                      .synchronises = true};
+                      .token = broadcast                         ? 3
+                               : spec->last_differs && ends_step ? 2
+                                                                 : 1,
+                      .synchronises = !broadcast};
         if (seen)
             seen[k]++;
     }

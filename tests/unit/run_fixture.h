@@ -25,6 +25,8 @@ typedef struct group_spec {
     int64_t skipped_steps; /* recordings begin up to so many late */
     bool knows_steps, last_differs;
     int64_t late_permille, late_ns; /* ends that are late on one rank */
+    int64_t broadcasts;             /* operations at a step's begin that are, one behind the other;
+                                       a rank comes late to all of a step's, by up to four */
 } group_spec;
 
 /* One rank of it; which operation each mark is of. */

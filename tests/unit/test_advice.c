@@ -899,6 +899,20 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
          {{"overlap.kind", "*kind=recv exposed_comm_ns=150"}},
          "micro-batches, interleaved",
          "Start communication"},
+        /* 120 of 4 x 150 */
+        {HIDES_BADLY " exposed_unmatched_ns=120",
+         {{"overlap.kind", "*kind=recv exposed_comm_ns=150"},
+          {"bubble.pair", "from_rank=0 to_rank=1 late_sender_ns=90"},
+          {"bubble.pair", "from_rank=1 to_rank=2 late_sender_ns=250"}},
+         " 80 % of this time is of operations that are not split into waiting and transfer. In "
+         "such ones receivers waited 340 ns for their senders, all ranks together, hidden or not "
+         "(bubble.pair); how much of the rest is waiting the traces do not tell.",
+         "hold nobody up"},
+        {HIDES_BADLY " exposed_unmatched_ns=120",
+         {{"overlap.kind", "*kind=recv exposed_comm_ns=150"}},
+         " 80 % of this time is of operations that are not matched, or of kinds that hold nobody "
+         "up: how much of that",
+         "bubble.pair"},
         {UNEVEN,
          {{"imbalance.step", "step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0"},
           {"imbalance.step", "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1"},

@@ -85,7 +85,7 @@ typedef struct named_spec {
     int64_t least_permille;
 } named_spec;
 
-enum { SEEDS = 20, N_CASES = 11 };
+enum { SEEDS = 20, N_CASES = 15 };
 
 static void make_cases(named_spec *cases) {
     static const char *const names[N_CASES] = {
@@ -100,6 +100,10 @@ static void make_cases(named_spec *cases) {
         "two ranks, lost",
         "noise of 10 us, lost",
         "late ends",
+        "broadcasts, equal counts",
+        "broadcasts, late windows, 5 s",
+        "broadcasts, no steps, late windows",
+        "broadcasts, lost",
     };
     for (size_t i = 0; i < N_CASES; i++)
         cases[i] = (named_spec){names[i], usual, 990};
@@ -116,6 +120,13 @@ static void make_cases(named_spec *cases) {
     cases[10].spec.late_permille = 150;
     cases[10].spec.late_ns = 100 * US;
     cases[10].least_permille = 700;
+    for (size_t i = 11; i < N_CASES; i++)
+        cases[i].spec.broadcasts = 4;
+    cases[12].spec.skipped_steps = cases[13].spec.skipped_steps = 3;
+    cases[12].spec.offset_ns = 5000 * MS;
+    cases[13].spec.knows_steps = false;
+    cases[14].spec.lost_permille = 75; /* each rank lacks some: of 13 in a step 9 can be found */
+    cases[14].least_permille = 600;
 }
 
 static void simulated_groups_are_matched_and_never_wrongly(void **state) {

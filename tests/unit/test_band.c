@@ -61,15 +61,84 @@ static void of_two_close_ones_the_other_is_no_partner(void **state) {
     assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
     for (size_t i = 0; i < N; i++)
         assert_int_equal(partners[i], i == 5 ? -1 : (int64_t)i);
-    /* what need not run together may end 25 us apart */
-    ref.run.marks[5].synchronises = other.run.marks[5].synchronises = false;
+    free_run(&ref);
+    free_run(&other);
+}
+
+/* Where nothing synchronises ends have to tell: noise of 5 us and 6 % of 10 us, five times, is 28
+ * us. */
+static void what_need_not_run_together_may_end_apart(void **state) {
+    (void)state;
+    int64_t partners[N];
+    rank_run ref = run_of(ends_us, N), other = without(0, 50);
+    for (size_t i = 0; i < N; i++)
+        ref.run.marks[i].synchronises = other.run.marks[i].synchronises = false;
+    other.run.marks[5].end_ns += 25 * US;
     assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
     assert_int_equal(partners[5], 5);
-    other.run.marks[5].end_ns += 10 * US; /* noise of 5 us and 6 % of 10 us, five times: 28 us */
+    other.run.marks[5].end_ns += 5 * US;
     assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
     assert_int_equal(partners[5], -1);
     free_run(&ref);
     free_run(&other);
+}
+
+/* Three stretches of three broadcasts: the first of all, those behind the 7th and behind the 11th
+ * operation. The other rank comes late to them, and ends each where the reference ends the next. */
+static bool is_broadcast(size_t i) {
+    return i < 3 || (i >= 6 && i < 9) || (i >= 12 && i < 15);
+}
+
+static rank_run with_broadcasts(unsigned lacking, bool late) {
+    rank_run r = without(0, 0);
+    size_t n = 0;
+    for (size_t i = 0; i < N; i++) {
+        tm_mark mark = r.run.marks[i];
+        if (lacking >> i & 1)
+            continue;
+        mark.synchronises = !is_broadcast(i);
+        mark.end_ns = (late && is_broadcast(i) ? ends_us[i + 1] : ends_us[i]) * US;
+        mark.begin_ns = mark.end_ns - 10 * US;
+        mark.token = is_broadcast(i) ? 2 : 1;
+        r.run.marks[n++] = mark;
+    }
+    r.run.n = n;
+    assert_int_equal(tm_run_prepare(&r.run, &(tm_error){0}), TM_OK);
+    return r;
+}
+
+static void places_tell_broadcasts_where_one_rank_lacks_none(void **state) {
+    (void)state;
+    static const struct {
+        unsigned ref, other; /* what they lack */
+        unsigned paired;     /* of the reference's kernels, as it would have all */
+    } cases[] = {
+        {0, 0, 0xffff},
+        {0, 1 << 7, 0xffff & ~0x1c0}, /* which of three it is nothing tells */
+        {1 << 7, 0, 0xffff & ~0x1c0},
+        {0, 1 << 10, 0xffff & ~0x400},      /* one that synchronises */
+        {1 << 7, 1 << 10, 0x8e38 & ~0x400}, /* each lacks one, and may lack others */
+        {1 << 6, 1 << 8, 0xffff},           /* what nothing shows, if nothing else is lacking */
+        {1 << 6 | 1 << 10, 1 << 8 | 1 << 9, 0x8e38 & ~0x600},
+        {0, 1 << 0, 0xffff & ~0x7}, /* before all that is paired */
+        {0, 1 << 0 | 1 << 1 | 1 << 2, 0xffff & ~0x7},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        rank_run ref = with_broadcasts(cases[c].ref, false);
+        rank_run other = with_broadcasts(cases[c].other, true);
+        const tm_shift shift = {.centre = ref.run.n / 2, .least = 4};
+        int64_t partners[N];
+        assert_int_equal(tm_band_pair(&ref.run, &other.run, &shift, partners), TM_UNMATCHED_NOT);
+        for (size_t k = 0, i = 0; k < N; k++) {
+            if (cases[c].ref >> k & 1)
+                continue;
+            unsigned found = partners[i++] >= 0 ? 1 : 0;
+            if (found != (cases[c].paired >> k & 1))
+                fail_msg("case %zu, kernel %zu", c, k);
+        }
+        free_run(&ref);
+        free_run(&other);
+    }
 }
 
 /* An end that is 100 us late; the kernel ran at the same time for all of the shorter one's 10 us.
@@ -149,6 +218,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_that_either_rank_lacks_are_passed_over),
         cmocka_unit_test(of_two_close_ones_the_other_is_no_partner),
+        cmocka_unit_test(what_need_not_run_together_may_end_apart),
+        cmocka_unit_test(places_tell_broadcasts_where_one_rank_lacks_none),
         cmocka_unit_test(a_late_end_is_still_a_partner),
         cmocka_unit_test(the_offset_follows_the_drift),
         cmocka_unit_test(pairing_ends_where_the_clock_was_set),

@@ -69,11 +69,33 @@ static void what_did_not_run_together_is_another(void **state) {
     assert_true(tm_order_holds(a, b, 0));
 }
 
+/* The 5th to 8th are broadcasts, back to back, and one rank comes late to them: it leaves each when
+ * the other leaves the next. */
+static void a_rank_late_to_broadcasts_did_not_miss_one(void **state) {
+    (void)state;
+    enum { FIRST = 4, BROADCASTS = 4 };
+    tm_end a[N], b[N];
+    make(a, N, 0);
+    make(b, N, 300);
+    for (int64_t i = 0; i < BROADCASTS; i++) {
+        int64_t end = (ends_us[FIRST] + 60 * i) * US;
+        a[FIRST + i] = (tm_end){.begin_ns = end - 60 * US, .end_ns = end};
+        b[FIRST + i] = (tm_end){.begin_ns = end + 300 * US, .end_ns = end + 360 * US};
+    }
+    assert_true(tm_order_holds(a, b, N));
+    assert_true(tm_order_holds(b, a, N));
+    for (size_t i = FIRST; i < FIRST + BROADCASTS; i++) /* nobody leaves an all-reduce so early */
+        a[i].synchronises = b[i].synchronises = true;
+    assert_false(tm_order_holds(a, b, N));
+    assert_false(tm_order_holds(b, a, N));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_may_lack_the_same_but_not_another),
         cmocka_unit_test(noise_late_ends_drift_and_set_clocks_leave_an_order),
         cmocka_unit_test(what_did_not_run_together_is_another),
+        cmocka_unit_test(a_rank_late_to_broadcasts_did_not_miss_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

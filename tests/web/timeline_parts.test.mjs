@@ -18,6 +18,7 @@ const { paintEvents, paintShares } = await moduleOf("timeline/paint_lane.ts");
 const { Rects } = await moduleOf("timeline/rects.ts");
 const { paintArrivals, membersOutside } = await moduleOf("timeline/paint_join.ts");
 const { OperationIndex, clocksArePoor } = await moduleOf("timeline/operations.ts");
+const { lastWords } = await moduleOf("timeline/arrival_words.ts");
 const { Scale } = await moduleOf("timeline/scale.ts");
 const { labelled } = await moduleOf("timeline/paint_head.ts");
 const { Path } = await moduleOf("timeline/path.ts");
@@ -504,4 +505,30 @@ test("what was found is the event of its name, also where it is as long as what 
   assert.equal(findEvent(lanes, names, 0, "6.1.70.9"), 1, "by its depth");
   assert.equal(findEvent(lanes, [names[0], "cut"], 0, addressOfFar(of(1))), 0, "a link of another page still finds something there");
   assert.equal(findEvent(lanes, names, 0, addressOfFar({ ...of(1), begin: 71 })), -1);
+});
+
+// Words ----------------------------------------------------------------------------------------------
+
+test("an operation without a wait says why, and a receiver how long it waited for its sender", () => {
+  const ALLREDUCE = 1, BROADCAST = 4, SEND = 9, RECV = 10;
+  const words = (kind, begins, { size = begins.length, waits = false, noWaits = null, noClock = false, spread = 0 } = {}) => {
+    const members = begins.map((begin, at) => ({ at, begin, end: 900_000, wait: -1, arrival: 0 }));
+    const ranks = begins.map((_, at) => ({ rank: 3 + at, domain: at, noClock: noClock && at > 0, uncertainty: spread, spread }));
+    return plainText(lastWords({ kind, members, size, waits, wait: 0, lastRank: null, bytes: 8 }, { job: { ranks }, noWaits }, false));
+  };
+  const plainText = (text) => text.replace(/[\u00a0\u202f]/g, " ");
+  assert.equal(words(RECV, [100_000, 400_000]), "Rank 3, which receives, waited 300.0 µs for rank 4, which sends.");
+  assert.equal(words(SEND, [400_000, 100_000]), "Rank 4, which receives, waited 300.0 µs for rank 3, which sends.");
+  assert.equal(words(SEND, [100_000, 400_000], { spread: 5000 }),
+    "Rank 4, which receives, came 300.0 µs (±10.0 µs) after rank 3, which sends, and did not wait for it.");
+  assert.equal(words(RECV, [100_000, 950_000]), "Rank 3, which receives, waited 800.0 µs for rank 4, which sends."); // it left before: until its end
+  assert.match(words(SEND, [100_000]), /^No wait is known: the other rank’s kernel is missing/);
+  assert.match(words(SEND, [100_000], { size: 2 }), /only one of the two ranks is in this page/);
+  assert.match(words(SEND, [0, 1], { noClock: true }), /^No wait is known: the clocks of its ranks cannot be compared\.$/);
+  assert.match(words(SEND, [0, 1], { noWaits: "these traces hold transfers alone" }), /: these traces hold transfers alone\.$/);
+  assert.match(words(BROADCAST, [0, 1], { noClock: true }), /: a rank need not stay in a Broadcast until all have come\.$/);
+  assert.match(words(ALLREDUCE, [0, 1], { noClock: true }), /: the clocks of its ranks cannot be compared\.$/);
+  assert.match(words(ALLREDUCE, [0, 1]), /: kernels of some ranks of its group are missing in the traces or were not matched/);
+  assert.match(words(ALLREDUCE, [0]), /: no other rank’s kernel was matched with it/);
+  assert.match(words(13, [0, 1]), /: nothing tells of which kind it is\.$/);
 });

@@ -64,6 +64,8 @@ static void print_remedy(const char *reason, const char *richer) {
         {"incoherent", NULL, "writes metadata of collectives"},
         {"ambiguous", NULL, "writes metadata of collectives"},
         {"no counterpart", "give the traces of all ranks, over the same time", NULL},
+        {"ends need not meet", "its place tells a broadcast where no kernel beside it is missing",
+         "numbers collectives"},
     };
     size_t i = 0, n = sizeof remedies / sizeof *remedies;
     while (i < n && strcmp(remedies[i].reason, reason) != 0)

@@ -456,16 +456,30 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
              (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, usual);
 }
 
-/* Of what is not matched nobody knows who came last. */
+/* Of what is not matched nobody knows who came last, nor of what holds nobody up: of that a pair
+ * still tells how long its receiver waited, hidden or not. */
 static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const size_t used = strlen(out->evidence);
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
+    const int64_t late_senders = tm_facts_sum(f, "bubble.pair", "late_sender_ns");
     const double percent = 100.0 * (double)unmatched / (double)rest_ns;
-    if (percent >= 50.0)
+    char share[64], time[TM_ADVICE_TIME];
+    if (percent < 50.0)
+        return;
+    snprintf(share, sizeof share, "%s of this time",
+             tm_shown_percent(percent < 100.0 ? percent : 100.0, 0).text);
+    tm_shown_duration(late_senders, time, sizeof time);
+    if (late_senders > 0)
         snprintf(out->evidence + used, sizeof out->evidence - used,
-                 " %s of this time is of operations that no other rank's were matched with: how "
+                 " %s is of operations that are not split into waiting and transfer. In such ones "
+                 "receivers waited %s for their senders, all ranks together, hidden or not "
+                 "(bubble.pair); how much of the rest is waiting the traces do not tell.",
+                 share, time);
+    else
+        snprintf(out->evidence + used, sizeof out->evidence - used,
+                 " %s is of operations that are not matched, or of kinds that hold nobody up: how "
                  "much of that is waiting for others the traces do not tell.",
-                 tm_shown_percent(percent < 100.0 ? percent : 100.0, 0).text);
+                 share);
 }
 
 /* What both rules on communication share: one is for what hides badly, one for what is too much.

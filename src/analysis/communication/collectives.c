@@ -140,7 +140,9 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
          "on whose order the ranks of the group do not agree: too few (to tell a correspondence "
          "from chance), tokens differ (no correspondence has the same kinds, sizes and steps), "
          "incoherent (in none do ends lie the same time apart), ambiguous (in several they do), "
-         "no counterpart (nothing ends then on other ranks)."},
+         "no counterpart (nothing ends then on other ranks), ends need not meet (of a kind that "
+         "ranks leave when they like, such as a broadcast: its place among the others would tell "
+         "it, but there some rank lacks kernels)."},
     [U_COUNT] = {"count", TM_INT, "", "Communication kernels."},
 };
 

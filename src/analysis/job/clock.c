@@ -89,7 +89,8 @@ enum {
 static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_COLLECTIVES] = {"collectives", TM_INT, "", "Operations found, complete or not."},
     [C_MATCHED] = {"matched", TM_INT, "", "Operations of which every member gave a kernel."},
-    [C_INCOMPLETE] = {"incomplete", TM_INT, "", "Operations of which some members gave none."},
+    [C_INCOMPLETE] = {"incomplete", TM_INT, "",
+                      "Operations of which some members gave none that was matched."},
     [C_UNMATCHED] = {"unmatched", TM_INT, "",
                      "Communication kernels that belong to no operation; why stands in "
                      "collectives.unmatched."},

@@ -93,6 +93,8 @@ export interface ChartData {
   slowness: Float32Array | null;
   /** Those that can be shown, and of those that are shown their values; null: there are none, or not yet. */
   counters: readonly Counter[];
+  /** Why no operation has a wait; null where some may. */
+  readonly noWaits: string | null;
   readonly values: Map<string, Values | null>;
 }
 

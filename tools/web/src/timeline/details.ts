@@ -19,7 +19,7 @@ import {
   type Span,
 } from "./model";
 import type { Placed } from "./path";
-import { doubt } from "./operations";
+import { inOrder, lastWords, rankNumber } from "./arrival_words";
 import type { Controller } from "./controller";
 import { areaPart, areaTabs } from "./area_panel";
 import { foundList } from "./found_list";
@@ -47,34 +47,6 @@ export function operationTitle(operation: Operation): string {
 /* Its place in collectives.worst, counted from 1. */
 function placeWords(place: number): string {
   return place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`;
-}
-
-function rankNumber(job: JobBlock, member: Member): number {
-  return job.ranks[member.at]!.rank;
-}
-
-/** Members in order of arrival. */
-export function inOrder(operation: Operation): Member[] {
-  return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);
-}
-
-/** Who came last, in words; what clocks cannot tell is said. */
-export function lastWords(operation: Operation, job: JobBlock, poor: boolean): string {
-  if (!operation.waits)
-    return "No wait is known: its kind holds nobody up, a rank of its group gave no kernel, or their clocks cannot be compared.";
-  const order = inOrder(operation),
-    last = order[order.length - 1]!,
-    before = order[order.length - 2];
-  const together = `Waited ${f.time(operation.wait)} together`;
-  if (poor)
-    return `${together}; who came last cannot be told: arrivals differ by less than the clocks can tell (±${f.time(doubt(operation, last.at, job.ranks))}).`;
-  const left = operation.size - order.length;
-  if (operation.lastRank !== null)
-    return `${together}; rank ${operation.lastRank} came last${left === 0 && before ? `, ${f.time(last.begin - before.begin)} after the one before` : ""}.`;
-  if (left > 0)
-    return `${together}; several came last within what their clocks may be wrong by, and ${f.count(left, "rank is", "ranks are")} not in this page.`;
-  const tied = order.filter((member) => member.arrival === TIED).map((member) => rankNumber(job, member));
-  return `${together}; ranks ${f.ranges(tied)} came last within what their clocks may be wrong by.`;
 }
 
 function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) => void): Child {
@@ -115,7 +87,7 @@ function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) 
 
 function operationWords(operation: Operation, controller: Controller, worst: ReadonlyMap<number, number>): Words {
   const { job, lanes } = controller.data,
-    last = lastWords(operation, job, controller.chart.poor);
+    last = lastWords(operation, controller.data, controller.chart.poor);
   const group = operation.description || operation.group,
     place = worst.get(operation.number),
     { at, event } = controller.state.selected,

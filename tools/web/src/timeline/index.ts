@@ -578,7 +578,7 @@ export const timeline: View = {
   id: "timeline",
   title: "Timeline",
   group: "",
-  needs: ["collectives.worst", "stragglers.job", "criticalpath.piece"],
+  needs: ["collectives.worst", "clock.check", "stragglers.job", "criticalpath.piece"],
   wide: true,
   shown: (job: Job) => job.kind === "report",
   render(root, context) {

@@ -3,6 +3,7 @@ import { block, type Job } from "../data";
 import * as f from "../format";
 import { pathOf } from "../path";
 import { isServed } from "../served";
+import { noWaitsOf } from "./arrival_words";
 import type { ChartData, Launcher } from "./chart";
 import { checkCoverage, decodeEvents, decodeJob, decodeOperations, decodeStrip } from "./decode";
 import { Finer, type FinerListener } from "./finer";
@@ -105,6 +106,7 @@ async function loadAll(source: Job): Promise<Loaded> {
     told: null,
     slowness: null,
     counters: [],
+    noWaits: noWaitsOf(source),
     values: new Map(),
   };
   const loaded: Loaded = {

@@ -47,6 +47,13 @@ export const COLLECTIVE_WORDS: readonly string[] = [
   "Coalesced",
 ];
 
+export const SEND = 9,
+  RECV = 10;
+/** Those that no rank leaves before all have come: tm_collective_synchronises. */
+export const SYNCHRONISING: ReadonlySet<number> = new Set([1, 2, 3, 6, 12]);
+/** Those that do not say what they are: a kind that is not known, and several in one kernel. */
+export const UNTOLD: ReadonlySet<number> = new Set([0, 13]);
+
 /** Half open. */
 export interface Span {
   readonly begin: number;

@@ -116,7 +116,7 @@ function checks(job: Job): HTMLElement {
       of("Violations as recorded", "violations_before", worst("worst_before_ns")),
       of("Violations on aligned clocks", "violations_after", worst("worst_after_ns")),
       of("Suspect operations", "suspect", "members contradict one another"),
-      of("Incomplete operations", "incomplete", "some members gave no kernel"),
+      of("Incomplete operations", "incomplete", "kernels of some members are missing or not matched"),
       of("Unmatched kernels", "unmatched", "they belong to no operation"),
     ]),
   );

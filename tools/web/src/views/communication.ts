@@ -401,6 +401,8 @@ const REASONS: Readonly<Record<string, string>> = {
   incoherent: "in no correspondence do ends lie the same time apart",
   ambiguous: "several correspondences are possible",
   "no counterpart": "nothing ends at that time on the other ranks: it is missing in their traces",
+  "ends need not meet":
+    "ranks leave this kind when they like: only its place among the others tells it, and there some trace lacks kernels",
 };
 
 function unmatched(job: Job): HTMLElement {

@@ -1,0 +1,87 @@
+/** Who came last to an operation and how long was waited for it, in words; or why nobody knows. */
+import * as f from "../format";
+import type { Job } from "../data";
+import { COLLECTIVE_WORDS, RECV, SEND, SYNCHRONISING, TIED, UNTOLD, type JobBlock, type Member, type Operation } from "./model";
+import { doubt } from "./operations";
+
+/** What the words are of: the page's data. */
+export interface Told {
+  readonly job: JobBlock;
+  /** Why no operation has a wait; null where some may. */
+  readonly noWaits: string | null;
+}
+
+/** Why no operation of a job has a wait; null where some may. */
+export function noWaitsOf(job: Job): string | null {
+  const check = job.table("clock.check");
+  if (check.n === 0) return null;
+  if ((check.num(0, "transfers_alone") ?? 0) > 0) return "these traces hold transfers alone";
+  return check.text(0, "align") === "none" ? "clocks were not compared (--align=none)" : null;
+}
+
+export function rankNumber(job: JobBlock, member: Member): number {
+  return job.ranks[member.at]!.rank;
+}
+
+/** Members in order of arrival. */
+export function inOrder(operation: Operation): Member[] {
+  return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);
+}
+
+/* Why begins of its members cannot be compared; null where they can. */
+function notComparable(operation: Operation, { job, noWaits }: Told): string | null {
+  if (noWaits !== null) return noWaits;
+  const ranks = operation.members.map((member) => job.ranks[member.at]!),
+    apart = new Set(ranks.map((rank) => rank.domain)).size > 1;
+  return apart && ranks.some((rank) => rank.noClock) ? "the clocks of its ranks cannot be compared" : null;
+}
+
+/* A receiver waits for its sender, until it has come; a sender may leave before. */
+function transferWords(operation: Operation, told: Told): string {
+  const { job } = told;
+  if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing in its trace, or was not matched.";
+  const why = notComparable(operation, told);
+  if (why !== null) return `No wait is known: ${why}.`;
+  const [low, high] = [...operation.members].sort((a, b) => rankNumber(job, a) - rankNumber(job, b));
+  if (!low || !high) return "How long the receiver waited is not known here: only one of the two ranks is in this page.";
+  const [sender, receiver] = operation.kind === SEND ? [low, high] : [high, low],
+    late = sender.begin - receiver.begin,
+    doubted = doubt(operation, receiver.at, job.ranks),
+    about = doubted > 0 ? ` (±${f.time(doubted)})` : "",
+    [from, to] = [rankNumber(job, sender), rankNumber(job, receiver)];
+  if (late <= 0)
+    return `Rank ${to}, which receives, came ${f.time(-late)}${about} after rank ${from}, which sends, and did not wait for it.`;
+  return `Rank ${to}, which receives, waited ${f.time(Math.min(late, receiver.end - receiver.begin))}${about} for rank ${from}, which sends.`;
+}
+
+/* Which of the reasons holds. */
+function whyNoWait(operation: Operation, told: Told): string {
+  if (UNTOLD.has(operation.kind)) return "No wait is known: nothing tells of which kind it is.";
+  if (!SYNCHRONISING.has(operation.kind))
+    return `No wait is known: a rank need not stay in a ${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!} until all have come.`;
+  const why = notComparable(operation, told);
+  if (why !== null) return `No wait is known: ${why}.`;
+  return operation.size < 2
+    ? "No wait is known: no other rank’s kernel was matched with it; they are missing in the traces, or nothing tells which they are."
+    : "No wait is known: kernels of some ranks of its group are missing in the traces or were not matched, or those there are contradict one another.";
+}
+
+/** Who came last; what clocks cannot tell is said. */
+export function lastWords(operation: Operation, told: Told, poor: boolean): string {
+  const { job } = told;
+  if (!operation.waits)
+    return operation.kind === SEND || operation.kind === RECV ? transferWords(operation, told) : whyNoWait(operation, told);
+  const order = inOrder(operation),
+    last = order[order.length - 1]!,
+    before = order[order.length - 2];
+  const together = `Waited ${f.time(operation.wait)} together`;
+  if (poor)
+    return `${together}; who came last cannot be told: arrivals differ by less than the clocks can tell (±${f.time(doubt(operation, last.at, job.ranks))}).`;
+  const left = operation.size - order.length;
+  if (operation.lastRank !== null)
+    return `${together}; rank ${operation.lastRank} came last${left === 0 && before ? `, ${f.time(last.begin - before.begin)} after the one before` : ""}.`;
+  if (left > 0)
+    return `${together}; several came last within what their clocks may be wrong by, and ${f.count(left, "rank is", "ranks are")} not in this page.`;
+  const tied = order.filter((member) => member.arrival === TIED).map((member) => rankNumber(job, member));
+  return `${together}; ranks ${f.ranges(tied)} came last within what their clocks may be wrong by.`;
+}
