@@ -124,6 +124,14 @@ static tm_status find_first(search *s, int64_t rank, tm_error *err) {
     return look_at_rank(s, at, err);
 }
 
+/* Whether all are on one time: who takes part then runs together, or nearly so. */
+static bool is_fitted(const tm_meetings *m) {
+    bool all = true;
+    for (size_t at = 0; at < m->n; at++)
+        all = all && m->ranks[at].clock.way == TM_CLOCK_FITTED;
+    return all;
+}
+
 /* Those that take part mostly run together. Where that finds fewer than the group has, they are
  * looked for further away, and in the end everywhere: a clock may be wrong by days. */
 static tm_status find_all(search *s, tm_error *err) {
@@ -136,7 +144,8 @@ static tm_status find_all(search *s, tm_error *err) {
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;
     s->name = (tm_operation_name){first.attr.first_rank, first.attr.first_event};
-    for (size_t i = 0; i < sizeof reach_ns / sizeof *reach_ns; i++) {
+    const size_t n_reaches = sizeof reach_ns / sizeof *reach_ns - is_fitted(s->m);
+    for (size_t i = 0; i < n_reaches; i++) {
         s->from_ns = first.drawn_ns - reach_ns[i];
         s->to_ns = first.drawn_ns + first.duration_ns + reach_ns[i];
         s->kernels.n = 0;

@@ -906,7 +906,7 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
           {"bubble.pair", "from_rank=1 to_rank=2 late_sender_ns=250"}},
          " 80 % of this time is of operations that are not split into waiting and transfer. In "
          "such ones receivers waited 340 ns for their senders, all ranks together, hidden or not "
-         "(bubble.pair); how much of the rest is waiting the traces do not tell.",
+         "(tmerge show bubble); how much of the rest is waiting the traces do not tell.",
          "hold nobody up"},
         {HIDES_BADLY " exposed_unmatched_ns=120",
          {{"overlap.kind", "*kind=recv exposed_comm_ns=150"}},

@@ -124,6 +124,28 @@ test("an opened rank shows what called what as a flame chart, a row for each dep
   await close();
 });
 
+test("an area drawn over rows of a thread is of that thread, and the address keeps it", async () => {
+  const { page, close } = await timeline(jobs.launched, "/open=0");
+  const { left, top } = await page.$eval("canvas", (canvas) => { const { left, top } = canvas.getBoundingClientRect(); return { left, top }; });
+  const y = top + LANES_TOP + 64 + 16 + 3 + 2 * 12;
+  await page.keyboard.down("Shift");
+  await page.mouse.move(left + await placeOf(page, 2_000, 100_000), y + 2);
+  await page.mouse.down();
+  for (const [at, more] of [[50_000, 10], [80_000, 22]]) await page.mouse.move(left + await placeOf(page, at, 100_000), y + more);
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const told = async () => [await page.textContent(".tl-details h2"), await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((row) => [...row.cells].slice(0, 4).map((cell) => cell.textContent)))];
+  const expected = ["aten::linear", "1", "40.0", "10.0"], first = await told();
+  assert.match(first[0], /^Marked: .*, rank 0, thread \d+$/);
+  assert.deepEqual(first[1], [expected, ["aten::mm", "1", "30.0", "30.0"]]); // sum, and without operators inside [us]
+  assert.equal(await page.$$eval('.tl-details [data-value="ranks"]', (all) => all.length), 0, "of a thread there are no sums by rank");
+  await settled(page);
+  await page.reload();
+  await page.waitForSelector('body[data-timeline="complete"]');
+  assert.deepEqual(await told(), first);
+  await close();
+});
+
 // Colours -------------------------------------------------------------------------------------------
 
 test("kernels are coloured by class, or by slowness against the other ranks, and the address keeps it", async () => {
@@ -209,7 +231,8 @@ test("counters stand below a rank's lanes, chosen by keys, with their values in 
 // All of them ---------------------------------------------------------------------------------------
 
 test("what is selected or chosen fits at every width, and axe finds nothing serious", async () => {
-  for (const [job, hash] of [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"], ["ranks", "/color=slowness"], ["launched", "/counters=queue,copies/open=0"]])
+  for (const [job, hash] of [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"], ["ranks", "/color=slowness"], ["launched", "/counters=queue,copies/open=0"],
+    ["ranks", "/map=compute"], ["ranks", "/mark=0-200000/sums=kernels"], ["ranks", "/mark=0-200000/lanes=0-1/sums=classes"], ["ranks", "/find=gemm/list=1"]])
     for (const theme of THEMES)
       for (const width of WIDTHS) {
         const { page, noted, close } = await timeline(jobs[job], hash, { theme, width }), what = `${hash}, ${theme}, ${width}`;

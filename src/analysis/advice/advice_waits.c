@@ -473,7 +473,7 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
         snprintf(out->evidence + used, sizeof out->evidence - used,
                  " %s is of operations that are not split into waiting and transfer. In such ones "
                  "receivers waited %s for their senders, all ranks together, hidden or not "
-                 "(bubble.pair); how much of the rest is waiting the traces do not tell.",
+                 "(tmerge show bubble); how much of the rest is waiting the traces do not tell.",
                  share, time);
     else
         snprintf(out->evidence + used, sizeof out->evidence - used,

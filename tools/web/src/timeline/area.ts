@@ -1,7 +1,7 @@
 /** What ran in an area of the timeline: a range of time over chosen ranks. */
 import { sum } from "../format";
 import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./model";
-import type { Lanes } from "./lanes";
+import { trackKey, type Lanes } from "./lanes";
 import { missingParts } from "./sums";
 
 /** Events of one name, or of one class, in the area. */
@@ -54,12 +54,18 @@ class Sums {
 
 const NO_CLASS = "of no known class";
 
+/** What is summed: ranks by their places, and the keys of their streams and threads; null: all. */
+export interface Chosen {
+  readonly places: readonly number[];
+  readonly tracks: ReadonlySet<string> | null;
+}
+
 /** @param classes  of kernels, by number of their name; null where they are not known */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,
   span: Span,
-  places: readonly number[],
+  { places, tracks }: Chosen,
   classes: readonly (string | undefined)[] | null,
 ): Area {
   const kernels = new Sums(places.length),
@@ -82,6 +88,7 @@ export function areaOf(
   };
   places.forEach((at, rank) => {
     for (const track of lanes.of(at).tracks) {
+      if (tracks && !tracks.has(trackKey(track))) continue;
       if (track.kind !== 0) {
         operatorsOf(track, rank);
         continue;

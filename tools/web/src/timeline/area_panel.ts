@@ -3,11 +3,11 @@ import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
 import { segmented } from "../ui";
-import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow } from "./area";
+import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow, type Chosen } from "./area";
 import type { Controller } from "./controller";
 import { areaOfParts } from "./far_area";
-import type { Lanes } from "./lanes";
-import type { JobBlock, Span } from "./model";
+import { trackKey, type Lanes } from "./lanes";
+import { THREAD, type JobBlock, type Span } from "./model";
 
 type Classes = Parameters<typeof areaOf>[4];
 
@@ -116,30 +116,38 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** The choice of what is shown of the area. */
+/** What is shown of the area: of streams and threads there are no sums by rank. */
+export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
+  const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
+  return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
+}
+
+/** The choice of it. */
 export function areaTabs(controller: Controller): HTMLElement {
-  return segmented("Show", AREA_TABS, controller.state.tab, (tab) => controller.setTab(tab));
+  const { markedTracks } = controller.state,
+    tabs = AREA_TABS.filter(([tab]) => tab !== "ranks" || !markedTracks);
+  return segmented("Show", tabs, areaTab(controller), (tab) => controller.setTab(tab));
 }
 
 /* Summed once: what is selected or found changes no area. */
 let last: { readonly of: readonly unknown[]; readonly area: Area } | null = null;
 
-function keptArea(job: JobBlock, lanes: Lanes, mark: Span, places: readonly number[], classes: Classes): Area {
-  const of = [lanes, mark.begin, mark.end, places.join(), classes];
-  if (!last || last.of.some((each, i) => each !== of[i])) last = { of, area: areaOf(job, lanes, mark, places, classes) };
+function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Chosen, classes: Classes): Area {
+  const of = [lanes, mark.begin, mark.end, chosen.places.join(), chosen.tracks, classes];
+  if (!last || last.of.some((each, i) => each !== of[i])) last = { of, area: areaOf(job, lanes, mark, chosen, classes) };
   return last.area;
 }
 
 /* Of a page that lacks events and is served: what the server sums, and how far it is. */
 function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
   const { job, classes } = controller.data,
-    { mark, tab } = controller.state,
+    { mark } = controller.state,
     ranks = places.map((at) => job.ranks[at]!.rank),
     state = controller.farArea!.of({
       from: Math.floor(mark!.begin),
       to: Math.ceil(mark!.end),
       ranks: places.length === job.ranks.length && job.ranks.length === job.allRanks ? "" : writeRanges(ranks),
-      host: tab === "operators" ? 1 : 0,
+      host: areaTab(controller) === "operators" ? 1 : 0,
     });
   if (state?.failed) return { area: null, words: `The store cannot be summed: ${state.failed}.` };
   const of = state?.value,
@@ -153,10 +161,11 @@ function farArea(controller: Controller, places: readonly number[]): { area: Are
 /** What a tab other than the sums by rank shows. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
-    { mark, tab } = controller.state;
+    { mark, markedTracks: tracks } = controller.state,
+    tab = areaTab(controller);
   if (!lanes || !mark || tab === "ranks") return null;
-  const own = keptArea(job, lanes, mark, places, classes),
-    lacks = (tab === "operators" ? own.lackingHost : own.lacking) > 0,
+  const own = keptArea(job, lanes, mark, { places, tracks }, classes),
+    lacks = !tracks && (tab === "operators" ? own.lackingHost : own.lacking) > 0,
     far = lacks && controller.farArea ? farArea(controller, places) : null,
     area = far ? (far.area ?? NO_AREA) : own,
     rows = area[tab],

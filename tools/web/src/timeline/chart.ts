@@ -7,7 +7,7 @@ import { layout, rowAt, rowsIn, type Box, type CounterRow, type HostRow, type La
 import { paletteOf, type Coloring, type Palette } from "./coloring";
 import { fillCounter, isKnown, unknownParts, type Counter, type Values } from "./counters";
 import type { Curves } from "./curves";
-import { lowest, type Lanes } from "./lanes";
+import { lowest, trackKey, type Lanes } from "./lanes";
 import { launchesOf } from "./launches";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
@@ -130,6 +130,8 @@ export interface ChartState {
   mark: Span | null;
   /** Places of the ranks that are marked; null: all of them. */
   marked: ReadonlySet<number> | null;
+  /** Where streams and threads of opened ranks were chosen among their lanes: their keys; null: all of the ranks. */
+  markedTracks: ReadonlySet<string> | null;
   /** What is shown of the marked area. */
   tab: AreaTab;
   /** Whether the critical path is drawn. */
@@ -403,6 +405,18 @@ export class Chart {
     return new Set([...lanes, ...shares]);
   }
 
+  /** The streams and threads whose rows lie there, where no other row does; null: there are others. */
+  tracksBetween(y0: number, y1: number): Set<string> | null {
+    const out = new Set<string>();
+    for (const row of this.#visible()) {
+      const y = row.y + this.offsetOf(row);
+      if (y >= y1 || y + row.height <= y0) continue;
+      if (row.kind !== "sub") return null;
+      out.add(trackKey(row.lane.track));
+    }
+    return out.size > 0 ? out : null;
+  }
+
   /** The same: those that have lanes, and those that are drawn from shares alone, as a folded host is, and a map. */
   drawnBetween(y0: number, y1: number): { readonly lanes: ReadonlySet<number>; readonly shares: ReadonlySet<number> } {
     const lanes = new Set<number>(),
@@ -419,12 +433,15 @@ export class Chart {
 
   /* From and to on the canvas of what is marked: all of it, or the rows of chosen ranks. */
   #markedHeights(): [number, number][] {
-    const { marked } = this.state;
+    const { marked, markedTracks } = this.state;
     if (!marked) return [[HEAD, this.height]];
     const out: [number, number][] = [];
     for (const row of this.#visible()) {
-      const chosen =
-        row.kind === "host" ? (row.folded?.members.every((at) => marked.has(at)) ?? false) : row.kind !== "absent" && marked.has(row.at);
+      const chosen = markedTracks
+        ? row.kind === "sub" && markedTracks.has(trackKey(row.lane.track))
+        : row.kind === "host"
+          ? (row.folded?.members.every((at) => marked.has(at)) ?? false)
+          : row.kind !== "absent" && marked.has(row.at);
       const y = row.y + this.offsetOf(row);
       if (chosen) out.push([y, y + row.height]);
     }

@@ -54,7 +54,15 @@ function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
 /** What the colours mean, for the legend. */
 export function meaningsOf(coloring: Coloring, data: ChartData): readonly Meaning[] {
   if (coloring === "slowness")
-    return [...BOUNDS.map(([, color, words]): Meaning => [color, words]), [REST, "not compared, or zoom in to see"]];
+    return [
+      ...BOUNDS.map(([, color, words]): Meaning => [color, words]),
+      [
+        REST,
+        data.job.complete
+          ? "not compared, or zoom in to see"
+          : "not compared (only steps that this page holds whole are), or zoom in to see",
+      ],
+    ];
   const classes = classesOf(data),
     rest = classes.length > CLASSES ? "other classes, or zoom in to see" : "not known, or zoom in to see";
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];

@@ -66,6 +66,7 @@ export class Controller {
       listed: false,
       mark: null,
       marked: null,
+      markedTracks: null,
       tab: "ranks",
       path: false,
       arrangement: plain(),
@@ -318,13 +319,19 @@ export class Controller {
     this.draw();
   }
 
-  /** @param marked  places of ranks; null: all.  @param drawing  it is being drawn: what is in it is said at its end */
-  setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, drawing = false): void {
-    this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
-    this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
-    if (drawing) return this.draw();
+  /** @param marked  places of ranks; null: all.  @param tracks  keys of their streams and threads; null: all */
+  setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
+    this.drawMark(mark, marked, tracks);
     this.listener.selected();
     this.listener.moved();
+    this.draw();
+  }
+
+  /** The same while it is being drawn: what is in it is said at its end. */
+  drawMark(mark: Span | null, marked: ReadonlySet<number> | null, tracks: ReadonlySet<string> | null): void {
+    this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
+    this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
+    this.state.markedTracks = this.state.marked ? tracks : null;
     this.draw();
   }
 

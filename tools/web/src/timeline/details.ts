@@ -2,7 +2,7 @@
 import { h, name, fill, visible, type Child } from "../dom";
 import * as f from "../format";
 import { kindOf, nameOf } from "../path";
-import { trackName } from "./lanes";
+import { trackKey, trackName } from "./lanes";
 import { HELP } from "./keys";
 import {
   COLLECTIVE_WORDS,
@@ -21,7 +21,7 @@ import {
 import type { Placed } from "./path";
 import { inOrder, lastWords, rankNumber } from "./arrival_words";
 import type { Controller } from "./controller";
-import { areaPart, areaTabs } from "./area_panel";
+import { areaPart, areaTab, areaTabs } from "./area_panel";
 import { foundList } from "./found_list";
 import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
@@ -267,14 +267,16 @@ function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {
 
 function markWords(mark: Span, controller: Controller): Words {
   const { job, lanes, pyramid } = controller.data,
-    { marked, tab } = controller.state,
+    { marked, markedTracks } = controller.state,
+    tab = areaTab(controller),
+    tracks = markedTracks ? (lanes?.events.tracks.filter((track) => !track.continues && markedTracks.has(trackKey(track))) ?? []) : [],
     places = [...job.ranks.keys()].filter((at) => marked?.has(at) ?? true);
   const length = f.time(mark.end - mark.begin),
     of = marked
       ? `, ${marked.size === 1 ? "rank" : "ranks"} ${f.ranges(
           places.map((at) => job.ranks[at]!.rank),
           6,
-        )}`
+        )}${tracks.length > 0 ? `, ${tracks.map((track) => visible(trackName(track, job.names))).join(", ")}` : ""}`
       : "";
   const sums = tab === "ranks" || !lanes ? sumsOf(job, lanes, pyramid, mark).filter((row) => marked?.has(row.at) ?? true) : [],
     rough = sums.some((row) => !row.exact);

@@ -157,8 +157,8 @@ export class Finer {
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
-  /** Events of which it was asked who met: place of the rank and begin. */
-  readonly #met = new Set<string>();
+  /** What was asked of who met, by place of a kernel's rank and its begin. */
+  readonly #met = new Map<string, Promise<Operation | null>>();
   #shown: Window | null = null;
   #key = "";
   #asked: { key: string; abort: AbortController } | null = null;
@@ -193,21 +193,27 @@ export class Finer {
 
   /** Asks who took part in what an event was of, where the page does not have it; null: nothing more is known. */
   async meet(at: number, row: number): Promise<Operation | null> {
-    const { data } = this,
-      { begin, kind, comm, operation } = data.lanes!.events,
+    const { begin, kind, comm, operation } = this.data.lanes!.events,
       key = `${at} ${begin[row]!}`;
-    if (comm[row] === 0 || kind[row] === UNMATCHED || operation[comm[row]!]! >= 0 || begin[row]! < 0 || this.#met.has(key)) return null;
-    this.#met.add(key);
+    if (comm[row] === 0 || kind[row] === UNMATCHED || operation[comm[row]!]! >= 0 || begin[row]! < 0) return null;
+    let meeting = this.#met.get(key);
+    if (!meeting) this.#met.set(key, (meeting = this.#askWho(at, begin[row]!)));
     try {
-      const bytes = await ask("operation", { rank: data.job.ranks[at]!.rank, begin: begin[row]! }),
-        known = this.#operations.get(key), // by another of its kernels, meanwhile
-        found = known === undefined ? decodeMeeting(bytes, data.job, data.operations.length) : data.operations[known]!;
-      if (found && known === undefined) this.#know(found);
-      return found;
+      return await meeting;
     } catch {
       this.#met.delete(key); // the event tells its own wait all the same; asked again when it is selected again
       return null;
     }
+  }
+
+  async #askWho(at: number, begin: number): Promise<Operation | null> {
+    const { data } = this,
+      bytes = await ask("operation", { rank: data.job.ranks[at]!.rank, begin }),
+      known = this.#operations.get(`${at} ${begin}`); // by another of its kernels, meanwhile
+    if (known !== undefined) return data.operations[known]!;
+    const found = decodeMeeting(bytes, data.job, data.operations.length);
+    if (found) this.#know(found);
+    return found;
   }
 
   #know(found: Operation): void {
@@ -215,9 +221,11 @@ export class Finer {
     data.operations = [...data.operations, found];
     for (const { at, begin } of found.members) {
       this.#operations.set(`${at} ${begin}`, found.number);
-      this.#met.add(`${at} ${begin}`);
-      const { rows, events } = data.lanes!.of(at).communication;
-      for (const row of rows) {
+      const list = data.lanes!.of(at).communication,
+        { rows, events } = list,
+        [first, end] = list.range({ begin, end: begin + 1 });
+      for (let i = first; i < end; i++) {
+        const row = rows[i]!;
         if (events.begin[row] !== begin) continue;
         events.operation[events.comm[row]!] = found.number;
         if (row < this.#base.n) this.#base.operation[events.comm[row]!] = found.number;

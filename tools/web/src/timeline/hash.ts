@@ -137,6 +137,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
     t: whole ? null : write(state.span),
     mark: state.mark ? write(state.mark) : null,
     lanes: state.marked ? writeRanges([...state.marked].map((place) => data.job.ranks[place]!.rank)) : null,
+    tracks: state.markedTracks ? [...state.markedTracks].join(";") : null,
     sums: state.mark && state.tab !== "ranks" ? state.tab : null,
     event: event >= 0 && !own && data.lanes ? addressOfEvent(data.lanes.events, event) : state.awaited,
     coll: place === undefined ? null : String(place),
@@ -162,6 +163,7 @@ export function applyFirst(controller: Controller, params: Params): void {
   state.mark = parse(params.get("mark"), data.job.duration);
   const marked = new Set(namedBy(params, "lanes", data.job));
   state.marked = state.mark && marked.size > 0 ? marked : null;
+  state.markedTracks = state.marked && params.has("tracks") ? new Set(params.get("tracks")!.split(";")) : null;
   state.listed = params.has("list");
   state.tab = AREA_TABS.find(([tab]) => tab === params.get("sums"))?.[0] ?? "ranks";
   state.path = data.path.list.length > 0 && (params.has("path") || params.has("piece"));

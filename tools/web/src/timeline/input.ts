@@ -122,7 +122,11 @@ export class Input {
       const times = [press.x, x].map((at) => chart.scale.time(at)).sort((a, b) => a - b);
       const heights = [press.y, y].sort((a, b) => a - b) as [number, number],
         rows = press.zone === "lanes" && heights[1] - heights[0] > ROWS_FROM;
-      return controller.setMark({ begin: times[0]!, end: times[1]! }, rows ? chart.placesBetween(...heights) : null, true);
+      return controller.drawMark(
+        { begin: times[0]!, end: times[1]! },
+        rows ? chart.placesBetween(...heights) : null,
+        rows ? chart.tracksBetween(...heights) : null,
+      );
     }
     if (press.zone !== "lanes" && press.zone !== "gutter") return;
     state.scroll = Math.max(0, Math.min(chart.maxScroll, press.scroll - (y - press.y)));
@@ -160,7 +164,8 @@ export class Input {
       controller.setMark(null);
       return controller.setSpan(mark);
     }
-    if (press.zone === "lanes" && press.mark && press.moved) return controller.setMark(mark, controller.state.marked);
+    if (press.zone === "lanes" && press.mark && press.moved)
+      return controller.setMark(mark, controller.state.marked, controller.state.markedTracks);
     if (!press.moved) this.#click(press);
   }
 
