@@ -534,6 +534,7 @@ class Page implements Listener {
       this.find.select();
     } else if (what === "help") {
       fill(this.details, help());
+      this.details.scrollIntoView({ block: "nearest" });
       this.spoken.textContent = "Keys and gestures";
     } else this.details.focus();
   }
