@@ -73,7 +73,7 @@ static void find_step(search *s, size_t at) {
 /* The place of the event among those that were found; -1: it is none of them. */
 static int64_t place_of(const search *s) {
     const tm_serve_event *v = s->events.data;
-    for (size_t i = 0; i < s->events.n; i++)
+    for (size_t i = 0; v && i < s->events.n; i++)
         if (v[i].begin_ns == s->wish->begin_ns && v[i].duration_ns == s->wish->duration_ns)
             return (int64_t)i;
     return -1;
@@ -81,7 +81,7 @@ static int64_t place_of(const search *s) {
 
 static void see_longest(search *s, int64_t rank) {
     const tm_serve_event *v = s->events.data;
-    for (size_t i = 0; i < s->events.n; i++)
+    for (size_t i = 0; v && i < s->events.n; i++)
         if (v[i].duration_ns > s->out->longest.duration_ns)
             s->out->longest =
                 (tm_same_peer){rank, v[i].begin_ns, v[i].duration_ns, (int64_t)s->events.n};
@@ -98,8 +98,10 @@ static tm_status find_own(search *s, size_t at, tm_error *err) {
     out->event = *(const tm_serve_event *)s->events.data;
     TM_TRY(find(s, at, everything, false, err));
     const tm_serve_event *v = s->events.data;
-    out->all = (int64_t)s->events.n;
     out->index = place_of(s);
+    if (!v || out->index < 0)
+        return TM_OK;
+    out->all = (int64_t)s->events.n;
     if (out->index > 0)
         out->before = v[out->index - 1];
     if (out->index + 1 < out->all)

@@ -39,7 +39,7 @@ rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen) {
         bool late = draw(&own, 1000) < spec->late_permille;
         bool ends_step = k % spec->per_step == spec->per_step - 1;
         if (broadcast && k % spec->per_step == 0)
-            behind = draw(&own, 4 * BROADCAST_NS);
+            behind = draw(&own, INT64_C(4) * BROADCAST_NS);
         at += broadcast ? BROADCAST_NS : spec->gap_ns + draw(&shared, spec->jitter_ns + 1);
         int64_t own_at = at + offset + (at - origin) / MS * drift; /* 1 ppm is 1 ns in a ms */
         own_at += broadcast ? behind : 0;
