@@ -175,7 +175,8 @@ test("frames and the first picture of the timeline keep their budgets", async (t
   synth("many", { ranks: 64, ranks_per_host: 8, steps: 8, slow_rank: 20, cpu_ops: 8 });
   const few = merge("few8", "few").page, many = merge("many64", "many").page;
   for (const [name, path, frame, hash = ""] of [["8 ranks", few, 16], ["64 ranks", many, 33], ["64 ranks with classes and counters", many, 33, "/color=class/counters=queue,copies,compute"],
-    ["1,024 ranks with classes and counters", jobs.large.page, 33, "/color=class/counters=queue,copies,compute"]]) {
+    ["1,024 ranks with classes and counters", jobs.large.page, 33, "/color=class/counters=queue,copies,compute"],
+    ["1,024 ranks, those that wait most first", jobs.large.page, 33, "/order=wait"], ["1,024 ranks as a map", jobs.large.page, 33, "/map=compute"]]) {
     const runs = [await speed(path, 6, hash), await speed(path, 6, hash), await speed(path, 6, hash)]; // other work disturbs
     const [first, whole, part] = ["first", "whole", "part"].map((what) => Math.min(...runs.map((run) => run[what])));
     t.diagnostic(`${name}: first picture ${first.toFixed(0)} ms, whole job ${whole.toFixed(1)} ms, a part ${part.toFixed(1)} ms a frame`);

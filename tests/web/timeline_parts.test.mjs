@@ -456,7 +456,7 @@ test("an area counts what lies in it, of the chosen ranks, operators without tho
     depth: Uint8Array.from(columns.depth), comm: new Uint32Array(9), wait: Float64Array.of(-1), operation: Int32Array.of(-1),
     tracks: [track(0, 0, 0, 3), track(2, 0, 3, 3), track(0, 1, 6, 2), track(2, 1, 8, 1)] };
   const job = { names: ["a", "b", "copy", "outer", '=in,"ner"'], complete: true, ranks: [{ rank: 4 }, { rank: 9 }] };
-  const area = (places) => areaOf(job, new Lanes(events, 2), { begin: 100, end: 200 }, places, ["gemm", "communication"]);
+  const area = (places) => areaOf(job, new Lanes(events, 2), { begin: 100, end: 200 }, { places, tracks: null }, ["gemm", "communication"]);
   const of = (rows) => rows.map(({ label, count, total, self, most, byRank }) => [label, count, total, self, most, [...byRank]]);
   assert.deepEqual(of(area([0, 1]).kernels), [["a", 3, 145, 145, 55, [50, 95]], ["b", 1, 20, 20, 20, [20, 0]], ["copy", 1, 5, 5, 5, [5, 0]]]);
   assert.deepEqual(of(area([0, 1]).classes), [["gemm", 3, 145, 145, 55, [50, 95]], ["communication", 1, 20, 20, 20, [20, 0]], ["copy or set", 1, 5, 5, 5, [5, 0]]]);

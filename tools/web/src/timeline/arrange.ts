@@ -59,6 +59,6 @@ export function hostsOf(ranks: readonly Rank[]): { hosts: readonly Host[]; of: r
 export function sorted(n: number, order: Order, pyramid: Pyramid): readonly number[] {
   const places = Array.from({ length: n }, (_, at) => at);
   if (order === "rank") return places;
-  const share = places.map((at) => pyramid.sum(at, ORDERS[order], 0, pyramid.duration));
+  const share = places.map((at) => pyramid.base(at, ORDERS[order]).reduce((sum, own) => sum + own, 0));
   return places.sort((a, b) => share[b]! - share[a]! || a - b);
 }

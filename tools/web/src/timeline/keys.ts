@@ -135,6 +135,9 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["o", "open or close the rank: its streams and host threads"],
   ["Enter", "select what is under the pointer, or go to the details"],
   ["wheel, Shift+wheel, Ctrl+wheel", "rows, move, zoom"],
-  ["drag, Shift+drag, drag on the ruler", "move, mark a range or an area over some rows (also streams and threads of an opened rank), zoom to the range"],
+  [
+    "drag, Shift+drag, drag on the ruler",
+    "move, mark a range or an area over some rows (also streams and threads of an opened rank), zoom to the range",
+  ],
   ["pinch", "zoom"],
 ];

@@ -25,9 +25,18 @@ function inView(operation: Operation, input: JoinInput): Member[] {
   return members.slice(Math.max(0, first - 1), end + 1);
 }
 
+/* By the rows that they stand in: sorting thousands for each frame would take all of its time. */
+const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
+
 /* Members from the top to the bottom. */
-function inRows({ members }: Operation, input: JoinInput): readonly Member[] {
-  return input.inOrder === false ? [...members].sort((a, b) => rowOf(a, input).y - rowOf(b, input).y || a.at - b.at) : members;
+function inRows(operation: Operation, input: JoinInput): readonly Member[] {
+  if (input.inOrder !== false) return operation.members;
+  let kept = sorted.get(input.rows);
+  if (!kept) sorted.set(input.rows, (kept = new WeakMap()));
+  let members = kept.get(operation);
+  if (!members)
+    kept.set(operation, (members = [...operation.members].sort((a, b) => rowOf(a, input).y - rowOf(b, input).y || a.at - b.at)));
+  return members;
 }
 
 function rowOf(member: Member, input: JoinInput): RankRow {
