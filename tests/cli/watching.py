@@ -23,7 +23,7 @@ def fault(name):
 NAMELESS, NAMED = {}, fault('tmpfile')  # the two ways to write a file that is not complete
 
 
-def wait_until(condition, what, seconds=20):
+def wait_until(condition, what, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         holds(time.monotonic() < deadline, f'waited in vain: {what}')
