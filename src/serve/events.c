@@ -193,7 +193,7 @@ typedef struct reader {
     tm_vec shapes;            /* of tm_launch_shape, of their kernels */
 } reader;
 
-static size_t count_gpu_rows(const tm_timeline *rank) {
+size_t tm_serve_gpu_rows(const tm_timeline *rank) {
     size_t n = 0;
     while (n < rank->n_tracks && rank->tracks[n].kind == TM_TRACK_GPU)
         n++;
@@ -435,7 +435,7 @@ tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wis
                 .rank = rank,
                 .out = out,
                 .from_ns = wish->from_ns,
-                .gpu_rows = count_gpu_rows(rank),
+                .gpu_rows = tm_serve_gpu_rows(rank),
                 .rows = TM_VEC(uint32_t),
                 .shapes = TM_VEC(tm_launch_shape)};
     for (int a = 0; a < TM_N_ATTRS; a++)

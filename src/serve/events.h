@@ -37,6 +37,9 @@ bool tm_serve_events_reach(const tm_serve_events *events, size_t at, size_t firs
 /** The ranks, ascending, with their clocks, tracks and steps and without their events. */
 const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);
 
+/** How many of a rank's rows are of its GPUs: these stand first. */
+size_t tm_serve_gpu_rows(const tm_timeline *rank);
+
 /** The place of a rank among them. TM_OK; TM_ERR_USAGE: the store does not have it. */
 tm_status tm_serve_find_rank(const tm_serve_events *events, int64_t rank, size_t *at,
                              tm_error *err) TM_MUST_CHECK;

@@ -51,19 +51,11 @@ int64_t tm_serve_drawn(const tm_serve_reader *r, size_t at, int64_t recorded_ns)
            r->tiler->begin_ns;
 }
 
-/* Rows of the GPUs stand first. */
-static size_t gpu_rows(const tm_timeline *rank) {
-    size_t n = 0;
-    for (size_t t = 0; t < rank->n_tracks && rank->tracks[t].kind == TM_TRACK_GPU; t++)
-        n += rank->tracks[t].count;
-    return n;
-}
-
 /* The next block that may have an event of the time; no piece behind the last. */
 static tm_status read_block(tm_serve_walk *w, tm_error *err) {
     const tm_tiler *tiler = w->reader->tiler;
     const tm_timeline *rank = &w->reader->ranks[w->at];
-    const size_t gpu = gpu_rows(rank), end = w->host ? rank->n_events : gpu;
+    const size_t gpu = tm_serve_gpu_rows(rank), end = w->host ? rank->n_events : gpu;
     const int64_t base = tiler->begin_ns - tm_tiler_shift(tiler, rank);
     w->piece = NULL;
     if (w->next == 0 && w->host)

@@ -57,7 +57,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
   data.launchers = launchersOf(source);
-  data.slacks = new Slacks(source);
+  data.slacks ??= new Slacks(source); // no window that comes changes it
 }
 
 /* By name of a kernel what launches most of its time. */
