@@ -29,6 +29,7 @@ typedef enum tm_serve_route {
     TM_SERVE_OPERATION,
     TM_SERVE_AREA,
     TM_SERVE_SAME,
+    TM_SERVE_SLOW,
     TM_N_SERVE_ROUTES,
 } tm_serve_route;
 

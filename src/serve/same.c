@@ -14,19 +14,13 @@ typedef struct search {
     tm_vec events; /* of tm_serve_event: of the name, of a rank, ascending in begin */
 } search;
 
-typedef struct stretch {
-    int64_t from_ns, to_ns; /* [from, to), from the job's begin */
-} stretch;
-
-static const stretch everything = {INT64_MIN / 4, INT64_MAX / 4};
-
 static int by_begin(const void *a, const void *b) {
     const tm_serve_event *x = a, *y = b;
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
 /* Those of the name that begin in a stretch; the event itself where `first`, by its times. */
-static tm_status find(search *s, size_t at, stretch in, bool first, tm_error *err) {
+static tm_status find(search *s, size_t at, tm_serve_stretch in, bool first, tm_error *err) {
     tm_serve_walk walk = {.reader = s->reader,
                           .at = at,
                           .host = s->wish->host,
@@ -46,24 +40,10 @@ static tm_status find(search *s, size_t at, stretch in, bool first, tm_error *er
     return TM_OK;
 }
 
-/* Where a rank is in a step, as the page draws it; without steps all of it. False: it lacks it. */
-static bool stretch_of(const search *s, size_t at, stretch *out) {
-    size_t n;
-    const tm_timeline *rank = &tm_serve_reader_ranks(s->reader, &n)[at];
-    *out = everything;
-    for (size_t k = 0; k < rank->n_steps && s->out->step != TM_SAME_NO_STEP; k++)
-        if (rank->steps[k].number == s->out->step) {
-            *out = (stretch){tm_serve_drawn(s->reader, at, rank->steps[k].begin_ns),
-                             tm_serve_drawn(s->reader, at, rank->steps[k].end_ns)};
-            return true;
-        }
-    return s->out->step == TM_SAME_NO_STEP;
-}
-
 static void find_step(search *s, size_t at) {
     size_t n;
     const tm_timeline *rank = &tm_serve_reader_ranks(s->reader, &n)[at];
-    s->out->step = TM_SAME_NO_STEP;
+    s->out->step = TM_SERVE_NO_STEP;
     for (size_t k = 0; k < rank->n_steps; k++)
         if (tm_serve_drawn(s->reader, at, rank->steps[k].begin_ns) <= s->wish->begin_ns &&
             s->wish->begin_ns < tm_serve_drawn(s->reader, at, rank->steps[k].end_ns))
@@ -90,13 +70,14 @@ static void see_longest(search *s, int64_t rank) {
 /* What of its name the rank itself has: all, and in the step. */
 static tm_status find_own(search *s, size_t at, tm_error *err) {
     tm_same *out = s->out;
-    stretch in;
-    const stretch then = {s->wish->begin_ns, s->wish->begin_ns + 1};
+    tm_serve_stretch in;
+    const tm_serve_stretch then = {s->wish->begin_ns, s->wish->begin_ns + 1};
     TM_TRY(find(s, at, then, true, err));
     if (s->events.n == 0)
         return TM_OK;
     out->event = *(const tm_serve_event *)s->events.data;
-    TM_TRY(find(s, at, everything, false, err));
+    (void)tm_serve_reader_step(s->reader, at, TM_SERVE_NO_STEP, &in);
+    TM_TRY(find(s, at, in, false, err));
     const tm_serve_event *v = s->events.data;
     out->index = place_of(s);
     if (!v || out->index < 0)
@@ -114,7 +95,7 @@ static tm_status find_own(search *s, size_t at, tm_error *err) {
     out->median_ns = tm_median_any(durations, s->events.n);
     free(durations);
     find_step(s, at);
-    if (!stretch_of(s, at, &in))
+    if (!tm_serve_reader_step(s->reader, at, s->out->step, &in))
         return TM_OK;
     TM_TRY(find(s, at, in, false, err));
     out->place = place_of(s);
@@ -125,9 +106,9 @@ static tm_status find_own(search *s, size_t at, tm_error *err) {
 
 static tm_status find_peer(search *s, size_t at, int64_t rank, tm_error *err) {
     tm_same_peer peer = {.rank = rank, .duration_ns = -1};
-    stretch in;
+    tm_serve_stretch in;
     s->events.n = 0;
-    if (stretch_of(s, at, &in))
+    if (tm_serve_reader_step(s->reader, at, s->out->step, &in))
         TM_TRY(find(s, at, in, false, err));
     const tm_serve_event *v = s->events.data;
     peer.times = (int64_t)s->events.n;
@@ -153,7 +134,7 @@ static tm_status find_peers(search *s, size_t own, tm_error *err) {
 
 tm_status tm_serve_same(tm_serve_reader *reader, const tm_same_wish *wish, tm_same *out,
                         tm_error *err) {
-    *out = (tm_same){.step = TM_SAME_NO_STEP,
+    *out = (tm_same){.step = TM_SERVE_NO_STEP,
                      .before = {.duration_ns = -1},
                      .behind = {.duration_ns = -1},
                      .peers = TM_VEC(tm_same_peer),

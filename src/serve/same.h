@@ -21,7 +21,7 @@ typedef struct tm_same_peer {
 
 typedef struct tm_same {
     tm_serve_event event; /* as it was found */
-    int64_t step;         /* TM_SAME_NO_STEP: the rank has none then, and all of it is compared */
+    int64_t step;         /* TM_SERVE_NO_STEP: the rank has none then, and all of it is compared */
     int64_t place;        /* in the step, from 0 */
     int64_t times;        /* of the name in the step; 0: there is no such event */
     int64_t index, all;   /* likewise in all of the rank */
@@ -31,8 +31,6 @@ typedef struct tm_same {
     tm_same_peer longest;          /* of the step on those and its own */
     int64_t next, ranks; /* place of the rank to go on with, of so many: all were seen there */
 } tm_same;
-
-#define TM_SAME_NO_STEP INT64_MIN
 
 /**
  * @param out  its peers are the caller's, also after a failure

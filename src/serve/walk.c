@@ -51,6 +51,19 @@ int64_t tm_serve_drawn(const tm_serve_reader *r, size_t at, int64_t recorded_ns)
            r->tiler->begin_ns;
 }
 
+bool tm_serve_reader_step(const tm_serve_reader *r, size_t at, int64_t step,
+                          tm_serve_stretch *out) {
+    const tm_timeline *rank = &r->ranks[at];
+    *out = (tm_serve_stretch){INT64_MIN / 4, INT64_MAX / 4};
+    for (size_t k = 0; k < rank->n_steps && step != TM_SERVE_NO_STEP; k++)
+        if (rank->steps[k].number == step) {
+            *out = (tm_serve_stretch){tm_serve_drawn(r, at, rank->steps[k].begin_ns),
+                                      tm_serve_drawn(r, at, rank->steps[k].end_ns)};
+            return true;
+        }
+    return step == TM_SERVE_NO_STEP;
+}
+
 /* The next block that may have an event of the time; no piece behind the last. */
 static tm_status read_block(tm_serve_walk *w, tm_error *err) {
     const tm_tiler *tiler = w->reader->tiler;

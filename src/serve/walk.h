@@ -25,6 +25,18 @@ tm_status tm_serve_reader_find(const tm_serve_reader *reader, int64_t rank, size
 /** A recorded time of a rank as it is drawn [ns], from the job's begin. */
 int64_t tm_serve_drawn(const tm_serve_reader *reader, size_t at, int64_t recorded_ns);
 
+/** [from, to) from the job's begin, as it is drawn [ns]. */
+typedef struct tm_serve_stretch {
+    int64_t from_ns, to_ns;
+} tm_serve_stretch;
+
+/** Instead of a step's number: all of a rank. */
+#define TM_SERVE_NO_STEP INT64_MIN
+
+/** Where a rank is in a step. False: it does not have it. */
+bool tm_serve_reader_step(const tm_serve_reader *reader, size_t at, int64_t step,
+                          tm_serve_stretch *out);
+
 /** What is gone through: a rank's events of which any part lies in a time, of its GPUs or of its
  * host. */
 typedef struct tm_serve_walk {

@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import socket
+import statistics
 import subprocess
 import time
 
@@ -521,10 +522,57 @@ def test_the_whole_store_tells_sums_of_an_area_and_where_else_a_kernel_ran():
         equal(json.loads(s.get('same?rank=1&begin=1&duration=1')[2])['times'], 0, 'no such event')
         for query in ('area', 'area?from=1&to=1&ranks=', 'area?from=0&to=9&ranks=x',
                       'area?from=0&to=9&ranks=&at=-1', 'same', 'same?rank=0&begin=0',
-                      'same?rank=9&begin=0&duration=0', 'same?rank=0&begin=-1&duration=0'):
+                      'same?rank=9&begin=0&duration=0', 'same?rank=0&begin=-1&duration=0',
+                      'slow', 'slow?from=2&to=1&ranks=', 'slow?from=0&to=9&ranks=2,1'):
             status, _, text = s.get(query)
             equal((status, text.count(b'\n')), (400, 1), query)
+        lists = {}
+        for row in rows:
+            if row['what'] in (0, 4):
+                own = lists.setdefault((row['step'], row['name']), {})
+                own.setdefault(row['rank'], []).append(row)
+        wanted = {}
+        for step, _ in lists:
+            for rank, alike in lists[step, _].items():
+                for place, row in enumerate(alike):
+                    others = [each[place]['duration_ns'] for r, each in lists[step, _].items()
+                              if r != rank and len(each) == len(alike)]
+                    if step is not None and others and row['begin_ns'] < 31_234_567 and \
+                            row['begin_ns'] + row['duration_ns'] >= 20_000_000 and rank > 0:
+                        wanted[rank, row['begin_ns'], row['duration_ns']] = \
+                            1e6 * row['duration_ns'] / statistics.median(others)
+        found = slowness(s, 'from=20000000&to=31234567&ranks=1-3')
+        equal(found.keys(), wanted.keys())
+        holds(len(wanted) > 100 and all(abs(found[key] - each) <= 0.6 + each / 2**23
+                                        for key, each in wanted.items()), 'against the others')
 
+
+def slowness(server, query):
+    """{(rank, begin, duration): millionths} of what slow tells, to its end."""
+    found, at = {}, 0
+    while at is not None:
+        part = json.loads(server.get(f'slow?{query}&at={at}')[2])
+        equal(part['of'] >= part['seen'], True)
+        for rank, *events in part['ranks']:
+            for begin, duration, ratio in zip(*[iter(events)] * 3, strict=True):
+                found[rank, begin, duration] = ratio
+        at = part['next']
+    return found
+
+
+def test_a_kernel_is_compared_with_those_at_its_place():
+    runs = [[10, 20], [20, 20], [40, 10], [20]]  # [us] of each rank; the last ran it once
+    for rank, own in enumerate(runs):
+        put(f'job/rank_{rank}.json', trace([kernel('k', 100 * (i + 1), us)
+                                            for i, us in enumerate(own)] +
+                                           [kernel('alone', 400, 1)] * (rank == 1), rank, 4))
+    merged('job', '-o', 'job.h5')
+    with served('job.h5') as s:
+        found = slowness(s, 'from=0&to=1000000&ranks=')
+    # the mean of the two others': 10 of (20, 40), 20 of (10, 40), 40 of (10, 20); then 20, 20, 10
+    equal({key[0::2]: ratio for key, ratio in found.items() if key[1] < 100_000},
+          {(0, 10_000): 333_333, (1, 20_000): 800_000, (2, 40_000): 2_666_667})
+    equal([ratio for key, ratio in found.items() if key[1] >= 100_000], [1_333_333, 1_333_333, 500_000])
 
 
 if __name__ == '__main__':

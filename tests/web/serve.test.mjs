@@ -72,15 +72,14 @@ test("a page that holds all asks for nothing", async () => {
   await close();
 });
 
-test("what the page left out comes when it is looked at, and is what the store has", async () => {
+test("what the page left out comes when it is looked at, is what the store has, and is compared with all of it", async () => {
   const { page, noted, close } = await timeline(all);
   assert.deepEqual(asked(noted), [], "the whole job is in the page");
-  const own = events(large.store, "rank = 2 AND role = 'compute'"), middle = own.filter((_, i) => i % 400 === 7);
+  const ranks = [...Array(8).keys()].map((rank) => events(large.store, `rank = ${rank} AND role = 'compute'`)), own = ranks[2], middle = own.filter((_, i) => i % 400 === 7);
   for (const event of middle.slice(0, 12)) {
     const begin = event.begin_ns - 3 * event.duration_ns, end = event.begin_ns + 4 * event.duration_ns;
-    await visit(page, `#timeline/t=${begin}-${end}/rank=2`);
-    await page.waitForSelector('body[data-timeline="complete"]');
-    await page.waitForSelector('body[data-detail="complete"]');
+    await visit(page, `#timeline/color=slowness/t=${begin}-${end}/rank=2`);
+    for (const what of ["timeline", "detail", "slowness"]) await page.waitForSelector(`body[data-${what}="complete"]`);
     const box = await page.$eval("canvas", (canvas) => { const { left, top, width } = canvas.getBoundingClientRect(); return { left, top, width }; });
     const x = box.left + GUTTER + ((event.begin_ns + event.duration_ns / 2 - begin) / (end - begin)) * (box.width - GUTTER - RIGHT);
     let shown = "";
@@ -89,7 +88,11 @@ test("what the page left out comes when it is looked at, and is what the store h
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       shown = plain(await page.textContent(".tl-hover"));
     }
-    assert.ok(shown.includes(event.name.slice(0, 100)) && closeTo(shown.split("·").pop(), event.duration_ns), `${event.name} at ${event.begin_ns}: ${shown}`);
+    const [duration, times] = shown.split("·").slice(-2), place = own.filter(({ name }) => name === event.name).indexOf(event);
+    assert.ok(shown.includes(event.name.slice(0, 100)) && closeTo(duration, event.duration_ns), `${event.name} at ${event.begin_ns}: ${shown}`);
+    /* each rank runs it as often in each step; of seven others the fourth */
+    const others = ranks.filter((each) => each !== own).map((each) => each.filter(({ name }) => name === event.name)[place].duration_ns).sort((a, b) => a - b);
+    assert.ok(Math.abs(parseFloat(times) - event.duration_ns / others[3]) < 0.0051 && times.includes("× the other ranks’ median"), `${event.duration_ns} of ${others}: ${times}`);
   }
   assert.ok(asked(noted).length > 0, "something was asked for");
   quietBut(noted, all);

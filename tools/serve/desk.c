@@ -4,22 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keys.h"
 #include "report/json.h"
 #include "report/timeline.h"
-#include "serve/area.h"
+#include "serve/answer.h"
 #include "serve/find.h"
+#include "serve/inside.h"
 #include "serve/operation.h"
-#include "serve/same.h"
 #include "serve/tile.h"
 #include "serve/trace.h"
 #include "tmerge/analysis.h"
 #include "tmerge/store.h"
 
-enum { GOOD = 200, BAD = 400, FAULT = 500, ROWS_MOST = 16384 };
-
-/* Of an answer that tells where to go on: others wait meanwhile. */
-#define PART_NS INT64_C(150000000)
+enum { ROWS_MOST = 16384, SLOW_MOST = 1 << 24 };
 
 /* For what is handed to Perfetto: meanwhile nobody else is answered. */
 #define TRACE_NS INT64_C(3000000000)
@@ -35,6 +31,7 @@ struct tm_desk {
     tm_finder *finder;
     tm_meetings *meetings;
     tm_serve_reader *reader;
+    tm_slow *slow;
 };
 
 static tm_status read_job(tm_desk *desk, tm_error *err) {
@@ -75,6 +72,7 @@ static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     TM_TRY(tm_finder_open(&desk->tiler, &desk->finder, err));
     TM_TRY(tm_meetings_open(&desk->tiler, &desk->meetings, err));
     TM_TRY(tm_serve_reader_open(&desk->tiler, &desk->reader, err));
+    TM_TRY(tm_slow_open(desk->reader, SLOW_MOST, &desk->slow, err));
     return tm_serve_levels_open(desk->store, &desk->tiler.levels, err);
 }
 
@@ -96,6 +94,7 @@ void tm_desk_close(tm_desk *desk) {
         return;
     tm_finder_close(desk->finder);
     tm_meetings_close(desk->meetings);
+    tm_slow_close(desk->slow);
     tm_serve_reader_close(desk->reader);
     tm_serve_levels_close(desk->tiler.levels);
     tm_serve_events_close(desk->tiler.events);
@@ -112,39 +111,14 @@ bool tm_desk_has_levels(const tm_desk *desk) {
     return desk->tiler.levels != NULL;
 }
 
-/* Why there is no answer: a line, for the page to show. */
-static void say(int status, const char *why, tm_http_answer *out) {
-    enum { LINE_MAX_BYTES = 512 };
-    *out = (tm_http_answer){.status = status, .type = "text/plain; charset=utf-8"};
-    out->bytes = malloc(LINE_MAX_BYTES);
-    if (out->bytes)
-        out->size = (size_t)snprintf(out->bytes, LINE_MAX_BYTES, "%.400s\n", why);
-}
-
-static void answer_bytes(tm_vec *bytes, const char *type, tm_http_answer *out) {
-    tm_vec_trim(bytes);
-    *out = (tm_http_answer){GOOD, type, bytes->data, bytes->n, false};
-    *bytes = (tm_vec){.size = bytes->size};
-}
-
-static void answer_failure(tm_status status, const tm_error *err, tm_http_answer *out) {
-    say(status == TM_ERR_USAGE ? BAD : FAULT, err->message, out);
-}
-
 /* What was written, or why nothing was. */
 static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
                          tm_http_answer *out) {
     if (status == TM_OK)
-        answer_bytes(&bytes->bytes, "application/octet-stream", out);
+        tm_answer_bytes(&bytes->bytes, "application/octet-stream", out);
     else
-        answer_failure(status, err, out);
+        tm_answer_failure(status, err, out);
     tm_bytes_free(bytes);
-}
-
-/* A number of a query; what is absent is as it was. */
-static bool read_number(tm_http_look *look, const void *query, const char *key, int64_t *number) {
-    const char *text = look(query, key);
-    return !text || tm_serve_number(text, number);
 }
 
 /* A rank's times may reach beyond the job's: those that count from 0. */
@@ -162,8 +136,10 @@ static void answer_window(const tm_desk *desk, bool trace, tm_http_look *look, c
     if (!read_window(look, query, &wish) ||
         !tm_serve_numbers(look(query, "ranks"), ranks, &wish.n_ranks) || wish.n_ranks == 0 ||
         (!trace && (!tm_serve_numbers(look(query, "hosts"), hosts, &wish.n_hosts) ||
-                    !read_number(look, query, "shares", &shares)))) {
-        say(BAD, "a window is from=NS, to=NS, ranks=N,N and, of a tile, hosts=N,N, shares=1", out);
+                    !tm_answer_number(look, query, "shares", &shares)))) {
+        tm_answer_say(TM_ANSWER_BAD,
+                      "a window is from=NS, to=NS, ranks=N,N and, of a tile, hosts=N,N, shares=1",
+                      out);
         return;
     }
     wish.shares = shares != 0;
@@ -180,23 +156,14 @@ static void answer_operation(const tm_desk *desk, tm_http_look *look, const void
     int64_t rank, begin;
     if (!tm_serve_number(look(query, "rank"), &rank) ||
         !tm_serve_number(look(query, "begin"), &begin)) {
-        say(BAD, "an operation is rank=N and begin=NS, of one of its kernels", out);
+        tm_answer_say(TM_ANSWER_BAD, "an operation is rank=N and begin=NS, of one of its kernels",
+                      out);
         return;
     }
     tm_error err = {.status = TM_OK};
     tm_bytes bytes = tm_bytes_make();
     tm_status status = tm_meeting_put(desk->meetings, rank, begin, &bytes, &err);
     answer_block(status, &bytes, &err, out);
-}
-
-static void answer_json(tm_status status, tm_out *json, tm_error *err, tm_http_answer *out) {
-    if (status == TM_OK && json->failed)
-        status = tm_fail_memory(err);
-    if (status == TM_OK)
-        answer_bytes(&json->bytes, "application/json", out);
-    else
-        answer_failure(status, err, out);
-    tm_vec_free(&json->bytes);
 }
 
 /* Of a table that the store has and that is shown; NULL: there is none of this name. */
@@ -213,20 +180,13 @@ static void answer_rows(const tm_desk *desk, tm_http_look *look, const void *que
     tm_table *table = find_table(desk, look(query, "table"));
     if (!table || !tm_serve_number(look(query, "first"), &first) ||
         !tm_serve_number(look(query, "n"), &n) || n == 0 || n > ROWS_MOST) {
-        say(BAD, "rows are table=NAME, first=N and n=N, up to 16384", out);
+        tm_answer_say(TM_ANSWER_BAD, "rows are table=NAME, first=N and n=N, up to 16384", out);
         return;
     }
     tm_status status = tm_store_read_slice(desk->store, table, (size_t)first, (size_t)n, &err);
     tm_report_json_rows(&json, table, desk->tiler.begin_ns);
     tm_table_clear(table);
-    answer_json(status, &json, &err, out);
-}
-
-static void put_number(tm_out *out, const char *before, int64_t number) {
-    char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)number);
-    tm_out_string(out, before);
-    tm_out_string(out, text);
+    tm_answer_json(status, &json, &err, out);
 }
 
 /* {"names": [[id, text, events], ...], "next": id or null}: those that events have. */
@@ -237,7 +197,7 @@ static void answer_names(const tm_desk *desk, tm_http_look *look, const void *qu
     tm_out json = TM_OUT();
     int64_t first;
     if (!tm_serve_number(look(query, "first"), &first)) {
-        say(BAD, "names are first=N", out);
+        tm_answer_say(TM_ANSWER_BAD, "names are first=N", out);
         return;
     }
     const uint32_t *counts = tm_finder_counts(desk->finder);
@@ -247,16 +207,16 @@ static void answer_names(const tm_desk *desk, tm_http_look *look, const void *qu
         if (counts[id] == 0)
             continue;
         tm_text text = tm_names_text(desk->names, (uint32_t)id);
-        put_number(&json, put++ > 0 ? ",[" : "[", (int64_t)id);
+        tm_answer_put(&json, put++ > 0 ? ",[" : "[", (int64_t)id);
         tm_out_char(&json, ',');
         tm_report_json_string(&json, text.bytes, text.size);
-        put_number(&json, ",", counts[id]);
+        tm_answer_put(&json, ",", counts[id]);
         tm_out_char(&json, ']');
     }
     if (id < n)
-        put_number(&json, "],\"next\":", (int64_t)id);
+        tm_answer_put(&json, "],\"next\":", (int64_t)id);
     tm_out_string(&json, id < n ? "}" : "],\"next\":null}");
-    answer_json(TM_OK, &json, &err, out);
+    tm_answer_json(TM_OK, &json, &err, out);
 }
 
 static bool read_kinds(const char *text, unsigned *kinds) {
@@ -277,12 +237,12 @@ static bool read_search(tm_http_look *look, const void *query, tm_find_wish *wis
     return tm_serve_ranges(look(query, "names"), names, &wish->n_names) && wish->n_names > 0 &&
            tm_serve_ranges(look(query, "ranks"), ranks, &wish->n_ranks) &&
            read_kinds(look(query, "kinds"), &wish->kinds) &&
-           read_number(look, query, "above", &wish->above) &&
-           read_number(look, query, "below", &wish->below) &&
-           read_number(look, query, "longer", &wish->longer) &&
-           read_number(look, query, "at", &wish->from.block) &&
-           read_number(look, query, "gpu", &wish->from.reach[0]) &&
-           read_number(look, query, "host", &wish->from.reach[1]);
+           tm_answer_number(look, query, "above", &wish->above) &&
+           tm_answer_number(look, query, "below", &wish->below) &&
+           tm_answer_number(look, query, "longer", &wish->longer) &&
+           tm_answer_number(look, query, "at", &wish->from.block) &&
+           tm_answer_number(look, query, "gpu", &wish->from.reach[0]) &&
+           tm_answer_number(look, query, "host", &wish->from.reach[1]);
 }
 
 static int64_t at_least_0(int64_t number) {
@@ -295,31 +255,31 @@ static void put_found(const tm_found *found, tm_out *json) {
     const tm_found_event *events = found->events.data;
     bool more = found->next.block < found->blocks;
     if (more) {
-        put_number(json, "{\"next\":[", found->next.block);
-        put_number(json, ",", at_least_0(found->next.reach[0]));
-        put_number(json, ",", at_least_0(found->next.reach[1]));
+        tm_answer_put(json, "{\"next\":[", found->next.block);
+        tm_answer_put(json, ",", at_least_0(found->next.reach[0]));
+        tm_answer_put(json, ",", at_least_0(found->next.reach[1]));
     }
     tm_out_string(json, more ? "],\"kinds\":[" : "{\"next\":null,\"kinds\":[");
     for (int kind = 0, put = 0; kind < TM_N_SHOWN_KINDS; kind++) {
         const tm_found_sum *sum = &found->kinds[kind];
         if (sum->count == 0)
             continue;
-        put_number(json, put++ > 0 ? ",[" : "[", kind);
-        put_number(json, ",", sum->count);
-        put_number(json, ",", sum->sum_ns);
-        put_number(json, ",", sum->longest_ns);
+        tm_answer_put(json, put++ > 0 ? ",[" : "[", kind);
+        tm_answer_put(json, ",", sum->count);
+        tm_answer_put(json, ",", sum->sum_ns);
+        tm_answer_put(json, ",", sum->longest_ns);
         tm_out_char(json, ']');
     }
-    put_number(json, "],\"of\":", found->blocks);
-    put_number(json, ",\"once\":[", found->once_ns[0]);
-    put_number(json, ",", found->once_ns[1]);
+    tm_answer_put(json, "],\"of\":", found->blocks);
+    tm_answer_put(json, ",\"once\":[", found->once_ns[0]);
+    tm_answer_put(json, ",", found->once_ns[1]);
     tm_out_string(json, "],\"events\":[");
     for (size_t i = 0; i < found->events.n && !json->failed; i++) {
-        put_number(json, i > 0 ? ",[" : "[", events[i].rank);
-        put_number(json, ",", events[i].begin_ns);
-        put_number(json, ",", events[i].duration_ns);
-        put_number(json, ",", events[i].name);
-        put_number(json, ",", events[i].kind);
+        tm_answer_put(json, i > 0 ? ",[" : "[", events[i].rank);
+        tm_answer_put(json, ",", events[i].begin_ns);
+        tm_answer_put(json, ",", events[i].duration_ns);
+        tm_answer_put(json, ",", events[i].name);
+        tm_answer_put(json, ",", events[i].kind);
         tm_out_char(json, ']');
     }
     tm_out_string(json, "]}");
@@ -330,163 +290,26 @@ static void answer_search(const tm_desk *desk, tm_http_look *look, const void *q
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_found found;
-    tm_find_wish wish = {.above = -1, .below = INT64_MAX, .longer = -1, .budget_ns = PART_NS};
+    tm_find_wish wish = {
+        .above = -1, .below = INT64_MAX, .longer = -1, .budget_ns = TM_ANSWER_PART_NS};
     if (!read_search(look, query, &wish)) {
-        say(BAD,
-            "a search is names=A-B,C, ranks=A-B,C, kinds=A-B,C, above=NS, below=NS, "
-            "longer=NS and, to go on, at=N, gpu=NS, host=NS",
-            out);
+        tm_answer_say(TM_ANSWER_BAD,
+                      "a search is names=A-B,C, ranks=A-B,C, kinds=A-B,C, above=NS, below=NS, "
+                      "longer=NS and, to go on, at=N, gpu=NS, host=NS",
+                      out);
         return;
     }
     tm_status status = tm_find(desk->finder, &wish, &found, &err);
     if (status == TM_OK)
         put_found(&found, &json);
-    answer_json(status, &json, &err, out);
+    tm_answer_json(status, &json, &err, out);
     tm_vec_free(&found.events);
-}
-
-/* Names of what is answered, each once: [id, text]. */
-static void put_names(const tm_desk *desk, const tm_vec *sums, tm_out *json) {
-    tm_keys keys = TM_KEYS(uint32_t);
-    const tm_area_sum *v = sums->data;
-    bool ok = true;
-    for (size_t i = 0; i < sums->n && ok; i++)
-        ok = tm_keys_add(&keys, &v[i].name) != TM_NO_KEY;
-    json->failed = json->failed || !ok;
-    for (size_t i = 0; i < keys.keys.n && ok; i++) {
-        const uint32_t id = ((const uint32_t *)keys.keys.data)[i];
-        const tm_text text = tm_names_text(desk->names, id);
-        put_number(json, i > 0 ? ",[" : "[", id);
-        tm_out_char(json, ',');
-        tm_report_json_string(json, text.bytes, text.size);
-        tm_out_char(json, ']');
-    }
-    tm_keys_free(&keys);
-}
-
-/* {"next": at or null, "seen": ranks, "names": [[id, text], ...], "sums": [[rank, name, kind,
- * count, sum, self, longest], ...]} */
-static void put_area(const tm_desk *desk, const tm_vec *sums, int64_t next, int64_t seen,
-                     tm_out *json) {
-    const tm_area_sum *v = sums->data;
-    size_t n;
-    (void)tm_serve_reader_ranks(desk->reader, &n);
-    tm_out_string(json, "{\"next\":");
-    if (next < (int64_t)n)
-        put_number(json, "", next);
-    else
-        tm_out_string(json, "null");
-    put_number(json, ",\"seen\":", seen);
-    tm_out_string(json, ",\"names\":[");
-    put_names(desk, sums, json);
-    tm_out_string(json, "],\"sums\":[");
-    for (size_t i = 0; i < sums->n && !json->failed; i++) {
-        const int64_t cells[] = {v[i].name,   v[i].kind,    v[i].count,
-                                 v[i].sum_ns, v[i].self_ns, v[i].longest_ns};
-        put_number(json, i > 0 ? ",[" : "[", v[i].rank);
-        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
-            put_number(json, ",", cells[c]);
-        tm_out_char(json, ']');
-    }
-    tm_out_string(json, "]}");
-}
-
-static void answer_area(const tm_desk *desk, tm_http_look *look, const void *query,
-                        tm_http_answer *out) {
-    static tm_serve_range ranks[TM_SERVE_RANGES_MAX];
-    tm_error err = {.status = TM_OK};
-    tm_out json = TM_OUT();
-    tm_vec sums = TM_VEC(tm_area_sum);
-    int64_t host = 0, next, seen;
-    tm_area_wish wish = {.ranks = ranks, .budget_ns = PART_NS};
-    if (!tm_serve_number(look(query, "from"), &wish.from) ||
-        !tm_serve_number(look(query, "to"), &wish.to) || wish.from >= wish.to ||
-        !tm_serve_ranges(look(query, "ranks"), ranks, &wish.n_ranks) ||
-        !read_number(look, query, "host", &host) || !read_number(look, query, "at", &wish.at)) {
-        say(BAD, "an area is from=NS, to=NS, ranks=A-B,C, host=1 and, to go on, at=N", out);
-        return;
-    }
-    wish.host = host != 0;
-    tm_status status = tm_serve_area(desk->reader, &wish, &sums, &next, &seen, &err);
-    if (status == TM_OK)
-        put_area(desk, &sums, next, seen, &json);
-    answer_json(status, &json, &err, out);
-    tm_vec_free(&sums);
-}
-
-static void put_event(tm_out *json, const char *before, const tm_serve_event *event) {
-    tm_out_string(json, before);
-    if (event->duration_ns < 0) {
-        tm_out_string(json, "null");
-        return;
-    }
-    put_number(json, "[", event->begin_ns);
-    put_number(json, ",", event->duration_ns);
-    tm_out_char(json, ']');
-}
-
-/* {"next": at or null, "step": number or null, "place", "times", "index", "all", "median",
- * "before": [begin, duration] or null, "behind", "longest": [rank, begin, duration], "peers":
- * [[rank, times, begin, duration] or [rank, times], ...]} */
-static void put_same(const tm_same *same, tm_out *json) {
-    const tm_same_peer *peers = same->peers.data;
-    tm_out_string(json, "{\"next\":");
-    if (same->next < same->ranks)
-        put_number(json, "", same->next);
-    else
-        tm_out_string(json, "null");
-    if (same->step == TM_SAME_NO_STEP)
-        tm_out_string(json, ",\"step\":null");
-    else
-        put_number(json, ",\"step\":", same->step);
-    put_number(json, ",\"place\":", same->place);
-    put_number(json, ",\"times\":", same->times);
-    put_number(json, ",\"index\":", same->index);
-    put_number(json, ",\"all\":", same->all);
-    put_number(json, ",\"median\":", same->median_ns);
-    put_event(json, ",\"before\":", &same->before);
-    put_event(json, ",\"behind\":", &same->behind);
-    put_number(json, ",\"longest\":[", same->longest.rank);
-    put_number(json, ",", same->longest.begin_ns);
-    put_number(json, ",", same->longest.duration_ns);
-    tm_out_string(json, "],\"peers\":[");
-    for (size_t i = 0; i < same->peers.n && !json->failed; i++) {
-        put_number(json, i > 0 ? ",[" : "[", peers[i].rank);
-        put_number(json, ",", peers[i].times);
-        if (peers[i].duration_ns >= 0) {
-            put_number(json, ",", peers[i].begin_ns);
-            put_number(json, ",", peers[i].duration_ns);
-        }
-        tm_out_char(json, ']');
-    }
-    tm_out_string(json, "]}");
-}
-
-static void answer_same(const tm_desk *desk, tm_http_look *look, const void *query,
-                        tm_http_answer *out) {
-    tm_error err = {.status = TM_OK};
-    tm_out json = TM_OUT();
-    int64_t host = 0;
-    tm_same same;
-    tm_same_wish wish = {.budget_ns = PART_NS};
-    if (!tm_serve_number(look(query, "rank"), &wish.rank) ||
-        !tm_serve_number(look(query, "begin"), &wish.begin_ns) ||
-        !tm_serve_number(look(query, "duration"), &wish.duration_ns) ||
-        !read_number(look, query, "host", &host) || !read_number(look, query, "at", &wish.at)) {
-        say(BAD, "an event is rank=N, begin=NS, duration=NS, host=1 and, to go on, at=N", out);
-        return;
-    }
-    wish.host = host != 0;
-    tm_status status = tm_serve_same(desk->reader, &wish, &same, &err);
-    if (status == TM_OK)
-        put_same(&same, &json);
-    answer_json(status, &json, &err, out);
-    tm_vec_free(&same.peers);
 }
 
 void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
     tm_desk *desk = context;
+    const tm_inside inside = {desk->reader, desk->names, desk->slow};
     switch (route) {
     case TM_SERVE_TILE:
     case TM_SERVE_TRACE:
@@ -502,16 +325,19 @@ void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, con
         answer_operation(desk, look, query, out);
         return;
     case TM_SERVE_AREA:
-        answer_area(desk, look, query, out);
+        tm_inside_area(&inside, look, query, out);
         return;
     case TM_SERVE_SAME:
-        answer_same(desk, look, query, out);
+        tm_inside_same(&inside, look, query, out);
+        return;
+    case TM_SERVE_SLOW:
+        tm_inside_slow(&inside, look, query, out);
         return;
     case TM_SERVE_ROWS:
         answer_rows(desk, look, query, out);
         return;
     default:
-        *out =
-            (tm_http_answer){GOOD, "text/html; charset=utf-8", desk->page.data, desk->page.n, true};
+        *out = (tm_http_answer){TM_ANSWER_GOOD, "text/html; charset=utf-8", desk->page.data,
+                                desk->page.n, true};
     }
 }

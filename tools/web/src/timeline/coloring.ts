@@ -51,14 +51,14 @@ function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
   return [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)!);
 }
 
-/** What the colours mean, for the legend. */
-export function meaningsOf(coloring: Coloring, data: ChartData): readonly Meaning[] {
+/** What the colours mean, for the legend. @param served  what the page lacks is asked for */
+export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean): readonly Meaning[] {
   if (coloring === "slowness")
     return [
       ...BOUNDS.map(([, color, words]): Meaning => [color, words]),
       [
         REST,
-        data.job.complete
+        data.job.complete || served
           ? "not compared, or zoom in to see"
           : "not compared (only steps that this page holds whole are), or zoom in to see",
       ],
@@ -72,7 +72,7 @@ export function meaningsOf(coloring: Coloring, data: ChartData): readonly Meanin
 export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string): Palette | null {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;
-  const meanings = meaningsOf(coloring, data),
+  const meanings = meaningsOf(coloring, data, false),
     first = theme.fills.length,
     added = meanings.map(([name]) => color(name)),
     rest = added[added.length - 1]!;

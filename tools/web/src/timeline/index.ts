@@ -19,6 +19,7 @@ import { Input } from "./input";
 import { addKernels, finerOf, load, type Loaded } from "./load";
 import { askArea } from "./far_area";
 import { askSame } from "./far_same";
+import { FarSlowness } from "./far_slow";
 import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
 import { COPIES, KIND_WORDS, type JobBlock } from "./model";
@@ -99,6 +100,7 @@ class Page implements Listener {
     "Open in Perfetto",
   );
   #finer: Finer | null = null;
+  #farSlow: FarSlowness | null = null;
   #leftOutText = "";
   #tipped = false;
   #ready = false;
@@ -169,6 +171,7 @@ class Page implements Listener {
     this.controller.searcher?.stop();
     this.controller.farArea?.stop();
     this.controller.farSame?.stop();
+    this.#farSlow?.stop();
     this.controller.stop();
     for (const stop of this.#stop) stop();
   }
@@ -249,6 +252,7 @@ class Page implements Listener {
       this.controller.searcher = new Search(this.loaded.data.job.ranks, () => this.controller.searched());
       this.controller.farArea = askArea(() => this.#told());
       this.controller.farSame = askSame(() => this.#told());
+      this.#farSlow = new FarSlowness(this.loaded.data.job, () => !this.#gone && this.controller.draw());
     }
     this.arranged();
     applyRest(this.controller, this.context.params, this.#worst as Worst, this.#finer !== null);
@@ -265,8 +269,6 @@ class Page implements Listener {
     state.selected = moved(state.selected);
     state.hovered = moved(state.hovered);
     void addKernels(this.context.job, this.loaded.data);
-    this.loaded.data.slowness = this.#slowness = null;
-    if (state.arrangement.coloring === "slowness") this.#fetchSlowness();
     this.controller.refind(renamed);
     this.selected();
     this.resize();
@@ -373,7 +375,8 @@ class Page implements Listener {
       this.#legend,
       legend(this.#kinds.filter(([key]) => coloring === "kind" || (key !== "compute" && (coloring === "class" || key !== "copies")))),
     );
-    if (coloring !== "kind") append(this.#legend, [colorLegend(coloring, meaningsOf(coloring, this.loaded.data))]);
+    if (coloring !== "kind")
+      append(this.#legend, [colorLegend(coloring, meaningsOf(coloring, this.loaded.data, isServed(this.context.job)))]);
     if (coloring === "slowness") this.#fetchSlowness();
     this.#fetchCounters(counters);
     if (map === "memory") this.#fetchMemory();
@@ -396,10 +399,10 @@ class Page implements Listener {
     }
   }
 
-  /* Found when it is first wanted, and the events are there. */
+  /* Found when it is first wanted, and the events are there; of a store by who serves it, as it comes into view. */
   #fetchSlowness(): void {
     const { data } = this.loaded;
-    if (!data.lanes) return;
+    if (!data.lanes || this.#farSlow) return;
     this.#slowness ??= inSlices(slownessBy(data.job, data.lanes)).then((slowness) => {
       data.slowness = slowness;
       document.body.dataset["slowness"] = "complete";
@@ -466,14 +469,28 @@ class Page implements Listener {
       coarse =
         now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map gets no finer than this; lanes do (v).";
     finer.look(this.#sight);
+    this.#compare();
     const state = finer.failed !== null ? "failed" : finer.loading ? "loading" : "complete",
-      text = finer.failed ?? (finer.loading ? "Loading detail …" : chart.leftOut ? coarse : "");
+      comparing = now.arrangement.coloring === "slowness" && now.arrangement.map === null ? (this.#farSlow?.words ?? "") : "",
+      text = finer.failed ?? (finer.loading ? "Loading detail …" : comparing || (chart.leftOut ? coarse : ""));
     document.body.dataset["detail"] = state;
     document.body.dataset["frame"] = chart.cost.toFixed(2);
     if (text === this.#leftOutText) return;
     this.#leftOutText = text;
     const again = h("button", { attr: { type: "button" }, on: { click: () => finer.again(this.#sight) } }, "Try again");
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
+  }
+
+  /* What is in view with the same kernels of all ranks of the store. */
+  #compare(): void {
+    const { data } = this.loaded,
+      { coloring, map } = this.controller.state.arrangement;
+    if (!this.#farSlow || !data.lanes || coloring !== "slowness" || map !== null) return;
+    const { span, lanes } = this.#sight,
+      before = this.#farSlow.filled;
+    data.slowness = this.#farSlow.look(data.lanes, span, lanes);
+    document.body.dataset["slowness"] = this.#farSlow.loading ? "loading" : "complete";
+    if (this.#farSlow.filled !== before) this.controller.draw();
   }
 
   pointed(): void {
@@ -504,7 +521,9 @@ class Page implements Listener {
       parts.push(
         `${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`,
         f.time(events.duration[hovered.event]!),
-        ...[coloringWords(state.arrangement.coloring, data, hovered.event)].filter((words) => words !== null),
+        ...[this.#farSlow?.loading ? null : coloringWords(state.arrangement.coloring, data, hovered.event)].filter(
+          (words) => words !== null,
+        ),
       );
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }

@@ -1,0 +1,134 @@
+/** In a page that is served: how long kernels took against the same ones on all ranks of the store. */
+import * as f from "../format";
+import { Far } from "./far";
+import { windowOf } from "./finer";
+import type { Lanes } from "./lanes";
+import type { JobBlock, Span } from "./model";
+import { hasEvents } from "./sums";
+
+interface Answer {
+  readonly next: number | null;
+  readonly step: number;
+  /** Ranks that were read of it, of so many. */
+  readonly seen: number;
+  readonly of: number;
+  /** The rank, then begin, duration and millionths of the others' median of each event. */
+  readonly ranks: readonly (readonly number[])[];
+}
+
+/** Above that many the oldest are forgotten: all. */
+const KEPT = 1_000_000;
+
+/** What was asked of kernels in view, as they come into view. */
+export class FarSlowness {
+  /** By place of the rank and begin: duration and ratio of each event that begins then. */
+  readonly #known = new Map<number, Map<number, number[]>>();
+  /** Windows and places of ranks of which all is known. */
+  readonly #asked = new Set<string>();
+  readonly #places: Map<number, number>;
+  readonly #far: Far<Answer, Answer>;
+  #n = 0;
+  /** Grows with what is known. */
+  #version = 0;
+  #lanes: Lanes | null = null;
+  /** What was filled last. */
+  filled = "";
+  #ratios = new Float32Array(0);
+  #pending: readonly string[] = [];
+
+  constructor(
+    readonly job: JobBlock,
+    /** More is known. */
+    readonly changed: () => void,
+  ) {
+    this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
+    this.#far = new Far<Answer, Answer>(
+      "slow",
+      (_, answer) => this.#keep(answer),
+      () => {
+        this.#version++;
+        if (this.#far.state?.done && this.#far.state.failed === null) for (const key of this.#pending) this.#asked.add(key);
+        changed();
+      },
+    );
+  }
+
+  /**
+   * Of each event in view its duration by the median of the others, 0 where it is not compared or not yet known; asks
+   * for what is not.
+   * @param places  of the ranks whose events are drawn
+   */
+  look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
+    const window = windowOf(span),
+      key = `${window.begin} ${window.end} ${[...places].join()} ${this.#version}`;
+    if (lanes !== this.#lanes) this.#ratios = new Float32Array(lanes.events.n);
+    else if (key === this.filled) return this.#ratios;
+    this.#lanes = lanes;
+    this.filled = key;
+    for (const at of places) this.#fill(lanes, at, window);
+    this.#ask(window, span, places);
+    return this.#ratios;
+  }
+
+  #ask(window: Span, span: Span, places: ReadonlySet<number>): void {
+    const own = (at: number): string => `${window.begin} ${window.end} ${at}`,
+      missing = [...places]
+        .filter((at) => !this.#asked.has(own(at)) && hasEvents(this.job, this.job.ranks[at]!, span))
+        .sort((a, b) => a - b);
+    if (missing.length === 0) return;
+    this.#pending = missing.map(own);
+    this.#far.of({ from: window.begin, to: window.end, ranks: missing.map((at) => this.job.ranks[at]!.rank).join() });
+  }
+
+  #fill(lanes: Lanes, at: number, window: Span): void {
+    const { begin, duration } = lanes.events,
+      { compute } = lanes.of(at),
+      known = this.#known.get(at),
+      [first, end] = known ? compute.range(window) : [0, 0];
+    for (let i = first; i < end; i++) {
+      const row = compute.rows[i]!,
+        all = known!.get(begin[row]!) ?? [];
+      for (let k = 0; k < all.length; k += 2) if (all[k] === duration[row]) this.#ratios[row] = all[k + 1]!;
+    }
+  }
+
+  /** Looks no more; what is known stays. */
+  stop(): void {
+    this.#far.stop();
+  }
+
+  /** How far it is, in words; "": nothing is on its way. */
+  get words(): string {
+    const { state } = this.#far;
+    if (state?.failed) return `Kernels cannot be compared: ${state.failed}.`;
+    if (!this.loading) return "";
+    return state
+      ? `Comparing kernels, ${f.grouped(state.value.seen)} of ${f.count(state.value.of, "rank")} of step ${state.value.step} read …`
+      : "";
+  }
+
+  get loading(): boolean {
+    return this.#pending.some((key) => !this.#asked.has(key)) && !this.#far.state?.done;
+  }
+
+  #keep(answer: Answer): Answer {
+    if (this.#n > KEPT) {
+      this.#known.clear();
+      this.#asked.clear();
+      this.#n = 0;
+    }
+    for (const [rank, ...events] of answer.ranks) {
+      const at = this.#places.get(rank!);
+      if (at === undefined) continue;
+      let known = this.#known.get(at);
+      if (!known) this.#known.set(at, (known = new Map<number, number[]>()));
+      for (let i = 0; i < events.length; i += 3) {
+        const all = known.get(events[i]!) ?? [];
+        if (all.length === 0) known.set(events[i]!, all);
+        all.push(events[i + 1]!, events[i + 2]! / 1e6);
+      }
+      this.#n += events.length / 3;
+    }
+    return answer;
+  }
+}
