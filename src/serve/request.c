@@ -16,6 +16,7 @@ static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_AREA] = "area",
     [TM_SERVE_SAME] = "same",
     [TM_SERVE_SLOW] = "slow",
+    [TM_SERVE_COUNTER] = "counter",
 };
 
 /* Takes as long wherever the two differ, so that time does not tell how much was right. */

@@ -30,6 +30,7 @@ typedef enum tm_serve_route {
     TM_SERVE_AREA,
     TM_SERVE_SAME,
     TM_SERVE_SLOW,
+    TM_SERVE_COUNTER,
     TM_N_SERVE_ROUTES,
 } tm_serve_route;
 

@@ -523,7 +523,9 @@ def test_the_whole_store_tells_sums_of_an_area_and_where_else_a_kernel_ran():
         for query in ('area', 'area?from=1&to=1&ranks=', 'area?from=0&to=9&ranks=x',
                       'area?from=0&to=9&ranks=&at=-1', 'same', 'same?rank=0&begin=0',
                       'same?rank=9&begin=0&duration=0', 'same?rank=0&begin=-1&duration=0',
-                      'slow', 'slow?from=2&to=1&ranks=', 'slow?from=0&to=9&ranks=2,1'):
+                      'slow', 'slow?from=2&to=1&ranks=', 'slow?from=0&to=9&ranks=2,1', 'counter',
+                      'counter?what=memory&from=0&to=9&n=9&ranks=',
+                      'counter?what=queue&from=0&to=9&n=16385&ranks='):
             status, _, text = s.get(query)
             equal((status, text.count(b'\n')), (400, 1), query)
         lists = {}
@@ -545,6 +547,38 @@ def test_the_whole_store_tells_sums_of_an_area_and_where_else_a_kernel_ran():
         equal(found.keys(), wanted.keys())
         holds(len(wanted) > 100 and all(abs(found[key] - each) <= 0.6 + each / 2**23
                                         for key, each in wanted.items()), 'against the others')
+
+
+        begins = {(row['rank'], row['event']): row['begin_ns'] for row in rows}
+        waits = [(row['rank'], begins[row['rank'], row['launch']], row['begin_ns'])
+                 for row in rows if row['what'] <= 4 and row['launch'] is not None]
+        for begin, end, n in ((0, job['duration_ns'], 100), (20_000_000, 20_100_000, 50)):
+            edges = [begin + (end - begin) * i / n for i in range(n + 1)]
+            for rank, most in counters(s, f'what=queue&from={begin}&to={end}&ranks=', n).items():
+                own = [wait for wait in waits if wait[0] == rank]
+                equal(most, [most_at_once(own, *edges[i:i + 2]) for i in range(n)], (rank, begin))
+            holds(max(most) > 2, 'something waits')
+
+
+def most_at_once(waits, begin, end):
+    """The most of (rank, from, to) at any moment of a time: where one of them begins."""
+    inside = [wait for wait in waits if wait[1] < end and wait[2] > begin]
+    moments = [begin] + [wait[1] for wait in inside if wait[1] > begin]
+    return max(sum(a <= moment < b for _, a, b in inside) for moment in moments)
+
+
+def counters(server, query, n):
+    """{rank: [the most of each column]}."""
+    found, at = {}, 0
+    while at is not None:
+        part = json.loads(server.get(f'counter?{query}&n={n}&at={at}')[2])
+        for rank, *steps in part['ranks']:
+            ends = [*steps[2::2], n]
+            found[rank] = [most for column, most, end in zip(steps[::2], steps[1::2], ends,
+                                                             strict=True)
+                           for _ in range(column, end)]
+        at = part['next']
+    return found
 
 
 def slowness(server, query):
@@ -573,6 +607,24 @@ def test_a_kernel_is_compared_with_those_at_its_place():
     equal({key[0::2]: ratio for key, ratio in found.items() if key[1] < 100_000},
           {(0, 10_000): 333_333, (1, 20_000): 800_000, (2, 40_000): 2_666_667})
     equal([ratio for key, ratio in found.items() if key[1] >= 100_000], [1_333_333, 1_333_333, 500_000])
+
+
+def test_bytes_move_from_the_last_arrival_on():
+    nccl = {'Collective name': 'allreduce', 'In msg nelems': 1000, 'Out msg nelems': 1000,
+            'Group size': 2, 'dtype': 'Float', 'Process Group Name': '0'}
+    for rank, arrival in enumerate((100, 120)):
+        put(f'job/rank_{rank}.json', trace([
+            kernel('gemm', 0, 10),
+            {**kernel('Memcpy HtoD', 20, 10, bytes=2000), 'cat': 'gpu_memcpy'},
+            {**kernel('Memcpy HtoD', 25, 10, bytes=4000, stream=9), 'cat': 'gpu_memcpy', 'tid': 9},
+            kernel('ncclDevKernel_AllReduce_Sum', arrival, 200 - arrival, **nccl)], rank, 2))
+    merged('job', '--align=none', '-o', 'job.h5')
+    with served('job.h5') as s:
+        copies, collectives = (counters(s, f'what={what}&from=0&to=200000&ranks=1', 40)[1]
+                               for what in ('copies', 'collectives'))
+    # columns of 5 us: 0.2 B/ns from 20 to 30 us, 0.4 more from 25 to 35; 4000 B in 80 us from 120 on
+    equal(copies, [0] * 4 + [0.2, 0.6, 0.4] + [0] * 33)
+    equal(collectives, [0] * 24 + [0.05] * 16)
 
 
 if __name__ == '__main__':

@@ -44,7 +44,7 @@ ROOMS_OF_SRC = {
     "store": {"base", "timeline", "table", "store"},
     "report": {"base", "timeline", "table", "match", "waits", "report"},
     "export": {"base", "timeline", "table", "export"},
-    "serve": {"base", "timeline", "table", "report", "serve"},
+    "serve": {"base", "timeline", "table", "match", "report", "serve"},
     "sql": {"base", "timeline", "table", "sql"},
 }
 # The generator shares nothing with what reads its jobs: a mistake made twice would go unseen.

@@ -99,6 +99,32 @@ test("what the page left out comes when it is looked at, is what the store has, 
   await close();
 });
 
+test("counters of a window that came are of the whole store", async () => {
+  const span = [6_000_000_000, 6_040_000_000], rank = 2, own = events(large.store, `rank = ${rank}`);
+  const begins = new Map(own.map(({ event, begin_ns }) => [event, begin_ns]));
+  const waits = own.filter(({ launch, stream }) => launch !== null && stream !== null).map((event) => [begins.get(event.launch), event.begin_ns]);
+  const queue = (from, to) => [from, ...waits.flat().filter((time) => time > from && time < to)].map((time) => waits.filter(([call, begin]) => call <= time && time < begin).length);
+  const { page, noted, close } = await timeline(all, span, `/rank=${rank}/counters=queue`);
+  await page.waitForSelector('body[data-counters="complete"]');
+  const { left, top, width } = await page.$eval("canvas", (canvas) => { const { left, top, width } = canvas.getBoundingClientRect(); return { left, top, width }; });
+  const pixel = (span[1] - span[0]) / (width - GUTTER - RIGHT), seen = new Set();
+  for (let x = 20; x < width - 200; x += 90) {
+    const time = span[0] + x * pixel, near = queue(time - 2 * pixel, time + 3 * pixel);
+    let shown = "";
+    for (let y = LANES_Y; y < 700 && !(shown.includes(` rank ${rank} `) && shown.includes("have not begun")); y += 8) {
+      await page.mouse.move(left + GUTTER + x, top + y);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      shown = plain(await page.textContent(".tl-hover"));
+    }
+    const said = Number(/of all streams: (\d+)/.exec(shown)?.[1] ?? assert.fail(shown));
+    assert.ok(said >= Math.min(...near) && said <= Math.max(...near), `${said}, not one of ${near} at ${time}`);
+    seen.add(said);
+  }
+  assert.ok(seen.size > 2, `it changes: ${[...seen]}`);
+  quietBut(noted, all);
+  await close();
+});
+
 test("a map gets finer as one zooms in, of ranks and of folded hosts", async () => {
   const span = [6_000_000_000, 6_020_000_000]; // of steps of 45 ms, in which seven ranks wait 15 for the eighth; a level of the store has 4 ms
   const own = [0, 4, 5, 6, 7].map((rank) => events(large.store, `rank = ${rank} AND role = 'compute'`).filter((event) => event.begin_ns < span[1] && event.begin_ns + event.duration_ns > span[0]));

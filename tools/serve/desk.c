@@ -32,6 +32,7 @@ struct tm_desk {
     tm_meetings *meetings;
     tm_serve_reader *reader;
     tm_slow *slow;
+    tm_counters *counters;
 };
 
 static tm_status read_job(tm_desk *desk, tm_error *err) {
@@ -72,6 +73,7 @@ static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     TM_TRY(tm_finder_open(&desk->tiler, &desk->finder, err));
     TM_TRY(tm_meetings_open(&desk->tiler, &desk->meetings, err));
     TM_TRY(tm_serve_reader_open(&desk->tiler, &desk->reader, err));
+    TM_TRY(tm_counters_open(&desk->tiler, &desk->counters, err));
     TM_TRY(tm_slow_open(desk->reader, SLOW_MOST, &desk->slow, err));
     return tm_serve_levels_open(desk->store, &desk->tiler.levels, err);
 }
@@ -95,6 +97,7 @@ void tm_desk_close(tm_desk *desk) {
     tm_finder_close(desk->finder);
     tm_meetings_close(desk->meetings);
     tm_slow_close(desk->slow);
+    tm_counters_close(desk->counters);
     tm_serve_reader_close(desk->reader);
     tm_serve_levels_close(desk->tiler.levels);
     tm_serve_events_close(desk->tiler.events);
@@ -309,7 +312,7 @@ static void answer_search(const tm_desk *desk, tm_http_look *look, const void *q
 void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
     tm_desk *desk = context;
-    const tm_inside inside = {desk->reader, desk->names, desk->slow};
+    const tm_inside inside = {desk->reader, desk->names, desk->slow, desk->counters};
     switch (route) {
     case TM_SERVE_TILE:
     case TM_SERVE_TRACE:
@@ -332,6 +335,9 @@ void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, con
         return;
     case TM_SERVE_SLOW:
         tm_inside_slow(&inside, look, query, out);
+        return;
+    case TM_SERVE_COUNTER:
+        tm_inside_counter(&inside, look, query, out);
         return;
     case TM_SERVE_ROWS:
         answer_rows(desk, look, query, out);

@@ -1,6 +1,8 @@
 #include "serve/inside.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/keys.h"
 #include "report/json.h"
@@ -195,4 +197,65 @@ void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *que
         put_slow(&slow, &json);
     tm_answer_json(status, &json, &err, out);
     tm_vec_free(&slow.events);
+}
+
+/* {"next": at or null, "ranks": [[rank, column, most, column, most, ...], ...]}: what is so from a
+ * column on until the next */
+static void put_counter(const tm_vec *steps, int64_t next, bool more, tm_out *json) {
+    const tm_counter_step *v = steps->data;
+    char most[32];
+    put_next(json, next, more);
+    tm_out_string(json, ",\"ranks\":[");
+    for (size_t i = 0; i < steps->n && !json->failed; i++) {
+        if (v[i].column == 0)
+            tm_answer_put(json, i > 0 ? "],[" : "[", v[i].rank);
+        tm_answer_put(json, ",", v[i].column);
+        snprintf(most, sizeof most, ",%.7g", v[i].most);
+        tm_out_string(json, most);
+    }
+    tm_out_string(json, steps->n > 0 ? "]]}" : "]}");
+}
+
+static bool read_what(const char *text, tm_counter_what *out) {
+    static const char *const names[TM_N_COUNTERS] = {
+        [TM_COUNTER_QUEUE] = "queue",
+        [TM_COUNTER_COPIES] = "copies",
+        [TM_COUNTER_COLLECTIVES] = "collectives",
+    };
+    for (int what = 0; what < TM_N_COUNTERS && text; what++)
+        if (strcmp(text, names[what]) == 0) {
+            *out = (tm_counter_what)what;
+            return true;
+        }
+    return false;
+}
+
+void tm_inside_counter(const tm_inside *inside, tm_http_look *look, const void *query,
+                       tm_http_answer *out) {
+    static tm_serve_range ranks[TM_SERVE_RANGES_MAX];
+    tm_error err = {.status = TM_OK};
+    tm_out json = TM_OUT();
+    tm_vec steps = TM_VEC(tm_counter_step);
+    int64_t n = 0, next;
+    size_t n_all;
+    tm_counter_wish wish = {.ranks = ranks, .budget_ns = TM_ANSWER_PART_NS};
+    if (!read_what(look(query, "what"), &wish.what) ||
+        !tm_serve_number(look(query, "from"), &wish.from) ||
+        !tm_serve_number(look(query, "to"), &wish.to) || wish.from >= wish.to ||
+        !tm_serve_number(look(query, "n"), &n) || n == 0 || n > TM_COUNTER_COLUMNS_MAX ||
+        !tm_serve_ranges(look(query, "ranks"), ranks, &wish.n_ranks) ||
+        !tm_answer_number(look, query, "at", &wish.at)) {
+        tm_answer_say(TM_ANSWER_BAD,
+                      "a counter is what=queue, copies or collectives, from=NS, to=NS, n=N columns "
+                      "up to 16384, ranks=A-B,C and, to go on, at=N",
+                      out);
+        return;
+    }
+    wish.n = (size_t)n;
+    (void)tm_serve_reader_ranks(inside->reader, &n_all);
+    tm_status status = tm_counter_find(inside->counters, &wish, &steps, &next, &err);
+    if (status == TM_OK)
+        put_counter(&steps, next, next < (int64_t)n_all, &json);
+    tm_answer_json(status, &json, &err, out);
+    tm_vec_free(&steps);
 }

@@ -1,8 +1,9 @@
-/* What tmerge serve tells of the inside of ranks: sums of an area, and events against the same ones
- * elsewhere. */
+/* What tmerge serve tells of the inside of ranks: sums of an area, counters, and events against the
+ * same ones elsewhere. */
 #ifndef TMERGE_SERVE_INSIDE_H
 #define TMERGE_SERVE_INSIDE_H
 
+#include "serve/counter.h"
 #include "serve/http.h"
 #include "serve/slow.h"
 
@@ -11,6 +12,7 @@ typedef struct tm_inside {
     tm_serve_reader *reader;
     const tm_names *names;
     tm_slow *slow;
+    tm_counters *counters;
 } tm_inside;
 
 void tm_inside_area(const tm_inside *inside, tm_http_look *look, const void *query,
@@ -19,5 +21,7 @@ void tm_inside_same(const tm_inside *inside, tm_http_look *look, const void *que
                     tm_http_answer *out);
 void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out);
+void tm_inside_counter(const tm_inside *inside, tm_http_look *look, const void *query,
+                       tm_http_answer *out);
 
 #endif

@@ -5,7 +5,8 @@ import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat
 import { visible } from "../dom";
 import { layout, rowAt, rowsIn, type Box, type CounterRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { paletteOf, type Coloring, type Palette } from "./coloring";
-import { fillCounter, isKnown, unknownParts, type Counter, type Values } from "./counters";
+import { fillCounter, isKnown, isLeast, topOf, unknownParts, type Counter, type Values } from "./counters";
+import type { FarCounters } from "./far_counter";
 import type { Curves } from "./curves";
 import { lowest, trackKey, type Lanes } from "./lanes";
 import { launchesOf } from "./launches";
@@ -96,6 +97,8 @@ export interface ChartData {
   /** Why no operation has a wait; null where some may. */
   readonly noWaits: string | null;
   readonly values: Map<string, Values | null>;
+  /** Counters of what is in view from the whole store; null where the page holds all, or nobody can be asked. */
+  farCounters: FarCounters | null;
 }
 
 /** What the pointer or the selection is on. */
@@ -555,15 +558,16 @@ export class Chart {
     if (!counter)
       return paintCounterLabel(canvas, box, this.state.arrangement.counters[row.counter]!, "", this.data.lanes ? "not in this page" : "");
     const values = this.data.values.get(counter.key),
-      known = values ? isKnown(values, row.at) : false,
+      known = values ? isKnown(this.data, counter, values, row.at) : false,
       shares = new Float32Array(Math.ceil(scale.width * ratio));
-    if (values && known) fillCounter(this.data, values, row.at, scale.span.begin, 1 / (scale.k * ratio), shares);
+    if (values && known) fillCounter(this.data, counter, values, row.at, scale.span.begin, 1 / (scale.k * ratio), shares);
     this.#clipped(canvas, { x: scale.left, width: scale.width, ...box }, () => {
       paintCounter(canvas, box, shares);
       for (const part of known ? unknownParts(this.data, counter, row.at, scale.span) : []) paintUnknown(canvas, box, part);
     });
-    const nothing = values === undefined ? "…" : known ? null : this.data.job.complete ? "not recorded" : "not in this page";
-    paintCounterLabel(canvas, box, counter.label, values && known ? `≤ ${counter.words(values.most)}` : "", nothing);
+    const waiting = values === undefined || this.data.farCounters?.loading,
+      nothing = known ? null : waiting ? "…" : this.data.job.complete ? "not recorded" : "not in this page";
+    paintCounterLabel(canvas, box, counter.label, values && known ? `≤ ${counter.words(topOf(this.data, counter, values))}` : "", nothing);
   }
 
   /** What a row shows; undefined where the job has none of it. */
@@ -577,15 +581,14 @@ export class Chart {
     const row = this.row(y),
       counter = row?.kind === "counter" ? this.counterOf(row) : undefined,
       values = counter && this.data.values.get(counter.key);
-    if (row?.kind !== "counter" || !counter || !values || !isKnown(values, row.at)) return null;
+    if (row?.kind !== "counter" || !counter || !values || !isKnown(this.data, counter, values, row.at)) return null;
     const time = this.scale.time(x),
       width = 1 / this.scale.k,
       out = new Float32Array(1);
     const unknown = unknownParts(this.data, counter, row.at, { begin: time, end: time + width }).length > 0;
-    fillCounter(this.data, values, row.at, time, width, out);
-    /* what was launched before the page's part, or runs behind it, is missing */
-    const least = counter.ofHost && !this.data.job.complete ? "at least " : "";
-    return `${counter.doc}: ${unknown ? "not in this page" : least + counter.words(out[0]! * values.most)}`;
+    fillCounter(this.data, counter, values, row.at, time, width, out);
+    const least = isLeast(this.data, counter, row.at) ? "at least " : "";
+    return `${counter.doc}: ${unknown ? "not in this page" : least + counter.words(out[0]! * topOf(this.data, counter, values))}`;
   }
 
   #folded(canvas: Canvas, row: HostRow, offset: number): void {

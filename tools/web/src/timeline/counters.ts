@@ -1,6 +1,7 @@
 /** Lanes of values over time below those of each rank: memory, what waits in queues, bandwidth, and what was recorded. */
 import * as f from "../format";
 import type { ChartData } from "./chart";
+import { fillFrom } from "./far_counter";
 import { Curves, curveOf, type Change, type Curve } from "./curves";
 import { COMPUTE, COPIES, type Span } from "./model";
 import { missingParts } from "./sums";
@@ -71,8 +72,15 @@ function titleOf(counter: string, series: string): string {
   return series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
 }
 
+/** What the tables of a job have. */
+export interface Recorded {
+  readonly memory: boolean;
+  /** Whether what the page lacks is asked for; what there is of it then. */
+  readonly served: { readonly queue: boolean; readonly copies: boolean; readonly bandwidth: boolean } | null;
+}
+
 /** What a job can show; with its events what depends on these. */
-export function countersOf(data: ChartData, memory: boolean): readonly Counter[] {
+export function countersOf(data: ChartData, { memory, served }: Recorded): readonly Counter[] {
   const { told, operations, job } = data,
     recorded = new Map<string, Counter>();
   let launched = false,
@@ -94,6 +102,7 @@ export function countersOf(data: ChartData, memory: boolean): readonly Counter[]
     bandwidth: operations.some((each) => each.bytes > 0),
     copies: copied,
     compute: true,
+    ...served,
   };
   return [...OWN.filter(({ key }) => has[key]), ...[...recorded.values()].sort((a, b) => a.label.localeCompare(b.label))];
 }
@@ -153,20 +162,50 @@ export function* valuesOf(key: string, data: ChartData): Generator<void, Values 
   return { curves: own, most: own.most };
 }
 
-/** The most of a rank's in each stretch, of the most of all ranks, 0 to 1; of a share of time the share. */
-export function fillCounter({ pyramid }: ChartData, { curves }: Values, at: number, from: number, width: number, out: Float32Array): void {
+/** What is the top of a counter's scale: the most of any rank that is known. */
+export function topOf({ farCounters }: ChartData, { key }: Counter, { most }: Values): number {
+  return Math.max(most, farCounters?.most(key) ?? 0);
+}
+
+/** The most of a rank's in each stretch, of the scale's top, 0 to 1; of a share of time the share. */
+export function fillCounter(
+  data: ChartData,
+  counter: Counter,
+  values: Values,
+  at: number,
+  from: number,
+  width: number,
+  out: Float32Array,
+): void {
+  const { curves } = values,
+    top = topOf(data, counter, values),
+    far = data.farCounters?.of(counter.key, at);
   out.fill(0);
-  if (curves) curves.fill([at], from, width, out);
-  else pyramid.columns(at, COMPUTE, from, width, out.length, out);
+  if (!curves) return data.pyramid.columns(at, COMPUTE, from, width, out.length, out);
+  if (far) fillFrom(far, from, width, out);
+  else curves.fill([at], from, width, out);
+  const scale = far ? 1 / top : curves.most / top;
+  for (let i = 0; i < out.length; i++) out[i] = out[i]! * scale;
 }
 
 /** Where in a span it is not known of a rank. */
-export function unknownParts({ job }: ChartData, counter: Counter, at: number, span: Span): readonly Span[] {
+export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: Counter, at: number, span: Span): readonly Span[] {
+  const far = farCounters?.of(key, at);
+  if (far)
+    return [
+      { begin: span.begin, end: Math.min(far.begin, span.end) },
+      { begin: Math.max(far.end, span.begin), end: span.end },
+    ].filter(({ begin, end }) => end > begin);
   /* what a served page asks for besides comes and goes: curves are of the page */
-  return counter.ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
+  return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
 /** Whether anything was recorded of it on a rank. */
-export function isKnown({ curves }: Values, at: number): boolean {
-  return !curves || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
+export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }: Values, at: number): boolean {
+  return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
+}
+
+/** Whether more of it may have been there than the page tells: launched before its part, or begun behind it. */
+export function isLeast({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean {
+  return ofHost && !job.complete && farCounters?.of(key, at) === undefined;
 }

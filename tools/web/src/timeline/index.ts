@@ -3,6 +3,7 @@ import type { Job } from "../data";
 import { append, cut, fill, h, visible } from "../dom";
 import * as f from "../format";
 import { storeName } from "../left_out";
+import type { TableName } from "../names";
 import { isServed } from "../served";
 import { kindOf, nameOf } from "../path";
 import { empty, hideTip, legend, tipAt } from "../ui";
@@ -12,13 +13,14 @@ import { ArrangeBar } from "./arrange_bar";
 import { coloringWords, meaningsOf, type Coloring, type Meaning } from "./coloring";
 import { Controller, type Listener } from "./controller";
 import { MEASURES } from "./heat";
-import { countersOf, valuesOf } from "./counters";
+import { countersOf, valuesOf, type Recorded } from "./counters";
 import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyAwaited, applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
 import { addKernels, finerOf, load, type Loaded } from "./load";
 import { askArea } from "./far_area";
 import { askSame } from "./far_same";
+import { FarCounters } from "./far_counter";
 import { FarSlowness } from "./far_slow";
 import type { Finer, Sight } from "./finer";
 import { memoryOf } from "./memory";
@@ -172,6 +174,7 @@ class Page implements Listener {
     this.controller.farArea?.stop();
     this.controller.farSame?.stop();
     this.#farSlow?.stop();
+    this.loaded.data.farCounters?.stop();
     this.controller.stop();
     for (const stop of this.#stop) stop();
   }
@@ -242,7 +245,6 @@ class Page implements Listener {
       this.arranged();
       this.selected();
     });
-    this.loaded.data.counters = countersOf(this.loaded.data, this.context.job.allRowsOf("memory.curve") > 0);
     this.#ready = true;
     this.#finer = finerOf(this.context.job, this.loaded.data, {
       changed: (renamed) => this.#detailed(renamed),
@@ -252,14 +254,29 @@ class Page implements Listener {
       this.controller.searcher = new Search(this.loaded.data.job.ranks, () => this.controller.searched());
       this.controller.farArea = askArea(() => this.#told());
       this.controller.farSame = askSame(() => this.#told());
+      this.loaded.data.farCounters = new FarCounters(this.loaded.data.job, () => !this.#gone && this.controller.draw());
       this.#farSlow = new FarSlowness(this.loaded.data.job, () => !this.#gone && this.controller.draw());
     }
+    this.loaded.data.counters = countersOf(this.loaded.data, this.#recorded);
     this.arranged();
     applyRest(this.controller, this.context.params, this.#worst as Worst, this.#finer !== null);
     if (this.controller.state.found) this.find.value = this.controller.state.found.text;
     this.selected();
     this.controller.draw();
     document.body.dataset["timeline"] = "complete";
+  }
+
+  get #recorded(): Recorded {
+    const { job } = this.context,
+      has = (name: TableName): boolean => job.allRowsOf(name) > 0;
+    return {
+      memory: has("memory.curve"),
+      served: this.loaded.data.farCounters && {
+        queue: has("launches.queue"),
+        copies: has("transfers.kind"),
+        bandwidth: this.loaded.data.operations.some(({ bytes }) => bytes > 0),
+      },
+    };
   }
 
   /* More of what is in view has come. */
@@ -470,9 +487,12 @@ class Page implements Listener {
         now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map gets no finer than this; lanes do (v).";
     finer.look(this.#sight);
     this.#compare();
+    const { farCounters } = this.loaded.data;
+    farCounters?.look(now.span, now.arrangement.map === null ? now.arrangement.counters : [], this.#sight.lanes);
+    document.body.dataset["counters"] = farCounters?.loading ? "loading" : "complete";
     const state = finer.failed !== null ? "failed" : finer.loading ? "loading" : "complete",
       comparing = now.arrangement.coloring === "slowness" && now.arrangement.map === null ? (this.#farSlow?.words ?? "") : "",
-      text = finer.failed ?? (finer.loading ? "Loading detail …" : comparing || (chart.leftOut ? coarse : ""));
+      text = finer.failed ?? (finer.loading ? "Loading detail …" : comparing || farCounters?.words || (chart.leftOut ? coarse : ""));
     document.body.dataset["detail"] = state;
     document.body.dataset["frame"] = chart.cost.toFixed(2);
     if (text === this.#leftOutText) return;

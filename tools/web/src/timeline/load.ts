@@ -108,6 +108,7 @@ async function loadAll(source: Job): Promise<Loaded> {
     counters: [],
     noWaits: noWaitsOf(source),
     values: new Map(),
+    farCounters: null,
   };
   const loaded: Loaded = {
     data,

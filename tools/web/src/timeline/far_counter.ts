@@ -1,0 +1,114 @@
+/** In a page that is served: counters of what is in view, from all events of the store. */
+import { Far } from "./far";
+import { windowOf } from "./finer";
+import type { JobBlock, Span } from "./model";
+
+/** As the server calls them, by the keys of counters.ts. */
+const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
+/** Columns of a window: of what is in view, which is a quarter of it at least, more than a screen has pixels. */
+const COLUMNS = 16384;
+/** Above that many what is out of view is forgotten. */
+const KEPT = 128;
+
+interface Answer {
+  readonly next: number | null;
+  /** The rank, then a column and what is the most in it and those behind it until the next. */
+  readonly ranks: readonly (readonly number[])[];
+}
+
+/** What a rank has in each column of a window. */
+interface Piece extends Span {
+  readonly columns: Float32Array;
+}
+
+export class FarCounters {
+  /** By key of the counter and place of the rank: of the window that was asked for last. */
+  readonly #pieces = new Map<string, Piece>();
+  readonly #most = new Map<string, number>();
+  readonly #places: Map<number, number>;
+  readonly #fars = new Map<string, { far: Far<Answer, Answer>; window: Span; of: string }>();
+
+  constructor(
+    readonly job: JobBlock,
+    /** More is known. */
+    readonly changed: () => void,
+  ) {
+    this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
+  }
+
+  /** Asks for what lies in view. @param keys  of the counters that are shown  @param places  of the ranks whose rows are */
+  look(span: Span, keys: readonly string[], places: ReadonlySet<number>): void {
+    const window = windowOf(span);
+    if (this.#pieces.size > KEPT) this.#forget(new Set(keys.flatMap((key) => [...places].map((at) => `${key} ${at}`))));
+    for (const key of keys) {
+      const what = ASKED[key];
+      if (what === undefined) continue;
+      const missing = [...places].filter((at) => this.of(key, at)?.begin !== window.begin || this.of(key, at)?.end !== window.end),
+        of = `${window.begin} ${window.end} ${missing.join()}`;
+      let own = this.#fars.get(key);
+      if (missing.length === 0 || own?.of.startsWith(of)) continue;
+      if (!own) this.#fars.set(key, (own = { far: this.#farOf(key), window, of }));
+      own.window = window;
+      own.of = of;
+      const ranks = missing.map((at) => this.job.ranks[at]!.rank).sort((a, b) => a - b);
+      own.far.of({ what, from: window.begin, to: window.end, n: COLUMNS, ranks: ranks.join() });
+    }
+  }
+
+  stop(): void {
+    for (const { far } of this.#fars.values()) far.stop();
+  }
+
+  get loading(): boolean {
+    return [...this.#fars.values()].some(({ far }) => !far.state?.done);
+  }
+
+  /** Why one is not told, in words; "": nothing failed. */
+  get words(): string {
+    const failed = [...this.#fars.values()].map(({ far }) => far.state?.failed).find((why) => why);
+    return failed ? `Counters cannot be read: ${failed}.` : "";
+  }
+
+  /** What is known of a rank. */
+  of(key: string, at: number): Piece | undefined {
+    return this.#pieces.get(`${key} ${at}`);
+  }
+
+  /** The most that was seen of any rank. */
+  most(key: string): number {
+    return this.#most.get(key) ?? 0;
+  }
+
+  #forget(inView: ReadonlySet<string>): void {
+    for (const key of this.#pieces.keys()) if (!inView.has(key)) this.#pieces.delete(key);
+  }
+
+  #farOf(key: string): Far<Answer, Answer> {
+    return new Far<Answer, Answer>("counter", (_, answer) => this.#keep(key, answer), this.changed);
+  }
+
+  #keep(key: string, answer: Answer): Answer {
+    const { window } = this.#fars.get(key)!;
+    for (const [rank, ...steps] of answer.ranks) {
+      const at = this.#places.get(rank!),
+        columns = new Float32Array(COLUMNS);
+      for (let i = 0; i < steps.length; i += 2) columns.fill(steps[i + 1]!, steps[i], steps[i + 2]);
+      if (at === undefined) continue;
+      this.#pieces.set(`${key} ${at}`, { ...window, columns });
+      for (let i = 1; i < steps.length; i += 2) this.#most.set(key, Math.max(this.most(key), steps[i]!));
+    }
+    return answer;
+  }
+}
+
+/** The most of a piece in each stretch. */
+export function fillFrom({ begin, end, columns }: Piece, from: number, width: number, out: Float32Array): void {
+  const column = (end - begin) / columns.length;
+  for (let i = 0; i < out.length; i++) {
+    const first = Math.max(0, Math.floor((from + i * width - begin) / column)),
+      last = Math.min(columns.length, Math.max(first + 1, Math.ceil((from + (i + 1) * width - begin) / column)));
+    let most = 0;
+    for (let k = first; k < last; k++) most = Math.max(most, columns[k]!);
+    out[i] = most;
+  }
+}
