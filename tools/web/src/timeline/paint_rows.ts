@@ -176,8 +176,11 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.globalAlpha = 0.1;
   ctx.fillRect(x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
+  /* over compute, whose colour is about the same, the frame alone is seen */
   ctx.fillRect(x0, top, 1.5, bottom - top);
   ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
+  ctx.fillRect(x0, top, x1 - x0, 1.5);
+  ctx.fillRect(x0, bottom - 1.5, x1 - x0, 1.5);
 }
 
 /** How much of the rows is in view, where they do not all fit. */
