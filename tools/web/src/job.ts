@@ -88,8 +88,7 @@ export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
 
 /** Whether ranks are left out of the page. */
 export function lacksRanks(job: Job): boolean {
-  const { ranks, ranks_kept: kept } = job.facts;
-  return ranks !== undefined && (kept ?? 0) < ranks;
+  return job.leftOut("job.rank") > 0;
 }
 
 /** Whether there is communication on any GPU. */

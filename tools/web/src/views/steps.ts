@@ -95,11 +95,17 @@ interface Field {
   readonly window: Map<string, number>;
 }
 
+/* Whether the page holds some ranks in some steps alone. */
+function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
+  return job.leftOut(name) > 0 || job.leftOut("overlap.step") > 0;
+}
+
 /* Ranks, or with many of them hosts, whose worst rank counts. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field {
   const { ranks: all, host, missing } = ranksOf(job),
-    { cell_ranks: held, missing: apart } = job.facts;
-  const ranks = held ? all.filter((rank) => held.includes(rank)) : all;
+    { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,
+    cut = cellsLeftOut(job, metric.table);
+  const ranks = cut && held ? all.filter((rank) => held.includes(rank)) : all;
   const table = job.table(metric.table),
     windows = job.table("overlap.step");
   const value = new Map<string, number>(),
@@ -117,7 +123,9 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
     window.set(key, r);
     if (windows.cell(r, "partial") === true) partial.add(key);
   }
-  const steps = [...new Set(windows.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
+  const steps = [...new Set(windows.nums("step"))]
+    .filter((s): s is number => s !== null && (!cut || (heldSteps?.includes(s) ?? true)))
+    .sort((a, b) => a - b);
   let rows = byHost
     ? [...new Set(ranks.map((rank) => host.get(rank)!))].map((name) => ({
         label: name,
@@ -263,7 +271,8 @@ export const steps: View = {
     const hosts = ranksOf(job).hosts.length;
     const canFold = hosts > 1 && !lacksRanks(job),
       byHost = canFold && (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY ? "hosts" : "ranks")) === "hosts";
-    const some = (job.facts.cell_ranks?.length ?? Infinity) < job.allRowsOf("job.rank") ? ", of those that this page holds" : "";
+    const held = cellsLeftOut(job, "stragglers.rank_step") ? (job.facts.cell_ranks?.length ?? Infinity) : Infinity,
+      some = held < job.allRowsOf("job.rank") ? ", of those that this page holds" : "";
     root.append(
       heading(
         "Steps",

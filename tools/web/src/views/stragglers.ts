@@ -317,7 +317,7 @@ interface Arrival {
   readonly end: number;
 }
 
-function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
+function instance(job: Job, row: number, arrivals: Arrival[], domains: ReadonlyMap<number | null, number | null>): HTMLElement {
   const worst = job.table("collectives.worst");
   const first = Math.min(...arrivals.map((a) => a.begin)),
     release = Math.max(...arrivals.map((a) => a.begin));
@@ -328,7 +328,7 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
     group = prose(worst.text(row, "group")).slice(0, 40);
   const length = Math.max(1, end - first),
     at = (ns: number) => `${(100 * (ns - first)) / length}%`;
-  const clocks = new Set(arrivals.map((a) => job.table("clock.rank").num(job.table("clock.rank").find({ rank: a.rank }), "domain")));
+  const clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null));
   const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
   const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks of one clock are as far apart as recorded
   const shown = arrivals.length <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
@@ -424,7 +424,9 @@ function worstInstances(context: Context): HTMLElement {
     arrivals = job.table("collectives.arrival");
   const title = "The instances that cost most";
   if (worst.n === 0) return section(title, empty("No operation has a wait."));
-  const byInstance = arrivals.by("instance");
+  const byInstance = arrivals.by("instance"),
+    clocks = job.table("clock.rank"),
+    domains = new Map(clocks.rows.map((_, row) => [clocks.num(row, "rank"), clocks.num(row, "domain")]));
   const all = params.get("all") === "1";
   const rows = [...worst.rows.keys()].slice(0, all ? worst.n : WORST_SHOWN);
   const some = rows.some((row) => (byInstance.get(worst.num(row, "instance"))?.length ?? 0) > ARRIVALS_MAX);
@@ -446,6 +448,7 @@ function worstInstances(context: Context): HTMLElement {
           begin: arrivals.num(a, "begin_ns")!,
           end: arrivals.num(a, "end_ns")!,
         })),
+        domains,
       ),
     ),
     !all &&
