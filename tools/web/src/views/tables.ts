@@ -63,7 +63,7 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   });
   function drawGrid(): void {
     const sort = params.get("sort") as Sort<TableName> | undefined;
-    fill(box, grid(table, { exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
+    fill(box, grid(table, { label: name, exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
   }
   root.append(
     controls(
