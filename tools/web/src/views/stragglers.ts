@@ -514,7 +514,9 @@ function nothingKnown(job: Job): Child[] {
   return [
     evidence && `${evidence.replace(/[.]$/, "")}. `,
     "So no wait is known; ",
-    link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName }),
+    job.allRowsOf("collectives.unmatched") > 0
+      ? link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName })
+      : link("what is known of communication", "communication"),
   ];
 }
 
@@ -549,12 +551,11 @@ export const stragglers: View = {
       order: Order = params.get("order") === "rank" ? "rank" : "cost";
     const table = job.table("stragglers.rank");
     const waits = table.sum("wait_ns");
-    const instances = job.table("clock.check").num(0, "collectives") ?? 0;
     if (table.known("wait_ns") === 0) return void root.append(heading(title(job)), empty(nothingKnown(job)));
     root.append(
       heading(
         title(job),
-        `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`,
+        `Of ${f.time(waits)} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`,
       ),
     );
     const findings = job.table("stragglers.finding");
