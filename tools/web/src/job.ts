@@ -176,6 +176,16 @@ export function straggling(job: Job): { word: string | null; state: State | unde
   return { word, state };
 }
 
+/** Why costs of steps grow from the first on, where much of them goes through others; else nothing. */
+export function firstStepsLess(job: Job): string {
+  const table = job.table("stragglers.rank"),
+    indirect = table.sum("indirect_ns"),
+    least = 0.05 * (indirect + table.sum("direct_ns"));
+  return job.allRowsOf("stragglers.step") > 1 && indirect > least
+    ? " What a rank causes through others is traced back through earlier steps. The first recorded ones have few before them: a rank that is equally slow in all steps may be charged less there."
+    : "";
+}
+
 /** Where arrivals differ by less than clocks can tell: by what clocks may be off, and that [ns]. Two
  * begins must be 2 sqrt(u^2 + u^2) apart to tell which was first. */
 export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {

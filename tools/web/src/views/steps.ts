@@ -2,7 +2,7 @@
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import { hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
+import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { partsLegend, partsOf, stacks } from "../stack";
 import { controls, empty, heading, note, section, segmented } from "../ui";
@@ -203,7 +203,7 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   }
   root.append(
     note(
-      `${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc} `,
+      `${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc}${metric.key === "caused" ? firstStepsLess(job) : ""} `,
       severalRanks(job) ? `A row that stands out is a ${byHost ? "host" : "rank"}, a column is a step. ` : "",
       field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
       `The colours go from ${many ? `the median, ${f.time(from)},` : "0"} to ${f.time(to)}.`,
@@ -260,7 +260,16 @@ export const steps: View = {
   id: "steps",
   title: "Steps",
   group: "",
-  needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step", "structure.step", "stragglers.finding"],
+  needs: [
+    "job.rank",
+    "overlap.step",
+    "stragglers.rank",
+    "stragglers.rank_step",
+    "stragglers.step",
+    "imbalance.step",
+    "structure.step",
+    "stragglers.finding",
+  ],
   state: (job) => {
     const { state } = balanceFinding(job);
     return state === "note" ? undefined : state;

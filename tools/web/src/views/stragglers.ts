@@ -3,7 +3,18 @@ import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
 import * as f from "../format";
-import { communicates, hasSteps, kindWord, onTimeline, ranksOf, severalRanks, stepWord, straggling, worstUncertainty } from "../job";
+import {
+  communicates,
+  firstStepsLess,
+  hasSteps,
+  kindWord,
+  onTimeline,
+  ranksOf,
+  severalRanks,
+  stepWord,
+  straggling,
+  worstUncertainty,
+} from "../job";
 import { heatMap } from "../map";
 import type { TableName } from "../names";
 import { controls, empty, heading, legend, link, note, prose, section, segmented, tip } from "../ui";
@@ -284,6 +295,7 @@ function stepMap(job: Job, order: Order): HTMLElement {
     note(
       `Row: the rank that makes others wait. Column: the step, ${unit.name}.`,
       steps.length >= STEPS_MANY && " A row that stands out in every step is a straggler.",
+      firstStepsLess(job),
     ),
     heatMap({
       label: `Who made others wait, by rank and step, ${unit.name}`,
