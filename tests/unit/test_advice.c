@@ -910,7 +910,7 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
          "hold nobody up"},
         {HIDES_BADLY " exposed_unmatched_ns=120",
          {{"overlap.kind", "*kind=recv exposed_comm_ns=150"}},
-         " 80 % of this time is of operations that are not matched, or of kinds that hold nobody "
+         " 80 % of this time is of operations that are not complete, or of kinds that hold nobody "
          "up: how much of that",
          "bubble.pair"},
         {UNEVEN,

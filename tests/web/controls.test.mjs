@@ -88,7 +88,7 @@ test("an address opens the state that it names, follows changes, and is the same
 
 test("a link is followed also while the address is behind", async () => {
   const { page, close } = await open(job.page, { hash: "#kernels" });
-  await page.$eval('input[aria-label="Filter kernels.kernel"]', (input) => {
+  await page.$eval('input[type="search"]', (input) => {
     input.value = "gemm";
     input.dispatchEvent(new Event("input", { bubbles: true }));
     setTimeout(() => { location.hash = "#ranks"; }, 100);
@@ -299,6 +299,8 @@ test("no name of a column or a table stands where a person reads a sentence", as
         return [...own.textContent.matchAll(/(?<!tmerge show )(?<![\w.])[a-z]+\.[a-z_]+/g)].map(([word]) => word);
       }));
       assert.deepEqual(dotted.filter((word) => tables.has(word)), [], view);
+      const named = await page.$$eval("main [aria-label]", (all) => all.map((e) => e.getAttribute("aria-label")));
+      assert.deepEqual(named.filter((words) => (words.match(/[a-z][\w.]*\w/g) ?? []).some((word) => names.has(word) || tables.has(word))), [], view);
     }
     await close();
   }

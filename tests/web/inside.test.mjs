@@ -19,7 +19,7 @@ const group = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
 /** The cells of a table on the page: [row of the table, column, text]. */
 function cells(page, table) {
-  return page.$$eval(`[aria-label="${table}"] td[data-row]`, (all) => all.map((e) => [Number(e.dataset.row), e.dataset.column, e.textContent]));
+  return page.$$eval(`[data-of="${table}"] td[data-row]`, (all) => all.map((e) => [Number(e.dataset.row), e.dataset.column, e.textContent]));
 }
 
 test("every number that names its table, row and column is the one there", async () => {
@@ -84,7 +84,7 @@ test("hosts that communicate are the tables', folded by host", async () => {
   }
   assert.deepEqual(await cells(), expected);
   assert.equal(Object.keys(expected).length, 9, "some of each pair");
-  const groups = await page.$$eval('[aria-label="collectives.kind"] td[data-column="group"]', (all) => all.map((e) => Number(e.textContent)));
+  const groups = await page.$$eval('[data-of="collectives.kind"] td[data-column="group"]', (all) => all.map((e) => Number(e.textContent)));
   assert.deepEqual(groups, [0, ...Array.from({ length: 13 }, (_, i) => i), 7, 8, 11, 12, 13, 14], "2 stands before 10");
   await page.click('button:has-text("sends, by host")');
   // 2 micro-batches of 4 MiB in each of 2 steps, of 4 ranks, to the next stage and back.
@@ -144,7 +144,7 @@ test("the table of sizes has the rows of collectives.kind, and p95 is called wor
     assert.equal(counts.length, Math.min(20, rows.length));
     for (const [row, , text] of counts) assert.equal(text, group(rows[row].count));
     const all = rows.every((row) => row.count < 20);
-    const heading = await page.$$eval('[aria-label="collectives.kind"] th', (heads) => heads.map((e) => e.textContent).join("|"));
+    const heading = await page.$$eval('[data-of="collectives.kind"] th', (heads) => heads.map((e) => e.textContent).join("|"));
     assert.equal(/\|worst/.test(heading), all, heading);
     if (!all)
       for (const [row, , text] of shown.filter(([, column]) => column === "p95_transfer_ns")) assert.equal(text.endsWith(" worst"), rows[row].count < 20, text);
@@ -158,7 +158,7 @@ test("a point of the bandwidth chart lists its operations, which lead to the tim
   const { page, noted, close } = await open(job.page, { hash: "#communication" });
   await page.waitForSelector(".chart[data-drawn] canvas");
   const at = rows.findIndex((row) => worst.some((w) => w.kind === row.kind && w.group === row.group && w.bytes >= row.size_class_bytes && w.bytes < 2 * row.size_class_bytes));
-  await page.click(`[aria-label="collectives.kind"] td[data-row="${at}"] a`);
+  await page.click(`[data-of="collectives.kind"] td[data-row="${at}"] a`);
   await page.waitForSelector(".point");
   assert.ok(page.url().includes(`point=${at}`), page.url());
   const own = worst.flatMap((w, i) => (w.kind === rows[at].kind && w.group === rows[at].group && w.bytes >= rows[at].size_class_bytes && w.bytes < 2 * rows[at].size_class_bytes ? [i] : []));
@@ -192,16 +192,16 @@ test("tables filter and sort by what is typed and clicked", async () => {
   for (const job of jobs) {
     const { "kernels.kernel": kernels, "operators.op": operators } = show(job.store, "kernels.kernel", "operators.op");
     const { page, close } = await open(job.page, { hash: "#kernels" });
-    await page.fill('input[aria-label="Filter kernels.kernel"]', "ncclDevKernel");
+    await page.fill('input[type="search"]', "ncclDevKernel");
     const own = kernels.flatMap((row, i) => (row.name.toLowerCase().includes("nccldevkernel") ? [i] : []));
     const rows = async (table, column) => (await cells(page, table)).filter(([, c]) => c === column).map(([row]) => row);
     assert.deepEqual(await rows("kernels.kernel", "calls"), own.slice(0, 30));
-    const found = await page.$$eval('[aria-label="kernels.kernel"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
+    const found = await page.$$eval('[data-of="kernels.kernel"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
     assert.deepEqual(found, own.slice(0, 30).map((row) => `#timeline/find=${kernels[row].name.slice(0, 100)}`));
     await visit(page, "#operators/time=host");
     const byHost = operators.map((_, i) => i).sort((a, b) => operators[b].host_self_ns - operators[a].host_self_ns || a - b);
     assert.deepEqual(await rows("operators.op", "calls"), byHost.slice(0, 30));
-    await page.click('[aria-label="operators.op"] th button:text-matches("^calls")');
+    await page.click('[data-of="operators.op"] th button:text-matches("^calls")');
     const calls = (await rows("operators.op", "calls")).map((row) => operators[row].calls);
     assert.deepEqual(calls, [...operators.map((row) => row.calls)].sort((a, b) => b - a).slice(0, 30));
     await close();
@@ -238,7 +238,7 @@ test("idle time by cause, loading and phases are drawn as their tables have them
 test("the longest gaps lead to their rank and time", async () => {
   const { "idle.gap": gaps } = show(jobs[0].store, "idle.gap");
   const { page, close } = await open(jobs[0].page, { hash: "#idle" });
-  const links = await page.$$eval('[aria-label="idle.gap"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
+  const links = await page.$$eval('[data-of="idle.gap"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
   assert.equal(links.length, Math.min(12, gaps.length));
   links.forEach((link, i) => {
     const [, opened, rank, from, to] = /^#timeline\/open=(\d+)\/rank=(\d+)\/t=(\d+)-(\d+)$/.exec(link).map(Number);
@@ -298,7 +298,7 @@ test("kernels have who launches them, operators which kernels they launch, and c
     for (const [hash, name, shown] of [["#kernels/by=launcher", "kernels.launcher", { total_ns: near, share_pct: near, calls: (text, value) => text === group(value) }],
       ["#operators/by=kernel", "operators.kernel", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
       const rows = show(job.store, name)[name], { page, noted, close } = await open(job.page, { hash });
-      const own = await cells(page, name), units = Object.fromEntries(await page.$$eval(`[aria-label="${name}"] th`, (all, columns) => all.map((e, i) => [columns[i], e.querySelector(".unit")?.textContent ?? ""]), [...new Set(own.map(([, column]) => column))]));
+      const own = await cells(page, name), units = Object.fromEntries(await page.$$eval(`[data-of="${name}"] th`, (all, columns) => all.map((e, i) => [columns[i], e.querySelector(".unit")?.textContent ?? ""]), [...new Set(own.map(([, column]) => column))]));
       assert.ok(own.length >= 6 * Math.min(rows.length, 2), `${name}: ${own.length} cells of ${rows.length} rows`);
       for (const [row, column, text] of own)
         if (shown[column]) assert.ok(shown[column](/[a-zµ%]$/.test(text) ? text : text + units[column], rows[row][column]), `${name}[${row}].${column}: ${text}, not ${rows[row][column]}`);

@@ -28,7 +28,12 @@ const colours = (page, places) =>
 test("a job without a pipeline has no view of it", async () => {
   const { page, close } = await open(jobs.plain.page);
   assert.ok(!(await listed(page)).includes("pipelines"));
+  await visit(page, "#steps");
+  assert.doesNotMatch(await page.textContent("main"), /traced back through earlier steps/, "nothing goes through others");
   await close();
+  const piped = await open(jobs.pipe.page, { hash: "#steps" });
+  assert.match(await piped.page.textContent("main"), /traced back through earlier steps/);
+  await piped.close();
 });
 
 test("the bubble and the stage that makes the others wait are said, and are the tables'", async () => {

@@ -298,6 +298,19 @@ test("a table that the page cuts offers all of its rows", async () => {
   await close();
 });
 
+test("a view whose tables the page cuts reads the rest, and draws all ranks and steps", async () => {
+  const { store } = merge("long", synth("long-traces", { ranks: 8, ranks_per_host: 4, steps: 645, layers: 1, buckets: 1, cpu_ops: 1, no_instances: true })), url = await serve(store);
+  const { page, noted, close } = await open(url, { hash: "#steps/rows=ranks" });
+  await page.waitForSelector(".left-out", { state: "detached", timeout: 30_000 });
+  assert.match(await page.getAttribute(".map-canvas", "aria-label"), /8 rows by 645 columns/);
+  assert.ok(noted.requests.some((each) => each.includes("rows?table=overlap.step")), "rows were asked for");
+  await page.route("**/rows?*", (route) => route.fulfill({ status: 500, body: "no" }));
+  await visit(page, "#input");
+  await page.waitForSelector("text=The rest cannot be read: tmerge serve says: no.");
+  assert.match(plain(await page.textContent(".left-out")), /This page holds 384 of 645 steps/);
+  await close();
+});
+
 test("a window is asked for with its surroundings", async () => {
   const { windowOf } = await moduleOf("timeline/finer.ts");
   for (const [begin, end, from, to] of [

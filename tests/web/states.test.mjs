@@ -111,7 +111,8 @@ test("kernels whose names tell no kind are not said to be no all-reduce", () => 
 }));
 
 test("where most communication is not matched nobody is called late for sure, and the share is said", () => of("unmatched", async (page, job) => {
-  const { "stragglers.job": [verdict] } = show(job.store, "stragglers.job");
+  const { "stragglers.job": [verdict], "clock.check": [check] } = show(job.store, "stragglers.job", "clock.check");
+  assert.match((await main(page)).replace(/[\u00a0\u202f]/g, " "), new RegExp(`kernels \\(\\d+ %\\) were matched between ranks, to ${check.collectives} operations; (all|${check.matched}) of these are complete`));
   assert.ok(verdict.matched_share < 0.5 && verdict.certainty === "likely", "the fixture");
   const share = `Only ${Math.round(100 * verdict.matched_share)} % of the communication could be compared`;
   assert.ok(verdict.headline.startsWith(share), verdict.headline);

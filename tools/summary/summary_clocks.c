@@ -295,7 +295,7 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     printf("Clocks: ");
     print_state(&c, word);
     if (c.ranks > 1) /* of one rank there is nothing to match with */
-        print_counted(number(check, 0, "matched"), "collective", " matched");
+        print_counted(number(check, 0, "matched"), "collective", " complete");
     puts("");
     if (number(check, 0, "inferred") > 0)
         print_inferred(tables, number(check, 0, "inferred"), colors);

@@ -477,7 +477,7 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share, time);
     else
         snprintf(out->evidence + used, sizeof out->evidence - used,
-                 " %s is of operations that are not matched, or of kinds that hold nobody up: how "
+                 " %s is of operations that are not complete, or of kinds that hold nobody up: how "
                  "much of that is waiting for others the traces do not tell.",
                  share);
 }

@@ -69,7 +69,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_SURE] =
         {"sure", TM_BOOL, "",
          "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
-         "half of the communication matched, nine tenths of the ranks read and of the marked "
+         "half of the communication joining ranks, nine tenths of the ranks read and of the marked "
          "steps replayed (they are from the job's first GPU event on), and twice the clocks' "
          "uncertainty within 5 % of a step."},
     [J_MEND] = {"mend_ns", TM_INT, "ns",
@@ -228,7 +228,7 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     char clocks[32];
     if (!is_matched(r))
         snprintf(out, size,
-                 "%.0f %% of the communication is unmatched: what ranks do to one another is not "
+                 "%.0f %% of the communication joins no ranks: what they do to one another is not "
                  "known, so nothing is said of what mending one of them saves.",
                  unmatched);
     else if (lacks_ranks(r))
@@ -269,8 +269,8 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     else
         snprintf(out, size,
                  "Replayed as recorded every event has its recorded time; %.1f %% of the steps' "
-                 "time is explained by nothing that was recorded, %s of the communication is "
-                 "unmatched. Not modelled: contention, queues that fill anew, another course of "
+                 "time is explained by nothing that was recorded, %s of the communication joins "
+                 "no ranks. Not modelled: contention, queues that fill anew, another course of "
                  "the program.",
                  fabs(error), tm_shown_percent(unmatched, 1).text);
 }

@@ -118,7 +118,9 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
     {"caused_wait_ns", TM_INT, "ns", "What it caused in this step's operations."},
     {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself, as in stragglers.rank."},
     {"indirect_ns", TM_INT, "ns",
-     "What it caused through others in this step's operations, as in stragglers.rank."},
+     "What it caused through others in this step's operations, as in stragglers.rank; followed "
+     "back "
+     "into the steps before, so that the first ones recorded have less of it."},
     {"lateness_ns", TM_INT, "ns",
      "Sum of L minus the runner-up's begin over the collectives in which it came last."},
 };
@@ -140,7 +142,7 @@ static const tm_column both_columns[N_BOTH_COLUMNS] = {
     {"wait_ns", TM_INT, "ns", "Its waits in this step's operations, as in stragglers.rank."},
     {"caused_wait_ns", TM_INT, "ns", "What it caused in them, as in stragglers.rank."},
     {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself."},
-    {"indirect_ns", TM_INT, "ns", "What it caused through others."},
+    {"indirect_ns", TM_INT, "ns", "What it caused through others, as in stragglers.step."},
 };
 
 static const tm_table_def both_def = {

@@ -94,7 +94,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "is "
          "persistent); alternating: two that exclude each other; several. none: nothing is found, "
          "and all waits are under 1 % of all windows or no rank's excess reaches 1 % of the steps. "
-         "Else inconclusive. Null where nothing could be matched."},
+         "Else inconclusive. Null where nothing can be compared."},
     [J_RANK] = {"rank", TM_INT, "",
                 "The rank that is named, of several the one of largest excess, of a host or group "
                 "the lowest; null where none is."},

@@ -2,6 +2,7 @@
 import { hideTip, heading, empty } from "./ui";
 import { count } from "./format";
 import { leftOutNote } from "./left_out";
+import { fetchRows, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import type { Job } from "./data";
 import { h, fill, visible, type Child } from "./dom";
@@ -167,11 +168,30 @@ export class App {
     } catch (error) {
       this.#fail(view, error as Error);
     }
-    const left = leftOutNote(this.#job, view.wide ? ["job.rank"] : view.needs);
+    const left = view.wide ? leftOutNote(this.#job, ["job.rank"]) : (this.#readRest(view, context) ?? leftOutNote(this.#job, view.needs));
     const lead = view === this.#views[0] ? null : this.#main.querySelector("header h1")?.closest("header"); // a finding comes first
     if (left && lead) lead.after(left);
     else if (left && view.id !== "tables") this.#main.append(left);
     document.body.dataset["ready"] = view.id;
+  }
+
+  /* Fetches what a served page does not hold, and draws the view of all of it: says how far it is. */
+  #readRest(view: View, context: Context): HTMLElement | null {
+    const job = this.#job,
+      turn = this.#turn,
+      names = unread(job, view.needs);
+    if (names.length === 0) return null;
+    const all = names.reduce((sum, name) => sum + job.leftOut(name), 0),
+      said = h("p", { class: "note left-out", attr: { role: "status" } }, `Drawn of a part. Reading ${count(all, "more row")} …`);
+    const read = async () => {
+      for (const name of names) await fetchRows(job, name, () => undefined);
+    };
+    read().then(
+      () => turn === this.#turn && context.redraw({}),
+      (error: Error) =>
+        said.replaceWith(h("p", { class: "note" }, `The rest cannot be read: ${error.message}.`), leftOutNote(job, view.needs) ?? ""),
+    );
+    return said;
   }
 
   #fail(view: View, error: Error): void {
@@ -206,6 +226,7 @@ export class App {
 function focusPath(main: HTMLElement): string | null {
   const at = document.activeElement as HTMLElement | null;
   if (!at || !main.contains(at)) return null;
+  if (at.matches("h1")) return "h1";
   const group = at.closest("[role=group]")?.getAttribute("aria-label");
   return group && at.dataset["value"] !== undefined ? `[role=group][aria-label="${group}"] [data-value="${at.dataset["value"]}"]` : null;
 }

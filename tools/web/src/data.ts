@@ -275,7 +275,6 @@ export class Job {
   readonly #raw: RawPage;
   readonly #tables = new Map<string, Table>();
   readonly #loading = new Map<string, Promise<void>>();
-  readonly #whole = new Map<string, Table>();
 
   constructor(text: string) {
     this.#raw = JSON.parse(text) as RawPage;
@@ -332,17 +331,14 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** A table with all of its rows, of which the page holds some; undefined until they were fetched. */
-  whole(name: TableName): Table | undefined {
-    return this.#whole.get(name);
-  }
+  /** From now on the page holds these, all rows of a table. */
   keepWhole(name: TableName, rows: Cell[][]): void {
-    const raw = this.#raw.tables[name] as RawTable<TableName> | undefined;
+    const raw = this.#raw.tables[name];
     if (!raw) return;
-    const own = { ...raw };
-    delete own.left_out;
-    delete own.all;
-    this.#whole.set(name, new Table(name, own, rows));
+    raw.n = rows.length;
+    delete raw.left_out;
+    delete raw.all;
+    this.#tables.set(name, new Table<TableName>(name, raw as RawTable<TableName>, rows));
   }
 
   /** Unpacks the large tables among these; they are there when the promise is kept. */
@@ -357,7 +353,7 @@ export class Job {
     if (before) return before;
     const loading = block(raw.block).then((bytes) => {
       const rows = JSON.parse(new TextDecoder().decode(bytes)) as Cell[][];
-      this.#tables.set(name, new Table(name, raw, rows));
+      if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // else all of them came before
     });
     this.#loading.set(name, loading);
     return loading;

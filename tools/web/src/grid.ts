@@ -23,6 +23,8 @@ export interface GridColumn<N extends TableName = TableName> {
 }
 
 export interface GridOptions<N extends TableName = TableName> {
+  /** What a screen reader calls it; the heading over it where it is not said. */
+  readonly label?: string;
   readonly columns?: readonly GridColumn<N>[];
   /** Row numbers to show; all where it is not said. */
   readonly rows?: readonly number[];
@@ -109,6 +111,14 @@ function isMemory(table: Table, column: ColumnOf<TableName>): boolean {
   return table.name.startsWith("memory.") && column.endsWith("bytes");
 }
 
+/* The words of the last heading before an element. */
+function headingOver(element: HTMLElement): string {
+  const before = [...document.querySelectorAll("main :is(h1, h2, h3, h4)")].filter(
+    (each) => element.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_PRECEDING,
+  );
+  return before.pop()?.textContent ?? "Table";
+}
+
 /** Draws rows of a table. */
 export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N> = {}): HTMLElement {
   const columns: readonly GridColumn<N>[] = (options.columns ?? table.columns.map((column) => ({ column: column.name }))).filter(
@@ -116,7 +126,10 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   );
   let shown = options.first ?? FIRST;
   let sort: Sort<N> = options.sort ?? "";
-  const box = h("div", { class: "grid-box" });
+  const box = h("div", { class: "grid-box" }),
+    scroll = h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "data-of": table.name } });
+  /* When it stands in the page. */
+  queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
   const base = options.rows ?? table.rows.map((_, row) => row);
   const kept = base.filter(filterOf(table, options.filter ?? ""));
 
@@ -148,13 +161,10 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       alignBars(cells);
     });
     const rest = rows.length - shown;
+    fill(scroll, h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)));
     fill(
       box,
-      h(
-        "div",
-        { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": table.name } },
-        h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)),
-      ),
+      scroll,
       rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row fits the filter."),
       rest > 0 &&
         h(

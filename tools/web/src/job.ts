@@ -88,8 +88,7 @@ export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
 
 /** Whether ranks are left out of the page. */
 export function lacksRanks(job: Job): boolean {
-  const { ranks, ranks_kept: kept } = job.facts;
-  return ranks !== undefined && (kept ?? 0) < ranks;
+  return job.leftOut("job.rank") > 0;
 }
 
 /** Whether there is communication on any GPU. */
@@ -175,6 +174,16 @@ export function straggling(job: Job): { word: string | null; state: State | unde
           ? undefined
           : "note";
   return { word, state };
+}
+
+/** Why costs of steps grow from the first on, where much of them goes through others; else nothing. */
+export function firstStepsLess(job: Job): string {
+  const table = job.table("stragglers.rank"),
+    indirect = table.sum("indirect_ns"),
+    least = 0.05 * (indirect + table.sum("direct_ns"));
+  return job.allRowsOf("stragglers.step") > 1 && indirect > least
+    ? " What a rank causes through others is traced back through earlier steps. The first recorded ones have few before them: a rank that is equally slow in all steps may be charged less there."
+    : "";
 }
 
 /** Where arrivals differ by less than clocks can tell: by what clocks may be off, and that [ns]. Two

@@ -3,7 +3,7 @@ import type { Job } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
 import type { TableName } from "./names";
-import { isServed } from "./served";
+import { isServed, READ_MAX } from "./served";
 import { href } from "./view";
 
 /* What these lack stands beside what is drawn of them. */
@@ -33,10 +33,14 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     );
   if (cells && cellRanks && cellSteps && (cellRanks.length < (ranksKept ?? 0) || cellSteps.length < (stepsKept ?? 0)))
     parts.push(`${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps where a row is a rank in a step`);
-  const some = other
+  const some = (parts.length > 0 ? other : names.length > 1 ? short : [])
     .slice(0, TABLES_SAID)
     .map((name) => [`${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of `, h("code", null, name)]);
-  if (some.length > 0) parts.push([joined(some, ", "), `${other.length > some.length ? " and of other tables" : ""}, the largest`]);
+  if (some.length > 0)
+    parts.push([
+      joined(some, ", "),
+      `${other.length > some.length ? " and of other tables" : ""}${parts.length > 0 ? ", the largest" : ""}`,
+    ]);
   const rows = names.length === 1 ? [`${f.grouped(job.rowsOf(names[0]!))} of ${f.grouped(job.allRowsOf(names[0]!))} rows`] : [];
   const said = [...rows, ...parts];
   const filter = job.hasKeys(short[0]!, ["rank"]) ? " --rank N" : job.hasKeys(short[0]!, ["step"]) ? " --step N" : "";
@@ -47,7 +51,10 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     said.length > 0 ? joined(said, "; ") : "a part of what this view shows",
     ". Sums, medians and ranges are of all. The rest: ",
     isServed(job) && names.length > 1
-      ? h("a", { attr: { href: href("tables", { name: short[0]! }) } }, "all rows of ", h("code", null, short[0]))
+      ? [
+          h("a", { attr: { href: href("tables", { name: short[0]! }) } }, "load all rows of ", h("code", null, short[0])),
+          ` (a table of more than ${f.grouped(READ_MAX)} rows is loaded when you ask for it; this view has them then, too)`,
+        ]
       : h("code", null, `tmerge show ${storeName(job)} ${short[0]}${filter}`),
     isServed(job) ? "." : [", or in a page like this: ", h("code", null, `tmerge serve ${storeName(job)}`), "."],
   );

@@ -32,6 +32,7 @@ const LABEL_HEIGHT = 15,
   LABEL_WIDTH = 7, // px: of a line, of a character
   LABEL_GAP = 10,
   LABELS_ROOM = 640; // px: of all columns where the page is narrow
+const ROWS_TALL = 5000; // of more a canvas would be higher than any may be
 /** Up to so many rows have a name each. */
 export const ROWS_NAMED = 96;
 
@@ -242,7 +243,7 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
   });
   const top = h("div", { class: "map-top", attr: { "aria-hidden": true } }),
     { word, short } = headings(map.columns);
-  const height = Math.max(3, Math.min(18, Math.floor(640 / map.rows.length))),
+  const height = Math.max(map.rows.length > ROWS_TALL ? 1 : 3, Math.min(18, Math.floor(640 / map.rows.length))),
     reader = new Reader(map, canvas);
   let drawn = false;
   const draw = (): void => {

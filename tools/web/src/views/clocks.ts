@@ -75,7 +75,7 @@ function answer(job: Job): [string, string] {
     ];
   if (skew === null)
     return [
-      `${found.title}: no collective was matched across hosts`,
+      `${found.title}: no collective across hosts is complete`,
       `${text} The ranks of one host share its clock, so their order can be trusted.`,
     ];
   const tie = 2 * Math.SQRT2 * uncertainty;
@@ -110,7 +110,7 @@ function checks(job: Job): HTMLElement {
   return section(
     "Does an end come before a begin?",
     note(
-      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} were matched over all their ranks; those that synchronise can show where clocks contradict this.`,
+      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} are complete, with a kernel of each of their ranks; those of them that synchronise can show where clocks contradict this.`,
     ),
     band([
       of("Violations as recorded", "violations_before", worst("worst_before_ns")),

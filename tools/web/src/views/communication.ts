@@ -206,7 +206,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
     shapes = shapesOf(job);
   const title = "How fast the network is";
   if (table.n === 0)
-    return section(title, empty("No collective was matched over all its ranks, so no transfer can be timed; the reasons are below."));
+    return section(title, empty("No operation is complete, with a kernel of each of its ranks, so no transfer can be timed."));
   const rows = fits(table, choice);
   const spots: Spot[] = rows.flatMap((row) => {
     const bytes = table.num(row, "bytes"),
@@ -492,6 +492,7 @@ export const communication: View = {
     "collectives.kind",
     "collectives.worst",
     "collectives.unmatched",
+    "clock.check",
     "groups.group",
     "groups.dimension",
     "groups.link",
@@ -527,7 +528,9 @@ export const communication: View = {
           ? instances(job, rows, 10)
           : empty(
               worst.n === 0
-                ? "No operation has a wait: none was matched over all its ranks."
+                ? (job.table("clock.check").num(0, "matched") ?? 0) === 0
+                  ? "No wait is known: no operation is complete, with a kernel of each of its ranks."
+                  : "No wait is known: the complete operations are of one rank each, or of kinds that do not make every rank wait for all others."
                 : "None of this choice is among the 100 that were waited for most.",
             ),
       ),

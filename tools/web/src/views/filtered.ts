@@ -20,7 +20,6 @@ export function filtered<N extends TableName>(
       type: "search",
       value: params.get("filter") ?? "",
       placeholder: "copy_ or calls>100",
-      "aria-label": `Filter ${table.name}`,
       spellcheck: false,
     },
     on: {

@@ -162,7 +162,7 @@ function hostTable(job: Job): HTMLElement | null {
     ),
     h(
       "div",
-      { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": "hosts" } },
+      { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": "Hosts" } },
       h(
         "table",
         { class: "grid" },

@@ -2,7 +2,7 @@
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
-import { hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
+import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { partsLegend, partsOf, stacks } from "../stack";
 import { controls, empty, heading, note, section, segmented } from "../ui";
@@ -95,11 +95,17 @@ interface Field {
   readonly window: Map<string, number>;
 }
 
+/* Whether the page holds some ranks in some steps alone. */
+function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
+  return job.leftOut(name) > 0 || job.leftOut("overlap.step") > 0;
+}
+
 /* Ranks, or with many of them hosts, whose worst rank counts. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field {
   const { ranks: all, host, missing } = ranksOf(job),
-    { cell_ranks: held, missing: apart } = job.facts;
-  const ranks = held ? all.filter((rank) => held.includes(rank)) : all;
+    { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,
+    cut = cellsLeftOut(job, metric.table);
+  const ranks = cut && held ? all.filter((rank) => held.includes(rank)) : all;
   const table = job.table(metric.table),
     windows = job.table("overlap.step");
   const value = new Map<string, number>(),
@@ -117,7 +123,9 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field
     window.set(key, r);
     if (windows.cell(r, "partial") === true) partial.add(key);
   }
-  const steps = [...new Set(windows.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
+  const steps = [...new Set(windows.nums("step"))]
+    .filter((s): s is number => s !== null && (!cut || (heldSteps?.includes(s) ?? true)))
+    .sort((a, b) => a - b);
   let rows = byHost
     ? [...new Set(ranks.map((rank) => host.get(rank)!))].map((name) => ({
         label: name,
@@ -195,7 +203,7 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   }
   root.append(
     note(
-      `${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc} `,
+      `${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc}${metric.key === "caused" ? firstStepsLess(job) : ""} `,
       severalRanks(job) ? `A row that stands out is a ${byHost ? "host" : "rank"}, a column is a step. ` : "",
       field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
       `The colours go from ${many ? `the median, ${f.time(from)},` : "0"} to ${f.time(to)}.`,
@@ -252,7 +260,16 @@ export const steps: View = {
   id: "steps",
   title: "Steps",
   group: "",
-  needs: ["job.rank", "overlap.step", "stragglers.rank_step", "stragglers.step", "imbalance.step", "structure.step", "stragglers.finding"],
+  needs: [
+    "job.rank",
+    "overlap.step",
+    "stragglers.rank",
+    "stragglers.rank_step",
+    "stragglers.step",
+    "imbalance.step",
+    "structure.step",
+    "stragglers.finding",
+  ],
   state: (job) => {
     const { state } = balanceFinding(job);
     return state === "note" ? undefined : state;
@@ -263,7 +280,8 @@ export const steps: View = {
     const hosts = ranksOf(job).hosts.length;
     const canFold = hosts > 1 && !lacksRanks(job),
       byHost = canFold && (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY ? "hosts" : "ranks")) === "hosts";
-    const some = (job.facts.cell_ranks?.length ?? Infinity) < job.allRowsOf("job.rank") ? ", of those that this page holds" : "";
+    const held = cellsLeftOut(job, "stragglers.rank_step") ? (job.facts.cell_ranks?.length ?? Infinity) : Infinity,
+      some = held < job.allRowsOf("job.rank") ? ", of those that this page holds" : "";
     root.append(
       heading(
         "Steps",

@@ -3,7 +3,18 @@ import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
 import * as f from "../format";
-import { communicates, hasSteps, kindWord, onTimeline, ranksOf, severalRanks, stepWord, straggling, worstUncertainty } from "../job";
+import {
+  communicates,
+  firstStepsLess,
+  hasSteps,
+  kindWord,
+  onTimeline,
+  ranksOf,
+  severalRanks,
+  stepWord,
+  straggling,
+  worstUncertainty,
+} from "../job";
 import { heatMap } from "../map";
 import type { TableName } from "../names";
 import { controls, empty, heading, legend, link, note, prose, section, segmented, tip } from "../ui";
@@ -284,6 +295,7 @@ function stepMap(job: Job, order: Order): HTMLElement {
     note(
       `Row: the rank that makes others wait. Column: the step, ${unit.name}.`,
       steps.length >= STEPS_MANY && " A row that stands out in every step is a straggler.",
+      firstStepsLess(job),
     ),
     heatMap({
       label: `Who made others wait, by rank and step, ${unit.name}`,
@@ -317,7 +329,7 @@ interface Arrival {
   readonly end: number;
 }
 
-function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
+function instance(job: Job, row: number, arrivals: Arrival[], domains: ReadonlyMap<number | null, number | null>): HTMLElement {
   const worst = job.table("collectives.worst");
   const first = Math.min(...arrivals.map((a) => a.begin)),
     release = Math.max(...arrivals.map((a) => a.begin));
@@ -328,7 +340,7 @@ function instance(job: Job, row: number, arrivals: Arrival[]): HTMLElement {
     group = prose(worst.text(row, "group")).slice(0, 40);
   const length = Math.max(1, end - first),
     at = (ns: number) => `${(100 * (ns - first)) / length}%`;
-  const clocks = new Set(arrivals.map((a) => job.table("clock.rank").num(job.table("clock.rank").find({ rank: a.rank }), "domain")));
+  const clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null));
   const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
   const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks of one clock are as far apart as recorded
   const shown = arrivals.length <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
@@ -424,7 +436,9 @@ function worstInstances(context: Context): HTMLElement {
     arrivals = job.table("collectives.arrival");
   const title = "The instances that cost most";
   if (worst.n === 0) return section(title, empty("No operation has a wait."));
-  const byInstance = arrivals.by("instance");
+  const byInstance = arrivals.by("instance"),
+    clocks = job.table("clock.rank"),
+    domains = new Map(clocks.rows.map((_, row) => [clocks.num(row, "rank"), clocks.num(row, "domain")]));
   const all = params.get("all") === "1";
   const rows = [...worst.rows.keys()].slice(0, all ? worst.n : WORST_SHOWN);
   const some = rows.some((row) => (byInstance.get(worst.num(row, "instance"))?.length ?? 0) > ARRIVALS_MAX);
@@ -446,6 +460,7 @@ function worstInstances(context: Context): HTMLElement {
           begin: arrivals.num(a, "begin_ns")!,
           end: arrivals.num(a, "end_ns")!,
         })),
+        domains,
       ),
     ),
     !all &&
@@ -511,7 +526,9 @@ function nothingKnown(job: Job): Child[] {
   return [
     evidence && `${evidence.replace(/[.]$/, "")}. `,
     "So no wait is known; ",
-    link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName }),
+    job.allRowsOf("collectives.unmatched") > 0
+      ? link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName })
+      : link("what is known of communication", "communication"),
   ];
 }
 
@@ -546,12 +563,11 @@ export const stragglers: View = {
       order: Order = params.get("order") === "rank" ? "rank" : "cost";
     const table = job.table("stragglers.rank");
     const waits = table.sum("wait_ns");
-    const instances = job.table("clock.check").num(0, "collectives") ?? 0;
     if (table.known("wait_ns") === 0) return void root.append(heading(title(job)), empty(nothingKnown(job)));
     root.append(
       heading(
         title(job),
-        `Of ${f.time(waits)} that all ranks together spent waiting in ${f.count(instances, "collective")}, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`,
+        `Of ${f.time(waits)} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`,
       ),
     );
     const findings = job.table("stragglers.finding");

@@ -202,9 +202,9 @@ export function clockFinding(job: Job): Finding {
   const end = transfersAlone(job)
     ? "Nothing can check it: the traces hold no waits."
     : matched === 0
-      ? "No collective was matched that could check them."
+      ? "No operation is complete that could check them."
       : after === 0
-        ? `None of ${f.count(matched, "matched collective")} ends before its last rank began.`
+        ? `None of ${f.count(matched, "complete operation")} ends before its last rank began.`
         : `${f.count(after, "collective")} of ${f.grouped(matched)} end before their last rank began.`;
   const coarse = coarseClocks(job);
   if (coarse)
@@ -654,9 +654,14 @@ function basis(job: Job): HTMLElement {
       ),
     );
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
+  const check = job.table("clock.check"),
+    operations = check.num(0, "collectives") ?? 0,
+    complete = check.num(0, "matched") ?? 0;
   if (match.all > 0 && severalRanks(job))
     parts.push(
-      `${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched across ranks`,
+      `${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched between ranks`,
+      operations > 0 &&
+        `, to ${f.count(operations, "operation")}; ${complete === operations ? "all" : f.grouped(complete)} of these are complete, with a kernel of each of their ranks`,
       transfersAlone(job)
         ? "; of communication the traces hold the transfer alone, drawn as “wait unknown”: waits are idle time. "
         : total(job, "exposed_unmatched_ns") === 0

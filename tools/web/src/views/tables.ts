@@ -48,7 +48,7 @@ function index(context: Context): HTMLElement {
 
 function draw(root: HTMLElement, context: Context, name: TableName, charts: Charts): void {
   const { job, params } = context;
-  const table = job.whole(name) ?? job.table(name);
+  const table = job.table(name);
   const exact = params.get("show") === "exact";
   const filter = params.get("filter") ?? "";
   const box = h("div");
@@ -63,7 +63,7 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   });
   function drawGrid(): void {
     const sort = params.get("sort") as Sort<TableName> | undefined;
-    fill(box, grid(table, { exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
+    fill(box, grid(table, { label: name, exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
   }
   root.append(
     controls(
@@ -151,7 +151,7 @@ export const tables: View = {
       ),
       note(job.docOf(name)),
     );
-    const left = job.whole(name) ? null : leftOutNote(job, [name]),
+    const left = leftOutNote(job, [name]),
       box = h("div"),
       charts = new Charts();
     root.append(left ?? "", left && isServed(job) ? rest(context, name) : "", box);
