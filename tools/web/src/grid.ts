@@ -1,6 +1,6 @@
 /** A table of values: units in the heading, sorted and filtered by the reader. */
 import type { Cell, Column, Table } from "./data";
-import { h, name, breakable, fill, cut, tellApart, visible, type Child } from "./dom";
+import { h, name, breakable, fill, cut, keepFocus, tellApart, visible, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
@@ -148,13 +148,18 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       alignBars(cells);
     });
     const rest = rows.length - shown;
+    const scroll = h(
+      "div",
+      { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": table.name } },
+      h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)),
+    );
+    keepFocus(box, () => drawInto(scroll, rows, rest), scroll);
+  }
+
+  function drawInto(scroll: HTMLElement, rows: readonly number[], rest: number): void {
     fill(
       box,
-      h(
-        "div",
-        { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": table.name } },
-        h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)),
-      ),
+      scroll,
       rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row fits the filter."),
       rest > 0 &&
         h(
@@ -183,7 +188,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const button = h(
       "button",
       {
-        attr: { type: "button" },
+        attr: { type: "button", "data-name": column.column },
         on: {
           click: () => {
             sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
