@@ -156,7 +156,7 @@ export class App {
         this.#change(changes);
         const scroll = window.scrollY;
         this.#save();
-        keepFocus(this.#main, () => this.#draw());
+        keepFocus(this.#main, () => this.#draw(), this.#main);
         window.scrollTo(0, scroll);
       },
     };

@@ -164,19 +164,19 @@ class Chart {
     if (mark >= 0) this.#options.click?.(mark);
   }
 
-  /* Left and right go from mark to mark, or along the axis; Enter is a click. */
+  /* Left, right, Home and End go from mark to mark, or along the axis; Enter is a click. */
   #key(event: KeyboardEvent): void {
     const { tip, click, read } = this.#options,
-      scales = this.#scales,
-      by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      scales = this.#scales;
     if (!scales || (!tip && !read)) return;
     const marks = tip ? (scales.plot.marks ?? []) : [],
       order = [...marks.keys()].sort((a, b) => marks[a]!.at[0] - marks[b]!.at[0] || marks[a]!.at[1] - marks[b]!.at[1]),
       most = tip ? order.length - 1 : READS;
     if (event.key === "Enter" && tip && this.#at >= 0) click?.(order[this.#at]!);
-    if (by === undefined || most < 0) return;
+    const next = { ArrowLeft: this.#at - 1, ArrowRight: this.#at + 1, Home: 0, End: most }[event.key];
+    if (next === undefined || most < 0) return;
     event.preventDefault();
-    this.#at = Math.max(0, Math.min(most, this.#at + by));
+    this.#at = Math.max(0, Math.min(most, next));
     const { min, max } = scales.plot.x,
       [x, y] = tip ? marks[order[this.#at]!]!.at : [min + (this.#at / READS) * (max - min), scales.plot.y.max],
       box = this.element.getBoundingClientRect();
