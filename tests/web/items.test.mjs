@@ -83,13 +83,14 @@ async function reach(page, selector, pattern = /(?:)/, key = "Tab") {
   assert.fail(`Tab does not reach ${selector} ${pattern}`);
 }
 
-/** Reaches a control and presses a key there; it keeps the focus, or gives it to another where it is gone. */
-async function use(page, selector, pattern, key = "Enter", tab = "Tab") {
-  await reach(page, selector, pattern, tab);
+/** Reaches a control and presses a key there: it keeps the focus, or gives it to another where it is gone; the address says what is expected. */
+async function use(page, selector, { named, key = "Enter", tab = "Tab", then } = {}) {
+  await reach(page, selector, named, tab);
   const name = await page.evaluate(() => (window.nameOf = (e) => e.dataset.value ?? e.dataset.name ?? e.getAttribute("aria-label") ?? e.textContent)(document.activeElement));
   await page.keyboard.press(key);
   const kept = ([css, own]) => { const at = document.activeElement, same = [...document.querySelectorAll(css)].filter((e) => !e.disabled && window.nameOf(e) === own); return same.length > 0 ? same.includes(at) : at !== document.body; };
   assert.ok(await page.evaluate(kept, [selector, name]), `${selector} ${name}: the focus is lost`);
+  if (then) await at(page, then);
 }
 
 /** The address says all of this. */
@@ -164,18 +165,14 @@ item("made", "#timeline/rank=3", "2: an event's panel, and from it to its like, 
   await press(page, "Shift+ArrowDown", ".");
   await use(page, ".tl-details summary");
   assert.deepEqual(await all(page, ".tl-details details[open] li"), ["train.py(3): step", "model.py(7): forward"]);
-  await use(page, ".tl-details button", /^Next of/);
-  await at(page, { rank: "3", event: "0.0.960000.10000" });
+  await use(page, ".tl-details button", { named: /^Next of/, then: { rank: "3", event: "0.0.960000.10000" } });
   await press(page, "l"); // each of 10 us was launched at 80
   await at(page, { event: "9.2.80000.2000" });
   assert.match(await details(page), /^cudaLaunchKernel.*Launched 1 event: 10\.0 µs\./);
-  await use(page, ".tl-launched button", /^sgemm/);
-  await at(page, { event: "0.0.960000.10000" });
-  await use(page, ".tl-details button", /^The slowest/);
-  await at(page, { rank: "17", event: "0.0.50000.900000" });
+  await use(page, ".tl-launched button", { named: /^sgemm/, then: { event: "0.0.960000.10000" } });
+  await use(page, ".tl-details button", { named: /^The slowest/, then: { rank: "17", event: "0.0.50000.900000" } });
   assert.match(await details(page), /On the critical path for 900\.0 µs: had it ended later, the job would have\..*the longest of all/);
-  await use(page, ".tl-peers li:nth-child(2) button");
-  await at(page, { rank: "15", event: "0.0.50000.800000" });
+  await use(page, ".tl-peers li:nth-child(2) button", { then: { rank: "15", event: "0.0.50000.800000" } });
 });
 
 item("made", "#timeline", "3: sums of an area over chosen lanes, in the link and as CSV", async (page) => {
@@ -190,10 +187,10 @@ item("made", "#timeline", "3: sums of an area over chosen lanes, in the link and
   // count, sum, share of the kernels' 1,900 us [%], mean, max, rank 1, rank 2, their difference
   const [nccl, gemm] = ["ncclDevKernel_AllReduce_Sum_f32_RING_LL", "sgemm_128x128"];
   assert.deepEqual(await sums(), [[nccl, 4, 1586, 83.5, 396.5, 808, 818, 768, 50], [gemm, 4, 270, 14.2, 67.5, 150, 110, 160, 50], ["Memcpy HtoD (Pinned -> Device)", 6, 24, 1.3, 4, 4, 12, 12, 0], ["vectorized_elementwise_kernel", 2, 20, 1.1, 10, 10, 10, 10, 0]]);
-  const [download] = await Promise.all([page.waitForEvent("download"), use(page, ".tl-details button", /^Save as CSV/)]);
+  const [download] = await Promise.all([page.waitForEvent("download"), use(page, ".tl-details button", { named: /^Save as CSV/ })]);
   await download.saveAs("area.csv");
   assert.deepEqual(text("area.csv").split("\r\n").slice(0, 3), ["kernel,count,sum_ns,self_ns,mean_ns,max_ns,rank_1_ns,rank_2_ns", `${nccl},4,1586000,1586000,396500,808000,818000,768000`, `${gemm},4,270000,270000,67500,150000,110000,160000`]);
-  await use(page, '.tl-details [data-value="operators"]', undefined, "Enter", "Shift+Tab");
+  await use(page, '.tl-details [data-value="operators"]', { tab: "Shift+Tab" });
   // linear holds one of two mm of 30 in its 50: by itself 20; of 160 without what is inside mm is 75 %
   assert.deepEqual(await sums(), [["aten::mm", 4, 120, 120, 75, 30, 30, 60, 60, 0], ["aten::linear", 2, 100, 40, 25, 50, 50, 50, 50, 0]]);
   await use(page, '.tl-details [data-value="classes"]');
@@ -210,7 +207,7 @@ item("made", "#timeline", "4: lanes are pinned, moved, hidden, ordered and folde
   await press(page, "Shift+ArrowDown", "Shift+ArrowDown", "x");
   assert.deepEqual(await lanes(4), ["2", "0", "host0", "3"]);
   for (const [order, by] of [["wait", 1], ["compute", -1]]) { // the lower its number, the longer a rank waits
-    await use(page, 'select[data-name="Order"]', undefined, "ArrowDown", order === "wait" ? "Tab" : "Shift+Tab");
+    await use(page, 'select[data-name="Order"]', { key: "ArrowDown", tab: order === "wait" ? "Tab" : "Shift+Tab" });
     await at(page, { pin: "2,0", hide: "1", order });
     const [first, second, ...rest] = (await lanes()).map(Number);
     assert.ok(first === 2 && second === 0 && rest.length > 2 && rest.every((rank, i) => rank === rest[0] + by * i), rest.join());
@@ -225,7 +222,7 @@ item("made", "#timeline", "4: lanes are pinned, moved, hidden, ordered and folde
 });
 
 item("made", "#timeline/pin=0", "4: counters below the lanes, and the link keeps them", async (page) => {
-  await use(page, 'select[data-name="Counters"]', undefined, "ArrowDown");
+  await use(page, 'select[data-name="Counters"]', { key: "ArrowDown" });
   await press(page, ...Array(5).fill("ArrowDown")); // each adds the first that is not there
   await at(page, { counters: "memory,queue,bandwidth,copies,compute,recorded:clock%2C MHz" });
   await page.waitForTimeout(100);
@@ -236,14 +233,13 @@ item("made", "#timeline/pin=0", "4: counters below the lanes, and the link keeps
   const ground = await color(page, "panel"), top = Math.round(own[5][2] - 6 + 2); // the lane begins 6 above its name; later four fifths of it are filled
   assert.deepEqual([(await column(page, 300))[top] === ground, (await column(page, 800))[top] === ground], [false, true]);
   await kept(page, ".tl-arrange");
-  await use(page, '.tl-arrange [data-value="copies"]', undefined, " ");
-  await at(page, { counters: "memory,queue,bandwidth,compute,recorded:clock%2C MHz" });
+  await use(page, '.tl-arrange [data-value="copies"]', { key: " ", then: { counters: "memory,queue,bandwidth,compute,recorded:clock%2C MHz" } });
 });
 
 item("made", "#timeline/pin=17,0", "4: colours by kind, class and slowness", async (page) => {
   const seen = async (rank, time) => (await column(page, time))[Math.round((await written(page)).find(([words]) => words === `▸ rank ${rank}`)[2]) - 6];
   assert.equal(await seen(17, 500), await color(page, "compute"));
-  await use(page, 'select[data-name="Colour"]', undefined, "ArrowDown");
+  await use(page, 'select[data-name="Colour"]', { key: "ArrowDown" });
   assert.equal(await seen(17, 500), await color(page, "class-0"));
   assert.match(await said(page, ".tl-legend"), /matrix multiplyelementwise/);
   await press(page, "ArrowDown");
@@ -275,7 +271,7 @@ item("made", "#timeline", "5: a map of hosts and time, with its axes, that zooms
     assert.deepEqual([0, 1, 2].map((host) => seen[y(host)]), await Promise.all(steps.map((step) => color(page, `${ramp}-${step}`))));
   };
   await shades("work", 10, 20, 20);
-  await use(page, 'select[data-name="Measure"]', undefined, "ArrowDown");
+  await use(page, 'select[data-name="Measure"]', { key: "ArrowDown" });
   await shades("wait", 10, 0, 0);
   await press(page, "ArrowDown", "ArrowDown");
   await at(page, { map: "memory" });
@@ -315,8 +311,7 @@ item("pipe", "#pipelines", "6: stages and their micro-batches, the bubble agains
     const pair = pairs.find(({ from_rank }) => String(from_rank) === row[0]);
     assert.ok(closeTo(row[6], pair.late_sender_ns) && closeTo(row[8], pair.transfer_ns), row.join());
   }
-  await use(page, 'select[data-name="Step"]', undefined, "Home");
-  await at(page, { step: "3" });
+  await use(page, 'select[data-name="Step"]', { key: "Home", then: { step: "3" } });
   await reach(page, "main canvas");
   const own = passes.filter(({ step }) => step === 3), begin = Math.min(...own.map((pass) => pass.begin_ns)), [from, to] = [0, 1].map((stage) => own.find((pass) => pass.stage === stage).rank);
   for (const [key, direction, number, rank] of [["ArrowRight", "forward", 1, from], ["ArrowRight", "forward", 2, from], ["ArrowDown", "forward", 1, to], ["ArrowRight", "forward", 2, to], ["ArrowRight", "backward", 1, to]]) {
@@ -335,7 +330,7 @@ item("pipe", "#pipelines", "6: stages and their micro-batches, the bubble agains
 item("made", "#timeline", "7: what a search finds is a list to step through, with sums by kind", async (page) => {
   await press(page, "/");
   await page.keyboard.type("/^sgemm/ kind:compute rank:4-17 dur>500us");
-  await use(page, ".tl-find button", /^List/);
+  await use(page, ".tl-find button", { named: /^List/ });
   /* 50 (r + 1) is more than 500 from rank 10 on: 550 to 900, of 8 ranks, together 5,800. */
   assert.match(await details(page), /8 found, in order of time.*compute8.*5\.80 ms.*725\.0 µs.*900\.0 µs/);
   assert.deepEqual((await all(page, ".tl-results button")).map((words) => words.split(" at ")[0]), [10, 11, 12, 13, 14, 15, 16, 17].map((rank) => `rank ${rank}, ${50 * (rank + 1)}.0 µs`));
@@ -367,7 +362,7 @@ item("large", "#timeline", "8: what is served brings its events when they are lo
 
 item("served", "#tables/name=criticalpath.piece", "8: all rows of a table come when they are asked for", async (page, { noted }) => {
   const before = asked(noted, "rows"), [, rows] = /^This page holds \d+ of (\d+) rows/.exec((await said(page, ".left-out")).replaceAll(/(\d) (?=\d{3})/g, "$1"));
-  await use(page, "main button", /^Load all/);
+  await use(page, "main button", { named: /^Load all/ });
   await page.waitForSelector(".left-out", { state: "detached" });
   await page.waitForSelector("main .more");
   assert.equal(/of ([\d ]+) left/.exec(await said(page, "main .more"))[1].replaceAll(" ", ""), rows);
@@ -377,7 +372,7 @@ item("served", "#tables/name=criticalpath.piece", "8: all rows of a table come w
 item("served", "#timeline/t=10000000-12000000", "8: the served page opens what is in view in Perfetto", async (page, { noted }) => {
   await page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: `<!doctype html><title>Perfetto</title><script>
     addEventListener("message", ({ data, source, origin }) => { if (data === "PING") source.postMessage("PONG", origin); else window.got = data.perfetto.buffer.byteLength; });</script>` }));
-  const [tab] = await Promise.all([page.context().waitForEvent("page"), use(page, ".tl-tools button", /^Open in Perfetto/)]);
+  const [tab] = await Promise.all([page.context().waitForEvent("page"), use(page, ".tl-tools button", { named: /^Open in Perfetto/ })]);
   await tab.waitForFunction(() => window.got > 1000, null, { timeout: 30_000 });
   const { searchParams: query } = new URL(noted.requests.findLast((url) => url.includes("/trace?")));
   assert.deepEqual(["from", "to", "ranks"].map((key) => query.get(key)), ["10000000", "12000000", "0,1"]);
@@ -390,7 +385,7 @@ item("made", "#kernels", "9: kernels with who launches them", async (page) => {
   const rows = () => cells(page, '[aria-label="kernels.launcher"]');
   assert.deepEqual((await rows()).filter(([name]) => name.startsWith("sgemm")), [["sgemm_128x128", "aten::mm", "nn.Module: Linear_0", "8.55", "97.9", "18", "475.0 µs", "18", "475.0", "900.0", "17"],
     ["sgemm_128x128", "aten::mm", "train.py(3): step", "0.18", "2.1", "18", "10.0 µs", "18", "10.0", "10.0", "0"]]);
-  await use(page, '[aria-label="kernels.launcher"] th button', /^calls/);
+  await use(page, '[aria-label="kernels.launcher"] th button', { named: /^calls/ });
   assert.deepEqual((await rows()).map((row) => row[5]), ["54", "18", "18", "18", "18", "12"], "three copies of each rank");
   await kept(page, "main");
 });
@@ -416,7 +411,7 @@ item("made", "#stacks", "9: call stacks are a flame graph, and operators a tree"
   await at(page, { node: "1" });
   await press(page, "Escape"); // to its caller, which only a graph does that kept the focus
   await at(page, { node: "0" });
-  await use(page, '[data-value="operator"]', undefined, "Enter", "Shift+Tab");
+  await use(page, '[data-value="operator"]', { tab: "Shift+Tab" });
   // itself and with what it calls [ms], calls, on the host [us]
   assert.deepEqual((await cells(page, '[aria-label="operators.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "540.0"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "540.0"], ["aten::linear", "0.00", "8.55", "18", "900.0"]]);
 });
@@ -446,7 +441,7 @@ item("made", "#efficiency", "9: a roofline", async (page) => {
 for (const [hash, name, chart, places, words] of [["#launches", "the length of the queue", /^Events launched and not yet begun/, 55, "at 846.6 µsrank 17: 3.0least 2.0, median 3.0, most 3.0"],
   ["#transfers", "bandwidth", /^Copies, host to device, MB\/s/, 36, "at 403.9 µsrank 17: 538.9 MB/sleast 538.9 MB/s, median 538.9 MB/s, most 538.9 MB/s"]])
   item("made", hash, `9: ${name} over time`, async (page) => {
-    await use(page, 'main select[data-name="Rank"]', undefined, "End");
+    await use(page, 'main select[data-name="Rank"]', { key: "End" });
     await at(page, { rank: "17" });
     await reach(page, ".chart", chart);
     await press(page, "Home", ...Array(places).fill("ArrowRight"));
@@ -467,7 +462,7 @@ for (const [turn, width] of [800, 1280, 1920].entries())
   test(`${width} px`, async (t) => {
     for (const [job, { page: path, store }] of Object.entries(jobs)) {
       const { page, noted, close } = await open(path, { width, init: noteTexts });
-      for (const [i, { hash, name, act }] of [...ROWS.entries()].filter(([, row]) => row.job === job && new RegExp(process.env.ITEM ?? "").test(row.name)))
+      for (const [i, { hash, name, act }] of [...ROWS.entries()].filter(([, row]) => row.job === job))
         await t.test(name, async () => {
           await page.emulateMedia({ colorScheme: THEMES[(i + turn) % 2] });
           await follow(page, hash);
