@@ -176,28 +176,3 @@ test("caused equals waited, and the matrix sums to both", async () => {
     await close();
   }
 });
-
-test("step times are drawn with the episodes that stood out, and a step leads to the timeline", async () => {
-  synth("episode", { ranks: 8, ranks_per_host: 4, steps: 24, layers: 4, cpu_ops: 1, slow: "3:1.6:10-16" });
-  const job = merge("episodes", "episode"), { "stragglers.finding": found, "imbalance.step": steps } = show(job.store, "stragglers.finding", "imbalance.step");
-  const { page, close } = await open(job.page, { hash: "#steps" });
-  const own = found.filter((row) => row.unit === "step" && row.shape !== "throughout");
-  assert.ok(own.length >= 1 && own[0].rank === 3);
-  assert.equal(await page.$eval("[data-episodes]", (e) => e.dataset.episodes), own.map((row) => `${row.from}-${row.to}`).join());
-  assert.match(await page.textContent("[data-episodes] li"), new RegExp(`^rank 3, steps ${own[0].from} to ${own[0].to},`));
-  /* The first mark: half a step from the left end of an axis of 24 steps, as high as its length on one that begins at 0. */
-  const chart = page.locator('.chart[aria-label^="Length of 24 steps"]');
-  await chart.scrollIntoViewIfNeeded();
-  const { x, y, width, height } = await chart.boundingBox();
-  const at = x + 58 + (0.5 / 24) * (width - 58 - 24);
-  for (let up = y + 34; up < y + height - 46; up += 2) {
-    await page.mouse.move(at, up);
-    if (await page.$eval("#tip", (tip) => !tip.hidden).catch(() => false)) break;
-  }
-  assert.match(await page.textContent("#tip"), new RegExp(`^step ${steps[0].step}: `));
-  await page.mouse.down();
-  await page.mouse.up();
-  await page.waitForSelector('body[data-timeline="complete"]');
-  assert.match(await page.evaluate(() => location.hash), /^#timeline\/t=\d+-\d+/);
-  await close();
-});

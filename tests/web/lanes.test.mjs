@@ -55,26 +55,6 @@ test("a map's cell has the share of its rank and time, as colour and in words", 
   }
 });
 
-test("a map begins with folded hosts; keys alone unfold, select and zoom in", async () => {
-  const { page, noted, close } = await timeline(jobs.hosts);
-  assert.deepEqual(await press(page, "v"), { map: "compute", fold: "all" });
-  assert.match(await details(page), /^A map of ranks and time/);
-  await press(page, "Shift+ArrowDown", "Shift+ArrowDown");
-  assert.match(await details(page), /^Host host1.*8 ranks: 8–15\. A row shows their mean/);
-  assert.deepEqual(await press(page, "Enter"), { map: "compute", fold: "0,16", rank: "8" });
-  const { t, ...rest } = await press(page, "Shift+ArrowDown", "Enter");
-  const [begin, end] = t.split("-").map(Number);
-  assert.deepEqual(rest, { fold: "0,16", rank: "9" });
-  assert.ok(end > begin, t);
-  const kept = await page.evaluate(() => location.hash);
-  await page.reload();
-  await page.waitForSelector('body[data-timeline="complete"]');
-  await params(page);
-  assert.equal(await page.evaluate(() => location.hash), kept);
-  quiet(noted);
-  await close();
-});
-
 test("a click in a map goes to the lanes of that rank and time", async () => {
   const { page, close } = await timeline(jobs.stairs, "/map=wait", { height: 1100 });
   const { left, top, width } = await box(page);
@@ -83,28 +63,6 @@ test("a click in a map goes to the lanes of that rank and time", async () => {
   assert.deepEqual([map, rank], [undefined, "4"]);
   // an eighth of the millisecond around its quarter
   assert.ok(Math.abs(end - begin - 125_000) < 2 && Math.abs((begin + end) / 2 - 250_000) < 2000, t);
-  await close();
-});
-
-test("lanes are pinned, moved, hidden and ordered, by keys and by buttons, and the address keeps it", async () => {
-  const { page, noted, close } = await timeline(jobs.hosts);
-  await page.focus("canvas");
-  assert.equal((await press(page, "Shift+ArrowDown", "t")).pin, "0");
-  assert.equal((await press(page, "Shift+ArrowDown", "Shift+ArrowDown", "t")).pin, "0,2");
-  assert.equal((await press(page, "<")).pin, "2,0");
-  assert.equal((await press(page, "x")).hide, "2");
-  assert.match(await page.textContent(".tl-arrange"), /Show 1 hidden rank.*Unpin 2 ranks/);
-  await page.click('.tl-arrange [data-value="show"]');
-  await page.click('.tl-arrange [data-value="unpin"]');
-  await page.click('.tl-arrange [data-value="fold"]');
-  await page.selectOption(".tl-arrange select", "wait");
-  const { hide, pin, fold, order } = await params(page);
-  assert.deepEqual([hide, pin, fold, order], [undefined, undefined, "all", "wait"]);
-  await page.click('.tl-arrange [data-value="unfold"]');
-  /* who waits least comes last in an order by wait: the slow rank */
-  await press(page, "Escape", "Shift+ArrowUp");
-  assert.equal((await params(page)).rank, "13");
-  quiet(noted);
   await close();
 });
 
@@ -170,57 +128,5 @@ test("an area drawn over some rows is of their ranks, and the address keeps it",
   /* Rank 0 computes until 50 us, before it; rank 1 until 100 us: what is left is what begins rounded. */
   assert.match(await details(page), /ranks 0–1/);
   assert.match(await details(page), /No kernel is in this page there|gemm/);
-  const keys = await press(page, "Escape", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+M");
-  assert.equal(keys.lanes, "1");
-  const two = await press(page, "Shift+ArrowDown", "Shift+M");
-  assert.equal(two.lanes, "1-2");
-  assert.match(await details(page), /rank 1.*rank 2.*rank 2 − rank 1/s);
-  const gemm = await page.$eval(".tl-sums tbody tr", (tr) => [...tr.cells].slice(1).map((cell) => Number((cell.title || cell.textContent).replace(/[^0-9]/g, ""))));
-  assert.deepEqual([gemm[0], gemm[1], gemm[4], gemm[5], gemm[6], gemm[7]], [2, 250_000, 150_000, 100_000, 150_000, 50_000]); // 100 and 150 us
-  await close();
-});
-
-// Events --------------------------------------------------------------------------------------------
-
-test("an event says what its kernel took elsewhere, and leads there", async () => {
-  const { page, noted, close } = await timeline(jobs.stairs, "/rank=3");
-  await press(page, ".");
-  const said = await details(page);
-  // the others take 50 to 900 us but for its own 200: the 9th of 17 is 500
-  assert.match(said, /^gemmcompute, rank 3.*No\. 1 of 1 on this rank, median 200\.0\sµs; longest of all 900\.0\sµs on rank 17\./);
-  assert.match(said, /No\. 1 of 1, 0\.40× as long as their median 500\.0\sµs\./);
-  const peers = await page.$$eval(".tl-peers button", (all) => all.map((button) => [button.textContent.replaceAll("\u00a0", " "), button.title.replace(/[^0-9]/g, "")]));
-  assert.deepEqual(peers, Array.from({ length: 18 }, (_, i) => 17 - i).filter((rank) => rank !== 3).map((rank) => [`rank ${rank} ${(50 * (rank + 1)).toFixed(1)} µs`, String(50_000 * (rank + 1))]));
-  await page.click('[aria-label^="The slowest"]');
-  assert.equal((await params(page)).rank, "17");
-  assert.match(await details(page), /the longest of all/);
-  await page.click(".tl-peers li:nth-child(2) button");
-  assert.equal((await params(page)).rank, "15");
-  quiet(noted);
-  await close();
-});
-
-test("what is found is a list to step through, with sums by kind, by keys alone, and the address keeps it", async () => {
-  const { page, noted, close } = await timeline(jobs.stairs);
-  await press(page, "/");
-  await page.keyboard.type("/^ge/ kind:compute rank:4-17 dur>500us");
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("Enter");
-  // ranks 10 to 17 take 550 to 900 us: 8 of them, 5.8 ms
-  assert.match(await details(page), /8 found, in order of time.*compute8.*5\.80\sms.*725\.0\sµs.*900\.0\sµs/);
-  const listed = await page.$$eval(".tl-results button", (all) => all.map((button) => button.textContent));
-  assert.deepEqual(listed.map((each) => Number(/^rank (\d+), /.exec(each)[1])), [10, 11, 12, 13, 14, 15, 16, 17]);
-  await page.click(".tl-results li:nth-child(3) button");
-  assert.match(await page.textContent('.tl-results [aria-current="true"]'), /^rank 12, 650/);
-  assert.match(await page.textContent(".tl-find output"), /^3 of 8 found/);
-  const { find, list, rank } = await params(page);
-  assert.deepEqual([find, list, rank], ["/^ge/ kind:compute rank:4-17 dur>500us", "1", "12"]);
-  await page.reload();
-  await page.waitForSelector('body[data-timeline="complete"]');
-  await params(page);
-  assert.equal(await page.$$eval(".tl-results button", (all) => all.length), 8);
-  await page.fill(".tl-find input", "/(/");
-  assert.match(await page.textContent(".tl-find output"), /^Not understood: not a regular expression/);
-  quiet(noted);
   await close();
 });

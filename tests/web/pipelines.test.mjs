@@ -1,7 +1,7 @@
 // Pipelines: the view of what stages do when, which jobs without a pipeline do not have.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { closeTo, listed, merge, open, quiet, show, synth, THEMES, visit, WIDTHS } from "./page.mjs";
+import { closeTo, listed, merge, open, quiet, show, synth, THEMES, WIDTHS } from "./page.mjs";
 
 const jobs = {};
 before(() => {
@@ -85,25 +85,4 @@ test("passes stand where they ran, in every theme and width", async () => {
       quiet(noted, `${theme}, ${width}`);
       await close();
     }
-});
-
-test("keys go from pass to pass, and lead to one on the timeline", async () => {
-  const { page, noted, close } = await open(jobs.pipe.page, { hash: "#pipelines/step=3", width: 1280 });
-  const passes = show(jobs.pipe.store, "bubble.pass")["bubble.pass"].filter((row) => row.step === 3), rank = Math.min(...passes.map((row) => row.rank));
-  await page.focus("main canvas");
-  const readout = () => page.$eval(".flame-readout", (e) => e.textContent);
-  await page.keyboard.press("ArrowRight");
-  assert.match(await readout(), new RegExp(`^forward pass 1, rank ${rank}`));
-  await page.keyboard.press("ArrowRight");
-  assert.match(await readout(), new RegExp(`^forward pass 2, rank ${rank}`));
-  await page.keyboard.press("ArrowDown");
-  assert.match(await readout(), new RegExp(`^forward pass \\d, rank ${rank + 2}`));
-  await page.keyboard.press("Enter");
-  await page.waitForFunction(() => location.hash.startsWith("#timeline/t="));
-  await visit(page, "#pipelines");
-  assert.equal(await page.$eval("select", (e) => e.options.length), 3);
-  await page.selectOption("select", "5");
-  assert.match(page.url(), /#pipelines\/step=5$/);
-  quiet(noted);
-  await close();
 });

@@ -5,7 +5,7 @@ import { leftOutNote } from "./left_out";
 import { fetchRows, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import type { Job } from "./data";
-import { h, fill, visible, type Child } from "./dom";
+import { h, fill, keepFocus, visible, type Child } from "./dom";
 import type { TableName } from "./names";
 import { href, parseHash, type Context, type State, type View } from "./view";
 
@@ -155,12 +155,10 @@ export class App {
       set: (changes) => this.#change(changes),
       redraw: (changes) => {
         this.#change(changes);
-        const focused = focusPath(this.#main);
         const scroll = window.scrollY;
         this.#save();
-        this.#draw();
+        keepFocus(this.#main, () => this.#draw(), this.#main);
         window.scrollTo(0, scroll);
-        refocus(this.#main, focused);
       },
     };
     try {
@@ -220,19 +218,6 @@ export class App {
     clearTimeout(this.#saving);
     delete document.body.dataset["address"];
   }
-}
-
-/* Which button of which group has the focus, to find it again in a new drawing. */
-function focusPath(main: HTMLElement): string | null {
-  const at = document.activeElement as HTMLElement | null;
-  if (!at || !main.contains(at)) return null;
-  if (at.matches("h1")) return "h1";
-  const group = at.closest("[role=group]")?.getAttribute("aria-label");
-  return group && at.dataset["value"] !== undefined ? `[role=group][aria-label="${group}"] [data-value="${at.dataset["value"]}"]` : null;
-}
-
-function refocus(main: HTMLElement, path: string | null): void {
-  if (path) main.querySelector<HTMLElement>(path)?.focus();
 }
 
 /** "8 ranks · 1 host · 4 steps · 145 065 events · recorded 2025-12-13 10:40 UTC" */

@@ -1,4 +1,4 @@
-/** Charts with axes, on a canvas: theme, print, pointer. */
+/** Charts with axes, on a canvas: theme, print, pointer, keys. */
 import { h, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
@@ -22,6 +22,7 @@ const COLORS = [
   "idle",
   "edge",
 ] as const;
+const READS = 64; // places along the axis at which the keys read
 const PRINT_WIDTH = 680; // of A4 less its margins, in CSS pixels
 
 /** The page's colours as they are now, or those for print. */
@@ -77,12 +78,22 @@ class Chart {
   readonly #options: ChartOptions;
   readonly #resizing: ResizeObserver;
   #scales: Scales | undefined;
+  /** Where the keys are: a mark, or a place along the axis; -1: nowhere yet. */
+  #at = -1;
 
   constructor(options: ChartOptions) {
     this.#options = options;
     this.element = h(
       "div",
-      { class: "chart", style: { height: `${options.height}px` }, attr: { role: "img", "aria-label": options.label } },
+      {
+        class: "chart",
+        style: { height: `${options.height}px` },
+        attr: {
+          "aria-label": options.label,
+          ...(options.tip || options.read ? { role: "application", tabindex: 0, "aria-roledescription": "chart" } : { role: "img" }),
+        },
+        on: { keydown: (event) => this.#key(event), blur: hideTip },
+      },
       this.#canvas,
     );
     this.#resizing = new ResizeObserver(() => this.element.clientWidth !== this.#scales?.width && this.#redraw());
@@ -151,5 +162,25 @@ class Chart {
   #click(event: MouseEvent): void {
     const mark = this.#options.click ? (this.#scales?.markAt(...this.#place(event)) ?? -1) : -1;
     if (mark >= 0) this.#options.click?.(mark);
+  }
+
+  /* Left, right, Home and End go from mark to mark, or along the axis; Enter is a click. */
+  #key(event: KeyboardEvent): void {
+    const { tip, click, read } = this.#options,
+      scales = this.#scales;
+    if (!scales || (!tip && !read)) return;
+    const marks = tip ? (scales.plot.marks ?? []) : [],
+      order = [...marks.keys()].sort((a, b) => marks[a]!.at[0] - marks[b]!.at[0] || marks[a]!.at[1] - marks[b]!.at[1]),
+      most = tip ? order.length - 1 : READS;
+    if (event.key === "Enter" && tip && this.#at >= 0) click?.(order[this.#at]!);
+    const next = { ArrowLeft: this.#at - 1, ArrowRight: this.#at + 1, Home: 0, End: most }[event.key];
+    if (next === undefined || most < 0) return;
+    event.preventDefault();
+    this.#at = Math.max(0, Math.min(most, next));
+    const { min, max } = scales.plot.x,
+      [x, y] = tip ? marks[order[this.#at]!]!.at : [min + (this.#at / READS) * (max - min), scales.plot.y.max],
+      box = this.element.getBoundingClientRect();
+    tipAt([box.left + scales.x(x), box.top + scales.y(y)], tip ? tip(order[this.#at]!) : read!(x, y));
+    this.element.setAttribute("aria-describedby", "tip");
   }
 }

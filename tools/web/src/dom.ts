@@ -60,6 +60,25 @@ export function fill(parent: HTMLElement, ...children: Child[]): void {
   append(parent, children);
 }
 
+/* What tells a control from those beside it: its group, and its value, its name or what it says. */
+function markOf(control: HTMLElement): string {
+  const { value, name } = control.dataset,
+    group = control.closest("[role=group]")?.getAttribute("aria-label") ?? "";
+  return [control.tagName, group, value ?? name ?? control.getAttribute("aria-label") ?? control.textContent].join("\n");
+}
+
+/** Draws anew what is in an element: the focus stays with the control that had it, or goes to another where that is gone. */
+export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLElement): void {
+  const at = document.activeElement,
+    held = at instanceof HTMLElement && at !== root && root.contains(at) ? at : null,
+    mark = held && markOf(held);
+  draw();
+  if (!held || document.activeElement === held) return;
+  const same = held.isConnected ? held : [...root.querySelectorAll<HTMLElement>(held.tagName)].find((each) => markOf(each) === mark);
+  same?.focus({ preventScroll: true });
+  if (!same || document.activeElement !== same) otherwise?.focus({ preventScroll: true }); // what is disabled takes none
+}
+
 const NAMED: ReadonlyMap<number, string> = new Map([
   [9, "\\t"],
   [10, "\\n"],

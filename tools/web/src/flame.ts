@@ -84,6 +84,7 @@ export class Flame {
       on: { mousemove: (e) => this.#point(e), mouseleave: hideTip, click: (e) => this.#click(e), keydown: (e) => this.#key(e) },
     });
     this.element = h("div", { class: "flame-box" }, this.canvas, this.readout);
+    if (this.#root >= 0) this.#say();
     this.#resizing.observe(this.element);
     document.addEventListener("themechange", this.#draw);
   }

@@ -1,6 +1,6 @@
 /** A table of values: units in the heading, sorted and filtered by the reader. */
 import type { Cell, Column, Table } from "./data";
-import { h, name, breakable, fill, cut, tellApart, visible, type Child } from "./dom";
+import { h, name, breakable, fill, cut, keepFocus, tellApart, visible, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
@@ -161,7 +161,17 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       alignBars(cells);
     });
     const rest = rows.length - shown;
-    fill(scroll, h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)));
+    keepFocus(
+      box,
+      () => {
+        fill(scroll, h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)));
+        drawBox(rows, rest);
+      },
+      scroll,
+    );
+  }
+
+  function drawBox(rows: readonly number[], rest: number): void {
     fill(
       box,
       scroll,
@@ -193,7 +203,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const button = h(
       "button",
       {
-        attr: { type: "button" },
+        attr: { type: "button", "data-name": column.column },
         on: {
           click: () => {
             sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;

@@ -1,5 +1,5 @@
 /** The controls above the lanes: lanes or a map, order, folding, and what is hidden or pinned. */
-import { fill, h } from "../dom";
+import { fill, h, keepFocus } from "../dom";
 import * as f from "../format";
 import { segmented, select } from "../ui";
 import type { Measure, Order } from "./arrange";
@@ -45,7 +45,10 @@ export class ArrangeBar {
     const state = this.#state();
     if (state === this.#written) return;
     this.#written = state;
-    const held = this.element.contains(document.activeElement) ? focused(document.activeElement) : null;
+    keepFocus(this.element, () => this.#fill(), this.controller.chart.element);
+  }
+
+  #fill(): void {
     const several = this.controller.data.job.ranks.length > 1;
     fill(
       this.element,
@@ -56,7 +59,6 @@ export class ArrangeBar {
       this.#hosts(),
       this.#chosen(),
     );
-    if (held) this.element.querySelector<HTMLElement>(held)?.focus();
   }
 
   #picture(): HTMLElement[] {
@@ -158,13 +160,6 @@ export class ArrangeBar {
       pinned.length > 0 && all(`Unpin ${f.count(pinned.length, "rank")}`, "unpin", () => controller.unpin()),
     );
   }
-}
-
-/* The same control in a new drawing. */
-function focused(at: Element | null): string | null {
-  if (!(at instanceof HTMLElement)) return null;
-  if (at.dataset["value"] !== undefined) return `[data-value="${at.dataset["value"]}"]`;
-  return at.dataset["name"] === undefined ? null : `[data-name="${at.dataset["name"]}"]`;
 }
 
 /* What the colours of a map mean. */

@@ -1,5 +1,5 @@
 /** What stands below the canvas: the selection, the marked range, the keys. */
-import { h, name, fill, visible, type Child } from "../dom";
+import { h, name, fill, keepFocus, visible, type Child } from "../dom";
 import * as f from "../format";
 import { kindOf, nameOf } from "../path";
 import { trackKey, trackName } from "./lanes";
@@ -435,8 +435,6 @@ export function writeDetails(box: HTMLElement, controller: Controller, worst: Re
             : controller.state.arrangement.map !== null
               ? aboutMap()
               : nothing(controller);
-  const held = box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["value"] : undefined;
-  fill(box, words.element, foundList(controller));
-  if (held !== undefined) box.querySelector<HTMLElement>(`[data-value="${held}"]`)?.focus();
+  keepFocus(box, () => fill(box, words.element, foundList(controller)), box);
   return words.spoken;
 }

@@ -296,7 +296,8 @@ class Page implements Listener {
     const { state } = this.controller,
       { job } = this.loaded.data,
       places = state.marked ?? this.controller.chart.placesBetween(HEAD, this.controller.chart.height);
-    this.#perfetto.disabled = true;
+    if (this.#perfetto.hasAttribute("aria-disabled")) return;
+    this.#perfetto.setAttribute("aria-disabled", "true"); // what is disabled itself loses the focus
     try {
       await openInPerfetto(
         [...places].map((at) => job.ranks[at]!.rank),
@@ -306,7 +307,7 @@ class Page implements Listener {
     } catch (error) {
       fill(this.details, h("p", null, `Perfetto was not opened: ${(error as Error).message}.`));
     }
-    this.#perfetto.disabled = false;
+    this.#perfetto.removeAttribute("aria-disabled");
   }
 
   get #sight(): Sight {

@@ -90,17 +90,20 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   drawGrid();
 }
 
+const BUSY = "aria-disabled"; // what is disabled itself loses the focus
+
 /* Where the page is served: all rows, when they are asked for. */
 function rest(context: Context, name: TableName): HTMLElement {
   const { job } = context,
     said = h("span", { attr: { role: "status" } }),
     button = h("button", { attr: { type: "button" }, on: { click: fetchAll } }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
   function fetchAll(): void {
-    button.disabled = true;
+    if (button.hasAttribute(BUSY)) return;
+    button.setAttribute(BUSY, "true");
     fetchRows(job, name, (n) => (said.textContent = ` ${f.grouped(n)} of ${f.grouped(job.allRowsOf(name))} …`)).then(
       () => button.isConnected && context.redraw({}),
       (error: Error) => {
-        button.disabled = false;
+        button.removeAttribute(BUSY);
         said.textContent = ` The rows cannot be loaded: ${error.message}.`;
       },
     );
