@@ -164,7 +164,7 @@ static const scene scenes[] = {
      1,
      {{.rank = 3, .units = 5}},
      0,
-     "Rank 3 (node7) makes the other ranks wait in these 6 steps",
+     "Rank 3 (node7) makes the other ranks wait in 5 of these 6 steps",
      COST LAST EXCESS ", 1.62 ms in each of the 5 steps compared (p 0.0005); " IDLE FEW},
     /* a part of the communication */
     {TM_VERDICT_PERSISTENT,
@@ -315,8 +315,10 @@ static void sentences_tell_who_when_how_much_and_how_sure(void **state) {
     for (size_t i = 0; i < COUNT(scenes); i++) {
         const scene *s = &scenes[i];
         tm_toll ranks[RANKS];
+        tm_leader leaders[20] = {{.rank = 3}, {.rank = 3}, {.rank = 3}, {.rank = 3}, {.rank = 3}};
         memcpy(ranks, tolls_of, sizeof ranks);
         const tm_tolls tolls = {.ranks = ranks,
+                                .leaders = leaders,
                                 .n_ranks = RANKS,
                                 .n_parts = 1,
                                 .n_leaders = s->n_leaders,

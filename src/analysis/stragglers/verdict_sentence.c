@@ -200,10 +200,16 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         append(out, size, " of its group");
 }
 
-/* " in these 4 steps", " in this one step", " in this recording": of steps all that are recorded,
- * as the first line of the screen has them, of which a test may leave out the first. */
-static void these_text(const tm_tolls *t, char *out, size_t size) {
-    if (t->n_leaders > 1)
+/* " in these 4 steps", " in 3 of these 4 steps", " in this one step", " in this recording": of
+ * steps all that are recorded, as the first line of the screen has them, of which a test may leave
+ * out the first; where another rank costs most in some of them, those in which this one does. */
+static void these_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
+    size_t led = 0;
+    for (size_t i = 0; i < t->n_leaders && f->level == TM_CULPRIT_RANK; i++)
+        led += t->leaders[i].rank == f->rank;
+    if (led > 0 && led < t->n_leaders)
+        snprintf(out, size, " in %zu of these %zu steps", led, t->n_leaders);
+    else if (t->n_leaders > 1)
         snprintf(out, size, " in these %zu steps", t->n_leaders);
     else
         snprintf(out, size, " in this %s", t->n_leaders == 1 ? "one step" : "recording");
@@ -288,7 +294,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(when, sizeof when, " in turn");
     /* What is found may be of the data that these steps were given. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
-        these_text(e->tolls, when, sizeof when);
+        these_text(e->tolls, f, when, sizeof when);
     if (e->judgement->found.few > 0)
         snprintf(few, sizeof few, ", mostly in %" PRId64 " operation%s", e->judgement->found.few,
                  e->judgement->found.few == 1 ? "" : "s");
