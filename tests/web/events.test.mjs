@@ -221,6 +221,9 @@ test("counters stand below a rank's lanes, chosen by keys, with their values in 
     await page.reload();
     await page.waitForSelector('body[data-timeline="complete"]');
     assert.equal(await address(page), kept);
+    await press(page, "."); // the copy, at 60
+    assert.match(await details(page), /When it began: queue 1, copies 2\.00 GB\/s, clock, of the SMs, MHz 1 200\./);
+    await press(page, "Escape");
     await page.click('[data-value="copies"]');
     assert.equal(decodeURIComponent(await address(page)), "/counters=queue,recorded:clock%2C of the SMs%2C MHz");
     quiet(noted);

@@ -1,4 +1,5 @@
 /** The canvas: what is shown of the job, and what lies where. */
+import * as f from "../format";
 import { hostsOf, sorted, type Arrangement, type Host, type Order } from "./arrange";
 import type { AreaTab } from "./area_panel";
 import { cellTime, cellWords, paintMap, type MapData, type MapRow } from "./heat";
@@ -580,15 +581,28 @@ export class Chart {
   counterWords(x: number, y: number): string | null {
     const row = this.row(y),
       counter = row?.kind === "counter" ? this.counterOf(row) : undefined,
-      values = counter && this.data.values.get(counter.key);
-    if (row?.kind !== "counter" || !counter || !values || !isKnown(this.data, counter, values, row.at)) return null;
-    const time = this.scale.time(x),
-      width = 1 / this.scale.k,
+      words = row?.kind === "counter" && counter ? this.counterAt(counter, row.at, this.scale.time(x)) : null;
+    return words === null ? null : `${counter!.doc}: ${words}`;
+  }
+
+  /** Those that are shown, of a rank, in the pixel of a time: "queue 12"; null where none is known. */
+  countersAt(at: number, time: number): string | null {
+    const all = this.state.arrangement.counters.flatMap((key) => {
+      const counter = this.data.counters.find((each) => each.key === key),
+        words = counter ? this.counterAt(counter, at, time) : null;
+      return words === null ? [] : [`${counter!.label}${f.SPACE}${words}`];
+    });
+    return all.length > 0 ? all.join(", ") : null;
+  }
+
+  counterAt(counter: Counter, at: number, time: number): string | null {
+    const values = this.data.values.get(counter.key);
+    if (!values || !isKnown(this.data, counter, values, at)) return null;
+    const width = 1 / this.scale.k,
       out = new Float32Array(1);
-    const unknown = unknownParts(this.data, counter, row.at, { begin: time, end: time + width }).length > 0;
-    fillCounter(this.data, counter, values, row.at, time, width, out);
-    const least = isLeast(this.data, counter, row.at) ? "at least " : "";
-    return `${counter.doc}: ${unknown ? "not in this page" : least + counter.words(out[0]! * topOf(this.data, counter, values))}`;
+    if (unknownParts(this.data, counter, at, { begin: time, end: time + width }).length > 0) return "not in this page";
+    fillCounter(this.data, counter, values, at, time, width, out);
+    return (isLeast(this.data, counter, at) ? "at least " : "") + counter.words(out[0]! * topOf(this.data, counter, values));
   }
 
   #folded(canvas: Canvas, row: HostRow, offset: number): void {

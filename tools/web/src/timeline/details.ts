@@ -166,8 +166,10 @@ function eventWords(row: number, controller: Controller): Words {
 
 /* What is told of an event beneath a title: its time, its launch, the same elsewhere. */
 function eventParts(row: number, controller: Controller, title: Child): Child {
-  const { begin, duration } = controller.data.lanes!.events,
-    { own, others } = samePart(controller, row);
+  const { lanes } = controller.data,
+    { begin, duration } = lanes!.events,
+    { own, others } = samePart(controller, row),
+    counters = controller.chart.countersAt(lanes!.trackOf(row)!.at, begin[row]!);
   return [
     h(
       "div",
@@ -176,6 +178,7 @@ function eventParts(row: number, controller: Controller, title: Child): Child {
       h("p", null, h("b", null, f.time(duration[row]!)), ` from ${f.time(begin[row]!)}`),
       h("p", { class: "tl-exact" }, `${f.exact(duration[row]!, "ns")} from ${f.exact(begin[row]!, "ns")}`),
       own,
+      counters && h("p", { title: "the most within a pixel" }, `When it began: ${counters}.`),
     ),
     h("div", null, launchPart(controller, row)),
     h("div", null, others),

@@ -254,7 +254,7 @@ class Page implements Listener {
       this.controller.searcher = new Search(this.loaded.data.job.ranks, () => this.controller.searched());
       this.controller.farArea = askArea(() => this.#told());
       this.controller.farSame = askSame(() => this.#told());
-      this.loaded.data.farCounters = new FarCounters(this.loaded.data.job, () => !this.#gone && this.controller.draw());
+      this.loaded.data.farCounters = new FarCounters(this.loaded.data.job, () => this.#counted());
       this.#farSlow = new FarSlowness(this.loaded.data.job, () => !this.#gone && this.controller.draw());
     }
     this.loaded.data.counters = countersOf(this.loaded.data, this.#recorded);
@@ -397,8 +397,16 @@ class Page implements Listener {
       append(this.#legend, [colorLegend(coloring, meaningsOf(coloring, this.loaded.data, isServed(this.context.job)))]);
     if (coloring === "slowness") this.#fetchSlowness();
     this.#fetchCounters(counters);
+    this.#told();
     if (map === "memory") this.#fetchMemory();
     this.resize();
+  }
+
+  /* More is known of what counters are. */
+  #counted(): void {
+    if (this.#gone) return;
+    this.controller.draw();
+    this.#told();
   }
 
   /* Each when it is first wanted, and the events are there. */
@@ -412,7 +420,7 @@ class Page implements Listener {
         .then(() => inSlices(valuesOf(key, data)))
         .then((values) => {
           data.values.set(key, values);
-          if (!this.#gone) this.controller.draw();
+          this.#counted();
         });
     }
   }
