@@ -33,6 +33,8 @@ test("a job without a pipeline has no view of it", async () => {
   await close();
   const piped = await open(jobs.pipe.page, { hash: "#steps" });
   assert.match(await piped.page.textContent("main"), /traced back through earlier steps/);
+  await visit(piped.page, "#summary");
+  assert.match(await piped.page.textContent("main"), /Of these, what receivers waited for their senders is counted apart: Pipelines/);
   await piped.close();
 });
 

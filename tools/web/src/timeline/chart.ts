@@ -71,6 +71,12 @@ export interface Launcher {
   readonly share: number;
 }
 
+/** What the calls of a kernel whose operations are known achieve in the mean. */
+export interface Rate {
+  readonly tflops: number;
+  readonly calls: number;
+}
+
 export interface ChartData {
   readonly job: JobBlock;
   readonly strip: Uint16Array;
@@ -83,8 +89,8 @@ export interface ChartData {
   memory: Curves | null;
   /** Classes of kernels, by number of their name; null until they are there. */
   classes: readonly (string | undefined)[] | null;
-  /** What kernels that multiply achieve [TFLOP/s], the same way. */
-  rates: readonly (number | undefined)[] | null;
+  /** What kernels that multiply achieve, the same way. */
+  rates: readonly (Rate | undefined)[] | null;
   /** By name of a kernel; null until they are there. */
   launchers: ReadonlyMap<string, Launcher> | null;
   /** Null until they are there. */

@@ -4,7 +4,7 @@ import * as f from "../format";
 import { pathOf } from "../path";
 import { isServed } from "../served";
 import { noWaitsOf } from "./arrival_words";
-import type { ChartData, Launcher } from "./chart";
+import type { ChartData, Launcher, Rate } from "./chart";
 import { checkCoverage, decodeEvents, decodeJob, decodeOperations, decodeStrip } from "./decode";
 import { Finer, type FinerListener } from "./finer";
 import { Lanes } from "./lanes";
@@ -47,12 +47,13 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   const kernels = source.table("kernels.kernel"),
     efficiency = source.table("efficiency.kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
-    rates = new Map<string | null, number | null>();
+    rates = new Map<string | null, Rate | null>();
   /* one that multiplies numbers of several types has several rates */
   efficiency.rows.forEach((_, row) => {
     const name = efficiency.text(row, "kernel"),
-      bound = efficiency.cell(row, "at_most") === true;
-    rates.set(name, rates.has(name) || bound ? null : efficiency.num(row, "achieved_tflops"));
+      bound = efficiency.cell(row, "at_most") === true,
+      tflops = efficiency.num(row, "achieved_tflops");
+    rates.set(name, rates.has(name) || bound || tflops === null ? null : { tflops, calls: efficiency.num(row, "calls") ?? 0 });
   });
   if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);

@@ -19,7 +19,7 @@ export const KIND_WORDS: readonly string[] = [
   "compute",
   "communication",
   "wait",
-  "communication, wait unknown",
+  "communication, not split into wait and transfer",
   "copy or set",
   "GPU annotation",
   "operator",

@@ -193,7 +193,7 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
   if (kind !== COMPUTE && kind !== COPIES) return null;
   return [
     own === undefined ? null : `Class: ${own}`,
-    rate === undefined ? null : `${f.significant(rate)}${f.SPACE}TFLOP/s in the mean of all its calls`,
+    rate === undefined ? null : `${f.significant(rate.tflops)}${f.SPACE}TFLOP/s, mean of ${f.count(rate.calls, "call")} of this kernel`,
   ]
     .filter((part) => part !== null)
     .join("; ");

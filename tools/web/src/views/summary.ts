@@ -656,7 +656,8 @@ function basis(job: Job): HTMLElement {
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
   const check = job.table("clock.check"),
     operations = check.num(0, "collectives") ?? 0,
-    complete = check.num(0, "matched") ?? 0;
+    complete = check.num(0, "matched") ?? 0,
+    known = job.rowsOf("bubble.step") > 0 && job.rowsOf("bubble.pair") > 0;
   if (match.all > 0 && severalRanks(job))
     parts.push(
       `${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched between ranks`,
@@ -667,6 +668,12 @@ function basis(job: Job): HTMLElement {
         : total(job, "exposed_unmatched_ns") === 0
           ? ". "
           : `; what cannot be split into wait and transfer${unsplit(job)} is drawn as “wait unknown”. `,
+      known &&
+        total(job, "exposed_unmatched_ns") > 0 && [
+          "Of these, what receivers waited for their senders is counted apart: ",
+          link("Pipelines", "pipelines"),
+          ". ",
+        ],
     );
   return section("What these figures rest on", h("p", null, parts), link("About the data", "about"));
 }
