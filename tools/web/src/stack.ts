@@ -16,7 +16,7 @@ export const PARTS: readonly Part[] = [
   { key: "overlap", label: "Compute over communication (overlap)" },
   { key: "transfer", label: "Exposed transfer" },
   { key: "wait", label: "Exposed wait" },
-  { key: "unmatched", label: "Exposed, wait unknown" },
+  { key: "unmatched", label: "Exposed, not split" },
   { key: "copies", label: "Exposed copies" },
   { key: "idle", label: "Idle" },
 ];

@@ -223,7 +223,7 @@ const SUM_COLUMNS: readonly (readonly [string, number])[] = [
   ["Compute", COMPUTE],
   ["Transfer", TRANSFER],
   ["Wait", WAIT],
-  ["Wait unknown", UNMATCHED],
+  ["Not split", UNMATCHED],
   ["Copies", COPIES],
 ];
 

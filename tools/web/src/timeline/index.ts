@@ -41,7 +41,7 @@ const LEGEND = [
   ["compute", "Compute"],
   ["transfer", "Transfer"],
   ["wait", "Wait"],
-  ["unmatched", "Wait unknown"],
+  ["unmatched", "Wait and transfer, not split"],
   ["copies", "Copies"],
 ] as const;
 

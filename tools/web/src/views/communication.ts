@@ -418,7 +418,7 @@ function unmatched(job: Job): HTMLElement {
   return section(
     title,
     note(
-      `${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “wait unknown”.`,
+      `${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “not split”.`,
     ),
     legend([["unmatched", "Kernels not matched"]]),
     h(

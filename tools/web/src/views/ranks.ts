@@ -103,7 +103,7 @@ function table(job: Job): HTMLElement {
         { column: "exposed_comm_ns", label: "exposed comm." },
         { column: "exposed_wait_ns", label: "wait" },
         { column: "exposed_transfer_ns", label: "transfer" },
-        { column: "exposed_unmatched_ns", label: "wait unknown" },
+        { column: "exposed_unmatched_ns", label: "not split" },
         { column: "exposed_memory_ns", label: "copies" },
         { column: "idle_ns", label: "idle" },
       ],

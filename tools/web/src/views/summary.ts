@@ -664,10 +664,10 @@ function basis(job: Job): HTMLElement {
       operations > 0 &&
         `, to ${f.count(operations, "operation")}; ${complete === operations ? "all" : f.grouped(complete)} of these are complete, with a kernel of each of their ranks`,
       transfersAlone(job)
-        ? "; of communication the traces hold the transfer alone, drawn as “wait unknown”: waits are idle time. "
+        ? "; of communication the traces hold the transfer alone, drawn as “not split”: waits are idle time. "
         : total(job, "exposed_unmatched_ns") === 0
           ? ". "
-          : `; what cannot be split into wait and transfer${unsplit(job)} is drawn as “wait unknown”. `,
+          : `; what cannot be split into wait and transfer${unsplit(job)} is drawn as “not split”. `,
       known &&
         total(job, "exposed_unmatched_ns") > 0 && [
           "Of these, what receivers waited for their senders is counted apart: ",
