@@ -39,6 +39,7 @@ def test_blocks_and_base_give_the_recorded_peak_to_the_byte():
             equal(sum(r['bytes'] for r in of(found, 'memory.live', device)), peak, (path, device))
             curve = of(found, 'memory.category_curve', device)
             equal(max(r['allocated_bytes'] for r in curve), peak, (path, device))
+            equal(curve[-1]['allocated_bytes'], row['end_bytes'], 'each 48th ends as it ends')
             for moment in curve:
                 parts = sum(value for name, value in moment.items()
                             if name.endswith('_bytes') and name != 'allocated_bytes')

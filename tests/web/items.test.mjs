@@ -304,7 +304,7 @@ item("episode", "#steps", "5: the trend of step times, with its episodes, leads 
 item("pipe", "#pipelines", "6: stages and their micro-batches, the bubble against the ideal one, late senders against transfers", async (page, { store }) => {
   /* Two micro-batches on two stages: of three places in time each stage is in one without anything to do. */
   assert.match(await said(page, "h1"), /^The pipeline’s bubble is 3\d\.\d % of its time, 33\.3 % where all is even$/);
-  const { "bubble.pass": passes, "bubble.pair": pairs } = show(store, "bubble.pass", "bubble.pair"), late = await cells(page, '[aria-label="bubble.pair"]');
+  const { "bubble.pass": passes, "bubble.pair": pairs } = show(store, "bubble.pass", "bubble.pair"), late = await cells(page, '[data-of="bubble.pair"]');
   /* Each of two ranks sends 4 MiB forward, or back, for 2 micro-batches in each of 3 steps. */
   assert.deepEqual(late.map((row) => row.slice(0, 6).join(" ")).sort(), ["0 2 0 1", "1 3 0 1", "2 0 1 0", "3 1 1 0"].map((ends) => `${ends} 6 25.2 MB`));
   for (const row of late) {
@@ -382,10 +382,10 @@ item("served", "#timeline/t=10000000-12000000", "8: the served page opens what i
 item("made", "#kernels", "9: kernels with who launches them", async (page) => {
   await use(page, '[data-value="launcher"]');
   /* The first mm launches 18 gemms of 50 to 900, in a module; the second those of 10. 8,550 of 8,730 us are 97.9 %. */
-  const rows = () => cells(page, '[aria-label="kernels.launcher"]');
+  const rows = () => cells(page, '[data-of="kernels.launcher"]');
   assert.deepEqual((await rows()).filter(([name]) => name.startsWith("sgemm")), [["sgemm_128x128", "aten::mm", "nn.Module: Linear_0", "8.55", "97.9", "18", "475.0 µs", "18", "475.0", "900.0", "17"],
     ["sgemm_128x128", "aten::mm", "train.py(3): step", "0.18", "2.1", "18", "10.0 µs", "18", "10.0", "10.0", "0"]]);
-  await use(page, '[aria-label="kernels.launcher"] th button', { named: /^calls/ });
+  await use(page, '[data-of="kernels.launcher"] th button', { named: /^calls/ });
   assert.deepEqual((await rows()).map((row) => row[5]), ["54", "18", "18", "18", "18", "12"], "three copies of each rank");
   await kept(page, "main");
 });
@@ -413,13 +413,13 @@ item("made", "#stacks", "9: call stacks are a flame graph, and operators a tree"
   await at(page, { node: "0" });
   await use(page, '[data-value="operator"]', { tab: "Shift+Tab" });
   // itself and with what it calls [ms], calls, on the host [us]
-  assert.deepEqual((await cells(page, '[aria-label="operators.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "540.0"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "540.0"], ["aten::linear", "0.00", "8.55", "18", "900.0"]]);
+  assert.deepEqual((await cells(page, '[data-of="operators.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "540.0"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "540.0"], ["aten::linear", "0.00", "8.55", "18", "900.0"]]);
 });
 
 item("made", "#memory/device=3%20cuda%3A0", "9: memory by category over time, and what lives at its peak", async (page) => {
   /* 4 MiB of 6 are given back in the operator that took them, 2 stay. */
-  assert.deepEqual((await cells(page, '[aria-label="memory.category"]')).map((row) => row.slice(0, 3)), [["temporary, within an operator", "4.00", "66.7"], ["other", "2.00", "33.3"]]);
-  assert.deepEqual((await cells(page, '[aria-label="memory.live"]')).map((row) => [row[1], row[3], row[5]]), [["aten::linear", "nn.Module: Linear_0", "4.00"], ["aten::linear", "nn.Module: Linear_0", "2.00"]]);
+  assert.deepEqual((await cells(page, '[data-of="memory.category"]')).map((row) => row.slice(0, 3)), [["temporary, within an operator", "4.00", "66.7"], ["other", "2.00", "33.3"]]);
+  assert.deepEqual((await cells(page, '[data-of="memory.live"]')).map((row) => [row[1], row[3], row[5]]), [["aten::linear", "nn.Module: Linear_0", "4.00"], ["aten::linear", "nn.Module: Linear_0", "2.00"]]);
   for (const [name, ...ends] of [["temporary, within an operator", "4.00 MiB", "0 B"], ["other", "0 B", "2.00 MiB"]]) {
     await reach(page, ".multiples .chart", new RegExp(`, ${name}`));
     for (const [i, key] of ["Home", "End"].entries()) {
@@ -433,7 +433,7 @@ item("made", "#efficiency", "9: a roofline", async (page) => {
   await reach(page, ".chart", /^Rate of 1 operator against operations a byte/);
   await press(page, "ArrowRight"); // 2e8 operations; 4 bytes of 100 x 1000, 1000 x 1000 and 100 x 1000 numbers, 4.8e6; a peak of 66.9 TFLOP/s
   assert.equal(await said(page, "#tip"), "aten::mmfp32, 0.825 TFLOP/s, 1.2 % of the peak41.7 operations a byte, 8.73 ms");
-  assert.deepEqual(await cells(page, '[aria-label="efficiency.operator"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
+  assert.deepEqual(await cells(page, '[data-of="efficiency.operator"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
 });
 
 /* Lines over time of the last rank, read at so many 64ths of their width. From 790 to 950 the first meeting, the second

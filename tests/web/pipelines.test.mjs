@@ -1,7 +1,7 @@
 // Pipelines: the view of what stages do when, which jobs without a pipeline do not have.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { closeTo, listed, merge, open, quiet, show, synth, THEMES, WIDTHS } from "./page.mjs";
+import { closeTo, listed, merge, open, quiet, show, synth, THEMES, visit, WIDTHS } from "./page.mjs";
 
 const jobs = {};
 before(() => {

@@ -1,6 +1,7 @@
 /* Analysis `contention`: what communication beside them costs other kernels. */
 #include "tmerge/analysis.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
@@ -45,7 +46,7 @@ static const tm_column columns[N_COLUMNS] = {
                   "one name and shape may still have different work."},
     [EXTRA] = {"extra_ns", TM_INT, "ns",
                "Sum over ranks of the time beside communication less beside_calls times the "
-               "rank's median alone: what the slowdown costs."},
+               "rank's mean alone: what the slowdown costs; below 0 they were faster beside it."},
 };
 
 static const tm_table_def kernel_def = {
@@ -190,14 +191,19 @@ static void arrange(survey *s, int64_t *durations) {
     }
 }
 
+static double sum_of(const int64_t *durations, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)durations[i];
+    return sum;
+}
+
 /* One shape of this rank, with enough kernels of both kinds for medians. */
 static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
     const shape *its = (const shape *)s->shapes.data + number;
     const shape_key *key = (const shape_key *)s->keys.keys.data + number;
-    int64_t alone = tm_median_any(durations + its->first[0], its->n[0]), extra = 0;
-    /* Some may be faster than the median alone, which counts against the rest. */
-    for (size_t i = 0; i < its->n[1]; i++)
-        extra = tm_sum(extra, durations[its->first[1] + i] - alone);
+    const double mean = sum_of(durations + its->first[0], its->n[0]) / (double)its->n[0];
+    const double extra = sum_of(durations + its->first[1], its->n[1]) - mean * (double)its->n[1];
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return false;
@@ -210,8 +216,8 @@ static bool add_part(const survey *s, size_t number, int64_t *durations, tm_tabl
     tm_cell_set_int(&row[P_BESIDE], (int64_t)its->n[1]);
     tm_cell_set_int(&row[P_ALONE], (int64_t)its->n[0]);
     tm_cell_set_int(&row[P_MEDIAN_BESIDE], tm_median_any(durations + its->first[1], its->n[1]));
-    tm_cell_set_int(&row[P_MEDIAN_ALONE], alone);
-    tm_cell_set_int(&row[P_EXTRA], extra);
+    tm_cell_set_int(&row[P_MEDIAN_ALONE], tm_median_any(durations + its->first[0], its->n[0]));
+    tm_cell_set_int(&row[P_EXTRA], llround(extra));
     return true;
 }
 

@@ -61,8 +61,8 @@ static const tm_column curve_columns[] = {
 
 const tm_table_def tm_memory_category_curve_def = {
     .name = "memory.category_curve",
-    .doc = "Each rank's and device's memory by category over time: the moment with most allocated "
-           "of each 48th of the time, so that the peak is among them.",
+    .doc = "Each rank's and device's memory by category over time: of each 48th of the time the "
+           "moment with most allocated, so that the peak is among them, and the last one.",
     .columns = curve_columns,
     .n_columns = sizeof curve_columns / sizeof *curve_columns,
     .n_keys = 3,
@@ -139,6 +139,13 @@ static tm_status add_moment(const tm_category_walk *at, tm_table *table, tm_erro
     return tm_device_set_text(d->type, d->device, table, &row[V_DEVICE], err);
 }
 
+/* Of a 48th of the time the moment with most, and where it is another one the last. */
+static tm_status add_slot(const tm_category_walk *best, const tm_category_walk *last,
+                          tm_table *table, tm_error *err) {
+    TM_TRY(add_moment(best, table, err));
+    return last->next != best->next ? add_moment(last, table, err) : TM_OK;
+}
+
 tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_levels *d,
                                    const tm_blocks *blocks, tm_tables *out, tm_error *err) {
     enum { SLOTS = 48 };
@@ -146,19 +153,20 @@ tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_
     tm_table *curve = tm_tables_find(out, tm_memory_category_curve_def.name);
     const tm_memory_level *v = d->levels.data;
     int64_t width = (v[d->levels.n - 1].time_ns - v[0].time_ns) / SLOTS + 1, slot = 0;
-    tm_category_walk walk = tm_category_walk_begin(timeline, d, blocks), best = walk;
+    tm_category_walk walk = tm_category_walk_begin(timeline, d, blocks), best = walk, last = walk;
     while (tm_category_walk_next(&walk)) {
         const tm_memory_level *level = &v[walk.next - 1];
         count(&walk, all);
         if ((level->time_ns - v[0].time_ns) / width != slot) {
-            TM_TRY(add_moment(&best, curve, err));
+            TM_TRY(add_slot(&best, &last, curve, err));
             slot = (level->time_ns - v[0].time_ns) / width;
             best.next = 0;
         }
         if (best.next == 0 || level->allocated_bytes > v[best.next - 1].allocated_bytes)
             best = walk;
+        last = walk;
     }
-    TM_TRY(add_moment(&best, curve, err));
+    TM_TRY(add_slot(&best, &last, curve, err));
     tm_table *table = tm_tables_find(out, tm_memory_category_def.name);
     for (int c = 0; c < TM_N_MEMORY_CATEGORIES; c++)
         if (all[c].seen)

@@ -601,7 +601,7 @@ function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElem
 /** How many events the page holds, in words. */
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {
   const all = job.table("job.job").num(0, "events") ?? 0,
-    rest = complete ? " All others are instants, counters and the profiler’s own." : "";
+    rest = complete ? " All others are instants, counters and the profiler’s own." : " Where they are not, bars are shares of time.";
   return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
 }
 

@@ -1,6 +1,6 @@
 /** Classes of kernels: what kind of work takes the time, and on which rank does it take longer? */
 import { inlineBar, longName, timeWriter } from "../cells";
-import type { Job } from "../data";
+import type { Job, Table } from "../data";
 import { h } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
@@ -43,20 +43,19 @@ function classMap(job: Job): HTMLElement | null {
       middle = middles.get(row);
     return own === null || !middle ? null : 100 * (own / middle - 1);
   };
-  const weight = (rank: number) => f.sum(classes.map((row) => Math.max(0, slower(rank, row) ?? 0) * (kernels.num(row, "share_pct") ?? 0)));
+  const work = classes.filter((row) => name(row) !== "communication"),
+    weight = (rank: number) => f.sum(work.map((row) => Math.max(0, slower(rank, row) ?? 0) * (kernels.num(row, "share_pct") ?? 0)));
   const all = [...new Set(table.nums("rank"))].filter((rank): rank is number => rank !== null),
     weights = new Map(all.map((rank) => [rank, weight(rank)]));
-  const ranks = [...all]
-    .sort((a, b) => weights.get(b)! - weights.get(a)!)
-    .slice(0, RANKS_MAX)
-    .sort((a, b) => a - b);
+  const order = [...all].sort((a, b) => weights.get(b)! - weights.get(a)! || a - b),
+    ranks = all.length > RANKS_MAX ? order.slice(0, RANKS_MAX) : all.sort((a, b) => a - b);
   return h(
     "div",
     null,
     h("h3", null, "By rank, against the median rank"),
     note(
       `Percent by which a kernel of a class takes longer on a rank, in the mean, than on the median one; the colours go from 0 to at least ${FULL_COLOUR_PCT}. Of communication the rank that waits most takes longest.`,
-      ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take most longer.`,
+      ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take longest, communication apart.`,
     ),
     heatMap({
       label: "Mean time of a kernel by rank and class against the median rank, percent",
@@ -82,6 +81,12 @@ function classMap(job: Job): HTMLElement | null {
       },
     }),
   );
+}
+
+/* Of a class whose names tell no format it is not known which. */
+function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0]): string {
+  const told = BITS.some(([each]) => (table.num(row, each) ?? 0) > 0);
+  return told ? f.time(table.num(row, column)) : f.NONE;
 }
 
 /** A section of the view of kernels; null where their names tell no class. */
@@ -111,7 +116,11 @@ export function classesOf(job: Job): HTMLElement | null {
         { column: "calls" },
         { column: "names", label: "names" },
         { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name"), true) },
-        ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({ column, label })),
+        ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({
+          column,
+          label,
+          draw: (row: number) => ofFormat(table, row, column),
+        })),
         ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
         ...(severalRanks(job)
           ? ([

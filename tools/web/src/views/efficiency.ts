@@ -20,6 +20,8 @@ const KINDS = [
   { key: "place", label: "modules and functions", table: "efficiency.place", name: "inside" },
 ] as const;
 const POINTS_MAX = 400;
+/** Of less than that of the computing what is counted is a part of what was done [%]. */
+const MOSTLY_PCT = 80;
 const SLOWEST = 1e4; // so many times as fast is the fastest that is drawn with it
 
 function finding(job: Job): [Child, string] {
@@ -45,7 +47,7 @@ function finding(job: Job): [Child, string] {
         ? "products of matrices are"
         : "what the compiler counts is";
   return [
-    `The model uses ${f.percent(median, 1)} of what the ${device}s can compute`,
+    `The model uses ${covered !== null && covered < MOSTLY_PCT ? "at least " : ""}${f.percent(median, 1)} of what the ${device}s can compute`,
     `Model FLOP utilisation${shares.length > 1 ? `, median over ranks${f.percent(least, 1) === f.percent(most, 1) ? "" : `, ${f.percent(least, 1)} to ${f.percent(most, 1)}`}` : ""}. A lower bound: only ${counted} counted, ${f.percent(covered)} of the time of all computing.` +
       (table.sum("at_most_flop") > 0
         ? ` With attention of packed sequences as long as it can be it is ${f.percent(table.median("mfu_at_most_pct"), 1)}.`

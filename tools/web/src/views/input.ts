@@ -80,13 +80,15 @@ function finding(job: Job): [string, string] {
     known = table.known("stall_ns") > 0;
   const title = known
     ? holdsUp(job)
-      ? `Loading data holds the GPUs up for ${f.percent(f.share(stall, step))} of the steps’ time`
+      ? `Loading data holds the GPUs up for ${f.percent(f.share(stall, step), 1)} of the steps’ time`
       : "Loading data does not hold the GPUs up"
     : `Steps wait for data for ${f.percent(f.share(load, step))} of their time`;
   return [
     title,
     `Of ${f.time(step)} in the steps of ${rows.length < table.n ? "the ranks that have any" : "all ranks"} a thread waited ${f.time(load)} for the next batch (${f.percent(f.share(load, step), 1)})` +
-      (known ? `, ${f.time(stall)} of it while the GPU did nothing. ` : "; without GPU events it cannot be told what that cost. ") +
+      (known
+        ? `, ${f.time(stall)} of it while the GPU did nothing, before its first event of the recording, too. `
+        : "; without GPU events it cannot be told what that cost. ") +
       (slowest >= 0 && table.n > 1 ? `Rank ${table.num(slowest, "rank")} waited most, ${f.time(table.num(slowest, "load_ns"))}. ` : "") +
       (slowest >= 0 && hasSteps(job)
         ? `${table.n > 1 ? "Its" : "The"} slowest step was ${table.num(slowest, "slowest_step")}, with ${f.time(table.num(slowest, "slowest_step_load_ns"))}.`

@@ -189,11 +189,11 @@ function contention(job: Job): HTMLElement {
     );
   const most = Math.max(1, ...table.nums("extra_ns").map((v) => v ?? 0)),
     write = timeWriter(table, [...table.rows.keys()], "extra_ns");
-  const lost = f.sum(table.nums("extra_ns").map((v) => Math.max(0, v ?? 0)));
+  const lost = f.sum(table.nums("extra_ns").map((v) => v ?? 0));
   return section(
     title,
     note(
-      `Kernels that ran both beside communication and alone: sharing the GPU cost ${f.time(lost)} of GPU time. The same name and shape may still have different work.`,
+      `Kernels that ran both beside communication and alone: ${lost > 0 ? `sharing the GPU cost ${f.time(lost)} of GPU time` : "together they took no longer beside it"}, by their means. The same name and shape may still have different work.`,
     ),
     grid(table, {
       first: CONTENTION_FIRST,
@@ -206,8 +206,8 @@ function contention(job: Job): HTMLElement {
           draw: (row) => inlineBar(table.num(row, "extra_ns"), most, write(table.num(row, "extra_ns"))),
         },
         { column: "slowdown" },
-        { column: "beside_ns", label: "beside it" },
-        { column: "alone_ns", label: "alone" },
+        { column: "beside_ns", label: "median beside" },
+        { column: "alone_ns", label: "median alone" },
         { column: "beside_calls", label: "calls beside" },
         { column: "alone_calls", label: "alone" },
         { column: "ranks" },

@@ -87,7 +87,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
         ? `A device is ${f.percent(share)} full`
         : share !== null && share >= WELL_USED
           ? (table.num(row, "fragmentation_pct") ?? 0) >= UNUSED
-            ? `A device is ${f.percent(share)} full, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was never used`
+            ? `A device is ${f.percent(share)} full, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was not used in this recording`
             : `Memory is well used: a device is ${f.percent(share)} full`
           : `The most that a device holds is ${f.bytes(used, true)}`;
   return [
@@ -206,7 +206,7 @@ function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
     { column: "peak_step", label: "in step" },
     { column: "peak_operator", label: "taken by" },
     { column: "peak_reserved_bytes", label: "reserved" },
-    { column: "fragmentation_pct", label: "never used of it" },
+    { column: "fragmentation_pct", label: "not used of it" },
     { column: "capacity_bytes", label: "capacity" },
     { column: "limit_bytes", label: "limit", write: bytes },
     { column: "capacity_pct", label: table.known("limit_bytes") > 0 ? "of it" : "of capacity" },

@@ -70,6 +70,7 @@ function hasDevice(job: Job): boolean {
 
 function rankStrip(table: Calls, row: number, side: Side): Child {
   const value = (column: "min_ns" | "median_ns" | "max_ns" | "max_rank") => table.num(row, `${side}_${column}`);
+  if (!value("max_ns")) return f.NONE;
   return strip({
     from: value("min_ns"),
     to: value("max_ns"),
@@ -115,7 +116,11 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
     ...(severalRanks(job)
       ? ([
           { column: `${side}_max_ns`, label: "over the ranks", draw: (row: number) => rankStrip(table, row, side), write: f.time },
-          { column: `${side}_max_rank`, label: "most on" },
+          {
+            column: `${side}_max_rank`,
+            label: "most on",
+            draw: (row: number) => (table.num(row, `${side}_max_ns`) ? f.exact(table.num(row, `${side}_max_rank`)) : f.NONE),
+          },
         ] as const)
       : []),
     { column: `${other}_self_ns`, label: `${where(other)}, itself` },

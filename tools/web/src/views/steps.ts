@@ -174,12 +174,22 @@ function median(values: Iterable<number>): number {
   return f.median([...values]) ?? 0;
 }
 
+/* What the cells show: of a host its rank with most. */
+function cellsOf({ rows, steps, value }: Field): number[] {
+  return rows.flatMap(({ ranks }) =>
+    steps.flatMap((step) => {
+      const own = ranks.map((rank) => value.get(`${rank}/${step}`)).filter((each) => each !== undefined);
+      return own.length > 0 ? [f.most(own)] : [];
+    }),
+  );
+}
+
 function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: boolean): void {
   const { job, params } = context;
   const field = fieldOf(job, metric, byHost, params.get("sort") ?? "name");
   const unit = f.mapUnit(field.value.values());
   const many = job.allRowsOf("job.rank") >= MANY,
-    from = many ? median(field.value.values()) : 0,
+    from = many ? median(cellsOf(field)) : 0,
     to = Math.max(f.most(field.value.values()), from + LEAST_OF_STEP * (job.table("overlap.step").median("window_ns") ?? 0));
   const draw = (chosen: Field, more: string) =>
     heatMap({
@@ -206,7 +216,7 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
       `${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc}${metric.key === "caused" ? firstStepsLess(job) : ""} `,
       severalRanks(job) ? `A row that stands out is a ${byHost ? "host" : "rank"}, a column is a step. ` : "",
       field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
-      `The colours go from ${many ? `the median, ${f.time(from)},` : "0"} to ${f.time(to)}.`,
+      `The colours go from ${many ? `the median cell, ${f.grouped(from / unit.factor, 2)}${f.SPACE}${unit.name},` : "0"} to ${f.time(to)}.`,
     ),
   );
 }
@@ -251,7 +261,7 @@ function leaders(table: Table<"stragglers.step">): HTMLElement {
       { column: "rank" },
       { column: "direct_ns", label: "made others wait by itself" },
       { column: "indirect_ns", label: "through others" },
-      { column: "lateness_ns", label: "behind the runner-up" },
+      { column: "lateness_ns", label: "later than the last but one" },
     ],
   });
 }
@@ -262,6 +272,7 @@ export const steps: View = {
   group: "",
   needs: [
     "job.rank",
+    "overlap.rank",
     "overlap.step",
     "stragglers.rank",
     "stragglers.rank_step",

@@ -21,6 +21,8 @@ export const PHASES = [
 type Phase = (typeof PHASES)[number];
 
 const GRID_ROWS = 12;
+/** From so much on it decides which phase is the longest [% of GPU time]. */
+const EXPOSED_SAID = 5;
 
 function usual({ least, most }: Phase): string {
   return least > 0 ? `${least} to ${most}${f.SPACE}%` : `at most ${most}${f.SPACE}%`;
@@ -157,7 +159,9 @@ function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"stru
 
 /** The part of the view of steps; null where no trace tells of a backward pass or an update. */
 export function structure(job: Job): HTMLElement | null {
-  const table = job.table("structure.step");
+  const table = job.table("structure.step"),
+    overlap = job.table("overlap.rank"),
+    exposed = f.share(overlap.sum("exposed_comm_ns"), overlap.sum("window_ns"));
   if (table.n === 0) return null;
   const comparable = isComparable(job, table),
     phases = PHASES.map((phase) => phaseRow(table, phase, comparable)).filter((row) => row !== null);
@@ -171,7 +175,10 @@ export function structure(job: Job): HTMLElement | null {
         comparable
           ? "The filled range is what the guides of the field call usual; each thin line is a step, the bar is their median. "
           : "Each thin line is a step, the bar is their median. What is usual is not compared where steps are not marked or a phase was not recorded. ",
-        "All ranks together: the time in which the GPU ran what a phase launched, or was idle while the host was in it.",
+        "All ranks together: the time in which the GPU ran what a phase launched, or was idle while the host was in it. ",
+        exposed !== null && exposed >= EXPOSED_SAID
+          ? `A phase has the communication that it launches, and what this waited: ${f.percent(exposed, 1)} of all GPU time is communication that nothing hides.`
+          : "",
       ),
     ],
     grid(table, { first: GRID_ROWS, columns: columnsOf(table, comparable) }),

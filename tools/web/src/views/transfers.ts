@@ -117,7 +117,11 @@ function rankTable(job: Job): HTMLElement {
     columns: [
       { column: "rank" },
       { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
-      { column: "host_memory", label: "host memory" },
+      {
+        column: "host_memory",
+        label: "host memory",
+        draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
+      },
       {
         column: "total_ns",
         label: "GPU time",
@@ -180,7 +184,11 @@ function bySize(job: Job, charts: Charts): HTMLElement {
       first: 12,
       columns: [
         { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
-        { column: "host_memory", label: "host memory" },
+        {
+          column: "host_memory",
+          label: "host memory",
+          draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
+        },
         { column: "size_class_bytes", label: "from", write: (v) => f.bytes(v, true) },
         { column: "count" },
         { column: "bytes", write: f.bytes },
