@@ -54,7 +54,7 @@ function classMap(job: Job): HTMLElement | null {
     null,
     h("h3", null, "By rank, against the median rank"),
     note(
-      `Percent by which a kernel of a class takes longer on a rank, in the mean, than on the median one; the colours go from 0 to at least ${FULL_COLOUR_PCT}. Of communication the rank that waits most takes longest.`,
+      `Percent by which the mean call of a class takes longer on a rank than on the median one; the colours go from 0 to at least ${FULL_COLOUR_PCT}. Of communication the rank that waits most takes longest.`,
       ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take longest, communication apart.`,
     ),
     heatMap({
@@ -124,7 +124,7 @@ export function classesOf(job: Job): HTMLElement | null {
         ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
         ...(severalRanks(job)
           ? ([
-              { column: "spread", label: "most of a rank / median" },
+              { column: "spread", label: "total: most of a rank / median" },
               { column: "slowest_rank", label: "rank" },
             ] as const)
           : []),

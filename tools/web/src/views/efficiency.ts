@@ -22,7 +22,16 @@ const KINDS = [
 const POINTS_MAX = 400;
 /** Of less than that of the computing what is counted is a part of what was done [%]. */
 const MOSTLY_PCT = 80;
+/** Below so much of it the devices' windows say something else than the host's steps. */
+const AHEAD = 0.98;
 const SLOWEST = 1e4; // so many times as fast is the fastest that is drawn with it
+
+/* Whether the hosts' marks are closer together than what their devices do for them. */
+function runsAhead(table: Table<"efficiency.rank">): boolean {
+  const window = table.median("mfu_window_pct"),
+    marked = table.median("mfu_pct");
+  return window !== null && marked !== null && window < AHEAD * marked;
+}
 
 function finding(job: Job): [Child, string] {
   const table = job.table("efficiency.rank"),
@@ -46,9 +55,14 @@ function finding(job: Job): [Child, string] {
       : device === "GPU"
         ? "products of matrices are"
         : "what the compiler counts is";
+  const window = table.median("mfu_window_pct"),
+    ahead = runsAhead(table);
   return [
-    `The model uses ${covered !== null && covered < MOSTLY_PCT ? "at least " : ""}${f.percent(median, 1)} of what the ${device}s can compute`,
-    `Model FLOP utilisation${shares.length > 1 ? `, median over ranks${f.percent(least, 1) === f.percent(most, 1) ? "" : `, ${f.percent(least, 1)} to ${f.percent(most, 1)}`}` : ""}. A lower bound: only ${counted} counted, ${f.percent(covered)} of the time of all computing.` +
+    `The model uses ${covered !== null && covered < MOSTLY_PCT && !ahead ? "at least " : ""}${f.percent(median, 1)} of what the ${device}s can compute`,
+    `Model FLOP utilisation${shares.length > 1 ? `, median over ranks${f.percent(least, 1) === f.percent(most, 1) ? "" : `, ${f.percent(least, 1)} to ${f.percent(most, 1)}`}` : ""}. Only ${counted} counted, ${f.percent(covered)} of the time of all computing. ` +
+      (ahead
+        ? `The time is that of the steps’ marks on the host, which may run ahead of the ${device}; of the ${device}s’ own windows it is ${f.percent(window, 1)}, which compares ranks better.`
+        : "So it is a lower bound.") +
       (table.sum("at_most_flop") > 0
         ? ` With attention of packed sequences as long as it can be it is ${f.percent(table.median("mfu_at_most_pct"), 1)}.`
         : ""),
@@ -118,6 +132,7 @@ function ranks(job: Job): HTMLElement {
           draw: (row) => inlineBar(table.num(row, "mfu_pct"), 100, f.percent(table.num(row, "mfu_pct"), 1)),
           write: String,
         },
+        ...(runsAhead(table) ? ([{ column: "mfu_window_pct", label: "of the device’s window" }] as const) : []),
         ...(table.sum("at_most_flop") > 0 ? ([{ column: "mfu_at_most_pct", label: "at most" }] as const) : []),
         ...(table.sum("recomputed_flop") > 0 ? ([{ column: "hfu_pct", label: "with what is recomputed" }] as const) : []),
         { column: "achieved_tflops", label: "in the steps" },

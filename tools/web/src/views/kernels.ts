@@ -5,7 +5,7 @@ import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import { adviceState, hasGrids, severalRanks, tellsTensorCores } from "../job";
+import { adviceState, hasGrids, severalRanks, tellsTensorCores, communicates } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, segmented } from "../ui";
 import { href, type View } from "../view";
@@ -209,7 +209,7 @@ function contention(job: Job): HTMLElement {
         { column: "beside_ns", label: "median beside" },
         { column: "alone_ns", label: "median alone" },
         { column: "beside_calls", label: "calls beside" },
-        { column: "alone_calls", label: "alone" },
+        { column: "alone_calls", label: "calls alone" },
         { column: "ranks" },
       ],
     }),
@@ -241,7 +241,7 @@ function finding(job: Job): [Child, string] {
         : ""
       : ` On rank ${table.num(slow, "slowest_rank")} ${cut(visible(table.text(slow, "name") ?? ""), 60)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
   return [
-    [h("bdi", null, text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, most of those that compute`],
+    [h("bdi", null, text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, the most of those that compute`],
     rest + differ,
   ];
 }
@@ -288,10 +288,7 @@ export const kernels: View = {
     );
     const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launcher">, column: "name" | "kernel") => (row: number) =>
       href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
-    const colours = legend([
-      ["compute", "Computes"],
-      ["comm", "Communicates, and waits"],
-    ]);
+    const colours = legend([["compute", "Computes"], ...(communicates(job) ? ([["comm", "Communicates, and waits"]] as const) : [])]);
     if (by === "launcher") {
       root.append(
         section(

@@ -96,7 +96,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
     figure(job, f.bytes(table.num(row, "peak_bytes"), true), cell("peak_bytes")),
     " allocated at its peak",
     step === null ? "" : ` in step ${step}`,
-    operator === null ? "" : [", taken by ", h("bdi", null, cut(visible(operator), 80))],
+    operator === null ? "" : [", reached by an allocation of ", h("bdi", null, cut(visible(operator), 80))],
     ". ",
     capacity === null
       ? "The device’s capacity is not in the trace. "
@@ -204,7 +204,7 @@ function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
     { column: "allocator" },
     { column: "peak_bytes", label: "peak" },
     { column: "peak_step", label: "in step" },
-    { column: "peak_operator", label: "taken by" },
+    { column: "peak_operator", label: "reached by" },
     { column: "peak_reserved_bytes", label: "reserved" },
     { column: "fragmentation_pct", label: "not used of it" },
     { column: "capacity_bytes", label: "capacity" },

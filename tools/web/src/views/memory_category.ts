@@ -54,6 +54,13 @@ function rowsOf(table: Table<"memory.category" | "memory.category_curve" | "memo
   return table.rows.map((_, row) => row).filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 }
 
+/* At any time, which the curve's moments need not have. */
+function mostOf(job: Job, of: Of, category: Category): number | null {
+  const table = job.table("memory.category"),
+    row = rowsOf(table, of).find((each) => table.text(each, "category") === category);
+  return row === undefined ? null : table.num(row, "most_bytes");
+}
+
 /* A chart for each category: in one, colours would have to tell ten apart. */
 function multiples(job: Job, charts: Charts, of: Of): HTMLElement | null {
   const curve = job.table("memory.category_curve"),
@@ -68,7 +75,7 @@ function multiples(job: Job, charts: Charts, of: Of): HTMLElement | null {
     { class: "multiples" },
     there.map((category) => {
       const column = `${category}_bytes` as const,
-        most = f.most(rows.map((row) => value(row, column))),
+        most = mostOf(job, of, category) ?? f.most(rows.map((row) => value(row, column))),
         unit = f.byteUnit([most], true),
         doc = curve.columns[curve.place(column)]?.doc ?? "";
       return h(

@@ -144,7 +144,7 @@ function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"stru
           { column: "recomputed_pct", label: "of the work" },
         ] as const)
       : []),
-    ...PHASES.map(({ column, label }) => ({ column, label: label.toLowerCase() })),
+    ...PHASES.filter((phase) => isRecorded(table, phase)).map(({ column, label }) => ({ column, label: label.toLowerCase() })),
     ...(comparable
       ? [
           {

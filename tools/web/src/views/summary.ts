@@ -521,7 +521,7 @@ function amount(job: Job, row: number): Child {
         );
   return (
     cost !== null &&
-    figure(job, `${table.text(row, "bound") === "upper" ? "≤ " : ""}${f.time(cost)} a rank`, {
+    figure(job, `${table.text(row, "bound") === "upper" ? "≤ " : ""}${f.time(cost)} a rank in all`, {
       table: "advice.item",
       row,
       column: "cost_ns",

@@ -44,10 +44,10 @@ function finding(job: Job): [string, string] {
   const known = !memories.some(({ texts: [memory] }) => memory === "unknown");
   const inSteps = job.table("transfers.allocation").sum("step_calls");
   return [
-    `Copies take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
+    `Copies and sets take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
     `${f.count(table.sum("count"), "copy or set", "copies and sets")}${bytes > 0 ? `, ${f.bytes(bytes)} in all,` : ""} took ${f.time(time)} of GPU time. ` +
       (copies > 0
-        ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower and may hold the host up: pin_memory=True and non_blocking=True mend that. `
+        ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower${held > 0 ? ": pin_memory=True and non_blocking=True mend that" : "; they held the host up for no time"}. `
         : known
           ? "None used pageable memory. "
           : "") +
