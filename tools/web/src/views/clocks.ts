@@ -259,7 +259,14 @@ function residuals(job: Job, charts: Charts): HTMLElement {
     return rank === null || value === null ? [] : [{ rank, value, row }];
   });
   if (points.length < 2 || points.every((point) => point.value === 0))
-    return section(title, note("Every rank’s ends agree with the others’ to the nanosecond, or no collective could tell."));
+    return section(
+      title,
+      note(
+        points.length < 2 || table.sum("anchors") === 0
+          ? "No collective between hosts could tell."
+          : "Every rank’s ends agree with the others’ to the nanosecond.",
+      ),
+    );
   const unit = f.timeUnit(points.map((point) => point.value)),
     far = points.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a));
   return section(
@@ -353,8 +360,8 @@ function how(job: Job): HTMLElement {
         { column: "offset_ns", label: "offset", write: f.time },
         { column: "drift_ppb", label: "drift, ppb", write: (value) => f.grouped(value, f.digitsOf(value)) },
         { column: "uncertainty_ns", label: "uncertainty" },
-        { column: "low_ns", label: "from", write: f.time },
-        { column: "high_ns", label: "to", write: f.time },
+        { column: "low_ns", label: "offset at least", write: f.time },
+        { column: "high_ns", label: "offset at most", write: f.time },
         { column: "residual_ns", label: "residual" },
         { column: "anchors" },
         { column: "early_kernels", label: "early events" },

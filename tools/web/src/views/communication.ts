@@ -5,9 +5,9 @@ import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, type GridColumn } from "../grid";
 import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
-import type { ColumnOf } from "../names";
+import type { ColumnOf, TableName } from "../names";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, select, segmented, tip } from "../ui";
 import { href, type Context, type View } from "../view";
@@ -18,6 +18,21 @@ const P95_FROM = 20; // operations; of fewer the 95th percentile is the worst
 const SLOW_NAMED = 8;
 const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 const ROWS_FIRST = 20;
+
+const REACHES: Readonly<Record<string, string>> = { intra: "within a host", inter: "across hosts" };
+const HOWS: Readonly<Record<string, string>> = {
+  metadata: "by their numbers",
+  order: "by order of calls",
+  inferred: "by who waited for whom",
+};
+const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default group", undefined: "" };
+
+const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
+
+/* Those columns that have a value in some row. */
+function filled<N extends TableName>(table: Table<N>, rows: readonly number[], columns: readonly GridColumn<N>[]): GridColumn<N>[] {
+  return columns.filter(({ column }) => rows.some((row) => (table.cell(row, column) ?? "") !== ""));
+}
 
 /** What is shown: a kind and a process group, or all of them. */
 interface Choice {
@@ -86,7 +101,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   return section(
     "What hides behind computation, by kind",
     note(
-      "GPU time of all ranks. Hidden: a kernel that computes ran at the same time. Exposed: none did, so the step takes that much longer.",
+      "GPU time of all ranks. Hidden: a kernel that computes ran at the same time. Exposed: none did, so the rank’s GPU only communicated or waited.",
     ),
     legend([
       ["overlap", "Hidden behind computation"],
@@ -266,7 +281,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
       { column: "group" },
       { column: "ranks" },
       { column: "bytes", label: "size", write: f.bytes },
-      { column: "how", label: "matched by" },
+      { column: "how", label: "matched", draw: (row) => HOWS[table.text(row, "how") ?? ""] ?? name(table.text(row, "how") ?? f.NONE) },
       { column: "count" },
       { column: "median_transfer_ns", label: "median transfer" },
       {
@@ -321,35 +336,46 @@ function groups(job: Job, choice: Choice): HTMLElement {
   const most = Math.max(1, table.most("comm_ns") ?? 0),
     write = timeWriter(table, [...table.rows.keys()], "comm_ns");
   const title = ofXla(job) ? "Which replica groups communicate" : "Which process groups communicate";
+  const rows = fits(table, choice),
+    linkRows = fits(links, choice),
+    use = (row: number) => table.text(row, "dimension") ?? described(table.text(row, "description")),
+    reach = (of: Table<"groups.group" | "groups.dimension">, row: number) => REACHES[of.text(row, "reach") ?? ""] ?? f.NONE;
   if (table.n === 0) return section(title, empty("Of no kernel it is known which ranks it is of; the reasons are below."));
   return section(
     title,
     dimension.n > 1 &&
       grid(dimension, {
-        columns: [
-          { column: "dimension" },
-          { column: "reach" },
-          { column: "groups" },
-          { column: "complete", label: "operations" },
-          { column: "bytes" },
-          { column: "comm_ns", label: "GPU time" },
-          { column: "comm_share", label: "share" },
-          { column: "wait_ns", label: "waited" },
-          { column: "transfer_ns", label: "transfer" },
-          { column: "busbw_gbps", label: "bus bandwidth" },
-          { column: "slow_links", label: "slow links" },
-        ],
+        columns: filled(
+          dimension,
+          [...dimension.rows.keys()],
+          [
+            { column: "dimension" },
+            { column: "reach", draw: (row) => reach(dimension, row) },
+            { column: "groups" },
+            { column: "complete", label: "operations" },
+            { column: "bytes" },
+            { column: "comm_ns", label: "GPU time" },
+            { column: "comm_share", label: "share" },
+            { column: "wait_ns", label: "waited" },
+            { column: "transfer_ns", label: "transfer" },
+            { column: "busbw_gbps", label: "bus bandwidth" },
+            { column: "slow_links", label: "slow links" },
+          ],
+        ),
       }),
     h("h3", null, "Groups"),
     grid(table, {
-      rows: fits(table, choice),
+      rows,
       sort: "-comm_ns",
       first: ROWS_FIRST,
-      columns: [
+      columns: filled(table, rows, [
         { column: "group" },
         { column: "members" },
-        { column: "dimension", draw: (row) => table.text(row, "dimension") ?? name(table.text(row, "description") ?? f.NONE, 60) },
-        { column: "reach" },
+        {
+          column: rows.some((row) => table.text(row, "dimension") !== null) ? "dimension" : "description",
+          draw: (row) => name(use(row) || f.NONE, 60),
+        },
+        { column: "reach", draw: (row) => reach(table, row) },
         {
           column: "comm_ns",
           label: "GPU time",
@@ -361,16 +387,16 @@ function groups(job: Job, choice: Choice): HTMLElement {
         { column: "busbw_gbps", label: "bus bandwidth" },
         { column: "latency_ns", label: "latency" },
         { column: "slow_operations", label: "slow operations" },
-      ],
+      ]),
     }),
     h("h3", null, "Links"),
     slowLinks(job),
     links.n > 0 &&
       grid(links, {
-        rows: fits(links, choice),
+        rows: linkRows,
         sort: "-times_slower",
         first: 10,
-        columns: [
+        columns: filled(links, linkRows, [
           { column: "group" },
           { column: "members" },
           { column: "from_rank", label: "from" },
@@ -383,7 +409,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
           { column: "times_slower", label: "times slower" },
           { column: "busbw_gbps", label: "bus bandwidth" },
           { column: "slow" },
-        ],
+        ]),
       }),
   );
 }
@@ -469,7 +495,9 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
   const groupOptions = [
     ["", "all"] as const,
     ...all.rows.map((_, row) => {
-      const label = [all.text(row, "group"), all.text(row, "description")].filter((text) => text !== null && text !== "").join(", ");
+      const label = [all.text(row, "group"), described(all.text(row, "description"))]
+        .filter((text) => text !== null && text !== "")
+        .join(", ");
       return [all.text(row, "group") ?? "", prose(label).slice(0, 60)] as const;
     }),
   ];
@@ -498,6 +526,7 @@ export const communication: View = {
     "groups.link",
     "bubble.pair",
   ],
+  judges: ["overlap.rank", "overlap.kind"],
   state: (job) => {
     const state = job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication");
     return state === "note" ? undefined : state;

@@ -63,6 +63,13 @@ function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
   );
 }
 
+/* Whether the ranks that are shown have more of something than any other; not told where a page lacks some of those. */
+function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<number, number>, all: number): boolean {
+  if (amounts.size < all) return false;
+  const among = (wanted: boolean) => [...amounts].filter(([rank]) => shown.has(rank) === wanted).map(([, amount]) => amount);
+  return f.least(among(true)) > f.most(among(false));
+}
+
 /** How many events wait in the queues of a rank; null where no launch is known. */
 export function queueOverTime(context: Context, charts: Charts): HTMLElement | null {
   const { job } = context,
@@ -77,12 +84,14 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
   if (byRank.size === 0) return null;
   const mean = (points: Points) => f.sum(points.map(([, value]) => value)) / points.length,
     least = [...byRank].reduce((a, b) => (mean(b[1]) < mean(a[1]) ? b : a));
-  const all = job.rowsOf("launches.rank");
+  const ranks = job.table("launches.rank"),
+    all = job.allRowsOf("launches.rank"),
+    bound = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.num(row, "host_bound_pct") ?? 0]));
   return lines(context, charts, {
     title: "Queue over time",
     what: "Events launched and not yet begun, of all streams",
     byRank,
-    leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${byRank.size < all ? ` The ${byRank.size} ranks that are host bound most.` : ""}`,
+    leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${byRank.size < all ? ` ${byRank.size} of ${f.count(all, "rank")}${haveMost(byRank, bound, all) ? ", those that are host bound most" : ""}.` : ""}`,
     first: least[0],
     unit: { name: "events in the queue", factor: 1 },
     write: (value) => f.grouped(value, value < 10 ? 1 : 0),
@@ -130,13 +139,15 @@ export function rateOverTime(context: Context, charts: Charts, kinds: readonly (
     [...byRank.values()].map((points) => 1e9 * most(points)),
     false,
   );
-  const all = new Set(job.table("transfers.kind").nums("rank")).size,
-    shown = new Set(table.nums("rank")).size;
+  const copies = job.table("transfers.kind"),
+    copied = new Map([...copies.by("rank")].map(([rank, rows]) => [Number(rank), f.sum(rows.map((row) => copies.num(row, "bytes") ?? 0))]));
+  const all = copies.leftOut > 0 ? job.allRowsOf("job.rank") : copied.size,
+    shown = new Set(table.nums("rank").map((rank) => rank ?? -1));
   return lines(context, charts, {
     title: "Bandwidth over time",
     what: `Copies, ${kind[1].toLowerCase()}, ${unit.name}/s`,
     byRank,
-    leftOut: `A part in which little is copied counts with the time in which nothing is.${shown < all ? ` Of ${f.grouped(all)} ranks the ${shown} that copied most.` : ""}`,
+    leftOut: `A part in which little is copied counts with the time in which nothing is.${shown.size < all ? ` ${shown.size} of ${f.count(all, "rank")}${haveMost(shown, copied, all) ? ", those that copied most" : ""}.` : ""}`,
     first: busiest[0],
     unit: { name: `${unit.name}/s`, factor: unit.factor / 1e9 },
     write: (value) => `${f.bytes(1e9 * value)}/s`,

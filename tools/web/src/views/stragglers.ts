@@ -1,5 +1,5 @@
 /** Stragglers: who causes waiting, to whom, and is it proven? */
-import type { Job, Table } from "../data";
+import type { Cell, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
 import * as f from "../format";
@@ -29,6 +29,7 @@ const ARRIVALS_MAX = 16, // of one operation; of more these
 const STEPS_MANY = 6; // fewer tell no cause from chance
 const PAIRS_MAX = 512; // as tmerge keeps them
 const HOSTS_SHOWN = 16;
+const VALUE_PARTS = 18; // room for a value, where a hundred are room for the longest bar
 const BESIDE_MAX = 16; // of more ranks the two maps need the whole width each
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
@@ -45,32 +46,37 @@ interface Side {
   readonly row?: number;
 }
 
-/* What each waited to the left, what others waited because of it to the right, on one scale. */
+/* What each waited to the left, what others waited because of it to the right, in one unit and on one scale. */
 function flies(sides: readonly Side[], words: string): HTMLElement {
   const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
     rightMost = f.most([1, ...sides.map((side) => side.cost)]);
-  // A unit for each side: of 1,000 ranks each waits a thousandth of what one may cost.
-  const units = { left: f.mapUnit([leftMost]), right: f.mapUnit([rightMost]) };
+  const most = Math.max(leftMost, rightMost),
+    parts = { left: (100 * leftMost) / most + VALUE_PARTS, right: (100 * rightMost) / most + VALUE_PARTS };
+  // That of the side with less: of 1,000 ranks each waits a thousandth of what one may cost.
+  const unit = f.timeUnit([Math.max(Math.min(leftMost, rightMost), most / 1000)]);
+  // What the side with more has beside its value and the line; the other's bars are as long by it.
+  const larger = leftMost < rightMost ? "right" : "left";
+  const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
     "div",
     {
       class: "butterfly",
       style: {
-        "--left": `${Math.max(12, (100 * leftMost) / (leftMost + rightMost))}fr`,
-        "--right": `${Math.max(12, (100 * rightMost) / (leftMost + rightMost))}fr`,
+        "--left": `minmax(0, ${parts.left}fr)`,
+        "--right": `minmax(0, ${parts.right}fr)`,
       },
     },
     h(
       "div",
       { class: "fly head" },
       h("span"),
-      h("span", { class: "left" }, `waited, ${units.left.name}`),
-      h("span", { class: "right" }, `made others wait, ${units.right.name} of GPU time`),
+      h("span", { class: "left" }, `waited, ${unit.name}`),
+      h("span", { class: "right" }, `made others wait, ${unit.name} of GPU time`),
       h("span", { class: "words" }, words),
     ),
   );
   for (const each of sides) {
-    const half = (side: "left" | "right", value: number, end: number, column: string) =>
+    const half = (side: "left" | "right", value: number, column: string) =>
       h(
         "span",
         { class: side },
@@ -83,9 +89,9 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
                 ? { "data-value": value }
                 : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column },
           },
-          f.scaled(value, units[side], f.columnDigits([end], units[side])),
+          f.scaled(value, unit, value > 0 && value < 9.95 * unit.factor && unit.factor > 1 ? 1 : 0),
         ),
-        tip(h("span", { class: "fly-bar", style: { width: `calc((100% - 64px) * ${value / end})` } }), () => [
+        tip(h("span", { class: "fly-bar", style: { width: `calc((${room(side)}) * ${value / most})` } }), () => [
           `${each.label}: `,
           f.exact(value, "ns"),
         ]),
@@ -95,8 +101,8 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
         "div",
         { class: `fly ${each.strong ? "straggler" : ""}` },
         h("span", { class: "row-label" }, each.label),
-        half("left", each.wait, leftMost, "wait_ns"),
-        half("right", each.cost, rightMost, "direct_ns"),
+        half("left", each.wait, "wait_ns"),
+        half("right", each.cost, "direct_ns"),
         h("span", { class: "words" }, each.words),
       ),
     );
@@ -329,7 +335,13 @@ interface Arrival {
   readonly end: number;
 }
 
-function instance(job: Job, row: number, arrivals: Arrival[], domains: ReadonlyMap<number | null, number | null>): HTMLElement {
+function instance(
+  job: Job,
+  row: number,
+  arrivals: Arrival[],
+  ranks: number,
+  domains: ReadonlyMap<number | null, number | null>,
+): HTMLElement {
   const worst = job.table("collectives.worst");
   const first = Math.min(...arrivals.map((a) => a.begin)),
     release = Math.max(...arrivals.map((a) => a.begin));
@@ -343,7 +355,7 @@ function instance(job: Job, row: number, arrivals: Arrival[], domains: ReadonlyM
   const clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null));
   const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
   const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks of one clock are as far apart as recorded
-  const shown = arrivals.length <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
+  const shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
   const lanes = shown.map((a) => {
     const free = Math.min(Math.max(release, a.begin), a.end);
     return h(
@@ -400,7 +412,7 @@ function instance(job: Job, row: number, arrivals: Arrival[], domains: ReadonlyM
         class: "lanes",
         attr: {
           role: "img",
-          "aria-label": `${job.table("collectives.arrival").leftOut > 0 ? "its first and last" : arrivals.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
+          "aria-label": `${shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
         },
       },
       h("div", { class: "release-box" }, h("span", { class: "release", style: { left: at(release) } })),
@@ -424,10 +436,22 @@ function instance(job: Job, row: number, arrivals: Arrival[], domains: ReadonlyM
   );
 }
 
-/* Of many ranks the latest and the earliest. */
+/* Of many ranks the earliest, the latest and the last to end, by begin, as a page holds them that leaves the others out. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
-  return [...order.slice(0, EARLIEST), ...order.slice(-LATEST)];
+  const last = arrivals.reduce((a, b) => (b.end > a.end ? b : a));
+  return order.filter((a, i) => i < EARLIEST || i >= order.length - LATEST || a === last);
+}
+
+/* How many ranks the operation of a row has; a page may hold some of them alone. */
+function sizesOf(job: Job, byInstance: ReadonlyMap<Cell, readonly number[]>): (row: number) => number {
+  const worst = job.table("collectives.worst"),
+    kinds = job.table("collectives.kind"),
+    key = (table: Table<"collectives.worst" | "collectives.kind">, row: number) => `${table.text(row, "kind")} ${table.text(row, "group")}`;
+  const whole = new Map<string, number>();
+  if (job.table("collectives.arrival").leftOut > 0)
+    kinds.rows.forEach((_, row) => whole.set(key(kinds, row), Math.max(kinds.num(row, "ranks") ?? 0, whole.get(key(kinds, row)) ?? 0)));
+  return (row) => Math.max(byInstance.get(worst.num(row, "instance"))?.length ?? 0, whole.get(key(worst, row)) ?? 0);
 }
 
 function worstInstances(context: Context): HTMLElement {
@@ -441,11 +465,12 @@ function worstInstances(context: Context): HTMLElement {
     domains = new Map(clocks.rows.map((_, row) => [clocks.num(row, "rank"), clocks.num(row, "domain")]));
   const all = params.get("all") === "1";
   const rows = [...worst.rows.keys()].slice(0, all ? worst.n : WORST_SHOWN);
-  const some = rows.some((row) => (byInstance.get(worst.num(row, "instance"))?.length ?? 0) > ARRIVALS_MAX);
+  const size = sizesOf(job, byInstance),
+    some = rows.some((row) => size(row) > ARRIVALS_MAX);
   return section(
     title,
     note(
-      `${some ? `A rank’s part in one collective, of more than ${ARRIVALS_MAX} ranks those of the ${EARLIEST} earliest and the ${LATEST} latest` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
+      `${some ? `A rank’s part in one collective, of more than ${ARRIVALS_MAX} ranks those of the ${EARLIEST} earliest, the ${LATEST} latest and the last to end` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
     ),
     legend([
       ["transfer", "Transfer"],
@@ -460,6 +485,7 @@ function worstInstances(context: Context): HTMLElement {
           begin: arrivals.num(a, "begin_ns")!,
           end: arrivals.num(a, "end_ns")!,
         })),
+        size(row),
         domains,
       ),
     ),

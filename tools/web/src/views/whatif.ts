@@ -242,9 +242,9 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
     left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
     table.leftOut > 0 && group.what === "rank" ? "others are in the store alone" : "",
     little > 0
-      ? `${several(little)} ${little === 1 ? "saves" : "save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} with what nothing recorded explains gone, too` : ""}`
+      ? `${several(little)} would ${little === 1 ? "save" : "each save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} with what nothing recorded explains gone, too` : ""}`
       : "",
-    untried > 0 ? `${several(untried)} ${untried === 1 ? "takes" : "take"} under ${f.percent(0.05, 2)} off the critical path` : "",
+    untried > 0 ? `${several(untried)} would ${untried === 1 ? "save" : "each save"} under ${f.percent(0.05, 2)}` : "",
   ].filter((part) => part !== "");
   return parts.length > 0 && h("p", { class: "note saving-rest" }, `${parts.join("; ")}.`);
 }
@@ -471,6 +471,18 @@ function title(job: Job): string {
   return `With everything at ${paceWord(job)} ${wholeWord(job)} takes ${amount}`;
 }
 
+/* The share of the waste that one rank alone has, where that is most of it. */
+function oneRank(job: Job): Child {
+  const table = job.table("whatif.item"),
+    whole = job.table("whatif.job"),
+    waste = (whole.num(0, "step_ns") ?? 0) - (whole.num(0, "ideal_ns") ?? 0);
+  const saved = (row: number) => table.num(row, "saved_ns") ?? 0,
+    ranks = [...table.rows.keys()].filter((row) => table.text(row, "what") === "rank");
+  const first = ranks.reduce((a, b) => (saved(b) > saved(a) ? b : a), ranks[0] ?? -1),
+    own = f.share(saved(first), waste) ?? 0;
+  return own > 50 && `; rank ${table.text(first, "name")} alone ${f.percent(own)}`;
+}
+
 function figures(job: Job): HTMLElement {
   const table = job.table("whatif.job");
   const show = (
@@ -480,6 +492,7 @@ function figures(job: Job): HTMLElement {
   const doc = (column: Parameters<typeof table.place>[0]) => table.columns[table.place(column)]?.doc ?? "",
     share = (value: number | null) => f.percent(value === null ? null : 100 * value),
     worst = Math.ceil((WORST_PCT * job.allRowsOf("job.rank")) / 100);
+  const alone = worst > 1 && table.num(0, "worker_share") !== null && oneRank(job);
   return band([
     { label: hasSteps(job) ? "Mean step" : "Recording", doc: doc("step_ns"), value: show("step_ns", f.time) },
     { label: `At ${paceWord(job)}`, doc: doc("ideal_ns"), value: show("ideal_ns", f.time) },
@@ -488,10 +501,10 @@ function figures(job: Job): HTMLElement {
     ...(severalRanks(job)
       ? [
           {
-            label: worst === 1 ? "The worst rank" : `The worst ${f.grouped(worst)} ranks`,
+            label: worst === 1 ? "The worst rank" : `The worst ${f.percent(WORST_PCT)} (${f.grouped(worst)} ranks)`,
             doc: doc("worker_share"),
             value: show("worker_share", share),
-            below: "of the waste",
+            below: ["of the waste", alone],
           },
         ]
       : []),
