@@ -86,12 +86,13 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
     least = [...byRank].reduce((a, b) => (mean(b[1]) < mean(a[1]) ? b : a));
   const ranks = job.table("launches.rank"),
     all = job.allRowsOf("launches.rank"),
+    unlinked = ranks.sum("unlinked"),
     bound = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.num(row, "host_bound_pct") ?? 0]));
   return lines(context, charts, {
     title: "Queue over time",
     what: "Events launched and not yet begun, of all streams",
     byRank,
-    leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${byRank.size < all ? ` ${byRank.size} of ${f.count(all, "rank")}${haveMost(byRank, bound, all) ? ", those that are host bound most" : ""}.` : ""}`,
+    leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${unlinked > 0 ? ` ${f.count(unlinked, "event")} whose launch was not recorded ${unlinked === 1 ? "is" : "are"} not counted: where such run there may be more.` : ""}${byRank.size < all ? ` ${byRank.size} of ${f.count(all, "rank")}${haveMost(byRank, bound, all) ? ", those that are host bound most" : ""}.` : ""}`,
     first: least[0],
     unit: { name: "events in the queue", factor: 1 },
     write: (value) => f.grouped(value, value < 10 ? 1 : 0),

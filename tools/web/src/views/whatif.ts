@@ -20,6 +20,8 @@ const LEAST_PCT = 0.1,
 /** From this waste on the list of views has a sign; so much that may be saved is said. */
 const WASTE_PCT = 5,
   WORTH_PCT = 1;
+/** From so much of the critical path on it is said that its cause was not recorded [%]. */
+const BEFORE_PCT = 1;
 /** The ranks that are mended together, as whatif.job has it. */
 const WORST_PCT = 3;
 
@@ -514,6 +516,15 @@ function figures(job: Job): HTMLElement {
   ]);
 }
 
+/* What nobody can tell the cause of, for it was not recorded. */
+function unrecorded(job: Job): string {
+  const steps = job.table("criticalpath.step"),
+    share = f.share(steps.sum("before_ns"), steps.sum("step_ns")) ?? 0;
+  return share >= BEFORE_PCT
+    ? ` ${f.percent(share, 1)} of the critical path lies before anything that was recorded of what it leads to: what would shorten that cannot be known.`
+    : "";
+}
+
 export const whatif: View = {
   id: "whatif",
   title: "What if",
@@ -556,6 +567,7 @@ export const whatif: View = {
           null,
           h("b", null, sure ? "These figures can be relied on. " : "These figures are uncertain. "),
           prose(table.text(0, "evidence")),
+          unrecorded(job),
         ),
       ),
       savings(job, path),
