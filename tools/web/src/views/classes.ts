@@ -84,9 +84,14 @@ function classMap(job: Job): HTMLElement | null {
 }
 
 /* Of a class whose names tell no format it is not known which. */
-function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0]): string {
+function ofFormat(
+  table: Table<"classes.kernel">,
+  row: number,
+  column: (typeof BITS)[number][0],
+  write: (ns: number | null) => string,
+): string {
   const told = BITS.some(([each]) => (table.num(row, each) ?? 0) > 0);
-  return told ? f.time(table.num(row, column)) : f.NONE;
+  return told ? write(table.num(row, column)) : f.NONE;
 }
 
 /** A section of the view of kernels; null where their names tell no class. */
@@ -116,11 +121,10 @@ export function classesOf(job: Job): HTMLElement | null {
         { column: "calls" },
         { column: "names", label: "names" },
         { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name"), true) },
-        ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({
-          column,
-          label,
-          draw: (row: number) => ofFormat(table, row, column),
-        })),
+        ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => {
+          const writeOwn = timeWriter(table, [...table.rows.keys()], column);
+          return { column, label, draw: (row: number) => ofFormat(table, row, column, writeOwn) };
+        }),
         ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
         ...(severalRanks(job)
           ? ([
