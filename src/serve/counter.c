@@ -22,8 +22,9 @@ typedef struct launched {
 
 struct tm_counters {
     const tm_tiler *tiler;
-    tm_store_pieces *rows, *attrs; /* attrs: with bytes; NULL until they are asked for */
-    const tm_timeline *ranks;      /* [n] */
+    const tm_serve_reader *reader;
+    tm_store_pieces *attrs;   /* with bytes; NULL until they are asked for */
+    const tm_timeline *ranks; /* [n] */
     size_t n;
     tm_vec changes, launched;            /* scratch */
     double most[TM_COUNTER_COLUMNS_MAX]; /* likewise: by column */
@@ -35,31 +36,26 @@ typedef struct counting {
     const tm_counter_wish *wish;
     size_t at;
     const tm_timeline *rank;
-    int64_t base_ns; /* what a time on the job's clock is before the job's begin, as it is drawn */
+    int64_t base_ns; /* on the job's clock what is drawn as its begin */
 } counting;
 
-tm_status tm_counters_open(const tm_tiler *tiler, tm_counters **out, tm_error *err) {
-    const tm_store_visit_plan plan = {.records = 0};
+tm_status tm_counters_open(const tm_tiler *tiler, const tm_serve_reader *reader, tm_counters **out,
+                           tm_error *err) {
     tm_counters *c = calloc(1, sizeof *c);
     if (!c)
         return tm_fail_memory(err);
     c->tiler = tiler;
-    c->ranks = tm_serve_ranks(tiler->events, &c->n);
+    c->reader = reader;
+    c->ranks = tm_serve_reader_ranks(reader, &c->n);
     c->changes = TM_VEC(change);
     c->launched = TM_VEC(launched);
-    tm_status status =
-        tm_serve_events_pieces(tiler->events, &plan, TM_SERVE_BLOCK_ROWS, &c->rows, err);
-    if (status == TM_OK)
-        *out = c;
-    else
-        tm_counters_close(c);
-    return status;
+    *out = c;
+    return TM_OK;
 }
 
 void tm_counters_close(tm_counters *c) {
     if (!c)
         return;
-    tm_store_close_pieces(c->rows);
     tm_store_close_pieces(c->attrs);
     tm_vec_free(&c->changes);
     tm_vec_free(&c->launched);
@@ -85,7 +81,7 @@ static tm_status open_attrs(tm_counters *c, tm_error *err) {
 }
 
 static int64_t drawn(const counting *s, int64_t recorded_ns) {
-    return tm_rank_clock_true(&s->rank->clock, recorded_ns) - s->base_ns;
+    return tm_serve_drawn(s->c->reader, s->at, recorded_ns);
 }
 
 /* So much from one time to another, where that is within the window. */
@@ -94,12 +90,6 @@ static bool add(counting *s, int64_t from, int64_t to, double by) {
     to = to < s->wish->to ? to : s->wish->to;
     return from >= to || (tm_vec_append(&s->c->changes, &(change){from, by}, 1) &&
                           tm_vec_append(&s->c->changes, &(change){to, -by}, 1));
-}
-
-static tm_status read(counting *s, tm_store_pieces *pieces, size_t first, unsigned what,
-                      const tm_timeline **piece, tm_error *err) {
-    TM_TRY(tm_store_seek_piece(pieces, s->at, first, err));
-    return tm_store_read_piece(pieces, s->at, first, what, piece, err);
 }
 
 static int by_call(const void *a, const void *b) {
@@ -117,7 +107,7 @@ static tm_status add_launched(counting *s, bool *any, tm_error *err) {
     for (size_t i = 0; v && i < all->n; i++) {
         const size_t block = v[i].call / TM_SERVE_BLOCK_ROWS * (size_t)TM_SERVE_BLOCK_ROWS;
         if (!piece || block != first)
-            TM_TRY(read(s, s->c->rows, block, TM_ROWS_TIMES, &piece, err));
+            TM_TRY(tm_serve_reader_rows(s->c->reader, s->at, block, TM_ROWS_TIMES, &piece, err));
         first = block;
         const int64_t call = drawn(s, piece->begin_ns[v[i].call - block]);
         *any = *any || call < s->wish->to;
@@ -134,8 +124,8 @@ static tm_status find_launched(counting *s, const tm_track *track, size_t first,
     const tm_timeline *piece;
     s->c->launched.n = 0;
     *behind = true;
-    TM_TRY(
-        read(s, s->c->rows, first, TM_ROWS_TIMES | TM_ROWS_LAUNCHES | TM_ROWS_KINDS, &piece, err));
+    TM_TRY(tm_serve_reader_rows(s->c->reader, s->at, first,
+                                TM_ROWS_TIMES | TM_ROWS_LAUNCHES | TM_ROWS_KINDS, &piece, err));
     for (size_t i = 0; i < piece->n_events; i++) {
         const launched own = {drawn(s, piece->begin_ns[i]), piece->launch[i]};
         if (first + i - track->first >= track->count)
@@ -207,7 +197,9 @@ static tm_status count_bytes(counting *s, tm_error *err) {
         if (!tm_serve_events_reach(s->c->tiler->events, s->at, first, s->base_ns + s->wish->from,
                                    s->base_ns + s->wish->to))
             continue;
-        TM_TRY(read(s, s->c->attrs, first, TM_ROWS_TIMES | TM_ROWS_ATTRS, &piece, err));
+        TM_TRY(tm_store_seek_piece(s->c->attrs, s->at, first, err));
+        TM_TRY(tm_store_read_piece(s->c->attrs, s->at, first, TM_ROWS_TIMES | TM_ROWS_ATTRS, &piece,
+                                   err));
         if (!(s->wish->what == TM_COUNTER_COPIES ? add_copies : add_collectives)(s, first, piece))
             return tm_fail_memory(err);
     }

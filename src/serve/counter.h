@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 #include "serve/request.h"
-#include "serve/tile.h"
+#include "serve/walk.h"
 
 typedef enum tm_counter_what {
     TM_COUNTER_QUEUE,       /* kernels, copies and sets that were launched and have not begun */
@@ -15,9 +15,10 @@ typedef enum tm_counter_what {
 
 typedef struct tm_counters tm_counters;
 
-/** @param tiler  used as long as they are  @param out  closed by the caller, before the events; set
- * only on TM_OK  @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
-tm_status tm_counters_open(const tm_tiler *tiler, tm_counters **out, tm_error *err) TM_MUST_CHECK;
+/** @param tiler  used as long as they are, as is the reader of it  @param out  closed by the
+ * caller, before the events; set only on TM_OK  @return  TM_OK; TM_ERR_FAULT */
+tm_status tm_counters_open(const tm_tiler *tiler, const tm_serve_reader *reader, tm_counters **out,
+                           tm_error *err) TM_MUST_CHECK;
 void tm_counters_close(tm_counters *counters);
 
 /** How many columns a window may be divided into. */

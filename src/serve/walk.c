@@ -45,6 +45,12 @@ tm_status tm_serve_reader_find(const tm_serve_reader *r, int64_t rank, size_t *a
     return tm_serve_find_rank(r->tiler->events, rank, at, err);
 }
 
+tm_status tm_serve_reader_rows(const tm_serve_reader *r, size_t at, size_t first, unsigned what,
+                               const tm_timeline **out, tm_error *err) {
+    TM_TRY(tm_store_seek_piece(r->pieces, at, first, err));
+    return tm_store_read_piece(r->pieces, at, first, what, out, err);
+}
+
 int64_t tm_serve_drawn(const tm_serve_reader *r, size_t at, int64_t recorded_ns) {
     const tm_timeline *rank = &r->ranks[at];
     return tm_rank_clock_true(&rank->clock, recorded_ns) + tm_tiler_shift(r->tiler, rank) -
@@ -78,8 +84,7 @@ static tm_status read_block(tm_serve_walk *w, tm_error *err) {
         if (!tm_serve_events_reach(tiler->events, w->at, w->first, base + w->from_ns,
                                    base + w->to_ns))
             continue;
-        TM_TRY(tm_store_seek_piece(w->reader->pieces, w->at, w->first, err));
-        TM_TRY(tm_store_read_piece(w->reader->pieces, w->at, w->first, WHAT, &w->piece, err));
+        TM_TRY(tm_serve_reader_rows(w->reader, w->at, w->first, WHAT, &w->piece, err));
         w->i = w->next - w->first;
         w->next = w->first + TM_SERVE_BLOCK_ROWS;
         return TM_OK;

@@ -22,6 +22,11 @@ const tm_timeline *tm_serve_reader_ranks(const tm_serve_reader *reader, size_t *
 tm_status tm_serve_reader_find(const tm_serve_reader *reader, int64_t rank, size_t *at,
                                tm_error *err) TM_MUST_CHECK;
 
+/** Rows of a rank from a multiple of TM_SERVE_BLOCK_ROWS on, valid until something else is read.
+ * @param what  tm_rows_part, without attributes  @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+tm_status tm_serve_reader_rows(const tm_serve_reader *reader, size_t at, size_t first,
+                               unsigned what, const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
+
 /** A recorded time of a rank as it is drawn [ns], from the job's begin. */
 int64_t tm_serve_drawn(const tm_serve_reader *reader, size_t at, int64_t recorded_ns);
 

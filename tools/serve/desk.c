@@ -73,7 +73,7 @@ static tm_status open_all(const char *path, tm_desk *desk, tm_error *err) {
     TM_TRY(tm_finder_open(&desk->tiler, &desk->finder, err));
     TM_TRY(tm_meetings_open(&desk->tiler, &desk->meetings, err));
     TM_TRY(tm_serve_reader_open(&desk->tiler, &desk->reader, err));
-    TM_TRY(tm_counters_open(&desk->tiler, &desk->counters, err));
+    TM_TRY(tm_counters_open(&desk->tiler, desk->reader, &desk->counters, err));
     TM_TRY(tm_slow_open(desk->reader, SLOW_MOST, &desk->slow, err));
     return tm_serve_levels_open(desk->store, &desk->tiler.levels, err);
 }

@@ -29,6 +29,21 @@ static void put_names(const tm_inside *inside, const tm_vec *sums, tm_out *json)
     tm_keys_free(&keys);
 }
 
+/* A time and ranks that are asked about, and where to go on. */
+typedef struct window {
+    int64_t from, to, at;
+    tm_serve_range ranks[TM_SERVE_RANGES_MAX];
+    size_t n_ranks;
+} window;
+
+static bool read_window(tm_http_look *look, const void *query, window *out) {
+    out->at = 0;
+    return tm_serve_number(look(query, "from"), &out->from) &&
+           tm_serve_number(look(query, "to"), &out->to) && out->from < out->to &&
+           tm_serve_ranges(look(query, "ranks"), out->ranks, &out->n_ranks) &&
+           tm_answer_number(look, query, "at", &out->at);
+}
+
 static void put_next(tm_out *json, int64_t next, bool more) {
     tm_out_string(json, "{\"next\":");
     if (more)
@@ -62,22 +77,23 @@ static void put_area(const tm_inside *inside, const tm_vec *sums, int64_t next, 
 
 void tm_inside_area(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    static tm_serve_range ranks[TM_SERVE_RANGES_MAX];
+    static window in; /* one request after another */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_vec sums = TM_VEC(tm_area_sum);
     int64_t host = 0, next, seen;
-    tm_area_wish wish = {.ranks = ranks, .budget_ns = TM_ANSWER_PART_NS};
-    if (!tm_serve_number(look(query, "from"), &wish.from) ||
-        !tm_serve_number(look(query, "to"), &wish.to) || wish.from >= wish.to ||
-        !tm_serve_ranges(look(query, "ranks"), ranks, &wish.n_ranks) ||
-        !tm_answer_number(look, query, "host", &host) ||
-        !tm_answer_number(look, query, "at", &wish.at)) {
+    if (!read_window(look, query, &in) || !tm_answer_number(look, query, "host", &host)) {
         tm_answer_say(TM_ANSWER_BAD,
                       "an area is from=NS, to=NS, ranks=A-B,C, host=1 and, to go on, at=N", out);
         return;
     }
-    wish.host = host != 0;
+    const tm_area_wish wish = {.from = in.from,
+                               .to = in.to,
+                               .host = host != 0,
+                               .ranks = in.ranks,
+                               .n_ranks = in.n_ranks,
+                               .at = in.at,
+                               .budget_ns = TM_ANSWER_PART_NS};
     tm_status status = tm_serve_area(inside->reader, &wish, &sums, &next, &seen, &err);
     if (status == TM_OK)
         put_area(inside, &sums, next, seen, &json);
@@ -178,20 +194,22 @@ static void put_slow(const tm_slow_answer *slow, tm_out *json) {
 
 void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    static tm_serve_range ranks[TM_SERVE_RANGES_MAX];
+    static window in; /* one request after another */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_slow_answer slow;
-    tm_slow_wish wish = {.ranks = ranks, .budget_ns = TM_ANSWER_PART_NS};
-    if (!tm_serve_number(look(query, "from"), &wish.from) ||
-        !tm_serve_number(look(query, "to"), &wish.to) || wish.from >= wish.to ||
-        !tm_serve_ranges(look(query, "ranks"), ranks, &wish.n_ranks) ||
-        !tm_answer_number(look, query, "at", &wish.at)) {
+    if (!read_window(look, query, &in)) {
         tm_answer_say(TM_ANSWER_BAD,
                       "kernels to compare are from=NS, to=NS, ranks=A-B,C and, to go on, at=N",
                       out);
         return;
     }
+    const tm_slow_wish wish = {.from = in.from,
+                               .to = in.to,
+                               .ranks = in.ranks,
+                               .n_ranks = in.n_ranks,
+                               .at = in.at,
+                               .budget_ns = TM_ANSWER_PART_NS};
     tm_status status = tm_slow_find(inside->slow, &wish, &slow, &err);
     if (status == TM_OK)
         put_slow(&slow, &json);
@@ -232,26 +250,29 @@ static bool read_what(const char *text, tm_counter_what *out) {
 
 void tm_inside_counter(const tm_inside *inside, tm_http_look *look, const void *query,
                        tm_http_answer *out) {
-    static tm_serve_range ranks[TM_SERVE_RANGES_MAX];
+    static window in; /* one request after another */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_vec steps = TM_VEC(tm_counter_step);
     int64_t n = 0, next;
     size_t n_all;
-    tm_counter_wish wish = {.ranks = ranks, .budget_ns = TM_ANSWER_PART_NS};
-    if (!read_what(look(query, "what"), &wish.what) ||
-        !tm_serve_number(look(query, "from"), &wish.from) ||
-        !tm_serve_number(look(query, "to"), &wish.to) || wish.from >= wish.to ||
-        !tm_serve_number(look(query, "n"), &n) || n == 0 || n > TM_COUNTER_COLUMNS_MAX ||
-        !tm_serve_ranges(look(query, "ranks"), ranks, &wish.n_ranks) ||
-        !tm_answer_number(look, query, "at", &wish.at)) {
+    tm_counter_what what;
+    if (!read_what(look(query, "what"), &what) || !read_window(look, query, &in) ||
+        !tm_serve_number(look(query, "n"), &n) || n == 0 || n > TM_COUNTER_COLUMNS_MAX) {
         tm_answer_say(TM_ANSWER_BAD,
                       "a counter is what=queue, copies or collectives, from=NS, to=NS, n=N columns "
                       "up to 16384, ranks=A-B,C and, to go on, at=N",
                       out);
         return;
     }
-    wish.n = (size_t)n;
+    const tm_counter_wish wish = {.what = what,
+                                  .from = in.from,
+                                  .to = in.to,
+                                  .n = (size_t)n,
+                                  .ranks = in.ranks,
+                                  .n_ranks = in.n_ranks,
+                                  .at = in.at,
+                                  .budget_ns = TM_ANSWER_PART_NS};
     (void)tm_serve_reader_ranks(inside->reader, &n_all);
     tm_status status = tm_counter_find(inside->counters, &wish, &steps, &next, &err);
     if (status == TM_OK)

@@ -119,8 +119,7 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
     {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself, as in stragglers.rank."},
     {"indirect_ns", TM_INT, "ns",
      "What it caused through others in this step's operations, as in stragglers.rank; followed "
-     "back "
-     "into the steps before, so that the first ones recorded have less of it."},
+     "back into the steps before, so that the first ones recorded have less of it."},
     {"lateness_ns", TM_INT, "ns",
      "Sum of L minus the runner-up's begin over the collectives in which it came last."},
 };

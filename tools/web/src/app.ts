@@ -2,7 +2,7 @@
 import { hideTip, heading, empty } from "./ui";
 import { count } from "./format";
 import { leftOutNote } from "./left_out";
-import { fetchRows, unread } from "./served";
+import { fetchUnread, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import type { Job } from "./data";
 import { h, fill, keepFocus, visible, type Child } from "./dom";
@@ -181,10 +181,7 @@ export class App {
     if (names.length === 0) return null;
     const all = names.reduce((sum, name) => sum + job.leftOut(name), 0),
       said = h("p", { class: "note left-out", attr: { role: "status" } }, `Drawn of a part. Reading ${count(all, "more row")} …`);
-    const read = async () => {
-      for (const name of names) await fetchRows(job, name, () => undefined);
-    };
-    read().then(
+    fetchUnread(job, names).then(
       () => turn === this.#turn && context.redraw({}),
       (error: Error) =>
         said.replaceWith(h("p", { class: "note" }, `The rest cannot be read: ${error.message}.`), leftOutNote(job, view.needs) ?? ""),

@@ -33,6 +33,11 @@ export function unread(job: Job, names: readonly TableName[]): TableName[] {
   return isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 }
 
+/** Fetches these. */
+export async function fetchUnread(job: Job, names: readonly TableName[]): Promise<void> {
+  for (const name of unread(job, names)) await fetchRows(job, name, () => undefined);
+}
+
 const fetching = new Map<TableName, Promise<void>>();
 
 /** Fetches all rows of a table of which the page holds some. @param told  is called with how many there are so far */

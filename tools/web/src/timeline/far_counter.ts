@@ -26,7 +26,7 @@ export class FarCounters {
   readonly #pieces = new Map<string, Piece>();
   readonly #most = new Map<string, number>();
   readonly #places: Map<number, number>;
-  readonly #fars = new Map<string, { far: Far<Answer, Answer>; window: Span; of: string }>();
+  readonly #fars = new Map<string, { far: Far<Answer, Answer>; window: Span; asked: ReadonlySet<number> }>();
 
   constructor(
     readonly job: JobBlock,
@@ -43,13 +43,14 @@ export class FarCounters {
     for (const key of keys) {
       const what = ASKED[key];
       if (what === undefined) continue;
-      const missing = [...places].filter((at) => this.of(key, at)?.begin !== window.begin || this.of(key, at)?.end !== window.end),
-        of = `${window.begin} ${window.end} ${missing.join()}`;
+      const missing = [...places].filter((at) => this.of(key, at)?.begin !== window.begin || this.of(key, at)?.end !== window.end);
       let own = this.#fars.get(key);
-      if (missing.length === 0 || own?.of.startsWith(of)) continue;
-      if (!own) this.#fars.set(key, (own = { far: this.#farOf(key), window, of }));
+      /* what is on its way comes part by part */
+      const pending = own && !own.far.state?.done && own.window.begin === window.begin && own.window.end === window.end;
+      if (missing.length === 0 || (pending && missing.every((at) => own!.asked.has(at)))) continue;
+      if (!own) this.#fars.set(key, (own = { far: this.#farOf(key), window, asked: new Set() }));
       own.window = window;
-      own.of = of;
+      own.asked = new Set(missing);
       const ranks = missing.map((at) => this.job.ranks[at]!.rank).sort((a, b) => a - b);
       own.far.of({ what, from: window.begin, to: window.end, n: COLUMNS, ranks: ranks.join() });
     }

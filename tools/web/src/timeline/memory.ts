@@ -1,12 +1,12 @@
 /** Allocated device memory of the ranks over time, from the table memory.curve. */
 import type { Job } from "../data";
-import { fetchRows, unread } from "../served";
+import { fetchUnread } from "../served";
 import { Curves, type Curve } from "./curves";
 
 /** Null where no device's memory was recorded. */
 export async function memoryOf(job: Job, ranks: readonly { readonly rank: number }[]): Promise<Curves | null> {
   await job.load(["memory.curve"]);
-  for (const name of unread(job, ["memory.curve"])) await fetchRows(job, name, () => undefined);
+  await fetchUnread(job, ["memory.curve"]);
   const table = job.table("memory.curve"),
     places = new Map(ranks.map(({ rank }, at) => [rank, at]));
   const points = new Map<string, { at: number; list: [number, number][] }>();
