@@ -6,9 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+/* Of program.h, whose other half is of the files of tests. */
+int in_full_set(void);
 
 #define TEST(name) int main_of_##name(void);
 TESTS
@@ -19,6 +23,11 @@ static const struct {
     const char *name;
     int (*run)(void);
 } files[] = {TESTS};
+
+int in_full_set(void) {
+    const char *set = getenv("TMERGE_FULL");
+    return set && strcmp(set, "1") == 0;
+}
 
 int main(int argc, char **argv) {
     if (argc > 2)

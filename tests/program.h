@@ -6,4 +6,8 @@
 /** Runs the tests of the file; returns how many failed. */
 int main(void);
 
+/** Whether the full set runs (tests/README.md); a test of that set alone begins with
+ *  `if (!in_full_set()) skip();`. */
+int in_full_set(void);
+
 #endif

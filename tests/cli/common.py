@@ -29,6 +29,7 @@ MPIRUN = os.environ.get('MPIRUN', 'mpirun -n').split()  # before the number of p
 UNKNOWN = ('this is not a trace of a known format (ops, ascend, rocprof, trace_viewer, kineto, nsys, '
            'xplane; tmerge list says what they are)')
 SKIPPED = 77
+FULL = os.environ.get('TMERGE_FULL') == '1'  # whether the full set runs (tests/README.md)
 SECONDS = 60  # after which a command counts as hanging
 
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
@@ -44,6 +45,12 @@ gc.disable()  # a large table is millions of small objects, none of them in a ci
 
 class Skip(Exception):
     """Raised by a test that cannot run here."""
+
+
+def full(test):
+    """Marks a test of the full set, which runs there or where it is named."""
+    test.full = True
+    return test
 
 
 # Checks -------------------------------------------------------------------------------------------
@@ -344,9 +351,12 @@ def main():
              if name.startswith('test_') and callable(value)]
     wanted = sys.argv[1:]
     place = os.path.join(os.getcwd(), os.path.splitext(os.path.basename(script['__file__']))[0])
-    words = []
+    words, left_out = [], 0
     for name, function in tests:
         if wanted and not any(part in name for part in wanted):
+            continue
+        if not (wanted or FULL) and hasattr(function, 'full'):
+            left_out += 1
             continue
         folder = os.path.join(place, name)
         words.append(run_one(name, function, folder))
@@ -354,5 +364,6 @@ def main():
         if words[-1] != 'FAILED':
             shutil.rmtree(folder, ignore_errors=True)
     failed = words.count('FAILED')
-    print(f'{len(words)} tests, {failed} failed, {words.count("skipped")} skipped')
-    sys.exit(1 if failed or not words else SKIPPED if 'ok' not in words else 0)
+    print(f'{len(words)} tests, {failed} failed, {words.count("skipped")} skipped, '
+          f'{left_out} only in the full set')
+    sys.exit(1 if failed or not words and not left_out else SKIPPED if 'ok' not in words else 0)
