@@ -1,6 +1,7 @@
 /* A program of many files of tests, which the build names in TESTS:
- *     PROGRAM NAME [PATTERN]  runs those of test_NAME.c, or of them those that the pattern names
- *     PROGRAM                 lists the names */
+ *     PROGRAM [-t PATTERN] NAME...  runs those of each test_NAME.c, or of them those that the pattern
+ *                                   names
+ *     PROGRAM                       lists the names */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,13 +30,24 @@ int in_full_set(void) {
     return set && strcmp(set, "1") == 0;
 }
 
-int main(int argc, char **argv) {
-    if (argc > 2)
-        cmocka_set_test_filter(argv[2]);
+/** How many tests of a file failed; 1 where there is no such file. */
+static int run(const char *name) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (argc < 2)
-            puts(files[i].name);
-        else if (strcmp(files[i].name, argv[1]) == 0)
+        if (strcmp(files[i].name, name) == 0)
             return files[i].run();
-    return argc < 2 ? 0 : 2;
+    fprintf(stderr, "there is no test_%s.c\n", name);
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    int failed = 0, at = 1;
+    if (argc > 2 && strcmp(argv[1], "-t") == 0) {
+        cmocka_set_test_filter(argv[2]);
+        at = 3;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files && argc < 2; i++)
+        puts(files[i].name);
+    for (; at < argc; at++)
+        failed += run(argv[at]);
+    return failed != 0;
 }

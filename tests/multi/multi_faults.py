@@ -9,18 +9,20 @@ import subprocess
 import time
 
 import common_multi
-from common import TMERGE, equal, files, holds, main, put, run, small_trace, synth
+from common import TMERGE, equal, files, full, holds, main, put, run, small_trace, synth
 from watching import FAULTS, fault, is_open, ours, strays, wait_until
 
 os.environ['HOSTS_LOCAL'] = '256k'
 HOSTS = common_multi.up('netns.sh', ('ip', 'unshare', 'nsenter'))
 THREE = ('h1:2', 'h2:2', 'h3:2')
-SILENT = 30  # seconds until a run has ended that a host no longer answers
+SILENCE = 4  # seconds after which a host that does not answer counts as gone
+SILENT = SILENCE + 10  # until such a run has ended
 
 
 def mpirun(*arguments, hosts=THREE, env=None):
     """A run on the hosts, from h1."""
-    set_there = [part for name, value in (env or {}).items() for part in ('-x', f'{name}={value}')]
+    set_there = [part for name, value in {'TMERGE_SILENCE': SILENCE, **(env or {})}.items()
+                 for part in ('-x', f'{name}={value}')]
     n = sum(int(host.split(':')[1]) for host in hosts)
     return [HOSTS, 'mpirun', '-n', n, '--host', ','.join(hosts), *set_there, TMERGE, *arguments,
             '--no-html', '--progress=never']
@@ -136,6 +138,7 @@ def nothing_left(names):
     equal([name for name in files() if '.said' not in name], names)
 
 
+@full
 def test_a_process_or_a_daemon_that_is_killed_ends_the_run():
     names, pipe = six_traces(True)
     for what, message in (('process', 'on node h2 exited on signal 9'),
@@ -170,6 +173,7 @@ def test_a_host_that_is_gone_ends_the_run_whatever_it_does():
     nothing_left(sorted(names + whole))
 
 
+@full
 def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stalls():
     names, pipe = six_traces(True)
     os.mkfifo('stalls.json')
@@ -200,6 +204,7 @@ def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stall
     run([HOSTS, 'mend', 'h2']).expect(0)
 
 
+@full
 def test_a_full_disk_is_told_with_its_host_and_nothing_is_left():
     synth('job', ranks=6, steps=20)
     for name in ('h1', 'h2', 'h3'):
@@ -212,6 +217,7 @@ def test_a_full_disk_is_told_with_its_host_and_nothing_is_left():
     nothing_left(['job'])
 
 
+@full
 def test_memory_that_one_host_lacks_is_told_with_that_host():
     synth('job', ranks=6, steps=2)
     limited = ('ulimit -v $([ $OMPI_COMM_WORLD_RANK = 3 ] && echo 200000 || echo unlimited); '

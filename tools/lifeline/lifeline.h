@@ -3,8 +3,9 @@
  * minutes; srun ends the others only where it was told to.
  *
  * The processes of a host hold a line to its first one, those to process 0. A host that does not
- * answer for 20 s ends the run with one message; a process that is gone does where the launcher has
- * not ended the run within 3 s. A process that stands still, for its disk does, is there. */
+ * answer for 20 s (TM_SILENCE_VARIABLE sets another time) ends the run with one message; a process
+ * that is gone does where the launcher has not ended the run within 3 s. A process that stands
+ * still, for its disk does, is there. */
 #ifndef TMERGE_LIFELINE_H
 #define TMERGE_LIFELINE_H
 

@@ -8,18 +8,27 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A kernel that was last heard of so long ago is asked, and given up 20 s behind that. */
-enum { IDLE_S = 5, INTERVAL_S = 5, PROBES = 3, PATIENCE_MS = 2000, WAITING_MAX = 4096 };
+enum { SILENCE_S = 20, SILENCE_MAX_S = 3600, PROBES = 3, PATIENCE_MS = 2000, WAITING_MAX = 4096 };
+
+/* A connection is probed after this time of quiet and then as often; it fails this long after the
+ * last of PROBES probes without an answer. */
+static int probe_interval_s(void) {
+    const char *text = getenv(TM_SILENCE_VARIABLE);
+    long silence = text ? strtol(text, NULL, 10) : 0;
+    return (int)(silence > PROBES && silence <= SILENCE_MAX_S ? silence : SILENCE_S) / (PROBES + 1);
+}
 
 static bool set_up(int fd) {
-    static const int settings[][3] = {{SOL_SOCKET, SO_KEEPALIVE, 1},
-                                      {IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S},
-                                      {IPPROTO_TCP, TCP_KEEPINTVL, INTERVAL_S},
-                                      {IPPROTO_TCP, TCP_KEEPCNT, PROBES}};
+    int interval = probe_interval_s();
+    const int settings[][3] = {{SOL_SOCKET, SO_KEEPALIVE, 1},
+                               {IPPROTO_TCP, TCP_KEEPIDLE, interval},
+                               {IPPROTO_TCP, TCP_KEEPINTVL, interval},
+                               {IPPROTO_TCP, TCP_KEEPCNT, PROBES}};
     /* Programs that we start are to hold no line open. */
     bool ok = fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)

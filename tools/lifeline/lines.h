@@ -10,6 +10,10 @@
 
 enum { TM_LINES_ADDRESSES_MAX = 24 };
 
+/** Environment variable: the seconds, from 4 to 3600, after which a host that does not answer
+ * counts as gone; 20 where it is unset or no such number. Rounded down to a multiple of 4. */
+#define TM_SILENCE_VARIABLE "TMERGE_SILENCE"
+
 /** Where a process waits for others to connect. IPv4, as Open MPI's own TCP. */
 typedef struct tm_invitation {
     uint64_t token; /* who does not know it is sent away; 0: nobody waits */

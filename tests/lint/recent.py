@@ -1,0 +1,56 @@
+"""Which files a check that is too dear for all of them looks at: what has changed, and a seventh.
+
+recent.py SUFFIX FOLDER...   in the root of the project: prints those below the folders, or all of
+                             them in the full set (TMERGE_FULL=1)
+"""
+import datetime
+import os
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+from common import files
+
+FULL = os.environ.get("TMERGE_FULL") == "1"  # whether the full set of tests runs (tests/README.md)
+DAY_S = 24 * 60 * 60
+SHARDS = 7
+
+
+def git(root, *arguments):
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True,
+                          check=False)
+    return done.stdout.split("\n")[:-1] if done.returncode == 0 else []
+
+
+def changed(root):
+    """Paths below root that changed since the last commit that is a day older than the newest one.
+
+    Empty where git does not tell: no repository, a shallow clone, or none that old.
+    """
+    newest = git(root, "log", "-1", "--format=%ct")
+    if not newest or git(root, "rev-parse", "--is-shallow-repository") != ["false"]:
+        return set()
+    base = git(root, "rev-list", "-1", f"--before={int(newest[0]) - DAY_S}", "HEAD")
+    if not base:
+        return set()
+    return set(git(root, "diff", "--name-only", base[0])
+               + git(root, "ls-files", "--others", "--exclude-standard"))
+
+
+def in_shard(path, day=None):
+    """Whether today, or on that day, it is the turn of a path; in a week each has one."""
+    day = datetime.date.today().toordinal() if day is None else day
+    return zlib.crc32(Path(path).as_posix().encode()) % SHARDS == day % SHARDS
+
+
+def main():
+    suffix, folders = sys.argv[1], sys.argv[2:]
+    new = changed(".")
+    for path in files(Path(), folders, (suffix,)):
+        if FULL or in_shard(path) or str(path) in new:
+            print(path)
+
+
+if __name__ == "__main__":
+    main()
