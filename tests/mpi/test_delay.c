@@ -3,7 +3,6 @@
 #include "mpi/delay.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "job_fixture.h"
@@ -156,7 +155,6 @@ static void check_grid(const share *s) {
 }
 
 static void a_rank_that_was_kept_waiting_is_not_to_blame(void **state) {
-    (void)state;
     for (int spread = 0; spread < N_SPREADS; spread++) {
         share s = run_job(MPI_COMM_WORLD, &grid, spread);
         if (is_first())
@@ -166,7 +164,6 @@ static void a_rank_that_was_kept_waiting_is_not_to_blame(void **state) {
 }
 
 static void without_clocks_there_is_no_cost(void **state) {
-    (void)state;
     job_def def = grid;
     def.apart = true;
     share s = run_job(MPI_COMM_WORLD, &def, ROUND_ROBIN);
@@ -215,7 +212,6 @@ static void check_cost(const share *s, size_t row, int64_t caused_ns, int64_t di
 }
 
 static void a_slow_stage_is_to_blame_for_its_successors(void **state) {
-    (void)state;
     static const job_def def = {.n_ranks = 6, .build = build_pipeline};
     for (int spread = 0; spread < N_SPREADS; spread++) {
         share s = run_job(MPI_COMM_WORLD, &def, spread);
@@ -253,7 +249,6 @@ static tm_timeline build_carried(ground *g, int64_t rank) {
 }
 
 static void cost_counts_in_the_step_of_the_wait(void **state) {
-    (void)state;
     static const job_def def = {.n_ranks = 3, .build = build_carried};
     static const char *const steps[] = {
         "step=1 rank=2 caused_wait_ns=1100 direct_ns=1100 indirect_ns=0 lateness_ns=1100",
@@ -321,7 +316,6 @@ static tm_timeline build_mesh(ground *g, int64_t rank) {
 }
 
 static void cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes(void **state) {
-    (void)state;
     static const job_def def = {.n_ranks = MESH_RANKS, .build = build_mesh};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     const tm_table *ranks = find(&alone, "stragglers.rank");

@@ -2,14 +2,7 @@
  * else shows that. Run with 1, 2, 3, 4 and 8 processes. */
 #include "mpi/load/load.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/vec.h"
 #include "mpi/names.h"
@@ -233,7 +226,6 @@ static job open_uneven_job(tm_vec large) {
 }
 
 static void one_large_trace_is_read_in_parts(void **state) {
-    (void)state;
     job j = open_uneven_job(make_trace(2, N_LARGE, 0));
     outcome_of_load got = load_both_ways(&j, false);
     assert_int_equal(got.status, TM_OK);
@@ -242,7 +234,6 @@ static void one_large_trace_is_read_in_parts(void **state) {
 }
 
 static void a_trace_alone_is_read_in_parts(void **state) {
-    (void)state;
     job j = open_job();
     add_file(&j, "x.json", make_trace(0, N_LARGE, 0));
     outcome_of_load got = load_both_ways(&j, false);
@@ -253,7 +244,6 @@ static void a_trace_alone_is_read_in_parts(void **state) {
 
 /* 60 % and 40 % of the whole: both more than their share where there are four processes. */
 static void several_large_traces_are_read_in_parts(void **state) {
-    (void)state;
     job j = open_job();
     add_file(&j, "rank0.json", make_trace(0, N_LARGE / 2, 0));
     add_file(&j, "rank1.json", make_trace(1, N_LARGE / 3, 0));
@@ -266,7 +256,6 @@ static void several_large_traces_are_read_in_parts(void **state) {
 
 /* That they are of one rank is told behind the events of the large one. */
 static void a_trace_in_parts_can_be_a_span_of_its_rank(void **state) {
-    (void)state;
     job j = open_job();
     add_file(&j, "early.json", make_trace(1, 12, 0));
     add_file(&j, "large.json", make_trace(1, N_LARGE, 1000));
@@ -279,7 +268,6 @@ static void a_trace_in_parts_can_be_a_span_of_its_rank(void **state) {
 }
 
 static void the_error_in_a_large_trace_is_that_of_reading_it_whole(void **state) {
-    (void)state;
     for (int skip_bad = 0; skip_bad < 2; skip_bad++) {
         tm_vec text = make_trace(2, N_LARGE, 0);
         char *late = (char *)text.data + text.n * 9 / 10, *comma = strstr(late, ",\"ts\":");
@@ -302,7 +290,6 @@ static void the_error_in_a_large_trace_is_that_of_reading_it_whole(void **state)
 }
 
 static void a_truncated_large_trace_gives_what_it_holds(void **state) {
-    (void)state;
     tm_vec text = make_trace(2, N_LARGE, 0);
     text.n -= text.n / 20;
     job j = open_uneven_job(text);
@@ -314,7 +301,6 @@ static void a_truncated_large_trace_gives_what_it_holds(void **state) {
 
 /* Every event that is seen in the middle of the file stands in the arguments of another. */
 static void a_trace_cut_at_what_is_no_event_is_read_whole(void **state) {
-    (void)state;
     tm_vec text = TM_VEC(char);
     put(&text, "{\"traceEvents\": [{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},"
                "{\"ph\":\"X\",\"name\":\"b\",\"ts\":2,\"dur\":1,\"args\":{\"list\":[");
@@ -329,7 +315,6 @@ static void a_trace_cut_at_what_is_no_event_is_read_whole(void **state) {
 }
 
 static void a_compressed_trace_is_never_read_in_parts(void **state) {
-    (void)state;
     tm_vec text = make_trace(2, N_LARGE, 0), packed = TM_VEC(uint8_t);
     append_gzip(&packed, all_of(&text));
     tm_vec_free(&text);
@@ -342,7 +327,6 @@ static void a_compressed_trace_is_never_read_in_parts(void **state) {
 
 /* Each share of a small trace is smaller than an event: most parts are empty, or find none. */
 static void a_trace_of_a_few_events_can_be_cut_too(void **state) {
-    (void)state;
     for (int n = 1; n < 12; n++) {
         job j = open_job();
         add_file(&j, "x.json", make_trace(0, n, 0));

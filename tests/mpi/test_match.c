@@ -3,7 +3,6 @@
 #include "mpi/match.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "job_fixture.h"
@@ -115,7 +114,6 @@ static void check_straggler(const share *s) {
 }
 
 static void a_straggler_is_found_as_worked_out_by_hand(void **state) {
-    (void)state;
     static const int64_t waits[] = {500, 200, 50};
     for (int spread = 0; spread < N_SPREADS; spread++) {
         share s = run_job(MPI_COMM_WORLD, &straggler, spread);
@@ -133,7 +131,6 @@ static void a_straggler_is_found_as_worked_out_by_hand(void **state) {
 }
 
 static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
-    (void)state;
     job_def def = straggler;
     def.apart = true;
     share s = run_job(MPI_COMM_WORLD, &def, BLOCKS);
@@ -156,7 +153,6 @@ static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
 }
 
 static void large_jobs_have_no_pairs(void **state) {
-    (void)state;
     for (int over = 0; over < 2; over++) {
         job_def def = straggler;
         def.n_ranks_told = TM_PAIR_RANKS_MAX + over;
@@ -185,7 +181,6 @@ static tm_timeline build_thirds(ground *g, int64_t rank) {
 }
 
 static void shares_are_rounded_when_all_are_added(void **state) {
-    (void)state;
     static const job_def def = {.n_ranks = 4, .build = build_thirds};
     static const char *const pairs[] = {"rank=1 for_rank=0 wait_ns=7",
                                         "rank=2 for_rank=0 wait_ns=7",
@@ -246,7 +241,6 @@ static void check_worst(const share *s) {
 }
 
 static void the_worst_are_by_wait_then_begin_then_rank(void **state) {
-    (void)state;
     static const job_def def = {.n_ranks = 4, .build = build_worst};
     for (int spread = 0; spread < N_SPREADS; spread++) {
         share s = run_job(MPI_COMM_WORLD, &def, spread);
@@ -389,7 +383,6 @@ static void check_lossy(const share *s) {
 }
 
 static void ranks_that_lack_kernels_are_aligned(void **state) {
-    (void)state;
     static const job_def def = {.n_ranks = 4, .build = build_lossy};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     _Static_assert((int)LOSSY_OPERATIONS <= (int)TM_WORST_MAX, "not all are kept");
@@ -445,7 +438,6 @@ static tm_timeline build_tiny(ground *g, int64_t rank) {
 }
 
 static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
-    (void)state;
     static const job_def def = {.n_ranks = 8, .build = build_mixed};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     for (int spread = 0; spread < N_SPREADS; spread++)
@@ -461,7 +453,6 @@ static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
 }
 
 static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state) {
-    (void)state;
     static const job_def def = {.n_ranks = TINY_RANKS, .build = build_tiny};
     share alone = {.n = 0};
     if (is_first()) {

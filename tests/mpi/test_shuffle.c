@@ -1,14 +1,7 @@
 /* Records sent to their owners. Run with 1, 2, 3 and 4 processes. */
 #include "mpi/shuffle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mpi_main.h"
 
@@ -80,7 +73,6 @@ static void check_received(int job, const tm_vec *received, int self, int n_proc
 }
 
 static void records_come_in_order_and_none_is_lost(void **state) {
-    (void)state;
     int self, n_processes;
     tm_error err;
     MPI_Comm_rank(MPI_COMM_WORLD, &self);
@@ -96,7 +88,6 @@ static void records_come_in_order_and_none_is_lost(void **state) {
 }
 
 static void what_was_in_the_vector_is_replaced(void **state) {
-    (void)state;
     int self, n_processes;
     tm_error err;
     MPI_Comm_rank(MPI_COMM_WORLD, &self);

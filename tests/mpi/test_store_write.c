@@ -1,16 +1,9 @@
 /* The store written by several processes. Run with 1, 2, 3 and 4 of them. */
 #include "mpi/store_write.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mpi/agree.h"
 #include "mpi_main.h"

@@ -1,12 +1,7 @@
 /* Rows of one key brought together, and all rows to process 0. With 1, 2, 3 and 4 processes. */
 #include "mpi/tables.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mpi_main.h"
 
@@ -97,7 +92,6 @@ static void rows_of_one_key_come_together(void **state) {
 }
 
 static void all_rows_come_to_process_0(void **state) {
-    (void)state;
     int self, n_processes;
     tm_tables tables;
     tm_error err;

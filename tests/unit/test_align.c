@@ -1,8 +1,6 @@
 /* Alignment of whole groups: simulated ones whose truth is known, and what must be left out. */
 #include "match/align.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "run_fixture.h"
@@ -130,7 +128,6 @@ static void make_cases(named_spec *cases) {
 }
 
 static void simulated_groups_are_matched_and_never_wrongly(void **state) {
-    (void)state;
     named_spec cases[N_CASES];
     make_cases(cases);
     for (size_t c = 0; c < N_CASES; c++)
@@ -156,7 +153,6 @@ static void check_left_out(const group_spec *spec, tm_unmatched reason) {
 /* Equal layers at equal times: each shift is as good as the next. One rank begins a step later, so
  * that counts do not tell either; only numbers of steps do. */
 static void a_perfectly_periodic_job_is_ambiguous_without_steps(void **state) {
-    (void)state;
     group_spec spec = usual;
     spec.jitter_ns = 0;
     spec.step_gap_ns = 0;
@@ -172,7 +168,6 @@ static void a_perfectly_periodic_job_is_ambiguous_without_steps(void **state) {
 }
 
 static void few_kernels_are_no_evidence(void **state) {
-    (void)state;
     group_spec spec = usual;
     spec.steps = 1;
     spec.per_step = 11;
@@ -221,7 +216,6 @@ static void other_times(tm_run *run) {
 }
 
 static void a_rank_that_does_not_correspond_is_left_out_alone(void **state) {
-    (void)state;
     check_one_out(other_sizes, TM_UNMATCHED_TOKENS);
     check_one_out(other_steps, TM_UNMATCHED_TOKENS);
     check_one_out(other_times, TM_UNMATCHED_INCOHERENT);
@@ -229,7 +223,6 @@ static void a_rank_that_does_not_correspond_is_left_out_alone(void **state) {
 
 /* The reference is the member with the most kernels. Rank 2 has most, and corresponds to none. */
 static void another_reference_is_taken_where_most_do_not_correspond(void **state) {
-    (void)state;
     tm_error err;
     group_spec longer = usual;
     longer.steps++;
@@ -250,7 +243,6 @@ static void another_reference_is_taken_where_most_do_not_correspond(void **state
  * not, and there the clock of rank 2 was set forward by a second: by what they share with rank 0
  * they stand together, by the rest a second apart. */
 static void members_that_contradict_each_other_are_left_out(void **state) {
-    (void)state;
     enum { SHARED = 300, N = 1100 };
     tm_error err;
     rank_run runs[3];
@@ -278,7 +270,6 @@ static void members_that_contradict_each_other_are_left_out(void **state) {
 
 /* How long it takes is for whoever reads the output: a limit would break on a slow machine. */
 static void large_groups_are_aligned(void **state) {
-    (void)state;
     group_spec spec = usual;
     spec.per_step = 100;
     spec.steps = 100;

@@ -1,14 +1,6 @@
 /* Who came last to an operation, and whose wait that was: splits worked out by hand. */
 #include "waits/blame.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define ONE (INT64_C(1) << 40) /* a nanosecond in the unit of shares */
 
 enum { MEMBERS = 9 };
@@ -142,7 +134,6 @@ static void check_split(const split *s, const outcome *o) {
 }
 
 static void waits_are_split_in_layers(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(splits); i++) {
         outcome o = blame(splits[i].begin, splits[i].end, splits[i].n, true);
         check_split(&splits[i], &o);
@@ -150,7 +141,6 @@ static void waits_are_split_in_layers(void **state) {
 }
 
 static void a_split_by_hand_adds_up(void **state) {
-    (void)state;
     /* caused = waited = the pairs, and the rows and columns of these are the ranks' */
     for (size_t c = 0; c < COUNT(splits); c++) {
         const split *s = &splits[c];
@@ -167,7 +157,6 @@ static void a_split_by_hand_adds_up(void **state) {
 }
 
 static void shares_are_rounded_down_to_2_to_the_minus_40(void **state) {
-    (void)state;
     /* Five ranks, 1 ns apart: shares of 1/4, 2/3, 3/2 and 4. In 2^-40 ns 1/4 is 274877906944,
      * 2/3 = 2199023255552 / 3 is 733007751850 2/3, 3/2 is 1649267441664, 4 is 4398046511104. */
     static const int64_t begin[] = {0, 1, 2, 3, 4}, end[] = {9, 9, 9, 9, 9};
@@ -183,7 +172,6 @@ static void shares_are_rounded_down_to_2_to_the_minus_40(void **state) {
 }
 
 static void an_operation_without_wait_has_no_blame(void **state) {
-    (void)state;
     static const int64_t begin[] = {0, 5, 9}, end[] = {20, 20, 20};
     outcome o = blame(begin, end, 3, false);
     assert_int_equal(o.n_pairs, 0);
@@ -199,7 +187,6 @@ static void an_operation_without_wait_has_no_blame(void **state) {
 }
 
 static void pairs_are_only_kept_where_they_are_wanted(void **state) {
-    (void)state;
     const tm_comm_record members[] = {{.begin_ns = 0, .end_ns = 9},
                                       {.begin_ns = 4, .end_ns = 9, .rank = 1}};
     const tm_instance instance = {.n = 2, .last_ns = 4, .waits = true};
@@ -270,7 +257,6 @@ static int64_t next_below(uint64_t *seed, int64_t limit) {
 }
 
 static void what_ranks_cause_is_what_ranks_wait(void **state) {
-    (void)state;
     uint64_t seed = 12;
     for (int round = 0; round < 2000; round++) {
         int64_t begin[MEMBERS], end[MEMBERS];
@@ -288,7 +274,6 @@ static void what_ranks_cause_is_what_ranks_wait(void **state) {
 }
 
 static void shares_add_with_carry_and_round_half_up(void **state) {
-    (void)state;
     tm_share sum = {1, (uint64_t)ONE - 1};
     tm_share_add(&sum, (tm_share){2, 1});
     assert_int_equal(sum.whole_ns, 4);
@@ -302,7 +287,6 @@ static void shares_add_with_carry_and_round_half_up(void **state) {
 }
 
 static void a_share_is_a_quotient(void **state) {
-    (void)state;
     static const struct {
         int64_t numerator, denominator, whole_ns;
         uint64_t fraction;
@@ -332,7 +316,6 @@ static int by_pair(const void *a, const void *b) {
 }
 
 static void a_map_sums_every_pair_by_itself(void **state) {
-    (void)state;
     enum { RANKS = 60 };
     tm_pair_map map = {0};
     tm_vec out = TM_VEC(tm_pair);
@@ -359,7 +342,6 @@ static void a_map_sums_every_pair_by_itself(void **state) {
 }
 
 static void an_empty_map_gives_no_pairs(void **state) {
-    (void)state;
     tm_pair_map map = {0};
     tm_vec out = TM_VEC(tm_pair);
     assert_true(tm_pair_map_drain(&map, &out));
@@ -370,7 +352,6 @@ static void an_empty_map_gives_no_pairs(void **state) {
 /* Four ranks on two hosts (domains 0, 0, 1, 1) with uncertainties of 3 and 4 us: between hosts
  * begins are told apart from 2 sqrt(9 + 16) = 10 us on, inside a host from twice its spread. */
 static void what_clocks_cannot_tell_is_a_tie(void **state) {
-    (void)state;
     static const struct {
         int64_t begin[4];
         const char *tied; /* 'x' for each rank in the tie */
@@ -409,7 +390,6 @@ static void what_clocks_cannot_tell_is_a_tie(void **state) {
 /* Begins 0, 50000, 90000, 100000 of those ranks: each late one may be wrong, against the first, by
  * 2 x 0.5 us inside its host or 10 us, once for each rank before it. */
 static void doubt_counts_the_ranks_that_came_before(void **state) {
-    (void)state;
     static const int64_t begin[4] = {0, 50000, 90000, 100000};
     static const int64_t doubt[4] = {0, 1000, 20000, 30000};
     tm_comm_record members[4];

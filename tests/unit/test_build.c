@@ -14,7 +14,6 @@
     { category, name, begin, 5, 0, 7, 0, collective, TM_DURATION }
 
 static void gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers(void **state) {
-    (void)state;
     static const event_spec events[] = {
         OP("p10 t3", 0, 1, 3, 10),        OP("p9 t20", 0, 1, 20, 9),
         KERNEL("d1 s7", 0, 1, 0, 7, 1),   KERNEL("d0 s100", 0, 1, 0, 100, 0),
@@ -49,7 +48,6 @@ static void gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers(void
 }
 
 static void a_track_ascends_in_begin_with_parents_before_their_children(void **state) {
-    (void)state;
     static const event_spec events[] = {
         OP("other", 3, 1, 2, 1),
         OP("leaf", 10, 2, 1, 1),
@@ -80,7 +78,6 @@ static void a_track_ascends_in_begin_with_parents_before_their_children(void **s
 }
 
 static void launches_and_attributes_follow_their_events_to_their_rows(void **state) {
-    (void)state;
     static const event_spec events[] = {
         CALL("c2", 20, 2),
         KERNEL("k2", 50, 5, 2, 7, 0),
@@ -158,7 +155,6 @@ static void check_joined(ground *g, const tm_timeline *t) {
 }
 
 static void spans_are_joined_without_crossing_their_correlations(void **state) {
-    (void)state;
     for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
         ground g = open_ground();
         tm_trace early = make_trace(&g, "early.json", early_events, COUNT(early_events), 0);
@@ -192,7 +188,6 @@ static void add_row(tm_trace *trace, tm_attr attr, const void *row) {
 }
 
 static void waits_name_the_calls_of_their_own_trace(void **state) {
-    (void)state;
     /* Two spans with the same correlation ids. Rows: the stream's waits at 60, 1050 and 1060, then
      * the thread's at 20 and 30, 1020 and 1030. */
     static const event_spec first[] = {
@@ -238,7 +233,6 @@ static void waits_name_the_calls_of_their_own_trace(void **state) {
 }
 
 static void what_the_trace_says_of_itself_is_kept(void **state) {
-    (void)state;
     ground g = open_ground();
     tm_trace trace = make_trace(&g, "a.json", early_events, COUNT(early_events), 0);
     trace.host = name_of(&g, "node7");
@@ -262,7 +256,6 @@ static void what_the_trace_says_of_itself_is_kept(void **state) {
 }
 
 static void traces_that_cover_one_time_stop_the_run_and_both_are_named(void **state) {
-    (void)state;
     static const event_spec first[] = {OP("a", 0, 100, 1, 1)}, second[] = {OP("b", 99, 50, 1, 1)};
     ground g = open_ground();
     tm_trace a = make_trace(&g, "first.json", first, 1, 0);
@@ -282,7 +275,6 @@ static void traces_that_cover_one_time_stop_the_run_and_both_are_named(void **st
 }
 
 static void an_overlapping_trace_can_be_left_out_and_its_events_are_counted(void **state) {
-    (void)state;
     static const event_spec first[] = {OP("a", 0, 100, 1, 1)},
                             second[] = {OP("b", 50, 10, 1, 1), OP("c", 60, 10, 1, 1)},
                             third[] = {OP("d", 100, 10, 1, 1)}, /* touching is no overlap */
@@ -312,7 +304,6 @@ static void an_overlapping_trace_can_be_left_out_and_its_events_are_counted(void
 }
 
 static void traces_without_durations_overlap_nothing(void **state) {
-    (void)state;
     static const event_spec first[] = {OP("a", -50, 100, 1, 1)},
                             second[] = {{TM_CAT_CPU_INSTANT, "i", 10, 0, 0, 1, 1, NULL, TM_INSTANT},
                                         {TM_CAT_TRACE, "Trace", 0, 99, 0, 1, 2, NULL, TM_DURATION}};
@@ -338,7 +329,6 @@ static void traces_without_durations_overlap_nothing(void **state) {
 }
 
 static void every_gpu_event_has_its_role(void **state) {
-    (void)state;
     static const event_spec events[] = {
         KERNEL("gemm", 0, 5, 0, 7, 0),
         KERNEL("ncclDevKernel_AllReduce", 10, 5, 0, 7, 0),
@@ -364,7 +354,6 @@ static void every_gpu_event_has_its_role(void **state) {
 }
 
 static void every_communication_kernel_has_one_collective_row(void **state) {
-    (void)state;
     static const event_spec events[] = {
         COLLECTIVE(TM_CAT_KERNEL, "ncclDevKernel_Generic", 40, "reduce_scatter_tensor"),
         KERNEL("ncclDevKernel_Broadcast", 30, 5, 0, 7, 0),
@@ -412,7 +401,6 @@ static void every_communication_kernel_has_one_collective_row(void **state) {
 }
 
 static void the_device_is_the_one_with_most_busy_time(void **state) {
-    (void)state;
     static const struct {
         event_spec events[4];
         int32_t device;
@@ -459,7 +447,6 @@ static void see(void *context, uint32_t *id) {
 }
 
 static void every_name_of_a_timeline_is_visited_and_can_be_replaced(void **state) {
-    (void)state;
     static const event_spec events[] = {OP("event", 0, 1, 2, 1)};
     ground g = open_ground();
     tm_trace trace = make_trace(&g, "source", events, 1, 0);
@@ -500,7 +487,6 @@ static void every_name_of_a_timeline_is_visited_and_can_be_replaced(void **state
 
 /* Few are looked through, many are hashed; of those taken back again nothing is left. */
 static void tracks_are_told_by_their_kind_process_and_thread(void **state) {
-    (void)state;
     enum { MANY = 300, KEPT = 290 };
     tm_trace trace;
     tm_trace_init(&trace);

@@ -1,16 +1,6 @@
 /* Which kernels communicate, and which collective a name means. */
 #include "timeline/classify.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* Kernels as profilers name them. */
 static const struct {
     const char *name;
@@ -111,7 +101,6 @@ static tm_classifier *make(const char *extra) {
 }
 
 static void communication_is_told_from_the_names_of_kernels(void **state) {
-    (void)state;
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make(NULL);
     for (int round = 0; round < 2; round++) /* at first seen, then known */
@@ -127,7 +116,6 @@ static void communication_is_told_from_the_names_of_kernels(void **state) {
 }
 
 static void the_kind_is_told_from_the_names_of_communication_kernels(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(kernels); i++) {
         if (!kernels[i].communication)
             continue;
@@ -140,7 +128,6 @@ static void the_kind_is_told_from_the_names_of_communication_kernels(void **stat
 }
 
 static void the_kind_is_told_from_every_form_of_a_collective_name(void **state) {
-    (void)state;
     static const struct {
         const char *name, *kind;
     } cases[] = {
@@ -199,7 +186,6 @@ static void the_kind_is_told_from_every_form_of_a_collective_name(void **state) 
 }
 
 static void a_name_may_be_of_any_length_and_needs_no_terminator(void **state) {
-    (void)state;
     char name[4096];
     for (size_t i = 0; i < sizeof name; i++)
         name[i] = i < 9 ? "allreduce"[i] : 'x';
@@ -210,7 +196,6 @@ static void a_name_may_be_of_any_length_and_needs_no_terminator(void **state) {
 }
 
 static void a_user_adds_a_pattern_and_takes_none_away(void **state) {
-    (void)state;
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make("^my_(ring|tree)_[0-9]+$");
     static const struct {
@@ -229,7 +214,6 @@ static void a_user_adds_a_pattern_and_takes_none_away(void **state) {
 }
 
 static void a_pattern_that_is_no_expression_is_wrong_usage(void **state) {
-    (void)state;
     static const char *const bad[] = {"(", "a{2", "[a-", "*(", "a\\"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         tm_classifier *classifier = NULL;
@@ -247,7 +231,6 @@ static void a_pattern_that_is_no_expression_is_wrong_usage(void **state) {
 }
 
 static void names_that_come_later_are_told_too(void **state) {
-    (void)state;
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make(NULL);
     char text[32];
@@ -264,7 +247,6 @@ static void names_that_come_later_are_told_too(void **state) {
 }
 
 static void categories_are_told_without_case_and_by_their_older_words(void **state) {
-    (void)state;
     static const struct {
         const char *text, *word;
     } cases[] = {

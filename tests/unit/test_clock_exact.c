@@ -2,21 +2,12 @@
 #include "clock/solve.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static uint64_t next_random(uint64_t *random) {
     return *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 }
 
 static void scales_are_powers_of_two_that_leave_room(void **state) {
-    (void)state;
     assert_true(tm_exact_scale(1.0) == 0x1p50); /* 1 < 2^1: 2^(51 - 1) */
     assert_true(tm_exact_scale(0.75) == 0x1p51);
     assert_true(tm_exact_scale(3e-9) == 0x1p79); /* 3e-9 < 2^-28 = 3.7e-9 */
@@ -24,7 +15,6 @@ static void scales_are_powers_of_two_that_leave_room(void **state) {
 }
 
 static void fixed_point_rounds_to_the_nearest(void **state) {
-    (void)state;
     assert_int_equal(tm_exact_fixed(1.25, 1.0), 1);
     assert_int_equal(tm_exact_fixed(-1.75, 1.0), -2);
     assert_int_equal(tm_exact_fixed(-0.3, 16.0), -5); /* -4.8 */
@@ -35,7 +25,6 @@ static void fixed_point_rounds_to_the_nearest(void **state) {
 
 /* In doubles 1 + 2^-60 - 1 is 0 from the left and 2^-60 from the right. */
 static void sums_do_not_depend_on_the_order(void **state) {
-    (void)state;
     enum { N = 1000 };
     double values[N], scale = tm_exact_scale(N * 1e6);
     uint64_t random = 7;
@@ -68,7 +57,6 @@ static tm_status select_all(tm_median_search *select, const double *values, size
 /* Lists are the values in turn: {-5e15, 7, 2}, {0, 0}, {-1, -3, -2}; the fourth is empty. Lower
  * medians: 2, 0, -2. */
 static void medians_are_found_a_byte_at_a_time(void **state) {
-    (void)state;
     const double values[] = {7, 0, -1, -5e15, 0, -3, 2, 1, -2};
     tm_error err;
     tm_median_search select;
@@ -88,7 +76,6 @@ static void medians_are_found_a_byte_at_a_time(void **state) {
 
 /* Sixteenths of an octave are 4.4 to 6.3 % wide, and the median is put within its own. */
 static void spreads_are_counted_to_three_percent(void **state) {
-    (void)state;
     for (int k = 0; k < 36; k++) {
         double middle = 40.0 * pow(1.7, k);
         int64_t counts[TM_SPREAD_BINS] = {0};
@@ -109,7 +96,6 @@ static void spreads_are_counted_to_three_percent(void **state) {
  * inverse is (16/3, 8/3; 8/3, 16/3). The rates have nothing but the 4 they are given: variance 1/4.
  */
 static void a_system_of_two_is_solved_as_by_hand(void **state) {
-    (void)state;
     const tm_anchor anchors[] = {{.domain = 0, .y = 3.0, .weight = 0.25},
                                  {.domain = 1, .y = 7.0, .weight = 0.25}};
     const double scales[] = {tm_exact_scale(0.5), tm_exact_scale(1.0)};
@@ -136,7 +122,6 @@ static void a_system_of_two_is_solved_as_by_hand(void **state) {
 /* One event of three domains at x = 1, -1, 1/2 with weights 1, 2, 1: sum 4, sum of w x = -1/2, so
  * for the first domain 1 - 1/4 = 3/4 throughout; for second with first -2/4 (1, 1; -1, -1). */
 static void times_stand_in_the_second_unknown(void **state) {
-    (void)state;
     const tm_anchor anchors[] = {{.domain = 0, .x = 1.0, .y = 4.0, .weight = 1.0},
                                  {.domain = 2, .x = -1.0, .y = 0.0, .weight = 2.0},
                                  {.domain = 3, .x = 0.5, .y = 4.0, .weight = 1.0}};
@@ -159,7 +144,6 @@ static void times_stand_in_the_second_unknown(void **state) {
 }
 
 static void what_nothing_determines_is_not_moved(void **state) {
-    (void)state;
     const tm_anchor anchors[] = {{.domain = 0, .y = 3.0, .weight = 0.25},
                                  {.domain = 1, .y = 7.0, .weight = 0.25}};
     const double scales[] = {tm_exact_scale(0.5), tm_exact_scale(1.0)};

@@ -2,16 +2,7 @@
 #include "clock_jobs.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* 32 hosts of 8 ranks in four stages, a window of 3 s; the last host is 1.5 ms late throughout. */
 static const clock_plan usual = {.seed = 1,
@@ -58,19 +49,16 @@ static void hold(clock_plan plan, double worst_ns, bool clean) {
 }
 
 static void biased_ends_leave_at_most_ten_microseconds(void **state) {
-    (void)state;
     hold(usual, 10e3, true);
 }
 
 static void unbiased_ends_leave_at_most_one_microsecond(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.bias_ns = plan.gpu_ns = 0.0;
     hold(plan, 1e3, true);
 }
 
 static void clocks_seconds_apart_are_no_harder(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.offset_ns = 5e9;
     plan.wall_ns = 5e6;
@@ -78,7 +66,6 @@ static void clocks_seconds_apart_are_no_harder(void **state) {
 }
 
 static void late_ends_and_wrong_matches_do_no_harm(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.late = 0.15;
     plan.mismatched = 0.075;
@@ -86,7 +73,6 @@ static void late_ends_and_wrong_matches_do_no_harm(void **state) {
 }
 
 static void pairs_link_the_stages_where_no_group_does(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.world = false;
     hold(plan, 10e3, true);
@@ -94,7 +80,6 @@ static void pairs_link_the_stages_where_no_group_does(void **state) {
 
 /* Profilers keep clocks to 2 ppm, and these drift by up to 50. Few hosts and pairs tell. */
 static void drift_beyond_what_is_usual_is_followed(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.hosts = 16;
     plan.pairs = 1;
@@ -105,7 +90,6 @@ static void drift_beyond_what_is_usual_is_followed(void **state) {
 }
 
 static void good_clocks_are_not_made_worse(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.offset_ns = 200e3;
     plan.drift_ppb = 500.0;
@@ -114,7 +98,6 @@ static void good_clocks_are_not_made_worse(void **state) {
 
 /* Ends as noisy as 3 % of the transfer: 180 us in one class, 3 us in others. */
 static void classes_weigh_by_their_own_noise(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.noise_share = 0.03;
     hold(plan, 10e3, true);
@@ -123,7 +106,6 @@ static void classes_weigh_by_their_own_noise(void **state) {
 /* What messages arrive with, 20 to 50 us, is all that ties the stages; so they are known to half of
  * that, and to what four unknown common drifts allow. Inside a stage nothing is lost. */
 static void buffered_messages_tie_the_stages(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.world = false;
     plan.buffered = true;
@@ -149,7 +131,6 @@ static void buffered_messages_tie_the_stages(void **state) {
 
 /* Stages without pairs and world: what links them is the wall clock alone. */
 static void unlinked_groups_are_components_of_their_own(void **state) {
-    (void)state;
     clock_plan plan = usual;
     plan.world = false;
     plan.pairs = 0;
@@ -171,7 +152,6 @@ static void unlinked_groups_are_components_of_their_own(void **state) {
 /* True offsets against the reference's, which the interval supposes to be true, lie within it: but
  * for GPUs' errors, of which two can add up, and for the drift's. */
 static void guaranteed_intervals_hold_the_truth(void **state) {
-    (void)state;
     clock_plan plan = usual;
     int n_narrow = 0;
     plan.gpu_ns = 0.0;
@@ -198,7 +178,6 @@ static void guaranteed_intervals_hold_the_truth(void **state) {
 
 /* In the middle of three seconds; in jobs of few hosts of one second and 16 collectives. */
 static void a_clock_that_was_set_is_found(void **state) {
-    (void)state;
     static const struct {
         int hosts;
         double set_ns;
@@ -442,7 +421,6 @@ static void compare_with_processes(const clock_job *job, const tm_clock_fit *who
 /* Plain, with everything that can go wrong, and with components that are tied; then as a network of
  * groups of few, of groups of many, and of more events than it has bins. */
 static void any_number_of_processes_gives_the_same_bits(void **state) {
-    (void)state;
     clock_plan plans[] = {usual, usual, usual, usual, usual, usual};
     plans[1].late = 0.15;
     plans[1].mismatched = 0.075;
@@ -468,7 +446,6 @@ static void any_number_of_processes_gives_the_same_bits(void **state) {
 
 /* All clocks shifted alike: so is everything, and nothing else changes. */
 static void a_common_shift_goes_through(void **state) {
-    (void)state;
     const int64_t shift = INT64_C(123456789012345);
     clock_job job = make_clock_job(&usual);
     tm_clock_fit before = fit_clock_job(&job);
@@ -502,7 +479,6 @@ static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_mo
  * Of 32 hosts each of 1000 events of many has a bin when uncertainties are worked out; the two
  * plans of 40 a step have 1926. No biases, for uncertainties would be theirs. */
 static void a_network_gives_what_the_dense_matrix_does(void **state) {
-    (void)state;
     clock_plan plans[] = {usual, usual, usual, usual, usual, usual, usual, usual, usual};
     plans[1].world = false;
     plans[2].world = false;
@@ -544,7 +520,6 @@ static void a_network_gives_what_the_dense_matrix_does(void **state) {
 }
 
 static void two_thousand_ranks_take_seconds_at_most(void **state) {
-    (void)state;
     clock_plan plan = usual;
     struct timespec begin, end;
     plan.hosts = 256;

@@ -2,7 +2,6 @@
 #include "match/communicators.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "comm_fixture.h"
 
@@ -85,7 +84,6 @@ static void check_cases(const member_case *cases, size_t n) {
     { .name = "allreduce", .group = "c", .in = GIVEN(8), .out = GIVEN(8) }
 
 static void the_ranks_of_a_communicator_are_those_that_have_it(void **state) {
-    (void)state;
     static const member_case cases[] = {
         /* recorded sizes: 0 and 2 have it, and others are nobody's business */
         {{{{"c", 2, 0}, {"d", 4, 0}}, {{"d", 4, 1}}, {{"d", 4, 2}, {"c", 2, 1}}, {{"d", 4, 3}}},
@@ -144,7 +142,6 @@ static void the_ranks_of_a_communicator_are_those_that_have_it(void **state) {
     { .name = "recv", .group = "c", .out = GIVEN(8), .src = GIVEN(from) }
 
 static void a_peer_is_the_rank_at_its_place(void **state) {
-    (void)state;
     static const member_case cases[] = {
         /* places that are not in the order of the ranks: 1 is at place 2, 2 at 1 */
         {{{{"c", 3, 0}}, {{"c", 3, 2}}, {{"c", 3, 1}}, {{NULL, 0, 0}}},
@@ -197,7 +194,6 @@ static void a_peer_is_the_rank_at_its_place(void **state) {
 }
 
 static void what_gathers_and_scatters_moves_the_pieces_of_all(void **state) {
-    (void)state;
     static const member_case cases[] = {
         {{{{"c", 2, 0}}, {{"c", 2, 1}}},
          false,
@@ -220,7 +216,6 @@ static void what_gathers_and_scatters_moves_the_pieces_of_all(void **state) {
 }
 
 static void kernels_of_other_groups_stay_as_they_are(void **state) {
-    (void)state;
     static const member_case other = {{{{"c", 2, 0}}, {{"c", 2, 1}}},
                                       false,
                                       {.name = "send",
@@ -234,7 +229,6 @@ static void kernels_of_other_groups_stay_as_they_are(void **state) {
 }
 
 static void what_one_rank_alone_uses_shows_that_others_are_missing(void **state) {
-    (void)state;
     const tm_membership all[] = {
         {1, 0, -1, -1, 0, true}, {1, 0, -1, -1, 0, true}, /* in two traces: alone */
         {2, 3, -1, -1, 1, true}, {2, 0, -1, -1, 0, true}, /* by two */

@@ -1,15 +1,6 @@
 /* How much of a rank's lateness is waiting of its own, and how cost is split that comes back. */
 #include "waits/delay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { RANKS = 3, STEP = 8, OWNER = 1 };
 
 /* One member of an operation of three; its visit's waits; what is expected of it. */
@@ -99,7 +90,6 @@ static const member trials[][RANKS] = {
 };
 
 static void a_fraction_is_waiting_beyond_that_of_the_early_ranks(void **state) {
-    (void)state;
     for (size_t t = 0; t < COUNT(trials); t++) {
         scene s = open_scene();
         int64_t passed = 0, owed = 0, expected = 0;
@@ -131,7 +121,6 @@ static void a_fraction_is_waiting_beyond_that_of_the_early_ranks(void **state) {
 }
 
 static void a_transfer_carries_cost_and_has_none(void **state) {
-    (void)state;
     /* The sender comes 100 after the receiver, of which it waited 25. */
     static const member members[] = {{100, 200, 25, 25, 0.25, 0}, {0, 200, 0, 0, 0.0, 0}};
     scene s = open_scene();
@@ -149,7 +138,6 @@ static void a_transfer_carries_cost_and_has_none(void **state) {
 }
 
 static void operations_without_waits_have_no_visits(void **state) {
-    (void)state;
     scene s = open_scene();
     add_operation(&s, trials[0], TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
     add_operation(&s, trials[0], TM_MATCH_PAIR, TM_COLL_SEND);
@@ -163,7 +151,6 @@ static void operations_without_waits_have_no_visits(void **state) {
 }
 
 static void a_group_is_together_where_all_are_released(void **state) {
-    (void)state;
     static const member late_sender[] = {{100, 200, 0, 0, 0, 0}, {0, 200, 0, 0, 0, 0}};
     static const member late_receiver[] = {{0, 200, 0, 0, 0, 0}, {100, 200, 0, 0, 0, 0}};
     static const struct {
@@ -207,7 +194,6 @@ static const tm_cost *cost_at(const scene *s, size_t i) {
 }
 
 static void claims_go_to_the_late_ranks_in_layers(void **state) {
-    (void)state;
     /* Step 4: 50 + 50 of the first, 40 of the second: 30 for rank 11; 70 + 40 for rank 12, which
      * passes on a half. Step 5: 10 of the first alone: 3 and 7; a half of 7 is rounded up. */
     static const tm_claim given[] = {
@@ -245,7 +231,6 @@ static void claims_go_to_the_late_ranks_in_layers(void **state) {
 }
 
 static void claims_find_their_operation(void **state) {
-    (void)state;
     /* The second operation has members 3 to 5. Of 1 the third's 0.7 are rounded up. */
     static const tm_claim given[] = {
         {1, 1, 3, OWNER}, {1, 100, 0, OWNER}, {1, INT64_MAX / 4, 4, 1}};

@@ -1,13 +1,6 @@
 /* What ends of matched kernels say to the clock fit, worked out by hand. */
 #include "clock/differences.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 enum { MIB = 1 << 20 };
 
 /* Ranks 3 and 5 are of host 0 and domain 0; 7 and 9 of host 1, each a domain of its own. */
@@ -52,7 +45,6 @@ static tm_vec rows_of(scene *s) {
 }
 
 static void a_domain_gives_its_last_begin_its_first_and_its_median_end(void **state) {
-    (void)state;
     scene s = open_scene();
     const tm_comm_record parts[] = {part(3, TM_COLL_ALLREDUCE, 100, 5200),
                                     part(5, TM_COLL_ALLREDUCE, 140, 5190),
@@ -78,7 +70,6 @@ static void a_domain_gives_its_last_begin_its_first_and_its_median_end(void **st
 }
 
 static void what_binds_no_two_domains_gives_no_row(void **state) {
-    (void)state;
     scene s = open_scene();
     tm_comm_record one_domain[] = {part(3, TM_COLL_ALLREDUCE, 0, 50),
                                    part(5, TM_COLL_ALLREDUCE, 0, 50)};
@@ -111,7 +102,6 @@ static void what_binds_no_two_domains_gives_no_row(void **state) {
 }
 
 static void a_small_transfer_binds_one_way_and_a_large_one_both(void **state) {
-    (void)state;
     scene s = open_scene();
     for (int large = 0; large < 2; large++) {
         tm_comm_record pair[] = {part(7, TM_COLL_SEND, 10, 90), part(9, TM_COLL_RECV, 20, 95)};
@@ -133,7 +123,6 @@ static void a_small_transfer_binds_one_way_and_a_large_one_both(void **state) {
 }
 
 static void ends_are_compared_inside_hosts_or_over_all(void **state) {
-    (void)state;
     scene s = open_scene();
     const tm_comm_record parts[] = {
         part(3, TM_COLL_BARRIER, 0, 100), part(5, TM_COLL_BARRIER, 0, 110),
@@ -158,7 +147,6 @@ static void ends_are_compared_inside_hosts_or_over_all(void **state) {
 }
 
 static void ranks_are_summed_up_by_halves(void **state) {
-    (void)state;
     tm_error err;
     /* Rank 5: ends 10 to 50 with 1, 9, 3 | 3, 7, 20 (the middle one in both halves). */
     tm_clock_difference d[] = {{5, 50, 20}, {9, 10, -4}, {5, 10, 1},
@@ -181,7 +169,6 @@ static void ranks_are_summed_up_by_halves(void **state) {
 }
 
 static void the_steadiest_classes_are_chosen(void **state) {
-    (void)state;
     int64_t *counts = calloc((size_t)TM_CLOCK_CLASSES * TM_SPREAD_BINS, sizeof *counts);
     bool quiet[TM_CLOCK_CLASSES];
     assert_non_null(counts);

@@ -2,12 +2,6 @@
 #include "analysis/communication/group_fit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { MANY = 1024 };
 
@@ -36,7 +30,6 @@ static void assert_near(double found, double expected, double relative) {
 
 /* time = 10 us + moved / (2 bytes/ns), in no order. */
 static void a_line_is_found_again(void **state) {
-    (void)state;
     sample s = {.n = 0};
     add(&s, 1, 100000, 60000);
     add(&s, 3, 1000, 10500);
@@ -51,7 +44,6 @@ static void a_line_is_found_again(void **state) {
 /* The same, but of five operations of each size two are up to a hundred times as slow: the medians
  * are not. */
 static void a_few_slow_operations_do_not_move_it(void **state) {
-    (void)state;
     sample s = {.n = 0};
     add(&s, 3, 100000, 60000);
     add(&s, 2, 100000, 120000);
@@ -64,7 +56,6 @@ static void a_few_slow_operations_do_not_move_it(void **state) {
 
 /* Of three sizes one is wrong as a whole: the line goes through the other two. */
 static void a_size_that_does_not_fit_does_not_move_it(void **state) {
-    (void)state;
     sample s = {.n = 0};
     add(&s, 9, 1000, 10500);
     add(&s, 3, 30000, 50000); /* twice what the line gives */
@@ -80,7 +71,6 @@ static void a_size_that_does_not_fit_does_not_move_it(void **state) {
  * 10500 - 494.93 = 10005, which misses the first by 2 % x sqrt(400), least of all three lines. With
  * their number as weight, 2 x 290 % of the small ones would be less than that of the others. */
 static void few_small_operations_tell_the_latency(void **state) {
-    (void)state;
     sample s = {.n = 0};
     add(&s, 400, 1000000, 515100);
     add(&s, 400, 1500000, 752400);
@@ -93,7 +83,6 @@ static void few_small_operations_tell_the_latency(void **state) {
 /* Sizes 1000 and 1250 are a quarter apart and one: 1125 with the median time of both, 15562.5. Then
  * (25250 - 15562.5) / (5000 - 1125) = 2.5 ns a byte, and 15562.5 - 2.5 x 1125. */
 static void sizes_close_together_are_one(void **state) {
-    (void)state;
     sample s = {.n = 0};
     add(&s, 1, 1000, 10500);
     add(&s, 1, 1250, 20625);
@@ -104,7 +93,6 @@ static void sizes_close_together_are_one(void **state) {
 }
 
 static void sizes_too_alike_tell_nothing(void **state) {
-    (void)state;
     sample none = {.n = 0}, one = {.n = 0}, near = {.n = 0}, far = {.n = 0};
     add(&one, 5, 1000, 10500);
     add(&near, 5, 1000, 10500);
@@ -118,7 +106,6 @@ static void sizes_too_alike_tell_nothing(void **state) {
 }
 
 static void times_that_do_not_grow_tell_nothing(void **state) {
-    (void)state;
     sample falling = {.n = 0}, same = {.n = 0}, steep = {.n = 0};
     add(&falling, 5, 1000, 10500);
     add(&falling, 5, 9000, 10400);
@@ -134,7 +121,6 @@ static void times_that_do_not_grow_tell_nothing(void **state) {
 /* A latency of 100 in 100100 is lost in what the smallest size takes; a bandwidth is, where the
  * largest takes 4 of 10004 beyond the latency. */
 static void what_is_too_small_is_not_told(void **state) {
-    (void)state;
     sample large = {.n = 0}, small = {.n = 0};
     add(&large, 5, 100000, 100100);
     add(&large, 5, 1000000, 1000100);

@@ -1,15 +1,6 @@
 /* What the hosts of a job list becomes one list, in the order of one host that saw it all. */
 #include "mpi/load/inputs_merge.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 typedef struct listed {
     int host, operand;
     const char *match, *path;
@@ -36,7 +27,6 @@ static const struct {
 };
 
 static void hosts_make_one_list(void **state) {
-    (void)state;
     tm_vec all = TM_VEC(char), out = TM_VEC(char), seen = TM_VEC(uint64_t);
     tm_error err;
     for (size_t i = 0; i < COUNT(lists); i++) {

@@ -1,14 +1,6 @@
 /* Records brought together: what is complete, what is suspect, and what has a wait. */
 #include "match/instances.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { MEMBERS = 4 };
 
 /* One operation: its members, and what is to become of it. */
@@ -152,7 +144,6 @@ static void check(const tm_collectives *c, size_t at, const operation *o) {
 }
 
 static void an_operation_is_complete_incomplete_or_suspect(void **state) {
-    (void)state;
     tm_error err;
     for (size_t i = 0; i < COUNT(operations); i++) {
         tm_collectives c = open_collectives();
@@ -165,7 +156,6 @@ static void an_operation_is_complete_incomplete_or_suspect(void **state) {
 }
 
 static void operations_lie_one_after_the_other(void **state) {
-    (void)state;
     tm_error err;
     tm_collectives c = open_collectives();
     size_t n_seq = 0, at = 0;
@@ -187,7 +177,6 @@ static void operations_lie_one_after_the_other(void **state) {
 }
 
 static void group_way_and_key_tell_operations_apart(void **state) {
-    (void)state;
     static const struct {
         uint64_t group, key;
         uint8_t way;
@@ -218,7 +207,6 @@ static void group_way_and_key_tell_operations_apart(void **state) {
 }
 
 static void no_records_make_no_instance(void **state) {
-    (void)state;
     tm_error err;
     tm_collectives c = open_collectives();
     assert_int_equal(tm_match_instances(&c, &err), TM_OK);
@@ -227,7 +215,6 @@ static void no_records_make_no_instance(void **state) {
 }
 
 static void a_member_waits_until_the_last_begin_or_its_own_end(void **state) {
-    (void)state;
     static const struct {
         int64_t begin_ns, end_ns, last_ns, wait_ns;
     } cases[] = {

@@ -1,8 +1,6 @@
 /* Every build of the rows that this processor can run gives what one number at a time gives. */
 #include "base/lanes.h"
 
-#include <string.h>
-
 #include "run_fixture.h"
 
 enum { ROWS = 3, WIDEST = 4 * TM_LANES };
@@ -70,7 +68,6 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
 }
 
 static void every_instruction_set_gives_the_same(void **state) {
-    (void)state;
     size_t n;
     const tm_lanes *const *all = tm_lanes_all(&n);
     assert_ptr_equal(tm_lanes_best(), all[n - 1]);

@@ -19,7 +19,6 @@ static void check_links(const event_spec *events, size_t n, const uint32_t *expe
 }
 
 static void kernels_copies_and_sets_find_their_call_by_correlation(void **state) {
-    (void)state;
     static const event_spec events[] = {
         {TM_CAT_KERNEL, "k", 50, 5, 7, 7, 0, NULL, TM_DURATION}, /* stands before its call */
         {TM_CAT_RUNTIME, "cudaLaunchKernel", 10, 1, 7, 100, 1, NULL, TM_DURATION},
@@ -36,7 +35,6 @@ static void kernels_copies_and_sets_find_their_call_by_correlation(void **state)
 }
 
 static void several_kernels_may_have_one_call(void **state) {
-    (void)state;
     static const event_spec events[] = {
         {TM_CAT_RUNTIME, "cudaGraphLaunch", 10, 1, 3, 100, 1, NULL, TM_DURATION},
         {TM_CAT_KERNEL, "a", 50, 5, 3, 7, 0, NULL, TM_DURATION},
@@ -47,7 +45,6 @@ static void several_kernels_may_have_one_call(void **state) {
 }
 
 static void of_calls_with_one_correlation_the_earliest_counts(void **state) {
-    (void)state;
     static const event_spec events[] = {
         {TM_CAT_RUNTIME, "late", 30, 1, 5, 100, 1, NULL, TM_DURATION},
         {TM_CAT_RUNTIME, "early", 10, 1, 5, 100, 1, NULL, TM_DURATION},
@@ -62,7 +59,6 @@ static void of_calls_with_one_correlation_the_earliest_counts(void **state) {
 }
 
 static void without_a_call_an_event_is_counted_as_unlinked(void **state) {
-    (void)state;
     static const event_spec events[] = {
         {TM_CAT_RUNTIME, "cudaLaunchKernel", 10, 1, 5, 100, 1, NULL, TM_DURATION},
         {TM_CAT_RUNTIME, "hipLaunchKernel", 11, 1, 0, 100, 1, NULL, TM_DURATION},
@@ -77,7 +73,6 @@ static void without_a_call_an_event_is_counted_as_unlinked(void **state) {
 }
 
 static void a_trace_without_events_or_calls_links_nothing(void **state) {
-    (void)state;
     static const event_spec events[] = {
         {TM_CAT_KERNEL, "k", 50, 5, 1, 7, 0, NULL, TM_DURATION},
     };
@@ -87,7 +82,6 @@ static void a_trace_without_events_or_calls_links_nothing(void **state) {
 }
 
 static void many_correlations_all_find_their_own(void **state) {
-    (void)state;
     static const size_t n = 3000;
     ground g = open_ground();
     event_spec *events = calloc(2 * n, sizeof *events);
@@ -114,7 +108,6 @@ static void many_correlations_all_find_their_own(void **state) {
 /* Numbers count by thread: those of thread 1 are found on the first of two tracks, where most are,
  * those of thread 2 on the other. */
 static void backward_finds_the_last_forward_operator_of_its_number(void **state) {
-    (void)state;
     enum { MAIN = 1, OTHER = 2, AUTOGRAD = 3 };
     static const struct {
         int64_t begin, sequence;
@@ -155,7 +148,6 @@ static uint32_t next(uint32_t *seed) {
 
 /* Each against a search through all calls: near and far, both ways, ids that nobody has. */
 static void random_correlations_link_as_by_looking_at_all(void **state) {
-    (void)state;
     enum { CALLS = 150, KERNELS = 150, ALL = CALLS + KERNELS };
     uint32_t seed = 11, expected[ALL];
     for (int round = 0; round < 60; round++) {

@@ -1,15 +1,6 @@
 /* Interned strings: one id for each text, for as long as the table lives. */
 #include "tmerge/names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 static void check_text(const tm_names *names, uint32_t id, const char *bytes, size_t size) {
     tm_text text = tm_names_text(names, id);
     assert_int_equal(text.size, size);
@@ -19,7 +10,6 @@ static void check_text(const tm_names *names, uint32_t id, const char *bytes, si
 }
 
 static void the_empty_string_is_id_0_from_the_start(void **state) {
-    (void)state;
     tm_names *names = tm_names_create();
     assert_int_equal(tm_names_count(names), 1);
     assert_int_equal(tm_names_intern(names, "", 0), TM_NO_NAME);
@@ -32,7 +22,6 @@ static void the_empty_string_is_id_0_from_the_start(void **state) {
 }
 
 static void the_same_bytes_have_the_same_id_and_others_another(void **state) {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t size;
@@ -54,7 +43,6 @@ static void the_same_bytes_have_the_same_id_and_others_another(void **state) {
 }
 
 static void the_bytes_are_copied(void **state) {
-    (void)state;
     tm_names *names = tm_names_create();
     char text[] = "kernel";
     uint32_t id = tm_names_intern(names, text, 6);
@@ -65,7 +53,6 @@ static void the_bytes_are_copied(void **state) {
 }
 
 static void texts_of_every_length_differ_in_each_single_byte(void **state) {
-    (void)state;
     enum { LONGEST = 40 };
     char text[LONGEST];
     tm_names *names = tm_names_create();
@@ -82,7 +69,6 @@ static void texts_of_every_length_differ_in_each_single_byte(void **state) {
 }
 
 static void ids_and_texts_survive_the_growth_of_the_table(void **state) {
-    (void)state;
     enum { N = 200000 };
     tm_names *names = tm_names_create();
     char text[32];
@@ -100,7 +86,6 @@ static void ids_and_texts_survive_the_growth_of_the_table(void **state) {
 }
 
 static void a_text_may_be_longer_than_any_block_of_memory(void **state) {
-    (void)state;
     enum { SIZE = 3 << 20 };
     char *text = malloc(SIZE);
     assert_non_null(text);

@@ -1,16 +1,7 @@
 /* By how much members exceed the others, and the units that they are compared in. */
 #include "analysis/stragglers/own_times.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/stragglers/scores.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const struct {
     size_t n;
@@ -28,7 +19,6 @@ static const struct {
 };
 
 static void excess_is_over_the_median_of_the_others(void **state) {
-    (void)state;
     for (size_t t = 0; t < COUNT(excesses); t++) {
         int64_t ns[10] = {0}, sorted[5], out[5];
         size_t n = excesses[t].n;
@@ -40,7 +30,6 @@ static void excess_is_over_the_median_of_the_others(void **state) {
 }
 
 static void a_member_is_taken_out(void **state) {
-    (void)state;
     static const int64_t left[] = {1, 3, 4, 6};
     int64_t ns[] = {1, 2, 3, 4, 5, 6}, members[] = {10, 20, 30};
     tm_own_times times = {.n = 3, .n_rows = 2, .ns = ns, .members = members};
@@ -112,7 +101,6 @@ static tm_own_times stretches_of(const job *j, int64_t *steps) {
 }
 
 static void units_are_the_largest_that_tell_enough(void **state) {
-    (void)state;
     for (size_t t = 0; t < COUNT(jobs); t++) {
         const job *j = &jobs[t];
         int64_t steps[5000], all = 0;
@@ -136,7 +124,6 @@ static void units_are_the_largest_that_tell_enough(void **state) {
 }
 
 static void blocks_are_8_times_as_long_as_members_stay_alike(void **state) {
-    (void)state;
     /* Where 10 stretches after one another are equal, the correlation at a distance k is 1 - k /
      * 10: 1 + 2 (9 + 8 + ... + 1) / 10 = 10, so that blocks have 80, and by what a sample tells 56
      * to 104. Of 4,000 stretches there are 38 to 71 blocks. */
@@ -197,7 +184,6 @@ static const struct {
 };
 
 static void short_stretches_are_joined_inside_their_step(void **state) {
-    (void)state;
     for (size_t t = 0; t < COUNT(shorts); t++) {
         tm_own_times times, units;
         tm_unit_kind unit;

@@ -112,7 +112,6 @@ static void close_scene(scene *s) {
 }
 
 static void waits_are_summed_since_the_group_was_together(void **state) {
-    (void)state;
     scene s = open_scene(ops, COUNT(ops));
     for (size_t i = 0; i < COUNT(ops); i++) {
         const tm_visit *v = (const tm_visit *)s.visits.data + i;
@@ -125,7 +124,6 @@ static void waits_are_summed_since_the_group_was_together(void **state) {
 }
 
 static void own_waits_of_a_group_are_told_apart(void **state) {
-    (void)state;
     /* As above, but A was never together: at 410 its own 80 are among the 140. */
     op changed[COUNT(ops)];
     memcpy(changed, ops, sizeof ops);
@@ -170,7 +168,6 @@ static void check_claims(scene *s, tm_vec *debts, const tm_claim *expected, size
 }
 
 static void debts_go_to_the_waits_in_proportion(void **state) {
-    (void)state;
     scene s = open_scene(ops, COUNT(ops));
     tm_vec debts = TM_VEC(tm_debt);
     /* C at 530 waited 80, 60 and 20 in operations 0, 2 and 4: 16 are 8, 6 and 2. C at 330 waited in
@@ -190,7 +187,6 @@ static void debts_go_to_the_waits_in_proportion(void **state) {
 }
 
 static void nothing_is_lost_to_rounding(void **state) {
-    (void)state;
     scene s = open_scene(ops, COUNT(ops));
     tm_vec debts = TM_VEC(tm_debt);
     /* Sums of 80, 140 and 160 in 160 of 3: 1.5, 2.625 and 3, which round to 2, 3 and 3. Of 1: 0.5,
@@ -212,7 +208,6 @@ static void nothing_is_lost_to_rounding(void **state) {
 }
 
 static void debts_pass_over_waits_of_their_own_group(void **state) {
-    (void)state;
     op changed[COUNT(ops)];
     memcpy(changed, ops, sizeof ops);
     changed[0].together = false;
@@ -225,7 +220,6 @@ static void debts_pass_over_waits_of_their_own_group(void **state) {
 }
 
 static void each_rank_has_its_own_waits(void **state) {
-    (void)state;
     /* Rank 5 as above; rank 6 with operations 2 to 6 alone, which has nothing of 0. */
     scene s = open_scene(ops, COUNT(ops));
     tm_timeline other = build_rank(&s.ground, 6, ops + 2, COUNT(ops) - 2);
@@ -249,7 +243,6 @@ static void each_rank_has_its_own_waits(void **state) {
 }
 
 static void members_are_those_of_groups_that_wait(void **state) {
-    (void)state;
     scene s = open_scene(ops, COUNT(ops)); /* C's are transfers */
     tm_vec members = TM_VEC(tm_group_member);
     assert_int_equal(tm_rank_waits_members(&s.held, &members, &s.ground.err), TM_OK);

@@ -22,7 +22,6 @@ static size_t n_left_out(const tm_match_input *input) {
 }
 
 static void every_kernel_is_matched_in_its_surest_way(void **state) {
-    (void)state;
     static const struct {
         comm_spec kernel;
         int way; /* -1: unmatched */
@@ -68,7 +67,6 @@ static void every_kernel_is_matched_in_its_surest_way(void **state) {
 }
 
 static void a_record_holds_all_that_matching_needs(void **state) {
-    (void)state;
     static const comm_spec kernels[] = {{.name = "_allgather_base",
                                          .begin_ns = 100,
                                          .duration_ns = 30,
@@ -110,7 +108,6 @@ static void a_record_holds_all_that_matching_needs(void **state) {
 /* The kernels of streams 9 and 5 that are left to inference, with those beside them: by stream, and
  * by what their name says without arguments and parameters. */
 static void kernels_without_metadata_are_left_to_inference(void **state) {
-    (void)state;
     static const comm_spec kernels[] = {
         {.begin_ns = 0, .stream = 9, .kernel = "ncclDevKernel_AllReduce_RING(Args<4096ul>)"},
         {.name = "allreduce", .begin_ns = 10, .stream = 9, .ranks = "[0, 1]", .seq = GIVEN(1)},
@@ -140,7 +137,6 @@ static void kernels_without_metadata_are_left_to_inference(void **state) {
 }
 
 static void a_job_of_one_rank_needs_no_proof(void **state) {
-    (void)state;
     static const comm_spec kernels[] = {{.begin_ns = 0, .kernel = "ncclDevKernel_AllReduce"},
                                         {.begin_ns = 9, .kernel = "ncclDevKernel_AllReduce"}};
     ground g = open_ground();
@@ -155,7 +151,6 @@ static void a_job_of_one_rank_needs_no_proof(void **state) {
 }
 
 static void reasons_are_counted_by_group(void **state) {
-    (void)state;
     static const comm_spec kernels[] = {
         {.begin_ns = 0, .kernel = "ncclDevKernel_AllReduce"},
         {.begin_ns = 10, .kernel = "nvshmem_put"},
@@ -179,7 +174,6 @@ static void reasons_are_counted_by_group(void **state) {
 }
 
 static void one_sided_kernels_are_unmatched(void **state) {
-    (void)state;
     static const char *const names[] = {"void deep_ep::internode::dispatch<8>(int4*)",
                                         "void moe::ep::combine<4>()", "nvshmemi_transfer_rma",
                                         "mscclpp_allreduce_kernel", "NVSHMEM_barrier_all"};
@@ -195,7 +189,6 @@ static void one_sided_kernels_are_unmatched(void **state) {
 }
 
 static void streams_correspond_by_their_first_kernel(void **state) {
-    (void)state;
     static const comm_spec zero[] = {
         {.name = "allreduce", .begin_ns = 10, .stream = 20, .group = "a", .ranks = "[0, 1]"},
         {.name = "allreduce", .begin_ns = 20, .stream = 30, .group = "a", .ranks = "[0, 1]"},
@@ -227,7 +220,6 @@ static void streams_correspond_by_their_first_kernel(void **state) {
 /* Operations 5 and 6 of a program in either order on two streams: one run each, in which the two
  * are told apart although they are of one kind and size. */
 static void named_kernels_have_one_order_whatever_their_streams(void **state) {
-    (void)state;
     static const comm_spec both[] = {
         {.name = "allreduce", .begin_ns = 0, .stream = 9, .comms_id = 5, .seq = GIVEN(-2)},
         {.name = "allreduce", .begin_ns = 1, .stream = 5, .comms_id = 6, .seq = GIVEN(-2)},
@@ -252,7 +244,6 @@ static void named_kernels_have_one_order_whatever_their_streams(void **state) {
 }
 
 static void kernels_that_begin_together_keep_the_order_of_rows(void **state) {
-    (void)state;
     static const comm_spec kernels[] = {
         {.name = "allgather", .ranks = "[0, 1]", .begin_ns = 10, .stream = 1},
         {.name = "allreduce", .ranks = "[0, 1]", .begin_ns = 10, .stream = 2},
@@ -283,7 +274,6 @@ static int64_t bytes_of(ground *g, const char *name, const char *dtype, int64_t 
 }
 
 static void the_bytes_of_a_kind_are_those_of_nccl_tests(void **state) {
-    (void)state;
     /* 3 floats in, 5 out: an all-gather counts what comes out, as a receive, the others in */
     static const struct {
         const char *name;
@@ -311,7 +301,6 @@ static void the_bytes_of_a_kind_are_those_of_nccl_tests(void **state) {
 }
 
 static void an_element_has_the_size_of_its_type(void **state) {
-    (void)state;
     static const struct {
         const char *dtype;
         int64_t bytes; /* of three elements; -1 for a type that is not known */
@@ -347,7 +336,6 @@ static void an_element_has_the_size_of_its_type(void **state) {
 }
 
 static void a_size_that_is_missing_or_does_not_fit_is_unknown(void **state) {
-    (void)state;
     ground g = open_ground();
     assert_int_equal(bytes_of(&g, "allreduce", "Float", -1, 5), -1);
     assert_int_equal(bytes_of(&g, "allgather", "Float", 5, -1), -1);
@@ -362,7 +350,6 @@ static void a_size_that_is_missing_or_does_not_fit_is_unknown(void **state) {
 
 /* Steps 3 [0, 100) and 4 [200, 300); what launches 2 lies in step 3, 3 lies in none. */
 static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
-    (void)state;
     static const struct {
         int64_t begin_ns, correlation, step;
     } cases[] = {
@@ -399,7 +386,6 @@ static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
 }
 
 static void operators_on_the_cpu_are_no_records(void **state) {
-    (void)state;
     static const event_spec others[] = {
         {TM_CAT_CPU_OP, "record_param_comms", 0, 10, 0, 1, 1, "allreduce", TM_DURATION}};
     static const comm_spec kernel = {.kernel = "ncclDevKernel_AllReduce", .begin_ns = 5};
@@ -417,7 +403,6 @@ static void operators_on_the_cpu_are_no_records(void **state) {
 }
 
 static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
-    (void)state;
     static const struct {
         uint64_t group, lane, digest;
         int64_t n, rank;
@@ -453,7 +438,6 @@ static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
 
 /* Runs of two kernels of ranks 0 and 1, lane 1 of group 7. */
 static void only_whole_groups_of_the_same_steps_agree(void **state) {
-    (void)state;
     static const struct {
         int32_t group_size;
         int64_t first_step, last_step; /* of rank 1; those of rank 0 are 3 and 4 */
@@ -492,7 +476,6 @@ static void only_whole_groups_of_the_same_steps_agree(void **state) {
 /* Three kernels each in two lanes. In lane 1 rank 0 lacks the second of four and rank 1 the third;
  * ends come in any order. */
 static void ends_tell_a_shift_that_counts_hide(void **state) {
-    (void)state;
     static const int64_t ends_ms[2][2][3] = {{{10, 20, 40}, {50, 70, 80}},
                                              {{10, 20, 40}, {50, 60, 80}}};
     tm_sequence runs[4];
@@ -541,7 +524,6 @@ static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const co
 }
 
 static void ranks_whose_runs_differ_are_unmatched(void **state) {
-    (void)state;
     static const struct {
         comm_spec zero[2], one[2];
         size_t n_one;
@@ -605,7 +587,6 @@ static void set_ends(comm_spec *specs, size_t n, int32_t other) {
 }
 
 static void transfers_go_first_in_first_out_for_each_direction(void **state) {
-    (void)state;
     /* 0 sends 3, 5, 7 elements and receives 2; 1 receives on two streams and sends between */
     comm_spec zero[] = {transfer("send", 10, 1, 3), transfer("recv", 20, 1, 2),
                         transfer("send", 30, 1, 5), transfer("send", 40, 2, 7)};
@@ -634,7 +615,6 @@ static void transfers_go_first_in_first_out_for_each_direction(void **state) {
 }
 
 static void transfers_whose_ends_differ_are_unmatched(void **state) {
-    (void)state;
     comm_spec sends[] = {transfer("send", 10, 1, 3), transfer("send", 20, 1, 4)};
     comm_spec receives[] = {transfer("recv", 10, 1, 3), transfer("recv", 20, 1, 5)};
     comm_spec both_send[] = {transfer("send", 10, 1, 3), transfer("send", 20, 1, 4)};
@@ -650,7 +630,6 @@ static void transfers_whose_ends_differ_are_unmatched(void **state) {
 }
 
 static void dropping_leaves_what_needs_no_order(void **state) {
-    (void)state;
     static const comm_spec kernels[] = {
         {.name = "allreduce", .begin_ns = 10, .ranks = "[0, 1]", .comms_id = 5},
         {.name = "allreduce", .begin_ns = 20, .ranks = "[0, 1]"},
@@ -674,7 +653,6 @@ static void dropping_leaves_what_needs_no_order(void **state) {
 }
 
 static void a_rank_is_answered_by_its_own_sequence(void **state) {
-    (void)state;
     static const comm_spec kernel = {.name = "allreduce", .ranks = "[0, 1]"};
     ground g = open_ground();
     for (int agrees = 0; agrees < 2; agrees++) {

@@ -44,7 +44,6 @@ static void assert_same_roles(const tm_timeline *a, const tm_timeline *b) {
 }
 
 static void roles_found_again_are_those_of_building_with_the_pattern(void **state) {
-    (void)state;
     static const char *const patterns[] = {NULL, "ring", "RING_STEP", "gemm|copy", NULL};
     /* One row for each communication kernel and one for the operator: without a pattern nccl, "my
      * kernel", ring_sum and the operator; "ring" adds two, "RING_STEP" one, and of "gemm|copy" the
@@ -65,7 +64,6 @@ static void roles_found_again_are_those_of_building_with_the_pattern(void **stat
 
 /* Such a row cannot be told from one that an earlier pattern made. */
 static void a_row_of_the_trace_that_says_nothing_makes_no_communication(void **state) {
-    (void)state;
     static const event_spec events[] = {KERNEL("gemm", 0, NULL), KERNEL("ring_step", 10, NULL),
                                         KERNEL("solo", 20, NULL)};
     ground g = open_ground();

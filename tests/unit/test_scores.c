@@ -2,13 +2,6 @@
 #include "analysis/stragglers/scores.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void assert_near(double found, double expected) {
     if (fabs(found - expected) > 1e-6)
@@ -28,7 +21,6 @@ static const struct {
 };
 
 static void scores_are_roots_of_distances_from_the_median(void **state) {
-    (void)state;
     for (size_t t = 0; t < COUNT(rows); t++) {
         int64_t ns[8] = {0};
         double out[8];
@@ -58,7 +50,6 @@ static const struct {
 };
 
 static void windows_are_shorter_by_three_tenths_each(void **state) {
-    (void)state;
     for (size_t t = 0; t < COUNT(windows); t++) {
         tm_window found[64];
         size_t at = 0;
@@ -80,7 +71,6 @@ static void windows_are_shorter_by_three_tenths_each(void **state) {
 }
 
 static void classes_add_up_their_members_scores(void **state) {
-    (void)state;
     /* 4 and 8 by the root of 2; 6 by the root of 3, and 6. */
     static const double scores[] = {1, 2, 3, 6};
     static const size_t even[] = {0, 1, 0, 1}, uneven[] = {0, 0, 0, 1};
@@ -96,7 +86,6 @@ static void classes_add_up_their_members_scores(void **state) {
 }
 
 static void heights_are_sums_by_their_standard_deviation(void **state) {
-    (void)state;
     /* Permuted, -1 and 1 have the variance 1, -2 and 2 4, in the mean of three units 5/3: 3 /
      * sqrt(10/3) and 2 / sqrt(5/3), less 0.5. Where all are equal nobody stands out. */
     static const double scores[] = {-1, 1, -2, 2, 0, 0};
@@ -139,7 +128,6 @@ static const struct {
 };
 
 static void chance_reaches_as_much_as_combinatorics_say(void **state) {
-    (void)state;
     enum { DRAWS = 2999 };
     for (size_t t = 0; t < COUNT(chances); t++) {
         tm_chance chance = {0};
@@ -160,7 +148,6 @@ static void chance_reaches_as_much_as_combinatorics_say(void **state) {
 }
 
 static void first_draws_are_the_same_when_more_are_drawn(void **state) {
-    (void)state;
     enum { FEW = 50, ALL = 120 };
     double scores[45];
     for (size_t i = 0; i < COUNT(scores); i++)
@@ -187,7 +174,6 @@ static void first_draws_are_the_same_when_more_are_drawn(void **state) {
 
 /* Two ways to add up: members in the order of classes, and one by one while they are permuted. */
 static void members_draw_as_classes_of_one_each(void **state) {
-    (void)state;
     enum { N = 23, UNITS = 12, ALL = 120 };
     double scores[N * UNITS];
     size_t own[N];

@@ -28,7 +28,6 @@ static rank_run other_of(int64_t ahead, size_t skipped, size_t lost) {
 }
 
 static void the_offset_is_found_wherever_the_recordings_begin(void **state) {
-    (void)state;
     static const struct {
         int64_t ahead_us;
         size_t skipped, lost;
@@ -49,7 +48,6 @@ static void the_offset_is_found_wherever_the_recordings_begin(void **state) {
 /* Drift of 50 ppm: the clock is 100 ahead in the middle, and 20 us less or more where the 40 ends
  * of 20 ms each begin and cease. */
 static void drift_is_no_spread(void **state) {
-    (void)state;
     int64_t a[40], b[40], offset;
     uint64_t own = 1;
     for (int64_t k = 0; k < 40; k++) {
@@ -64,7 +62,6 @@ static void drift_is_no_spread(void **state) {
 }
 
 static void wrong_offsets_are_refused(void **state) {
-    (void)state;
     int64_t even[N], alike[N], odd[N], offset;
     for (int64_t k = 0; k < N; k++) {
         even[k] = 500 * k;
@@ -94,7 +91,6 @@ static void wrong_offsets_are_refused(void **state) {
 
 /* Two of 16 are more than 2 in 100: the one offset that is coherent is refused for them. */
 static void other_kernels_at_the_same_times_are_refused(void **state) {
-    (void)state;
     int64_t offset;
     rank_run ref = run_of(ends_us, N), other = other_of(7, 0, 0);
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
@@ -114,7 +110,6 @@ static void set_steps(rank_run *r, int64_t first) {
 /* Of 16 equal gaps every shift is as good; numbers of steps, four kernels each, leave those of a
  * whole step, and equal ones but one. */
 static void steps_decide_what_ends_do_not(void **state) {
-    (void)state;
     int64_t even[N], offset;
     for (int64_t k = 0; k < N; k++)
         even[k] = 500 * k;
@@ -135,7 +130,6 @@ static void steps_decide_what_ends_do_not(void **state) {
 /* Equal gaps, but a few kernels are of a size of their own, at uneven distances: no other shift has
  * them all meet, or none in the overlap. */
 static void rare_kernels_decide_what_ends_do_not(void **state) {
-    (void)state;
     enum { MANY = 48 };
     tm_error err;
     int64_t even[MANY], offset;
@@ -158,7 +152,6 @@ static void rare_kernels_decide_what_ends_do_not(void **state) {
 /* Three steps of 16 kernels, each after a broadcast which this rank leaves 200 us after the other:
  * neither edges of steps nor rare kernels have to meet where nobody waits for all. */
 static void broadcasts_need_not_end_together(void **state) {
-    (void)state;
     enum { MANY = 48 };
     tm_error err;
     int64_t a[MANY], b[MANY], offset;

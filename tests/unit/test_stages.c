@@ -1,15 +1,6 @@
 /* Which stage of a pipeline a rank is of. */
 #include "waits/stages.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* Ranks are 0 to 5 here; the expected stages are of them, NONE of those that are in no pipeline. */
 enum { NONE = -1, RANKS = 6, EDGES_MOST = 24 };
 
@@ -39,7 +30,6 @@ static const struct {
 };
 
 static void stages_are_one_behind_another(void **state) {
-    (void)state;
     for (size_t t = 0; t < COUNT(pipelines); t++) {
         tm_stage_edge edges[EDGES_MOST];
         tm_vec stages = TM_VEC(tm_stage);
@@ -83,7 +73,6 @@ static void add_pair(tm_collectives *c, const pair *p) {
 }
 
 static void edges_are_the_first_transfers_of_a_pair(void **state) {
-    (void)state;
     /* Both directions of a pair are of one group. The receiver's begin does not matter. */
     static const pair pairs[] = {
         {7, 3, 4, 50, 1, true}, {7, 4, 3, 60, 2, true}, {7, 3, 4, 40, 3, true},

@@ -1,5 +1,4 @@
 /* Steps: which annotations make them, their windows, and which step an event belongs to. */
-#include <stdio.h>
 
 #include "timeline_fixture.h"
 
@@ -34,7 +33,6 @@ static int64_t step_of(const ground *g, const tm_timeline *timeline, const char 
 }
 
 static void a_window_reaches_to_the_last_gpu_event_and_begins_behind_the_one_before(void **state) {
-    (void)state;
     static const event_spec events[] = {
         STEP("ProfilerStep#7", 100, 100, 1),
         STEP("ProfilerStep#8", 200, 100, 1),
@@ -59,7 +57,6 @@ static void a_window_reaches_to_the_last_gpu_event_and_begins_behind_the_one_bef
 }
 
 static void a_window_that_the_one_before_covers_is_empty(void **state) {
-    (void)state;
     static const event_spec events[] = {
         STEP("ProfilerStep#1", 0, 10, 1),  CALL("c1", 5, 1, 1),  KERNEL("k1", 6, 94, 1),
         STEP("ProfilerStep#2", 10, 20, 1), CALL("c2", 12, 2, 1), KERNEL("k2", 40, 10, 2),
@@ -75,7 +72,6 @@ static void a_window_that_the_one_before_covers_is_empty(void **state) {
 }
 
 static void a_gpu_event_belongs_to_the_step_of_its_launch_on_any_thread(void **state) {
-    (void)state;
     static const event_spec events[] = {
         STEP("ProfilerStep#1", 100, 100, 1),
         STEP("ProfilerStep#2", 200, 100, 1),
@@ -106,7 +102,6 @@ static void a_gpu_event_belongs_to_the_step_of_its_launch_on_any_thread(void **s
 }
 
 static void a_cpu_event_belongs_to_the_step_that_holds_its_begin(void **state) {
-    (void)state;
     static const event_spec events[] = {
         STEP("ProfilerStep#1", 100, 100, 1),
         STEP("ProfilerStep#2", 250, 50, 1),
@@ -135,7 +130,6 @@ static void a_cpu_event_belongs_to_the_step_that_holds_its_begin(void **state) {
 }
 
 static void where_annotations_overlap_the_one_that_began_last_holds(void **state) {
-    (void)state;
     static const event_spec events[] = {
         STEP("ProfilerStep#1", 0, 100, 1),
         STEP("ProfilerStep#2", 50, 100, 2),
@@ -163,7 +157,6 @@ static void where_annotations_overlap_the_one_that_began_last_holds(void **state
 }
 
 static void one_number_on_two_threads_at_one_time_is_one_step(void **state) {
-    (void)state;
     static const event_spec events[] = {
         STEP("ProfilerStep#3", 0, 100, 1),   STEP("ProfilerStep#3", 50, 100, 2),
         STEP("ProfilerStep#4", 150, 100, 1), STEP("ProfilerStep#4", 160, 20, 2),
@@ -181,7 +174,6 @@ static void one_number_on_two_threads_at_one_time_is_one_step(void **state) {
 }
 
 static void steps_are_in_the_order_of_begin_and_any_cpu_category_makes_one(void **state) {
-    (void)state;
     static const event_spec events[] = {
         OP("ProfilerStep#9", 500, 10, 1), /* to 2021 they were operators */
         STEP("ProfilerStep#123456789012345678", 100, 10, 1),
@@ -197,7 +189,6 @@ static void steps_are_in_the_order_of_begin_and_any_cpu_category_makes_one(void 
 }
 
 static void without_an_annotation_the_whole_trace_is_step_0(void **state) {
-    (void)state;
     /* The GPU copies of ProfilerStep and what only looks like one do not count; the range is that
      * of duration events except Trace: [-5, 90). */
     static const event_spec events[] = {
@@ -229,7 +220,6 @@ static void without_an_annotation_the_whole_trace_is_step_0(void **state) {
 }
 
 static void without_duration_events_there_is_no_step(void **state) {
-    (void)state;
     static const event_spec events[] = {
         {TM_CAT_CPU_INSTANT, "memory", 95, 0, 0, 1, 1, NULL, TM_INSTANT},
         {TM_CAT_NONE, "counter", 10, 0, 0, 1, 1, NULL, TM_COUNTER},
@@ -276,7 +266,6 @@ static void check_numbers(const char *pattern, const event_spec *events, size_t 
                   COUNT(((const event_spec[]){__VA_ARGS__})), expected)
 
 static void names_that_look_like_steps_count_where_there_are_no_others(void **state) {
-    (void)state;
     CHECK_NUMBERS(NULL, "7 8 ", STEP("step 7", 0, 10, 1), STEP("step 8", 10, 10, 1));
     CHECK_NUMBERS(NULL, "7 ", STEP("Train_Iteration: 7", 0, 10, 1));
     CHECK_NUMBERS(NULL, "7 ", STEP("loop/step=7", 0, 10, 1));
@@ -293,7 +282,6 @@ static void names_that_look_like_steps_count_where_there_are_no_others(void **st
 }
 
 static void numbers_of_something_else_give_steps_by_order(void **state) {
-    (void)state;
     static const char *const patterns[] = {NULL, "^step\\["};
     for (size_t i = 0; i < COUNT(patterns); i++)
         CHECK_NUMBERS(patterns[i], "0 1 2 ", STEP("step[DECODE bs=128]", 0, 10, 1),
@@ -325,7 +313,6 @@ static void check_marks(const char *pattern, const char *expected) {
 }
 
 static void rows_that_mark_steps_are_known_the_profilers_in_any_case(void **state) {
-    (void)state;
     check_marks(NULL, "-x--x");    /* the loop of most time */
     check_marks("micro", "x-x--"); /* what encloses all is no work */
     check_marks("^train", "xx--x");
@@ -334,7 +321,6 @@ static void rows_that_mark_steps_are_known_the_profilers_in_any_case(void **stat
 }
 
 static void a_pattern_says_which_annotations_are_steps(void **state) {
-    (void)state;
     tm_step_names *step_names;
     tm_error err;
     CHECK_NUMBERS("^batch", "4 5 ", STEP("batch 4", 0, 10, 1), STEP("BATCH 5", 10, 10, 1),

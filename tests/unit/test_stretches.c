@@ -51,7 +51,6 @@ static const scene scenes[] = {
 };
 
 static void a_rank_tells_when_it_computed(void **state) {
-    (void)state;
     for (size_t t = 0; t < COUNT(scenes); t++) {
         ground g = open_ground();
         event_spec events[8] = {{TM_CAT_KERNEL, "op", 100000, 100000, 0, 20, 0, "allreduce", 0}};
@@ -95,7 +94,6 @@ static const struct {
 };
 
 static void members_agree_on_their_arrival(void **state) {
-    (void)state;
     enum { N = COUNT(operations) };
     tm_collectives c = {.records = TM_VEC(tm_comm_record), .instances = TM_VEC(tm_instance)};
     tm_vec own = TM_VEC(tm_own_time);
@@ -178,7 +176,6 @@ static const struct {
 };
 
 static void own_time_leaves_out_waits_of_other_groups(void **state) {
-    (void)state;
     enum { A = 1, B = 2 };
     static const struct {
         const char *name;

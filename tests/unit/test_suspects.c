@@ -2,16 +2,8 @@
 #include "analysis/stragglers/suspects.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/stragglers/scores.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { UNITS_MOST = 64, MEMBERS_MOST = 1024 };
 
@@ -89,7 +81,6 @@ static const tm_suspect *suspect(const outcome *o, int64_t member, bool host, bo
 }
 
 static void nobody_of_equal_ranks_is_found(void **state) {
-    (void)state;
     /* At 1 % each, one of 20 is found in 18 of 100 such tests: not with these seeds. */
     for (uint64_t seed = 1; seed <= 20; seed++) {
         outcome o = find(&(group){.n = 4 + seed % 3, .n_units = 24, .noise_ns = 400, .seed = seed});
@@ -102,7 +93,6 @@ static void nobody_of_equal_ranks_is_found(void **state) {
 /* Where (member + unit) mod 8 is added, each does 0 to 7 once in 8 units, 28 in all. The median of
  * the other 7 is 4 where it did 0 to 3, else 3: 28, too, so that over 8 units nobody exceeds. */
 static void one_slow_rank_is_found_throughout(void **state) {
-    (void)state;
     outcome o = find(&(group){.n = 8, .n_units = 16, .slow = {{2, 3, 0, 16, 100}}});
     const tm_suspect *s = suspect(&o, 12, false, false);
     assert_int_equal(o.suspects.n, 1);
@@ -127,7 +117,6 @@ static void one_slow_rank_is_found_throughout(void **state) {
 
 /* 1,024 ranks in 6 steps: nobody else is often among the last by chance. */
 static void one_of_many_is_found_in_few_steps(void **state) {
-    (void)state;
     outcome o =
         find(&(group){.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}});
     assert_int_equal(o.suspects.n, 1);
@@ -136,7 +125,6 @@ static void one_of_many_is_found_in_few_steps(void **state) {
 }
 
 static void who_is_last_too_often_is_found_though_else_first(void **state) {
-    (void)state;
     /* 1,000 more in 20 of 40 weigh more than 100 less in the others. */
     outcome o =
         find(&(group){.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}});
@@ -148,7 +136,6 @@ static void who_is_last_too_often_is_found_though_else_first(void **state) {
 }
 
 static void p_is_that_of_all_groups_tested(void **state) {
-    (void)state;
     /* As above, of 10 groups: 29,990 draws are made, and none has it: 1 / 29991 in each. Of 50
      * 149,950. */
     static const double n_tests[] = {10, 50};
@@ -162,7 +149,6 @@ static void p_is_that_of_all_groups_tested(void **state) {
 }
 
 static void an_episode_has_its_window(void **state) {
-    (void)state;
     /* 40 units: windows of 40, 28, 19, 13, of 9 at 0, 2, ..., of 6 ... Units 14 to 22 are steps 19
      * to 27, and one of those; the longer ones around it have places that are not the last. */
     outcome o = find(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 14, 23, 100}}});
@@ -185,7 +171,6 @@ static void an_episode_has_its_window(void **state) {
 }
 
 static void an_episode_begins_and_ends_where_it_does_between_windows(void **state) {
-    (void)state;
     /* Of 40 units none of these is a window that is tested (an_episode_has_its_window). */
     static const size_t episodes[][2] = {{14, 19}, {15, 23}, {3, 14}, {19, 33}, {29, 40}, {0, 10}};
     for (size_t e = 0; e < COUNT(episodes); e++) {
@@ -201,7 +186,6 @@ static void an_episode_begins_and_ends_where_it_does_between_windows(void **stat
 }
 
 static void culprits_are_found_one_after_another(void **state) {
-    (void)state;
     outcome o =
         find(&(group){.n = 8, .n_units = 16, .slow = {{2, 3, 0, 16, 100}, {5, 6, 0, 16, 200}}});
     const tm_suspect *v = o.suspects.data;
@@ -217,7 +201,6 @@ static void culprits_are_found_one_after_another(void **state) {
 }
 
 static void what_is_under_half_a_percent_is_not_said(void **state) {
-    (void)state;
     /* Always the last by 4 of 1,000, or by 6 (0.5 % of 1,010 is 5.05). */
     for (int64_t ns = 4; ns <= 6; ns += 2) {
         outcome o =
@@ -229,7 +212,6 @@ static void what_is_under_half_a_percent_is_not_said(void **state) {
 }
 
 static void a_slow_host_is_found_instead_of_its_ranks(void **state) {
-    (void)state;
     outcome o = find(&(group){
         .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 4, .slow = {{8, 12, 0, 24, 100}}});
     const tm_suspect *s = suspect(&o, 18, true, false);
@@ -243,7 +225,6 @@ static void a_slow_host_is_found_instead_of_its_ranks(void **state) {
 }
 
 static void one_slow_rank_does_not_make_its_host_slow(void **state) {
-    (void)state;
     /* The median of two is moved by 100. */
     outcome o = find(&(group){
         .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 2, .slow = {{9, 10, 0, 24, 200}}});
@@ -253,7 +234,6 @@ static void one_slow_rank_does_not_make_its_host_slow(void **state) {
 }
 
 static void stages_are_compared_with_one_another(void **state) {
-    (void)state;
     /* All members of a stage are suspects. Among its own nobody stands out. */
     outcome o = find(&(group){
         .n = 8, .n_units = 24, .noise_ns = 40, .per_stage = 2, .slow = {{4, 6, 0, 24, 200}}});
@@ -273,7 +253,6 @@ static void stages_are_compared_with_one_another(void **state) {
 }
 
 static void a_slow_rank_in_a_stage_of_two_is_not_its_stage(void **state) {
-    (void)state;
     /* 20 % are found beside the other of its stage, and beside all ranks; there 5 % are needed. */
     for (int64_t ns = 40; ns <= 200; ns += 160) {
         outcome o = find(&(group){
@@ -287,7 +266,6 @@ static void a_slow_rank_in_a_stage_of_two_is_not_its_stage(void **state) {
 }
 
 static void too_little_is_not_tested(void **state) {
-    (void)state;
     /* Outside of steps 4 units are needed; of 2 ranks 4 prove nothing: 2 in 16,
      * for blocks 1 - (14/16)^2. */
     for (size_t n_units = 0; n_units <= 4; n_units++) {

@@ -1,14 +1,8 @@
 /* Where a row of a timeline belongs. */
 #include "tmerge/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 /* Rows 0 to 2 and 3 to 4; the tracks beside them have none. */
 static void a_row_belongs_to_the_track_that_holds_it(void **state) {
-    (void)state;
     tm_track tracks[] = {{.first = 0, .count = 0},
                          {.first = 0, .count = 3},
                          {.first = 3, .count = 0},
@@ -21,7 +15,6 @@ static void a_row_belongs_to_the_track_that_holds_it(void **state) {
 }
 
 static void the_collective_of_a_row_is_found_or_the_next_one(void **state) {
-    (void)state;
     tm_collective_attr attrs[] = {{.event = 2}, {.event = 3}, {.event = 7}};
     tm_timeline timeline = {.n_events = 9};
     assert_null(tm_timeline_collective(&timeline, 2));

@@ -109,7 +109,6 @@ static const tm_plan_wishes everything = {.rank = -1, .step = -1, .n_events = 10
 /* An operator of [0, 100) with two in it that touch, of which the second has one in it, then one
  * that only overlaps: it begins while the first is open and ends after it. */
 static void columns_of_a_thread_are_read_back(void **state) {
-    (void)state;
     const event_spec events[] = {
         OP("outer", 1010, 100), OP("first", 1020, 20),    OP("second", 1040, 30),
         OP("inner", 1050, 5),   OP("crossing", 1100, 20), OP("after", 1130, 1),
@@ -165,7 +164,6 @@ static tm_timeline *add_launched(bench *b) {
 }
 
 static void what_launched_an_event_is_told(void **state) {
-    (void)state;
     bench b = open_bench(false);
     tm_timeline *t = add_launched(&b);
     tm_shapes_attr inputs = {row_named(&b.ground, t, "aten::mm"), name_of(&b.ground, "[[8, 16]]")};
@@ -193,7 +191,6 @@ static void what_launched_an_event_is_told(void **state) {
 
 /* Three events fit: those of the GPU. Nothing is told of them, for their launches are left out. */
 static void of_launches_that_are_left_out_nothing_is_told(void **state) {
-    (void)state;
     bench b = open_bench(false);
     add_launched(&b);
     survey(&b);
@@ -214,7 +211,6 @@ static void of_launches_that_are_left_out_nothing_is_told(void **state) {
 /* A clock of 2,000 points, 1.5 but for one of 3 and one of 1, and a series that is 0 throughout. Of
  * 256 stretches of 7 or 8 points each keeps two where they differ, else one. */
 static void counters_keep_their_least_and_most(void **state) {
-    (void)state;
     enum { N = 2000, ALL = 4000 };
     static event_spec events[ALL];
     static tm_counter_attr attrs[ALL];
@@ -274,7 +270,6 @@ static tm_collective_attr *match(const bench *b, size_t at, int32_t first_rank, 
 }
 
 static void communication_has_its_wait_and_operation(void **state) {
-    (void)state;
     const event_spec events[] = {
         KERNEL("gemm", 1000, 10, 7),
         KERNEL(ALL_REDUCE, 1010, 50, 7),
@@ -342,14 +337,12 @@ static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
 }
 
 static void who_came_last_depends_on_the_clocks(void **state) {
-    (void)state;
     put_operation(0, (const uint64_t[]){0, 0, 2});
     put_operation(4, (const uint64_t[]){0, 1, 1});
 }
 
 /* Two operations of two ranks, of which a budget of three members holds one: that of more wait. */
 static void operations_that_waited_most_come_first(void **state) {
-    (void)state;
     bench b = open_bench(false);
     const event_spec events[] = {
         KERNEL(ALL_REDUCE, 1010, 10, 7),
@@ -395,7 +388,6 @@ static void expect_parts(const bench *b, const char *gpu, const char *host) {
 }
 
 static void a_job_that_fits_is_there_as_a_whole(void **state) {
-    (void)state;
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     survey(&b);
@@ -412,7 +404,6 @@ static void a_job_that_fits_is_there_as_a_whole(void **state) {
  * median length (all are equal: by number the second, which it is already), then the two host
  * events of the blamed rank in the worst step, and the third step does not fit any more. */
 static void the_worst_step_comes_first(void **state) {
-    (void)state;
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 7);
@@ -431,7 +422,6 @@ static void the_worst_step_comes_first(void **state) {
 
 /* One event: the blamed rank's. */
 static void the_blamed_rank_comes_first(void **state) {
-    (void)state;
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 0);
@@ -445,7 +435,6 @@ static void the_blamed_rank_comes_first(void **state) {
 
 /* A kernel of [1080, 1120) lies in the chosen second slice with its end alone. */
 static void an_event_that_reaches_into_a_window_is_there(void **state) {
-    (void)state;
     const event_spec events[] = {STEP("ProfilerStep#1", 1000, 100), KERNEL("long", 1080, 40, 7),
                                  STEP("ProfilerStep#2", 1100, 100), KERNEL("short", 1150, 1, 7)};
     bench b = open_bench(true);

@@ -2,7 +2,6 @@
 #include "table_fixture.h"
 
 static void an_unknown_table_is_empty_and_stays_so(void **state) {
-    (void)state;
     fixture f = make_sample();
     tm_table *none = tm_tables_find(&f.tables, "test.sampel");
     assert_ptr_not_equal(none, f.table);
@@ -14,7 +13,6 @@ static void an_unknown_table_is_empty_and_stays_so(void **state) {
 }
 
 static void an_unknown_column_has_no_value_in_any_row(void **state) {
-    (void)state;
     fixture f = make_sample();
     for (size_t i = 0; i < f.table->n_rows; i++) {
         const tm_cell *cell = tm_table_cell(f.table, i, "hos");
