@@ -21,6 +21,15 @@ static size_t n_left_out(const tm_match_input *input) {
     return (size_t)n;
 }
 
+/* What a rank gives that did more than communicate. */
+static tm_match_input input_of(ground *g, const tm_timeline *timeline, int64_t world_size) {
+    tm_match_input input;
+    tm_match_input_init(&input);
+    assert_int_equal(tm_match_add_rank(timeline, g->names, world_size, ORIGIN, &input, &g->err),
+                     TM_OK);
+    return input;
+}
+
 static void every_kernel_is_matched_in_its_surest_way(void **state) {
     static const struct {
         comm_spec kernel;
@@ -84,9 +93,7 @@ static void a_record_holds_all_that_matching_needs(void **state) {
     };
     ground g = open_ground();
     tm_timeline timeline = build_comm(&g, 3, kernels, 1, others, COUNT(others));
-    tm_match_input input;
-    tm_match_input_init(&input);
-    assert_int_equal(tm_match_add_rank(&timeline, g.names, WORLD, ORIGIN, &input, &g.err), TM_OK);
+    tm_match_input input = input_of(&g, &timeline, WORLD);
     assert_int_equal(input.records.n, 1);
     const tm_comm_record *r = record_at(&input, 0);
     assert_int_equal(r->begin_ns, 100);
@@ -273,70 +280,31 @@ static int64_t bytes_of(ground *g, const char *name, const char *dtype, int64_t 
     return bytes;
 }
 
-static void the_bytes_of_a_kind_are_those_of_nccl_tests(void **state) {
-    /* 3 floats in, 5 out: an all-gather counts what comes out, as a receive, the others in */
+/* 3 elements in and 5 out: an all-gather counts what comes out, as a receive, the others in. */
+static void bytes_are_elements_of_a_type_in_or_out(void **state) {
     static const struct {
-        const char *name;
         int64_t bytes;
-    } cases[] = {
-        {"allreduce", 12},
-        {"allgather", 20},
-        {"_allgather_base", 20},
-        {"reduce_scatter", 12},
-        {"broadcast", 12},
-        {"reduce", 12},
-        {"all_to_all", 12},
-        {"gather", 12},
-        {"scatter", 12},
-        {"send", 12},
-        {"recv", 20},
-        {"barrier", 12},
-        {"coalesced", 12},
-        {"all_gather_into_tensor_coalesced", 20},
-    };
+        const char *names[11];
+    } of_floats[] = {{12,
+                      {"allreduce", "reduce_scatter", "broadcast", "reduce", "all_to_all", "gather",
+                       "scatter", "send", "barrier", "coalesced"}},
+                     {20,
+                      {"allgather", "_allgather_base", "recv",
+                       "all_gather_into_tensor_coalesced"}}},
+      of_types[] = {{3, {"Byte", "Char", "Bool", "Float8_e4m3fn", "Float8_e5m2fnuz"}},
+                    {6, {"BFloat16", "Half", "Short", "UInt16"}},
+                    {12, {"Float", "Int", "UInt32"}},
+                    {24, {"Double", "Long", "ComplexFloat", "UInt64"}},
+                    {48, {"ComplexDouble"}},
+                    {-1, {"", "Float8", "Floa", "Floats", "float", "Unknown"}}};
     ground g = open_ground();
-    for (size_t i = 0; i < COUNT(cases); i++)
-        assert_int_equal(bytes_of(&g, cases[i].name, "Float", 3, 5), cases[i].bytes);
-    close_ground(&g);
-}
-
-static void an_element_has_the_size_of_its_type(void **state) {
-    static const struct {
-        const char *dtype;
-        int64_t bytes; /* of three elements; -1 for a type that is not known */
-    } cases[] = {
-        {"Float", 12},
-        {"BFloat16", 6},
-        {"Half", 6},
-        {"Double", 24},
-        {"Int", 12},
-        {"Long", 24},
-        {"Byte", 3},
-        {"Char", 3},
-        {"Bool", 3},
-        {"Short", 6},
-        {"ComplexFloat", 24},
-        {"ComplexDouble", 48},
-        {"UInt16", 6},
-        {"UInt32", 12},
-        {"UInt64", 24},
-        {"Float8_e4m3fn", 3},
-        {"Float8_e5m2fnuz", 3},
-        {"", -1},
-        {"Float8", -1},
-        {"Floa", -1},
-        {"Floats", -1},
-        {"float", -1},
-        {"Unknown", -1},
-    };
-    ground g = open_ground();
-    for (size_t i = 0; i < COUNT(cases); i++)
-        assert_int_equal(bytes_of(&g, "allreduce", cases[i].dtype, 3, 9), cases[i].bytes);
-    close_ground(&g);
-}
-
-static void a_size_that_is_missing_or_does_not_fit_is_unknown(void **state) {
-    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(of_floats); i++)
+        for (const char *const *name = of_floats[i].names; *name; name++)
+            assert_int_equal(bytes_of(&g, *name, "Float", 3, 5), of_floats[i].bytes);
+    for (size_t i = 0; i < COUNT(of_types); i++)
+        for (const char *const *name = of_types[i].names; *name; name++)
+            assert_int_equal(bytes_of(&g, "allreduce", *name, 3, 9), of_types[i].bytes);
+    /* What is missing or does not fit is unknown. */
     assert_int_equal(bytes_of(&g, "allreduce", "Float", -1, 5), -1);
     assert_int_equal(bytes_of(&g, "allgather", "Float", 5, -1), -1);
     assert_int_equal(bytes_of(&g, "allreduce", "Float", 0, 5), 0);
@@ -375,9 +343,7 @@ static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
                                   .duration_ns = 1,
                                   .correlation = cases[i].correlation};
         tm_timeline timeline = build_comm(&g, 0, &kernel, 1, others, COUNT(others));
-        tm_match_input input;
-        tm_match_input_init(&input);
-        assert_int_equal(tm_match_add_rank(&timeline, g.names, 2, ORIGIN, &input, &g.err), TM_OK);
+        tm_match_input input = input_of(&g, &timeline, 2);
         assert_int_equal(record_at(&input, 0)->step, cases[i].step);
         tm_match_input_free(&input);
         tm_timeline_destroy(&timeline);
@@ -391,9 +357,7 @@ static void operators_on_the_cpu_are_no_records(void **state) {
     static const comm_spec kernel = {.kernel = "ncclDevKernel_AllReduce", .begin_ns = 5};
     ground g = open_ground();
     tm_timeline timeline = build_comm(&g, 0, &kernel, 1, others, COUNT(others));
-    tm_match_input input;
-    tm_match_input_init(&input);
-    assert_int_equal(tm_match_add_rank(&timeline, g.names, 2, ORIGIN, &input, &g.err), TM_OK);
+    tm_match_input input = input_of(&g, &timeline, 2);
     /* the operator's metadata are no kernel's */
     assert_int_equal(input.records.n, 0);
     assert_int_equal(input.bare.n, 1);
@@ -523,37 +487,37 @@ static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const co
     tm_vec_free(&all);
 }
 
+#define AR                                                                                         \
+    { .name = "allreduce" }
+#define AG                                                                                         \
+    { .name = "allgather" }
+#define BARRIER                                                                                    \
+    { .name = "barrier" }
+#define SIZED(what, n, type)                                                                       \
+    { .name = what, .in = GIVEN(n), .dtype = type }
+
 static void ranks_whose_runs_differ_are_unmatched(void **state) {
     static const struct {
         comm_spec zero[2], one[2];
         size_t n_one;
         bool agree;
     } cases[] = {
-        {{{.name = "allreduce"}, {.name = "allgather"}},
-         {{.name = "allreduce"}, {.name = "allgather"}},
-         2,
-         true},
+        {{AR, AG}, {AR, AG}, 2, true},
         /* another count, kinds or order */
-        {{{.name = "allreduce"}, {.name = "allgather"}}, {{.name = "allreduce"}}, 1, false},
-        {{{.name = "allreduce"}, {.name = "allgather"}},
-         {{.name = "allreduce"}, {.name = "allreduce"}},
-         2,
-         false},
-        {{{.name = "allreduce"}, {.name = "allgather"}},
-         {{.name = "allgather"}, {.name = "allreduce"}},
-         2,
-         false},
+        {{AR, AG}, {AR}, 1, false},
+        {{AR, AG}, {AR, AR}, 2, false},
+        {{AR, AG}, {AG, AR}, 2, false},
         /* sizes: in elements of 4 and 2 bytes, 8 are 8 and 8 are not 6; all-to-alls may differ */
-        {{{.name = "allreduce", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
-         {{.name = "allreduce", .in = GIVEN(4), .dtype = "Half"}, {.name = "barrier"}},
+        {{SIZED("allreduce", 2, "Int"), BARRIER},
+         {SIZED("allreduce", 4, "Half"), BARRIER},
          2,
          true},
-        {{{.name = "allreduce", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
-         {{.name = "allreduce", .in = GIVEN(3), .dtype = "Half"}, {.name = "barrier"}},
+        {{SIZED("allreduce", 2, "Int"), BARRIER},
+         {SIZED("allreduce", 3, "Half"), BARRIER},
          2,
          false},
-        {{{.name = "all_to_all", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
-         {{.name = "all_to_all", .in = GIVEN(3), .dtype = "Int"}, {.name = "barrier"}},
+        {{SIZED("all_to_all", 2, "Int"), BARRIER},
+         {SIZED("all_to_all", 3, "Int"), BARRIER},
          2,
          true},
     };
@@ -681,9 +645,7 @@ int main(void) {
         cmocka_unit_test(streams_correspond_by_their_first_kernel),
         cmocka_unit_test(named_kernels_have_one_order_whatever_their_streams),
         cmocka_unit_test(kernels_that_begin_together_keep_the_order_of_rows),
-        cmocka_unit_test(the_bytes_of_a_kind_are_those_of_nccl_tests),
-        cmocka_unit_test(an_element_has_the_size_of_its_type),
-        cmocka_unit_test(a_size_that_is_missing_or_does_not_fit_is_unknown),
+        cmocka_unit_test(bytes_are_elements_of_a_type_in_or_out),
         cmocka_unit_test(the_step_is_that_of_the_launch_or_of_the_window),
         cmocka_unit_test(operators_on_the_cpu_are_no_records),
         cmocka_unit_test(a_run_agrees_where_counts_and_digests_are_equal),
