@@ -6,6 +6,7 @@
 #include "mpi/match.h"
 #include "mpi/tables.h"
 #include "mpi/wait.h"
+#include "mpi_main.h"
 
 static int holder(int spread, int64_t rank, int64_t n_ranks, int n_processes) {
     if (spread == BLOCKS)
@@ -66,12 +67,6 @@ void close_share(share *s) {
     close_ground(&s->ground);
 }
 
-bool is_first(void) {
-    int self;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    return self == 0;
-}
-
 const tm_table *find(const share *s, const char *name) {
     const tm_table *table = tm_tables_find(&s->tables, name);
     assert_non_null(table);
@@ -105,7 +100,7 @@ static void assert_same_bytes(const tm_table *a, const tm_table *b) {
 
 void check_same(const job_def *def, const share *alone, int spread) {
     share s = run_job(MPI_COMM_WORLD, def, spread);
-    for (size_t t = 0; is_first() && t < s.tables.n_tables; t++)
+    for (size_t t = 0; this_process() == 0 && t < s.tables.n_tables; t++)
         if (!s.tables.tables[t].def->internal)
             assert_same_bytes(&s.tables.tables[t], &alone->tables.tables[t]);
     close_share(&s);

@@ -33,9 +33,6 @@ typedef struct share {
 share run_job(MPI_Comm comm, const job_def *def, int spread);
 void close_share(share *s);
 
-/* Whether this is process 0 of all. */
-bool is_first(void);
-
 const tm_table *find(const share *s, const char *name);
 int64_t int_at(const tm_table *table, size_t row, const char *column);
 

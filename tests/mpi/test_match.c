@@ -117,7 +117,7 @@ static void a_straggler_is_found_as_worked_out_by_hand(void **state) {
     static const int64_t waits[] = {500, 200, 50};
     for (int spread = 0; spread < N_SPREADS; spread++) {
         share s = run_job(MPI_COMM_WORLD, &straggler, spread);
-        if (is_first()) {
+        if (this_process() == 0) {
             check_straggler(&s);
             const tm_table *overlap = find(&s, "overlap.rank");
             for (size_t r = 0; r < 3; r++) {
@@ -139,7 +139,7 @@ static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
             assert_int_equal(s.timelines[i].answers[k].wait_ns, -1);
             assert_true(s.timelines[i].answers[k].matched);
         }
-    if (is_first()) {
+    if (this_process() == 0) {
         assert_row(find(&s, "stragglers.job"), 0,
                    "verdict=null rank=null host=null level=null p=null certainty=null "
                    "matched_share=null headline=No verdict: there is nothing to compare between "
@@ -157,7 +157,7 @@ static void large_jobs_have_no_pairs(void **state) {
         job_def def = straggler;
         def.n_ranks_told = TM_PAIR_RANKS_MAX + over;
         share s = run_job(MPI_COMM_WORLD, &def, ROUND_ROBIN);
-        if (is_first()) {
+        if (this_process() == 0) {
             assert_int_equal(find(&s, "stragglers.pair")->n_rows, over ? 0 : 5);
             assert_int_equal(int_at(find(&s, "stragglers.rank"), 2, "caused_wait_ns"), 550);
         }
@@ -187,7 +187,7 @@ static void shares_are_rounded_when_all_are_added(void **state) {
                                         "rank=3 for_rank=0 wait_ns=7"};
     for (int spread = 0; spread < N_SPREADS; spread++) {
         share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (is_first()) {
+        if (this_process() == 0) {
             CHECK_ROWS(&s, "stragglers.pair", pairs);
             assert_int_equal(int_at(find(&s, "stragglers.rank"), 0, "wait_ns"), 20);
             for (size_t r = 1; r < 4; r++) {
@@ -244,7 +244,7 @@ static void the_worst_are_by_wait_then_begin_then_rank(void **state) {
     static const job_def def = {.n_ranks = 4, .build = build_worst};
     for (int spread = 0; spread < N_SPREADS; spread++) {
         share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (is_first())
+        if (this_process() == 0)
             check_worst(&s);
         close_share(&s);
     }
@@ -455,7 +455,7 @@ static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
 static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state) {
     static const job_def def = {.n_ranks = TINY_RANKS, .build = build_tiny};
     share alone = {.n = 0};
-    if (is_first()) {
+    if (this_process() == 0) {
         alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
         /* 128 groups of 8 and the world, each with one operation; the ranks of the groups of 32 are
          * cut and told nowhere else, so nothing of them is matched */
@@ -468,7 +468,7 @@ static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state
         assert_int_equal(find(&alone, "stragglers.pair")->n_rows, 0);
     }
     check_same(&def, &alone, ROUND_ROBIN);
-    if (is_first())
+    if (this_process() == 0)
         close_share(&alone);
 }
 
@@ -483,7 +483,5 @@ int main(void) {
         cmocka_unit_test(a_mixed_job_is_the_same_on_any_number_of_processes),
         cmocka_unit_test(many_tiny_ranks_are_the_same_on_any_number_of_processes),
     };
-    int failed;
-    RUN_MPI_TESTS(tests, NULL, NULL, failed);
-    return failed;
+    return RUN_MPI_TESTS(tests, NULL, NULL);
 }

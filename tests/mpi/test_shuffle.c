@@ -73,10 +73,8 @@ static void check_received(int job, const tm_vec *received, int self, int n_proc
 }
 
 static void records_come_in_order_and_none_is_lost(void **state) {
-    int self, n_processes;
+    int self = this_process(), n_processes = all_processes();
     tm_error err;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
     for (int job = 0; job < N_JOBS; job++) {
         tm_vec sent = make_parcels(job, self, n_processes), received = TM_VEC(parcel);
         assert_int_equal(tm_mpi_shuffle(MPI_COMM_WORLD, &sent, owner_of, &received, &err), TM_OK);
@@ -88,10 +86,8 @@ static void records_come_in_order_and_none_is_lost(void **state) {
 }
 
 static void what_was_in_the_vector_is_replaced(void **state) {
-    int self, n_processes;
+    int self = this_process(), n_processes = all_processes();
     tm_error err;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
     tm_vec received = make_parcels(0, self + 50, n_processes);
     tm_vec sent = make_parcels(1, self, n_processes);
     assert_int_equal(tm_mpi_shuffle(MPI_COMM_WORLD, &sent, owner_of, &received, &err), TM_OK);
@@ -104,7 +100,5 @@ int main(void) {
         cmocka_unit_test(records_come_in_order_and_none_is_lost),
         cmocka_unit_test(what_was_in_the_vector_is_replaced),
     };
-    int failed;
-    RUN_MPI_TESTS(tests, NULL, NULL, failed);
-    return failed;
+    return RUN_MPI_TESTS(tests, NULL, NULL);
 }

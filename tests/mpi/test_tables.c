@@ -68,11 +68,9 @@ static int check_keys(const tm_table *table, int n_processes) {
 /* @param state  in how many parts */
 static void rows_of_one_key_come_together(void **state) {
     const uint64_t n_parts = *(const uint64_t *)*state;
-    int self, n_processes, n_all = 0;
+    int self = this_process(), n_processes = all_processes(), n_all = 0;
     tm_tables tables;
     tm_error err;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
     assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
     fill(&tables.tables[0], self);
     fill(&tables.tables[1], self);
@@ -92,11 +90,9 @@ static void rows_of_one_key_come_together(void **state) {
 }
 
 static void all_rows_come_to_process_0(void **state) {
-    int self, n_processes;
+    int self = this_process(), n_processes = all_processes();
     tm_tables tables;
     tm_error err;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
     assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
     fill(&tables.tables[1], self);
     assert_int_equal(tm_mpi_gather_tables(MPI_COMM_WORLD, &tables, &err), TM_OK);
@@ -114,7 +110,5 @@ int main(void) {
         cmocka_unit_test_prestate(rows_of_one_key_come_together, &parts),
         cmocka_unit_test(all_rows_come_to_process_0),
     };
-    int failed;
-    RUN_MPI_TESTS(tests, NULL, NULL, failed);
-    return failed;
+    return RUN_MPI_TESTS(tests, NULL, NULL);
 }
