@@ -2,6 +2,8 @@
  */
 #include "job_fixture.h"
 
+#include <stdio.h>
+
 #include "mpi/align.h"
 #include "mpi/match.h"
 #include "mpi/tables.h"
@@ -84,6 +86,25 @@ void check_rows(const share *s, const char *name, const char *const *rows, size_
     for (size_t i = 0; i < n; i++)
         assert_row(table, i, rows[i]);
     assert_int_equal(table->n_rows, n);
+}
+
+void check_five_steps(const share *s, const char *row) {
+    char rows[5][128];
+    const char *each[5];
+    for (int step = 1; step <= 5; step++) {
+        snprintf(rows[step - 1], sizeof rows[0], "step=%d %s", step, row);
+        each[step - 1] = rows[step - 1];
+    }
+    CHECK_ROWS(s, "stragglers.step", each);
+}
+
+void check_job(const job_def *def, void (*check)(const share *s)) {
+    for (int spread = 0; spread < N_SPREADS; spread++) {
+        share s = run_job(MPI_COMM_WORLD, def, spread);
+        if (this_process() == 0)
+            check(&s);
+        close_share(&s);
+    }
 }
 
 static void assert_same_bytes(const tm_table *a, const tm_table *b) {

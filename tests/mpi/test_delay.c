@@ -135,13 +135,6 @@ static void check_grid(const share *s) {
         "caused_wait_ns=1000 caused_share=0.5555555556 direct_ns=1000 indirect_ns=500 "
         "relative_speed=0.7307692308 steps_led=5 p=? excess_ns=? excess_pct=? verdict=unknown",
     };
-    static const char *const steps[] = {
-        "step=1 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-        "step=2 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-        "step=3 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-        "step=4 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-        "step=5 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-    };
     /* Kernels of other streams run at the end of the operations, so that nobody meets. */
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
@@ -150,17 +143,12 @@ static void check_grid(const share *s) {
         "through other ranks that waited for it); it came last in 10 of 10 collectives (5.0 "
         "expected by chance); record more steps, which tell chance from cause"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
-    CHECK_ROWS(s, "stragglers.step", steps);
+    check_five_steps(s, "rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200");
     CHECK_ROWS(s, "stragglers.job", job);
 }
 
 static void a_rank_that_was_kept_waiting_is_not_to_blame(void **state) {
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &grid, spread);
-        if (this_process() == 0)
-            check_grid(&s);
-        close_share(&s);
-    }
+    check_job(&grid, check_grid);
 }
 
 static void without_clocks_there_is_no_cost(void **state) {
@@ -211,21 +199,18 @@ static void check_cost(const share *s, size_t row, int64_t caused_ns, int64_t di
     assert_int_equal(int_at(ranks, row, "indirect_ns"), indirect_ns);
 }
 
+static void check_pipeline(const share *s) {
+    assert_int_equal(int_at(find(s, "clock.check"), 0, "matched"), 7 * n_steps);
+    check_cost(s, 0, 0, 0, 32 * n_steps);
+    check_cost(s, 1, 0, 0, 0);
+    check_cost(s, 2, 100 * n_steps, 100 * n_steps, 68 * n_steps);
+    check_cost(s, 3, 0, 0, 0);
+    check_cost(s, 4, 100 * n_steps, 0, 0);
+    check_cost(s, 5, 0, 0, 0);
+}
+
 static void a_slow_stage_is_to_blame_for_its_successors(void **state) {
-    static const job_def def = {.n_ranks = 6, .build = build_pipeline};
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (this_process() == 0) {
-            assert_int_equal(int_at(find(&s, "clock.check"), 0, "matched"), 7 * n_steps);
-            check_cost(&s, 0, 0, 0, 32 * n_steps);
-            check_cost(&s, 1, 0, 0, 0);
-            check_cost(&s, 2, 100 * n_steps, 100 * n_steps, 68 * n_steps);
-            check_cost(&s, 3, 0, 0, 0);
-            check_cost(&s, 4, 100 * n_steps, 0, 0);
-            check_cost(&s, 5, 0, 0, 0);
-        }
-        close_share(&s);
-    }
+    check_job(&(job_def){.n_ranks = 6, .build = build_pipeline}, check_pipeline);
 }
 
 /* Pairs {0, 1} and {1, 2}. In step 1 rank 2 is 1100 late, and rank 1 not before step 2 begins:
@@ -248,21 +233,18 @@ static tm_timeline build_carried(ground *g, int64_t rank) {
     return build_script(g, rank, &s);
 }
 
-static void cost_counts_in_the_step_of_the_wait(void **state) {
-    static const job_def def = {.n_ranks = 3, .build = build_carried};
+static void check_carried(const share *s) {
     static const char *const steps[] = {
         "step=1 rank=2 caused_wait_ns=1100 direct_ns=1100 indirect_ns=0 lateness_ns=1100",
         "step=2 rank=2 caused_wait_ns=0 direct_ns=0 indirect_ns=310 lateness_ns=0",
     };
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (this_process() == 0) {
-            CHECK_ROWS(&s, "stragglers.step", steps);
-            check_cost(&s, 1, 310, 0, 0);
-            check_cost(&s, 2, 1100, 1100, 310);
-        }
-        close_share(&s);
-    }
+    CHECK_ROWS(s, "stragglers.step", steps);
+    check_cost(s, 1, 310, 0, 0);
+    check_cost(s, 2, 1100, 1100, 310);
+}
+
+static void cost_counts_in_the_step_of_the_wait(void **state) {
+    check_job(&(job_def){.n_ranks = 3, .build = build_carried}, check_carried);
 }
 
 /* Eight ranks in pairs and in groups of four across the pairs, whose compute times are by chance:

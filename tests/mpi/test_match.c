@@ -61,6 +61,7 @@ static tm_timeline build_straggler(ground *g, int64_t rank) {
 static const job_def straggler = {.n_ranks = 3, .build = build_straggler};
 
 static void check_straggler(const share *s) {
+    static const int64_t waits[] = {500, 200, 50};
     static const char *const ranks[] = {
         "rank=0 host=host0 collectives=6 last_arrivals=0 last_share=0 tied=1 wait_ns=500 "
         "caused_wait_ns=25 caused_share=0.03333333333 direct_ns=25 indirect_ns=0 "
@@ -78,13 +79,6 @@ static void check_straggler(const share *s) {
         "rank=1 for_rank=2 wait_ns=25",  "rank=2 for_rank=0 wait_ns=350",
         "rank=2 for_rank=1 wait_ns=200",
     };
-    static const char *const steps[] = {
-        "step=1 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-        "step=2 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-        "step=3 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-        "step=4 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-        "step=5 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-    };
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
         "headline=The traces do not prove who is late evidence=?"};
@@ -99,7 +93,7 @@ static void check_straggler(const share *s) {
         "violations_after=0 worst_before_ns=null worst_after_ns=null align=utc"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
     CHECK_ROWS(s, "stragglers.pair", pairs);
-    CHECK_ROWS(s, "stragglers.step", steps);
+    check_five_steps(s, "rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40");
     CHECK_ROWS(s, "stragglers.job", job);
     CHECK_ROWS(s, "collectives.kind", kinds);
     CHECK_ROWS(s, "clock.check", check);
@@ -111,23 +105,16 @@ static void check_straggler(const share *s) {
     assert_row(worst, 5,
                "instance=5 kind=allreduce group=dp seq=5 step=5 bytes=32 begin_ns=5350 "
                "skew_ns=50 wait_ns=50 last_rank=null transfer_ns=100");
+    const tm_table *overlap = find(s, "overlap.rank");
+    for (size_t r = 0; r < 3; r++) {
+        assert_int_equal(int_at(overlap, r, "wait_ns"), waits[r]);
+        assert_int_equal(int_at(overlap, r, "transfer_ns"), 600);
+    }
+    assert_int_equal(int_at(find(s, "job.job"), 0, "collectives"), 6);
 }
 
 static void a_straggler_is_found_as_worked_out_by_hand(void **state) {
-    static const int64_t waits[] = {500, 200, 50};
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &straggler, spread);
-        if (this_process() == 0) {
-            check_straggler(&s);
-            const tm_table *overlap = find(&s, "overlap.rank");
-            for (size_t r = 0; r < 3; r++) {
-                assert_int_equal(int_at(overlap, r, "wait_ns"), waits[r]);
-                assert_int_equal(int_at(overlap, r, "transfer_ns"), 600);
-            }
-            assert_int_equal(int_at(find(&s, "job.job"), 0, "collectives"), 6);
-        }
-        close_share(&s);
-    }
+    check_job(&straggler, check_straggler);
 }
 
 static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
@@ -180,23 +167,21 @@ static tm_timeline build_thirds(ground *g, int64_t rank) {
     return build_comm(g, rank, kernels, COUNT(kernels), NULL, 0);
 }
 
-static void shares_are_rounded_when_all_are_added(void **state) {
-    static const job_def def = {.n_ranks = 4, .build = build_thirds};
+static void check_thirds(const share *s) {
     static const char *const pairs[] = {"rank=1 for_rank=0 wait_ns=7",
                                         "rank=2 for_rank=0 wait_ns=7",
                                         "rank=3 for_rank=0 wait_ns=7"};
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (this_process() == 0) {
-            CHECK_ROWS(&s, "stragglers.pair", pairs);
-            assert_int_equal(int_at(find(&s, "stragglers.rank"), 0, "wait_ns"), 20);
-            for (size_t r = 1; r < 4; r++) {
-                assert_int_equal(int_at(find(&s, "stragglers.rank"), r, "caused_wait_ns"), 7);
-                assert_int_equal(int_at(find(&s, "stragglers.rank"), r, "tied"), 4);
-            }
-        }
-        close_share(&s);
+    const tm_table *ranks = find(s, "stragglers.rank");
+    CHECK_ROWS(s, "stragglers.pair", pairs);
+    assert_int_equal(int_at(ranks, 0, "wait_ns"), 20);
+    for (size_t r = 1; r < 4; r++) {
+        assert_int_equal(int_at(ranks, r, "caused_wait_ns"), 7);
+        assert_int_equal(int_at(ranks, r, "tied"), 4);
     }
+}
+
+static void shares_are_rounded_when_all_are_added(void **state) {
+    check_job(&(job_def){.n_ranks = 4, .build = build_thirds}, check_thirds);
 }
 
 /* Two pairs of ranks, {0, 1} and {2, 3}, with the same 75 all-reduces each: the k-th begins at
@@ -241,13 +226,7 @@ static void check_worst(const share *s) {
 }
 
 static void the_worst_are_by_wait_then_begin_then_rank(void **state) {
-    static const job_def def = {.n_ranks = 4, .build = build_worst};
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (this_process() == 0)
-            check_worst(&s);
-        close_share(&s);
-    }
+    check_job(&(job_def){.n_ranks = 4, .build = build_worst}, check_worst);
 }
 
 /* A number below `limit` that depends on what is given alone. */
