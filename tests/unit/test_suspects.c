@@ -80,6 +80,15 @@ static const tm_suspect *suspect(const outcome *o, int64_t member, bool host, bo
     return NULL;
 }
 
+/* The one who is found in the group. */
+static tm_suspect only(const group *g, int64_t member, bool host) {
+    outcome o = find(g);
+    tm_suspect found = *suspect(&o, member, host, false);
+    assert_int_equal(o.suspects.n, 1);
+    close_outcome(&o);
+    return found;
+}
+
 static void nobody_of_equal_ranks_is_found(void **state) {
     /* At 1 % each, one of 20 is found in 18 of 100 such tests: not with these seeds. */
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -117,57 +126,42 @@ static void one_slow_rank_is_found_throughout(void **state) {
 
 /* 1,024 ranks in 6 steps: nobody else is often among the last by chance. */
 static void one_of_many_is_found_in_few_steps(void **state) {
-    outcome o =
-        find(&(group){.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}});
-    assert_int_equal(o.suspects.n, 1);
-    assert_near(suspect(&o, 710, false, false)->p, 1.0 / 3000);
-    close_outcome(&o);
+    const group many = {.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}};
+    assert_near(only(&many, 710, false).p, 1.0 / 3000);
 }
 
 static void who_is_last_too_often_is_found_though_else_first(void **state) {
     /* 1,000 more in 20 of 40 weigh more than 100 less in the others. */
-    outcome o =
-        find(&(group){.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}});
-    const tm_suspect *s = suspect(&o, 12, false, false);
-    assert_int_equal(o.suspects.n, 1);
-    assert_near(s->p, 1.0 / 3000);
-    assert_int_equal(s->excess_ns, 20 * 1000 - 20 * 100);
-    close_outcome(&o);
+    const group g = {.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}};
+    tm_suspect s = only(&g, 12, false);
+    assert_near(s.p, 1.0 / 3000);
+    assert_int_equal(s.excess_ns, 20 * 1000 - 20 * 100);
 }
 
 static void p_is_that_of_all_groups_tested(void **state) {
     /* As above, of 10 groups: 29,990 draws are made, and none has it: 1 / 29991 in each. Of 50
      * 149,950. */
-    static const double n_tests[] = {10, 50};
-    for (size_t t = 0; t < COUNT(n_tests); t++) {
-        outcome o = find(
-            &(group){.n = 8, .n_units = 16, .n_tests = n_tests[t], .slow = {{2, 3, 0, 16, 100}}});
-        double draws = 2999 * n_tests[t] + 1;
-        assert_near(suspect(&o, 12, false, false)->p, 1 - pow(1 - 1.0 / draws, n_tests[t]));
-        close_outcome(&o);
+    for (double n_tests = 10; n_tests <= 50; n_tests += 40) {
+        const group g = {.n = 8, .n_units = 16, .n_tests = n_tests, .slow = {{2, 3, 0, 16, 100}}};
+        assert_near(only(&g, 12, false).p, 1 - pow(1 - 1.0 / (2999 * n_tests + 1), n_tests));
     }
 }
 
 static void an_episode_has_its_window(void **state) {
     /* 40 units: windows of 40, 28, 19, 13, of 9 at 0, 2, ..., of 6 ... Units 14 to 22 are steps 19
      * to 27, and one of those; the longer ones around it have places that are not the last. */
-    outcome o = find(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 14, 23, 100}}});
-    const tm_suspect *s = suspect(&o, 12, false, false);
-    assert_int_equal(o.suspects.n, 1);
-    assert_false(s->throughout);
-    assert_int_equal(s->from, 19);
-    assert_int_equal(s->to, 27);
-    assert_int_equal(s->units, 9);
+    tm_suspect s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 14, 23, 100}}}, 12, false);
+    assert_false(s.throughout);
+    assert_int_equal(s.from, 19);
+    assert_int_equal(s.to, 27);
+    assert_int_equal(s.units, 9);
     /* (2 + unit) mod 8 is 0 to 7 and 0: 8 units exceed by 800 in all, the last by 100 + 0 - 4. */
-    assert_int_equal(s->excess_ns, 896);
-    close_outcome(&o);
+    assert_int_equal(s.excess_ns, 896);
     /* 36 of 40 units are all: 36 / sqrt(40) is 5.7, 28 / sqrt(28) is 5.3. */
-    o = find(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 2, 38, 100}}});
-    s = suspect(&o, 12, false, false);
-    assert_true(s->throughout);
-    assert_int_equal(s->units, 40);
-    assert_int_equal(s->excess_ns, 3600); /* 5 times 8 units */
-    close_outcome(&o);
+    s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 2, 38, 100}}}, 12, false);
+    assert_true(s.throughout);
+    assert_int_equal(s.units, 40);
+    assert_int_equal(s.excess_ns, 3600); /* 5 times 8 units */
 }
 
 static void an_episode_begins_and_ends_where_it_does_between_windows(void **state) {
@@ -212,25 +206,21 @@ static void what_is_under_half_a_percent_is_not_said(void **state) {
 }
 
 static void a_slow_host_is_found_instead_of_its_ranks(void **state) {
-    outcome o = find(&(group){
-        .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 4, .slow = {{8, 12, 0, 24, 100}}});
-    const tm_suspect *s = suspect(&o, 18, true, false);
-    assert_int_equal(o.suspects.n, 1);
-    assert_true(s->throughout);
+    const group g = {
+        .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 4, .slow = {{8, 12, 0, 24, 100}}};
+    tm_suspect s = only(&g, 18, true);
+    assert_true(s.throughout);
     /* Medians are within 20 of one another. */
-    assert_in_range(s->excess_ns, 24 * 80, 24 * 120);
+    assert_in_range(s.excess_ns, 24 * 80, 24 * 120);
     /* Two levels, each at half: 5,998 draws. */
-    assert_near(s->p, 1 - pow(1 - 1.0 / 5999, 2));
-    close_outcome(&o);
+    assert_near(s.p, 1 - pow(1 - 1.0 / 5999, 2));
 }
 
 static void one_slow_rank_does_not_make_its_host_slow(void **state) {
     /* The median of two is moved by 100. */
-    outcome o = find(&(group){
-        .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 2, .slow = {{9, 10, 0, 24, 200}}});
-    suspect(&o, 19, false, false);
-    assert_int_equal(o.suspects.n, 1);
-    close_outcome(&o);
+    const group g = {
+        .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 2, .slow = {{9, 10, 0, 24, 200}}};
+    only(&g, 19, false);
 }
 
 static void stages_are_compared_with_one_another(void **state) {
