@@ -62,27 +62,9 @@ static void choose(bench *b, const tm_plan_wishes *wishes, size_t n_members) {
     assert_int_equal(tm_dictionary_make(b->ground.names, &b->dictionary, &err), TM_OK);
 }
 
-/* The chosen events of a rank; they go to `out`, freed by the caller. */
-static size_t put(bench *b, size_t at, tm_bytes *out) {
-    tm_error err;
-    tm_event_writer w = tm_event_writer_make();
-    tm_event_draft draft;
-    *out = tm_bytes_make();
-    w.plan = &b->plan;
-    w.operations = &b->operations;
-    w.job_begin_ns = b->job.begin_ns;
-    w.out = &draft;
-    tm_event_draft_init(&draft);
-    assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
-    tm_event_draft_put(&draft, 0, &b->dictionary, out);
-    size_t n = w.shown.n;
-    tm_event_draft_free(&draft);
-    tm_event_writer_free(&w);
-    return n;
-}
-
-/* What is told of the rank's events; it goes to `out`, freed by the caller. */
-static void put_details(bench *b, size_t at, tm_bytes *out) {
+/* The chosen events of a rank, or what is told of them, go to `out`, freed by the caller. Returns
+ * how many events there are. */
+static size_t put(bench *b, size_t at, bool details, tm_bytes *out) {
     tm_error err;
     tm_event_writer w = tm_event_writer_make();
     tm_page_draft draft;
@@ -94,17 +76,35 @@ static void put_details(bench *b, size_t at, tm_bytes *out) {
     tm_page_draft_init(&draft);
     assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
     assert_int_equal(tm_details_put(&w, &b->ranks[at], at, &draft.details, &err), TM_OK);
-    tm_event_draft_put(&draft.details, 0, &b->dictionary, out);
+    tm_event_draft_put(details ? &draft.details : &draft.events, 0, &b->dictionary, out);
+    size_t n = w.shown.n;
     tm_page_draft_free(&draft);
     tm_event_writer_free(&w);
+    return n;
+}
+
+static size_t n_put(bench *b, size_t at) {
+    tm_bytes out;
+    size_t n = put(b, at, false, &out);
+    tm_bytes_free(&out);
+    return n;
+}
+
+static const tm_plan_wishes everything = {.rank = -1, .step = -1, .n_events = 1000};
+
+/* All events of a bench's one rank, or what is told of them. */
+static block_reader put_all(bench *b, bool details, tm_bytes *out) {
+    survey(b);
+    choose(b, &everything, 100);
+    size_t n = put(b, 0, details, out);
+    assert_true(details || n == b->ranks[0].n_events);
+    return read_block(out);
 }
 
 static void expect_text(const bench *b, uint64_t number, const char *text) {
     assert_true(number < b->dictionary.used.n);
     assert_name(&b->ground, ((uint32_t *)b->dictionary.used.data)[number], text);
 }
-
-static const tm_plan_wishes everything = {.rank = -1, .step = -1, .n_events = 1000};
 
 /* An operator of [0, 100) with two in it that touch, of which the second has one in it, then one
  * that only overlaps: it begins while the first is open and ends after it. */
@@ -115,11 +115,8 @@ static void columns_of_a_thread_are_read_back(void **state) {
     };
     bench b = open_bench(false);
     add(&b, events, COUNT(events));
-    survey(&b);
-    choose(&b, &everything, 100);
     tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 6);
-    block_reader r = read_block(&out);
+    block_reader r = put_all(&b, false, &out);
     EXPECT_NUMBERS(&r, 0, TM_TRACK_THREAD, 0, 0); /* rank, track, device and stream unknown + 1 */
     (void)read_number(&r);                        /* thread id */
     expect_text(&b, read_number(&r), "");
@@ -169,11 +166,8 @@ static void what_launched_an_event_is_told(void **state) {
     tm_shapes_attr inputs = {row_named(&b.ground, t, "aten::mm"), name_of(&b.ground, "[[8, 16]]")};
     t->attrs[TM_ATTR_SHAPES] = &inputs;
     t->n_attrs[TM_ATTR_SHAPES] = 1;
-    survey(&b);
-    choose(&b, &everything, 100);
     tm_bytes out;
-    put_details(&b, 0, &out);
-    block_reader r = read_block(&out);
+    block_reader r = put_all(&b, true, &out);
     EXPECT_NUMBERS(&r, 0, 1, 129, 3, 2, 257, 2, 2, 41, 0, 3751);
     EXPECT_NUMBERS(&r, 2, 0, 1, 10, 1);        /* event 0 by 5, 1 by 5 - 1: zigzag doubles */
     EXPECT_NUMBERS(&r, 3, 0, 1, 1, 78, 4, 18); /* 39, 39 + 2, 41 + 9 */
@@ -194,13 +188,10 @@ static void of_launches_that_are_left_out_nothing_is_told(void **state) {
     bench b = open_bench(false);
     add_launched(&b);
     survey(&b);
-    tm_plan_wishes wishes = {.rank = -1, .step = -1, .n_events = 3};
-    choose(&b, &wishes, 100);
+    choose(&b, &(tm_plan_wishes){.rank = -1, .step = -1, .n_events = 3}, 100);
     assert_false(b.plan.all);
     tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 3);
-    tm_bytes_free(&out);
-    put_details(&b, 0, &out);
+    assert_int_equal(put(&b, 0, true, &out), 3);
     block_reader r = read_block(&out);
     EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     assert_ptr_equal(r.at, r.end);
@@ -233,11 +224,8 @@ static void counters_keep_their_least_and_most(void **state) {
     }
     t->attrs[TM_ATTR_COUNTER] = attrs;
     t->n_attrs[TM_ATTR_COUNTER] = ALL;
-    survey(&b);
-    choose(&b, &everything, 100);
     tm_bytes out;
-    put_details(&b, 0, &out);
-    block_reader r = read_block(&out);
+    block_reader r = put_all(&b, true, &out);
     EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0, 1);
     expect_text(&b, read_number(&r), "clock");
     expect_text(&b, read_number(&r), "MHz");
@@ -280,11 +268,8 @@ static void communication_has_its_wait_and_operation(void **state) {
     bench b = open_bench(false);
     add(&b, events, COUNT(events));
     match(&b, 0, 0, 30);
-    survey(&b);
-    choose(&b, &everything, 100);
     tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 5);
-    block_reader r = read_block(&out);
+    block_reader r = put_all(&b, false, &out);
     EXPECT_NUMBERS(&r, 0, TM_TRACK_STREAM, 1, 8); /* device 0 + 1, stream 7 + 1 */
     (void)read_number(&r);
     expect_text(&b, read_number(&r), "");
@@ -391,12 +376,9 @@ static void a_job_that_fits_is_there_as_a_whole(void **state) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     survey(&b);
-    tm_plan_wishes wishes = {.rank = 0, .step = 12, .n_events = 9};
-    choose(&b, &wishes, 100);
+    choose(&b, &(tm_plan_wishes){.rank = 0, .step = 12, .n_events = 9}, 100);
     assert_true(b.plan.all);
-    tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 9);
-    tm_bytes_free(&out);
+    assert_int_equal(n_put(&b, 0), 9);
     close_bench(&b);
 }
 
@@ -408,15 +390,11 @@ static void the_worst_step_comes_first(void **state) {
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 7);
     survey(&b);
-    tm_plan_wishes wishes = {.rank = 1, .step = 12, .n_events = 5};
-    choose(&b, &wishes, 100);
+    choose(&b, &(tm_plan_wishes){.rank = 1, .step = 12, .n_events = 5}, 100);
     assert_false(b.plan.all);
     expect_parts(&b, "010010", "000010");
-    tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 1);
-    tm_bytes_free(&out);
-    assert_int_equal(put(&b, 1, &out), 3);
-    tm_bytes_free(&out);
+    assert_int_equal(n_put(&b, 0), 1);
+    assert_int_equal(n_put(&b, 1), 3);
     close_bench(&b);
 }
 
@@ -427,8 +405,7 @@ static void the_blamed_rank_comes_first(void **state) {
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 7);
     survey(&b);
-    tm_plan_wishes wishes = {.rank = 2, .step = -1, .n_events = 1};
-    choose(&b, &wishes, 100);
+    choose(&b, &(tm_plan_wishes){.rank = 2, .step = -1, .n_events = 1}, 100);
     expect_parts(&b, "000000010", "000000000");
     close_bench(&b);
 }
@@ -440,11 +417,8 @@ static void an_event_that_reaches_into_a_window_is_there(void **state) {
     bench b = open_bench(true);
     add(&b, events, COUNT(events));
     survey(&b);
-    tm_plan_wishes wishes = {.rank = -1, .step = 2, .n_events = 1};
-    choose(&b, &wishes, 100);
-    tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 2);
-    tm_bytes_free(&out);
+    choose(&b, &(tm_plan_wishes){.rank = -1, .step = 2, .n_events = 1}, 100);
+    assert_int_equal(n_put(&b, 0), 2);
     close_bench(&b);
 }
 
