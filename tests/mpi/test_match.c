@@ -84,13 +84,12 @@ static void check_straggler(const share *s) {
         "headline=The traces do not prove who is late evidence=?"};
     static const char *const kinds[] = {
         "kind=allreduce group=dp ranks=3 size_class_bytes=32 how=metadata evidence_bits=null "
-        "at_least=null count=6 bytes=32 "
-        "median_transfer_ns=100 p95_transfer_ns=100 median_skew_ns=100 algbw_gbps=0.32 "
-        "busbw_gbps=0.4266666667"};
+        "at_least=null count=6 bytes=32 median_transfer_ns=100 p95_transfer_ns=100 "
+        "median_skew_ns=100 algbw_gbps=0.32 busbw_gbps=0.4266666667"};
     static const char *const check[] = {
         "collectives=6 matched=6 incomplete=0 unmatched=0 inferred=0 transfers_alone=0 suspect=0 "
-        "violations_before=0 "
-        "violations_after=0 worst_before_ns=null worst_after_ns=null align=utc"};
+        "violations_before=0 violations_after=0 worst_before_ns=null worst_after_ns=null "
+        "align=utc"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
     CHECK_ROWS(s, "stragglers.pair", pairs);
     check_five_steps(s, "rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40");

@@ -1,5 +1,6 @@
 /* The tables of collectives: bandwidths by the formulas of nccl-tests, classes, medians. */
 #include "analysis/analyses.h"
+#include "mpi/match.h"
 #include "timeline/collectives.h"
 #include "timeline_fixture.h"
 
@@ -24,11 +25,7 @@ static bench open_bench(void) {
 }
 
 static void close_bench(bench *b) {
-    tm_vec_free(&b->own.records);
-    tm_vec_free(&b->own.instances);
-    tm_vec_free(&b->own.values);
-    tm_vec_free(&b->own.worst);
-    tm_vec_free(&b->own.left_out);
+    tm_collectives_free(&b->own);
     tm_tables_destroy(&b->tables);
 }
 
@@ -42,6 +39,10 @@ static const tm_table *find(const bench *b, const char *name) {
     const tm_table *table = tm_tables_find(&b->tables, name);
     assert_non_null(table);
     return table;
+}
+
+static int64_t kind_at(const bench *b, const char *column) {
+    return tm_table_cell(find(b, "collectives.kind"), 0, column)->value.i;
 }
 
 static void add_value(bench *b, tm_collective_kind kind, int32_t n, int64_t bytes,
@@ -107,37 +108,29 @@ static void operations_without_times_are_in_no_median(void **state) {
             add_value(&b, TM_COLL_ALLREDUCE, 2, 60, first ? ns : -1);
         }
         finish(&b);
-        const tm_table *kinds = find(&b, "collectives.kind");
-        assert_int_equal(kinds->n_rows, 1);
-        assert_int_equal(tm_table_cell(kinds, 0, "count")->value.i, 6);
-        assert_int_equal(tm_table_cell(kinds, 0, "median_transfer_ns")->value.i, 30);
-        assert_int_equal(tm_table_cell(kinds, 0, "p95_transfer_ns")->value.i, 50);
-        assert_int_equal(tm_table_cell(kinds, 0, "median_skew_ns")->value.i, 3);
+        assert_int_equal(find(&b, "collectives.kind")->n_rows, 1);
+        assert_int_equal(kind_at(&b, "count"), 6);
+        assert_int_equal(kind_at(&b, "median_transfer_ns"), 30);
+        assert_int_equal(kind_at(&b, "p95_transfer_ns"), 50);
+        assert_int_equal(kind_at(&b, "median_skew_ns"), 3);
         close_bench(&b);
     }
 }
 
+#define MOST (INT64_C(1) << 62)
+
 static void a_size_class_is_the_power_of_two_at_or_below(void **state) {
     static const struct {
         int64_t bytes, size_class;
-    } cases[] = {{0, 0},
-                 {1, 1},
-                 {2, 2},
-                 {3, 2},
-                 {4, 4},
-                 {1023, 512},
-                 {1024, 1024},
-                 {1025, 1024},
-                 {INT64_MAX, INT64_C(1) << 62},
-                 {INT64_C(1) << 62, INT64_C(1) << 62},
-                 {(INT64_C(1) << 62) - 1, INT64_C(1) << 61}};
+    } cases[] = {{0, 0},           {1, 1},       {2, 2},       {3, 2},       {4, 4},
+                 {1023, 512},      {1024, 1024}, {1025, 1024}, {MOST, MOST}, {MOST - 1, MOST / 2},
+                 {INT64_MAX, MOST}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         bench b = open_bench();
         add_value(&b, TM_COLL_ALLREDUCE, 2, cases[i].bytes, 5);
         finish(&b);
-        const tm_table *table = find(&b, "collectives.kind");
-        assert_int_equal(tm_table_cell(table, 0, "size_class_bytes")->value.i, cases[i].size_class);
-        assert_int_equal(tm_table_cell(table, 0, "bytes")->value.i, cases[i].bytes);
+        assert_int_equal(kind_at(&b, "size_class_bytes"), cases[i].size_class);
+        assert_int_equal(kind_at(&b, "bytes"), cases[i].bytes);
         close_bench(&b);
     }
 }
@@ -190,9 +183,8 @@ static void classes_have_their_medians(void **state) {
         "at_least=true count=2 bytes=null "
         "median_transfer_ns=2 p95_transfer_ns=2 median_skew_ns=6 algbw_gbps=null busbw_gbps=null",
         "kind=allreduce group=a ranks=4 size_class_bytes=1024 how=metadata evidence_bits=null "
-        "at_least=null count=4 bytes=1750 "
-        "median_transfer_ns=15 p95_transfer_ns=1000 median_skew_ns=8 algbw_gbps=100 "
-        "busbw_gbps=150",
+        "at_least=null count=4 bytes=1750 median_transfer_ns=15 p95_transfer_ns=1000 "
+        "median_skew_ns=8 algbw_gbps=100 busbw_gbps=150",
         "kind=allreduce group=a ranks=4 size_class_bytes=2048 how=metadata evidence_bits=null "
         "at_least=null count=1 bytes=2048 "
         "median_transfer_ns=2 p95_transfer_ns=2 median_skew_ns=1 algbw_gbps=1024 busbw_gbps=1536",
@@ -203,9 +195,8 @@ static void classes_have_their_medians(void **state) {
         "at_least=null count=1 bytes=16 median_transfer_ns=0 "
         "p95_transfer_ns=0 median_skew_ns=3 algbw_gbps=null busbw_gbps=null",
         "kind=broadcast group=a ranks=4 size_class_bytes=8 how=metadata evidence_bits=null "
-        "at_least=null count=2 bytes=11 "
-        "median_transfer_ns=null p95_transfer_ns=null median_skew_ns=null algbw_gbps=null "
-        "busbw_gbps=null",
+        "at_least=null count=2 bytes=11 median_transfer_ns=null p95_transfer_ns=null "
+        "median_skew_ns=null algbw_gbps=null busbw_gbps=null",
     };
     bench b = open_bench();
     assert_non_null(tm_vec_append(&b.own.values, values, COUNT(values)));
@@ -223,10 +214,9 @@ static void the_95th_percentile_of_many_is_by_nearest_rank(void **state) {
     for (int64_t i = 0; i < 40; i++)
         add_value(&b, TM_COLL_ALLREDUCE, 2, 64, (i * 7) % 40 + 1);
     finish(&b);
-    const tm_table *table = find(&b, "collectives.kind");
-    assert_int_equal(tm_table_cell(table, 0, "p95_transfer_ns")->value.i, 38);
-    assert_int_equal(tm_table_cell(table, 0, "median_transfer_ns")->value.i, 21);
-    assert_int_equal(tm_table_cell(table, 0, "count")->value.i, 40);
+    assert_int_equal(kind_at(&b, "p95_transfer_ns"), 38);
+    assert_int_equal(kind_at(&b, "median_transfer_ns"), 21);
+    assert_int_equal(kind_at(&b, "count"), 40);
     close_bench(&b);
 }
 
