@@ -4,8 +4,6 @@
 #include "run_fixture.h"
 
 enum { N = 16 };
-static const int64_t ends_us[N] = {1000, 1400, 1830, 2350, 2660, 3300, 3650, 4390,
-                                   4670, 5260, 5930, 6250, 7020, 7480, 8040, 8870};
 
 /* Pairs the reference with another run that is 50 us ahead in the middle. */
 static tm_unmatched pair_drifting(const rank_run *ref, const rank_run *other, double drift,
@@ -16,6 +14,13 @@ static tm_unmatched pair_drifting(const rank_run *ref, const rank_run *other, do
 
 static tm_unmatched pair(const rank_run *ref, const rank_run *other, int64_t *partners) {
     return pair_drifting(ref, other, 0.0, partners);
+}
+
+/* The reference's partner of the other's 6th kernel. */
+static int64_t partner_of_6th(const rank_run *ref, const rank_run *other) {
+    int64_t partners[N];
+    assert_int_equal(pair(ref, other, partners), TM_UNMATCHED_NOT);
+    return partners[5];
 }
 
 /* The other's ends: `ends_us` without those in the two masks' bits, 50 us ahead. */
@@ -66,16 +71,13 @@ static void of_two_close_ones_the_other_is_no_partner(void **state) {
 /* Where nothing synchronises ends have to tell: noise of 5 us and 6 % of 10 us, five times, is 28
  * us. */
 static void what_need_not_run_together_may_end_apart(void **state) {
-    int64_t partners[N];
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     for (size_t i = 0; i < N; i++)
         ref.run.marks[i].synchronises = other.run.marks[i].synchronises = false;
     other.run.marks[5].end_ns += 25 * US;
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
-    assert_int_equal(partners[5], 5);
+    assert_int_equal(partner_of_6th(&ref, &other), 5);
     other.run.marks[5].end_ns += 5 * US;
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
-    assert_int_equal(partners[5], -1);
+    assert_int_equal(partner_of_6th(&ref, &other), -1);
     free_run(&ref);
     free_run(&other);
 }
@@ -140,14 +142,11 @@ static void places_tell_broadcasts_where_one_rank_lacks_none(void **state) {
 /* An end that is 100 us late; the kernel ran at the same time for all of the shorter one's 10 us.
  */
 static void a_late_end_is_still_a_partner(void **state) {
-    int64_t partners[N];
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     other.run.marks[5].end_ns += 100 * US;
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
-    assert_int_equal(partners[5], 5);
+    assert_int_equal(partner_of_6th(&ref, &other), 5);
     other.run.marks[5].end_ns += 100 * US; /* over half of the 310 us to the one before: */
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
-    assert_int_equal(partners[5], -1); /* nothing tells any more */
+    assert_int_equal(partner_of_6th(&ref, &other), -1); /* nothing tells any more */
     free_run(&ref);
     free_run(&other);
 }

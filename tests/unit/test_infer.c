@@ -10,12 +10,9 @@
 
 enum { N = 12 };
 
-/* When the last of a group comes to its operations [us]; they take 20 us from there. */
-static const int64_t last_us[N] = {1000, 1400, 1830, 2350, 2660, 3300,
-                                   3650, 4390, 4670, 5260, 5930, 6250};
-
-/* A rank: how much earlier than the last it comes [us], its seat, and how far its clock is ahead.
- * Its first `skipped` operations are not recorded. */
+/* The last of a group comes to operation k at ends_us[k]; they take 20 us from there. A rank: how
+ * much earlier than the last it comes [us], its seat, and how far its clock is ahead. Its first
+ * `skipped` operations are not recorded. */
 typedef struct lane_spec {
     int64_t early_us[N];
     int64_t seat, ahead_us;
@@ -31,7 +28,7 @@ static tm_party make(const lane_spec *spec) {
     assert_int_equal(tm_party_create(n, voice, &party, &err), TM_OK);
     for (size_t i = 0; i < n; i++) {
         size_t k = i + spec->skipped;
-        int64_t last = last_us[k] + spec->ahead_us + spec->later_us * (1 + (int64_t)(k * 7 % 3));
+        int64_t last = ends_us[k] + spec->ahead_us + spec->later_us * (1 + (int64_t)(k * 7 % 3));
         int64_t begin = last - spec->early_us[k];
         party.run.marks[i] = (tm_mark){.begin_ns = begin * US,
                                        .end_ns = (last + 20) * US,

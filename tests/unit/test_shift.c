@@ -4,10 +4,7 @@
 
 #include "run_fixture.h"
 
-/* 16 ends [us] whose gaps are all different: 400, 430, 520, ... */
 enum { N = 16 };
-static const int64_t ends_us[N] = {1000, 1400, 1830, 2350, 2660, 3300, 3650, 4390,
-                                   4670, 5260, 5930, 6250, 7020, 7480, 8040, 8870};
 
 static tm_unmatched find(const rank_run *ref, const rank_run *other, int64_t *offset_us) {
     tm_shift shift = {.offset_ns = -1};
