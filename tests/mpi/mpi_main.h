@@ -22,11 +22,15 @@ bool same_files(const char *a, const char *b);
  */
 void assert_on_all(bool good);
 
-/** Runs an array of tests, as cmocka_run_group_tests does, between MPI_Init and MPI_Finalize;
- * returns how many failed. A hang is a failure, too. */
+/** Runs tests as _cmocka_run_group_tests does, between MPI_Init and MPI_Finalize; returns how many
+ * failed. A hang is a failure, too. */
 int run_mpi_tests(const struct CMUnitTest *tests, size_t n, int (*set_up)(void **),
                   int (*tear_down)(void **));
-#define RUN_MPI_TESTS(tests, set_up, tear_down)                                                    \
-    run_mpi_tests(tests, sizeof(tests) / sizeof *(tests), set_up, tear_down)
+
+/* The end of a file of tests (program.h). */
+#define RUN_MPI_TESTS(set_up, tear_down)                                                           \
+    int main(void) {                                                                               \
+        return run_mpi_tests(tests_of_file.all, tests_of_file.n, set_up, tear_down);               \
+    }
 
 #endif

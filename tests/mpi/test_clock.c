@@ -81,7 +81,7 @@ static void compare_with_whole(const clock_plan *plan, bool bare) {
 
 /* With everything that can go wrong; as a network of groups of many; with components that are tied.
  * In the full set as networks of more events than bins and of groups of few, too, and plain. */
-static void any_number_of_processes_gives_the_same_bits(void **state) {
+TEST(any_number_of_processes_gives_the_same_bits) {
     clock_plan plans[6];
     for (size_t i = 0; i < COUNT(plans); i++) {
         plans[i] = usual_plan;
@@ -99,9 +99,4 @@ static void any_number_of_processes_gives_the_same_bits(void **state) {
         compare_with_whole(&plans[i], i % 2 == 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_processes_gives_the_same_bits),
-    };
-    return RUN_MPI_TESTS(tests, NULL, NULL);
-}
+RUN_MPI_TESTS(NULL, NULL)

@@ -147,11 +147,11 @@ static void check_grid(const share *s) {
     CHECK_ROWS(s, "stragglers.job", job);
 }
 
-static void a_rank_that_was_kept_waiting_is_not_to_blame(void **state) {
+TEST(a_rank_that_was_kept_waiting_is_not_to_blame) {
     check_job(&grid, check_grid);
 }
 
-static void without_clocks_there_is_no_cost(void **state) {
+TEST(without_clocks_there_is_no_cost) {
     job_def def = grid;
     def.apart = true;
     share s = run_job(MPI_COMM_WORLD, &def, ROUND_ROBIN);
@@ -209,7 +209,7 @@ static void check_pipeline(const share *s) {
     check_cost(s, 5, 0, 0, 0);
 }
 
-static void a_slow_stage_is_to_blame_for_its_successors(void **state) {
+TEST(a_slow_stage_is_to_blame_for_its_successors) {
     check_job(&(job_def){.n_ranks = 6, .build = build_pipeline}, check_pipeline);
 }
 
@@ -243,7 +243,7 @@ static void check_carried(const share *s) {
     check_cost(s, 2, 1100, 1100, 310);
 }
 
-static void cost_counts_in_the_step_of_the_wait(void **state) {
+TEST(cost_counts_in_the_step_of_the_wait) {
     check_job(&(job_def){.n_ranks = 3, .build = build_carried}, check_carried);
 }
 
@@ -297,7 +297,7 @@ static tm_timeline build_mesh(ground *g, int64_t rank) {
     return build_script(g, rank, &s);
 }
 
-static void cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes(void **state) {
+TEST(cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes) {
     static const job_def def = {.n_ranks = MESH_RANKS, .build = build_mesh};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     const tm_table *ranks = find(&alone, "stragglers.rank");
@@ -314,13 +314,4 @@ static void cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes(vo
     close_share(&alone);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rank_that_was_kept_waiting_is_not_to_blame),
-        cmocka_unit_test(without_clocks_there_is_no_cost),
-        cmocka_unit_test(a_slow_stage_is_to_blame_for_its_successors),
-        cmocka_unit_test(cost_counts_in_the_step_of_the_wait),
-        cmocka_unit_test(cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes),
-    };
-    return RUN_MPI_TESTS(tests, NULL, NULL);
-}
+RUN_MPI_TESTS(NULL, NULL)

@@ -223,7 +223,7 @@ static const struct {
      1},
 };
 
-static void large_traces_are_read_in_parts(void **state) {
+TEST(large_traces_are_read_in_parts) {
     for (size_t k = 0; k < COUNT(jobs); k++) {
         job j = open_job();
         print_message("%s\n", jobs[k].what);
@@ -239,7 +239,7 @@ static void large_traces_are_read_in_parts(void **state) {
     }
 }
 
-static void the_error_in_a_large_trace_is_that_of_reading_it_whole(void **state) {
+TEST(the_error_in_a_large_trace_is_that_of_reading_it_whole) {
     for (int skip_bad = 0; skip_bad < 2; skip_bad++) {
         tm_vec text = make_trace(2, N_LARGE, 0);
         char *late = (char *)text.data + text.n * 9 / 10, *comma = strstr(late, ",\"ts\":");
@@ -270,14 +270,14 @@ static void check_whole(tm_vec large) {
     close_job(&j);
 }
 
-static void a_truncated_large_trace_gives_what_it_holds(void **state) {
+TEST(a_truncated_large_trace_gives_what_it_holds) {
     tm_vec text = make_trace(2, N_LARGE, 0);
     text.n -= text.n / 20;
     check_whole(text);
 }
 
 /* Every event that is seen in the middle of the file stands in the arguments of another. */
-static void a_trace_cut_at_what_is_no_event_is_read_whole(void **state) {
+TEST(a_trace_cut_at_what_is_no_event_is_read_whole) {
     tm_vec text = TM_VEC(char);
     put(&text, "{\"traceEvents\": [{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},"
                "{\"ph\":\"X\",\"name\":\"b\",\"ts\":2,\"dur\":1,\"args\":{\"list\":[");
@@ -287,7 +287,7 @@ static void a_trace_cut_at_what_is_no_event_is_read_whole(void **state) {
     check_whole(text);
 }
 
-static void a_compressed_trace_is_never_read_in_parts(void **state) {
+TEST(a_compressed_trace_is_never_read_in_parts) {
     tm_vec text = make_trace(2, N_LARGE, 0), packed = TM_VEC(uint8_t);
     append_gzip(&packed, all_of(&text));
     tm_vec_free(&text);
@@ -295,7 +295,7 @@ static void a_compressed_trace_is_never_read_in_parts(void **state) {
 }
 
 /* Each share of a small trace is smaller than an event: most parts are empty, or find none. */
-static void a_trace_of_a_few_events_can_be_cut_too(void **state) {
+TEST(a_trace_of_a_few_events_can_be_cut_too) {
     for (int n = 1; n < 12; n++) {
         job j = open_job();
         add_file(&j, "x.json", make_trace(0, n, 0));
@@ -304,14 +304,4 @@ static void a_trace_of_a_few_events_can_be_cut_too(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_traces_are_read_in_parts),
-        cmocka_unit_test(the_error_in_a_large_trace_is_that_of_reading_it_whole),
-        cmocka_unit_test(a_truncated_large_trace_gives_what_it_holds),
-        cmocka_unit_test(a_trace_cut_at_what_is_no_event_is_read_whole),
-        cmocka_unit_test(a_compressed_trace_is_never_read_in_parts),
-        cmocka_unit_test(a_trace_of_a_few_events_can_be_cut_too),
-    };
-    return RUN_MPI_TESTS(tests, NULL, NULL);
-}
+RUN_MPI_TESTS(NULL, NULL)

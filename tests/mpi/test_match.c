@@ -112,11 +112,11 @@ static void check_straggler(const share *s) {
     assert_int_equal(int_at(find(s, "job.job"), 0, "collectives"), 6);
 }
 
-static void a_straggler_is_found_as_worked_out_by_hand(void **state) {
+TEST(a_straggler_is_found_as_worked_out_by_hand) {
     check_job(&straggler, check_straggler);
 }
 
-static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
+TEST(without_clocks_nothing_waits_but_all_is_matched) {
     job_def def = straggler;
     def.apart = true;
     share s = run_job(MPI_COMM_WORLD, &def, BLOCKS);
@@ -138,7 +138,7 @@ static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
     close_share(&s);
 }
 
-static void large_jobs_have_no_pairs(void **state) {
+TEST(large_jobs_have_no_pairs) {
     for (int over = 0; over < 2; over++) {
         job_def def = straggler;
         def.n_ranks_told = TM_PAIR_RANKS_MAX + over;
@@ -179,7 +179,7 @@ static void check_thirds(const share *s) {
     }
 }
 
-static void shares_are_rounded_when_all_are_added(void **state) {
+TEST(shares_are_rounded_when_all_are_added) {
     check_job(&(job_def){.n_ranks = 4, .build = build_thirds}, check_thirds);
 }
 
@@ -224,7 +224,7 @@ static void check_worst(const share *s) {
     assert_int_equal(row, 2 * WORST_OPERATIONS);
 }
 
-static void the_worst_are_by_wait_then_begin_then_rank(void **state) {
+TEST(the_worst_are_by_wait_then_begin_then_rank) {
     check_job(&(job_def){.n_ranks = 4, .build = build_worst}, check_worst);
 }
 
@@ -360,7 +360,7 @@ static void check_lossy(const share *s) {
     }
 }
 
-static void ranks_that_lack_kernels_are_aligned(void **state) {
+TEST(ranks_that_lack_kernels_are_aligned) {
     static const job_def def = {.n_ranks = 4, .build = build_lossy};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     _Static_assert((int)LOSSY_OPERATIONS <= (int)TM_WORST_MAX, "not all are kept");
@@ -415,7 +415,7 @@ static tm_timeline build_tiny(ground *g, int64_t rank) {
     return build_comm(g, rank, kernels, COUNT(kernels), NULL, 0);
 }
 
-static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
+TEST(a_mixed_job_is_the_same_on_any_number_of_processes) {
     static const job_def def = {.n_ranks = 8, .build = build_mixed};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     for (int spread = 0; spread < N_SPREADS; spread++)
@@ -430,7 +430,7 @@ static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
     close_share(&alone);
 }
 
-static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state) {
+TEST(many_tiny_ranks_are_the_same_on_any_number_of_processes) {
     static const job_def def = {.n_ranks = TINY_RANKS, .build = build_tiny};
     share alone = {.n = 0};
     if (this_process() == 0) {
@@ -450,16 +450,4 @@ static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state
         close_share(&alone);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_straggler_is_found_as_worked_out_by_hand),
-        cmocka_unit_test(without_clocks_nothing_waits_but_all_is_matched),
-        cmocka_unit_test(large_jobs_have_no_pairs),
-        cmocka_unit_test(shares_are_rounded_when_all_are_added),
-        cmocka_unit_test(the_worst_are_by_wait_then_begin_then_rank),
-        cmocka_unit_test(ranks_that_lack_kernels_are_aligned),
-        cmocka_unit_test(a_mixed_job_is_the_same_on_any_number_of_processes),
-        cmocka_unit_test(many_tiny_ranks_are_the_same_on_any_number_of_processes),
-    };
-    return RUN_MPI_TESTS(tests, NULL, NULL);
-}
+RUN_MPI_TESTS(NULL, NULL)

@@ -72,7 +72,7 @@ static void check_received(int job, const tm_vec *received, int self, int n_proc
     assert_int_equal(received->n, n);
 }
 
-static void records_come_in_order_and_none_is_lost(void **state) {
+TEST(records_come_in_order_and_none_is_lost) {
     int self = this_process(), n_processes = all_processes();
     tm_error err;
     for (int job = 0; job < N_JOBS; job++) {
@@ -85,7 +85,7 @@ static void records_come_in_order_and_none_is_lost(void **state) {
     }
 }
 
-static void what_was_in_the_vector_is_replaced(void **state) {
+TEST(what_was_in_the_vector_is_replaced) {
     int self = this_process(), n_processes = all_processes();
     tm_error err;
     tm_vec received = make_parcels(0, self + 50, n_processes);
@@ -95,10 +95,4 @@ static void what_was_in_the_vector_is_replaced(void **state) {
     tm_vec_free(&received);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_come_in_order_and_none_is_lost),
-        cmocka_unit_test(what_was_in_the_vector_is_replaced),
-    };
-    return RUN_MPI_TESTS(tests, NULL, NULL);
-}
+RUN_MPI_TESTS(NULL, NULL)

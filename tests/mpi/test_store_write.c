@@ -131,7 +131,7 @@ static tm_status write_store(const fixture *f, MPI_Comm comm, int spread, const 
     return tm_mpi_store_write(comm, &plan, err);
 }
 
-static void the_file_does_not_depend_on_processes_or_spread(void **state) {
+TEST(the_file_does_not_depend_on_processes_or_spread) {
     const fixture *f = *state;
     char expected[128];
     tm_error err = {0};
@@ -155,7 +155,7 @@ static void the_file_does_not_depend_on_processes_or_spread(void **state) {
     }
 }
 
-static void a_job_without_ranks_gives_a_store(void **state) {
+TEST(a_job_without_ranks_gives_a_store) {
     const fixture *f = *state;
     tm_error err = {0};
     tm_store_plan plan = {.path = f->path, .names = f->names, .tool_version = "0.1.0"};
@@ -173,7 +173,7 @@ static void limit_files(rlim_t limit) {
 }
 
 /* Only process 0 writes, so only its limit counts. */
-static void a_full_disk_stops_all_processes_alike(void **state) {
+TEST(a_full_disk_stops_all_processes_alike) {
     const fixture *f = *state;
     char temporary[192];
     signal(SIGXFSZ, SIG_IGN);
@@ -200,7 +200,7 @@ static void a_full_disk_stops_all_processes_alike(void **state) {
         assert_int_equal(unlink(f->path), 0);
 }
 
-static void a_rank_that_is_held_twice_is_refused_by_all(void **state) {
+TEST(a_rank_that_is_held_twice_is_refused_by_all) {
     const fixture *f = *state;
     tm_error err = {0};
     const tm_timeline *mine[] = {&f->ranks[2], &f->ranks[2]};
@@ -214,7 +214,7 @@ static void a_rank_that_is_held_twice_is_refused_by_all(void **state) {
     assert_int_not_equal(access(f->path, F_OK), 0);
 }
 
-static void all_agree_on_the_error_of_the_lowest_failing_process(void **state) {
+TEST(all_agree_on_the_error_of_the_lowest_failing_process) {
     const fixture *f = *state;
     tm_error err = {.message = "untouched"};
     assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, TM_OK, &err), TM_OK);
@@ -233,13 +233,4 @@ static void all_agree_on_the_error_of_the_lowest_failing_process(void **state) {
     assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, status, NULL), TM_ERR_INPUT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_agree_on_the_error_of_the_lowest_failing_process),
-        cmocka_unit_test(the_file_does_not_depend_on_processes_or_spread),
-        cmocka_unit_test(a_job_without_ranks_gives_a_store),
-        cmocka_unit_test(a_full_disk_stops_all_processes_alike),
-        cmocka_unit_test(a_rank_that_is_held_twice_is_refused_by_all),
-    };
-    return RUN_MPI_TESTS(tests, set_up, tear_down);
-}
+RUN_MPI_TESTS(set_up, tear_down)

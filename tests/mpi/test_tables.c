@@ -65,9 +65,7 @@ static int check_keys(const tm_table *table, int n_processes) {
     return n_keys;
 }
 
-/* @param state  in how many parts */
-static void rows_of_one_key_come_together(void **state) {
-    const uint64_t n_parts = *(const uint64_t *)*state;
+static void check_parts(uint64_t n_parts) {
     int self = this_process(), n_processes = all_processes(), n_all = 0;
     tm_tables tables;
     tm_error err;
@@ -89,7 +87,12 @@ static void rows_of_one_key_come_together(void **state) {
     tm_tables_destroy(&tables);
 }
 
-static void all_rows_come_to_process_0(void **state) {
+TEST(rows_of_one_key_come_together) {
+    check_parts(1);
+    check_parts(3);
+}
+
+TEST(all_rows_come_to_process_0) {
     int self = this_process(), n_processes = all_processes();
     tm_tables tables;
     tm_error err;
@@ -103,12 +106,4 @@ static void all_rows_come_to_process_0(void **state) {
     tm_tables_destroy(&tables);
 }
 
-int main(void) {
-    uint64_t whole = 1, parts = 3;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(rows_of_one_key_come_together, &whole),
-        cmocka_unit_test_prestate(rows_of_one_key_come_together, &parts),
-        cmocka_unit_test(all_rows_come_to_process_0),
-    };
-    return RUN_MPI_TESTS(tests, NULL, NULL);
-}
+RUN_MPI_TESTS(NULL, NULL)

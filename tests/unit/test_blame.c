@@ -116,14 +116,14 @@ static void check_split(const split *s, const outcome *o) {
     assert_int_equal(o->n_pairs, n_pairs); /* those with a share only */
 }
 
-static void waits_are_split_in_layers(void **state) {
+TEST(waits_are_split_in_layers) {
     for (size_t i = 0; i < COUNT(splits); i++) {
         outcome o = blame(splits[i].begin, splits[i].end, splits[i].n, true);
         check_split(&splits[i], &o);
     }
 }
 
-static void shares_are_rounded_down_to_2_to_the_minus_40(void **state) {
+TEST(shares_are_rounded_down_to_2_to_the_minus_40) {
     /* Five ranks, 1 ns apart: shares of 1/4, 2/3, 3/2 and 4. In 2^-40 ns 1/4 is 274877906944,
      * 2/3 = 2199023255552 / 3 is 733007751850 2/3, 3/2 is 1649267441664, 4 is 4398046511104. */
     static const int64_t begin[] = {0, 1, 2, 3, 4}, end[] = {9, 9, 9, 9, 9};
@@ -138,7 +138,7 @@ static void shares_are_rounded_down_to_2_to_the_minus_40(void **state) {
     }
 }
 
-static void an_operation_without_wait_has_no_blame(void **state) {
+TEST(an_operation_without_wait_has_no_blame) {
     static const int64_t begin[] = {0, 5, 9}, end[] = {20, 20, 20};
     outcome o = blame(begin, end, 3, false);
     assert_int_equal(o.n_pairs, 0);
@@ -153,7 +153,7 @@ static void an_operation_without_wait_has_no_blame(void **state) {
     }
 }
 
-static void pairs_are_only_kept_where_they_are_wanted(void **state) {
+TEST(pairs_are_only_kept_where_they_are_wanted) {
     const tm_comm_record members[] = {{.begin_ns = 0, .end_ns = 9},
                                       {.begin_ns = 4, .end_ns = 9, .rank = 1}};
     const tm_instance instance = {.n = 2, .last_ns = 4, .waits = true};
@@ -238,7 +238,7 @@ static int64_t next_below(uint64_t *seed, int64_t limit) {
     return (int64_t)(*seed >> 33) % limit;
 }
 
-static void what_ranks_cause_is_what_ranks_wait(void **state) {
+TEST(what_ranks_cause_is_what_ranks_wait) {
     uint64_t seed = 12;
     for (int round = 0; round < 2000; round++) {
         int64_t begin[MEMBERS], end[MEMBERS];
@@ -255,7 +255,7 @@ static void what_ranks_cause_is_what_ranks_wait(void **state) {
     }
 }
 
-static void shares_add_with_carry_and_round_half_up(void **state) {
+TEST(shares_add_with_carry_and_round_half_up) {
     tm_share sum = {1, (uint64_t)ONE - 1};
     tm_share_add(&sum, (tm_share){2, 1});
     assert_int_equal(sum.whole_ns, 4);
@@ -268,7 +268,7 @@ static void shares_add_with_carry_and_round_half_up(void **state) {
     assert_int_equal(tm_share_round((tm_share){3, 0}), 3);
 }
 
-static void a_share_is_a_quotient(void **state) {
+TEST(a_share_is_a_quotient) {
     static const struct {
         int64_t numerator, denominator, whole_ns;
         uint64_t fraction;
@@ -297,7 +297,7 @@ static int by_pair(const void *a, const void *b) {
     return (x->for_rank > y->for_rank) - (x->for_rank < y->for_rank);
 }
 
-static void a_map_sums_every_pair_by_itself(void **state) {
+TEST(a_map_sums_every_pair_by_itself) {
     enum { RANKS = 60 };
     tm_pair_map map = {0};
     tm_vec out = TM_VEC(tm_pair);
@@ -344,7 +344,7 @@ static void blame_two_hosts(const int64_t begin[4], tm_comm_answer answers[4]) {
     assert_int_equal(tm_blame_instance(members, &instance, answers, NULL, &err), TM_OK);
 }
 
-static void what_clocks_cannot_tell_is_a_tie(void **state) {
+TEST(what_clocks_cannot_tell_is_a_tie) {
     static const struct {
         int64_t begin[4];
         const char *tied; /* 'x' for each rank in the tie */
@@ -371,7 +371,7 @@ static void what_clocks_cannot_tell_is_a_tie(void **state) {
 
 /* Each late one may be wrong, against the first, by 2 x 0.5 us inside its host or 10 us, once for
  * each rank before it. */
-static void doubt_counts_the_ranks_that_came_before(void **state) {
+TEST(doubt_counts_the_ranks_that_came_before) {
     static const int64_t begin[4] = {0, 50000, 90000, 100000};
     static const int64_t doubt[4] = {0, 1000, 20000, 30000};
     tm_comm_answer answers[4];
@@ -380,18 +380,4 @@ static void doubt_counts_the_ranks_that_came_before(void **state) {
         assert_int_equal(answers[i].doubt_ns, doubt[i]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_are_split_in_layers),
-        cmocka_unit_test(shares_are_rounded_down_to_2_to_the_minus_40),
-        cmocka_unit_test(an_operation_without_wait_has_no_blame),
-        cmocka_unit_test(pairs_are_only_kept_where_they_are_wanted),
-        cmocka_unit_test(what_ranks_cause_is_what_ranks_wait),
-        cmocka_unit_test(shares_add_with_carry_and_round_half_up),
-        cmocka_unit_test(a_share_is_a_quotient),
-        cmocka_unit_test(a_map_sums_every_pair_by_itself),
-        cmocka_unit_test(what_clocks_cannot_tell_is_a_tie),
-        cmocka_unit_test(doubt_counts_the_ranks_that_came_before),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -13,7 +13,7 @@
 #define COLLECTIVE(category, name, begin, collective)                                              \
     { category, name, begin, 5, 0, 7, 0, collective, TM_DURATION }
 
-static void gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers(void **state) {
+TEST(gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers) {
     static const event_spec events[] = {
         OP("p10 t3", 0, 1, 3, 10),        OP("p9 t20", 0, 1, 20, 9),
         KERNEL("d1 s7", 0, 1, 0, 7, 1),   KERNEL("d0 s100", 0, 1, 0, 100, 0),
@@ -47,7 +47,7 @@ static void gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers(void
     close_ground(&g);
 }
 
-static void a_track_ascends_in_begin_with_parents_before_their_children(void **state) {
+TEST(a_track_ascends_in_begin_with_parents_before_their_children) {
     static const event_spec events[] = {
         OP("other", 3, 1, 2, 1),
         OP("leaf", 10, 2, 1, 1),
@@ -77,7 +77,7 @@ static void a_track_ascends_in_begin_with_parents_before_their_children(void **s
     close_ground(&g);
 }
 
-static void launches_and_attributes_follow_their_events_to_their_rows(void **state) {
+TEST(launches_and_attributes_follow_their_events_to_their_rows) {
     static const event_spec events[] = {
         CALL("c2", 20, 2),
         KERNEL("k2", 50, 5, 2, 7, 0),
@@ -149,7 +149,7 @@ static void check_joined(ground *g, const tm_timeline *t) {
     assert_int_equal(end, 310);
 }
 
-static void spans_are_joined_without_crossing_their_correlations(void **state) {
+TEST(spans_are_joined_without_crossing_their_correlations) {
     for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
         ground g = open_ground();
         tm_trace early = make_trace(&g, "early.json", early_events, COUNT(early_events), 0);
@@ -182,7 +182,7 @@ static void add_row(tm_trace *trace, tm_attr attr, const void *row) {
     assert_non_null(tm_vec_append(&trace->attrs[attr], row, 1));
 }
 
-static void waits_name_the_calls_of_their_own_trace(void **state) {
+TEST(waits_name_the_calls_of_their_own_trace) {
     /* Two spans with the same correlation ids. Rows: the stream's waits at 60, 1050 and 1060, then
      * the thread's at 20 and 30, 1020 and 1030. */
     static const event_spec events[] = {
@@ -220,7 +220,7 @@ static void waits_name_the_calls_of_their_own_trace(void **state) {
     }
 }
 
-static void what_the_trace_says_of_itself_is_kept(void **state) {
+TEST(what_the_trace_says_of_itself_is_kept) {
     ground g = open_ground();
     tm_trace trace = make_trace(&g, "a.json", early_events, COUNT(early_events), 0);
     trace.host = name_of(&g, "node7");
@@ -243,7 +243,7 @@ static void what_the_trace_says_of_itself_is_kept(void **state) {
     close_ground(&g);
 }
 
-static void traces_that_cover_one_time_stop_the_run_and_both_are_named(void **state) {
+TEST(traces_that_cover_one_time_stop_the_run_and_both_are_named) {
     static const event_spec first[] = {OP("a", 0, 100, 1, 1)}, second[] = {OP("b", 99, 50, 1, 1)};
     ground g = open_ground();
     tm_trace a = make_trace(&g, "first.json", first, 1, 0);
@@ -262,7 +262,7 @@ static void traces_that_cover_one_time_stop_the_run_and_both_are_named(void **st
     close_ground(&g);
 }
 
-static void an_overlapping_trace_can_be_left_out_and_its_events_are_counted(void **state) {
+TEST(an_overlapping_trace_can_be_left_out_and_its_events_are_counted) {
     static const event_spec first[] = {OP("a", 0, 100, 1, 1)},
                             second[] = {OP("b", 50, 10, 1, 1), OP("c", 60, 10, 1, 1)},
                             third[] = {OP("d", 100, 10, 1, 1)}, /* touching is no overlap */
@@ -291,7 +291,7 @@ static void an_overlapping_trace_can_be_left_out_and_its_events_are_counted(void
     close_ground(&g);
 }
 
-static void traces_without_durations_overlap_nothing(void **state) {
+TEST(traces_without_durations_overlap_nothing) {
     static const event_spec first[] = {OP("a", -50, 100, 1, 1)},
                             second[] = {{TM_CAT_CPU_INSTANT, "i", 10, 0, 0, 1, 1, NULL, TM_INSTANT},
                                         {TM_CAT_TRACE, "Trace", 0, 99, 0, 1, 2, NULL, TM_DURATION}};
@@ -316,7 +316,7 @@ static void traces_without_durations_overlap_nothing(void **state) {
     close_ground(&g);
 }
 
-static void every_gpu_event_has_its_role(void **state) {
+TEST(every_gpu_event_has_its_role) {
     static const event_spec events[] = {
         KERNEL("gemm", 0, 5, 0, 7, 0),
         KERNEL("ncclDevKernel_AllReduce", 10, 5, 0, 7, 0),
@@ -341,7 +341,7 @@ static void every_gpu_event_has_its_role(void **state) {
     close_ground(&g);
 }
 
-static void every_communication_kernel_has_one_collective_row(void **state) {
+TEST(every_communication_kernel_has_one_collective_row) {
     static const event_spec events[] = {
         COLLECTIVE(TM_CAT_KERNEL, "ncclDevKernel_Generic", 40, "reduce_scatter_tensor"),
         KERNEL("ncclDevKernel_Broadcast", 30, 5, 0, 7, 0),
@@ -383,7 +383,7 @@ static void every_communication_kernel_has_one_collective_row(void **state) {
     close_ground(&g);
 }
 
-static void the_device_is_the_one_with_most_busy_time(void **state) {
+TEST(the_device_is_the_one_with_most_busy_time) {
     static const struct {
         event_spec events[4];
         int32_t device;
@@ -429,7 +429,7 @@ static void see(void *context, uint32_t *id) {
     *id += 1000;
 }
 
-static void every_name_of_a_timeline_is_visited_and_can_be_replaced(void **state) {
+TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
     static const event_spec events[] = {OP("event", 0, 1, 2, 1)};
     ground g = open_ground();
     tm_trace trace = make_trace(&g, "source", events, 1, 0);
@@ -469,7 +469,7 @@ static void every_name_of_a_timeline_is_visited_and_can_be_replaced(void **state
 }
 
 /* Few are looked through, many are hashed; of those taken back again nothing is left. */
-static void tracks_are_told_by_their_kind_process_and_thread(void **state) {
+TEST(tracks_are_told_by_their_kind_process_and_thread) {
     enum { MANY = 300, KEPT = 290 };
     tm_trace trace;
     tm_trace_init(&trace);
@@ -486,22 +486,4 @@ static void tracks_are_told_by_their_kind_process_and_thread(void **state) {
     tm_trace_free(&trace);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gpu_streams_come_first_and_tracks_are_in_order_of_their_numbers),
-        cmocka_unit_test(tracks_are_told_by_their_kind_process_and_thread),
-        cmocka_unit_test(a_track_ascends_in_begin_with_parents_before_their_children),
-        cmocka_unit_test(launches_and_attributes_follow_their_events_to_their_rows),
-        cmocka_unit_test(spans_are_joined_without_crossing_their_correlations),
-        cmocka_unit_test(waits_name_the_calls_of_their_own_trace),
-        cmocka_unit_test(what_the_trace_says_of_itself_is_kept),
-        cmocka_unit_test(traces_that_cover_one_time_stop_the_run_and_both_are_named),
-        cmocka_unit_test(an_overlapping_trace_can_be_left_out_and_its_events_are_counted),
-        cmocka_unit_test(traces_without_durations_overlap_nothing),
-        cmocka_unit_test(every_gpu_event_has_its_role),
-        cmocka_unit_test(every_communication_kernel_has_one_collective_row),
-        cmocka_unit_test(the_device_is_the_one_with_most_busy_time),
-        cmocka_unit_test(every_name_of_a_timeline_is_visited_and_can_be_replaced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -85,7 +85,7 @@ static tm_classifier *make(const char *extra) {
     return classifier;
 }
 
-static void communication_and_its_kind_are_told_from_the_names_of_kernels(void **state) {
+TEST(communication_and_its_kind_are_told_from_the_names_of_kernels) {
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make(NULL);
     for (int round = 0; round < 2; round++) /* at first seen, then known */
@@ -118,7 +118,7 @@ static const char *kind_of(const char *text, size_t size) {
     return tm_collective_word(tm_collective_kind_of_name(text, size));
 }
 
-static void the_kind_is_told_from_every_form_of_a_collective_name(void **state) {
+TEST(the_kind_is_told_from_every_form_of_a_collective_name) {
     check_words("allreduce|all_reduce|nccl:all_reduce|ALLREDUCE|allreduce_coalesced|"
                 "allreduce_sparse",
                 "allreduce", kind_of);
@@ -142,7 +142,7 @@ static void the_kind_is_told_from_every_form_of_a_collective_name(void **state) 
     check_words("|wait|init|nccl:", "other", kind_of);
 }
 
-static void a_name_may_be_of_any_length_and_needs_no_terminator(void **state) {
+TEST(a_name_may_be_of_any_length_and_needs_no_terminator) {
     char name[4096];
     for (size_t i = 0; i < sizeof name; i++)
         name[i] = i < 9 ? "allreduce"[i] : 'x';
@@ -152,7 +152,7 @@ static void a_name_may_be_of_any_length_and_needs_no_terminator(void **state) {
     assert_int_equal(tm_collective_kind_of_kernel("sendrecv", 4), TM_COLL_SEND);
 }
 
-static void a_user_adds_a_pattern_and_takes_none_away(void **state) {
+TEST(a_user_adds_a_pattern_and_takes_none_away) {
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make("^my_(ring|tree)_[0-9]+$");
     static const struct {
@@ -170,7 +170,7 @@ static void a_user_adds_a_pattern_and_takes_none_away(void **state) {
     tm_names_destroy(names);
 }
 
-static void a_pattern_that_is_no_expression_is_wrong_usage(void **state) {
+TEST(a_pattern_that_is_no_expression_is_wrong_usage) {
     static const char *const bad[] = {"(", "a{2", "[a-", "*(", "a\\"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         tm_classifier *classifier = NULL;
@@ -187,7 +187,7 @@ static void a_pattern_that_is_no_expression_is_wrong_usage(void **state) {
     tm_classifier_destroy(NULL);
 }
 
-static void names_that_come_later_are_told_too(void **state) {
+TEST(names_that_come_later_are_told_too) {
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make(NULL);
     char text[32];
@@ -207,7 +207,7 @@ static const char *category_of(const char *text, size_t size) {
     return tm_category_word(tm_category_of(text, size));
 }
 
-static void categories_are_told_without_case_and_by_their_older_words(void **state) {
+TEST(categories_are_told_without_case_and_by_their_older_words) {
     check_words("cpu_op|Operator", "cpu_op", category_of);
     check_words("kernel|Kernel|KERNEL", "kernel", category_of);
     check_words("gpu_memcpy|Memcpy", "gpu_memcpy", category_of);
@@ -224,15 +224,4 @@ static void categories_are_told_without_case_and_by_their_older_words(void **sta
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(communication_and_its_kind_are_told_from_the_names_of_kernels),
-        cmocka_unit_test(the_kind_is_told_from_every_form_of_a_collective_name),
-        cmocka_unit_test(a_name_may_be_of_any_length_and_needs_no_terminator),
-        cmocka_unit_test(a_user_adds_a_pattern_and_takes_none_away),
-        cmocka_unit_test(a_pattern_that_is_no_expression_is_wrong_usage),
-        cmocka_unit_test(names_that_come_later_are_told_too),
-        cmocka_unit_test(categories_are_told_without_case_and_by_their_older_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

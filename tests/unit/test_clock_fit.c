@@ -66,7 +66,7 @@ static void assert_bounds(const tm_clock_fit *fit, int host, int64_t low_us, int
  * more for the common time, held 1e4 times as firmly); with one stratum the bias is taken to be
  * the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns; with 6 us between its GPUs, 12356. Drift: 2 ppm
  * x 5 ms = 10 ns is far below what the offset leaves open, so it stays 0. */
-static void two_hosts_and_three_events_as_by_hand(void **state) {
+TEST(two_hosts_and_three_events_as_by_hand) {
     const row rows[] = {FULL(1, 0, -3020, -3000), FULL(1, 1, -3005, -2999),
                         FULL(2, 0, 10, 20),       FULL(2, 1, 0, 21.01),
                         FULL(3, 0, 3990, 4000),   FULL(3, 1, 3980, 4000.99)};
@@ -97,7 +97,7 @@ static void two_hosts_and_three_events_as_by_hand(void **state) {
 
 /* The ends agree. From the first event: 80 + s1 <= 100 + s0 and 0 + s0 <= 100 + s1; from the
  * second: 200 + s1 <= 240 + s0 and 210 + s0 <= 240 + s1. With s0 = 0: -30 <= s1 <= 20. */
-static void intervals_come_from_whoever_came_last(void **state) {
+TEST(intervals_come_from_whoever_came_last) {
     const row rows[] = {FULL(1, 0, 0, 100), FULL(1, 1, 80, 100), FULL(2, 0, 210, 240),
                         FULL(2, 1, 200, 240)};
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 2);
@@ -109,7 +109,7 @@ static void intervals_come_from_whoever_came_last(void **state) {
 /* Host 2 meets host 1 alone, which meets host 0. s1 in [-50, 40] as 0 comes 50 before the end and 1
  * comes 40 before; s2 - s1 in [-7, 9]. Through host 1, which is the reference for it has most
  * anchors: s0 in [-40, 50]. */
-static void intervals_reach_over_other_hosts(void **state) {
+TEST(intervals_reach_over_other_hosts) {
     const row rows[] = {FULL(1, 0, 50, 100), FULL(1, 1, 60, 100), FULL(2, 1, 193, 200),
                         FULL(2, 2, 191, 200)};
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 3);
@@ -120,7 +120,7 @@ static void intervals_reach_over_other_hosts(void **state) {
 }
 
 /* Host 2's wall clock is 5 s ahead: it alone is corrected, to the median of the three. */
-static void one_wrong_clock_does_not_move_the_others(void **state) {
+TEST(one_wrong_clock_does_not_move_the_others) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 100), FULL(1, 2, 90, 100)};
     tm_clock_domain domains[] = {usual, usual, usual};
     domains[2].middle_ns += INT64_C(5000000000);
@@ -135,7 +135,7 @@ static void one_wrong_clock_does_not_move_the_others(void **state) {
 }
 
 /* Sigmas of 5 and 2.5 ms: the better has weight 1 against 1/4, which is more than half. */
-static void common_time_stays_with_the_better_wall_clock(void **state) {
+TEST(common_time_stays_with_the_better_wall_clock) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 140)};
     tm_clock_domain domains[] = {usual, usual};
     domains[1].wall_ns = 2.5e6;
@@ -145,7 +145,7 @@ static void common_time_stays_with_the_better_wall_clock(void **state) {
     tm_clock_fit_free(&fit);
 }
 
-static void unreached_hosts_keep_their_wall_clock_and_say_so(void **state) {
+TEST(unreached_hosts_keep_their_wall_clock_and_say_so) {
     const row rows[] = {FULL(1, 1, 90, 100), FULL(1, 3, 90, 120),
                         FULL(2, 0, 90, 100)}; /* alone in its event */
     tm_clock_domain domains[] = {usual, usual, usual, usual};
@@ -170,7 +170,7 @@ static void unreached_hosts_keep_their_wall_clock_and_say_so(void **state) {
     tm_clock_fit_free(&fit);
 }
 
-static void nothing_at_all_is_no_failure(void **state) {
+TEST(nothing_at_all_is_no_failure) {
     tm_clock_fit fit = fit_rows(NULL, 0, all_usual, 1);
     assert_int_equal(fit.models[0].method, TM_CLOCK_WALL);
     assert_int_equal(fit.models[0].offset_ns, 0);
@@ -184,7 +184,7 @@ static void nothing_at_all_is_no_failure(void **state) {
 
 /* Clocks that count from their own beginning: only the difference is known. The first keeps its
  * own, and the other's offset is what brings their ends together. */
-static void clocks_without_date_are_fitted_to_one_another(void **state) {
+TEST(clocks_without_date_are_fitted_to_one_another) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 103)};
     tm_clock_domain domains[] = {usual, usual};
     domains[0].wall_ns = domains[1].wall_ns = HUGE_VAL;
@@ -197,7 +197,7 @@ static void clocks_without_date_are_fitted_to_one_another(void **state) {
 }
 
 /* Host 1 is said to know the date, but is decades off: its wall clock has no say. */
-static void a_date_decades_off_is_none(void **state) {
+TEST(a_date_decades_off_is_none) {
     const row rows[] = {FULL(1, 0, 60, 100), FULL(1, 1, 60, 140)};
     tm_clock_domain domains[] = {usual, usual, usual};
     domains[1].middle_ns = domains[2].middle_ns = 42;
@@ -212,7 +212,7 @@ static void a_date_decades_off_is_none(void **state) {
 /* No anchors. 0 to 1: 100 + s0 <= 130 + s1; 1 to 0: 200 + s1 <= 250 + s0. So s1 - s0 is in
  * [-30, 50]: 10, give or take 40, half of it on either side. Drift: 2 ppm x 5 ms = 10 ns of either
  * clock loosens both bounds by 20 ns. */
-static void messages_both_ways_tie_two_hosts(void **state) {
+TEST(messages_both_ways_tie_two_hosts) {
     row rows[] = {GIVES(1, 0, 100, 110), TAKES(1, 1, 90, 130), TAKES(2, 0, 240, 250),
                   GIVES(2, 1, 200, 210)};
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 2);
@@ -244,7 +244,7 @@ static void messages_both_ways_tie_two_hosts(void **state) {
 
 /* s1 - s0 in [-30, 50], and s2 - s0 >= 40 and <= 30: so something of host 0 or 2 is wrong, and who
  * can tell that host 1 was right? */
-static void contradictory_messages_tie_nobody(void **state) {
+TEST(contradictory_messages_tie_nobody) {
     const row rows[] = {
         GIVES(1, 0, 100, 110), TAKES(1, 1, 90, 130),  TAKES(2, 0, 240, 250), GIVES(2, 1, 200, 210),
         GIVES(3, 0, 340, 350), TAKES(3, 2, 290, 300), TAKES(4, 0, 440, 480), GIVES(4, 2, 450, 460),
@@ -256,7 +256,7 @@ static void contradictory_messages_tie_nobody(void **state) {
 
 /* All ends are equal; but once host 1 ended 4 us before host 0 had begun. That is within what the
  * noise of 10 us leaves open, so each gives way by half of it; unless the opposite happened too. */
-static void clocks_give_way_to_causality(void **state) {
+TEST(clocks_give_way_to_causality) {
     const row rows[] = {
         FULL(1, 0, 60, 100),   FULL(1, 1, 60, 100),   FULL(2, 0, 160, 200),  FULL(2, 1, 160, 200),
         GIVES(3, 0, 304, 400), TAKES(3, 1, 250, 300), TAKES(4, 0, 450, 500), GIVES(4, 1, 504, 600),
@@ -284,7 +284,7 @@ static void clocks_give_way_to_causality(void **state) {
 
 /* Two GPUs of host 0 contradict one another by 5 us, whatever its clock. That moves no clock, and
  * bounds none: 305 + s0 <= 400 + s1 and 250 + s1 <= 300 + s0 put s1 in [-95, 50]. */
-static void a_host_that_contradicts_itself_moves_no_clock(void **state) {
+TEST(a_host_that_contradicts_itself_moves_no_clock) {
     const int both = TM_CLOCK_GIVES | TM_CLOCK_TAKES;
     const row rows[] = {{1, 0, TM_CLOCK_ANCHOR, 0, 100},
                         {1, 1, TM_CLOCK_ANCHOR, 0, 100},
@@ -300,7 +300,7 @@ static void a_host_that_contradicts_itself_moves_no_clock(void **state) {
 
 /* Ten events agree. In one more, host 2's record is that of another operation, 3 ms later; or it
  * ended 3 ms late, which breaks no causality but is a third of the event's ranks. */
-static void a_wrong_match_is_suspect_and_left_out(void **state) {
+TEST(a_wrong_match_is_suspect_and_left_out) {
     for (int late = 0; late < 2; late++) {
         row rows[33];
         for (int i = 0; i < 33; i++) {
@@ -324,7 +324,7 @@ static void a_wrong_match_is_suspect_and_left_out(void **state) {
 
 /* Host 1 gains 10 us a second, seen in 40 events over 4 s. Recorded middle as true; what is told is
  * the difference, half of it for each: -5 and +5 ppm. */
-static void drift_is_fitted_where_it_can_be_seen(void **state) {
+TEST(drift_is_fitted_where_it_can_be_seen) {
     row rows[80];
     for (int i = 0; i < 80; i++) {
         int event = i / 2;
@@ -352,7 +352,7 @@ static void drift_is_fitted_where_it_can_be_seen(void **state) {
     tm_clock_fit_free(&fit);
 }
 
-static void times_far_from_every_window_are_left_out(void **state) {
+TEST(times_far_from_every_window_are_left_out) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 100), FULL(2, 0, 190, 200),
                         FULL(2, 1, 1e13, 1e13)};
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 2);
@@ -365,7 +365,7 @@ static void times_far_from_every_window_are_left_out(void **state) {
 /* Four hosts. The first has ranks within 2 us; of the second one rank is 100 us off; of the third
  * one gains 40 us between the halves; the fourth has none. Host 0: |-2|, |0|, |2| around 0: the
  * median is 2, times 1.4826. */
-static void ranks_share_a_clock_unless_one_is_off(void **state) {
+TEST(ranks_share_a_clock_unless_one_is_off) {
     const tm_clock_rank_end ranks[] = {
         {0, 9, -2e3, -2e3},   {0, 9, 0, 0}, {0, 9, 2e3, 2e3},    {1, 9, 0, 0},   {1, 9, 1e3, 1e3},
         {1, 9, 100e3, 100e3}, {2, 9, 0, 0}, {2, 9, -20e3, 20e3}, {2, 9, 1e3, 0},
@@ -389,7 +389,7 @@ static void ranks_share_a_clock_unless_one_is_off(void **state) {
 
 /* Spreads of 1, 4 and 2 us, times 1.4826. Three ranks tell little: no spread is less than the
  * middle one. A host without ranks has none. */
-static void no_host_is_taken_for_better_than_the_usual_one(void **state) {
+TEST(no_host_is_taken_for_better_than_the_usual_one) {
     const tm_clock_rank_end ranks[] = {
         {0, 9, -1e3, -1e3}, {0, 9, 0, 0},       {0, 9, 1e3, 1e3}, {1, 9, -4e3, -4e3}, {1, 9, 0, 0},
         {1, 9, 4e3, 4e3},   {2, 9, -2e3, -2e3}, {2, 9, 0, 0},     {2, 9, 2e3, 2e3},
@@ -402,26 +402,4 @@ static void no_host_is_taken_for_better_than_the_usual_one(void **state) {
         assert_near(hosts[h].spread_ns, 1.4826 * spreads_ns[h], 1e-6);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_hosts_and_three_events_as_by_hand),
-        cmocka_unit_test(intervals_come_from_whoever_came_last),
-        cmocka_unit_test(intervals_reach_over_other_hosts),
-        cmocka_unit_test(one_wrong_clock_does_not_move_the_others),
-        cmocka_unit_test(common_time_stays_with_the_better_wall_clock),
-        cmocka_unit_test(unreached_hosts_keep_their_wall_clock_and_say_so),
-        cmocka_unit_test(nothing_at_all_is_no_failure),
-        cmocka_unit_test(clocks_without_date_are_fitted_to_one_another),
-        cmocka_unit_test(a_date_decades_off_is_none),
-        cmocka_unit_test(messages_both_ways_tie_two_hosts),
-        cmocka_unit_test(contradictory_messages_tie_nobody),
-        cmocka_unit_test(clocks_give_way_to_causality),
-        cmocka_unit_test(a_host_that_contradicts_itself_moves_no_clock),
-        cmocka_unit_test(a_wrong_match_is_suspect_and_left_out),
-        cmocka_unit_test(drift_is_fitted_where_it_can_be_seen),
-        cmocka_unit_test(times_far_from_every_window_are_left_out),
-        cmocka_unit_test(ranks_share_a_clock_unless_one_is_off),
-        cmocka_unit_test(no_host_is_taken_for_better_than_the_usual_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

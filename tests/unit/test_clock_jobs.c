@@ -30,7 +30,7 @@ static void hold(clock_plan plan, double worst_ns, bool clean) {
 }
 
 /* Biased ends leave at most 10 us, unbiased ones 1 us. */
-static void clocks_are_found_within_their_limits(void **state) {
+TEST(clocks_are_found_within_their_limits) {
     enum { BIASED, UNBIASED, SECONDS_APART, LATE, PAIRS, DRIFTING, GOOD, CLASSES, N_PLANS };
     clock_plan plans[N_PLANS];
     for (size_t i = 0; i < N_PLANS; i++)
@@ -59,7 +59,7 @@ static void clocks_are_found_within_their_limits(void **state) {
 
 /* What messages arrive with, 20 to 50 us, is all that ties the stages; so they are known to half of
  * that, and to what four unknown common drifts allow. Inside a stage nothing is lost. */
-static void buffered_messages_tie_the_stages(void **state) {
+TEST(buffered_messages_tie_the_stages) {
     clock_plan plan = usual_plan;
     plan.world = false;
     plan.buffered = true;
@@ -84,7 +84,7 @@ static void buffered_messages_tie_the_stages(void **state) {
 }
 
 /* Stages without pairs and world: what links them is the wall clock alone. */
-static void unlinked_groups_are_components_of_their_own(void **state) {
+TEST(unlinked_groups_are_components_of_their_own) {
     clock_plan plan = usual_plan;
     plan.world = false;
     plan.pairs = 0;
@@ -105,7 +105,7 @@ static void unlinked_groups_are_components_of_their_own(void **state) {
 
 /* True offsets against the reference's, which the interval supposes to be true, lie within it: but
  * for GPUs' errors, of which two can add up, and for the drift's. */
-static void guaranteed_intervals_hold_the_truth(void **state) {
+TEST(guaranteed_intervals_hold_the_truth) {
     clock_plan plan = usual_plan;
     int n_narrow = 0;
     plan.gpu_ns = 0.0;
@@ -131,7 +131,7 @@ static void guaranteed_intervals_hold_the_truth(void **state) {
 }
 
 /* In the middle of three seconds; in jobs of few hosts of one second and 16 collectives. */
-static void a_clock_that_was_set_is_found(void **state) {
+TEST(a_clock_that_was_set_is_found) {
     static const struct {
         int hosts;
         double set_ns;
@@ -174,7 +174,7 @@ static void a_clock_that_was_set_is_found(void **state) {
 }
 
 /* All clocks shifted alike: so is everything, and nothing else changes. */
-static void a_common_shift_goes_through(void **state) {
+TEST(a_common_shift_goes_through) {
     const int64_t shift = INT64_C(123456789012345);
     clock_job job = make_clock_job(&usual_plan);
     tm_clock_fit before = fit_clock_job(&job);
@@ -207,7 +207,7 @@ static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_mo
 /* The dense matrix is the yardstick: where no events share a bin, the network is the same matrix.
  * Of 32 hosts each of 1000 events of many has a bin when uncertainties are worked out; the two
  * plans of 40 a step have 1926. No biases, for uncertainties would be theirs. */
-static void a_network_gives_what_the_dense_matrix_does(void **state) {
+TEST(a_network_gives_what_the_dense_matrix_does) {
     clock_plan plans[9];
     for (size_t i = 0; i < COUNT(plans); i++)
         plans[i] = usual_plan;
@@ -249,7 +249,7 @@ static void a_network_gives_what_the_dense_matrix_does(void **state) {
     }
 }
 
-static void two_thousand_ranks_are_found_within_their_limits(void **state) {
+TEST(two_thousand_ranks_are_found_within_their_limits) {
     clock_plan plan = usual_plan;
     plan.hosts = 256;
     plan.per_step = 6;
@@ -263,16 +263,4 @@ static void two_thousand_ranks_are_found_within_their_limits(void **state) {
     free_clock_job(&job);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_are_found_within_their_limits),
-        cmocka_unit_test(buffered_messages_tie_the_stages),
-        cmocka_unit_test(unlinked_groups_are_components_of_their_own),
-        cmocka_unit_test(guaranteed_intervals_hold_the_truth),
-        cmocka_unit_test(a_clock_that_was_set_is_found),
-        cmocka_unit_test(a_common_shift_goes_through),
-        cmocka_unit_test(a_network_gives_what_the_dense_matrix_does),
-        cmocka_unit_test(two_thousand_ranks_are_found_within_their_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -57,7 +57,7 @@ static void add_value(bench *b, tm_collective_kind kind, int32_t n, int64_t byte
     assert_non_null(tm_vec_append(&b->own.values, &value, 1));
 }
 
-static void bandwidths_are_those_of_nccl_tests(void **state) {
+TEST(bandwidths_are_those_of_nccl_tests) {
     /* busbw = algbw x numerator / denominator, algbw = bytes / ns */
     static const struct {
         tm_collective_kind kind;
@@ -98,7 +98,7 @@ static void bandwidths_are_those_of_nccl_tests(void **state) {
         }
 }
 
-static void operations_without_times_are_in_no_median(void **state) {
+TEST(operations_without_times_are_in_no_median) {
     /* The clocks of single operations may not be comparable, the first or any other; of 10, 30 and
      * 50 ns the median is 30, the 95th percentile 50, and the skew 3. */
     for (int first = 0; first < 2; first++) {
@@ -119,7 +119,7 @@ static void operations_without_times_are_in_no_median(void **state) {
 
 #define MOST (INT64_C(1) << 62)
 
-static void a_size_class_is_the_power_of_two_at_or_below(void **state) {
+TEST(a_size_class_is_the_power_of_two_at_or_below) {
     static const struct {
         int64_t bytes, size_class;
     } cases[] = {{0, 0},           {1, 1},       {2, 2},       {3, 2},       {4, 4},
@@ -174,7 +174,7 @@ static const tm_instance_value values[] = {
     {.group = 9, .bytes = 16, .group_size = 4, .state = TM_INSTANCE_SUSPECT, .group_text = "c"},
 };
 
-static void classes_have_their_medians(void **state) {
+TEST(classes_have_their_medians) {
     static const char *const rows[] = {
         "kind=allgather group=a ranks=4 size_class_bytes=1024 how=metadata evidence_bits=null "
         "at_least=null count=1 bytes=1024 "
@@ -208,7 +208,7 @@ static void classes_have_their_medians(void **state) {
     close_bench(&b);
 }
 
-static void the_95th_percentile_of_many_is_by_nearest_rank(void **state) {
+TEST(the_95th_percentile_of_many_is_by_nearest_rank) {
     /* transfers 1 to 40 in some order: 0.95 x 40 = 38; median 20.5 */
     bench b = open_bench();
     for (int64_t i = 0; i < 40; i++)
@@ -226,7 +226,7 @@ static void add_instance(bench *b, const tm_comm_record *members, size_t n, int6
     assert_non_null(tm_vec_append(&b->own.instances, &instance, 1));
 }
 
-static void the_worst_are_shown_with_their_arrivals(void **state) {
+TEST(the_worst_are_shown_with_their_arrivals) {
     /* place 1: begins 10, 4, 7: L 10, skew 6; ends 20, 8, 21: waits 0, 4 (cut), 3: 7; transfer 11.
      * place 0: 5 and 5, tied, and nothing is known of it; ends 5 and 3, before L: transfer 0. */
     static const tm_comm_record known[] = {
@@ -278,7 +278,7 @@ static void the_worst_are_shown_with_their_arrivals(void **state) {
     close_bench(&b);
 }
 
-static void a_last_place_within_uncertainty_is_tied(void **state) {
+TEST(a_last_place_within_uncertainty_is_tied) {
     /* Clocks to 1 ns each: begins must be 2 sqrt(2) ns apart, rounded 3. Those of one domain are
      * never tied here, for their spread is 0. */
     static const struct {
@@ -307,7 +307,7 @@ static void a_last_place_within_uncertainty_is_tied(void **state) {
     }
 }
 
-static void no_operations_make_no_rows(void **state) {
+TEST(no_operations_make_no_rows) {
     bench b = open_bench();
     finish(&b);
     assert_int_equal(find(&b, "collectives.kind")->n_rows, 0);
@@ -317,7 +317,7 @@ static void no_operations_make_no_rows(void **state) {
 }
 
 /* Two processes, the second with what the first has and one more. */
-static void reasons_of_all_processes_are_added_up(void **state) {
+TEST(reasons_of_all_processes_are_added_up) {
     static const tm_left_out left_out[] = {
         {3, 8, TM_UNMATCHED_TOO_FEW, "tp"},    {4, 8, TM_UNMATCHED_AMBIGUOUS, "dp"},
         {5, -1, TM_UNMATCHED_ORDER, ""},       {7, 16, TM_UNMATCHED_AMBIGUOUS, "dp"},
@@ -345,17 +345,4 @@ static void reasons_of_all_processes_are_added_up(void **state) {
     close_bench(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bandwidths_are_those_of_nccl_tests),
-        cmocka_unit_test(operations_without_times_are_in_no_median),
-        cmocka_unit_test(a_size_class_is_the_power_of_two_at_or_below),
-        cmocka_unit_test(classes_have_their_medians),
-        cmocka_unit_test(the_95th_percentile_of_many_is_by_nearest_rank),
-        cmocka_unit_test(the_worst_are_shown_with_their_arrivals),
-        cmocka_unit_test(a_last_place_within_uncertainty_is_tied),
-        cmocka_unit_test(no_operations_make_no_rows),
-        cmocka_unit_test(reasons_of_all_processes_are_added_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -97,7 +97,7 @@ static void check_cases(const member_case *cases, size_t n) {
 #define ALLREDUCE                                                                                  \
     { .name = "allreduce", .group = "c", .in = GIVEN(8), .out = GIVEN(8) }
 
-static void the_ranks_of_a_communicator_are_those_that_have_it(void **state) {
+TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
     static const member_case cases[] = {
         /* recorded sizes: 0 and 2 have it, and others are nobody's business */
         {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
@@ -125,7 +125,7 @@ static void the_ranks_of_a_communicator_are_those_that_have_it(void **state) {
 #define RECEIVE(from)                                                                              \
     { .name = "recv", .group = "c", .out = GIVEN(8), .src = GIVEN(from) }
 
-static void a_peer_is_the_rank_at_its_place(void **state) {
+TEST(a_peer_is_the_rank_at_its_place) {
     static const member_case cases[] = {
         /* places that are not in the order of the ranks: 1 is at place 2, 2 at 1 */
         {"c30/c32/c31", SEND(1), "[0, 1, 2] 3 from -1 to 2 in 8 out -1", false},
@@ -154,7 +154,7 @@ static void a_peer_is_the_rank_at_its_place(void **state) {
 #define OTHER                                                                                      \
     { .name = "send", .group = "pp", .ranks = "[0, 5]", .size = 2, .in = GIVEN(8), .dst = GIVEN(5) }
 
-static void what_gathers_and_scatters_moves_the_pieces_of_all(void **state) {
+TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
     static const member_case cases[] = {
         {"c20/c21", ALLGATHER(8), "[0, 1] 2 from -1 to -1 in 8 out 16", false},
         {"c20/c21", SCATTER(8), "[0, 1] 2 from -1 to -1 in 16 out 8", false},
@@ -168,7 +168,7 @@ static void what_gathers_and_scatters_moves_the_pieces_of_all(void **state) {
     check_cases(cases, COUNT(cases));
 }
 
-static void what_one_rank_alone_uses_shows_that_others_are_missing(void **state) {
+TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
         {1, 0, -1, -1, 0, true}, {1, 0, -1, -1, 0, true}, /* in two traces: alone */
         {2, 3, -1, -1, 1, true}, {2, 0, -1, -1, 0, true}, /* by two */
@@ -186,12 +186,4 @@ static void what_one_rank_alone_uses_shows_that_others_are_missing(void **state)
     tm_vec_free(&answers);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ranks_of_a_communicator_are_those_that_have_it),
-        cmocka_unit_test(a_peer_is_the_rank_at_its_place),
-        cmocka_unit_test(what_gathers_and_scatters_moves_the_pieces_of_all),
-        cmocka_unit_test(what_one_rank_alone_uses_shows_that_others_are_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

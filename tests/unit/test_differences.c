@@ -44,7 +44,7 @@ static tm_vec rows_of(scene *s) {
     return rows;
 }
 
-static void a_domain_gives_its_last_begin_its_first_and_its_median_end(void **state) {
+TEST(a_domain_gives_its_last_begin_its_first_and_its_median_end) {
     scene s = open_scene();
     const tm_comm_record parts[] = {part(3, TM_COLL_ALLREDUCE, 100, 5200),
                                     part(5, TM_COLL_ALLREDUCE, 140, 5190),
@@ -69,7 +69,7 @@ static void a_domain_gives_its_last_begin_its_first_and_its_median_end(void **st
     close_scene(&s);
 }
 
-static void what_binds_no_two_domains_gives_no_row(void **state) {
+TEST(what_binds_no_two_domains_gives_no_row) {
     scene s = open_scene();
     static const struct {
         uint8_t kind;
@@ -96,7 +96,7 @@ static void what_binds_no_two_domains_gives_no_row(void **state) {
     close_scene(&s);
 }
 
-static void a_small_transfer_binds_one_way_and_a_large_one_both(void **state) {
+TEST(a_small_transfer_binds_one_way_and_a_large_one_both) {
     scene s = open_scene();
     for (int large = 0; large < 2; large++) {
         tm_comm_record pair[] = {part(7, TM_COLL_SEND, 10, 90), part(9, TM_COLL_RECV, 20, 95)};
@@ -117,7 +117,7 @@ static void a_small_transfer_binds_one_way_and_a_large_one_both(void **state) {
     close_scene(&s);
 }
 
-static void ends_are_compared_inside_hosts_or_over_all(void **state) {
+TEST(ends_are_compared_inside_hosts_or_over_all) {
     scene s = open_scene();
     const tm_comm_record parts[] = {
         part(3, TM_COLL_BARRIER, 0, 100), part(5, TM_COLL_BARRIER, 0, 110),
@@ -141,7 +141,7 @@ static void ends_are_compared_inside_hosts_or_over_all(void **state) {
     close_scene(&s);
 }
 
-static void ranks_are_summed_up_by_halves(void **state) {
+TEST(ranks_are_summed_up_by_halves) {
     tm_error err;
     /* Rank 5: ends 10 to 50 with 1, 9, 3 | 3, 7, 20 (the middle one in both halves). */
     tm_clock_difference d[] = {{5, 50, 20}, {9, 10, -4}, {5, 10, 1},
@@ -163,7 +163,7 @@ static void ranks_are_summed_up_by_halves(void **state) {
     tm_vec_free(&sums);
 }
 
-static void the_steadiest_classes_are_chosen(void **state) {
+TEST(the_steadiest_classes_are_chosen) {
     int64_t *counts = calloc((size_t)TM_CLOCK_CLASSES * TM_SPREAD_BINS, sizeof *counts);
     bool quiet[TM_CLOCK_CLASSES];
     assert_non_null(counts);
@@ -187,14 +187,4 @@ static void the_steadiest_classes_are_chosen(void **state) {
     free(counts);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_domain_gives_its_last_begin_its_first_and_its_median_end),
-        cmocka_unit_test(what_binds_no_two_domains_gives_no_row),
-        cmocka_unit_test(a_small_transfer_binds_one_way_and_a_large_one_both),
-        cmocka_unit_test(ends_are_compared_inside_hosts_or_over_all),
-        cmocka_unit_test(ranks_are_summed_up_by_halves),
-        cmocka_unit_test(the_steadiest_classes_are_chosen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -59,7 +59,7 @@ static void assert_near(double found, double expected) {
     assert_true(fabs(found - expected) <= 1e-9 * expected);
 }
 
-static void a_line_is_found_where_sizes_and_times_show_one(void **state) {
+TEST(a_line_is_found_where_sizes_and_times_show_one) {
     for (size_t c = 0; c < COUNT(cases); c++) {
         tm_transfer sample[MANY];
         tm_transfer_line line;
@@ -86,9 +86,4 @@ static void a_line_is_found_where_sizes_and_times_show_one(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_found_where_sizes_and_times_show_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -54,7 +54,7 @@ static tm_bond bond_of(const lane_spec *a, const lane_spec *b, bool one_clock) {
 }
 
 /* Twelve equal tokens: only the ends tell which is which. */
-static void an_order_is_proven_by_ends_alone(void **state) {
+TEST(an_order_is_proven_by_ends_alone) {
     static const struct {
         size_t skipped;
         int64_t ahead_us;
@@ -88,7 +88,7 @@ static void an_order_is_proven_by_ends_alone(void **state) {
 }
 
 /* Ends 400 us apart, each as good as the next. */
-static void a_steady_rhythm_proves_no_order(void **state) {
+TEST(a_steady_rhythm_proves_no_order) {
     int64_t partners[N];
     int64_t ends[2][N];
     for (size_t i = 0; i < N; i++) {
@@ -105,7 +105,7 @@ static void a_steady_rhythm_proves_no_order(void **state) {
 }
 
 /* The noise is 1 us: lateness of 5 us is none, and one of 48 us is worth log2(48 / 3) = 4 bits. */
-static void who_waits_for_a_late_one_is_of_its_group(void **state) {
+TEST(who_waits_for_a_late_one_is_of_its_group) {
     static const struct {
         int64_t early_us[2];
         int state, explained;
@@ -132,7 +132,7 @@ static void who_waits_for_a_late_one_is_of_its_group(void **state) {
 /* Two stages of a pipeline: what ends on one ends 700 us later on the other, but for two operations
  * of which that stage alone was late, by 60 and 40 us. Once an offset is free ends agree; that
  * nobody waited for the late ones tells the two apart. */
-static void who_leaves_before_a_late_one_is_not(void **state) {
+TEST(who_leaves_before_a_late_one_is_not) {
     tm_party a, b;
     const lane_spec stage = {.early_us = {0}}, next = {.ahead_us = 700};
     int64_t partners[N];
@@ -168,7 +168,7 @@ static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
 
 /* Ranks 0 and 1, and 2 and 3 whose group comes 30 to 90 us later: 1 and 3 were not late for each
  * other's. */
-static void ranks_grow_to_their_groups_and_no_further(void **state) {
+TEST(ranks_grow_to_their_groups_and_no_further) {
     static const tm_growth growth = {.one_clock = true};
     const lane_spec specs[] = {
         {.early_us = {60, 0, 80, 0, 70}, .seat = 0},
@@ -193,7 +193,7 @@ static void ranks_grow_to_their_groups_and_no_further(void **state) {
 
 /* Of 200 hosts the ones with even numbers are a group, and those with odd ones; each is early by 20
  * to 320 us, by turns. */
-static void many_parties_grow_alike(void **state) {
+TEST(many_parties_grow_alike) {
     enum { MANY = 200 };
     static const tm_growth growth = {.limit_ns = 21 * MS};
     static lane_spec specs[MANY];
@@ -217,7 +217,7 @@ static void many_parties_grow_alike(void **state) {
 
 /* Two streams of two hosts whose clocks are 30 ms apart, where 21 are believed: one pair of streams
  * is not enough to say so. */
-static void a_clock_far_off_needs_two_witnesses(void **state) {
+TEST(a_clock_far_off_needs_two_witnesses) {
     static const tm_growth growth = {.limit_ns = 21 * MS};
     lane_spec specs[] = {
         {.early_us = {60, 0, 80, 0, 70}, .seat = 0},
@@ -239,15 +239,4 @@ static void a_clock_far_off_needs_two_witnesses(void **state) {
     tm_parties_free(&parties);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_is_proven_by_ends_alone),
-        cmocka_unit_test(a_steady_rhythm_proves_no_order),
-        cmocka_unit_test(who_waits_for_a_late_one_is_of_its_group),
-        cmocka_unit_test(who_leaves_before_a_late_one_is_not),
-        cmocka_unit_test(ranks_grow_to_their_groups_and_no_further),
-        cmocka_unit_test(many_parties_grow_alike),
-        cmocka_unit_test(a_clock_far_off_needs_two_witnesses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

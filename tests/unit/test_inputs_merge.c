@@ -26,7 +26,7 @@ static const struct {
     {"l/t", 21, 2}, {"l-2", 30, 1}, {"s/r1", 1, 3},   {"s/r2", 2, 3},
 };
 
-static void hosts_make_one_list(void **state) {
+TEST(hosts_make_one_list) {
     tm_vec all = TM_VEC(char), out = TM_VEC(char), seen = TM_VEC(uint64_t);
     tm_error err;
     for (size_t i = 0; i < COUNT(lists); i++) {
@@ -55,7 +55,4 @@ static void hosts_make_one_list(void **state) {
     tm_vec_free(&seen);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hosts_make_one_list)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

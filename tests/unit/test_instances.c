@@ -123,7 +123,7 @@ static void check(const tm_collectives *c, size_t at, const operation *o) {
         assert_true(members[i].rank >= members[i - 1].rank);
 }
 
-static void an_operation_is_complete_incomplete_or_suspect(void **state) {
+TEST(an_operation_is_complete_incomplete_or_suspect) {
     tm_error err;
     for (size_t i = 0; i < COUNT(operations); i++) {
         tm_collectives c = open_collectives();
@@ -135,7 +135,7 @@ static void an_operation_is_complete_incomplete_or_suspect(void **state) {
     }
 }
 
-static void operations_lie_one_after_the_other(void **state) {
+TEST(operations_lie_one_after_the_other) {
     tm_error err;
     tm_collectives c = open_collectives();
     size_t n_seq = 0, at = 0;
@@ -158,7 +158,7 @@ static void operations_lie_one_after_the_other(void **state) {
     close_collectives(&c);
 }
 
-static void group_way_and_key_tell_operations_apart(void **state) {
+TEST(group_way_and_key_tell_operations_apart) {
     static const struct {
         uint64_t group, key;
         uint8_t way;
@@ -188,7 +188,7 @@ static void group_way_and_key_tell_operations_apart(void **state) {
     close_collectives(&c);
 }
 
-static void a_member_waits_until_the_last_begin_or_its_own_end(void **state) {
+TEST(a_member_waits_until_the_last_begin_or_its_own_end) {
     static const struct {
         int64_t begin_ns, end_ns, last_ns, wait_ns;
     } cases[] = {
@@ -201,12 +201,4 @@ static void a_member_waits_until_the_last_begin_or_its_own_end(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_operation_is_complete_incomplete_or_suspect),
-        cmocka_unit_test(operations_lie_one_after_the_other),
-        cmocka_unit_test(group_way_and_key_tell_operations_apart),
-        cmocka_unit_test(a_member_waits_until_the_last_begin_or_its_own_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -67,7 +67,7 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     assert_memory_equal(a, out, ROWS * width * sizeof *a);
 }
 
-static void every_instruction_set_gives_the_same(void **state) {
+TEST(every_instruction_set_gives_the_same) {
     size_t n;
     const tm_lanes *const *all = tm_lanes_all(&n);
     assert_ptr_equal(tm_lanes_best(), all[n - 1]);
@@ -76,7 +76,4 @@ static void every_instruction_set_gives_the_same(void **state) {
             check(all[i], seed, tm_lanes_width(1 + seed % WIDEST));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_instruction_set_gives_the_same)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -62,7 +62,7 @@ static const struct {
     {"no call", {KERNEL(50, 1)}, {NONE}, {1, 0}},
 };
 
-static void events_find_their_calls_by_correlation(void **state) {
+TEST(events_find_their_calls_by_correlation) {
     for (size_t t = 0; t < COUNT(traces); t++) {
         size_t n = 0;
         while (n < COUNT(traces[t].events) && traces[t].events[n].name)
@@ -73,7 +73,7 @@ static void events_find_their_calls_by_correlation(void **state) {
     }
 }
 
-static void many_correlations_all_find_their_own(void **state) {
+TEST(many_correlations_all_find_their_own) {
     static const size_t n = 3000;
     ground g = open_ground();
     event_spec *events = calloc(2 * n, sizeof *events);
@@ -99,7 +99,7 @@ static void many_correlations_all_find_their_own(void **state) {
 
 /* Numbers count by thread: those of thread 1 are found on the first of two tracks, where most are,
  * those of thread 2 on the other. */
-static void backward_finds_the_last_forward_operator_of_its_number(void **state) {
+TEST(backward_finds_the_last_forward_operator_of_its_number) {
     enum { MAIN = 1, OTHER = 2, AUTOGRAD = 3 };
     static const struct {
         int64_t begin, sequence;
@@ -139,7 +139,7 @@ static uint32_t next(uint32_t *seed) {
 }
 
 /* Each against a search through all calls: near and far, both ways, ids that nobody has. */
-static void random_correlations_link_as_by_looking_at_all(void **state) {
+TEST(random_correlations_link_as_by_looking_at_all) {
     enum { CALLS = 150, KERNELS = 150, ALL = CALLS + KERNELS };
     uint32_t seed = 11, expected[ALL];
     for (int round = 0; round < 60; round++) {
@@ -166,12 +166,4 @@ static void random_correlations_link_as_by_looking_at_all(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_find_their_calls_by_correlation),
-        cmocka_unit_test(backward_finds_the_last_forward_operator_of_its_number),
-        cmocka_unit_test(many_correlations_all_find_their_own),
-        cmocka_unit_test(random_correlations_link_as_by_looking_at_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -9,7 +9,7 @@ static void check_text(const tm_names *names, uint32_t id, const char *bytes, si
     assert_int_equal(text.bytes[size], '\0');
 }
 
-static void the_empty_string_is_id_0_from_the_start(void **state) {
+TEST(the_empty_string_is_id_0_from_the_start) {
     tm_names *names = tm_names_create();
     assert_int_equal(tm_names_count(names), 1);
     assert_int_equal(tm_names_intern(names, "", 0), TM_NO_NAME);
@@ -21,7 +21,7 @@ static void the_empty_string_is_id_0_from_the_start(void **state) {
     tm_names_destroy(NULL);
 }
 
-static void the_same_bytes_have_the_same_id_and_others_another(void **state) {
+TEST(the_same_bytes_have_the_same_id_and_others_another) {
     static const struct {
         const char *bytes;
         size_t size;
@@ -42,7 +42,7 @@ static void the_same_bytes_have_the_same_id_and_others_another(void **state) {
     tm_names_destroy(names);
 }
 
-static void the_bytes_are_copied(void **state) {
+TEST(the_bytes_are_copied) {
     tm_names *names = tm_names_create();
     char text[] = "kernel";
     uint32_t id = tm_names_intern(names, text, 6);
@@ -52,7 +52,7 @@ static void the_bytes_are_copied(void **state) {
     tm_names_destroy(names);
 }
 
-static void texts_of_every_length_differ_in_each_single_byte(void **state) {
+TEST(texts_of_every_length_differ_in_each_single_byte) {
     enum { LONGEST = 40 };
     char text[LONGEST];
     tm_names *names = tm_names_create();
@@ -68,7 +68,7 @@ static void texts_of_every_length_differ_in_each_single_byte(void **state) {
     tm_names_destroy(names);
 }
 
-static void ids_and_texts_survive_the_growth_of_the_table(void **state) {
+TEST(ids_and_texts_survive_the_growth_of_the_table) {
     enum { N = 200000 };
     tm_names *names = tm_names_create();
     char text[32];
@@ -85,7 +85,7 @@ static void ids_and_texts_survive_the_growth_of_the_table(void **state) {
     tm_names_destroy(names);
 }
 
-static void a_text_may_be_longer_than_any_block_of_memory(void **state) {
+TEST(a_text_may_be_longer_than_any_block_of_memory) {
     enum { SIZE = 3 << 20 };
     char *text = malloc(SIZE);
     assert_non_null(text);
@@ -101,14 +101,4 @@ static void a_text_may_be_longer_than_any_block_of_memory(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_empty_string_is_id_0_from_the_start),
-        cmocka_unit_test(the_same_bytes_have_the_same_id_and_others_another),
-        cmocka_unit_test(the_bytes_are_copied),
-        cmocka_unit_test(texts_of_every_length_differ_in_each_single_byte),
-        cmocka_unit_test(ids_and_texts_survive_the_growth_of_the_table),
-        cmocka_unit_test(a_text_may_be_longer_than_any_block_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -30,7 +30,7 @@ static tm_match_input input_of(ground *g, const tm_timeline *timeline, int64_t w
     return input;
 }
 
-static void every_kernel_is_matched_in_its_surest_way(void **state) {
+TEST(every_kernel_is_matched_in_its_surest_way) {
     static const struct {
         comm_spec kernel;
         int way; /* -1: unmatched */
@@ -75,7 +75,7 @@ static void every_kernel_is_matched_in_its_surest_way(void **state) {
     close_ground(&g);
 }
 
-static void a_record_holds_all_that_matching_needs(void **state) {
+TEST(a_record_holds_all_that_matching_needs) {
     static const comm_spec kernels[] = {{.name = "_allgather_base",
                                          .begin_ns = 100,
                                          .duration_ns = 30,
@@ -114,7 +114,7 @@ static void a_record_holds_all_that_matching_needs(void **state) {
 
 /* The kernels of streams 9 and 5 that are left to inference, with those beside them: by stream, and
  * by what their name says without arguments and parameters. */
-static void kernels_without_metadata_are_left_to_inference(void **state) {
+TEST(kernels_without_metadata_are_left_to_inference) {
     static const comm_spec kernels[] = {
         {.begin_ns = 0, .stream = 9, .kernel = "ncclDevKernel_AllReduce_RING(Args<4096ul>)"},
         {.name = "allreduce", .begin_ns = 10, .stream = 9, .ranks = "[0, 1]", .seq = GIVEN(1)},
@@ -143,7 +143,7 @@ static void kernels_without_metadata_are_left_to_inference(void **state) {
     close_ground(&g);
 }
 
-static void a_job_of_one_rank_needs_no_proof(void **state) {
+TEST(a_job_of_one_rank_needs_no_proof) {
     static const comm_spec kernels[] = {{.begin_ns = 0, .kernel = "ncclDevKernel_AllReduce"},
                                         {.begin_ns = 9, .kernel = "ncclDevKernel_AllReduce"}};
     ground g = open_ground();
@@ -157,7 +157,7 @@ static void a_job_of_one_rank_needs_no_proof(void **state) {
     close_ground(&g);
 }
 
-static void reasons_are_counted_by_group(void **state) {
+TEST(reasons_are_counted_by_group) {
     static const comm_spec kernels[] = {
         {.begin_ns = 0, .kernel = "ncclDevKernel_AllReduce"},
         {.begin_ns = 10, .kernel = "nvshmem_put"},
@@ -180,7 +180,7 @@ static void reasons_are_counted_by_group(void **state) {
     close_ground(&g);
 }
 
-static void one_sided_kernels_are_unmatched(void **state) {
+TEST(one_sided_kernels_are_unmatched) {
     static const char *const names[] = {"void deep_ep::internode::dispatch<8>(int4*)",
                                         "void moe::ep::combine<4>()", "nvshmemi_transfer_rma",
                                         "mscclpp_allreduce_kernel", "NVSHMEM_barrier_all"};
@@ -195,7 +195,7 @@ static void one_sided_kernels_are_unmatched(void **state) {
     close_ground(&g);
 }
 
-static void streams_correspond_by_their_first_kernel(void **state) {
+TEST(streams_correspond_by_their_first_kernel) {
     static const comm_spec zero[] = {
         {.name = "allreduce", .begin_ns = 10, .stream = 20, .group = "a", .ranks = "[0, 1]"},
         {.name = "allreduce", .begin_ns = 20, .stream = 30, .group = "a", .ranks = "[0, 1]"},
@@ -226,7 +226,7 @@ static void streams_correspond_by_their_first_kernel(void **state) {
 
 /* Operations 5 and 6 of a program in either order on two streams: one run each, in which the two
  * are told apart although they are of one kind and size. */
-static void named_kernels_have_one_order_whatever_their_streams(void **state) {
+TEST(named_kernels_have_one_order_whatever_their_streams) {
     static const comm_spec both[] = {
         {.name = "allreduce", .begin_ns = 0, .stream = 9, .comms_id = 5, .seq = GIVEN(-2)},
         {.name = "allreduce", .begin_ns = 1, .stream = 5, .comms_id = 6, .seq = GIVEN(-2)},
@@ -250,7 +250,7 @@ static void named_kernels_have_one_order_whatever_their_streams(void **state) {
     close_ground(&g);
 }
 
-static void kernels_that_begin_together_keep_the_order_of_rows(void **state) {
+TEST(kernels_that_begin_together_keep_the_order_of_rows) {
     static const comm_spec kernels[] = {
         {.name = "allgather", .ranks = "[0, 1]", .begin_ns = 10, .stream = 1},
         {.name = "allreduce", .ranks = "[0, 1]", .begin_ns = 10, .stream = 2},
@@ -281,7 +281,7 @@ static int64_t bytes_of(ground *g, const char *name, const char *dtype, int64_t 
 }
 
 /* 3 elements in and 5 out: an all-gather counts what comes out, as a receive, the others in. */
-static void bytes_are_elements_of_a_type_in_or_out(void **state) {
+TEST(bytes_are_elements_of_a_type_in_or_out) {
     static const struct {
         int64_t bytes;
         const char *names[11];
@@ -317,7 +317,7 @@ static void bytes_are_elements_of_a_type_in_or_out(void **state) {
 }
 
 /* Steps 3 [0, 100) and 4 [200, 300); what launches 2 lies in step 3, 3 lies in none. */
-static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
+TEST(the_step_is_that_of_the_launch_or_of_the_window) {
     static const struct {
         int64_t begin_ns, correlation, step;
     } cases[] = {
@@ -351,7 +351,7 @@ static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
     close_ground(&g);
 }
 
-static void operators_on_the_cpu_are_no_records(void **state) {
+TEST(operators_on_the_cpu_are_no_records) {
     static const event_spec others[] = {
         {TM_CAT_CPU_OP, "record_param_comms", 0, 10, 0, 1, 1, "allreduce", TM_DURATION}};
     static const comm_spec kernel = {.kernel = "ncclDevKernel_AllReduce", .begin_ns = 5};
@@ -366,7 +366,7 @@ static void operators_on_the_cpu_are_no_records(void **state) {
     close_ground(&g);
 }
 
-static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
+TEST(a_run_agrees_where_counts_and_digests_are_equal) {
     static const struct {
         uint64_t group, lane, digest;
         int64_t n, rank;
@@ -401,7 +401,7 @@ static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
 }
 
 /* Runs of two kernels of ranks 0 and 1, lane 1 of group 7. */
-static void only_whole_groups_of_the_same_steps_agree(void **state) {
+TEST(only_whole_groups_of_the_same_steps_agree) {
     static const struct {
         int32_t group_size;
         int64_t first_step, last_step; /* of rank 1; those of rank 0 are 3 and 4 */
@@ -439,7 +439,7 @@ static void only_whole_groups_of_the_same_steps_agree(void **state) {
 
 /* Three kernels each in two lanes. In lane 1 rank 0 lacks the second of four and rank 1 the third;
  * ends come in any order. */
-static void ends_tell_a_shift_that_counts_hide(void **state) {
+TEST(ends_tell_a_shift_that_counts_hide) {
     static const int64_t ends_ms[2][2][3] = {{{10, 20, 40}, {50, 70, 80}},
                                              {{10, 20, 40}, {50, 60, 80}}};
     tm_sequence runs[4];
@@ -496,7 +496,7 @@ static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const co
 #define SIZED(what, n, type)                                                                       \
     { .name = what, .in = GIVEN(n), .dtype = type }
 
-static void ranks_whose_runs_differ_are_unmatched(void **state) {
+TEST(ranks_whose_runs_differ_are_unmatched) {
     static const struct {
         comm_spec zero[2], one[2];
         size_t n_one;
@@ -550,7 +550,7 @@ static void set_ends(comm_spec *specs, size_t n, int32_t other) {
         *(strcmp(specs[i].name, "send") == 0 ? &specs[i].dst : &specs[i].src) = GIVEN(other);
 }
 
-static void transfers_go_first_in_first_out_for_each_direction(void **state) {
+TEST(transfers_go_first_in_first_out_for_each_direction) {
     /* 0 sends 3, 5, 7 elements and receives 2; 1 receives on two streams and sends between */
     comm_spec zero[] = {transfer("send", 10, 1, 3), transfer("recv", 20, 1, 2),
                         transfer("send", 30, 1, 5), transfer("send", 40, 2, 7)};
@@ -578,7 +578,7 @@ static void transfers_go_first_in_first_out_for_each_direction(void **state) {
     close_ground(&g);
 }
 
-static void transfers_whose_ends_differ_are_unmatched(void **state) {
+TEST(transfers_whose_ends_differ_are_unmatched) {
     comm_spec sends[] = {transfer("send", 10, 1, 3), transfer("send", 20, 1, 4)};
     comm_spec receives[] = {transfer("recv", 10, 1, 3), transfer("recv", 20, 1, 5)};
     comm_spec both_send[] = {transfer("send", 10, 1, 3), transfer("send", 20, 1, 4)};
@@ -593,7 +593,7 @@ static void transfers_whose_ends_differ_are_unmatched(void **state) {
     close_ground(&g);
 }
 
-static void dropping_leaves_what_needs_no_order(void **state) {
+TEST(dropping_leaves_what_needs_no_order) {
     static const comm_spec kernels[] = {
         {.name = "allreduce", .begin_ns = 10, .ranks = "[0, 1]", .comms_id = 5},
         {.name = "allreduce", .begin_ns = 20, .ranks = "[0, 1]"},
@@ -616,7 +616,7 @@ static void dropping_leaves_what_needs_no_order(void **state) {
     close_ground(&g);
 }
 
-static void a_rank_is_answered_by_its_own_sequence(void **state) {
+TEST(a_rank_is_answered_by_its_own_sequence) {
     static const comm_spec kernel = {.name = "allreduce", .ranks = "[0, 1]"};
     ground g = open_ground();
     for (int agrees = 0; agrees < 2; agrees++) {
@@ -635,28 +635,4 @@ static void a_rank_is_answered_by_its_own_sequence(void **state) {
     close_ground(&g);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_is_matched_in_its_surest_way),
-        cmocka_unit_test(a_record_holds_all_that_matching_needs),
-        cmocka_unit_test(kernels_without_metadata_are_left_to_inference),
-        cmocka_unit_test(a_job_of_one_rank_needs_no_proof),
-        cmocka_unit_test(one_sided_kernels_are_unmatched),
-        cmocka_unit_test(streams_correspond_by_their_first_kernel),
-        cmocka_unit_test(named_kernels_have_one_order_whatever_their_streams),
-        cmocka_unit_test(kernels_that_begin_together_keep_the_order_of_rows),
-        cmocka_unit_test(bytes_are_elements_of_a_type_in_or_out),
-        cmocka_unit_test(the_step_is_that_of_the_launch_or_of_the_window),
-        cmocka_unit_test(operators_on_the_cpu_are_no_records),
-        cmocka_unit_test(a_run_agrees_where_counts_and_digests_are_equal),
-        cmocka_unit_test(only_whole_groups_of_the_same_steps_agree),
-        cmocka_unit_test(ends_tell_a_shift_that_counts_hide),
-        cmocka_unit_test(reasons_are_counted_by_group),
-        cmocka_unit_test(ranks_whose_runs_differ_are_unmatched),
-        cmocka_unit_test(transfers_go_first_in_first_out_for_each_direction),
-        cmocka_unit_test(transfers_whose_ends_differ_are_unmatched),
-        cmocka_unit_test(dropping_leaves_what_needs_no_order),
-        cmocka_unit_test(a_rank_is_answered_by_its_own_sequence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -90,7 +90,7 @@ static const struct {
      {9, 123456789012345678, 0}},
 };
 
-static void events_belong_to_steps_that_annotations_mark(void **state) {
+TEST(events_belong_to_steps_that_annotations_mark) {
     for (size_t c = 0; c < COUNT(jobs); c++) {
         size_t n_events = 0, n_steps = 0;
         while (n_events < COUNT(jobs[c].events) && jobs[c].events[n_events].name)
@@ -114,7 +114,7 @@ static void events_belong_to_steps_that_annotations_mark(void **state) {
     }
 }
 
-static void without_an_annotation_the_whole_trace_is_step_0(void **state) {
+TEST(without_an_annotation_the_whole_trace_is_step_0) {
     /* The GPU copies of ProfilerStep and what only looks like one do not count; the range is that
      * of duration events except Trace: [-5, 90). */
     static const event_spec events[] = {
@@ -145,7 +145,7 @@ static void without_an_annotation_the_whole_trace_is_step_0(void **state) {
     close_ground(&g);
 }
 
-static void without_duration_events_there_is_no_step(void **state) {
+TEST(without_duration_events_there_is_no_step) {
     static const event_spec events[] = {
         INSTANT("memory", 95),
         COUNTER("counter", 10),
@@ -194,7 +194,7 @@ static void check_numbers(const char *pattern, const event_spec *events, size_t 
     check_numbers(pattern, (const event_spec[]){__VA_ARGS__},                                      \
                   COUNT(((const event_spec[]){__VA_ARGS__})), expected, NULL)
 
-static void names_that_look_like_steps_count_where_there_are_no_others(void **state) {
+TEST(names_that_look_like_steps_count_where_there_are_no_others) {
     CHECK_NUMBERS(NULL, "7 8 ", STEP("step 7", 0, 10, 1), STEP("step 8", 10, 10, 1));
     CHECK_NUMBERS(NULL, "7 ", STEP("Train_Iteration: 7", 0, 10, 1));
     CHECK_NUMBERS(NULL, "7 ", STEP("loop/step=7", 0, 10, 1));
@@ -210,7 +210,7 @@ static void names_that_look_like_steps_count_where_there_are_no_others(void **st
                   STEP("warmup step 5", -30, 25, 1));
 }
 
-static void numbers_of_something_else_give_steps_by_order(void **state) {
+TEST(numbers_of_something_else_give_steps_by_order) {
     static const char *const patterns[] = {NULL, "^step\\["};
     for (size_t i = 0; i < COUNT(patterns); i++)
         CHECK_NUMBERS(patterns[i], "0 1 2 ", STEP("step[DECODE bs=128]", 0, 10, 1),
@@ -232,7 +232,7 @@ static void check_marks(const char *pattern, const char *expected) {
     check_numbers(pattern, events + first, COUNT(events) - first, NULL, expected + first);
 }
 
-static void rows_that_mark_steps_are_known_the_profilers_in_any_case(void **state) {
+TEST(rows_that_mark_steps_are_known_the_profilers_in_any_case) {
     check_marks(NULL, "-x--x");    /* the loop of most time */
     check_marks("micro", "x-x--"); /* what encloses all is no work */
     check_marks("^train", "xx--x");
@@ -240,7 +240,7 @@ static void rows_that_mark_steps_are_known_the_profilers_in_any_case(void **stat
     check_marks("nothing", "x----");
 }
 
-static void a_pattern_says_which_annotations_are_steps(void **state) {
+TEST(a_pattern_says_which_annotations_are_steps) {
     tm_step_names *step_names;
     tm_error err;
     CHECK_NUMBERS("^batch", "4 5 ", STEP("batch 4", 0, 10, 1), STEP("BATCH 5", 10, 10, 1),
@@ -259,15 +259,4 @@ static void a_pattern_says_which_annotations_are_steps(void **state) {
     assert_non_null(strstr(err.message, "'(' is no regular expression: "));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_look_like_steps_count_where_there_are_no_others),
-        cmocka_unit_test(a_pattern_says_which_annotations_are_steps),
-        cmocka_unit_test(numbers_of_something_else_give_steps_by_order),
-        cmocka_unit_test(rows_that_mark_steps_are_known_the_profilers_in_any_case),
-        cmocka_unit_test(events_belong_to_steps_that_annotations_mark),
-        cmocka_unit_test(without_an_annotation_the_whole_trace_is_step_0),
-        cmocka_unit_test(without_duration_events_there_is_no_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

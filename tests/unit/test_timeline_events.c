@@ -108,7 +108,7 @@ static void expect_text(const bench *b, uint64_t number, const char *text) {
 
 /* An operator of [0, 100) with two in it that touch, of which the second has one in it, then one
  * that only overlaps: it begins while the first is open and ends after it. */
-static void columns_of_a_thread_are_read_back(void **state) {
+TEST(columns_of_a_thread_are_read_back) {
     const event_spec events[] = {
         OP("outer", 1010, 100), OP("first", 1020, 20),    OP("second", 1040, 30),
         OP("inner", 1050, 5),   OP("crossing", 1100, 20), OP("after", 1130, 1),
@@ -160,7 +160,7 @@ static tm_timeline *add_launched(bench *b) {
     return t;
 }
 
-static void what_launched_an_event_is_told(void **state) {
+TEST(what_launched_an_event_is_told) {
     bench b = open_bench(false);
     tm_timeline *t = add_launched(&b);
     tm_shapes_attr inputs = {row_named(&b.ground, t, "aten::mm"), name_of(&b.ground, "[[8, 16]]")};
@@ -184,7 +184,7 @@ static void what_launched_an_event_is_told(void **state) {
 }
 
 /* Three events fit: those of the GPU. Nothing is told of them, for their launches are left out. */
-static void of_launches_that_are_left_out_nothing_is_told(void **state) {
+TEST(of_launches_that_are_left_out_nothing_is_told) {
     bench b = open_bench(false);
     add_launched(&b);
     survey(&b);
@@ -201,7 +201,7 @@ static void of_launches_that_are_left_out_nothing_is_told(void **state) {
 
 /* A clock of 2,000 points, 1.5 but for one of 3 and one of 1, and a series that is 0 throughout. Of
  * 256 stretches of 7 or 8 points each keeps two where they differ, else one. */
-static void counters_keep_their_least_and_most(void **state) {
+TEST(counters_keep_their_least_and_most) {
     enum { N = 2000, ALL = 4000 };
     static event_spec events[ALL];
     static tm_counter_attr attrs[ALL];
@@ -257,7 +257,7 @@ static tm_collective_attr *match(const bench *b, size_t at, int32_t first_rank, 
     return attrs;
 }
 
-static void communication_has_its_wait_and_operation(void **state) {
+TEST(communication_has_its_wait_and_operation) {
     const event_spec events[] = {
         KERNEL("gemm", 1000, 10, 7),
         KERNEL(ALL_REDUCE, 1010, 50, 7),
@@ -321,13 +321,13 @@ static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
     close_bench(&b);
 }
 
-static void who_came_last_depends_on_the_clocks(void **state) {
+TEST(who_came_last_depends_on_the_clocks) {
     put_operation(0, (const uint64_t[]){0, 0, 2});
     put_operation(4, (const uint64_t[]){0, 1, 1});
 }
 
 /* Two operations of two ranks, of which a budget of three members holds one: that of more wait. */
-static void operations_that_waited_most_come_first(void **state) {
+TEST(operations_that_waited_most_come_first) {
     bench b = open_bench(false);
     const event_spec events[] = {
         KERNEL(ALL_REDUCE, 1010, 10, 7),
@@ -372,7 +372,7 @@ static void expect_parts(const bench *b, const char *gpu, const char *host) {
     }
 }
 
-static void a_job_that_fits_is_there_as_a_whole(void **state) {
+TEST(a_job_that_fits_is_there_as_a_whole) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     survey(&b);
@@ -385,7 +385,7 @@ static void a_job_that_fits_is_there_as_a_whole(void **state) {
 /* Of 2 x 9 events 5 fit: the kernel of the worst step on both ranks, then that of the step of
  * median length (all are equal: by number the second, which it is already), then the two host
  * events of the blamed rank in the worst step, and the third step does not fit any more. */
-static void the_worst_step_comes_first(void **state) {
+TEST(the_worst_step_comes_first) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 7);
@@ -399,7 +399,7 @@ static void the_worst_step_comes_first(void **state) {
 }
 
 /* One event: the blamed rank's. */
-static void the_blamed_rank_comes_first(void **state) {
+TEST(the_blamed_rank_comes_first) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 0);
@@ -411,7 +411,7 @@ static void the_blamed_rank_comes_first(void **state) {
 }
 
 /* A kernel of [1080, 1120) lies in the chosen second slice with its end alone. */
-static void an_event_that_reaches_into_a_window_is_there(void **state) {
+TEST(an_event_that_reaches_into_a_window_is_there) {
     const event_spec events[] = {STEP("ProfilerStep#1", 1000, 100), KERNEL("long", 1080, 40, 7),
                                  STEP("ProfilerStep#2", 1100, 100), KERNEL("short", 1150, 1, 7)};
     bench b = open_bench(true);
@@ -422,19 +422,4 @@ static void an_event_that_reaches_into_a_window_is_there(void **state) {
     close_bench(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_of_a_thread_are_read_back),
-        cmocka_unit_test(what_launched_an_event_is_told),
-        cmocka_unit_test(counters_keep_their_least_and_most),
-        cmocka_unit_test(of_launches_that_are_left_out_nothing_is_told),
-        cmocka_unit_test(communication_has_its_wait_and_operation),
-        cmocka_unit_test(who_came_last_depends_on_the_clocks),
-        cmocka_unit_test(operations_that_waited_most_come_first),
-        cmocka_unit_test(a_job_that_fits_is_there_as_a_whole),
-        cmocka_unit_test(the_worst_step_comes_first),
-        cmocka_unit_test(the_blamed_rank_comes_first),
-        cmocka_unit_test(an_event_that_reaches_into_a_window_is_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()
