@@ -1,7 +1,46 @@
-/* Put before every file of tests by the build, where main is the file's own name for it: a program
- * is made of many files of tests (program.c), for each program takes a second to link. */
+/* Put before every file of tests by the build, with what each of them needs. Main is the file's own
+ * name for it: a program is made of many files of tests (program.c), for each program takes a
+ * second to link. */
 #ifndef TMERGE_PROGRAM_H
 #define TMERGE_PROGRAM_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Few tests use the state that cmocka passes. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+enum { TESTS_MAX = 64 };
+
+/* The tests of a file that says TEST(name), which adds them before main begins. */
+static struct tests_of_file {
+    struct CMUnitTest all[TESTS_MAX];
+    size_t n;
+} tests_of_file __attribute__((unused));
+
+#define TEST(name)                                                                                 \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void add_##name(void) {                                    \
+        assert_true(tests_of_file.n < TESTS_MAX);                                                  \
+        tests_of_file.all[tests_of_file.n++] = (struct CMUnitTest)cmocka_unit_test(name);          \
+    }                                                                                              \
+    static void name(void **state)
+
+/* The end of such a file. */
+#define RUN_TESTS()                                                                                \
+    int main(void) {                                                                               \
+        return _cmocka_run_group_tests("tests", tests_of_file.all, tests_of_file.n, NULL, NULL);   \
+    }
 
 /** Runs the tests of the file; returns how many failed. */
 int main(void);

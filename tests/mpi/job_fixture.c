@@ -2,10 +2,13 @@
  */
 #include "job_fixture.h"
 
+#include <stdio.h>
+
 #include "mpi/align.h"
 #include "mpi/match.h"
 #include "mpi/tables.h"
 #include "mpi/wait.h"
+#include "mpi_main.h"
 
 static int holder(int spread, int64_t rank, int64_t n_ranks, int n_processes) {
     if (spread == BLOCKS)
@@ -66,12 +69,6 @@ void close_share(share *s) {
     close_ground(&s->ground);
 }
 
-bool is_first(void) {
-    int self;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    return self == 0;
-}
-
 const tm_table *find(const share *s, const char *name) {
     const tm_table *table = tm_tables_find(&s->tables, name);
     assert_non_null(table);
@@ -91,6 +88,25 @@ void check_rows(const share *s, const char *name, const char *const *rows, size_
     assert_int_equal(table->n_rows, n);
 }
 
+void check_five_steps(const share *s, const char *row) {
+    char rows[5][128];
+    const char *each[5];
+    for (int step = 1; step <= 5; step++) {
+        snprintf(rows[step - 1], sizeof rows[0], "step=%d %s", step, row);
+        each[step - 1] = rows[step - 1];
+    }
+    CHECK_ROWS(s, "stragglers.step", each);
+}
+
+void check_job(const job_def *def, void (*check)(const share *s)) {
+    for (int spread = 0; spread < N_SPREADS; spread++) {
+        share s = run_job(MPI_COMM_WORLD, def, spread);
+        if (this_process() == 0)
+            check(&s);
+        close_share(&s);
+    }
+}
+
 static void assert_same_bytes(const tm_table *a, const tm_table *b) {
     void *bytes[2];
     size_t sizes[2];
@@ -105,7 +121,7 @@ static void assert_same_bytes(const tm_table *a, const tm_table *b) {
 
 void check_same(const job_def *def, const share *alone, int spread) {
     share s = run_job(MPI_COMM_WORLD, def, spread);
-    for (size_t t = 0; is_first() && t < s.tables.n_tables; t++)
+    for (size_t t = 0; this_process() == 0 && t < s.tables.n_tables; t++)
         if (!s.tables.tables[t].def->internal)
             assert_same_bytes(&s.tables.tables[t], &alone->tables.tables[t]);
     close_share(&s);

@@ -33,15 +33,18 @@ typedef struct share {
 share run_job(MPI_Comm comm, const job_def *def, int spread);
 void close_share(share *s);
 
-/* Whether this is process 0 of all. */
-bool is_first(void);
-
 const tm_table *find(const share *s, const char *name);
 int64_t int_at(const tm_table *table, size_t row, const char *column);
 
 /* The rows of a table as assert_row has them, and no others. */
 void check_rows(const share *s, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(s, name, rows) check_rows(s, name, rows, COUNT(rows))
+
+/* Process 0 checks the tables of the job on all processes, however its ranks are spread. */
+void check_job(const job_def *def, void (*check)(const share *s));
+
+/* The rows of stragglers.step: a row that says the same for each of five steps. */
+void check_five_steps(const share *s, const char *row);
 
 /* The job on all processes has the same tables as alone, to the byte. */
 void check_same(const job_def *def, const share *alone, int spread);

@@ -3,7 +3,6 @@
 #include "mpi/delay.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "job_fixture.h"
@@ -136,13 +135,6 @@ static void check_grid(const share *s) {
         "caused_wait_ns=1000 caused_share=0.5555555556 direct_ns=1000 indirect_ns=500 "
         "relative_speed=0.7307692308 steps_led=5 p=? excess_ns=? excess_pct=? verdict=unknown",
     };
-    static const char *const steps[] = {
-        "step=1 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-        "step=2 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-        "step=3 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-        "step=4 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-        "step=5 rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200",
-    };
     /* Kernels of other streams run at the end of the operations, so that nobody meets. */
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
@@ -151,26 +143,19 @@ static void check_grid(const share *s) {
         "through other ranks that waited for it); it came last in 10 of 10 collectives (5.0 "
         "expected by chance); record more steps, which tell chance from cause"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
-    CHECK_ROWS(s, "stragglers.step", steps);
+    check_five_steps(s, "rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200");
     CHECK_ROWS(s, "stragglers.job", job);
 }
 
-static void a_rank_that_was_kept_waiting_is_not_to_blame(void **state) {
-    (void)state;
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &grid, spread);
-        if (is_first())
-            check_grid(&s);
-        close_share(&s);
-    }
+TEST(a_rank_that_was_kept_waiting_is_not_to_blame) {
+    check_job(&grid, check_grid);
 }
 
-static void without_clocks_there_is_no_cost(void **state) {
-    (void)state;
+TEST(without_clocks_there_is_no_cost) {
     job_def def = grid;
     def.apart = true;
     share s = run_job(MPI_COMM_WORLD, &def, ROUND_ROBIN);
-    for (size_t r = 0; r < 4 && is_first(); r++) {
+    for (size_t r = 0; r < 4 && this_process() == 0; r++) {
         assert_true(tm_table_cell(find(&s, "stragglers.rank"), r, "direct_ns")->null);
         assert_true(tm_table_cell(find(&s, "stragglers.rank"), r, "indirect_ns")->null);
     }
@@ -214,22 +199,18 @@ static void check_cost(const share *s, size_t row, int64_t caused_ns, int64_t di
     assert_int_equal(int_at(ranks, row, "indirect_ns"), indirect_ns);
 }
 
-static void a_slow_stage_is_to_blame_for_its_successors(void **state) {
-    (void)state;
-    static const job_def def = {.n_ranks = 6, .build = build_pipeline};
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (is_first()) {
-            assert_int_equal(int_at(find(&s, "clock.check"), 0, "matched"), 7 * n_steps);
-            check_cost(&s, 0, 0, 0, 32 * n_steps);
-            check_cost(&s, 1, 0, 0, 0);
-            check_cost(&s, 2, 100 * n_steps, 100 * n_steps, 68 * n_steps);
-            check_cost(&s, 3, 0, 0, 0);
-            check_cost(&s, 4, 100 * n_steps, 0, 0);
-            check_cost(&s, 5, 0, 0, 0);
-        }
-        close_share(&s);
-    }
+static void check_pipeline(const share *s) {
+    assert_int_equal(int_at(find(s, "clock.check"), 0, "matched"), 7 * n_steps);
+    check_cost(s, 0, 0, 0, 32 * n_steps);
+    check_cost(s, 1, 0, 0, 0);
+    check_cost(s, 2, 100 * n_steps, 100 * n_steps, 68 * n_steps);
+    check_cost(s, 3, 0, 0, 0);
+    check_cost(s, 4, 100 * n_steps, 0, 0);
+    check_cost(s, 5, 0, 0, 0);
+}
+
+TEST(a_slow_stage_is_to_blame_for_its_successors) {
+    check_job(&(job_def){.n_ranks = 6, .build = build_pipeline}, check_pipeline);
 }
 
 /* Pairs {0, 1} and {1, 2}. In step 1 rank 2 is 1100 late, and rank 1 not before step 2 begins:
@@ -252,22 +233,18 @@ static tm_timeline build_carried(ground *g, int64_t rank) {
     return build_script(g, rank, &s);
 }
 
-static void cost_counts_in_the_step_of_the_wait(void **state) {
-    (void)state;
-    static const job_def def = {.n_ranks = 3, .build = build_carried};
+static void check_carried(const share *s) {
     static const char *const steps[] = {
         "step=1 rank=2 caused_wait_ns=1100 direct_ns=1100 indirect_ns=0 lateness_ns=1100",
         "step=2 rank=2 caused_wait_ns=0 direct_ns=0 indirect_ns=310 lateness_ns=0",
     };
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (is_first()) {
-            CHECK_ROWS(&s, "stragglers.step", steps);
-            check_cost(&s, 1, 310, 0, 0);
-            check_cost(&s, 2, 1100, 1100, 310);
-        }
-        close_share(&s);
-    }
+    CHECK_ROWS(s, "stragglers.step", steps);
+    check_cost(s, 1, 310, 0, 0);
+    check_cost(s, 2, 1100, 1100, 310);
+}
+
+TEST(cost_counts_in_the_step_of_the_wait) {
+    check_job(&(job_def){.n_ranks = 3, .build = build_carried}, check_carried);
 }
 
 /* Eight ranks in pairs and in groups of four across the pairs, whose compute times are by chance:
@@ -320,8 +297,7 @@ static tm_timeline build_mesh(ground *g, int64_t rank) {
     return build_script(g, rank, &s);
 }
 
-static void cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes(void **state) {
-    (void)state;
+TEST(cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes) {
     static const job_def def = {.n_ranks = MESH_RANKS, .build = build_mesh};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     const tm_table *ranks = find(&alone, "stragglers.rank");
@@ -338,15 +314,4 @@ static void cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes(vo
     close_share(&alone);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rank_that_was_kept_waiting_is_not_to_blame),
-        cmocka_unit_test(without_clocks_there_is_no_cost),
-        cmocka_unit_test(a_slow_stage_is_to_blame_for_its_successors),
-        cmocka_unit_test(cost_counts_in_the_step_of_the_wait),
-        cmocka_unit_test(cost_is_neither_lost_nor_counted_twice_on_any_number_of_processes),
-    };
-    int failed;
-    RUN_MPI_TESTS(tests, NULL, NULL, failed);
-    return failed;
-}
+RUN_MPI_TESTS(NULL, NULL)

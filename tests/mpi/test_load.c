@@ -2,14 +2,7 @@
  * else shows that. Run with 1, 2, 3, 4 and 8 processes. */
 #include "mpi/load/load.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/vec.h"
 #include "mpi/names.h"
@@ -36,12 +29,8 @@ typedef struct outcome_of_load {
 } outcome_of_load;
 
 static job open_job(void) {
-    job j = {.folder = "/tmp/tmerge-mpi-XXXXXX"};
-    MPI_Comm_rank(MPI_COMM_WORLD, &j.self);
-    MPI_Comm_size(MPI_COMM_WORLD, &j.n_processes);
-    if (j.self == 0)
-        assert_non_null(mkdtemp(j.folder));
-    MPI_Bcast(j.folder, sizeof j.folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    job j = {.self = this_process(), .n_processes = all_processes()};
+    open_folder(j.folder);
     return j;
 }
 
@@ -81,31 +70,27 @@ static void put_event(tm_vec *text, int i, int at) {
     switch (i % 6) {
     case 0:
         put(text,
-            "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"launch\", \"pid\": 7, \"tid\": "
-            "%d,"
-            " \"ts\": %d, \"dur\": 1, \"args\": {\"correlation\": %d}}",
+            "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"launch\", \"pid\": 7, "
+            "\"tid\": %d, \"ts\": %d, \"dur\": 1, \"args\": {\"correlation\": %d}}",
             i / 1000, at, i + 1);
         break;
     case 1:
         put(text,
-            "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"kernel "
-            "%d\",\"pid\":0,\"tid\":%d,\"ts\":%d,"
-            "\"dur\":2,\"args\":{\"correlation\":%d,\"device\":0,\"stream\":%d,\"grid\":[1,2,%d],"
-            "\"Collective name\":\"allreduce\",\"dtype\":\"dtype %d\"}}",
+            "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"kernel %d\",\"pid\":0,\"tid\":%d,"
+            "\"ts\":%d,\"dur\":2,\"args\":{\"correlation\":%d,\"device\":0,\"stream\":%d,"
+            "\"grid\":[1,2,%d],\"Collective name\":\"allreduce\",\"dtype\":\"dtype %d\"}}",
             i % 37, 7 + i / 1500, at, i, 7 + i / 1500, i % 5 + 1, i % 11);
         break;
     case 2:
         put(text,
-            "{\"ph\":\"X\",\"name\":\"}, {\\\"ph\\\": \\\"X\\\", \\\"ts\\\": 1}, "
-            "{\",\"pid\":7,\"tid\":8,"
-            "\"ts\":%d,\"dur\":1,\"args\":{\"list\":[1,[],{\"a\":\"}, {\"}]}}",
+            "{\"ph\":\"X\",\"name\":\"}, {\\\"ph\\\": \\\"X\\\", \\\"ts\\\": 1}, {\",\"pid\":7,"
+            "\"tid\":8,\"ts\":%d,\"dur\":1,\"args\":{\"list\":[1,[],{\"a\":\"}, {\"}]}}",
             at);
         break;
     case 3:
         put(text,
-            "\n{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"copy\",\"pid\":0,\"tid\":20,\"ts\":%"
-            "d,"
-            "\"dur\":1,\"args\":{\"bytes\":%d,\"memory bandwidth (GB/s)\":inf}}",
+            "\n{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"copy\",\"pid\":0,\"tid\":20,"
+            "\"ts\":%d,\"dur\":1,\"args\":{\"bytes\":%d,\"memory bandwidth (GB/s)\":inf}}",
             at, i);
         break;
     case 4:
@@ -180,23 +165,10 @@ static outcome_of_load load(const job *j, MPI_Comm comm, bool skip_bad, const ch
     return got;
 }
 
-static tm_vec read_file(const char *path) {
-    char piece[4096];
-    size_t n;
-    tm_vec bytes = TM_VEC(char);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    while ((n = fread(piece, 1, sizeof piece, file)) > 0)
-        assert_non_null(tm_vec_append(&bytes, piece, n));
-    fclose(file);
-    unlink(path);
-    return bytes;
-}
-
 /* Loads the job with all processes, and with one alone, which must come to the same. */
 static outcome_of_load load_both_ways(const job *j, bool skip_bad) {
     char path[80], expected_path[80];
-    int same = 1;
+    bool same = true;
     snprintf(path, sizeof path, "%s/all.h5", j->folder);
     snprintf(expected_path, sizeof expected_path, "%s/one.h5", j->folder);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -205,19 +177,15 @@ static outcome_of_load load_both_ways(const job *j, bool skip_bad) {
         outcome_of_load expected = load(j, MPI_COMM_SELF, skip_bad, expected_path);
         assert_int_equal(expected.n_in_parts, 0);
         same = got.status == expected.status && got.n_left_out == expected.n_left_out;
-        if (same && got.status == TM_OK) {
-            tm_vec a = read_file(path), b = read_file(expected_path);
-            same = a.n == b.n && memcmp(a.data, b.data, a.n) == 0;
-            tm_vec_free(&a);
-            tm_vec_free(&b);
-        } else if (same) {
+        if (same && got.status == TM_OK)
+            same =
+                same_files(path, expected_path) && unlink(path) == 0 && unlink(expected_path) == 0;
+        else if (same)
             same = got.err.offset == expected.err.offset &&
                    strcmp(got.err.path, expected.err.path) == 0 &&
                    strcmp(got.err.message, expected.err.message) == 0;
-        }
     }
-    MPI_Bcast(&same, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    assert_true(same);
+    assert_on_all(same);
     return got;
 }
 
@@ -232,54 +200,46 @@ static job open_uneven_job(tm_vec large) {
     return j;
 }
 
-static void one_large_trace_is_read_in_parts(void **state) {
-    (void)state;
-    job j = open_uneven_job(make_trace(2, N_LARGE, 0));
-    outcome_of_load got = load_both_ways(&j, false);
-    assert_int_equal(got.status, TM_OK);
-    assert_int_equal(got.n_in_parts, j.n_processes > 1);
-    close_job(&j);
+static const struct {
+    const char *what;
+    struct {
+        const char *name;
+        int rank, n_events, at;
+    } files[4];
+    size_t n_in_parts; /* 1: by any processes but one, 2: by four and more */
+} jobs[] = {
+    {"one that is much larger",
+     {{"0", 0, 12, 1000}, {"1", 1, 12, 1000}, {"2", 2, N_LARGE, 0}, {"3", 3, 12, 1000}},
+     1},
+    {"one alone", {{"x", 0, N_LARGE, 0}}, 1},
+    /* 60 % and 40 % of the whole: both more than their share where there are four processes */
+    {"several", {{"0", 0, N_LARGE / 2, 0}, {"1", 1, N_LARGE / 3, 0}}, 2},
+    /* That they are of one rank is written after the events of the large one. */
+    {"a span of its rank",
+     {{"early", 1, 12, 0},
+      {"large", 1, N_LARGE, 1000},
+      {"late", 1, 12, 1000 + 4 * N_LARGE},
+      {"other", 0, 12, 0}},
+     1},
+};
+
+TEST(large_traces_are_read_in_parts) {
+    for (size_t k = 0; k < COUNT(jobs); k++) {
+        job j = open_job();
+        print_message("%s\n", jobs[k].what);
+        for (size_t i = 0; i < COUNT(jobs[k].files) && jobs[k].files[i].name; i++)
+            add_file(
+                &j, jobs[k].files[i].name,
+                make_trace(jobs[k].files[i].rank, jobs[k].files[i].n_events, jobs[k].files[i].at));
+        outcome_of_load got = load_both_ways(&j, false);
+        assert_int_equal(got.status, TM_OK);
+        if (j.n_processes >= 4 || jobs[k].n_in_parts == 1)
+            assert_int_equal(got.n_in_parts, j.n_processes > 1 ? jobs[k].n_in_parts : 0);
+        close_job(&j);
+    }
 }
 
-static void a_trace_alone_is_read_in_parts(void **state) {
-    (void)state;
-    job j = open_job();
-    add_file(&j, "x.json", make_trace(0, N_LARGE, 0));
-    outcome_of_load got = load_both_ways(&j, false);
-    assert_int_equal(got.status, TM_OK);
-    assert_int_equal(got.n_in_parts, j.n_processes > 1);
-    close_job(&j);
-}
-
-/* 60 % and 40 % of the whole: both more than their share where there are four processes. */
-static void several_large_traces_are_read_in_parts(void **state) {
-    (void)state;
-    job j = open_job();
-    add_file(&j, "rank0.json", make_trace(0, N_LARGE / 2, 0));
-    add_file(&j, "rank1.json", make_trace(1, N_LARGE / 3, 0));
-    outcome_of_load got = load_both_ways(&j, false);
-    assert_int_equal(got.status, TM_OK);
-    if (j.n_processes >= 4)
-        assert_int_equal(got.n_in_parts, 2);
-    close_job(&j);
-}
-
-/* That they are of one rank is told behind the events of the large one. */
-static void a_trace_in_parts_can_be_a_span_of_its_rank(void **state) {
-    (void)state;
-    job j = open_job();
-    add_file(&j, "early.json", make_trace(1, 12, 0));
-    add_file(&j, "large.json", make_trace(1, N_LARGE, 1000));
-    add_file(&j, "late.json", make_trace(1, 12, 1000 + 4 * N_LARGE));
-    add_file(&j, "other.json", make_trace(0, 12, 0));
-    outcome_of_load got = load_both_ways(&j, false);
-    assert_int_equal(got.status, TM_OK);
-    assert_int_equal(got.n_in_parts, j.n_processes > 1);
-    close_job(&j);
-}
-
-static void the_error_in_a_large_trace_is_that_of_reading_it_whole(void **state) {
-    (void)state;
+TEST(the_error_in_a_large_trace_is_that_of_reading_it_whole) {
     for (int skip_bad = 0; skip_bad < 2; skip_bad++) {
         tm_vec text = make_trace(2, N_LARGE, 0);
         char *late = (char *)text.data + text.n * 9 / 10, *comma = strstr(late, ",\"ts\":");
@@ -301,48 +261,41 @@ static void the_error_in_a_large_trace_is_that_of_reading_it_whole(void **state)
     }
 }
 
-static void a_truncated_large_trace_gives_what_it_holds(void **state) {
-    (void)state;
-    tm_vec text = make_trace(2, N_LARGE, 0);
-    text.n -= text.n / 20;
-    job j = open_uneven_job(text);
+/* A large trace, which is taken over, and small ones are loaded; none is read in parts. */
+static void check_whole(tm_vec large) {
+    job j = open_uneven_job(large);
     outcome_of_load got = load_both_ways(&j, false);
     assert_int_equal(got.status, TM_OK);
     assert_int_equal(got.n_in_parts, 0);
     close_job(&j);
 }
 
+TEST(a_truncated_large_trace_gives_what_it_holds) {
+    tm_vec text = make_trace(2, N_LARGE, 0);
+    text.n -= text.n / 20;
+    check_whole(text);
+}
+
 /* Every event that is seen in the middle of the file stands in the arguments of another. */
-static void a_trace_cut_at_what_is_no_event_is_read_whole(void **state) {
-    (void)state;
+TEST(a_trace_cut_at_what_is_no_event_is_read_whole) {
     tm_vec text = TM_VEC(char);
     put(&text, "{\"traceEvents\": [{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},"
                "{\"ph\":\"X\",\"name\":\"b\",\"ts\":2,\"dur\":1,\"args\":{\"list\":[");
     for (int i = 0; i < 2 * N_LARGE; i++)
         put(&text, "{\"ph\":\"X\",\"name\":\"false\",\"ts\":%d,\"dur\":1},", i);
     put(&text, "{}]}},{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1}]}");
-    job j = open_uneven_job(text);
-    outcome_of_load got = load_both_ways(&j, false);
-    assert_int_equal(got.status, TM_OK);
-    assert_int_equal(got.n_in_parts, 0);
-    close_job(&j);
+    check_whole(text);
 }
 
-static void a_compressed_trace_is_never_read_in_parts(void **state) {
-    (void)state;
+TEST(a_compressed_trace_is_never_read_in_parts) {
     tm_vec text = make_trace(2, N_LARGE, 0), packed = TM_VEC(uint8_t);
     append_gzip(&packed, all_of(&text));
     tm_vec_free(&text);
-    job j = open_uneven_job(packed);
-    outcome_of_load got = load_both_ways(&j, false);
-    assert_int_equal(got.status, TM_OK);
-    assert_int_equal(got.n_in_parts, 0);
-    close_job(&j);
+    check_whole(packed);
 }
 
 /* Each share of a small trace is smaller than an event: most parts are empty, or find none. */
-static void a_trace_of_a_few_events_can_be_cut_too(void **state) {
-    (void)state;
+TEST(a_trace_of_a_few_events_can_be_cut_too) {
     for (int n = 1; n < 12; n++) {
         job j = open_job();
         add_file(&j, "x.json", make_trace(0, n, 0));
@@ -351,19 +304,4 @@ static void a_trace_of_a_few_events_can_be_cut_too(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_large_trace_is_read_in_parts),
-        cmocka_unit_test(a_trace_alone_is_read_in_parts),
-        cmocka_unit_test(several_large_traces_are_read_in_parts),
-        cmocka_unit_test(a_trace_in_parts_can_be_a_span_of_its_rank),
-        cmocka_unit_test(the_error_in_a_large_trace_is_that_of_reading_it_whole),
-        cmocka_unit_test(a_truncated_large_trace_gives_what_it_holds),
-        cmocka_unit_test(a_trace_cut_at_what_is_no_event_is_read_whole),
-        cmocka_unit_test(a_compressed_trace_is_never_read_in_parts),
-        cmocka_unit_test(a_trace_of_a_few_events_can_be_cut_too),
-    };
-    int failed;
-    RUN_MPI_TESTS(tests, NULL, NULL, failed);
-    return failed;
-}
+RUN_MPI_TESTS(NULL, NULL)

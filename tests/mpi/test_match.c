@@ -3,7 +3,6 @@
 #include "mpi/match.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "job_fixture.h"
@@ -62,6 +61,7 @@ static tm_timeline build_straggler(ground *g, int64_t rank) {
 static const job_def straggler = {.n_ranks = 3, .build = build_straggler};
 
 static void check_straggler(const share *s) {
+    static const int64_t waits[] = {500, 200, 50};
     static const char *const ranks[] = {
         "rank=0 host=host0 collectives=6 last_arrivals=0 last_share=0 tied=1 wait_ns=500 "
         "caused_wait_ns=25 caused_share=0.03333333333 direct_ns=25 indirect_ns=0 "
@@ -79,28 +79,20 @@ static void check_straggler(const share *s) {
         "rank=1 for_rank=2 wait_ns=25",  "rank=2 for_rank=0 wait_ns=350",
         "rank=2 for_rank=1 wait_ns=200",
     };
-    static const char *const steps[] = {
-        "step=1 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-        "step=2 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-        "step=3 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-        "step=4 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-        "step=5 rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40",
-    };
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
         "headline=The traces do not prove who is late evidence=?"};
     static const char *const kinds[] = {
         "kind=allreduce group=dp ranks=3 size_class_bytes=32 how=metadata evidence_bits=null "
-        "at_least=null count=6 bytes=32 "
-        "median_transfer_ns=100 p95_transfer_ns=100 median_skew_ns=100 algbw_gbps=0.32 "
-        "busbw_gbps=0.4266666667"};
+        "at_least=null count=6 bytes=32 median_transfer_ns=100 p95_transfer_ns=100 "
+        "median_skew_ns=100 algbw_gbps=0.32 busbw_gbps=0.4266666667"};
     static const char *const check[] = {
         "collectives=6 matched=6 incomplete=0 unmatched=0 inferred=0 transfers_alone=0 suspect=0 "
-        "violations_before=0 "
-        "violations_after=0 worst_before_ns=null worst_after_ns=null align=utc"};
+        "violations_before=0 violations_after=0 worst_before_ns=null worst_after_ns=null "
+        "align=utc"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
     CHECK_ROWS(s, "stragglers.pair", pairs);
-    CHECK_ROWS(s, "stragglers.step", steps);
+    check_five_steps(s, "rank=2 caused_wait_ns=110 direct_ns=110 indirect_ns=0 lateness_ns=40");
     CHECK_ROWS(s, "stragglers.job", job);
     CHECK_ROWS(s, "collectives.kind", kinds);
     CHECK_ROWS(s, "clock.check", check);
@@ -112,28 +104,19 @@ static void check_straggler(const share *s) {
     assert_row(worst, 5,
                "instance=5 kind=allreduce group=dp seq=5 step=5 bytes=32 begin_ns=5350 "
                "skew_ns=50 wait_ns=50 last_rank=null transfer_ns=100");
-}
-
-static void a_straggler_is_found_as_worked_out_by_hand(void **state) {
-    (void)state;
-    static const int64_t waits[] = {500, 200, 50};
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &straggler, spread);
-        if (is_first()) {
-            check_straggler(&s);
-            const tm_table *overlap = find(&s, "overlap.rank");
-            for (size_t r = 0; r < 3; r++) {
-                assert_int_equal(int_at(overlap, r, "wait_ns"), waits[r]);
-                assert_int_equal(int_at(overlap, r, "transfer_ns"), 600);
-            }
-            assert_int_equal(int_at(find(&s, "job.job"), 0, "collectives"), 6);
-        }
-        close_share(&s);
+    const tm_table *overlap = find(s, "overlap.rank");
+    for (size_t r = 0; r < 3; r++) {
+        assert_int_equal(int_at(overlap, r, "wait_ns"), waits[r]);
+        assert_int_equal(int_at(overlap, r, "transfer_ns"), 600);
     }
+    assert_int_equal(int_at(find(s, "job.job"), 0, "collectives"), 6);
 }
 
-static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
-    (void)state;
+TEST(a_straggler_is_found_as_worked_out_by_hand) {
+    check_job(&straggler, check_straggler);
+}
+
+TEST(without_clocks_nothing_waits_but_all_is_matched) {
     job_def def = straggler;
     def.apart = true;
     share s = run_job(MPI_COMM_WORLD, &def, BLOCKS);
@@ -142,7 +125,7 @@ static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
             assert_int_equal(s.timelines[i].answers[k].wait_ns, -1);
             assert_true(s.timelines[i].answers[k].matched);
         }
-    if (is_first()) {
+    if (this_process() == 0) {
         assert_row(find(&s, "stragglers.job"), 0,
                    "verdict=null rank=null host=null level=null p=null certainty=null "
                    "matched_share=null headline=No verdict: there is nothing to compare between "
@@ -155,13 +138,12 @@ static void without_clocks_nothing_waits_but_all_is_matched(void **state) {
     close_share(&s);
 }
 
-static void large_jobs_have_no_pairs(void **state) {
-    (void)state;
+TEST(large_jobs_have_no_pairs) {
     for (int over = 0; over < 2; over++) {
         job_def def = straggler;
         def.n_ranks_told = TM_PAIR_RANKS_MAX + over;
         share s = run_job(MPI_COMM_WORLD, &def, ROUND_ROBIN);
-        if (is_first()) {
+        if (this_process() == 0) {
             assert_int_equal(find(&s, "stragglers.pair")->n_rows, over ? 0 : 5);
             assert_int_equal(int_at(find(&s, "stragglers.rank"), 2, "caused_wait_ns"), 550);
         }
@@ -184,24 +166,21 @@ static tm_timeline build_thirds(ground *g, int64_t rank) {
     return build_comm(g, rank, kernels, COUNT(kernels), NULL, 0);
 }
 
-static void shares_are_rounded_when_all_are_added(void **state) {
-    (void)state;
-    static const job_def def = {.n_ranks = 4, .build = build_thirds};
+static void check_thirds(const share *s) {
     static const char *const pairs[] = {"rank=1 for_rank=0 wait_ns=7",
                                         "rank=2 for_rank=0 wait_ns=7",
                                         "rank=3 for_rank=0 wait_ns=7"};
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (is_first()) {
-            CHECK_ROWS(&s, "stragglers.pair", pairs);
-            assert_int_equal(int_at(find(&s, "stragglers.rank"), 0, "wait_ns"), 20);
-            for (size_t r = 1; r < 4; r++) {
-                assert_int_equal(int_at(find(&s, "stragglers.rank"), r, "caused_wait_ns"), 7);
-                assert_int_equal(int_at(find(&s, "stragglers.rank"), r, "tied"), 4);
-            }
-        }
-        close_share(&s);
+    const tm_table *ranks = find(s, "stragglers.rank");
+    CHECK_ROWS(s, "stragglers.pair", pairs);
+    assert_int_equal(int_at(ranks, 0, "wait_ns"), 20);
+    for (size_t r = 1; r < 4; r++) {
+        assert_int_equal(int_at(ranks, r, "caused_wait_ns"), 7);
+        assert_int_equal(int_at(ranks, r, "tied"), 4);
     }
+}
+
+TEST(shares_are_rounded_when_all_are_added) {
+    check_job(&(job_def){.n_ranks = 4, .build = build_thirds}, check_thirds);
 }
 
 /* Two pairs of ranks, {0, 1} and {2, 3}, with the same 75 all-reduces each: the k-th begins at
@@ -245,15 +224,8 @@ static void check_worst(const share *s) {
     assert_int_equal(row, 2 * WORST_OPERATIONS);
 }
 
-static void the_worst_are_by_wait_then_begin_then_rank(void **state) {
-    (void)state;
-    static const job_def def = {.n_ranks = 4, .build = build_worst};
-    for (int spread = 0; spread < N_SPREADS; spread++) {
-        share s = run_job(MPI_COMM_WORLD, &def, spread);
-        if (is_first())
-            check_worst(&s);
-        close_share(&s);
-    }
+TEST(the_worst_are_by_wait_then_begin_then_rank) {
+    check_job(&(job_def){.n_ranks = 4, .build = build_worst}, check_worst);
 }
 
 /* A number below `limit` that depends on what is given alone. */
@@ -388,8 +360,7 @@ static void check_lossy(const share *s) {
     }
 }
 
-static void ranks_that_lack_kernels_are_aligned(void **state) {
-    (void)state;
+TEST(ranks_that_lack_kernels_are_aligned) {
     static const job_def def = {.n_ranks = 4, .build = build_lossy};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     _Static_assert((int)LOSSY_OPERATIONS <= (int)TM_WORST_MAX, "not all are kept");
@@ -444,8 +415,7 @@ static tm_timeline build_tiny(ground *g, int64_t rank) {
     return build_comm(g, rank, kernels, COUNT(kernels), NULL, 0);
 }
 
-static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
-    (void)state;
+TEST(a_mixed_job_is_the_same_on_any_number_of_processes) {
     static const job_def def = {.n_ranks = 8, .build = build_mixed};
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     for (int spread = 0; spread < N_SPREADS; spread++)
@@ -460,11 +430,10 @@ static void a_mixed_job_is_the_same_on_any_number_of_processes(void **state) {
     close_share(&alone);
 }
 
-static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state) {
-    (void)state;
+TEST(many_tiny_ranks_are_the_same_on_any_number_of_processes) {
     static const job_def def = {.n_ranks = TINY_RANKS, .build = build_tiny};
     share alone = {.n = 0};
-    if (is_first()) {
+    if (this_process() == 0) {
         alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
         /* 128 groups of 8 and the world, each with one operation; the ranks of the groups of 32 are
          * cut and told nowhere else, so nothing of them is matched */
@@ -477,22 +446,8 @@ static void many_tiny_ranks_are_the_same_on_any_number_of_processes(void **state
         assert_int_equal(find(&alone, "stragglers.pair")->n_rows, 0);
     }
     check_same(&def, &alone, ROUND_ROBIN);
-    if (is_first())
+    if (this_process() == 0)
         close_share(&alone);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_straggler_is_found_as_worked_out_by_hand),
-        cmocka_unit_test(without_clocks_nothing_waits_but_all_is_matched),
-        cmocka_unit_test(large_jobs_have_no_pairs),
-        cmocka_unit_test(shares_are_rounded_when_all_are_added),
-        cmocka_unit_test(the_worst_are_by_wait_then_begin_then_rank),
-        cmocka_unit_test(ranks_that_lack_kernels_are_aligned),
-        cmocka_unit_test(a_mixed_job_is_the_same_on_any_number_of_processes),
-        cmocka_unit_test(many_tiny_ranks_are_the_same_on_any_number_of_processes),
-    };
-    int failed;
-    RUN_MPI_TESTS(tests, NULL, NULL, failed);
-    return failed;
-}
+RUN_MPI_TESTS(NULL, NULL)

@@ -1,14 +1,7 @@
 /* Records sent to their owners. Run with 1, 2, 3 and 4 processes. */
 #include "mpi/shuffle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mpi_main.h"
 
@@ -79,12 +72,9 @@ static void check_received(int job, const tm_vec *received, int self, int n_proc
     assert_int_equal(received->n, n);
 }
 
-static void records_come_in_order_and_none_is_lost(void **state) {
-    (void)state;
-    int self, n_processes;
+TEST(records_come_in_order_and_none_is_lost) {
+    int self = this_process(), n_processes = all_processes();
     tm_error err;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
     for (int job = 0; job < N_JOBS; job++) {
         tm_vec sent = make_parcels(job, self, n_processes), received = TM_VEC(parcel);
         assert_int_equal(tm_mpi_shuffle(MPI_COMM_WORLD, &sent, owner_of, &received, &err), TM_OK);
@@ -95,12 +85,9 @@ static void records_come_in_order_and_none_is_lost(void **state) {
     }
 }
 
-static void what_was_in_the_vector_is_replaced(void **state) {
-    (void)state;
-    int self, n_processes;
+TEST(what_was_in_the_vector_is_replaced) {
+    int self = this_process(), n_processes = all_processes();
     tm_error err;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
     tm_vec received = make_parcels(0, self + 50, n_processes);
     tm_vec sent = make_parcels(1, self, n_processes);
     assert_int_equal(tm_mpi_shuffle(MPI_COMM_WORLD, &sent, owner_of, &received, &err), TM_OK);
@@ -108,12 +95,4 @@ static void what_was_in_the_vector_is_replaced(void **state) {
     tm_vec_free(&received);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_come_in_order_and_none_is_lost),
-        cmocka_unit_test(what_was_in_the_vector_is_replaced),
-    };
-    int failed;
-    RUN_MPI_TESTS(tests, NULL, NULL, failed);
-    return failed;
-}
+RUN_MPI_TESTS(NULL, NULL)

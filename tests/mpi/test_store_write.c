@@ -1,16 +1,9 @@
 /* The store written by several processes. Run with 1, 2, 3 and 4 of them. */
 #include "mpi/store_write.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mpi/agree.h"
 #include "mpi_main.h"
@@ -22,7 +15,7 @@ enum { N_RANKS = sizeof event_counts / sizeof *event_counts, N_SPREADS = 5, CHUN
 
 typedef struct fixture {
     int self, n_processes;
-    char folder[64];
+    char folder[64], path[80]; /* of a store in it */
     tm_timeline ranks[N_RANKS];
     tm_names *names;
     tm_tables tables;
@@ -69,31 +62,14 @@ static void make_rank(tm_timeline *t, int64_t rank, size_t n) {
     t->attrs[TM_ATTR_KERNEL] = kernels;
 }
 
-static void free_rank(tm_timeline *t) {
-    free(t->begin_ns);
-    free(t->duration_ns);
-    free(t->name);
-    free(t->step);
-    free(t->launch);
-    free(t->category);
-    free(t->kind);
-    free(t->role);
-    free(t->tracks);
-    free(t->steps);
-    free(t->shapes);
-    free(t->attrs[TM_ATTR_KERNEL]);
-}
-
 static int set_up(void **state) {
     fixture *f = calloc(1, sizeof *f);
     tm_error err;
     const tm_table_def *defs[] = {&def};
-    MPI_Comm_rank(MPI_COMM_WORLD, &f->self);
-    MPI_Comm_size(MPI_COMM_WORLD, &f->n_processes);
-    snprintf(f->folder, sizeof f->folder, "/tmp/tmerge-mpi-XXXXXX");
-    if (f->self == 0 && !mkdtemp(f->folder))
-        return -1;
-    MPI_Bcast(f->folder, sizeof f->folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    f->self = this_process();
+    f->n_processes = all_processes();
+    open_folder(f->folder);
+    snprintf(f->path, sizeof f->path, "%s/a.h5", f->folder);
     for (int i = 0; i < N_RANKS; i++)
         make_rank(&f->ranks[i], i, event_counts[i]);
     f->names = tm_names_create();
@@ -109,7 +85,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     fixture *f = *state;
     for (int i = 0; i < N_RANKS; i++)
-        free_rank(&f->ranks[i]);
+        tm_timeline_destroy(&f->ranks[i]);
     tm_names_destroy(f->names);
     tm_tables_destroy(&f->tables);
     int failed = f->self == 0 ? rmdir(f->folder) : 0;
@@ -155,40 +131,10 @@ static tm_status write_store(const fixture *f, MPI_Comm comm, int spread, const 
     return tm_mpi_store_write(comm, &plan, err);
 }
 
-static char *read_file(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *bytes = malloc(*size + 1);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    fclose(file);
-    return bytes;
-}
-
-static bool same_files(const char *a, const char *b) {
-    size_t a_size = 0, b_size = 0;
-    char *a_bytes = read_file(a, &a_size), *b_bytes = read_file(b, &b_size);
-    bool same = a_bytes && b_bytes && a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
-    free(a_bytes);
-    free(b_bytes);
-    return same;
-}
-
-/* What process 0 found is what all assert, so that none goes on alone. */
-static void assert_on_all(bool good) {
-    int all = good;
-    MPI_Bcast(&all, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    assert_true(all);
-}
-
-static void the_file_does_not_depend_on_processes_or_spread(void **state) {
+TEST(the_file_does_not_depend_on_processes_or_spread) {
     const fixture *f = *state;
-    char path[128], expected[128];
+    char expected[128];
     tm_error err = {0};
-    snprintf(path, sizeof path, "%s/a.h5", f->folder);
     snprintf(expected, sizeof expected, "%s/expected.h5", f->folder);
     for (int compress = 0; compress < 2; compress++) {
         bool good = true;
@@ -198,27 +144,25 @@ static void the_file_does_not_depend_on_processes_or_spread(void **state) {
         }
         assert_on_all(good);
         for (int spread = 0; spread < N_SPREADS; spread++) {
-            tm_status status = write_store(f, MPI_COMM_WORLD, spread, path, compress == 1, &err);
+            tm_status status = write_store(f, MPI_COMM_WORLD, spread, f->path, compress == 1, &err);
             assert_int_equal(status, TM_OK);
-            assert_on_all(f->self != 0 || same_files(path, expected));
+            assert_on_all(f->self != 0 || same_files(f->path, expected));
             if (f->self == 0)
-                unlink(path);
+                unlink(f->path);
         }
         if (f->self == 0)
             unlink(expected);
     }
 }
 
-static void a_job_without_ranks_gives_a_store(void **state) {
+TEST(a_job_without_ranks_gives_a_store) {
     const fixture *f = *state;
-    char path[128];
     tm_error err = {0};
-    snprintf(path, sizeof path, "%s/a.h5", f->folder);
-    tm_store_plan plan = {.path = path, .names = f->names, .tool_version = "0.1.0"};
+    tm_store_plan plan = {.path = f->path, .names = f->names, .tool_version = "0.1.0"};
     assert_int_equal(tm_mpi_store_write(MPI_COMM_WORLD, &plan, &err), TM_OK);
-    assert_on_all(f->self != 0 || tm_store_is_store(path));
+    assert_on_all(f->self != 0 || tm_store_is_store(f->path));
     if (f->self == 0)
-        unlink(path);
+        unlink(f->path);
 }
 
 static void limit_files(rlim_t limit) {
@@ -229,51 +173,48 @@ static void limit_files(rlim_t limit) {
 }
 
 /* Only process 0 writes, so only its limit counts. */
-static void a_full_disk_stops_all_processes_alike(void **state) {
+TEST(a_full_disk_stops_all_processes_alike) {
     const fixture *f = *state;
-    char path[128], temporary[192];
+    char temporary[192];
     signal(SIGXFSZ, SIG_IGN);
-    snprintf(path, sizeof path, "%s/a.h5", f->folder);
-    assert_true(tm_store_temporary_path(path, temporary, sizeof temporary));
+    assert_true(tm_store_temporary_path(f->path, temporary, sizeof temporary));
     for (rlim_t limit = 0; limit < 150000; limit += 30000) {
         for (int spread = 0; spread < N_SPREADS; spread++) {
             tm_error err = {0};
             if (f->self == 0)
                 limit_files(limit);
-            tm_status status = write_store(f, MPI_COMM_WORLD, spread, path, true, &err);
+            tm_status status = write_store(f, MPI_COMM_WORLD, spread, f->path, true, &err);
             if (f->self == 0)
                 limit_files(RLIM_INFINITY);
             assert_int_equal(status, TM_ERR_OUTPUT);
-            assert_string_equal(err.path, path);
+            assert_string_equal(err.path, f->path);
             assert_string_equal(err.message, "cannot be written: File too large");
-            assert_int_not_equal(access(path, F_OK), 0);
+            assert_int_not_equal(access(f->path, F_OK), 0);
             assert_int_not_equal(access(temporary, F_OK), 0);
         }
     }
     tm_error err = {0};
-    assert_int_equal(write_store(f, MPI_COMM_WORLD, 1, path, true, &err), TM_OK);
+    assert_int_equal(write_store(f, MPI_COMM_WORLD, 1, f->path, true, &err), TM_OK);
     MPI_Barrier(MPI_COMM_WORLD);
     if (f->self == 0)
-        assert_int_equal(unlink(path), 0);
+        assert_int_equal(unlink(f->path), 0);
 }
 
-static void a_rank_that_is_held_twice_is_refused_by_all(void **state) {
+TEST(a_rank_that_is_held_twice_is_refused_by_all) {
     const fixture *f = *state;
-    char path[128];
     tm_error err = {0};
-    snprintf(path, sizeof path, "%s/a.h5", f->folder);
     const tm_timeline *mine[] = {&f->ranks[2], &f->ranks[2]};
-    tm_store_plan plan = {.path = path,
+    tm_store_plan plan = {.path = f->path,
                           .timelines = mine,
                           .n_timelines = f->n_processes == 1 ? 2 : 1,
                           .names = f->names,
                           .tool_version = "0.1.0"};
     assert_int_equal(tm_mpi_store_write(MPI_COMM_WORLD, &plan, &err), TM_ERR_FAULT);
     assert_string_equal(err.message, "rank 6 is held twice");
-    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access(f->path, F_OK), 0);
 }
 
-static void all_agree_on_the_error_of_the_lowest_failing_process(void **state) {
+TEST(all_agree_on_the_error_of_the_lowest_failing_process) {
     const fixture *f = *state;
     tm_error err = {.message = "untouched"};
     assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, TM_OK, &err), TM_OK);
@@ -292,15 +233,4 @@ static void all_agree_on_the_error_of_the_lowest_failing_process(void **state) {
     assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, status, NULL), TM_ERR_INPUT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_agree_on_the_error_of_the_lowest_failing_process),
-        cmocka_unit_test(the_file_does_not_depend_on_processes_or_spread),
-        cmocka_unit_test(a_job_without_ranks_gives_a_store),
-        cmocka_unit_test(a_full_disk_stops_all_processes_alike),
-        cmocka_unit_test(a_rank_that_is_held_twice_is_refused_by_all),
-    };
-    int failed;
-    RUN_MPI_TESTS(tests, set_up, tear_down, failed);
-    return failed;
-}
+RUN_MPI_TESTS(set_up, tear_down)

@@ -1,12 +1,7 @@
 /* Rows of one key brought together, and all rows to process 0. With 1, 2, 3 and 4 processes. */
 #include "mpi/tables.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mpi_main.h"
 
@@ -70,14 +65,10 @@ static int check_keys(const tm_table *table, int n_processes) {
     return n_keys;
 }
 
-/* @param state  in how many parts */
-static void rows_of_one_key_come_together(void **state) {
-    const uint64_t n_parts = *(const uint64_t *)*state;
-    int self, n_processes, n_all = 0;
+static void check_parts(uint64_t n_parts) {
+    int self = this_process(), n_processes = all_processes(), n_all = 0;
     tm_tables tables;
     tm_error err;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
     assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
     fill(&tables.tables[0], self);
     fill(&tables.tables[1], self);
@@ -96,13 +87,15 @@ static void rows_of_one_key_come_together(void **state) {
     tm_tables_destroy(&tables);
 }
 
-static void all_rows_come_to_process_0(void **state) {
-    (void)state;
-    int self, n_processes;
+TEST(rows_of_one_key_come_together) {
+    check_parts(1);
+    check_parts(3);
+}
+
+TEST(all_rows_come_to_process_0) {
+    int self = this_process(), n_processes = all_processes();
     tm_tables tables;
     tm_error err;
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &n_processes);
     assert_int_equal(tm_tables_create(defs, 2, &tables, &err), TM_OK);
     fill(&tables.tables[1], self);
     assert_int_equal(tm_mpi_gather_tables(MPI_COMM_WORLD, &tables, &err), TM_OK);
@@ -113,14 +106,4 @@ static void all_rows_come_to_process_0(void **state) {
     tm_tables_destroy(&tables);
 }
 
-int main(void) {
-    uint64_t whole = 1, parts = 3;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(rows_of_one_key_come_together, &whole),
-        cmocka_unit_test_prestate(rows_of_one_key_come_together, &parts),
-        cmocka_unit_test(all_rows_come_to_process_0),
-    };
-    int failed;
-    RUN_MPI_TESTS(tests, NULL, NULL, failed);
-    return failed;
-}
+RUN_MPI_TESTS(NULL, NULL)

@@ -12,6 +12,21 @@
 #define MIDDLE_NS INT64_C(1700000000000000000)
 #define SECOND_NS 1e9
 
+const clock_plan usual_plan = {.seed = 1,
+                               .hosts = 32,
+                               .host_ranks = 8,
+                               .stages = 4,
+                               .steps = 3,
+                               .per_step = 20,
+                               .world = true,
+                               .pairs = 6,
+                               .offset_ns = 5e6,
+                               .drift_ppb = 20000.0,
+                               .gpu_ns = 3000.0,
+                               .bias_ns = 8000.0,
+                               .noise_ns = 2000.0,
+                               .noise_share = 0.002};
+
 /* Sebastiano Vigna's splitmix64. */
 static uint64_t next_random(uint64_t *random) {
     uint64_t z = *random += UINT64_C(0x9e3779b97f4a7c15);
@@ -20,7 +35,8 @@ static uint64_t next_random(uint64_t *random) {
     return z ^ z >> 31;
 }
 
-double next_even(uint64_t *random) {
+/* An even number from 0 to 1. */
+static double next_even(uint64_t *random) {
     return (double)(next_random(random) >> 11) * 0x1p-53;
 }
 
@@ -253,13 +269,17 @@ void free_clock_job(clock_job *job) {
     free(job->gpu_ns);
 }
 
-tm_clock_fit fit_clock_job(const clock_job *job) {
-    tm_clock_input input = {.ends = job->ends,
+tm_clock_input clock_job_input(const clock_job *job) {
+    return (tm_clock_input){.ends = job->ends,
                             .n_ends = job->n,
                             .domains = job->domains,
                             .n_domains = job->plan.hosts,
                             .n_classes = CLOCK_JOB_CLASSES,
                             .dense_most = job->plan.dense_most};
+}
+
+tm_clock_fit fit_clock_job(const clock_job *job) {
+    tm_clock_input input = clock_job_input(job);
     tm_clock_fit fit;
     tm_error err;
     assert_int_equal(tm_clock_fit_all(&input, &tm_clock_serial, &fit, &err), TM_OK);

@@ -42,8 +42,14 @@ typedef struct clock_job {
 
 enum { CLOCK_JOB_CLASSES = 8 };
 
+/* 32 hosts of 8 ranks in four stages, a window of 3 s; the last host is 1.5 ms late throughout. */
+extern const clock_plan usual_plan;
+
 clock_job make_clock_job(const clock_plan *plan);
 void free_clock_job(clock_job *job);
+
+/* All of the job, for one process. */
+tm_clock_input clock_job_input(const clock_job *job);
 
 /* Fits the whole job on one process. */
 tm_clock_fit fit_clock_job(const clock_job *job);
@@ -58,8 +64,5 @@ clock_error clock_job_error(const clock_job *job, const tm_clock_fit *fit, int f
 
 /* The worst of the three. */
 double worst_of(const clock_error *error);
-
-/* An even number from 0 to 1. */
-double next_even(uint64_t *random);
 
 #endif

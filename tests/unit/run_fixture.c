@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+const int64_t ends_us[16] = {1000, 1400, 1830, 2350, 2660, 3300, 3650, 4390,
+                             4670, 5260, 5930, 6250, 7020, 7480, 8040, 8870};
+
 int64_t draw(uint64_t *state, int64_t limit) {
     *state += 0x9E3779B97F4A7C15u; /* splitmix64 */
     uint64_t x = *state;
@@ -62,12 +65,12 @@ rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen) {
     return made;
 }
 
-rank_run run_of(const int64_t *ends_us, size_t n) {
+rank_run run_of(const int64_t *at_us, size_t n) {
     rank_run made = allocate(n);
     made.run.n = n;
     for (size_t i = 0; i < n; i++)
-        made.run.marks[i] = (tm_mark){.begin_ns = (ends_us[i] - 10) * US,
-                                      .end_ns = ends_us[i] * US,
+        made.run.marks[i] = (tm_mark){.begin_ns = (at_us[i] - 10) * US,
+                                      .end_ns = at_us[i] * US,
                                       .step = -1,
                                       .token = 1,
                                       .synchronises = true};

@@ -35,6 +35,9 @@ typedef struct rank_run {
     int64_t *truth;
 } rank_run;
 
+/* Ends [us] whose gaps are all different. */
+extern const int64_t ends_us[16];
+
 /* Values in [0, limit), the same in every run of the test. */
 int64_t draw(uint64_t *state, int64_t limit);
 
@@ -43,7 +46,7 @@ int64_t draw(uint64_t *state, int64_t limit);
 rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen);
 void free_run(rank_run *r);
 
-/* A prepared run of marks of 10 us and one token, at these ends [us]; freed with free_run. */
-rank_run run_of(const int64_t *ends_us, size_t n);
+/* A prepared run of marks of 10 us and one token that end at_us; freed with free_run. */
+rank_run run_of(const int64_t *at_us, size_t n);
 
 #endif

@@ -4,8 +4,6 @@
 #include "run_fixture.h"
 
 enum { N = 16 };
-static const int64_t ends_us[N] = {1000, 1400, 1830, 2350, 2660, 3300, 3650, 4390,
-                                   4670, 5260, 5930, 6250, 7020, 7480, 8040, 8870};
 
 /* Pairs the reference with another run that is 50 us ahead in the middle. */
 static tm_unmatched pair_drifting(const rank_run *ref, const rank_run *other, double drift,
@@ -18,6 +16,13 @@ static tm_unmatched pair(const rank_run *ref, const rank_run *other, int64_t *pa
     return pair_drifting(ref, other, 0.0, partners);
 }
 
+/* The reference's partner of the other's 6th kernel. */
+static int64_t partner_of_6th(const rank_run *ref, const rank_run *other) {
+    int64_t partners[N];
+    assert_int_equal(pair(ref, other, partners), TM_UNMATCHED_NOT);
+    return partners[5];
+}
+
 /* The other's ends: `ends_us` without those in the two masks' bits, 50 us ahead. */
 static rank_run without(unsigned mask, int64_t ahead_us) {
     int64_t ends[N];
@@ -28,8 +33,7 @@ static rank_run without(unsigned mask, int64_t ahead_us) {
     return run_of(ends, n);
 }
 
-static void kernels_that_either_rank_lacks_are_passed_over(void **state) {
-    (void)state;
+TEST(kernels_that_either_rank_lacks_are_passed_over) {
     static const struct {
         unsigned ref, other; /* what they lack */
     } cases[] = {{0, 0},           {0, 1},      {0, 0x8000}, {0, 0x0180},     {0x0042, 0},
@@ -52,8 +56,7 @@ static void kernels_that_either_rank_lacks_are_passed_over(void **state) {
 
 /* The reference lacks B of a pair A, B that lies close together, and the other A; both would be the
  * nearest. A runs from 3290 to 3300, B from 3310 to 3320: nobody can have been in both. */
-static void of_two_close_ones_the_other_is_no_partner(void **state) {
-    (void)state;
+TEST(of_two_close_ones_the_other_is_no_partner) {
     int64_t partners[N], shifted[N];
     for (size_t i = 0; i < N; i++)
         shifted[i] = ends_us[i] + 50 + (i == 5 ? 20 : 0);
@@ -67,18 +70,14 @@ static void of_two_close_ones_the_other_is_no_partner(void **state) {
 
 /* Where nothing synchronises ends have to tell: noise of 5 us and 6 % of 10 us, five times, is 28
  * us. */
-static void what_need_not_run_together_may_end_apart(void **state) {
-    (void)state;
-    int64_t partners[N];
+TEST(what_need_not_run_together_may_end_apart) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     for (size_t i = 0; i < N; i++)
         ref.run.marks[i].synchronises = other.run.marks[i].synchronises = false;
     other.run.marks[5].end_ns += 25 * US;
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
-    assert_int_equal(partners[5], 5);
+    assert_int_equal(partner_of_6th(&ref, &other), 5);
     other.run.marks[5].end_ns += 5 * US;
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
-    assert_int_equal(partners[5], -1);
+    assert_int_equal(partner_of_6th(&ref, &other), -1);
     free_run(&ref);
     free_run(&other);
 }
@@ -107,8 +106,7 @@ static rank_run with_broadcasts(unsigned lacking, bool late) {
     return r;
 }
 
-static void places_tell_broadcasts_where_one_rank_lacks_none(void **state) {
-    (void)state;
+TEST(places_tell_broadcasts_where_one_rank_lacks_none) {
     static const struct {
         unsigned ref, other; /* what they lack */
         unsigned paired;     /* of the reference's kernels, as it would have all */
@@ -143,24 +141,19 @@ static void places_tell_broadcasts_where_one_rank_lacks_none(void **state) {
 
 /* An end that is 100 us late; the kernel ran at the same time for all of the shorter one's 10 us.
  */
-static void a_late_end_is_still_a_partner(void **state) {
-    (void)state;
-    int64_t partners[N];
+TEST(a_late_end_is_still_a_partner) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     other.run.marks[5].end_ns += 100 * US;
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
-    assert_int_equal(partners[5], 5);
+    assert_int_equal(partner_of_6th(&ref, &other), 5);
     other.run.marks[5].end_ns += 100 * US; /* over half of the 310 us to the one before: */
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_NOT);
-    assert_int_equal(partners[5], -1); /* nothing tells any more */
+    assert_int_equal(partner_of_6th(&ref, &other), -1); /* nothing tells any more */
     free_run(&ref);
     free_run(&other);
 }
 
 /* 300 kernels about 10 ms apart on clocks that drift apart by 100 ppm: 300 us in all. The drift is
  * known to 3 ppm; over 64 kernels, of 10 us each, that is 2 us, over all 9 us. */
-static void the_offset_follows_the_drift(void **state) {
-    (void)state;
+TEST(the_offset_follows_the_drift) {
     enum { MANY = 300 };
     int64_t a[MANY], b[MANY], partners[MANY];
     uint64_t own = 3;
@@ -177,8 +170,7 @@ static void the_offset_follows_the_drift(void **state) {
 }
 
 /* From the 200th kernel on the other's clock is a second ahead: what is behind stays unpaired. */
-static void pairing_ends_where_the_clock_was_set(void **state) {
-    (void)state;
+TEST(pairing_ends_where_the_clock_was_set) {
     enum { MANY = 300 };
     int64_t a[MANY], b[MANY], partners[MANY];
     uint64_t own = 3;
@@ -194,8 +186,7 @@ static void pairing_ends_where_the_clock_was_set(void **state) {
     free_run(&other);
 }
 
-static void what_does_not_correspond_is_refused(void **state) {
-    (void)state;
+TEST(what_does_not_correspond_is_refused) {
     int64_t partners[N];
     rank_run ref = run_of(ends_us, N), other = without(0, 50), far = without(0, 50000);
     assert_int_equal(pair(&ref, &far, partners), TM_UNMATCHED_TOO_FEW); /* at no common time */
@@ -214,16 +205,4 @@ static void what_does_not_correspond_is_refused(void **state) {
     free_run(&far);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_that_either_rank_lacks_are_passed_over),
-        cmocka_unit_test(of_two_close_ones_the_other_is_no_partner),
-        cmocka_unit_test(what_need_not_run_together_may_end_apart),
-        cmocka_unit_test(places_tell_broadcasts_where_one_rank_lacks_none),
-        cmocka_unit_test(a_late_end_is_still_a_partner),
-        cmocka_unit_test(the_offset_follows_the_drift),
-        cmocka_unit_test(pairing_ends_where_the_clock_was_set),
-        cmocka_unit_test(what_does_not_correspond_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

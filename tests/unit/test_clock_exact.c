@@ -2,29 +2,19 @@
 #include "clock/solve.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static uint64_t next_random(uint64_t *random) {
     return *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 }
 
-static void scales_are_powers_of_two_that_leave_room(void **state) {
-    (void)state;
+TEST(scales_are_powers_of_two_that_leave_room) {
     assert_true(tm_exact_scale(1.0) == 0x1p50); /* 1 < 2^1: 2^(51 - 1) */
     assert_true(tm_exact_scale(0.75) == 0x1p51);
     assert_true(tm_exact_scale(3e-9) == 0x1p79); /* 3e-9 < 2^-28 = 3.7e-9 */
     assert_true(tm_exact_scale(0.0) == 1.0);
 }
 
-static void fixed_point_rounds_to_the_nearest(void **state) {
-    (void)state;
+TEST(fixed_point_rounds_to_the_nearest) {
     assert_int_equal(tm_exact_fixed(1.25, 1.0), 1);
     assert_int_equal(tm_exact_fixed(-1.75, 1.0), -2);
     assert_int_equal(tm_exact_fixed(-0.3, 16.0), -5); /* -4.8 */
@@ -34,8 +24,7 @@ static void fixed_point_rounds_to_the_nearest(void **state) {
 }
 
 /* In doubles 1 + 2^-60 - 1 is 0 from the left and 2^-60 from the right. */
-static void sums_do_not_depend_on_the_order(void **state) {
-    (void)state;
+TEST(sums_do_not_depend_on_the_order) {
     enum { N = 1000 };
     double values[N], scale = tm_exact_scale(N * 1e6);
     uint64_t random = 7;
@@ -67,8 +56,7 @@ static tm_status select_all(tm_median_search *select, const double *values, size
 
 /* Lists are the values in turn: {-5e15, 7, 2}, {0, 0}, {-1, -3, -2}; the fourth is empty. Lower
  * medians: 2, 0, -2. */
-static void medians_are_found_a_byte_at_a_time(void **state) {
-    (void)state;
+TEST(medians_are_found_a_byte_at_a_time) {
     const double values[] = {7, 0, -1, -5e15, 0, -3, 2, 1, -2};
     tm_error err;
     tm_median_search select;
@@ -87,8 +75,7 @@ static void medians_are_found_a_byte_at_a_time(void **state) {
 }
 
 /* Sixteenths of an octave are 4.4 to 6.3 % wide, and the median is put within its own. */
-static void spreads_are_counted_to_three_percent(void **state) {
-    (void)state;
+TEST(spreads_are_counted_to_three_percent) {
     for (int k = 0; k < 36; k++) {
         double middle = 40.0 * pow(1.7, k);
         int64_t counts[TM_SPREAD_BINS] = {0};
@@ -108,8 +95,7 @@ static void spreads_are_counted_to_three_percent(void **state) {
  * 7). With 1/8 more on both diagonals: (1/4, -1/8; -1/8, 1/4) (8/6, -8/6) = (1/2, -1/2), whose
  * inverse is (16/3, 8/3; 8/3, 16/3). The rates have nothing but the 4 they are given: variance 1/4.
  */
-static void a_system_of_two_is_solved_as_by_hand(void **state) {
-    (void)state;
+TEST(a_system_of_two_is_solved_as_by_hand) {
     const tm_anchor anchors[] = {{.domain = 0, .y = 3.0, .weight = 0.25},
                                  {.domain = 1, .y = 7.0, .weight = 0.25}};
     const double scales[] = {tm_exact_scale(0.5), tm_exact_scale(1.0)};
@@ -135,8 +121,7 @@ static void a_system_of_two_is_solved_as_by_hand(void **state) {
 
 /* One event of three domains at x = 1, -1, 1/2 with weights 1, 2, 1: sum 4, sum of w x = -1/2, so
  * for the first domain 1 - 1/4 = 3/4 throughout; for second with first -2/4 (1, 1; -1, -1). */
-static void times_stand_in_the_second_unknown(void **state) {
-    (void)state;
+TEST(times_stand_in_the_second_unknown) {
     const tm_anchor anchors[] = {{.domain = 0, .x = 1.0, .y = 4.0, .weight = 1.0},
                                  {.domain = 2, .x = -1.0, .y = 0.0, .weight = 2.0},
                                  {.domain = 3, .x = 0.5, .y = 4.0, .weight = 1.0}};
@@ -158,8 +143,7 @@ static void times_stand_in_the_second_unknown(void **state) {
     tm_normal_free(&normal);
 }
 
-static void what_nothing_determines_is_not_moved(void **state) {
-    (void)state;
+TEST(what_nothing_determines_is_not_moved) {
     const tm_anchor anchors[] = {{.domain = 0, .y = 3.0, .weight = 0.25},
                                  {.domain = 1, .y = 7.0, .weight = 0.25}};
     const double scales[] = {tm_exact_scale(0.5), tm_exact_scale(1.0)};
@@ -175,16 +159,4 @@ static void what_nothing_determines_is_not_moved(void **state) {
     tm_normal_free(&normal);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scales_are_powers_of_two_that_leave_room),
-        cmocka_unit_test(fixed_point_rounds_to_the_nearest),
-        cmocka_unit_test(sums_do_not_depend_on_the_order),
-        cmocka_unit_test(medians_are_found_a_byte_at_a_time),
-        cmocka_unit_test(spreads_are_counted_to_three_percent),
-        cmocka_unit_test(a_system_of_two_is_solved_as_by_hand),
-        cmocka_unit_test(times_stand_in_the_second_unknown),
-        cmocka_unit_test(what_nothing_determines_is_not_moved),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

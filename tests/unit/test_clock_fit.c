@@ -1,15 +1,6 @@
 /* Clock fits small enough for paper. */
 #include "clock/fit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { HOSTS = 4 };
 #define US INT64_C(1000)
 #define MIDDLE INT64_C(1700000000000000000)
@@ -22,8 +13,16 @@ typedef struct row {
     double begin_us, end_us;
 } row;
 
-static const tm_clock_domain usual = {
-    .middle_ns = MIDDLE, .length_ns = 10000 * US, .wall_ns = 5e6, .drift_ppb = 2000.0};
+#define FULL(event, host, begin, end)                                                              \
+    { event, host, TM_CLOCK_FULL, begin, end }
+#define GIVES(event, host, begin, end)                                                             \
+    { event, host, TM_CLOCK_GIVES, begin, end }
+#define TAKES(event, host, begin, end)                                                             \
+    { event, host, TM_CLOCK_TAKES, begin, end }
+
+#define USUAL                                                                                      \
+    { .middle_ns = MIDDLE, .length_ns = 10000 * US, .wall_ns = 5e6, .drift_ppb = 2000.0 }
+static const tm_clock_domain usual = USUAL, all_usual[] = {USUAL, USUAL, USUAL};
 
 static tm_clock_fit fit_rows(const row *rows, size_t n, const tm_clock_domain *domains,
                              int32_t n_domains) {
@@ -54,6 +53,12 @@ static void assert_near(double value, double expected, double within) {
         fail_msg("%.3f is not %.3f +- %.3f", value, expected, within);
 }
 
+static void assert_bounds(const tm_clock_fit *fit, int host, int64_t low_us, int64_t high_us) {
+    assert_true(fit->models[host].bounded);
+    assert_int_equal(fit->models[host].low_ns, low_us * US);
+    assert_int_equal(fit->models[host].high_ns, high_us * US);
+}
+
 /* Ends differ by 1.00, 1.01 and 0.99 us, by 1 us in the mean. The hosts are equally trusted, so
  * half a microsecond is taken from either side. Noise: six residuals are too few, 10 us is the
  * usual; weight w = 1e-8 for each. Three events tell the difference: in (1, -1)/sqrt 2 the normal
@@ -61,11 +66,10 @@ static void assert_near(double value, double expected, double within) {
  * more for the common time, held 1e4 times as firmly); with one stratum the bias is taken to be
  * the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns; with 6 us between its GPUs, 12356. Drift: 2 ppm
  * x 5 ms = 10 ns is far below what the offset leaves open, so it stays 0. */
-static void two_hosts_and_three_events_as_by_hand(void **state) {
-    (void)state;
-    const row rows[] = {{1, 0, TM_CLOCK_FULL, -3020, -3000}, {1, 1, TM_CLOCK_FULL, -3005, -2999},
-                        {2, 0, TM_CLOCK_FULL, 10, 20},       {2, 1, TM_CLOCK_FULL, 0, 21.01},
-                        {3, 0, TM_CLOCK_FULL, 3990, 4000},   {3, 1, TM_CLOCK_FULL, 3980, 4000.99}};
+TEST(two_hosts_and_three_events_as_by_hand) {
+    const row rows[] = {FULL(1, 0, -3020, -3000), FULL(1, 1, -3005, -2999),
+                        FULL(2, 0, 10, 20),       FULL(2, 1, 0, 21.01),
+                        FULL(3, 0, 3990, 4000),   FULL(3, 1, 3980, 4000.99)};
     tm_clock_domain domains[] = {usual, usual};
     domains[1].gpu_ns = 6000.0;
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 2);
@@ -93,48 +97,31 @@ static void two_hosts_and_three_events_as_by_hand(void **state) {
 
 /* The ends agree. From the first event: 80 + s1 <= 100 + s0 and 0 + s0 <= 100 + s1; from the
  * second: 200 + s1 <= 240 + s0 and 210 + s0 <= 240 + s1. With s0 = 0: -30 <= s1 <= 20. */
-static void intervals_come_from_whoever_came_last(void **state) {
-    (void)state;
-    const row rows[] = {{1, 0, TM_CLOCK_FULL, 0, 100},
-                        {1, 1, TM_CLOCK_FULL, 80, 100},
-                        {2, 0, TM_CLOCK_FULL, 210, 240},
-                        {2, 1, TM_CLOCK_FULL, 200, 240}};
-    const tm_clock_domain domains[] = {usual, usual};
-    tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 2);
-    assert_true(fit.models[0].bounded && fit.models[1].bounded);
-    assert_int_equal(fit.models[0].low_ns, 0);
-    assert_int_equal(fit.models[0].high_ns, 0);
-    assert_int_equal(fit.models[1].low_ns, -30 * US);
-    assert_int_equal(fit.models[1].high_ns, 20 * US);
+TEST(intervals_come_from_whoever_came_last) {
+    const row rows[] = {FULL(1, 0, 0, 100), FULL(1, 1, 80, 100), FULL(2, 0, 210, 240),
+                        FULL(2, 1, 200, 240)};
+    tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 2);
+    assert_bounds(&fit, 0, 0, 0);
+    assert_bounds(&fit, 1, -30, 20);
     tm_clock_fit_free(&fit);
 }
 
 /* Host 2 meets host 1 alone, which meets host 0. s1 in [-50, 40] as 0 comes 50 before the end and 1
  * comes 40 before; s2 - s1 in [-7, 9]. Through host 1, which is the reference for it has most
  * anchors: s0 in [-40, 50]. */
-static void intervals_reach_over_other_hosts(void **state) {
-    (void)state;
-    const row rows[] = {{1, 0, TM_CLOCK_FULL, 50, 100},
-                        {1, 1, TM_CLOCK_FULL, 60, 100},
-                        {2, 1, TM_CLOCK_FULL, 193, 200},
-                        {2, 2, TM_CLOCK_FULL, 191, 200}};
-    const tm_clock_domain domains[] = {usual, usual, usual};
-    tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 3);
-    assert_int_equal(fit.models[0].low_ns, -40 * US);
-    assert_int_equal(fit.models[0].high_ns, 50 * US);
-    assert_int_equal(fit.models[1].low_ns, 0);
-    assert_int_equal(fit.models[1].high_ns, 0);
-    assert_int_equal(fit.models[2].low_ns, -7 * US);
-    assert_int_equal(fit.models[2].high_ns, 9 * US);
+TEST(intervals_reach_over_other_hosts) {
+    const row rows[] = {FULL(1, 0, 50, 100), FULL(1, 1, 60, 100), FULL(2, 1, 193, 200),
+                        FULL(2, 2, 191, 200)};
+    tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 3);
+    assert_bounds(&fit, 0, -40, 50);
+    assert_bounds(&fit, 1, 0, 0);
+    assert_bounds(&fit, 2, -7, 9);
     tm_clock_fit_free(&fit);
 }
 
 /* Host 2's wall clock is 5 s ahead: it alone is corrected, to the median of the three. */
-static void one_wrong_clock_does_not_move_the_others(void **state) {
-    (void)state;
-    const row rows[] = {{1, 0, TM_CLOCK_FULL, 90, 100},
-                        {1, 1, TM_CLOCK_FULL, 90, 100},
-                        {1, 2, TM_CLOCK_FULL, 90, 100}};
+TEST(one_wrong_clock_does_not_move_the_others) {
+    const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 100), FULL(1, 2, 90, 100)};
     tm_clock_domain domains[] = {usual, usual, usual};
     domains[2].middle_ns += INT64_C(5000000000);
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 3);
@@ -148,9 +135,8 @@ static void one_wrong_clock_does_not_move_the_others(void **state) {
 }
 
 /* Sigmas of 5 and 2.5 ms: the better has weight 1 against 1/4, which is more than half. */
-static void common_time_stays_with_the_better_wall_clock(void **state) {
-    (void)state;
-    const row rows[] = {{1, 0, TM_CLOCK_FULL, 90, 100}, {1, 1, TM_CLOCK_FULL, 90, 140}};
+TEST(common_time_stays_with_the_better_wall_clock) {
+    const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 140)};
     tm_clock_domain domains[] = {usual, usual};
     domains[1].wall_ns = 2.5e6;
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 2);
@@ -159,11 +145,9 @@ static void common_time_stays_with_the_better_wall_clock(void **state) {
     tm_clock_fit_free(&fit);
 }
 
-static void unreached_hosts_keep_their_wall_clock_and_say_so(void **state) {
-    (void)state;
-    const row rows[] = {{1, 1, TM_CLOCK_FULL, 90, 100},
-                        {1, 3, TM_CLOCK_FULL, 90, 120},
-                        {2, 0, TM_CLOCK_FULL, 90, 100}}; /* alone in its event */
+TEST(unreached_hosts_keep_their_wall_clock_and_say_so) {
+    const row rows[] = {FULL(1, 1, 90, 100), FULL(1, 3, 90, 120),
+                        FULL(2, 0, 90, 100)}; /* alone in its event */
     tm_clock_domain domains[] = {usual, usual, usual, usual};
     domains[2].wall_ns = HUGE_VAL;
     domains[2].middle_ns = 42; /* from the start of its own trace */
@@ -186,10 +170,8 @@ static void unreached_hosts_keep_their_wall_clock_and_say_so(void **state) {
     tm_clock_fit_free(&fit);
 }
 
-static void nothing_at_all_is_no_failure(void **state) {
-    (void)state;
-    const tm_clock_domain domains[] = {usual};
-    tm_clock_fit fit = fit_rows(NULL, 0, domains, 1);
+TEST(nothing_at_all_is_no_failure) {
+    tm_clock_fit fit = fit_rows(NULL, 0, all_usual, 1);
     assert_int_equal(fit.models[0].method, TM_CLOCK_WALL);
     assert_int_equal(fit.models[0].offset_ns, 0);
     assert_int_equal(fit.n_components, 1);
@@ -202,9 +184,8 @@ static void nothing_at_all_is_no_failure(void **state) {
 
 /* Clocks that count from their own beginning: only the difference is known. The first keeps its
  * own, and the other's offset is what brings their ends together. */
-static void clocks_without_date_are_fitted_to_one_another(void **state) {
-    (void)state;
-    const row rows[] = {{1, 0, TM_CLOCK_FULL, 90, 100}, {1, 1, TM_CLOCK_FULL, 90, 103}};
+TEST(clocks_without_date_are_fitted_to_one_another) {
+    const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 103)};
     tm_clock_domain domains[] = {usual, usual};
     domains[0].wall_ns = domains[1].wall_ns = HUGE_VAL;
     domains[0].middle_ns = 5000 * US;
@@ -216,9 +197,8 @@ static void clocks_without_date_are_fitted_to_one_another(void **state) {
 }
 
 /* Host 1 is said to know the date, but is decades off: its wall clock has no say. */
-static void a_date_decades_off_is_none(void **state) {
-    (void)state;
-    const row rows[] = {{1, 0, TM_CLOCK_FULL, 60, 100}, {1, 1, TM_CLOCK_FULL, 60, 140}};
+TEST(a_date_decades_off_is_none) {
+    const row rows[] = {FULL(1, 0, 60, 100), FULL(1, 1, 60, 140)};
     tm_clock_domain domains[] = {usual, usual, usual};
     domains[1].middle_ns = domains[2].middle_ns = 42;
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 3);
@@ -232,28 +212,23 @@ static void a_date_decades_off_is_none(void **state) {
 /* No anchors. 0 to 1: 100 + s0 <= 130 + s1; 1 to 0: 200 + s1 <= 250 + s0. So s1 - s0 is in
  * [-30, 50]: 10, give or take 40, half of it on either side. Drift: 2 ppm x 5 ms = 10 ns of either
  * clock loosens both bounds by 20 ns. */
-static void messages_both_ways_tie_two_hosts(void **state) {
-    (void)state;
-    row rows[] = {{1, 0, TM_CLOCK_GIVES, 100, 110},
-                  {1, 1, TM_CLOCK_TAKES, 90, 130},
-                  {2, 0, TM_CLOCK_TAKES, 240, 250},
-                  {2, 1, TM_CLOCK_GIVES, 200, 210}};
-    const tm_clock_domain domains[] = {usual, usual};
-    tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 2);
+TEST(messages_both_ways_tie_two_hosts) {
+    row rows[] = {GIVES(1, 0, 100, 110), TAKES(1, 1, 90, 130), TAKES(2, 0, 240, 250),
+                  GIVES(2, 1, 200, 210)};
+    tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 2);
     assert_int_equal(fit.n_components, 1);
     assert_int_equal(fit.models[0].method, TM_CLOCK_FIT);
     assert_int_equal(fit.models[0].offset_ns, -5 * US);
     assert_int_equal(fit.models[1].offset_ns, 5 * US);
     /* 40.02 us of the tie, 10 us for a bias that cannot be seen */
     assert_near(fit.models[1].uncertainty_ns, hypot(40020.0, 10000.0), 1.0);
-    assert_int_equal(fit.models[1].low_ns, 5 * US - 40 * US);
-    assert_int_equal(fit.models[1].high_ns, 5 * US + 40 * US);
+    assert_bounds(&fit, 1, 5 - 40, 5 + 40);
     tm_clock_fit_free(&fit);
 
     /* One way only: a half line is no tie, nor is the message suspect where it contradicts clocks
      * that nothing links. */
     rows[1].end_us = 20;
-    fit = fit_rows(rows, 2, domains, 2);
+    fit = fit_rows(rows, 2, all_usual, 2);
     assert_int_equal(fit.n_components, 2);
     assert_int_equal(fit.n_suspect, 0);
     assert_int_equal(fit.models[1].method, TM_CLOCK_WALL);
@@ -262,39 +237,31 @@ static void messages_both_ways_tie_two_hosts(void **state) {
 
     /* s1 - s0 >= -30 and <= -40: no tie either. */
     rows[2].end_us = 160;
-    fit = fit_rows(rows, COUNT(rows), domains, 2);
+    fit = fit_rows(rows, COUNT(rows), all_usual, 2);
     assert_int_equal(fit.n_components, 2);
     tm_clock_fit_free(&fit);
 }
 
 /* s1 - s0 in [-30, 50], and s2 - s0 >= 40 and <= 30: so something of host 0 or 2 is wrong, and who
  * can tell that host 1 was right? */
-static void contradictory_messages_tie_nobody(void **state) {
-    (void)state;
+TEST(contradictory_messages_tie_nobody) {
     const row rows[] = {
-        {1, 0, TM_CLOCK_GIVES, 100, 110}, {1, 1, TM_CLOCK_TAKES, 90, 130},
-        {2, 0, TM_CLOCK_TAKES, 240, 250}, {2, 1, TM_CLOCK_GIVES, 200, 210},
-        {3, 0, TM_CLOCK_GIVES, 340, 350}, {3, 2, TM_CLOCK_TAKES, 290, 300},
-        {4, 0, TM_CLOCK_TAKES, 440, 480}, {4, 2, TM_CLOCK_GIVES, 450, 460},
+        GIVES(1, 0, 100, 110), TAKES(1, 1, 90, 130),  TAKES(2, 0, 240, 250), GIVES(2, 1, 200, 210),
+        GIVES(3, 0, 340, 350), TAKES(3, 2, 290, 300), TAKES(4, 0, 440, 480), GIVES(4, 2, 450, 460),
     };
-    const tm_clock_domain domains[] = {usual, usual, usual};
-    tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 3);
+    tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 3);
     assert_int_equal(fit.n_components, 3);
     tm_clock_fit_free(&fit);
 }
 
 /* All ends are equal; but once host 1 ended 4 us before host 0 had begun. That is within what the
  * noise of 10 us leaves open, so each gives way by half of it; unless the opposite happened too. */
-static void clocks_give_way_to_causality(void **state) {
-    (void)state;
+TEST(clocks_give_way_to_causality) {
     const row rows[] = {
-        {1, 0, TM_CLOCK_FULL, 60, 100},   {1, 1, TM_CLOCK_FULL, 60, 100},
-        {2, 0, TM_CLOCK_FULL, 160, 200},  {2, 1, TM_CLOCK_FULL, 160, 200},
-        {3, 0, TM_CLOCK_GIVES, 304, 400}, {3, 1, TM_CLOCK_TAKES, 250, 300},
-        {4, 0, TM_CLOCK_TAKES, 450, 500}, {4, 1, TM_CLOCK_GIVES, 504, 600},
+        FULL(1, 0, 60, 100),   FULL(1, 1, 60, 100),   FULL(2, 0, 160, 200),  FULL(2, 1, 160, 200),
+        GIVES(3, 0, 304, 400), TAKES(3, 1, 250, 300), TAKES(4, 0, 450, 500), GIVES(4, 1, 504, 600),
     };
-    const tm_clock_domain domains[] = {usual, usual};
-    tm_clock_fit fit = fit_rows(rows, 6, domains, 2);
+    tm_clock_fit fit = fit_rows(rows, 6, all_usual, 2);
     assert_true(fit.projected);
     assert_int_equal(fit.models[0].offset_ns, -2 * US);
     assert_int_equal(fit.models[1].offset_ns, 2 * US);
@@ -304,41 +271,36 @@ static void clocks_give_way_to_causality(void **state) {
     assert_int_equal(fit.check.after, 0);
     tm_clock_fit_free(&fit);
 
-    fit = fit_rows(rows, COUNT(rows), domains, 2);
+    fit = fit_rows(rows, COUNT(rows), all_usual, 2);
     assert_false(fit.projected);
     assert_int_equal(fit.models[0].offset_ns, 0);
     assert_int_equal(fit.check.after, 2);
     assert_int_equal(fit.check.after_over, 2);
     assert_int_equal(fit.check.worst_after_ns, 4 * US);
     /* Had they 4 us more: 304 + s0 <= 304 + s1 and 504 + s1 <= 504 + s0. */
-    assert_int_equal(fit.models[1].low_ns, 0);
-    assert_int_equal(fit.models[1].high_ns, 0);
+    assert_bounds(&fit, 1, 0, 0);
     tm_clock_fit_free(&fit);
 }
 
 /* Two GPUs of host 0 contradict one another by 5 us, whatever its clock. That moves no clock, and
  * bounds none: 305 + s0 <= 400 + s1 and 250 + s1 <= 300 + s0 put s1 in [-95, 50]. */
-static void a_host_that_contradicts_itself_moves_no_clock(void **state) {
-    (void)state;
+TEST(a_host_that_contradicts_itself_moves_no_clock) {
     const int both = TM_CLOCK_GIVES | TM_CLOCK_TAKES;
     const row rows[] = {{1, 0, TM_CLOCK_ANCHOR, 0, 100},
                         {1, 1, TM_CLOCK_ANCHOR, 0, 100},
                         {2, 0, both, 305, 300},
                         {2, 1, both, 250, 400}};
-    const tm_clock_domain domains[] = {usual, usual};
-    tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 2);
+    tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 2);
     assert_false(fit.projected);
     assert_int_equal(fit.check.after, 1);
     assert_int_equal(fit.models[0].offset_ns, 0);
-    assert_int_equal(fit.models[1].low_ns, -95 * US);
-    assert_int_equal(fit.models[1].high_ns, 50 * US);
+    assert_bounds(&fit, 1, -95, 50);
     tm_clock_fit_free(&fit);
 }
 
 /* Ten events agree. In one more, host 2's record is that of another operation, 3 ms later; or it
  * ended 3 ms late, which breaks no causality but is a third of the event's ranks. */
-static void a_wrong_match_is_suspect_and_left_out(void **state) {
-    (void)state;
+TEST(a_wrong_match_is_suspect_and_left_out) {
     for (int late = 0; late < 2; late++) {
         row rows[33];
         for (int i = 0; i < 33; i++) {
@@ -347,8 +309,7 @@ static void a_wrong_match_is_suspect_and_left_out(void **state) {
             rows[i] = (row){(uint64_t)event, i % 3, TM_CLOCK_FULL, at + (late ? 0.0 : shift),
                             at + 40.0 + shift};
         }
-        const tm_clock_domain domains[] = {usual, usual, usual};
-        tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 3);
+        tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 3);
         assert_int_equal(fit.n_suspect, 1);
         for (int i = 0; i < 33; i++)
             assert_int_equal(fit.suspect[i], i >= 30);
@@ -363,8 +324,7 @@ static void a_wrong_match_is_suspect_and_left_out(void **state) {
 
 /* Host 1 gains 10 us a second, seen in 40 events over 4 s. Recorded middle as true; what is told is
  * the difference, half of it for each: -5 and +5 ppm. */
-static void drift_is_fitted_where_it_can_be_seen(void **state) {
-    (void)state;
+TEST(drift_is_fitted_where_it_can_be_seen) {
     row rows[80];
     for (int i = 0; i < 80; i++) {
         int event = i / 2;
@@ -392,14 +352,10 @@ static void drift_is_fitted_where_it_can_be_seen(void **state) {
     tm_clock_fit_free(&fit);
 }
 
-static void times_far_from_every_window_are_left_out(void **state) {
-    (void)state;
-    const row rows[] = {{1, 0, TM_CLOCK_FULL, 90, 100},
-                        {1, 1, TM_CLOCK_FULL, 90, 100},
-                        {2, 0, TM_CLOCK_FULL, 190, 200},
-                        {2, 1, TM_CLOCK_FULL, 1e13, 1e13}};
-    const tm_clock_domain domains[] = {usual, usual};
-    tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 2);
+TEST(times_far_from_every_window_are_left_out) {
+    const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 100), FULL(2, 0, 190, 200),
+                        FULL(2, 1, 1e13, 1e13)};
+    tm_clock_fit fit = fit_rows(rows, COUNT(rows), all_usual, 2);
     assert_int_equal(fit.models[0].anchors, 1);
     assert_int_equal(fit.models[1].offset_ns, 0);
     assert_false(fit.suspect[2]);
@@ -409,8 +365,7 @@ static void times_far_from_every_window_are_left_out(void **state) {
 /* Four hosts. The first has ranks within 2 us; of the second one rank is 100 us off; of the third
  * one gains 40 us between the halves; the fourth has none. Host 0: |-2|, |0|, |2| around 0: the
  * median is 2, times 1.4826. */
-static void ranks_share_a_clock_unless_one_is_off(void **state) {
-    (void)state;
+TEST(ranks_share_a_clock_unless_one_is_off) {
     const tm_clock_rank_end ranks[] = {
         {0, 9, -2e3, -2e3},   {0, 9, 0, 0}, {0, 9, 2e3, 2e3},    {1, 9, 0, 0},   {1, 9, 1e3, 1e3},
         {1, 9, 100e3, 100e3}, {2, 9, 0, 0}, {2, 9, -20e3, 20e3}, {2, 9, 1e3, 0},
@@ -434,8 +389,7 @@ static void ranks_share_a_clock_unless_one_is_off(void **state) {
 
 /* Spreads of 1, 4 and 2 us, times 1.4826. Three ranks tell little: no spread is less than the
  * middle one. A host without ranks has none. */
-static void no_host_is_taken_for_better_than_the_usual_one(void **state) {
-    (void)state;
+TEST(no_host_is_taken_for_better_than_the_usual_one) {
     const tm_clock_rank_end ranks[] = {
         {0, 9, -1e3, -1e3}, {0, 9, 0, 0},       {0, 9, 1e3, 1e3}, {1, 9, -4e3, -4e3}, {1, 9, 0, 0},
         {1, 9, 4e3, 4e3},   {2, 9, -2e3, -2e3}, {2, 9, 0, 0},     {2, 9, 2e3, 2e3},
@@ -448,26 +402,4 @@ static void no_host_is_taken_for_better_than_the_usual_one(void **state) {
         assert_near(hosts[h].spread_ns, 1.4826 * spreads_ns[h], 1e-6);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_hosts_and_three_events_as_by_hand),
-        cmocka_unit_test(intervals_come_from_whoever_came_last),
-        cmocka_unit_test(intervals_reach_over_other_hosts),
-        cmocka_unit_test(one_wrong_clock_does_not_move_the_others),
-        cmocka_unit_test(common_time_stays_with_the_better_wall_clock),
-        cmocka_unit_test(unreached_hosts_keep_their_wall_clock_and_say_so),
-        cmocka_unit_test(nothing_at_all_is_no_failure),
-        cmocka_unit_test(clocks_without_date_are_fitted_to_one_another),
-        cmocka_unit_test(a_date_decades_off_is_none),
-        cmocka_unit_test(messages_both_ways_tie_two_hosts),
-        cmocka_unit_test(contradictory_messages_tie_nobody),
-        cmocka_unit_test(clocks_give_way_to_causality),
-        cmocka_unit_test(a_host_that_contradicts_itself_moves_no_clock),
-        cmocka_unit_test(a_wrong_match_is_suspect_and_left_out),
-        cmocka_unit_test(drift_is_fitted_where_it_can_be_seen),
-        cmocka_unit_test(times_far_from_every_window_are_left_out),
-        cmocka_unit_test(ranks_share_a_clock_unless_one_is_off),
-        cmocka_unit_test(no_host_is_taken_for_better_than_the_usual_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

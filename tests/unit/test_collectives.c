@@ -1,5 +1,6 @@
 /* The tables of collectives: bandwidths by the formulas of nccl-tests, classes, medians. */
 #include "analysis/analyses.h"
+#include "mpi/match.h"
 #include "timeline/collectives.h"
 #include "timeline_fixture.h"
 
@@ -24,11 +25,7 @@ static bench open_bench(void) {
 }
 
 static void close_bench(bench *b) {
-    tm_vec_free(&b->own.records);
-    tm_vec_free(&b->own.instances);
-    tm_vec_free(&b->own.values);
-    tm_vec_free(&b->own.worst);
-    tm_vec_free(&b->own.left_out);
+    tm_collectives_free(&b->own);
     tm_tables_destroy(&b->tables);
 }
 
@@ -44,6 +41,10 @@ static const tm_table *find(const bench *b, const char *name) {
     return table;
 }
 
+static int64_t kind_at(const bench *b, const char *column) {
+    return tm_table_cell(find(b, "collectives.kind"), 0, column)->value.i;
+}
+
 static void add_value(bench *b, tm_collective_kind kind, int32_t n, int64_t bytes,
                       int64_t transfer_ns) {
     tm_instance_value value = {.group = 5,
@@ -56,8 +57,7 @@ static void add_value(bench *b, tm_collective_kind kind, int32_t n, int64_t byte
     assert_non_null(tm_vec_append(&b->own.values, &value, 1));
 }
 
-static void bandwidths_are_those_of_nccl_tests(void **state) {
-    (void)state;
+TEST(bandwidths_are_those_of_nccl_tests) {
     /* busbw = algbw x numerator / denominator, algbw = bytes / ns */
     static const struct {
         tm_collective_kind kind;
@@ -98,8 +98,7 @@ static void bandwidths_are_those_of_nccl_tests(void **state) {
         }
 }
 
-static void operations_without_times_are_in_no_median(void **state) {
-    (void)state;
+TEST(operations_without_times_are_in_no_median) {
     /* The clocks of single operations may not be comparable, the first or any other; of 10, 30 and
      * 50 ns the median is 30, the 95th percentile 50, and the skew 3. */
     for (int first = 0; first < 2; first++) {
@@ -109,38 +108,29 @@ static void operations_without_times_are_in_no_median(void **state) {
             add_value(&b, TM_COLL_ALLREDUCE, 2, 60, first ? ns : -1);
         }
         finish(&b);
-        const tm_table *kinds = find(&b, "collectives.kind");
-        assert_int_equal(kinds->n_rows, 1);
-        assert_int_equal(tm_table_cell(kinds, 0, "count")->value.i, 6);
-        assert_int_equal(tm_table_cell(kinds, 0, "median_transfer_ns")->value.i, 30);
-        assert_int_equal(tm_table_cell(kinds, 0, "p95_transfer_ns")->value.i, 50);
-        assert_int_equal(tm_table_cell(kinds, 0, "median_skew_ns")->value.i, 3);
+        assert_int_equal(find(&b, "collectives.kind")->n_rows, 1);
+        assert_int_equal(kind_at(&b, "count"), 6);
+        assert_int_equal(kind_at(&b, "median_transfer_ns"), 30);
+        assert_int_equal(kind_at(&b, "p95_transfer_ns"), 50);
+        assert_int_equal(kind_at(&b, "median_skew_ns"), 3);
         close_bench(&b);
     }
 }
 
-static void a_size_class_is_the_power_of_two_at_or_below(void **state) {
-    (void)state;
+#define MOST (INT64_C(1) << 62)
+
+TEST(a_size_class_is_the_power_of_two_at_or_below) {
     static const struct {
         int64_t bytes, size_class;
-    } cases[] = {{0, 0},
-                 {1, 1},
-                 {2, 2},
-                 {3, 2},
-                 {4, 4},
-                 {1023, 512},
-                 {1024, 1024},
-                 {1025, 1024},
-                 {INT64_MAX, INT64_C(1) << 62},
-                 {INT64_C(1) << 62, INT64_C(1) << 62},
-                 {(INT64_C(1) << 62) - 1, INT64_C(1) << 61}};
+    } cases[] = {{0, 0},           {1, 1},       {2, 2},       {3, 2},       {4, 4},
+                 {1023, 512},      {1024, 1024}, {1025, 1024}, {MOST, MOST}, {MOST - 1, MOST / 2},
+                 {INT64_MAX, MOST}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         bench b = open_bench();
         add_value(&b, TM_COLL_ALLREDUCE, 2, cases[i].bytes, 5);
         finish(&b);
-        const tm_table *table = find(&b, "collectives.kind");
-        assert_int_equal(tm_table_cell(table, 0, "size_class_bytes")->value.i, cases[i].size_class);
-        assert_int_equal(tm_table_cell(table, 0, "bytes")->value.i, cases[i].bytes);
+        assert_int_equal(kind_at(&b, "size_class_bytes"), cases[i].size_class);
+        assert_int_equal(kind_at(&b, "bytes"), cases[i].bytes);
         close_bench(&b);
     }
 }
@@ -184,8 +174,7 @@ static const tm_instance_value values[] = {
     {.group = 9, .bytes = 16, .group_size = 4, .state = TM_INSTANCE_SUSPECT, .group_text = "c"},
 };
 
-static void classes_have_their_medians(void **state) {
-    (void)state;
+TEST(classes_have_their_medians) {
     static const char *const rows[] = {
         "kind=allgather group=a ranks=4 size_class_bytes=1024 how=metadata evidence_bits=null "
         "at_least=null count=1 bytes=1024 "
@@ -194,9 +183,8 @@ static void classes_have_their_medians(void **state) {
         "at_least=true count=2 bytes=null "
         "median_transfer_ns=2 p95_transfer_ns=2 median_skew_ns=6 algbw_gbps=null busbw_gbps=null",
         "kind=allreduce group=a ranks=4 size_class_bytes=1024 how=metadata evidence_bits=null "
-        "at_least=null count=4 bytes=1750 "
-        "median_transfer_ns=15 p95_transfer_ns=1000 median_skew_ns=8 algbw_gbps=100 "
-        "busbw_gbps=150",
+        "at_least=null count=4 bytes=1750 median_transfer_ns=15 p95_transfer_ns=1000 "
+        "median_skew_ns=8 algbw_gbps=100 busbw_gbps=150",
         "kind=allreduce group=a ranks=4 size_class_bytes=2048 how=metadata evidence_bits=null "
         "at_least=null count=1 bytes=2048 "
         "median_transfer_ns=2 p95_transfer_ns=2 median_skew_ns=1 algbw_gbps=1024 busbw_gbps=1536",
@@ -207,9 +195,8 @@ static void classes_have_their_medians(void **state) {
         "at_least=null count=1 bytes=16 median_transfer_ns=0 "
         "p95_transfer_ns=0 median_skew_ns=3 algbw_gbps=null busbw_gbps=null",
         "kind=broadcast group=a ranks=4 size_class_bytes=8 how=metadata evidence_bits=null "
-        "at_least=null count=2 bytes=11 "
-        "median_transfer_ns=null p95_transfer_ns=null median_skew_ns=null algbw_gbps=null "
-        "busbw_gbps=null",
+        "at_least=null count=2 bytes=11 median_transfer_ns=null p95_transfer_ns=null "
+        "median_skew_ns=null algbw_gbps=null busbw_gbps=null",
     };
     bench b = open_bench();
     assert_non_null(tm_vec_append(&b.own.values, values, COUNT(values)));
@@ -221,17 +208,15 @@ static void classes_have_their_medians(void **state) {
     close_bench(&b);
 }
 
-static void the_95th_percentile_of_many_is_by_nearest_rank(void **state) {
-    (void)state;
+TEST(the_95th_percentile_of_many_is_by_nearest_rank) {
     /* transfers 1 to 40 in some order: 0.95 x 40 = 38; median 20.5 */
     bench b = open_bench();
     for (int64_t i = 0; i < 40; i++)
         add_value(&b, TM_COLL_ALLREDUCE, 2, 64, (i * 7) % 40 + 1);
     finish(&b);
-    const tm_table *table = find(&b, "collectives.kind");
-    assert_int_equal(tm_table_cell(table, 0, "p95_transfer_ns")->value.i, 38);
-    assert_int_equal(tm_table_cell(table, 0, "median_transfer_ns")->value.i, 21);
-    assert_int_equal(tm_table_cell(table, 0, "count")->value.i, 40);
+    assert_int_equal(kind_at(&b, "p95_transfer_ns"), 38);
+    assert_int_equal(kind_at(&b, "median_transfer_ns"), 21);
+    assert_int_equal(kind_at(&b, "count"), 40);
     close_bench(&b);
 }
 
@@ -241,8 +226,7 @@ static void add_instance(bench *b, const tm_comm_record *members, size_t n, int6
     assert_non_null(tm_vec_append(&b->own.instances, &instance, 1));
 }
 
-static void the_worst_are_shown_with_their_arrivals(void **state) {
-    (void)state;
+TEST(the_worst_are_shown_with_their_arrivals) {
     /* place 1: begins 10, 4, 7: L 10, skew 6; ends 20, 8, 21: waits 0, 4 (cut), 3: 7; transfer 11.
      * place 0: 5 and 5, tied, and nothing is known of it; ends 5 and 3, before L: transfer 0. */
     static const tm_comm_record known[] = {
@@ -294,8 +278,7 @@ static void the_worst_are_shown_with_their_arrivals(void **state) {
     close_bench(&b);
 }
 
-static void a_last_place_within_uncertainty_is_tied(void **state) {
-    (void)state;
+TEST(a_last_place_within_uncertainty_is_tied) {
     /* Clocks to 1 ns each: begins must be 2 sqrt(2) ns apart, rounded 3. Those of one domain are
      * never tied here, for their spread is 0. */
     static const struct {
@@ -324,8 +307,7 @@ static void a_last_place_within_uncertainty_is_tied(void **state) {
     }
 }
 
-static void no_operations_make_no_rows(void **state) {
-    (void)state;
+TEST(no_operations_make_no_rows) {
     bench b = open_bench();
     finish(&b);
     assert_int_equal(find(&b, "collectives.kind")->n_rows, 0);
@@ -335,8 +317,7 @@ static void no_operations_make_no_rows(void **state) {
 }
 
 /* Two processes, the second with what the first has and one more. */
-static void reasons_of_all_processes_are_added_up(void **state) {
-    (void)state;
+TEST(reasons_of_all_processes_are_added_up) {
     static const tm_left_out left_out[] = {
         {3, 8, TM_UNMATCHED_TOO_FEW, "tp"},    {4, 8, TM_UNMATCHED_AMBIGUOUS, "dp"},
         {5, -1, TM_UNMATCHED_ORDER, ""},       {7, 16, TM_UNMATCHED_AMBIGUOUS, "dp"},
@@ -364,17 +345,4 @@ static void reasons_of_all_processes_are_added_up(void **state) {
     close_bench(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bandwidths_are_those_of_nccl_tests),
-        cmocka_unit_test(operations_without_times_are_in_no_median),
-        cmocka_unit_test(a_size_class_is_the_power_of_two_at_or_below),
-        cmocka_unit_test(classes_have_their_medians),
-        cmocka_unit_test(the_95th_percentile_of_many_is_by_nearest_rank),
-        cmocka_unit_test(the_worst_are_shown_with_their_arrivals),
-        cmocka_unit_test(a_last_place_within_uncertainty_is_tied),
-        cmocka_unit_test(no_operations_make_no_rows),
-        cmocka_unit_test(reasons_of_all_processes_are_added_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

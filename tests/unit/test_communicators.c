@@ -2,35 +2,48 @@
 #include "match/communicators.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "comm_fixture.h"
 
 enum { RANKS_MAX = 4, OWN_MAX = 3 };
 
-typedef struct claim {
-    const char *name;
-    int32_t n_ranks, place; /* -1 not recorded */
-} claim;
-
-/* What each rank says, and what becomes of a kernel of the first rank that has the group "c". */
+/* What each rank says, and what becomes of a kernel of the first rank that has the group "c": of
+ * each rank, with a / before the next, the groups it has as "c" or, where it recorded them, with
+ * size and place, as "c40"; a size of 9 stands for more than any job has. */
 typedef struct member_case {
-    claim claims[RANKS_MAX][OWN_MAX]; /* by rank; a name of NULL ends a rank's */
-    bool all_told;
+    const char *claims;
     comm_spec kernel;
-    const char *expected; /* ranks, size, from, to, in, out */
+    const char *expected; /* ranks, size, peer, in, out */
+    bool all_told;
 } member_case;
+
+/* The claims of one rank; the last is used. */
+static void add_claims(ground *g, tm_timeline *timeline, const char *claims) {
+    for (; *claims && *claims != '/'; claims++) {
+        const char name[] = {*claims, '\0'};
+        tm_communicator own = {name_of(g, name), -1, -1, false};
+        if (claims[1] >= '0' && claims[1] <= '9') {
+            own.n_ranks = claims[1] == '9' ? INT32_MAX : claims[1] - '0';
+            own.place = claims[2] - '0';
+            claims += 2;
+        }
+        claims += claims[1] == ' ';
+        own.used = !claims[1] || claims[1] == '/'; /* in the last of several traces */
+        timeline->communicators[timeline->n_communicators++] = own;
+    }
+}
 
 static tm_timeline timeline_of(ground *g, const member_case *c, int rank) {
     tm_timeline timeline = build_comm(g, rank, &c->kernel, 1, NULL, 0);
+    const char *claims = c->claims;
     timeline.communicators = calloc(OWN_MAX, sizeof *timeline.communicators);
     assert_non_null(timeline.communicators);
-    for (size_t i = 0; i < OWN_MAX && c->claims[rank][i].name; i++) {
-        const claim *own = &c->claims[rank][i];
-        bool used = i + 1 == OWN_MAX || !own[1].name; /* in the last of several traces */
-        timeline.communicators[timeline.n_communicators++] =
-            (tm_communicator){name_of(g, own->name), own->n_ranks, own->place, used};
+    for (int before = 0; before < rank && claims; before++) {
+        claims = strchr(claims, '/');
+        claims = claims ? claims + 1 : NULL;
     }
+    if (claims)
+        add_claims(g, &timeline, claims);
     return timeline;
 }
 
@@ -84,56 +97,25 @@ static void check_cases(const member_case *cases, size_t n) {
 #define ALLREDUCE                                                                                  \
     { .name = "allreduce", .group = "c", .in = GIVEN(8), .out = GIVEN(8) }
 
-static void the_ranks_of_a_communicator_are_those_that_have_it(void **state) {
-    (void)state;
+TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
     static const member_case cases[] = {
         /* recorded sizes: 0 and 2 have it, and others are nobody's business */
-        {{{{"c", 2, 0}, {"d", 4, 0}}, {{"d", 4, 1}}, {{"d", 4, 2}, {"c", 2, 1}}, {{"d", 4, 3}}},
-         false,
-         ALLREDUCE,
-         "[0, 2] 2 from -1 to -1 in 8 out 8"},
+        {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
         /* one that recorded it is enough */
-        {{{{"c", -1, -1}}, {{"c", 3, 1}}, {{NULL, 0, 0}}, {{"c", -1, -1}}},
-         false,
-         ALLREDUCE,
-         "[0, 1, 3] 3 from -1 to -1 in 8 out 8"},
+        {"c/c31//c", ALLREDUCE, "[0, 1, 3] 3 from -1 to -1 in 8 out 8", false},
         /* nobody did: its users, if every rank of the job told its own, are all */
-        {{{{"c", -1, -1}}, {{"c", -1, -1}}, {{"d", -1, -1}}, {{"d", -1, -1}}},
-         true,
-         ALLREDUCE,
-         "[0, 1] 2 from -1 to -1 in 8 out 8"},
-        {{{{"c", -1, -1}}, {{"c", -1, -1}}, {{"d", -1, -1}}, {{NULL, 0, 0}}},
-         false,
-         ALLREDUCE,
-         " -1 from -1 to -1 in 8 out 8"},
+        {"c/c/d/d", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", true},
+        {"c/c/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", false},
         /* one user is no group */
-        {{{{"c", -1, -1}}, {{"d", -1, -1}}, {{"d", -1, -1}}, {{"d", -1, -1}}},
-         true,
-         ALLREDUCE,
-         " -1 from -1 to -1 in 8 out 8"},
+        {"c/d/d/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         /* of two ranks there is no trace */
-        {{{{"c", 4, 0}}, {{"c", 4, 3}}, {{NULL, 0, 0}}, {{NULL, 0, 0}}},
-         false,
-         ALLREDUCE,
-         "[0, 1, ?] 4 from -1 to -1 in 8 out 8"},
+        {"c40/c43", ALLREDUCE, "[0, 1, ?] 4 from -1 to -1 in 8 out 8", false},
         /* contradictions: two sizes, more members than there can be, more than any job has */
-        {{{{"c", 2, 0}}, {{"c", 3, 1}}, {{NULL, 0, 0}}, {{NULL, 0, 0}}},
-         true,
-         ALLREDUCE,
-         " -1 from -1 to -1 in 8 out 8"},
-        {{{{"c", 2, 0}}, {{"c", 2, 1}}, {{"c", 2, 1}}, {{NULL, 0, 0}}},
-         true,
-         ALLREDUCE,
-         " -1 from -1 to -1 in 8 out 8"},
-        {{{{"c", INT32_MAX, 0}}, {{"c", -1, -1}}, {{NULL, 0, 0}}, {{NULL, 0, 0}}},
-         true,
-         ALLREDUCE,
-         " -1 from -1 to -1 in 8 out 8"},
+        {"c20/c31", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
+        {"c20/c21/c21", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
+        {"c90/c", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         /* a rank that said it in two traces, in one without the size, is one rank */
-        {{{{"c", -1, -1}, {"c", 2, 0}}, {{"c", 2, 1}}, {{NULL, 0, 0}}, {{NULL, 0, 0}}},
-         false,
-         ALLREDUCE,
-         "[0, 1] 2 from -1 to -1 in 8 out 8"},
+        {"c c20/c21", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", false},
     };
     check_cases(cases, COUNT(cases));
 }
@@ -143,98 +125,50 @@ static void the_ranks_of_a_communicator_are_those_that_have_it(void **state) {
 #define RECEIVE(from)                                                                              \
     { .name = "recv", .group = "c", .out = GIVEN(8), .src = GIVEN(from) }
 
-static void a_peer_is_the_rank_at_its_place(void **state) {
-    (void)state;
+TEST(a_peer_is_the_rank_at_its_place) {
     static const member_case cases[] = {
         /* places that are not in the order of the ranks: 1 is at place 2, 2 at 1 */
-        {{{{"c", 3, 0}}, {{"c", 3, 2}}, {{"c", 3, 1}}, {{NULL, 0, 0}}},
-         false,
-         SEND(1),
-         "[0, 1, 2] 3 from -1 to 2 in 8 out -1"},
-        {{{{"c", 3, 0}}, {{"c", 3, 2}}, {{"c", 3, 1}}, {{NULL, 0, 0}}},
-         false,
-         RECEIVE(2),
-         "[0, 1, 2] 3 from 1 to -1 in -1 out 8"},
+        {"c30/c32/c31", SEND(1), "[0, 1, 2] 3 from -1 to 2 in 8 out -1", false},
+        {"c30/c32/c31", RECEIVE(2), "[0, 1, 2] 3 from 1 to -1 in -1 out 8", false},
         /* one place is not known, or claimed twice, or there is no such place */
-        {{{{"c", 3, 0}}, {{"c", -1, -1}}, {{"c", 3, 1}}, {{NULL, 0, 0}}},
-         false,
-         SEND(1),
-         "[0, 1, 2] 3 from -1 to -1 in 8 out -1"},
-        {{{{"c", 3, 0}}, {{"c", 3, 1}}, {{"c", 3, 1}}, {{NULL, 0, 0}}},
-         false,
-         SEND(1),
-         "[0, 1, 2] 3 from -1 to -1 in 8 out -1"},
-        {{{{"c", 3, 0}}, {{"c", 3, 2}}, {{"c", 3, 1}}, {{NULL, 0, 0}}},
-         false,
-         SEND(3),
-         "[0, 1, 2] 3 from -1 to -1 in 8 out -1"},
+        {"c30/c/c31", SEND(1), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
+        {"c30/c31/c31", SEND(1), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
+        {"c30/c32/c31", SEND(3), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
         /* one that claims two, in two traces */
-        {{{{"c", 3, 0}, {"c", 3, 1}}, {{"c", 3, 1}}, {{"c", 3, 2}}, {{NULL, 0, 0}}},
-         false,
-         SEND(2),
-         "[0, 1, 2] 3 from -1 to -1 in 8 out -1"},
+        {"c30 c31/c31/c32", SEND(2), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
         /* one that says the same in two */
-        {{{{"c", 3, 0}, {"c", 3, 0}}, {{"c", 3, 1}}, {{"c", 3, 2}}, {{NULL, 0, 0}}},
-         false,
-         SEND(2),
-         "[0, 1, 2] 3 from -1 to 2 in 8 out -1"},
+        {"c30 c30/c31/c32", SEND(2), "[0, 1, 2] 3 from -1 to 2 in 8 out -1", false},
         /* a member has no trace */
-        {{{{"c", 3, 0}}, {{"c", 3, 2}}, {{NULL, 0, 0}}, {{NULL, 0, 0}}},
-         false,
-         SEND(2),
-         "[0, 1, ?] 3 from -1 to -1 in 8 out -1"},
+        {"c30/c32", SEND(2), "[0, 1, ?] 3 from -1 to -1 in 8 out -1", false},
         /* between two there is but one other */
-        {{{{NULL, 0, 0}}, {{"c", -1, -1}}, {{NULL, 0, 0}}, {{"c", -1, -1}}},
-         true,
-         SEND(0),
-         "[1, 3] 2 from -1 to 3 in 8 out -1"},
-        {{{{NULL, 0, 0}}, {{"c", -1, -1}}, {{NULL, 0, 0}}, {{"c", -1, -1}}},
-         false,
-         SEND(0),
-         " -1 from -1 to -1 in 8 out -1"},
+        {"/c//c", SEND(0), "[1, 3] 2 from -1 to 3 in 8 out -1", true},
+        {"/c//c", SEND(0), " -1 from -1 to -1 in 8 out -1", false},
     };
     check_cases(cases, COUNT(cases));
 }
 
-static void what_gathers_and_scatters_moves_the_pieces_of_all(void **state) {
-    (void)state;
+#define ALLGATHER(n)                                                                               \
+    { .name = "allgather", .group = "c", .in = GIVEN(n) }
+#define SCATTER(n)                                                                                 \
+    { .name = "reducescatter", .group = "c", .out = GIVEN(n) }
+#define OTHER                                                                                      \
+    { .name = "send", .group = "pp", .ranks = "[0, 5]", .size = 2, .in = GIVEN(8), .dst = GIVEN(5) }
+
+TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
     static const member_case cases[] = {
-        {{{{"c", 2, 0}}, {{"c", 2, 1}}},
-         false,
-         {.name = "allgather", .group = "c", .in = GIVEN(8)},
-         "[0, 1] 2 from -1 to -1 in 8 out 16"},
-        {{{{"c", 2, 0}}, {{"c", 2, 1}}},
-         false,
-         {.name = "reducescatter", .group = "c", .out = GIVEN(8)},
-         "[0, 1] 2 from -1 to -1 in 16 out 8"},
-        {{{{"c", -1, -1}}, {{"c", -1, -1}}},
-         false,
-         {.name = "allgather", .group = "c", .in = GIVEN(8)},
-         " -1 from -1 to -1 in 8 out -1"},
-        {{{{"c", 2, 0}}, {{"c", 2, 1}}}, /* no memory is as large */
-         false,
-         {.name = "allgather", .group = "c", .in = GIVEN(INT64_MAX / 100)},
-         "[0, 1] 2 from -1 to -1 in 92233720368547758 out -1"},
+        {"c20/c21", ALLGATHER(8), "[0, 1] 2 from -1 to -1 in 8 out 16", false},
+        {"c20/c21", SCATTER(8), "[0, 1] 2 from -1 to -1 in 16 out 8", false},
+        {"c/c", ALLGATHER(8), " -1 from -1 to -1 in 8 out -1", false},
+        /* no memory is as large */
+        {"c20/c21", ALLGATHER(INT64_C(92233720368547758)),
+         "[0, 1] 2 from -1 to -1 in 92233720368547758 out -1", false},
+        /* of another group: it stays as it is */
+        {"c20/c21", OTHER, "[0, 5] 2 from -1 to 5 in 8 out -1", false},
     };
     check_cases(cases, COUNT(cases));
 }
 
-static void kernels_of_other_groups_stay_as_they_are(void **state) {
-    (void)state;
-    static const member_case other = {{{{"c", 2, 0}}, {{"c", 2, 1}}},
-                                      false,
-                                      {.name = "send",
-                                       .group = "pp",
-                                       .ranks = "[0, 5]",
-                                       .size = 2,
-                                       .in = GIVEN(8),
-                                       .dst = GIVEN(5)},
-                                      "[0, 5] 2 from -1 to 5 in 8 out -1"};
-    check_cases(&other, 1);
-}
-
-static void what_one_rank_alone_uses_shows_that_others_are_missing(void **state) {
-    (void)state;
+TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
         {1, 0, -1, -1, 0, true}, {1, 0, -1, -1, 0, true}, /* in two traces: alone */
         {2, 3, -1, -1, 1, true}, {2, 0, -1, -1, 0, true}, /* by two */
@@ -252,13 +186,4 @@ static void what_one_rank_alone_uses_shows_that_others_are_missing(void **state)
     tm_vec_free(&answers);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ranks_of_a_communicator_are_those_that_have_it),
-        cmocka_unit_test(a_peer_is_the_rank_at_its_place),
-        cmocka_unit_test(what_gathers_and_scatters_moves_the_pieces_of_all),
-        cmocka_unit_test(kernels_of_other_groups_stay_as_they_are),
-        cmocka_unit_test(what_one_rank_alone_uses_shows_that_others_are_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

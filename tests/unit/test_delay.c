@@ -1,15 +1,6 @@
 /* How much of a rank's lateness is waiting of its own, and how cost is split that comes back. */
 #include "waits/delay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { RANKS = 3, STEP = 8, OWNER = 1 };
 
 /* One member of an operation of three; its visit's waits; what is expected of it. */
@@ -98,8 +89,7 @@ static const member trials[][RANKS] = {
     {{0, 200, 5, 5, 0.0, 0}, {0, 200, 9, 9, 0.0, 0}, {0, 200, 1, 1, 0.0, 0}},
 };
 
-static void a_fraction_is_waiting_beyond_that_of_the_early_ranks(void **state) {
-    (void)state;
+TEST(a_fraction_is_waiting_beyond_that_of_the_early_ranks) {
     for (size_t t = 0; t < COUNT(trials); t++) {
         scene s = open_scene();
         int64_t passed = 0, owed = 0, expected = 0;
@@ -130,8 +120,7 @@ static void a_fraction_is_waiting_beyond_that_of_the_early_ranks(void **state) {
     }
 }
 
-static void a_transfer_carries_cost_and_has_none(void **state) {
-    (void)state;
+TEST(a_transfer_carries_cost_and_has_none) {
     /* The sender comes 100 after the receiver, of which it waited 25. */
     static const member members[] = {{100, 200, 25, 25, 0.25, 0}, {0, 200, 0, 0, 0.0, 0}};
     scene s = open_scene();
@@ -148,8 +137,7 @@ static void a_transfer_carries_cost_and_has_none(void **state) {
     close_scene(&s);
 }
 
-static void operations_without_waits_have_no_visits(void **state) {
-    (void)state;
+TEST(operations_without_waits_have_no_visits) {
     scene s = open_scene();
     add_operation(&s, trials[0], TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
     add_operation(&s, trials[0], TM_MATCH_PAIR, TM_COLL_SEND);
@@ -162,8 +150,7 @@ static void operations_without_waits_have_no_visits(void **state) {
     close_scene(&s);
 }
 
-static void a_group_is_together_where_all_are_released(void **state) {
-    (void)state;
+TEST(a_group_is_together_where_all_are_released) {
     static const member late_sender[] = {{100, 200, 0, 0, 0, 0}, {0, 200, 0, 0, 0, 0}};
     static const member late_receiver[] = {{0, 200, 0, 0, 0, 0}, {100, 200, 0, 0, 0, 0}};
     static const struct {
@@ -206,8 +193,7 @@ static const tm_cost *cost_at(const scene *s, size_t i) {
     return (const tm_cost *)s->flow.costs.data + i;
 }
 
-static void claims_go_to_the_late_ranks_in_layers(void **state) {
-    (void)state;
+TEST(claims_go_to_the_late_ranks_in_layers) {
     /* Step 4: 50 + 50 of the first, 40 of the second: 30 for rank 11; 70 + 40 for rank 12, which
      * passes on a half. Step 5: 10 of the first alone: 3 and 7; a half of 7 is rounded up. */
     static const tm_claim given[] = {
@@ -223,18 +209,10 @@ static void claims_go_to_the_late_ranks_in_layers(void **state) {
     tm_delay_settle(&s.flow.costs);
     static const tm_cost costs[] = {{11, 4, 0, 30}, {11, 5, 0, 3}, {12, 4, 0, 55}, {12, 5, 0, 3}};
     assert_int_equal(s.flow.costs.n, COUNT(costs));
-    for (size_t i = 0; i < COUNT(costs); i++)
-        assert_memory_equal(cost_at(&s, i), &costs[i], sizeof costs[i]);
+    assert_memory_equal(s.flow.costs.data, costs, sizeof costs);
     static const tm_debt debts[] = {{12, 4, 55, 22, 32}, {12, 5, 4, 22, 32}};
     assert_int_equal(s.flow.debts.n, COUNT(debts));
-    for (size_t i = 0; i < COUNT(debts); i++) {
-        const tm_debt *debt = (const tm_debt *)s.flow.debts.data + i;
-        assert_int_equal(debt->rank, debts[i].rank);
-        assert_int_equal(debt->step, debts[i].step);
-        assert_int_equal(debt->ns, debts[i].ns);
-        assert_int_equal(debt->event, debts[i].event);
-        assert_int_equal(debt->origin, debts[i].origin);
-    }
+    assert_memory_equal(s.flow.debts.data, debts, sizeof debts);
     /* What is owed at the end stays. */
     assert_int_equal(tm_delay_end(&s.flow, &err), TM_OK);
     tm_delay_settle(&s.flow.costs);
@@ -244,8 +222,7 @@ static void claims_go_to_the_late_ranks_in_layers(void **state) {
     close_scene(&s);
 }
 
-static void claims_find_their_operation(void **state) {
-    (void)state;
+TEST(claims_find_their_operation) {
     /* The second operation has members 3 to 5. Of 1 the third's 0.7 are rounded up. */
     static const tm_claim given[] = {
         {1, 1, 3, OWNER}, {1, 100, 0, OWNER}, {1, INT64_MAX / 4, 4, 1}};
@@ -267,14 +244,4 @@ static void claims_find_their_operation(void **state) {
     close_scene(&s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fraction_is_waiting_beyond_that_of_the_early_ranks),
-        cmocka_unit_test(a_transfer_carries_cost_and_has_none),
-        cmocka_unit_test(operations_without_waits_have_no_visits),
-        cmocka_unit_test(a_group_is_together_where_all_are_released),
-        cmocka_unit_test(claims_go_to_the_late_ranks_in_layers),
-        cmocka_unit_test(claims_find_their_operation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

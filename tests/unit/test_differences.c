@@ -1,13 +1,6 @@
 /* What ends of matched kernels say to the clock fit, worked out by hand. */
 #include "clock/differences.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 enum { MIB = 1 << 20 };
 
 /* Ranks 3 and 5 are of host 0 and domain 0; 7 and 9 of host 1, each a domain of its own. */
@@ -51,8 +44,7 @@ static tm_vec rows_of(scene *s) {
     return rows;
 }
 
-static void a_domain_gives_its_last_begin_its_first_and_its_median_end(void **state) {
-    (void)state;
+TEST(a_domain_gives_its_last_begin_its_first_and_its_median_end) {
     scene s = open_scene();
     const tm_comm_record parts[] = {part(3, TM_COLL_ALLREDUCE, 100, 5200),
                                     part(5, TM_COLL_ALLREDUCE, 140, 5190),
@@ -77,41 +69,34 @@ static void a_domain_gives_its_last_begin_its_first_and_its_median_end(void **st
     close_scene(&s);
 }
 
-static void what_binds_no_two_domains_gives_no_row(void **state) {
-    (void)state;
+TEST(what_binds_no_two_domains_gives_no_row) {
     scene s = open_scene();
-    tm_comm_record one_domain[] = {part(3, TM_COLL_ALLREDUCE, 0, 50),
-                                   part(5, TM_COLL_ALLREDUCE, 0, 50)};
-    tm_comm_record broadcast[] = {part(3, TM_COLL_BROADCAST, 0, 50),
-                                  part(7, TM_COLL_BROADCAST, 0, 50)};
-    tm_comm_record empty[] = {part(3, TM_COLL_ALLREDUCE, 0, 50), part(7, TM_COLL_ALLREDUCE, 0, 50)};
-    tm_comm_record uneven[] = {part(3, TM_COLL_ALLTOALL, 0, 50), part(7, TM_COLL_ALLTOALL, 0, 50)};
-    tm_comm_record wrong[] = {part(3, TM_COLL_ALLREDUCE, 0, 50), part(7, TM_COLL_ALLREDUCE, 0, 50)};
-    empty[0].bytes = empty[1].bytes = 0;
-    uneven[1].bytes = 8;
-    wrong[1].wrong_clock = true;
-    add(&s, one_domain, 2);
-    add(&s, broadcast, 2);
-    add(&s, empty, 2);
-    add(&s, uneven, 2);
-    add(&s, wrong, 2);
-    wrong[1].wrong_clock = false;
-    add(&s, wrong, 2);
+    static const struct {
+        uint8_t kind;
+        int64_t other, bytes, other_bytes;
+        bool wrong_clock;
+    } cases[] = {{TM_COLL_ALLREDUCE, 5, 4, 4, false}, /* of one domain */
+                 {TM_COLL_BROADCAST, 7, 4, 4, false}, {TM_COLL_ALLREDUCE, 7, 0, 0, false},
+                 {TM_COLL_ALLTOALL, 7, 4, 8, false},  {TM_COLL_ALLREDUCE, 7, 4, 4, true},
+                 {TM_COLL_ALLREDUCE, 7, 4, 4, false}, /* suspect */
+                 {TM_COLL_ALLTOALL, 7, 4, 4, false}}; /* an even all-to-all does */
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_comm_record parts[] = {part(3, cases[i].kind, 0, 50),
+                                  part(cases[i].other, cases[i].kind, 0, 50)};
+        parts[0].bytes = cases[i].bytes;
+        parts[1].bytes = cases[i].other_bytes;
+        parts[1].wrong_clock = cases[i].wrong_clock;
+        add(&s, parts, 2);
+    }
     ((tm_instance *)s.c.instances.data)[5].state = TM_INSTANCE_SUSPECT;
     tm_vec rows = rows_of(&s);
-    assert_int_equal(rows.n, 0);
-    tm_vec_free(&rows);
-    uneven[1].bytes = 4; /* an even all-to-all does */
-    add(&s, uneven, 2);
-    rows = rows_of(&s);
     assert_int_equal(rows.n, 2);
     assert_int_equal(((const tm_clock_end *)rows.data)->event, 6);
     tm_vec_free(&rows);
     close_scene(&s);
 }
 
-static void a_small_transfer_binds_one_way_and_a_large_one_both(void **state) {
-    (void)state;
+TEST(a_small_transfer_binds_one_way_and_a_large_one_both) {
     scene s = open_scene();
     for (int large = 0; large < 2; large++) {
         tm_comm_record pair[] = {part(7, TM_COLL_SEND, 10, 90), part(9, TM_COLL_RECV, 20, 95)};
@@ -132,8 +117,7 @@ static void a_small_transfer_binds_one_way_and_a_large_one_both(void **state) {
     close_scene(&s);
 }
 
-static void ends_are_compared_inside_hosts_or_over_all(void **state) {
-    (void)state;
+TEST(ends_are_compared_inside_hosts_or_over_all) {
     scene s = open_scene();
     const tm_comm_record parts[] = {
         part(3, TM_COLL_BARRIER, 0, 100), part(5, TM_COLL_BARRIER, 0, 110),
@@ -157,8 +141,7 @@ static void ends_are_compared_inside_hosts_or_over_all(void **state) {
     close_scene(&s);
 }
 
-static void ranks_are_summed_up_by_halves(void **state) {
-    (void)state;
+TEST(ranks_are_summed_up_by_halves) {
     tm_error err;
     /* Rank 5: ends 10 to 50 with 1, 9, 3 | 3, 7, 20 (the middle one in both halves). */
     tm_clock_difference d[] = {{5, 50, 20}, {9, 10, -4}, {5, 10, 1},
@@ -180,8 +163,7 @@ static void ranks_are_summed_up_by_halves(void **state) {
     tm_vec_free(&sums);
 }
 
-static void the_steadiest_classes_are_chosen(void **state) {
-    (void)state;
+TEST(the_steadiest_classes_are_chosen) {
     int64_t *counts = calloc((size_t)TM_CLOCK_CLASSES * TM_SPREAD_BINS, sizeof *counts);
     bool quiet[TM_CLOCK_CLASSES];
     assert_non_null(counts);
@@ -205,14 +187,4 @@ static void the_steadiest_classes_are_chosen(void **state) {
     free(counts);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_domain_gives_its_last_begin_its_first_and_its_median_end),
-        cmocka_unit_test(what_binds_no_two_domains_gives_no_row),
-        cmocka_unit_test(a_small_transfer_binds_one_way_and_a_large_one_both),
-        cmocka_unit_test(ends_are_compared_inside_hosts_or_over_all),
-        cmocka_unit_test(ranks_are_summed_up_by_halves),
-        cmocka_unit_test(the_steadiest_classes_are_chosen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -10,12 +10,9 @@
 
 enum { N = 12 };
 
-/* When the last of a group comes to its operations [us]; they take 20 us from there. */
-static const int64_t last_us[N] = {1000, 1400, 1830, 2350, 2660, 3300,
-                                   3650, 4390, 4670, 5260, 5930, 6250};
-
-/* A rank: how much earlier than the last it comes [us], its seat, and how far its clock is ahead.
- * Its first `skipped` operations are not recorded. */
+/* The last of a group comes to operation k at ends_us[k]; they take 20 us from there. A rank: how
+ * much earlier than the last it comes [us], its seat, and how far its clock is ahead. Its first
+ * `skipped` operations are not recorded. */
 typedef struct lane_spec {
     int64_t early_us[N];
     int64_t seat, ahead_us;
@@ -31,7 +28,7 @@ static tm_party make(const lane_spec *spec) {
     assert_int_equal(tm_party_create(n, voice, &party, &err), TM_OK);
     for (size_t i = 0; i < n; i++) {
         size_t k = i + spec->skipped;
-        int64_t last = last_us[k] + spec->ahead_us + spec->later_us * (1 + (int64_t)(k * 7 % 3));
+        int64_t last = ends_us[k] + spec->ahead_us + spec->later_us * (1 + (int64_t)(k * 7 % 3));
         int64_t begin = last - spec->early_us[k];
         party.run.marks[i] = (tm_mark){.begin_ns = begin * US,
                                        .end_ns = (last + 20) * US,
@@ -57,8 +54,7 @@ static tm_bond bond_of(const lane_spec *a, const lane_spec *b, bool one_clock) {
 }
 
 /* Twelve equal tokens: only the ends tell which is which. */
-static void an_order_is_proven_by_ends_alone(void **state) {
-    (void)state;
+TEST(an_order_is_proven_by_ends_alone) {
     static const struct {
         size_t skipped;
         int64_t ahead_us;
@@ -92,8 +88,7 @@ static void an_order_is_proven_by_ends_alone(void **state) {
 }
 
 /* Ends 400 us apart, each as good as the next. */
-static void a_steady_rhythm_proves_no_order(void **state) {
-    (void)state;
+TEST(a_steady_rhythm_proves_no_order) {
     int64_t partners[N];
     int64_t ends[2][N];
     for (size_t i = 0; i < N; i++) {
@@ -110,8 +105,7 @@ static void a_steady_rhythm_proves_no_order(void **state) {
 }
 
 /* The noise is 1 us: lateness of 5 us is none, and one of 48 us is worth log2(48 / 3) = 4 bits. */
-static void who_waits_for_a_late_one_is_of_its_group(void **state) {
-    (void)state;
+TEST(who_waits_for_a_late_one_is_of_its_group) {
     static const struct {
         int64_t early_us[2];
         int state, explained;
@@ -138,8 +132,7 @@ static void who_waits_for_a_late_one_is_of_its_group(void **state) {
 /* Two stages of a pipeline: what ends on one ends 700 us later on the other, but for two operations
  * of which that stage alone was late, by 60 and 40 us. Once an offset is free ends agree; that
  * nobody waited for the late ones tells the two apart. */
-static void who_leaves_before_a_late_one_is_not(void **state) {
-    (void)state;
+TEST(who_leaves_before_a_late_one_is_not) {
     tm_party a, b;
     const lane_spec stage = {.early_us = {0}}, next = {.ahead_us = 700};
     int64_t partners[N];
@@ -175,8 +168,7 @@ static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
 
 /* Ranks 0 and 1, and 2 and 3 whose group comes 30 to 90 us later: 1 and 3 were not late for each
  * other's. */
-static void ranks_grow_to_their_groups_and_no_further(void **state) {
-    (void)state;
+TEST(ranks_grow_to_their_groups_and_no_further) {
     static const tm_growth growth = {.one_clock = true};
     const lane_spec specs[] = {
         {.early_us = {60, 0, 80, 0, 70}, .seat = 0},
@@ -201,8 +193,7 @@ static void ranks_grow_to_their_groups_and_no_further(void **state) {
 
 /* Of 200 hosts the ones with even numbers are a group, and those with odd ones; each is early by 20
  * to 320 us, by turns. */
-static void many_parties_grow_alike(void **state) {
-    (void)state;
+TEST(many_parties_grow_alike) {
     enum { MANY = 200 };
     static const tm_growth growth = {.limit_ns = 21 * MS};
     static lane_spec specs[MANY];
@@ -226,8 +217,7 @@ static void many_parties_grow_alike(void **state) {
 
 /* Two streams of two hosts whose clocks are 30 ms apart, where 21 are believed: one pair of streams
  * is not enough to say so. */
-static void a_clock_far_off_needs_two_witnesses(void **state) {
-    (void)state;
+TEST(a_clock_far_off_needs_two_witnesses) {
     static const tm_growth growth = {.limit_ns = 21 * MS};
     lane_spec specs[] = {
         {.early_us = {60, 0, 80, 0, 70}, .seat = 0},
@@ -249,15 +239,4 @@ static void a_clock_far_off_needs_two_witnesses(void **state) {
     tm_parties_free(&parties);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_is_proven_by_ends_alone),
-        cmocka_unit_test(a_steady_rhythm_proves_no_order),
-        cmocka_unit_test(who_waits_for_a_late_one_is_of_its_group),
-        cmocka_unit_test(who_leaves_before_a_late_one_is_not),
-        cmocka_unit_test(ranks_grow_to_their_groups_and_no_further),
-        cmocka_unit_test(many_parties_grow_alike),
-        cmocka_unit_test(a_clock_far_off_needs_two_witnesses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

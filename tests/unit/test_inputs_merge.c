@@ -1,15 +1,6 @@
 /* What the hosts of a job list becomes one list, in the order of one host that saw it all. */
 #include "mpi/load/inputs_merge.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 typedef struct listed {
     int host, operand;
     const char *match, *path;
@@ -35,8 +26,7 @@ static const struct {
     {"l/t", 21, 2}, {"l-2", 30, 1}, {"s/r1", 1, 3},   {"s/r2", 2, 3},
 };
 
-static void hosts_make_one_list(void **state) {
-    (void)state;
+TEST(hosts_make_one_list) {
     tm_vec all = TM_VEC(char), out = TM_VEC(char), seen = TM_VEC(uint64_t);
     tm_error err;
     for (size_t i = 0; i < COUNT(lists); i++) {
@@ -65,7 +55,4 @@ static void hosts_make_one_list(void **state) {
     tm_vec_free(&seen);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hosts_make_one_list)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

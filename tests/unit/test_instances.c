@@ -1,14 +1,6 @@
 /* Records brought together: what is complete, what is suspect, and what has a wait. */
 #include "match/instances.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { MEMBERS = 4 };
 
 /* One operation: its members, and what is to become of it. */
@@ -54,11 +46,21 @@ static void add_members(tm_collectives *c, const operation *o, uint64_t key) {
 
 #define AR TM_COLL_ALLREDUCE
 #define BARRIER TM_COLL_BARRIER
+#define BROADCAST TM_COLL_BROADCAST
+#define REDUCE TM_COLL_REDUCE
+#define SENDRECV TM_COLL_SENDRECV
+#define COALESCED TM_COLL_COALESCED
+#define GATHER TM_COLL_ALLGATHER
+#define SCATTER TM_COLL_REDUCESCATTER
+#define ALLTOALL TM_COLL_ALLTOALL
+#define SEND TM_COLL_SEND
+#define RECV TM_COLL_RECV
 #define COMPLETE TM_INSTANCE_COMPLETE
 #define INCOMPLETE TM_INSTANCE_INCOMPLETE
 #define SUSPECT TM_INSTANCE_SUSPECT
 #define SEQ TM_MATCH_SEQ
 #define PAIR TM_MATCH_PAIR
+#define ORDER TM_MATCH_ORDER
 
 static const operation operations[] = {
     /* members {rank, begin, bytes, kind, group size} */
@@ -76,52 +78,22 @@ static const operation operations[] = {
     /* a group of one has no wait */
     {{{1, 30, 8, AR, 1}}, 1, SEQ, COMPLETE, false, 30},
     /* kinds that do not synchronise have none */
-    {{{0, 20, 8, TM_COLL_BROADCAST, 2}, {1, 30, 8, TM_COLL_BROADCAST, 2}},
-     2,
-     SEQ,
-     COMPLETE,
-     false,
-     30},
-    {{{0, 20, 8, TM_COLL_REDUCE, 2}, {1, 30, 8, TM_COLL_REDUCE, 2}}, 2, SEQ, COMPLETE, false, 30},
-    {{{0, 2, -1, TM_COLL_SENDRECV, 2}, {1, 3, -1, TM_COLL_SENDRECV, 2}},
-     2,
-     TM_MATCH_ORDER,
-     COMPLETE,
-     false,
-     3},
-    {{{0, 20, 8, TM_COLL_COALESCED, 2}, {1, 30, 8, TM_COLL_COALESCED, 2}},
-     2,
-     SEQ,
-     COMPLETE,
-     false,
-     30},
-    {{{0, 20, 8, TM_COLL_BARRIER, 2}, {1, 30, 8, TM_COLL_BARRIER, 2}}, 2, SEQ, COMPLETE, true, 30},
-    {{{0, 20, 8, TM_COLL_ALLGATHER, 2}, {1, 30, 8, TM_COLL_ALLGATHER, 2}},
-     2,
-     SEQ,
-     COMPLETE,
-     true,
-     30},
-    {{{0, 2, 8, TM_COLL_REDUCESCATTER, 2}, {1, 3, 8, TM_COLL_REDUCESCATTER, 2}},
-     2,
-     SEQ,
-     COMPLETE,
-     true,
-     3},
+    {{{0, 20, 8, BROADCAST, 2}, {1, 30, 8, BROADCAST, 2}}, 2, SEQ, COMPLETE, false, 30},
+    {{{0, 20, 8, REDUCE, 2}, {1, 30, 8, REDUCE, 2}}, 2, SEQ, COMPLETE, false, 30},
+    {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, SENDRECV, 2}}, 2, ORDER, COMPLETE, false, 3},
+    {{{0, 20, 8, COALESCED, 2}, {1, 30, 8, COALESCED, 2}}, 2, SEQ, COMPLETE, false, 30},
+    {{{0, 20, 8, BARRIER, 2}, {1, 30, 8, BARRIER, 2}}, 2, SEQ, COMPLETE, true, 30},
+    {{{0, 20, 8, GATHER, 2}, {1, 30, 8, GATHER, 2}}, 2, SEQ, COMPLETE, true, 30},
+    {{{0, 2, 8, SCATTER, 2}, {1, 3, 8, SCATTER, 2}}, 2, SEQ, COMPLETE, true, 3},
     /* the sizes of an all-to-all may differ, those of others may not */
-    {{{0, 20, 8, TM_COLL_ALLTOALL, 2}, {1, 30, 9, TM_COLL_ALLTOALL, 2}},
-     2,
-     SEQ,
-     COMPLETE,
-     true,
-     30},
+    {{{0, 20, 8, ALLTOALL, 2}, {1, 30, 9, ALLTOALL, 2}}, 2, SEQ, COMPLETE, true, 30},
     {{{0, 20, 8, AR, 2}, {1, 30, 9, AR, 2}}, 2, SEQ, SUSPECT, false, 30},
     {{{0, 20, -1, AR, 2}, {1, 30, 9, AR, 2}}, 2, SEQ, SUSPECT, false, 30},
     {{{0, 1, 8, AR, 3}, {1, 2, 8, AR, 3}, {2, 3, 9, AR, 3}}, 3, SEQ, SUSPECT, false, 3},
     {{{0, 1, 9, AR, 3}, {1, 2, 8, AR, 3}, {2, 3, 8, AR, 3}}, 3, SEQ, SUSPECT, false, 3},
     /* kinds */
-    {{{0, 20, 8, AR, 2}, {1, 30, 8, TM_COLL_ALLGATHER, 2}}, 2, SEQ, SUSPECT, false, 30},
-    {{{0, 2, 8, TM_COLL_ALLTOALL, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
+    {{{0, 20, 8, AR, 2}, {1, 30, 8, GATHER, 2}}, 2, SEQ, SUSPECT, false, 30},
+    {{{0, 2, 8, ALLTOALL, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
     /* also where members are missing */
     {{{0, 20, 8, AR, 3}, {1, 30, 9, AR, 3}}, 2, SEQ, SUSPECT, false, 30},
     /* a rank twice: with all others, and in place of one */
@@ -132,11 +104,11 @@ static const operation operations[] = {
     {{{0, 1, 8, AR, 1}, {1, 2, 8, AR, 1}}, 2, SEQ, SUSPECT, false, 2},
     {{{0, 1, 8, AR, 2}, {1, 2, 8, AR, 3}}, 2, SEQ, SUSPECT, false, 2},
     /* transfers: a send and a receive of one size */
-    {{{0, 1, 8, TM_COLL_SEND, 2}, {1, 2, 8, TM_COLL_RECV, 2}}, 2, PAIR, COMPLETE, false, 2},
-    {{{0, 1, 8, TM_COLL_RECV, 2}, {1, 2, 8, TM_COLL_SEND, 2}}, 2, PAIR, COMPLETE, false, 2},
-    {{{0, 1, 8, TM_COLL_SEND, 2}, {1, 2, 8, TM_COLL_SEND, 2}}, 2, PAIR, SUSPECT, false, 2},
-    {{{0, 1, 8, TM_COLL_SEND, 2}, {1, 2, 9, TM_COLL_RECV, 2}}, 2, PAIR, SUSPECT, false, 2},
-    {{{0, 1, 8, TM_COLL_SEND, 2}}, 1, PAIR, INCOMPLETE, false, 1},
+    {{{0, 1, 8, SEND, 2}, {1, 2, 8, RECV, 2}}, 2, PAIR, COMPLETE, false, 2},
+    {{{0, 1, 8, RECV, 2}, {1, 2, 8, SEND, 2}}, 2, PAIR, COMPLETE, false, 2},
+    {{{0, 1, 8, SEND, 2}, {1, 2, 8, SEND, 2}}, 2, PAIR, SUSPECT, false, 2},
+    {{{0, 1, 8, SEND, 2}, {1, 2, 9, RECV, 2}}, 2, PAIR, SUSPECT, false, 2},
+    {{{0, 1, 8, SEND, 2}}, 1, PAIR, INCOMPLETE, false, 1},
 };
 
 static void check(const tm_collectives *c, size_t at, const operation *o) {
@@ -151,8 +123,7 @@ static void check(const tm_collectives *c, size_t at, const operation *o) {
         assert_true(members[i].rank >= members[i - 1].rank);
 }
 
-static void an_operation_is_complete_incomplete_or_suspect(void **state) {
-    (void)state;
+TEST(an_operation_is_complete_incomplete_or_suspect) {
     tm_error err;
     for (size_t i = 0; i < COUNT(operations); i++) {
         tm_collectives c = open_collectives();
@@ -164,11 +135,12 @@ static void an_operation_is_complete_incomplete_or_suspect(void **state) {
     }
 }
 
-static void operations_lie_one_after_the_other(void **state) {
-    (void)state;
+TEST(operations_lie_one_after_the_other) {
     tm_error err;
     tm_collectives c = open_collectives();
     size_t n_seq = 0, at = 0;
+    assert_int_equal(tm_match_instances(&c, &err), TM_OK); /* of nothing */
+    assert_int_equal(c.instances.n, 0);
     for (size_t i = COUNT(operations); i-- > 0;) /* the last key first */
         if (operations[i].way == SEQ)
             add_members(&c, &operations[i], i);
@@ -186,8 +158,7 @@ static void operations_lie_one_after_the_other(void **state) {
     close_collectives(&c);
 }
 
-static void group_way_and_key_tell_operations_apart(void **state) {
-    (void)state;
+TEST(group_way_and_key_tell_operations_apart) {
     static const struct {
         uint64_t group, key;
         uint8_t way;
@@ -217,17 +188,7 @@ static void group_way_and_key_tell_operations_apart(void **state) {
     close_collectives(&c);
 }
 
-static void no_records_make_no_instance(void **state) {
-    (void)state;
-    tm_error err;
-    tm_collectives c = open_collectives();
-    assert_int_equal(tm_match_instances(&c, &err), TM_OK);
-    assert_int_equal(c.instances.n, 0);
-    close_collectives(&c);
-}
-
-static void a_member_waits_until_the_last_begin_or_its_own_end(void **state) {
-    (void)state;
+TEST(a_member_waits_until_the_last_begin_or_its_own_end) {
     static const struct {
         int64_t begin_ns, end_ns, last_ns, wait_ns;
     } cases[] = {
@@ -240,13 +201,4 @@ static void a_member_waits_until_the_last_begin_or_its_own_end(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_operation_is_complete_incomplete_or_suspect),
-        cmocka_unit_test(operations_lie_one_after_the_other),
-        cmocka_unit_test(group_way_and_key_tell_operations_apart),
-        cmocka_unit_test(no_records_make_no_instance),
-        cmocka_unit_test(a_member_waits_until_the_last_begin_or_its_own_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,8 +1,6 @@
 /* Every build of the rows that this processor can run gives what one number at a time gives. */
 #include "base/lanes.h"
 
-#include <string.h>
-
 #include "run_fixture.h"
 
 enum { ROWS = 3, WIDEST = 4 * TM_LANES };
@@ -69,8 +67,7 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     assert_memory_equal(a, out, ROWS * width * sizeof *a);
 }
 
-static void every_instruction_set_gives_the_same(void **state) {
-    (void)state;
+TEST(every_instruction_set_gives_the_same) {
     size_t n;
     const tm_lanes *const *all = tm_lanes_all(&n);
     assert_ptr_equal(tm_lanes_best(), all[n - 1]);
@@ -79,7 +76,4 @@ static void every_instruction_set_gives_the_same(void **state) {
             check(all[i], seed, tm_lanes_width(1 + seed % WIDEST));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_instruction_set_gives_the_same)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

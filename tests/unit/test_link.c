@@ -18,76 +18,62 @@ static void check_links(const event_spec *events, size_t n, const uint32_t *expe
     close_ground(&g);
 }
 
-static void kernels_copies_and_sets_find_their_call_by_correlation(void **state) {
-    (void)state;
-    static const event_spec events[] = {
-        {TM_CAT_KERNEL, "k", 50, 5, 7, 7, 0, NULL, TM_DURATION}, /* stands before its call */
-        {TM_CAT_RUNTIME, "cudaLaunchKernel", 10, 1, 7, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_DRIVER, "cuLaunchKernel", 12, 1, 8, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_RUNTIME, "hipMemcpyAsync", 14, 1, -9, 200, 1, NULL, TM_DURATION},
-        {TM_CAT_RUNTIME, "cudaMemsetAsync", 16, 1, INT64_MAX, 200, 1, NULL, TM_DURATION},
-        {TM_CAT_KERNEL, "k", 60, 5, 8, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_MEMCPY, "c", 70, 5, -9, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_MEMSET, "s", 80, 5, INT64_MAX, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_CPU_OP, "aten::mm", 9, 9, 7, 100, 1, NULL, TM_DURATION},
-    };
-    static const uint32_t expected[] = {1, NONE, NONE, NONE, NONE, 2, 3, 4, NONE};
-    check_links(events, COUNT(events), expected, 0, 0);
+#define HOST(category, name, begin, correlation)                                                   \
+    { category, name, begin, 1, correlation, 100, 1, NULL, TM_DURATION }
+#define GPU(category, name, begin, correlation)                                                    \
+    { category, name, begin, 5, correlation, 7, 0, NULL, TM_DURATION }
+#define CALL(begin, correlation) HOST(TM_CAT_RUNTIME, "c", begin, correlation)
+#define KERNEL(begin, correlation) GPU(TM_CAT_KERNEL, "k", begin, correlation)
+
+static const struct {
+    const char *what;
+    event_spec events[9]; /* to the first without a name */
+    uint32_t launches[9];
+    int64_t counts[2]; /* of unlinked ones and of duplicates */
+} traces[] = {
+    {"kernels, copies and sets find their call by correlation, also one that comes later",
+     {KERNEL(50, 7), CALL(10, 7), HOST(TM_CAT_DRIVER, "cuLaunchKernel", 12, 8), CALL(14, -9),
+      CALL(16, INT64_MAX), KERNEL(60, 8), GPU(TM_CAT_MEMCPY, "c", 70, -9),
+      GPU(TM_CAT_MEMSET, "s", 80, INT64_MAX), HOST(TM_CAT_CPU_OP, "aten::mm", 9, 7)},
+     {1, NONE, NONE, NONE, NONE, 2, 3, 4, NONE},
+     {0, 0}},
+    {"several kernels may have one call",
+     {CALL(10, 3), KERNEL(50, 3), KERNEL(60, 3)},
+     {NONE, 0, 0},
+     {0, 0}},
+    /* two repeats of 5, one of 6, of which both begin at 10 */
+    {"of calls with one correlation the earliest counts",
+     {CALL(30, 5),
+      CALL(10, 5),
+      HOST(TM_CAT_DRIVER, "c", 20, 5),
+      {TM_CAT_RUNTIME, "longer", 10, 9, 6, 100, 1, NULL, TM_DURATION},
+      CALL(10, 6),
+      KERNEL(50, 5),
+      KERNEL(60, 6)},
+     {NONE, NONE, NONE, NONE, NONE, 1, 3},
+     {0, 3}},
+    /* 0 means none, and nobody has 6; what is no busy time is not counted */
+    {"without a call an event is counted as unlinked",
+     {CALL(10, 5), CALL(11, 0), KERNEL(50, 0), KERNEL(60, 6), GPU(TM_CAT_MEMCPY, "c", 70, 0),
+      GPU(TM_CAT_CUDA_SYNC, "s", 80, 0), GPU(TM_CAT_GPU_ANNOTATION, "a", 80, 5)},
+     {NONE, NONE, NONE, NONE, NONE, NONE, NONE},
+     {3, 0}},
+    {"nothing", {{0}}, {0}, {0, 0}},
+    {"no call", {KERNEL(50, 1)}, {NONE}, {1, 0}},
+};
+
+TEST(events_find_their_calls_by_correlation) {
+    for (size_t t = 0; t < COUNT(traces); t++) {
+        size_t n = 0;
+        while (n < COUNT(traces[t].events) && traces[t].events[n].name)
+            n++;
+        print_message("%s\n", traces[t].what);
+        check_links(traces[t].events, n, traces[t].launches, traces[t].counts[0],
+                    traces[t].counts[1]);
+    }
 }
 
-static void several_kernels_may_have_one_call(void **state) {
-    (void)state;
-    static const event_spec events[] = {
-        {TM_CAT_RUNTIME, "cudaGraphLaunch", 10, 1, 3, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_KERNEL, "a", 50, 5, 3, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_KERNEL, "b", 60, 5, 3, 7, 0, NULL, TM_DURATION},
-    };
-    static const uint32_t expected[] = {NONE, 0, 0};
-    check_links(events, COUNT(events), expected, 0, 0);
-}
-
-static void of_calls_with_one_correlation_the_earliest_counts(void **state) {
-    (void)state;
-    static const event_spec events[] = {
-        {TM_CAT_RUNTIME, "late", 30, 1, 5, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_RUNTIME, "early", 10, 1, 5, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_DRIVER, "middle", 20, 1, 5, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_RUNTIME, "first of equals", 10, 9, 6, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_RUNTIME, "second of equals", 10, 1, 6, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_KERNEL, "k", 50, 5, 5, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_KERNEL, "k", 60, 5, 6, 7, 0, NULL, TM_DURATION},
-    };
-    static const uint32_t expected[] = {NONE, NONE, NONE, NONE, NONE, 1, 3};
-    check_links(events, COUNT(events), expected, 0, 3); /* two repeats of 5, one of 6 */
-}
-
-static void without_a_call_an_event_is_counted_as_unlinked(void **state) {
-    (void)state;
-    static const event_spec events[] = {
-        {TM_CAT_RUNTIME, "cudaLaunchKernel", 10, 1, 5, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_RUNTIME, "hipLaunchKernel", 11, 1, 0, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_KERNEL, "zero means none", 50, 5, 0, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_KERNEL, "nobody has 6", 60, 5, 6, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_MEMCPY, "zero", 70, 5, 0, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_CUDA_SYNC, "no busy time, not counted", 80, 5, 0, 7, 0, NULL, TM_DURATION},
-        {TM_CAT_GPU_ANNOTATION, "neither", 80, 5, 5, 7, 0, NULL, TM_DURATION},
-    };
-    static const uint32_t expected[] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE};
-    check_links(events, COUNT(events), expected, 3, 0);
-}
-
-static void a_trace_without_events_or_calls_links_nothing(void **state) {
-    (void)state;
-    static const event_spec events[] = {
-        {TM_CAT_KERNEL, "k", 50, 5, 1, 7, 0, NULL, TM_DURATION},
-    };
-    static const uint32_t expected[] = {NONE};
-    check_links(NULL, 0, NULL, 0, 0);
-    check_links(events, 1, expected, 1, 0);
-}
-
-static void many_correlations_all_find_their_own(void **state) {
-    (void)state;
+TEST(many_correlations_all_find_their_own) {
     static const size_t n = 3000;
     ground g = open_ground();
     event_spec *events = calloc(2 * n, sizeof *events);
@@ -113,8 +99,7 @@ static void many_correlations_all_find_their_own(void **state) {
 
 /* Numbers count by thread: those of thread 1 are found on the first of two tracks, where most are,
  * those of thread 2 on the other. */
-static void backward_finds_the_last_forward_operator_of_its_number(void **state) {
-    (void)state;
+TEST(backward_finds_the_last_forward_operator_of_its_number) {
     enum { MAIN = 1, OTHER = 2, AUTOGRAD = 3 };
     static const struct {
         int64_t begin, sequence;
@@ -154,8 +139,7 @@ static uint32_t next(uint32_t *seed) {
 }
 
 /* Each against a search through all calls: near and far, both ways, ids that nobody has. */
-static void random_correlations_link_as_by_looking_at_all(void **state) {
-    (void)state;
+TEST(random_correlations_link_as_by_looking_at_all) {
     enum { CALLS = 150, KERNELS = 150, ALL = CALLS + KERNELS };
     uint32_t seed = 11, expected[ALL];
     for (int round = 0; round < 60; round++) {
@@ -182,16 +166,4 @@ static void random_correlations_link_as_by_looking_at_all(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_copies_and_sets_find_their_call_by_correlation),
-        cmocka_unit_test(several_kernels_may_have_one_call),
-        cmocka_unit_test(of_calls_with_one_correlation_the_earliest_counts),
-        cmocka_unit_test(without_a_call_an_event_is_counted_as_unlinked),
-        cmocka_unit_test(a_trace_without_events_or_calls_links_nothing),
-        cmocka_unit_test(backward_finds_the_last_forward_operator_of_its_number),
-        cmocka_unit_test(many_correlations_all_find_their_own),
-        cmocka_unit_test(random_correlations_link_as_by_looking_at_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

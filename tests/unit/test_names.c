@@ -1,15 +1,6 @@
 /* Interned strings: one id for each text, for as long as the table lives. */
 #include "tmerge/names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 static void check_text(const tm_names *names, uint32_t id, const char *bytes, size_t size) {
     tm_text text = tm_names_text(names, id);
     assert_int_equal(text.size, size);
@@ -18,8 +9,7 @@ static void check_text(const tm_names *names, uint32_t id, const char *bytes, si
     assert_int_equal(text.bytes[size], '\0');
 }
 
-static void the_empty_string_is_id_0_from_the_start(void **state) {
-    (void)state;
+TEST(the_empty_string_is_id_0_from_the_start) {
     tm_names *names = tm_names_create();
     assert_int_equal(tm_names_count(names), 1);
     assert_int_equal(tm_names_intern(names, "", 0), TM_NO_NAME);
@@ -31,8 +21,7 @@ static void the_empty_string_is_id_0_from_the_start(void **state) {
     tm_names_destroy(NULL);
 }
 
-static void the_same_bytes_have_the_same_id_and_others_another(void **state) {
-    (void)state;
+TEST(the_same_bytes_have_the_same_id_and_others_another) {
     static const struct {
         const char *bytes;
         size_t size;
@@ -53,8 +42,7 @@ static void the_same_bytes_have_the_same_id_and_others_another(void **state) {
     tm_names_destroy(names);
 }
 
-static void the_bytes_are_copied(void **state) {
-    (void)state;
+TEST(the_bytes_are_copied) {
     tm_names *names = tm_names_create();
     char text[] = "kernel";
     uint32_t id = tm_names_intern(names, text, 6);
@@ -64,8 +52,7 @@ static void the_bytes_are_copied(void **state) {
     tm_names_destroy(names);
 }
 
-static void texts_of_every_length_differ_in_each_single_byte(void **state) {
-    (void)state;
+TEST(texts_of_every_length_differ_in_each_single_byte) {
     enum { LONGEST = 40 };
     char text[LONGEST];
     tm_names *names = tm_names_create();
@@ -81,8 +68,7 @@ static void texts_of_every_length_differ_in_each_single_byte(void **state) {
     tm_names_destroy(names);
 }
 
-static void ids_and_texts_survive_the_growth_of_the_table(void **state) {
-    (void)state;
+TEST(ids_and_texts_survive_the_growth_of_the_table) {
     enum { N = 200000 };
     tm_names *names = tm_names_create();
     char text[32];
@@ -99,8 +85,7 @@ static void ids_and_texts_survive_the_growth_of_the_table(void **state) {
     tm_names_destroy(names);
 }
 
-static void a_text_may_be_longer_than_any_block_of_memory(void **state) {
-    (void)state;
+TEST(a_text_may_be_longer_than_any_block_of_memory) {
     enum { SIZE = 3 << 20 };
     char *text = malloc(SIZE);
     assert_non_null(text);
@@ -116,14 +101,4 @@ static void a_text_may_be_longer_than_any_block_of_memory(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_empty_string_is_id_0_from_the_start),
-        cmocka_unit_test(the_same_bytes_have_the_same_id_and_others_another),
-        cmocka_unit_test(the_bytes_are_copied),
-        cmocka_unit_test(texts_of_every_length_differ_in_each_single_byte),
-        cmocka_unit_test(ids_and_texts_survive_the_growth_of_the_table),
-        cmocka_unit_test(a_text_may_be_longer_than_any_block_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

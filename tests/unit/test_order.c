@@ -4,11 +4,8 @@
 #include "run_fixture.h"
 
 enum { N = 12 };
-/* Ends [us] of 13 operations of 50 us each. */
-static const int64_t ends_us[N + 1] = {1000, 1400, 1830, 2350, 2660, 3300, 3650,
-                                       4390, 4670, 5260, 5930, 6250, 7020};
 
-/* 12 of the 13, on a clock that is ahead_us ahead. */
+/* 12 of 13 operations of 50 us each, on a clock that is ahead_us ahead. */
 static void make(tm_end *out, size_t lacking, int64_t ahead_us) {
     for (size_t i = 0; i < N; i++) {
         int64_t end = (ends_us[i + (i >= lacking)] + ahead_us) * US;
@@ -16,8 +13,7 @@ static void make(tm_end *out, size_t lacking, int64_t ahead_us) {
     }
 }
 
-static void each_may_lack_the_same_but_not_another(void **state) {
-    (void)state;
+TEST(each_may_lack_the_same_but_not_another) {
     for (size_t x = 0; x <= N; x++)
         for (size_t y = 0; y <= N; y++) {
             tm_end a[N], b[N];
@@ -28,8 +24,7 @@ static void each_may_lack_the_same_but_not_another(void **state) {
         }
 }
 
-static void noise_late_ends_drift_and_set_clocks_leave_an_order(void **state) {
-    (void)state;
+TEST(noise_late_ends_drift_and_set_clocks_leave_an_order) {
     tm_end a[N], b[N];
     make(a, N, 0);
     make(b, N, 300);
@@ -55,8 +50,7 @@ static void noise_late_ends_drift_and_set_clocks_leave_an_order(void **state) {
 
 /* The 5th ends 310 us behind the 4th and 640 us before the 6th; on the other rank it is 250 us late
  * as a whole, so that the two did not run together. */
-static void what_did_not_run_together_is_another(void **state) {
-    (void)state;
+TEST(what_did_not_run_together_is_another) {
     tm_end a[N], b[N];
     make(a, N, 0);
     make(b, N, 300);
@@ -71,8 +65,7 @@ static void what_did_not_run_together_is_another(void **state) {
 
 /* The 5th to 8th are broadcasts, back to back, and one rank comes late to them: it leaves each when
  * the other leaves the next. */
-static void a_rank_late_to_broadcasts_did_not_miss_one(void **state) {
-    (void)state;
+TEST(a_rank_late_to_broadcasts_did_not_miss_one) {
     enum { FIRST = 4, BROADCASTS = 4 };
     tm_end a[N], b[N];
     make(a, N, 0);
@@ -90,12 +83,4 @@ static void a_rank_late_to_broadcasts_did_not_miss_one(void **state) {
     assert_false(tm_order_holds(b, a, N));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_may_lack_the_same_but_not_another),
-        cmocka_unit_test(noise_late_ends_drift_and_set_clocks_leave_an_order),
-        cmocka_unit_test(what_did_not_run_together_is_another),
-        cmocka_unit_test(a_rank_late_to_broadcasts_did_not_miss_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

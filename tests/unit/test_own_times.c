@@ -1,16 +1,7 @@
 /* By how much members exceed the others, and the units that they are compared in. */
 #include "analysis/stragglers/own_times.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/stragglers/scores.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const struct {
     size_t n;
@@ -27,8 +18,7 @@ static const struct {
     {5, {4, 1, 2, 3, 9}, {1, -3, -2, 0, 6}},
 };
 
-static void excess_is_over_the_median_of_the_others(void **state) {
-    (void)state;
+TEST(excess_is_over_the_median_of_the_others) {
     for (size_t t = 0; t < COUNT(excesses); t++) {
         int64_t ns[10] = {0}, sorted[5], out[5];
         size_t n = excesses[t].n;
@@ -39,8 +29,7 @@ static void excess_is_over_the_median_of_the_others(void **state) {
     }
 }
 
-static void a_member_is_taken_out(void **state) {
-    (void)state;
+TEST(a_member_is_taken_out) {
     static const int64_t left[] = {1, 3, 4, 6};
     int64_t ns[] = {1, 2, 3, 4, 5, 6}, members[] = {10, 20, 30};
     tm_own_times times = {.n = 3, .n_rows = 2, .ns = ns, .members = members};
@@ -111,8 +100,7 @@ static tm_own_times stretches_of(const job *j, int64_t *steps) {
     return times;
 }
 
-static void units_are_the_largest_that_tell_enough(void **state) {
-    (void)state;
+TEST(units_are_the_largest_that_tell_enough) {
     for (size_t t = 0; t < COUNT(jobs); t++) {
         const job *j = &jobs[t];
         int64_t steps[5000], all = 0;
@@ -135,8 +123,7 @@ static void units_are_the_largest_that_tell_enough(void **state) {
     }
 }
 
-static void blocks_are_8_times_as_long_as_members_stay_alike(void **state) {
-    (void)state;
+TEST(blocks_are_8_times_as_long_as_members_stay_alike) {
     /* Where 10 stretches after one another are equal, the correlation at a distance k is 1 - k /
      * 10: 1 + 2 (9 + 8 + ... + 1) / 10 = 10, so that blocks have 80, and by what a sample tells 56
      * to 104. Of 4,000 stretches there are 38 to 71 blocks. */
@@ -196,8 +183,7 @@ static const struct {
     {3, 2, {0, 1, 2}, {{100, 200}, {5, 8}, {100, 200}}, {{100, 200}, {100, 200}}, {0, 2}},
 };
 
-static void short_stretches_are_joined_inside_their_step(void **state) {
-    (void)state;
+TEST(short_stretches_are_joined_inside_their_step) {
     for (size_t t = 0; t < COUNT(shorts); t++) {
         tm_own_times times, units;
         tm_unit_kind unit;
@@ -220,13 +206,4 @@ static void short_stretches_are_joined_inside_their_step(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(excess_is_over_the_median_of_the_others),
-        cmocka_unit_test(a_member_is_taken_out),
-        cmocka_unit_test(units_are_the_largest_that_tell_enough),
-        cmocka_unit_test(blocks_are_8_times_as_long_as_members_stay_alike),
-        cmocka_unit_test(short_stretches_are_joined_inside_their_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

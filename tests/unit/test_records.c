@@ -21,8 +21,16 @@ static size_t n_left_out(const tm_match_input *input) {
     return (size_t)n;
 }
 
-static void every_kernel_is_matched_in_its_surest_way(void **state) {
-    (void)state;
+/* What a rank gives that did more than communicate. */
+static tm_match_input input_of(ground *g, const tm_timeline *timeline, int64_t world_size) {
+    tm_match_input input;
+    tm_match_input_init(&input);
+    assert_int_equal(tm_match_add_rank(timeline, g->names, world_size, ORIGIN, &input, &g->err),
+                     TM_OK);
+    return input;
+}
+
+TEST(every_kernel_is_matched_in_its_surest_way) {
     static const struct {
         comm_spec kernel;
         int way; /* -1: unmatched */
@@ -67,8 +75,7 @@ static void every_kernel_is_matched_in_its_surest_way(void **state) {
     close_ground(&g);
 }
 
-static void a_record_holds_all_that_matching_needs(void **state) {
-    (void)state;
+TEST(a_record_holds_all_that_matching_needs) {
     static const comm_spec kernels[] = {{.name = "_allgather_base",
                                          .begin_ns = 100,
                                          .duration_ns = 30,
@@ -86,9 +93,7 @@ static void a_record_holds_all_that_matching_needs(void **state) {
     };
     ground g = open_ground();
     tm_timeline timeline = build_comm(&g, 3, kernels, 1, others, COUNT(others));
-    tm_match_input input;
-    tm_match_input_init(&input);
-    assert_int_equal(tm_match_add_rank(&timeline, g.names, WORLD, ORIGIN, &input, &g.err), TM_OK);
+    tm_match_input input = input_of(&g, &timeline, WORLD);
     assert_int_equal(input.records.n, 1);
     const tm_comm_record *r = record_at(&input, 0);
     assert_int_equal(r->begin_ns, 100);
@@ -109,8 +114,7 @@ static void a_record_holds_all_that_matching_needs(void **state) {
 
 /* The kernels of streams 9 and 5 that are left to inference, with those beside them: by stream, and
  * by what their name says without arguments and parameters. */
-static void kernels_without_metadata_are_left_to_inference(void **state) {
-    (void)state;
+TEST(kernels_without_metadata_are_left_to_inference) {
     static const comm_spec kernels[] = {
         {.begin_ns = 0, .stream = 9, .kernel = "ncclDevKernel_AllReduce_RING(Args<4096ul>)"},
         {.name = "allreduce", .begin_ns = 10, .stream = 9, .ranks = "[0, 1]", .seq = GIVEN(1)},
@@ -139,8 +143,7 @@ static void kernels_without_metadata_are_left_to_inference(void **state) {
     close_ground(&g);
 }
 
-static void a_job_of_one_rank_needs_no_proof(void **state) {
-    (void)state;
+TEST(a_job_of_one_rank_needs_no_proof) {
     static const comm_spec kernels[] = {{.begin_ns = 0, .kernel = "ncclDevKernel_AllReduce"},
                                         {.begin_ns = 9, .kernel = "ncclDevKernel_AllReduce"}};
     ground g = open_ground();
@@ -154,8 +157,7 @@ static void a_job_of_one_rank_needs_no_proof(void **state) {
     close_ground(&g);
 }
 
-static void reasons_are_counted_by_group(void **state) {
-    (void)state;
+TEST(reasons_are_counted_by_group) {
     static const comm_spec kernels[] = {
         {.begin_ns = 0, .kernel = "ncclDevKernel_AllReduce"},
         {.begin_ns = 10, .kernel = "nvshmem_put"},
@@ -178,8 +180,7 @@ static void reasons_are_counted_by_group(void **state) {
     close_ground(&g);
 }
 
-static void one_sided_kernels_are_unmatched(void **state) {
-    (void)state;
+TEST(one_sided_kernels_are_unmatched) {
     static const char *const names[] = {"void deep_ep::internode::dispatch<8>(int4*)",
                                         "void moe::ep::combine<4>()", "nvshmemi_transfer_rma",
                                         "mscclpp_allreduce_kernel", "NVSHMEM_barrier_all"};
@@ -194,8 +195,7 @@ static void one_sided_kernels_are_unmatched(void **state) {
     close_ground(&g);
 }
 
-static void streams_correspond_by_their_first_kernel(void **state) {
-    (void)state;
+TEST(streams_correspond_by_their_first_kernel) {
     static const comm_spec zero[] = {
         {.name = "allreduce", .begin_ns = 10, .stream = 20, .group = "a", .ranks = "[0, 1]"},
         {.name = "allreduce", .begin_ns = 20, .stream = 30, .group = "a", .ranks = "[0, 1]"},
@@ -226,8 +226,7 @@ static void streams_correspond_by_their_first_kernel(void **state) {
 
 /* Operations 5 and 6 of a program in either order on two streams: one run each, in which the two
  * are told apart although they are of one kind and size. */
-static void named_kernels_have_one_order_whatever_their_streams(void **state) {
-    (void)state;
+TEST(named_kernels_have_one_order_whatever_their_streams) {
     static const comm_spec both[] = {
         {.name = "allreduce", .begin_ns = 0, .stream = 9, .comms_id = 5, .seq = GIVEN(-2)},
         {.name = "allreduce", .begin_ns = 1, .stream = 5, .comms_id = 6, .seq = GIVEN(-2)},
@@ -251,8 +250,7 @@ static void named_kernels_have_one_order_whatever_their_streams(void **state) {
     close_ground(&g);
 }
 
-static void kernels_that_begin_together_keep_the_order_of_rows(void **state) {
-    (void)state;
+TEST(kernels_that_begin_together_keep_the_order_of_rows) {
     static const comm_spec kernels[] = {
         {.name = "allgather", .ranks = "[0, 1]", .begin_ns = 10, .stream = 1},
         {.name = "allreduce", .ranks = "[0, 1]", .begin_ns = 10, .stream = 2},
@@ -282,73 +280,31 @@ static int64_t bytes_of(ground *g, const char *name, const char *dtype, int64_t 
     return bytes;
 }
 
-static void the_bytes_of_a_kind_are_those_of_nccl_tests(void **state) {
-    (void)state;
-    /* 3 floats in, 5 out: an all-gather counts what comes out, as a receive, the others in */
+/* 3 elements in and 5 out: an all-gather counts what comes out, as a receive, the others in. */
+TEST(bytes_are_elements_of_a_type_in_or_out) {
     static const struct {
-        const char *name;
         int64_t bytes;
-    } cases[] = {
-        {"allreduce", 12},
-        {"allgather", 20},
-        {"_allgather_base", 20},
-        {"reduce_scatter", 12},
-        {"broadcast", 12},
-        {"reduce", 12},
-        {"all_to_all", 12},
-        {"gather", 12},
-        {"scatter", 12},
-        {"send", 12},
-        {"recv", 20},
-        {"barrier", 12},
-        {"coalesced", 12},
-        {"all_gather_into_tensor_coalesced", 20},
-    };
+        const char *names[11];
+    } of_floats[] = {{12,
+                      {"allreduce", "reduce_scatter", "broadcast", "reduce", "all_to_all", "gather",
+                       "scatter", "send", "barrier", "coalesced"}},
+                     {20,
+                      {"allgather", "_allgather_base", "recv",
+                       "all_gather_into_tensor_coalesced"}}},
+      of_types[] = {{3, {"Byte", "Char", "Bool", "Float8_e4m3fn", "Float8_e5m2fnuz"}},
+                    {6, {"BFloat16", "Half", "Short", "UInt16"}},
+                    {12, {"Float", "Int", "UInt32"}},
+                    {24, {"Double", "Long", "ComplexFloat", "UInt64"}},
+                    {48, {"ComplexDouble"}},
+                    {-1, {"", "Float8", "Floa", "Floats", "float", "Unknown"}}};
     ground g = open_ground();
-    for (size_t i = 0; i < COUNT(cases); i++)
-        assert_int_equal(bytes_of(&g, cases[i].name, "Float", 3, 5), cases[i].bytes);
-    close_ground(&g);
-}
-
-static void an_element_has_the_size_of_its_type(void **state) {
-    (void)state;
-    static const struct {
-        const char *dtype;
-        int64_t bytes; /* of three elements; -1 for a type that is not known */
-    } cases[] = {
-        {"Float", 12},
-        {"BFloat16", 6},
-        {"Half", 6},
-        {"Double", 24},
-        {"Int", 12},
-        {"Long", 24},
-        {"Byte", 3},
-        {"Char", 3},
-        {"Bool", 3},
-        {"Short", 6},
-        {"ComplexFloat", 24},
-        {"ComplexDouble", 48},
-        {"UInt16", 6},
-        {"UInt32", 12},
-        {"UInt64", 24},
-        {"Float8_e4m3fn", 3},
-        {"Float8_e5m2fnuz", 3},
-        {"", -1},
-        {"Float8", -1},
-        {"Floa", -1},
-        {"Floats", -1},
-        {"float", -1},
-        {"Unknown", -1},
-    };
-    ground g = open_ground();
-    for (size_t i = 0; i < COUNT(cases); i++)
-        assert_int_equal(bytes_of(&g, "allreduce", cases[i].dtype, 3, 9), cases[i].bytes);
-    close_ground(&g);
-}
-
-static void a_size_that_is_missing_or_does_not_fit_is_unknown(void **state) {
-    (void)state;
-    ground g = open_ground();
+    for (size_t i = 0; i < COUNT(of_floats); i++)
+        for (const char *const *name = of_floats[i].names; *name; name++)
+            assert_int_equal(bytes_of(&g, *name, "Float", 3, 5), of_floats[i].bytes);
+    for (size_t i = 0; i < COUNT(of_types); i++)
+        for (const char *const *name = of_types[i].names; *name; name++)
+            assert_int_equal(bytes_of(&g, "allreduce", *name, 3, 9), of_types[i].bytes);
+    /* What is missing or does not fit is unknown. */
     assert_int_equal(bytes_of(&g, "allreduce", "Float", -1, 5), -1);
     assert_int_equal(bytes_of(&g, "allgather", "Float", 5, -1), -1);
     assert_int_equal(bytes_of(&g, "allreduce", "Float", 0, 5), 0);
@@ -361,8 +317,7 @@ static void a_size_that_is_missing_or_does_not_fit_is_unknown(void **state) {
 }
 
 /* Steps 3 [0, 100) and 4 [200, 300); what launches 2 lies in step 3, 3 lies in none. */
-static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
-    (void)state;
+TEST(the_step_is_that_of_the_launch_or_of_the_window) {
     static const struct {
         int64_t begin_ns, correlation, step;
     } cases[] = {
@@ -388,9 +343,7 @@ static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
                                   .duration_ns = 1,
                                   .correlation = cases[i].correlation};
         tm_timeline timeline = build_comm(&g, 0, &kernel, 1, others, COUNT(others));
-        tm_match_input input;
-        tm_match_input_init(&input);
-        assert_int_equal(tm_match_add_rank(&timeline, g.names, 2, ORIGIN, &input, &g.err), TM_OK);
+        tm_match_input input = input_of(&g, &timeline, 2);
         assert_int_equal(record_at(&input, 0)->step, cases[i].step);
         tm_match_input_free(&input);
         tm_timeline_destroy(&timeline);
@@ -398,16 +351,13 @@ static void the_step_is_that_of_the_launch_or_of_the_window(void **state) {
     close_ground(&g);
 }
 
-static void operators_on_the_cpu_are_no_records(void **state) {
-    (void)state;
+TEST(operators_on_the_cpu_are_no_records) {
     static const event_spec others[] = {
         {TM_CAT_CPU_OP, "record_param_comms", 0, 10, 0, 1, 1, "allreduce", TM_DURATION}};
     static const comm_spec kernel = {.kernel = "ncclDevKernel_AllReduce", .begin_ns = 5};
     ground g = open_ground();
     tm_timeline timeline = build_comm(&g, 0, &kernel, 1, others, COUNT(others));
-    tm_match_input input;
-    tm_match_input_init(&input);
-    assert_int_equal(tm_match_add_rank(&timeline, g.names, 2, ORIGIN, &input, &g.err), TM_OK);
+    tm_match_input input = input_of(&g, &timeline, 2);
     /* the operator's metadata are no kernel's */
     assert_int_equal(input.records.n, 0);
     assert_int_equal(input.bare.n, 1);
@@ -416,8 +366,7 @@ static void operators_on_the_cpu_are_no_records(void **state) {
     close_ground(&g);
 }
 
-static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
-    (void)state;
+TEST(a_run_agrees_where_counts_and_digests_are_equal) {
     static const struct {
         uint64_t group, lane, digest;
         int64_t n, rank;
@@ -452,8 +401,7 @@ static void a_run_agrees_where_counts_and_digests_are_equal(void **state) {
 }
 
 /* Runs of two kernels of ranks 0 and 1, lane 1 of group 7. */
-static void only_whole_groups_of_the_same_steps_agree(void **state) {
-    (void)state;
+TEST(only_whole_groups_of_the_same_steps_agree) {
     static const struct {
         int32_t group_size;
         int64_t first_step, last_step; /* of rank 1; those of rank 0 are 3 and 4 */
@@ -491,8 +439,7 @@ static void only_whole_groups_of_the_same_steps_agree(void **state) {
 
 /* Three kernels each in two lanes. In lane 1 rank 0 lacks the second of four and rank 1 the third;
  * ends come in any order. */
-static void ends_tell_a_shift_that_counts_hide(void **state) {
-    (void)state;
+TEST(ends_tell_a_shift_that_counts_hide) {
     static const int64_t ends_ms[2][2][3] = {{{10, 20, 40}, {50, 70, 80}},
                                              {{10, 20, 40}, {50, 60, 80}}};
     tm_sequence runs[4];
@@ -540,38 +487,37 @@ static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const co
     tm_vec_free(&all);
 }
 
-static void ranks_whose_runs_differ_are_unmatched(void **state) {
-    (void)state;
+#define AR                                                                                         \
+    { .name = "allreduce" }
+#define AG                                                                                         \
+    { .name = "allgather" }
+#define BARRIER                                                                                    \
+    { .name = "barrier" }
+#define SIZED(what, n, type)                                                                       \
+    { .name = what, .in = GIVEN(n), .dtype = type }
+
+TEST(ranks_whose_runs_differ_are_unmatched) {
     static const struct {
         comm_spec zero[2], one[2];
         size_t n_one;
         bool agree;
     } cases[] = {
-        {{{.name = "allreduce"}, {.name = "allgather"}},
-         {{.name = "allreduce"}, {.name = "allgather"}},
-         2,
-         true},
+        {{AR, AG}, {AR, AG}, 2, true},
         /* another count, kinds or order */
-        {{{.name = "allreduce"}, {.name = "allgather"}}, {{.name = "allreduce"}}, 1, false},
-        {{{.name = "allreduce"}, {.name = "allgather"}},
-         {{.name = "allreduce"}, {.name = "allreduce"}},
-         2,
-         false},
-        {{{.name = "allreduce"}, {.name = "allgather"}},
-         {{.name = "allgather"}, {.name = "allreduce"}},
-         2,
-         false},
+        {{AR, AG}, {AR}, 1, false},
+        {{AR, AG}, {AR, AR}, 2, false},
+        {{AR, AG}, {AG, AR}, 2, false},
         /* sizes: in elements of 4 and 2 bytes, 8 are 8 and 8 are not 6; all-to-alls may differ */
-        {{{.name = "allreduce", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
-         {{.name = "allreduce", .in = GIVEN(4), .dtype = "Half"}, {.name = "barrier"}},
+        {{SIZED("allreduce", 2, "Int"), BARRIER},
+         {SIZED("allreduce", 4, "Half"), BARRIER},
          2,
          true},
-        {{{.name = "allreduce", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
-         {{.name = "allreduce", .in = GIVEN(3), .dtype = "Half"}, {.name = "barrier"}},
+        {{SIZED("allreduce", 2, "Int"), BARRIER},
+         {SIZED("allreduce", 3, "Half"), BARRIER},
          2,
          false},
-        {{{.name = "all_to_all", .in = GIVEN(2), .dtype = "Int"}, {.name = "barrier"}},
-         {{.name = "all_to_all", .in = GIVEN(3), .dtype = "Int"}, {.name = "barrier"}},
+        {{SIZED("all_to_all", 2, "Int"), BARRIER},
+         {SIZED("all_to_all", 3, "Int"), BARRIER},
          2,
          true},
     };
@@ -604,8 +550,7 @@ static void set_ends(comm_spec *specs, size_t n, int32_t other) {
         *(strcmp(specs[i].name, "send") == 0 ? &specs[i].dst : &specs[i].src) = GIVEN(other);
 }
 
-static void transfers_go_first_in_first_out_for_each_direction(void **state) {
-    (void)state;
+TEST(transfers_go_first_in_first_out_for_each_direction) {
     /* 0 sends 3, 5, 7 elements and receives 2; 1 receives on two streams and sends between */
     comm_spec zero[] = {transfer("send", 10, 1, 3), transfer("recv", 20, 1, 2),
                         transfer("send", 30, 1, 5), transfer("send", 40, 2, 7)};
@@ -633,8 +578,7 @@ static void transfers_go_first_in_first_out_for_each_direction(void **state) {
     close_ground(&g);
 }
 
-static void transfers_whose_ends_differ_are_unmatched(void **state) {
-    (void)state;
+TEST(transfers_whose_ends_differ_are_unmatched) {
     comm_spec sends[] = {transfer("send", 10, 1, 3), transfer("send", 20, 1, 4)};
     comm_spec receives[] = {transfer("recv", 10, 1, 3), transfer("recv", 20, 1, 5)};
     comm_spec both_send[] = {transfer("send", 10, 1, 3), transfer("send", 20, 1, 4)};
@@ -649,8 +593,7 @@ static void transfers_whose_ends_differ_are_unmatched(void **state) {
     close_ground(&g);
 }
 
-static void dropping_leaves_what_needs_no_order(void **state) {
-    (void)state;
+TEST(dropping_leaves_what_needs_no_order) {
     static const comm_spec kernels[] = {
         {.name = "allreduce", .begin_ns = 10, .ranks = "[0, 1]", .comms_id = 5},
         {.name = "allreduce", .begin_ns = 20, .ranks = "[0, 1]"},
@@ -673,8 +616,7 @@ static void dropping_leaves_what_needs_no_order(void **state) {
     close_ground(&g);
 }
 
-static void a_rank_is_answered_by_its_own_sequence(void **state) {
-    (void)state;
+TEST(a_rank_is_answered_by_its_own_sequence) {
     static const comm_spec kernel = {.name = "allreduce", .ranks = "[0, 1]"};
     ground g = open_ground();
     for (int agrees = 0; agrees < 2; agrees++) {
@@ -693,30 +635,4 @@ static void a_rank_is_answered_by_its_own_sequence(void **state) {
     close_ground(&g);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_is_matched_in_its_surest_way),
-        cmocka_unit_test(a_record_holds_all_that_matching_needs),
-        cmocka_unit_test(kernels_without_metadata_are_left_to_inference),
-        cmocka_unit_test(a_job_of_one_rank_needs_no_proof),
-        cmocka_unit_test(one_sided_kernels_are_unmatched),
-        cmocka_unit_test(streams_correspond_by_their_first_kernel),
-        cmocka_unit_test(named_kernels_have_one_order_whatever_their_streams),
-        cmocka_unit_test(kernels_that_begin_together_keep_the_order_of_rows),
-        cmocka_unit_test(the_bytes_of_a_kind_are_those_of_nccl_tests),
-        cmocka_unit_test(an_element_has_the_size_of_its_type),
-        cmocka_unit_test(a_size_that_is_missing_or_does_not_fit_is_unknown),
-        cmocka_unit_test(the_step_is_that_of_the_launch_or_of_the_window),
-        cmocka_unit_test(operators_on_the_cpu_are_no_records),
-        cmocka_unit_test(a_run_agrees_where_counts_and_digests_are_equal),
-        cmocka_unit_test(only_whole_groups_of_the_same_steps_agree),
-        cmocka_unit_test(ends_tell_a_shift_that_counts_hide),
-        cmocka_unit_test(reasons_are_counted_by_group),
-        cmocka_unit_test(ranks_whose_runs_differ_are_unmatched),
-        cmocka_unit_test(transfers_go_first_in_first_out_for_each_direction),
-        cmocka_unit_test(transfers_whose_ends_differ_are_unmatched),
-        cmocka_unit_test(dropping_leaves_what_needs_no_order),
-        cmocka_unit_test(a_rank_is_answered_by_its_own_sequence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

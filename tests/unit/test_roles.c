@@ -43,8 +43,7 @@ static void assert_same_roles(const tm_timeline *a, const tm_timeline *b) {
     }
 }
 
-static void roles_found_again_are_those_of_building_with_the_pattern(void **state) {
-    (void)state;
+TEST(roles_found_again_are_those_of_building_with_the_pattern) {
     static const char *const patterns[] = {NULL, "ring", "RING_STEP", "gemm|copy", NULL};
     /* One row for each communication kernel and one for the operator: without a pattern nccl, "my
      * kernel", ring_sum and the operator; "ring" adds two, "RING_STEP" one, and of "gemm|copy" the
@@ -64,8 +63,7 @@ static void roles_found_again_are_those_of_building_with_the_pattern(void **stat
 }
 
 /* Such a row cannot be told from one that an earlier pattern made. */
-static void a_row_of_the_trace_that_says_nothing_makes_no_communication(void **state) {
-    (void)state;
+TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
     static const event_spec events[] = {KERNEL("gemm", 0, NULL), KERNEL("ring_step", 10, NULL),
                                         KERNEL("solo", 20, NULL)};
     ground g = open_ground();
@@ -93,10 +91,4 @@ static void a_row_of_the_trace_that_says_nothing_makes_no_communication(void **s
     close_ground(&g);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(roles_found_again_are_those_of_building_with_the_pattern),
-        cmocka_unit_test(a_row_of_the_trace_that_says_nothing_makes_no_communication),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

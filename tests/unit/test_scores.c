@@ -2,13 +2,6 @@
 #include "analysis/stragglers/scores.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void assert_near(double found, double expected) {
     if (fabs(found - expected) > 1e-6)
@@ -27,8 +20,7 @@ static const struct {
     {3, {7, 7, 7}, {0, 0, 0}},  {4, {11, 1, 35, 9}, {0.5, -3.5, 4.5, -1.5}},
 };
 
-static void scores_are_roots_of_distances_from_the_median(void **state) {
-    (void)state;
+TEST(scores_are_roots_of_distances_from_the_median) {
     for (size_t t = 0; t < COUNT(rows); t++) {
         int64_t ns[8] = {0};
         double out[8];
@@ -57,8 +49,7 @@ static const struct {
     {20, 61, {20, 14, 9, 6, 4, 3}, {1, 3, 7, 15, 17, 18}, {0}},
 };
 
-static void windows_are_shorter_by_three_tenths_each(void **state) {
-    (void)state;
+TEST(windows_are_shorter_by_three_tenths_each) {
     for (size_t t = 0; t < COUNT(windows); t++) {
         tm_window found[64];
         size_t at = 0;
@@ -79,8 +70,7 @@ static void windows_are_shorter_by_three_tenths_each(void **state) {
     }
 }
 
-static void classes_add_up_their_members_scores(void **state) {
-    (void)state;
+TEST(classes_add_up_their_members_scores) {
     /* 4 and 8 by the root of 2; 6 by the root of 3, and 6. */
     static const double scores[] = {1, 2, 3, 6};
     static const size_t even[] = {0, 1, 0, 1}, uneven[] = {0, 0, 0, 1};
@@ -95,8 +85,7 @@ static void classes_add_up_their_members_scores(void **state) {
     }
 }
 
-static void heights_are_sums_by_their_standard_deviation(void **state) {
-    (void)state;
+TEST(heights_are_sums_by_their_standard_deviation) {
     /* Permuted, -1 and 1 have the variance 1, -2 and 2 4, in the mean of three units 5/3: 3 /
      * sqrt(10/3) and 2 / sqrt(5/3), less 0.5. Where all are equal nobody stands out. */
     static const double scores[] = {-1, 1, -2, 2, 0, 0};
@@ -138,8 +127,7 @@ static const struct {
     {{4, 2, lasts, pairs, 2, NULL, 0}, 1.155, 0.0},
 };
 
-static void chance_reaches_as_much_as_combinatorics_say(void **state) {
-    (void)state;
+TEST(chance_reaches_as_much_as_combinatorics_say) {
     enum { DRAWS = 2999 };
     for (size_t t = 0; t < COUNT(chances); t++) {
         tm_chance chance = {0};
@@ -159,8 +147,7 @@ static void chance_reaches_as_much_as_combinatorics_say(void **state) {
     }
 }
 
-static void first_draws_are_the_same_when_more_are_drawn(void **state) {
-    (void)state;
+TEST(first_draws_are_the_same_when_more_are_drawn) {
     enum { FEW = 50, ALL = 120 };
     double scores[45];
     for (size_t i = 0; i < COUNT(scores); i++)
@@ -186,8 +173,7 @@ static void first_draws_are_the_same_when_more_are_drawn(void **state) {
 }
 
 /* Two ways to add up: members in the order of classes, and one by one while they are permuted. */
-static void members_draw_as_classes_of_one_each(void **state) {
-    (void)state;
+TEST(members_draw_as_classes_of_one_each) {
     enum { N = 23, UNITS = 12, ALL = 120 };
     double scores[N * UNITS];
     size_t own[N];
@@ -208,15 +194,4 @@ static void members_draw_as_classes_of_one_each(void **state) {
     tm_chance_free(&classes);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_are_roots_of_distances_from_the_median),
-        cmocka_unit_test(windows_are_shorter_by_three_tenths_each),
-        cmocka_unit_test(classes_add_up_their_members_scores),
-        cmocka_unit_test(heights_are_sums_by_their_standard_deviation),
-        cmocka_unit_test(chance_reaches_as_much_as_combinatorics_say),
-        cmocka_unit_test(first_draws_are_the_same_when_more_are_drawn),
-        cmocka_unit_test(members_draw_as_classes_of_one_each),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -4,10 +4,7 @@
 
 #include "run_fixture.h"
 
-/* 16 ends [us] whose gaps are all different: 400, 430, 520, ... */
 enum { N = 16 };
-static const int64_t ends_us[N] = {1000, 1400, 1830, 2350, 2660, 3300, 3650, 4390,
-                                   4670, 5260, 5930, 6250, 7020, 7480, 8040, 8870};
 
 static tm_unmatched find(const rank_run *ref, const rank_run *other, int64_t *offset_us) {
     tm_shift shift = {.offset_ns = -1};
@@ -27,8 +24,7 @@ static rank_run other_of(int64_t ahead, size_t skipped, size_t lost) {
     return run_of(ends, n);
 }
 
-static void the_offset_is_found_wherever_the_recordings_begin(void **state) {
-    (void)state;
+TEST(the_offset_is_found_wherever_the_recordings_begin) {
     static const struct {
         int64_t ahead_us;
         size_t skipped, lost;
@@ -48,8 +44,7 @@ static void the_offset_is_found_wherever_the_recordings_begin(void **state) {
 
 /* Drift of 50 ppm: the clock is 100 ahead in the middle, and 20 us less or more where the 40 ends
  * of 20 ms each begin and cease. */
-static void drift_is_no_spread(void **state) {
-    (void)state;
+TEST(drift_is_no_spread) {
     int64_t a[40], b[40], offset;
     uint64_t own = 1;
     for (int64_t k = 0; k < 40; k++) {
@@ -63,8 +58,7 @@ static void drift_is_no_spread(void **state) {
     free_run(&other);
 }
 
-static void wrong_offsets_are_refused(void **state) {
-    (void)state;
+TEST(wrong_offsets_are_refused) {
     int64_t even[N], alike[N], odd[N], offset;
     for (int64_t k = 0; k < N; k++) {
         even[k] = 500 * k;
@@ -93,8 +87,7 @@ static void wrong_offsets_are_refused(void **state) {
 }
 
 /* Two of 16 are more than 2 in 100: the one offset that is coherent is refused for them. */
-static void other_kernels_at_the_same_times_are_refused(void **state) {
-    (void)state;
+TEST(other_kernels_at_the_same_times_are_refused) {
     int64_t offset;
     rank_run ref = run_of(ends_us, N), other = other_of(7, 0, 0);
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
@@ -113,8 +106,7 @@ static void set_steps(rank_run *r, int64_t first) {
 
 /* Of 16 equal gaps every shift is as good; numbers of steps, four kernels each, leave those of a
  * whole step, and equal ones but one. */
-static void steps_decide_what_ends_do_not(void **state) {
-    (void)state;
+TEST(steps_decide_what_ends_do_not) {
     int64_t even[N], offset;
     for (int64_t k = 0; k < N; k++)
         even[k] = 500 * k;
@@ -134,8 +126,7 @@ static void steps_decide_what_ends_do_not(void **state) {
 
 /* Equal gaps, but a few kernels are of a size of their own, at uneven distances: no other shift has
  * them all meet, or none in the overlap. */
-static void rare_kernels_decide_what_ends_do_not(void **state) {
-    (void)state;
+TEST(rare_kernels_decide_what_ends_do_not) {
     enum { MANY = 48 };
     tm_error err;
     int64_t even[MANY], offset;
@@ -157,8 +148,7 @@ static void rare_kernels_decide_what_ends_do_not(void **state) {
 
 /* Three steps of 16 kernels, each after a broadcast which this rank leaves 200 us after the other:
  * neither edges of steps nor rare kernels have to meet where nobody waits for all. */
-static void broadcasts_need_not_end_together(void **state) {
-    (void)state;
+TEST(broadcasts_need_not_end_together) {
     enum { MANY = 48 };
     tm_error err;
     int64_t a[MANY], b[MANY], offset;
@@ -183,15 +173,4 @@ static void broadcasts_need_not_end_together(void **state) {
     free_run(&runs[1]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_offset_is_found_wherever_the_recordings_begin),
-        cmocka_unit_test(drift_is_no_spread),
-        cmocka_unit_test(wrong_offsets_are_refused),
-        cmocka_unit_test(other_kernels_at_the_same_times_are_refused),
-        cmocka_unit_test(steps_decide_what_ends_do_not),
-        cmocka_unit_test(rare_kernels_decide_what_ends_do_not),
-        cmocka_unit_test(broadcasts_need_not_end_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

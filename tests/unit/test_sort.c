@@ -1,22 +1,12 @@
 /* The two sorts of a timeline, against a plain insertion sort. */
 #include "timeline/sort.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static uint32_t next(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 16;
 }
 
-static void events_are_ordered_by_begin_then_longer_first_then_place(void **state) {
-    (void)state;
+TEST(events_are_ordered_by_begin_then_longer_first_then_place) {
     static const struct {
         size_t n;
         int64_t begin[6], duration[6];
@@ -55,8 +45,7 @@ static bool before(const tm_raw_event *x, const tm_raw_event *y, bool first_in_f
     return first_in_file;
 }
 
-static void random_events_come_out_as_by_insertion(void **state) {
-    (void)state;
+TEST(random_events_come_out_as_by_insertion) {
     enum { MOST = 300 };
     tm_raw_event events[MOST];
     uint32_t order[MOST], expected[MOST], scratch[MOST], seed = 7;
@@ -80,8 +69,7 @@ static void random_events_come_out_as_by_insertion(void **state) {
     }
 }
 
-static void only_the_given_events_are_sorted(void **state) {
-    (void)state;
+TEST(only_the_given_events_are_sorted) {
     const tm_raw_event events[] = {
         {.begin_ns = 9}, {.begin_ns = 8}, {.begin_ns = 7}, {.begin_ns = 6}, {.begin_ns = 5}};
     uint32_t order[] = {0, 2, 4, 99}, scratch[3];
@@ -102,8 +90,7 @@ static tm_vec make_rows(tm_attr attr, const uint32_t *events, size_t n) {
     return rows;
 }
 
-static void attribute_rows_of_every_kind_are_sorted_by_event_and_stay_in_order(void **state) {
-    (void)state;
+TEST(attribute_rows_of_every_kind_are_sorted_by_event_and_stay_in_order) {
     static const struct {
         uint32_t events[6];
         uint8_t places[6]; /* which of the given rows stands there */
@@ -129,21 +116,11 @@ static void attribute_rows_of_every_kind_are_sorted_by_event_and_stay_in_order(v
         }
 }
 
-static void a_table_without_rows_is_sorted(void **state) {
-    (void)state;
+TEST(a_table_without_rows_is_sorted) {
     tm_vec rows = TM_VEC(tm_launch_attr);
     assert_true(tm_sort_attrs(TM_ATTR_LAUNCH, &rows, 100));
     assert_int_equal(rows.n, 0);
     assert_null(rows.data);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_ordered_by_begin_then_longer_first_then_place),
-        cmocka_unit_test(random_events_come_out_as_by_insertion),
-        cmocka_unit_test(only_the_given_events_are_sorted),
-        cmocka_unit_test(attribute_rows_of_every_kind_are_sorted_by_event_and_stay_in_order),
-        cmocka_unit_test(a_table_without_rows_is_sorted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

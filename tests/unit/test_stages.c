@@ -1,15 +1,6 @@
 /* Which stage of a pipeline a rank is of. */
 #include "waits/stages.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* Ranks are 0 to 5 here; the expected stages are of them, NONE of those that are in no pipeline. */
 enum { NONE = -1, RANKS = 6, EDGES_MOST = 24 };
 
@@ -38,8 +29,7 @@ static const struct {
     {{{0, 0, 0}}, {NONE, NONE, NONE, NONE, NONE, NONE}},
 };
 
-static void stages_are_one_behind_another(void **state) {
-    (void)state;
+TEST(stages_are_one_behind_another) {
     for (size_t t = 0; t < COUNT(pipelines); t++) {
         tm_stage_edge edges[EDGES_MOST];
         tm_vec stages = TM_VEC(tm_stage);
@@ -82,8 +72,7 @@ static void add_pair(tm_collectives *c, const pair *p) {
     assert_non_null(tm_vec_append(&c->instances, &instance, 1));
 }
 
-static void edges_are_the_first_transfers_of_a_pair(void **state) {
-    (void)state;
+TEST(edges_are_the_first_transfers_of_a_pair) {
     /* Both directions of a pair are of one group. The receiver's begin does not matter. */
     static const pair pairs[] = {
         {7, 3, 4, 50, 1, true}, {7, 4, 3, 60, 2, true}, {7, 3, 4, 40, 3, true},
@@ -103,10 +92,4 @@ static void edges_are_the_first_transfers_of_a_pair(void **state) {
     tm_vec_free(&edges);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stages_are_one_behind_another),
-        cmocka_unit_test(edges_are_the_first_transfers_of_a_pair),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -50,8 +50,7 @@ static const scene scenes[] = {
     {{{20, 10000, 96000, true}, {20, 97000, 98000, false}}, false, false, 98000},
 };
 
-static void a_rank_tells_when_it_computed(void **state) {
-    (void)state;
+TEST(a_rank_tells_when_it_computed) {
     for (size_t t = 0; t < COUNT(scenes); t++) {
         ground g = open_ground();
         event_spec events[8] = {{TM_CAT_KERNEL, "op", 100000, 100000, 0, 20, 0, "allreduce", 0}};
@@ -94,8 +93,7 @@ static const struct {
     {true, false, {true, true}, {false, false}, TM_ARRIVAL_DONE, true, {90, 91}, true},
 };
 
-static void members_agree_on_their_arrival(void **state) {
-    (void)state;
+TEST(members_agree_on_their_arrival) {
     enum { N = COUNT(operations) };
     tm_collectives c = {.records = TM_VEC(tm_comm_record), .instances = TM_VEC(tm_instance)};
     tm_vec own = TM_VEC(tm_own_time);
@@ -177,8 +175,7 @@ static const struct {
     {{{UNKNOWN, false}, {BEGIN, false}, {DONE, true}}, {-1, -1, 150}},
 };
 
-static void own_time_leaves_out_waits_of_other_groups(void **state) {
-    (void)state;
+TEST(own_time_leaves_out_waits_of_other_groups) {
     enum { A = 1, B = 2 };
     static const struct {
         const char *name;
@@ -229,11 +226,4 @@ static void own_time_leaves_out_waits_of_other_groups(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rank_tells_when_it_computed),
-        cmocka_unit_test(members_agree_on_their_arrival),
-        cmocka_unit_test(own_time_leaves_out_waits_of_other_groups),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -2,16 +2,8 @@
 #include "analysis/stragglers/suspects.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/stragglers/scores.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { UNITS_MOST = 64, MEMBERS_MOST = 1024 };
 
@@ -88,8 +80,16 @@ static const tm_suspect *suspect(const outcome *o, int64_t member, bool host, bo
     return NULL;
 }
 
-static void nobody_of_equal_ranks_is_found(void **state) {
-    (void)state;
+/* The one who is found in the group. */
+static tm_suspect only(const group *g, int64_t member, bool host) {
+    outcome o = find(g);
+    tm_suspect found = *suspect(&o, member, host, false);
+    assert_int_equal(o.suspects.n, 1);
+    close_outcome(&o);
+    return found;
+}
+
+TEST(nobody_of_equal_ranks_is_found) {
     /* At 1 % each, one of 20 is found in 18 of 100 such tests: not with these seeds. */
     for (uint64_t seed = 1; seed <= 20; seed++) {
         outcome o = find(&(group){.n = 4 + seed % 3, .n_units = 24, .noise_ns = 400, .seed = seed});
@@ -101,8 +101,7 @@ static void nobody_of_equal_ranks_is_found(void **state) {
 
 /* Where (member + unit) mod 8 is added, each does 0 to 7 once in 8 units, 28 in all. The median of
  * the other 7 is 4 where it did 0 to 3, else 3: 28, too, so that over 8 units nobody exceeds. */
-static void one_slow_rank_is_found_throughout(void **state) {
-    (void)state;
+TEST(one_slow_rank_is_found_throughout) {
     outcome o = find(&(group){.n = 8, .n_units = 16, .slow = {{2, 3, 0, 16, 100}}});
     const tm_suspect *s = suspect(&o, 12, false, false);
     assert_int_equal(o.suspects.n, 1);
@@ -126,66 +125,46 @@ static void one_slow_rank_is_found_throughout(void **state) {
 }
 
 /* 1,024 ranks in 6 steps: nobody else is often among the last by chance. */
-static void one_of_many_is_found_in_few_steps(void **state) {
-    (void)state;
-    outcome o =
-        find(&(group){.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}});
-    assert_int_equal(o.suspects.n, 1);
-    assert_near(suspect(&o, 710, false, false)->p, 1.0 / 3000);
-    close_outcome(&o);
+TEST(one_of_many_is_found_in_few_steps) {
+    const group many = {.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}};
+    assert_near(only(&many, 710, false).p, 1.0 / 3000);
 }
 
-static void who_is_last_too_often_is_found_though_else_first(void **state) {
-    (void)state;
+TEST(who_is_last_too_often_is_found_though_else_first) {
     /* 1,000 more in 20 of 40 weigh more than 100 less in the others. */
-    outcome o =
-        find(&(group){.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}});
-    const tm_suspect *s = suspect(&o, 12, false, false);
-    assert_int_equal(o.suspects.n, 1);
-    assert_near(s->p, 1.0 / 3000);
-    assert_int_equal(s->excess_ns, 20 * 1000 - 20 * 100);
-    close_outcome(&o);
+    const group g = {.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}};
+    tm_suspect s = only(&g, 12, false);
+    assert_near(s.p, 1.0 / 3000);
+    assert_int_equal(s.excess_ns, 20 * 1000 - 20 * 100);
 }
 
-static void p_is_that_of_all_groups_tested(void **state) {
-    (void)state;
+TEST(p_is_that_of_all_groups_tested) {
     /* As above, of 10 groups: 29,990 draws are made, and none has it: 1 / 29991 in each. Of 50
      * 149,950. */
-    static const double n_tests[] = {10, 50};
-    for (size_t t = 0; t < COUNT(n_tests); t++) {
-        outcome o = find(
-            &(group){.n = 8, .n_units = 16, .n_tests = n_tests[t], .slow = {{2, 3, 0, 16, 100}}});
-        double draws = 2999 * n_tests[t] + 1;
-        assert_near(suspect(&o, 12, false, false)->p, 1 - pow(1 - 1.0 / draws, n_tests[t]));
-        close_outcome(&o);
+    for (double n_tests = 10; n_tests <= 50; n_tests += 40) {
+        const group g = {.n = 8, .n_units = 16, .n_tests = n_tests, .slow = {{2, 3, 0, 16, 100}}};
+        assert_near(only(&g, 12, false).p, 1 - pow(1 - 1.0 / (2999 * n_tests + 1), n_tests));
     }
 }
 
-static void an_episode_has_its_window(void **state) {
-    (void)state;
+TEST(an_episode_has_its_window) {
     /* 40 units: windows of 40, 28, 19, 13, of 9 at 0, 2, ..., of 6 ... Units 14 to 22 are steps 19
      * to 27, and one of those; the longer ones around it have places that are not the last. */
-    outcome o = find(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 14, 23, 100}}});
-    const tm_suspect *s = suspect(&o, 12, false, false);
-    assert_int_equal(o.suspects.n, 1);
-    assert_false(s->throughout);
-    assert_int_equal(s->from, 19);
-    assert_int_equal(s->to, 27);
-    assert_int_equal(s->units, 9);
+    tm_suspect s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 14, 23, 100}}}, 12, false);
+    assert_false(s.throughout);
+    assert_int_equal(s.from, 19);
+    assert_int_equal(s.to, 27);
+    assert_int_equal(s.units, 9);
     /* (2 + unit) mod 8 is 0 to 7 and 0: 8 units exceed by 800 in all, the last by 100 + 0 - 4. */
-    assert_int_equal(s->excess_ns, 896);
-    close_outcome(&o);
+    assert_int_equal(s.excess_ns, 896);
     /* 36 of 40 units are all: 36 / sqrt(40) is 5.7, 28 / sqrt(28) is 5.3. */
-    o = find(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 2, 38, 100}}});
-    s = suspect(&o, 12, false, false);
-    assert_true(s->throughout);
-    assert_int_equal(s->units, 40);
-    assert_int_equal(s->excess_ns, 3600); /* 5 times 8 units */
-    close_outcome(&o);
+    s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 2, 38, 100}}}, 12, false);
+    assert_true(s.throughout);
+    assert_int_equal(s.units, 40);
+    assert_int_equal(s.excess_ns, 3600); /* 5 times 8 units */
 }
 
-static void an_episode_begins_and_ends_where_it_does_between_windows(void **state) {
-    (void)state;
+TEST(an_episode_begins_and_ends_where_it_does_between_windows) {
     /* Of 40 units none of these is a window that is tested (an_episode_has_its_window). */
     static const size_t episodes[][2] = {{14, 19}, {15, 23}, {3, 14}, {19, 33}, {29, 40}, {0, 10}};
     for (size_t e = 0; e < COUNT(episodes); e++) {
@@ -200,8 +179,7 @@ static void an_episode_begins_and_ends_where_it_does_between_windows(void **stat
     }
 }
 
-static void culprits_are_found_one_after_another(void **state) {
-    (void)state;
+TEST(culprits_are_found_one_after_another) {
     outcome o =
         find(&(group){.n = 8, .n_units = 16, .slow = {{2, 3, 0, 16, 100}, {5, 6, 0, 16, 200}}});
     const tm_suspect *v = o.suspects.data;
@@ -216,8 +194,7 @@ static void culprits_are_found_one_after_another(void **state) {
     close_outcome(&o);
 }
 
-static void what_is_under_half_a_percent_is_not_said(void **state) {
-    (void)state;
+TEST(what_is_under_half_a_percent_is_not_said) {
     /* Always the last by 4 of 1,000, or by 6 (0.5 % of 1,010 is 5.05). */
     for (int64_t ns = 4; ns <= 6; ns += 2) {
         outcome o =
@@ -228,32 +205,25 @@ static void what_is_under_half_a_percent_is_not_said(void **state) {
     }
 }
 
-static void a_slow_host_is_found_instead_of_its_ranks(void **state) {
-    (void)state;
-    outcome o = find(&(group){
-        .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 4, .slow = {{8, 12, 0, 24, 100}}});
-    const tm_suspect *s = suspect(&o, 18, true, false);
-    assert_int_equal(o.suspects.n, 1);
-    assert_true(s->throughout);
+TEST(a_slow_host_is_found_instead_of_its_ranks) {
+    const group g = {
+        .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 4, .slow = {{8, 12, 0, 24, 100}}};
+    tm_suspect s = only(&g, 18, true);
+    assert_true(s.throughout);
     /* Medians are within 20 of one another. */
-    assert_in_range(s->excess_ns, 24 * 80, 24 * 120);
+    assert_in_range(s.excess_ns, 24 * 80, 24 * 120);
     /* Two levels, each at half: 5,998 draws. */
-    assert_near(s->p, 1 - pow(1 - 1.0 / 5999, 2));
-    close_outcome(&o);
+    assert_near(s.p, 1 - pow(1 - 1.0 / 5999, 2));
 }
 
-static void one_slow_rank_does_not_make_its_host_slow(void **state) {
-    (void)state;
+TEST(one_slow_rank_does_not_make_its_host_slow) {
     /* The median of two is moved by 100. */
-    outcome o = find(&(group){
-        .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 2, .slow = {{9, 10, 0, 24, 200}}});
-    suspect(&o, 19, false, false);
-    assert_int_equal(o.suspects.n, 1);
-    close_outcome(&o);
+    const group g = {
+        .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 2, .slow = {{9, 10, 0, 24, 200}}};
+    only(&g, 19, false);
 }
 
-static void stages_are_compared_with_one_another(void **state) {
-    (void)state;
+TEST(stages_are_compared_with_one_another) {
     /* All members of a stage are suspects. Among its own nobody stands out. */
     outcome o = find(&(group){
         .n = 8, .n_units = 24, .noise_ns = 40, .per_stage = 2, .slow = {{4, 6, 0, 24, 200}}});
@@ -272,8 +242,7 @@ static void stages_are_compared_with_one_another(void **state) {
     close_outcome(&o);
 }
 
-static void a_slow_rank_in_a_stage_of_two_is_not_its_stage(void **state) {
-    (void)state;
+TEST(a_slow_rank_in_a_stage_of_two_is_not_its_stage) {
     /* 20 % are found beside the other of its stage, and beside all ranks; there 5 % are needed. */
     for (int64_t ns = 40; ns <= 200; ns += 160) {
         outcome o = find(&(group){
@@ -286,8 +255,7 @@ static void a_slow_rank_in_a_stage_of_two_is_not_its_stage(void **state) {
     }
 }
 
-static void too_little_is_not_tested(void **state) {
-    (void)state;
+TEST(too_little_is_not_tested) {
     /* Outside of steps 4 units are needed; of 2 ranks 4 prove nothing: 2 in 16,
      * for blocks 1 - (14/16)^2. */
     for (size_t n_units = 0; n_units <= 4; n_units++) {
@@ -305,22 +273,4 @@ static void too_little_is_not_tested(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_of_equal_ranks_is_found),
-        cmocka_unit_test(one_slow_rank_is_found_throughout),
-        cmocka_unit_test(one_of_many_is_found_in_few_steps),
-        cmocka_unit_test(who_is_last_too_often_is_found_though_else_first),
-        cmocka_unit_test(p_is_that_of_all_groups_tested),
-        cmocka_unit_test(an_episode_has_its_window),
-        cmocka_unit_test(an_episode_begins_and_ends_where_it_does_between_windows),
-        cmocka_unit_test(culprits_are_found_one_after_another),
-        cmocka_unit_test(what_is_under_half_a_percent_is_not_said),
-        cmocka_unit_test(a_slow_host_is_found_instead_of_its_ranks),
-        cmocka_unit_test(one_slow_rank_does_not_make_its_host_slow),
-        cmocka_unit_test(stages_are_compared_with_one_another),
-        cmocka_unit_test(a_slow_rank_in_a_stage_of_two_is_not_its_stage),
-        cmocka_unit_test(too_little_is_not_tested),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,14 +1,8 @@
 /* Where a row of a timeline belongs. */
 #include "tmerge/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 /* Rows 0 to 2 and 3 to 4; the tracks beside them have none. */
-static void a_row_belongs_to_the_track_that_holds_it(void **state) {
-    (void)state;
+TEST(a_row_belongs_to_the_track_that_holds_it) {
     tm_track tracks[] = {{.first = 0, .count = 0},
                          {.first = 0, .count = 3},
                          {.first = 3, .count = 0},
@@ -20,8 +14,7 @@ static void a_row_belongs_to_the_track_that_holds_it(void **state) {
         assert_ptr_equal(tm_timeline_track(&timeline, row), &tracks[expected[row]]);
 }
 
-static void the_collective_of_a_row_is_found_or_the_next_one(void **state) {
-    (void)state;
+TEST(the_collective_of_a_row_is_found_or_the_next_one) {
     tm_collective_attr attrs[] = {{.event = 2}, {.event = 3}, {.event = 7}};
     tm_timeline timeline = {.n_events = 9};
     assert_null(tm_timeline_collective(&timeline, 2));
@@ -36,10 +29,4 @@ static void the_collective_of_a_row_is_found_or_the_next_one(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_belongs_to_the_track_that_holds_it),
-        cmocka_unit_test(the_collective_of_a_row_is_found_or_the_next_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

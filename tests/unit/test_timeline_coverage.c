@@ -12,8 +12,7 @@
 
 enum { EPOCH = 5000 };
 
-static void numbers_are_written_seven_bits_at_a_time(void **state) {
-    (void)state;
+TEST(numbers_are_written_seven_bits_at_a_time) {
     tm_bytes out = tm_bytes_make();
     tm_bytes_put(&out, 0);
     tm_bytes_put(&out, 127);
@@ -35,8 +34,7 @@ static void numbers_are_written_seven_bits_at_a_time(void **state) {
 
 /* 2,048 characters of two bytes fit; one byte before them and the last two do not, and the cut
  * would be inside a character. */
-static void a_long_text_is_cut_between_characters(void **state) {
-    (void)state;
+TEST(a_long_text_is_cut_between_characters) {
     char text[1 + 4096];
     memset(text, 'x', sizeof text);
     for (size_t i = 1; i < sizeof text; i++)
@@ -54,8 +52,7 @@ static void a_long_text_is_cut_between_characters(void **state) {
     tm_bytes_free(&out);
 }
 
-static void coarser_coverage_is_the_mean_of_two_and_shows_what_there_is(void **state) {
-    (void)state;
+TEST(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is) {
     tm_bytes shares = tm_bytes_make();
     /* means 0, 0.5, 255, 15 and 10.5: upwards */
     static const uint8_t fine[] = {0, 0, 0, 1, 255, 255, 10, 20, 11, 10};
@@ -68,8 +65,7 @@ static void coarser_coverage_is_the_mean_of_two_and_shows_what_there_is(void **s
 }
 
 /* A third of 600,000 bytes is that of members of 12; of what they leave events take 8 each. */
-static void operations_and_events_stay_within_what_is_left(void **state) {
-    (void)state;
+TEST(operations_and_events_stay_within_what_is_left) {
     tm_timeline_budget budget = tm_timeline_budget_of(1024, 5000000);
     assert_int_equal(budget.n_members, 138888);
     tm_timeline_leave(&budget, 600000);
@@ -80,8 +76,7 @@ static void operations_and_events_stay_within_what_is_left(void **state) {
     assert_int_equal(tm_timeline_events(&budget, 0), 20000);
 }
 
-static void buckets_divide_the_time_without_a_gap(void **state) {
-    (void)state;
+TEST(buckets_divide_the_time_without_a_gap) {
     const tm_buckets thirds = {0, 10, 3}; /* 10/3 and 20/3, rounded down */
     assert_int_equal(tm_bucket_begin(&thirds, 0), 0);
     assert_int_equal(tm_bucket_begin(&thirds, 1), 3);
@@ -138,8 +133,7 @@ static tm_timeline make_small_rank(ground *g) {
     return t;
 }
 
-static void shares_are_those_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(shares_are_those_worked_out_by_hand) {
     ground g = open_ground();
     tm_timeline t = make_small_rank(&g);
     tm_bytes out = cover(&t);
@@ -157,8 +151,7 @@ static void shares_are_those_worked_out_by_hand(void **state) {
 }
 
 /* A clock that is 100 ns behind moves everything by a bucket. */
-static void times_are_on_the_clock_of_the_job(void **state) {
-    (void)state;
+TEST(times_are_on_the_clock_of_the_job) {
     ground g = open_ground();
     const event_spec one[] = {KERNEL("gemm", EPOCH + 0, 100, 7)};
     tm_timeline t = build_one(&g, 0, one, COUNT(one));
@@ -175,8 +168,7 @@ static void times_are_on_the_clock_of_the_job(void **state) {
 
 /* Of two ranks, one with nothing: of bucket 4 compute hides none, the transfer takes 20 + 20 of
  * 200. In bucket 5 of width 100 another kernel computes beside [500, 520), which hides it. */
-static void the_strip_leaves_out_what_compute_hides(void **state) {
-    (void)state;
+TEST(the_strip_leaves_out_what_compute_hides) {
     ground g = open_ground();
     tm_timeline t = make_small_rank(&g);
     const tm_buckets buckets = {EPOCH, 1000, 10};
@@ -204,8 +196,7 @@ static void the_strip_leaves_out_what_compute_hides(void **state) {
 }
 
 /* A nanosecond in a bucket of a million would round to nothing. */
-static void a_bucket_with_anything_is_not_empty(void **state) {
-    (void)state;
+TEST(a_bucket_with_anything_is_not_empty) {
     const tm_buckets buckets = {0, 10000000, 10};
     tm_lanes lanes;
     tm_bytes out = tm_bytes_make();
@@ -223,8 +214,7 @@ static void a_bucket_with_anything_is_not_empty(void **state) {
 
 /* Shares times widths give the length of the set again, within half a count a bucket (one count
  * where a share was lifted to 1), for intervals of any length and a time that no bucket divides. */
-static void shares_sum_to_the_time_within_half_a_count(void **state) {
-    (void)state;
+TEST(shares_sum_to_the_time_within_half_a_count) {
     enum { N = 1000, INTERVALS = 3000 };
     const tm_buckets buckets = {EPOCH, 123456789, N};
     tm_lanes lanes;
@@ -258,18 +248,4 @@ static void shares_sum_to_the_time_within_half_a_count(void **state) {
     tm_lanes_free(&lanes);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_written_seven_bits_at_a_time),
-        cmocka_unit_test(a_long_text_is_cut_between_characters),
-        cmocka_unit_test(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is),
-        cmocka_unit_test(operations_and_events_stay_within_what_is_left),
-        cmocka_unit_test(buckets_divide_the_time_without_a_gap),
-        cmocka_unit_test(shares_are_those_worked_out_by_hand),
-        cmocka_unit_test(times_are_on_the_clock_of_the_job),
-        cmocka_unit_test(the_strip_leaves_out_what_compute_hides),
-        cmocka_unit_test(a_bucket_with_anything_is_not_empty),
-        cmocka_unit_test(shares_sum_to_the_time_within_half_a_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

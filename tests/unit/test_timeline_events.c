@@ -62,27 +62,9 @@ static void choose(bench *b, const tm_plan_wishes *wishes, size_t n_members) {
     assert_int_equal(tm_dictionary_make(b->ground.names, &b->dictionary, &err), TM_OK);
 }
 
-/* The chosen events of a rank; they go to `out`, freed by the caller. */
-static size_t put(bench *b, size_t at, tm_bytes *out) {
-    tm_error err;
-    tm_event_writer w = tm_event_writer_make();
-    tm_event_draft draft;
-    *out = tm_bytes_make();
-    w.plan = &b->plan;
-    w.operations = &b->operations;
-    w.job_begin_ns = b->job.begin_ns;
-    w.out = &draft;
-    tm_event_draft_init(&draft);
-    assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
-    tm_event_draft_put(&draft, 0, &b->dictionary, out);
-    size_t n = w.shown.n;
-    tm_event_draft_free(&draft);
-    tm_event_writer_free(&w);
-    return n;
-}
-
-/* What is told of the rank's events; it goes to `out`, freed by the caller. */
-static void put_details(bench *b, size_t at, tm_bytes *out) {
+/* The chosen events of a rank, or what is told of them, go to `out`, freed by the caller. Returns
+ * how many events there are. */
+static size_t put(bench *b, size_t at, bool details, tm_bytes *out) {
     tm_error err;
     tm_event_writer w = tm_event_writer_make();
     tm_page_draft draft;
@@ -94,9 +76,29 @@ static void put_details(bench *b, size_t at, tm_bytes *out) {
     tm_page_draft_init(&draft);
     assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
     assert_int_equal(tm_details_put(&w, &b->ranks[at], at, &draft.details, &err), TM_OK);
-    tm_event_draft_put(&draft.details, 0, &b->dictionary, out);
+    tm_event_draft_put(details ? &draft.details : &draft.events, 0, &b->dictionary, out);
+    size_t n = w.shown.n;
     tm_page_draft_free(&draft);
     tm_event_writer_free(&w);
+    return n;
+}
+
+static size_t n_put(bench *b, size_t at) {
+    tm_bytes out;
+    size_t n = put(b, at, false, &out);
+    tm_bytes_free(&out);
+    return n;
+}
+
+static const tm_plan_wishes everything = {.rank = -1, .step = -1, .n_events = 1000};
+
+/* All events of a bench's one rank, or what is told of them. */
+static block_reader put_all(bench *b, bool details, tm_bytes *out) {
+    survey(b);
+    choose(b, &everything, 100);
+    size_t n = put(b, 0, details, out);
+    assert_true(details || n == b->ranks[0].n_events);
+    return read_block(out);
 }
 
 static void expect_text(const bench *b, uint64_t number, const char *text) {
@@ -104,23 +106,17 @@ static void expect_text(const bench *b, uint64_t number, const char *text) {
     assert_name(&b->ground, ((uint32_t *)b->dictionary.used.data)[number], text);
 }
 
-static const tm_plan_wishes everything = {.rank = -1, .step = -1, .n_events = 1000};
-
 /* An operator of [0, 100) with two in it that touch, of which the second has one in it, then one
  * that only overlaps: it begins while the first is open and ends after it. */
-static void columns_of_a_thread_are_read_back(void **state) {
-    (void)state;
+TEST(columns_of_a_thread_are_read_back) {
     const event_spec events[] = {
         OP("outer", 1010, 100), OP("first", 1020, 20),    OP("second", 1040, 30),
         OP("inner", 1050, 5),   OP("crossing", 1100, 20), OP("after", 1130, 1),
     };
     bench b = open_bench(false);
     add(&b, events, COUNT(events));
-    survey(&b);
-    choose(&b, &everything, 100);
     tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 6);
-    block_reader r = read_block(&out);
+    block_reader r = put_all(&b, false, &out);
     EXPECT_NUMBERS(&r, 0, TM_TRACK_THREAD, 0, 0); /* rank, track, device and stream unknown + 1 */
     (void)read_number(&r);                        /* thread id */
     expect_text(&b, read_number(&r), "");
@@ -164,18 +160,14 @@ static tm_timeline *add_launched(bench *b) {
     return t;
 }
 
-static void what_launched_an_event_is_told(void **state) {
-    (void)state;
+TEST(what_launched_an_event_is_told) {
     bench b = open_bench(false);
     tm_timeline *t = add_launched(&b);
     tm_shapes_attr inputs = {row_named(&b.ground, t, "aten::mm"), name_of(&b.ground, "[[8, 16]]")};
     t->attrs[TM_ATTR_SHAPES] = &inputs;
     t->n_attrs[TM_ATTR_SHAPES] = 1;
-    survey(&b);
-    choose(&b, &everything, 100);
     tm_bytes out;
-    put_details(&b, 0, &out);
-    block_reader r = read_block(&out);
+    block_reader r = put_all(&b, true, &out);
     EXPECT_NUMBERS(&r, 0, 1, 129, 3, 2, 257, 2, 2, 41, 0, 3751);
     EXPECT_NUMBERS(&r, 2, 0, 1, 10, 1);        /* event 0 by 5, 1 by 5 - 1: zigzag doubles */
     EXPECT_NUMBERS(&r, 3, 0, 1, 1, 78, 4, 18); /* 39, 39 + 2, 41 + 9 */
@@ -192,18 +184,14 @@ static void what_launched_an_event_is_told(void **state) {
 }
 
 /* Three events fit: those of the GPU. Nothing is told of them, for their launches are left out. */
-static void of_launches_that_are_left_out_nothing_is_told(void **state) {
-    (void)state;
+TEST(of_launches_that_are_left_out_nothing_is_told) {
     bench b = open_bench(false);
     add_launched(&b);
     survey(&b);
-    tm_plan_wishes wishes = {.rank = -1, .step = -1, .n_events = 3};
-    choose(&b, &wishes, 100);
+    choose(&b, &(tm_plan_wishes){.rank = -1, .step = -1, .n_events = 3}, 100);
     assert_false(b.plan.all);
     tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 3);
-    tm_bytes_free(&out);
-    put_details(&b, 0, &out);
+    assert_int_equal(put(&b, 0, true, &out), 3);
     block_reader r = read_block(&out);
     EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     assert_ptr_equal(r.at, r.end);
@@ -213,8 +201,7 @@ static void of_launches_that_are_left_out_nothing_is_told(void **state) {
 
 /* A clock of 2,000 points, 1.5 but for one of 3 and one of 1, and a series that is 0 throughout. Of
  * 256 stretches of 7 or 8 points each keeps two where they differ, else one. */
-static void counters_keep_their_least_and_most(void **state) {
-    (void)state;
+TEST(counters_keep_their_least_and_most) {
     enum { N = 2000, ALL = 4000 };
     static event_spec events[ALL];
     static tm_counter_attr attrs[ALL];
@@ -237,11 +224,8 @@ static void counters_keep_their_least_and_most(void **state) {
     }
     t->attrs[TM_ATTR_COUNTER] = attrs;
     t->n_attrs[TM_ATTR_COUNTER] = ALL;
-    survey(&b);
-    choose(&b, &everything, 100);
     tm_bytes out;
-    put_details(&b, 0, &out);
-    block_reader r = read_block(&out);
+    block_reader r = put_all(&b, true, &out);
     EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0, 1);
     expect_text(&b, read_number(&r), "clock");
     expect_text(&b, read_number(&r), "MHz");
@@ -273,8 +257,7 @@ static tm_collective_attr *match(const bench *b, size_t at, int32_t first_rank, 
     return attrs;
 }
 
-static void communication_has_its_wait_and_operation(void **state) {
-    (void)state;
+TEST(communication_has_its_wait_and_operation) {
     const event_spec events[] = {
         KERNEL("gemm", 1000, 10, 7),
         KERNEL(ALL_REDUCE, 1010, 50, 7),
@@ -285,11 +268,8 @@ static void communication_has_its_wait_and_operation(void **state) {
     bench b = open_bench(false);
     add(&b, events, COUNT(events));
     match(&b, 0, 0, 30);
-    survey(&b);
-    choose(&b, &everything, 100);
     tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 5);
-    block_reader r = read_block(&out);
+    block_reader r = put_all(&b, false, &out);
     EXPECT_NUMBERS(&r, 0, TM_TRACK_STREAM, 1, 8); /* device 0 + 1, stream 7 + 1 */
     (void)read_number(&r);
     expect_text(&b, read_number(&r), "");
@@ -341,15 +321,13 @@ static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
     close_bench(&b);
 }
 
-static void who_came_last_depends_on_the_clocks(void **state) {
-    (void)state;
+TEST(who_came_last_depends_on_the_clocks) {
     put_operation(0, (const uint64_t[]){0, 0, 2});
     put_operation(4, (const uint64_t[]){0, 1, 1});
 }
 
 /* Two operations of two ranks, of which a budget of three members holds one: that of more wait. */
-static void operations_that_waited_most_come_first(void **state) {
-    (void)state;
+TEST(operations_that_waited_most_come_first) {
     bench b = open_bench(false);
     const event_spec events[] = {
         KERNEL(ALL_REDUCE, 1010, 10, 7),
@@ -394,84 +372,54 @@ static void expect_parts(const bench *b, const char *gpu, const char *host) {
     }
 }
 
-static void a_job_that_fits_is_there_as_a_whole(void **state) {
-    (void)state;
+TEST(a_job_that_fits_is_there_as_a_whole) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     survey(&b);
-    tm_plan_wishes wishes = {.rank = 0, .step = 12, .n_events = 9};
-    choose(&b, &wishes, 100);
+    choose(&b, &(tm_plan_wishes){.rank = 0, .step = 12, .n_events = 9}, 100);
     assert_true(b.plan.all);
-    tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 9);
-    tm_bytes_free(&out);
+    assert_int_equal(n_put(&b, 0), 9);
     close_bench(&b);
 }
 
 /* Of 2 x 9 events 5 fit: the kernel of the worst step on both ranks, then that of the step of
  * median length (all are equal: by number the second, which it is already), then the two host
  * events of the blamed rank in the worst step, and the third step does not fit any more. */
-static void the_worst_step_comes_first(void **state) {
-    (void)state;
+TEST(the_worst_step_comes_first) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 7);
     survey(&b);
-    tm_plan_wishes wishes = {.rank = 1, .step = 12, .n_events = 5};
-    choose(&b, &wishes, 100);
+    choose(&b, &(tm_plan_wishes){.rank = 1, .step = 12, .n_events = 5}, 100);
     assert_false(b.plan.all);
     expect_parts(&b, "010010", "000010");
-    tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 1);
-    tm_bytes_free(&out);
-    assert_int_equal(put(&b, 1, &out), 3);
-    tm_bytes_free(&out);
+    assert_int_equal(n_put(&b, 0), 1);
+    assert_int_equal(n_put(&b, 1), 3);
     close_bench(&b);
 }
 
 /* One event: the blamed rank's. */
-static void the_blamed_rank_comes_first(void **state) {
-    (void)state;
+TEST(the_blamed_rank_comes_first) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 7);
     survey(&b);
-    tm_plan_wishes wishes = {.rank = 2, .step = -1, .n_events = 1};
-    choose(&b, &wishes, 100);
+    choose(&b, &(tm_plan_wishes){.rank = 2, .step = -1, .n_events = 1}, 100);
     expect_parts(&b, "000000010", "000000000");
     close_bench(&b);
 }
 
 /* A kernel of [1080, 1120) lies in the chosen second slice with its end alone. */
-static void an_event_that_reaches_into_a_window_is_there(void **state) {
-    (void)state;
+TEST(an_event_that_reaches_into_a_window_is_there) {
     const event_spec events[] = {STEP("ProfilerStep#1", 1000, 100), KERNEL("long", 1080, 40, 7),
                                  STEP("ProfilerStep#2", 1100, 100), KERNEL("short", 1150, 1, 7)};
     bench b = open_bench(true);
     add(&b, events, COUNT(events));
     survey(&b);
-    tm_plan_wishes wishes = {.rank = -1, .step = 2, .n_events = 1};
-    choose(&b, &wishes, 100);
-    tm_bytes out;
-    assert_int_equal(put(&b, 0, &out), 2);
-    tm_bytes_free(&out);
+    choose(&b, &(tm_plan_wishes){.rank = -1, .step = 2, .n_events = 1}, 100);
+    assert_int_equal(n_put(&b, 0), 2);
     close_bench(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_of_a_thread_are_read_back),
-        cmocka_unit_test(what_launched_an_event_is_told),
-        cmocka_unit_test(counters_keep_their_least_and_most),
-        cmocka_unit_test(of_launches_that_are_left_out_nothing_is_told),
-        cmocka_unit_test(communication_has_its_wait_and_operation),
-        cmocka_unit_test(who_came_last_depends_on_the_clocks),
-        cmocka_unit_test(operations_that_waited_most_come_first),
-        cmocka_unit_test(a_job_that_fits_is_there_as_a_whole),
-        cmocka_unit_test(the_worst_step_comes_first),
-        cmocka_unit_test(the_blamed_rank_comes_first),
-        cmocka_unit_test(an_event_that_reaches_into_a_window_is_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,8 +1,7 @@
 /* A name of ours that does not exist, in a build without asserts: nothing is read or written. */
 #include "table_fixture.h"
 
-static void an_unknown_table_is_empty_and_stays_so(void **state) {
-    (void)state;
+TEST(an_unknown_table_is_empty_and_stays_so) {
     fixture f = make_sample();
     tm_table *none = tm_tables_find(&f.tables, "test.sampel");
     assert_ptr_not_equal(none, f.table);
@@ -13,8 +12,7 @@ static void an_unknown_table_is_empty_and_stays_so(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void an_unknown_column_has_no_value_in_any_row(void **state) {
-    (void)state;
+TEST(an_unknown_column_has_no_value_in_any_row) {
     fixture f = make_sample();
     for (size_t i = 0; i < f.table->n_rows; i++) {
         const tm_cell *cell = tm_table_cell(f.table, i, "hos");
@@ -25,10 +23,4 @@ static void an_unknown_column_has_no_value_in_any_row(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unknown_table_is_empty_and_stays_so),
-        cmocka_unit_test(an_unknown_column_has_no_value_in_any_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()
