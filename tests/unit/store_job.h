@@ -183,7 +183,7 @@ static inline int store_remove_folder(void **state) {
     return failed;
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, store_folder, store_remove_folder)
+#define RUN_IN_FOLDER(...) RUN_WITH(store_folder, store_remove_folder, __VA_ARGS__)
 
 static inline const char *store_file(void **state, const char *name, char path[128]) {
     snprintf(path, 128, "%s/%s", (const char *)*state, name);

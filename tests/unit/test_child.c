@@ -2,19 +2,12 @@
 #include "base/child.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static int run_shell(const char *script, const tm_child_watch *watch, tm_child_end *out) {
     const char *const arguments[] = {"sh", "-c", script, "name", "it's \"$HOME\"\n*", NULL};
@@ -22,7 +15,6 @@ static int run_shell(const char *script, const tm_child_watch *watch, tm_child_e
 }
 
 static void it_ends_with_a_status_or_a_signal_and_its_last_words(void **state) {
-    (void)state;
     static const struct {
         const char *script;
         int status, signal;
@@ -48,7 +40,6 @@ static void it_ends_with_a_status_or_a_signal_and_its_last_words(void **state) {
 
 /* 20 000 lines of 10 bytes are more than a pipe takes. */
 static void much_that_is_said_keeps_its_end(void **state) {
-    (void)state;
     tm_child_end end;
     const char *script = "i=0; while [ $i -lt 20000 ]; do echo 123456789; i=$((i+1)); done; "
                          "printf 'the end'";
@@ -60,7 +51,6 @@ static void much_that_is_said_keeps_its_end(void **state) {
 
 /* 80 letters of two bytes: 160, of which 159 fit, and so 79 letters. */
 static void what_is_said_begins_with_a_whole_letter(void **state) {
-    (void)state;
     tm_child_end end;
     const char *script = "i=0; while [ $i -lt 80 ]; do printf '\\303\\274'; i=$((i+1)); done";
     assert_int_equal(run_shell(script, &(tm_child_watch){0}, &end), 0);
@@ -69,7 +59,6 @@ static void what_is_said_begins_with_a_whole_letter(void **state) {
 }
 
 static void what_cannot_be_run_has_a_reason(void **state) {
-    (void)state;
     const char *const arguments[] = {"x", NULL};
     tm_child_end end;
     assert_int_equal(tm_child_run("/nowhere/x", arguments, &(tm_child_watch){0}, &end), ENOENT);
@@ -84,7 +73,6 @@ static void count_tick(void *context) {
 }
 
 static void whoever_waits_hears_of_it(void **state) {
-    (void)state;
     tm_child_end end;
     assert_int_equal(
         run_shell("sleep 0.5", &(tm_child_watch){.tick = count_tick, .context = &n_ticks}, &end),
@@ -120,7 +108,6 @@ static void note_child(pid_t child) {
 }
 
 static void a_guard_knows_the_child_from_its_first_moment_to_its_last(void **state) {
-    (void)state;
     const tm_guard guard = {note_hold, note_release, NULL, note_child};
     tm_child_end end;
     assert_int_equal(run_shell("exit 3", &(tm_child_watch){.guard = &guard}, &end), 0);
@@ -133,7 +120,6 @@ static void a_guard_knows_the_child_from_its_first_moment_to_its_last(void **sta
 }
 
 static void what_it_leaves_running_is_ended_and_not_waited_for(void **state) {
-    (void)state;
     tm_child_end end;
     assert_int_equal(run_shell("sleep 1234 & echo $!", &(tm_child_watch){0}, &end), 0);
     long pid = strtol(end.said, NULL, 10);
@@ -154,14 +140,9 @@ static void what_it_leaves_running_is_ended_and_not_waited_for(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_ends_with_a_status_or_a_signal_and_its_last_words),
-        cmocka_unit_test(much_that_is_said_keeps_its_end),
-        cmocka_unit_test(what_is_said_begins_with_a_whole_letter),
-        cmocka_unit_test(what_cannot_be_run_has_a_reason),
-        cmocka_unit_test(whoever_waits_hears_of_it),
-        cmocka_unit_test(a_guard_knows_the_child_from_its_first_moment_to_its_last),
-        cmocka_unit_test(what_it_leaves_running_is_ended_and_not_waited_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(it_ends_with_a_status_or_a_signal_and_its_last_words,
+               much_that_is_said_keeps_its_end, what_is_said_begins_with_a_whole_letter,
+               what_cannot_be_run_has_a_reason, whoever_waits_hears_of_it,
+               a_guard_knows_the_child_from_its_first_moment_to_its_last,
+               what_it_leaves_running_is_ended_and_not_waited_for);
 }

@@ -42,7 +42,6 @@ static tm_status refuse(void *context, const void *packed, size_t size, tm_error
 }
 
 static void what_is_packed_unpacks(void **state) {
-    (void)state;
     static const size_t sizes[] = {0, 1, 1000, 500000}; /* the last comes in several pieces */
     static unsigned char noise[500000], packed[600000];
     make_noise(noise, sizeof noise);
@@ -66,6 +65,5 @@ static void what_is_packed_unpacks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_packed_unpacks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(what_is_packed_unpacks);
 }

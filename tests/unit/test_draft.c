@@ -3,18 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/child.h"
 
@@ -34,7 +29,6 @@ int __wrap_open(const char *path, int flags, ...) {
 }
 
 static int in_new_folder(void **state) {
-    (void)state;
     char folder[] = "draft-XXXXXX";
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
@@ -94,7 +88,6 @@ static int end_other(const other *o) {
 }
 
 static void two_that_write_one_file_publish_their_own(void **state) {
-    (void)state;
     tm_draft mine;
     other before = begin_other();
     begin(&mine, "mine");
@@ -112,7 +105,6 @@ static void two_that_write_one_file_publish_their_own(void **state) {
 }
 
 static void a_draft_that_is_no_longer_ones_own_is_not_published(void **state) {
-    (void)state;
     static const char *const happens[] = {"rm .out.*", "echo other > x; mv x .out.*"};
     for (size_t i = 0; i < 2; i++) {
         tm_draft mine;
@@ -126,7 +118,6 @@ static void a_draft_that_is_no_longer_ones_own_is_not_published(void **state) {
 /* Of this machine those of processes that are no more, of others what is older than a day; nothing
  * of another file, and nothing that only looks alike. */
 static void what_a_killed_process_left_is_cleared(void **state) {
-    (void)state;
     tm_draft mine;
     other killed = begin_other();
     assert_int_equal(kill(killed.pid, SIGKILL), 0);
@@ -144,7 +135,6 @@ static void what_a_killed_process_left_is_cleared(void **state) {
 }
 
 static void a_link_in_its_place_is_not_followed(void **state) {
-    (void)state;
     tm_draft mine;
     char temporary[128];
     assert_true(tm_draft_temporary_path("out", temporary, sizeof temporary));
@@ -156,21 +146,12 @@ static void a_link_in_its_place_is_not_followed(void **state) {
 }
 
 static int leave_folder(void **state) {
-    (void)state;
     expect("rm -r \"$PWD\"", "");
     return chdir("..");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(two_that_write_one_file_publish_their_own, in_new_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(a_draft_that_is_no_longer_ones_own_is_not_published,
-                                        in_new_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(what_a_killed_process_left_is_cleared, in_new_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(a_link_in_its_place_is_not_followed, in_new_folder,
-                                        leave_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_WITH(in_new_folder, leave_folder, two_that_write_one_file_publish_their_own,
+                    a_draft_that_is_no_longer_ones_own_is_not_published,
+                    what_a_killed_process_left_is_cleared, a_link_in_its_place_is_not_followed);
 }

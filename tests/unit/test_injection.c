@@ -462,7 +462,6 @@ static void a_replay_may_lack_memory_at_every_request(void **state) {
     static const replay_shape shape = {"usual", 3, 80, 30, 10, 5, 1000, 0};
     replay_case c;
     int n = 0;
-    (void)state;
     replay_random(&shape, 3, &c);
     const long blocks = live_blocks();
     for (bool failed = true; failed && n < MORE_THAN_ENOUGH;) {
@@ -494,7 +493,6 @@ static tm_status ask(tm_scenario *scenario, const tm_names *names) {
 static void a_scenario_may_lack_memory_at_every_request(void **state) {
     tm_names *names = tm_names_create();
     int n = 0;
-    (void)state;
     assert_non_null(names);
     const long blocks = live_blocks();
     for (bool failed = true; failed && n < MORE_THAN_ENOUGH;) {
@@ -510,17 +508,10 @@ static void a_scenario_may_lack_memory_at_every_request(void **state) {
     tm_names_destroy(names);
 }
 
-#define WITH_JOB(test) cmocka_unit_test_setup_teardown(test, make_job, remove_job)
-
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_JOB(every_request_for_memory_may_fail),
-        WITH_JOB(memory_may_be_out_from_any_moment_on),
-        WITH_JOB(every_call_of_the_system_may_fail),
-        WITH_JOB(every_call_that_waits_may_be_interrupted),
-        WITH_JOB(a_check_tells_lack_of_memory_as_no_fault),
-        cmocka_unit_test(a_replay_may_lack_memory_at_every_request),
-        cmocka_unit_test(a_scenario_may_lack_memory_at_every_request),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_WITH(
+        make_job, remove_job, every_request_for_memory_may_fail,
+        memory_may_be_out_from_any_moment_on, every_call_of_the_system_may_fail,
+        every_call_that_waits_may_be_interrupted, a_check_tells_lack_of_memory_as_no_fault,
+        a_replay_may_lack_memory_at_every_request, a_scenario_may_lack_memory_at_every_request);
 }

@@ -137,7 +137,6 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
 static void figures_of_a_small_job_are_those_by_hand(void **state) {
     job j;
     int64_t scores[RANKS_MAX];
-    (void)state;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
     tm_ops_figures f = figures_of(&j, scores);
     assert_int_equal(recorded_ns(&j), 2 * 990000);
@@ -157,7 +156,6 @@ static void figures_of_a_small_job_are_those_by_hand(void **state) {
  * when it would be without: rank 1 arrives at its operation at 0, and receives from 300 to 320. */
 static void what_nothing_explains_goes_to_the_ends_of_steps(void **state) {
     job j;
-    (void)state;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
     uint8_t sets[RANKS_MAX] = {TM_OPS_SET_RECORDED};
     int64_t *ns = calloc(j.replay.n_operations + j.replay.n_steps, sizeof *ns);
@@ -206,7 +204,6 @@ static void figures_are_those_that_were_published(void **state) {
     const char *shared = getenv("TMERGE_SHARED");
     char path[512];
     int64_t scores[RANKS_MAX];
-    (void)state;
     snprintf(path, sizeof path, "%s/traces/bytedance-st/timeline-ST.json.gz",
              shared ? shared : TMERGE_TESTDATA "/../../shared");
     FILE *file = fopen(path, "rb");
@@ -337,7 +334,6 @@ static void operations_follow_one_another_as_the_schedule_has_it(void **state) {
          "F 100 200 0, fs 10 20 0, fs 200 220 0",
          "fs1<F0 fs1<fs0 | alone: fs0"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_step step = {.number = 7};
         tm_timeline timeline = {.steps = &step, .n_steps = 1};
@@ -352,11 +348,8 @@ static void operations_follow_one_another_as_the_schedule_has_it(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_follow_one_another_as_the_schedule_has_it),
-        cmocka_unit_test(figures_of_a_small_job_are_those_by_hand),
-        cmocka_unit_test(what_nothing_explains_goes_to_the_ends_of_steps),
-        cmocka_unit_test(figures_are_those_that_were_published),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(operations_follow_one_another_as_the_schedule_has_it,
+               figures_of_a_small_job_are_those_by_hand,
+               what_nothing_explains_goes_to_the_ends_of_steps,
+               figures_are_those_that_were_published);
 }

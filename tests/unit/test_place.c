@@ -2,20 +2,12 @@
  * and of srun are those that Open MPI 4.1.4 and Slurm 22.05 set for the process named. */
 #include "base/place.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
 #define ON_TWO "SLURM_STEP_TASKS_PER_NODE=2,1", "SLURM_STEP_NUM_NODES=2", "SLURM_NTASKS=9"
 
 enum { MOST = 10 };
 
 static void an_environment_tells_the_place(void **state) {
-    (void)state;
     static const struct {
         const char *environment[MOST];
         tm_place place;
@@ -149,7 +141,6 @@ static void an_environment_tells_the_place(void **state) {
 }
 
 static void variables_of_launchers_are_known(void **state) {
-    (void)state;
     static const struct {
         const char *variable;
         bool is;
@@ -171,9 +162,5 @@ static void variables_of_launchers_are_known(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_environment_tells_the_place),
-        cmocka_unit_test(variables_of_launchers_are_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(an_environment_tells_the_place, variables_of_launchers_are_known);
 }

@@ -306,7 +306,6 @@ static const edge_case cases[] = {
 };
 
 static void each_case_has_the_edges_worked_out(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const edge_case *c = &cases[i];
         ground g = open_ground();
@@ -383,7 +382,6 @@ static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visi
 }
 
 static void any_events_get_their_recorded_times(void **state) {
-    (void)state;
     enum { SEEDS = 400, N = 60 };
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         event_spec events[N] = {{0}};
@@ -410,7 +408,6 @@ static void any_events_get_their_recorded_times(void **state) {
 
 /* The step is marked from 100 us on, and its first launch is at 110. */
 static void the_first_step_counts_from_its_first_launch(void **state) {
-    (void)state;
     static const struct {
         const char *what;
         int64_t begin_us, took_us; /* of what runs before it */
@@ -420,7 +417,7 @@ static void the_first_step_counts_from_its_first_launch(void **state) {
         {"it runs into the step", 6, 95, true, true},
         {"nothing was launched before the step", 120, 5, false, false},
     };
-    for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
+    for (size_t i = 0; i < COUNT(leads); i++) {
         const int64_t begin = leads[i].begin_us;
         const event_spec events[EVENTS_MAX] = {
             CALL("la", begin - 6, 5, 1),
@@ -454,10 +451,6 @@ static void the_first_step_counts_from_its_first_launch(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case_has_the_edges_worked_out),
-        cmocka_unit_test(any_events_get_their_recorded_times),
-        cmocka_unit_test(the_first_step_counts_from_its_first_launch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(each_case_has_the_edges_worked_out, any_events_get_their_recorded_times,
+               the_first_step_counts_from_its_first_launch);
 }

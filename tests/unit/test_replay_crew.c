@@ -321,7 +321,6 @@ static void check_crews(const tm_crew_loops *loops) {
 
 /* With the loops of every instruction set that this processor has. */
 static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
-    (void)state;
     size_t n;
     const tm_crew_loops *const *all = tm_crew_loops_all(&n);
     for (size_t i = 0; i < n; i++)
@@ -330,7 +329,6 @@ static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
 
 /* Its times are no numbers of 32 bits where the others' are. */
 static void a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own(void **state) {
-    (void)state;
     both b;
     open_both(&b, 1, 1U << 7, NULL);
     for (size_t i = 0; i < RANKS; i++)
@@ -368,7 +366,6 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
     tm_drafts drafts;
     const tm_draft *draft;
     tm_call_classes classes;
-    (void)state;
     open_both(&b, 1, 0, NULL);
     tm_timeline *t = b.timelines;
     const uint32_t call = row_named(&b.g, &t[5], "launch");
@@ -404,10 +401,7 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_crew_tells_what_each_of_its_ranks_does),
-        cmocka_unit_test(a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own),
-        cmocka_unit_test(ranks_with_the_same_parts_share_a_draft),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_crew_tells_what_each_of_its_ranks_does,
+               a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own,
+               ranks_with_the_same_parts_share_a_draft);
 }

@@ -139,7 +139,6 @@ static void check_all(const replay_case *c, const tm_replay *job) {
 }
 
 static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
-    (void)state;
     for (size_t s = 0; s < COUNT(shapes); s++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             replay_case c;
@@ -166,7 +165,6 @@ static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
 }
 
 static void recorded_times_hold_where_ways_lead_against_the_order(void **state) {
-    (void)state;
     static const replay_shape shape = {"clocks disagree", 4, 80, 50, 10, 5, 500, -300};
     static const uint8_t sets[REPLAY_RANKS] = {0};
     int64_t n_left_out = 0;
@@ -228,7 +226,6 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
  * operation stays the longest, and 40 of them would lead to the last. The call takes so many nodes
  * that with many sets five ways or a few more are joined already, which leaves fewer links. */
 static void ways_that_no_operation_implies_are_joined(void **state) {
-    (void)state;
     enum { OPERATIONS = 40, NODES = 30 };
     static const struct {
         uint8_t sets[2];
@@ -293,7 +290,6 @@ static void two_ranks(replay_case *c) {
 }
 
 static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
-    (void)state;
     static const uint8_t sets[2] = {0};
     /* Step 0: of the ranks that end at 20 rank 10, though 4 is later than 3; of those that come to
      * 3 at 15 rank 10, too, for which 2 is the later source. To 2 rank 11 comes last, to 1 both
@@ -333,7 +329,6 @@ static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
 }
 
 static void no_rank_is_a_job(void **state) {
-    (void)state;
     tm_replay job;
     tm_error err;
     assert_int_equal(tm_replay_build(NULL, 0, &job, &err), TM_OK);
@@ -343,12 +338,8 @@ static void no_rank_is_a_job(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reduced_job_has_the_times_of_the_full_graphs),
-        cmocka_unit_test(recorded_times_hold_where_ways_lead_against_the_order),
-        cmocka_unit_test(ways_that_no_operation_implies_are_joined),
-        cmocka_unit_test(a_path_takes_the_lowest_rank_then_the_latest_source),
-        cmocka_unit_test(no_rank_is_a_job),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_reduced_job_has_the_times_of_the_full_graphs,
+               recorded_times_hold_where_ways_lead_against_the_order,
+               ways_that_no_operation_implies_are_joined,
+               a_path_takes_the_lowest_rank_then_the_latest_source, no_rank_is_a_job);
 }

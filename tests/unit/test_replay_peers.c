@@ -60,7 +60,6 @@ static const tm_peer_others *find(const tm_vec *others, const tm_peer *peer) {
 }
 
 static void each_gets_the_median_of_the_others(void **state) {
-    (void)state;
     tm_vec peers = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
     const tm_vec rows = TM_VEC(tm_peer_row);
     tm_error err;
@@ -84,7 +83,6 @@ static void each_gets_the_median_of_the_others(void **state) {
 }
 
 static void medians_are_those_of_the_sorted_others(void **state) {
-    (void)state;
     enum { MOST = 40 };
     for (uint64_t seed = 1; seed <= 500; seed++) {
         uint64_t draws = seed;
@@ -113,9 +111,5 @@ static void medians_are_those_of_the_sorted_others(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_gets_the_median_of_the_others),
-        cmocka_unit_test(medians_are_those_of_the_sorted_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(each_gets_the_median_of_the_others, medians_are_those_of_the_sorted_others);
 }

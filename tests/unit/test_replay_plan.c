@@ -102,7 +102,6 @@ static void check_course(const course *given, tm_fixer *fixer) {
 }
 
 static void a_plan_is_as_worked_out(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(courses); i++) {
         replay_case c = {0};
         tm_replay job;
@@ -119,7 +118,6 @@ static void a_plan_is_as_worked_out(void **state) {
 }
 
 static void a_fix_may_help_from_a_2000th_of_the_path_on(void **state) {
-    (void)state;
     /* Rank 3 of the courses of 10000 and 10001 takes 5 off. */
     for (size_t i = 1; i < 3; i++) {
         replay_case c = {0};
@@ -214,7 +212,6 @@ static void check_plan(tm_fixer *fixer, const replay_case *c) {
 }
 
 static void fixes_and_plans_are_those_of_trying_everything(void **state) {
-    (void)state;
     static const replay_shape shapes[] = {
         {"usual", 5, 60, 30, 10, 5, 1000, 0},
         {"many equal", 6, 60, 40, 30, 5, 3, 0},
@@ -244,10 +241,6 @@ static void fixes_and_plans_are_those_of_trying_everything(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plan_is_as_worked_out),
-        cmocka_unit_test(a_fix_may_help_from_a_2000th_of_the_path_on),
-        cmocka_unit_test(fixes_and_plans_are_those_of_trying_everything),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_plan_is_as_worked_out, a_fix_may_help_from_a_2000th_of_the_path_on,
+               fixes_and_plans_are_those_of_trying_everything);
 }

@@ -1,15 +1,9 @@
 /* The page as bytes: what stands between its parts, and JSON that cannot end its element. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 #include "report/built.h"
 #include "report/extract.h"
@@ -47,7 +41,6 @@ static char *string_of(const char *text, size_t size) {
     } while (0)
 
 static void strings_cannot_end_their_element(void **state) {
-    (void)state;
     CHECK_STRING("plain", "\"plain\"");
     CHECK_STRING("", "\"\"");
     CHECK_STRING("</script><!--", "\"\\u003c/script>\\u003c!--\"");
@@ -59,7 +52,6 @@ static void strings_cannot_end_their_element(void **state) {
 }
 
 static void rows_are_arrays_relative_to_the_begin(void **state) {
-    (void)state;
     static const tm_column columns[] = {
         {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
         {"wait_ns", TM_INT, "ns", "A wait."},
@@ -132,7 +124,6 @@ static size_t unpack(const char *text, size_t length, unsigned char *out, size_t
 
 /* Steps of 2, 3, 1 and 2 rows, 20, 30, 40 and 20 ns long: in order of length 5, 4, 3, 6. */
 static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
-    (void)state;
     static const tm_column columns[] = {{"step", TM_INT, "", ""},
                                         {"duration_ns", TM_INT, "ns", ""}};
     static const tm_table_def def = {
@@ -146,13 +137,13 @@ static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
         {8, 0, "33444566"}, {7, 2, "334445"}, {5, 4, "4445"}, {3, 7, "5"}, {0, 7, "5"},
     };
     const tm_table_def *const defs[] = {&def};
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    for (size_t c = 0; c < COUNT(cases); c++) {
         tm_tables tables;
         tm_error err;
         size_t left_out;
         assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
         tm_table *table = tm_tables_find(&tables, "test.piece");
-        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        for (size_t r = 0; r < COUNT(rows); r++) {
             tm_cell *row = tm_table_add_row(table);
             tm_cell_set_int(&row[0], rows[r][0]);
             tm_cell_set_int(&row[1], rows[r][1]);
@@ -169,7 +160,6 @@ static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
 /* A comb of 9,000 nodes: of each pair the first holds the pairs behind it and takes no time of its
  * own, the second 1,000,000 - i of it. By its own time alone none of the first would stay. */
 static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
-    (void)state;
     enum { N = 9000 };
     static const tm_column columns[] = {{"node", TM_INT, "", ""},
                                         {"parent", TM_INT, "", ""},
@@ -243,17 +233,15 @@ static void check_block(size_t size, bool random) {
 }
 
 static void blocks_come_back_from_base64_and_zlib(void **state) {
-    (void)state;
     if (!tm_report_is_built())
         skip();
     static const size_t sizes[] = {0, 1, 2, 3, 4, 5, 1000, 65535, 65536, 65537, 1000003};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < COUNT(sizes); i++)
         for (int random = 0; random < 2; random++)
             check_block(sizes[i], random);
 }
 
 static void the_page_is_the_built_parts_and_the_data(void **state) {
-    (void)state;
     if (!tm_report_is_built())
         skip();
     tm_page *page;
@@ -276,13 +264,8 @@ static void the_page_is_the_built_parts_and_the_data(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_cannot_end_their_element),
-        cmocka_unit_test(rows_are_arrays_relative_to_the_begin),
-        cmocka_unit_test(of_a_long_path_whole_steps_stay_the_longest_first),
-        cmocka_unit_test(of_a_large_tree_nodes_stay_with_those_they_lie_in),
-        cmocka_unit_test(blocks_come_back_from_base64_and_zlib),
-        cmocka_unit_test(the_page_is_the_built_parts_and_the_data),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(strings_cannot_end_their_element, rows_are_arrays_relative_to_the_begin,
+               of_a_long_path_whole_steps_stay_the_longest_first,
+               of_a_large_tree_nodes_stay_with_those_they_lie_in,
+               blocks_come_back_from_base64_and_zlib, the_page_is_the_built_parts_and_the_data);
 }

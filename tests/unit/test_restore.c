@@ -521,7 +521,7 @@ static void a_number_that_cannot_be_is_refused(void **state) {
     char path[128], expected[256];
     size_t size;
     char *whole = whole_store(store_file(state, "a.h5", path), false, &size);
-    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+    for (size_t i = 0; i < COUNT(damages); i++) {
         tm_error err = {0};
         read_job found;
         store_put_bytes(path, whole, size);
@@ -591,14 +591,8 @@ static void a_store_without_ranks_is_refused(void **state) {
 
 int main(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(timelines_are_read_back_as_they_were_written),
-        WITH_FOLDER(pieces_are_the_whole),
-        WITH_FOLDER(only_the_wanted_tables_are_read),
-        WITH_FOLDER(only_the_wanted_ranks_are_read),
-        WITH_FOLDER(a_number_that_cannot_be_is_refused),
-        WITH_FOLDER(a_column_that_is_missing_is_named),
-        WITH_FOLDER(a_store_without_ranks_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(timelines_are_read_back_as_they_were_written, pieces_are_the_whole,
+                         only_the_wanted_tables_are_read, only_the_wanted_ranks_are_read,
+                         a_number_that_cannot_be_is_refused, a_column_that_is_missing_is_named,
+                         a_store_without_ranks_is_refused);
 }

@@ -2,19 +2,11 @@
 #include "replay/scenario.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/lanes.h"
 #include "replay/sets.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* What was read of a part: conditions as "word=value", joined by blanks, and the factor. */
 static void describe(const tm_scenario *s, size_t i, char *out, size_t size) {
@@ -83,7 +75,6 @@ static const struct {
 };
 
 static void conditions_are_read_as_typed(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         tm_scenario s = TM_SCENARIO();
         tm_error err = {.status = TM_OK};
@@ -103,7 +94,6 @@ static void conditions_are_read_as_typed(void **state) {
 }
 
 static void parts_make_one_text_as_typed(void **state) {
-    (void)state;
     tm_scenario s = TM_SCENARIO();
     tm_error err;
     assert_int_equal(tm_scenario_add(&s, "fix", "host=a+kind=host", &err), TM_OK);
@@ -113,7 +103,6 @@ static void parts_make_one_text_as_typed(void **state) {
 }
 
 static void a_list_is_written_as_it_is_read(void **state) {
-    (void)state;
     static const int64_t numbers[] = {0, 1, 2, 5, 7, 8};
     static const struct {
         size_t n, size;
@@ -253,7 +242,6 @@ static void make_graph(tm_graph *g, uint32_t *event, uint32_t *first, tm_edge *m
 }
 
 static void a_part_means_the_edges_of_which_all_holds(void **state) {
-    (void)state;
     tm_names *names = tm_names_create();
     tm_timeline timeline;
     tm_track tracks[3];
@@ -291,7 +279,6 @@ static void a_part_means_the_edges_of_which_all_holds(void **state) {
 }
 
 static void an_edge_gets_what_its_part_says(void **state) {
-    (void)state;
     static const double factors[] = {(double)NAN, 1.5};
     const tm_change change = {.factors = factors};
     tm_sets sets;
@@ -319,12 +306,7 @@ static void an_edge_gets_what_its_part_says(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_are_read_as_typed),
-        cmocka_unit_test(parts_make_one_text_as_typed),
-        cmocka_unit_test(a_list_is_written_as_it_is_read),
-        cmocka_unit_test(a_part_means_the_edges_of_which_all_holds),
-        cmocka_unit_test(an_edge_gets_what_its_part_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(conditions_are_read_as_typed, parts_make_one_text_as_typed,
+               a_list_is_written_as_it_is_read, a_part_means_the_edges_of_which_all_holds,
+               an_edge_gets_what_its_part_says);
 }

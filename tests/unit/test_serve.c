@@ -7,7 +7,6 @@
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
 static void only_who_was_told_the_address_is_let_in(void **state) {
-    (void)state;
     static const struct {
         int status;
         tm_serve_request request;
@@ -34,7 +33,7 @@ static void only_who_was_told_the_address_is_let_in(void **state) {
         {405, {"get", "/" TOKEN "/", "localhost", 1, NULL}},
     };
     const tm_serve_door door = {TOKEN, "10.1.2.3"};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         tm_serve_route route = TM_N_SERVE_ROUTES;
         assert_int_equal(tm_serve_check(&door, &cases[i].request, &route), cases[i].status);
         assert_true((route == TM_SERVE_PAGE) == (cases[i].status == 200));
@@ -42,7 +41,6 @@ static void only_who_was_told_the_address_is_let_in(void **state) {
 }
 
 static void numbers_are_digits_below_2_to_the_53(void **state) {
-    (void)state;
     static const char *const bad[] = {"",
                                       "-1",
                                       "+1",
@@ -57,7 +55,7 @@ static void numbers_are_digits_below_2_to_the_53(void **state) {
                                       "00000000000000001",
                                       "99999999999999999999999999999999999999999"};
     int64_t value = 7;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         assert_false(tm_serve_number(bad[i], &value));
     assert_false(tm_serve_number(NULL, &value));
     assert_int_equal(value, 7);
@@ -68,11 +66,10 @@ static void numbers_are_digits_below_2_to_the_53(void **state) {
 }
 
 static void lists_of_ranks_ascend(void **state) {
-    (void)state;
     static const char *const bad[] = {",", "1,", ",1", "2,1", "1,1", "1,,2", "1;2", "1-2", "1,x"};
     static int64_t ranks[TM_SERVE_RANKS_MAX];
     size_t n;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         assert_false(tm_serve_numbers(bad[i], ranks, &n));
     assert_false(tm_serve_numbers(NULL, ranks, &n));
     assert_true(tm_serve_numbers("", ranks, &n) && n == 0);
@@ -87,13 +84,12 @@ static void lists_of_ranks_ascend(void **state) {
 }
 
 static void ranges_ascend_and_hold_what_is_in_them(void **state) {
-    (void)state;
     static const char *const bad[] = {",",  "1,",   "2,1",   "1-3,3", "3-1", "-1",
                                       "1-", "1--2", "1-2-3", "1-x",   "a",   "1-9007199254740992"};
     static tm_serve_range ranges[TM_SERVE_RANGES_MAX];
     static char many[2 * 5 * (TM_SERVE_RANGES_MAX + 1)];
     size_t n, used = 0;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         assert_false(tm_serve_ranges(bad[i], ranges, &n));
     assert_false(tm_serve_ranges(NULL, ranges, &n));
     assert_true(tm_serve_ranges("", ranges, &n));
@@ -155,12 +151,8 @@ static void what_takes_too_long_for_perfetto_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_who_was_told_the_address_is_let_in),
-        cmocka_unit_test(numbers_are_digits_below_2_to_the_53),
-        cmocka_unit_test(lists_of_ranks_ascend),
-        cmocka_unit_test(ranges_ascend_and_hold_what_is_in_them),
-        WITH_FOLDER(what_takes_too_long_for_perfetto_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(only_who_was_told_the_address_is_let_in,
+                         numbers_are_digits_below_2_to_the_53, lists_of_ranks_ascend,
+                         ranges_ascend_and_hold_what_is_in_them,
+                         what_takes_too_long_for_perfetto_is_refused);
 }

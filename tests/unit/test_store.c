@@ -83,7 +83,7 @@ static void every_element_type_is_read_back(void **state) {
         {"/kernels/occupancy_pct", TM_F32, occupancy, sizeof occupancy},
         {"/counters/value", TM_F64, value, sizeof value},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         tm_error err = {0};
         tm_store_column *column = NULL;
         char rows[64];
@@ -140,7 +140,7 @@ static void any_range_of_a_column_can_be_read(void **state) {
     char path[128], all[RANGE_ROWS * 8], rows[RANGE_ROWS * 8 + 1];
     for (size_t i = 0; i < sizeof all; i++)
         all[i] = (char)(i * 131 >> 3);
-    for (size_t k = 0; k < N_FORMS * sizeof elements / sizeof *elements; k++) {
+    for (size_t k = 0; k < N_FORMS * COUNT(elements); k++) {
         tm_error err = {0};
         tm_store *store = NULL;
         tm_store_column *column = NULL;
@@ -266,7 +266,6 @@ static void the_same_job_gives_the_same_file(void **state) {
 }
 
 static void a_row_of_the_schema_is_complete(void **state) {
-    (void)state;
     for (int t = 0; t < TM_N_RECORDS; t++) {
         const tm_record_table *table = &tm_record_tables[t];
         assert_int_equal(table->path[0], '/');
@@ -287,16 +286,10 @@ static void a_row_of_the_schema_is_complete(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_of_the_schema_is_complete),
-        WITH_FOLDER(rows_refer_to_rows_of_the_whole_job),
-        WITH_FOLDER(every_element_type_is_read_back),
-        WITH_FOLDER(any_range_of_a_column_can_be_read),
-        WITH_FOLDER(a_column_of_another_type_or_name_is_refused),
-        WITH_FOLDER(attributes_and_names_are_read_back),
-        WITH_FOLDER(hdf5_reads_the_chunks_through_the_registered_filter),
-        WITH_FOLDER(without_compression_there_is_no_filter),
-        WITH_FOLDER(the_same_job_gives_the_same_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(a_row_of_the_schema_is_complete, rows_refer_to_rows_of_the_whole_job,
+                         every_element_type_is_read_back, any_range_of_a_column_can_be_read,
+                         a_column_of_another_type_or_name_is_refused,
+                         attributes_and_names_are_read_back,
+                         hdf5_reads_the_chunks_through_the_registered_filter,
+                         without_compression_there_is_no_filter, the_same_job_gives_the_same_file);
 }

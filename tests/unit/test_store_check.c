@@ -140,7 +140,7 @@ static void a_row_that_is_wrong_is_told(void **state) {
         {order_of_ranks, "/ranks/rank: row 2 is not more than the one before"},
         {lost_tracks, "/ranks: row 0 has other events than its tracks"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char path[128];
         heard h;
         tm_error err = {0};
@@ -252,14 +252,8 @@ static void a_flipped_bit_in_any_piece_of_a_store_is_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(a_good_store_is_counted),
-        WITH_FOLDER(a_store_without_ranks_is_good),
-        WITH_FOLDER(a_row_that_is_wrong_is_told),
-        WITH_FOLDER(every_fault_is_told),
-        WITH_FOLDER(tracks_overlap_in_time),
-        WITH_FOLDER(a_known_table_must_have_its_types_and_units),
-        WITH_FOLDER(a_flipped_bit_in_any_piece_of_a_store_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(a_good_store_is_counted, a_store_without_ranks_is_good,
+                         a_row_that_is_wrong_is_told, every_fault_is_told, tracks_overlap_in_time,
+                         a_known_table_must_have_its_types_and_units,
+                         a_flipped_bit_in_any_piece_of_a_store_is_told);
 }

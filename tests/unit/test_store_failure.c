@@ -89,7 +89,6 @@ static void an_old_temporary_file_is_replaced_not_followed(void **state) {
 }
 
 static void the_temporary_file_lies_in_the_same_folder(void **state) {
-    (void)state;
     static const char *const cases[][2] = {
         {"a.h5", ".a.h5."},
         {"/x/y.z/a", "/x/y.z/.a."},
@@ -97,7 +96,7 @@ static void the_temporary_file_lies_in_the_same_folder(void **state) {
         {"/a", "/.a."},
     };
     char out[80];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         size_t begin = strlen(cases[i][1]), hash = 8;
         char end[32];
         assert_true(tm_store_temporary_path(cases[i][0], out, strlen(cases[i][0]) + 64));
@@ -268,17 +267,10 @@ static void reading_does_not_touch_the_file(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(a_full_disk_leaves_nothing_behind),
-        WITH_FOLDER(a_store_that_cannot_be_created_says_why),
-        WITH_FOLDER(an_old_temporary_file_is_replaced_not_followed),
-        cmocka_unit_test(the_temporary_file_lies_in_the_same_folder),
-        WITH_FOLDER(a_column_must_get_all_its_rows_and_no_more),
-        WITH_FOLDER(a_newer_major_version_is_refused_and_named),
-        WITH_FOLDER(other_files_are_no_stores),
-        WITH_FOLDER(a_store_that_was_cut_short_is_refused),
-        WITH_FOLDER(a_chunk_with_too_few_rows_is_refused),
-        WITH_FOLDER(reading_does_not_touch_the_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(
+        a_full_disk_leaves_nothing_behind, a_store_that_cannot_be_created_says_why,
+        an_old_temporary_file_is_replaced_not_followed, the_temporary_file_lies_in_the_same_folder,
+        a_column_must_get_all_its_rows_and_no_more, a_newer_major_version_is_refused_and_named,
+        other_files_are_no_stores, a_store_that_was_cut_short_is_refused,
+        a_chunk_with_too_few_rows_is_refused, reading_does_not_touch_the_file);
 }

@@ -25,7 +25,6 @@ static uint64_t size_of(int fd) {
 
 /* The check value of CRC-64/XZ in the catalogue of parametrised CRC algorithms. */
 static void the_sum_is_the_one_of_the_catalogue(void **state) {
-    (void)state;
     assert_true(tm_seal_sum("123456789", 9) == 0x995DC9BBDF1939FAu);
     assert_true(tm_seal_sum("", 0) == 0);
 }
@@ -58,7 +57,6 @@ static void data_is_summed_in_pieces(void **state) {
     size_t size = 2 * (size_t)TM_EXTENT_MAX + 5;
     char *bytes = calloc(1, size);
     tm_vec extents = TM_VEC(tm_extent);
-    (void)state;
     assert_non_null(bytes);
     memcpy(bytes + size - 5, "tail", 5);
     assert_true(tm_seal_add(&extents, 100, bytes, size));
@@ -73,7 +71,7 @@ static void data_is_summed_in_pieces(void **state) {
 
 static void data_that_overlaps_is_not_sealed(void **state) {
     static const uint64_t offsets[] = {1, 2, 3, 9, 11};
-    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+    for (size_t i = 0; i < COUNT(offsets); i++) {
         int fd = open_bytes(state, "abcdefghij", 10);
         tm_vec extents = TM_VEC(tm_extent);
         assert_true(tm_seal_add(&extents, 2, "cd", 2));
@@ -231,15 +229,9 @@ static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sum_is_the_one_of_the_catalogue),
-        WITH_FOLDER(what_is_between_the_data_is_structure),
-        cmocka_unit_test(data_is_summed_in_pieces),
-        WITH_FOLDER(data_that_overlaps_is_not_sealed),
-        WITH_FOLDER(any_other_bit_and_any_other_length_is_refused),
-        WITH_FOLDER(a_damaged_chunk_is_an_error_and_no_number),
-        WITH_FOLDER(a_damaged_result_table_is_an_error),
-        WITH_FOLDER(rows_that_the_file_cannot_hold_need_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(
+        the_sum_is_the_one_of_the_catalogue, what_is_between_the_data_is_structure,
+        data_is_summed_in_pieces, data_that_overlaps_is_not_sealed,
+        any_other_bit_and_any_other_length_is_refused, a_damaged_chunk_is_an_error_and_no_number,
+        a_damaged_result_table_is_an_error, rows_that_the_file_cannot_hold_need_no_memory);
 }

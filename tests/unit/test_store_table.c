@@ -216,7 +216,7 @@ static void a_table_needs_a_name_of_two_parts(void **state) {
     tm_store_options options = {.tool_version = "0.1.0"};
     assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
                      TM_OK);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         tm_table_def def = all_def;
         def.name = names[i];
         tm_table table = {.def = &def};
@@ -226,14 +226,8 @@ static void a_table_needs_a_name_of_two_parts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(a_table_is_read_back_with_its_nulls),
-        WITH_FOLDER(a_large_table_comes_in_slices),
-        WITH_FOLDER(a_table_without_rows_is_read_back),
-        WITH_FOLDER(columns_are_found_by_name),
-        WITH_FOLDER(a_table_that_does_not_fit_is_refused),
-        WITH_FOLDER(tables_are_listed_by_name),
-        WITH_FOLDER(a_table_needs_a_name_of_two_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(a_table_is_read_back_with_its_nulls, a_large_table_comes_in_slices,
+                         a_table_without_rows_is_read_back, columns_are_found_by_name,
+                         a_table_that_does_not_fit_is_refused, tables_are_listed_by_name,
+                         a_table_needs_a_name_of_two_parts);
 }

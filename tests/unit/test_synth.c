@@ -25,7 +25,6 @@ static int64_t n_parts(const tms_config *config) {
 static void all_reduces_end_together(void **state) {
     tms_config config = small_job();
     tms_plan plan = plan_of(&config);
-    (void)state;
 
     for (int64_t i = 0; i < n_parts(&config); i += config.ranks) {
         for (int64_t r = 1; r < config.ranks; r++) {
@@ -39,7 +38,6 @@ static void ends_differ_by_no_more_than_the_end_jitter(void **state) {
     tms_config config = small_job();
     bool differ = false;
     tms_plan plan;
-    (void)state;
 
     config.end_jitter_ns = 300;
     plan = plan_of(&config);
@@ -57,7 +55,6 @@ static void ends_differ_by_no_more_than_the_end_jitter(void **state) {
 static void wait_and_transfer_add_up_to_the_kernel(void **state) {
     tms_config config = small_job();
     tms_plan plan;
-    (void)state;
 
     config.jitter_ppm = 0;
     plan = plan_of(&config);
@@ -79,9 +76,8 @@ static void wait_ends_with_the_kernel_where_clocks_disagree(void **state) {
     static const struct {
         int64_t last, wait, transfer;
     } cases[] = {{25, 15, 15}, {10, 0, 30}, {60, 30, 0}};
-    (void)state;
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         tms_split split = tms_blame_split(10, 40, cases[i].last);
 
         assert_int_equal(split.wait_ns, cases[i].wait);
@@ -91,7 +87,6 @@ static void wait_ends_with_the_kernel_where_clocks_disagree(void **state) {
 
 static void transfer_time_follows_bytes_ranks_and_bandwidth(void **state) {
     tms_config config = small_job();
-    (void)state;
 
     /* 8e6 B * 2 * 3/4 = 12e6 B; at 10 GB/s that is 1.2 ms; 5 us of latency. */
     config.bucket_bytes = 8000000;
@@ -115,7 +110,6 @@ static void check_times(const tms_times *times) {
 static void parts_of_a_window_add_up_for_each_rank_and_step(void **state) {
     tms_config config = small_job();
     tms_plan plan;
-    (void)state;
 
     config.jitter_ppm = 100000;
     plan = plan_of(&config);
@@ -144,7 +138,6 @@ static void tally_agrees_with_a_job_worked_out_by_hand(void **state) {
      * Window [10, 150) = 140; busy [10, 80) + [120, 135) = 85. */
     tms_tally tally;
     tms_error err;
-    (void)state;
 
     tms_tally_init(&tally);
     assert_int_equal(tms_tally_add_step(&tally, 7, 0, 100, &err), TMS_OK);
@@ -178,7 +171,6 @@ static void tally_agrees_with_a_job_worked_out_by_hand(void **state) {
 static void step_lasts_until_the_work_that_it_launched_ends(void **state) {
     tms_tally tally;
     tms_error err;
-    (void)state;
 
     /* Step 1 is annotated [0, 50), its kernel runs in [40, 120). Step 2 is annotated [60, 110) and
      * launches nothing: it begins and ends at 120. */
@@ -216,7 +208,6 @@ static void check_order(const tms_events *events) {
 static void launches_precede_kernels_and_streams_do_not_overlap(void **state) {
     tms_config config = small_job();
     tms_plan plan;
-    (void)state;
 
     config.compute_ns = 5000; /* so short that kernels wait for launches, too */
     plan = plan_of(&config);
@@ -239,7 +230,6 @@ static void slow_rank_comes_last_in_nearly_all_collectives(void **state) {
     tms_config config = small_job();
     int64_t last = 0;
     tms_plan plan;
-    (void)state;
 
     config.steps = 10;
     config.slow_rank = 2;
@@ -256,7 +246,6 @@ static void same_seed_gives_the_same_bytes_and_another_seed_others(void **state)
     size_t sizes[3];
     const char *texts[3];
     tms_sink *sinks[3];
-    (void)state;
 
     for (int i = 0; i < 3; i++) {
         tms_config config = small_job();
@@ -285,7 +274,6 @@ static void trace_holds_as_many_events_as_the_truth_says(void **state) {
     tms_sink *sink = trace_of(&plan, 3, &tally);
     size_t size;
     const char *text = tms_sink_bytes(sink, &size);
-    (void)state;
 
     assert_int_equal(occurrences(text, "\"ph\": \"X\"") + occurrences(text, "\"ph\": \"i\""),
                      tally.n_recorded);
@@ -306,7 +294,6 @@ static void numbers_are_written_digit_by_digit(void **state) {
     tms_out out;
     tms_error err;
     size_t size;
-    (void)state;
 
     assert_int_equal(tms_sink_open_memory(&sink, &err), TMS_OK);
     assert_true(tms_out_init(&out, sink));
@@ -345,7 +332,6 @@ static tms_status parse(const char *option, const char *value, tms_config *confi
 
 static void decimal_options_are_read_exactly(void **state) {
     tms_config config;
-    (void)state;
 
     assert_int_equal(parse("--compute-us", "20.5", &config), TMS_OK);
     assert_int_equal(config.compute_ns, 20500);
@@ -358,7 +344,6 @@ static void decimal_options_are_read_exactly(void **state) {
 
 static void words_flags_and_ranges_are_read(void **state) {
     tms_config config;
-    (void)state;
 
     assert_int_equal(parse("--slow-kind", "host", &config), TMS_OK);
     assert_int_equal(config.slow_kind, TMS_SLOW_HOST);
@@ -387,13 +372,12 @@ static void slow_says_who_when_and_by_how_much(void **state) {
     char *argv[9];
     tms_config config;
     tms_error err;
-    (void)state;
 
     for (size_t i = 0; i < 9; i++) {
         argv[i] = words[i];
     }
     assert_int_equal(tms_config_parse(&config, 9, argv, &err), TMS_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         tms_placement place = tms_placement_of(&config, cases[i].rank);
 
         assert_int_equal(tms_mishap_slow_ppm(&config, cases[i].rank, cases[i].step), cases[i].ppm);
@@ -407,7 +391,6 @@ static void noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel(void *
     tms_config config = small_job(); /* ranks 0 and 1 are one copy and one host, 2 and 3 another */
     tms_placement place[4];
     int64_t n_hiccups = 0;
-    (void)state;
 
     config.tp = 2;
     config.share_ppm = 50000;
@@ -439,7 +422,6 @@ static void noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel(void *
 
 static void nothing_is_computed_while_a_bucket_blocks(void **state) {
     tms_config config = small_job();
-    (void)state;
 
     for (int64_t blocking = 0; blocking < 2; blocking++) {
         tms_plan plan;
@@ -493,9 +475,8 @@ static void wrong_options_are_a_wrong_usage(void **state) {
         {"--seq=2", ""},
     };
     tms_config config;
-    (void)state;
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         assert_int_equal(parse(cases[i][0], cases[i][1], &config), TMS_ERR_USAGE);
     }
 }
@@ -503,7 +484,6 @@ static void wrong_options_are_a_wrong_usage(void **state) {
 static void job_that_outlasts_its_clock_is_refused(void **state) {
     tms_config config = small_job();
     tms_error err;
-    (void)state;
 
     config.steps = 1000000;
     config.layers = 100000;
@@ -514,7 +494,6 @@ static void job_that_outlasts_its_clock_is_refused(void **state) {
 static void file_that_cannot_be_written_is_named(void **state) {
     tms_sink *sink = NULL;
     tms_error err;
-    (void)state;
 
     assert_int_equal(tms_sink_open(&sink, "/no-such-folder/a.json", TMS_COMPRESS_GZIP, &err),
                      TMS_ERR_OUTPUT);
@@ -524,29 +503,19 @@ static void file_that_cannot_be_written_is_named(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_reduces_end_together),
-        cmocka_unit_test(ends_differ_by_no_more_than_the_end_jitter),
-        cmocka_unit_test(wait_and_transfer_add_up_to_the_kernel),
-        cmocka_unit_test(wait_ends_with_the_kernel_where_clocks_disagree),
-        cmocka_unit_test(transfer_time_follows_bytes_ranks_and_bandwidth),
-        cmocka_unit_test(parts_of_a_window_add_up_for_each_rank_and_step),
-        cmocka_unit_test(tally_agrees_with_a_job_worked_out_by_hand),
-        cmocka_unit_test(step_lasts_until_the_work_that_it_launched_ends),
-        cmocka_unit_test(launches_precede_kernels_and_streams_do_not_overlap),
-        cmocka_unit_test(slow_rank_comes_last_in_nearly_all_collectives),
-        cmocka_unit_test(same_seed_gives_the_same_bytes_and_another_seed_others),
-        cmocka_unit_test(trace_holds_as_many_events_as_the_truth_says),
-        cmocka_unit_test(numbers_are_written_digit_by_digit),
-        cmocka_unit_test(decimal_options_are_read_exactly),
-        cmocka_unit_test(words_flags_and_ranges_are_read),
-        cmocka_unit_test(slow_says_who_when_and_by_how_much),
-        cmocka_unit_test(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel),
-        cmocka_unit_test(nothing_is_computed_while_a_bucket_blocks),
-        cmocka_unit_test(wrong_options_are_a_wrong_usage),
-        cmocka_unit_test(job_that_outlasts_its_clock_is_refused),
-        cmocka_unit_test(file_that_cannot_be_written_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(
+        all_reduces_end_together, ends_differ_by_no_more_than_the_end_jitter,
+        wait_and_transfer_add_up_to_the_kernel, wait_ends_with_the_kernel_where_clocks_disagree,
+        transfer_time_follows_bytes_ranks_and_bandwidth,
+        parts_of_a_window_add_up_for_each_rank_and_step, tally_agrees_with_a_job_worked_out_by_hand,
+        step_lasts_until_the_work_that_it_launched_ends,
+        launches_precede_kernels_and_streams_do_not_overlap,
+        slow_rank_comes_last_in_nearly_all_collectives,
+        same_seed_gives_the_same_bytes_and_another_seed_others,
+        trace_holds_as_many_events_as_the_truth_says, numbers_are_written_digit_by_digit,
+        decimal_options_are_read_exactly, words_flags_and_ranges_are_read,
+        slow_says_who_when_and_by_how_much,
+        noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel,
+        nothing_is_computed_while_a_bucket_blocks, wrong_options_are_a_wrong_usage,
+        job_that_outlasts_its_clock_is_refused, file_that_cannot_be_written_is_named);
 }

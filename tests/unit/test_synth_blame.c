@@ -30,7 +30,6 @@ static void shares_of_nanoseconds_keep_six_decimals(void **state) {
     tms_out out;
     tms_error err;
     size_t size;
-    (void)state;
 
     /* 10/3 + 5/7 + 1/2 = 4.547619047...; then 3 * 1/3 more, which is 1 to within 1.5e-14. */
     tms_share_add(&share, 10, 3);
@@ -66,7 +65,6 @@ static void waits_are_split_layer_by_layer(void **state) {
     tms_plan plan;
     tms_blame blame;
     tms_error err;
-    (void)state;
 
     tms_config_init(&config);
     config.ranks = 4;
@@ -94,9 +92,7 @@ static void waits_are_split_layer_by_layer(void **state) {
 }
 
 static void caused_waits_are_the_waits_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
         tms_share caused = {0, 0};
@@ -119,7 +115,6 @@ static void caused_waits_are_the_waits_in_all_shapes(void **state) {
 
 static void slow_rank_is_found_whatever_is_slow_about_it(void **state) {
     static const shape of[] = {{8, 1, 1, 1, 0, 0}, {16, 2, 2, 2, 0, 0}, {64, 4, 2, 2, 1, 1}};
-    (void)state;
 
     for (size_t i = 0; i < 6; i++) {
         tms_config config = job_of(&of[i / 2]);
@@ -156,7 +151,6 @@ static int64_t compute_ns(const tms_plan *plan, int64_t rank) {
 static void slow_host_has_normal_kernels_and_slow_gpu_has_not(void **state) {
     static const shape s = {8, 1, 1, 1, 0, 0};
     tms_config config = job_of(&s);
-    (void)state;
 
     config.slow_rank = 2;
     for (int64_t kind = 0; kind < 2; kind++) {
@@ -181,7 +175,6 @@ static void rotating_ranks_lead_one_step_each(void **state) {
     int64_t seen = 0;
     tms_plan plan;
     tms_blame blame;
-    (void)state;
 
     config.rotating = 1;
     config.steps = 8;
@@ -199,7 +192,6 @@ static void rotating_ranks_lead_one_step_each(void **state) {
 
 static void only_the_slow_steps_have_a_slow_rank(void **state) {
     tms_config config;
-    (void)state;
 
     tms_config_init(&config);
     config.slow_rank = 1;
@@ -217,7 +209,6 @@ static void even_job_has_no_straggler(void **state) {
     tms_config config = job_of(&s);
     tms_plan plan;
     tms_blame blame;
-    (void)state;
 
     config.jitter_ppm = 0;
     config.compute_ns = 400000;
@@ -233,7 +224,6 @@ static void clocks_shift_and_stretch_what_is_recorded(void **state) {
     /* After 2.5 s a clock of +4000 ppb is 10 us ahead, beside its offset of -7; set forward by
      * 1 us at 2 s. */
     tms_clock clock = {-7, 4000, 1000, TMS_EPOCH_NS + 2000000000, 3};
-    (void)state;
 
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS), TMS_EPOCH_NS - 7);
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS + 1000000000),
@@ -247,7 +237,6 @@ static void hosts_share_a_clock_and_the_first_is_right(void **state) {
     tms_config config = job_of(&s);
     tms_clock clocks[8];
     tms_plan plan;
-    (void)state;
 
     config.offset_ns = 1000000;
     config.drift_ppb = 10000;
@@ -273,7 +262,6 @@ static void wrong_clocks_change_no_truth_between_ranks(void **state) {
     tms_plan right = plan_of(&config);
     tms_plan wrong;
     size_t n = (size_t)(config.steps * right.groups.n_parts);
-    (void)state;
 
     config.offset_ns = 5000000;
     config.drift_ppb = 10000;
@@ -292,7 +280,6 @@ static void late_ends_are_as_many_as_asked_for_and_single(void **state) {
     int64_t late = 0;
     int64_t sum_ns = 0;
     tms_plan plan;
-    (void)state;
 
     config.late_ppm = 150000;
     plan = plan_of(&config);
@@ -328,7 +315,6 @@ static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **st
     int64_t kernels = 0;
     int64_t all;
     tms_plan plan;
-    (void)state;
 
     config.lost_ppm = 100000;
     config.window_skew = 2;
@@ -355,21 +341,12 @@ static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **st
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_of_nanoseconds_keep_six_decimals),
-        cmocka_unit_test(waits_are_split_layer_by_layer),
-        cmocka_unit_test(caused_waits_are_the_waits_in_all_shapes),
-        cmocka_unit_test(slow_rank_is_found_whatever_is_slow_about_it),
-        cmocka_unit_test(slow_host_has_normal_kernels_and_slow_gpu_has_not),
-        cmocka_unit_test(rotating_ranks_lead_one_step_each),
-        cmocka_unit_test(only_the_slow_steps_have_a_slow_rank),
-        cmocka_unit_test(even_job_has_no_straggler),
-        cmocka_unit_test(clocks_shift_and_stretch_what_is_recorded),
-        cmocka_unit_test(hosts_share_a_clock_and_the_first_is_right),
-        cmocka_unit_test(wrong_clocks_change_no_truth_between_ranks),
-        cmocka_unit_test(late_ends_are_as_many_as_asked_for_and_single),
-        cmocka_unit_test(lost_kernels_and_late_windows_leave_collectives_incomplete),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(
+        shares_of_nanoseconds_keep_six_decimals, waits_are_split_layer_by_layer,
+        caused_waits_are_the_waits_in_all_shapes, slow_rank_is_found_whatever_is_slow_about_it,
+        slow_host_has_normal_kernels_and_slow_gpu_has_not, rotating_ranks_lead_one_step_each,
+        only_the_slow_steps_have_a_slow_rank, even_job_has_no_straggler,
+        clocks_shift_and_stretch_what_is_recorded, hosts_share_a_clock_and_the_first_is_right,
+        wrong_clocks_change_no_truth_between_ranks, late_ends_are_as_many_as_asked_for_and_single,
+        lost_kernels_and_late_windows_leave_collectives_incomplete);
 }

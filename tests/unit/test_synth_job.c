@@ -20,10 +20,9 @@ static void groups_of_a_grid_are_those_of_megatron(void **state) {
     };
     tms_groups groups;
     tms_error err;
-    (void)state;
 
     assert_int_equal(tms_groups_init(&groups, &config, &err), TMS_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         const tms_channel *channel = tms_groups_channel(&groups, &placement, cases[i].role);
 
         assert_int_equal(channel->name, cases[i].name);
@@ -49,12 +48,11 @@ static void components_are_grids_with_nothing_in_common(void **state) {
     };
     tms_placement placement;
     tms_plan plan;
-    (void)state;
 
     config.components = 2;
     placement = tms_placement_of(&config, 27);
     plan = plan_of(&config);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         const tms_channel *channel = tms_groups_channel(&plan.groups, &placement, cases[i].role);
 
         assert_int_equal(channel->name, cases[i].name);
@@ -87,9 +85,8 @@ static int64_t kernels_of(const tms_plan *plan, const char *name) {
 
 static void job_without_a_world_lacks_but_its_two_collectives(void **state) {
     static const shape of[] = {{8, 2, 2, 1, 0, 0}, {8, 1, 1, 1, 0, 1}};
-    (void)state;
 
-    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+    for (size_t i = 0; i < COUNT(of); i++) {
         tms_config config = job_of(&of[i]);
         tms_config bare = config;
         tms_plan with = plan_of(&config);
@@ -126,9 +123,7 @@ static void check_instance(const tms_plan *plan, int64_t step, int64_t i) {
 }
 
 static void collectives_and_messages_end_together_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
 
@@ -149,7 +144,6 @@ static void ends_lag_by_position_and_in_pairs_either_way(void **state) {
     int64_t turned = 0;
     int64_t pairs = 0;
     tms_plan plan;
-    (void)state;
 
     config.end_bias_ns = 900;
     plan = plan_of(&config);
@@ -198,9 +192,7 @@ static void check_order(const tms_events *events) {
 }
 
 static void launches_precede_kernels_and_streams_keep_order_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
 
@@ -233,7 +225,6 @@ static void nothing_is_computed_while_the_tensor_group_communicates(void **state
     tms_error err;
     bool more = false;
     int64_t kernels = 0;
-    (void)state;
 
     assert_int_equal(tms_replay_init(&replay, &plan, 5, TMS_ALL_SECTIONS, &err), TMS_OK);
     assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK);
@@ -266,9 +257,7 @@ static void check_times(const tms_times *times) {
 }
 
 static void times_and_events_add_up_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
         int64_t rank = config.ranks - 3;
@@ -295,9 +284,8 @@ static void collectives_carry_what_the_options_say(void **state) {
     static const struct {
         int64_t seq, comms_id, no_metadata, on_kernels, seqs, ids;
     } cases[] = {{0, 0, 0, 1, 0, 0}, {1, 0, 0, 1, 2, 0}, {1, 1, 1, 0, 1, 1}};
-    (void)state;
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         tms_config config;
         tms_tally tally;
         tms_sink *sink;
@@ -340,7 +328,6 @@ static void messages_name_the_rank_on_the_other_side(void **state) {
     tms_sink *sink = trace_of(&plan, 6, &tally);
     size_t size;
     const char *text = tms_sink_bytes(sink, &size);
-    (void)state;
 
     /* Stage 1 of two: activations come from rank 2, gradients go back to it. */
     assert_int_equal(occurrences(text, "\"name\": \"ncclDevKernel_SendRecv("), 2 * config.steps);
@@ -359,7 +346,6 @@ static void faults_show_in_times_and_names(void **state) {
     tms_tally tallies[1 + TMS_FAULT_PAGEABLE + 1];
     int64_t small = 0;
     int64_t pageable = 0;
-    (void)state;
 
     for (int i = 0; i <= TMS_FAULT_PAGEABLE + 1; i++) {
         tms_config config = job_of(&s);
@@ -394,9 +380,7 @@ static void faults_show_in_times_and_names(void **state) {
 }
 
 static void same_seed_gives_the_same_bytes_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_sink *sinks[2];
         size_t sizes[2];
 
@@ -419,20 +403,13 @@ static void same_seed_gives_the_same_bytes_in_all_shapes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_of_a_grid_are_those_of_megatron),
-        cmocka_unit_test(components_are_grids_with_nothing_in_common),
-        cmocka_unit_test(job_without_a_world_lacks_but_its_two_collectives),
-        cmocka_unit_test(collectives_and_messages_end_together_in_all_shapes),
-        cmocka_unit_test(ends_lag_by_position_and_in_pairs_either_way),
-        cmocka_unit_test(launches_precede_kernels_and_streams_keep_order_in_all_shapes),
-        cmocka_unit_test(nothing_is_computed_while_the_tensor_group_communicates),
-        cmocka_unit_test(times_and_events_add_up_in_all_shapes),
-        cmocka_unit_test(collectives_carry_what_the_options_say),
-        cmocka_unit_test(messages_name_the_rank_on_the_other_side),
-        cmocka_unit_test(faults_show_in_times_and_names),
-        cmocka_unit_test(same_seed_gives_the_same_bytes_in_all_shapes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(groups_of_a_grid_are_those_of_megatron, components_are_grids_with_nothing_in_common,
+               job_without_a_world_lacks_but_its_two_collectives,
+               collectives_and_messages_end_together_in_all_shapes,
+               ends_lag_by_position_and_in_pairs_either_way,
+               launches_precede_kernels_and_streams_keep_order_in_all_shapes,
+               nothing_is_computed_while_the_tensor_group_communicates,
+               times_and_events_add_up_in_all_shapes, collectives_carry_what_the_options_say,
+               messages_name_the_rank_on_the_other_side, faults_show_in_times_and_names,
+               same_seed_gives_the_same_bytes_in_all_shapes);
 }
