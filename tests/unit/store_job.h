@@ -211,6 +211,24 @@ static inline void store_put_bytes(const char *path, const void *bytes, size_t s
     assert_int_equal(fclose(file), 0);
 }
 
+/* The last byte in the file of a dataset, or of its second chunk where it has two; -1: no data. */
+static inline off_t store_last_byte(const char *path, const char *dataset_path) {
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(file, dataset_path, H5P_DEFAULT);
+    hid_t layout = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
+    haddr_t at = H5Dget_offset(dataset);
+    hsize_t size = H5Dget_storage_size(dataset), first, n = 0;
+    unsigned mask;
+    if (H5Pget_layout(layout) == H5D_CHUNKED && size > 0)
+        assert_true(H5Dget_num_chunks(dataset, space, &n) >= 0 &&
+                    H5Dget_chunk_info(dataset, space, n > 1, &first, &mask, &at, &size) >= 0);
+    H5Sclose(space);
+    H5Pclose(layout);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    return size > 0 ? (off_t)(at + size - 1) : -1;
+}
+
 /* Seals what HDF5 itself has changed, which took the old seal away: all of it as structure. */
 static inline void store_seal(const char *path) {
     int fd = open(path, O_RDWR);

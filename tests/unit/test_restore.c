@@ -540,13 +540,15 @@ static void a_number_that_cannot_be_is_refused(void **state) {
     free(whole);
 }
 
+/* In the landing set one of each table. */
 static void a_column_that_is_missing_is_named(void **state) {
     char path[128], expected[256];
     size_t size;
     char *whole = whole_store(store_file(state, "a.h5", path), true, &size);
     for (int t = 0; t < TM_N_RECORDS; t++) {
         const tm_record_table *table = &tm_record_tables[t];
-        for (int c = 0; c < table->n_columns; c++) {
+        const int step = in_full_set() ? 1 : table->n_columns;
+        for (int c = (int)first_of_every((size_t)step); c < table->n_columns; c += step) {
             tm_error err = {0};
             read_job found;
             char column[128];

@@ -113,23 +113,6 @@ static void any_other_bit_and_any_other_length_is_refused(void **state) {
     close(fd);
 }
 
-/* Where the data of a dataset stands in the file: its last byte. */
-static off_t last_byte_of(const char *path, const char *dataset_path) {
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    hid_t dataset = H5Dopen2(file, dataset_path, H5P_DEFAULT);
-    hid_t layout = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
-    haddr_t at = H5Dget_offset(dataset);
-    hsize_t size = H5Dget_storage_size(dataset), first;
-    unsigned mask;
-    if (H5Pget_layout(layout) == H5D_CHUNKED)
-        assert_true(H5Dget_chunk_info(dataset, space, 1, &first, &mask, &at, &size) >= 0);
-    H5Sclose(space);
-    H5Pclose(layout);
-    H5Dclose(dataset);
-    H5Fclose(file);
-    return (off_t)(at + size - 1);
-}
-
 static void flip(const char *path, off_t at) {
     int fd = open(path, O_RDWR);
     unsigned char byte;
@@ -149,7 +132,7 @@ static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
         tm_store_column *column = NULL;
         store_file(state, "a.h5", path);
         assert_int_equal(store_job_write(path, compress == 1, NULL, &err), TM_OK);
-        flip(path, last_byte_of(path, "/events/duration_ns"));
+        flip(path, store_last_byte(path, "/events/duration_ns"));
         assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
         assert_int_equal(tm_store_open_column(store, "/events/duration_ns", TM_I64, &column, &err),
                          TM_OK);
@@ -183,7 +166,7 @@ static void a_damaged_result_table_is_an_error(void **state) {
     assert_int_equal(read.table->n_rows, 30000);
     for (size_t i = 0; i < 30000; i += 1009)
         assert_int_equal(tm_table_row(read.table, i)[RANK].value.i, i);
-    flip(path, last_byte_of(path, "/analysis/test/sample"));
+    flip(path, store_last_byte(path, "/analysis/test/sample"));
     assert_int_equal(tm_store_open(path, &store, &read.err), TM_OK);
     assert_int_equal(tm_store_read_table(store, read.table, &read.err), TM_ERR_INPUT);
     assert_string_equal(read.err.message, "the store is damaged: table test.sample cannot be read");
