@@ -15,6 +15,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* TM_OK, or TMS_OK of the generator. */
+#define assert_ok(status) assert_int_equal(status, 0)
+
 #ifdef main
 /** Runs the tests of the file; returns how many failed. */
 int main(void);

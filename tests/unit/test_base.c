@@ -245,20 +245,6 @@ static void a_mixed_hash_goes_on_from_another_with_every_byte(void **state) {
     assert_true(tm_hash_mixed(0, "ba", 2) != ab);
 }
 
-static tm_status give(tm_status status, int *reached) {
-    TM_TRY(status);
-    ++*reached;
-    return TM_OK;
-}
-
-static void trying_returns_from_the_caller_on_failure_alone(void **state) {
-    int reached = 0;
-    assert_int_equal(give(TM_ERR_OUTPUT, &reached), TM_ERR_OUTPUT);
-    assert_int_equal(reached, 0);
-    assert_int_equal(give(TM_OK, &reached), TM_OK);
-    assert_int_equal(reached, 1);
-}
-
 int main(void) {
     return RUN(
         a_vector_keeps_its_elements_while_it_grows, appending_copies_many_or_makes_room_for_them,
@@ -271,6 +257,5 @@ int main(void) {
         an_overlong_path_keeps_its_end_and_a_message_its_start,
         an_error_is_told_with_the_parts_that_it_has, drift_is_rounded_half_away_from_zero,
         a_hash_is_fnv_1a_and_goes_on_from_another,
-        a_mixed_hash_goes_on_from_another_with_every_byte,
-        trying_returns_from_the_caller_on_failure_alone);
+        a_mixed_hash_goes_on_from_another_with_every_byte);
 }

@@ -54,7 +54,7 @@ static void what_is_packed_unpacks(void **state) {
             size_t size = tm_deflate_all(deflate, noise, sizes[i], packed, sizeof packed);
             assert_unpacks(packed, size, noise, sizes[i]);
             assert_int_equal(tm_deflate_all(deflate, noise, sizes[i], packed, size - 1), 0);
-            assert_int_equal(tm_deflate_to(deflate, noise, sizes[i], append, &pieces, &err), TM_OK);
+            assert_ok(tm_deflate_to(deflate, noise, sizes[i], append, &pieces, &err));
             assert_unpacks(pieces.data, pieces.n, noise, sizes[i]);
             tm_vec_free(&pieces);
             assert_int_equal(tm_deflate_to(deflate, noise, sizes[i], refuse, NULL, &err),

@@ -189,8 +189,7 @@ static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
     tm_export *x = NULL;
     int fd = open("/dev/null", O_RDWR);
     assert_true(fd >= 0);
-    assert_int_equal(tm_export_create(tm_export_format_find(format), &job, fd, "x.json", &x, err),
-                     TM_OK);
+    assert_ok(tm_export_create(tm_export_format_find(format), &job, fd, "x.json", &x, err));
     tm_status status = tm_export_rank(x, &timeline, NULL, err);
     assert_int_equal(tm_export_events(x), status == TM_OK ? 5 : 0);
     tm_export_destroy(x);
@@ -207,7 +206,7 @@ static void chromes_json_takes_four_million_events(void **state) {
     tm_error err = {0};
     assert_int_equal(export_many("chrome", INT64_MAX, &err), TM_ERR_USAGE);
     assert_non_null(strstr(err.message, "--format perfetto"));
-    assert_int_equal(export_many("chrome", 6, &err), TM_OK);
+    assert_ok(export_many("chrome", 6, &err));
 }
 
 /* Rows of a timeline as a store gives them, so many at a time. */
@@ -312,10 +311,9 @@ static char *export_slices(slices *s, const char *format, int64_t from_ns, int64
         memset(frame.n_attrs, 0, sizeof frame.n_attrs);
     }
     assert_non_null(file);
-    assert_int_equal(
-        tm_export_create(tm_export_format_find(format), &job, fileno(file), "x", &x, &err), TM_OK);
-    assert_int_equal(tm_export_rank(x, &frame, s->most > 0 ? &rows : NULL, &err), TM_OK);
-    assert_int_equal(tm_export_end(x, &err), TM_OK);
+    assert_ok(tm_export_create(tm_export_format_find(format), &job, fileno(file), "x", &x, &err));
+    assert_ok(tm_export_rank(x, &frame, s->most > 0 ? &rows : NULL, &err));
+    assert_ok(tm_export_end(x, &err));
     assert_true(tm_export_events(x) >= 3);
     tm_export_destroy(x);
     tm_names_destroy(names);

@@ -429,7 +429,7 @@ static bool check_store(job *j, injection what, int n) {
     tm_error err = {0};
     tm_tables tables;
     tm_store_contents contents;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    assert_ok(tm_analysis_tables(&tables, &err));
     const tm_fault_sink sink = {hear, &n};
     const tm_tables known = {.tables = tables.tables, .n_tables = 1}; /* one is as good as all */
     inject(what, n);

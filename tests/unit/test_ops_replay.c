@@ -29,16 +29,15 @@ static void read_ranks(job *j, const char *path) {
     tm_vec units = TM_VEC(tm_unit);
     tm_file_info info;
     bool foreign;
-    assert_int_equal(tm_file_sniff(path, &info, NULL), TM_OK);
-    assert_int_equal(tm_file_list_units(&info, false, &units, &foreign, NULL), TM_OK);
+    assert_ok(tm_file_sniff(path, &info, NULL));
+    assert_ok(tm_file_list_units(&info, false, &units, &foreign, NULL));
     for (j->n = 0; j->n < units.n; j->n++) {
         const tm_unit *unit = (const tm_unit *)units.data + j->n;
         const tm_trace_file file = {.path = path, .unit = unit};
         tm_trace trace, *traces[] = {&trace};
-        assert_int_equal(tm_trace_read(&file, j->ground.names, NULL, &trace, NULL), TM_OK);
-        assert_int_equal(
-            tm_timeline_build(traces, 1, unit->rank, &j->ground.context, &j->timelines[j->n], NULL),
-            TM_OK);
+        assert_ok(tm_trace_read(&file, j->ground.names, NULL, &trace, NULL));
+        assert_ok(tm_timeline_build(traces, 1, unit->rank, &j->ground.context, &j->timelines[j->n],
+                                    NULL));
     }
     tm_vec_free(&units);
 }
@@ -67,20 +66,18 @@ static void make_graphs(job *j) {
         root = first && first->begin_ns < root ? first->begin_ns : root;
     }
     for (size_t i = 0; i < j->n; i++)
-        assert_int_equal(
-            tm_ops_draft_make(&j->timelines[i], j->ground.names, root, &j->drafts[i], NULL), TM_OK);
+        assert_ok(tm_ops_draft_make(&j->timelines[i], j->ground.names, root, &j->drafts[i], NULL));
     ask(j, ask_ends);
     ask(j, tm_ops_ask_joins);
     for (size_t i = 0; i < j->n; i++)
         assert_true(tm_ops_sample_rank(&j->drafts[i], &samples));
     j->ideal = tm_ops_ideal(&samples);
     for (size_t i = 0; i < j->n; i++) {
-        assert_int_equal(tm_ops_graph(&j->drafts[i], &j->ideal, &j->graphs[i], NULL), TM_OK);
-        assert_int_equal(tm_reduce(&j->graphs[i], TM_N_OPS_SETS, tm_ops_weigh, NULL, &words, NULL),
-                         TM_OK);
+        assert_ok(tm_ops_graph(&j->drafts[i], &j->ideal, &j->graphs[i], NULL));
+        assert_ok(tm_reduce(&j->graphs[i], TM_N_OPS_SETS, tm_ops_weigh, NULL, &words, NULL));
         j->places[i] = j->drafts[i].place;
     }
-    assert_int_equal(tm_replay_build(words.data, words.n, &j->replay, NULL), TM_OK);
+    assert_ok(tm_replay_build(words.data, words.n, &j->replay, NULL));
     tm_vec_free(&samples);
     tm_vec_free(&words);
 }
@@ -119,7 +116,7 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
     for (size_t i = 0; i < j->n; i++)
         assert_int_equal(tm_graph_wrong(&j->graphs[i]), 0);
     assert_int_equal(j->replay.n_left_out, 0);
-    assert_int_equal(tm_ops_figures_find(&j->replay, j->places, &f, NULL), TM_OK);
+    assert_ok(tm_ops_figures_find(&j->replay, j->places, &f, NULL));
     return f;
 }
 
@@ -162,7 +159,7 @@ static void what_nothing_explains_goes_to_the_ends_of_steps(void **state) {
     assert_non_null(ns);
     tm_replay_forward(&j.replay, sets, ns);
     for (size_t i = 0; i < j.n; i++) {
-        assert_int_equal(tm_ops_settle(&j.graphs[i], &j.replay, ns, NULL), TM_OK);
+        assert_ok(tm_ops_settle(&j.graphs[i], &j.replay, ns, NULL));
         assert_int_equal(tm_graph_wrong(&j.graphs[i]), 0);
     }
     free(ns);

@@ -83,21 +83,17 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     tm_call_classes classes;
     tm_recorded recorded;
     assert_true(tm_call_classes_init(&classes, b->g.names));
-    assert_int_equal(tm_draft_make(&b->timelines[i], &classes, 0, &b->drafts[i], &b->g.err), TM_OK);
+    assert_ok(tm_draft_make(&b->timelines[i], &classes, 0, &b->drafts[i], &b->g.err));
     tm_call_classes_free(&classes);
-    assert_int_equal(tm_recorded_make(&b->drafts[i], 0, &recorded, &b->g.err), TM_OK);
+    assert_ok(tm_recorded_make(&b->drafts[i], 0, &recorded, &b->g.err));
     const tm_model_rank rank = {&recorded, waits, b->visits[i], VISITS, (uint32_t)i};
-    assert_int_equal(
-        tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err), TM_OK);
-    assert_int_equal(tm_models_build(&b->models, &rank, &b->crew_places, &b->graphs[i], &b->g.err),
-                     TM_OK);
-    assert_int_equal(
-        tm_peers_collect(&b->drafts[i], &b->alone[i], false, &b->places, &b->items[i], &b->g.err),
-        TM_OK);
+    assert_ok(tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err));
+    assert_ok(tm_models_build(&b->models, &rank, &b->crew_places, &b->graphs[i], &b->g.err));
+    assert_ok(
+        tm_peers_collect(&b->drafts[i], &b->alone[i], false, &b->places, &b->items[i], &b->g.err));
     if (i == 0)
-        assert_int_equal(tm_peers_collect(&b->drafts[i], &b->graphs[i], false, &b->crew_places,
-                                          &b->first_items, &b->g.err),
-                         TM_OK);
+        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], false, &b->crew_places,
+                                   &b->first_items, &b->g.err));
     tm_recorded_free(&recorded);
 }
 
@@ -108,15 +104,13 @@ static void compare(both *b) {
     tm_vec peers[2] = {TM_VEC(tm_peer), TM_VEC(tm_peer)};
     tm_vec rows[2] = {TM_VEC(tm_peer_row), TM_VEC(tm_peer_row)};
     tm_error *err = &b->g.err;
-    assert_int_equal(tm_peers_list(b->items, RANKS, &b->places, &slice, &peers[0], err), TM_OK);
-    assert_int_equal(tm_peers_list(&b->first_items, 1, &b->crew_places, &slice, &peers[1], err),
-                     TM_OK);
-    assert_int_equal(tm_crew_rows(b->models.crews.data, b->models.crews.n, &of, &rows[1], err),
-                     TM_OK);
-    assert_int_equal(tm_peers_compare(&peers[0], &rows[0], &b->places.others, err), TM_OK);
-    assert_int_equal(tm_peers_compare(&peers[1], &rows[1], &b->crew_places.others, err), TM_OK);
-    assert_int_equal(tm_peers_note(&b->places, err), TM_OK);
-    assert_int_equal(tm_peers_note(&b->crew_places, err), TM_OK);
+    assert_ok(tm_peers_list(b->items, RANKS, &b->places, &slice, &peers[0], err));
+    assert_ok(tm_peers_list(&b->first_items, 1, &b->crew_places, &slice, &peers[1], err));
+    assert_ok(tm_crew_rows(b->models.crews.data, b->models.crews.n, &of, &rows[1], err));
+    assert_ok(tm_peers_compare(&peers[0], &rows[0], &b->places.others, err));
+    assert_ok(tm_peers_compare(&peers[1], &rows[1], &b->crew_places.others, err));
+    assert_ok(tm_peers_note(&b->places, err));
+    assert_ok(tm_peers_note(&b->crew_places, err));
     for (size_t i = 0; i < RANKS; i++)
         tm_peers_set(&b->alone[i], &b->items[i], &b->places);
     tm_peers_set(&b->graphs[0], &b->first_items, &b->crew_places);
@@ -237,11 +231,11 @@ static void check_path(both *b, const tm_crew *crew) {
     tm_vec arrivals[2] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_arrival)};
     tm_vec ends[2] = {TM_VEC(tm_path_end), TM_VEC(tm_path_end)};
     uint32_t edges[4 * EVENTS], ports[4 * EVENTS];
-    assert_int_equal(tm_crew_ports(crew, &b->desk, &arrivals[0], &ends[0], &b->g.err), TM_OK);
+    assert_ok(tm_crew_ports(crew, &b->desk, &arrivals[0], &ends[0], &b->g.err));
     for (size_t k = 0; k < crew->n; k++) {
         const tm_graph *graph = &b->alone[crew->index[k]];
         tm_path_decide(graph, edges, ports);
-        assert_int_equal(tm_path_ports(graph, ports, &arrivals[1], &ends[1], &b->g.err), TM_OK);
+        assert_ok(tm_path_ports(graph, ports, &arrivals[1], &ends[1], &b->g.err));
     }
     assert_int_equal(arrivals[0].n, arrivals[1].n);
     assert_int_equal(ends[0].n, ends[1].n);
@@ -272,12 +266,12 @@ static void check_reduced(both *b, const tm_sets *sets) {
     const tm_crew *crews = b->models.crews.data;
     tm_error *err = &b->g.err;
     for (size_t i = 0; i < RANKS; i++)
-        assert_int_equal(tm_reduce(&b->alone[i], n_sets, weigh, sets, &words[0], err), TM_OK);
-    assert_int_equal(tm_reduce(&b->graphs[0], n_sets, weigh, sets, &words[1], err), TM_OK);
+        assert_ok(tm_reduce(&b->alone[i], n_sets, weigh, sets, &words[0], err));
+    assert_ok(tm_reduce(&b->graphs[0], n_sets, weigh, sets, &words[1], err));
     for (size_t c = 0; c < b->models.crews.n; c++) {
         bool done = false;
         assert_true(tm_crew_peers(&crews[c], &b->crew_places, &b->desk));
-        assert_int_equal(tm_reduce_crew(&crews[c], &b->desk, &of, &done, &words[1], err), TM_OK);
+        assert_ok(tm_reduce_crew(&crews[c], &b->desk, &of, &done, &words[1], err));
         assert_true(done);
     }
     assert_int_equal(words[0].n, words[1].n);
@@ -301,8 +295,7 @@ static void check_crews(const tm_crew_loops *loops) {
             assert_true(tm_crew_peers(&crews[c], &b.crew_places, &b.desk));
             for (size_t k = 0; k < crews[c].n; k++) {
                 tm_graph picked;
-                assert_int_equal(tm_crew_pick(&crews[c], k, &b.desk, true, &picked, &b.g.err),
-                                 TM_OK);
+                assert_ok(tm_crew_pick(&crews[c], k, &b.desk, true, &picked, &b.g.err));
                 check_graph(&b.alone[crews[c].index[k]], &picked);
                 tm_graph_free(&picked);
             }
@@ -382,11 +375,11 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
         for (size_t i = 0; i < RANKS; i++) {
             tm_draft alone;
             const bool own = i == 0 || i == 5 || i == 6 || i >= 8;
-            assert_int_equal(tm_draft_make(&t[i], &classes, 0, &alone, &b.g.err), TM_OK);
+            assert_ok(tm_draft_make(&t[i], &classes, 0, &alone, &b.g.err));
             if (time == 0)
-                assert_int_equal(tm_drafts_make(&drafts, i, i == 8, &draft, &b.g.err), TM_OK);
+                assert_ok(tm_drafts_make(&drafts, i, i == 8, &draft, &b.g.err));
             else
-                assert_int_equal(tm_drafts_at(&drafts, i, &draft, &b.g.err), TM_OK);
+                assert_ok(tm_drafts_at(&drafts, i, &draft, &b.g.err));
             check_draft(&alone, draft);
             assert_int_equal(drafts.ranks[i].leader, own ? i : 0);
             assert_int_equal(draft->stage, i == 8);

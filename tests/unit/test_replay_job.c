@@ -124,7 +124,7 @@ static void check_all(const replay_case *c, const tm_replay *job) {
     tm_replay opened;
     tm_error err;
     replay_words(c, false, &words);
-    assert_int_equal(tm_replay_open(words.data, words.n, &opened, &err), TM_OK);
+    assert_ok(tm_replay_open(words.data, words.n, &opened, &err));
     tm_replay_forward_all(&opened, all);
     for (size_t set = 0; set < REPLAY_SETS; set++) {
         uint8_t sets[REPLAY_RANKS];
@@ -215,9 +215,8 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
     tm_vec words = TM_VEC(int64_t);
     tm_error err;
     for (size_t r = 0; r < c->n_ranks; r++)
-        assert_int_equal(
-            tm_reduce(&c->ranks[r].graph, THRICE, weigh_thrice, &c->ranks[r], &words, &err), TM_OK);
-    assert_int_equal(tm_replay_build(words.data, words.n, job, &err), TM_OK);
+        assert_ok(tm_reduce(&c->ranks[r].graph, THRICE, weigh_thrice, &c->ranks[r], &words, &err));
+    assert_ok(tm_replay_build(words.data, words.n, job, &err));
     tm_vec_free(&words);
 }
 
@@ -331,7 +330,7 @@ static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
 static void no_rank_is_a_job(void **state) {
     tm_replay job;
     tm_error err;
-    assert_int_equal(tm_replay_build(NULL, 0, &job, &err), TM_OK);
+    assert_ok(tm_replay_build(NULL, 0, &job, &err));
     assert_int_equal(job.n_ranks, 0);
     assert_int_equal(tm_replay_total(&job, NULL), 0);
     tm_replay_free(&job);

@@ -67,7 +67,7 @@ static void each_gets_the_median_of_the_others(void **state) {
         for (size_t i = 0; i < COUNT(cases); i++)
             if (rank < cases[i].n)
                 add(&peers, i, rank, cases[i].ns[rank]);
-    assert_int_equal(tm_peers_compare(&peers, &rows, &others, &err), TM_OK);
+    assert_ok(tm_peers_compare(&peers, &rows, &others, &err));
     for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t rank = 0; rank < cases[i].n; rank++) {
             const tm_peer peer = peer_at(i, rank, cases[i].ns[rank]);
@@ -93,7 +93,7 @@ static void medians_are_those_of_the_sorted_others(void **state) {
         int64_t ns[MOST], others[MOST], range = draw(&draws, 2) ? 5 : 100000;
         for (size_t i = 0; i < n; i++)
             add(&peers, 1, i, ns[i] = draw(&draws, range));
-        assert_int_equal(tm_peers_compare(&peers, &rows, &answers, &err), TM_OK);
+        assert_ok(tm_peers_compare(&peers, &rows, &answers, &err));
         for (size_t k = 0; k < n; k++) {
             for (size_t i = 0; i + 1 < n; i++)
                 others[i] = ns[i < k ? i : i + 1];

@@ -88,7 +88,7 @@ static void run_course(const course *given, replay_case *c) {
 static void check_course(const course *given, tm_fixer *fixer) {
     tm_error err;
     tm_vec plan = TM_VEC(tm_planned);
-    assert_int_equal(tm_fixer_plan(fixer, peer, &plan, &err), TM_OK);
+    assert_ok(tm_fixer_plan(fixer, peer, &plan, &err));
     assert_int_equal(plan.n, given->n);
     for (size_t k = 0; k < plan.n; k++) {
         const tm_planned *planned = (const tm_planned *)plan.data + k;
@@ -109,7 +109,7 @@ static void a_plan_is_as_worked_out(void **state) {
         tm_error err;
         run_course(&courses[i], &c);
         replay_reduced(&c, false, &job);
-        assert_int_equal(tm_fixer_open(&job, recorded, &fixer, &err), TM_OK);
+        assert_ok(tm_fixer_open(&job, recorded, &fixer, &err));
         check_course(&courses[i], &fixer);
         tm_fixer_free(&fixer);
         tm_replay_free(&job);
@@ -126,7 +126,7 @@ static void a_fix_may_help_from_a_2000th_of_the_path_on(void **state) {
         tm_error err;
         run_course(&courses[i], &c);
         replay_reduced(&c, false, &job);
-        assert_int_equal(tm_fixer_open(&job, recorded, &fixer, &err), TM_OK);
+        assert_ok(tm_fixer_open(&job, recorded, &fixer, &err));
         assert_int_equal(tm_fixer_may_help(&fixer, &(tm_fix){(const uint32_t[]){3}, 1, peer}),
                          i == 1);
         assert_false(tm_fixer_may_help(&fixer, &(tm_fix){(const uint32_t[]){2}, 1, peer}));
@@ -178,7 +178,7 @@ static void check_plan(tm_fixer *fixer, const replay_case *c) {
     tm_vec plan = TM_VEC(tm_planned);
     tm_error err;
     int64_t total = total_of(c, fixed, false), now = total;
-    assert_int_equal(tm_fixer_plan(fixer, peer, &plan, &err), TM_OK);
+    assert_ok(tm_fixer_plan(fixer, peer, &plan, &err));
     for (size_t i = 0; i <= plan.n; i++) {
         size_t best = 0;
         int64_t least = INT64_MAX;
@@ -226,7 +226,7 @@ static void fixes_and_plans_are_those_of_trying_everything(void **state) {
             tm_error err;
             replay_random(&shapes[s], seed, &c);
             replay_reduced(&c, false, &job);
-            assert_int_equal(tm_fixer_open(&job, recorded, &fixer, &err), TM_OK);
+            assert_ok(tm_fixer_open(&job, recorded, &fixer, &err));
             for (size_t mask = 1; mask < (size_t)1 << c.n_ranks; mask++) {
                 bool fixed[REPLAY_RANKS] = {false};
                 for (size_t r = 0; r < c.n_ranks; r++)

@@ -12,9 +12,8 @@ static tm_reduced reduce(const replay_case *c, size_t rank, tm_vec *words) {
     tm_reduced left;
     tm_error err;
     *words = TM_VEC(int64_t);
-    assert_int_equal(
-        tm_reduce(&c->ranks[rank].graph, REPLAY_SETS, replay_weigh, &c->ranks[rank], words, &err),
-        TM_OK);
+    assert_ok(
+        tm_reduce(&c->ranks[rank].graph, REPLAY_SETS, replay_weigh, &c->ranks[rank], words, &err));
     assert_int_equal(tm_reduced_read(words->data, &left), words->n);
     assert_int_equal(left.rank, 10 + (int64_t)rank);
     assert_int_equal(left.n_sets, REPLAY_SETS);

@@ -29,7 +29,7 @@ static char *string_of(const char *text, size_t size) {
     char *json;
     tm_error err;
     tm_report_json_string(&out, text, size);
-    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    assert_ok(tm_out_take(&out, &json, NULL, &err));
     return json;
 }
 
@@ -64,7 +64,7 @@ static void rows_are_arrays_relative_to_the_begin(void **state) {
     const tm_table_def *const defs[] = {&def};
     tm_tables tables;
     tm_error err;
-    assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
+    assert_ok(tm_tables_create(defs, 1, &tables, &err));
     tm_table *table = tm_tables_find(&tables, "test.rows");
     tm_cell *row = tm_table_add_row(table);
     tm_cell_set_int(&row[0], INT64_C(1700000000000000005));
@@ -72,19 +72,19 @@ static void rows_are_arrays_relative_to_the_begin(void **state) {
     tm_cell_set_int(&row[2], INT64_C(9007199254740993)); /* 2^53 + 1 is no double */
     tm_cell_set_real(&row[3], 0.5);
     tm_cell_set_bool(&row[4], true);
-    assert_int_equal(tm_table_set_text(table, &row[5], "<b>", &err), TM_OK);
+    assert_ok(tm_table_set_text(table, &row[5], "<b>", &err));
     /* of a rank whose times count from 0 nothing tells when that was */
     tm_cell_set_int(&tm_table_add_row(table)[0], 5);
     tm_out out = TM_OUT();
     char *json;
     tm_report_json_rows(&out, table, INT64_C(1700000000000000000));
-    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    assert_ok(tm_out_take(&out, &json, NULL, &err));
     assert_string_equal(json, "[[5,7,\"9007199254740993\",0.5,true,\"\\u003cb>\"],\n"
                               "[null,null,null,null,null,null]]");
     free(json);
     out = TM_OUT();
     tm_report_json_def(&out, table);
-    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    assert_ok(tm_out_take(&out, &json, NULL, &err));
     assert_non_null(strstr(json, "\"keys\":1,\"top\":1,\"prose\":0,\"n\":2,\"form\":\"bars\""));
     assert_non_null(
         strstr(json, "[\"begin_ns\",\"int\",\"ns\",\"Aligned begin since the epoch.\",1]"));
@@ -141,14 +141,14 @@ static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
         tm_tables tables;
         tm_error err;
         size_t left_out;
-        assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
+        assert_ok(tm_tables_create(defs, 1, &tables, &err));
         tm_table *table = tm_tables_find(&tables, "test.piece");
         for (size_t r = 0; r < COUNT(rows); r++) {
             tm_cell *row = tm_table_add_row(table);
             tm_cell_set_int(&row[0], rows[r][0]);
             tm_cell_set_int(&row[1], rows[r][1]);
         }
-        assert_int_equal(tm_report_limit_path(table, cases[c].most, &left_out, &err), TM_OK);
+        assert_ok(tm_report_limit_path(table, cases[c].most, &left_out, &err));
         assert_int_equal(left_out, cases[c].left_out);
         assert_int_equal(table->n_rows, strlen(cases[c].kept));
         for (size_t r = 0; r < table->n_rows; r++)
@@ -175,7 +175,7 @@ static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
     size_t left_out;
     bool *there = calloc(N, sizeof *there);
     assert_non_null(there);
-    assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
+    assert_ok(tm_tables_create(defs, 1, &tables, &err));
     tm_table *table = tm_tables_find(&tables, "test.tree");
     for (int64_t i = 0; i < N; i++) {
         int64_t own = i % 2 == 0 ? 0 : 1000000 - i;
@@ -186,7 +186,7 @@ static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
         tm_cell_set_int(&row[2], i % 2 == 0 ? 2000000000000 - 1000000 * i : own);
         tm_cell_set_int(&row[3], own);
     }
-    assert_int_equal(tm_extract_rows(table, &choice, SIZE_MAX, &all, &left_out, &err), TM_OK);
+    assert_ok(tm_extract_rows(table, &choice, SIZE_MAX, &all, &left_out, &err));
     assert_int_equal(left_out, N - TM_PAGE_ROWS);
     for (size_t r = 0; r < table->n_rows; r++) {
         const tm_cell *parent = tm_table_cell(table, r, "parent");
@@ -194,7 +194,7 @@ static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
         there[tm_table_cell(table, r, "node")->value.i] = true;
     }
     char *json;
-    assert_int_equal(tm_out_take(&all, &json, NULL, &err), TM_OK);
+    assert_ok(tm_out_take(&all, &json, NULL, &err));
     free(json);
     free(there);
     tm_tables_destroy(&tables);
@@ -212,10 +212,10 @@ static void check_block(size_t size, bool random) {
         seed = seed * 1664525 + 1013904223;
         bytes[i] = random ? (unsigned char)(seed >> 24) : (unsigned char)(i / 100);
     }
-    assert_int_equal(tm_page_create(path, "a <b> & c\n", &page, &err), TM_OK);
-    assert_int_equal(tm_page_put_tables(page, "{}", 2, &err), TM_OK);
-    assert_int_equal(tm_page_put_block(page, "data", bytes, size, &err), TM_OK);
-    assert_int_equal(tm_page_commit(page, &err), TM_OK);
+    assert_ok(tm_page_create(path, "a <b> & c\n", &page, &err));
+    assert_ok(tm_page_put_tables(page, "{}", 2, &err));
+    assert_ok(tm_page_put_block(page, "data", bytes, size, &err));
+    assert_ok(tm_page_commit(page, &err));
     size_t n;
     char *text = slurp(path, &n);
     assert_non_null(strstr(text, "<title>a &lt;b> &amp; c </title>"));
@@ -247,16 +247,16 @@ static void the_page_is_the_built_parts_and_the_data(void **state) {
     tm_page *page;
     tm_error err;
     size_t size, sum = strlen("t") + strlen("{\"x\":1}");
-    assert_int_equal(tm_page_create("page.html", "t", &page, &err), TM_OK);
+    assert_ok(tm_page_create("page.html", "t", &page, &err));
     assert_false(access("page.html", F_OK) == 0); /* not before it is complete */
-    assert_int_equal(tm_page_put_tables(page, "{\"x\":1}", 7, &err), TM_OK);
-    assert_int_equal(tm_page_commit(page, &err), TM_OK);
+    assert_ok(tm_page_put_tables(page, "{\"x\":1}", 7, &err));
+    assert_ok(tm_page_commit(page, &err));
     for (int part = 0; part < TM_BUILT_PARTS; part++)
         sum += tm_built_page[part].size;
     free(slurp("page.html", &size));
     assert_int_equal(size, sum);
     unlink("page.html");
-    assert_int_equal(tm_page_create("page.html", "t", &page, &err), TM_OK);
+    assert_ok(tm_page_create("page.html", "t", &page, &err));
     tm_page_abandon(page);
     assert_false(access("page.html", F_OK) == 0);
     assert_int_equal(tm_page_create("no/folder/page.html", "t", &page, &err), TM_ERR_OUTPUT);

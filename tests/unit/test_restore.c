@@ -301,7 +301,7 @@ static void only_the_wanted_tables_are_read(void **state) {
     tm_error err = {0};
     full_job_make(&full);
     full_job_write(&full, store_file(state, "a.h5", path), true);
-    assert_int_equal(read_some(path, 7, 1u << TM_RECORD_COLLECTIVES, &found, &err), TM_OK);
+    assert_ok(read_some(path, 7, 1u << TM_RECORD_COLLECTIVES, &found, &err));
     for (size_t i = 0; i < N_RANKS; i++) {
         tm_timeline expected = full.job.ranks[i]; /* without the other tables */
         for (int attr = 0; attr < TM_N_ATTRS; attr++)
@@ -322,7 +322,7 @@ static void only_the_wanted_ranks_are_read(void **state) {
     read_job found;
     full_job_make(&full);
     full_job_write(&full, store_file(state, "a.h5", path), true);
-    assert_int_equal(read_store(path, 4, &found, &err), TM_OK);
+    assert_ok(read_store(path, 4, &found, &err));
     assert_null(found.ranks[0].begin_ns);
     assert_null(found.ranks[0].spans);
     assert_int_equal(found.ranks[0].n_events, 3);
@@ -578,14 +578,13 @@ static void a_store_without_ranks_is_refused(void **state) {
     size_t n;
     tm_store_options options = {.tool_version = "0.1.0"};
     store_file(state, "a.h5", path);
-    assert_int_equal(tm_store_create(path, &options, &writer, &err), TM_OK);
+    assert_ok(tm_store_create(path, &options, &writer, &err));
     const tm_record_table *table = &tm_record_tables[TM_RECORD_RANKS];
-    assert_int_equal(tm_store_put_group(writer, table->path, table->doc, &err), TM_OK);
-    assert_int_equal(tm_store_begin_column(writer, table->path, &table->columns[0], 0, &err),
-                     TM_OK);
-    assert_int_equal(tm_store_end_column(writer, &err), TM_OK);
-    assert_int_equal(tm_store_commit(writer, &err), TM_OK);
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+    assert_ok(tm_store_put_group(writer, table->path, table->doc, &err));
+    assert_ok(tm_store_begin_column(writer, table->path, &table->columns[0], 0, &err));
+    assert_ok(tm_store_end_column(writer, &err));
+    assert_ok(tm_store_commit(writer, &err));
+    assert_ok(tm_store_open(path, &store, &err));
     assert_int_equal(tm_store_read_ranks(store, &ranks, &n, &err), TM_ERR_INPUT);
     assert_string_equal(err.message, "the store is damaged: its number of ranks cannot be");
     tm_store_close(store);

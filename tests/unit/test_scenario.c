@@ -81,7 +81,7 @@ static void conditions_are_read_as_typed(void **state) {
         char found[256];
         tm_status status = tm_scenario_add(&s, texts[i].option, texts[i].text, &err);
         if (texts[i].read) {
-            assert_int_equal(status, TM_OK);
+            assert_ok(status);
             describe(&s, 0, found, sizeof found);
             assert_string_equal(found, texts[i].read);
         } else {
@@ -96,8 +96,8 @@ static void conditions_are_read_as_typed(void **state) {
 static void parts_make_one_text_as_typed(void **state) {
     tm_scenario s = TM_SCENARIO();
     tm_error err;
-    assert_int_equal(tm_scenario_add(&s, "fix", "host=a+kind=host", &err), TM_OK);
-    assert_int_equal(tm_scenario_add(&s, "scale", "kernel=gemm:0.5", &err), TM_OK);
+    assert_ok(tm_scenario_add(&s, "fix", "host=a+kind=host", &err));
+    assert_ok(tm_scenario_add(&s, "scale", "kernel=gemm:0.5", &err));
     assert_string_equal(s.text, "--fix host=a+kind=host --scale kernel=gemm:0.5");
     tm_scenario_free(&s);
 }
@@ -258,11 +258,11 @@ static void a_part_means_the_edges_of_which_all_holds(void **state) {
         char parts[N_EDGES + 1] = "";
         int last = TM_N_CONDITIONS - 1, n = 0;
         make_graph(&graph, event, first, made);
-        assert_int_equal(tm_scenario_add(&s, "fix", meant[i].fix, &err), TM_OK);
+        assert_ok(tm_scenario_add(&s, "fix", meant[i].fix, &err));
         if (meant[i].scale)
-            assert_int_equal(tm_scenario_add(&s, "scale", meant[i].scale, &err), TM_OK);
-        assert_int_equal(tm_scenario_bind(&s, names, 2, &err), TM_OK);
-        assert_int_equal(tm_scenario_mark(&s, &timeline, 1, &graph, found, &err), TM_OK);
+            assert_ok(tm_scenario_add(&s, "scale", meant[i].scale, &err));
+        assert_ok(tm_scenario_bind(&s, names, 2, &err));
+        assert_ok(tm_scenario_mark(&s, &timeline, 1, &graph, found, &err));
         for (size_t e = 0; e < N_EDGES; e++) {
             parts[e] = (char)(made[e].part ? '0' + made[e].part : '.');
             n += made[e].part == 1;

@@ -22,7 +22,7 @@ static void expect_integers(const tm_store *store, const char *path, const int64
     if (tm_store_open_column(store, path, TM_I64, &column, &err) != TM_OK)
         fail_msg("%s", err.message);
     assert_int_equal(tm_store_column_rows(column), n);
-    assert_int_equal(tm_store_read_rows(column, 0, n, rows, &err), TM_OK);
+    assert_ok(tm_store_read_rows(column, 0, n, rows, &err));
     for (size_t i = 0; i < n; i++)
         if (rows[i] != expected[i])
             fail_msg("%s row %zu: %lld", path, i, (long long)rows[i]);
@@ -88,10 +88,9 @@ static void every_element_type_is_read_back(void **state) {
         tm_store_column *column = NULL;
         char rows[64];
         size_t n = cases[i].size / tm_element_size(cases[i].element);
-        assert_int_equal(
-            tm_store_open_column(store, cases[i].path, cases[i].element, &column, &err), TM_OK);
+        assert_ok(tm_store_open_column(store, cases[i].path, cases[i].element, &column, &err));
         assert_int_equal(tm_store_column_rows(column), n);
-        assert_int_equal(tm_store_read_rows(column, 0, n, rows, &err), TM_OK);
+        assert_ok(tm_store_read_rows(column, 0, n, rows, &err));
         assert_memory_equal(rows, cases[i].rows, cases[i].size);
         tm_store_close_column(column);
     }
@@ -125,12 +124,12 @@ static void write_column(const char *path, tm_element element, range_form form, 
         .tool_version = "1", .compress = form == PACKED, .chunk_rows = RANGE_CHUNK};
     tm_error err = {0};
     tm_store_writer *writer = NULL;
-    assert_int_equal(tm_store_create(path, &options, &writer, &err), TM_OK);
-    assert_int_equal(tm_store_put_group(writer, "/a", "", &err), TM_OK);
-    assert_int_equal(tm_store_begin_column(writer, "/a", &column, RANGE_ROWS, &err), TM_OK);
-    assert_int_equal(tm_store_put_rows(writer, rows, RANGE_ROWS, &err), TM_OK);
-    assert_int_equal(tm_store_end_column(writer, &err), TM_OK);
-    assert_int_equal(tm_store_commit(writer, &err), TM_OK);
+    assert_ok(tm_store_create(path, &options, &writer, &err));
+    assert_ok(tm_store_put_group(writer, "/a", "", &err));
+    assert_ok(tm_store_begin_column(writer, "/a", &column, RANGE_ROWS, &err));
+    assert_ok(tm_store_put_rows(writer, rows, RANGE_ROWS, &err));
+    assert_ok(tm_store_end_column(writer, &err));
+    assert_ok(tm_store_commit(writer, &err));
     if (form == UNCHUNKED)
         lay_out_again(path, &column, rows);
 }
@@ -147,13 +146,12 @@ static void any_range_of_a_column_can_be_read(void **state) {
         size_t size = tm_element_size(elements[k / N_FORMS]);
         write_column(store_file(state, "a.h5", path), elements[k / N_FORMS],
                      (range_form)(k % N_FORMS), all);
-        assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
-        assert_int_equal(
-            tm_store_open_column(store, "/a/column", elements[k / N_FORMS], &column, &err), TM_OK);
+        assert_ok(tm_store_open(path, &store, &err));
+        assert_ok(tm_store_open_column(store, "/a/column", elements[k / N_FORMS], &column, &err));
         for (size_t first = 0; first <= RANGE_ROWS; first++)
             for (size_t n = 0; first + n <= RANGE_ROWS; n++) {
                 rows[n * size] = 77; /* behind them nothing is written */
-                assert_int_equal(tm_store_read_rows(column, first, n, rows, &err), TM_OK);
+                assert_ok(tm_store_read_rows(column, first, n, rows, &err));
                 assert_memory_equal(rows, all + first * size, n * size);
                 assert_int_equal(rows[n * size], 77);
             }
@@ -188,23 +186,23 @@ static void attributes_and_names_are_read_back(void **state) {
     tm_error err = {0};
     char *text = NULL;
     int64_t number = 0;
-    assert_int_equal(tm_store_read_text(store, "command", &text, &err), TM_OK);
+    assert_ok(tm_store_read_text(store, "command", &text, &err));
     assert_string_equal(text, "tmerge a.json");
     free(text);
-    assert_int_equal(tm_store_read_text(store, "tool_version", &text, &err), TM_OK);
+    assert_ok(tm_store_read_text(store, "tool_version", &text, &err));
     assert_string_equal(text, "0.1.0");
     free(text);
-    assert_int_equal(tm_store_read_text(store, "nothing", &text, &err), TM_OK);
+    assert_ok(tm_store_read_text(store, "nothing", &text, &err));
     assert_null(text);
     assert_int_equal(tm_store_read_text(store, "schema_major", &text, &err), TM_ERR_INPUT);
-    assert_int_equal(tm_store_read_number(store, "skipped_events", 0, &number, &err), TM_OK);
+    assert_ok(tm_store_read_number(store, "skipped_events", 0, &number, &err));
     assert_int_equal(number, -12);
-    assert_int_equal(tm_store_read_number(store, "nothing", 5, &number, &err), TM_OK);
+    assert_ok(tm_store_read_number(store, "nothing", 5, &number, &err));
     assert_int_equal(number, 5);
     assert_int_equal(tm_store_read_number(store, "command", 0, &number, &err), TM_ERR_INPUT);
 
     tm_names *names = NULL;
-    assert_int_equal(tm_store_read_names(store, &names, &err), TM_OK);
+    assert_ok(tm_store_read_names(store, &names, &err));
     assert_int_equal(tm_names_count(names), 3);
     assert_int_equal(tm_names_text(names, 2).size, 7); /* "größe": two letters of two bytes */
     assert_memory_equal(tm_names_text(names, 1).bytes, "aten::mm", 8);
@@ -261,8 +259,8 @@ static void the_same_job_gives_the_same_file(void **state) {
     char a[128], b[128];
     size_t a_size, b_size;
     tm_error err;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", a), true, NULL, &err), TM_OK);
-    assert_int_equal(store_job_write(store_file(state, "b.h5", b), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(store_file(state, "a.h5", a), true, NULL, &err));
+    assert_ok(store_job_write(store_file(state, "b.h5", b), true, NULL, &err));
     char *a_bytes = store_bytes(a, &a_size), *b_bytes = store_bytes(b, &b_size);
     assert_int_equal(a_size, b_size);
     assert_memory_equal(a_bytes, b_bytes, a_size);

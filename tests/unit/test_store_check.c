@@ -40,10 +40,10 @@ static void a_good_store_is_counted(void **state) {
         size_t size = 0;
         fixture f = make_sample();
         store_file(state, "a.h5", path);
-        assert_int_equal(store_job_write(path, compress == 1, f.table, &f.err), TM_OK);
+        assert_ok(store_job_write(path, compress == 1, f.table, &f.err));
         free(store_bytes(path, &size));
         for (int known = 0; known < 2; known++) {
-            assert_int_equal(check(path, known ? &f.tables : NULL, &h, &found), TM_OK);
+            assert_ok(check(path, known ? &f.tables : NULL, &h, &found));
             assert_int_equal(h.n, 0);
             assert_int_equal(found.n_datasets, schema_datasets() + 1);
             assert_int_equal(found.n_events, 3 + 0 + 5);
@@ -64,8 +64,8 @@ static void a_store_without_ranks_is_good(void **state) {
     for (int r = 0; r < 3; r += 2) /* nothing of them but a row in /ranks and one in /clock */
         job.ranks[r] = (tm_timeline){.rank = job.ranks[r].rank};
     store_file(state, "a.h5", path);
-    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
-    assert_int_equal(check(path, NULL, &h, &found), TM_OK);
+    assert_ok(store_job_write_as(path, true, &job, NULL, &err));
+    assert_ok(check(path, NULL, &h, &found));
     assert_int_equal(found.n_events, 0);
     tm_names_destroy(job.names);
 }
@@ -149,7 +149,7 @@ static void a_row_that_is_wrong_is_told(void **state) {
         store_job_make(&job);
         cases[i].spoil(&job);
         store_file(state, "a.h5", path);
-        assert_int_equal(store_job_write_as(path, i % 2 == 0, &job, NULL, &err), TM_OK);
+        assert_ok(store_job_write_as(path, i % 2 == 0, &job, NULL, &err));
         assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
         assert_string_equal(h.last, cases[i].message);
         assert_string_equal(h.path, path);
@@ -169,7 +169,7 @@ static void every_fault_is_told(void **state) {
     launch(&job);
     short_track(&job);
     store_file(state, "a.h5", path);
-    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
+    assert_ok(store_job_write_as(path, true, &job, NULL, &err));
     assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
     assert_int_equal(h.n, 3);
     tm_names_destroy(job.names);
@@ -186,8 +186,8 @@ static void tracks_overlap_in_time(void **state) {
     job.begin[0][0] = INT64_MAX;
     job.begin[1][0] = INT64_MAX;
     store_file(state, "a.h5", path);
-    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
-    assert_int_equal(check(path, NULL, &h, &found), TM_OK);
+    assert_ok(store_job_write_as(path, true, &job, NULL, &err));
+    assert_ok(check(path, NULL, &h, &found));
     tm_names_destroy(job.names);
 }
 
@@ -199,7 +199,7 @@ static void a_known_table_must_have_its_types_and_units(void **state) {
     tm_column columns[N_SAMPLE];
     tm_table_def def = sample;
     store_file(state, "a.h5", path);
-    assert_int_equal(store_job_write(path, true, f.table, &f.err), TM_OK);
+    assert_ok(store_job_write(path, true, f.table, &f.err));
     memcpy(columns, sample_columns, sizeof columns);
     def.columns = columns;
     columns[COMPUTE].unit = "us";
@@ -276,7 +276,7 @@ static void a_flipped_bit_in_any_piece_of_a_store_is_told(void **state) {
         uint64_t end[5]; /* magic, bytes of the content, number of extents, two sums */
         fixture f = make_sample();
         store_file(state, "a.h5", path);
-        assert_int_equal(store_job_write(path, compress == 1, f.table, &f.err), TM_OK);
+        assert_ok(store_job_write(path, compress == 1, f.table, &f.err));
         char *bytes = store_bytes(path, &size);
         memcpy(end, bytes + size - sizeof end, sizeof end);
         assert_true(end[2] > 100);

@@ -32,7 +32,7 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
     char path[128];
     tm_error err = {0};
     size_t size = 0;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
     char *whole = store_bytes(path, &size);
     store_put_bytes(path, "older", 5);
     for (size_t limit = 0; limit < size; limit += size / 40) {
@@ -49,7 +49,7 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
     assert_int_equal(older_size, 5);
     assert_memory_equal(older, "older", 5);
     free(older);
-    assert_int_equal(store_job_write(path, true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(path, true, NULL, &err));
     char *again = store_bytes(path, &older_size);
     assert_int_equal(older_size, size);
     assert_memory_equal(again, whole, size);
@@ -80,7 +80,7 @@ static void an_old_temporary_file_is_replaced_not_followed(void **state) {
     store_file(state, "a.h5", path);
     assert_true(tm_store_temporary_path(path, temporary, sizeof temporary));
     assert_int_equal(symlink(target, temporary), 0);
-    assert_int_equal(store_job_write(path, true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(path, true, NULL, &err));
     char *bytes = store_bytes(target, &size);
     assert_int_equal(size, 4);
     free(bytes);
@@ -117,10 +117,9 @@ static void a_column_must_get_all_its_rows_and_no_more(void **state) {
     tm_store_options options = {.tool_version = "0.1.0", .compress = true, .chunk_rows = 2};
     for (size_t given = 4; given <= 6; given++) {
         tm_store_writer *writer = NULL;
-        assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
-                         TM_OK);
-        assert_int_equal(tm_store_put_group(writer, "/events", "doc", &err), TM_OK);
-        assert_int_equal(tm_store_begin_column(writer, "/events", column, 5, &err), TM_OK);
+        assert_ok(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err));
+        assert_ok(tm_store_put_group(writer, "/events", "doc", &err));
+        assert_ok(tm_store_begin_column(writer, "/events", column, 5, &err));
         tm_status status = tm_store_put_rows(writer, rows, given, &err);
         assert_int_equal(status, given > 5 ? TM_ERR_FAULT : TM_OK);
         if (status == TM_OK)
@@ -144,9 +143,9 @@ static void a_newer_major_version_is_refused_and_named(void **state) {
     char path[128];
     tm_error err = {0};
     tm_store *store = NULL;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
     set_version(path, "schema_minor", 7);
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+    assert_ok(tm_store_open(path, &store, &err));
     tm_store_close(store);
     store = NULL;
     set_version(path, "schema_major", 2);
@@ -201,7 +200,7 @@ static void a_store_that_was_cut_short_is_refused(void **state) {
     char path[128];
     tm_error err = {0};
     size_t size = 0;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
     char *bytes = store_bytes(path, &size);
     for (size_t cut = 48; cut < size; cut += size / 100) { /* 48 bytes tell where it should end */
         tm_store *store = NULL;
@@ -227,21 +226,19 @@ static void a_chunk_with_too_few_rows_is_refused(void **state) {
     tm_store_writer *writer = NULL;
     tm_store_options options = {.tool_version = "0.1.0", .compress = true};
     tm_packer *packer = tm_packer_create(true);
-    assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
-                     TM_OK);
-    assert_int_equal(tm_store_put_group(writer, "/events", "doc", &err), TM_OK);
-    assert_int_equal(tm_store_begin_column(writer, "/events",
-                                           tm_record_tables[TM_RECORD_EVENTS].columns, 100, &err),
-                     TM_OK);
+    assert_ok(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err));
+    assert_ok(tm_store_put_group(writer, "/events", "doc", &err));
+    assert_ok(tm_store_begin_column(writer, "/events", tm_record_tables[TM_RECORD_EVENTS].columns,
+                                    100, &err));
     const void *packed = tm_pack_chunk(packer, (tm_chunk_shape){8, 50}, rows, 50, &size);
-    assert_int_equal(tm_store_put_chunk(writer, packed, size, &err), TM_OK);
-    assert_int_equal(tm_store_end_column(writer, &err), TM_OK);
-    assert_int_equal(tm_store_commit(writer, &err), TM_OK);
+    assert_ok(tm_store_put_chunk(writer, packed, size, &err));
+    assert_ok(tm_store_end_column(writer, &err));
+    assert_ok(tm_store_commit(writer, &err));
     tm_packer_destroy(packer);
     tm_store *store = NULL;
     tm_store_column *column = NULL;
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
-    assert_int_equal(tm_store_open_column(store, "/events/begin_ns", TM_I64, &column, &err), TM_OK);
+    assert_ok(tm_store_open(path, &store, &err));
+    assert_ok(tm_store_open_column(store, "/events/begin_ns", TM_I64, &column, &err));
     assert_int_equal(tm_store_read_rows(column, 0, 1, rows, &err), TM_ERR_INPUT);
     assert_string_equal(err.message,
                         "the store is damaged: column /events/begin_ns cannot be read");
@@ -254,9 +251,9 @@ static void reading_does_not_touch_the_file(void **state) {
     tm_error err = {0};
     struct stat before, after;
     tm_store *store = NULL;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
     assert_int_equal(stat(path, &before), 0);
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+    assert_ok(tm_store_open(path, &store, &err));
     tm_store_close(store);
     assert_true(tm_store_is_store(path));
     assert_int_equal(stat(path, &after), 0);

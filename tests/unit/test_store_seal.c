@@ -41,7 +41,7 @@ static void what_is_between_the_data_is_structure(void **state) {
     assert_int_equal(tm_seal_write(fd, 10, &extents), 0);
     assert_int_equal(size_of(fd), 10 + 3 * sizeof(tm_extent) + FOOTER_BYTES);
     assert_true(tm_seal_is_there(fd, size_of(fd)));
-    assert_int_equal(tm_seal_read(fd, size_of(fd), "p", &seal, &err), TM_OK);
+    assert_ok(tm_seal_read(fd, size_of(fd), "p", &seal, &err));
     assert_int_equal(seal.content_bytes, 10);
     assert_int_equal(seal.extents.n, 3);
     assert_memory_equal(seal.structure, "aefij", 5);
@@ -131,12 +131,11 @@ static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
         tm_store *store = NULL;
         tm_store_column *column = NULL;
         store_file(state, "a.h5", path);
-        assert_int_equal(store_job_write(path, compress == 1, NULL, &err), TM_OK);
+        assert_ok(store_job_write(path, compress == 1, NULL, &err));
         flip(path, store_last_byte(path, "/events/duration_ns"));
-        assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
-        assert_int_equal(tm_store_open_column(store, "/events/duration_ns", TM_I64, &column, &err),
-                         TM_OK);
-        assert_int_equal(tm_store_read_rows(column, 1, 1, &kept, &err), TM_OK);
+        assert_ok(tm_store_open(path, &store, &err));
+        assert_ok(tm_store_open_column(store, "/events/duration_ns", TM_I64, &column, &err));
+        assert_ok(tm_store_read_rows(column, 1, 1, &kept, &err));
         assert_int_equal(kept, 10);
         for (int again = 0; again < 2; again++) {
             assert_int_equal(tm_store_read_rows(column, 0, 8, rows, &err), TM_ERR_INPUT);
@@ -144,7 +143,7 @@ static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
                                 "the store is damaged: column /events/duration_ns cannot be read");
             assert_int_equal(tm_store_read_rows(column, 2, 1, rows, &err), TM_ERR_INPUT);
         }
-        assert_int_equal(tm_store_read_rows(column, 6, 1, &kept, &err), TM_OK);
+        assert_ok(tm_store_read_rows(column, 6, 1, &kept, &err));
         assert_int_equal(kept, 30);
         tm_store_close_column(column);
         tm_store_close(store);
@@ -158,16 +157,15 @@ static void a_damaged_result_table_is_an_error(void **state) {
     tm_store *store = NULL;
     for (int64_t i = 0; i < 30000; i++)
         add_full(&made, i, i, 0.5, "host with a name");
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, made.table, &made.err),
-                     TM_OK);
-    assert_int_equal(tm_store_open(path, &store, &read.err), TM_OK);
-    assert_int_equal(tm_store_read_table(store, read.table, &read.err), TM_OK);
+    assert_ok(store_job_write(store_file(state, "a.h5", path), true, made.table, &made.err));
+    assert_ok(tm_store_open(path, &store, &read.err));
+    assert_ok(tm_store_read_table(store, read.table, &read.err));
     tm_store_close(store);
     assert_int_equal(read.table->n_rows, 30000);
     for (size_t i = 0; i < 30000; i += 1009)
         assert_int_equal(tm_table_row(read.table, i)[RANK].value.i, i);
     flip(path, store_last_byte(path, "/analysis/test/sample"));
-    assert_int_equal(tm_store_open(path, &store, &read.err), TM_OK);
+    assert_ok(tm_store_open(path, &store, &read.err));
     assert_int_equal(tm_store_read_table(store, read.table, &read.err), TM_ERR_INPUT);
     assert_string_equal(read.err.message, "the store is damaged: table test.sample cannot be read");
     tm_store_close(store);
@@ -184,7 +182,7 @@ static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
         tm_store *store = NULL;
         tm_store_column *column = NULL;
         hsize_t rows = (hsize_t)1 << (chunked ? 50 : 60), most = H5S_UNLIMITED;
-        assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+        assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
         hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
         hid_t layout = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &none, &most);
         assert_true(H5Ldelete(file, "/names/bytes", H5P_DEFAULT) >= 0);
@@ -202,7 +200,7 @@ static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
         H5Pclose(layout);
         H5Fclose(file);
         store_seal(path);
-        assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+        assert_ok(tm_store_open(path, &store, &err));
         assert_int_equal(tm_store_open_column(store, "/names/bytes", TM_U8, &column, &err),
                          TM_ERR_INPUT);
         tm_names *names = NULL;

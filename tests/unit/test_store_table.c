@@ -37,7 +37,7 @@ static const tm_table_def unknown_def = {.name = "overlap.step",
 static tm_tables make(const tm_table_def *def) {
     tm_tables tables = {0};
     tm_error err;
-    assert_int_equal(tm_tables_create(&def, 1, &tables, &err), TM_OK);
+    assert_ok(tm_tables_create(&def, 1, &tables, &err));
     return tables;
 }
 
@@ -48,7 +48,7 @@ static void add_row(tm_table *table, int64_t rank, double share, const char *hos
     if (rank >= 0)
         tm_cell_set_int(&cells[0], rank);
     tm_cell_set_real(&cells[1], share); /* NaN makes it null */
-    assert_int_equal(tm_table_set_text(table, &cells[2], host, &err), TM_OK);
+    assert_ok(tm_table_set_text(table, &cells[2], host, &err));
     if (late >= 0)
         tm_cell_set_bool(&cells[3], late == 1);
 }
@@ -71,7 +71,7 @@ static void a_table_is_read_back_with_its_nulls(void **state) {
     add_row(&written.tables[0], -1, (double)NAN, NULL, -1);
     add_row(&written.tables[0], INT64_MAX, -0.25, "a-longer-name", 0);
     tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_int_equal(tm_store_read_table(store, &read.tables[0], &err), TM_OK);
+    assert_ok(tm_store_read_table(store, &read.tables[0], &err));
     assert_int_equal(read.tables[0].n_rows, 3);
     const tm_cell *row = tm_table_row(&read.tables[0], 0);
     assert_int_equal(row[0].value.i, 3);
@@ -124,10 +124,10 @@ static void a_large_table_comes_in_slices(void **state) {
     tm_store *store = write_and_open(state, &written.tables[0]);
     slices seen = {0, 0};
     size_t n_rows = 0;
-    assert_int_equal(tm_store_visit_table(store, &read.tables[0], take_slice, &seen, &err), TM_OK);
+    assert_ok(tm_store_visit_table(store, &read.tables[0], take_slice, &seen, &err));
     assert_int_equal(seen.n, 4);
     assert_int_equal(seen.next_rank, ROWS);
-    assert_int_equal(tm_store_verify_table(store, &all_def, &n_rows, &err), TM_OK);
+    assert_ok(tm_store_verify_table(store, &all_def, &n_rows, &err));
     assert_int_equal(n_rows, ROWS);
     tm_store_close(store);
     free(text);
@@ -139,7 +139,7 @@ static void a_table_without_rows_is_read_back(void **state) {
     tm_error err = {0};
     tm_tables written = make(&all_def), read = make(&all_def);
     tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_int_equal(tm_store_read_table(store, &read.tables[0], &err), TM_OK);
+    assert_ok(tm_store_read_table(store, &read.tables[0], &err));
     assert_int_equal(read.tables[0].n_rows, 0);
     tm_store_close(store);
     tm_tables_destroy(&written);
@@ -151,7 +151,7 @@ static void columns_are_found_by_name(void **state) {
     tm_tables written = make(&all_def), read = make(&later_def);
     add_row(&written.tables[0], 3, 12.5, "a", 1);
     tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_int_equal(tm_store_read_table(store, &read.tables[0], &err), TM_OK);
+    assert_ok(tm_store_read_table(store, &read.tables[0], &err));
     assert_int_equal(read.tables[0].n_rows, 1);
     const tm_cell *row = tm_table_row(&read.tables[0], 0);
     assert_true(!row[0].null && row[0].value.i == 1);
@@ -187,16 +187,15 @@ static void tables_are_listed_by_name(void **state) {
         {.name = "overlap.rank", .doc = "d", .columns = all_columns, .n_columns = 1}};
     tm_store_writer *writer = NULL;
     tm_store_options options = {.tool_version = "0.1.0"};
-    assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
-                     TM_OK);
+    assert_ok(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err));
     for (int i = 0; i < 3; i++) {
         tm_tables tables = make(&defs[i]);
-        assert_int_equal(tm_store_put_table(writer, &tables.tables[0], &err), TM_OK);
+        assert_ok(tm_store_put_table(writer, &tables.tables[0], &err));
         tm_tables_destroy(&tables);
     }
-    assert_int_equal(tm_store_commit(writer, &err), TM_OK);
+    assert_ok(tm_store_commit(writer, &err));
     tm_store *store = NULL;
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+    assert_ok(tm_store_open(path, &store, &err));
     size_t n = 0;
     const char *const *names = tm_store_tables(store, &n);
     assert_int_equal(n, 3);
@@ -214,8 +213,7 @@ static void a_table_needs_a_name_of_two_parts(void **state) {
     static const char *const names[] = {"overlap", ".rank", "overlap.", "../a.b"};
     tm_store_writer *writer = NULL;
     tm_store_options options = {.tool_version = "0.1.0"};
-    assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
-                     TM_OK);
+    assert_ok(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err));
     for (size_t i = 0; i < COUNT(names); i++) {
         tm_table_def def = all_def;
         def.name = names[i];

@@ -101,13 +101,12 @@ static void tally_agrees_with_a_job_worked_out_by_hand(void **state) {
     tms_tally tally;
     tms_error err;
     tms_tally_init(&tally);
-    assert_int_equal(tms_tally_add_step(&tally, 7, 0, 100, &err), TMS_OK);
+    assert_ok(tms_tally_add_step(&tally, 7, 0, 100, &err));
     for (size_t i = 0; i < COUNT(works); i++) {
         if (i == 4)
-            assert_int_equal(tms_tally_add_step(&tally, 8, 90, 200, &err), TMS_OK);
-        assert_int_equal(tms_tally_add_work(&tally, works[i].work, works[i].launch_ns,
-                                            works[i].begin_ns, works[i].end_ns, &err),
-                         TMS_OK);
+            assert_ok(tms_tally_add_step(&tally, 8, 90, 200, &err));
+        assert_ok(tms_tally_add_work(&tally, works[i].work, works[i].launch_ns, works[i].begin_ns,
+                                     works[i].end_ns, &err));
     }
     tms_tally_finish(&tally);
     assert_memory_equal(&tally.total, &expected, sizeof expected);
@@ -125,9 +124,9 @@ static void step_lasts_until_the_work_that_it_launched_ends(void **state) {
     /* Step 1 is annotated [0, 50), its kernel runs in [40, 120). Step 2 is annotated [60, 110) and
      * launches nothing: it begins and ends at 120. */
     tms_tally_init(&tally);
-    assert_int_equal(tms_tally_add_step(&tally, 1, 0, 50, &err), TMS_OK);
-    assert_int_equal(tms_tally_add_step(&tally, 2, 60, 110, &err), TMS_OK);
-    assert_int_equal(tms_tally_add_work(&tally, TMS_WORK_COMPUTE, 49, 40, 120, &err), TMS_OK);
+    assert_ok(tms_tally_add_step(&tally, 1, 0, 50, &err));
+    assert_ok(tms_tally_add_step(&tally, 2, 60, 110, &err));
+    assert_ok(tms_tally_add_work(&tally, TMS_WORK_COMPUTE, 49, 40, 120, &err));
     tms_tally_finish(&tally);
     assert_int_equal(tally.steps[0].end_ns, 120);
     assert_int_equal(tally.steps[0].times.idle_ns, 40);
@@ -200,7 +199,7 @@ static void options_are_read_exactly(void **state) {
     tms_config config;
     for (size_t i = 0; i < COUNT(cases); i++) {
         int64_t value;
-        assert_int_equal(parse(cases[i].typed, &config), TMS_OK);
+        assert_ok(parse(cases[i].typed, &config));
         memcpy(&value, (const char *)&config + cases[i].field, sizeof value);
         if (value != cases[i].value)
             fail_msg("%s gives %lld", cases[i].typed, (long long)value);
@@ -225,7 +224,7 @@ static void slow_says_who_when_and_by_how_much(void **state) {
     tms_error err;
     for (size_t i = 0; i < 9; i++)
         argv[i] = words[i];
-    assert_int_equal(tms_config_parse(&config, 9, argv, &err), TMS_OK);
+    assert_ok(tms_config_parse(&config, 9, argv, &err));
     for (size_t i = 0; i < COUNT(cases); i++) {
         tms_placement place = tms_placement_of(&config, cases[i].rank);
         assert_int_equal(tms_mishap_slow_ppm(&config, cases[i].rank, cases[i].step), cases[i].ppm);

@@ -9,7 +9,7 @@
 static tms_blame blame_of(const tms_plan *plan) {
     tms_blame blame;
     tms_error err;
-    assert_int_equal(tms_blame_build(&blame, plan, &err), TMS_OK);
+    assert_ok(tms_blame_build(&blame, plan, &err));
     return blame;
 }
 

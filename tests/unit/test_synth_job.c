@@ -152,9 +152,9 @@ static void launches_precede_kernels_and_streams_keep_order_in_all_shapes(void *
             tms_replay replay;
             tms_error err;
             bool more = false;
-            assert_int_equal(tms_replay_init(&replay, &plan, r, TMS_ALL_SECTIONS, &err), TMS_OK);
+            assert_ok(tms_replay_init(&replay, &plan, r, TMS_ALL_SECTIONS, &err));
             do {
-                assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK);
+                assert_ok(tms_replay_next(&replay, &more, &err));
                 if (more)
                     check_order(&replay.events);
             } while (more);
@@ -176,8 +176,8 @@ static void nothing_is_computed_while_the_tensor_group_communicates(void **state
     tms_error err;
     bool more = false;
     int64_t kernels = 0;
-    assert_int_equal(tms_replay_init(&replay, &plan, 5, TMS_ALL_SECTIONS, &err), TMS_OK);
-    assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK);
+    assert_ok(tms_replay_init(&replay, &plan, 5, TMS_ALL_SECTIONS, &err));
+    assert_ok(tms_replay_next(&replay, &more, &err));
     for (size_t i = 1; i <= replay.events.count; i++) {
         const tms_event *a = &replay.events.items[i];
         if (a->track != TMS_TRACK_TENSOR)
