@@ -102,33 +102,41 @@ static inline void store_job_make(store_job *job) {
                      2);
 }
 
-static inline tm_status store_job_column(tm_store_writer *writer, const store_job *job, int table,
+/* A column of a table of records, of all ranks. */
+static inline tm_status store_put_column(tm_store_writer *writer, const tm_timeline *ranks,
+                                         size_t n_ranks, const tm_record_table *record,
                                          const tm_record_column *column, tm_error *err) {
-    const tm_record_table *record = &tm_record_tables[table];
     size_t total = 0;
-    for (int r = 0; r < 3; r++)
-        total += tm_record_rows(record, &job->ranks[r]);
+    for (size_t r = 0; r < n_ranks; r++)
+        total += tm_record_rows(record, &ranks[r]);
     TM_TRY(tm_store_begin_column(writer, record->path, column, total, err));
     tm_row_base base = {{0}};
-    for (int r = 0; r < 3; r++) {
-        char rows[8 * 8];
-        size_t n = tm_record_rows(record, &job->ranks[r]);
-        column->fill(column, &job->ranks[r], &base, 0, n, rows);
+    for (size_t r = 0; r < n_ranks; r++) {
+        char rows[8 * 256];
+        size_t n = tm_record_rows(record, &ranks[r]);
+        assert_in_range(n, 0, 256);
+        column->fill(column, &ranks[r], &base, 0, n, rows);
         TM_TRY(tm_store_put_rows(writer, rows, n, err));
         for (int t = 0; t < TM_N_RECORDS; t++)
-            base.first[t] += (int64_t)tm_record_rows(&tm_record_tables[t], &job->ranks[r]);
+            base.first[t] += (int64_t)tm_record_rows(&tm_record_tables[t], &ranks[r]);
     }
     return tm_store_end_column(writer, err);
 }
 
-static inline tm_status store_job_put(tm_store_writer *writer, const store_job *job,
-                                      const tm_table *table, tm_error *err) {
+static inline tm_status store_put_records(tm_store_writer *writer, const tm_timeline *ranks,
+                                          size_t n_ranks, tm_error *err) {
     for (int t = 0; t < TM_N_RECORDS; t++) {
         const tm_record_table *record = &tm_record_tables[t];
         TM_TRY(tm_store_put_group(writer, record->path, record->doc, err));
         for (int i = 0; i < record->n_columns; i++)
-            TM_TRY(store_job_column(writer, job, t, &record->columns[i], err));
+            TM_TRY(store_put_column(writer, ranks, n_ranks, record, &record->columns[i], err));
     }
+    return TM_OK;
+}
+
+static inline tm_status store_job_put(tm_store_writer *writer, const store_job *job,
+                                      const tm_table *table, tm_error *err) {
+    TM_TRY(store_put_records(writer, job->ranks, 3, err));
     TM_TRY(tm_store_put_names(writer, job->names, err));
     if (table)
         TM_TRY(tm_store_put_table(writer, table, err));
@@ -188,6 +196,30 @@ static inline int store_remove_folder(void **state) {
 static inline const char *store_file(void **state, const char *name, char path[128]) {
     snprintf(path, 128, "%s/%s", (const char *)*state, name);
     return path;
+}
+
+/* The one store of most tests. */
+static inline const char *store_path(void **state) {
+    static char path[128];
+    return store_file(state, "a.h5", path);
+}
+
+static inline tm_store_writer *store_begin(const char *path, bool compress, size_t chunk_rows) {
+    tm_error err = {0};
+    tm_store_writer *writer = NULL;
+    const tm_store_options options = {
+        .tool_version = "0.1.0", .compress = compress, .chunk_rows = chunk_rows};
+    if (tm_store_create(path, &options, &writer, &err) != TM_OK)
+        fail_msg("%s", err.message);
+    return writer;
+}
+
+static inline tm_store *store_open(const char *path) {
+    tm_error err = {0};
+    tm_store *store = NULL;
+    if (tm_store_open(path, &store, &err) != TM_OK)
+        fail_msg("%s", err.message);
+    return store;
 }
 
 static inline char *store_bytes(const char *path, size_t *size) {

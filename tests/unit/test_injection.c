@@ -168,33 +168,8 @@ static tm_status render(run *r) {
     return pack_tables(r);
 }
 
-static tm_status put_column(tm_store_writer *writer, const run *r, int table,
-                            const tm_record_column *column) {
-    const tm_record_table *record = &tm_record_tables[table];
-    size_t total = 0;
-    for (size_t i = 0; i < r->n; i++)
-        total += tm_record_rows(record, &r->timelines[i]);
-    TM_TRY(tm_store_begin_column(writer, record->path, column, total, r->err));
-    tm_row_base base = {{0}};
-    for (size_t i = 0; i < r->n; i++) {
-        char rows[8 * 256];
-        size_t n = tm_record_rows(record, &r->timelines[i]);
-        assert_in_range(n, 0, 256);
-        column->fill(column, &r->timelines[i], &base, 0, n, rows);
-        TM_TRY(tm_store_put_rows(writer, rows, n, r->err));
-        for (int t = 0; t < TM_N_RECORDS; t++)
-            base.first[t] += (int64_t)tm_record_rows(&tm_record_tables[t], &r->timelines[i]);
-    }
-    return tm_store_end_column(writer, r->err);
-}
-
 static tm_status put_all(tm_store_writer *writer, const run *r) {
-    for (int t = 0; t < TM_N_RECORDS; t++) {
-        const tm_record_table *record = &tm_record_tables[t];
-        TM_TRY(tm_store_put_group(writer, record->path, record->doc, r->err));
-        for (int i = 0; i < record->n_columns; i++)
-            TM_TRY(put_column(writer, r, t, &record->columns[i]));
-    }
+    TM_TRY(store_put_records(writer, r->timelines, r->n, r->err));
     TM_TRY(tm_store_put_names(writer, r->names, r->err));
     for (size_t i = 0; i < r->tables.n_tables; i++)
         TM_TRY(tm_store_put_table(writer, &r->tables.tables[i], r->err));

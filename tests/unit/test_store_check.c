@@ -34,12 +34,11 @@ static int64_t schema_datasets(void) {
 
 static void a_good_store_is_counted(void **state) {
     for (int compress = 0; compress < 2; compress++) {
-        char path[128];
+        const char *path = store_path(state);
         heard h;
         tm_store_contents found = {0};
         size_t size = 0;
         fixture f = make_sample();
-        store_file(state, "a.h5", path);
         assert_ok(store_job_write(path, compress == 1, f.table, &f.err));
         free(store_bytes(path, &size));
         for (int known = 0; known < 2; known++) {
@@ -55,7 +54,7 @@ static void a_good_store_is_counted(void **state) {
 }
 
 static void a_store_without_ranks_is_good(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     heard h;
     tm_error err = {0};
     store_job job;
@@ -63,7 +62,6 @@ static void a_store_without_ranks_is_good(void **state) {
     store_job_make(&job);
     for (int r = 0; r < 3; r += 2) /* nothing of them but a row in /ranks and one in /clock */
         job.ranks[r] = (tm_timeline){.rank = job.ranks[r].rank};
-    store_file(state, "a.h5", path);
     assert_ok(store_job_write_as(path, true, &job, NULL, &err));
     assert_ok(check(path, NULL, &h, &found));
     assert_int_equal(found.n_events, 0);
@@ -141,14 +139,13 @@ static void a_row_that_is_wrong_is_told(void **state) {
         {lost_tracks, "/ranks: row 0 has other events than its tracks"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char path[128];
+        const char *path = store_path(state);
         heard h;
         tm_error err = {0};
         tm_store_contents found;
         store_job job;
         store_job_make(&job);
         cases[i].spoil(&job);
-        store_file(state, "a.h5", path);
         assert_ok(store_job_write_as(path, i % 2 == 0, &job, NULL, &err));
         assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
         assert_string_equal(h.last, cases[i].message);
@@ -159,7 +156,7 @@ static void a_row_that_is_wrong_is_told(void **state) {
 }
 
 static void every_fault_is_told(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     heard h;
     tm_error err = {0};
     tm_store_contents found;
@@ -168,7 +165,6 @@ static void every_fault_is_told(void **state) {
     name(&job);
     launch(&job);
     short_track(&job);
-    store_file(state, "a.h5", path);
     assert_ok(store_job_write_as(path, true, &job, NULL, &err));
     assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
     assert_int_equal(h.n, 3);
@@ -177,7 +173,7 @@ static void every_fault_is_told(void **state) {
 
 /* Later tracks may begin before earlier ones end. */
 static void tracks_overlap_in_time(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     heard h;
     tm_error err = {0};
     tm_store_contents found;
@@ -185,20 +181,18 @@ static void tracks_overlap_in_time(void **state) {
     store_job_make(&job);
     job.begin[0][0] = INT64_MAX;
     job.begin[1][0] = INT64_MAX;
-    store_file(state, "a.h5", path);
     assert_ok(store_job_write_as(path, true, &job, NULL, &err));
     assert_ok(check(path, NULL, &h, &found));
     tm_names_destroy(job.names);
 }
 
 static void a_known_table_must_have_its_types_and_units(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     heard h;
     tm_store_contents found;
     fixture f = make_sample();
     tm_column columns[N_SAMPLE];
     tm_table_def def = sample;
-    store_file(state, "a.h5", path);
     assert_ok(store_job_write(path, true, f.table, &f.err));
     memcpy(columns, sample_columns, sizeof columns);
     def.columns = columns;
@@ -271,11 +265,10 @@ static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t
 /* One fault for one flipped bit: damaged data hides nothing else. */
 static void a_flipped_bit_in_any_piece_of_a_store_is_told(void **state) {
     for (int compress = 0; compress < 2; compress++) {
-        char path[128];
+        const char *path = store_path(state);
         size_t size = 0;
         uint64_t end[5]; /* magic, bytes of the content, number of extents, two sums */
         fixture f = make_sample();
-        store_file(state, "a.h5", path);
         assert_ok(store_job_write(path, compress == 1, f.table, &f.err));
         char *bytes = store_bytes(path, &size);
         memcpy(end, bytes + size - sizeof end, sizeof end);

@@ -29,10 +29,10 @@ static void limit_files(rlim_t limit) {
 }
 
 static void a_full_disk_leaves_nothing_behind(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     size_t size = 0;
-    assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
+    assert_ok(store_job_write(path, true, NULL, &err));
     char *whole = store_bytes(path, &size);
     store_put_bytes(path, "older", 5);
     for (size_t limit = 0; limit < size; limit += size / 40) {
@@ -73,11 +73,11 @@ static void a_store_that_cannot_be_created_says_why(void **state) {
 }
 
 static void an_old_temporary_file_is_replaced_not_followed(void **state) {
-    char path[128], temporary[192], target[128];
+    const char *path = store_path(state);
+    char temporary[192], target[128];
     tm_error err = {0};
     size_t size = 0;
     store_put_bytes(store_file(state, "target", target), "mine", 4);
-    store_file(state, "a.h5", path);
     assert_true(tm_store_temporary_path(path, temporary, sizeof temporary));
     assert_int_equal(symlink(target, temporary), 0);
     assert_ok(store_job_write(path, true, NULL, &err));
@@ -110,14 +110,12 @@ static void the_temporary_file_lies_in_the_same_folder(void **state) {
 }
 
 static void a_column_must_get_all_its_rows_and_no_more(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     const int64_t rows[8] = {0};
     const tm_record_column *column = tm_record_tables[TM_RECORD_EVENTS].columns;
-    tm_store_options options = {.tool_version = "0.1.0", .compress = true, .chunk_rows = 2};
     for (size_t given = 4; given <= 6; given++) {
-        tm_store_writer *writer = NULL;
-        assert_ok(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err));
+        tm_store_writer *writer = store_begin(path, true, 2);
         assert_ok(tm_store_put_group(writer, "/events", "doc", &err));
         assert_ok(tm_store_begin_column(writer, "/events", column, 5, &err));
         tm_status status = tm_store_put_rows(writer, rows, given, &err);
@@ -140,10 +138,10 @@ static void set_version(const char *path, const char *name, int64_t version) {
 }
 
 static void a_newer_major_version_is_refused_and_named(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     tm_store *store = NULL;
-    assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
+    assert_ok(store_job_write(path, true, NULL, &err));
     set_version(path, "schema_minor", 7);
     assert_ok(tm_store_open(path, &store, &err));
     tm_store_close(store);
@@ -197,10 +195,10 @@ static void other_files_are_no_stores(void **state) {
 }
 
 static void a_store_that_was_cut_short_is_refused(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     size_t size = 0;
-    assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
+    assert_ok(store_job_write(path, true, NULL, &err));
     char *bytes = store_bytes(path, &size);
     for (size_t cut = 48; cut < size; cut += size / 100) { /* 48 bytes tell where it should end */
         tm_store *store = NULL;
@@ -219,14 +217,12 @@ static void a_store_that_was_cut_short_is_refused(void **state) {
 
 /* HDF5 1.10 itself reads past the end of such a chunk. */
 static void a_chunk_with_too_few_rows_is_refused(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     int64_t rows[100] = {0};
     size_t size = 0;
-    tm_store_writer *writer = NULL;
-    tm_store_options options = {.tool_version = "0.1.0", .compress = true};
     tm_packer *packer = tm_packer_create(true);
-    assert_ok(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err));
+    tm_store_writer *writer = store_begin(path, true, 0);
     assert_ok(tm_store_put_group(writer, "/events", "doc", &err));
     assert_ok(tm_store_begin_column(writer, "/events", tm_record_tables[TM_RECORD_EVENTS].columns,
                                     100, &err));
@@ -235,9 +231,8 @@ static void a_chunk_with_too_few_rows_is_refused(void **state) {
     assert_ok(tm_store_end_column(writer, &err));
     assert_ok(tm_store_commit(writer, &err));
     tm_packer_destroy(packer);
-    tm_store *store = NULL;
     tm_store_column *column = NULL;
-    assert_ok(tm_store_open(path, &store, &err));
+    tm_store *store = store_open(path);
     assert_ok(tm_store_open_column(store, "/events/begin_ns", TM_I64, &column, &err));
     assert_int_equal(tm_store_read_rows(column, 0, 1, rows, &err), TM_ERR_INPUT);
     assert_string_equal(err.message,
@@ -247,13 +242,12 @@ static void a_chunk_with_too_few_rows_is_refused(void **state) {
 }
 
 static void reading_does_not_touch_the_file(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     struct stat before, after;
-    tm_store *store = NULL;
-    assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
+    assert_ok(store_job_write(path, true, NULL, &err));
     assert_int_equal(stat(path, &before), 0);
-    assert_ok(tm_store_open(path, &store, &err));
+    tm_store *store = store_open(path);
     tm_store_close(store);
     assert_true(tm_store_is_store(path));
     assert_int_equal(stat(path, &after), 0);

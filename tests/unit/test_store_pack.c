@@ -114,7 +114,8 @@ static size_t hdf5_chunk(const char *path, hid_t type, const void *rows, hsize_t
 }
 
 static void a_chunk_is_what_the_pipeline_of_hdf5_writes(void **state) {
-    char path[128], expected[8 * ROWS];
+    const char *path = store_path(state);
+    char expected[8 * ROWS];
     uint64_t rows[ROWS];
     const hid_t types[] = {H5T_STD_U8LE, H5T_STD_U32LE, H5T_STD_I64LE};
     static const size_t elements[] = {1, 4, 8};
@@ -124,8 +125,7 @@ static void a_chunk_is_what_the_pipeline_of_hdf5_writes(void **state) {
         for (size_t at = 0; at < ROWS; at += 300) {
             /* the last chunk has 100 of its 300 rows; HDF5 fills the rest with zeros too */
             size_t n = ROWS - at < 300 ? ROWS - at : 300, size = 0;
-            size_t wanted =
-                hdf5_chunk(store_file(state, "a.h5", path), types[e], rows, at, expected);
+            size_t wanted = hdf5_chunk(path, types[e], rows, at, expected);
             const void *packed = tm_pack_chunk(packer, (tm_chunk_shape){elements[e], 300},
                                                (const char *)rows + at * elements[e], n, &size);
             assert_int_equal(size, wanted);

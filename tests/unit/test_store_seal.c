@@ -125,15 +125,13 @@ static void flip(const char *path, off_t at) {
 /* Chunks have two rows: rows 2 and 3 of the column are the damaged ones. */
 static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
     for (int compress = 0; compress < 2; compress++) {
-        char path[128];
+        const char *path = store_path(state);
         int64_t rows[8], kept = 0;
         tm_error err = {0};
-        tm_store *store = NULL;
         tm_store_column *column = NULL;
-        store_file(state, "a.h5", path);
         assert_ok(store_job_write(path, compress == 1, NULL, &err));
         flip(path, store_last_byte(path, "/events/duration_ns"));
-        assert_ok(tm_store_open(path, &store, &err));
+        tm_store *store = store_open(path);
         assert_ok(tm_store_open_column(store, "/events/duration_ns", TM_I64, &column, &err));
         assert_ok(tm_store_read_rows(column, 1, 1, &kept, &err));
         assert_int_equal(kept, 10);
@@ -152,12 +150,12 @@ static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
 
 /* 30,000 rows are more than a piece, so that HDF5 reads parts of it. */
 static void a_damaged_result_table_is_an_error(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     fixture made = make(&sample), read = make(&sample);
     tm_store *store = NULL;
     for (int64_t i = 0; i < 30000; i++)
         add_full(&made, i, i, 0.5, "host with a name");
-    assert_ok(store_job_write(store_file(state, "a.h5", path), true, made.table, &made.err));
+    assert_ok(store_job_write(path, true, made.table, &made.err));
     assert_ok(tm_store_open(path, &store, &read.err));
     assert_ok(tm_store_read_table(store, read.table, &read.err));
     tm_store_close(store);
@@ -177,12 +175,11 @@ static void a_damaged_result_table_is_an_error(void **state) {
 static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
     const hsize_t chunk = 1 << 20, none = 0;
     for (int chunked = 0; chunked < 2; chunked++) {
-        char path[128];
+        const char *path = store_path(state);
         tm_error err = {0};
-        tm_store *store = NULL;
         tm_store_column *column = NULL;
         hsize_t rows = (hsize_t)1 << (chunked ? 50 : 60), most = H5S_UNLIMITED;
-        assert_ok(store_job_write(store_file(state, "a.h5", path), true, NULL, &err));
+        assert_ok(store_job_write(path, true, NULL, &err));
         hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
         hid_t layout = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &none, &most);
         assert_true(H5Ldelete(file, "/names/bytes", H5P_DEFAULT) >= 0);
@@ -200,7 +197,7 @@ static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
         H5Pclose(layout);
         H5Fclose(file);
         store_seal(path);
-        assert_ok(tm_store_open(path, &store, &err));
+        tm_store *store = store_open(path);
         assert_int_equal(tm_store_open_column(store, "/names/bytes", TM_U8, &column, &err),
                          TM_ERR_INPUT);
         tm_names *names = NULL;
