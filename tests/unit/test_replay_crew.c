@@ -26,6 +26,18 @@ typedef struct both {
     tm_crew_desk desk;
 } both;
 
+/* On a thread where no stream is given. */
+static event_spec event(const char *name, int64_t begin, int64_t took, int64_t number, int stream) {
+    const tm_category category = stream ? TM_CAT_KERNEL : TM_CAT_RUNTIME;
+    return (event_spec){.category = category,
+                        .name = name,
+                        .begin_ns = begin,
+                        .duration_ns = took,
+                        .correlation = number,
+                        .where = stream ? stream : 1,
+                        .device = stream == 0};
+}
+
 /* The same calls and kernels on two streams, each a little longer or later on every rank, and the
  * first kernel by what is no number of 32 bits where it is long. */
 static size_t events_of(uint64_t *seed, bool is_long, event_spec *out) {
@@ -37,30 +49,15 @@ static size_t events_of(uint64_t *seed, bool is_long, event_spec *out) {
         const int64_t call = 3000 + draw(seed, 200);
         int64_t begin = host + 6000 + draw(seed, 900);
         begin = begin > gpu[comm] ? begin : gpu[comm] + draw(seed, 700);
-        out[n++] =
-            (event_spec){TM_CAT_RUNTIME, "launch", host, call, i + 1, 1, 1, NULL, TM_DURATION};
-        out[n++] = (event_spec){TM_CAT_KERNEL,
-                                comm ? "ncclKernel_AllReduce" : "a",
-                                begin,
-                                took,
-                                i + 1,
-                                comm ? 8 : 7,
-                                0,
-                                NULL,
-                                TM_DURATION};
+        out[n++] = event("launch", host, call, i + 1, 0);
+        out[n++] = comm ? event("ncclKernel_AllReduce", begin, took, i + 1, 8)
+                        : event("a", begin, took, i + 1, 7);
         gpu[comm] = begin + took;
         host += call + 4000 + draw(seed, 8) * (i % 7 == 0 ? 200000 : 50);
     }
     const int64_t last = gpu[0] > gpu[1] ? gpu[0] : gpu[1];
-    out[n++] = (event_spec){TM_CAT_RUNTIME,
-                            "cudaDeviceSynchronize",
-                            host,
-                            (last > host ? last - host : 0) + 5000,
-                            0,
-                            1,
-                            1,
-                            NULL,
-                            TM_DURATION};
+    const int64_t waits = last > host ? last - host : 0;
+    out[n++] = event("cudaDeviceSynchronize", host, waits + 5000, 0, 0);
     return n;
 }
 

@@ -25,22 +25,28 @@ static void choose(uint64_t *seed, size_t choice, uint8_t *set_of_rank) {
             (uint8_t)(choice < REPLAY_SETS ? (int64_t)choice : draw(seed, REPLAY_SETS));
 }
 
-static void check_times(const replay_case *c, const tm_replay *job, const uint8_t *sets) {
-    replay_times times = {0}, late = {0};
-    int64_t ns[TARGETS], late_ns[TARGETS];
+/* Gives the times, too. */
+static void check_forward(const replay_case *c, const tm_replay *job, const uint8_t *sets,
+                          int64_t *ns) {
+    replay_times times = {0};
     replay_forward(c, sets, &times);
     tm_replay_forward(job, sets, ns);
-    tm_replay_backward(job, sets, ns, late_ns);
-    int64_t total = tm_replay_total(job, ns);
-    replay_backward(c, sets, total, &late);
-    for (size_t i = 0; i < job->n_operations; i++) {
+    for (size_t i = 0; i < job->n_operations; i++)
         assert_int_equal(ns[i], times.operations[job->operations[i].operation]);
-        assert_int_equal(late_ns[i], late.operations[job->operations[i].operation]);
-    }
     for (size_t i = 0; i < job->n_steps; i++)
         assert_int_equal(ns[job->n_operations + i], times.steps[job->steps[i]]);
-    assert_int_equal(total, times.steps[REPLAY_STEPS - 1]);
+    assert_int_equal(tm_replay_total(job, ns), times.steps[REPLAY_STEPS - 1]);
     replay_times_free(&times);
+}
+
+static void check_times(const replay_case *c, const tm_replay *job, const uint8_t *sets) {
+    replay_times late = {0};
+    int64_t ns[TARGETS], late_ns[TARGETS];
+    check_forward(c, job, sets, ns);
+    tm_replay_backward(job, sets, ns, late_ns);
+    replay_backward(c, sets, tm_replay_total(job, ns), &late);
+    for (size_t i = 0; i < job->n_operations; i++)
+        assert_int_equal(late_ns[i], late.operations[job->operations[i].operation]);
     replay_times_free(&late);
 }
 
@@ -171,19 +177,12 @@ static void recorded_times_hold_where_ways_lead_against_the_order(void **state) 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         replay_case c;
         tm_replay job;
-        replay_times times = {0};
         int64_t ns[TARGETS];
         replay_random(&shape, seed, &c);
         replay_reduced(&c, false, &job);
         n_left_out += job.n_left_out;
-        replay_forward(&c, sets, &times);
-        tm_replay_forward(&job, sets, ns);
-        for (size_t i = 0; i < job.n_operations; i++)
-            assert_int_equal(ns[i], times.operations[job.operations[i].operation]);
-        for (size_t i = 0; i < job.n_steps; i++)
-            assert_int_equal(ns[job.n_operations + i], times.steps[job.steps[i]]);
+        check_forward(&c, &job, sets, ns);
         check_paths(&job, sets);
-        replay_times_free(&times);
         tm_replay_free(&job);
         replay_free(&c);
     }
