@@ -191,6 +191,16 @@ static inline int store_remove_folder(void **state) {
     return failed;
 }
 
+static inline int store_count_files(const char *path) {
+    int n = 0;
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder));)
+        n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+    closedir(folder);
+    return n;
+}
+
 #define RUN_IN_FOLDER(...) RUN_WITH(store_folder, store_remove_folder, __VA_ARGS__)
 
 static inline const char *store_file(void **state, const char *name, char path[128]) {

@@ -311,14 +311,8 @@ static char *made(const job *j, tm_vec *text, size_t *size) {
 /* Files in the folder besides the store. */
 static int others_in_folder(const job *j) {
     char folder[160];
-    int n = 0;
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(j->store, '/') - j->store), j->store);
-    DIR *open_folder = opendir(folder);
-    assert_non_null(open_folder);
-    for (const struct dirent *entry; (entry = readdir(open_folder));)
-        n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
-    closedir(open_folder);
-    return n - (access(j->store, F_OK) == 0);
+    return store_count_files(folder) - (access(j->store, F_OK) == 0);
 }
 
 /* Where a failure did no harm, everything is as it would have been. */

@@ -331,22 +331,13 @@ static void check_draft(const tm_draft *a, const tm_draft *b) {
     const tm_part_call *p = a->calls.data, *q = b->calls.data;
     assert_int_equal(a->events.n, b->events.n);
     assert_int_equal(a->calls.n, b->calls.n);
-    for (size_t i = 0; i < a->events.n; i++) {
-        assert_int_equal(x[i].begin_ns, y[i].begin_ns);
-        assert_int_equal(x[i].end_ns, y[i].end_ns);
-        assert_int_equal(x[i].row, y[i].row);
-        assert_int_equal(x[i].call, y[i].call);
-        assert_int_equal(x[i].before, y[i].before);
-        assert_int_equal(x[i].nth, y[i].nth);
-        assert_int_equal(x[i].last, y[i].last);
-    }
-    for (size_t i = 0; i < a->calls.n; i++) {
-        assert_int_equal(p[i].begin_ns, q[i].begin_ns);
-        assert_int_equal(p[i].end_ns, q[i].end_ns);
-        assert_int_equal(p[i].row, q[i].row);
-        assert_int_equal(p[i].launched, q[i].launched);
-        assert_int_equal(p[i].nth, q[i].nth);
-    }
+    for (size_t i = 0; i < a->events.n; i++)
+        assert_true(x[i].begin_ns == y[i].begin_ns && x[i].end_ns == y[i].end_ns &&
+                    x[i].row == y[i].row && x[i].call == y[i].call && x[i].before == y[i].before &&
+                    x[i].nth == y[i].nth && x[i].last == y[i].last);
+    for (size_t i = 0; i < a->calls.n; i++)
+        assert_true(p[i].begin_ns == q[i].begin_ns && p[i].end_ns == q[i].end_ns &&
+                    p[i].row == q[i].row && p[i].launched == q[i].launched && p[i].nth == q[i].nth);
 }
 
 /* Of rank 5 two calls change places: its parts are the others', in another order. Rank 8 is of

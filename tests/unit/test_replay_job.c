@@ -314,11 +314,10 @@ static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
         assert_int_equal(hops.n, paths[i].n);
         for (size_t k = 0; k < hops.n; k++) {
             const tm_hop *hop = (const tm_hop *)hops.data + k;
-            assert_int_equal(hop->begin_ns, paths[i].hops[k].begin_ns);
-            assert_int_equal(hop->end_ns, paths[i].hops[k].end_ns);
-            assert_int_equal(hop->from, paths[i].hops[k].from);
-            assert_int_equal(hop->to, paths[i].hops[k].to);
-            assert_int_equal(hop->rank, paths[i].hops[k].rank);
+            assert_true(hop->begin_ns == paths[i].hops[k].begin_ns &&
+                        hop->end_ns == paths[i].hops[k].end_ns &&
+                        hop->from == paths[i].hops[k].from && hop->to == paths[i].hops[k].to &&
+                        hop->rank == paths[i].hops[k].rank);
         }
     }
     tm_vec_free(&hops);

@@ -1,23 +1,10 @@
 /* Stores that cannot be written, and files that are no store or a damaged one. */
 #include "store_job.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/pack.h"
-
-/* The files of the test's folder. */
-static int count_files(void **state) {
-    int n = 0;
-    DIR *folder = opendir(*state);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
-    closedir(folder);
-    return n;
-}
 
 /* Files may not grow over limit bytes, which a write then meets as it meets a full disk. */
 static void limit_files(rlim_t limit) {
@@ -42,7 +29,7 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
         assert_int_equal(status, TM_ERR_OUTPUT);
         assert_string_equal(err.path, path);
         assert_string_equal(err.message, "cannot be written: File too large");
-        assert_int_equal(count_files(state), 1);
+        assert_int_equal(store_count_files(*state), 1);
     }
     size_t older_size = 0;
     char *older = store_bytes(path, &older_size);
@@ -68,7 +55,7 @@ static void a_store_that_cannot_be_created_says_why(void **state) {
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_int_equal(store_job_write(folder, true, NULL, &err), TM_ERR_OUTPUT);
     assert_string_equal(err.message, "cannot be written: Is a directory");
-    assert_int_equal(count_files(state), 1);
+    assert_int_equal(store_count_files(*state), 1);
     assert_int_equal(rmdir(folder), 0);
 }
 
@@ -84,7 +71,7 @@ static void an_old_temporary_file_is_replaced_not_followed(void **state) {
     char *bytes = store_bytes(target, &size);
     assert_int_equal(size, 4);
     free(bytes);
-    assert_int_equal(count_files(state), 2);
+    assert_int_equal(store_count_files(*state), 2);
     assert_true(tm_store_is_store(path));
 }
 
@@ -124,7 +111,7 @@ static void a_column_must_get_all_its_rows_and_no_more(void **state) {
             status = tm_store_end_column(writer, &err);
         assert_int_equal(status, given == 5 ? TM_OK : TM_ERR_FAULT);
         tm_store_abandon(writer);
-        assert_int_equal(count_files(state), 0);
+        assert_int_equal(store_count_files(*state), 0);
     }
 }
 
@@ -254,7 +241,7 @@ static void reading_does_not_touch_the_file(void **state) {
     assert_int_equal(before.st_size, after.st_size);
     assert_int_equal(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
     assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
-    assert_int_equal(count_files(state), 1);
+    assert_int_equal(store_count_files(*state), 1);
 }
 
 int main(void) {

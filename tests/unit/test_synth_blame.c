@@ -137,16 +137,14 @@ static void rotating_ranks_lead_one_step_each(void **state) {
 }
 
 static void only_the_slow_steps_have_a_slow_rank(void **state) {
+    static const int64_t expected[] = {-1, 1, 1, -1}; /* the first step has the number 3 */
     tms_config config;
     tms_config_init(&config);
     config.slow_rank = 1;
     config.slow_from = 4;
     config.slow_to = 5;
-    /* The first step has the number 3. */
-    assert_int_equal(tms_mishap_slow_rank(&config, 0), -1);
-    assert_int_equal(tms_mishap_slow_rank(&config, 1), 1);
-    assert_int_equal(tms_mishap_slow_rank(&config, 2), 1);
-    assert_int_equal(tms_mishap_slow_rank(&config, 3), -1);
+    for (int64_t i = 0; i < 4; i++)
+        assert_int_equal(tms_mishap_slow_rank(&config, i), expected[i]);
 }
 
 static void even_job_has_no_straggler(void **state) {
