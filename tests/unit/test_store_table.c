@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "table_fixture.h"
+
 static const tm_column all_columns[] = {
     {"rank", TM_INT, "", "global rank"},
     {"share_pct", TM_REAL, "%", "100 a / b"},
@@ -34,13 +36,6 @@ static const tm_table_def unknown_def = {.name = "overlap.step",
                                          .n_columns = 1,
                                          .n_keys = 1};
 
-static tm_tables make(const tm_table_def *def) {
-    tm_tables tables = {0};
-    tm_error err;
-    assert_ok(tm_tables_create(&def, 1, &tables, &err));
-    return tables;
-}
-
 static void add_row(tm_table *table, int64_t rank, double share, const char *host, int late) {
     tm_error err;
     tm_cell *cells = tm_table_add_row(table);
@@ -63,32 +58,32 @@ static tm_store *write_and_open(void **state, const tm_table *table) {
 
 static void a_table_is_read_back_with_its_nulls(void **state) {
     tm_error err = {0};
-    tm_tables written = make(&all_def), read = make(&all_def);
-    tm_store *empty = write_and_open(state, &written.tables[0]);
-    assert_ok(tm_store_read_table(empty, &read.tables[0], &err));
-    assert_int_equal(read.tables[0].n_rows, 0);
+    fixture written = make(&all_def), read = make(&all_def);
+    tm_store *empty = write_and_open(state, written.table);
+    assert_ok(tm_store_read_table(empty, read.table, &err));
+    assert_int_equal(read.table->n_rows, 0);
     tm_store_close(empty);
-    add_row(&written.tables[0], 3, 12.5, "gr\xc3\xbcn", 1);
-    add_row(&written.tables[0], -1, (double)NAN, NULL, -1);
-    add_row(&written.tables[0], INT64_MAX, -0.25, "a-longer-name", 0);
-    tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_ok(tm_store_read_table(store, &read.tables[0], &err));
-    assert_int_equal(read.tables[0].n_rows, 3);
-    const tm_cell *row = tm_table_row(&read.tables[0], 0);
+    add_row(written.table, 3, 12.5, "gr\xc3\xbcn", 1);
+    add_row(written.table, -1, (double)NAN, NULL, -1);
+    add_row(written.table, INT64_MAX, -0.25, "a-longer-name", 0);
+    tm_store *store = write_and_open(state, written.table);
+    assert_ok(tm_store_read_table(store, read.table, &err));
+    assert_int_equal(read.table->n_rows, 3);
+    const tm_cell *row = tm_table_row(read.table, 0);
     assert_int_equal(row[0].value.i, 3);
     assert_true(row[1].value.r > 12.49 && row[1].value.r < 12.51);
     assert_string_equal(row[2].value.text, "gr\xc3\xbcn");
     assert_true(!row[3].null && row[3].value.i == 1);
-    row = tm_table_row(&read.tables[0], 1);
+    row = tm_table_row(read.table, 1);
     for (int i = 0; i < 4; i++)
         assert_true(row[i].null);
-    row = tm_table_row(&read.tables[0], 2);
+    row = tm_table_row(read.table, 2);
     assert_true(row[0].value.i == INT64_MAX);
     assert_string_equal(row[2].value.text, "a-longer-name");
     assert_true(!row[3].null && row[3].value.i == 0);
     tm_store_close(store);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&read);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&read.tables);
 }
 
 typedef struct slices {
@@ -115,57 +110,57 @@ static tm_status take_slice(void *context, tm_table *table, tm_error *err) {
 static void a_large_table_comes_in_slices(void **state) {
     enum { ROWS = 7, BYTES = 900000 };
     tm_error err = {0};
-    tm_tables written = make(&all_def), read = make(&all_def);
+    fixture written = make(&all_def), read = make(&all_def);
     char *text = malloc(BYTES + 1);
     for (int i = 0; i < ROWS; i++) {
         memset(text, 'a' + i / 2, BYTES);
         text[BYTES - i] = '\0';
-        add_row(&written.tables[0], i, 1.0, text, -1);
+        add_row(written.table, i, 1.0, text, -1);
     }
-    tm_store *store = write_and_open(state, &written.tables[0]);
+    tm_store *store = write_and_open(state, written.table);
     slices seen = {0, 0};
     size_t n_rows = 0;
-    assert_ok(tm_store_visit_table(store, &read.tables[0], take_slice, &seen, &err));
+    assert_ok(tm_store_visit_table(store, read.table, take_slice, &seen, &err));
     assert_int_equal(seen.n, 4);
     assert_int_equal(seen.next_rank, ROWS);
     assert_ok(tm_store_verify_table(store, &all_def, &n_rows, &err));
     assert_int_equal(n_rows, ROWS);
     tm_store_close(store);
     free(text);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&read);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&read.tables);
 }
 
 static void columns_are_found_by_name(void **state) {
     tm_error err = {0};
-    tm_tables written = make(&all_def), read = make(&later_def);
-    add_row(&written.tables[0], 3, 12.5, "a", 1);
-    tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_ok(tm_store_read_table(store, &read.tables[0], &err));
-    assert_int_equal(read.tables[0].n_rows, 1);
-    const tm_cell *row = tm_table_row(&read.tables[0], 0);
+    fixture written = make(&all_def), read = make(&later_def);
+    add_row(written.table, 3, 12.5, "a", 1);
+    tm_store *store = write_and_open(state, written.table);
+    assert_ok(tm_store_read_table(store, read.table, &err));
+    assert_int_equal(read.table->n_rows, 1);
+    const tm_cell *row = tm_table_row(read.table, 0);
     assert_true(!row[0].null && row[0].value.i == 1);
     assert_true(row[1].null);
     assert_int_equal(row[2].value.i, 3);
     tm_store_close(store);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&read);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&read.tables);
 }
 
 static void a_table_that_does_not_fit_is_refused(void **state) {
     tm_error err = {0};
-    tm_tables written = make(&all_def), misfit = make(&misfit_def), unknown = make(&unknown_def);
-    add_row(&written.tables[0], 3, 12.5, "a", 1);
-    tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_int_equal(tm_store_read_table(store, &misfit.tables[0], &err), TM_ERR_INPUT);
+    fixture written = make(&all_def), misfit = make(&misfit_def), unknown = make(&unknown_def);
+    add_row(written.table, 3, 12.5, "a", 1);
+    tm_store *store = write_and_open(state, written.table);
+    assert_int_equal(tm_store_read_table(store, misfit.table, &err), TM_ERR_INPUT);
     assert_string_equal(err.message,
                         "the store's table overlap.rank has an unexpected type in column host");
-    assert_int_equal(tm_store_read_table(store, &unknown.tables[0], &err), TM_ERR_INPUT);
+    assert_int_equal(tm_store_read_table(store, unknown.table, &err), TM_ERR_INPUT);
     assert_string_equal(err.message, "the store has no table overlap.step");
     tm_store_close(store);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&misfit);
-    tm_tables_destroy(&unknown);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&misfit.tables);
+    tm_tables_destroy(&unknown.tables);
 }
 
 static void tables_are_listed_by_name(void **state) {
@@ -177,9 +172,9 @@ static void tables_are_listed_by_name(void **state) {
         {.name = "overlap.rank", .doc = "d", .columns = all_columns, .n_columns = 1}};
     tm_store_writer *writer = store_begin(path, false, 0);
     for (int i = 0; i < 3; i++) {
-        tm_tables tables = make(&defs[i]);
-        assert_ok(tm_store_put_table(writer, &tables.tables[0], &err));
-        tm_tables_destroy(&tables);
+        fixture tables = make(&defs[i]);
+        assert_ok(tm_store_put_table(writer, tables.table, &err));
+        tm_tables_destroy(&tables.tables);
     }
     assert_ok(tm_store_commit(writer, &err));
     tm_store *store = store_open(path);
