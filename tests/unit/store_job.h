@@ -271,6 +271,15 @@ static inline off_t store_last_byte(const char *path, const char *dataset_path) 
     return size > 0 ? (off_t)(at + size - 1) : -1;
 }
 
+static inline void store_assert_bytes(const char *path, const void *expected, size_t size) {
+    size_t found;
+    char *bytes = store_bytes(path, &found);
+    assert_non_null(bytes);
+    assert_int_equal(found, size);
+    assert_memory_equal(bytes, expected, size);
+    free(bytes);
+}
+
 /* Seals what HDF5 itself has changed, which took the old seal away: all of it as structure. */
 static inline void store_seal(const char *path) {
     int fd = open(path, O_RDWR);

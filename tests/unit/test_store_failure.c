@@ -31,16 +31,9 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
         assert_string_equal(err.message, "cannot be written: File too large");
         assert_int_equal(store_count_files(*state), 1);
     }
-    size_t older_size = 0;
-    char *older = store_bytes(path, &older_size);
-    assert_int_equal(older_size, 5);
-    assert_memory_equal(older, "older", 5);
-    free(older);
+    store_assert_bytes(path, "older", 5);
     assert_ok(store_job_write(path, true, NULL, &err));
-    char *again = store_bytes(path, &older_size);
-    assert_int_equal(older_size, size);
-    assert_memory_equal(again, whole, size);
-    free(again);
+    store_assert_bytes(path, whole, size);
     free(whole);
 }
 
@@ -63,14 +56,11 @@ static void an_old_temporary_file_is_replaced_not_followed(void **state) {
     const char *path = store_path(state);
     char temporary[192], target[128];
     tm_error err = {0};
-    size_t size = 0;
     store_put_bytes(store_file(state, "target", target), "mine", 4);
     assert_true(tm_store_temporary_path(path, temporary, sizeof temporary));
     assert_int_equal(symlink(target, temporary), 0);
     assert_ok(store_job_write(path, true, NULL, &err));
-    char *bytes = store_bytes(target, &size);
-    assert_int_equal(size, 4);
-    free(bytes);
+    store_assert_bytes(target, "mine", 4);
     assert_int_equal(store_count_files(*state), 2);
     assert_true(tm_store_is_store(path));
 }
