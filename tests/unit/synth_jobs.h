@@ -76,6 +76,13 @@ static inline recording record(const tms_plan *plan, int64_t rank) {
     return r;
 }
 
+static inline recording record_of(const tms_config *config, int64_t rank) {
+    tms_plan plan = plan_of(config);
+    recording r = record(&plan, rank);
+    tms_plan_free(&plan);
+    return r;
+}
+
 static inline void forget(recording *r) {
     tms_tally_free(&r->tally);
     tms_sink_abandon(r->sink);

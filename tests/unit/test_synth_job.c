@@ -208,8 +208,7 @@ static void times_and_events_add_up_in_all_shapes(void **state) {
     for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         config.jitter_ppm = 100000;
-        tms_plan plan = plan_of(&config);
-        recording r = record(&plan, config.ranks - 3);
+        recording r = record_of(&config, config.ranks - 3);
         check_times(&r.tally.total);
         assert_int_equal(r.tally.n_steps, config.steps);
         for (size_t i = 0; i < r.tally.n_steps; i++)
@@ -220,7 +219,6 @@ static void times_and_events_add_up_in_all_shapes(void **state) {
         assert_int_equal(occurrences(r.text, "\"name\": \"record_param_comms\""),
                          occurrences(r.text, "\"cat\": \"kernel\", \"name\": \"nccl"));
         forget(&r);
-        tms_plan_free(&plan);
     }
 }
 
@@ -235,8 +233,7 @@ static void collectives_carry_what_the_options_say(void **state) {
         config.seq = cases[i].seq;
         config.comms_id = cases[i].comms_id;
         config.no_metadata = cases[i].no_metadata;
-        tms_plan plan = plan_of(&config);
-        recording r = record(&plan, 33);
+        recording r = record_of(&config, 33);
         const int64_t n = config.steps * config.buckets;
         /* Thirty ranks of forty are listed; the operator says the rest in three numbers. */
         const struct {
@@ -254,7 +251,6 @@ static void collectives_carry_what_the_options_say(void **state) {
         /* Four a step, counted from the job's begin, three steps before the recording. */
         assert_true(config.seq == 0 || strstr(r.text, "\"Seq\": 13") != NULL);
         forget(&r);
-        tms_plan_free(&plan);
     }
 }
 
@@ -264,13 +260,11 @@ static void messages_name_the_rank_on_the_other_side(void **state) {
         "\"name\": \"ncclDevKernel_SendRecv(", ", \"Src Rank\": 2", ", \"Dst Rank\": 2",
         "\"name\": \"nccl:recv 1<-0\"", "\"name\": \"nccl:send 1->0\""};
     tms_config config = job_of(&(shape){8, 2, 2, 1, 0, 0});
-    tms_plan plan = plan_of(&config);
-    recording r = record(&plan, 6);
+    recording r = record_of(&config, 6);
     for (size_t i = 0; i < COUNT(twice_a_step); i++)
         assert_int_equal(occurrences(r.text, twice_a_step[i]), 2 * config.steps);
     assert_int_equal(occurrences(r.text, "{\"pg_name\": "), 4);
     forget(&r);
-    tms_plan_free(&plan);
 }
 
 static void faults_show_in_times_and_names(void **state) {
@@ -279,14 +273,12 @@ static void faults_show_in_times_and_names(void **state) {
     for (int i = 0; i <= TMS_FAULT_PAGEABLE + 1; i++) {
         tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
         config.faults = i == 0 ? 0 : TMS_FAULT_BIT(i - 1);
-        tms_plan plan = plan_of(&config);
-        of[i] = record(&plan, 0);
+        of[i] = record_of(&config, 0);
         small += occurrences(of[i].text, "unrolled_elementwise_kernel") * (i == 2);
         pageable += occurrences(of[i].text, "Memcpy HtoD (Pageable -> Device)") * (i == 5);
         /* 48 batches of memory are given back, or an eighth of them less: 5.5 MB each step. */
         assert_int_equal(occurrences(of[i].text, "\"Bytes\": -6291456"), i == 4 ? 0 : config.steps);
         assert_int_equal(occurrences(of[i].text, "\"Bytes\": -5505024"), i == 4 ? config.steps : 0);
-        tms_plan_free(&plan);
     }
     assert_int_equal(small, 3 * 8 * 2 * 20);
     assert_int_equal(pageable, 3 * 2);
@@ -307,9 +299,7 @@ static void same_seed_gives_the_same_bytes_and_another_seed_others_in_all_shapes
         for (int i = 0; i < 3; i++) {
             tms_config config = job_of(&shapes[s]);
             config.seed = i < 2 ? 5 : 6;
-            tms_plan plan = plan_of(&config);
-            of[i] = record(&plan, config.ranks - 1);
-            tms_plan_free(&plan);
+            of[i] = record_of(&config, config.ranks - 1);
         }
         assert_int_equal(of[0].size, of[1].size);
         assert_memory_equal(of[0].text, of[1].text, of[0].size);
