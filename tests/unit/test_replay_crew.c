@@ -21,7 +21,7 @@ typedef struct both {
     tm_draft drafts[RANKS];
     tm_graph alone[RANKS], graphs[RANKS];
     tm_peer_items items[RANKS], first_items;
-    tm_peer_places places, crew_places;
+    tm_peer_places places[2]; /* of each by itself; of crews */
     tm_models models;
     tm_crew_desk desk;
 } both;
@@ -85,11 +85,11 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     assert_ok(tm_recorded_make(&b->drafts[i], 0, &recorded, &b->g.err));
     const tm_model_rank rank = {&recorded, waits, b->visits[i], VISITS, (uint32_t)i};
     assert_ok(tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err));
-    assert_ok(tm_models_build(&b->models, &rank, &b->crew_places, &b->graphs[i], &b->g.err));
-    assert_ok(
-        tm_peers_collect(&b->drafts[i], &b->alone[i], false, &b->places, &b->items[i], &b->g.err));
+    assert_ok(tm_models_build(&b->models, &rank, &b->places[1], &b->graphs[i], &b->g.err));
+    assert_ok(tm_peers_collect(&b->drafts[i], &b->alone[i], false, &b->places[0], &b->items[i],
+                               &b->g.err));
     if (i == 0)
-        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], false, &b->crew_places,
+        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], false, &b->places[1],
                                    &b->first_items, &b->g.err));
     tm_recorded_free(&recorded);
 }
@@ -97,24 +97,22 @@ static void build(both *b, size_t i, const tm_vec *waits) {
 /* The others, as all ranks tell them in either way. */
 static void compare(both *b) {
     const tm_peer_slice slice = {.n_slices = 1};
-    const tm_crew_places of = {&b->crew_places, &slice, b->desk.loops};
+    const tm_crew_places of = {&b->places[1], &slice, b->desk.loops};
     tm_vec peers[2] = {TM_VEC(tm_peer), TM_VEC(tm_peer)};
     tm_vec rows[2] = {TM_VEC(tm_peer_row), TM_VEC(tm_peer_row)};
     tm_error *err = &b->g.err;
-    assert_ok(tm_peers_list(b->items, RANKS, &b->places, &slice, &peers[0], err));
-    assert_ok(tm_peers_list(&b->first_items, 1, &b->crew_places, &slice, &peers[1], err));
+    assert_ok(tm_peers_list(b->items, RANKS, &b->places[0], &slice, &peers[0], err));
+    assert_ok(tm_peers_list(&b->first_items, 1, &b->places[1], &slice, &peers[1], err));
     assert_ok(tm_crew_rows(b->models.crews.data, b->models.crews.n, &of, &rows[1], err));
-    assert_ok(tm_peers_compare(&peers[0], &rows[0], &b->places.others, err));
-    assert_ok(tm_peers_compare(&peers[1], &rows[1], &b->crew_places.others, err));
-    assert_ok(tm_peers_note(&b->places, err));
-    assert_ok(tm_peers_note(&b->crew_places, err));
-    for (size_t i = 0; i < RANKS; i++)
-        tm_peers_set(&b->alone[i], &b->items[i], &b->places);
-    tm_peers_set(&b->graphs[0], &b->first_items, &b->crew_places);
     for (int k = 0; k < 2; k++) {
+        assert_ok(tm_peers_compare(&peers[k], &rows[k], &b->places[k].others, err));
+        assert_ok(tm_peers_note(&b->places[k], err));
         tm_vec_free(&peers[k]);
         tm_vec_free(&rows[k]);
     }
+    for (size_t i = 0; i < RANKS; i++)
+        tm_peers_set(&b->alone[i], &b->items[i], &b->places[0]);
+    tm_peers_set(&b->graphs[0], &b->first_items, &b->places[1]);
 }
 
 /* @param long_ranks  a bit for each */
@@ -122,8 +120,8 @@ static void open_both(both *b, uint64_t seed, unsigned long_ranks, const tm_crew
     *b = (both){.g = open_ground(),
                 .desk = {.loops = loops},
                 .models = TM_MODELS(),
-                .places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)},
-                .crew_places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)}};
+                .places = {{.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)},
+                           {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)}}};
     const tm_vec waits = TM_VEC(tm_part_wait);
     for (size_t i = 0; i < RANKS; i++) {
         event_spec events[EVENTS] = {{0}};
@@ -145,8 +143,8 @@ static void close_both(both *b) {
         tm_timeline_destroy(&b->timelines[i]);
     }
     tm_peer_items_free(&b->first_items);
-    tm_peer_places_free(&b->places);
-    tm_peer_places_free(&b->crew_places);
+    tm_peer_places_free(&b->places[0]);
+    tm_peer_places_free(&b->places[1]);
     tm_crew_desk_free(&b->desk);
     tm_models_free(&b->models);
     close_ground(&b->g);
@@ -267,7 +265,7 @@ static void check_reduced(both *b, const tm_sets *sets) {
     assert_ok(tm_reduce(&b->graphs[0], n_sets, weigh, sets, &words[1], err));
     for (size_t c = 0; c < b->models.crews.n; c++) {
         bool done = false;
-        assert_true(tm_crew_peers(&crews[c], &b->crew_places, &b->desk));
+        assert_true(tm_crew_peers(&crews[c], &b->places[1], &b->desk));
         assert_ok(tm_reduce_crew(&crews[c], &b->desk, &of, &done, &words[1], err));
         assert_true(done);
     }
@@ -289,7 +287,7 @@ static void check_crews(const tm_crew_loops *loops) {
             n += crews[c].n;
             check_path(&b, &crews[c]);
             check_slack(&b, &crews[c]);
-            assert_true(tm_crew_peers(&crews[c], &b.crew_places, &b.desk));
+            assert_true(tm_crew_peers(&crews[c], &b.places[1], &b.desk));
             for (size_t k = 0; k < crews[c].n; k++) {
                 tm_graph picked;
                 assert_ok(tm_crew_pick(&crews[c], k, &b.desk, true, &picked, &b.g.err));

@@ -41,22 +41,12 @@ static void only_who_was_told_the_address_is_let_in(void **state) {
 }
 
 static void numbers_are_digits_below_2_to_the_53(void **state) {
-    static const char *const bad[] = {"",
-                                      "-1",
-                                      "+1",
-                                      " 1",
-                                      "1 ",
-                                      "0x1",
-                                      "1e3",
-                                      "1.",
-                                      "a",
-                                      "\xef\xbc\x99",
-                                      "9007199254740992",
-                                      "00000000000000001",
-                                      "99999999999999999999"};
+    char bad[] = "-1|+1| 1|1 |0x1|1e3|1.|a|\xef\xbc\x99|9007199254740992|00000000000000001|"
+                 "99999999999999999999999999999999999999999";
     int64_t value = 7;
-    for (size_t i = 0; i < COUNT(bad); i++)
-        assert_false(tm_serve_number(bad[i], &value));
+    for (const char *text = strtok(bad, "|"); text; text = strtok(NULL, "|"))
+        assert_false(tm_serve_number(text, &value));
+    assert_false(tm_serve_number("", &value));
     assert_false(tm_serve_number(NULL, &value));
     assert_int_equal(value, 7);
     assert_true(tm_serve_number("9007199254740991", &value));

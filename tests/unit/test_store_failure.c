@@ -146,6 +146,7 @@ static void expect_no_store(const char *path, const char *message) {
 static void other_files_are_no_stores(void **state) {
     char path[128];
     const char *not = "not a tmerge store";
+    const char *changed = "not a tmerge store, or one that was changed since it was written";
     expect_no_store(store_file(state, "missing", path),
                     "cannot be read: No such file or directory");
     expect_no_store(*state, not );
@@ -158,14 +159,14 @@ static void other_files_are_no_stores(void **state) {
     hid_t file =
         H5Fcreate(store_file(state, "other.h5", path), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(file);
-    expect_no_store(path, "not a tmerge store, or one that was changed since it was written");
+    expect_no_store(path, changed);
     store_seal(path);
     tm_store *store = NULL;
     tm_error err = {0};
     assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);
     assert_string_equal(err.message, not );
     store_put_bytes(store_file(state, "damaged", path), "\x89HDF\r\n\x1a\nand no more", 19);
-    expect_no_store(path, "not a tmerge store, or one that was changed since it was written");
+    expect_no_store(path, changed);
     store_seal(path);
     assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);
     assert_string_equal(err.message, "the store is damaged: HDF5 cannot open it");

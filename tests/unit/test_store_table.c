@@ -30,12 +30,6 @@ static const tm_table_def misfit_def = {.name = "overlap.rank",
                                         .n_columns = 1,
                                         .n_keys = 1};
 
-static const tm_table_def unknown_def = {.name = "overlap.step",
-                                         .doc = "a step",
-                                         .columns = misfit_columns,
-                                         .n_columns = 1,
-                                         .n_keys = 1};
-
 static void add_row(tm_table *table, int64_t rank, double share, const char *host, int late) {
     tm_error err;
     tm_cell *cells = tm_table_add_row(table);
@@ -149,6 +143,8 @@ static void columns_are_found_by_name(void **state) {
 
 static void a_table_that_does_not_fit_is_refused(void **state) {
     tm_error err = {0};
+    tm_table_def unknown_def = misfit_def;
+    unknown_def.name = "overlap.step";
     fixture written = make(&all_def), misfit = make(&misfit_def), unknown = make(&unknown_def);
     add_row(written.table, 3, 12.5, "a", 1);
     tm_store *store = write_and_open(state, written.table);
