@@ -15,29 +15,21 @@ typedef struct peers_case {
 } peers_case;
 
 static const peers_case cases[] = {
-    {.n = 1, .ns = {10}, .others = {10}, .flags = {TM_EDGE_MISSING}},
-    {.n = 2, .ns = {10, 30}, .others = {30, 10}, .flags = {TM_EDGE_PAIR, TM_EDGE_PAIR}},
+    {1, {10}, {10}, {TM_EDGE_MISSING}, false},
+    {2, {10, 30}, {30, 10}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, false},
     /* Of two others the less: one of three may be slow. */
-    {.n = 3, .ns = {90, 20, 10}, .others = {10, 10, 20}},
+    {3, {90, 20, 10}, {10, 10, 20}, {0}, false},
     /* 20 30 90; 10 30 90; 10 20 90; 10 20 30 */
-    {.n = 4, .ns = {10, 20, 30, 90}, .others = {30, 30, 20, 20}},
+    {4, {10, 20, 30, 90}, {30, 30, 20, 20}, {0}, false},
     /* 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves go down */
-    {.n = 5, .ns = {1, 2, 3, 4, 100}, .others = {3, 3, 3, 2, 2}},
-    {.n = 4, .ns = {5, 9, 5, 5}, .others = {5, 5, 5, 5}},
+    {5, {1, 2, 3, 4, 100}, {3, 3, 3, 2, 2}, {0}, false},
+    {4, {5, 9, 5, 5}, {5, 5, 5, 5}, {0}, false},
     /* A stall is over 1 ms more than the others, over 5 times as long, and needs two others. */
-    {.n = 3,
-     .ns = {5000, 1005001, 5000},
-     .others = {5000, 5000, 5000},
-     .flags = {0, TM_EDGE_STALL, 0},
-     .call = true},
-    {.n = 3, .ns = {5000, 1005000, 5000}, .others = {5000, 5000, 5000}, .call = true},
-    {.n = 3, .ns = {5000, 1005001, 5000}, .others = {5000, 5000, 5000}},
-    {.n = 3, .ns = {300000, 1500000, 300000}, .others = {300000, 300000, 300000}, .call = true},
-    {.n = 2,
-     .ns = {5000, 9000000},
-     .others = {9000000, 5000},
-     .flags = {TM_EDGE_PAIR, TM_EDGE_PAIR},
-     .call = true},
+    {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0, TM_EDGE_STALL, 0}, true},
+    {3, {5000, 1005000, 5000}, {5000, 5000, 5000}, {0}, true},
+    {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0}, false},
+    {3, {300000, 1500000, 300000}, {300000, 300000, 300000}, {0}, true},
+    {2, {5000, 9000000}, {9000000, 5000}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, true},
 };
 
 /* One record a rank; the other weight is the same on all. Two processes hold the ranks by turns. */
