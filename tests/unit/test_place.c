@@ -8,11 +8,9 @@
 #define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
 #define ON_TWO "SLURM_STEP_TASKS_PER_NODE=2,1", "SLURM_STEP_NUM_NODES=2", "SLURM_NTASKS=9"
 
-enum { MOST = 10 };
-
 static void an_environment_tells_the_place(void **state) {
     static const struct {
-        const char *environment[MOST];
+        const char *environment[10];
         const char *place; /* the launcher, rank/size, on this node, "alone", "node": on one node */
     } cases[] = {
         {{"HOME=/", "PATH=/bin"}, "none 0/1 1 alone node"},

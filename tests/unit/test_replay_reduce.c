@@ -63,7 +63,6 @@ static void ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set(
         replay_edge(&c, 0, end, SAME(0));
         replay_edge(&c, 0, second_end, SAME(0));
         replay_finish(&c);
-
         tm_vec words;
         tm_reduced left = reduce(&c, 0, &words);
         assert_int_equal(left.n_visits, 2);
@@ -99,7 +98,6 @@ static void a_way_against_the_order_is_left_out_and_the_arrival_pinned(void **st
         if (with_root)
             replay_edge(&c, 0, TM_FROM_ROOT, root_ns);
         replay_finish(&c);
-
         tm_vec words;
         tm_reduced left = reduce(&c, 0, &words);
         assert_int_equal(left.visits[0].operation, 3);

@@ -1,8 +1,6 @@
 /* The store's record tables, attributes and names: written, then read back. */
 #include "store_job.h"
 
-#include <unistd.h>
-
 #include "store/filter.h"
 
 static tm_store *open_job(const char *path, bool compress) {
