@@ -12,8 +12,9 @@
 
 #include <cmocka.h>
 
-/* Of program.h, whose other half is of the files of tests. */
+/* Of program.h, whose other half is for the files of tests. */
 int in_full_set(void);
+size_t first_of_every(size_t nth);
 
 #define TEST(name) int main_of_##name(void);
 TESTS
@@ -28,6 +29,14 @@ static const struct {
 int in_full_set(void) {
     const char *set = getenv("TMERGE_FULL");
     return set && strcmp(set, "1") == 0;
+}
+
+size_t first_of_every(size_t nth) {
+    const char *seed = getenv("TMERGE_SEED");
+    size_t sum = 0;
+    for (; seed && *seed; seed++)
+        sum = sum * 31 + (unsigned char)*seed;
+    return sum % nth;
 }
 
 /** How many tests of a file failed; 1 where there is no such file. */

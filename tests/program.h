@@ -17,6 +17,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* TM_OK, or TMS_OK of the generator. */
+#define assert_ok(status) assert_int_equal(status, 0)
+
 /* Few tests use the state that cmocka passes. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -36,17 +39,26 @@ static struct tests_of_file {
     }                                                                                              \
     static void name(void **state)
 
-/* The end of such a file. */
-#define RUN_TESTS()                                                                                \
+/* The end of such a file; WITH: each test runs between set-up and tear-down. */
+#define RUN_TESTS() RUN_TESTS_WITH(NULL, NULL)
+#define RUN_TESTS_WITH(set_up, tear_down)                                                          \
     int main(void) {                                                                               \
+        for (size_t i = 0; i < tests_of_file.n; i++) {                                             \
+            tests_of_file.all[i].setup_func = set_up;                                              \
+            tests_of_file.all[i].teardown_func = tear_down;                                        \
+        }                                                                                          \
         return _cmocka_run_group_tests("tests", tests_of_file.all, tests_of_file.n, NULL, NULL);   \
     }
 
 /** Runs the tests of the file; returns how many failed. */
 int main(void);
 
-/** Whether the full set runs (tests/README.md); a test of that set alone begins with
+/** Whether the full set runs (tests/README.md); a test that only that set has begins with
  *  `if (!in_full_set()) skip();`. */
 int in_full_set(void);
+
+/** For the landing set, which takes every @p nth of many places: the one to begin with, below
+ *  @p nth. It changes with the environment variable TMERGE_SEED. */
+size_t first_of_every(size_t nth);
 
 #endif

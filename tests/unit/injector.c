@@ -14,7 +14,6 @@ enum { MOST_RECORDED = 20000, MOST_FRAMES = 48 };
 
 static struct {
     injection what;
-    bool records;
     uint64_t ways[MOST_RECORDED]; /* of each call, by the addresses it is reached by */
 
     int n, calls;
@@ -25,15 +24,9 @@ static struct {
 
 void inject(injection what, int n) {
     injector.what = what;
-    injector.records = false;
     injector.n = n;
     injector.calls = 0;
     injector.failed = false;
-}
-
-void inject_record(injection what) {
-    inject(what, 0);
-    injector.records = true;
 }
 
 int n_recorded(void) {
@@ -75,10 +68,10 @@ long live_files(void) {
 
 static bool hit(bool lasting, const char *function) {
     int call = ++injector.calls;
-    if (injector.records)
+    if (injector.n == 0) {
         record(call);
-    if (injector.n == 0)
         return false;
+    }
     if (call != injector.n && !(lasting && call > injector.n))
         return false;
     if (!injector.failed)
@@ -109,42 +102,17 @@ static bool system_fails(const char *function, bool waits) {
 
 /* The linker gives these names their meaning: __wrap_X stands for X, __real_X is the library's. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *block);
-int __real_open(const char *path, int flags, ...);
-int __real_close(int fd);
-ssize_t __real_read(int fd, void *buffer, size_t n);
-ssize_t __real_pread(int fd, void *buffer, size_t n, off_t at);
-ssize_t __real_pwrite(int fd, const void *buffer, size_t n, off_t at);
-int __real_fstat(int fd, struct stat *out);
-int __real_stat(const char *path, struct stat *out);
-int __real_access(const char *path, int how);
-int __real_ftruncate(int fd, off_t size);
-int __real_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
-int __real_rename(const char *from, const char *to);
-int __real_unlink(const char *path);
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __wrap_free(void *block);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_close(int fd);
-ssize_t __wrap_read(int fd, void *buffer, size_t n);
-ssize_t __wrap_pread(int fd, void *buffer, size_t n, off_t at);
-ssize_t __wrap_pwrite(int fd, const void *buffer, size_t n, off_t at);
-int __wrap_fstat(int fd, struct stat *out);
-int __wrap_stat(const char *path, struct stat *out);
-int __wrap_access(const char *path, int how);
-int __wrap_ftruncate(int fd, off_t size);
-int __wrap_fsync(int fd);
-int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
-int __wrap_rename(const char *from, const char *to);
-int __wrap_unlink(const char *path);
+#define WRAPPED(result, name, ...)                                                                 \
+    result __real_##name(__VA_ARGS__);                                                             \
+    result __wrap_##name(__VA_ARGS__);
+WRAPPED(void *, malloc, size_t size)
+WRAPPED(void *, calloc, size_t n, size_t size)
+WRAPPED(void *, realloc, void *old, size_t size)
+WRAPPED(void *, aligned_alloc, size_t alignment, size_t size)
+WRAPPED(void, free, void *block)
+WRAPPED(int, open, const char *path, int flags, ...)
+WRAPPED(int, close, int fd)
+WRAPPED(int, fsync, int fd)
 
 void *__wrap_malloc(size_t size) {
     void *block = no_memory("malloc") ? NULL : __real_malloc(size);
@@ -195,50 +163,28 @@ int __wrap_close(int fd) {
     return fails ? -1 : result;
 }
 
-ssize_t __wrap_read(int fd, void *buffer, size_t n) {
-    return system_fails("read", true) ? -1 : __real_read(fd, buffer, n);
-}
-
-ssize_t __wrap_pread(int fd, void *buffer, size_t n, off_t at) {
-    return system_fails("pread", true) ? -1 : __real_pread(fd, buffer, n, at);
-}
-
-ssize_t __wrap_pwrite(int fd, const void *buffer, size_t n, off_t at) {
-    return system_fails("pwrite", true) ? -1 : __real_pwrite(fd, buffer, n, at);
-}
-
-int __wrap_fstat(int fd, struct stat *out) {
-    return system_fails("fstat", false) ? -1 : __real_fstat(fd, out);
-}
-
-int __wrap_stat(const char *path, struct stat *out) {
-    return system_fails("stat", false) ? -1 : __real_stat(path, out);
-}
-
-int __wrap_access(const char *path, int how) {
-    return system_fails("access", false) ? -1 : __real_access(path, how);
-}
-
-int __wrap_ftruncate(int fd, off_t size) {
-    return system_fails("ftruncate", true) ? -1 : __real_ftruncate(fd, size);
-}
-
 /* Nothing here outlives the test, and waiting for a disk some hundred times would. */
 int __wrap_fsync(int fd) {
     (void)fd;
     return system_fails("fsync", true) ? -1 : 0;
 }
 
-int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
-    return system_fails("linkat", false) ? -1
-                                         : __real_linkat(from_folder, from, to_folder, to, flags);
-}
-
-int __wrap_rename(const char *from, const char *to) {
-    return system_fails("rename", false) ? -1 : __real_rename(from, to);
-}
-
-int __wrap_unlink(const char *path) {
-    return system_fails("unlink", false) ? -1 : __real_unlink(path);
-}
+/* All others only fail or do what they do. */
+#define FAILS(result, name, waits, parameters, arguments)                                          \
+    result __real_##name parameters;                                                               \
+    result __wrap_##name parameters;                                                               \
+    result __wrap_##name parameters {                                                              \
+        return system_fails(#name, waits) ? -1 : __real_##name arguments;                          \
+    }
+FAILS(ssize_t, read, true, (int fd, void *buffer, size_t n), (fd, buffer, n))
+FAILS(ssize_t, pread, true, (int fd, void *buffer, size_t n, off_t at), (fd, buffer, n, at))
+FAILS(ssize_t, pwrite, true, (int fd, const void *buffer, size_t n, off_t at), (fd, buffer, n, at))
+FAILS(int, fstat, false, (int fd, struct stat *out), (fd, out))
+FAILS(int, stat, false, (const char *path, struct stat *out), (path, out))
+FAILS(int, access, false, (const char *path, int how), (path, how))
+FAILS(int, ftruncate, true, (int fd, off_t size), (fd, size))
+FAILS(int, linkat, false, (int a, const char *from, int b, const char *to, int flags),
+      (a, from, b, to, flags))
+FAILS(int, rename, false, (const char *from, const char *to), (from, to))
+FAILS(int, unlink, false, (const char *path), (path))
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */

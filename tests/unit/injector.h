@@ -14,11 +14,9 @@ typedef enum injection {
     INJECT_INTERRUPTION /* the n-th call that waits is interrupted by a signal: EINTR */
 } injection;
 
-/** Counts from here; the n-th (from 1) and perhaps later ones fail. */
+/** Counts from here; the n-th (from 1) and perhaps later ones fail. With 0 nothing fails, and by
+ * which way of calls each is reached is noted. */
 void inject(injection what, int n);
-
-/** Counts from here, lets nothing fail, and notes by which way of calls each is reached. */
-void inject_record(injection what);
 
 /** How many calls were noted. */
 int n_recorded(void);

@@ -102,33 +102,41 @@ static inline void store_job_make(store_job *job) {
                      2);
 }
 
-static inline tm_status store_job_column(tm_store_writer *writer, const store_job *job, int table,
+/* A column of a table of records, of all ranks. */
+static inline tm_status store_put_column(tm_store_writer *writer, const tm_timeline *ranks,
+                                         size_t n_ranks, const tm_record_table *record,
                                          const tm_record_column *column, tm_error *err) {
-    const tm_record_table *record = &tm_record_tables[table];
     size_t total = 0;
-    for (int r = 0; r < 3; r++)
-        total += tm_record_rows(record, &job->ranks[r]);
+    for (size_t r = 0; r < n_ranks; r++)
+        total += tm_record_rows(record, &ranks[r]);
     TM_TRY(tm_store_begin_column(writer, record->path, column, total, err));
     tm_row_base base = {{0}};
-    for (int r = 0; r < 3; r++) {
-        char rows[8 * 8];
-        size_t n = tm_record_rows(record, &job->ranks[r]);
-        column->fill(column, &job->ranks[r], &base, 0, n, rows);
+    for (size_t r = 0; r < n_ranks; r++) {
+        char rows[8 * 256];
+        size_t n = tm_record_rows(record, &ranks[r]);
+        assert_in_range(n, 0, 256);
+        column->fill(column, &ranks[r], &base, 0, n, rows);
         TM_TRY(tm_store_put_rows(writer, rows, n, err));
         for (int t = 0; t < TM_N_RECORDS; t++)
-            base.first[t] += (int64_t)tm_record_rows(&tm_record_tables[t], &job->ranks[r]);
+            base.first[t] += (int64_t)tm_record_rows(&tm_record_tables[t], &ranks[r]);
     }
     return tm_store_end_column(writer, err);
 }
 
-static inline tm_status store_job_put(tm_store_writer *writer, const store_job *job,
-                                      const tm_table *table, tm_error *err) {
+static inline tm_status store_put_records(tm_store_writer *writer, const tm_timeline *ranks,
+                                          size_t n_ranks, tm_error *err) {
     for (int t = 0; t < TM_N_RECORDS; t++) {
         const tm_record_table *record = &tm_record_tables[t];
         TM_TRY(tm_store_put_group(writer, record->path, record->doc, err));
         for (int i = 0; i < record->n_columns; i++)
-            TM_TRY(store_job_column(writer, job, t, &record->columns[i], err));
+            TM_TRY(store_put_column(writer, ranks, n_ranks, record, &record->columns[i], err));
     }
+    return TM_OK;
+}
+
+static inline tm_status store_job_put(tm_store_writer *writer, const store_job *job,
+                                      const tm_table *table, tm_error *err) {
+    TM_TRY(store_put_records(writer, job->ranks, 3, err));
     TM_TRY(tm_store_put_names(writer, job->names, err));
     if (table)
         TM_TRY(tm_store_put_table(writer, table, err));
@@ -183,11 +191,45 @@ static inline int store_remove_folder(void **state) {
     return failed;
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, store_folder, store_remove_folder)
+static inline int store_count_files(const char *path) {
+    int n = 0;
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder));)
+        n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+    closedir(folder);
+    return n;
+}
+
+#define RUN_IN_FOLDER(...) RUN_WITH(store_folder, store_remove_folder, __VA_ARGS__)
 
 static inline const char *store_file(void **state, const char *name, char path[128]) {
     snprintf(path, 128, "%s/%s", (const char *)*state, name);
     return path;
+}
+
+/* The one store of most tests. */
+static inline const char *store_path(void **state) {
+    static char path[128];
+    return store_file(state, "a.h5", path);
+}
+
+static inline tm_store_writer *store_begin(const char *path, bool compress, size_t chunk_rows) {
+    tm_error err = {0};
+    tm_store_writer *writer = NULL;
+    const tm_store_options options = {
+        .tool_version = "0.1.0", .compress = compress, .chunk_rows = chunk_rows};
+    if (tm_store_create(path, &options, &writer, &err) != TM_OK)
+        fail_msg("%s", err.message);
+    return writer;
+}
+
+static inline tm_store *store_open(const char *path) {
+    tm_error err = {0};
+    tm_store *store = NULL;
+    if (tm_store_open(path, &store, &err) != TM_OK)
+        fail_msg("%s", err.message);
+    return store;
 }
 
 static inline char *store_bytes(const char *path, size_t *size) {
@@ -209,6 +251,33 @@ static inline void store_put_bytes(const char *path, const void *bytes, size_t s
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
+}
+
+/* The last byte in the file of a dataset, or of its second chunk where it has two; -1: no data. */
+static inline off_t store_last_byte(const char *path, const char *dataset_path) {
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(file, dataset_path, H5P_DEFAULT);
+    hid_t layout = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
+    haddr_t at = H5Dget_offset(dataset);
+    hsize_t size = H5Dget_storage_size(dataset), first, n = 0;
+    unsigned mask;
+    if (H5Pget_layout(layout) == H5D_CHUNKED && size > 0)
+        assert_true(H5Dget_num_chunks(dataset, space, &n) >= 0 &&
+                    H5Dget_chunk_info(dataset, space, n > 1, &first, &mask, &at, &size) >= 0);
+    H5Sclose(space);
+    H5Pclose(layout);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    return size > 0 ? (off_t)(at + size - 1) : -1;
+}
+
+static inline void store_assert_bytes(const char *path, const void *expected, size_t size) {
+    size_t found;
+    char *bytes = store_bytes(path, &found);
+    assert_non_null(bytes);
+    assert_int_equal(found, size);
+    assert_memory_equal(bytes, expected, size);
+    free(bytes);
 }
 
 /* Seals what HDF5 itself has changed, which took the old seal away: all of it as structure. */

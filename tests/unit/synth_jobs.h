@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "synth/base/config.h"
+#include "synth/base/out.h"
 #include "synth/base/sink.h"
 #include "synth/formats/kineto_file.h"
 #include "synth/job.h"
@@ -30,7 +31,6 @@ static const shape shapes[] = {
 
 static inline tms_config job_of(const shape *s) {
     tms_config config;
-
     tms_config_init(&config);
     config.ranks = s->ranks;
     config.host_ranks = 4;
@@ -49,34 +49,69 @@ static inline tms_config job_of(const shape *s) {
 static inline tms_plan plan_of(const tms_config *config) {
     tms_plan plan;
     tms_error err;
-
     assert_int_equal(tms_config_check(config, &err), TMS_OK);
     assert_int_equal(tms_plan_build(&plan, config, &err), TMS_OK);
     return plan;
 }
 
-/* One rank's file as a string; to be freed with tms_sink_abandon. */
-static inline tms_sink *trace_of(const tms_plan *plan, int64_t rank, tms_tally *tally) {
-    tms_sink *sink = NULL;
+/* What a rank records: its file as a string, and what the truth says of it. */
+typedef struct recording {
+    tms_tally tally;
+    tms_sink *sink;
+    const char *text;
+    size_t size;
+} recording;
+
+static inline recording record(const tms_plan *plan, int64_t rank) {
+    recording r = {.text = NULL};
     tms_writer *writer = NULL;
     tms_error err;
-
-    assert_int_equal(tms_sink_open_memory(&sink, &err), TMS_OK);
-    assert_int_equal(tms_kineto_file_on(&writer, plan, sink, "a.json", &err), TMS_OK);
-    tms_tally_init(tally);
-    assert_int_equal(tms_job_write_rank(plan, rank, writer, tally, &err), TMS_OK);
+    assert_int_equal(tms_sink_open_memory(&r.sink, &err), TMS_OK);
+    assert_int_equal(tms_kineto_file_on(&writer, plan, r.sink, "a.json", &err), TMS_OK);
+    tms_tally_init(&r.tally);
+    assert_int_equal(tms_job_write_rank(plan, rank, writer, &r.tally, &err), TMS_OK);
     writer->format->abandon(writer);
-    tms_sink_write(sink, "", 1); /* ends the string */
-    return sink;
+    tms_sink_write(r.sink, "", 1); /* ends the string */
+    r.text = tms_sink_bytes(r.sink, &r.size);
+    return r;
+}
+
+static inline recording record_of(const tms_config *config, int64_t rank) {
+    tms_plan plan = plan_of(config);
+    recording r = record(&plan, rank);
+    tms_plan_free(&plan);
+    return r;
+}
+
+static inline void forget(recording *r) {
+    tms_tally_free(&r->tally);
+    tms_sink_abandon(r->sink);
 }
 
 static inline int64_t occurrences(const char *text, const char *part) {
     int64_t n = 0;
-
-    for (const char *p = strstr(text, part); p != NULL; p = strstr(p + 1, part)) {
+    for (const char *p = strstr(text, part); p != NULL; p = strstr(p + 1, part))
         n++;
-    }
     return n;
+}
+
+/* Output to memory: what is written until it ends must be this text. */
+static inline tms_out begin_out(tms_sink **sink) {
+    tms_out out;
+    tms_error err;
+    assert_int_equal(tms_sink_open_memory(sink, &err), TMS_OK);
+    assert_true(tms_out_init(&out, *sink));
+    return out;
+}
+
+static inline void end_out(tms_out *out, tms_sink *sink, const char *expected) {
+    size_t size;
+    tms_out_flush(out);
+    const char *bytes = tms_sink_bytes(sink, &size);
+    assert_int_equal(size, strlen(expected));
+    assert_memory_equal(bytes, expected, size);
+    tms_out_free(out);
+    tms_sink_abandon(sink);
 }
 
 #endif

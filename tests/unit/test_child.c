@@ -2,19 +2,13 @@
 #include "base/child.h"
 
 #include <errno.h>
-#include <setjmp.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static int run_shell(const char *script, const tm_child_watch *watch, tm_child_end *out) {
     const char *const arguments[] = {"sh", "-c", script, "name", "it's \"$HOME\"\n*", NULL};
@@ -22,7 +16,6 @@ static int run_shell(const char *script, const tm_child_watch *watch, tm_child_e
 }
 
 static void it_ends_with_a_status_or_a_signal_and_its_last_words(void **state) {
-    (void)state;
     static const struct {
         const char *script;
         int status, signal;
@@ -48,7 +41,6 @@ static void it_ends_with_a_status_or_a_signal_and_its_last_words(void **state) {
 
 /* 20 000 lines of 10 bytes are more than a pipe takes. */
 static void much_that_is_said_keeps_its_end(void **state) {
-    (void)state;
     tm_child_end end;
     const char *script = "i=0; while [ $i -lt 20000 ]; do echo 123456789; i=$((i+1)); done; "
                          "printf 'the end'";
@@ -60,7 +52,6 @@ static void much_that_is_said_keeps_its_end(void **state) {
 
 /* 80 letters of two bytes: 160, of which 159 fit, and so 79 letters. */
 static void what_is_said_begins_with_a_whole_letter(void **state) {
-    (void)state;
     tm_child_end end;
     const char *script = "i=0; while [ $i -lt 80 ]; do printf '\\303\\274'; i=$((i+1)); done";
     assert_int_equal(run_shell(script, &(tm_child_watch){0}, &end), 0);
@@ -69,32 +60,39 @@ static void what_is_said_begins_with_a_whole_letter(void **state) {
 }
 
 static void what_cannot_be_run_has_a_reason(void **state) {
-    (void)state;
     const char *const arguments[] = {"x", NULL};
     tm_child_end end;
     assert_int_equal(tm_child_run("/nowhere/x", arguments, &(tm_child_watch){0}, &end), ENOENT);
     assert_int_equal(tm_child_run("/", arguments, &(tm_child_watch){0}, &end), EACCES);
 }
 
+enum { TICKS = 3 };
 static int n_ticks;
 
+/* Lets the child end. */
 static void count_tick(void *context) {
     assert_ptr_equal(context, &n_ticks);
-    n_ticks++;
+    if (++n_ticks == TICKS)
+        assert_int_equal(close(creat("ticked", 0600)), 0);
 }
 
+/* With and without output, which nobody then waits for: no tick follows another at once. */
 static void whoever_waits_hears_of_it(void **state) {
-    (void)state;
-    tm_child_end end;
-    assert_int_equal(
-        run_shell("sleep 0.5", &(tm_child_watch){.tick = count_tick, .context = &n_ticks}, &end),
-        0);
-    assert_in_range(n_ticks, 2, 10);
-    n_ticks = 0;
-    const char *closed = "exec >&- 2>&-; sleep 0.5"; /* then too nobody turns round and round */
-    assert_int_equal(
-        run_shell(closed, &(tm_child_watch){.tick = count_tick, .context = &n_ticks}, &end), 0);
-    assert_in_range(n_ticks, 2, 10);
+    static const char *const scripts[] = {"until rm ticked; do sleep 0.01; done 2>/dev/null",
+                                          "exec >&- 2>&-; until rm ticked; do sleep 0.01; done"};
+    const tm_child_watch watch = {.tick = count_tick, .context = &n_ticks};
+    for (size_t i = 0; i < COUNT(scripts); i++) {
+        struct timespec begin, now;
+        tm_child_end end;
+        n_ticks = 0;
+        (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+        assert_int_equal(run_shell(scripts[i], &watch, &end), 0);
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        const double seconds =
+            (double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec);
+        assert_int_equal(end.status, 0);
+        assert_true(n_ticks >= TICKS && seconds > 0.05 * n_ticks);
+    }
 }
 
 static char calls[64];
@@ -120,7 +118,6 @@ static void note_child(pid_t child) {
 }
 
 static void a_guard_knows_the_child_from_its_first_moment_to_its_last(void **state) {
-    (void)state;
     const tm_guard guard = {note_hold, note_release, NULL, note_child};
     tm_child_end end;
     assert_int_equal(run_shell("exit 3", &(tm_child_watch){.guard = &guard}, &end), 0);
@@ -133,7 +130,6 @@ static void a_guard_knows_the_child_from_its_first_moment_to_its_last(void **sta
 }
 
 static void what_it_leaves_running_is_ended_and_not_waited_for(void **state) {
-    (void)state;
     tm_child_end end;
     assert_int_equal(run_shell("sleep 1234 & echo $!", &(tm_child_watch){0}, &end), 0);
     long pid = strtol(end.said, NULL, 10);
@@ -154,14 +150,9 @@ static void what_it_leaves_running_is_ended_and_not_waited_for(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_ends_with_a_status_or_a_signal_and_its_last_words),
-        cmocka_unit_test(much_that_is_said_keeps_its_end),
-        cmocka_unit_test(what_is_said_begins_with_a_whole_letter),
-        cmocka_unit_test(what_cannot_be_run_has_a_reason),
-        cmocka_unit_test(whoever_waits_hears_of_it),
-        cmocka_unit_test(a_guard_knows_the_child_from_its_first_moment_to_its_last),
-        cmocka_unit_test(what_it_leaves_running_is_ended_and_not_waited_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(it_ends_with_a_status_or_a_signal_and_its_last_words,
+               much_that_is_said_keeps_its_end, what_is_said_begins_with_a_whole_letter,
+               what_cannot_be_run_has_a_reason, whoever_waits_hears_of_it,
+               a_guard_knows_the_child_from_its_first_moment_to_its_last,
+               what_it_leaves_running_is_ended_and_not_waited_for);
 }

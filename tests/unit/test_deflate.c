@@ -42,7 +42,6 @@ static tm_status refuse(void *context, const void *packed, size_t size, tm_error
 }
 
 static void what_is_packed_unpacks(void **state) {
-    (void)state;
     static const size_t sizes[] = {0, 1, 1000, 500000}; /* the last comes in several pieces */
     static unsigned char noise[500000], packed[600000];
     make_noise(noise, sizeof noise);
@@ -55,7 +54,7 @@ static void what_is_packed_unpacks(void **state) {
             size_t size = tm_deflate_all(deflate, noise, sizes[i], packed, sizeof packed);
             assert_unpacks(packed, size, noise, sizes[i]);
             assert_int_equal(tm_deflate_all(deflate, noise, sizes[i], packed, size - 1), 0);
-            assert_int_equal(tm_deflate_to(deflate, noise, sizes[i], append, &pieces, &err), TM_OK);
+            assert_ok(tm_deflate_to(deflate, noise, sizes[i], append, &pieces, &err));
             assert_unpacks(pieces.data, pieces.n, noise, sizes[i]);
             tm_vec_free(&pieces);
             assert_int_equal(tm_deflate_to(deflate, noise, sizes[i], refuse, NULL, &err),
@@ -66,6 +65,5 @@ static void what_is_packed_unpacks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_packed_unpacks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(what_is_packed_unpacks);
 }

@@ -1,15 +1,8 @@
 /* Interval sets: hand-worked cases, and random sets against one bit for each nanosecond. */
 #include "base/intervals.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* "0-5 7-9": the intervals [0, 5) and [7, 9), added in this order. */
 static tm_intervals parse(const char *text) {
@@ -41,7 +34,6 @@ static void assert_set(const tm_intervals *set, const char *expected) {
 }
 
 static void normalising_sorts_and_merges_what_touches(void **state) {
-    (void)state;
     static const struct {
         const char *added, *normal;
         int64_t length;
@@ -79,7 +71,6 @@ static void normalising_sorts_and_merges_what_touches(void **state) {
 }
 
 static void a_length_can_be_clipped_to_a_window(void **state) {
-    (void)state;
     /* 0-10 20-30 40-50 */
     static const struct {
         int64_t begin, end, length;
@@ -99,7 +90,6 @@ static void a_length_can_be_clipped_to_a_window(void **state) {
 
 /* What ends at a time is before it. */
 static void the_first_interval_behind_a_time_is_found(void **state) {
-    (void)state;
     tm_intervals set = parse("0-5 7-9");
     static const size_t expected[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2}; /* at 0, 1, ... */
     for (int64_t ns = 0; ns < (int64_t)COUNT(expected); ns++)
@@ -109,7 +99,6 @@ static void the_first_interval_behind_a_time_is_found(void **state) {
 }
 
 static void sets_are_intersected_subtracted_and_united(void **state) {
-    (void)state;
     static const struct {
         const char *a, *b, *both, *first_alone, *either;
     } cases[] = {
@@ -204,7 +193,6 @@ static void check_window(const tm_intervals *set, const tm_intervals *other, con
 }
 
 static void random_sets_agree_with_one_bit_for_each_nanosecond(void **state) {
-    (void)state;
     uint32_t seed = 20240917;
     tm_intervals out = TM_INTERVALS();
     for (int round = 0; round < 3000; round++) {
@@ -231,12 +219,8 @@ static void random_sets_agree_with_one_bit_for_each_nanosecond(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normalising_sorts_and_merges_what_touches),
-        cmocka_unit_test(a_length_can_be_clipped_to_a_window),
-        cmocka_unit_test(the_first_interval_behind_a_time_is_found),
-        cmocka_unit_test(sets_are_intersected_subtracted_and_united),
-        cmocka_unit_test(random_sets_agree_with_one_bit_for_each_nanosecond),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(normalising_sorts_and_merges_what_touches, a_length_can_be_clipped_to_a_window,
+               the_first_interval_behind_a_time_is_found,
+               sets_are_intersected_subtracted_and_united,
+               random_sets_agree_with_one_bit_for_each_nanosecond);
 }

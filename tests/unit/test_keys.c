@@ -1,20 +1,12 @@
 /* Keys and their numbers. */
 #include "base/keys.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 static void keys_are_numbered_in_the_order_in_which_they_come(void **state) {
-    (void)state;
     tm_keys keys = TM_KEYS(uint32_t);
     const uint32_t coming[] = {9, 4, 9, 0, 4, UINT32_MAX, 9};
     const uint32_t expected[] = {0, 1, 0, 2, 1, 3, 0};
     assert_int_equal(tm_keys_find(&keys, &coming[0]), TM_NO_KEY);
-    for (size_t i = 0; i < sizeof coming / sizeof *coming; i++)
+    for (size_t i = 0; i < COUNT(coming); i++)
         assert_int_equal(tm_keys_add(&keys, &coming[i]), expected[i]);
     assert_int_equal(tm_keys_find(&keys, &coming[1]), 1);
     assert_int_equal(tm_keys_find(&keys, &(uint32_t){5}), TM_NO_KEY);
@@ -25,7 +17,6 @@ static void keys_are_numbered_in_the_order_in_which_they_come(void **state) {
 
 /* Seven words of four bytes: the last byte counts as much as the first. */
 static void all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows(void **state) {
-    (void)state;
     typedef struct wide {
         int32_t words[7];
     } wide;
@@ -43,7 +34,6 @@ static void all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows(void 
 }
 
 static void keys_of_every_size_differ_in_each_single_byte(void **state) {
-    (void)state;
     for (size_t size = 1; size <= 40; size++) {
         tm_keys keys = {.keys = {.size = size}};
         for (int round = 0; round < 2; round++)
@@ -58,7 +48,6 @@ static void keys_of_every_size_differ_in_each_single_byte(void **state) {
 }
 
 static void every_key_has_a_value_that_begins_at_zero(void **state) {
-    (void)state;
     tm_keys keys = TM_KEYS(uint32_t);
     tm_vec sums = TM_VEC(int64_t);
     for (int64_t i = 1; i <= 1000; i++) {
@@ -77,11 +66,8 @@ static void every_key_has_a_value_that_begins_at_zero(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_numbered_in_the_order_in_which_they_come),
-        cmocka_unit_test(all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows),
-        cmocka_unit_test(keys_of_every_size_differ_in_each_single_byte),
-        cmocka_unit_test(every_key_has_a_value_that_begins_at_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(keys_are_numbered_in_the_order_in_which_they_come,
+               all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows,
+               keys_of_every_size_differ_in_each_single_byte,
+               every_key_has_a_value_that_begins_at_zero);
 }

@@ -1,17 +1,7 @@
 /* Means, medians and percentiles. */
 #include "base/median.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static void ratios_are_rounded_half_away_from_zero(void **state) {
-    (void)state;
     static const struct {
         int64_t numerator, denominator, expected;
     } cases[] = {
@@ -40,7 +30,6 @@ static void ratios_are_rounded_half_away_from_zero(void **state) {
 }
 
 static void the_median_of_an_even_number_is_the_mean_of_the_middle_two(void **state) {
-    (void)state;
     static const struct {
         int64_t values[5];
         size_t n;
@@ -72,10 +61,10 @@ static void the_median_of_an_even_number_is_the_mean_of_the_middle_two(void **st
             assert_true(values[k - 1] <= values[k]);
         assert_int_equal(tm_median(values, cases[i].n), cases[i].median);
     }
+    tm_sort_values(NULL, 0);
 }
 
 static void the_95th_percentile_is_by_nearest_rank(void **state) {
-    (void)state;
     /* Of n, ..., 2, 1 it is the number ceil(0.95 n). */
     static const struct {
         size_t n;
@@ -91,25 +80,15 @@ static void the_95th_percentile_is_by_nearest_rank(void **state) {
 }
 
 static void reals_have_the_same_median(void **state) {
-    (void)state;
     double odd[] = {3.5, -1.0, 0.25}, even[] = {8.0, 1.0, 2.0, 0.5}, one[] = {0.125};
     assert_true(tm_median_real(odd, 3) == 0.25);
     assert_true(tm_median_real(even, 4) == 1.5); /* (1 + 2) / 2 */
     assert_true(tm_median_real(one, 1) == 0.125);
 }
 
-static void sorting_nothing_is_fine(void **state) {
-    (void)state;
-    int64_t one[] = {3};
-    tm_sort_values(NULL, 0);
-    tm_sort_values(one, 1);
-    assert_int_equal(one[0], 3);
-}
-
 /* Against sorting, on orders that are hard for partitioning: equal values, rows of a saw, an organ
  * pipe, ascending, descending, mixed by a small generator, and the largest there is. */
 static void selecting_finds_what_sorting_finds(void **state) {
-    (void)state;
     enum { N = 300 };
     uint64_t random = 1;
     for (int order = 0; order < 9; order++)
@@ -147,13 +126,8 @@ static void selecting_finds_what_sorting_finds(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ratios_are_rounded_half_away_from_zero),
-        cmocka_unit_test(the_median_of_an_even_number_is_the_mean_of_the_middle_two),
-        cmocka_unit_test(the_95th_percentile_is_by_nearest_rank),
-        cmocka_unit_test(reals_have_the_same_median),
-        cmocka_unit_test(sorting_nothing_is_fine),
-        cmocka_unit_test(selecting_finds_what_sorting_finds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(ratios_are_rounded_half_away_from_zero,
+               the_median_of_an_even_number_is_the_mean_of_the_middle_two,
+               the_95th_percentile_is_by_nearest_rank, reals_have_the_same_median,
+               selecting_finds_what_sorting_finds);
 }

@@ -29,16 +29,15 @@ static void read_ranks(job *j, const char *path) {
     tm_vec units = TM_VEC(tm_unit);
     tm_file_info info;
     bool foreign;
-    assert_int_equal(tm_file_sniff(path, &info, NULL), TM_OK);
-    assert_int_equal(tm_file_list_units(&info, false, &units, &foreign, NULL), TM_OK);
+    assert_ok(tm_file_sniff(path, &info, NULL));
+    assert_ok(tm_file_list_units(&info, false, &units, &foreign, NULL));
     for (j->n = 0; j->n < units.n; j->n++) {
         const tm_unit *unit = (const tm_unit *)units.data + j->n;
         const tm_trace_file file = {.path = path, .unit = unit};
         tm_trace trace, *traces[] = {&trace};
-        assert_int_equal(tm_trace_read(&file, j->ground.names, NULL, &trace, NULL), TM_OK);
-        assert_int_equal(
-            tm_timeline_build(traces, 1, unit->rank, &j->ground.context, &j->timelines[j->n], NULL),
-            TM_OK);
+        assert_ok(tm_trace_read(&file, j->ground.names, NULL, &trace, NULL));
+        assert_ok(tm_timeline_build(traces, 1, unit->rank, &j->ground.context, &j->timelines[j->n],
+                                    NULL));
     }
     tm_vec_free(&units);
 }
@@ -67,20 +66,18 @@ static void make_graphs(job *j) {
         root = first && first->begin_ns < root ? first->begin_ns : root;
     }
     for (size_t i = 0; i < j->n; i++)
-        assert_int_equal(
-            tm_ops_draft_make(&j->timelines[i], j->ground.names, root, &j->drafts[i], NULL), TM_OK);
+        assert_ok(tm_ops_draft_make(&j->timelines[i], j->ground.names, root, &j->drafts[i], NULL));
     ask(j, ask_ends);
     ask(j, tm_ops_ask_joins);
     for (size_t i = 0; i < j->n; i++)
         assert_true(tm_ops_sample_rank(&j->drafts[i], &samples));
     j->ideal = tm_ops_ideal(&samples);
     for (size_t i = 0; i < j->n; i++) {
-        assert_int_equal(tm_ops_graph(&j->drafts[i], &j->ideal, &j->graphs[i], NULL), TM_OK);
-        assert_int_equal(tm_reduce(&j->graphs[i], TM_N_OPS_SETS, tm_ops_weigh, NULL, &words, NULL),
-                         TM_OK);
+        assert_ok(tm_ops_graph(&j->drafts[i], &j->ideal, &j->graphs[i], NULL));
+        assert_ok(tm_reduce(&j->graphs[i], TM_N_OPS_SETS, tm_ops_weigh, NULL, &words, NULL));
         j->places[i] = j->drafts[i].place;
     }
-    assert_int_equal(tm_replay_build(words.data, words.n, &j->replay, NULL), TM_OK);
+    assert_ok(tm_replay_build(words.data, words.n, &j->replay, NULL));
     tm_vec_free(&samples);
     tm_vec_free(&words);
 }
@@ -119,7 +116,7 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
     for (size_t i = 0; i < j->n; i++)
         assert_int_equal(tm_graph_wrong(&j->graphs[i]), 0);
     assert_int_equal(j->replay.n_left_out, 0);
-    assert_int_equal(tm_ops_figures_find(&j->replay, j->places, &f, NULL), TM_OK);
+    assert_ok(tm_ops_figures_find(&j->replay, j->places, &f, NULL));
     return f;
 }
 
@@ -137,7 +134,6 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
 static void figures_of_a_small_job_are_those_by_hand(void **state) {
     job j;
     int64_t scores[RANKS_MAX];
-    (void)state;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
     tm_ops_figures f = figures_of(&j, scores);
     assert_int_equal(recorded_ns(&j), 2 * 990000);
@@ -157,14 +153,13 @@ static void figures_of_a_small_job_are_those_by_hand(void **state) {
  * when it would be without: rank 1 arrives at its operation at 0, and receives from 300 to 320. */
 static void what_nothing_explains_goes_to_the_ends_of_steps(void **state) {
     job j;
-    (void)state;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
     uint8_t sets[RANKS_MAX] = {TM_OPS_SET_RECORDED};
     int64_t *ns = calloc(j.replay.n_operations + j.replay.n_steps, sizeof *ns);
     assert_non_null(ns);
     tm_replay_forward(&j.replay, sets, ns);
     for (size_t i = 0; i < j.n; i++) {
-        assert_int_equal(tm_ops_settle(&j.graphs[i], &j.replay, ns, NULL), TM_OK);
+        assert_ok(tm_ops_settle(&j.graphs[i], &j.replay, ns, NULL));
         assert_int_equal(tm_graph_wrong(&j.graphs[i]), 0);
     }
     free(ns);
@@ -206,7 +201,6 @@ static void figures_are_those_that_were_published(void **state) {
     const char *shared = getenv("TMERGE_SHARED");
     char path[512];
     int64_t scores[RANKS_MAX];
-    (void)state;
     snprintf(path, sizeof path, "%s/traces/bytedance-st/timeline-ST.json.gz",
              shared ? shared : TMERGE_TESTDATA "/../../shared");
     FILE *file = fopen(path, "rb");
@@ -337,7 +331,6 @@ static void operations_follow_one_another_as_the_schedule_has_it(void **state) {
          "F 100 200 0, fs 10 20 0, fs 200 220 0",
          "fs1<F0 fs1<fs0 | alone: fs0"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_step step = {.number = 7};
         tm_timeline timeline = {.steps = &step, .n_steps = 1};
@@ -352,11 +345,8 @@ static void operations_follow_one_another_as_the_schedule_has_it(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_follow_one_another_as_the_schedule_has_it),
-        cmocka_unit_test(figures_of_a_small_job_are_those_by_hand),
-        cmocka_unit_test(what_nothing_explains_goes_to_the_ends_of_steps),
-        cmocka_unit_test(figures_are_those_that_were_published),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(operations_follow_one_another_as_the_schedule_has_it,
+               figures_of_a_small_job_are_those_by_hand,
+               what_nothing_explains_goes_to_the_ends_of_steps,
+               figures_are_those_that_were_published);
 }

@@ -2,154 +2,90 @@
  * and of srun are those that Open MPI 4.1.4 and Slurm 22.05 set for the process named. */
 #include "base/place.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
 #define ON_TWO "SLURM_STEP_TASKS_PER_NODE=2,1", "SLURM_STEP_NUM_NODES=2", "SLURM_NTASKS=9"
 
-enum { MOST = 10 };
-
 static void an_environment_tells_the_place(void **state) {
-    (void)state;
     static const struct {
-        const char *environment[MOST];
-        tm_place place;
-        bool alone, one_node;
+        const char *environment[10];
+        const char *place; /* the launcher, rank/size, on this node, "alone", "node": on one node */
     } cases[] = {
-        {{"HOME=/", "PATH=/bin"}, {TM_LAUNCHER_NONE, 0, 1, 1}, true, true},
+        {{"HOME=/", "PATH=/bin"}, "none 0/1 1 alone node"},
         /* mpirun: alone, on one node, on several */
         {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
           "PMIX_RANK=0", "PMIX_NAMESPACE=1111097345"},
-         {TM_LAUNCHER_OPENMPI, 0, 1, 1},
-         true,
-         true},
+         "mpirun 0/1 1 alone node"},
         {{"PMIX_RANK=3", "PMIX_NAMESPACE=1111097345", "OMPI_COMM_WORLD_RANK=3",
           "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_SIZE=4"},
-         {TM_LAUNCHER_OPENMPI, 3, 4, 4},
-         false,
-         true},
+         "mpirun 3/4 4 node"},
         {{"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
-         {TM_LAUNCHER_OPENMPI, 3, 4, 2},
-         false,
-         false},
-        {{"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4"},
-         {TM_LAUNCHER_OPENMPI, 3, 4, 0},
-         false,
-         false},
+         "mpirun 3/4 2"},
+        {{"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4"}, "mpirun 3/4 0"},
         /* srun --mpi=pmix: two on the first node, one on the second */
-        {{"PMIX_RANK=1", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("1", "0"), ON_TWO},
-         {TM_LAUNCHER_PMIX, 1, 3, 2},
-         false,
-         false},
-        {{"PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "1"), ON_TWO},
-         {TM_LAUNCHER_PMIX, 2, 3, 1},
-         false,
-         false},
+        {{"PMIX_RANK=1", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("1", "0"), ON_TWO}, "pmix 1/3 2"},
+        {{"PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "1"), ON_TWO}, "pmix 2/3 1"},
         {{"PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "0"),
           "SLURM_STEP_TASKS_PER_NODE=3"},
-         {TM_LAUNCHER_PMIX, 2, 3, 3},
-         false,
-         true},
+         "pmix 2/3 3 node"},
         {{"PMIX_RANK=0", "PMIX_NAMESPACE=slurm.pmix.2.0", "SLURM_STEP_NUM_TASKS=1"},
-         {TM_LAUNCHER_PMIX, 0, 1, 0},
-         true,
-         false},
+         "pmix 0/1 0 alone"},
         /* PMIx that does not say how many there are */
-        {{"PMIX_RANK=2", "PMIX_NAMESPACE=prterun-h1"}, {TM_LAUNCHER_PMIX, 2, 0, 0}, false, false},
-        {{"PMIX_RANK=2"}, {TM_LAUNCHER_NONE, 0, 1, 1}, true, true},
+        {{"PMIX_RANK=2", "PMIX_NAMESPACE=prterun-h1"}, "pmix 2/0 0"},
+        {{"PMIX_RANK=2"}, "none 0/1 1 alone node"},
         /* PMI2 of Slurm, PMI of MPICH's mpiexec */
-        {{"PMI_RANK=2", "PMI_SIZE=3", STEP("2", "1"), ON_TWO},
-         {TM_LAUNCHER_PMI, 2, 3, 1},
-         false,
-         false},
-        {{"PMI_RANK=2", "PMI_SIZE=3", "MPI_LOCALNRANKS=3", "MPI_LOCALRANKID=2"},
-         {TM_LAUNCHER_PMI, 2, 3, 3},
-         false,
-         true},
+        {{"PMI_RANK=2", "PMI_SIZE=3", STEP("2", "1"), ON_TWO}, "pmi 2/3 1"},
+        {{"PMI_RANK=2", "PMI_SIZE=3", "MPI_LOCALNRANKS=3", "MPI_LOCALRANKID=2"}, "pmi 2/3 3 node"},
         /* srun --mpi=none */
-        {{STEP("2", "1"), ON_TWO}, {TM_LAUNCHER_SLURM, 2, 3, 1}, false, false},
+        {{STEP("2", "1"), ON_TWO}, "slurm 2/3 1"},
         {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "SLURM_NODEID=0",
           "SLURM_STEP_TASKS_PER_NODE=1"},
-         {TM_LAUNCHER_SLURM, 0, 1, 1},
-         true,
-         true},
+         "slurm 0/1 1 alone node"},
         /* a batch script itself, which srun did not start; mpirun in it */
         {{"SLURM_PROCID=0", "SLURM_NTASKS=6", "SLURM_TASKS_PER_NODE=2(x3)", "SLURM_NODEID=0"},
-         {TM_LAUNCHER_NONE, 0, 1, 1},
-         true,
-         true},
+         "none 0/1 1 alone node"},
         {{"SLURM_PROCID=0", "SLURM_NTASKS=6", "SLURM_NODEID=0", "OMPI_COMM_WORLD_RANK=5",
           "OMPI_COMM_WORLD_SIZE=6", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
-         {TM_LAUNCHER_OPENMPI, 5, 6, 2},
-         false,
-         false},
+         "mpirun 5/6 2"},
         /* mpirun started by srun, and srun by mpirun: what the outer one says is old */
         {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "PMIX_NAMESPACE=1111097345", "PMIX_RANK=1",
           "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
-         {TM_LAUNCHER_OPENMPI, 1, 2, 2},
-         false,
-         true},
+         "mpirun 1/2 2 node"},
         {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
           "PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "1")},
-         {TM_LAUNCHER_PMIX, 2, 3, 0},
-         false,
-         false},
+         "pmix 2/3 0"},
         /* Slurm's way to say how many are on which node */
-        {{STEP("2", "4"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"},
-         {TM_LAUNCHER_SLURM, 2, 3, 3},
-         false,
-         true},
-        {{STEP("2", "3"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"},
-         {TM_LAUNCHER_SLURM, 2, 3, 1},
-         false,
-         false},
-        {{STEP("2", "6"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"},
-         {TM_LAUNCHER_SLURM, 2, 3, 0},
-         false,
-         false},
-        {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=2(x"},
-         {TM_LAUNCHER_SLURM, 2, 3, 0},
-         false,
-         false},
-        {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=many"},
-         {TM_LAUNCHER_SLURM, 2, 3, 0},
-         false,
-         false},
+        {{STEP("2", "4"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"}, "slurm 2/3 3 node"},
+        {{STEP("2", "3"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"}, "slurm 2/3 1"},
+        {{STEP("2", "6"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"}, "slurm 2/3 0"},
+        {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=2(x"}, "slurm 2/3 0"},
+        {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=many"}, "slurm 2/3 0"},
         /* what is no place: as if it were not there */
-        {{"OMPI_COMM_WORLD_RANK=4", "OMPI_COMM_WORLD_SIZE=4"},
-         {TM_LAUNCHER_NONE, 0, 1, 1},
-         true,
-         true},
-        {{"OMPI_COMM_WORLD_RANK=-1", "OMPI_COMM_WORLD_SIZE=4"},
-         {TM_LAUNCHER_NONE, 0, 1, 1},
-         true,
-         true},
-        {{"OMPI_COMM_WORLD_RANK=", "OMPI_COMM_WORLD_SIZE="},
-         {TM_LAUNCHER_NONE, 0, 1, 1},
-         true,
-         true},
-        {{"PMI_RANK=0x1", "PMI_SIZE=3"}, {TM_LAUNCHER_NONE, 0, 1, 1}, true, true},
-        {{"PMI_RANK=99999999999999999999", "PMI_SIZE=3"}, {TM_LAUNCHER_NONE, 0, 1, 1}, true, true},
+        {{"OMPI_COMM_WORLD_RANK=4", "OMPI_COMM_WORLD_SIZE=4"}, "none 0/1 1 alone node"},
+        {{"OMPI_COMM_WORLD_RANK=-1", "OMPI_COMM_WORLD_SIZE=4"}, "none 0/1 1 alone node"},
+        {{"OMPI_COMM_WORLD_RANK=", "OMPI_COMM_WORLD_SIZE="}, "none 0/1 1 alone node"},
+        {{"PMI_RANK=0x1", "PMI_SIZE=3"}, "none 0/1 1 alone node"},
+        {{"PMI_RANK=99999999999999999999", "PMI_SIZE=3"}, "none 0/1 1 alone node"},
     };
+    static const char *const launchers[] = {[TM_LAUNCHER_NONE] = "none",
+                                            [TM_LAUNCHER_OPENMPI] = "mpirun",
+                                            [TM_LAUNCHER_PMIX] = "pmix",
+                                            [TM_LAUNCHER_PMI] = "pmi",
+                                            [TM_LAUNCHER_SLURM] = "slurm"};
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_place place = tm_place_read(cases[i].environment);
-        const tm_place *due = &cases[i].place;
-        if (place.launcher != due->launcher || place.rank != due->rank || place.size != due->size ||
-            place.local_size != due->local_size || tm_place_is_alone(&place) != cases[i].alone ||
-            tm_place_is_one_node(&place) != cases[i].one_node)
-            fail_msg("case %zu (%s ...): launcher %d, %d of %d, %d on this node", i,
-                     cases[i].environment[0], place.launcher, place.rank, place.size,
-                     place.local_size);
+        char found[64];
+        snprintf(found, sizeof found, "%s %d/%d %d%s%s", launchers[place.launcher], place.rank,
+                 place.size, place.local_size, tm_place_is_alone(&place) ? " alone" : "",
+                 tm_place_is_one_node(&place) ? " node" : "");
+        if (strcmp(found, cases[i].place) != 0)
+            fail_msg("case %zu (%s ...): %s", i, cases[i].environment[0], found);
     }
 }
 
 static void variables_of_launchers_are_known(void **state) {
-    (void)state;
     static const struct {
         const char *variable;
         bool is;
@@ -171,9 +107,5 @@ static void variables_of_launchers_are_known(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_environment_tells_the_place),
-        cmocka_unit_test(variables_of_launchers_are_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(an_environment_tells_the_place, variables_of_launchers_are_known);
 }

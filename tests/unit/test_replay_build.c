@@ -9,21 +9,16 @@
 enum { EVENTS_MAX = 12, TEXT_MAX = 2048 };
 
 /* Times in us. A number joins a call with what it launched. */
-#define CALL(name, begin, took, number)                                                            \
+#define EVENT(category, name, begin, took, number, where, device)                                  \
     {                                                                                              \
-        TM_CAT_RUNTIME, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, 1, 1, NULL,     \
+        category, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, where, device, NULL,  \
             TM_DURATION                                                                            \
     }
 #define CALL_ON(thread, name, begin, took, number)                                                 \
-    {                                                                                              \
-        TM_CAT_RUNTIME, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, thread, 1,      \
-            NULL, TM_DURATION                                                                      \
-    }
+    EVENT(TM_CAT_RUNTIME, name, begin, took, number, thread, 1)
+#define CALL(name, begin, took, number) CALL_ON(1, name, begin, took, number)
 #define WORK(name, begin, took, number, stream)                                                    \
-    {                                                                                              \
-        TM_CAT_KERNEL, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, stream, 0, NULL, \
-            TM_DURATION                                                                            \
-    }
+    EVENT(TM_CAT_KERNEL, name, begin, took, number, stream, 0)
 
 /* What is told of the operation that a kernel is part of; without a name of one it lacks. */
 typedef struct visit_spec {
@@ -38,8 +33,7 @@ typedef struct edge_case {
         const char *event, *source;
     } wait; /* of one stream for another */
     visit_spec visit;
-    const char
-        *edges; /* "kind source.S>target.E us (unexplained us)", by target in the order of time */
+    const char *edges; /* "kind source.S>target.E us (unexplained us); ...", by target in time */
 } edge_case;
 
 static const char *const kind_words[] = {
@@ -77,7 +71,7 @@ static void print_edges(const ground *g, const tm_timeline *t, const tm_graph *g
                 snprintf(excess, sizeof excess, " (%g)",
                          (double)tm_graph_over_ns(graph, v, edge) / 1000);
             used +=
-                (size_t)snprintf(out + used, TEXT_MAX - used, "%s %s>%s %g%s\n",
+                (size_t)snprintf(out + used, TEXT_MAX - used, "%s%s %s>%s %g%s", used ? "; " : "",
                                  kind_words[edge->kind], from, to, (double)edge->ns / 1000, excess);
             assert_true(used < TEXT_MAX);
         }
@@ -98,21 +92,38 @@ static uint32_t index_of(const ground *g, const tm_draft *draft, const char *nam
     return i;
 }
 
-/* The draft and the graph of a timeline, both to be freed. */
-static void build(ground *g, const tm_timeline *t, const tm_vec *waits,
-                  const tm_replay_visit *visits, size_t n, tm_draft *draft, tm_graph *graph) {
+/* A timeline, its draft, the waits between its streams, and the graph that is built of them. */
+typedef struct built {
+    ground g;
+    tm_timeline t;
+    tm_draft draft;
+    tm_vec waits;
+    tm_graph graph;
+} built;
+
+static void open_built(built *b, const event_spec *events, size_t n) {
+    tm_call_classes classes;
+    *b = (built){.g = open_ground(), .waits = TM_VEC(tm_part_wait)};
+    b->t = build_one(&b->g, 0, events, n);
+    assert_true(tm_call_classes_init(&classes, b->g.names));
+    assert_ok(tm_draft_make(&b->t, &classes, root_of(&b->t), &b->draft, &b->g.err));
+    tm_call_classes_free(&classes);
+}
+
+static void build(built *b, const tm_replay_visit *visits, size_t n) {
     tm_recorded recorded;
-    assert_int_equal(tm_recorded_make(draft, root_of(t), &recorded, &g->err), TM_OK);
-    assert_int_equal(tm_graph_build(&recorded, waits, visits, n, graph, &g->err), TM_OK);
-    assert_int_equal(tm_graph_wrong(graph), 0);
+    assert_ok(tm_recorded_make(&b->draft, root_of(&b->t), &recorded, &b->g.err));
+    assert_ok(tm_graph_build(&recorded, &b->waits, visits, n, &b->graph, &b->g.err));
+    assert_int_equal(tm_graph_wrong(&b->graph), 0);
     tm_recorded_free(&recorded);
 }
 
-static void draft_of(ground *g, const tm_timeline *t, tm_draft *draft) {
-    tm_call_classes classes;
-    assert_true(tm_call_classes_init(&classes, g->names));
-    assert_int_equal(tm_draft_make(t, &classes, root_of(t), draft, &g->err), TM_OK);
-    tm_call_classes_free(&classes);
+static void close_built(built *b) {
+    tm_graph_free(&b->graph);
+    tm_draft_free(&b->draft);
+    tm_vec_free(&b->waits);
+    tm_timeline_destroy(&b->t);
+    close_ground(&b->g);
 }
 
 /* Where nothing is there to measure a launch usually takes 6 us, a gap 1 us, a wait 2 us. */
@@ -120,223 +131,135 @@ static const edge_case cases[] = {
     {.what = "b waits for a, though launched long before: the gap binds",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
                 WORK("b", 107, 50, 2, 7)},
-     .edges = "before root>la.S -6\n"
-              "call la.S>la.E 5\n"
-              "launch la.S>a.S 6\n"
-              "host la.E>lb.S 5\n"
-              "call lb.S>lb.E 5\n"
-              "compute a.S>a.E 100\n"
-              "gap a.E>b.S 1\nlaunch lb.S>b.S 6\n"
-              "compute b.S>b.E 50\n"},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; host la.E>lb.S 5; "
+              "call lb.S>lb.E 5; compute a.S>a.E 100; gap a.E>b.S 1; launch lb.S>b.S 6; "
+              "compute b.S>b.E 50"},
     {/* Launches of 6 and 20 us to an idle stream: 13 are usual. */
      .what = "b waits for its launch, longer than is usual",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 300, 5, 2),
                 WORK("b", 320, 50, 2, 7)},
-     .edges = "before root>la.S -6\n"
-              "call la.S>la.E 5\n"
-              "launch la.S>a.S 6\n"
-              "compute a.S>a.E 100\n"
-              "host la.E>lb.S 295\n"
-              "call lb.S>lb.E 5\n"
-              "gap a.E>b.S 1\nlaunch lb.S>b.S 20 (7)\n"
-              "compute b.S>b.E 50\n"},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; compute a.S>a.E 100; "
+              "host la.E>lb.S 295; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
+              "compute b.S>b.E 50"},
     {.what = "b waits for another stream",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
                 WORK("b", 111, 50, 2, 8)},
      .wait = {"b", "a"},
-     .edges = "before root>la.S -6\n"
-              "call la.S>la.E 5\n"
-              "launch la.S>a.S 6\n"
-              "host la.E>lb.S 5\n"
-              "call lb.S>lb.E 5\n"
-              "compute a.S>a.E 100\n"
-              "wait a.E>b.S 5 (3)\nlaunch lb.S>b.S 6\n"
-              "compute b.S>b.E 50\n"},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; host la.E>lb.S 5; "
+              "call lb.S>lb.E 5; compute a.S>a.E 100; wait a.E>b.S 5 (3); launch lb.S>b.S 6; "
+              "compute b.S>b.E 50"},
     {.what = "of one stream b begins before a has ended: as long behind its begin",
      .events = {WORK("a", 6, 100, 0, 7), WORK("b", 100, 50, 0, 7)},
-     .edges = "before root>a.S 0\n"
-              "compute a.S>b.S 94\n"
-              "compute a.S>a.E 100\n"
-              "compute b.S>b.E 50\n"},
+     .edges = "before root>a.S 0; compute a.S>b.S 94; compute a.S>a.E 100; compute b.S>b.E 50"},
     {.what = "one call launches many",
      .events = {CALL("lg", 0, 5, 1), WORK("a", 6, 10, 1, 7), WORK("b", 17, 10, 1, 7),
                 WORK("c", 6, 10, 1, 8)},
      /* Launches: 6 and 6 us; b follows a. */
-     .edges = "before root>lg.S -6\n"
-              "call lg.S>lg.E 5\n"
-              "launch lg.S>a.S 6\n"
-              "launch lg.S>c.S 6\n"
-              "compute a.S>a.E 10\n"
-              "compute c.S>c.E 10\n"
-              "gap a.E>b.S 1\nlaunch lg.S>b.S 6\n"
-              "compute b.S>b.E 10\n"},
+     .edges = "before root>lg.S -6; call lg.S>lg.E 5; launch lg.S>a.S 6; launch lg.S>c.S 6; "
+              "compute a.S>a.E 10; compute c.S>c.E 10; gap a.E>b.S 1; launch lg.S>b.S 6; "
+              "compute b.S>b.E 10"},
     {.what = "a call inside of another begins as long behind its begin",
      .events = {CALL("lo", 0, 20, 1), CALL("li", 5, 5, 2), WORK("a", 30, 10, 1, 7),
                 WORK("b", 41, 10, 2, 7)},
-     .edges = "before root>lo.S -30\n"
-              "host lo.S>li.S 5\n"
-              "call li.S>li.E 5\n"
-              "call lo.S>lo.E 20\n"
-              "launch lo.S>a.S 30\n"
-              "compute a.S>a.E 10\n"
-              "gap a.E>b.S 1\nlaunch li.S>b.S 30\n"
-              "compute b.S>b.E 10\n"},
+     .edges = "before root>lo.S -30; host lo.S>li.S 5; call li.S>li.E 5; call lo.S>lo.E 20; "
+              "launch lo.S>a.S 30; compute a.S>a.E 10; gap a.E>b.S 1; launch li.S>b.S 30; "
+              "compute b.S>b.E 10"},
     {.what = "a thread hands over to another, and gets it back",
      .events = {CALL_ON(1, "la", 0, 5, 1), CALL_ON(2, "lb", 10, 5, 2), CALL_ON(1, "lc", 20, 5, 3),
                 WORK("a", 30, 10, 1, 7), WORK("b", 41, 10, 2, 7), WORK("c", 52, 10, 3, 7)},
-     .edges = "before root>la.S -30\n"
-              "call la.S>la.E 5\n"
-              "host la.E>lb.S 5\n"
-              "call lb.S>lb.E 5\n"
-              "host lb.E>lc.S 5\n"
-              "call lc.S>lc.E 5\n"
-              "launch la.S>a.S 30\n"
-              "compute a.S>a.E 10\n"
-              "gap a.E>b.S 1\nlaunch lb.S>b.S 30\n"
-              "compute b.S>b.E 10\n"
-              "gap b.E>c.S 1\nlaunch lc.S>c.S 30\n"
-              "compute c.S>c.E 10\n"},
+     .edges = "before root>la.S -30; call la.S>la.E 5; host la.E>lb.S 5; call lb.S>lb.E 5; "
+              "host lb.E>lc.S 5; call lc.S>lc.E 5; launch la.S>a.S 30; compute a.S>a.E 10; "
+              "gap a.E>b.S 1; launch lb.S>b.S 30; compute b.S>b.E 10; gap b.E>c.S 1; "
+              "launch lc.S>c.S 30; compute c.S>c.E 10"},
     {/* It ends 5 us behind b, 3 are its own. */
      .what = "a call waits for all streams",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
                 WORK("b", 16, 184, 2, 8), CALL("cudaDeviceSynchronize", 20, 185, 3)},
-     .edges = "before root>la.S -6\n"
-              "call la.S>la.E 5\n"
-              "launch la.S>a.S 6\n"
-              "host la.E>lb.S 5\n"
-              "call lb.S>lb.E 5\n"
-              "launch lb.S>b.S 6\n"
-              "host lb.E>cudaDeviceSynchronize.S 5\n"
-              "compute a.S>a.E 100\n"
-              "compute b.S>b.E 184\n"
-              "call cudaDeviceSynchronize.S>cudaDeviceSynchronize.E 3\n"
-              "sync a.E>cudaDeviceSynchronize.E 3\n"
-              "sync b.E>cudaDeviceSynchronize.E 5 (2)\n"},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; host la.E>lb.S 5; "
+              "call lb.S>lb.E 5; launch lb.S>b.S 6; host lb.E>cudaDeviceSynchronize.S 5; "
+              "compute a.S>a.E 100; compute b.S>b.E 184; "
+              "call cudaDeviceSynchronize.S>cudaDeviceSynchronize.E 3; "
+              "sync a.E>cudaDeviceSynchronize.E 3; sync b.E>cudaDeviceSynchronize.E 5 (2)"},
     {.what = "a call waits for the latest stream, where none is named",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
                 WORK("b", 16, 184, 2, 8), CALL("cudaStreamSynchronize", 20, 183, 3)},
-     .edges = "before root>la.S -6\n"
-              "call la.S>la.E 5\n"
-              "launch la.S>a.S 6\n"
-              "host la.E>lb.S 5\n"
-              "call lb.S>lb.E 5\n"
-              "launch lb.S>b.S 6\n"
-              "host lb.E>cudaStreamSynchronize.S 5\n"
-              "compute a.S>a.E 100\n"
-              "compute b.S>b.E 184\n"
-              "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3\n"
-              "sync b.E>cudaStreamSynchronize.E 3\n"},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; host la.E>lb.S 5; "
+              "call lb.S>lb.E 5; launch lb.S>b.S 6; host lb.E>cudaStreamSynchronize.S 5; "
+              "compute a.S>a.E 100; compute b.S>b.E 184; "
+              "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
+              "sync b.E>cudaStreamSynchronize.E 3"},
     {.what = "a launch that ends behind its own copy waited for it",
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
-     .edges = "before root>la.S -6\n"
-              "launch la.S>a.S 6\n"
-              "compute a.S>a.E 40\n"
-              "call la.S>la.E 3\n"
-              "sync a.E>la.E 4 (1)\n"},
+     .edges = "before root>la.S -6; launch la.S>a.S 6; compute a.S>a.E 40; call la.S>la.E 3; "
+              "sync a.E>la.E 4 (1)"},
     {/* 5 us is the median of its name; it ends 10 us behind a. */
      .what = "the queue was full: a launch waited until something ended",
      .events = {CALL("l", 0, 5, 1), CALL("l", 10, 5, 2), CALL("l", 20, 500, 3),
                 WORK("a", 6, 504, 1, 7), WORK("b", 511, 20, 2, 7), WORK("c", 532, 20, 3, 7)},
-     .edges = "before root>l.S -6\n"
-              "call l.S>l.E 5\n"
-              "launch l.S>a.S 6\n"
-              "host l.E>l.S 5\n"
-              "call l.S>l.E 5\n"
-              "host l.E>l.S 5\n"
-              "compute a.S>a.E 504\n"
-              "gap a.E>b.S 1\nlaunch l.S>b.S 6\n"
-              "call l.S>l.E 3\nsync a.E>l.E 10 (7)\n"
-              "compute b.S>b.E 20\n"
-              "gap b.E>c.S 1\nlaunch l.S>c.S 6\n"
-              "compute c.S>c.E 20\n"},
+     .edges = "before root>l.S -6; call l.S>l.E 5; launch l.S>a.S 6; host l.E>l.S 5; "
+              "call l.S>l.E 5; host l.E>l.S 5; compute a.S>a.E 504; gap a.E>b.S 1; "
+              "launch l.S>b.S 6; call l.S>l.E 3; sync a.E>l.E 10 (7); compute b.S>b.E 20; "
+              "gap b.E>c.S 1; launch l.S>c.S 6; compute c.S>c.E 20"},
     {/* Of 2,005 us between the calls 1,000 may have been waiting for a, which ended then. */
      .what = "a dark stretch is a wait, where no call is",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
                 WORK("b", 2016, 10, 2, 7)},
-     .edges = "before root>la.S -6\n"
-              "call la.S>la.E 5\n"
-              "launch la.S>a.S 6\n"
-              "compute a.S>a.E 999\n"
-              "host a.E>lb.S 1005 (2005)\nhost la.E>lb.S 1005\n"
-              "call lb.S>lb.E 5\n"
-              "gap a.E>b.S 1\nlaunch lb.S>b.S 6\n"
-              "compute b.S>b.E 10\n"},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; compute a.S>a.E 999; "
+              "host a.E>lb.S 1005 (2005); host la.E>lb.S 1005; call lb.S>lb.E 5; gap a.E>b.S 1; "
+              "launch lb.S>b.S 6; compute b.S>b.E 10"},
     {.what = "where calls wait for the GPU, it is the host's own",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
                 WORK("b", 2016, 10, 2, 7), CALL("cudaFree", 2020, 9, 3)},
-     .edges = "before root>la.S -6\n"
-              "call la.S>la.E 5\n"
-              "launch la.S>a.S 6\n"
-              "compute a.S>a.E 999\n"
-              "host la.E>lb.S 2005\n"
-              "call lb.S>lb.E 5\n"
-              "gap a.E>b.S 1\nlaunch lb.S>b.S 6\n"
-              "host lb.E>cudaFree.S 5\n"
-              "compute b.S>b.E 10\n"
-              "call cudaFree.S>cudaFree.E 3\nsync b.E>cudaFree.E 3\n"},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; compute a.S>a.E 999; "
+              "host la.E>lb.S 2005; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 6; "
+              "host lb.E>cudaFree.S 5; compute b.S>b.E 10; call cudaFree.S>cudaFree.E 3; "
+              "sync b.E>cudaFree.E 3"},
     {.what = "the end of communication follows its operation",
      .events = {CALL("ln", 0, 5, 1), WORK("ncclKernel_AllReduce", 6, 100, 1, 7)},
      .visit = {"ncclKernel_AllReduce", 80, 0},
-     .edges = "before root>ln.S -6\n"
-              "call ln.S>ln.E 5\n"
-              "launch ln.S>ncclKernel_AllReduce.S 6\n"
-              "transfer visit>ncclKernel_AllReduce.E 26\n"},
+     .edges = "before root>ln.S -6; call ln.S>ln.E 5; launch ln.S>ncclKernel_AllReduce.S 6; "
+              "transfer visit>ncclKernel_AllReduce.E 26"},
     {.what = "unless it ended before the last one came",
      .events = {WORK("ncclKernel_AllReduce", 6, 100, 0, 7)},
      .visit = {"ncclKernel_AllReduce", 110, 0},
-     .edges = "before root>ncclKernel_AllReduce.S 0\n"
-              "comm ncclKernel_AllReduce.S>ncclKernel_AllReduce.E 100\n"},
+     .edges = "before root>ncclKernel_AllReduce.S 0; "
+              "comm ncclKernel_AllReduce.S>ncclKernel_AllReduce.E 100"},
     {/* The others ended at 90, 10 us behind the last begin; a wait takes 2 us more. */
      .what = "what is late for nothing recorded, just behind an operation that lacks its kernel",
      .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},
      .visit = {NULL, 80, 90},
-     .edges = "before root>a.S 0\n"
-              "compute a.S>a.E 10\n"
-              "gap a.E>b.S 1\nwait visit>b.S 15 (3)\n"
-              "compute b.S>b.E 10\n"},
+     .edges = "before root>a.S 0; compute a.S>a.E 10; gap a.E>b.S 1; wait visit>b.S 15 (3); "
+              "compute b.S>b.E 10"},
     {/* All begins of one time come before ends of what took none: b follows a's begin. */
      .what = "what takes no time, at one time",
      .events = {CALL("la", 6, 0, 1), WORK("a", 6, 0, 1, 7), WORK("b", 6, 0, 0, 7)},
-     .edges = "before root>la.S 0\n"
-              "launch la.S>a.S 0\n"
-              "compute a.S>b.S 0\n"
-              "compute a.S>a.E 0\n"
-              "compute b.S>b.E 0\n"
-              "call la.S>la.E 0\n"},
+     .edges = "before root>la.S 0; launch la.S>a.S 0; compute a.S>b.S 0; compute a.S>a.E 0; "
+              "compute b.S>b.E 0; call la.S>la.E 0"},
 };
 
 static void each_case_has_the_edges_worked_out(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const edge_case *c = &cases[i];
-        ground g = open_ground();
+        built b;
         size_t n = 0;
+        char text[TEXT_MAX];
         while (n < EVENTS_MAX && c->events[n].name)
             n++;
-        tm_timeline t = build_one(&g, 0, c->events, n);
-        tm_draft draft;
-        tm_graph graph;
-        tm_vec waits = TM_VEC(tm_part_wait);
-        char text[TEXT_MAX];
-        draft_of(&g, &t, &draft);
+        open_built(&b, c->events, n);
         if (c->wait.event) {
-            const tm_part_wait wait = {index_of(&g, &draft, c->wait.event),
-                                       index_of(&g, &draft, c->wait.source)};
-            assert_non_null(tm_vec_append(&waits, &wait, 1));
+            const tm_part_wait wait = {index_of(&b.g, &b.draft, c->wait.event),
+                                       index_of(&b.g, &b.draft, c->wait.source)};
+            assert_non_null(tm_vec_append(&b.waits, &wait, 1));
         }
-        const tm_replay_visit visit = {.last_ns = c->visit.last_us * 1000 - root_of(&t),
-                                       .end_ns = c->visit.end_us * 1000 - root_of(&t),
-                                       .event = c->visit.event ? row_named(&g, &t, c->visit.event)
-                                                               : TM_NO_EVENT};
-        build(&g, &t, &waits, &visit, c->visit.last_us > 0, &draft, &graph);
-        print_edges(&g, &t, &graph, text);
+        const tm_replay_visit visit = {
+            .last_ns = c->visit.last_us * 1000 - root_of(&b.t),
+            .end_ns = c->visit.end_us * 1000 - root_of(&b.t),
+            .event = c->visit.event ? row_named(&b.g, &b.t, c->visit.event) : TM_NO_EVENT};
+        build(&b, &visit, c->visit.last_us > 0);
+        print_edges(&b.g, &b.t, &b.graph, text);
         if (strcmp(text, c->edges) != 0)
             fail_msg("%s:\n%s", c->what, text);
-        tm_graph_free(&graph);
-        tm_draft_free(&draft);
-        tm_vec_free(&waits);
-        tm_timeline_destroy(&t);
-        close_ground(&g);
+        close_built(&b);
     }
 }
 
@@ -383,34 +306,24 @@ static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visi
 }
 
 static void any_events_get_their_recorded_times(void **state) {
-    (void)state;
     enum { SEEDS = 400, N = 60 };
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         event_spec events[N] = {{0}};
         tm_replay_visit visits[N + 3];
         uint64_t draws = seed;
-        ground g = open_ground();
-        tm_timeline t = build_one(&g, 0, events, random_events(&draws, events, N));
-        tm_draft draft;
-        tm_graph graph;
+        built b;
         tm_pairs pairs = TM_PAIRS();
-        tm_vec waits = TM_VEC(tm_part_wait);
-        draft_of(&g, &t, &draft);
-        assert_int_equal(tm_pairs_survey(&draft, &pairs, &g.err), TM_OK);
-        assert_int_equal(tm_pairs_pick(&draft, &pairs, &waits, &g.err), TM_OK);
-        build(&g, &t, &waits, visits, random_visits(&draws, &t, visits), &draft, &graph);
+        open_built(&b, events, random_events(&draws, events, N));
+        assert_ok(tm_pairs_survey(&b.draft, &pairs, &b.g.err));
+        assert_ok(tm_pairs_pick(&b.draft, &pairs, &b.waits, &b.g.err));
+        build(&b, visits, random_visits(&draws, &b.t, visits));
         tm_pairs_free(&pairs);
-        tm_graph_free(&graph);
-        tm_draft_free(&draft);
-        tm_vec_free(&waits);
-        tm_timeline_destroy(&t);
-        close_ground(&g);
+        close_built(&b);
     }
 }
 
 /* The step is marked from 100 us on, and its first launch is at 110. */
 static void the_first_step_counts_from_its_first_launch(void **state) {
-    (void)state;
     static const struct {
         const char *what;
         int64_t begin_us, took_us; /* of what runs before it */
@@ -420,7 +333,7 @@ static void the_first_step_counts_from_its_first_launch(void **state) {
         {"it runs into the step", 6, 95, true, true},
         {"nothing was launched before the step", 120, 5, false, false},
     };
-    for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
+    for (size_t i = 0; i < COUNT(leads); i++) {
         const int64_t begin = leads[i].begin_us;
         const event_spec events[EVENTS_MAX] = {
             CALL("la", begin - 6, 5, 1),
@@ -428,36 +341,24 @@ static void the_first_step_counts_from_its_first_launch(void **state) {
             {TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 100000, 300000, 0, 1, 1, NULL, TM_DURATION},
             CALL("lb", 110, 2, 2),
             WORK("b", 130, 50, 2, 8)};
-        ground g = open_ground();
-        tm_timeline t = build_one(&g, 0, events, 5);
-        tm_vec waits = TM_VEC(tm_part_wait);
-        tm_draft draft;
-        tm_graph graph;
-        draft_of(&g, &t, &draft);
-        const tm_lead_in is = draft.before;
+        built b;
+        open_built(&b, events, 5);
+        const tm_lead_in is = b.draft.before;
         if (is.step != 3 || is.any != leads[i].any || is.joined != leads[i].joined)
             fail_msg("%s: step %d, any %d, joined %d", leads[i].what, (int)is.step, is.any,
                      is.joined);
-        draft.lead_in = true; /* the end of what was before is late where it runs into the step */
-        build(&g, &t, &waits, NULL, 0, &draft, &graph);
-        const tm_graph_step *step = graph.steps.data;
-        const int64_t first_us = root_of(&t) / 1000, last_us = begin + leads[i].took_us;
+        b.draft.lead_in = true; /* the end of what was before is late where it runs into the step */
+        build(&b, NULL, 0);
+        const tm_graph_step *step = b.graph.steps.data;
+        const int64_t first_us = root_of(&b.t) / 1000, last_us = begin + leads[i].took_us;
         assert_int_equal(step->number, TM_STEP_LEAD_IN);
-        assert_int_equal(graph.ns[step->node],
+        assert_int_equal(b.graph.ns[step->node],
                          1000 * ((is.any && last_us > 110 ? last_us : 110) - first_us));
-        tm_graph_free(&graph);
-        tm_draft_free(&draft);
-        tm_vec_free(&waits);
-        tm_timeline_destroy(&t);
-        close_ground(&g);
+        close_built(&b);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case_has_the_edges_worked_out),
-        cmocka_unit_test(any_events_get_their_recorded_times),
-        cmocka_unit_test(the_first_step_counts_from_its_first_launch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(each_case_has_the_edges_worked_out, any_events_get_their_recorded_times,
+               the_first_step_counts_from_its_first_launch);
 }

@@ -21,10 +21,22 @@ typedef struct both {
     tm_draft drafts[RANKS];
     tm_graph alone[RANKS], graphs[RANKS];
     tm_peer_items items[RANKS], first_items;
-    tm_peer_places places, crew_places;
+    tm_peer_places places[2]; /* of each by itself; of crews */
     tm_models models;
     tm_crew_desk desk;
 } both;
+
+/* On a thread where no stream is given. */
+static event_spec event(const char *name, int64_t begin, int64_t took, int64_t number, int stream) {
+    const tm_category category = stream ? TM_CAT_KERNEL : TM_CAT_RUNTIME;
+    return (event_spec){.category = category,
+                        .name = name,
+                        .begin_ns = begin,
+                        .duration_ns = took,
+                        .correlation = number,
+                        .where = stream ? stream : 1,
+                        .device = stream == 0};
+}
 
 /* The same calls and kernels on two streams, each a little longer or later on every rank, and the
  * first kernel by what is no number of 32 bits where it is long. */
@@ -37,30 +49,15 @@ static size_t events_of(uint64_t *seed, bool is_long, event_spec *out) {
         const int64_t call = 3000 + draw(seed, 200);
         int64_t begin = host + 6000 + draw(seed, 900);
         begin = begin > gpu[comm] ? begin : gpu[comm] + draw(seed, 700);
-        out[n++] =
-            (event_spec){TM_CAT_RUNTIME, "launch", host, call, i + 1, 1, 1, NULL, TM_DURATION};
-        out[n++] = (event_spec){TM_CAT_KERNEL,
-                                comm ? "ncclKernel_AllReduce" : "a",
-                                begin,
-                                took,
-                                i + 1,
-                                comm ? 8 : 7,
-                                0,
-                                NULL,
-                                TM_DURATION};
+        out[n++] = event("launch", host, call, i + 1, 0);
+        out[n++] = comm ? event("ncclKernel_AllReduce", begin, took, i + 1, 8)
+                        : event("a", begin, took, i + 1, 7);
         gpu[comm] = begin + took;
         host += call + 4000 + draw(seed, 8) * (i % 7 == 0 ? 200000 : 50);
     }
     const int64_t last = gpu[0] > gpu[1] ? gpu[0] : gpu[1];
-    out[n++] = (event_spec){TM_CAT_RUNTIME,
-                            "cudaDeviceSynchronize",
-                            host,
-                            (last > host ? last - host : 0) + 5000,
-                            0,
-                            1,
-                            1,
-                            NULL,
-                            TM_DURATION};
+    const int64_t waits = last > host ? last - host : 0;
+    out[n++] = event("cudaDeviceSynchronize", host, waits + 5000, 0, 0);
     return n;
 }
 
@@ -83,47 +80,39 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     tm_call_classes classes;
     tm_recorded recorded;
     assert_true(tm_call_classes_init(&classes, b->g.names));
-    assert_int_equal(tm_draft_make(&b->timelines[i], &classes, 0, &b->drafts[i], &b->g.err), TM_OK);
+    assert_ok(tm_draft_make(&b->timelines[i], &classes, 0, &b->drafts[i], &b->g.err));
     tm_call_classes_free(&classes);
-    assert_int_equal(tm_recorded_make(&b->drafts[i], 0, &recorded, &b->g.err), TM_OK);
+    assert_ok(tm_recorded_make(&b->drafts[i], 0, &recorded, &b->g.err));
     const tm_model_rank rank = {&recorded, waits, b->visits[i], VISITS, (uint32_t)i};
-    assert_int_equal(
-        tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err), TM_OK);
-    assert_int_equal(tm_models_build(&b->models, &rank, &b->crew_places, &b->graphs[i], &b->g.err),
-                     TM_OK);
-    assert_int_equal(
-        tm_peers_collect(&b->drafts[i], &b->alone[i], false, &b->places, &b->items[i], &b->g.err),
-        TM_OK);
+    assert_ok(tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err));
+    assert_ok(tm_models_build(&b->models, &rank, &b->places[1], &b->graphs[i], &b->g.err));
+    assert_ok(tm_peers_collect(&b->drafts[i], &b->alone[i], false, &b->places[0], &b->items[i],
+                               &b->g.err));
     if (i == 0)
-        assert_int_equal(tm_peers_collect(&b->drafts[i], &b->graphs[i], false, &b->crew_places,
-                                          &b->first_items, &b->g.err),
-                         TM_OK);
+        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], false, &b->places[1],
+                                   &b->first_items, &b->g.err));
     tm_recorded_free(&recorded);
 }
 
 /* The others, as all ranks tell them in either way. */
 static void compare(both *b) {
     const tm_peer_slice slice = {.n_slices = 1};
-    const tm_crew_places of = {&b->crew_places, &slice, b->desk.loops};
+    const tm_crew_places of = {&b->places[1], &slice, b->desk.loops};
     tm_vec peers[2] = {TM_VEC(tm_peer), TM_VEC(tm_peer)};
     tm_vec rows[2] = {TM_VEC(tm_peer_row), TM_VEC(tm_peer_row)};
     tm_error *err = &b->g.err;
-    assert_int_equal(tm_peers_list(b->items, RANKS, &b->places, &slice, &peers[0], err), TM_OK);
-    assert_int_equal(tm_peers_list(&b->first_items, 1, &b->crew_places, &slice, &peers[1], err),
-                     TM_OK);
-    assert_int_equal(tm_crew_rows(b->models.crews.data, b->models.crews.n, &of, &rows[1], err),
-                     TM_OK);
-    assert_int_equal(tm_peers_compare(&peers[0], &rows[0], &b->places.others, err), TM_OK);
-    assert_int_equal(tm_peers_compare(&peers[1], &rows[1], &b->crew_places.others, err), TM_OK);
-    assert_int_equal(tm_peers_note(&b->places, err), TM_OK);
-    assert_int_equal(tm_peers_note(&b->crew_places, err), TM_OK);
-    for (size_t i = 0; i < RANKS; i++)
-        tm_peers_set(&b->alone[i], &b->items[i], &b->places);
-    tm_peers_set(&b->graphs[0], &b->first_items, &b->crew_places);
+    assert_ok(tm_peers_list(b->items, RANKS, &b->places[0], &slice, &peers[0], err));
+    assert_ok(tm_peers_list(&b->first_items, 1, &b->places[1], &slice, &peers[1], err));
+    assert_ok(tm_crew_rows(b->models.crews.data, b->models.crews.n, &of, &rows[1], err));
     for (int k = 0; k < 2; k++) {
+        assert_ok(tm_peers_compare(&peers[k], &rows[k], &b->places[k].others, err));
+        assert_ok(tm_peers_note(&b->places[k], err));
         tm_vec_free(&peers[k]);
         tm_vec_free(&rows[k]);
     }
+    for (size_t i = 0; i < RANKS; i++)
+        tm_peers_set(&b->alone[i], &b->items[i], &b->places[0]);
+    tm_peers_set(&b->graphs[0], &b->first_items, &b->places[1]);
 }
 
 /* @param long_ranks  a bit for each */
@@ -131,8 +120,8 @@ static void open_both(both *b, uint64_t seed, unsigned long_ranks, const tm_crew
     *b = (both){.g = open_ground(),
                 .desk = {.loops = loops},
                 .models = TM_MODELS(),
-                .places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)},
-                .crew_places = {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)}};
+                .places = {{.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)},
+                           {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)}}};
     const tm_vec waits = TM_VEC(tm_part_wait);
     for (size_t i = 0; i < RANKS; i++) {
         event_spec events[EVENTS] = {{0}};
@@ -154,8 +143,8 @@ static void close_both(both *b) {
         tm_timeline_destroy(&b->timelines[i]);
     }
     tm_peer_items_free(&b->first_items);
-    tm_peer_places_free(&b->places);
-    tm_peer_places_free(&b->crew_places);
+    tm_peer_places_free(&b->places[0]);
+    tm_peer_places_free(&b->places[1]);
     tm_crew_desk_free(&b->desk);
     tm_models_free(&b->models);
     close_ground(&b->g);
@@ -237,11 +226,11 @@ static void check_path(both *b, const tm_crew *crew) {
     tm_vec arrivals[2] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_arrival)};
     tm_vec ends[2] = {TM_VEC(tm_path_end), TM_VEC(tm_path_end)};
     uint32_t edges[4 * EVENTS], ports[4 * EVENTS];
-    assert_int_equal(tm_crew_ports(crew, &b->desk, &arrivals[0], &ends[0], &b->g.err), TM_OK);
+    assert_ok(tm_crew_ports(crew, &b->desk, &arrivals[0], &ends[0], &b->g.err));
     for (size_t k = 0; k < crew->n; k++) {
         const tm_graph *graph = &b->alone[crew->index[k]];
         tm_path_decide(graph, edges, ports);
-        assert_int_equal(tm_path_ports(graph, ports, &arrivals[1], &ends[1], &b->g.err), TM_OK);
+        assert_ok(tm_path_ports(graph, ports, &arrivals[1], &ends[1], &b->g.err));
     }
     assert_int_equal(arrivals[0].n, arrivals[1].n);
     assert_int_equal(ends[0].n, ends[1].n);
@@ -272,12 +261,12 @@ static void check_reduced(both *b, const tm_sets *sets) {
     const tm_crew *crews = b->models.crews.data;
     tm_error *err = &b->g.err;
     for (size_t i = 0; i < RANKS; i++)
-        assert_int_equal(tm_reduce(&b->alone[i], n_sets, weigh, sets, &words[0], err), TM_OK);
-    assert_int_equal(tm_reduce(&b->graphs[0], n_sets, weigh, sets, &words[1], err), TM_OK);
+        assert_ok(tm_reduce(&b->alone[i], n_sets, weigh, sets, &words[0], err));
+    assert_ok(tm_reduce(&b->graphs[0], n_sets, weigh, sets, &words[1], err));
     for (size_t c = 0; c < b->models.crews.n; c++) {
         bool done = false;
-        assert_true(tm_crew_peers(&crews[c], &b->crew_places, &b->desk));
-        assert_int_equal(tm_reduce_crew(&crews[c], &b->desk, &of, &done, &words[1], err), TM_OK);
+        assert_true(tm_crew_peers(&crews[c], &b->places[1], &b->desk));
+        assert_ok(tm_reduce_crew(&crews[c], &b->desk, &of, &done, &words[1], err));
         assert_true(done);
     }
     assert_int_equal(words[0].n, words[1].n);
@@ -298,11 +287,10 @@ static void check_crews(const tm_crew_loops *loops) {
             n += crews[c].n;
             check_path(&b, &crews[c]);
             check_slack(&b, &crews[c]);
-            assert_true(tm_crew_peers(&crews[c], &b.crew_places, &b.desk));
+            assert_true(tm_crew_peers(&crews[c], &b.places[1], &b.desk));
             for (size_t k = 0; k < crews[c].n; k++) {
                 tm_graph picked;
-                assert_int_equal(tm_crew_pick(&crews[c], k, &b.desk, true, &picked, &b.g.err),
-                                 TM_OK);
+                assert_ok(tm_crew_pick(&crews[c], k, &b.desk, true, &picked, &b.g.err));
                 check_graph(&b.alone[crews[c].index[k]], &picked);
                 tm_graph_free(&picked);
             }
@@ -321,7 +309,6 @@ static void check_crews(const tm_crew_loops *loops) {
 
 /* With the loops of every instruction set that this processor has. */
 static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
-    (void)state;
     size_t n;
     const tm_crew_loops *const *all = tm_crew_loops_all(&n);
     for (size_t i = 0; i < n; i++)
@@ -330,7 +317,6 @@ static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
 
 /* Its times are no numbers of 32 bits where the others' are. */
 static void a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own(void **state) {
-    (void)state;
     both b;
     open_both(&b, 1, 1U << 7, NULL);
     for (size_t i = 0; i < RANKS; i++)
@@ -343,22 +329,13 @@ static void check_draft(const tm_draft *a, const tm_draft *b) {
     const tm_part_call *p = a->calls.data, *q = b->calls.data;
     assert_int_equal(a->events.n, b->events.n);
     assert_int_equal(a->calls.n, b->calls.n);
-    for (size_t i = 0; i < a->events.n; i++) {
-        assert_int_equal(x[i].begin_ns, y[i].begin_ns);
-        assert_int_equal(x[i].end_ns, y[i].end_ns);
-        assert_int_equal(x[i].row, y[i].row);
-        assert_int_equal(x[i].call, y[i].call);
-        assert_int_equal(x[i].before, y[i].before);
-        assert_int_equal(x[i].nth, y[i].nth);
-        assert_int_equal(x[i].last, y[i].last);
-    }
-    for (size_t i = 0; i < a->calls.n; i++) {
-        assert_int_equal(p[i].begin_ns, q[i].begin_ns);
-        assert_int_equal(p[i].end_ns, q[i].end_ns);
-        assert_int_equal(p[i].row, q[i].row);
-        assert_int_equal(p[i].launched, q[i].launched);
-        assert_int_equal(p[i].nth, q[i].nth);
-    }
+    for (size_t i = 0; i < a->events.n; i++)
+        assert_true(x[i].begin_ns == y[i].begin_ns && x[i].end_ns == y[i].end_ns &&
+                    x[i].row == y[i].row && x[i].call == y[i].call && x[i].before == y[i].before &&
+                    x[i].nth == y[i].nth && x[i].last == y[i].last);
+    for (size_t i = 0; i < a->calls.n; i++)
+        assert_true(p[i].begin_ns == q[i].begin_ns && p[i].end_ns == q[i].end_ns &&
+                    p[i].row == q[i].row && p[i].launched == q[i].launched && p[i].nth == q[i].nth);
 }
 
 /* Of rank 5 two calls change places: its parts are the others', in another order. Rank 8 is of
@@ -368,7 +345,6 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
     tm_drafts drafts;
     const tm_draft *draft;
     tm_call_classes classes;
-    (void)state;
     open_both(&b, 1, 0, NULL);
     tm_timeline *t = b.timelines;
     const uint32_t call = row_named(&b.g, &t[5], "launch");
@@ -385,11 +361,11 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
         for (size_t i = 0; i < RANKS; i++) {
             tm_draft alone;
             const bool own = i == 0 || i == 5 || i == 6 || i >= 8;
-            assert_int_equal(tm_draft_make(&t[i], &classes, 0, &alone, &b.g.err), TM_OK);
+            assert_ok(tm_draft_make(&t[i], &classes, 0, &alone, &b.g.err));
             if (time == 0)
-                assert_int_equal(tm_drafts_make(&drafts, i, i == 8, &draft, &b.g.err), TM_OK);
+                assert_ok(tm_drafts_make(&drafts, i, i == 8, &draft, &b.g.err));
             else
-                assert_int_equal(tm_drafts_at(&drafts, i, &draft, &b.g.err), TM_OK);
+                assert_ok(tm_drafts_at(&drafts, i, &draft, &b.g.err));
             check_draft(&alone, draft);
             assert_int_equal(drafts.ranks[i].leader, own ? i : 0);
             assert_int_equal(draft->stage, i == 8);
@@ -404,10 +380,7 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_crew_tells_what_each_of_its_ranks_does),
-        cmocka_unit_test(a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own),
-        cmocka_unit_test(ranks_with_the_same_parts_share_a_draft),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_crew_tells_what_each_of_its_ranks_does,
+               a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own,
+               ranks_with_the_same_parts_share_a_draft);
 }

@@ -25,22 +25,28 @@ static void choose(uint64_t *seed, size_t choice, uint8_t *set_of_rank) {
             (uint8_t)(choice < REPLAY_SETS ? (int64_t)choice : draw(seed, REPLAY_SETS));
 }
 
-static void check_times(const replay_case *c, const tm_replay *job, const uint8_t *sets) {
-    replay_times times = {0}, late = {0};
-    int64_t ns[TARGETS], late_ns[TARGETS];
+/* Gives the times, too. */
+static void check_forward(const replay_case *c, const tm_replay *job, const uint8_t *sets,
+                          int64_t *ns) {
+    replay_times times = {0};
     replay_forward(c, sets, &times);
     tm_replay_forward(job, sets, ns);
-    tm_replay_backward(job, sets, ns, late_ns);
-    int64_t total = tm_replay_total(job, ns);
-    replay_backward(c, sets, total, &late);
-    for (size_t i = 0; i < job->n_operations; i++) {
+    for (size_t i = 0; i < job->n_operations; i++)
         assert_int_equal(ns[i], times.operations[job->operations[i].operation]);
-        assert_int_equal(late_ns[i], late.operations[job->operations[i].operation]);
-    }
     for (size_t i = 0; i < job->n_steps; i++)
         assert_int_equal(ns[job->n_operations + i], times.steps[job->steps[i]]);
-    assert_int_equal(total, times.steps[REPLAY_STEPS - 1]);
+    assert_int_equal(tm_replay_total(job, ns), times.steps[REPLAY_STEPS - 1]);
     replay_times_free(&times);
+}
+
+static void check_times(const replay_case *c, const tm_replay *job, const uint8_t *sets) {
+    replay_times late = {0};
+    int64_t ns[TARGETS], late_ns[TARGETS];
+    check_forward(c, job, sets, ns);
+    tm_replay_backward(job, sets, ns, late_ns);
+    replay_backward(c, sets, tm_replay_total(job, ns), &late);
+    for (size_t i = 0; i < job->n_operations; i++)
+        assert_int_equal(late_ns[i], late.operations[job->operations[i].operation]);
     replay_times_free(&late);
 }
 
@@ -124,7 +130,7 @@ static void check_all(const replay_case *c, const tm_replay *job) {
     tm_replay opened;
     tm_error err;
     replay_words(c, false, &words);
-    assert_int_equal(tm_replay_open(words.data, words.n, &opened, &err), TM_OK);
+    assert_ok(tm_replay_open(words.data, words.n, &opened, &err));
     tm_replay_forward_all(&opened, all);
     for (size_t set = 0; set < REPLAY_SETS; set++) {
         uint8_t sets[REPLAY_RANKS];
@@ -139,7 +145,6 @@ static void check_all(const replay_case *c, const tm_replay *job) {
 }
 
 static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
-    (void)state;
     for (size_t s = 0; s < COUNT(shapes); s++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             replay_case c;
@@ -166,26 +171,18 @@ static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
 }
 
 static void recorded_times_hold_where_ways_lead_against_the_order(void **state) {
-    (void)state;
     static const replay_shape shape = {"clocks disagree", 4, 80, 50, 10, 5, 500, -300};
     static const uint8_t sets[REPLAY_RANKS] = {0};
     int64_t n_left_out = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         replay_case c;
         tm_replay job;
-        replay_times times = {0};
         int64_t ns[TARGETS];
         replay_random(&shape, seed, &c);
         replay_reduced(&c, false, &job);
         n_left_out += job.n_left_out;
-        replay_forward(&c, sets, &times);
-        tm_replay_forward(&job, sets, ns);
-        for (size_t i = 0; i < job.n_operations; i++)
-            assert_int_equal(ns[i], times.operations[job.operations[i].operation]);
-        for (size_t i = 0; i < job.n_steps; i++)
-            assert_int_equal(ns[job.n_operations + i], times.steps[job.steps[i]]);
+        check_forward(&c, &job, sets, ns);
         check_paths(&job, sets);
-        replay_times_free(&times);
         tm_replay_free(&job);
         replay_free(&c);
     }
@@ -217,9 +214,8 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
     tm_vec words = TM_VEC(int64_t);
     tm_error err;
     for (size_t r = 0; r < c->n_ranks; r++)
-        assert_int_equal(
-            tm_reduce(&c->ranks[r].graph, THRICE, weigh_thrice, &c->ranks[r], &words, &err), TM_OK);
-    assert_int_equal(tm_replay_build(words.data, words.n, job, &err), TM_OK);
+        assert_ok(tm_reduce(&c->ranks[r].graph, THRICE, weigh_thrice, &c->ranks[r], &words, &err));
+    assert_ok(tm_replay_build(words.data, words.n, job, &err));
     tm_vec_free(&words);
 }
 
@@ -228,7 +224,6 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
  * operation stays the longest, and 40 of them would lead to the last. The call takes so many nodes
  * that with many sets five ways or a few more are joined already, which leaves fewer links. */
 static void ways_that_no_operation_implies_are_joined(void **state) {
-    (void)state;
     enum { OPERATIONS = 40, NODES = 30 };
     static const struct {
         uint8_t sets[2];
@@ -293,7 +288,6 @@ static void two_ranks(replay_case *c) {
 }
 
 static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
-    (void)state;
     static const uint8_t sets[2] = {0};
     /* Step 0: of the ranks that end at 20 rank 10, though 4 is later than 3; of those that come to
      * 3 at 15 rank 10, too, for which 2 is the later source. To 2 rank 11 comes last, to 1 both
@@ -320,11 +314,10 @@ static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
         assert_int_equal(hops.n, paths[i].n);
         for (size_t k = 0; k < hops.n; k++) {
             const tm_hop *hop = (const tm_hop *)hops.data + k;
-            assert_int_equal(hop->begin_ns, paths[i].hops[k].begin_ns);
-            assert_int_equal(hop->end_ns, paths[i].hops[k].end_ns);
-            assert_int_equal(hop->from, paths[i].hops[k].from);
-            assert_int_equal(hop->to, paths[i].hops[k].to);
-            assert_int_equal(hop->rank, paths[i].hops[k].rank);
+            assert_true(hop->begin_ns == paths[i].hops[k].begin_ns &&
+                        hop->end_ns == paths[i].hops[k].end_ns &&
+                        hop->from == paths[i].hops[k].from && hop->to == paths[i].hops[k].to &&
+                        hop->rank == paths[i].hops[k].rank);
         }
     }
     tm_vec_free(&hops);
@@ -333,22 +326,17 @@ static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
 }
 
 static void no_rank_is_a_job(void **state) {
-    (void)state;
     tm_replay job;
     tm_error err;
-    assert_int_equal(tm_replay_build(NULL, 0, &job, &err), TM_OK);
+    assert_ok(tm_replay_build(NULL, 0, &job, &err));
     assert_int_equal(job.n_ranks, 0);
     assert_int_equal(tm_replay_total(&job, NULL), 0);
     tm_replay_free(&job);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reduced_job_has_the_times_of_the_full_graphs),
-        cmocka_unit_test(recorded_times_hold_where_ways_lead_against_the_order),
-        cmocka_unit_test(ways_that_no_operation_implies_are_joined),
-        cmocka_unit_test(a_path_takes_the_lowest_rank_then_the_latest_source),
-        cmocka_unit_test(no_rank_is_a_job),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_reduced_job_has_the_times_of_the_full_graphs,
+               recorded_times_hold_where_ways_lead_against_the_order,
+               ways_that_no_operation_implies_are_joined,
+               a_path_takes_the_lowest_rank_then_the_latest_source, no_rank_is_a_job);
 }

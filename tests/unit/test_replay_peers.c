@@ -15,29 +15,21 @@ typedef struct peers_case {
 } peers_case;
 
 static const peers_case cases[] = {
-    {.n = 1, .ns = {10}, .others = {10}, .flags = {TM_EDGE_MISSING}},
-    {.n = 2, .ns = {10, 30}, .others = {30, 10}, .flags = {TM_EDGE_PAIR, TM_EDGE_PAIR}},
+    {1, {10}, {10}, {TM_EDGE_MISSING}, false},
+    {2, {10, 30}, {30, 10}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, false},
     /* Of two others the less: one of three may be slow. */
-    {.n = 3, .ns = {90, 20, 10}, .others = {10, 10, 20}},
+    {3, {90, 20, 10}, {10, 10, 20}, {0}, false},
     /* 20 30 90; 10 30 90; 10 20 90; 10 20 30 */
-    {.n = 4, .ns = {10, 20, 30, 90}, .others = {30, 30, 20, 20}},
+    {4, {10, 20, 30, 90}, {30, 30, 20, 20}, {0}, false},
     /* 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves go down */
-    {.n = 5, .ns = {1, 2, 3, 4, 100}, .others = {3, 3, 3, 2, 2}},
-    {.n = 4, .ns = {5, 9, 5, 5}, .others = {5, 5, 5, 5}},
+    {5, {1, 2, 3, 4, 100}, {3, 3, 3, 2, 2}, {0}, false},
+    {4, {5, 9, 5, 5}, {5, 5, 5, 5}, {0}, false},
     /* A stall is over 1 ms more than the others, over 5 times as long, and needs two others. */
-    {.n = 3,
-     .ns = {5000, 1005001, 5000},
-     .others = {5000, 5000, 5000},
-     .flags = {0, TM_EDGE_STALL, 0},
-     .call = true},
-    {.n = 3, .ns = {5000, 1005000, 5000}, .others = {5000, 5000, 5000}, .call = true},
-    {.n = 3, .ns = {5000, 1005001, 5000}, .others = {5000, 5000, 5000}},
-    {.n = 3, .ns = {300000, 1500000, 300000}, .others = {300000, 300000, 300000}, .call = true},
-    {.n = 2,
-     .ns = {5000, 9000000},
-     .others = {9000000, 5000},
-     .flags = {TM_EDGE_PAIR, TM_EDGE_PAIR},
-     .call = true},
+    {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0, TM_EDGE_STALL, 0}, true},
+    {3, {5000, 1005000, 5000}, {5000, 5000, 5000}, {0}, true},
+    {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0}, false},
+    {3, {300000, 1500000, 300000}, {300000, 300000, 300000}, {0}, true},
+    {2, {5000, 9000000}, {9000000, 5000}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, true},
 };
 
 /* One record a rank; the other weight is the same on all. Two processes hold the ranks by turns. */
@@ -60,7 +52,6 @@ static const tm_peer_others *find(const tm_vec *others, const tm_peer *peer) {
 }
 
 static void each_gets_the_median_of_the_others(void **state) {
-    (void)state;
     tm_vec peers = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
     const tm_vec rows = TM_VEC(tm_peer_row);
     tm_error err;
@@ -68,7 +59,7 @@ static void each_gets_the_median_of_the_others(void **state) {
         for (size_t i = 0; i < COUNT(cases); i++)
             if (rank < cases[i].n)
                 add(&peers, i, rank, cases[i].ns[rank]);
-    assert_int_equal(tm_peers_compare(&peers, &rows, &others, &err), TM_OK);
+    assert_ok(tm_peers_compare(&peers, &rows, &others, &err));
     for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t rank = 0; rank < cases[i].n; rank++) {
             const tm_peer peer = peer_at(i, rank, cases[i].ns[rank]);
@@ -84,7 +75,6 @@ static void each_gets_the_median_of_the_others(void **state) {
 }
 
 static void medians_are_those_of_the_sorted_others(void **state) {
-    (void)state;
     enum { MOST = 40 };
     for (uint64_t seed = 1; seed <= 500; seed++) {
         uint64_t draws = seed;
@@ -95,7 +85,7 @@ static void medians_are_those_of_the_sorted_others(void **state) {
         int64_t ns[MOST], others[MOST], range = draw(&draws, 2) ? 5 : 100000;
         for (size_t i = 0; i < n; i++)
             add(&peers, 1, i, ns[i] = draw(&draws, range));
-        assert_int_equal(tm_peers_compare(&peers, &rows, &answers, &err), TM_OK);
+        assert_ok(tm_peers_compare(&peers, &rows, &answers, &err));
         for (size_t k = 0; k < n; k++) {
             for (size_t i = 0; i + 1 < n; i++)
                 others[i] = ns[i < k ? i : i + 1];
@@ -113,9 +103,5 @@ static void medians_are_those_of_the_sorted_others(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_gets_the_median_of_the_others),
-        cmocka_unit_test(medians_are_those_of_the_sorted_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(each_gets_the_median_of_the_others, medians_are_those_of_the_sorted_others);
 }

@@ -12,9 +12,8 @@ static tm_reduced reduce(const replay_case *c, size_t rank, tm_vec *words) {
     tm_reduced left;
     tm_error err;
     *words = TM_VEC(int64_t);
-    assert_int_equal(
-        tm_reduce(&c->ranks[rank].graph, REPLAY_SETS, replay_weigh, &c->ranks[rank], words, &err),
-        TM_OK);
+    assert_ok(
+        tm_reduce(&c->ranks[rank].graph, REPLAY_SETS, replay_weigh, &c->ranks[rank], words, &err));
     assert_int_equal(tm_reduced_read(words->data, &left), words->n);
     assert_int_equal(left.rank, 10 + (int64_t)rank);
     assert_int_equal(left.n_sets, REPLAY_SETS);
@@ -45,7 +44,6 @@ static const struct {
 };
 
 static void ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(hosts); i++) {
         const int64_t *host = hosts[i].host;
         replay_case c = {0};
@@ -65,7 +63,6 @@ static void ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set(
         replay_edge(&c, 0, end, SAME(0));
         replay_edge(&c, 0, second_end, SAME(0));
         replay_finish(&c);
-
         tm_vec words;
         tm_reduced left = reduce(&c, 0, &words);
         assert_int_equal(left.n_visits, 2);
@@ -87,7 +84,6 @@ static void ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set(
 }
 
 static void a_way_against_the_order_is_left_out_and_the_arrival_pinned(void **state) {
-    (void)state;
     /* 9 is joined at 5 and left at once; 3 is joined then: both at 5, and 3 is before 9 in the
      * order. Of 3 the way from 9 goes, and what the root tells is raised to 5. */
     static const int64_t root_ns[REPLAY_SETS] = {3, 9, 3, 5}, pinned[REPLAY_SETS] = {5, 9, 5, 5};
@@ -102,7 +98,6 @@ static void a_way_against_the_order_is_left_out_and_the_arrival_pinned(void **st
         if (with_root)
             replay_edge(&c, 0, TM_FROM_ROOT, root_ns);
         replay_finish(&c);
-
         tm_vec words;
         tm_reduced left = reduce(&c, 0, &words);
         assert_int_equal(left.visits[0].operation, 3);
@@ -116,7 +111,6 @@ static void a_way_against_the_order_is_left_out_and_the_arrival_pinned(void **st
 }
 
 static void a_rank_may_take_part_in_nothing(void **state) {
-    (void)state;
     replay_case c = {0};
     tm_vec words;
     replay_step(&c, 0, replay_node(&c, 0), 41);
@@ -142,10 +136,7 @@ static void a_rank_may_take_part_in_nothing(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set),
-        cmocka_unit_test(a_way_against_the_order_is_left_out_and_the_arrival_pinned),
-        cmocka_unit_test(a_rank_may_take_part_in_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set,
+               a_way_against_the_order_is_left_out_and_the_arrival_pinned,
+               a_rank_may_take_part_in_nothing);
 }

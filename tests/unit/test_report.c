@@ -1,21 +1,16 @@
 /* The page as bytes: what stands between its parts, and JSON that cannot end its element. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "report/built.h"
 #include "report/extract.h"
 #include "report/json.h"
 #include "report/page.h"
 #include "report/path.h"
+#include "table_fixture.h"
 #include "tmerge/report.h"
 
 /* The file's bytes, terminated. */
@@ -30,36 +25,41 @@ static char *slurp(const char *path, size_t *size) {
     return bytes;
 }
 
-static char *string_of(const char *text, size_t size) {
-    tm_out out = TM_OUT();
+/* What was written, to be freed. */
+static char *taken(tm_out *out) {
     char *json;
     tm_error err;
-    tm_report_json_string(&out, text, size);
-    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    assert_ok(tm_out_take(out, &json, NULL, &err));
     return json;
 }
 
-#define CHECK_STRING(bytes, expected)                                                              \
-    do {                                                                                           \
-        char *json_ = string_of(bytes, sizeof(bytes) - 1);                                         \
-        assert_string_equal(json_, expected);                                                      \
-        free(json_);                                                                               \
-    } while (0)
-
 static void strings_cannot_end_their_element(void **state) {
-    (void)state;
-    CHECK_STRING("plain", "\"plain\"");
-    CHECK_STRING("", "\"\"");
-    CHECK_STRING("</script><!--", "\"\\u003c/script>\\u003c!--\"");
-    CHECK_STRING("a\"b\\c", "\"a\\u0022b\\u005cc\"");
-    CHECK_STRING("\x00\x07\n\x7f", "\"\\u0000\\u0007\\u000a\\u007f\"");
-    /* U+2028 and U+2029 are E2 80 A8 and E2 80 A9; U+2027, one before, stays. */
-    CHECK_STRING("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7", "\"\\u2028\\u2029\xe2\x80\xa7\"");
-    CHECK_STRING("\xc3\xa4<", "\"\xc3\xa4\\u003c\"");
+#define ROW(bytes, json)                                                                           \
+    { bytes, sizeof(bytes) - 1, json }
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *json;
+    } rows[] = {
+        ROW("plain", "\"plain\""),
+        ROW("", "\"\""),
+        ROW("</script><!--", "\"\\u003c/script>\\u003c!--\""),
+        ROW("a\"b\\c", "\"a\\u0022b\\u005cc\""),
+        ROW("\x00\x07\n\x7f", "\"\\u0000\\u0007\\u000a\\u007f\""),
+        /* U+2028 and U+2029 are E2 80 A8 and E2 80 A9; U+2027, one before, stays. */
+        ROW("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7", "\"\\u2028\\u2029\xe2\x80\xa7\""),
+        ROW("\xc3\xa4<", "\"\xc3\xa4\\u003c\""),
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        tm_out out = TM_OUT();
+        tm_report_json_string(&out, rows[i].bytes, rows[i].size);
+        char *json = taken(&out);
+        assert_string_equal(json, rows[i].json);
+        free(json);
+    }
 }
 
 static void rows_are_arrays_relative_to_the_begin(void **state) {
-    (void)state;
     static const tm_column columns[] = {
         {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
         {"wait_ns", TM_INT, "ns", "A wait."},
@@ -69,36 +69,32 @@ static void rows_are_arrays_relative_to_the_begin(void **state) {
         {"host", TM_TEXT, "", ""},
     };
     static const tm_table_def def = {"test.rows", "", columns, 6, 1, 1, false, 0, 0, TM_FORM_BARS};
-    const tm_table_def *const defs[] = {&def};
-    tm_tables tables;
-    tm_error err;
-    assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
-    tm_table *table = tm_tables_find(&tables, "test.rows");
+    fixture f = make(&def);
+    tm_table *table = f.table;
     tm_cell *row = tm_table_add_row(table);
     tm_cell_set_int(&row[0], INT64_C(1700000000000000005));
     tm_cell_set_int(&row[1], 7);
     tm_cell_set_int(&row[2], INT64_C(9007199254740993)); /* 2^53 + 1 is no double */
     tm_cell_set_real(&row[3], 0.5);
     tm_cell_set_bool(&row[4], true);
-    assert_int_equal(tm_table_set_text(table, &row[5], "<b>", &err), TM_OK);
+    set_text(&f, &row[5], "<b>");
     /* of a rank whose times count from 0 nothing tells when that was */
     tm_cell_set_int(&tm_table_add_row(table)[0], 5);
     tm_out out = TM_OUT();
-    char *json;
     tm_report_json_rows(&out, table, INT64_C(1700000000000000000));
-    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    char *json = taken(&out);
     assert_string_equal(json, "[[5,7,\"9007199254740993\",0.5,true,\"\\u003cb>\"],\n"
                               "[null,null,null,null,null,null]]");
     free(json);
     out = TM_OUT();
     tm_report_json_def(&out, table);
-    assert_int_equal(tm_out_take(&out, &json, NULL, &err), TM_OK);
+    json = taken(&out);
     assert_non_null(strstr(json, "\"keys\":1,\"top\":1,\"prose\":0,\"n\":2,\"form\":\"bars\""));
     assert_non_null(
         strstr(json, "[\"begin_ns\",\"int\",\"ns\",\"Aligned begin since the epoch.\",1]"));
     assert_non_null(strstr(json, "[\"wait_ns\",\"int\",\"ns\",\"A wait.\",0]"));
     free(json);
-    tm_tables_destroy(&tables);
+    tm_tables_destroy(&f.tables);
 }
 
 static int digit(char c) {
@@ -132,7 +128,6 @@ static size_t unpack(const char *text, size_t length, unsigned char *out, size_t
 
 /* Steps of 2, 3, 1 and 2 rows, 20, 30, 40 and 20 ns long: in order of length 5, 4, 3, 6. */
 static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
-    (void)state;
     static const tm_column columns[] = {{"step", TM_INT, "", ""},
                                         {"duration_ns", TM_INT, "ns", ""}};
     static const tm_table_def def = {
@@ -145,31 +140,27 @@ static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
     } cases[] = {
         {8, 0, "33444566"}, {7, 2, "334445"}, {5, 4, "4445"}, {3, 7, "5"}, {0, 7, "5"},
     };
-    const tm_table_def *const defs[] = {&def};
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        tm_tables tables;
-        tm_error err;
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        fixture f = make(&def);
+        tm_table *table = f.table;
         size_t left_out;
-        assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
-        tm_table *table = tm_tables_find(&tables, "test.piece");
-        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        for (size_t r = 0; r < COUNT(rows); r++) {
             tm_cell *row = tm_table_add_row(table);
             tm_cell_set_int(&row[0], rows[r][0]);
             tm_cell_set_int(&row[1], rows[r][1]);
         }
-        assert_int_equal(tm_report_limit_path(table, cases[c].most, &left_out, &err), TM_OK);
+        assert_ok(tm_report_limit_path(table, cases[c].most, &left_out, &f.err));
         assert_int_equal(left_out, cases[c].left_out);
         assert_int_equal(table->n_rows, strlen(cases[c].kept));
         for (size_t r = 0; r < table->n_rows; r++)
             assert_int_equal(tm_table_cell(table, r, "step")->value.i, cases[c].kept[r] - '0');
-        tm_tables_destroy(&tables);
+        tm_tables_destroy(&f.tables);
     }
 }
 
 /* A comb of 9,000 nodes: of each pair the first holds the pairs behind it and takes no time of its
  * own, the second 1,000,000 - i of it. By its own time alone none of the first would stay. */
 static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
-    (void)state;
     enum { N = 9000 };
     static const tm_column columns[] = {{"node", TM_INT, "", ""},
                                         {"parent", TM_INT, "", ""},
@@ -177,16 +168,13 @@ static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
                                         {"host_self_ns", TM_INT, "ns", ""}};
     static const tm_table_def def = {
         .name = "test.tree", .doc = "", .columns = columns, .n_columns = 4, .n_keys = 1, .top = 3};
-    const tm_table_def *const defs[] = {&def};
     const tm_page_choice choice = {0};
     tm_out all = TM_OUT();
-    tm_tables tables;
-    tm_error err;
+    fixture f = make(&def);
+    tm_table *table = f.table;
     size_t left_out;
     bool *there = calloc(N, sizeof *there);
     assert_non_null(there);
-    assert_int_equal(tm_tables_create(defs, 1, &tables, &err), TM_OK);
-    tm_table *table = tm_tables_find(&tables, "test.tree");
     for (int64_t i = 0; i < N; i++) {
         int64_t own = i % 2 == 0 ? 0 : 1000000 - i;
         tm_cell *row = tm_table_add_row(table);
@@ -196,18 +184,16 @@ static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
         tm_cell_set_int(&row[2], i % 2 == 0 ? 2000000000000 - 1000000 * i : own);
         tm_cell_set_int(&row[3], own);
     }
-    assert_int_equal(tm_extract_rows(table, &choice, SIZE_MAX, &all, &left_out, &err), TM_OK);
+    assert_ok(tm_extract_rows(table, &choice, SIZE_MAX, &all, &left_out, &f.err));
     assert_int_equal(left_out, N - TM_PAGE_ROWS);
     for (size_t r = 0; r < table->n_rows; r++) {
         const tm_cell *parent = tm_table_cell(table, r, "parent");
         assert_true(parent->null || there[parent->value.i]);
         there[tm_table_cell(table, r, "node")->value.i] = true;
     }
-    char *json;
-    assert_int_equal(tm_out_take(&all, &json, NULL, &err), TM_OK);
-    free(json);
+    free(taken(&all));
     free(there);
-    tm_tables_destroy(&tables);
+    tm_tables_destroy(&f.tables);
 }
 
 /* A block of this size, of bytes that compress well or not at all, comes back. */
@@ -222,10 +208,10 @@ static void check_block(size_t size, bool random) {
         seed = seed * 1664525 + 1013904223;
         bytes[i] = random ? (unsigned char)(seed >> 24) : (unsigned char)(i / 100);
     }
-    assert_int_equal(tm_page_create(path, "a <b> & c\n", &page, &err), TM_OK);
-    assert_int_equal(tm_page_put_tables(page, "{}", 2, &err), TM_OK);
-    assert_int_equal(tm_page_put_block(page, "data", bytes, size, &err), TM_OK);
-    assert_int_equal(tm_page_commit(page, &err), TM_OK);
+    assert_ok(tm_page_create(path, "a <b> & c\n", &page, &err));
+    assert_ok(tm_page_put_tables(page, "{}", 2, &err));
+    assert_ok(tm_page_put_block(page, "data", bytes, size, &err));
+    assert_ok(tm_page_commit(page, &err));
     size_t n;
     char *text = slurp(path, &n);
     assert_non_null(strstr(text, "<title>a &lt;b> &amp; c </title>"));
@@ -243,32 +229,30 @@ static void check_block(size_t size, bool random) {
 }
 
 static void blocks_come_back_from_base64_and_zlib(void **state) {
-    (void)state;
     if (!tm_report_is_built())
         skip();
     static const size_t sizes[] = {0, 1, 2, 3, 4, 5, 1000, 65535, 65536, 65537, 1000003};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < COUNT(sizes); i++)
         for (int random = 0; random < 2; random++)
             check_block(sizes[i], random);
 }
 
 static void the_page_is_the_built_parts_and_the_data(void **state) {
-    (void)state;
     if (!tm_report_is_built())
         skip();
     tm_page *page;
     tm_error err;
     size_t size, sum = strlen("t") + strlen("{\"x\":1}");
-    assert_int_equal(tm_page_create("page.html", "t", &page, &err), TM_OK);
+    assert_ok(tm_page_create("page.html", "t", &page, &err));
     assert_false(access("page.html", F_OK) == 0); /* not before it is complete */
-    assert_int_equal(tm_page_put_tables(page, "{\"x\":1}", 7, &err), TM_OK);
-    assert_int_equal(tm_page_commit(page, &err), TM_OK);
+    assert_ok(tm_page_put_tables(page, "{\"x\":1}", 7, &err));
+    assert_ok(tm_page_commit(page, &err));
     for (int part = 0; part < TM_BUILT_PARTS; part++)
         sum += tm_built_page[part].size;
     free(slurp("page.html", &size));
     assert_int_equal(size, sum);
     unlink("page.html");
-    assert_int_equal(tm_page_create("page.html", "t", &page, &err), TM_OK);
+    assert_ok(tm_page_create("page.html", "t", &page, &err));
     tm_page_abandon(page);
     assert_false(access("page.html", F_OK) == 0);
     assert_int_equal(tm_page_create("no/folder/page.html", "t", &page, &err), TM_ERR_OUTPUT);
@@ -276,13 +260,8 @@ static void the_page_is_the_built_parts_and_the_data(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_cannot_end_their_element),
-        cmocka_unit_test(rows_are_arrays_relative_to_the_begin),
-        cmocka_unit_test(of_a_long_path_whole_steps_stay_the_longest_first),
-        cmocka_unit_test(of_a_large_tree_nodes_stay_with_those_they_lie_in),
-        cmocka_unit_test(blocks_come_back_from_base64_and_zlib),
-        cmocka_unit_test(the_page_is_the_built_parts_and_the_data),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(strings_cannot_end_their_element, rows_are_arrays_relative_to_the_begin,
+               of_a_long_path_whole_steps_stay_the_longest_first,
+               of_a_large_tree_nodes_stay_with_those_they_lie_in,
+               blocks_come_back_from_base64_and_zlib, the_page_is_the_built_parts_and_the_data);
 }

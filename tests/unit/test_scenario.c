@@ -2,19 +2,11 @@
 #include "replay/scenario.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/lanes.h"
 #include "replay/sets.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* What was read of a part: conditions as "word=value", joined by blanks, and the factor. */
 static void describe(const tm_scenario *s, size_t i, char *out, size_t size) {
@@ -83,14 +75,13 @@ static const struct {
 };
 
 static void conditions_are_read_as_typed(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         tm_scenario s = TM_SCENARIO();
         tm_error err = {.status = TM_OK};
         char found[256];
         tm_status status = tm_scenario_add(&s, texts[i].option, texts[i].text, &err);
         if (texts[i].read) {
-            assert_int_equal(status, TM_OK);
+            assert_ok(status);
             describe(&s, 0, found, sizeof found);
             assert_string_equal(found, texts[i].read);
         } else {
@@ -100,20 +91,14 @@ static void conditions_are_read_as_typed(void **state) {
         }
         tm_scenario_free(&s);
     }
-}
-
-static void parts_make_one_text_as_typed(void **state) {
-    (void)state;
-    tm_scenario s = TM_SCENARIO();
-    tm_error err;
-    assert_int_equal(tm_scenario_add(&s, "fix", "host=a+kind=host", &err), TM_OK);
-    assert_int_equal(tm_scenario_add(&s, "scale", "kernel=gemm:0.5", &err), TM_OK);
+    tm_scenario s = TM_SCENARIO(); /* parts make one text */
+    assert_ok(tm_scenario_add(&s, "fix", "host=a+kind=host", NULL));
+    assert_ok(tm_scenario_add(&s, "scale", "kernel=gemm:0.5", NULL));
     assert_string_equal(s.text, "--fix host=a+kind=host --scale kernel=gemm:0.5");
     tm_scenario_free(&s);
 }
 
 static void a_list_is_written_as_it_is_read(void **state) {
-    (void)state;
     static const int64_t numbers[] = {0, 1, 2, 5, 7, 8};
     static const struct {
         size_t n, size;
@@ -253,7 +238,6 @@ static void make_graph(tm_graph *g, uint32_t *event, uint32_t *first, tm_edge *m
 }
 
 static void a_part_means_the_edges_of_which_all_holds(void **state) {
-    (void)state;
     tm_names *names = tm_names_create();
     tm_timeline timeline;
     tm_track tracks[3];
@@ -270,11 +254,11 @@ static void a_part_means_the_edges_of_which_all_holds(void **state) {
         char parts[N_EDGES + 1] = "";
         int last = TM_N_CONDITIONS - 1, n = 0;
         make_graph(&graph, event, first, made);
-        assert_int_equal(tm_scenario_add(&s, "fix", meant[i].fix, &err), TM_OK);
+        assert_ok(tm_scenario_add(&s, "fix", meant[i].fix, &err));
         if (meant[i].scale)
-            assert_int_equal(tm_scenario_add(&s, "scale", meant[i].scale, &err), TM_OK);
-        assert_int_equal(tm_scenario_bind(&s, names, 2, &err), TM_OK);
-        assert_int_equal(tm_scenario_mark(&s, &timeline, 1, &graph, found, &err), TM_OK);
+            assert_ok(tm_scenario_add(&s, "scale", meant[i].scale, &err));
+        assert_ok(tm_scenario_bind(&s, names, 2, &err));
+        assert_ok(tm_scenario_mark(&s, &timeline, 1, &graph, found, &err));
         for (size_t e = 0; e < N_EDGES; e++) {
             parts[e] = (char)(made[e].part ? '0' + made[e].part : '.');
             n += made[e].part == 1;
@@ -291,7 +275,6 @@ static void a_part_means_the_edges_of_which_all_holds(void **state) {
 }
 
 static void an_edge_gets_what_its_part_says(void **state) {
-    (void)state;
     static const double factors[] = {(double)NAN, 1.5};
     const tm_change change = {.factors = factors};
     tm_sets sets;
@@ -319,12 +302,6 @@ static void an_edge_gets_what_its_part_says(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_are_read_as_typed),
-        cmocka_unit_test(parts_make_one_text_as_typed),
-        cmocka_unit_test(a_list_is_written_as_it_is_read),
-        cmocka_unit_test(a_part_means_the_edges_of_which_all_holds),
-        cmocka_unit_test(an_edge_gets_what_its_part_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(conditions_are_read_as_typed, a_list_is_written_as_it_is_read,
+               a_part_means_the_edges_of_which_all_holds, an_edge_gets_what_its_part_says);
 }

@@ -1,13 +1,7 @@
 /* The order of numbers, and places in sorted arrays. */
 #include "base/sorted.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 static void numbers_whose_difference_does_not_fit_have_an_order(void **state) {
-    (void)state;
     assert_true(tm_order_i64(INT64_MIN, INT64_MAX) < 0);
     assert_true(tm_order_i64(INT64_MAX, -1) > 0);
     assert_int_equal(tm_order_i64(-7, -7), 0);
@@ -16,7 +10,6 @@ static void numbers_whose_difference_does_not_fit_have_an_order(void **state) {
 }
 
 static void a_lower_bound_is_the_first_of_equals(void **state) {
-    (void)state;
     static const int64_t values[] = {-5, 2, 2, 2, 9};
     static const struct {
         size_t n;
@@ -24,7 +17,7 @@ static void a_lower_bound_is_the_first_of_equals(void **state) {
         size_t expected;
     } cases[] = {{0, 2, 0}, {1, -5, 0}, {1, 0, 1},  {5, INT64_MIN, 0}, {5, -5, 0}, {5, -4, 1},
                  {5, 2, 1}, {5, 3, 4},  {5, 10, 5}, {4, 2, 1},         {4, 3, 4}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(tm_lower_bound(values, cases[i].n, cases[i].key), cases[i].expected);
 }
 
@@ -39,7 +32,6 @@ static bool is_over(const void *element, const void *ns) {
 
 /* One that ends at the very moment is over; nothing is read of an array of none. */
 static void bisection_finds_the_first_of_which_the_answer_is_no(void **state) {
-    (void)state;
     static const stay stays[] = {{'a', 10}, {'b', 20}, {'c', 30}};
     for (int64_t ns = 0; ns < 40; ns++)
         assert_int_equal(tm_bisect(stays, 3, sizeof *stays, &ns, is_over), ns / 10);
@@ -58,10 +50,9 @@ static int by_value(const void *a, const void *b) {
 /* Rows in order, as many as given, in each of which every third of neighbours may have changed
  * places; equal ones stay as they stood. */
 static void few_rows_and_many_are_sorted_stably(void **state) {
-    (void)state;
     static const size_t rows[] = {1, 2, 3, TM_SORT_RUNS, TM_SORT_RUNS + 1, TM_SORT_RUNS + 2, 100};
     for (size_t n = 1; n < 400; n += 57)
-        for (size_t i = 0; i < 2 * (sizeof rows / sizeof *rows); i++) {
+        for (size_t i = 0; i < 2 * COUNT(rows); i++) {
             const size_t n_rows = rows[i / 2], length = (n + n_rows - 1) / n_rows;
             card cards[400];
             bool seen[400] = {false};
@@ -81,11 +72,7 @@ static void few_rows_and_many_are_sorted_stably(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_whose_difference_does_not_fit_have_an_order),
-        cmocka_unit_test(a_lower_bound_is_the_first_of_equals),
-        cmocka_unit_test(few_rows_and_many_are_sorted_stably),
-        cmocka_unit_test(bisection_finds_the_first_of_which_the_answer_is_no),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(numbers_whose_difference_does_not_fit_have_an_order,
+               a_lower_bound_is_the_first_of_equals, few_rows_and_many_are_sorted_stably,
+               bisection_finds_the_first_of_which_the_answer_is_no);
 }

@@ -34,16 +34,15 @@ static int64_t schema_datasets(void) {
 
 static void a_good_store_is_counted(void **state) {
     for (int compress = 0; compress < 2; compress++) {
-        char path[128];
+        const char *path = store_path(state);
         heard h;
         tm_store_contents found = {0};
         size_t size = 0;
         fixture f = make_sample();
-        store_file(state, "a.h5", path);
-        assert_int_equal(store_job_write(path, compress == 1, f.table, &f.err), TM_OK);
+        assert_ok(store_job_write(path, compress == 1, f.table, &f.err));
         free(store_bytes(path, &size));
         for (int known = 0; known < 2; known++) {
-            assert_int_equal(check(path, known ? &f.tables : NULL, &h, &found), TM_OK);
+            assert_ok(check(path, known ? &f.tables : NULL, &h, &found));
             assert_int_equal(h.n, 0);
             assert_int_equal(found.n_datasets, schema_datasets() + 1);
             assert_int_equal(found.n_events, 3 + 0 + 5);
@@ -54,152 +53,102 @@ static void a_good_store_is_counted(void **state) {
     }
 }
 
-static void a_store_without_ranks_is_good(void **state) {
-    char path[128];
-    heard h;
+/* Of a job that was changed; its names are freed. */
+static tm_status check_job(void **state, bool compress, store_job *job, heard *h,
+                           tm_store_contents *out) {
     tm_error err = {0};
+    assert_ok(store_job_write_as(store_path(state), compress, job, NULL, &err));
+    tm_names_destroy(job->names);
+    return check(store_path(state), NULL, h, out);
+}
+
+static void a_store_without_ranks_is_good(void **state) {
+    heard h;
     store_job job;
     tm_store_contents found = {.n_events = -1};
     store_job_make(&job);
     for (int r = 0; r < 3; r += 2) /* nothing of them but a row in /ranks and one in /clock */
         job.ranks[r] = (tm_timeline){.rank = job.ranks[r].rank};
-    store_file(state, "a.h5", path);
-    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
-    assert_int_equal(check(path, NULL, &h, &found), TM_OK);
+    assert_ok(check_job(state, true, &job, &h, &found));
     assert_int_equal(found.n_events, 0);
-    tm_names_destroy(job.names);
 }
 
 /* The job has ranks 0, 1 and 4 with events 0 to 2, none, and 3 to 7. Each of them has two tracks,
  * of one event and of the rest, so the tracks begin at 0, 1, 3 and 4. There are three names and
- * three steps. */
-static void name(store_job *job) {
-    job->name[0][1] = 3;
-}
-static void other_name(store_job *job) {
-    job->tracks[0][1].thread_name = 7;
-}
-static void launch(store_job *job) {
-    job->launch[1][2] = 100;
-}
-static void step(store_job *job) {
-    job->step[1][1] = 5;
-}
-static void category(store_job *job) {
-    job->category[0][0] = 250;
-}
-static void boolean(store_job *job) {
-    job->steps[0][0].annotated = true;
-    memset(&job->steps[0][0].annotated, 2, 1);
-}
-static void begin(store_job *job) {
-    job->begin[1][3] = 5;
-}
-static void attribute(store_job *job) {
-    job->kernels[0][0].event = TM_NO_EVENT;
-}
-static void attribute_order(store_job *job) {
+ * three steps, and a second kernel of rank 4, which is not counted. */
+#define AT(field) offsetof(store_job, field), sizeof(((store_job *)0)->field)
+static const struct {
+    size_t at, size;
+    int64_t value;
+    const char *message;
+} wrong[] = {
+    {AT(name[0][1]), 3, "/events/name: row 1 is 3, which is no name"},
+    {AT(launch[1][2]), 100, "/events/launch: row 5 is 103, which is no event"},
+    {AT(tracks[1][1].count), 3, "/ranks: row 2 has other events than its tracks"},
+    {AT(tracks[0][1].thread_name), 7, "/tracks/thread_name: row 1 is 7, which is no name"},
+    {AT(step[1][1]), 5, "/events/step: row 4 is 7, which is no step"},
+    {AT(category[0][0]), 250, "/events/category: row 0 is 250, which is no word"},
+    {AT(steps[0][0].annotated), 2, "/steps/annotated: row 0 is 2, which is no word"},
+    {AT(begin[1][3]), 5, "/events/begin_ns: row 6 is less than the one before"},
+    {AT(kernels[0][0].event), TM_NO_EVENT, "/kernels/event: row 0 is -1, which is no event"},
+    {AT(ranks[2].n_attrs[TM_ATTR_KERNEL]), 2, "/kernels/event: row 2 is less than the one before"},
+    {AT(tracks[0][1].first), 2,
+     "/tracks: row 1 does not begin where the one before ends, or ends behind the events"},
+    {AT(tracks[1][1].count), 100,
+     "/tracks: row 3 does not begin where the one before ends, or ends behind the events"},
+    {AT(ranks[2].rank), 1, "/ranks/rank: row 2 is not more than the one before"},
+    {AT(ranks[0].n_tracks), 0, "/ranks: row 0 has other events than its tracks"},
+};
+
+/* Little-endian: the value's first bytes are the shorter number. */
+static void spoil(store_job *job, size_t i) {
     job->kernels[1][1].event = 1;
-    job->ranks[2].n_attrs[TM_ATTR_KERNEL] = 2;
-}
-static void short_track(store_job *job) {
-    job->tracks[1][1].count--;
-}
-static void gap_of_tracks(store_job *job) {
-    job->tracks[0][1].first = 2;
-}
-static void long_track(store_job *job) {
-    job->tracks[1][1].count = 100;
-}
-static void order_of_ranks(store_job *job) {
-    job->ranks[2].rank = 1;
-}
-static void lost_tracks(store_job *job) {
-    job->ranks[0].n_tracks = 0;
+    memcpy((char *)job + wrong[i].at, &wrong[i].value, wrong[i].size);
 }
 
 static void a_row_that_is_wrong_is_told(void **state) {
-    static const struct {
-        void (*spoil)(store_job *);
-        const char *message;
-    } cases[] = {
-        {name, "/events/name: row 1 is 3, which is no name"},
-        {other_name, "/tracks/thread_name: row 1 is 7, which is no name"},
-        {launch, "/events/launch: row 5 is 103, which is no event"},
-        {step, "/events/step: row 4 is 7, which is no step"},
-        {category, "/events/category: row 0 is 250, which is no word"},
-        {boolean, "/steps/annotated: row 0 is 2, which is no word"},
-        {begin, "/events/begin_ns: row 6 is less than the one before"},
-        {attribute, "/kernels/event: row 0 is -1, which is no event"},
-        {attribute_order, "/kernels/event: row 2 is less than the one before"},
-        {short_track, "/ranks: row 2 has other events than its tracks"},
-        {gap_of_tracks,
-         "/tracks: row 1 does not begin where the one before ends, or ends behind the events"},
-        {long_track,
-         "/tracks: row 3 does not begin where the one before ends, or ends behind the events"},
-        {order_of_ranks, "/ranks/rank: row 2 is not more than the one before"},
-        {lost_tracks, "/ranks: row 0 has other events than its tracks"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char path[128];
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         heard h;
-        tm_error err = {0};
         tm_store_contents found;
         store_job job;
         store_job_make(&job);
-        cases[i].spoil(&job);
-        store_file(state, "a.h5", path);
-        assert_int_equal(store_job_write_as(path, i % 2 == 0, &job, NULL, &err), TM_OK);
-        assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
-        assert_string_equal(h.last, cases[i].message);
-        assert_string_equal(h.path, path);
+        spoil(&job, i);
+        assert_int_equal(check_job(state, i % 2 == 0, &job, &h, &found), TM_ERR_INPUT);
+        assert_string_equal(h.last, wrong[i].message);
+        assert_string_equal(h.path, store_path(state));
         assert_int_equal(h.n, 1);
-        tm_names_destroy(job.names);
     }
 }
 
 static void every_fault_is_told(void **state) {
-    char path[128];
     heard h;
-    tm_error err = {0};
     tm_store_contents found;
     store_job job;
     store_job_make(&job);
-    name(&job);
-    launch(&job);
-    short_track(&job);
-    store_file(state, "a.h5", path);
-    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
-    assert_int_equal(check(path, NULL, &h, &found), TM_ERR_INPUT);
+    for (size_t i = 0; i < 3; i++)
+        spoil(&job, i);
+    assert_int_equal(check_job(state, true, &job, &h, &found), TM_ERR_INPUT);
     assert_int_equal(h.n, 3);
-    tm_names_destroy(job.names);
 }
 
 /* Later tracks may begin before earlier ones end. */
 static void tracks_overlap_in_time(void **state) {
-    char path[128];
     heard h;
-    tm_error err = {0};
     tm_store_contents found;
     store_job job;
     store_job_make(&job);
-    job.begin[0][0] = INT64_MAX;
-    job.begin[1][0] = INT64_MAX;
-    store_file(state, "a.h5", path);
-    assert_int_equal(store_job_write_as(path, true, &job, NULL, &err), TM_OK);
-    assert_int_equal(check(path, NULL, &h, &found), TM_OK);
-    tm_names_destroy(job.names);
+    job.begin[0][0] = job.begin[1][0] = INT64_MAX;
+    assert_ok(check_job(state, true, &job, &h, &found));
 }
 
 static void a_known_table_must_have_its_types_and_units(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     heard h;
     tm_store_contents found;
     fixture f = make_sample();
     tm_column columns[N_SAMPLE];
     tm_table_def def = sample;
-    store_file(state, "a.h5", path);
-    assert_int_equal(store_job_write(path, true, f.table, &f.err), TM_OK);
+    assert_ok(store_job_write(path, true, f.table, &f.err));
     memcpy(columns, sample_columns, sizeof columns);
     def.columns = columns;
     columns[COMPUTE].unit = "us";
@@ -225,41 +174,76 @@ static void expect_damage(const char *path, char *bytes, size_t size, size_t at)
     bytes[at] ^= 4;
 }
 
+/* Bytes of every third piece of data, other ones where TMERGE_SEED differs; and some of the
+ * structure and of the seal. */
+static size_t many_places(const char *bytes, size_t size, const uint64_t end[5], size_t *out) {
+    tm_extent extent;
+    size_t n = 0;
+    for (size_t i = first_of_every(3); i < end[2]; i += 3) {
+        memcpy(&extent, bytes + end[1] + i * sizeof extent, sizeof extent);
+        out[n++] = extent.offset + i % extent.size;
+    }
+    for (size_t at = 0; at < end[1]; at += 997)
+        out[n++] = at;
+    for (size_t at = end[1]; at < size; at += 17)
+        out[n++] = at;
+    return n;
+}
+
+/* A byte of each kind: the data of a column of each table of records that has rows, of the names
+ * and of a result table; the structure at its begin, middle and end; the three numbers of the first
+ * and of the last extent, and the five at the end of the seal. */
+static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t end[5],
+                                   size_t *out) {
+    char column[128];
+    size_t n = 0;
+    for (int t = 0; t < TM_N_RECORDS; t++) {
+        const tm_record_table *table = &tm_record_tables[t];
+        const size_t c = first_of_every((size_t)table->n_columns);
+        snprintf(column, sizeof column, "%s/%s", table->path, table->columns[c].name);
+        off_t at = store_last_byte(path, column);
+        if (at >= 0)
+            out[n++] = (size_t)at;
+    }
+    assert_true(n >= 6); /* /ranks, /clock, /steps, /tracks, /events, /kernels ... */
+    out[n++] = (size_t)store_last_byte(path, "/names/bytes");
+    out[n++] = (size_t)store_last_byte(path, "/analysis/test/sample");
+    for (size_t k = 0; k < 3; k++) {
+        out[n++] = k * (end[1] - 1) / 2;
+        out[n++] = end[1] + 8 * k;
+        out[n++] = end[1] + end[2] * sizeof(tm_extent) - 1 - 8 * k;
+    }
+    for (size_t k = 0; k < 5; k++)
+        out[n++] = size - 1 - 8 * k;
+    return n;
+}
+
 /* One fault for one flipped bit: damaged data hides nothing else. */
 static void a_flipped_bit_in_any_piece_of_a_store_is_told(void **state) {
     for (int compress = 0; compress < 2; compress++) {
-        char path[128];
+        const char *path = store_path(state);
         size_t size = 0;
         uint64_t end[5]; /* magic, bytes of the content, number of extents, two sums */
-        tm_extent extent;
         fixture f = make_sample();
-        store_file(state, "a.h5", path);
-        assert_int_equal(store_job_write(path, compress == 1, f.table, &f.err), TM_OK);
+        assert_ok(store_job_write(path, compress == 1, f.table, &f.err));
         char *bytes = store_bytes(path, &size);
         memcpy(end, bytes + size - sizeof end, sizeof end);
         assert_true(end[2] > 100);
-        for (size_t i = (size_t)compress; i < end[2]; i += 3) { /* all would last 10 s */
-            memcpy(&extent, bytes + end[1] + i * sizeof extent, sizeof extent);
-            expect_damage(path, bytes, size, extent.offset + i % extent.size);
-        }
-        for (size_t at = 0; at < end[1]; at += 997)
-            expect_damage(path, bytes, size, at);
-        for (size_t at = end[1]; at < size; at += 17)
-            expect_damage(path, bytes, size, at);
+        size_t *places = calloc(size, sizeof *places);
+        assert_non_null(places);
+        size_t n = in_full_set() ? many_places(bytes, size, end, places)
+                                 : a_place_of_each_kind(path, size, end, places);
+        for (size_t i = 0; i < n; i++)
+            expect_damage(path, bytes, size, places[i]);
+        free(places);
         free(bytes);
         tm_tables_destroy(&f.tables);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(a_good_store_is_counted),
-        WITH_FOLDER(a_store_without_ranks_is_good),
-        WITH_FOLDER(a_row_that_is_wrong_is_told),
-        WITH_FOLDER(every_fault_is_told),
-        WITH_FOLDER(tracks_overlap_in_time),
-        WITH_FOLDER(a_known_table_must_have_its_types_and_units),
-        WITH_FOLDER(a_flipped_bit_in_any_piece_of_a_store_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(a_good_store_is_counted, a_store_without_ranks_is_good,
+                         a_row_that_is_wrong_is_told, every_fault_is_told, tracks_overlap_in_time,
+                         a_known_table_must_have_its_types_and_units,
+                         a_flipped_bit_in_any_piece_of_a_store_is_told);
 }

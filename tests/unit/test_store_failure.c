@@ -1,23 +1,10 @@
 /* Stores that cannot be written, and files that are no store or a damaged one. */
 #include "store_job.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/pack.h"
-
-/* The files of the test's folder. */
-static int count_files(void **state) {
-    int n = 0;
-    DIR *folder = opendir(*state);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
-    closedir(folder);
-    return n;
-}
 
 /* Files may not grow over limit bytes, which a write then meets as it meets a full disk. */
 static void limit_files(rlim_t limit) {
@@ -29,10 +16,10 @@ static void limit_files(rlim_t limit) {
 }
 
 static void a_full_disk_leaves_nothing_behind(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     size_t size = 0;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(path, true, NULL, &err));
     char *whole = store_bytes(path, &size);
     store_put_bytes(path, "older", 5);
     for (size_t limit = 0; limit < size; limit += size / 40) {
@@ -42,18 +29,11 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
         assert_int_equal(status, TM_ERR_OUTPUT);
         assert_string_equal(err.path, path);
         assert_string_equal(err.message, "cannot be written: File too large");
-        assert_int_equal(count_files(state), 1);
+        assert_int_equal(store_count_files(*state), 1);
     }
-    size_t older_size = 0;
-    char *older = store_bytes(path, &older_size);
-    assert_int_equal(older_size, 5);
-    assert_memory_equal(older, "older", 5);
-    free(older);
-    assert_int_equal(store_job_write(path, true, NULL, &err), TM_OK);
-    char *again = store_bytes(path, &older_size);
-    assert_int_equal(older_size, size);
-    assert_memory_equal(again, whole, size);
-    free(again);
+    store_assert_bytes(path, "older", 5);
+    assert_ok(store_job_write(path, true, NULL, &err));
+    store_assert_bytes(path, whole, size);
     free(whole);
 }
 
@@ -68,28 +48,24 @@ static void a_store_that_cannot_be_created_says_why(void **state) {
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_int_equal(store_job_write(folder, true, NULL, &err), TM_ERR_OUTPUT);
     assert_string_equal(err.message, "cannot be written: Is a directory");
-    assert_int_equal(count_files(state), 1);
+    assert_int_equal(store_count_files(*state), 1);
     assert_int_equal(rmdir(folder), 0);
 }
 
 static void an_old_temporary_file_is_replaced_not_followed(void **state) {
-    char path[128], temporary[192], target[128];
+    const char *path = store_path(state);
+    char temporary[192], target[128];
     tm_error err = {0};
-    size_t size = 0;
     store_put_bytes(store_file(state, "target", target), "mine", 4);
-    store_file(state, "a.h5", path);
     assert_true(tm_store_temporary_path(path, temporary, sizeof temporary));
     assert_int_equal(symlink(target, temporary), 0);
-    assert_int_equal(store_job_write(path, true, NULL, &err), TM_OK);
-    char *bytes = store_bytes(target, &size);
-    assert_int_equal(size, 4);
-    free(bytes);
-    assert_int_equal(count_files(state), 2);
+    assert_ok(store_job_write(path, true, NULL, &err));
+    store_assert_bytes(target, "mine", 4);
+    assert_int_equal(store_count_files(*state), 2);
     assert_true(tm_store_is_store(path));
 }
 
 static void the_temporary_file_lies_in_the_same_folder(void **state) {
-    (void)state;
     static const char *const cases[][2] = {
         {"a.h5", ".a.h5."},
         {"/x/y.z/a", "/x/y.z/.a."},
@@ -97,7 +73,7 @@ static void the_temporary_file_lies_in_the_same_folder(void **state) {
         {"/a", "/.a."},
     };
     char out[80];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         size_t begin = strlen(cases[i][1]), hash = 8;
         char end[32];
         assert_true(tm_store_temporary_path(cases[i][0], out, strlen(cases[i][0]) + 64));
@@ -111,24 +87,21 @@ static void the_temporary_file_lies_in_the_same_folder(void **state) {
 }
 
 static void a_column_must_get_all_its_rows_and_no_more(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     const int64_t rows[8] = {0};
     const tm_record_column *column = tm_record_tables[TM_RECORD_EVENTS].columns;
-    tm_store_options options = {.tool_version = "0.1.0", .compress = true, .chunk_rows = 2};
     for (size_t given = 4; given <= 6; given++) {
-        tm_store_writer *writer = NULL;
-        assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
-                         TM_OK);
-        assert_int_equal(tm_store_put_group(writer, "/events", "doc", &err), TM_OK);
-        assert_int_equal(tm_store_begin_column(writer, "/events", column, 5, &err), TM_OK);
+        tm_store_writer *writer = store_begin(path, true, 2);
+        assert_ok(tm_store_put_group(writer, "/events", "doc", &err));
+        assert_ok(tm_store_begin_column(writer, "/events", column, 5, &err));
         tm_status status = tm_store_put_rows(writer, rows, given, &err);
         assert_int_equal(status, given > 5 ? TM_ERR_FAULT : TM_OK);
         if (status == TM_OK)
             status = tm_store_end_column(writer, &err);
         assert_int_equal(status, given == 5 ? TM_OK : TM_ERR_FAULT);
         tm_store_abandon(writer);
-        assert_int_equal(count_files(state), 0);
+        assert_int_equal(store_count_files(*state), 0);
     }
 }
 
@@ -142,12 +115,12 @@ static void set_version(const char *path, const char *name, int64_t version) {
 }
 
 static void a_newer_major_version_is_refused_and_named(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     tm_store *store = NULL;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(path, true, NULL, &err));
     set_version(path, "schema_minor", 7);
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+    assert_ok(tm_store_open(path, &store, &err));
     tm_store_close(store);
     store = NULL;
     set_version(path, "schema_major", 2);
@@ -173,6 +146,7 @@ static void expect_no_store(const char *path, const char *message) {
 static void other_files_are_no_stores(void **state) {
     char path[128];
     const char *not = "not a tmerge store";
+    const char *changed = "not a tmerge store, or one that was changed since it was written";
     expect_no_store(store_file(state, "missing", path),
                     "cannot be read: No such file or directory");
     expect_no_store(*state, not );
@@ -185,24 +159,24 @@ static void other_files_are_no_stores(void **state) {
     hid_t file =
         H5Fcreate(store_file(state, "other.h5", path), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(file);
-    expect_no_store(path, "not a tmerge store, or one that was changed since it was written");
+    expect_no_store(path, changed);
     store_seal(path);
     tm_store *store = NULL;
     tm_error err = {0};
     assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);
     assert_string_equal(err.message, not );
     store_put_bytes(store_file(state, "damaged", path), "\x89HDF\r\n\x1a\nand no more", 19);
-    expect_no_store(path, "not a tmerge store, or one that was changed since it was written");
+    expect_no_store(path, changed);
     store_seal(path);
     assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);
     assert_string_equal(err.message, "the store is damaged: HDF5 cannot open it");
 }
 
 static void a_store_that_was_cut_short_is_refused(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     size_t size = 0;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(path, true, NULL, &err));
     char *bytes = store_bytes(path, &size);
     for (size_t cut = 48; cut < size; cut += size / 100) { /* 48 bytes tell where it should end */
         tm_store *store = NULL;
@@ -221,28 +195,23 @@ static void a_store_that_was_cut_short_is_refused(void **state) {
 
 /* HDF5 1.10 itself reads past the end of such a chunk. */
 static void a_chunk_with_too_few_rows_is_refused(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     int64_t rows[100] = {0};
     size_t size = 0;
-    tm_store_writer *writer = NULL;
-    tm_store_options options = {.tool_version = "0.1.0", .compress = true};
     tm_packer *packer = tm_packer_create(true);
-    assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
-                     TM_OK);
-    assert_int_equal(tm_store_put_group(writer, "/events", "doc", &err), TM_OK);
-    assert_int_equal(tm_store_begin_column(writer, "/events",
-                                           tm_record_tables[TM_RECORD_EVENTS].columns, 100, &err),
-                     TM_OK);
+    tm_store_writer *writer = store_begin(path, true, 0);
+    assert_ok(tm_store_put_group(writer, "/events", "doc", &err));
+    assert_ok(tm_store_begin_column(writer, "/events", tm_record_tables[TM_RECORD_EVENTS].columns,
+                                    100, &err));
     const void *packed = tm_pack_chunk(packer, (tm_chunk_shape){8, 50}, rows, 50, &size);
-    assert_int_equal(tm_store_put_chunk(writer, packed, size, &err), TM_OK);
-    assert_int_equal(tm_store_end_column(writer, &err), TM_OK);
-    assert_int_equal(tm_store_commit(writer, &err), TM_OK);
+    assert_ok(tm_store_put_chunk(writer, packed, size, &err));
+    assert_ok(tm_store_end_column(writer, &err));
+    assert_ok(tm_store_commit(writer, &err));
     tm_packer_destroy(packer);
-    tm_store *store = NULL;
     tm_store_column *column = NULL;
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
-    assert_int_equal(tm_store_open_column(store, "/events/begin_ns", TM_I64, &column, &err), TM_OK);
+    tm_store *store = store_open(path);
+    assert_ok(tm_store_open_column(store, "/events/begin_ns", TM_I64, &column, &err));
     assert_int_equal(tm_store_read_rows(column, 0, 1, rows, &err), TM_ERR_INPUT);
     assert_string_equal(err.message,
                         "the store is damaged: column /events/begin_ns cannot be read");
@@ -251,34 +220,26 @@ static void a_chunk_with_too_few_rows_is_refused(void **state) {
 }
 
 static void reading_does_not_touch_the_file(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     struct stat before, after;
-    tm_store *store = NULL;
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+    assert_ok(store_job_write(path, true, NULL, &err));
     assert_int_equal(stat(path, &before), 0);
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+    tm_store *store = store_open(path);
     tm_store_close(store);
     assert_true(tm_store_is_store(path));
     assert_int_equal(stat(path, &after), 0);
     assert_int_equal(before.st_size, after.st_size);
     assert_int_equal(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
     assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
-    assert_int_equal(count_files(state), 1);
+    assert_int_equal(store_count_files(*state), 1);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(a_full_disk_leaves_nothing_behind),
-        WITH_FOLDER(a_store_that_cannot_be_created_says_why),
-        WITH_FOLDER(an_old_temporary_file_is_replaced_not_followed),
-        cmocka_unit_test(the_temporary_file_lies_in_the_same_folder),
-        WITH_FOLDER(a_column_must_get_all_its_rows_and_no_more),
-        WITH_FOLDER(a_newer_major_version_is_refused_and_named),
-        WITH_FOLDER(other_files_are_no_stores),
-        WITH_FOLDER(a_store_that_was_cut_short_is_refused),
-        WITH_FOLDER(a_chunk_with_too_few_rows_is_refused),
-        WITH_FOLDER(reading_does_not_touch_the_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(
+        a_full_disk_leaves_nothing_behind, a_store_that_cannot_be_created_says_why,
+        an_old_temporary_file_is_replaced_not_followed, the_temporary_file_lies_in_the_same_folder,
+        a_column_must_get_all_its_rows_and_no_more, a_newer_major_version_is_refused_and_named,
+        other_files_are_no_stores, a_store_that_was_cut_short_is_refused,
+        a_chunk_with_too_few_rows_is_refused, reading_does_not_touch_the_file);
 }

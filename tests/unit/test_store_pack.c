@@ -18,12 +18,11 @@ static void make_rows(uint64_t rows[ROWS], unsigned seed) {
 }
 
 static void a_chunk_unpacks_to_its_rows_and_zeros(void **state) {
-    (void)state;
     static const size_t elements[] = {1, 4, 8}, chunks[] = {1, 7, 8, 15, 16, 17, 100, ROWS};
     uint64_t rows[ROWS], scratch[ROWS], out[ROWS];
     tm_packer *packer = tm_packer_create(true);
     for (size_t e = 0; e < 3; e++)
-        for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++)
+        for (size_t c = 0; c < COUNT(chunks); c++)
             for (size_t missing = 0; missing < 3 && missing < chunks[c]; missing++) {
                 size_t size = 0, n = chunks[c] - missing;
                 tm_chunk_shape shape = {elements[e], chunks[c]};
@@ -41,7 +40,6 @@ static void a_chunk_unpacks_to_its_rows_and_zeros(void **state) {
 }
 
 static void packing_gives_the_same_bytes_whatever_came_before(void **state) {
-    (void)state;
     uint64_t rows[ROWS], other[ROWS];
     char first[2 * sizeof rows];
     size_t size = 0, again = 0, ignored = 0;
@@ -62,7 +60,6 @@ static void packing_gives_the_same_bytes_whatever_came_before(void **state) {
 }
 
 static void plain_chunks_are_the_rows_and_zeros(void **state) {
-    (void)state;
     const uint32_t rows[] = {7, 8, 9}, padded[] = {7, 8, 0};
     size_t size = 0;
     tm_packer *packer = tm_packer_create(false);
@@ -74,7 +71,6 @@ static void plain_chunks_are_the_rows_and_zeros(void **state) {
 }
 
 static void bytes_that_are_no_such_chunk_are_refused(void **state) {
-    (void)state;
     uint64_t rows[ROWS], out[ROWS];
     size_t size = 0;
     tm_packer *packer = tm_packer_create(true);
@@ -118,7 +114,8 @@ static size_t hdf5_chunk(const char *path, hid_t type, const void *rows, hsize_t
 }
 
 static void a_chunk_is_what_the_pipeline_of_hdf5_writes(void **state) {
-    char path[128], expected[8 * ROWS];
+    const char *path = store_path(state);
+    char expected[8 * ROWS];
     uint64_t rows[ROWS];
     const hid_t types[] = {H5T_STD_U8LE, H5T_STD_U32LE, H5T_STD_I64LE};
     static const size_t elements[] = {1, 4, 8};
@@ -128,8 +125,7 @@ static void a_chunk_is_what_the_pipeline_of_hdf5_writes(void **state) {
         for (size_t at = 0; at < ROWS; at += 300) {
             /* the last chunk has 100 of its 300 rows; HDF5 fills the rest with zeros too */
             size_t n = ROWS - at < 300 ? ROWS - at : 300, size = 0;
-            size_t wanted =
-                hdf5_chunk(store_file(state, "a.h5", path), types[e], rows, at, expected);
+            size_t wanted = hdf5_chunk(path, types[e], rows, at, expected);
             const void *packed = tm_pack_chunk(packer, (tm_chunk_shape){elements[e], 300},
                                                (const char *)rows + at * elements[e], n, &size);
             assert_int_equal(size, wanted);
@@ -139,12 +135,8 @@ static void a_chunk_is_what_the_pipeline_of_hdf5_writes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chunk_unpacks_to_its_rows_and_zeros),
-        cmocka_unit_test(packing_gives_the_same_bytes_whatever_came_before),
-        cmocka_unit_test(plain_chunks_are_the_rows_and_zeros),
-        cmocka_unit_test(bytes_that_are_no_such_chunk_are_refused),
-        WITH_FOLDER(a_chunk_is_what_the_pipeline_of_hdf5_writes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(
+        a_chunk_unpacks_to_its_rows_and_zeros, packing_gives_the_same_bytes_whatever_came_before,
+        plain_chunks_are_the_rows_and_zeros, bytes_that_are_no_such_chunk_are_refused,
+        a_chunk_is_what_the_pipeline_of_hdf5_writes);
 }

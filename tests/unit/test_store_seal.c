@@ -25,7 +25,6 @@ static uint64_t size_of(int fd) {
 
 /* The check value of CRC-64/XZ in the catalogue of parametrised CRC algorithms. */
 static void the_sum_is_the_one_of_the_catalogue(void **state) {
-    (void)state;
     assert_true(tm_seal_sum("123456789", 9) == 0x995DC9BBDF1939FAu);
     assert_true(tm_seal_sum("", 0) == 0);
 }
@@ -42,7 +41,7 @@ static void what_is_between_the_data_is_structure(void **state) {
     assert_int_equal(tm_seal_write(fd, 10, &extents), 0);
     assert_int_equal(size_of(fd), 10 + 3 * sizeof(tm_extent) + FOOTER_BYTES);
     assert_true(tm_seal_is_there(fd, size_of(fd)));
-    assert_int_equal(tm_seal_read(fd, size_of(fd), "p", &seal, &err), TM_OK);
+    assert_ok(tm_seal_read(fd, size_of(fd), "p", &seal, &err));
     assert_int_equal(seal.content_bytes, 10);
     assert_int_equal(seal.extents.n, 3);
     assert_memory_equal(seal.structure, "aefij", 5);
@@ -58,7 +57,6 @@ static void data_is_summed_in_pieces(void **state) {
     size_t size = 2 * (size_t)TM_EXTENT_MAX + 5;
     char *bytes = calloc(1, size);
     tm_vec extents = TM_VEC(tm_extent);
-    (void)state;
     assert_non_null(bytes);
     memcpy(bytes + size - 5, "tail", 5);
     assert_true(tm_seal_add(&extents, 100, bytes, size));
@@ -73,7 +71,7 @@ static void data_is_summed_in_pieces(void **state) {
 
 static void data_that_overlaps_is_not_sealed(void **state) {
     static const uint64_t offsets[] = {1, 2, 3, 9, 11};
-    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+    for (size_t i = 0; i < COUNT(offsets); i++) {
         int fd = open_bytes(state, "abcdefghij", 10);
         tm_vec extents = TM_VEC(tm_extent);
         assert_true(tm_seal_add(&extents, 2, "cd", 2));
@@ -115,23 +113,6 @@ static void any_other_bit_and_any_other_length_is_refused(void **state) {
     close(fd);
 }
 
-/* Where the data of a dataset stands in the file: its last byte. */
-static off_t last_byte_of(const char *path, const char *dataset_path) {
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    hid_t dataset = H5Dopen2(file, dataset_path, H5P_DEFAULT);
-    hid_t layout = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
-    haddr_t at = H5Dget_offset(dataset);
-    hsize_t size = H5Dget_storage_size(dataset), first;
-    unsigned mask;
-    if (H5Pget_layout(layout) == H5D_CHUNKED)
-        assert_true(H5Dget_chunk_info(dataset, space, 1, &first, &mask, &at, &size) >= 0);
-    H5Sclose(space);
-    H5Pclose(layout);
-    H5Dclose(dataset);
-    H5Fclose(file);
-    return (off_t)(at + size - 1);
-}
-
 static void flip(const char *path, off_t at) {
     int fd = open(path, O_RDWR);
     unsigned char byte;
@@ -144,18 +125,15 @@ static void flip(const char *path, off_t at) {
 /* Chunks have two rows: rows 2 and 3 of the column are the damaged ones. */
 static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
     for (int compress = 0; compress < 2; compress++) {
-        char path[128];
+        const char *path = store_path(state);
         int64_t rows[8], kept = 0;
         tm_error err = {0};
-        tm_store *store = NULL;
         tm_store_column *column = NULL;
-        store_file(state, "a.h5", path);
-        assert_int_equal(store_job_write(path, compress == 1, NULL, &err), TM_OK);
-        flip(path, last_byte_of(path, "/events/duration_ns"));
-        assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
-        assert_int_equal(tm_store_open_column(store, "/events/duration_ns", TM_I64, &column, &err),
-                         TM_OK);
-        assert_int_equal(tm_store_read_rows(column, 1, 1, &kept, &err), TM_OK);
+        assert_ok(store_job_write(path, compress == 1, NULL, &err));
+        flip(path, store_last_byte(path, "/events/duration_ns"));
+        tm_store *store = store_open(path);
+        assert_ok(tm_store_open_column(store, "/events/duration_ns", TM_I64, &column, &err));
+        assert_ok(tm_store_read_rows(column, 1, 1, &kept, &err));
         assert_int_equal(kept, 10);
         for (int again = 0; again < 2; again++) {
             assert_int_equal(tm_store_read_rows(column, 0, 8, rows, &err), TM_ERR_INPUT);
@@ -163,7 +141,7 @@ static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
                                 "the store is damaged: column /events/duration_ns cannot be read");
             assert_int_equal(tm_store_read_rows(column, 2, 1, rows, &err), TM_ERR_INPUT);
         }
-        assert_int_equal(tm_store_read_rows(column, 6, 1, &kept, &err), TM_OK);
+        assert_ok(tm_store_read_rows(column, 6, 1, &kept, &err));
         assert_int_equal(kept, 30);
         tm_store_close_column(column);
         tm_store_close(store);
@@ -172,21 +150,20 @@ static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
 
 /* 30,000 rows are more than a piece, so that HDF5 reads parts of it. */
 static void a_damaged_result_table_is_an_error(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     fixture made = make(&sample), read = make(&sample);
     tm_store *store = NULL;
     for (int64_t i = 0; i < 30000; i++)
         add_full(&made, i, i, 0.5, "host with a name");
-    assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, made.table, &made.err),
-                     TM_OK);
-    assert_int_equal(tm_store_open(path, &store, &read.err), TM_OK);
-    assert_int_equal(tm_store_read_table(store, read.table, &read.err), TM_OK);
+    assert_ok(store_job_write(path, true, made.table, &made.err));
+    assert_ok(tm_store_open(path, &store, &read.err));
+    assert_ok(tm_store_read_table(store, read.table, &read.err));
     tm_store_close(store);
     assert_int_equal(read.table->n_rows, 30000);
     for (size_t i = 0; i < 30000; i += 1009)
         assert_int_equal(tm_table_row(read.table, i)[RANK].value.i, i);
-    flip(path, last_byte_of(path, "/analysis/test/sample"));
-    assert_int_equal(tm_store_open(path, &store, &read.err), TM_OK);
+    flip(path, store_last_byte(path, "/analysis/test/sample"));
+    assert_ok(tm_store_open(path, &store, &read.err));
     assert_int_equal(tm_store_read_table(store, read.table, &read.err), TM_ERR_INPUT);
     assert_string_equal(read.err.message, "the store is damaged: table test.sample cannot be read");
     tm_store_close(store);
@@ -198,12 +175,11 @@ static void a_damaged_result_table_is_an_error(void **state) {
 static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
     const hsize_t chunk = 1 << 20, none = 0;
     for (int chunked = 0; chunked < 2; chunked++) {
-        char path[128];
+        const char *path = store_path(state);
         tm_error err = {0};
-        tm_store *store = NULL;
         tm_store_column *column = NULL;
         hsize_t rows = (hsize_t)1 << (chunked ? 50 : 60), most = H5S_UNLIMITED;
-        assert_int_equal(store_job_write(store_file(state, "a.h5", path), true, NULL, &err), TM_OK);
+        assert_ok(store_job_write(path, true, NULL, &err));
         hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
         hid_t layout = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &none, &most);
         assert_true(H5Ldelete(file, "/names/bytes", H5P_DEFAULT) >= 0);
@@ -221,7 +197,7 @@ static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
         H5Pclose(layout);
         H5Fclose(file);
         store_seal(path);
-        assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+        tm_store *store = store_open(path);
         assert_int_equal(tm_store_open_column(store, "/names/bytes", TM_U8, &column, &err),
                          TM_ERR_INPUT);
         tm_names *names = NULL;
@@ -231,15 +207,9 @@ static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sum_is_the_one_of_the_catalogue),
-        WITH_FOLDER(what_is_between_the_data_is_structure),
-        cmocka_unit_test(data_is_summed_in_pieces),
-        WITH_FOLDER(data_that_overlaps_is_not_sealed),
-        WITH_FOLDER(any_other_bit_and_any_other_length_is_refused),
-        WITH_FOLDER(a_damaged_chunk_is_an_error_and_no_number),
-        WITH_FOLDER(a_damaged_result_table_is_an_error),
-        WITH_FOLDER(rows_that_the_file_cannot_hold_need_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(
+        the_sum_is_the_one_of_the_catalogue, what_is_between_the_data_is_structure,
+        data_is_summed_in_pieces, data_that_overlaps_is_not_sealed,
+        any_other_bit_and_any_other_length_is_refused, a_damaged_chunk_is_an_error_and_no_number,
+        a_damaged_result_table_is_an_error, rows_that_the_file_cannot_hold_need_no_memory);
 }

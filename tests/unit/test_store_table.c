@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "table_fixture.h"
+
 static const tm_column all_columns[] = {
     {"rank", TM_INT, "", "global rank"},
     {"share_pct", TM_REAL, "%", "100 a / b"},
@@ -28,19 +30,6 @@ static const tm_table_def misfit_def = {.name = "overlap.rank",
                                         .n_columns = 1,
                                         .n_keys = 1};
 
-static const tm_table_def unknown_def = {.name = "overlap.step",
-                                         .doc = "a step",
-                                         .columns = misfit_columns,
-                                         .n_columns = 1,
-                                         .n_keys = 1};
-
-static tm_tables make(const tm_table_def *def) {
-    tm_tables tables = {0};
-    tm_error err;
-    assert_int_equal(tm_tables_create(&def, 1, &tables, &err), TM_OK);
-    return tables;
-}
-
 static void add_row(tm_table *table, int64_t rank, double share, const char *host, int late) {
     tm_error err;
     tm_cell *cells = tm_table_add_row(table);
@@ -48,46 +37,47 @@ static void add_row(tm_table *table, int64_t rank, double share, const char *hos
     if (rank >= 0)
         tm_cell_set_int(&cells[0], rank);
     tm_cell_set_real(&cells[1], share); /* NaN makes it null */
-    assert_int_equal(tm_table_set_text(table, &cells[2], host, &err), TM_OK);
+    assert_ok(tm_table_set_text(table, &cells[2], host, &err));
     if (late >= 0)
         tm_cell_set_bool(&cells[3], late == 1);
 }
 
 /* A store with this table, opened. */
 static tm_store *write_and_open(void **state, const tm_table *table) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
-    tm_store *store = NULL;
-    if (store_job_write(store_file(state, "a.h5", path), true, table, &err) != TM_OK ||
-        tm_store_open(path, &store, &err) != TM_OK)
-        fail_msg("%s", err.message);
-    return store;
+    assert_ok(store_job_write(path, true, table, &err));
+    return store_open(path);
 }
 
 static void a_table_is_read_back_with_its_nulls(void **state) {
     tm_error err = {0};
-    tm_tables written = make(&all_def), read = make(&all_def);
-    add_row(&written.tables[0], 3, 12.5, "gr\xc3\xbcn", 1);
-    add_row(&written.tables[0], -1, (double)NAN, NULL, -1);
-    add_row(&written.tables[0], INT64_MAX, -0.25, "a-longer-name", 0);
-    tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_int_equal(tm_store_read_table(store, &read.tables[0], &err), TM_OK);
-    assert_int_equal(read.tables[0].n_rows, 3);
-    const tm_cell *row = tm_table_row(&read.tables[0], 0);
+    fixture written = make(&all_def), read = make(&all_def);
+    tm_store *empty = write_and_open(state, written.table);
+    assert_ok(tm_store_read_table(empty, read.table, &err));
+    assert_int_equal(read.table->n_rows, 0);
+    tm_store_close(empty);
+    add_row(written.table, 3, 12.5, "gr\xc3\xbcn", 1);
+    add_row(written.table, -1, (double)NAN, NULL, -1);
+    add_row(written.table, INT64_MAX, -0.25, "a-longer-name", 0);
+    tm_store *store = write_and_open(state, written.table);
+    assert_ok(tm_store_read_table(store, read.table, &err));
+    assert_int_equal(read.table->n_rows, 3);
+    const tm_cell *row = tm_table_row(read.table, 0);
     assert_int_equal(row[0].value.i, 3);
     assert_true(row[1].value.r > 12.49 && row[1].value.r < 12.51);
     assert_string_equal(row[2].value.text, "gr\xc3\xbcn");
     assert_true(!row[3].null && row[3].value.i == 1);
-    row = tm_table_row(&read.tables[0], 1);
+    row = tm_table_row(read.table, 1);
     for (int i = 0; i < 4; i++)
         assert_true(row[i].null);
-    row = tm_table_row(&read.tables[0], 2);
+    row = tm_table_row(read.table, 2);
     assert_true(row[0].value.i == INT64_MAX);
     assert_string_equal(row[2].value.text, "a-longer-name");
     assert_true(!row[3].null && row[3].value.i == 0);
     tm_store_close(store);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&read);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&read.tables);
 }
 
 typedef struct slices {
@@ -114,89 +104,76 @@ static tm_status take_slice(void *context, tm_table *table, tm_error *err) {
 static void a_large_table_comes_in_slices(void **state) {
     enum { ROWS = 7, BYTES = 900000 };
     tm_error err = {0};
-    tm_tables written = make(&all_def), read = make(&all_def);
+    fixture written = make(&all_def), read = make(&all_def);
     char *text = malloc(BYTES + 1);
     for (int i = 0; i < ROWS; i++) {
         memset(text, 'a' + i / 2, BYTES);
         text[BYTES - i] = '\0';
-        add_row(&written.tables[0], i, 1.0, text, -1);
+        add_row(written.table, i, 1.0, text, -1);
     }
-    tm_store *store = write_and_open(state, &written.tables[0]);
+    tm_store *store = write_and_open(state, written.table);
     slices seen = {0, 0};
     size_t n_rows = 0;
-    assert_int_equal(tm_store_visit_table(store, &read.tables[0], take_slice, &seen, &err), TM_OK);
+    assert_ok(tm_store_visit_table(store, read.table, take_slice, &seen, &err));
     assert_int_equal(seen.n, 4);
     assert_int_equal(seen.next_rank, ROWS);
-    assert_int_equal(tm_store_verify_table(store, &all_def, &n_rows, &err), TM_OK);
+    assert_ok(tm_store_verify_table(store, &all_def, &n_rows, &err));
     assert_int_equal(n_rows, ROWS);
     tm_store_close(store);
     free(text);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&read);
-}
-
-static void a_table_without_rows_is_read_back(void **state) {
-    tm_error err = {0};
-    tm_tables written = make(&all_def), read = make(&all_def);
-    tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_int_equal(tm_store_read_table(store, &read.tables[0], &err), TM_OK);
-    assert_int_equal(read.tables[0].n_rows, 0);
-    tm_store_close(store);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&read);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&read.tables);
 }
 
 static void columns_are_found_by_name(void **state) {
     tm_error err = {0};
-    tm_tables written = make(&all_def), read = make(&later_def);
-    add_row(&written.tables[0], 3, 12.5, "a", 1);
-    tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_int_equal(tm_store_read_table(store, &read.tables[0], &err), TM_OK);
-    assert_int_equal(read.tables[0].n_rows, 1);
-    const tm_cell *row = tm_table_row(&read.tables[0], 0);
+    fixture written = make(&all_def), read = make(&later_def);
+    add_row(written.table, 3, 12.5, "a", 1);
+    tm_store *store = write_and_open(state, written.table);
+    assert_ok(tm_store_read_table(store, read.table, &err));
+    assert_int_equal(read.table->n_rows, 1);
+    const tm_cell *row = tm_table_row(read.table, 0);
     assert_true(!row[0].null && row[0].value.i == 1);
     assert_true(row[1].null);
     assert_int_equal(row[2].value.i, 3);
     tm_store_close(store);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&read);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&read.tables);
 }
 
 static void a_table_that_does_not_fit_is_refused(void **state) {
     tm_error err = {0};
-    tm_tables written = make(&all_def), misfit = make(&misfit_def), unknown = make(&unknown_def);
-    add_row(&written.tables[0], 3, 12.5, "a", 1);
-    tm_store *store = write_and_open(state, &written.tables[0]);
-    assert_int_equal(tm_store_read_table(store, &misfit.tables[0], &err), TM_ERR_INPUT);
+    tm_table_def unknown_def = misfit_def;
+    unknown_def.name = "overlap.step";
+    fixture written = make(&all_def), misfit = make(&misfit_def), unknown = make(&unknown_def);
+    add_row(written.table, 3, 12.5, "a", 1);
+    tm_store *store = write_and_open(state, written.table);
+    assert_int_equal(tm_store_read_table(store, misfit.table, &err), TM_ERR_INPUT);
     assert_string_equal(err.message,
                         "the store's table overlap.rank has an unexpected type in column host");
-    assert_int_equal(tm_store_read_table(store, &unknown.tables[0], &err), TM_ERR_INPUT);
+    assert_int_equal(tm_store_read_table(store, unknown.table, &err), TM_ERR_INPUT);
     assert_string_equal(err.message, "the store has no table overlap.step");
     tm_store_close(store);
-    tm_tables_destroy(&written);
-    tm_tables_destroy(&misfit);
-    tm_tables_destroy(&unknown);
+    tm_tables_destroy(&written.tables);
+    tm_tables_destroy(&misfit.tables);
+    tm_tables_destroy(&unknown.tables);
 }
 
 static void tables_are_listed_by_name(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     const tm_table_def defs[] = {
         {.name = "straggler.job", .doc = "d", .columns = all_columns, .n_columns = 1},
         {.name = "overlap.step", .doc = "d", .columns = all_columns, .n_columns = 1},
         {.name = "overlap.rank", .doc = "d", .columns = all_columns, .n_columns = 1}};
-    tm_store_writer *writer = NULL;
-    tm_store_options options = {.tool_version = "0.1.0"};
-    assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
-                     TM_OK);
+    tm_store_writer *writer = store_begin(path, false, 0);
     for (int i = 0; i < 3; i++) {
-        tm_tables tables = make(&defs[i]);
-        assert_int_equal(tm_store_put_table(writer, &tables.tables[0], &err), TM_OK);
-        tm_tables_destroy(&tables);
+        fixture tables = make(&defs[i]);
+        assert_ok(tm_store_put_table(writer, tables.table, &err));
+        tm_tables_destroy(&tables.tables);
     }
-    assert_int_equal(tm_store_commit(writer, &err), TM_OK);
-    tm_store *store = NULL;
-    assert_int_equal(tm_store_open(path, &store, &err), TM_OK);
+    assert_ok(tm_store_commit(writer, &err));
+    tm_store *store = store_open(path);
     size_t n = 0;
     const char *const *names = tm_store_tables(store, &n);
     assert_int_equal(n, 3);
@@ -209,14 +186,11 @@ static void tables_are_listed_by_name(void **state) {
 }
 
 static void a_table_needs_a_name_of_two_parts(void **state) {
-    char path[128];
+    const char *path = store_path(state);
     tm_error err = {0};
     static const char *const names[] = {"overlap", ".rank", "overlap.", "../a.b"};
-    tm_store_writer *writer = NULL;
-    tm_store_options options = {.tool_version = "0.1.0"};
-    assert_int_equal(tm_store_create(store_file(state, "a.h5", path), &options, &writer, &err),
-                     TM_OK);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    tm_store_writer *writer = store_begin(path, false, 0);
+    for (size_t i = 0; i < COUNT(names); i++) {
         tm_table_def def = all_def;
         def.name = names[i];
         tm_table table = {.def = &def};
@@ -226,14 +200,7 @@ static void a_table_needs_a_name_of_two_parts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(a_table_is_read_back_with_its_nulls),
-        WITH_FOLDER(a_large_table_comes_in_slices),
-        WITH_FOLDER(a_table_without_rows_is_read_back),
-        WITH_FOLDER(columns_are_found_by_name),
-        WITH_FOLDER(a_table_that_does_not_fit_is_refused),
-        WITH_FOLDER(tables_are_listed_by_name),
-        WITH_FOLDER(a_table_needs_a_name_of_two_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_IN_FOLDER(a_table_is_read_back_with_its_nulls, a_large_table_comes_in_slices,
+                         columns_are_found_by_name, a_table_that_does_not_fit_is_refused,
+                         tables_are_listed_by_name, a_table_needs_a_name_of_two_parts);
 }

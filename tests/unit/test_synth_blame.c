@@ -9,51 +9,32 @@
 static tms_blame blame_of(const tms_plan *plan) {
     tms_blame blame;
     tms_error err;
-
-    assert_int_equal(tms_blame_build(&blame, plan, &err), TMS_OK);
+    assert_ok(tms_blame_build(&blame, plan, &err));
     return blame;
 }
 
-static int64_t window_of(const tms_plan *plan, int64_t rank) {
-    tms_tally tally;
-    int64_t window_ns;
-
-    tms_sink_abandon(trace_of(plan, rank, &tally));
-    window_ns = tally.total.window_ns;
-    tms_tally_free(&tally);
-    return window_ns;
+static tms_times times_of(const tms_plan *plan, int64_t rank) {
+    recording r = record(plan, rank);
+    const tms_times times = r.tally.total;
+    forget(&r);
+    return times;
 }
 
 static void shares_of_nanoseconds_keep_six_decimals(void **state) {
-    tms_share share = {0, 0};
+    /* 10/3 + 5/7 + 1/2 = 4.547619047...; then 3 * 1/3 more, which is 1 to within 1.5e-14. 0.9999999
+     * rounds up to a whole one; 65535/65536 = 0.99998474... */
+    static const int64_t parts[][2] = {{10, 3}, {5, 7}, {1, 2}, {1, 3}, {1, 3}, {1, 3}};
+    tms_share shares[3] = {{0, 0}, {6, TMS_SHARE_UNIT / 10000000 * 9999999}, {0, 0}};
     tms_sink *sink = NULL;
-    tms_out out;
-    tms_error err;
-    size_t size;
-    (void)state;
-
-    /* 10/3 + 5/7 + 1/2 = 4.547619047...; then 3 * 1/3 more, which is 1 to within 1.5e-14. */
-    tms_share_add(&share, 10, 3);
-    tms_share_add(&share, 5, 7);
-    tms_share_add(&share, 1, 2);
+    tms_out out = begin_out(&sink);
+    for (size_t i = 0; i < COUNT(parts); i++)
+        tms_share_add(&shares[0], parts[i][0], parts[i][1]);
+    tms_share_add(&shares[2], 65535, 65536);
     for (int i = 0; i < 3; i++) {
-        tms_share_add(&share, 1, 3);
+        tms_truth_share(&out, shares[i]);
+        tms_out_text(&out, " ", 1);
     }
-    assert_int_equal(tms_sink_open_memory(&sink, &err), TMS_OK);
-    assert_true(tms_out_init(&out, sink));
-    tms_truth_share(&out, share);
-    tms_out_text(&out, " ", 1);
-    /* 0.9999999 rounds up to a whole one; 65535/65536 = 0.99998474... */
-    tms_truth_share(&out, (tms_share){6, TMS_SHARE_UNIT / 10000000 * 9999999});
-    tms_out_text(&out, " ", 1);
-    share = (tms_share){0, 0};
-    tms_share_add(&share, 65535, 65536);
-    tms_truth_share(&out, share);
-    tms_out_flush(&out);
-    assert_memory_equal(tms_sink_bytes(sink, &size), "5.547619 7.000000 0.999985", 26);
-    assert_int_equal(size, 26);
-    tms_out_free(&out);
-    tms_sink_abandon(sink);
+    end_out(&out, sink, "5.547619 7.000000 0.999985 ");
 }
 
 static void waits_are_split_layer_by_layer(void **state) {
@@ -62,28 +43,20 @@ static void waits_are_split_layer_by_layer(void **state) {
      *   gap 20: two wait 40 together, two late: 20 each
      *   gap 30: three wait 90 together, one late: 90
      * Sums: 0, 3.33, 23.33, 113.33; together 140 = 60 + 50 + 30. All end at 100. */
+    static const int64_t begins[] = {10, 60, 0, 30}, caused[] = {3, 113, 0, 23};
     tms_config config;
-    tms_plan plan;
-    tms_blame blame;
-    tms_error err;
-    (void)state;
-
     tms_config_init(&config);
     config.ranks = 4;
     config.steps = 1;
     config.buckets = 1;
-    plan = plan_of(&config);
+    tms_plan plan = plan_of(&config);
     for (int i = 0; i < 4; i++) {
-        static const int64_t begins[] = {10, 60, 0, 30};
-
         plan.begin_ns[i] = begins[i];
         plan.end_ns[i] = 100;
     }
-    assert_int_equal(tms_blame_build(&blame, &plan, &err), TMS_OK);
-    assert_int_equal(blame.ranks[2].caused.whole_ns, 0);
-    assert_int_equal(blame.ranks[0].caused.whole_ns, 3);
-    assert_int_equal(blame.ranks[3].caused.whole_ns, 23);
-    assert_int_equal(blame.ranks[1].caused.whole_ns, 113);
+    tms_blame blame = blame_of(&plan);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(blame.ranks[i].caused.whole_ns, caused[i]);
     assert_int_equal(blame.ranks[2].wait_ns, 60);
     assert_int_equal(blame.ranks[1].transfer_ns, 40);
     assert_int_equal(blame.ranks[1].last_arrivals, 1);
@@ -94,17 +67,12 @@ static void waits_are_split_layer_by_layer(void **state) {
 }
 
 static void caused_waits_are_the_waits_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
         tms_share caused = {0, 0};
-        tms_blame blame;
-        tms_error err;
+        tms_blame blame = blame_of(&plan);
         int64_t waited_ns = 0;
-
-        assert_int_equal(tms_blame_build(&blame, &plan, &err), TMS_OK);
         for (int64_t r = 0; r < config.ranks; r++) {
             tms_share_sum(&caused, blame.ranks[r].caused);
             waited_ns += blame.ranks[r].wait_ns;
@@ -119,74 +87,45 @@ static void caused_waits_are_the_waits_in_all_shapes(void **state) {
 
 static void slow_rank_is_found_whatever_is_slow_about_it(void **state) {
     static const shape of[] = {{8, 1, 1, 1, 0, 0}, {16, 2, 2, 2, 0, 0}, {64, 4, 2, 2, 1, 1}};
-    (void)state;
-
     for (size_t i = 0; i < 6; i++) {
         tms_config config = job_of(&of[i / 2]);
-        tms_plan plan;
-        tms_blame blame;
-
         config.slow_rank = 5;
         config.slow_kind = (int64_t)(i % 2);
         /* While its GPU communicates a host catches up: it must be slower than that hides. */
         config.slow_ppm = config.slow_kind == TMS_SLOW_HOST ? 3000000 : 1500000;
-        plan = plan_of(&config);
-        blame = blame_of(&plan);
-        for (int64_t r = 0; r < config.ranks; r++) {
+        tms_plan plan = plan_of(&config);
+        tms_blame blame = blame_of(&plan);
+        for (int64_t r = 0; r < config.ranks; r++)
             assert_true(r == 5 ||
                         tms_share_compare(blame.ranks[5].caused, blame.ranks[r].caused) > 0);
-        }
         assert_int_equal(blame.ranks[5].steps_led, config.steps);
         tms_blame_free(&blame);
         tms_plan_free(&plan);
     }
 }
 
-/* Sum of a rank's compute time over the steps with these indices. */
-static int64_t compute_ns(const tms_plan *plan, int64_t rank) {
-    tms_tally tally;
-    int64_t compute;
-
-    tms_sink_abandon(trace_of(plan, rank, &tally));
-    compute = tally.total.work_ns[TMS_WORK_COMPUTE];
-    tms_tally_free(&tally);
-    return compute;
-}
-
 static void slow_host_has_normal_kernels_and_slow_gpu_has_not(void **state) {
-    static const shape s = {8, 1, 1, 1, 0, 0};
-    tms_config config = job_of(&s);
-    (void)state;
-
+    tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
     config.slow_rank = 2;
-    for (int64_t kind = 0; kind < 2; kind++) {
-        int64_t normal_ns;
-        int64_t slow_ns;
-        tms_plan plan;
-
-        config.slow_kind = kind;
-        plan = plan_of(&config);
-        normal_ns = compute_ns(&plan, 3);
-        slow_ns = compute_ns(&plan, 2);
+    for (config.slow_kind = 0; config.slow_kind < 2; config.slow_kind++) {
+        tms_plan plan = plan_of(&config);
+        int64_t normal_ns = times_of(&plan, 3).work_ns[TMS_WORK_COMPUTE];
+        int64_t slow_ns = times_of(&plan, 2).work_ns[TMS_WORK_COMPUTE];
         /* Half as much again, or the same but for 2 % of jitter on some 300 kernels. */
-        assert_in_range(slow_ns * 100 / normal_ns, kind == TMS_SLOW_GPU ? 147 : 98,
-                        kind == TMS_SLOW_GPU ? 153 : 102);
+        int64_t percent = config.slow_kind == TMS_SLOW_GPU ? 150 : 100;
+        assert_in_range(slow_ns * 100 / normal_ns, percent - (percent > 100 ? 3 : 2),
+                        percent + (percent > 100 ? 3 : 2));
         tms_plan_free(&plan);
     }
 }
 
 static void rotating_ranks_lead_one_step_each(void **state) {
-    static const shape s = {8, 2, 1, 1, 0, 0};
-    tms_config config = job_of(&s);
+    tms_config config = job_of(&(shape){8, 2, 1, 1, 0, 0});
     int64_t seen = 0;
-    tms_plan plan;
-    tms_blame blame;
-    (void)state;
-
     config.rotating = 1;
     config.steps = 8;
-    plan = plan_of(&config);
-    blame = blame_of(&plan);
+    tms_plan plan = plan_of(&config);
+    tms_blame blame = blame_of(&plan);
     for (int64_t step = 0; step < config.steps; step++) {
         assert_int_equal(blame.steps[step].leader, tms_mishap_slow_rank(&config, step));
         seen |= INT64_C(1) << blame.steps[step].leader;
@@ -198,33 +137,24 @@ static void rotating_ranks_lead_one_step_each(void **state) {
 }
 
 static void only_the_slow_steps_have_a_slow_rank(void **state) {
+    static const int64_t expected[] = {-1, 1, 1, -1}; /* the first step has the number 3 */
     tms_config config;
-    (void)state;
-
     tms_config_init(&config);
     config.slow_rank = 1;
     config.slow_from = 4;
     config.slow_to = 5;
-    /* The first step has the number 3. */
-    assert_int_equal(tms_mishap_slow_rank(&config, 0), -1);
-    assert_int_equal(tms_mishap_slow_rank(&config, 1), 1);
-    assert_int_equal(tms_mishap_slow_rank(&config, 2), 1);
-    assert_int_equal(tms_mishap_slow_rank(&config, 3), -1);
+    for (int64_t i = 0; i < 4; i++)
+        assert_int_equal(tms_mishap_slow_rank(&config, i), expected[i]);
 }
 
 static void even_job_has_no_straggler(void **state) {
-    static const shape s = {8, 1, 1, 1, 0, 0};
-    tms_config config = job_of(&s);
-    tms_plan plan;
-    tms_blame blame;
-    (void)state;
-
+    tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
     config.jitter_ppm = 0;
     config.compute_ns = 400000;
-    plan = plan_of(&config);
-    blame = blame_of(&plan);
+    tms_plan plan = plan_of(&config);
+    tms_blame blame = blame_of(&plan);
     /* Of eight windows all waiting is under 1 %. */
-    assert_true(blame.wait_ns * 100 < window_of(&plan, 0) * 8);
+    assert_true(blame.wait_ns * 100 < times_of(&plan, 0).window_ns * 8);
     tms_blame_free(&blame);
     tms_plan_free(&plan);
 }
@@ -233,8 +163,6 @@ static void clocks_shift_and_stretch_what_is_recorded(void **state) {
     /* After 2.5 s a clock of +4000 ppb is 10 us ahead, beside its offset of -7; set forward by
      * 1 us at 2 s. */
     tms_clock clock = {-7, 4000, 1000, TMS_EPOCH_NS + 2000000000, 3};
-    (void)state;
-
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS), TMS_EPOCH_NS - 7);
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS + 1000000000),
                      TMS_EPOCH_NS + 1000003993);
@@ -243,19 +171,14 @@ static void clocks_shift_and_stretch_what_is_recorded(void **state) {
 }
 
 static void hosts_share_a_clock_and_the_first_is_right(void **state) {
-    static const shape s = {8, 1, 1, 1, 0, 0};
-    tms_config config = job_of(&s);
+    tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
     tms_clock clocks[8];
-    tms_plan plan;
-    (void)state;
-
     config.offset_ns = 1000000;
     config.drift_ppb = 10000;
     config.gpu_error_ns = 2000;
-    plan = plan_of(&config);
+    tms_plan plan = plan_of(&config);
     for (int64_t r = 0; r < 8; r++) {
         tms_placement placement = tms_placement_of(&config, r);
-
         clocks[r] = tms_clock_of(&plan, &placement);
         assert_int_equal(clocks[r].offset_ns, clocks[r / 4 * 4].offset_ns);
         assert_in_range(clocks[r].gpu_error_ns + 2000, 0, 4000);
@@ -268,13 +191,10 @@ static void hosts_share_a_clock_and_the_first_is_right(void **state) {
 }
 
 static void wrong_clocks_change_no_truth_between_ranks(void **state) {
-    static const shape s = {8, 2, 2, 2, 0, 0};
-    tms_config config = job_of(&s);
+    tms_config config = job_of(&(shape){8, 2, 2, 2, 0, 0});
     tms_plan right = plan_of(&config);
     tms_plan wrong;
     size_t n = (size_t)(config.steps * right.groups.n_parts);
-    (void)state;
-
     config.offset_ns = 5000000;
     config.drift_ppb = 10000;
     config.gpu_error_ns = 5000;
@@ -286,27 +206,21 @@ static void wrong_clocks_change_no_truth_between_ranks(void **state) {
 }
 
 static void late_ends_are_as_many_as_asked_for_and_single(void **state) {
-    static const shape s = {64, 2, 1, 1, 0, 0};
-    tms_config config = job_of(&s);
+    tms_config config = job_of(&(shape){64, 2, 1, 1, 0, 0});
     int64_t n = 0;
     int64_t late = 0;
     int64_t sum_ns = 0;
-    tms_plan plan;
-    (void)state;
-
     config.late_ppm = 150000;
-    plan = plan_of(&config);
+    tms_plan plan = plan_of(&config);
     for (int64_t i = 0; i < config.steps * plan.groups.n_instances; i++) {
         int64_t instance = i % plan.groups.n_instances;
         int64_t size = plan.groups.channels[plan.instances[instance].channel].ranks.size;
         const int64_t *end_ns =
             plan.end_ns + tms_plan_first(&plan, i / plan.groups.n_instances, instance);
         int64_t first_ns = end_ns[0];
-
         /* In large groups somebody is in time; without late ends all are. */
-        for (int64_t p = 0; p < size; p++) {
+        for (int64_t p = 0; p < size; p++)
             first_ns = end_ns[p] < first_ns ? end_ns[p] : first_ns;
-        }
         for (int64_t p = 0; p < size && size == 32; p++) {
             late += end_ns[p] > first_ns;
             sum_ns += end_ns[p] - first_ns;
@@ -322,32 +236,22 @@ static void late_ends_are_as_many_as_asked_for_and_single(void **state) {
 }
 
 static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **state) {
-    static const shape s = {8, 2, 1, 1, 0, 0};
-    tms_config config = job_of(&s);
+    tms_config config = job_of(&(shape){8, 2, 1, 1, 0, 0});
     int64_t complete = 0;
     int64_t kernels = 0;
     int64_t all;
-    tms_plan plan;
-    (void)state;
-
     config.lost_ppm = 100000;
     config.window_skew = 2;
-    plan = plan_of(&config);
+    tms_plan plan = plan_of(&config);
     all = config.steps * plan.groups.n_instances;
-    for (int64_t i = 0; i < all; i++) {
+    for (int64_t i = 0; i < all; i++)
         complete +=
             tms_plan_complete(&plan, i / plan.groups.n_instances, i % plan.groups.n_instances);
-    }
     for (int64_t r = 0; r < config.ranks; r++) {
-        tms_tally tally;
-        tms_sink *sink = trace_of(&plan, r, &tally);
-        size_t size;
-
-        kernels +=
-            occurrences(tms_sink_bytes(sink, &size), "\"cat\": \"kernel\", \"name\": \"nccl");
-        assert_int_equal(tally.n_steps, config.steps - tms_mishap_skipped(&config, r));
-        tms_tally_free(&tally);
-        tms_sink_abandon(sink);
+        recording of = record(&plan, r);
+        kernels += occurrences(of.text, "\"cat\": \"kernel\", \"name\": \"nccl");
+        assert_int_equal(of.tally.n_steps, config.steps - tms_mishap_skipped(&config, r));
+        forget(&of);
     }
     assert_true(complete > 0 && complete < all);
     assert_true(kernels > 0 && kernels < config.steps * plan.groups.n_parts);
@@ -355,21 +259,12 @@ static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **st
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_of_nanoseconds_keep_six_decimals),
-        cmocka_unit_test(waits_are_split_layer_by_layer),
-        cmocka_unit_test(caused_waits_are_the_waits_in_all_shapes),
-        cmocka_unit_test(slow_rank_is_found_whatever_is_slow_about_it),
-        cmocka_unit_test(slow_host_has_normal_kernels_and_slow_gpu_has_not),
-        cmocka_unit_test(rotating_ranks_lead_one_step_each),
-        cmocka_unit_test(only_the_slow_steps_have_a_slow_rank),
-        cmocka_unit_test(even_job_has_no_straggler),
-        cmocka_unit_test(clocks_shift_and_stretch_what_is_recorded),
-        cmocka_unit_test(hosts_share_a_clock_and_the_first_is_right),
-        cmocka_unit_test(wrong_clocks_change_no_truth_between_ranks),
-        cmocka_unit_test(late_ends_are_as_many_as_asked_for_and_single),
-        cmocka_unit_test(lost_kernels_and_late_windows_leave_collectives_incomplete),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(
+        shares_of_nanoseconds_keep_six_decimals, waits_are_split_layer_by_layer,
+        caused_waits_are_the_waits_in_all_shapes, slow_rank_is_found_whatever_is_slow_about_it,
+        slow_host_has_normal_kernels_and_slow_gpu_has_not, rotating_ranks_lead_one_step_each,
+        only_the_slow_steps_have_a_slow_rank, even_job_has_no_straggler,
+        clocks_shift_and_stretch_what_is_recorded, hosts_share_a_clock_and_the_first_is_right,
+        wrong_clocks_change_no_truth_between_ranks, late_ends_are_as_many_as_asked_for_and_single,
+        lost_kernels_and_late_windows_leave_collectives_incomplete);
 }

@@ -4,99 +4,59 @@
 #include "synth/sim/replay.h"
 #include "synth/truth/blame.h"
 
+/* The groups of a rank in a grid of tp 2, dp 4 and pp 2 of 16 ranks, and in the second of two such
+ * grids, which have nothing in common: there all is as in the first, 16 further on. Rank 11 =
+ * 1 + 2 * (1 + 4 * 1): tp 1, dp 1, stage 1. */
 static void groups_of_a_grid_are_those_of_megatron(void **state) {
-    /* 16 ranks, tp 2, dp 4, pp 2. Rank 11 = 1 + 2 * (1 + 4 * 1): tp 1, dp 1, stage 1. */
-    static const shape s = {16, 2, 2, 1, 0, 0};
-    tms_config config = job_of(&s);
-    tms_placement placement = tms_placement_of(&config, 11);
     static const struct {
+        int64_t components;
         tms_role role;
         int64_t name, start, stride, size;
     } cases[] = {
-        {TMS_ROLE_DATA, 4, 9, 2, 4},      /* 9 11 13 15, the last of four */
-        {TMS_ROLE_TENSOR, 10, 10, 1, 2},  /* the sixth of eight, behind four */
-        {TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11, the fourth of eight, behind twelve */
-        {TMS_ROLE_WORLD, 0, 0, 1, 16},
+        {1, TMS_ROLE_DATA, 4, 9, 2, 4},      /* 9 11 13 15, the last of four */
+        {1, TMS_ROLE_TENSOR, 10, 10, 1, 2},  /* the sixth of eight, behind four */
+        {1, TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11, the fourth of eight, behind twelve */
+        {1, TMS_ROLE_WORLD, 0, 0, 1, 16},
+        {2, TMS_ROLE_DATA, 8, 25, 2, 4},      /* 25 27 29 31, the last of eight */
+        {2, TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* the 14th of 16, behind eight */
+        {2, TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27, the 12th of 16, behind 24 */
     };
-    tms_groups groups;
-    tms_error err;
-    (void)state;
-
-    assert_int_equal(tms_groups_init(&groups, &config, &err), TMS_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const tms_channel *channel = tms_groups_channel(&groups, &placement, cases[i].role);
-
-        assert_int_equal(channel->name, cases[i].name);
-        assert_int_equal(channel->group.start, cases[i].start);
-        assert_int_equal(channel->group.stride, cases[i].stride);
-        assert_int_equal(channel->group.size, cases[i].size);
-    }
-    assert_null(tms_groups_channel(&groups, &placement, TMS_ROLE_NEXT));
-    tms_groups_free(&groups);
-}
-
-static void components_are_grids_with_nothing_in_common(void **state) {
-    /* 32 ranks, tp 2, dp 4, pp 2, twice. Rank 27 = 16 + 11, so all is as above, 16 further on. */
-    static const shape s = {32, 2, 2, 1, 0, 0};
-    tms_config config = job_of(&s);
-    static const struct {
-        tms_role role;
-        int64_t name, start, stride, size;
-    } cases[] = {
-        {TMS_ROLE_DATA, 8, 25, 2, 4},      /* 25 27 29 31, the last of eight */
-        {TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* the 14th of 16, behind eight */
-        {TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27, the 12th of 16, behind 24 */
-    };
-    tms_placement placement;
-    tms_plan plan;
-    (void)state;
-
-    config.components = 2;
-    placement = tms_placement_of(&config, 27);
-    plan = plan_of(&config);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tms_config config = job_of(&(shape){16 * cases[i].components, 2, 2, 1, 0, 0});
+        config.components = cases[i].components;
+        tms_placement placement = tms_placement_of(&config, 16 * cases[i].components - 5);
+        tms_plan plan = plan_of(&config);
         const tms_channel *channel = tms_groups_channel(&plan.groups, &placement, cases[i].role);
-
         assert_int_equal(channel->name, cases[i].name);
         assert_int_equal(channel->ranks.start, cases[i].start);
         assert_int_equal(channel->ranks.stride, cases[i].stride);
         assert_int_equal(channel->ranks.size, cases[i].size);
+        assert_memory_equal(&channel->group, &channel->ranks, sizeof channel->ranks);
+        assert_int_equal(placement.pp, 1);
+        assert_null(tms_groups_channel(&plan.groups, &placement, TMS_ROLE_NEXT));
+        for (int64_t k = 0; k < plan.groups.n_channels; k++) {
+            const tms_ranks *ranks = &plan.groups.channels[k].ranks;
+            assert_true(plan.groups.channels[k].n_instances == 0 ||
+                        ranks->start / 16 == tms_ranks_at(ranks, ranks->size - 1) / 16);
+        }
+        tms_plan_free(&plan);
     }
-    assert_int_equal(placement.pp, 1);
-    assert_null(tms_groups_channel(&plan.groups, &placement, TMS_ROLE_NEXT));
-    for (int64_t i = 0; i < plan.groups.n_channels; i++) {
-        const tms_ranks *ranks = &plan.groups.channels[i].ranks;
-
-        assert_true(plan.groups.channels[i].n_instances == 0 ||
-                    ranks->start / 16 == tms_ranks_at(ranks, ranks->size - 1) / 16);
-    }
-    tms_plan_free(&plan);
 }
 
 /* Kernels of rank 3 with a name like this. */
 static int64_t kernels_of(const tms_plan *plan, const char *name) {
-    tms_tally tally;
-    tms_sink *sink = trace_of(plan, 3, &tally);
-    size_t size;
-    int64_t n = occurrences(tms_sink_bytes(sink, &size), name);
-
-    tms_tally_free(&tally);
-    tms_sink_abandon(sink);
+    recording r = record(plan, 3);
+    int64_t n = occurrences(r.text, name);
+    forget(&r);
     return n;
 }
 
 static void job_without_a_world_lacks_but_its_two_collectives(void **state) {
     static const shape of[] = {{8, 2, 2, 1, 0, 0}, {8, 1, 1, 1, 0, 1}};
-    (void)state;
-
-    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
-        tms_config config = job_of(&of[i]);
-        tms_config bare = config;
-        tms_plan with = plan_of(&config);
-        tms_plan without;
-
+    for (size_t i = 0; i < COUNT(of); i++) {
+        tms_config config = job_of(&of[i]), bare = config;
         bare.no_world = 1;
-        without = plan_of(&bare);
+        tms_plan with = plan_of(&config), without = plan_of(&bare);
         assert_int_equal(with.groups.n_instances - without.groups.n_instances, 2);
         /* The norm of the gradients is the one all-reduce of single precision. */
         assert_int_equal(kernels_of(&with, "AllReduce_Sum_f32"), config.steps);
@@ -112,11 +72,9 @@ static void check_instance(const tms_plan *plan, int64_t step, int64_t i) {
     int64_t n = plan->groups.channels[instance->channel].ranks.size;
     size_t at = tms_plan_first(plan, step, i);
     int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
-
     assert_true(instance->known);
     for (int64_t p = 0; p < n; p++) {
         size_t k = at + (size_t)p;
-
         assert_true(plan->end_ns[k] > plan->begin_ns[k]);
         if (instance->what != TMS_BROADCAST) {
             assert_true(plan->end_ns[k] > last_ns);
@@ -126,46 +84,35 @@ static void check_instance(const tms_plan *plan, int64_t step, int64_t i) {
 }
 
 static void collectives_and_messages_end_together_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
-
         assert_true(plan.groups.n_instances > 0);
         for (int64_t step = 0; step < config.steps; step++) {
-            for (int64_t i = 0; i < plan.groups.n_instances; i++) {
+            for (int64_t i = 0; i < plan.groups.n_instances; i++)
                 check_instance(&plan, step, i);
-            }
         }
         tms_plan_free(&plan);
     }
 }
 
 static void ends_lag_by_position_and_in_pairs_either_way(void **state) {
-    static const shape s = {16, 4, 2, 1, 0, 0};
-    tms_config config = job_of(&s);
+    tms_config config = job_of(&(shape){16, 4, 2, 1, 0, 0});
     int64_t lag_ns[64] = {0};
     int64_t turned = 0;
     int64_t pairs = 0;
-    tms_plan plan;
-    (void)state;
-
     config.end_bias_ns = 900;
-    plan = plan_of(&config);
+    tms_plan plan = plan_of(&config);
     assert_true(plan.groups.n_channels <= 64);
     for (int64_t k = 0; k < config.steps * plan.groups.n_instances; k++) {
         int64_t i = k % plan.groups.n_instances;
         int64_t channel = plan.instances[i].channel;
         int64_t n = plan.groups.channels[channel].ranks.size;
         const int64_t *end_ns = plan.end_ns + tms_plan_first(&plan, k / plan.groups.n_instances, i);
-
-        for (int64_t p = 0; p < n && n > 2 && plan.instances[i].what != TMS_BROADCAST; p++) {
+        for (int64_t p = 0; p < n && n > 2 && plan.instances[i].what != TMS_BROADCAST; p++)
             assert_int_equal(end_ns[p] - end_ns[0], 900 * p / (n - 1));
-        }
-        if (n > 2) {
+        if (n > 2)
             continue;
-        }
         pairs += lag_ns[channel] == 0;
         turned += lag_ns[channel] == 0 && end_ns[1] < end_ns[0];
         assert_true(lag_ns[channel] == 0 || lag_ns[channel] == end_ns[1] - end_ns[0]);
@@ -181,11 +128,9 @@ static void ends_lag_by_position_and_in_pairs_either_way(void **state) {
 /* GPU work of one step: after its launch, inside the step, in order on its stream. */
 static void check_order(const tms_events *events) {
     int64_t free_ns[TMS_TRACK_COUNT] = {0};
-
     for (size_t i = 1; i <= events->count; i++) {
         const tms_event *event = &events->items[i];
         bool annotation = tms_kind_get(event->kind)->shape == TMS_SHAPE_GPU_ANNOTATION;
-
         assert_true(event->duration_ns > 0 || event->kind == TMS_INSTANT_MEMORY);
         assert_true(event->begin_ns >= events->step_begin_ns);
         assert_true(event->begin_ns + event->duration_ns <= events->step_end_ns);
@@ -198,22 +143,21 @@ static void check_order(const tms_events *events) {
 }
 
 static void launches_precede_kernels_and_streams_keep_order_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
-        tms_config config = job_of(&shapes[s]);
+    for (size_t s = 0; s < 2 * COUNT(shapes); s++) {
+        tms_config config = job_of(&shapes[s / 2]);
+        if (s % 2)
+            config.compute_ns = 5000; /* so short that kernels wait for launches, too */
         tms_plan plan = plan_of(&config);
-
         for (int64_t r = 0; r < config.ranks; r += 3) {
             tms_replay replay;
             tms_error err;
             bool more = false;
-
-            assert_int_equal(tms_replay_init(&replay, &plan, r, TMS_ALL_SECTIONS, &err), TMS_OK);
-            assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK);
-            for (; more; assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK)) {
-                check_order(&replay.events);
-            }
+            assert_ok(tms_replay_init(&replay, &plan, r, TMS_ALL_SECTIONS, &err));
+            do {
+                assert_ok(tms_replay_next(&replay, &more, &err));
+                if (more)
+                    check_order(&replay.events);
+            } while (more);
             tms_replay_free(&replay);
         }
         tms_plan_free(&plan);
@@ -226,27 +170,21 @@ static bool meet(const tms_event *a, const tms_event *b) {
 }
 
 static void nothing_is_computed_while_the_tensor_group_communicates(void **state) {
-    static const shape s = {8, 4, 1, 1, 1, 0};
-    tms_config config = job_of(&s);
+    tms_config config = job_of(&(shape){8, 4, 1, 1, 1, 0});
     tms_plan plan = plan_of(&config);
     tms_replay replay;
     tms_error err;
     bool more = false;
     int64_t kernels = 0;
-    (void)state;
-
-    assert_int_equal(tms_replay_init(&replay, &plan, 5, TMS_ALL_SECTIONS, &err), TMS_OK);
-    assert_int_equal(tms_replay_next(&replay, &more, &err), TMS_OK);
+    assert_ok(tms_replay_init(&replay, &plan, 5, TMS_ALL_SECTIONS, &err));
+    assert_ok(tms_replay_next(&replay, &more, &err));
     for (size_t i = 1; i <= replay.events.count; i++) {
         const tms_event *a = &replay.events.items[i];
-
-        if (a->track != TMS_TRACK_TENSOR) {
+        if (a->track != TMS_TRACK_TENSOR)
             continue;
-        }
         kernels += tms_kind_get(a->kind)->shape == TMS_SHAPE_COMM;
         for (size_t k = 1; k <= replay.events.count; k++) {
             const tms_event *b = &replay.events.items[k];
-
             assert_false(b->track == TMS_TRACK_COMPUTE && b->kind != TMS_GPU_ANN_STEP &&
                          meet(a, b));
         }
@@ -259,6 +197,7 @@ static void nothing_is_computed_while_the_tensor_group_communicates(void **state
 
 static void check_times(const tms_times *times) {
     assert_true(times->idle_ns >= 0);
+    assert_true(times->work_ns[TMS_WORK_COMPUTE] > 0);
     assert_int_equal(times->work_ns[TMS_WORK_COMPUTE] + times->exposed_comm_ns +
                          times->exposed_memory_ns + times->idle_ns,
                      times->window_ns);
@@ -266,28 +205,20 @@ static void check_times(const tms_times *times) {
 }
 
 static void times_and_events_add_up_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
-        tms_plan plan = plan_of(&config);
-        int64_t rank = config.ranks - 3;
-        tms_tally tally;
-        tms_sink *sink = trace_of(&plan, rank, &tally);
-        size_t size;
-        const char *text = tms_sink_bytes(sink, &size);
-
-        check_times(&tally.total);
-        for (size_t i = 0; i < tally.n_steps; i++) {
-            check_times(&tally.steps[i].times);
-        }
-        assert_int_equal(occurrences(text, "\"ph\": \"X\"") + occurrences(text, "\"ph\": \"i\""),
-                         tally.n_recorded);
-        assert_int_equal(occurrences(text, "\"name\": \"record_param_comms\""),
-                         occurrences(text, "\"cat\": \"kernel\", \"name\": \"nccl"));
-        tms_tally_free(&tally);
-        tms_sink_abandon(sink);
-        tms_plan_free(&plan);
+        config.jitter_ppm = 100000;
+        recording r = record_of(&config, config.ranks - 3);
+        check_times(&r.tally.total);
+        assert_int_equal(r.tally.n_steps, config.steps);
+        for (size_t i = 0; i < r.tally.n_steps; i++)
+            check_times(&r.tally.steps[i].times);
+        assert_int_equal(occurrences(r.text, "\"ph\": \"X\"") +
+                             occurrences(r.text, "\"ph\": \"i\""),
+                         r.tally.n_recorded);
+        assert_int_equal(occurrences(r.text, "\"name\": \"record_param_comms\""),
+                         occurrences(r.text, "\"cat\": \"kernel\", \"name\": \"nccl"));
+        forget(&r);
     }
 }
 
@@ -295,144 +226,97 @@ static void collectives_carry_what_the_options_say(void **state) {
     static const struct {
         int64_t seq, comms_id, no_metadata, on_kernels, seqs, ids;
     } cases[] = {{0, 0, 0, 1, 0, 0}, {1, 0, 0, 1, 2, 0}, {1, 1, 1, 0, 1, 1}};
-    (void)state;
-
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         tms_config config;
-        tms_tally tally;
-        tms_sink *sink;
-        tms_plan plan;
-        const char *text;
-        size_t size;
-        int64_t n;
-
         tms_config_init(&config);
         config.ranks = 40;
         config.seq = cases[i].seq;
         config.comms_id = cases[i].comms_id;
         config.no_metadata = cases[i].no_metadata;
-        plan = plan_of(&config);
-        sink = trace_of(&plan, 33, &tally);
-        text = tms_sink_bytes(sink, &size);
-        n = config.steps * config.buckets;
-        assert_int_equal(occurrences(text, "\"Collective name\": \"allreduce\""),
-                         n * (1 + cases[i].on_kernels));
-        assert_int_equal(occurrences(text, "\"Seq\": "), n * cases[i].seqs);
-        assert_int_equal(occurrences(text, "\"Comms Id\": "), n * cases[i].ids);
+        recording r = record_of(&config, 33);
+        const int64_t n = config.steps * config.buckets;
         /* Thirty ranks of forty are listed; the operator says the rest in three numbers. */
-        assert_int_equal(occurrences(text, ", 28, 29, ...]\""), n * (1 + cases[i].on_kernels));
-        assert_int_equal(occurrences(text, "\"Rank\": 33, \"Global rank start\": 0, "
-                                           "\"Global rank stride\": 1, "),
-                         n);
+        const struct {
+            const char *part;
+            int64_t n;
+        } parts[] = {
+            {"\"Collective name\": \"allreduce\"", n * (1 + cases[i].on_kernels)},
+            {"\"Seq\": ", n * cases[i].seqs},
+            {"\"Comms Id\": ", n * cases[i].ids},
+            {", 28, 29, ...]\"", n * (1 + cases[i].on_kernels)},
+            {"\"Rank\": 33, \"Global rank start\": 0, \"Global rank stride\": 1, ", n},
+        };
+        for (size_t k = 0; k < COUNT(parts); k++)
+            assert_int_equal(occurrences(r.text, parts[k].part), parts[k].n);
         /* Four a step, counted from the job's begin, three steps before the recording. */
-        assert_true(config.seq == 0 || strstr(text, "\"Seq\": 13") != NULL);
-        tms_tally_free(&tally);
-        tms_sink_abandon(sink);
-        tms_plan_free(&plan);
+        assert_true(config.seq == 0 || strstr(r.text, "\"Seq\": 13") != NULL);
+        forget(&r);
     }
 }
 
 static void messages_name_the_rank_on_the_other_side(void **state) {
-    static const shape s = {8, 2, 2, 1, 0, 0};
-    tms_config config = job_of(&s);
-    tms_plan plan = plan_of(&config);
-    tms_tally tally;
-    tms_sink *sink = trace_of(&plan, 6, &tally);
-    size_t size;
-    const char *text = tms_sink_bytes(sink, &size);
-    (void)state;
-
     /* Stage 1 of two: activations come from rank 2, gradients go back to it. */
-    assert_int_equal(occurrences(text, "\"name\": \"ncclDevKernel_SendRecv("), 2 * config.steps);
-    assert_int_equal(occurrences(text, ", \"Src Rank\": 2"), 2 * config.steps);
-    assert_int_equal(occurrences(text, ", \"Dst Rank\": 2"), 2 * config.steps);
-    assert_int_equal(occurrences(text, "\"name\": \"nccl:recv 1<-0\""), 2 * config.steps);
-    assert_int_equal(occurrences(text, "\"name\": \"nccl:send 1->0\""), 2 * config.steps);
-    assert_int_equal(occurrences(text, "{\"pg_name\": "), 4);
-    tms_tally_free(&tally);
-    tms_sink_abandon(sink);
-    tms_plan_free(&plan);
+    static const char *const twice_a_step[] = {
+        "\"name\": \"ncclDevKernel_SendRecv(", ", \"Src Rank\": 2", ", \"Dst Rank\": 2",
+        "\"name\": \"nccl:recv 1<-0\"", "\"name\": \"nccl:send 1->0\""};
+    tms_config config = job_of(&(shape){8, 2, 2, 1, 0, 0});
+    recording r = record_of(&config, 6);
+    for (size_t i = 0; i < COUNT(twice_a_step); i++)
+        assert_int_equal(occurrences(r.text, twice_a_step[i]), 2 * config.steps);
+    assert_int_equal(occurrences(r.text, "{\"pg_name\": "), 4);
+    forget(&r);
 }
 
 static void faults_show_in_times_and_names(void **state) {
-    static const shape s = {8, 1, 1, 1, 0, 0};
-    tms_tally tallies[1 + TMS_FAULT_PAGEABLE + 1];
-    int64_t small = 0;
-    int64_t pageable = 0;
-    (void)state;
-
+    recording of[1 + TMS_FAULT_PAGEABLE + 1]; /* without a fault, and with each */
+    int64_t small = 0, pageable = 0;
     for (int i = 0; i <= TMS_FAULT_PAGEABLE + 1; i++) {
-        tms_config config = job_of(&s);
-        tms_plan plan;
-        tms_sink *sink;
-        const char *text;
-        size_t size;
-
+        tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
         config.faults = i == 0 ? 0 : TMS_FAULT_BIT(i - 1);
-        plan = plan_of(&config);
-        sink = trace_of(&plan, 0, &tallies[i]);
-        text = tms_sink_bytes(sink, &size);
-        small += occurrences(text, "unrolled_elementwise_kernel") * (i == 2);
-        pageable += occurrences(text, "Memcpy HtoD (Pageable -> Device)") * (i == 5);
+        of[i] = record_of(&config, 0);
+        small += occurrences(of[i].text, "unrolled_elementwise_kernel") * (i == 2);
+        pageable += occurrences(of[i].text, "Memcpy HtoD (Pageable -> Device)") * (i == 5);
         /* 48 batches of memory are given back, or an eighth of them less: 5.5 MB each step. */
-        assert_int_equal(occurrences(text, "\"Bytes\": -6291456"), i == 4 ? 0 : config.steps);
-        assert_int_equal(occurrences(text, "\"Bytes\": -5505024"), i == 4 ? config.steps : 0);
-        tms_sink_abandon(sink);
-        tms_plan_free(&plan);
+        assert_int_equal(occurrences(of[i].text, "\"Bytes\": -6291456"), i == 4 ? 0 : config.steps);
+        assert_int_equal(occurrences(of[i].text, "\"Bytes\": -5505024"), i == 4 ? config.steps : 0);
     }
     assert_int_equal(small, 3 * 8 * 2 * 20);
     assert_int_equal(pageable, 3 * 2);
     /* Loading adds half of the layers' 8 * 3 * 100 us, but for the first step's, which is before
      * the window: 2.4 ms in all, with 2 % of jitter. */
-    assert_in_range(tallies[1].total.idle_ns - tallies[0].total.idle_ns, 2200000, 2600000);
+    assert_in_range(of[1].tally.total.idle_ns - of[0].tally.total.idle_ns, 2200000, 2600000);
     /* Nothing but the memset and what follows the gradients is beside communication. */
-    assert_true(tallies[0].total.overlap_ns > tallies[0].total.work_ns[TMS_WORK_COMM] / 2);
-    assert_true(tallies[3].total.overlap_ns < tallies[3].total.work_ns[TMS_WORK_COMM] / 20);
-    for (int i = 0; i <= TMS_FAULT_PAGEABLE + 1; i++) {
-        tms_tally_free(&tallies[i]);
-    }
+    const tms_times *sound = &of[0].tally.total, *slow = &of[3].tally.total;
+    assert_true(sound->overlap_ns > sound->work_ns[TMS_WORK_COMM] / 2);
+    assert_true(slow->overlap_ns < slow->work_ns[TMS_WORK_COMM] / 20);
+    for (size_t i = 0; i < COUNT(of); i++)
+        forget(&of[i]);
 }
 
-static void same_seed_gives_the_same_bytes_in_all_shapes(void **state) {
-    (void)state;
-
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
-        tms_sink *sinks[2];
-        size_t sizes[2];
-
-        for (int i = 0; i < 2; i++) {
+static void same_seed_gives_the_same_bytes_and_another_seed_others_in_all_shapes(void **state) {
+    for (size_t s = 0; s < COUNT(shapes); s++) {
+        recording of[3];
+        for (int i = 0; i < 3; i++) {
             tms_config config = job_of(&shapes[s]);
-            tms_plan plan = plan_of(&config);
-            tms_tally tally;
-
-            sinks[i] = trace_of(&plan, config.ranks - 1, &tally);
-            tms_tally_free(&tally);
-            tms_plan_free(&plan);
+            config.seed = i < 2 ? 5 : 6;
+            of[i] = record_of(&config, config.ranks - 1);
         }
-        assert_true(tms_sink_bytes(sinks[0], &sizes[0]) != NULL);
-        assert_memory_equal(tms_sink_bytes(sinks[0], &sizes[0]),
-                            tms_sink_bytes(sinks[1], &sizes[1]), sizes[0]);
-        assert_int_equal(sizes[0], sizes[1]);
-        tms_sink_abandon(sinks[0]);
-        tms_sink_abandon(sinks[1]);
+        assert_int_equal(of[0].size, of[1].size);
+        assert_memory_equal(of[0].text, of[1].text, of[0].size);
+        assert_string_not_equal(of[0].text, of[2].text);
+        for (int i = 0; i < 3; i++)
+            forget(&of[i]);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_of_a_grid_are_those_of_megatron),
-        cmocka_unit_test(components_are_grids_with_nothing_in_common),
-        cmocka_unit_test(job_without_a_world_lacks_but_its_two_collectives),
-        cmocka_unit_test(collectives_and_messages_end_together_in_all_shapes),
-        cmocka_unit_test(ends_lag_by_position_and_in_pairs_either_way),
-        cmocka_unit_test(launches_precede_kernels_and_streams_keep_order_in_all_shapes),
-        cmocka_unit_test(nothing_is_computed_while_the_tensor_group_communicates),
-        cmocka_unit_test(times_and_events_add_up_in_all_shapes),
-        cmocka_unit_test(collectives_carry_what_the_options_say),
-        cmocka_unit_test(messages_name_the_rank_on_the_other_side),
-        cmocka_unit_test(faults_show_in_times_and_names),
-        cmocka_unit_test(same_seed_gives_the_same_bytes_in_all_shapes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(groups_of_a_grid_are_those_of_megatron,
+               job_without_a_world_lacks_but_its_two_collectives,
+               collectives_and_messages_end_together_in_all_shapes,
+               ends_lag_by_position_and_in_pairs_either_way,
+               launches_precede_kernels_and_streams_keep_order_in_all_shapes,
+               nothing_is_computed_while_the_tensor_group_communicates,
+               times_and_events_add_up_in_all_shapes, collectives_carry_what_the_options_say,
+               messages_name_the_rank_on_the_other_side, faults_show_in_times_and_names,
+               same_seed_gives_the_same_bytes_and_another_seed_others_in_all_shapes);
 }
