@@ -201,8 +201,6 @@ static inline int store_count_files(const char *path) {
     return n;
 }
 
-#define RUN_IN_FOLDER(...) RUN_WITH(store_folder, store_remove_folder, __VA_ARGS__)
-
 static inline const char *store_file(void **state, const char *name, char path[128]) {
     snprintf(path, 128, "%s/%s", (const char *)*state, name);
     return path;

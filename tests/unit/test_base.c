@@ -10,7 +10,7 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
-static void a_vector_keeps_its_elements_while_it_grows(void **state) {
+TEST(a_vector_keeps_its_elements_while_it_grows) {
     tm_vec vec = TM_VEC(uint32_t);
     for (uint32_t i = 0; i < 10000; i++) {
         uint32_t *added = tm_vec_push(&vec);
@@ -27,7 +27,7 @@ static void a_vector_keeps_its_elements_while_it_grows(void **state) {
     assert_int_equal(vec.size, sizeof(uint32_t)); /* it can be filled again */
 }
 
-static void appending_copies_many_or_makes_room_for_them(void **state) {
+TEST(appending_copies_many_or_makes_room_for_them) {
     tm_vec vec = TM_VEC(uint16_t);
     const uint16_t some[] = {1, 2, 3};
     assert_non_null(tm_vec_append(&vec, NULL, 0));
@@ -44,7 +44,7 @@ static void appending_copies_many_or_makes_room_for_them(void **state) {
     tm_vec_free(&vec);
 }
 
-static void a_vector_that_cannot_grow_stays_as_it_was(void **state) {
+TEST(a_vector_that_cannot_grow_stays_as_it_was) {
     tm_vec vec = TM_VEC(uint64_t);
     const uint64_t value = 42;
     assert_non_null(tm_vec_append(&vec, &value, 1));
@@ -59,7 +59,7 @@ static void a_vector_that_cannot_grow_stays_as_it_was(void **state) {
     tm_vec_free(&vec);
 }
 
-static void trimming_gives_back_what_is_not_used(void **state) {
+TEST(trimming_gives_back_what_is_not_used) {
     tm_vec vec = TM_VEC(uint32_t);
     assert_true(tm_vec_reserve(&vec, 1000));
     const uint32_t some[] = {5, 6, 7};
@@ -75,7 +75,7 @@ static void trimming_gives_back_what_is_not_used(void **state) {
     tm_vec_free(&vec);
 }
 
-static void pieces_of_an_arena_are_aligned_and_apart(void **state) {
+TEST(pieces_of_an_arena_are_aligned_and_apart) {
     enum { N = 3000 };
     tm_arena arena = {0};
     unsigned char *pieces[N];
@@ -94,7 +94,7 @@ static void pieces_of_an_arena_are_aligned_and_apart(void **state) {
     assert_null(arena.blocks);
 }
 
-static void pieces_of_pages_begin_on_lines_and_are_apart(void **state) {
+TEST(pieces_of_pages_begin_on_lines_and_are_apart) {
     enum { N = 60, BYTES = 70001 }; /* 4.2 MB: several blocks */
     tm_pages pages = {0};
     unsigned char *pieces[N];
@@ -116,7 +116,7 @@ static void pieces_of_pages_begin_on_lines_and_are_apart(void **state) {
     assert_null(pages.blocks.data);
 }
 
-static void a_large_piece_does_not_end_the_block_of_small_ones(void **state) {
+TEST(a_large_piece_does_not_end_the_block_of_small_ones) {
     tm_arena arena = {0};
     char *first = tm_arena_alloc(&arena, 16);
     char *large = tm_arena_alloc(&arena, 1 << 20);
@@ -128,7 +128,7 @@ static void a_large_piece_does_not_end_the_block_of_small_ones(void **state) {
     tm_arena_free(&arena);
 }
 
-static void an_arena_copies_bytes_and_terminates_them(void **state) {
+TEST(an_arena_copies_bytes_and_terminates_them) {
     tm_arena arena = {0};
     char *copy = tm_arena_copy(&arena, "a\0bcd", 4);
     assert_memory_equal(copy, "a\0bc", 5);
@@ -138,7 +138,7 @@ static void an_arena_copies_bytes_and_terminates_them(void **state) {
     tm_arena_free(&arena);
 }
 
-static void an_arena_refuses_sizes_that_wrap_round(void **state) {
+TEST(an_arena_refuses_sizes_that_wrap_round) {
     tm_arena arena = {0};
     for (size_t less = 0; less < 40; less++) {
         assert_null(tm_arena_alloc(&arena, SIZE_MAX - less));
@@ -147,7 +147,7 @@ static void an_arena_refuses_sizes_that_wrap_round(void **state) {
     tm_arena_free(&arena);
 }
 
-static void a_failure_fills_the_record_and_is_returned(void **state) {
+TEST(a_failure_fills_the_record_and_is_returned) {
     tm_error err;
     memset(&err, 'x', sizeof err);
     assert_int_equal(tm_fail(&err, TM_ERR_INPUT, "a/b.json", 12, "bad %s at %d", "byte", 7),
@@ -165,7 +165,7 @@ static void a_failure_fills_the_record_and_is_returned(void **state) {
     assert_int_equal(tm_fail_memory(NULL), TM_ERR_FAULT);
 }
 
-static void an_overlong_path_keeps_its_end_and_a_message_its_start(void **state) {
+TEST(an_overlong_path_keeps_its_end_and_a_message_its_start) {
     tm_error err;
     char path[TM_PATH_MAX + 100], message[TM_MESSAGE_MAX + 100];
     memset(path, 'p', sizeof path);
@@ -181,7 +181,7 @@ static void an_overlong_path_keeps_its_end_and_a_message_its_start(void **state)
     assert_string_equal(err.path, path);
 }
 
-static void an_error_is_told_with_the_parts_that_it_has(void **state) {
+TEST(an_error_is_told_with_the_parts_that_it_has) {
     static const struct {
         const char *path;
         int64_t offset;
@@ -207,7 +207,7 @@ static void an_error_is_told_with_the_parts_that_it_has(void **state) {
     }
 }
 
-static void drift_is_rounded_half_away_from_zero(void **state) {
+TEST(drift_is_rounded_half_away_from_zero) {
     const struct {
         int64_t since;
         double ppb;
@@ -225,14 +225,14 @@ static void drift_is_rounded_half_away_from_zero(void **state) {
 }
 
 /* The expected ones are the authors' own: isthe.com/chongo/src/fnv/test_fnv.c. */
-static void a_hash_is_fnv_1a_and_goes_on_from_another(void **state) {
+TEST(a_hash_is_fnv_1a_and_goes_on_from_another) {
     assert_true(tm_hash(TM_HASH_BEGIN, "", 0) == UINT64_C(0xcbf29ce484222325));
     assert_true(tm_hash(TM_HASH_BEGIN, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
     uint64_t foo = tm_hash(TM_HASH_BEGIN, "foo", 3);
     assert_true(tm_hash(foo, "bar", 3) == UINT64_C(0x85944171f73967e8));
 }
 
-static void a_mixed_hash_goes_on_from_another_with_every_byte(void **state) {
+TEST(a_mixed_hash_goes_on_from_another_with_every_byte) {
     uint64_t ab = tm_hash_mixed(0, "ab", 2), a = tm_hash_mixed(0, "a", 1);
     assert_true(ab != a);
     assert_true(tm_hash_mixed(a, "b", 1) != tm_hash_mixed(0, "b", 1));
@@ -240,16 +240,4 @@ static void a_mixed_hash_goes_on_from_another_with_every_byte(void **state) {
     assert_true(tm_hash_mixed(0, "ba", 2) != ab);
 }
 
-int main(void) {
-    return RUN(
-        a_vector_keeps_its_elements_while_it_grows, appending_copies_many_or_makes_room_for_them,
-        a_vector_that_cannot_grow_stays_as_it_was, trimming_gives_back_what_is_not_used,
-        pieces_of_an_arena_are_aligned_and_apart, pieces_of_pages_begin_on_lines_and_are_apart,
-        a_large_piece_does_not_end_the_block_of_small_ones,
-        an_arena_copies_bytes_and_terminates_them, an_arena_refuses_sizes_that_wrap_round,
-        a_failure_fills_the_record_and_is_returned,
-        an_overlong_path_keeps_its_end_and_a_message_its_start,
-        an_error_is_told_with_the_parts_that_it_has, drift_is_rounded_half_away_from_zero,
-        a_hash_is_fnv_1a_and_goes_on_from_another,
-        a_mixed_hash_goes_on_from_another_with_every_byte);
-}
+RUN_TESTS()

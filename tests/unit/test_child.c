@@ -15,7 +15,7 @@ static int run_shell(const char *script, const tm_child_watch *watch, tm_child_e
     return tm_child_run("/bin/sh", arguments, watch, out);
 }
 
-static void it_ends_with_a_status_or_a_signal_and_its_last_words(void **state) {
+TEST(it_ends_with_a_status_or_a_signal_and_its_last_words) {
     static const struct {
         const char *script;
         int status, signal;
@@ -40,7 +40,7 @@ static void it_ends_with_a_status_or_a_signal_and_its_last_words(void **state) {
 }
 
 /* 20 000 lines of 10 bytes are more than a pipe takes. */
-static void much_that_is_said_keeps_its_end(void **state) {
+TEST(much_that_is_said_keeps_its_end) {
     tm_child_end end;
     const char *script = "i=0; while [ $i -lt 20000 ]; do echo 123456789; i=$((i+1)); done; "
                          "printf 'the end'";
@@ -51,7 +51,7 @@ static void much_that_is_said_keeps_its_end(void **state) {
 }
 
 /* 80 letters of two bytes: 160, of which 159 fit, and so 79 letters. */
-static void what_is_said_begins_with_a_whole_letter(void **state) {
+TEST(what_is_said_begins_with_a_whole_letter) {
     tm_child_end end;
     const char *script = "i=0; while [ $i -lt 80 ]; do printf '\\303\\274'; i=$((i+1)); done";
     assert_int_equal(run_shell(script, &(tm_child_watch){0}, &end), 0);
@@ -59,7 +59,7 @@ static void what_is_said_begins_with_a_whole_letter(void **state) {
     assert_memory_equal(end.said, "\303\274", 2);
 }
 
-static void what_cannot_be_run_has_a_reason(void **state) {
+TEST(what_cannot_be_run_has_a_reason) {
     const char *const arguments[] = {"x", NULL};
     tm_child_end end;
     assert_int_equal(tm_child_run("/nowhere/x", arguments, &(tm_child_watch){0}, &end), ENOENT);
@@ -77,7 +77,7 @@ static void count_tick(void *context) {
 }
 
 /* With and without output, which nobody then waits for: no tick follows another at once. */
-static void whoever_waits_hears_of_it(void **state) {
+TEST(whoever_waits_hears_of_it) {
     static const char *const scripts[] = {"until rm ticked; do sleep 0.01; done 2>/dev/null",
                                           "exec >&- 2>&-; until rm ticked; do sleep 0.01; done"};
     const tm_child_watch watch = {.tick = count_tick, .context = &n_ticks};
@@ -117,7 +117,7 @@ static void note_child(pid_t child) {
     assert_int_equal(getpgid(leader), leader); /* not collected: the number is still its own */
 }
 
-static void a_guard_knows_the_child_from_its_first_moment_to_its_last(void **state) {
+TEST(a_guard_knows_the_child_from_its_first_moment_to_its_last) {
     const tm_guard guard = {note_hold, note_release, NULL, note_child};
     tm_child_end end;
     assert_int_equal(run_shell("exit 3", &(tm_child_watch){.guard = &guard}, &end), 0);
@@ -129,7 +129,7 @@ static void a_guard_knows_the_child_from_its_first_moment_to_its_last(void **sta
     assert_string_equal(calls, "hold release ");
 }
 
-static void what_it_leaves_running_is_ended_and_not_waited_for(void **state) {
+TEST(what_it_leaves_running_is_ended_and_not_waited_for) {
     tm_child_end end;
     assert_int_equal(run_shell("sleep 1234 & echo $!", &(tm_child_watch){0}, &end), 0);
     long pid = strtol(end.said, NULL, 10);
@@ -149,10 +149,4 @@ static void what_it_leaves_running_is_ended_and_not_waited_for(void **state) {
     fail_msg("%s still runs", path);
 }
 
-int main(void) {
-    return RUN(it_ends_with_a_status_or_a_signal_and_its_last_words,
-               much_that_is_said_keeps_its_end, what_is_said_begins_with_a_whole_letter,
-               what_cannot_be_run_has_a_reason, whoever_waits_hears_of_it,
-               a_guard_knows_the_child_from_its_first_moment_to_its_last,
-               what_it_leaves_running_is_ended_and_not_waited_for);
-}
+RUN_TESTS()

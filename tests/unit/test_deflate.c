@@ -41,7 +41,7 @@ static tm_status refuse(void *context, const void *packed, size_t size, tm_error
     return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "full");
 }
 
-static void what_is_packed_unpacks(void **state) {
+TEST(what_is_packed_unpacks) {
     static const size_t sizes[] = {0, 1, 1000, 500000}; /* the last comes in several pieces */
     static unsigned char noise[500000], packed[600000];
     make_noise(noise, sizeof noise);
@@ -64,6 +64,4 @@ static void what_is_packed_unpacks(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(what_is_packed_unpacks);
-}
+RUN_TESTS()

@@ -87,7 +87,7 @@ static int end_other(const other *o) {
     return status;
 }
 
-static void two_that_write_one_file_publish_their_own(void **state) {
+TEST(two_that_write_one_file_publish_their_own) {
     tm_draft mine;
     other before = begin_other();
     begin(&mine, "mine");
@@ -104,7 +104,7 @@ static void two_that_write_one_file_publish_their_own(void **state) {
     expect("cat out; ls -A", "mine againout\n");
 }
 
-static void a_draft_that_is_no_longer_ones_own_is_not_published(void **state) {
+TEST(a_draft_that_is_no_longer_ones_own_is_not_published) {
     static const char *const happens[] = {"rm .out.*", "echo other > x; mv x .out.*"};
     for (size_t i = 0; i < 2; i++) {
         tm_draft mine;
@@ -117,7 +117,7 @@ static void a_draft_that_is_no_longer_ones_own_is_not_published(void **state) {
 
 /* Of this machine those of processes that are no more, of others what is older than a day; nothing
  * of another file, and nothing that only looks alike. */
-static void what_a_killed_process_left_is_cleared(void **state) {
+TEST(what_a_killed_process_left_is_cleared) {
     tm_draft mine;
     other killed = begin_other();
     assert_int_equal(kill(killed.pid, SIGKILL), 0);
@@ -134,7 +134,7 @@ static void what_a_killed_process_left_is_cleared(void **state) {
                     ".out.h5.00000000-5.tmerge-tmp\n.out.tmerge-tmp\nout\n");
 }
 
-static void a_link_in_its_place_is_not_followed(void **state) {
+TEST(a_link_in_its_place_is_not_followed) {
     tm_draft mine;
     char temporary[128];
     assert_true(tm_draft_temporary_path("out", temporary, sizeof temporary));
@@ -150,8 +150,4 @@ static int leave_folder(void **state) {
     return chdir("..");
 }
 
-int main(void) {
-    return RUN_WITH(in_new_folder, leave_folder, two_that_write_one_file_publish_their_own,
-                    a_draft_that_is_no_longer_ones_own_is_not_published,
-                    what_a_killed_process_left_is_cleared, a_link_in_its_place_is_not_followed);
-}
+RUN_TESTS_WITH(in_new_folder, leave_folder)

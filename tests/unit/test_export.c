@@ -25,7 +25,7 @@ static void assert_bytes(tm_proto *proto, const char *expected, size_t size) {
  * complement in ten bytes, fe, eight ff, 01; field 2 = "testing" is 12 07 and the text. Above 15 a
  * field has a longer tag, field << 3 | wire type: 47 << 3 | 1 = 377 = 2 * 128 + 121, so f9 02; 44
  * << 3 | 1 = 353 = 2 * 128 + 97, so e1 02. 1.0 has the bits 3ff0000000000000. */
-static void fields_are_encoded_as_protobufs_page_has_them(void **state) {
+TEST(fields_are_encoded_as_protobufs_page_has_them) {
     tm_proto p = TM_PROTO();
     tm_proto_uint(&p, 1, 150);
     ASSERT_BYTES(&p, "\x08\x96\x01");
@@ -43,7 +43,7 @@ static void fields_are_encoded_as_protobufs_page_has_them(void **state) {
 
 /* Field 3 that holds a message whose field 1 is 150: 1a 03 08 96 01. One of 200 bytes has its size
  * in two: c8 01; so has the message around it, of 1 + 2 + 200 = 203 bytes: cb 01. */
-static void messages_have_their_size_in_front(void **state) {
+TEST(messages_have_their_size_in_front) {
     tm_proto p = TM_PROTO();
     size_t message = tm_proto_begin(&p, 3);
     tm_proto_uint(&p, 1, 150);
@@ -67,7 +67,7 @@ static void messages_have_their_size_in_front(void **state) {
 
 /* A packet of a Perfetto trace: packet 1 { timestamp 8: 1000 = 7 * 128 + 104; sequence 10: 1;
  * track_event 11 { type 9: 1; track_uuid 11: 5 } }. */
-static void a_packet_is_encoded_as_perfetto_reads_it(void **state) {
+TEST(a_packet_is_encoded_as_perfetto_reads_it) {
     tm_proto p = TM_PROTO();
     size_t packet = tm_proto_begin(&p, 1);
     tm_proto_uint(&p, 8, 1000);
@@ -90,7 +90,7 @@ static size_t place(tm_nest *nest, int64_t begin_ns, int64_t end_ns) {
     return (size_t)(lane - (tm_lane *)nest->lanes.data);
 }
 
-static void events_that_cross_are_put_on_different_lanes(void **state) {
+TEST(events_that_cross_are_put_on_different_lanes) {
     static const struct {
         int64_t begin_ns, end_ns;
         size_t lane;
@@ -112,7 +112,7 @@ static void events_that_cross_are_put_on_different_lanes(void **state) {
     tm_nest_free(&nest);
 }
 
-static void times_keep_their_nanoseconds(void **state) {
+TEST(times_keep_their_nanoseconds) {
     static const struct {
         int64_t ns;
         const char *us;
@@ -134,7 +134,7 @@ static void times_keep_their_nanoseconds(void **state) {
     }
 }
 
-static void only_whole_numbers_stand_without_quotes(void **state) {
+TEST(only_whole_numbers_stand_without_quotes) {
     static const char *const good[] = {"0", "7", "-1", "123456789012345678"};
     static const char *const bad[] = {
         "", "-", "01", "1.5", "+1", "stream 7", "1e3", " 1", "0x1", "1 ", "1234567890123456789"};
@@ -204,7 +204,7 @@ static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
 }
 
 /* One too many; of a window that ends all but 5 of them are left out. */
-static void chromes_json_takes_four_million_events(void **state) {
+TEST(chromes_json_takes_four_million_events) {
     tm_error err = {0};
     assert_int_equal(export_many("chrome", INT64_MAX, &err), TM_ERR_USAGE);
     assert_non_null(strstr(err.message, "--format perfetto"));
@@ -316,7 +316,7 @@ static char *export_slices(slices *s, const char *format, int64_t from_ns, int64
     return bytes;
 }
 
-static void a_rank_is_written_the_same_by_pieces_of_any_size(void **state) {
+TEST(a_rank_is_written_the_same_by_pieces_of_any_size) {
     static const char *const formats[] = {"perfetto", "chrome", "csv"};
     static const int64_t windows[] = {INT64_MIN, 1015, 1035};
     slices s;
@@ -339,7 +339,7 @@ static void a_rank_is_written_the_same_by_pieces_of_any_size(void **state) {
     free_slices(&s);
 }
 
-static void every_format_keeps_the_common_rules(void **state) {
+TEST(every_format_keeps_the_common_rules) {
     size_t n;
     const tm_export_format *const *formats = tm_export_formats(&n);
     assert_true(n >= 4);
@@ -359,11 +359,4 @@ static void every_format_keeps_the_common_rules(void **state) {
     assert_null(tm_export_format_find("xml"));
 }
 
-int main(void) {
-    return RUN(fields_are_encoded_as_protobufs_page_has_them, messages_have_their_size_in_front,
-               a_packet_is_encoded_as_perfetto_reads_it,
-               events_that_cross_are_put_on_different_lanes, times_keep_their_nanoseconds,
-               only_whole_numbers_stand_without_quotes, chromes_json_takes_four_million_events,
-               a_rank_is_written_the_same_by_pieces_of_any_size,
-               every_format_keeps_the_common_rules);
-}
+RUN_TESTS()

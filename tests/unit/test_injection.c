@@ -372,20 +372,20 @@ static void every_place(job *j, injection what, int at_least, attempt *try) {
     printf("%zu of %zu of %d calls\n", tried, worth, n);
 }
 
-static void every_request_for_memory_may_fail(void **state) {
+TEST(every_request_for_memory_may_fail) {
     every_place(*state, INJECT_MEMORY, 500, run_everything);
     assert_non_null(strstr(((job *)*state)->good, "allreduce"));
 }
 
-static void memory_may_be_out_from_any_moment_on(void **state) {
+TEST(memory_may_be_out_from_any_moment_on) {
     every_place(*state, INJECT_NO_MEMORY, 500, run_everything);
 }
 
-static void every_call_of_the_system_may_fail(void **state) {
+TEST(every_call_of_the_system_may_fail) {
     every_place(*state, INJECT_FAILURE, 100, run_everything);
 }
 
-static void every_call_that_waits_may_be_interrupted(void **state) {
+TEST(every_call_that_waits_may_be_interrupted) {
     every_place(*state, INJECT_INTERRUPTION, 100, run_everything);
 }
 
@@ -410,7 +410,7 @@ static bool check_store(job *j, injection what, int n) {
 }
 
 /* A check that lacks memory says so, and accuses no store. */
-static void a_check_tells_lack_of_memory_as_no_fault(void **state) {
+TEST(a_check_tells_lack_of_memory_as_no_fault) {
     assert_false(run_everything(*state, INJECT_NOTHING, 0));
     every_place(*state, INJECT_MEMORY, 100, check_store);
 }
@@ -452,7 +452,7 @@ static tm_status replay(const void *c) {
     return status;
 }
 
-static void a_replay_may_lack_memory_at_every_request(void **state) {
+TEST(a_replay_may_lack_memory_at_every_request) {
     static const replay_shape shape = {"usual", 3, 80, 30, 10, 5, 1000, 0};
     replay_case c;
     replay_random(&shape, 3, &c);
@@ -474,17 +474,11 @@ static tm_status ask(const void *names) {
     return status;
 }
 
-static void a_scenario_may_lack_memory_at_every_request(void **state) {
+TEST(a_scenario_may_lack_memory_at_every_request) {
     tm_names *names = tm_names_create();
     assert_non_null(names);
     at_every_request(ask, names, 8); /* a text and 2 rules for each part, and more */
     tm_names_destroy(names);
 }
 
-int main(void) {
-    return RUN_WITH(
-        make_job, remove_job, every_request_for_memory_may_fail,
-        memory_may_be_out_from_any_moment_on, every_call_of_the_system_may_fail,
-        every_call_that_waits_may_be_interrupted, a_check_tells_lack_of_memory_as_no_fault,
-        a_replay_may_lack_memory_at_every_request, a_scenario_may_lack_memory_at_every_request);
-}
+RUN_TESTS_WITH(make_job, remove_job)

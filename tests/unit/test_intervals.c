@@ -33,7 +33,7 @@ static void assert_set(const tm_intervals *set, const char *expected) {
     tm_vec_free(&wanted);
 }
 
-static void normalising_sorts_and_merges_what_touches(void **state) {
+TEST(normalising_sorts_and_merges_what_touches) {
     static const struct {
         const char *added, *normal;
         int64_t length;
@@ -70,7 +70,7 @@ static void normalising_sorts_and_merges_what_touches(void **state) {
     }
 }
 
-static void a_length_can_be_clipped_to_a_window(void **state) {
+TEST(a_length_can_be_clipped_to_a_window) {
     /* 0-10 20-30 40-50 */
     static const struct {
         int64_t begin, end, length;
@@ -89,7 +89,7 @@ static void a_length_can_be_clipped_to_a_window(void **state) {
 }
 
 /* What ends at a time is before it. */
-static void the_first_interval_behind_a_time_is_found(void **state) {
+TEST(the_first_interval_behind_a_time_is_found) {
     tm_intervals set = parse("0-5 7-9");
     static const size_t expected[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2}; /* at 0, 1, ... */
     for (int64_t ns = 0; ns < (int64_t)COUNT(expected); ns++)
@@ -98,7 +98,7 @@ static void the_first_interval_behind_a_time_is_found(void **state) {
     assert_int_equal(tm_intervals_first_behind(&set, 0), 0);
 }
 
-static void sets_are_intersected_subtracted_and_united(void **state) {
+TEST(sets_are_intersected_subtracted_and_united) {
     static const struct {
         const char *a, *b, *both, *first_alone, *either;
     } cases[] = {
@@ -192,7 +192,7 @@ static void check_window(const tm_intervals *set, const tm_intervals *other, con
                      length);
 }
 
-static void random_sets_agree_with_one_bit_for_each_nanosecond(void **state) {
+TEST(random_sets_agree_with_one_bit_for_each_nanosecond) {
     uint32_t seed = 20240917;
     tm_intervals out = TM_INTERVALS();
     for (int round = 0; round < 3000; round++) {
@@ -218,9 +218,4 @@ static void random_sets_agree_with_one_bit_for_each_nanosecond(void **state) {
     tm_vec_free(&out);
 }
 
-int main(void) {
-    return RUN(normalising_sorts_and_merges_what_touches, a_length_can_be_clipped_to_a_window,
-               the_first_interval_behind_a_time_is_found,
-               sets_are_intersected_subtracted_and_united,
-               random_sets_agree_with_one_bit_for_each_nanosecond);
-}
+RUN_TESTS()

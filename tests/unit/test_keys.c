@@ -1,7 +1,7 @@
 /* Keys and their numbers. */
 #include "base/keys.h"
 
-static void keys_are_numbered_in_the_order_in_which_they_come(void **state) {
+TEST(keys_are_numbered_in_the_order_in_which_they_come) {
     tm_keys keys = TM_KEYS(uint32_t);
     const uint32_t coming[] = {9, 4, 9, 0, 4, UINT32_MAX, 9};
     const uint32_t expected[] = {0, 1, 0, 2, 1, 3, 0};
@@ -16,7 +16,7 @@ static void keys_are_numbered_in_the_order_in_which_they_come(void **state) {
 }
 
 /* Seven words of four bytes: the last byte counts as much as the first. */
-static void all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows(void **state) {
+TEST(all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows) {
     typedef struct wide {
         int32_t words[7];
     } wide;
@@ -33,7 +33,7 @@ static void all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows(void 
     assert_null(keys.slots);
 }
 
-static void keys_of_every_size_differ_in_each_single_byte(void **state) {
+TEST(keys_of_every_size_differ_in_each_single_byte) {
     for (size_t size = 1; size <= 40; size++) {
         tm_keys keys = {.keys = {.size = size}};
         for (int round = 0; round < 2; round++)
@@ -47,7 +47,7 @@ static void keys_of_every_size_differ_in_each_single_byte(void **state) {
     }
 }
 
-static void every_key_has_a_value_that_begins_at_zero(void **state) {
+TEST(every_key_has_a_value_that_begins_at_zero) {
     tm_keys keys = TM_KEYS(uint32_t);
     tm_vec sums = TM_VEC(int64_t);
     for (int64_t i = 1; i <= 1000; i++) {
@@ -65,9 +65,4 @@ static void every_key_has_a_value_that_begins_at_zero(void **state) {
     tm_keys_free(&keys);
 }
 
-int main(void) {
-    return RUN(keys_are_numbered_in_the_order_in_which_they_come,
-               all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows,
-               keys_of_every_size_differ_in_each_single_byte,
-               every_key_has_a_value_that_begins_at_zero);
-}
+RUN_TESTS()

@@ -1,7 +1,7 @@
 /* Means, medians and percentiles. */
 #include "base/median.h"
 
-static void ratios_are_rounded_half_away_from_zero(void **state) {
+TEST(ratios_are_rounded_half_away_from_zero) {
     static const struct {
         int64_t numerator, denominator, expected;
     } cases[] = {
@@ -29,7 +29,7 @@ static void ratios_are_rounded_half_away_from_zero(void **state) {
                          cases[i].expected);
 }
 
-static void the_median_of_an_even_number_is_the_mean_of_the_middle_two(void **state) {
+TEST(the_median_of_an_even_number_is_the_mean_of_the_middle_two) {
     static const struct {
         int64_t values[5];
         size_t n;
@@ -64,7 +64,7 @@ static void the_median_of_an_even_number_is_the_mean_of_the_middle_two(void **st
     tm_sort_values(NULL, 0);
 }
 
-static void the_95th_percentile_is_by_nearest_rank(void **state) {
+TEST(the_95th_percentile_is_by_nearest_rank) {
     /* Of n, ..., 2, 1 it is the number ceil(0.95 n). */
     static const struct {
         size_t n;
@@ -79,7 +79,7 @@ static void the_95th_percentile_is_by_nearest_rank(void **state) {
     }
 }
 
-static void reals_have_the_same_median(void **state) {
+TEST(reals_have_the_same_median) {
     double odd[] = {3.5, -1.0, 0.25}, even[] = {8.0, 1.0, 2.0, 0.5}, one[] = {0.125};
     assert_true(tm_median_real(odd, 3) == 0.25);
     assert_true(tm_median_real(even, 4) == 1.5); /* (1 + 2) / 2 */
@@ -88,7 +88,7 @@ static void reals_have_the_same_median(void **state) {
 
 /* Against sorting, on orders that are hard for partitioning: equal values, rows of a saw, an organ
  * pipe, ascending, descending, mixed by a small generator, and the largest there is. */
-static void selecting_finds_what_sorting_finds(void **state) {
+TEST(selecting_finds_what_sorting_finds) {
     enum { N = 300 };
     uint64_t random = 1;
     for (int order = 0; order < 9; order++)
@@ -125,9 +125,4 @@ static void selecting_finds_what_sorting_finds(void **state) {
             }
 }
 
-int main(void) {
-    return RUN(ratios_are_rounded_half_away_from_zero,
-               the_median_of_an_even_number_is_the_mean_of_the_middle_two,
-               the_95th_percentile_is_by_nearest_rank, reals_have_the_same_median,
-               selecting_finds_what_sorting_finds);
-}
+RUN_TESTS()

@@ -131,7 +131,7 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
  * 295 + 180 = 790. With stage 0 as recorded, or stage 1, it is 795, which is less than the 800 of
  * their data rank: of these equals rank 0 is the worst. Without it 295 + 20 + 290 + 190 = 795 are
  * left, without the last stage 300 + 20 + 295 + 180 = 795. */
-static void figures_of_a_small_job_are_those_by_hand(void **state) {
+TEST(figures_of_a_small_job_are_those_by_hand) {
     job j;
     int64_t scores[RANKS_MAX];
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
@@ -151,7 +151,7 @@ static void figures_of_a_small_job_are_those_by_hand(void **state) {
 
 /* The same job: of the 990 us of a step 190 are explained by nothing. What comes before that is
  * when it would be without: rank 1 arrives at its operation at 0, and receives from 300 to 320. */
-static void what_nothing_explains_goes_to_the_ends_of_steps(void **state) {
+TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     job j;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
     uint8_t sets[RANKS_MAX] = {TM_OPS_SET_RECORDED};
@@ -197,7 +197,7 @@ static void what_nothing_explains_goes_to_the_ends_of_steps(void **state) {
 }
 
 /* result-ST.json, mw-ST.json and ms-ST.json of the artefact of the paper. */
-static void figures_are_those_that_were_published(void **state) {
+TEST(figures_are_those_that_were_published) {
     const char *shared = getenv("TMERGE_SHARED");
     char path[512];
     int64_t scores[RANKS_MAX];
@@ -291,7 +291,7 @@ static void draft_text(const tm_ops_draft *d, char *out, size_t size) {
                      parts[i].nth);
 }
 
-static void operations_follow_one_another_as_the_schedule_has_it(void **state) {
+TEST(operations_follow_one_another_as_the_schedule_has_it) {
     static const struct {
         const char *what;
         tm_ops_place place;
@@ -344,9 +344,4 @@ static void operations_follow_one_another_as_the_schedule_has_it(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(operations_follow_one_another_as_the_schedule_has_it,
-               figures_of_a_small_job_are_those_by_hand,
-               what_nothing_explains_goes_to_the_ends_of_steps,
-               figures_are_those_that_were_published);
-}
+RUN_TESTS()

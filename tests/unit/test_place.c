@@ -8,7 +8,7 @@
 #define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
 #define ON_TWO "SLURM_STEP_TASKS_PER_NODE=2,1", "SLURM_STEP_NUM_NODES=2", "SLURM_NTASKS=9"
 
-static void an_environment_tells_the_place(void **state) {
+TEST(an_environment_tells_the_place) {
     static const struct {
         const char *environment[10];
         const char *place; /* the launcher, rank/size, on this node, "alone", "node": on one node */
@@ -85,7 +85,7 @@ static void an_environment_tells_the_place(void **state) {
     }
 }
 
-static void variables_of_launchers_are_known(void **state) {
+TEST(variables_of_launchers_are_known) {
     static const struct {
         const char *variable;
         bool is;
@@ -106,6 +106,4 @@ static void variables_of_launchers_are_known(void **state) {
         assert_int_equal(tm_place_is_of_launcher(cases[i].variable), cases[i].is);
 }
 
-int main(void) {
-    return RUN(an_environment_tells_the_place, variables_of_launchers_are_known);
-}
+RUN_TESTS()

@@ -237,7 +237,7 @@ static const edge_case cases[] = {
               "compute b.S>b.E 0; call la.S>la.E 0"},
 };
 
-static void each_case_has_the_edges_worked_out(void **state) {
+TEST(each_case_has_the_edges_worked_out) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         const edge_case *c = &cases[i];
         built b;
@@ -305,7 +305,7 @@ static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visi
     return n;
 }
 
-static void any_events_get_their_recorded_times(void **state) {
+TEST(any_events_get_their_recorded_times) {
     enum { SEEDS = 400, N = 60 };
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         event_spec events[N] = {{0}};
@@ -323,7 +323,7 @@ static void any_events_get_their_recorded_times(void **state) {
 }
 
 /* The step is marked from 100 us on, and its first launch is at 110. */
-static void the_first_step_counts_from_its_first_launch(void **state) {
+TEST(the_first_step_counts_from_its_first_launch) {
     static const struct {
         const char *what;
         int64_t begin_us, took_us; /* of what runs before it */
@@ -358,7 +358,4 @@ static void the_first_step_counts_from_its_first_launch(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(each_case_has_the_edges_worked_out, any_events_get_their_recorded_times,
-               the_first_step_counts_from_its_first_launch);
-}
+RUN_TESTS()

@@ -308,7 +308,7 @@ static void check_crews(const tm_crew_loops *loops) {
 }
 
 /* With the loops of every instruction set that this processor has. */
-static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
+TEST(a_crew_tells_what_each_of_its_ranks_does) {
     size_t n;
     const tm_crew_loops *const *all = tm_crew_loops_all(&n);
     for (size_t i = 0; i < n; i++)
@@ -316,7 +316,7 @@ static void a_crew_tells_what_each_of_its_ranks_does(void **state) {
 }
 
 /* Its times are no numbers of 32 bits where the others' are. */
-static void a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own(void **state) {
+TEST(a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own) {
     both b;
     open_both(&b, 1, 1U << 7, NULL);
     for (size_t i = 0; i < RANKS; i++)
@@ -340,7 +340,7 @@ static void check_draft(const tm_draft *a, const tm_draft *b) {
 
 /* Of rank 5 two calls change places: its parts are the others', in another order. Rank 8 is of
  * another stage, and rank 9 has a call of another name. */
-static void ranks_with_the_same_parts_share_a_draft(void **state) {
+TEST(ranks_with_the_same_parts_share_a_draft) {
     both b;
     tm_drafts drafts;
     const tm_draft *draft;
@@ -379,8 +379,4 @@ static void ranks_with_the_same_parts_share_a_draft(void **state) {
     close_both(&b);
 }
 
-int main(void) {
-    return RUN(a_crew_tells_what_each_of_its_ranks_does,
-               a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own,
-               ranks_with_the_same_parts_share_a_draft);
-}
+RUN_TESTS()

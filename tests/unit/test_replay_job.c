@@ -144,7 +144,7 @@ static void check_all(const replay_case *c, const tm_replay *job) {
     tm_vec_free(&words);
 }
 
-static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
+TEST(a_reduced_job_has_the_times_of_the_full_graphs) {
     for (size_t s = 0; s < COUNT(shapes); s++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             replay_case c;
@@ -170,7 +170,7 @@ static void a_reduced_job_has_the_times_of_the_full_graphs(void **state) {
         }
 }
 
-static void recorded_times_hold_where_ways_lead_against_the_order(void **state) {
+TEST(recorded_times_hold_where_ways_lead_against_the_order) {
     static const replay_shape shape = {"clocks disagree", 4, 80, 50, 10, 5, 500, -300};
     static const uint8_t sets[REPLAY_RANKS] = {0};
     int64_t n_left_out = 0;
@@ -223,7 +223,7 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
  * operation does, which they leave 9 (12 in set 1) after the last has come: each way past an
  * operation stays the longest, and 40 of them would lead to the last. The call takes so many nodes
  * that with many sets five ways or a few more are joined already, which leaves fewer links. */
-static void ways_that_no_operation_implies_are_joined(void **state) {
+TEST(ways_that_no_operation_implies_are_joined) {
     enum { OPERATIONS = 40, NODES = 30 };
     static const struct {
         uint8_t sets[2];
@@ -287,7 +287,7 @@ static void two_ranks(replay_case *c) {
     replay_finish(c);
 }
 
-static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
+TEST(a_path_takes_the_lowest_rank_then_the_latest_source) {
     static const uint8_t sets[2] = {0};
     /* Step 0: of the ranks that end at 20 rank 10, though 4 is later than 3; of those that come to
      * 3 at 15 rank 10, too, for which 2 is the later source. To 2 rank 11 comes last, to 1 both
@@ -325,7 +325,7 @@ static void a_path_takes_the_lowest_rank_then_the_latest_source(void **state) {
     replay_free(&c);
 }
 
-static void no_rank_is_a_job(void **state) {
+TEST(no_rank_is_a_job) {
     tm_replay job;
     tm_error err;
     assert_ok(tm_replay_build(NULL, 0, &job, &err));
@@ -334,9 +334,4 @@ static void no_rank_is_a_job(void **state) {
     tm_replay_free(&job);
 }
 
-int main(void) {
-    return RUN(a_reduced_job_has_the_times_of_the_full_graphs,
-               recorded_times_hold_where_ways_lead_against_the_order,
-               ways_that_no_operation_implies_are_joined,
-               a_path_takes_the_lowest_rank_then_the_latest_source, no_rank_is_a_job);
-}
+RUN_TESTS()

@@ -51,7 +51,7 @@ static const tm_peer_others *find(const tm_vec *others, const tm_peer *peer) {
     return NULL;
 }
 
-static void each_gets_the_median_of_the_others(void **state) {
+TEST(each_gets_the_median_of_the_others) {
     tm_vec peers = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
     const tm_vec rows = TM_VEC(tm_peer_row);
     tm_error err;
@@ -74,7 +74,7 @@ static void each_gets_the_median_of_the_others(void **state) {
     tm_vec_free(&others);
 }
 
-static void medians_are_those_of_the_sorted_others(void **state) {
+TEST(medians_are_those_of_the_sorted_others) {
     enum { MOST = 40 };
     for (uint64_t seed = 1; seed <= 500; seed++) {
         uint64_t draws = seed;
@@ -102,6 +102,4 @@ static void medians_are_those_of_the_sorted_others(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(each_gets_the_median_of_the_others, medians_are_those_of_the_sorted_others);
-}
+RUN_TESTS()

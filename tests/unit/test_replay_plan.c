@@ -107,7 +107,7 @@ static void close_fixing(fixing *f) {
 
 /* A fix may help from a 2000th of the path on: rank 3 of the courses of 10000 and 10001 takes 5
  * off. */
-static void a_plan_is_as_worked_out(void **state) {
+TEST(a_plan_is_as_worked_out) {
     for (size_t i = 0; i < COUNT(courses); i++) {
         fixing f = {.c = {0}};
         run_course(&courses[i], &f.c);
@@ -197,7 +197,7 @@ static void check_plan(tm_fixer *fixer, const replay_case *c) {
     tm_vec_free(&plan);
 }
 
-static void fixes_and_plans_are_those_of_trying_everything(void **state) {
+TEST(fixes_and_plans_are_those_of_trying_everything) {
     static const replay_shape shapes[] = {
         {"usual", 5, 60, 30, 10, 5, 1000, 0},
         {"many equal", 6, 60, 40, 30, 5, 3, 0},
@@ -220,6 +220,4 @@ static void fixes_and_plans_are_those_of_trying_everything(void **state) {
         }
 }
 
-int main(void) {
-    return RUN(a_plan_is_as_worked_out, fixes_and_plans_are_those_of_trying_everything);
-}
+RUN_TESTS()

@@ -43,7 +43,7 @@ static const struct {
     {{9, 4, 9, 9}, true},                           /* 12 in set 1 */
 };
 
-static void ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set(void **state) {
+TEST(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set) {
     for (size_t i = 0; i < COUNT(hosts); i++) {
         const int64_t *host = hosts[i].host;
         replay_case c = {0};
@@ -83,7 +83,7 @@ static void ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set(
     }
 }
 
-static void a_way_against_the_order_is_left_out_and_the_arrival_pinned(void **state) {
+TEST(a_way_against_the_order_is_left_out_and_the_arrival_pinned) {
     /* 9 is joined at 5 and left at once; 3 is joined then: both at 5, and 3 is before 9 in the
      * order. Of 3 the way from 9 goes, and what the root tells is raised to 5. */
     static const int64_t root_ns[REPLAY_SETS] = {3, 9, 3, 5}, pinned[REPLAY_SETS] = {5, 9, 5, 5};
@@ -110,7 +110,7 @@ static void a_way_against_the_order_is_left_out_and_the_arrival_pinned(void **st
     }
 }
 
-static void a_rank_may_take_part_in_nothing(void **state) {
+TEST(a_rank_may_take_part_in_nothing) {
     replay_case c = {0};
     tm_vec words;
     replay_step(&c, 0, replay_node(&c, 0), 41);
@@ -135,8 +135,4 @@ static void a_rank_may_take_part_in_nothing(void **state) {
     tm_vec_free(&words);
 }
 
-int main(void) {
-    return RUN(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set,
-               a_way_against_the_order_is_left_out_and_the_arrival_pinned,
-               a_rank_may_take_part_in_nothing);
-}
+RUN_TESTS()

@@ -33,7 +33,7 @@ static char *taken(tm_out *out) {
     return json;
 }
 
-static void strings_cannot_end_their_element(void **state) {
+TEST(strings_cannot_end_their_element) {
 #define ROW(bytes, json)                                                                           \
     { bytes, sizeof(bytes) - 1, json }
     static const struct {
@@ -59,7 +59,7 @@ static void strings_cannot_end_their_element(void **state) {
     }
 }
 
-static void rows_are_arrays_relative_to_the_begin(void **state) {
+TEST(rows_are_arrays_relative_to_the_begin) {
     static const tm_column columns[] = {
         {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
         {"wait_ns", TM_INT, "ns", "A wait."},
@@ -127,7 +127,7 @@ static size_t unpack(const char *text, size_t length, unsigned char *out, size_t
 }
 
 /* Steps of 2, 3, 1 and 2 rows, 20, 30, 40 and 20 ns long: in order of length 5, 4, 3, 6. */
-static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
+TEST(of_a_long_path_whole_steps_stay_the_longest_first) {
     static const tm_column columns[] = {{"step", TM_INT, "", ""},
                                         {"duration_ns", TM_INT, "ns", ""}};
     static const tm_table_def def = {
@@ -160,7 +160,7 @@ static void of_a_long_path_whole_steps_stay_the_longest_first(void **state) {
 
 /* A comb of 9,000 nodes: of each pair the first holds the pairs behind it and takes no time of its
  * own, the second 1,000,000 - i of it. By its own time alone none of the first would stay. */
-static void of_a_large_tree_nodes_stay_with_those_they_lie_in(void **state) {
+TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
     enum { N = 9000 };
     static const tm_column columns[] = {{"node", TM_INT, "", ""},
                                         {"parent", TM_INT, "", ""},
@@ -228,7 +228,7 @@ static void check_block(size_t size, bool random) {
     unlink(path);
 }
 
-static void blocks_come_back_from_base64_and_zlib(void **state) {
+TEST(blocks_come_back_from_base64_and_zlib) {
     if (!tm_report_is_built())
         skip();
     static const size_t sizes[] = {0, 1, 2, 3, 4, 5, 1000, 65535, 65536, 65537, 1000003};
@@ -237,7 +237,7 @@ static void blocks_come_back_from_base64_and_zlib(void **state) {
             check_block(sizes[i], random);
 }
 
-static void the_page_is_the_built_parts_and_the_data(void **state) {
+TEST(the_page_is_the_built_parts_and_the_data) {
     if (!tm_report_is_built())
         skip();
     tm_page *page;
@@ -259,9 +259,4 @@ static void the_page_is_the_built_parts_and_the_data(void **state) {
     assert_false(tm_report_is_page("page.html"));
 }
 
-int main(void) {
-    return RUN(strings_cannot_end_their_element, rows_are_arrays_relative_to_the_begin,
-               of_a_long_path_whole_steps_stay_the_longest_first,
-               of_a_large_tree_nodes_stay_with_those_they_lie_in,
-               blocks_come_back_from_base64_and_zlib, the_page_is_the_built_parts_and_the_data);
-}
+RUN_TESTS()

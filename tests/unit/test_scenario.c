@@ -74,7 +74,7 @@ static const struct {
     {"scale", "kernel=aten::mm", NULL, "takes a factor"},
 };
 
-static void conditions_are_read_as_typed(void **state) {
+TEST(conditions_are_read_as_typed) {
     for (size_t i = 0; i < COUNT(texts); i++) {
         tm_scenario s = TM_SCENARIO();
         tm_error err = {.status = TM_OK};
@@ -98,7 +98,7 @@ static void conditions_are_read_as_typed(void **state) {
     tm_scenario_free(&s);
 }
 
-static void a_list_is_written_as_it_is_read(void **state) {
+TEST(a_list_is_written_as_it_is_read) {
     static const int64_t numbers[] = {0, 1, 2, 5, 7, 8};
     static const struct {
         size_t n, size;
@@ -237,7 +237,7 @@ static void make_graph(tm_graph *g, uint32_t *event, uint32_t *first, tm_edge *m
     *g = (tm_graph){.rank = 3, .n_nodes = N_NODES, .event = event, .first = first, .edges = made};
 }
 
-static void a_part_means_the_edges_of_which_all_holds(void **state) {
+TEST(a_part_means_the_edges_of_which_all_holds) {
     tm_names *names = tm_names_create();
     tm_timeline timeline;
     tm_track tracks[3];
@@ -274,7 +274,7 @@ static void a_part_means_the_edges_of_which_all_holds(void **state) {
     tm_names_destroy(names);
 }
 
-static void an_edge_gets_what_its_part_says(void **state) {
+TEST(an_edge_gets_what_its_part_says) {
     static const double factors[] = {(double)NAN, 1.5};
     const tm_change change = {.factors = factors};
     tm_sets sets;
@@ -301,7 +301,4 @@ static void an_edge_gets_what_its_part_says(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(conditions_are_read_as_typed, a_list_is_written_as_it_is_read,
-               a_part_means_the_edges_of_which_all_holds, an_edge_gets_what_its_part_says);
-}
+RUN_TESTS()

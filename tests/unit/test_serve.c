@@ -6,7 +6,7 @@
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
-static void only_who_was_told_the_address_is_let_in(void **state) {
+TEST(only_who_was_told_the_address_is_let_in) {
     static const struct {
         int status;
         tm_serve_request request;
@@ -40,7 +40,7 @@ static void only_who_was_told_the_address_is_let_in(void **state) {
     }
 }
 
-static void numbers_are_digits_below_2_to_the_53(void **state) {
+TEST(numbers_are_digits_below_2_to_the_53) {
     char bad[] = "-1|+1| 1|1 |0x1|1e3|1.|a|\xef\xbc\x99|9007199254740992|00000000000000001|"
                  "99999999999999999999999999999999999999999";
     int64_t value = 7;
@@ -55,7 +55,7 @@ static void numbers_are_digits_below_2_to_the_53(void **state) {
     assert_int_equal(value, 0);
 }
 
-static void lists_of_ranks_ascend(void **state) {
+TEST(lists_of_ranks_ascend) {
     static const char *const bad[] = {",", "1,", ",1", "2,1", "1,1", "1,,2", "1;2", "1-2", "1,x"};
     static int64_t ranks[TM_SERVE_RANKS_MAX];
     size_t n;
@@ -73,7 +73,7 @@ static void lists_of_ranks_ascend(void **state) {
     assert_false(tm_serve_numbers(many, ranks, &n));
 }
 
-static void ranges_ascend_and_hold_what_is_in_them(void **state) {
+TEST(ranges_ascend_and_hold_what_is_in_them) {
     static const char *const bad[] = {",",  "1,",   "2,1",   "1-3,3", "3-1", "-1",
                                       "1-", "1--2", "1-2-3", "1-x",   "a",   "1-9007199254740992"};
     static tm_serve_range ranges[TM_SERVE_RANGES_MAX];
@@ -120,7 +120,7 @@ static tm_status hand_on(const char *path, int64_t budget_ns, size_t *size, tm_e
     return status;
 }
 
-static void what_takes_too_long_for_perfetto_is_refused(void **state) {
+TEST(what_takes_too_long_for_perfetto_is_refused) {
     const char *path = store_path(state);
     size_t size;
     tm_error err = {0};
@@ -139,9 +139,4 @@ static void what_takes_too_long_for_perfetto_is_refused(void **state) {
                         "in, or let tmerge export write them");
 }
 
-int main(void) {
-    return RUN_IN_FOLDER(only_who_was_told_the_address_is_let_in,
-                         numbers_are_digits_below_2_to_the_53, lists_of_ranks_ascend,
-                         ranges_ascend_and_hold_what_is_in_them,
-                         what_takes_too_long_for_perfetto_is_refused);
-}
+RUN_TESTS_WITH(store_folder, store_remove_folder)

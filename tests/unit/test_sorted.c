@@ -1,7 +1,7 @@
 /* The order of numbers, and places in sorted arrays. */
 #include "base/sorted.h"
 
-static void numbers_whose_difference_does_not_fit_have_an_order(void **state) {
+TEST(numbers_whose_difference_does_not_fit_have_an_order) {
     assert_true(tm_order_i64(INT64_MIN, INT64_MAX) < 0);
     assert_true(tm_order_i64(INT64_MAX, -1) > 0);
     assert_int_equal(tm_order_i64(-7, -7), 0);
@@ -9,7 +9,7 @@ static void numbers_whose_difference_does_not_fit_have_an_order(void **state) {
     assert_true(tm_order_real(0.25, 0.125) > 0);  /* as whole numbers 0 and 0 */
 }
 
-static void a_lower_bound_is_the_first_of_equals(void **state) {
+TEST(a_lower_bound_is_the_first_of_equals) {
     static const int64_t values[] = {-5, 2, 2, 2, 9};
     static const struct {
         size_t n;
@@ -31,7 +31,7 @@ static bool is_over(const void *element, const void *ns) {
 }
 
 /* One that ends at the very moment is over; nothing is read of an array of none. */
-static void bisection_finds_the_first_of_which_the_answer_is_no(void **state) {
+TEST(bisection_finds_the_first_of_which_the_answer_is_no) {
     static const stay stays[] = {{'a', 10}, {'b', 20}, {'c', 30}};
     for (int64_t ns = 0; ns < 40; ns++)
         assert_int_equal(tm_bisect(stays, 3, sizeof *stays, &ns, is_over), ns / 10);
@@ -49,7 +49,7 @@ static int by_value(const void *a, const void *b) {
 
 /* Rows in order, as many as given, in each of which every third of neighbours may have changed
  * places; equal ones stay as they stood. */
-static void few_rows_and_many_are_sorted_stably(void **state) {
+TEST(few_rows_and_many_are_sorted_stably) {
     static const size_t rows[] = {1, 2, 3, TM_SORT_RUNS, TM_SORT_RUNS + 1, TM_SORT_RUNS + 2, 100};
     for (size_t n = 1; n < 400; n += 57)
         for (size_t i = 0; i < 2 * COUNT(rows); i++) {
@@ -71,8 +71,4 @@ static void few_rows_and_many_are_sorted_stably(void **state) {
         }
 }
 
-int main(void) {
-    return RUN(numbers_whose_difference_does_not_fit_have_an_order,
-               a_lower_bound_is_the_first_of_equals, few_rows_and_many_are_sorted_stably,
-               bisection_finds_the_first_of_which_the_answer_is_no);
-}
+RUN_TESTS()

@@ -12,7 +12,7 @@ static tm_store *open_job(const char *path, bool compress) {
 /* Rank 0 has events 0-2, rank 4 has 3-7; event 2 of each was launched by its event 1. Steps 0 and 1
  * are rank 0's, 2 is rank 4's. Spans of rank 0 are 1000-1500 and 1600-2001, middle 1000 + 1001 / 2;
  * rank 1 has none; rank 4 1000-1500. */
-static void rows_of_every_type_refer_to_rows_of_the_whole_job(void **state) {
+TEST(rows_of_every_type_refer_to_rows_of_the_whole_job) {
     const int64_t launch[] = {-1, -1, 1, -1, -1, 4, -1, -1};
     const int64_t begin[] = {1700000000000000000, 1700000000000000001, 1700000000000000002,
                              1700000000000004000, 1700000000000004001, 1700000000000004002,
@@ -104,7 +104,7 @@ static void write_column(const char *path, tm_element element, range_form form, 
         lay_out_again(path, &column, rows);
 }
 
-static void any_range_of_a_column_can_be_read(void **state) {
+TEST(any_range_of_a_column_can_be_read) {
     static const tm_element elements[] = {TM_U8, TM_I32, TM_I64};
     const char *path = store_path(state);
     char all[RANGE_ROWS * 8], rows[RANGE_ROWS * 8 + 1];
@@ -132,7 +132,7 @@ static void any_range_of_a_column_can_be_read(void **state) {
     }
 }
 
-static void a_column_of_another_type_or_name_is_refused(void **state) {
+TEST(a_column_of_another_type_or_name_is_refused) {
     const char *path = store_path(state);
     tm_store *store = open_job(path, true);
     tm_error err = {0};
@@ -149,7 +149,7 @@ static void a_column_of_another_type_or_name_is_refused(void **state) {
     tm_store_close(store);
 }
 
-static void attributes_and_names_are_read_back(void **state) {
+TEST(attributes_and_names_are_read_back) {
     const char *path = store_path(state);
     tm_store *store = open_job(path, true);
     tm_error err = {0};
@@ -181,7 +181,7 @@ static void attributes_and_names_are_read_back(void **state) {
 
 /* With HDF5 alone, as any other program reads it: chunks, which with compression go through the
  * registered filter and HDF5's own shuffle. */
-static void hdf5_reads_the_chunks(void **state) {
+TEST(hdf5_reads_the_chunks) {
     const int64_t expected[] = {0, 10, 20, 0, 10, 20, 30, 40};
     assert_true(H5Zregister(&tm_zstd_filter) >= 0);
     for (int compress = 0; compress < 2; compress++) {
@@ -215,7 +215,7 @@ static herr_t has_a_time(hid_t file, const char *name, const H5O_info_t *info, v
 }
 
 /* Nor does it say when it was written, which would differ from one second to the next. */
-static void the_same_job_gives_the_same_file(void **state) {
+TEST(the_same_job_gives_the_same_file) {
     char a[128], b[128];
     size_t size;
     tm_error err;
@@ -231,7 +231,7 @@ static void the_same_job_gives_the_same_file(void **state) {
     H5Fclose(file);
 }
 
-static void a_row_of_the_schema_is_complete(void **state) {
+TEST(a_row_of_the_schema_is_complete) {
     for (int t = 0; t < TM_N_RECORDS; t++) {
         const tm_record_table *table = &tm_record_tables[t];
         assert_int_equal(table->path[0], '/');
@@ -251,10 +251,4 @@ static void a_row_of_the_schema_is_complete(void **state) {
     }
 }
 
-int main(void) {
-    return RUN_IN_FOLDER(
-        a_row_of_the_schema_is_complete, rows_of_every_type_refer_to_rows_of_the_whole_job,
-        any_range_of_a_column_can_be_read, a_column_of_another_type_or_name_is_refused,
-        attributes_and_names_are_read_back, hdf5_reads_the_chunks,
-        the_same_job_gives_the_same_file);
-}
+RUN_TESTS_WITH(store_folder, store_remove_folder)

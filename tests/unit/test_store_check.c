@@ -32,7 +32,7 @@ static int64_t schema_datasets(void) {
     return n;
 }
 
-static void a_good_store_is_counted(void **state) {
+TEST(a_good_store_is_counted) {
     for (int compress = 0; compress < 2; compress++) {
         const char *path = store_path(state);
         heard h;
@@ -62,7 +62,7 @@ static tm_status check_job(void **state, bool compress, store_job *job, heard *h
     return check(store_path(state), NULL, h, out);
 }
 
-static void a_store_without_ranks_is_good(void **state) {
+TEST(a_store_without_ranks_is_good) {
     heard h;
     store_job job;
     tm_store_contents found = {.n_events = -1};
@@ -106,7 +106,7 @@ static void spoil(store_job *job, size_t i) {
     memcpy((char *)job + wrong[i].at, &wrong[i].value, wrong[i].size);
 }
 
-static void a_row_that_is_wrong_is_told(void **state) {
+TEST(a_row_that_is_wrong_is_told) {
     for (size_t i = 0; i < COUNT(wrong); i++) {
         heard h;
         tm_store_contents found;
@@ -120,7 +120,7 @@ static void a_row_that_is_wrong_is_told(void **state) {
     }
 }
 
-static void every_fault_is_told(void **state) {
+TEST(every_fault_is_told) {
     heard h;
     tm_store_contents found;
     store_job job;
@@ -132,7 +132,7 @@ static void every_fault_is_told(void **state) {
 }
 
 /* Later tracks may begin before earlier ones end. */
-static void tracks_overlap_in_time(void **state) {
+TEST(tracks_overlap_in_time) {
     heard h;
     tm_store_contents found;
     store_job job;
@@ -141,7 +141,7 @@ static void tracks_overlap_in_time(void **state) {
     assert_ok(check_job(state, true, &job, &h, &found));
 }
 
-static void a_known_table_must_have_its_types_and_units(void **state) {
+TEST(a_known_table_must_have_its_types_and_units) {
     const char *path = store_path(state);
     heard h;
     tm_store_contents found;
@@ -219,7 +219,7 @@ static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t
 }
 
 /* One fault for one flipped bit: damaged data hides nothing else. */
-static void a_flipped_bit_in_any_piece_of_a_store_is_told(void **state) {
+TEST(a_flipped_bit_in_any_piece_of_a_store_is_told) {
     for (int compress = 0; compress < 2; compress++) {
         const char *path = store_path(state);
         size_t size = 0;
@@ -241,9 +241,4 @@ static void a_flipped_bit_in_any_piece_of_a_store_is_told(void **state) {
     }
 }
 
-int main(void) {
-    return RUN_IN_FOLDER(a_good_store_is_counted, a_store_without_ranks_is_good,
-                         a_row_that_is_wrong_is_told, every_fault_is_told, tracks_overlap_in_time,
-                         a_known_table_must_have_its_types_and_units,
-                         a_flipped_bit_in_any_piece_of_a_store_is_told);
-}
+RUN_TESTS_WITH(store_folder, store_remove_folder)

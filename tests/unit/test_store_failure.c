@@ -15,7 +15,7 @@ static void limit_files(rlim_t limit) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limits), 0);
 }
 
-static void a_full_disk_leaves_nothing_behind(void **state) {
+TEST(a_full_disk_leaves_nothing_behind) {
     const char *path = store_path(state);
     tm_error err = {0};
     size_t size = 0;
@@ -37,7 +37,7 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
     free(whole);
 }
 
-static void a_store_that_cannot_be_created_says_why(void **state) {
+TEST(a_store_that_cannot_be_created_says_why) {
     char folder[128], path[160];
     tm_error err = {0};
     snprintf(path, sizeof path, "%s/missing/a.h5", (char *)*state);
@@ -52,7 +52,7 @@ static void a_store_that_cannot_be_created_says_why(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
-static void an_old_temporary_file_is_replaced_not_followed(void **state) {
+TEST(an_old_temporary_file_is_replaced_not_followed) {
     const char *path = store_path(state);
     char temporary[192], target[128];
     tm_error err = {0};
@@ -65,7 +65,7 @@ static void an_old_temporary_file_is_replaced_not_followed(void **state) {
     assert_true(tm_store_is_store(path));
 }
 
-static void the_temporary_file_lies_in_the_same_folder(void **state) {
+TEST(the_temporary_file_lies_in_the_same_folder) {
     static const char *const cases[][2] = {
         {"a.h5", ".a.h5."},
         {"/x/y.z/a", "/x/y.z/.a."},
@@ -86,7 +86,7 @@ static void the_temporary_file_lies_in_the_same_folder(void **state) {
     }
 }
 
-static void a_column_must_get_all_its_rows_and_no_more(void **state) {
+TEST(a_column_must_get_all_its_rows_and_no_more) {
     const char *path = store_path(state);
     tm_error err = {0};
     const int64_t rows[8] = {0};
@@ -114,7 +114,7 @@ static void set_version(const char *path, const char *name, int64_t version) {
     store_seal(path);
 }
 
-static void a_newer_major_version_is_refused_and_named(void **state) {
+TEST(a_newer_major_version_is_refused_and_named) {
     const char *path = store_path(state);
     tm_error err = {0};
     tm_store *store = NULL;
@@ -143,7 +143,7 @@ static void expect_no_store(const char *path, const char *message) {
     assert_null(store);
 }
 
-static void other_files_are_no_stores(void **state) {
+TEST(other_files_are_no_stores) {
     char path[128];
     const char *not = "not a tmerge store";
     const char *changed = "not a tmerge store, or one that was changed since it was written";
@@ -172,7 +172,7 @@ static void other_files_are_no_stores(void **state) {
     assert_string_equal(err.message, "the store is damaged: HDF5 cannot open it");
 }
 
-static void a_store_that_was_cut_short_is_refused(void **state) {
+TEST(a_store_that_was_cut_short_is_refused) {
     const char *path = store_path(state);
     tm_error err = {0};
     size_t size = 0;
@@ -194,7 +194,7 @@ static void a_store_that_was_cut_short_is_refused(void **state) {
 }
 
 /* HDF5 1.10 itself reads past the end of such a chunk. */
-static void a_chunk_with_too_few_rows_is_refused(void **state) {
+TEST(a_chunk_with_too_few_rows_is_refused) {
     const char *path = store_path(state);
     tm_error err = {0};
     int64_t rows[100] = {0};
@@ -219,7 +219,7 @@ static void a_chunk_with_too_few_rows_is_refused(void **state) {
     tm_store_close(store);
 }
 
-static void reading_does_not_touch_the_file(void **state) {
+TEST(reading_does_not_touch_the_file) {
     const char *path = store_path(state);
     tm_error err = {0};
     struct stat before, after;
@@ -235,11 +235,4 @@ static void reading_does_not_touch_the_file(void **state) {
     assert_int_equal(store_count_files(*state), 1);
 }
 
-int main(void) {
-    return RUN_IN_FOLDER(
-        a_full_disk_leaves_nothing_behind, a_store_that_cannot_be_created_says_why,
-        an_old_temporary_file_is_replaced_not_followed, the_temporary_file_lies_in_the_same_folder,
-        a_column_must_get_all_its_rows_and_no_more, a_newer_major_version_is_refused_and_named,
-        other_files_are_no_stores, a_store_that_was_cut_short_is_refused,
-        a_chunk_with_too_few_rows_is_refused, reading_does_not_touch_the_file);
-}
+RUN_TESTS_WITH(store_folder, store_remove_folder)

@@ -17,7 +17,7 @@ static void make_rows(uint64_t rows[ROWS], unsigned seed) {
     }
 }
 
-static void a_chunk_unpacks_to_its_rows_and_zeros(void **state) {
+TEST(a_chunk_unpacks_to_its_rows_and_zeros) {
     static const size_t elements[] = {1, 4, 8}, chunks[] = {1, 7, 8, 15, 16, 17, 100, ROWS};
     uint64_t rows[ROWS], scratch[ROWS], out[ROWS];
     tm_packer *packer = tm_packer_create(true);
@@ -39,7 +39,7 @@ static void a_chunk_unpacks_to_its_rows_and_zeros(void **state) {
     tm_packer_destroy(packer);
 }
 
-static void packing_gives_the_same_bytes_whatever_came_before(void **state) {
+TEST(packing_gives_the_same_bytes_whatever_came_before) {
     uint64_t rows[ROWS], other[ROWS];
     char first[2 * sizeof rows];
     size_t size = 0, again = 0, ignored = 0;
@@ -59,7 +59,7 @@ static void packing_gives_the_same_bytes_whatever_came_before(void **state) {
     tm_packer_destroy(packer);
 }
 
-static void plain_chunks_are_the_rows_and_zeros(void **state) {
+TEST(plain_chunks_are_the_rows_and_zeros) {
     const uint32_t rows[] = {7, 8, 9}, padded[] = {7, 8, 0};
     size_t size = 0;
     tm_packer *packer = tm_packer_create(false);
@@ -70,7 +70,7 @@ static void plain_chunks_are_the_rows_and_zeros(void **state) {
     tm_packer_destroy(packer);
 }
 
-static void bytes_that_are_no_such_chunk_are_refused(void **state) {
+TEST(bytes_that_are_no_such_chunk_are_refused) {
     uint64_t rows[ROWS], out[ROWS];
     size_t size = 0;
     tm_packer *packer = tm_packer_create(true);
@@ -113,7 +113,7 @@ static size_t hdf5_chunk(const char *path, hid_t type, const void *rows, hsize_t
     return (size_t)size;
 }
 
-static void a_chunk_is_what_the_pipeline_of_hdf5_writes(void **state) {
+TEST(a_chunk_is_what_the_pipeline_of_hdf5_writes) {
     const char *path = store_path(state);
     char expected[8 * ROWS];
     uint64_t rows[ROWS];
@@ -134,9 +134,4 @@ static void a_chunk_is_what_the_pipeline_of_hdf5_writes(void **state) {
     tm_packer_destroy(packer);
 }
 
-int main(void) {
-    return RUN_IN_FOLDER(
-        a_chunk_unpacks_to_its_rows_and_zeros, packing_gives_the_same_bytes_whatever_came_before,
-        plain_chunks_are_the_rows_and_zeros, bytes_that_are_no_such_chunk_are_refused,
-        a_chunk_is_what_the_pipeline_of_hdf5_writes);
-}
+RUN_TESTS_WITH(store_folder, store_remove_folder)

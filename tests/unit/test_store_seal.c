@@ -24,12 +24,12 @@ static uint64_t size_of(int fd) {
 }
 
 /* The check value of CRC-64/XZ in the catalogue of parametrised CRC algorithms. */
-static void the_sum_is_the_one_of_the_catalogue(void **state) {
+TEST(the_sum_is_the_one_of_the_catalogue) {
     assert_true(tm_seal_sum("123456789", 9) == 0x995DC9BBDF1939FAu);
     assert_true(tm_seal_sum("", 0) == 0);
 }
 
-static void what_is_between_the_data_is_structure(void **state) {
+TEST(what_is_between_the_data_is_structure) {
     int fd = open_bytes(state, "abcdefghij", 10);
     tm_vec extents = TM_VEC(tm_extent);
     tm_error err = {0};
@@ -53,7 +53,7 @@ static void what_is_between_the_data_is_structure(void **state) {
     close(fd);
 }
 
-static void data_is_summed_in_pieces(void **state) {
+TEST(data_is_summed_in_pieces) {
     size_t size = 2 * (size_t)TM_EXTENT_MAX + 5;
     char *bytes = calloc(1, size);
     tm_vec extents = TM_VEC(tm_extent);
@@ -69,7 +69,7 @@ static void data_is_summed_in_pieces(void **state) {
     free(bytes);
 }
 
-static void data_that_overlaps_is_not_sealed(void **state) {
+TEST(data_that_overlaps_is_not_sealed) {
     static const uint64_t offsets[] = {1, 2, 3, 9, 11};
     for (size_t i = 0; i < COUNT(offsets); i++) {
         int fd = open_bytes(state, "abcdefghij", 10);
@@ -84,7 +84,7 @@ static void data_that_overlaps_is_not_sealed(void **state) {
 }
 
 /* Every byte of it, every bit of one: a small content, so that all can be tried. */
-static void any_other_bit_and_any_other_length_is_refused(void **state) {
+TEST(any_other_bit_and_any_other_length_is_refused) {
     char bytes[256] = {0};
     int fd = open_bytes(state, "abcdefghij", 10);
     tm_vec extents = TM_VEC(tm_extent);
@@ -123,7 +123,7 @@ static void flip(const char *path, off_t at) {
 }
 
 /* Chunks have two rows: rows 2 and 3 of the column are the damaged ones. */
-static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
+TEST(a_damaged_chunk_is_an_error_and_no_number) {
     for (int compress = 0; compress < 2; compress++) {
         const char *path = store_path(state);
         int64_t rows[8], kept = 0;
@@ -149,7 +149,7 @@ static void a_damaged_chunk_is_an_error_and_no_number(void **state) {
 }
 
 /* 30,000 rows are more than a piece, so that HDF5 reads parts of it. */
-static void a_damaged_result_table_is_an_error(void **state) {
+TEST(a_damaged_result_table_is_an_error) {
     const char *path = store_path(state);
     fixture made = make(&sample), read = make(&sample);
     tm_store *store = NULL;
@@ -172,7 +172,7 @@ static void a_damaged_result_table_is_an_error(void **state) {
 }
 
 /* A store whose sums are right, but that claims more rows than it can have. */
-static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
+TEST(rows_that_the_file_cannot_hold_need_no_memory) {
     const hsize_t chunk = 1 << 20, none = 0;
     for (int chunked = 0; chunked < 2; chunked++) {
         const char *path = store_path(state);
@@ -206,10 +206,4 @@ static void rows_that_the_file_cannot_hold_need_no_memory(void **state) {
     }
 }
 
-int main(void) {
-    return RUN_IN_FOLDER(
-        the_sum_is_the_one_of_the_catalogue, what_is_between_the_data_is_structure,
-        data_is_summed_in_pieces, data_that_overlaps_is_not_sealed,
-        any_other_bit_and_any_other_length_is_refused, a_damaged_chunk_is_an_error_and_no_number,
-        a_damaged_result_table_is_an_error, rows_that_the_file_cannot_hold_need_no_memory);
-}
+RUN_TESTS_WITH(store_folder, store_remove_folder)

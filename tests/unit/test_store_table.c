@@ -50,7 +50,7 @@ static tm_store *write_and_open(void **state, const tm_table *table) {
     return store_open(path);
 }
 
-static void a_table_is_read_back_with_its_nulls(void **state) {
+TEST(a_table_is_read_back_with_its_nulls) {
     tm_error err = {0};
     fixture written = make(&all_def), read = make(&all_def);
     tm_store *empty = write_and_open(state, written.table);
@@ -101,7 +101,7 @@ static tm_status take_slice(void *context, tm_table *table, tm_error *err) {
     return TM_OK;
 }
 
-static void a_large_table_comes_in_slices(void **state) {
+TEST(a_large_table_comes_in_slices) {
     enum { ROWS = 7, BYTES = 900000 };
     tm_error err = {0};
     fixture written = make(&all_def), read = make(&all_def);
@@ -125,7 +125,7 @@ static void a_large_table_comes_in_slices(void **state) {
     tm_tables_destroy(&read.tables);
 }
 
-static void columns_are_found_by_name(void **state) {
+TEST(columns_are_found_by_name) {
     tm_error err = {0};
     fixture written = make(&all_def), read = make(&later_def);
     add_row(written.table, 3, 12.5, "a", 1);
@@ -141,7 +141,7 @@ static void columns_are_found_by_name(void **state) {
     tm_tables_destroy(&read.tables);
 }
 
-static void a_table_that_does_not_fit_is_refused(void **state) {
+TEST(a_table_that_does_not_fit_is_refused) {
     tm_error err = {0};
     tm_table_def unknown_def = misfit_def;
     unknown_def.name = "overlap.step";
@@ -159,7 +159,7 @@ static void a_table_that_does_not_fit_is_refused(void **state) {
     tm_tables_destroy(&unknown.tables);
 }
 
-static void tables_are_listed_by_name(void **state) {
+TEST(tables_are_listed_by_name) {
     const char *path = store_path(state);
     tm_error err = {0};
     const tm_table_def defs[] = {
@@ -185,7 +185,7 @@ static void tables_are_listed_by_name(void **state) {
     tm_store_close(store);
 }
 
-static void a_table_needs_a_name_of_two_parts(void **state) {
+TEST(a_table_needs_a_name_of_two_parts) {
     const char *path = store_path(state);
     tm_error err = {0};
     static const char *const names[] = {"overlap", ".rank", "overlap.", "../a.b"};
@@ -199,8 +199,4 @@ static void a_table_needs_a_name_of_two_parts(void **state) {
     tm_store_abandon(writer);
 }
 
-int main(void) {
-    return RUN_IN_FOLDER(a_table_is_read_back_with_its_nulls, a_large_table_comes_in_slices,
-                         columns_are_found_by_name, a_table_that_does_not_fit_is_refused,
-                         tables_are_listed_by_name, a_table_needs_a_name_of_two_parts);
-}
+RUN_TESTS_WITH(store_folder, store_remove_folder)

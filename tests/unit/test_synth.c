@@ -19,7 +19,7 @@ static int64_t n_parts(const tms_config *config) {
     return config->steps * config->buckets * config->ranks;
 }
 
-static void ends_differ_by_no_more_than_the_end_jitter(void **state) {
+TEST(ends_differ_by_no_more_than_the_end_jitter) {
     tms_config config = small_job();
     bool differ = false;
     config.end_jitter_ns = 300;
@@ -34,7 +34,7 @@ static void ends_differ_by_no_more_than_the_end_jitter(void **state) {
     tms_plan_free(&plan);
 }
 
-static void wait_and_transfer_add_up_to_the_kernel(void **state) {
+TEST(wait_and_transfer_add_up_to_the_kernel) {
     tms_config config = small_job();
     config.jitter_ppm = 0;
     tms_plan plan = plan_of(&config);
@@ -50,7 +50,7 @@ static void wait_and_transfer_add_up_to_the_kernel(void **state) {
     tms_plan_free(&plan);
 }
 
-static void wait_ends_with_the_kernel_where_clocks_disagree(void **state) {
+TEST(wait_ends_with_the_kernel_where_clocks_disagree) {
     /* Begin 10, end 40: the last rank comes at 25; at 10; at 60, after the end. */
     static const struct {
         int64_t last, wait, transfer;
@@ -63,7 +63,7 @@ static void wait_ends_with_the_kernel_where_clocks_disagree(void **state) {
     }
 }
 
-static void transfer_time_follows_bytes_ranks_and_bandwidth(void **state) {
+TEST(transfer_time_follows_bytes_ranks_and_bandwidth) {
     tms_config config = small_job();
     /* 8e6 B * 2 * 3/4 = 12e6 B; at 10 GB/s that is 1.2 ms; 5 us of latency. */
     config.bucket_bytes = 8000000;
@@ -75,7 +75,7 @@ static void transfer_time_follows_bytes_ranks_and_bandwidth(void **state) {
     assert_int_equal(tms_config_transfer_ns(&config), 5000);
 }
 
-static void tally_agrees_with_a_job_worked_out_by_hand(void **state) {
+TEST(tally_agrees_with_a_job_worked_out_by_hand) {
     /* Step 7 is [0, 100), step 8 is annotated [90, 200).
      *   compute [10, 40) [30, 50)          union [10, 50): 40
      *   comm    [20, 70) and [120, 130)    60; under compute [20, 50): 30
@@ -118,7 +118,7 @@ static void tally_agrees_with_a_job_worked_out_by_hand(void **state) {
     tms_tally_free(&tally);
 }
 
-static void step_lasts_until_the_work_that_it_launched_ends(void **state) {
+TEST(step_lasts_until_the_work_that_it_launched_ends) {
     tms_tally tally;
     tms_error err;
     /* Step 1 is annotated [0, 50), its kernel runs in [40, 120). Step 2 is annotated [60, 110) and
@@ -135,7 +135,7 @@ static void step_lasts_until_the_work_that_it_launched_ends(void **state) {
     tms_tally_free(&tally);
 }
 
-static void trace_says_whose_it_is_and_holds_each_step(void **state) {
+TEST(trace_says_whose_it_is_and_holds_each_step) {
     tms_config config = small_job();
     recording r = record_of(&config, 3);
     assert_int_equal(occurrences(r.text, "\"cat\": \"kernel\", \"name\": \"nccl"),
@@ -148,7 +148,7 @@ static void trace_says_whose_it_is_and_holds_each_step(void **state) {
     forget(&r);
 }
 
-static void numbers_are_written_digit_by_digit(void **state) {
+TEST(numbers_are_written_digit_by_digit) {
     static const int64_t numbers[] = {0, INT64_MIN, INT64_MAX}, times[] = {7, 5247126000984077};
     tms_sink *sink = NULL;
     tms_out out = begin_out(&sink);
@@ -178,7 +178,7 @@ static tms_status parse(const char *typed, tms_config *config) {
     return status;
 }
 
-static void options_are_read_exactly(void **state) {
+TEST(options_are_read_exactly) {
     static const struct {
         const char *typed;
         size_t field; /* of int64_t */
@@ -205,7 +205,7 @@ static void options_are_read_exactly(void **state) {
     }
 }
 
-static void slow_says_who_when_and_by_how_much(void **state) {
+TEST(slow_says_who_when_and_by_how_much) {
     /* Ranks 2 and 3; of them 3 in steps 4 and 5 (1.1 x 1.5 = 1.65); rank 0's kernel 7 of step 3,
      * the first. */
     static const struct {
@@ -232,7 +232,7 @@ static void slow_says_who_when_and_by_how_much(void **state) {
     }
 }
 
-static void noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel(void **state) {
+TEST(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel) {
     tms_config config = small_job(); /* ranks 0 and 1 are one copy and one host, 2 and 3 another */
     tms_placement place[4];
     int64_t n_hiccups = 0;
@@ -261,7 +261,7 @@ static void noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel(void *
     assert_in_range(n_hiccups, 850, 1150);
 }
 
-static void nothing_is_computed_while_a_bucket_blocks(void **state) {
+TEST(nothing_is_computed_while_a_bucket_blocks) {
     tms_config config = small_job();
     for (int64_t blocking = 0; blocking < 2; blocking++) {
         config.blocking = blocking;
@@ -271,7 +271,7 @@ static void nothing_is_computed_while_a_bucket_blocks(void **state) {
     }
 }
 
-static void wrong_options_are_a_wrong_usage(void **state) {
+TEST(wrong_options_are_a_wrong_usage) {
     /* Of one host there are no two components. */
     char cases[] = "--ranks 0|--ranks 8x|--ranks 1.5|--ranks -1|--ranks|--rank 8|--compute-us 1.|"
                    "--compute-us .5|--compute-us 1.2345|--compress lz4|--buckets 13|--slow-rank 8|"
@@ -286,7 +286,7 @@ static void wrong_options_are_a_wrong_usage(void **state) {
             fail_msg("%s is taken", typed);
 }
 
-static void job_that_outlasts_its_clock_is_refused(void **state) {
+TEST(job_that_outlasts_its_clock_is_refused) {
     tms_config config = small_job();
     tms_error err;
     config.steps = 1000000;
@@ -295,7 +295,7 @@ static void job_that_outlasts_its_clock_is_refused(void **state) {
     assert_int_equal(tms_config_check(&config, &err), TMS_ERR_USAGE);
 }
 
-static void file_that_cannot_be_written_is_named(void **state) {
+TEST(file_that_cannot_be_written_is_named) {
     tms_sink *sink = NULL;
     tms_error err;
     assert_int_equal(tms_sink_open(&sink, "/no-such-folder/a.json", TMS_COMPRESS_GZIP, &err),
@@ -305,15 +305,4 @@ static void file_that_cannot_be_written_is_named(void **state) {
     assert_non_null(strstr(err.message, "No such file or directory"));
 }
 
-int main(void) {
-    return RUN(ends_differ_by_no_more_than_the_end_jitter, wait_and_transfer_add_up_to_the_kernel,
-               wait_ends_with_the_kernel_where_clocks_disagree,
-               transfer_time_follows_bytes_ranks_and_bandwidth,
-               tally_agrees_with_a_job_worked_out_by_hand,
-               step_lasts_until_the_work_that_it_launched_ends,
-               trace_says_whose_it_is_and_holds_each_step, numbers_are_written_digit_by_digit,
-               options_are_read_exactly, slow_says_who_when_and_by_how_much,
-               noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel,
-               nothing_is_computed_while_a_bucket_blocks, wrong_options_are_a_wrong_usage,
-               job_that_outlasts_its_clock_is_refused, file_that_cannot_be_written_is_named);
-}
+RUN_TESTS()

@@ -20,7 +20,7 @@ static tms_times times_of(const tms_plan *plan, int64_t rank) {
     return times;
 }
 
-static void shares_of_nanoseconds_keep_six_decimals(void **state) {
+TEST(shares_of_nanoseconds_keep_six_decimals) {
     /* 10/3 + 5/7 + 1/2 = 4.547619047...; then 3 * 1/3 more, which is 1 to within 1.5e-14. 0.9999999
      * rounds up to a whole one; 65535/65536 = 0.99998474... */
     static const int64_t parts[][2] = {{10, 3}, {5, 7}, {1, 2}, {1, 3}, {1, 3}, {1, 3}};
@@ -37,7 +37,7 @@ static void shares_of_nanoseconds_keep_six_decimals(void **state) {
     end_out(&out, sink, "5.547619 7.000000 0.999985 ");
 }
 
-static void waits_are_split_layer_by_layer(void **state) {
+TEST(waits_are_split_layer_by_layer) {
     /* One all-reduce of four ranks a step, arrivals put in by hand: 0, 10, 30 and 60 ns.
      *   gap 10: one waits 10, three late: 10/3 each
      *   gap 20: two wait 40 together, two late: 20 each
@@ -66,7 +66,7 @@ static void waits_are_split_layer_by_layer(void **state) {
     tms_plan_free(&plan);
 }
 
-static void caused_waits_are_the_waits_in_all_shapes(void **state) {
+TEST(caused_waits_are_the_waits_in_all_shapes) {
     for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
@@ -85,7 +85,7 @@ static void caused_waits_are_the_waits_in_all_shapes(void **state) {
     }
 }
 
-static void slow_rank_is_found_whatever_is_slow_about_it(void **state) {
+TEST(slow_rank_is_found_whatever_is_slow_about_it) {
     static const shape of[] = {{8, 1, 1, 1, 0, 0}, {16, 2, 2, 2, 0, 0}, {64, 4, 2, 2, 1, 1}};
     for (size_t i = 0; i < 6; i++) {
         tms_config config = job_of(&of[i / 2]);
@@ -104,7 +104,7 @@ static void slow_rank_is_found_whatever_is_slow_about_it(void **state) {
     }
 }
 
-static void slow_host_has_normal_kernels_and_slow_gpu_has_not(void **state) {
+TEST(slow_host_has_normal_kernels_and_slow_gpu_has_not) {
     tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
     config.slow_rank = 2;
     for (config.slow_kind = 0; config.slow_kind < 2; config.slow_kind++) {
@@ -119,7 +119,7 @@ static void slow_host_has_normal_kernels_and_slow_gpu_has_not(void **state) {
     }
 }
 
-static void rotating_ranks_lead_one_step_each(void **state) {
+TEST(rotating_ranks_lead_one_step_each) {
     tms_config config = job_of(&(shape){8, 2, 1, 1, 0, 0});
     int64_t seen = 0;
     config.rotating = 1;
@@ -136,7 +136,7 @@ static void rotating_ranks_lead_one_step_each(void **state) {
     tms_plan_free(&plan);
 }
 
-static void only_the_slow_steps_have_a_slow_rank(void **state) {
+TEST(only_the_slow_steps_have_a_slow_rank) {
     static const int64_t expected[] = {-1, 1, 1, -1}; /* the first step has the number 3 */
     tms_config config;
     tms_config_init(&config);
@@ -147,7 +147,7 @@ static void only_the_slow_steps_have_a_slow_rank(void **state) {
         assert_int_equal(tms_mishap_slow_rank(&config, i), expected[i]);
 }
 
-static void even_job_has_no_straggler(void **state) {
+TEST(even_job_has_no_straggler) {
     tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
     config.jitter_ppm = 0;
     config.compute_ns = 400000;
@@ -159,7 +159,7 @@ static void even_job_has_no_straggler(void **state) {
     tms_plan_free(&plan);
 }
 
-static void clocks_shift_and_stretch_what_is_recorded(void **state) {
+TEST(clocks_shift_and_stretch_what_is_recorded) {
     /* After 2.5 s a clock of +4000 ppb is 10 us ahead, beside its offset of -7; set forward by
      * 1 us at 2 s. */
     tms_clock clock = {-7, 4000, 1000, TMS_EPOCH_NS + 2000000000, 3};
@@ -170,7 +170,7 @@ static void clocks_shift_and_stretch_what_is_recorded(void **state) {
                      TMS_EPOCH_NS + 2500010993);
 }
 
-static void hosts_share_a_clock_and_the_first_is_right(void **state) {
+TEST(hosts_share_a_clock_and_the_first_is_right) {
     tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
     tms_clock clocks[8];
     config.offset_ns = 1000000;
@@ -190,7 +190,7 @@ static void hosts_share_a_clock_and_the_first_is_right(void **state) {
     tms_plan_free(&plan);
 }
 
-static void wrong_clocks_change_no_truth_between_ranks(void **state) {
+TEST(wrong_clocks_change_no_truth_between_ranks) {
     tms_config config = job_of(&(shape){8, 2, 2, 2, 0, 0});
     tms_plan right = plan_of(&config);
     tms_plan wrong;
@@ -205,7 +205,7 @@ static void wrong_clocks_change_no_truth_between_ranks(void **state) {
     tms_plan_free(&wrong);
 }
 
-static void late_ends_are_as_many_as_asked_for_and_single(void **state) {
+TEST(late_ends_are_as_many_as_asked_for_and_single) {
     tms_config config = job_of(&(shape){64, 2, 1, 1, 0, 0});
     int64_t n = 0;
     int64_t late = 0;
@@ -235,7 +235,7 @@ static void late_ends_are_as_many_as_asked_for_and_single(void **state) {
     tms_plan_free(&plan);
 }
 
-static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **state) {
+TEST(lost_kernels_and_late_windows_leave_collectives_incomplete) {
     tms_config config = job_of(&(shape){8, 2, 1, 1, 0, 0});
     int64_t complete = 0;
     int64_t kernels = 0;
@@ -258,13 +258,4 @@ static void lost_kernels_and_late_windows_leave_collectives_incomplete(void **st
     tms_plan_free(&plan);
 }
 
-int main(void) {
-    return RUN(
-        shares_of_nanoseconds_keep_six_decimals, waits_are_split_layer_by_layer,
-        caused_waits_are_the_waits_in_all_shapes, slow_rank_is_found_whatever_is_slow_about_it,
-        slow_host_has_normal_kernels_and_slow_gpu_has_not, rotating_ranks_lead_one_step_each,
-        only_the_slow_steps_have_a_slow_rank, even_job_has_no_straggler,
-        clocks_shift_and_stretch_what_is_recorded, hosts_share_a_clock_and_the_first_is_right,
-        wrong_clocks_change_no_truth_between_ranks, late_ends_are_as_many_as_asked_for_and_single,
-        lost_kernels_and_late_windows_leave_collectives_incomplete);
-}
+RUN_TESTS()

@@ -7,7 +7,7 @@
 /* The groups of a rank in a grid of tp 2, dp 4 and pp 2 of 16 ranks, and in the second of two such
  * grids, which have nothing in common: there all is as in the first, 16 further on. Rank 11 =
  * 1 + 2 * (1 + 4 * 1): tp 1, dp 1, stage 1. */
-static void groups_of_a_grid_are_those_of_megatron(void **state) {
+TEST(groups_of_a_grid_are_those_of_megatron) {
     static const struct {
         int64_t components;
         tms_role role;
@@ -51,7 +51,7 @@ static int64_t kernels_of(const tms_plan *plan, const char *name) {
     return n;
 }
 
-static void job_without_a_world_lacks_but_its_two_collectives(void **state) {
+TEST(job_without_a_world_lacks_but_its_two_collectives) {
     static const shape of[] = {{8, 2, 2, 1, 0, 0}, {8, 1, 1, 1, 0, 1}};
     for (size_t i = 0; i < COUNT(of); i++) {
         tms_config config = job_of(&of[i]), bare = config;
@@ -83,7 +83,7 @@ static void check_instance(const tms_plan *plan, int64_t step, int64_t i) {
     }
 }
 
-static void collectives_and_messages_end_together_in_all_shapes(void **state) {
+TEST(collectives_and_messages_end_together_in_all_shapes) {
     for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         tms_plan plan = plan_of(&config);
@@ -96,7 +96,7 @@ static void collectives_and_messages_end_together_in_all_shapes(void **state) {
     }
 }
 
-static void ends_lag_by_position_and_in_pairs_either_way(void **state) {
+TEST(ends_lag_by_position_and_in_pairs_either_way) {
     tms_config config = job_of(&(shape){16, 4, 2, 1, 0, 0});
     int64_t lag_ns[64] = {0};
     int64_t turned = 0;
@@ -142,7 +142,7 @@ static void check_order(const tms_events *events) {
     }
 }
 
-static void launches_precede_kernels_and_streams_keep_order_in_all_shapes(void **state) {
+TEST(launches_precede_kernels_and_streams_keep_order_in_all_shapes) {
     for (size_t s = 0; s < 2 * COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s / 2]);
         if (s % 2)
@@ -169,7 +169,7 @@ static bool meet(const tms_event *a, const tms_event *b) {
     return a->begin_ns < b->begin_ns + b->duration_ns && b->begin_ns < a->begin_ns + a->duration_ns;
 }
 
-static void nothing_is_computed_while_the_tensor_group_communicates(void **state) {
+TEST(nothing_is_computed_while_the_tensor_group_communicates) {
     tms_config config = job_of(&(shape){8, 4, 1, 1, 1, 0});
     tms_plan plan = plan_of(&config);
     tms_replay replay;
@@ -204,7 +204,7 @@ static void check_times(const tms_times *times) {
     assert_int_equal(times->overlap_ns + times->exposed_comm_ns, times->work_ns[TMS_WORK_COMM]);
 }
 
-static void times_and_events_add_up_in_all_shapes(void **state) {
+TEST(times_and_events_add_up_in_all_shapes) {
     for (size_t s = 0; s < COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s]);
         config.jitter_ppm = 100000;
@@ -222,7 +222,7 @@ static void times_and_events_add_up_in_all_shapes(void **state) {
     }
 }
 
-static void collectives_carry_what_the_options_say(void **state) {
+TEST(collectives_carry_what_the_options_say) {
     static const struct {
         int64_t seq, comms_id, no_metadata, on_kernels, seqs, ids;
     } cases[] = {{0, 0, 0, 1, 0, 0}, {1, 0, 0, 1, 2, 0}, {1, 1, 1, 0, 1, 1}};
@@ -254,7 +254,7 @@ static void collectives_carry_what_the_options_say(void **state) {
     }
 }
 
-static void messages_name_the_rank_on_the_other_side(void **state) {
+TEST(messages_name_the_rank_on_the_other_side) {
     /* Stage 1 of two: activations come from rank 2, gradients go back to it. */
     static const char *const twice_a_step[] = {
         "\"name\": \"ncclDevKernel_SendRecv(", ", \"Src Rank\": 2", ", \"Dst Rank\": 2",
@@ -267,7 +267,7 @@ static void messages_name_the_rank_on_the_other_side(void **state) {
     forget(&r);
 }
 
-static void faults_show_in_times_and_names(void **state) {
+TEST(faults_show_in_times_and_names) {
     recording of[1 + TMS_FAULT_PAGEABLE + 1]; /* without a fault, and with each */
     int64_t small = 0, pageable = 0;
     for (int i = 0; i <= TMS_FAULT_PAGEABLE + 1; i++) {
@@ -293,7 +293,7 @@ static void faults_show_in_times_and_names(void **state) {
         forget(&of[i]);
 }
 
-static void same_seed_gives_the_same_bytes_and_another_seed_others_in_all_shapes(void **state) {
+TEST(same_seed_gives_the_same_bytes_and_another_seed_others_in_all_shapes) {
     for (size_t s = 0; s < COUNT(shapes); s++) {
         recording of[3];
         for (int i = 0; i < 3; i++) {
@@ -309,14 +309,4 @@ static void same_seed_gives_the_same_bytes_and_another_seed_others_in_all_shapes
     }
 }
 
-int main(void) {
-    return RUN(groups_of_a_grid_are_those_of_megatron,
-               job_without_a_world_lacks_but_its_two_collectives,
-               collectives_and_messages_end_together_in_all_shapes,
-               ends_lag_by_position_and_in_pairs_either_way,
-               launches_precede_kernels_and_streams_keep_order_in_all_shapes,
-               nothing_is_computed_while_the_tensor_group_communicates,
-               times_and_events_add_up_in_all_shapes, collectives_carry_what_the_options_say,
-               messages_name_the_rank_on_the_other_side, faults_show_in_times_and_names,
-               same_seed_gives_the_same_bytes_and_another_seed_others_in_all_shapes);
-}
+RUN_TESTS()
