@@ -1,18 +1,11 @@
 /* A program of many files of tests, which the build names in TESTS:
  *     PROGRAM NAME [PATTERN]  runs those of test_NAME.c, or of them those that the pattern names
  *     PROGRAM                 lists the names */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "program.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-/* Of program.h, whose other half is of the files of tests. */
-int in_full_set(void);
 
 #define TEST(name) int main_of_##name(void);
 TESTS
@@ -27,6 +20,27 @@ static const struct {
 int in_full_set(void) {
     const char *set = getenv("TMERGE_FULL");
     return set && strcmp(set, "1") == 0;
+}
+
+size_t first_of_every(size_t nth) {
+    const char *seed = getenv("TMERGE_SEED");
+    size_t sum = 0;
+    for (; seed && *seed; seed++)
+        sum = sum * 31 + (unsigned char)*seed;
+    return sum % nth;
+}
+
+int run_each(const CMUnitTestFunction *tests, const char *names, CMFixtureFunction set_up,
+             CMFixtureFunction tear_down) {
+    static char text[4000]; /* longer than any list of names, and so more than there are tests */
+    static struct CMUnitTest rows[sizeof text];
+    size_t n = 0;
+    if (strlen(names) >= sizeof text)
+        abort();
+    strcpy(text, names);
+    for (char *name = strtok(text, ", "); name; name = strtok(NULL, ", "), n++)
+        rows[n] = (struct CMUnitTest){name, tests[n], set_up, tear_down, NULL};
+    return _cmocka_run_group_tests("tests", rows, n, NULL, NULL);
 }
 
 int main(int argc, char **argv) {

@@ -32,23 +32,19 @@ static void expect_all(const json_case *cases, size_t n, bool accepted) {
 }
 
 static void json_is_accepted(void **state) {
-    (void)state;
     expect_all(accepted_cases, COUNT(accepted_cases), true);
 }
 
 static void what_is_no_json_is_refused_at_the_byte_that_is_wrong(void **state) {
-    (void)state;
     expect_all(wrong_cases, COUNT(wrong_cases), false);
 }
 
 static void what_the_standard_leaves_open_is_decided(void **state) {
-    (void)state;
     expect_all(taken_cases, COUNT(taken_cases), true);
     expect_all(refused_cases, COUNT(refused_cases), false);
 }
 
 static void an_empty_document_is_no_source(void **state) {
-    (void)state;
     tm_source *source = NULL;
     tm_error err;
     assert_int_equal(tm_source_open_memory("", 0, "document.json", &source, &err), TM_ERR_INPUT);
@@ -70,7 +66,6 @@ static char *nested(size_t n, const char *open, const char *middle, const char *
 }
 
 static void nesting_ends_at_512_levels(void **state) {
-    (void)state;
     static const struct {
         size_t n;
         const char *open, *middle, *close;
@@ -100,7 +95,6 @@ static void nesting_ends_at_512_levels(void **state) {
 /* Objects and arrays by turns in every pattern of 12 levels: each must be closed by its own kind,
  * whatever stood at that level before. */
 static void every_container_is_closed_by_its_own_kind(void **state) {
-    (void)state;
     static const char objects[] = /* in front: they leave their marks at every level */
         "{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":0}}}}}}}}}}}},";
     for (unsigned pattern = 0; pattern < 4096; pattern++) {
@@ -129,7 +123,6 @@ static void every_container_is_closed_by_its_own_kind(void **state) {
 
 /* The scanner looks at 16 bytes at once: every special byte at every place of them. */
 static void a_string_ends_at_its_first_special_byte_wherever_it_stands(void **state) {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -160,7 +153,6 @@ static void a_string_ends_at_its_first_special_byte_wherever_it_stands(void **st
 }
 
 static void escapes_are_decoded(void **state) {
-    (void)state;
     static const struct {
         const char *token, *text;
         size_t n;
@@ -211,7 +203,6 @@ static void escapes_are_decoded(void **state) {
 }
 
 static void a_string_without_a_backslash_needs_no_decoding(void **state) {
-    (void)state;
     static const char *const tokens[] = {"", "abc", "caf\xC3\xA9", "a string of over 16 bytes"};
     for (size_t i = 0; i < COUNT(tokens); i++) {
         char text[128] = {0};
@@ -237,7 +228,6 @@ static size_t encode(uint32_t code, size_t length, char out[4]) {
 /* Every code point in every length that can hold it: right only in the shortest, and never for a
  * surrogate. */
 static void utf8_is_valid_in_its_shortest_form_alone(void **state) {
-    (void)state;
     static const uint32_t ends[] = {0x80, 0x80, 0x800, 0x10000, 0x200000}; /* by length */
     for (size_t length = 1; length <= 4; length++)
         for (uint32_t code = 0; code < ends[length]; code++) {
@@ -257,7 +247,6 @@ static void utf8_is_valid_in_its_shortest_form_alone(void **state) {
 }
 
 static void a_failure_says_what_is_wrong(void **state) {
-    (void)state;
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -287,18 +276,10 @@ static void a_failure_says_what_is_wrong(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_is_accepted),
-        cmocka_unit_test(what_is_no_json_is_refused_at_the_byte_that_is_wrong),
-        cmocka_unit_test(what_the_standard_leaves_open_is_decided),
-        cmocka_unit_test(an_empty_document_is_no_source),
-        cmocka_unit_test(nesting_ends_at_512_levels),
-        cmocka_unit_test(every_container_is_closed_by_its_own_kind),
-        cmocka_unit_test(a_string_ends_at_its_first_special_byte_wherever_it_stands),
-        cmocka_unit_test(escapes_are_decoded),
-        cmocka_unit_test(a_string_without_a_backslash_needs_no_decoding),
-        cmocka_unit_test(utf8_is_valid_in_its_shortest_form_alone),
-        cmocka_unit_test(a_failure_says_what_is_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(json_is_accepted, what_is_no_json_is_refused_at_the_byte_that_is_wrong,
+               what_the_standard_leaves_open_is_decided, an_empty_document_is_no_source,
+               nesting_ends_at_512_levels, every_container_is_closed_by_its_own_kind,
+               a_string_ends_at_its_first_special_byte_wherever_it_stands, escapes_are_decoded,
+               a_string_without_a_backslash_needs_no_decoding,
+               utf8_is_valid_in_its_shortest_form_alone, a_failure_says_what_is_wrong);
 }

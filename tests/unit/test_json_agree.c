@@ -301,7 +301,6 @@ static void compare(const document *d, const regex_t *number, tally *count) {
 }
 
 static void verdicts_and_contents_are_those_of_cjson(void **state) {
-    (void)state;
     regex_t number;
     tally count = {0};
     assert_int_equal(regcomp(&number, "^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$",
@@ -330,8 +329,5 @@ static void verdicts_and_contents_are_those_of_cjson(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts_and_contents_are_those_of_cjson),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(verdicts_and_contents_are_those_of_cjson);
 }

@@ -2,7 +2,6 @@
 #include "kineto_fixture.h"
 
 static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
-    (void)state;
     static const struct {
         const char *before, *ts, *dur, *behind; /* top-level members around traceEvents */
         int64_t begin_ns, duration_ns;
@@ -54,7 +53,6 @@ static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
 }
 
 static void the_document_may_be_an_object_or_a_bare_array(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         size_t n_events;
@@ -83,7 +81,6 @@ static void the_document_may_be_an_object_or_a_bare_array(void **state) {
 }
 
 static void every_phase_is_kept_or_counted(void **state) {
-    (void)state;
     static const char *const events[] = {
         "{'ph':'X','cat':'cpu_op','name':'op','pid':1,'tid':2,'ts':1,'dur':2}",
         "{'ph':'i','s':'g','name':'Record Window End','pid':'','tid':'','ts':9}",
@@ -131,7 +128,6 @@ static void every_phase_is_kept_or_counted(void **state) {
 }
 
 static void an_event_without_a_valid_time_is_counted_and_left_out(void **state) {
-    (void)state;
     static const char *const bad[] = {
         OP("\"dur\":2"),
         OP("\"ts\":1"),
@@ -160,7 +156,6 @@ static void an_event_without_a_valid_time_is_counted_and_left_out(void **state) 
 }
 
 static void an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted(void **state) {
-    (void)state;
     static const char *const events[] = {
         "{'ph':'X','cat':'cpu_op','pid':1,'tid':2,'ts':1,'dur':2}",
         "{'ph':'X','cat':'cpu_op','name':null,'ts':1,'dur':2}",
@@ -183,7 +178,6 @@ static void an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counte
 }
 
 static void older_words_of_categories_mean_the_same(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         tm_category category;
@@ -225,7 +219,6 @@ static void older_words_of_categories_mean_the_same(void **state) {
 
 /* As torch/autograd/profiler.py of PyTorch 1.8 writes them. */
 static void operators_without_categories_are_those_of_the_host(void **state) {
-    (void)state;
     static const char *const events[] = {
         "{'name': 'aten::relu', 'ph': 'X', 'ts': 160, 'dur': 20, 'tid': 1, 'pid': 'CPU functions', "
         "'args': {}}",
@@ -241,7 +234,6 @@ static void operators_without_categories_are_those_of_the_host(void **state) {
 }
 
 static void of_a_key_that_is_repeated_the_last_value_wins(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'i','ph':'X','cat':'cpu_op','cat':'kernel','name':'a','name':'b','pid':8,"
          "'pid':0,'tid':9,'tid':7,'ts':99,'ts':1,'dur':99,'dur':2,'args':{'correlation':1,"
@@ -265,7 +257,6 @@ static void of_a_key_that_is_repeated_the_last_value_wins(void **state) {
 }
 
 static void keys_may_stand_in_any_order_and_on_any_lines(void **state) {
-    (void)state;
     static const char *const members[] = {
         "\"args\":{\"stream\":27,\"Collective name\":\"allreduce\",\"correlation\":5,\"device\":3}",
         "\"ph\":\"X\"",
@@ -300,7 +291,6 @@ static void keys_may_stand_in_any_order_and_on_any_lines(void **state) {
 }
 
 static void names_are_kept_with_their_escapes_decoded(void **state) {
-    (void)state;
     static const struct {
         const char *json, *name;
     } cases[] = {
@@ -327,7 +317,6 @@ static void names_are_kept_with_their_escapes_decoded(void **state) {
 }
 
 static void metadata_is_kept_without_its_white_space_and_without_the_events(void **state) {
-    (void)state;
     reading r =
         read_text("{\n  \"schemaVersion\": 1,\n  \"note\": \"a  b // c\",\n"
                   "  \"deviceProperties\": [\n    { \"id\": 0 , \"name\": \"H 100\" }\n  ],\n"
@@ -342,7 +331,6 @@ static void metadata_is_kept_without_its_white_space_and_without_the_events(void
 }
 
 static void rank_world_size_and_host_come_from_the_metadata(void **state) {
-    (void)state;
     static const struct {
         const char *before, *behind, *host;
         int64_t rank, world_size;
@@ -385,7 +373,6 @@ static char *make_dims(size_t size) {
 }
 
 static void an_event_larger_than_the_window_is_read(void **state) {
-    (void)state;
     static const size_t sizes[] = {1 << 19, 1 << 20, (1 << 20) + 4096, 3 << 20, 9 << 20};
     for (size_t i = 0; i < COUNT(sizes); i++) {
         char *dims = make_dims(sizes[i]);
@@ -417,7 +404,6 @@ static void an_event_larger_than_the_window_is_read(void **state) {
 }
 
 static void events_are_read_wherever_the_window_ends(void **state) {
-    (void)state;
     enum { N = 30000, LINE = 160 };
     char *text = malloc((size_t)N * LINE + 64);
     assert_non_null(text);
@@ -447,21 +433,15 @@ static void events_are_read_wherever_the_window_ends(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_every_era_are_exact_to_the_nanosecond),
-        cmocka_unit_test(the_document_may_be_an_object_or_a_bare_array),
-        cmocka_unit_test(every_phase_is_kept_or_counted),
-        cmocka_unit_test(an_event_without_a_valid_time_is_counted_and_left_out),
-        cmocka_unit_test(an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted),
-        cmocka_unit_test(older_words_of_categories_mean_the_same),
-        cmocka_unit_test(operators_without_categories_are_those_of_the_host),
-        cmocka_unit_test(of_a_key_that_is_repeated_the_last_value_wins),
-        cmocka_unit_test(keys_may_stand_in_any_order_and_on_any_lines),
-        cmocka_unit_test(names_are_kept_with_their_escapes_decoded),
-        cmocka_unit_test(metadata_is_kept_without_its_white_space_and_without_the_events),
-        cmocka_unit_test(rank_world_size_and_host_come_from_the_metadata),
-        cmocka_unit_test(an_event_larger_than_the_window_is_read),
-        cmocka_unit_test(events_are_read_wherever_the_window_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(
+        times_of_every_era_are_exact_to_the_nanosecond,
+        the_document_may_be_an_object_or_a_bare_array, every_phase_is_kept_or_counted,
+        an_event_without_a_valid_time_is_counted_and_left_out,
+        an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted,
+        older_words_of_categories_mean_the_same, operators_without_categories_are_those_of_the_host,
+        of_a_key_that_is_repeated_the_last_value_wins, keys_may_stand_in_any_order_and_on_any_lines,
+        names_are_kept_with_their_escapes_decoded,
+        metadata_is_kept_without_its_white_space_and_without_the_events,
+        rank_world_size_and_host_come_from_the_metadata, an_event_larger_than_the_window_is_read,
+        events_are_read_wherever_the_window_ends);
 }

@@ -4,7 +4,6 @@
 #include "kineto_fixture.h"
 
 static void a_number_and_its_text_are_the_same_track(void **state) {
-    (void)state;
     static const char *const events[] = {
         "{'ph':'X','cat':'cpu_op','name':'e','pid':123,'tid':-4,'ts':1,'dur':2}",
         "{'ph':'X','cat':'cpu_op','name':'e','pid':'123','tid':'-4','ts':1,'dur':2}",
@@ -48,7 +47,6 @@ static void a_number_and_its_text_are_the_same_track(void **state) {
 }
 
 static void a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own(void **state) {
-    (void)state;
     static const char *const events[] = {
         "{'ph':'X','cat':'cpu_op','name':'e','pid':1,'tid':7,'ts':1,'dur':2}",
         "{'ph':'X','cat':'kernel','name':'e','pid':1,'tid':7,'ts':1,'dur':2}",
@@ -65,7 +63,6 @@ static void a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own(void **state)
 }
 
 static void metadata_records_name_processes_and_threads_and_the_last_wins(void **state) {
-    (void)state;
     static const char *const events[] = {
         "{'ph':'M','name':'process_name','pid':1,'tid':0,'ts':0,'args':{'name':'first'}}",
         "{'ph':'M','name':'thread_name','pid':1,'tid':2,'ts':0,'args':{'name':'old'}}",
@@ -95,7 +92,6 @@ static void metadata_records_name_processes_and_threads_and_the_last_wins(void *
 }
 
 static void a_kernel_has_all_its_attributes(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'X','cat':'kernel','name':'e','pid':0,'tid':7,'ts':1,'dur':2,"
          "'args':{'External id':5,'queued':0,'device':3,'context':1,'stream':27,"
@@ -145,7 +141,6 @@ static void a_kernel_has_all_its_attributes(void **state) {
 
 /* 0.03 warps of 64 are 0.05 %, which is written as 0; 12 are not. */
 static void an_occupancy_of_0_is_unknown_unless_it_was_rounded(void **state) {
-    (void)state;
 #define OCCUPIED(value, more)                                                                      \
     "{'ph':'X','cat':'kernel','name':'e','pid':0,'tid':7,'ts':1,'dur':2,"                          \
     "'args':{'est. achieved occupancy %':" value more "}}"
@@ -162,7 +157,6 @@ static void an_occupancy_of_0_is_unknown_unless_it_was_rounded(void **state) {
 }
 
 static void copies_and_sets_have_bytes_and_a_bandwidth_where_there_is_one(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'X','cat':'gpu_memcpy','name':'e','pid':0,'tid':7,'ts':1,'dur':2,"
          "'args':{'correlation':3,'bytes':8589934592,'memory bandwidth (GB/s)':12.5}}"),
@@ -191,7 +185,6 @@ static void copies_and_sets_have_bytes_and_a_bandwidth_where_there_is_one(void *
 }
 
 static void calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'X','cat':'cuda_runtime','name':'e','pid':1,'tid':2,'ts':1,'dur':2,"
          "'args':{'cbid':211,'correlation':31}}"),
@@ -218,7 +211,6 @@ static void calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero(voi
 }
 
 static void a_collective_has_all_its_attributes_on_kernel_and_operator(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'X','cat':'kernel','name':'e','pid':0,'tid':20,'ts':1,'dur':2,"
          "'args':{'correlation':5,'Collective name':'all_to_allv','In msg nelems':4096,"
@@ -270,7 +262,6 @@ static void a_collective_has_all_its_attributes_on_kernel_and_operator(void **st
 }
 
 static void a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls(void **state) {
-    (void)state;
 #define SYNC(args)                                                                                 \
     "{'ph':'X','cat':'cuda_sync','name':'Stream Sync','pid':0,'ts':1,'dur':2," args "}"
     static const char *const events[] = {
@@ -314,7 +305,6 @@ static void a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls(void **stat
 }
 
 static void a_memory_instant_has_bytes_and_what_its_age_recorded(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'i','cat':'cpu_instant_event','s':'t','name':'[memory]','pid':1,'tid':2,'ts':5,"
          "'args':{'Total Reserved':4194304,'Total Allocated':2048,'Bytes':-1024,"
@@ -346,7 +336,6 @@ static void a_memory_instant_has_bytes_and_what_its_age_recorded(void **state) {
 }
 
 static void a_counter_has_a_row_for_every_series_that_is_a_number(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'C','cat':'hardware_counters','name':'sm','pid':'GPU 0 Counters','ts':1,"
          "'args':{'':0.5}}"),
@@ -374,7 +363,6 @@ static void a_counter_has_a_row_for_every_series_that_is_a_number(void **state) 
 }
 
 static void an_attribute_of_another_type_is_left_empty_and_counted(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'X','cat':'kernel','name':'e','pid':0,'tid':7,'ts':1,'dur':2,"
          "'args':{'correlation':'seven','grid':[1,2],'block':[1,'2',3],"
@@ -400,7 +388,6 @@ static void an_attribute_of_another_type_is_left_empty_and_counted(void **state)
 }
 
 static void input_dimensions_of_operators_are_kept_on_one_line(void **state) {
-    (void)state;
     static const char *const events[] = {
         "{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[[8, 16], []]}}",
         ("{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Input Dims':[\n [8,16] ,\n"
@@ -439,7 +426,6 @@ static void input_dimensions_of_operators_are_kept_on_one_line(void **state) {
 }
 
 static void long_input_dimensions_are_cut_at_512_bytes(void **state) {
-    (void)state;
     enum { LINES = 2 }; /* without and with a line break in them, the same is kept */
     char event[LINES][4096], expected[1024] = "[";
     const char *events[LINES] = {event[0], event[1]};
@@ -464,7 +450,6 @@ static void long_input_dimensions_are_cut_at_512_bytes(void **state) {
 }
 
 static void types_and_values_are_kept_of_operators_that_are_counted(void **state) {
-    (void)state;
 #define CALLED(name, args)                                                                         \
     "{'ph':'X','cat':'cpu_op','name':'" name "','ts':1,'dur':2,'args':{" args "}}"
 #define DIMS "'Input Dims':[[2, 3]],"
@@ -500,7 +485,6 @@ static void types_and_values_are_kept_of_operators_that_are_counted(void **state
 }
 
 static void operators_keep_autograds_number_and_their_stack(void **state) {
-    (void)state;
     static const char *const events[] = {
         ("{'ph':'X','cat':'cpu_op','name':'e','ts':1,'dur':2,'args':{'Sequence number':7,"
          "'Fwd thread id':0,'Call stack':'f.py(2): g;f.py(9): <module>'}}"),
@@ -529,23 +513,19 @@ static void operators_keep_autograds_number_and_their_stack(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_and_its_text_are_the_same_track),
-        cmocka_unit_test(a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own),
-        cmocka_unit_test(metadata_records_name_processes_and_threads_and_the_last_wins),
-        cmocka_unit_test(a_kernel_has_all_its_attributes),
-        cmocka_unit_test(an_occupancy_of_0_is_unknown_unless_it_was_rounded),
-        cmocka_unit_test(copies_and_sets_have_bytes_and_a_bandwidth_where_there_is_one),
-        cmocka_unit_test(calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero),
-        cmocka_unit_test(a_collective_has_all_its_attributes_on_kernel_and_operator),
-        cmocka_unit_test(a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls),
-        cmocka_unit_test(a_memory_instant_has_bytes_and_what_its_age_recorded),
-        cmocka_unit_test(a_counter_has_a_row_for_every_series_that_is_a_number),
-        cmocka_unit_test(an_attribute_of_another_type_is_left_empty_and_counted),
-        cmocka_unit_test(input_dimensions_of_operators_are_kept_on_one_line),
-        cmocka_unit_test(operators_keep_autograds_number_and_their_stack),
-        cmocka_unit_test(long_input_dimensions_are_cut_at_512_bytes),
-        cmocka_unit_test(types_and_values_are_kept_of_operators_that_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_number_and_its_text_are_the_same_track,
+               a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own,
+               metadata_records_name_processes_and_threads_and_the_last_wins,
+               a_kernel_has_all_its_attributes, an_occupancy_of_0_is_unknown_unless_it_was_rounded,
+               copies_and_sets_have_bytes_and_a_bandwidth_where_there_is_one,
+               calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero,
+               a_collective_has_all_its_attributes_on_kernel_and_operator,
+               a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls,
+               a_memory_instant_has_bytes_and_what_its_age_recorded,
+               a_counter_has_a_row_for_every_series_that_is_a_number,
+               an_attribute_of_another_type_is_left_empty_and_counted,
+               input_dimensions_of_operators_are_kept_on_one_line,
+               operators_keep_autograds_number_and_their_stack,
+               long_input_dimensions_are_cut_at_512_bytes,
+               types_and_values_are_kept_of_operators_that_are_counted);
 }

@@ -8,7 +8,6 @@ static tm_text metadata_of(const reading *r) {
 }
 
 static void the_category_decides_first(void **state) {
-    (void)state;
     enum { PLAIN = TM_KINETO_PLAIN, MTIA = TM_KINETO_MTIA, PENDING = TM_KINETO_PENDING };
     static const struct {
         const char *category;
@@ -69,7 +68,6 @@ static void the_category_decides_first(void **state) {
 
 /* Each row is a trace; its first event is the one in question. */
 static void flows_and_labels_decide_where_the_category_does_not(void **state) {
-    (void)state;
     static const struct {
         const char *events[6];
         int category, kind;
@@ -162,7 +160,6 @@ static void flows_and_labels_decide_where_the_category_does_not(void **state) {
 
 /* The same pid is decided by itself: what stands on the host's is not that of the device's. */
 static void categories_that_nothing_tells_are_named(void **state) {
-    (void)state;
     static const char *const events[] = {
         WORK("foo", "500"),
         WORK("foo", "500"),
@@ -186,7 +183,6 @@ static void categories_that_nothing_tells_are_named(void **state) {
     ",'ts':10,'dur':2,'args':{" rest "}}"
 
 static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
-    (void)state;
     static const char *const events[] = {
         ON_MTIA("pe_exe", "3774", "'column':'0'"), /* does not tell its stream */
         ON_MTIA("dma_request", "3774", "'stream':108,'direction':'HOST_TO_DEVICE','size':4096"),
@@ -227,7 +223,6 @@ static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
 
 /* Nothing of the collective is copied to kernels of an XPU. */
 static void kernels_of_an_xpu_take_the_collective_of_their_operator(void **state) {
-    (void)state;
     static const char *const events[] = {
         ON_XPU("oneccl_kernel", "1", "70"),
         ON_XPU("reduce_kernel", "2", "71"),
@@ -260,7 +255,6 @@ static void kernels_of_an_xpu_take_the_collective_of_their_operator(void **state
 /* Calls of other processes with the same ids are of other ranks, but those that a profiler puts on
  * its device's process are not. */
 static void calls_on_the_process_of_a_device_are_of_its_host(void **state) {
-    (void)state;
     static const struct {
         const char *pid;
         bool reads;
@@ -289,13 +283,9 @@ static void calls_on_the_process_of_a_device_are_of_its_host(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_category_decides_first),
-        cmocka_unit_test(flows_and_labels_decide_where_the_category_does_not),
-        cmocka_unit_test(categories_that_nothing_tells_are_named),
-        cmocka_unit_test(work_and_waits_of_mtia_are_told_by_their_names),
-        cmocka_unit_test(kernels_of_an_xpu_take_the_collective_of_their_operator),
-        cmocka_unit_test(calls_on_the_process_of_a_device_are_of_its_host),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(the_category_decides_first, flows_and_labels_decide_where_the_category_does_not,
+               categories_that_nothing_tells_are_named,
+               work_and_waits_of_mtia_are_told_by_their_names,
+               kernels_of_an_xpu_take_the_collective_of_their_operator,
+               calls_on_the_process_of_a_device_are_of_its_host);
 }

@@ -1,21 +1,13 @@
 /* Kineto traces that are wrong: refused at the byte that is wrong, with words that say why; and
  * what looks wrong but is only counted. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "readers/formats.h"
 #include "readers/number.h"
 #include "timeline/trace.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Reads [bytes, bytes + n); the trace is the caller's to free. */
 static tm_status read_bytes(const char *bytes, size_t n, tm_trace *trace, tm_error *err) {
@@ -191,14 +183,12 @@ static void expect_refused(const bad_case *c, size_t lead) {
 }
 
 static void a_bad_trace_is_refused_at_the_byte_that_is_wrong(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(bad_cases); i++)
         expect_refused(&bad_cases[i], 0);
 }
 
 /* The byte that is wrong lies from 9 bytes before the window's end to 14 behind it. */
 static void the_end_of_a_window_changes_no_error(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(bad_cases); i++)
         for (size_t at = 0; at < 19; at += 6) {
             size_t good = strlen(bad_cases[i].good);
@@ -208,7 +198,6 @@ static void the_end_of_a_window_changes_no_error(void **state) {
 
 /* Zero bytes end no text: outside strings they are wrong, inside a control character to mend. */
 static void a_zero_byte_is_refused_wherever_it_stands(void **state) {
-    (void)state;
     static const char text[] = "{\"a\": [1], \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1.5, "
                                "\"args\": {\"stream\": 7, \"x\": \"\"}}]}";
     bool in_string = false;
@@ -256,7 +245,6 @@ static size_t whole_events(size_t n) {
 }
 
 static void a_trace_cut_at_any_byte_gives_what_it_holds(void **state) {
-    (void)state;
     for (size_t n = 1; n < sizeof good - 1; n++) {
         char *bytes = malloc(n);
         tm_trace trace;
@@ -283,7 +271,6 @@ static void a_trace_cut_at_any_byte_gives_what_it_holds(void **state) {
 }
 
 static void an_event_that_the_end_cuts_is_counted(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         size_t n_events;
@@ -343,7 +330,6 @@ static void expect_good(const tm_trace *trace) {
 
 /* The first window's end falls behind every byte of the trace in turn. */
 static void a_trace_is_the_same_wherever_the_window_ends(void **state) {
-    (void)state;
     size_t room = (size_t)1 << 20;
     char *bytes = malloc(room + sizeof good);
     assert_non_null(bytes);
@@ -361,7 +347,6 @@ static void a_trace_is_the_same_wherever_the_window_ends(void **state) {
 }
 
 static void what_looks_wrong_is_counted_and_the_rest_is_kept(void **state) {
-    (void)state;
     static const struct {
         const char *members; /* of an event that is a good duration event otherwise */
         tm_count count;
@@ -438,7 +423,6 @@ static void what_looks_wrong_is_counted_and_the_rest_is_kept(void **state) {
 
 /* The event parser has a short way for usual times; it must agree with the exact one. */
 static void times_are_the_same_in_the_short_and_the_exact_way(void **state) {
-    (void)state;
     static const char *const times[] = {
         "0",
         "1",
@@ -490,7 +474,6 @@ static void times_are_the_same_in_the_short_and_the_exact_way(void **state) {
 
 /* Nothing of an event is left in the next one. */
 static void an_event_without_ids_lies_on_a_track_without_ids(void **state) {
-    (void)state;
     static const char text[] = "[{\"ph\":\"i\",\"ts\":1},"
                                "{\"ph\":\"i\",\"ts\":2,\"pid\":\"\\u0031\",\"tid\":2},"
                                "{\"ph\":\"i\",\"ts\":3}]";
@@ -507,16 +490,11 @@ static void an_event_without_ids_lies_on_a_track_without_ids(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bad_trace_is_refused_at_the_byte_that_is_wrong),
-        cmocka_unit_test(the_end_of_a_window_changes_no_error),
-        cmocka_unit_test(a_zero_byte_is_refused_wherever_it_stands),
-        cmocka_unit_test(a_trace_cut_at_any_byte_gives_what_it_holds),
-        cmocka_unit_test(an_event_that_the_end_cuts_is_counted),
-        cmocka_unit_test(a_trace_is_the_same_wherever_the_window_ends),
-        cmocka_unit_test(what_looks_wrong_is_counted_and_the_rest_is_kept),
-        cmocka_unit_test(times_are_the_same_in_the_short_and_the_exact_way),
-        cmocka_unit_test(an_event_without_ids_lies_on_a_track_without_ids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_bad_trace_is_refused_at_the_byte_that_is_wrong,
+               the_end_of_a_window_changes_no_error, a_zero_byte_is_refused_wherever_it_stands,
+               a_trace_cut_at_any_byte_gives_what_it_holds, an_event_that_the_end_cuts_is_counted,
+               a_trace_is_the_same_wherever_the_window_ends,
+               what_looks_wrong_is_counted_and_the_rest_is_kept,
+               times_are_the_same_in_the_short_and_the_exact_way,
+               an_event_without_ids_lies_on_a_track_without_ids);
 }

@@ -1,18 +1,11 @@
 /* Pages of `ncu --csv`: records, values, launches, and where a malformed one is at fault. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ncu/metrics.h"
 #include "ncu/records.h"
 #include "tmerge/ncu.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Fields with | behind each, records with a further / behind each; or where it fails. */
 static const struct {
@@ -30,7 +23,6 @@ static const struct {
 };
 
 static void records_are_split_as_rfc_4180_has_them(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(record_cases); i++) {
         tm_records r = TM_RECORDS("x.csv", record_cases[i].text, strlen(record_cases[i].text));
         char joined[64] = "";
@@ -54,7 +46,6 @@ static void records_are_split_as_rfc_4180_has_them(void **state) {
 }
 
 static void a_zero_byte_is_refused_where_its_field_begins(void **state) {
-    (void)state;
     static const char text[] = "ab,c\0d\n";
     tm_records r = TM_RECORDS("x.csv", text, sizeof text - 1);
     bool found;
@@ -65,7 +56,6 @@ static void a_zero_byte_is_refused_where_its_field_begins(void **state) {
 }
 
 static void values_have_separators_or_are_no_numbers(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         double value; /* NaN for none, infinite for a failure */
@@ -96,7 +86,6 @@ static void values_have_separators_or_are_no_numbers(void **state) {
 }
 
 static void units_have_decimal_prefixes(void **state) {
-    (void)state;
     static const struct {
         const char *unit;
         double scale;
@@ -174,7 +163,6 @@ static const double gemm_details[] = {81.5, 40, 25, 12.5, NONE, 3e6, NONE, NONE,
 static const double nothing[] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
 
 static void a_details_page_is_read_by_section_and_label(void **state) {
-    (void)state;
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
     size_t n;
@@ -207,7 +195,6 @@ static const double gemm_raw[] = {NONE, NONE, NONE, NONE, 12e6, 4e6, 3e13, 3e12,
 static const double gemm_both[] = {81.5, 40, 25, 12.5, 12e6, 4e6, 3e13, 3e12, 6e13};
 
 static void a_raw_page_has_its_units_in_its_second_line(void **state) {
-    (void)state;
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
     size_t n;
@@ -219,7 +206,6 @@ static void a_raw_page_has_its_units_in_its_second_line(void **state) {
 }
 
 static void two_pages_of_a_report_are_the_same_launches(void **state) {
-    (void)state;
     for (int first_raw = 0; first_raw < 2; first_raw++) {
         tm_ncu *ncu = tm_ncu_create();
         tm_error err;
@@ -235,7 +221,6 @@ static void two_pages_of_a_report_are_the_same_launches(void **state) {
 
 /* Where the tensor cores did nothing, the fastest type counts. */
 static void tensor_cores_that_rest_have_the_roof_of_their_fastest_type(void **state) {
-    (void)state;
     static const char text[] =
         "ID,Process ID,Kernel Name,sm__ops_path_tensor_src_fp8.sum.peak_sustained,"
         "sm__ops_path_tensor_src_fp64.sum.peak_sustained,sm__ops_path_tensor_src_fp64.sum,"
@@ -252,7 +237,6 @@ static void tensor_cores_that_rest_have_the_roof_of_their_fastest_type(void **st
 }
 
 static void every_line_of_every_section_and_every_rule_is_kept_once(void **state) {
-    (void)state;
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
     size_t n;
@@ -277,7 +261,6 @@ static void every_line_of_every_section_and_every_rule_is_kept_once(void **state
 }
 
 static void an_old_page_has_no_shape_and_old_labels(void **state) {
-    (void)state;
     static const char text[] =
         "\"ID\",\"Process ID\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Section "
         "Name\",\"Metric "
@@ -298,7 +281,6 @@ static void an_old_page_has_no_shape_and_old_labels(void **state) {
 /* The roofline section counts per cycle and doubles what is fused:
  * (3 + 8 [doubled already]) / cycle * 2e9 cycles/s * 1e-3 s = 22e6. */
 static void operations_per_cycle_count_over_the_duration(void **state) {
-    (void)state;
     static const char text[] =
         "ID,Process ID,Kernel Name,gpu__time_duration.sum," OP
         "fmul_pred_on.sum.per_cycle_elapsed,derived__" OP
@@ -315,7 +297,6 @@ static void operations_per_cycle_count_over_the_duration(void **state) {
 
 /* The second kernel's tensor cores worked, and nothing says how much. */
 static void uncounted_work_of_tensor_cores_leaves_no_operations(void **state) {
-    (void)state;
     static const char text[] = "ID,Process ID,Kernel Name," OP "fadd_pred_on.sum,"
                                "sm__inst_executed_pipe_tensor_op_hmma.sum,"
                                "sm__inst_executed_pipe_tensor.sum.peak_sustained\n"
@@ -333,7 +314,6 @@ static void uncounted_work_of_tensor_cores_leaves_no_operations(void **state) {
 #define RAW "ID,Process ID,Kernel Name,Grid Size,dram__bytes.sum\n,,,,byte\n"
 
 static void a_malformed_page_is_refused_with_its_byte(void **state) {
-    (void)state;
     /* The byte is that of the first @. */
     static const struct {
         const char *text, *message;
@@ -370,20 +350,14 @@ static void a_malformed_page_is_refused_with_its_byte(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_split_as_rfc_4180_has_them),
-        cmocka_unit_test(a_zero_byte_is_refused_where_its_field_begins),
-        cmocka_unit_test(values_have_separators_or_are_no_numbers),
-        cmocka_unit_test(units_have_decimal_prefixes),
-        cmocka_unit_test(a_details_page_is_read_by_section_and_label),
-        cmocka_unit_test(a_raw_page_has_its_units_in_its_second_line),
-        cmocka_unit_test(two_pages_of_a_report_are_the_same_launches),
-        cmocka_unit_test(tensor_cores_that_rest_have_the_roof_of_their_fastest_type),
-        cmocka_unit_test(every_line_of_every_section_and_every_rule_is_kept_once),
-        cmocka_unit_test(an_old_page_has_no_shape_and_old_labels),
-        cmocka_unit_test(operations_per_cycle_count_over_the_duration),
-        cmocka_unit_test(uncounted_work_of_tensor_cores_leaves_no_operations),
-        cmocka_unit_test(a_malformed_page_is_refused_with_its_byte),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(
+        records_are_split_as_rfc_4180_has_them, a_zero_byte_is_refused_where_its_field_begins,
+        values_have_separators_or_are_no_numbers, units_have_decimal_prefixes,
+        a_details_page_is_read_by_section_and_label, a_raw_page_has_its_units_in_its_second_line,
+        two_pages_of_a_report_are_the_same_launches,
+        tensor_cores_that_rest_have_the_roof_of_their_fastest_type,
+        every_line_of_every_section_and_every_rule_is_kept_once,
+        an_old_page_has_no_shape_and_old_labels, operations_per_cycle_count_over_the_duration,
+        uncounted_work_of_tensor_cores_leaves_no_operations,
+        a_malformed_page_is_refused_with_its_byte);
 }

@@ -29,7 +29,6 @@
     "INSERT INTO TARGET_INFO_SESSION_START_TIME (utcEpochNs) VALUES (1700000000000000000);"
 
 static void every_schema_gives_the_same_events(void **state) {
-    (void)state;
     for (size_t i = 0; i < N_SCHEMAS; i++) {
         bool dated = strstr(schemas[i].tables, "SESSION_START");
         char sql[4096];
@@ -60,7 +59,6 @@ static void every_schema_gives_the_same_events(void **state) {
 }
 
 static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **state) {
-    (void)state;
     nsys n = read_sql(STRINGS KERNEL(
         "10", "20", "3", "5", P144,
         "99") "CREATE TABLE TARGET_INFO_GPU (id INTEGER, cuDevice INTEGER, name TEXT, "
@@ -87,7 +85,6 @@ static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **
 }
 
 static void devices_have_their_number_in_cuda(void **state) {
-    (void)state;
     nsys n = read_sql(STRINGS KERNEL(
         "10", "20", "0", "5", P144,
         "1") "CREATE TABLE TARGET_INFO_GPU (id INTEGER, cuDevice INTEGER, name TEXT);"
@@ -103,7 +100,6 @@ static void devices_have_their_number_in_cuda(void **state) {
 }
 
 static void copies_are_named_as_the_analyses_know_them(void **state) {
-    (void)state;
     nsys n = read_sql(COPY("0", "1", "1", "0", "2") COPY("1", "2", "2", "2", "1")
                           COPY("2", "3", "8", "2", "2") COPY("3", "4", "10", "2", "2")
                               COPY("4", "5", "11", "4", "2") COPY("5", "6", "99", "9", "-1"));
@@ -120,7 +116,6 @@ static void copies_are_named_as_the_analyses_know_them(void **state) {
 }
 
 static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state) {
-    (void)state;
     /* Class 67 repeats a call for its stack. "_v2" is part of a name, "_v7000" is not. */
     nsys n = read_sql(STRINGS SET("50", "60") CALL("1", "3", "0", "5", "3") CALL(
         "1", "3", "67", "5", "3") CALL("4", "6", "1", "0", "4") CALL("9", "8", "0", "7", "3"));
@@ -133,7 +128,6 @@ static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state
 }
 
 static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) {
-    (void)state;
     /* Classes 31 and 32 mark the begin and the end of the tracing of the OS runtime. */
     nsys n = read_sql(
         SET("50", "60") "INSERT INTO StringIds VALUES (10, 'poll'), (11, 'cudnnFind_v8'), (12, "
@@ -165,7 +159,6 @@ static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) 
 }
 
 static void memory_is_taken_and_given_back_at_addresses(void **state) {
-    (void)state;
     /* 100 B of the device at 4096, and its release that tells no size; pinned memory of the host;
      * managed memory, another device's, and a release of what was taken before: no records. */
     nsys n = read_sql(STRINGS KERNEL("50", "60", "0", "5", P144, "1") KERNEL(
@@ -194,7 +187,6 @@ static void memory_is_taken_and_given_back_at_addresses(void **state) {
 }
 
 static void faults_and_samples_are_told_with_their_numbers(void **state) {
-    (void)state;
     /* GPU 1 of the machine is device 0 of process 144; of GPU 0 the other process has the samples.
      */
     nsys n = read_sql(SET(
@@ -235,7 +227,6 @@ static void faults_and_samples_are_told_with_their_numbers(void **state) {
 }
 
 static void threads_run_from_one_row_to_the_next(void **state) {
-    (void)state;
     /* The other thread's rows lie between; what was on a core in the end has no end. */
     nsys n = read_sql(
         SET("50", "60") "CREATE TABLE SCHED_EVENTS (start, cpu, isSchedIn, globalTid);"
@@ -255,7 +246,6 @@ static void threads_run_from_one_row_to_the_next(void **state) {
 }
 
 static void calls_have_the_stacks_of_their_chains(void **state) {
-    (void)state;
     /* String 5 is "registered". What has no symbol is told by its module, of several in a row once.
      */
     nsys n = read_sql(STRINGS SET("50", "60") CALL("1", "3", "0", "5", "3") CALL(
@@ -276,7 +266,6 @@ static void calls_have_the_stacks_of_their_chains(void **state) {
 }
 
 static void ranges_have_text_registered_text_and_domain(void **state) {
-    (void)state;
     nsys n = read_sql(
         STRINGS SET("50", "60") RANGE("1", "9", "59", "NULL", "5", "0") RANGE(
             "2", "4", "60", "'loop'", "NULL", "2") RANGE("3", "NULL", "34", "'mark'", "NULL", "0")
@@ -300,7 +289,6 @@ static void ranges_have_text_registered_text_and_domain(void **state) {
 }
 
 static void a_domain_is_named_by_its_first_row_wherever_that_stands(void **state) {
-    (void)state;
     nsys n = read_sql(
         SET("50", "60") RANGE("0", "NULL", "75", "'data'", "NULL", "2")
             RANGE("1", "2", "59", "'a'", "NULL", "2") RANGE("0", "NULL", "75", "'no'", "NULL", "2")
@@ -321,7 +309,6 @@ static void a_domain_is_named_by_its_first_row_wherever_that_stands(void **state
 }
 
 static void a_process_has_all_threads_of_its_number_and_no_other(void **state) {
-    (void)state;
     /* Process 144 has the threads from 2415919104 to 2415919104 + 2^24 - 1. */
     nsys n = read_sql(
         SET("50", "60") "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) VALUES "
@@ -335,7 +322,6 @@ static void a_process_has_all_threads_of_its_number_and_no_other(void **state) {
 }
 
 static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) {
-    (void)state;
     nsys n = read_sql(STRINGS SET(
         "50", "60") "CREATE TABLE MPI_COLLECTIVES_EVENTS (start, end, globalTid, textId);"
                     "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (1, 5, " T144 ", 5);"
@@ -361,7 +347,6 @@ static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) 
 }
 
 static void waits_have_their_streams_and_what_recorded_their_events(void **state) {
-    (void)state;
 #define RECORD(context, stream, correlation, pid, event, sync)                                     \
     "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0, " context ", " stream ", " correlation  \
     ", " pid ", " event ", " sync ");"
@@ -417,7 +402,6 @@ static void waits_have_their_streams_and_what_recorded_their_events(void **state
 }
 
 static void a_graph_traced_as_a_whole_is_one_kernel_and_counted(void **state) {
-    (void)state;
     nsys n = read_sql("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, "
                       "streamId, correlationId, globalPid, graphId);"
                       "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1, 9, 0, 7, 3, " P144
@@ -428,7 +412,6 @@ static void a_graph_traced_as_a_whole_is_one_kernel_and_counted(void **state) {
 }
 
 static void warnings_of_the_profiler_are_kept_and_notes_are_not(void **state) {
-    (void)state;
     nsys n = read_sql(
         SET("50", "60") "CREATE TABLE DIAGNOSTIC_EVENT (timestamp, severity, text, globalPid);"
                         "INSERT INTO DIAGNOSTIC_EVENT VALUES (-5, 1, 'note', 0), "
@@ -443,7 +426,6 @@ static void warnings_of_the_profiler_are_kept_and_notes_are_not(void **state) {
 }
 
 static void times_are_of_the_epoch_whatever_the_export_did_to_them(void **state) {
-    (void)state;
     static const struct {
         const char *normalised, *shift, *start;
         int64_t begin_ns;
@@ -471,25 +453,19 @@ static void times_are_of_the_epoch_whatever_the_export_did_to_them(void **state)
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_schema_gives_the_same_events),
-        cmocka_unit_test(kernels_have_shape_registers_and_both_kinds_of_shared_memory),
-        cmocka_unit_test(devices_have_their_number_in_cuda),
-        cmocka_unit_test(copies_are_named_as_the_analyses_know_them),
-        cmocka_unit_test(calls_are_of_the_runtime_or_the_driver_and_counted_once),
-        cmocka_unit_test(what_the_host_does_besides_cuda_is_ranges_of_its_kind),
-        cmocka_unit_test(memory_is_taken_and_given_back_at_addresses),
-        cmocka_unit_test(faults_and_samples_are_told_with_their_numbers),
-        cmocka_unit_test(threads_run_from_one_row_to_the_next),
-        cmocka_unit_test(calls_have_the_stacks_of_their_chains),
-        cmocka_unit_test(ranges_have_text_registered_text_and_domain),
-        cmocka_unit_test(a_domain_is_named_by_its_first_row_wherever_that_stands),
-        cmocka_unit_test(a_process_has_all_threads_of_its_number_and_no_other),
-        cmocka_unit_test(mpi_calls_and_waits_are_events_and_threads_have_names),
-        cmocka_unit_test(waits_have_their_streams_and_what_recorded_their_events),
-        cmocka_unit_test(a_graph_traced_as_a_whole_is_one_kernel_and_counted),
-        cmocka_unit_test(warnings_of_the_profiler_are_kept_and_notes_are_not),
-        cmocka_unit_test(times_are_of_the_epoch_whatever_the_export_did_to_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(every_schema_gives_the_same_events,
+               kernels_have_shape_registers_and_both_kinds_of_shared_memory,
+               devices_have_their_number_in_cuda, copies_are_named_as_the_analyses_know_them,
+               calls_are_of_the_runtime_or_the_driver_and_counted_once,
+               what_the_host_does_besides_cuda_is_ranges_of_its_kind,
+               memory_is_taken_and_given_back_at_addresses,
+               faults_and_samples_are_told_with_their_numbers, threads_run_from_one_row_to_the_next,
+               calls_have_the_stacks_of_their_chains, ranges_have_text_registered_text_and_domain,
+               a_domain_is_named_by_its_first_row_wherever_that_stands,
+               a_process_has_all_threads_of_its_number_and_no_other,
+               mpi_calls_and_waits_are_events_and_threads_have_names,
+               waits_have_their_streams_and_what_recorded_their_events,
+               a_graph_traced_as_a_whole_is_one_kernel_and_counted,
+               warnings_of_the_profiler_are_kept_and_notes_are_not,
+               times_are_of_the_epoch_whatever_the_export_did_to_them);
 }

@@ -67,7 +67,6 @@ static const unit_case unit_cases[] = {
 };
 
 static void a_unit_is_a_process_and_its_device(void **state) {
-    (void)state;
     for (size_t c = 0; c < COUNT(unit_cases); c++) {
         char found[256] = "";
         size_t n_units = 1;
@@ -106,7 +105,6 @@ static void a_rank_that_is_known_is_not_looked_for_but_those_of_several_are(void
                                 "INSERT INTO MPI_RANKS VALUES (" T144 ", 9), (" T145 ", 8);";
     char sql[2048];
     int64_t found[2];
-    (void)state;
     snprintf(sql, sizeof sql, "%s%s", KERNEL("0", P144), ranks);
     ranks_if_known(sql, found, 1);
     assert_int_equal(found[0], -1);
@@ -117,7 +115,6 @@ static void a_rank_that_is_known_is_not_looked_for_but_those_of_several_are(void
 }
 
 static void nothing_of_the_environment_but_ranks_is_read(void **state) {
-    (void)state;
     nsys n = read_sql(KERNEL(
         "0",
         P144) "INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'TOKEN=" SECRET "');"
@@ -193,7 +190,6 @@ static nsys read_ranges(const range *ranges, size_t n) {
 static const range init = {"ncclCommInitRank", 1, 9, 6, 24, {0xabc, 4 | UINT64_C(2) << 32, 0}};
 
 static void payloads_say_what_kernels_of_nccl_do(void **state) {
-    (void)state;
     static const struct {
         range calls[4];
         const char *row; /* name, group, size, in, out, from, to */
@@ -284,7 +280,6 @@ static void change(const char *path, long at, const void *bytes, size_t n) {
 }
 
 static void what_cannot_be_read_is_refused_with_words(void **state) {
-    (void)state;
     const char *path = write_export("CREATE TABLE users (name);", "");
     bad_file(path, "no export of Nsight Systems");
     path = write_export(schemas[LATEST].tables, "");
@@ -314,7 +309,6 @@ static void what_cannot_be_read_is_refused_with_words(void **state) {
 }
 
 static void views_and_wrong_types_are_not_followed(void **state) {
-    (void)state;
     nsys n = read_sql(
         KERNEL("0", P144) "INSERT INTO StringIds VALUES (1, 'gemm');"
                           "CREATE TABLE other (start, end, globalTid, textId);"
@@ -334,13 +328,8 @@ static void views_and_wrong_types_are_not_followed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_unit_is_a_process_and_its_device),
-        cmocka_unit_test(a_rank_that_is_known_is_not_looked_for_but_those_of_several_are),
-        cmocka_unit_test(nothing_of_the_environment_but_ranks_is_read),
-        cmocka_unit_test(payloads_say_what_kernels_of_nccl_do),
-        cmocka_unit_test(what_cannot_be_read_is_refused_with_words),
-        cmocka_unit_test(views_and_wrong_types_are_not_followed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_unit_is_a_process_and_its_device,
+               a_rank_that_is_known_is_not_looked_for_but_those_of_several_are,
+               nothing_of_the_environment_but_ranks_is_read, payloads_say_what_kernels_of_nccl_do,
+               what_cannot_be_read_is_refused_with_words, views_and_wrong_types_are_not_followed);
 }

@@ -3,16 +3,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* In memory of exactly its size: nothing behind a number may be looked at. */
 static char *exact(const char *text, size_t n) {
@@ -44,7 +37,6 @@ static void expect_scaled(const scaled_case *cases, size_t n) {
 }
 
 static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
-    (void)state;
     static const scaled_case cases[] = {
         /* to 2024-03: whole microseconds since the epoch; as a double, in ns, off by up to 128 */
         {"1604711800000123", 3, true, 1604711800000123000},
@@ -84,7 +76,6 @@ static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
 }
 
 static void what_is_finer_is_rounded_half_away_from_zero(void **state) {
-    (void)state;
     static const scaled_case cases[] = {
         {"0.0004", 3, true, 0},
         {"0.0005", 3, true, 1},
@@ -119,7 +110,6 @@ static void what_is_finer_is_rounded_half_away_from_zero(void **state) {
 }
 
 static void the_limits_of_64_bits_are_reached_and_not_passed(void **state) {
-    (void)state;
     static const scaled_case cases[] = {
         {"9223372036854775807", 0, true, INT64_MAX},
         {"9223372036854775808", 0, false, 0},
@@ -151,7 +141,6 @@ static void the_limits_of_64_bits_are_reached_and_not_passed(void **state) {
 }
 
 static void a_huge_exponent_is_no_danger(void **state) {
-    (void)state;
     static const scaled_case cases[] = {
         {"1e9999", 3, false, 0},
         {"-1e9999", 3, false, 0},
@@ -175,7 +164,6 @@ static void a_huge_exponent_is_no_danger(void **state) {
 
 /* A million zeros in the text itself, against an exponent of as many. */
 static void a_long_fraction_and_its_exponent_cancel_out(void **state) {
-    (void)state;
     enum { ZEROS = 1000000 };
     char *text = malloc(ZEROS + 32);
     assert_non_null(text);
@@ -190,7 +178,6 @@ static void a_long_fraction_and_its_exponent_cancel_out(void **state) {
 
 /* Every text of this form, told apart by arithmetic on integers alone. */
 static void thousandths_are_exact_wherever_the_time_lies(void **state) {
-    (void)state;
     static const int64_t begins[] = {0, 999, 4503599627370, 1713200000000123, 9223372036854774};
     for (size_t i = 0; i < COUNT(begins); i++)
         for (int fraction = 0; fraction < 10000; fraction += i == 0 ? 1 : 7) {
@@ -203,7 +190,6 @@ static void thousandths_are_exact_wherever_the_time_lies(void **state) {
 }
 
 static void an_integer_is_one_in_value_and_in_range(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         bool valid;
@@ -248,7 +234,6 @@ static void an_integer_is_one_in_value_and_in_range(void **state) {
 }
 
 static void a_real_is_the_nearest_double(void **state) {
-    (void)state;
     static const struct {
         const char *text; /* with what stands behind it in a document */
         double value;
@@ -276,15 +261,10 @@ static void a_real_is_the_nearest_double(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_every_era_are_exact_to_the_nanosecond),
-        cmocka_unit_test(what_is_finer_is_rounded_half_away_from_zero),
-        cmocka_unit_test(the_limits_of_64_bits_are_reached_and_not_passed),
-        cmocka_unit_test(a_huge_exponent_is_no_danger),
-        cmocka_unit_test(a_long_fraction_and_its_exponent_cancel_out),
-        cmocka_unit_test(thousandths_are_exact_wherever_the_time_lies),
-        cmocka_unit_test(an_integer_is_one_in_value_and_in_range),
-        cmocka_unit_test(a_real_is_the_nearest_double),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(times_of_every_era_are_exact_to_the_nanosecond,
+               what_is_finer_is_rounded_half_away_from_zero,
+               the_limits_of_64_bits_are_reached_and_not_passed, a_huge_exponent_is_no_danger,
+               a_long_fraction_and_its_exponent_cancel_out,
+               thousandths_are_exact_wherever_the_time_lies,
+               an_integer_is_one_in_value_and_in_range, a_real_is_the_nearest_double);
 }

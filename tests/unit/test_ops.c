@@ -51,7 +51,6 @@ static void the_first_operation_tells_the_format(void **state) {
         {"[[", false},
         {"", false},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char head[4096 + TM_JSON_PADDING] = {0};
         snprintf(head, 4096, "%.4095s", text_of(cases[i].text));
@@ -97,7 +96,6 @@ static reading read_rank(const char *quoted, int64_t rank) {
 
 static void ranks_are_those_of_the_threads_that_did_something(void **state) {
     char found[64];
-    (void)state;
     units_of("[" OPERATION("gc", 1, 1, 5, 1, 2, 3, 0, 0) "," THREADS "," OPERATION("gc", 0, , 4, 1,
                                                                                    2, 3, 0, 0) "]",
              found, sizeof found);
@@ -161,7 +159,6 @@ static void an_operation_is_what_its_name_says(void **state) {
         {OPERATION("forward-send", 0, , 1, 20, -3, 3, -1, 0), 0,
          "forward-send kernel 17000 0 1 forward-send -1 2 [0, 2] pipeline parallel"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[2048], found[512];
         snprintf(text, sizeof text, "[%s,%s]", cases[i].text, THREADS);
@@ -177,7 +174,6 @@ static void an_operation_is_what_its_name_says(void **state) {
 
 static void parts_of_the_model_have_names_of_their_own(void **state) {
     char found[256];
-    (void)state;
     reading r = read_rank("[" OPERATION("forward-compute", 0, , 0, 1, 2, 3, 1, 0) "," OPERATION(
                               "forward-recv", 0, , 1, 1, 2, 3, -1, 0) "," THREADS "]",
                           0);
@@ -204,7 +200,6 @@ static void steps_take_the_time_of_all_ranks(void **state) {
         {STEPS(0), 100000},                         /* both at one time */
         {STEPS(160), 160000}, {STEPS(105), 105000},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         reading r = read_rank(cases[i].text, 0);
         assert_int_equal(r.trace.events.n, 4);
@@ -221,7 +216,6 @@ static void steps_take_the_time_of_all_ranks(void **state) {
 }
 
 static void what_is_no_operation_is_counted(void **state) {
-    (void)state;
     reading r =
         read_rank("[" OPERATION("gc", 0, , 0, 1, 2, 3, 0, 0) "," OPERATION(
                       "optimizer", 0, , 0, 9, -1, 3, 0,
@@ -241,7 +235,6 @@ static void malformed_text_is_refused_where_it_is(void **state) {
     } cases[] = {
         {"{}", 0}, {"[]", 1}, {"[{'a' 1}]", 6}, {"[{}}", 3}, {"[{}] 1", 5}, {"[{'ts':0x1}]", 8},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_vec units = TM_VEC(tm_unit);
         tm_error err;
@@ -256,14 +249,9 @@ static void malformed_text_is_refused_where_it_is(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_operation_tells_the_format),
-        cmocka_unit_test(ranks_are_those_of_the_threads_that_did_something),
-        cmocka_unit_test(an_operation_is_what_its_name_says),
-        cmocka_unit_test(parts_of_the_model_have_names_of_their_own),
-        cmocka_unit_test(steps_take_the_time_of_all_ranks),
-        cmocka_unit_test(what_is_no_operation_is_counted),
-        cmocka_unit_test(malformed_text_is_refused_where_it_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(the_first_operation_tells_the_format,
+               ranks_are_those_of_the_threads_that_did_something,
+               an_operation_is_what_its_name_says, parts_of_the_model_have_names_of_their_own,
+               steps_take_the_time_of_all_ranks, what_is_no_operation_is_counted,
+               malformed_text_is_refused_where_it_is);
 }

@@ -273,14 +273,12 @@ static const char rich[] =
     "], \"host_name\": \"node1\", \"displayTimeUnit\": \"ms\"}\n";
 
 static void parts_of_a_cut_anywhere_are_the_whole(void **state) {
-    (void)state;
     /* Nothing here looks like an event and is none, so only a cut behind the last event's first
      * byte finds no event to begin with. */
     assert_int_equal(count_cuts(rich), last_of(rich, K));
 }
 
 static void three_parts_are_the_whole_also_where_one_is_empty(void **state) {
-    (void)state;
     document d = open_document(rich);
     int64_t last = last_of(rich, K), n = 0, fit = 0;
     for (int64_t first = 1; first <= last; first += 17)
@@ -294,7 +292,6 @@ static void three_parts_are_the_whole_also_where_one_is_empty(void **state) {
 
 /* What is judged of devices when all is known. */
 static void marks_and_flows_are_joined(void **state) {
-    (void)state;
     static const char text[] =
         "{\"traceEvents\":[" X "\"name\":\"record_param_comms\",\"ts\":1,\"dur\":1,\"args\":{"
         "\"External id\":5,\"Collective name\":\"allreduce\"}},"
@@ -317,7 +314,6 @@ static void marks_and_flows_are_joined(void **state) {
 /* Of more flows than are kept, the same are kept of the whole and of parts: one in 50 ends at an
  * event, so that the last of these does only where its flow is in the sample. */
 static void of_many_flows_parts_keep_the_same(void **state) {
-    (void)state;
     enum { FLOWS = 3000, ROOM = FLOWS * 100 };
     char *text = malloc(ROOM);
     int n = snprintf(text, ROOM, "{\"traceEvents\":[");
@@ -342,7 +338,6 @@ static void of_many_flows_parts_keep_the_same(void **state) {
 }
 
 static void a_base_time_counts_wherever_it_stands(void **state) {
-    (void)state;
     static const char behind[] = "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP(
         "\"ts\":2,\"dur\":1") "],"
                               "\"baseTimeNanoseconds\":1700000000000000000}";
@@ -355,7 +350,6 @@ static void a_base_time_counts_wherever_it_stands(void **state) {
 }
 
 static void other_forms_of_a_document_can_be_cut(void **state) {
-    (void)state;
     static const char array[] =
         "\xEF\xBB\xBF [ " OP("\"ts\":1,\"dur\":1") " ,\n" OP("\"ts\":2,\"dur\":1") ",]\n ";
     static const char two_lists[] =
@@ -367,7 +361,6 @@ static void other_forms_of_a_document_can_be_cut(void **state) {
 }
 
 static void repairs_are_counted_once_wherever_the_seam_is(void **state) {
-    (void)state;
     static const char text[] =
         "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1,\"args\":{\"a\":inf}") "," OP(
             "\"ts\":"
@@ -388,7 +381,6 @@ static void repairs_are_counted_once_wherever_the_seam_is(void **state) {
 }
 
 static void what_only_looks_like_an_event_is_found_out(void **state) {
-    (void)state;
 #define FALSE_EVENT "{\"ph\":\"X\",\"ts\":7,\"dur\":1}"
     static const char in_args[] =
         "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1,\"args\":{\"l\":[" FALSE_EVENT "," FALSE_EVENT
@@ -405,7 +397,6 @@ static void what_only_looks_like_an_event_is_found_out(void **state) {
 }
 
 static void a_text_that_is_no_whole_document_has_no_parts(void **state) {
-    (void)state;
     static const char *const cut_short[] = {
         "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1") ",",
         "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2,\"dur\":1"),
@@ -418,7 +409,6 @@ static void a_text_that_is_no_whole_document_has_no_parts(void **state) {
 }
 
 static void malformed_text_fails_in_some_part(void **state) {
-    (void)state;
     static const char *const malformed[] = {
         "{\"traceEvents\":[" OP("\"ts\":1 \"dur\":1") "," OP("\"ts\":2,\"dur\":1") "]}",
         "{\"traceEvents\":[" OP("\"ts\":1,\"dur\":1") "," OP("\"ts\":2 \"dur\":1") "]}",
@@ -446,7 +436,6 @@ static void malformed_text_fails_in_some_part(void **state) {
 }
 
 static void a_part_follows_only_where_the_one_before_it_ends(void **state) {
-    (void)state;
     static const tm_part first = {.n = 3, .begin = 0, .end = 100, .in_object = true};
     static const struct {
         tm_part part;
@@ -463,7 +452,6 @@ static void a_part_follows_only_where_the_one_before_it_ends(void **state) {
 }
 
 static void cuts_are_even_and_do_not_overflow(void **state) {
-    (void)state;
     assert_int_equal(tm_part_cut(10, 0, 3), 0);
     assert_int_equal(tm_part_cut(10, 1, 3), 3);
     assert_int_equal(tm_part_cut(10, 2, 3), 6);
@@ -473,19 +461,11 @@ static void cuts_are_even_and_do_not_overflow(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_of_a_cut_anywhere_are_the_whole),
-        cmocka_unit_test(three_parts_are_the_whole_also_where_one_is_empty),
-        cmocka_unit_test(marks_and_flows_are_joined),
-        cmocka_unit_test(of_many_flows_parts_keep_the_same),
-        cmocka_unit_test(a_base_time_counts_wherever_it_stands),
-        cmocka_unit_test(other_forms_of_a_document_can_be_cut),
-        cmocka_unit_test(repairs_are_counted_once_wherever_the_seam_is),
-        cmocka_unit_test(what_only_looks_like_an_event_is_found_out),
-        cmocka_unit_test(a_text_that_is_no_whole_document_has_no_parts),
-        cmocka_unit_test(malformed_text_fails_in_some_part),
-        cmocka_unit_test(a_part_follows_only_where_the_one_before_it_ends),
-        cmocka_unit_test(cuts_are_even_and_do_not_overflow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(parts_of_a_cut_anywhere_are_the_whole,
+               three_parts_are_the_whole_also_where_one_is_empty, marks_and_flows_are_joined,
+               of_many_flows_parts_keep_the_same, a_base_time_counts_wherever_it_stands,
+               other_forms_of_a_document_can_be_cut, repairs_are_counted_once_wherever_the_seam_is,
+               what_only_looks_like_an_event_is_found_out,
+               a_text_that_is_no_whole_document_has_no_parts, malformed_text_fails_in_some_part,
+               a_part_follows_only_where_the_one_before_it_ends, cuts_are_even_and_do_not_overflow);
 }

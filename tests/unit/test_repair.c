@@ -1,19 +1,11 @@
 /* Malformed JSON of the known classes is mended; correct JSON never changes; anything else stays an
  * error. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "readers/repair.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 typedef struct repair_case {
     const char *text, *mended;
@@ -104,7 +96,6 @@ static void expect_mended(const repair_case *c, const char *copy, const char *en
 }
 
 static void what_profilers_write_wrongly_is_mended(void **state) {
-    (void)state;
     tm_repair repair = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_json_cursor cursor;
@@ -120,7 +111,6 @@ static void what_profilers_write_wrongly_is_mended(void **state) {
 
 /* At every place where the window can end, more is asked for, until the text can be told. */
 static void a_text_that_goes_on_behind_the_window_is_not_judged(void **state) {
-    (void)state;
     tm_repair repair = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[256];
@@ -144,7 +134,6 @@ static void a_text_that_goes_on_behind_the_window_is_not_judged(void **state) {
 }
 
 static void what_is_wrong_in_another_way_is_not_mended(void **state) {
-    (void)state;
     static const char *const texts[] = {
         "{\"a\" 1}",
         "{\"a\": 1 \"b\": 2}",
@@ -191,7 +180,6 @@ static void what_is_wrong_in_another_way_is_not_mended(void **state) {
 }
 
 static void values_nested_too_deep_are_refused(void **state) {
-    (void)state;
     char text[TM_JSON_DEPTH_MAX + 2];
     tm_repair repair = {0};
     tm_json_cursor cursor;
@@ -204,11 +192,7 @@ static void values_nested_too_deep_are_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_profilers_write_wrongly_is_mended),
-        cmocka_unit_test(a_text_that_goes_on_behind_the_window_is_not_judged),
-        cmocka_unit_test(what_is_wrong_in_another_way_is_not_mended),
-        cmocka_unit_test(values_nested_too_deep_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(what_profilers_write_wrongly_is_mended,
+               a_text_that_goes_on_behind_the_window_is_not_judged,
+               what_is_wrong_in_another_way_is_not_mended, values_nested_too_deep_are_refused);
 }

@@ -1,17 +1,10 @@
 /* Which rank a file name tells, and who reads what. */
 #include "mpi/load/share.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static void a_file_name_tells_its_rank(void **state) {
-    (void)state;
     /* The numbers are those of Python's re with the expression of share.h and IGNORECASE, in a
      * lookahead, so that a match may begin with the byte that ends the one before it. */
     static const struct {
@@ -89,7 +82,6 @@ static void plan(tm_share_item *items, size_t n, int n_processes) {
 }
 
 static void a_trace_is_cut_into_its_fair_shares(void **state) {
-    (void)state;
     static const struct {
         int64_t weight, total;
         int n_processes, parts;
@@ -116,7 +108,6 @@ static void a_trace_is_cut_into_its_fair_shares(void **state) {
 }
 
 static void the_largest_goes_first_to_the_least_loaded(void **state) {
-    (void)state;
     /* Each load counts one more than the weight. Two processes:
      * 100 -> 0 (101), 60 -> 1 (61), 50 -> 1 (112), 40 -> 0 (142), 30 -> 1 (143), 20 -> 0 */
     tm_share_item items[] = {{.rank = 0, .weight = 20},  {.rank = 1, .weight = 50},
@@ -129,7 +120,6 @@ static void the_largest_goes_first_to_the_least_loaded(void **state) {
 }
 
 static void the_traces_of_one_rank_stay_together_wherever_they_stand(void **state) {
-    (void)state;
     /* Rank 1 weighs 30 + 30 + 30 = 90, more than the 80 of rank 0: it is given out first. */
     tm_share_item items[] = {{.rank = 1, .weight = 30},
                              {.rank = 0, .weight = 80},
@@ -143,7 +133,6 @@ static void the_traces_of_one_rank_stay_together_wherever_they_stand(void **stat
 }
 
 static void traces_of_unknown_rank_go_alone(void **state) {
-    (void)state;
     tm_share_item items[] = {
         {.rank = -1, .weight = 10}, {.rank = -1, .weight = 10}, {.rank = -1, .weight = 10}};
     plan(items, COUNT(items), 3);
@@ -152,7 +141,6 @@ static void traces_of_unknown_rank_go_alone(void **state) {
 }
 
 static void equal_weights_are_given_out_in_the_order_of_the_arguments(void **state) {
-    (void)state;
     /* Also where the ranks descend: the argument's place breaks ties, not the rank. */
     tm_share_item items[] = {{.rank = 9, .weight = 4},
                              {.rank = 8, .weight = 4},
@@ -166,7 +154,6 @@ static void equal_weights_are_given_out_in_the_order_of_the_arguments(void **sta
 }
 
 static void empty_traces_are_spread_too(void **state) {
-    (void)state;
     tm_share_item items[] = {{.rank = 0, .weight = 0},
                              {.rank = 1, .weight = 0},
                              {.rank = 2, .weight = 0},
@@ -178,7 +165,6 @@ static void empty_traces_are_spread_too(void **state) {
 }
 
 static void there_may_be_fewer_traces_than_processes_or_none(void **state) {
-    (void)state;
     tm_share_item items[] = {{.rank = 0, .weight = 5}, {.rank = 1, .weight = 9}};
     plan(items, 2, 8);
     assert_int_equal(items[0].owner, 1);
@@ -193,7 +179,6 @@ static void there_may_be_fewer_traces_than_processes_or_none(void **state) {
  * small. The large one -> 0 (501), then 28 ranks -> 0 (809), the other 72 -> 1 (792): whatever the
  * order of the arguments is, by their ranks. */
 static void small_ranks_are_given_out_in_blocks_of_neighbours(void **state) {
-    (void)state;
     tm_share_item items[101] = {{.rank = 50, .weight = 500}};
     for (int i = 1; i <= 100; i++)
         items[i] = (tm_share_item){.rank = 1000 - i, .weight = 10};
@@ -205,7 +190,6 @@ static void small_ranks_are_given_out_in_blocks_of_neighbours(void **state) {
 /* Processes 0, 1 on host 0, 2 on host 1, 3 on host 2. What one host alone sees goes first: 50 -> 2,
  * 40 -> 2 (its only process), then 30 -> 3; of all hosts 60 -> 0, 20 -> 1, 9 -> 1. */
 static void a_trace_goes_to_a_process_that_sees_it(void **state) {
-    (void)state;
     static const int host_of[] = {0, 0, 1, 2};
     static const uint64_t second = 2, third = 4, last_two = 6, none_of_third = 3;
     const tm_share_readers readers = {4, 3, host_of};
@@ -263,7 +247,6 @@ static void check_plan(const tm_share_item *items, size_t n, int n_processes) {
 }
 
 static void any_plan_is_even_keeps_ranks_together_and_comes_out_again(void **state) {
-    (void)state;
     enum { MOST = 80 };
     uint32_t seed = 99;
     for (int round = 0; round < 500; round++) {
@@ -283,18 +266,12 @@ static void any_plan_is_even_keeps_ranks_together_and_comes_out_again(void **sta
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_name_tells_its_rank),
-        cmocka_unit_test(a_trace_is_cut_into_its_fair_shares),
-        cmocka_unit_test(the_largest_goes_first_to_the_least_loaded),
-        cmocka_unit_test(the_traces_of_one_rank_stay_together_wherever_they_stand),
-        cmocka_unit_test(traces_of_unknown_rank_go_alone),
-        cmocka_unit_test(equal_weights_are_given_out_in_the_order_of_the_arguments),
-        cmocka_unit_test(empty_traces_are_spread_too),
-        cmocka_unit_test(there_may_be_fewer_traces_than_processes_or_none),
-        cmocka_unit_test(small_ranks_are_given_out_in_blocks_of_neighbours),
-        cmocka_unit_test(a_trace_goes_to_a_process_that_sees_it),
-        cmocka_unit_test(any_plan_is_even_keeps_ranks_together_and_comes_out_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(
+        a_file_name_tells_its_rank, a_trace_is_cut_into_its_fair_shares,
+        the_largest_goes_first_to_the_least_loaded,
+        the_traces_of_one_rank_stay_together_wherever_they_stand, traces_of_unknown_rank_go_alone,
+        equal_weights_are_given_out_in_the_order_of_the_arguments, empty_traces_are_spread_too,
+        there_may_be_fewer_traces_than_processes_or_none,
+        small_ranks_are_given_out_in_blocks_of_neighbours, a_trace_goes_to_a_process_that_sees_it,
+        any_plan_is_even_keeps_ranks_together_and_comes_out_again);
 }

@@ -18,7 +18,6 @@ static char *behind_blanks(size_t lead, const char *text) {
 
 /* Every token of this text has the end of the first megabyte in it once. */
 static void tokens_across_the_end_of_a_window_are_read_whole(void **state) {
-    (void)state;
     static const char text[] =
         "{\"key\": [true, false, null, -12.5e+3, \"a\\n\\u00e9\xE2\x82\xAC\"]}";
     for (size_t before = 0; before < sizeof text; before++) {
@@ -30,7 +29,6 @@ static void tokens_across_the_end_of_a_window_are_read_whole(void **state) {
 }
 
 static void an_offset_counts_from_the_start_of_the_content(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         int64_t wrong;
@@ -53,7 +51,6 @@ static void an_offset_counts_from_the_start_of_the_content(void **state) {
 }
 
 static void what_is_kept_moves_to_the_front_and_the_rest_is_read(void **state) {
-    (void)state;
     tm_source *source = open_bytes("0123456789abcdef", 16);
     tm_window window = open_window(source, 8);
     assert_int_equal(tm_window_refill(&window, window.p, NULL), TM_OK);
@@ -81,7 +78,6 @@ static void what_is_kept_moves_to_the_front_and_the_rest_is_read(void **state) {
 
 /* A window that the content fills exactly does not know yet that nothing follows. */
 static void the_end_is_found_behind_a_full_window(void **state) {
-    (void)state;
     for (size_t n = MIB - 1; n <= MIB + 1; n++) {
         char *bytes = behind_blanks(n - 1, "7");
         tm_source *source = open_bytes(bytes, n);
@@ -100,7 +96,6 @@ static void the_end_is_found_behind_a_full_window(void **state) {
 }
 
 static void white_space_goes_on_to_the_end_of_the_content(void **state) {
-    (void)state;
     size_t n = 3 * MIB + 5;
     char *bytes = behind_blanks(n - 4, " \t\r\n");
     tm_source *source = open_bytes(bytes, n);
@@ -116,7 +111,6 @@ static void white_space_goes_on_to_the_end_of_the_content(void **state) {
 
 /* A large value of small tokens needs no more than the window. */
 static void a_value_is_skipped_without_keeping_it(void **state) {
-    (void)state;
     size_t n = 5 * MIB;
     char *bytes = malloc(n);
     assert_non_null(bytes);
@@ -138,7 +132,6 @@ static void a_value_is_skipped_without_keeping_it(void **state) {
 }
 
 static void a_long_token_makes_the_window_grow_up_to_a_limit(void **state) {
-    (void)state;
     static const struct {
         size_t n; /* bytes of the string with its quotes */
         tm_status status;
@@ -174,7 +167,6 @@ static const char wrong[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4
                             "\x07\x11\x30\x16\x17\x00\x3a\x53\x65\x42\x14\x00\x00\x00";
 
 static void a_failure_of_the_source_is_passed_on(void **state) {
-    (void)state;
     tm_source *source = open_bytes(wrong, sizeof wrong - 1);
     tm_window window = {0};
     tm_error err;
@@ -185,7 +177,6 @@ static void a_failure_of_the_source_is_passed_on(void **state) {
 }
 
 static void a_later_failure_of_the_source_is_passed_on_by_every_call(void **state) {
-    (void)state;
     for (int call = 0; call < 3; call++) {
         tm_source *source = open_bytes(wrong, sizeof wrong - 1);
         tm_window window = open_window(source, 4);
@@ -209,7 +200,6 @@ static void a_later_failure_of_the_source_is_passed_on_by_every_call(void **stat
 }
 
 static void a_source_that_is_cut_short_is_the_end_of_the_content(void **state) {
-    (void)state;
     tm_source *source = open_bytes(gzip, sizeof gzip - 1);
     tm_window window = {0};
     tm_error err;
@@ -225,7 +215,6 @@ static void a_source_that_is_cut_short_is_the_end_of_the_content(void **state) {
 }
 
 static void closing_a_window_twice_is_harmless(void **state) {
-    (void)state;
     tm_source *source = open_bytes("1", 1);
     tm_window window = open_window(source, 0);
     tm_window_close(&window);
@@ -234,18 +223,12 @@ static void closing_a_window_twice_is_harmless(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_across_the_end_of_a_window_are_read_whole),
-        cmocka_unit_test(an_offset_counts_from_the_start_of_the_content),
-        cmocka_unit_test(what_is_kept_moves_to_the_front_and_the_rest_is_read),
-        cmocka_unit_test(the_end_is_found_behind_a_full_window),
-        cmocka_unit_test(white_space_goes_on_to_the_end_of_the_content),
-        cmocka_unit_test(a_value_is_skipped_without_keeping_it),
-        cmocka_unit_test(a_long_token_makes_the_window_grow_up_to_a_limit),
-        cmocka_unit_test(a_failure_of_the_source_is_passed_on),
-        cmocka_unit_test(a_later_failure_of_the_source_is_passed_on_by_every_call),
-        cmocka_unit_test(a_source_that_is_cut_short_is_the_end_of_the_content),
-        cmocka_unit_test(closing_a_window_twice_is_harmless),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(
+        tokens_across_the_end_of_a_window_are_read_whole,
+        an_offset_counts_from_the_start_of_the_content,
+        what_is_kept_moves_to_the_front_and_the_rest_is_read, the_end_is_found_behind_a_full_window,
+        white_space_goes_on_to_the_end_of_the_content, a_value_is_skipped_without_keeping_it,
+        a_long_token_makes_the_window_grow_up_to_a_limit, a_failure_of_the_source_is_passed_on,
+        a_later_failure_of_the_source_is_passed_on_by_every_call,
+        a_source_that_is_cut_short_is_the_end_of_the_content, closing_a_window_twice_is_harmless);
 }
