@@ -127,34 +127,6 @@ static void every_phase_is_kept_or_counted(void **state) {
     close_reading(&r);
 }
 
-static void an_event_without_a_valid_time_is_counted_and_left_out(void **state) {
-    static const char *const bad[] = {
-        OP("\"dur\":2"),
-        OP("\"ts\":1"),
-        OP("\"ts\":\"1\",\"dur\":2"),
-        OP("\"ts\":1,\"dur\":\"2\""),
-        OP("\"ts\":null,\"dur\":2"),
-        OP("\"ts\":1,\"dur\":null"),
-        OP("\"ts\":[1],\"dur\":2"),
-        OP("\"ts\":1,\"dur\":-2.5"), /* to 2022 profilers wrote them */
-        OP("\"ts\":1e30,\"dur\":2"),
-        OP("\"ts\":1,\"dur\":1e30"),
-        OP("\"ts\":1e999999,\"dur\":2"),
-        "{\"ph\":\"i\",\"name\":\"instant\"}",
-        "{\"ph\":\"C\",\"name\":\"c\",\"args\":{\"v\":1}}",
-    };
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        char text[512];
-        snprintf(text, sizeof text, TRACE("%s,%s"), bad[i], OP("\"ts\":1,\"dur\":2"));
-        reading r = read_text(text);
-        assert_int_equal(r.trace.events.n, 1);
-        assert_int_equal(r.trace.attrs[TM_ATTR_COUNTER].n, 0);
-        ASSERT_COUNTS(&r, strstr(bad[i], "-2.5") ? TM_COUNT_NEGATIVE_DURATION : TM_COUNT_NO_TIME,
-                      1);
-        close_reading(&r);
-    }
-}
-
 static void an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted(void **state) {
     static const char *const events[] = {
         "{'ph':'X','cat':'cpu_op','pid':1,'tid':2,'ts':1,'dur':2}",
@@ -436,7 +408,6 @@ int main(void) {
     return RUN(
         times_of_every_era_are_exact_to_the_nanosecond,
         the_document_may_be_an_object_or_a_bare_array, every_phase_is_kept_or_counted,
-        an_event_without_a_valid_time_is_counted_and_left_out,
         an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted,
         older_words_of_categories_mean_the_same, operators_without_categories_are_those_of_the_host,
         of_a_key_that_is_repeated_the_last_value_wins, keys_may_stand_in_any_order_and_on_any_lines,
