@@ -104,13 +104,13 @@ static void every_kind_of_record_becomes_what_it_is(void **state) {
          "last kernel 1+1 0/18446744073709551615 #5 [3 1 1]x[128 2 1] -1 512 1.50 6.00\n"},
         {WITH_NAMES("memory_copy", COPY("2", "70", "71") "," COPY("3", "72", "70") "," COPY(
                                        "4", "71", "72") "," COPY("1", "70", "70")),
-         "Memcpy HtoD (Host -> Device) gpu_memcpy 100+60 0/copies 2 #5 64 bytes\n"
-         "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 1/copies 3 #5 64 bytes\n"
-         "Memcpy DtoD (Device -> Device) gpu_memcpy 100+60 1/copies 4 #5 64 bytes\n"
+         "Memcpy HtoD (Host -> Device) gpu_memcpy 100+60 0/copies 2 #5 64 bytes gbps=1.06667\n"
+         "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 1/copies 3 #5 64 bytes gbps=1.06667\n"
+         "Memcpy DtoD (Device -> Device) gpu_memcpy 100+60 1/copies 4 #5 64 bytes gbps=1.06667\n"
          "Memcpy HtoH (Host -> Host) other 100+60 9/8\n"},
         /* an operation that no list names: the agents tell */
         {WITH_NAMES("memory_copy", COPY("77", "71", "70")),
-         "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 0/copies 3 #5 64 bytes\n"},
+         "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 0/copies 3 #5 64 bytes gbps=1.06667\n"},
         {WITH_NAMES("hip_api",
                     RECORD("1", "1", TIMES("90", "95") ",'args':{'a':'1'},'retval':'0'")),
          "hipLaunchKernel cuda_runtime 90+5 9/8 launches #5\n"},

@@ -19,7 +19,7 @@
           "'correlation_id':'5','kernel_details':'regs:38 static_shared:0 dynamic_shared:64 "      \
           "grid:160,1,1 block:1024,1,1 occ_pct:62.5'")
 #define CALL EVENT("701", "9", "5", "1.5", "cuLaunchKernel", "'correlation_id':'5'")
-#define KERNEL_TEXT " 0/14 #5 [160 1 1]x[1024 1 1] 38 64 nan nan\n"
+#define KERNEL_TEXT " 0/14 #5 [160 1 1]x[1024 1 1] 38 64 nan nan occupancy=62.5\n"
 #define CALL_TEXT "cuLaunchKernel cuda_runtime 5000+1500 0/9 launches #5\n"
 
 static const tm_format *const format = &tm_format_trace_viewer;

@@ -229,15 +229,33 @@ void trace_text(const reading *r, char *out, size_t size) {
     events_text(&r->trace, r->ground.names, out, size);
 }
 
+/* Where the units of a format that has them cannot be listed, or else the text cannot be read. */
+static int64_t offset_of_error(const tm_format *format, const char *bytes, size_t size) {
+    tm_vec units = TM_VEC(tm_unit);
+    bool foreign;
+    tm_source *source;
+    tm_error err;
+    reading r;
+    assert_int_equal(tm_source_open_memory(bytes, size, "some.json", &source, NULL), TM_OK);
+    tm_status status =
+        format->list_units ? format->list_units(source, false, &units, &foreign, &err) : TM_OK;
+    tm_source_close(source);
+    tm_vec_free(&units);
+    if (status == TM_OK) {
+        status = try_unit(format, bytes, size, "some.json", NULL, &r);
+        err = r.ground.err;
+        close_reading(&r);
+    }
+    assert_int_equal(status, TM_ERR_INPUT);
+    return err.offset;
+}
+
 void check_malformed(const tm_format *format, const malformed *cases, size_t n) {
     for (size_t i = 0; i < n; i++) {
         char bytes[TRACE_TEXT_MAX];
         size_t size = quoted_text(cases[i].text, bytes);
-        reading r;
         print_message("case %zu\n", i);
-        assert_int_equal(try_unit(format, bytes, size, "some.json", NULL, &r), TM_ERR_INPUT);
-        assert_int_equal(r.ground.err.offset, cases[i].offset);
-        close_reading(&r);
+        assert_int_equal(offset_of_error(format, bytes, size), cases[i].offset);
     }
 }
 

@@ -38,7 +38,7 @@ typedef struct malformed {
     int64_t offset;
 } malformed;
 
-/* Each of [n] is refused there. */
+/* Each of [n] is refused there: where its units are listed or, if they can be, where it is read. */
 void check_malformed(const tm_format *format, const malformed *cases, size_t n);
 
 /* Every piece of a text from its start is an error inside it, or a truncated trace with no event
