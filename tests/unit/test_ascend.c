@@ -4,20 +4,12 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
-#include "kineto_fixture.h"
 #include "readers/ascend/ascend_groups.h"
 #include "readers/ascend/ascend_kinds.h"
 #include "readers/ascend/ascend_place.h"
-#include "readers/formats.h"
-#include "readers/json.h"
+#include "trace_text.h"
 
-static char *text_of(const char *quoted) {
-    static char text[16384];
-    snprintf(text, sizeof text, "%s", quoted);
-    for (char *p = text; *p; p++)
-        *p = *p == '\'' ? '"' : *p;
-    return text;
-}
+static const tm_format *const format = &tm_format_ascend;
 
 static void times_in_strings_or_names_of_processes_tell_the_format(void **state) {
     static const struct {
@@ -37,31 +29,13 @@ static void times_in_strings_or_names_of_processes_tell_the_format(void **state)
         {"", false},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char head[1024 + TM_JSON_PADDING] = {0};
-        snprintf(head, 1024, "%.1023s", text_of(cases[i].text));
         print_message("case %zu\n", i);
-        assert_int_equal(tm_format_ascend.sniff(head, strlen(head), true), cases[i].is);
+        assert_int_equal(sniffs(format, cases[i].text), cases[i].is);
     }
 }
 
-static tm_status try_read(reading *r, const char *bytes, size_t size, const char *path) {
-    tm_source *source;
-    *r = (reading){.ground = open_ground()};
-    tm_trace_init(&r->trace);
-    tm_status status = tm_source_open_memory(bytes, size, path, &source, &r->ground.err);
-    if (status != TM_OK)
-        return status;
-    status = tm_trace_read_source(&tm_format_ascend, source, NULL, r->ground.names, &r->trace,
-                                  &r->ground.err);
-    tm_source_close(source);
-    return status;
-}
-
-static reading read_ascend(const char *quoted) {
-    reading r;
-    const char *text = text_of(quoted);
-    assert_int_equal(try_read(&r, text, strlen(text), "trace_view.json"), TM_OK);
-    return r;
+static reading read_ascend(const char *text) {
+    return read_unit_text(format, text, "trace_view.json", NULL);
 }
 
 /* "name category begin duration pid:tid", of a device its number and stream, and of communication
@@ -245,7 +219,7 @@ static void launches_lead_through_the_queue_to_the_operator(void **state) {
     reading r;
     tm_timeline t;
     const char *bytes = fixture(&size);
-    assert_int_equal(try_read(&r, bytes, size, "rank3_trace_view.json"), TM_OK);
+    assert_int_equal(try_unit(format, bytes, size, "rank3_trace_view.json", NULL, &r), TM_OK);
     tm_trace *traces = &r.trace;
     assert_int_equal(tm_timeline_build(&traces, 1, 0, &r.ground.context, &t, &r.ground.err), TM_OK);
     launch_text(&r, &t, "aclnnMm_MatMul", found, sizeof found);
@@ -314,7 +288,7 @@ static void a_truncated_trace_gives_what_it_holds(void **state) {
     const char *bytes = fixture(&size);
     for (size_t n = 1; n <= size; n++) {
         reading r;
-        tm_status status = try_read(&r, bytes, n, "x.json");
+        tm_status status = try_unit(format, bytes, n, "x.json", NULL, &r);
         if (status == TM_OK) {
             assert_true(r.trace.events.n >= most);
             assert_int_equal(r.trace.truncated, n < size - 1); /* a line end follows the array */
@@ -331,23 +305,9 @@ static void a_truncated_trace_gives_what_it_holds(void **state) {
 }
 
 static void malformed_text_is_refused_where_it_is(void **state) {
-    static const struct {
-        const char *text;
-        int64_t offset;
-    } cases[] = {
-        {"[{'a' 1}]", 6},
-        {"[{'ts':'1'}}", 11},
-        {"[{'ts':'1'}] 1", 13},
-        {"[{'ts':0x1}]", 8},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        reading r;
-        const char *text = text_of(cases[i].text);
-        print_message("case %zu\n", i);
-        assert_int_equal(try_read(&r, text, strlen(text), "x.json"), TM_ERR_INPUT);
-        assert_int_equal(r.ground.err.offset, cases[i].offset);
-        close_reading(&r);
-    }
+    static const malformed cases[] = {
+        {"[{'a' 1}]", 6}, {"[{'ts':'1'}}", 11}, {"[{'ts':'1'}] 1", 13}, {"[{'ts':0x1}]", 8}};
+    check_malformed(format, cases, COUNT(cases));
 }
 
 /* Keys across pieces of 64 KiB; what is no key of an operation; and a name with two groups. */
