@@ -74,6 +74,7 @@ static void put_number(document *d) {
 
 static void put_string(document *d) {
     static const char *const pieces[] = {
+        /* escapes, bytes of UTF-8, and what means something outside of strings */
         "a",
         "void gemm<float>(",
         " ",
@@ -96,8 +97,7 @@ static void put_string(document *d) {
         ":",
         ",",
         "0123456789abcdef0123456789abcdef",
-        "\x7F",
-    };
+        "\x7F"};
     put(d, "\"", 1);
     for (uint32_t n = below(&d->seed, 9); n > 0; n--)
         put_one_of(d, pieces, COUNT(pieces));
