@@ -37,10 +37,11 @@ static void put_one_of(document *d, const char *const *pieces, size_t n) {
     const char *piece = pieces[below(&d->seed, (uint32_t)n)];
     put(d, piece, strlen(piece));
 }
+#define PUT_ONE_OF(d, ...)                                                                         \
+    put_one_of(d, (const char *const[]){__VA_ARGS__}, COUNT(((const char *const[]){__VA_ARGS__})))
 
 static void put_space(document *d) {
-    static const char *const spaces[] = {"", "", "", "", "", " ", "\n  ", "\t", "\r\n"};
-    put_one_of(d, spaces, COUNT(spaces));
+    PUT_ONE_OF(d, "", "", "", "", "", " ", "\n  ", "\t", "\r\n");
 }
 
 static void put_digits(document *d) {
@@ -52,63 +53,37 @@ static void put_digits(document *d) {
 }
 
 static void put_number(document *d) {
-    static const char *const starts[] = {"", "", "-", "1", "-7", "0.", "-0.", "9."};
-    static const char *const exponents[] = {"e", "E", "e+", "E-", "e-"};
-    static const char *const special[] = {"0",     "-0",      "0.0",
-                                          "1e400", "-1e-400", "1.7976931348623157e308"};
     if (below(&d->seed, 8) == 0) {
-        put_one_of(d, special, COUNT(special));
+        PUT_ONE_OF(d, "0", "-0", "0.0", "1e400", "-1e-400", "1.7976931348623157e308");
         return;
     }
-    put_one_of(d, starts, COUNT(starts)); /* now and then this makes a leading zero */
+    PUT_ONE_OF(d, "", "", "-", "1", "-7", "0.", "-0.",
+               "9."); /* now and then this makes a leading zero */
     put_digits(d);
     if (below(&d->seed, 3) == 0) {
         put(d, ".", 1);
         put_digits(d);
     }
     if (below(&d->seed, 4) == 0) {
-        put_one_of(d, exponents, COUNT(exponents));
+        PUT_ONE_OF(d, "e", "E", "e+", "E-", "e-");
         put_digits(d);
     }
 }
 
 static void put_string(document *d) {
-    static const char *const pieces[] = {
-        /* escapes, bytes of UTF-8, and what means something outside of strings */
-        "a",
-        "void gemm<float>(",
-        " ",
-        "\\n",
-        "\\\"",
-        "\\\\",
-        "\\/",
-        "\\b\\f\\r\\t",
-        "\\u0041",
-        "\\u00e9",
-        "\\u20AC",
-        "\\ud83d\\ude00",
-        "\\uFFFF",
-        "\\u001f",
-        "\xC3\xA9",
-        "\xE2\x82\xAC",
-        "\xF0\x9F\x98\x80",
-        "{",
-        "[",
-        ":",
-        ",",
-        "0123456789abcdef0123456789abcdef",
-        "\x7F"};
     put(d, "\"", 1);
     for (uint32_t n = below(&d->seed, 9); n > 0; n--)
-        put_one_of(d, pieces, COUNT(pieces));
+        PUT_ONE_OF(d, "a", "void gemm<float>(", " ", "\\n", "\\\"", "\\\\", "\\/", "\\b\\f\\r\\t",
+                   "\\u0041", "\\u00e9", "\\u20AC", "\\ud83d\\ude00", "\\uFFFF", "\\u001f",
+                   "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "{", "[", ":", ",",
+                   "0123456789abcdef0123456789abcdef", "\x7F");
     put(d, "\"", 1);
 }
 
 static void put_value(document *d, int depth) {
-    static const char *const words[] = {"true", "false", "null"};
     uint32_t kind = below(&d->seed, depth < 5 ? 10 : 6);
     if (kind < 2) {
-        put_one_of(d, words, COUNT(words));
+        PUT_ONE_OF(d, "true", "false", "null");
     } else if (kind < 4) {
         put_number(d);
     } else if (kind < 6) {
