@@ -107,8 +107,13 @@ nsys read_nsys(size_t i) {
     return n;
 }
 
-nsys read_sql(const char *sql) {
-    (void)write_export(schemas[LATEST].tables, sql);
+nsys read_statements(const char *const *sql) {
+    char all[16384] = "";
+    for (; *sql; sql++) {
+        assert_true(strlen(all) + strlen(*sql) < sizeof all);
+        strcat(all, *sql);
+    }
+    (void)write_export(schemas[LATEST].tables, all);
     return read_nsys(0);
 }
 
