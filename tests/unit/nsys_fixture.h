@@ -45,5 +45,8 @@ void close_nsys(nsys *n);
 /* The events as "name category begin duration" and a newline each, in their order. */
 const char *events_of(const nsys *n);
 #define assert_events(n, expected) assert_string_equal(events_of(n), expected)
+/* The attributes of each event after the first on a line (trace_text.h). */
+const char *attrs_of(const nsys *n);
+#define assert_attrs(n, expected) assert_string_equal(attrs_of(n), expected)
 
 #endif

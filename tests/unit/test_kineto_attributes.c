@@ -107,7 +107,7 @@ static reading expect_attrs(const attr_case *cases, size_t n, int64_t n_bad_valu
     assert_int_equal(r.trace.events.n, n);
     for (size_t i = 0; i < n; i++) {
         char found[1024];
-        attrs_text(&r, i, found, sizeof found);
+        attrs_text(&r.trace, r.ground.names, i, found, sizeof found);
         if (strcmp(found, cases[i].attrs) != 0)
             print_message("%s\n", cases[i].event);
         assert_string_equal(found, cases[i].attrs);

@@ -107,9 +107,10 @@ static void copies_are_named_as_the_analyses_know_them(void **state) {
                       "Memcpy PtoP (Device -> Device) gpu_memcpy 3 1\n"
                       "Memcpy Unified HtoD (Managed -> Device) gpu_memcpy 4 1\n"
                       "Memcpy Unknown (Unknown -> Unknown) gpu_memcpy 5 1\n");
-    const tm_copy_attr *copy = n.trace.attrs[TM_ATTR_COPY].data;
-    assert_int_equal(copy->bytes, 4000);
-    assert_float_equal(copy->bandwidth_gbps, 4000, 1e-3); /* 4000 bytes in 1 ns */
+    /* the second and those after it: 4000 bytes in 1 ns */
+    assert_attrs(&n, " #6 4000 bytes gbps=4000\n #6 4000 bytes gbps=4000\n"
+                     " #6 4000 bytes gbps=4000\n #6 4000 bytes gbps=4000\n"
+                     " #6 4000 bytes gbps=4000\n");
     close_nsys(&n);
 }
 
@@ -121,7 +122,7 @@ static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "cudaLaunchKernel cuda_runtime 1 2\n"
                       "cuMemAlloc_v2 cuda_driver 4 2\n");
-    assert_int_equal(n.trace.attrs[TM_ATTR_LAUNCH].n, 1); /* correlation 0 launches nothing */
+    assert_attrs(&n, " launches #5\n\n"); /* correlation 0 launches nothing */
     assert_int_equal(n.trace.counts[TM_COUNT_NEGATIVE_DURATION], 1);
     close_nsys(&n);
 }
@@ -165,14 +166,7 @@ static void memory_is_taken_and_given_back_at_addresses(void **state) {
               "(1, " P144 ", 0, 4096, 100, 2, 0), (2, " P144 ", 0, 4096, 0, 2, 1), (3, " P144
               ", 0, 8192, 64, 1, 0), (4, " P144 ", 0, 9000, 10, 4, 0), (5, " P145
               ", 1, 4096, 10, 2, 0), (6, " P144 ", 0, 7777, 0, 2, 1)"));
-    static const int64_t expected[][4] = {{100, 4096, 1, 0}, {-100, 4096, 1, 0}, {64, 8192, 0, -1}};
-    const tm_memory_attr *m = n.trace.attrs[TM_ATTR_MEMORY].data;
-    assert_int_equal(n.trace.attrs[TM_ATTR_MEMORY].n, 3);
-    for (size_t i = 0; i < 3; i++) {
-        const int64_t found[] = {m[i].bytes, m[i].address, m[i].device_type, m[i].device};
-        for (size_t c = 0; c < 4; c++)
-            assert_int_equal(found[c], expected[i][c]);
-    }
+    assert_attrs(&n, " 1000 100 bytes of 1:0\n 1000 -100 bytes of 1:0\n 2000 64 bytes of 0:-1\n\n");
     assert_int_equal(n.trace.counts[TM_COUNT_BAD_VALUE], 1);
     assert_events(&n, "void gemm<float>(int) kernel 50 10\n"
                       "[memory] cpu_instant_event 1 0\n"
@@ -200,18 +194,14 @@ static void faults_and_samples_are_told_with_their_numbers(void **state) {
               "(2, 1, 'Bytes sent')"),
         TABLE("NET_NIC_METRIC", "start, end, globalId, portId, metricsListId, metricsIdx, value",
               "(9, 10, 3, 1, 2, 1, 4000)"));
-    const tm_counter_attr *c = n.trace.attrs[TM_ATTR_COUNTER].data;
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "main page_fault 1 0\n"
                       "a.out page_fault 2 0\n"
                       "GPU page faults (write) page_fault 3 4\n"
                       "SMs Active none 8 0\n"
                       "Bytes sent none 9 0\n");
-    assert_int_equal(n.trace.attrs[TM_ATTR_COUNTER].n, 3);
-    assert_true(c[0].value == 12 && c[1].value == 75 && c[2].value == 4000);
-    const tm_unified_attr *u = n.trace.attrs[TM_ATTR_UNIFIED].data;
-    assert_int_equal(n.trace.attrs[TM_ATTR_UNIFIED].n, 2); /* NULL is not recorded */
-    assert_true(u[0].event == 1 && u[0].address == 4096 && u[1].event == 3 && u[1].address == 8192);
+    /* NULL is not recorded */
+    assert_attrs(&n, " at 4096\n\n faults=12 at 8192\n =75\n =4000\n");
     close_nsys(&n);
 }
 
@@ -244,12 +234,7 @@ static void calls_have_the_stacks_of_their_chains(void **state) {
         TABLE("CUDA_CALLCHAINS", "id, symbol, module, unresolved, stackDepth",
               "(4, 73, 71, NULL, 3), (4, 70, 71, 1, 0), (4, 70, 71, 1, 1), (4, 72, 71, 0, 2), (5, "
               "73, 71, 0, 0)"));
-    const tm_operator_attr *stack = n.trace.attrs[TM_ATTR_OPERATOR].data;
-    const tm_launch_attr *call = n.trace.attrs[TM_ATTR_LAUNCH].data;
-    assert_int_equal(n.trace.attrs[TM_ATTR_OPERATOR].n, 1);
-    assert_int_equal(stack->event, call->event);
-    assert_int_equal(call->correlation, 5);
-    assert_name(&n.ground, stack->stack, "[libcuda.so];f(a:b);main");
+    assert_attrs(&n, " launches #5 stack=[libcuda.so];f(a:b);main\n launches #6\n");
     close_nsys(&n);
 }
 
@@ -359,29 +344,20 @@ static void waits_have_their_streams_and_what_recorded_their_events(void **state
 #undef NONE
 #undef WAIT
 #undef RECORD
-    static const struct {
-        tm_wait_kind kind;
-        int64_t stream, on_stream, record;
-    } expected[] = {
-        {TM_WAIT_STREAM_WAIT, 7, 20, 10},  {TM_WAIT_STREAM_WAIT, 8, 21, 30},
-        {TM_WAIT_STREAM_WAIT, 7, -1, 0},   {TM_WAIT_STREAM_WAIT, 7, -1, 0},
-        {TM_WAIT_STREAM_WAIT, 7, -1, 0},   {TM_WAIT_EVENT_SYNC, -1, 21, 30},
-        {TM_WAIT_STREAM_SYNC, -1, 7, 0},   {TM_WAIT_CONTEXT_SYNC, -1, -1, 0},
-        {TM_WAIT_CONTEXT_SYNC, -1, -1, 0}, {TM_WAIT_OTHER, 7, -1, 0},
-    };
-    static const int64_t correlations[] = {20, 40, 41, 9, 42, 43, 44, 45, 46, 47};
-    assert_int_equal(n.trace.attrs[TM_ATTR_WAIT].n, COUNT(expected));
+    assert_attrs(&n, " Stream Wait Event call=20 record=10 stream=7 on=20\n"
+                     " Stream Wait Event call=40 record=30 stream=8 on=21\n"
+                     " Stream Wait Event call=41 stream=7\n"
+                     " Stream Wait Event call=9 stream=7\n"
+                     " Stream Wait Event call=42 stream=7\n"
+                     " Event Sync call=43 record=30 on=21\n"
+                     " Stream Sync call=44 on=7\n"
+                     " Context Sync call=45\n"
+                     " Context Sync call=46\n"
+                     " Unknown Sync call=47 stream=7\n");
     const tm_raw_event *events = n.trace.events.data;
-    for (size_t i = 0; i < COUNT(expected); i++) {
-        const tm_wait_attr *a = (const tm_wait_attr *)n.trace.attrs[TM_ATTR_WAIT].data + i;
-        assert_int_equal(a->kind, expected[i].kind);
-        assert_int_equal(a->stream, expected[i].stream);
-        assert_int_equal(a->on_stream, expected[i].on_stream);
-        assert_int_equal(a->record_correlation, expected[i].record);
-        assert_int_equal(a->correlation, correlations[i]);
-        assert_int_equal(a->event, i + 1); /* behind the set */
-        assert_name(&n.ground, events[a->event].name, tm_wait_text(expected[i].kind));
-    }
+    const tm_wait_attr *waits = n.trace.attrs[TM_ATTR_WAIT].data;
+    for (size_t i = 0; i < n.trace.attrs[TM_ATTR_WAIT].n; i++)
+        assert_name(&n.ground, events[waits[i].event].name, tm_wait_text(waits[i].kind));
     close_nsys(&n);
 }
 

@@ -209,10 +209,11 @@ static void put_attrs(writer *w, const tm_trace *trace, size_t i) {
         }
 }
 
-void attrs_text(const reading *r, size_t event, char *out, size_t size) {
-    writer w = {out, size, r->ground.names};
+void attrs_text(const tm_trace *trace, const tm_names *names, size_t event, char *out,
+                size_t size) {
+    writer w = {out, size, names};
     put(&w, "%s", "");
-    put_attrs(&w, &r->trace, event);
+    put_attrs(&w, trace, event);
 }
 
 void events_text(const tm_trace *trace, const tm_names *names, char *out, size_t size) {

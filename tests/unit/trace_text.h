@@ -30,7 +30,7 @@ reading read_unit_text(const tm_format *format, const char *text, const char *pa
 void trace_text(const reading *r, char *out, size_t size);
 void events_text(const tm_trace *trace, const tm_names *names, char *out, size_t size);
 /* Only the attributes of an event, a blank before each. */
-void attrs_text(const reading *r, size_t event, char *out, size_t size);
+void attrs_text(const tm_trace *trace, const tm_names *names, size_t event, char *out, size_t size);
 
 /* A text and the byte at which it is malformed. */
 typedef struct malformed {
