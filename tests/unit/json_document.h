@@ -2,19 +2,10 @@
 #ifndef TMERGE_JSON_DOCUMENT_H
 #define TMERGE_JSON_DOCUMENT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "readers/window.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static inline tm_source *open_bytes(const char *bytes, size_t n) {
     tm_source *source = NULL;

@@ -232,14 +232,9 @@ static void a_permutation_tells_who_gives_and_who_takes(void **state) {
 }
 
 int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_line_leads_through_where_most_operations_lie),
-        cmocka_unit_test(what_has_no_time_of_the_core_moves_with_operations),
-        cmocka_unit_test(without_times_of_the_core_the_files_stand),
-        cmocka_unit_test(an_operation_is_taken_apart),
-        cmocka_unit_test(the_category_tells_what_an_operation_does),
-        cmocka_unit_test(a_group_is_found_by_its_text),
-        cmocka_unit_test(a_permutation_tells_who_gives_and_who_takes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(the_line_leads_through_where_most_operations_lie,
+               what_has_no_time_of_the_core_moves_with_operations,
+               without_times_of_the_core_the_files_stand, an_operation_is_taken_apart,
+               the_category_tells_what_an_operation_does, a_group_is_found_by_its_text,
+               a_permutation_tells_who_gives_and_who_takes);
 }
