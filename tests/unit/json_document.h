@@ -2,8 +2,14 @@
 #ifndef TMERGE_JSON_DOCUMENT_H
 #define TMERGE_JSON_DOCUMENT_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "readers/window.h"
 
