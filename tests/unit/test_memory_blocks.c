@@ -95,6 +95,14 @@ static void add_job(small_job *j) {
     finish_job(j);
 }
 
+static void check_table(const char *table, const char *const *rows, size_t n) {
+    small_job j = open_job();
+    add_job(&j);
+    check_rows(&j, table, rows, n);
+    close_job(&j);
+}
+#define CHECK_TABLE(table, rows) check_table(table, rows, COUNT(rows))
+
 /* Means are over the 1098 ns from the first record to the last; of what was there before it is
  * (1000 x 708 + 700 x 390) / 1098 = 893.4, of activations (10 x 263 + 400 x 250 + 5 x 90) / 1098
  * = 93.9. */
@@ -121,10 +129,7 @@ static void blocks_have_the_owner_that_they_were_made_with(void **state) {
         "rank=0 device=cuda:0 category=unrecorded peak_bytes=0 peak_pct=0 "
         "mean_bytes=0 most_bytes=6 end_bytes=6 blocks=null allocated_bytes=null",
     };
-    small_job j = open_job();
-    add_job(&j);
-    CHECK_ROWS(&j, "memory.category", rows);
-    close_job(&j);
+    CHECK_TABLE("memory.category", rows);
 }
 
 static void what_lives_at_the_peak_sums_to_it(void **state) {
@@ -142,10 +147,7 @@ static void what_lives_at_the_peak_sums_to_it(void **state) {
                 "module=nn.Module: Linear_0 step=1 block_bytes=60 blocks=1 bytes=60 "
                 "share_pct=3.409090909"),
     };
-    small_job j = open_job();
-    add_job(&j);
-    CHECK_ROWS(&j, "memory.live", rows);
-    close_job(&j);
+    CHECK_TABLE("memory.live", rows);
 }
 
 /* In the module 50 and 400 were taken, and 50 given back; outside of it 691 of 1141, and 336 more
@@ -159,10 +161,7 @@ static void modules_have_what_they_leave_behind(void **state) {
         "self_increase_bytes=400 allocations=2 bytes=450 increase_bytes=400 peak_bytes=400 "
         "peak_rank=0",
     };
-    small_job j = open_job();
-    add_job(&j);
-    CHECK_ROWS(&j, "memory.module", rows);
-    close_job(&j);
+    CHECK_TABLE("memory.module", rows);
 }
 
 /* One gradient of 8 x 3 floats; Adam keeps two more of them. Of 1000 that were there before 96 and
@@ -173,10 +172,7 @@ static void gradients_tell_the_parameters(void **state) {
         "state_least_bytes=192 state_most_bytes=192 preexisting_bytes=1000 gradient_bytes=0 "
         "rest_bytes=712",
     };
-    small_job j = open_job();
-    add_job(&j);
-    CHECK_ROWS(&j, "memory.parameters", rows);
-    close_job(&j);
+    CHECK_TABLE("memory.parameters", rows);
 }
 
 static void categories_sum_to_the_curve_at_every_moment(void **state) {
