@@ -3,26 +3,14 @@
  * which is only done for data, the reader lives with any content. */
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "require.h"
 #include "store/check_rows.h"
 #include "store/seal.h"
 #include "tmerge/store.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Not assert: the release build, where asserts are gone, replays the corpus too. */
-#define require(holds) ((holds) ? (void)0 : broken(__LINE__, #holds))
-
-static void broken(int line, const char *promise) {
-    (void)fprintf(stderr, "fuzz_store.c:%d: broken: %s\n", line, promise);
-    abort();
-}
 
 enum { N_RANKS = 3, N_TRACKS = 4, N_EVENTS = 300, N_NAMES = 20, N_STEPS = 2, CHUNK_ROWS = 128 };
 

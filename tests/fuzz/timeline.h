@@ -3,7 +3,11 @@
 #ifndef TMERGE_FUZZ_TIMELINE_H
 #define TMERGE_FUZZ_TIMELINE_H
 
+#include <string.h>
+
+#include "base/vec.h"
 #include "readers/formats.h"
+#include "readers/json.h"
 #include "require.h"
 #include "timeline/build.h"
 #include "tmerge/reader.h"
@@ -100,6 +104,17 @@ static inline void build(tm_trace *trace, tm_names *names) {
     check_timeline(&timeline, names);
     tm_timeline_destroy(&timeline);
     tm_classifier_destroy(context.classifier);
+}
+
+/* What tells a format looks at the first bytes of any file: here, of these. */
+static inline void tell(const uint8_t *data, size_t size, const tm_format *format) {
+    size_t held = size < TM_SNIFF_BYTES ? size : TM_SNIFF_BYTES;
+    char *head = calloc(1, held + TM_JSON_PADDING);
+    require(head != NULL);
+    memcpy(head, data, held);
+    if (format->sniff(head, held, held == size) && format->peek_rank)
+        require(format->peek_rank(head, held) >= -1);
+    free(head);
 }
 
 /* Reads the bytes, or of them a unit. False where they cannot be opened. */

@@ -4,7 +4,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,8 +12,6 @@
 #include <cmocka.h>
 
 #include "readers/window.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static inline tm_source *open_bytes(const char *bytes, size_t n) {
     tm_source *source = NULL;

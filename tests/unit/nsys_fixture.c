@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "trace_text.h"
+
 /* What is the same in all of them. */
 #define STRINGS "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
 #define GRID                                                                                       \
@@ -107,8 +109,13 @@ nsys read_nsys(size_t i) {
     return n;
 }
 
-nsys read_sql(const char *sql) {
-    (void)write_export(schemas[LATEST].tables, sql);
+nsys read_statements(const char *const *sql) {
+    char all[16384] = "";
+    for (; *sql; sql++) {
+        assert_true(strlen(all) + strlen(*sql) < sizeof all);
+        strcat(all, *sql);
+    }
+    (void)write_export(schemas[LATEST].tables, all);
     return read_nsys(0);
 }
 
@@ -128,5 +135,16 @@ const char *events_of(const nsys *n) {
                                  tm_names_text(n->ground.names, events[i].name).bytes,
                                  tm_category_word(events[i].category), events[i].begin_ns,
                                  events[i].duration_ns);
+    return text;
+}
+
+const char *attrs_of(const nsys *n) {
+    static char text[4096];
+    *text = '\0';
+    for (size_t i = 1; i < n->trace.events.n; i++) {
+        size_t used = strlen(text);
+        attrs_text(&n->trace, n->ground.names, i, text + used, sizeof text - used - 1);
+        strcat(text, "\n");
+    }
     return text;
 }

@@ -34,12 +34,19 @@ const char *write_export(const char *tables, const char *sql);
 
 /* Reads unit i of the export that write_export made last. */
 nsys read_nsys(size_t i);
-/* One of the latest schema, and its first unit. */
-nsys read_sql(const char *sql);
+/* One of the latest schema with what these statements add, and its first unit. */
+nsys read_statements(const char *const *sql);
+#define READ_SQL(...) read_statements((const char *const[]){__VA_ARGS__, NULL})
+/* A table of its own, and rows of it. */
+#define TABLE(name, columns, rows)                                                                 \
+    "CREATE TABLE " name " (" columns ");INSERT INTO " name " VALUES " rows ";"
 void close_nsys(nsys *n);
 
 /* The events as "name category begin duration" and a newline each, in their order. */
 const char *events_of(const nsys *n);
 #define assert_events(n, expected) assert_string_equal(events_of(n), expected)
+/* The attributes of each event after the first on a line (trace_text.h). */
+const char *attrs_of(const nsys *n);
+#define assert_attrs(n, expected) assert_string_equal(attrs_of(n), expected)
 
 #endif

@@ -4,20 +4,12 @@
 
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/calls.h"
-#include "kineto_fixture.h"
 #include "readers/ascend/ascend_groups.h"
 #include "readers/ascend/ascend_kinds.h"
 #include "readers/ascend/ascend_place.h"
-#include "readers/formats.h"
-#include "readers/json.h"
+#include "trace_text.h"
 
-static char *text_of(const char *quoted) {
-    static char text[16384];
-    snprintf(text, sizeof text, "%s", quoted);
-    for (char *p = text; *p; p++)
-        *p = *p == '\'' ? '"' : *p;
-    return text;
-}
+static const tm_format *const format = &tm_format_ascend;
 
 static void times_in_strings_or_names_of_processes_tell_the_format(void **state) {
     static const struct {
@@ -36,33 +28,14 @@ static void times_in_strings_or_names_of_processes_tell_the_format(void **state)
         {"[{'ph':'X'", false},
         {"", false},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char head[1024 + TM_JSON_PADDING] = {0};
-        snprintf(head, 1024, "%.1023s", text_of(cases[i].text));
         print_message("case %zu\n", i);
-        assert_int_equal(tm_format_ascend.sniff(head, strlen(head), true), cases[i].is);
+        assert_int_equal(sniffs(format, cases[i].text), cases[i].is);
     }
 }
 
-static tm_status try_read(reading *r, const char *bytes, size_t size, const char *path) {
-    tm_source *source;
-    *r = (reading){.ground = open_ground()};
-    tm_trace_init(&r->trace);
-    tm_status status = tm_source_open_memory(bytes, size, path, &source, &r->ground.err);
-    if (status != TM_OK)
-        return status;
-    status = tm_trace_read_source(&tm_format_ascend, source, NULL, r->ground.names, &r->trace,
-                                  &r->ground.err);
-    tm_source_close(source);
-    return status;
-}
-
-static reading read_ascend(const char *quoted) {
-    reading r;
-    const char *text = text_of(quoted);
-    assert_int_equal(try_read(&r, text, strlen(text), "trace_view.json"), TM_OK);
-    return r;
+static reading read_ascend(const char *text) {
+    return read_unit_text(format, text, "trace_view.json", NULL);
 }
 
 /* "name category begin duration pid:tid", of a device its number and stream, and of communication
@@ -155,7 +128,6 @@ static const struct {
 };
 
 static void an_event_is_what_its_type_and_name_say(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(events); i++)
         for (int named = 0; named < 2; named++) { /* before it, or behind it */
             char text[2048], found[256];
@@ -184,7 +156,6 @@ static void numbers_of_calls_are_no_part_of_a_kernels_name(void **state) {
         {"Add118", "Mul", NULL},
         {"Add", "Add", NULL},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char plain[64];
         bool changed = tm_ascend_plain_name(cases[i].name, cases[i].op, plain, sizeof plain);
@@ -195,7 +166,6 @@ static void numbers_of_calls_are_no_part_of_a_kernels_name(void **state) {
 }
 
 static void what_is_odd_is_counted(void **state) {
-    (void)state;
     reading r = read_ascend("[" PROCESSES "," DEVICE(
         "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
                         ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
@@ -211,7 +181,6 @@ static void what_is_odd_is_counted(void **state) {
 }
 
 static void copies_on_a_stream_of_parts_are_parts(void **state) {
-    (void)state;
     reading r = read_ascend("[" DEVICE("MEMCPY_ASYNC", "Other") "," DEVICE(
         "NOTIFY_WAIT",
         "Other") ",{'ph':'X','name':'MEMCPY_ASYNC','pid':7586,'tid':5,'ts':'9','dur':1,"
@@ -249,9 +218,8 @@ static void launches_lead_through_the_queue_to_the_operator(void **state) {
     size_t size;
     reading r;
     tm_timeline t;
-    (void)state;
     const char *bytes = fixture(&size);
-    assert_int_equal(try_read(&r, bytes, size, "rank3_trace_view.json"), TM_OK);
+    assert_int_equal(try_unit(format, bytes, size, "rank3_trace_view.json", NULL, &r), TM_OK);
     tm_trace *traces = &r.trace;
     assert_int_equal(tm_timeline_build(&traces, 1, 0, &r.ground.context, &t, &r.ground.err), TM_OK);
     launch_text(&r, &t, "aclnnMm_MatMul", found, sizeof found);
@@ -294,7 +262,6 @@ static void launches_lead_through_the_queue_to_the_operator(void **state) {
 static void without_calls_the_time_of_a_launch_is_known(void **state) {
     char found[256];
     tm_timeline t;
-    (void)state;
     reading r = read_ascend(
         "[{'ph':'X','cat':'enqueue','name':'Enqueue','pid':7,'tid':1,'ts':'1','dur':1,'args':"
         "{'correlation_id':5}},{'ph':'X','cat':'dequeue','name':'Dequeue@Mul','pid':7,'tid':2,"
@@ -319,10 +286,9 @@ static void without_calls_the_time_of_a_launch_is_known(void **state) {
 static void a_truncated_trace_gives_what_it_holds(void **state) {
     size_t size, most = 0;
     const char *bytes = fixture(&size);
-    (void)state;
     for (size_t n = 1; n <= size; n++) {
         reading r;
-        tm_status status = try_read(&r, bytes, n, "x.json");
+        tm_status status = try_unit(format, bytes, n, "x.json", NULL, &r);
         if (status == TM_OK) {
             assert_true(r.trace.events.n >= most);
             assert_int_equal(r.trace.truncated, n < size - 1); /* a line end follows the array */
@@ -339,30 +305,14 @@ static void a_truncated_trace_gives_what_it_holds(void **state) {
 }
 
 static void malformed_text_is_refused_where_it_is(void **state) {
-    static const struct {
-        const char *text;
-        int64_t offset;
-    } cases[] = {
-        {"[{'a' 1}]", 6},
-        {"[{'ts':'1'}}", 11},
-        {"[{'ts':'1'}] 1", 13},
-        {"[{'ts':0x1}]", 8},
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        reading r;
-        const char *text = text_of(cases[i].text);
-        print_message("case %zu\n", i);
-        assert_int_equal(try_read(&r, text, strlen(text), "x.json"), TM_ERR_INPUT);
-        assert_int_equal(r.ground.err.offset, cases[i].offset);
-        close_reading(&r);
-    }
+    static const malformed cases[] = {
+        {"[{'a' 1}]", 6}, {"[{'ts':'1'}}", 11}, {"[{'ts':'1'}] 1", 13}, {"[{'ts':0x1}]", 8}};
+    check_malformed(format, cases, COUNT(cases));
 }
 
 /* Keys across pieces of 64 KiB; what is no key of an operation; and a name with two groups. */
 static void the_analysis_beside_a_trace_tells_groups(void **state) {
     char base[] = "/tmp/test_ascend_XXXXXX", path[64];
-    (void)state;
     assert_non_null(mkdtemp(base));
     snprintf(path, sizeof path, "%s/communication.json", base);
     ground g = open_ground();
@@ -406,7 +356,6 @@ static void folders_tell_host_and_rank(void **state) {
         {"trace_view.json", ""},
     };
     char host[16];
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         *host = '\0';
         assert_int_equal(tm_ascend_host_of(cases[i].path, host, sizeof host),
@@ -442,18 +391,12 @@ static void folders_tell_host_and_rank(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_in_strings_or_names_of_processes_tell_the_format),
-        cmocka_unit_test(an_event_is_what_its_type_and_name_say),
-        cmocka_unit_test(numbers_of_calls_are_no_part_of_a_kernels_name),
-        cmocka_unit_test(what_is_odd_is_counted),
-        cmocka_unit_test(copies_on_a_stream_of_parts_are_parts),
-        cmocka_unit_test(launches_lead_through_the_queue_to_the_operator),
-        cmocka_unit_test(without_calls_the_time_of_a_launch_is_known),
-        cmocka_unit_test(a_truncated_trace_gives_what_it_holds),
-        cmocka_unit_test(malformed_text_is_refused_where_it_is),
-        cmocka_unit_test(the_analysis_beside_a_trace_tells_groups),
-        cmocka_unit_test(folders_tell_host_and_rank),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(times_in_strings_or_names_of_processes_tell_the_format,
+               an_event_is_what_its_type_and_name_say,
+               numbers_of_calls_are_no_part_of_a_kernels_name, what_is_odd_is_counted,
+               copies_on_a_stream_of_parts_are_parts,
+               launches_lead_through_the_queue_to_the_operator,
+               without_calls_the_time_of_a_launch_is_known, a_truncated_trace_gives_what_it_holds,
+               malformed_text_is_refused_where_it_is, the_analysis_beside_a_trace_tells_groups,
+               folders_tell_host_and_rank);
 }

@@ -1,14 +1,9 @@
 /* What holds for every trace format: walked, not listed. What a row leaves out is not asked for. */
 #include "readers/formats.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/vec.h"
 #include "readers/converter.h"
@@ -98,7 +93,6 @@ static const tm_format with_units = {WORDS, READS, .list_units = list_units,
 static void every_row_is_complete(void **state) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
-    (void)state;
     for (size_t i = 0; i < n; i++) {
         const tm_converter *own = formats[i]->converter;
         if (problem_of(formats[i]))
@@ -135,7 +129,6 @@ static void what_a_row_lacks_is_seen(void **state) {
         {{WORDS, READS, .advice_unknown_group = "one\nline"}, "advice"},
         {{WORDS, READS, .advice_unnamed_group = "one\n  line"}, NULL},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *found = problem_of(&cases[i].row);
         print_message("case %zu\n", i);
@@ -164,7 +157,6 @@ static void units_are_those_of_what_a_source_gives_compressed_or_in_memory(void 
     tm_vec units = TM_VEC(tm_unit);
     tm_source *source;
     bool foreign = true;
-    (void)state;
     assert_int_equal(tm_file_list_units(&info, false, &units, &foreign, NULL), TM_OK);
     assert_int_equal(units.n, 1);
     assert_int_equal(((const tm_unit *)units.data)->rank, 150);
@@ -189,7 +181,6 @@ static void every_row_refuses_what_is_none_of_its_traces(void **state) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
     tm_names *names = tm_names_create();
-    (void)state;
     for (size_t i = 0; i < n; i++) {
         tm_trace trace;
         tm_source *source;
@@ -208,11 +199,7 @@ static void every_row_refuses_what_is_none_of_its_traces(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_is_complete),
-        cmocka_unit_test(what_a_row_lacks_is_seen),
-        cmocka_unit_test(units_are_those_of_what_a_source_gives_compressed_or_in_memory),
-        cmocka_unit_test(every_row_refuses_what_is_none_of_its_traces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(every_row_is_complete, what_a_row_lacks_is_seen,
+               units_are_those_of_what_a_source_gives_compressed_or_in_memory,
+               every_row_refuses_what_is_none_of_its_traces);
 }

@@ -59,7 +59,6 @@ static void add_core(small_job *j, int64_t rank, const char *metadata, bool told
  * memory, and at its peak. The all-gather moves 5980 bytes in 299 ns, and has no rate by its 1 ns.
  */
 static void operations_have_their_own_time_and_work(void **state) {
-    (void)state;
     static const char *const ranks[] = {
         "rank=0 device=TPU v0 peak_tflops=100 peak_bw_gbps=1000 ridge_flop_per_byte=100 "
         "occurrences=6 self_ns=1301 told_pct=100 flop=40006000 achieved_tflops=30.75019216 "
@@ -108,7 +107,6 @@ static void operations_have_their_own_time_and_work(void **state) {
  * stand there, so the product is no longer known to be bound by anything, and there is no peak that
  * both have. */
 static void what_is_not_told_is_left_empty(void **state) {
-    (void)state;
     small_job j = open_job();
     add_core(&j, 0, PEAKS, true);
     add_core(&j, 1, "{}", false);
@@ -127,9 +125,5 @@ static void what_is_not_told_is_left_empty(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_have_their_own_time_and_work),
-        cmocka_unit_test(what_is_not_told_is_left_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(operations_have_their_own_time_and_work, what_is_not_told_is_left_empty);
 }

@@ -1,14 +1,15 @@
 /* Devices that are no CUDA or ROCm GPU: what of their traces is work, a call, or neither. */
-#include "kineto_fixture.h"
 #include "readers/kineto/kineto_category.h"
 #include "timeline/part.h"
+#include "trace_text.h"
 
-static tm_text metadata_of(const reading *r) {
-    return tm_names_text(r->ground.names, r->trace.metadata);
+static void assert_noted(const reading *r, const char *key, const char *expected) {
+    tm_text text = tm_trace_noted(tm_names_text(r->ground.names, r->trace.metadata), key);
+    assert_int_equal(text.size, strlen(expected));
+    assert_memory_equal(text.bytes, expected, text.size);
 }
 
 static void the_category_decides_first(void **state) {
-    (void)state;
     enum { PLAIN = TM_KINETO_PLAIN, MTIA = TM_KINETO_MTIA, PENDING = TM_KINETO_PENDING };
     static const struct {
         const char *category;
@@ -67,80 +68,55 @@ static void the_category_decides_first(void **state) {
 #define LABEL(name, key, pid, text)                                                                \
     "{'ph':'M','name':'" name "','pid':" pid ",'tid':0,'ts':0,'args':{'" key "':'" text "'}}"
 
+#define START FLOW("s", "ac2g", "500", "501", "1")
+#define END FLOW("f", "ac2g", "1", "3", "5")
+
 /* Each row is a trace; its first event is the one in question. */
 static void flows_and_labels_decide_where_the_category_does_not(void **state) {
-    (void)state;
     static const struct {
+        int category;
+        uint32_t launch; /* the event that launched it */
         const char *events[6];
-        int category, kind;
-        int64_t launched; /* the event that launched it, -1: none */
     } cases[] = {
         /* Its flow's end and start stand behind it, or before it. */
-        {{WORK("foo", "1"), CALL, FLOW("f", "ac2g", "1", "3", "5"),
-          FLOW("s", "ac2g", "500", "501", "1")},
-         TM_CAT_KERNEL,
-         TM_TRACK_GPU,
-         1},
-        {{WORK("foo", "1"), FLOW("s", "ac2g", "500", "501", "1"), FLOW("f", "ac2g", "1", "3", "5"),
-          OPERATOR},
-         TM_CAT_KERNEL,
-         TM_TRACK_GPU,
-         -1},
-        {{WORK("x_memcpy", "1"), FLOW("s", "ac2g", "500", "501", "1"),
-          FLOW("f", "ac2g", "1", "3", "5"), OPERATOR},
-         TM_CAT_MEMCPY,
-         TM_TRACK_GPU,
-         -1},
+        {TM_CAT_KERNEL, 1, {WORK("foo", "1"), CALL, END, START}},
+        {TM_CAT_KERNEL, TM_NO_EVENT, {WORK("foo", "1"), START, END, OPERATOR}},
+        {TM_CAT_MEMCPY, TM_NO_EVENT, {WORK("x_memcpy", "1"), START, END, OPERATOR}},
         /* No start, one in the same process, another kind of flow, an end elsewhere. */
-        {{WORK("foo", "1"), FLOW("f", "ac2g", "1", "3", "5")}, TM_CAT_OTHER, TM_TRACK_CPU, -1},
-        {{WORK("foo", "1"), FLOW("f", "ac2g", "1", "3", "5"), FLOW("s", "ac2g", "1", "501", "1")},
-         TM_CAT_OTHER,
-         TM_TRACK_CPU,
-         -1},
-        {{WORK("foo", "1"), FLOW("f", "fwdbwd", "1", "3", "5"),
-          FLOW("s", "fwdbwd", "500", "501", "1")},
-         TM_CAT_OTHER,
-         TM_TRACK_CPU,
-         -1},
-        {{WORK("foo", "1"), FLOW("f", "ac2g", "1", "3", "6"), FLOW("s", "ac2g", "500", "501", "1")},
-         TM_CAT_OTHER,
-         TM_TRACK_CPU,
-         -1},
+        {TM_CAT_OTHER, TM_NO_EVENT, {WORK("foo", "1"), END}},
+        {TM_CAT_OTHER, TM_NO_EVENT, {WORK("foo", "1"), END, FLOW("s", "ac2g", "1", "501", "1")}},
+        {TM_CAT_OTHER,
+         TM_NO_EVENT,
+         {WORK("foo", "1"), FLOW("f", "fwdbwd", "1", "3", "5"),
+          FLOW("s", "fwdbwd", "500", "501", "1")}},
+        {TM_CAT_OTHER, TM_NO_EVENT, {WORK("foo", "1"), FLOW("f", "ac2g", "1", "3", "6"), START}},
         /* The end of a flow at a call makes no work of it. */
-        {{CALL, FLOW("f", "ac2g", "500", "501", "1"), FLOW("s", "ac2g", "9", "9", "1")},
-         TM_CAT_RUNTIME,
-         TM_TRACK_CPU,
-         -1},
+        {TM_CAT_RUNTIME,
+         TM_NO_EVENT,
+         {CALL, FLOW("f", "ac2g", "500", "501", "1"), FLOW("s", "ac2g", "9", "9", "1")}},
         /* A label decides, but that of a process of operators does not. */
-        {{WORK("foo", "1"), LABEL("process_labels", "labels", "1", "GPU 1"), OPERATOR},
-         TM_CAT_KERNEL,
-         TM_TRACK_GPU,
-         -1},
-        {{WORK("foo", "1"), LABEL("process_name", "name", "1", "HPU 0"), OPERATOR},
-         TM_CAT_KERNEL,
-         TM_TRACK_GPU,
-         -1},
-        {{WORK("foo", "500"), LABEL("process_labels", "labels", "500", "GPU 1"), OPERATOR},
-         TM_CAT_OTHER,
-         TM_TRACK_CPU,
-         -1},
-        {{WORK("foo", "1"), LABEL("process_labels", "labels", "2", "GPU 2"), OPERATOR},
-         TM_CAT_OTHER,
-         TM_TRACK_CPU,
-         -1},
-        {{WORK("foo", "1"), LABEL("thread_name", "name", "1", "GPU 1"), OPERATOR},
-         TM_CAT_OTHER,
-         TM_TRACK_CPU,
-         -1},
+        {TM_CAT_KERNEL,
+         TM_NO_EVENT,
+         {WORK("foo", "1"), LABEL("process_labels", "labels", "1", "GPU 1"), OPERATOR}},
+        {TM_CAT_KERNEL,
+         TM_NO_EVENT,
+         {WORK("foo", "1"), LABEL("process_name", "name", "1", "HPU 0"), OPERATOR}},
+        {TM_CAT_OTHER,
+         TM_NO_EVENT,
+         {WORK("foo", "500"), LABEL("process_labels", "labels", "500", "GPU 1"), OPERATOR}},
+        {TM_CAT_OTHER,
+         TM_NO_EVENT,
+         {WORK("foo", "1"), LABEL("process_labels", "labels", "2", "GPU 2"), OPERATOR}},
+        {TM_CAT_OTHER,
+         TM_NO_EVENT,
+         {WORK("foo", "1"), LABEL("thread_name", "name", "1", "GPU 1"), OPERATOR}},
         /* Of Gaudi, what is no work is a call. */
-        {{WORK("hpu_op", "1"), LABEL("process_name", "name", "1", "HPU 0"), OPERATOR},
-         TM_CAT_KERNEL,
-         TM_TRACK_GPU,
-         -1},
-        {{WORK("hpu_op", "500"), LABEL("process_name", "name", "1", "HPU 0"), OPERATOR},
-         TM_CAT_RUNTIME,
-         TM_TRACK_CPU,
-         -1},
+        {TM_CAT_KERNEL,
+         TM_NO_EVENT,
+         {WORK("hpu_op", "1"), LABEL("process_name", "name", "1", "HPU 0"), OPERATOR}},
+        {TM_CAT_RUNTIME,
+         TM_NO_EVENT,
+         {WORK("hpu_op", "500"), LABEL("process_name", "name", "1", "HPU 0"), OPERATOR}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         size_t n = 0;
@@ -150,19 +126,18 @@ static void flows_and_labels_decide_where_the_category_does_not(void **state) {
         if (event_at(&r, 0)->category != cases[i].category)
             print_message("case %zu\n", i);
         assert_int_equal(event_at(&r, 0)->category, cases[i].category);
-        assert_int_equal(track_at(&r, 0)->kind, cases[i].kind);
+        bool gpu = cases[i].category == TM_CAT_KERNEL || cases[i].category == TM_CAT_MEMCPY;
+        assert_int_equal(track_at(&r, 0)->kind, gpu ? TM_TRACK_GPU : TM_TRACK_CPU);
         assert_int_equal(r.trace.counts[TM_COUNT_OTHER_CATEGORY],
                          cases[i].category == TM_CAT_OTHER);
         assert_int_equal(tm_trace_link(&r.trace, &r.ground.err), TM_OK);
-        assert_int_equal(event_at(&r, 0)->launch,
-                         cases[i].launched < 0 ? TM_NO_EVENT : (uint32_t)cases[i].launched);
+        assert_int_equal(event_at(&r, 0)->launch, cases[i].launch);
         close_reading(&r);
     }
 }
 
 /* The same pid is decided by itself: what stands on the host's is not that of the device's. */
 static void categories_that_nothing_tells_are_named(void **state) {
-    (void)state;
     static const char *const events[] = {
         WORK("foo", "500"),
         WORK("foo", "500"),
@@ -173,10 +148,8 @@ static void categories_that_nothing_tells_are_named(void **state) {
         LABEL("process_name", "name", "1", "NPU 0"),
     };
     reading r = READ_EVENTS(events);
-    tm_text text = tm_trace_noted(metadata_of(&r), TM_OTHER_CATEGORIES);
-    assert_int_equal(text.size, strlen("foo 3, bar 1"));
-    assert_memory_equal(text.bytes, "foo 3, bar 1", text.size);
-    assert_int_equal(tm_trace_noted(metadata_of(&r), TM_DEVICE_KIND).size, 0);
+    assert_noted(&r, TM_OTHER_CATEGORIES, "foo 3, bar 1");
+    assert_noted(&r, TM_DEVICE_KIND, "");
     assert_int_equal(event_at(&r, 4)->category, TM_CAT_KERNEL);
     close_reading(&r);
 }
@@ -186,7 +159,6 @@ static void categories_that_nothing_tells_are_named(void **state) {
     ",'ts':10,'dur':2,'args':{" rest "}}"
 
 static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
-    (void)state;
     static const char *const events[] = {
         ON_MTIA("pe_exe", "3774", "'column':'0'"), /* does not tell its stream */
         ON_MTIA("dma_request", "3774", "'stream':108,'direction':'HOST_TO_DEVICE','size':4096"),
@@ -214,9 +186,7 @@ static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
     assert_int_equal(wait->on_stream, 104);
     assert_int_equal(r.trace.attrs[TM_ATTR_WAIT].n, 1);
     assert_int_equal(r.trace.attrs[TM_ATTR_COLLECTIVE].n, 1);
-    tm_text kind = tm_trace_noted(metadata_of(&r), TM_DEVICE_KIND);
-    assert_int_equal(kind.size, 4);
-    assert_memory_equal(kind.bytes, "MTIA", 4);
+    assert_noted(&r, TM_DEVICE_KIND, "MTIA");
     ASSERT_NOTHING_COUNTED(&r);
     close_reading(&r);
 }
@@ -227,7 +197,6 @@ static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
 
 /* Nothing of the collective is copied to kernels of an XPU. */
 static void kernels_of_an_xpu_take_the_collective_of_their_operator(void **state) {
-    (void)state;
     static const char *const events[] = {
         ON_XPU("oneccl_kernel", "1", "70"),
         ON_XPU("reduce_kernel", "2", "71"),
@@ -251,51 +220,40 @@ static void kernels_of_an_xpu_take_the_collective_of_their_operator(void **state
         assert_name(&r.ground, attr->name, expected[i] == 4 ? "allgather" : "allreduce");
     }
     assert_int_equal(r.trace.attrs[TM_ATTR_COLLECTIVE].n, row + 1);
-    tm_text kind = tm_trace_noted(metadata_of(&r), TM_DEVICE_KIND);
-    assert_int_equal(kind.size, 3);
-    assert_memory_equal(kind.bytes, "XPU", 3);
+    assert_noted(&r, TM_DEVICE_KIND, "XPU");
     close_reading(&r);
 }
 
 /* Calls of other processes with the same ids are of other ranks, but those that a profiler puts on
  * its device's process are not. */
 static void calls_on_the_process_of_a_device_are_of_its_host(void **state) {
-    (void)state;
     static const struct {
         const char *pid;
         bool reads;
     } cases[] = {{"17", true}, {"18", false}};
     for (size_t c = 0; c < COUNT(cases); c++) {
-        char text[8192] = "{\"traceEvents\":[";
+        char text[TRACE_TEXT_MAX] = "{'traceEvents':[";
         for (int i = 0; i < 20; i++)
             for (int on_device = 0; on_device < 2; on_device++)
-                snprintf(text + strlen(text), sizeof text - strlen(text),
-                         "{\"ph\":\"X\",\"cat\":\"mtia_runtime\",\"name\":\"s\",\"pid\":%s,"
-                         "\"tid\":1,\"ts\":1,\"dur\":1,\"args\":{\"correlation\":%d}},",
-                         on_device ? cases[c].pid : "500", i + 1);
-        strcat(text, "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":17,\"tid\":1,"
-                     "\"ts\":1,\"dur\":1}]}");
-        ground g = open_ground();
-        tm_source *source;
-        tm_trace trace;
-        assert_int_equal(tm_source_open_memory(text, strlen(text), "t", &source, &g.err), TM_OK);
-        tm_status status =
-            tm_trace_read_source(tm_format_find("kineto"), source, NULL, g.names, &trace, &g.err);
-        assert_int_equal(status, cases[c].reads ? TM_OK : TM_ERR_INPUT);
-        tm_source_close(source);
-        tm_trace_free(&trace);
-        close_ground(&g);
+                snprintf(
+                    text + strlen(text), sizeof text - strlen(text),
+                    "{'ph':'X','cat':'mtia_runtime','name':'s','pid':%s,'tid':1,'ts':1,'dur':1,"
+                    "'args':{'correlation':%d}},",
+                    on_device ? cases[c].pid : "500", i + 1);
+        strcat(text, "{'ph':'X','cat':'kernel','name':'k','pid':17,'tid':1,'ts':1,'dur':1}]}");
+        char bytes[TRACE_TEXT_MAX];
+        reading r;
+        size_t n = quoted_text(text, bytes);
+        assert_int_equal(try_unit(&tm_format_kineto, bytes, n, "t", NULL, &r),
+                         cases[c].reads ? TM_OK : TM_ERR_INPUT);
+        close_reading(&r);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_category_decides_first),
-        cmocka_unit_test(flows_and_labels_decide_where_the_category_does_not),
-        cmocka_unit_test(categories_that_nothing_tells_are_named),
-        cmocka_unit_test(work_and_waits_of_mtia_are_told_by_their_names),
-        cmocka_unit_test(kernels_of_an_xpu_take_the_collective_of_their_operator),
-        cmocka_unit_test(calls_on_the_process_of_a_device_are_of_its_host),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(the_category_decides_first, flows_and_labels_decide_where_the_category_does_not,
+               categories_that_nothing_tells_are_named,
+               work_and_waits_of_mtia_are_told_by_their_names,
+               kernels_of_an_xpu_take_the_collective_of_their_operator,
+               calls_on_the_process_of_a_device_are_of_its_host);
 }

@@ -95,11 +95,18 @@ static void add_job(small_job *j) {
     finish_job(j);
 }
 
+static void check_table(const char *table, const char *const *rows, size_t n) {
+    small_job j = open_job();
+    add_job(&j);
+    check_rows(&j, table, rows, n);
+    close_job(&j);
+}
+#define CHECK_TABLE(table, rows) check_table(table, rows, COUNT(rows))
+
 /* Means are over the 1098 ns from the first record to the last; of what was there before it is
  * (1000 x 708 + 700 x 390) / 1098 = 893.4, of activations (10 x 263 + 400 x 250 + 5 x 90) / 1098
  * = 93.9. */
 static void blocks_have_the_owner_that_they_were_made_with(void **state) {
-    (void)state;
     static const char *const rows[] = {
         "rank=0 device=cuda:0 category=activation peak_bytes=400 peak_pct=22.72727273 "
         "mean_bytes=94 most_bytes=410 end_bytes=5 blocks=3 allocated_bytes=415",
@@ -122,14 +129,10 @@ static void blocks_have_the_owner_that_they_were_made_with(void **state) {
         "rank=0 device=cuda:0 category=unrecorded peak_bytes=0 peak_pct=0 "
         "mean_bytes=0 most_bytes=6 end_bytes=6 blocks=null allocated_bytes=null",
     };
-    small_job j = open_job();
-    add_job(&j);
-    CHECK_ROWS(&j, "memory.category", rows);
-    close_job(&j);
+    CHECK_TABLE("memory.category", rows);
 }
 
 static void what_lives_at_the_peak_sums_to_it(void **state) {
-    (void)state;
 #define LIVE(place, what) "rank=0 device=cuda:0 place=" #place " category=" what
     static const char *const rows[] = {
         LIVE(1, "preexisting operator=null shapes=null module=null step=null block_bytes=null "
@@ -144,16 +147,12 @@ static void what_lives_at_the_peak_sums_to_it(void **state) {
                 "module=nn.Module: Linear_0 step=1 block_bytes=60 blocks=1 bytes=60 "
                 "share_pct=3.409090909"),
     };
-    small_job j = open_job();
-    add_job(&j);
-    CHECK_ROWS(&j, "memory.live", rows);
-    close_job(&j);
+    CHECK_TABLE("memory.live", rows);
 }
 
 /* In the module 50 and 400 were taken, and 50 given back; outside of it 691 of 1141, and 336 more
  * were given back than taken; of that 100, 60 and 200 live at the peak. */
 static void modules_have_what_they_leave_behind(void **state) {
-    (void)state;
     static const char *const rows[] = {
         "module=null device=cuda ranks=1 calls=0 self_allocations=11 self_bytes=691 "
         "self_increase_bytes=-336 allocations=11 bytes=691 increase_bytes=-336 peak_bytes=360 "
@@ -162,29 +161,21 @@ static void modules_have_what_they_leave_behind(void **state) {
         "self_increase_bytes=400 allocations=2 bytes=450 increase_bytes=400 peak_bytes=400 "
         "peak_rank=0",
     };
-    small_job j = open_job();
-    add_job(&j);
-    CHECK_ROWS(&j, "memory.module", rows);
-    close_job(&j);
+    CHECK_TABLE("memory.module", rows);
 }
 
 /* One gradient of 8 x 3 floats; Adam keeps two more of them. Of 1000 that were there before 96 and
  * 192 are explained; gradients are taken anew. */
 static void gradients_tell_the_parameters(void **state) {
-    (void)state;
     static const char *const rows[] = {
         "rank=0 parameters=24 tensors=1 passes=1 parameter_bytes=96 sharded=false optimizer=Adam "
         "state_least_bytes=192 state_most_bytes=192 preexisting_bytes=1000 gradient_bytes=0 "
         "rest_bytes=712",
     };
-    small_job j = open_job();
-    add_job(&j);
-    CHECK_ROWS(&j, "memory.parameters", rows);
-    close_job(&j);
+    CHECK_TABLE("memory.parameters", rows);
 }
 
 static void categories_sum_to_the_curve_at_every_moment(void **state) {
-    (void)state;
     small_job j = open_job();
     add_job(&j);
     const tm_table *curve = tm_tables_find(&j.tables, "memory.category_curve");
@@ -204,12 +195,7 @@ static void categories_sum_to_the_curve_at_every_moment(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_have_the_owner_that_they_were_made_with),
-        cmocka_unit_test(what_lives_at_the_peak_sums_to_it),
-        cmocka_unit_test(modules_have_what_they_leave_behind),
-        cmocka_unit_test(gradients_tell_the_parameters),
-        cmocka_unit_test(categories_sum_to_the_curve_at_every_moment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(blocks_have_the_owner_that_they_were_made_with, what_lives_at_the_peak_sums_to_it,
+               modules_have_what_they_leave_behind, gradients_tell_the_parameters,
+               categories_sum_to_the_curve_at_every_moment);
 }

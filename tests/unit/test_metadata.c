@@ -8,7 +8,6 @@ enum { LISTS_MAX = 3 };
 #define LONG "{\"id\":0,\"name\":\"a device with a name that is long enough to be cut out\"}"
 
 static void lists_are_cut_out_and_come_back(void **state) {
-    (void)state;
     static const struct {
         const char *text, *own;
         const char *lists[LISTS_MAX + 1];
@@ -62,7 +61,6 @@ static void lists_are_cut_out_and_come_back(void **state) {
 }
 
 static void a_text_stands_for_a_list_that_is_there(void **state) {
-    (void)state;
     uint32_t lists[] = {5, 6};
     const tm_timeline timeline = {.metadata_lists = lists, .n_metadata_lists = 2};
     static const struct {
@@ -83,7 +81,6 @@ static void a_text_stands_for_a_list_that_is_there(void **state) {
 }
 
 static void a_member_is_found_in_its_object_alone(void **state) {
-    (void)state;
     static const struct {
         const char *object, *value; /* of "b" */
     } cases[] = {
@@ -106,7 +103,6 @@ static void a_member_is_found_in_its_object_alone(void **state) {
 }
 
 static void lists_of_ranks_are_read_in_order(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         size_t n;
@@ -129,11 +125,6 @@ static void lists_of_ranks_are_read_in_order(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_cut_out_and_come_back),
-        cmocka_unit_test(a_text_stands_for_a_list_that_is_there),
-        cmocka_unit_test(a_member_is_found_in_its_object_alone),
-        cmocka_unit_test(lists_of_ranks_are_read_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(lists_are_cut_out_and_come_back, a_text_stands_for_a_list_that_is_there,
+               a_member_is_found_in_its_object_alone, lists_of_ranks_are_read_in_order);
 }

@@ -1,18 +1,12 @@
 /* Pages of `ncu --csv`: records, values, launches, and where a malformed one is at fault. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ncu/metrics.h"
 #include "ncu/records.h"
 #include "tmerge/ncu.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Fields with | behind each, records with a further / behind each; or where it fails. */
 static const struct {
@@ -30,7 +24,6 @@ static const struct {
 };
 
 static void records_are_split_as_rfc_4180_has_them(void **state) {
-    (void)state;
     for (size_t i = 0; i < COUNT(record_cases); i++) {
         tm_records r = TM_RECORDS("x.csv", record_cases[i].text, strlen(record_cases[i].text));
         char joined[64] = "";
@@ -54,7 +47,6 @@ static void records_are_split_as_rfc_4180_has_them(void **state) {
 }
 
 static void a_zero_byte_is_refused_where_its_field_begins(void **state) {
-    (void)state;
     static const char text[] = "ab,c\0d\n";
     tm_records r = TM_RECORDS("x.csv", text, sizeof text - 1);
     bool found;
@@ -65,7 +57,6 @@ static void a_zero_byte_is_refused_where_its_field_begins(void **state) {
 }
 
 static void values_have_separators_or_are_no_numbers(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         double value; /* NaN for none, infinite for a failure */
@@ -96,7 +87,6 @@ static void values_have_separators_or_are_no_numbers(void **state) {
 }
 
 static void units_have_decimal_prefixes(void **state) {
-    (void)state;
     static const struct {
         const char *unit;
         double scale;
@@ -129,20 +119,40 @@ static tm_status read_text(tm_ncu *ncu, const char *text, tm_error *err) {
     return status;
 }
 
-static void assert_launch(const tm_ncu *ncu, size_t at, const char *name, const int64_t shape[6],
-                          const double figures[TM_NCU_N_FIGURES]) {
+/* Each launch on a line: its name, grid and block, and its figures, - for those that are unknown.
+ */
+static void assert_launches(const tm_ncu *ncu, const char *expected) {
+    char found[1024] = "";
     size_t n;
-    const tm_ncu_launch *launch = tm_ncu_launches(ncu, &n) + at;
-    assert_true(at < n);
-    assert_string_equal(launch->name.bytes, name);
-    assert_memory_equal(launch->grid, shape, 3 * sizeof *shape);
-    assert_memory_equal(launch->block, shape + 3, 3 * sizeof *shape);
-    for (int f = 0; f < TM_NCU_N_FIGURES; f++) {
-        const double found = launch->figures[f];
-        if (isnan(figures[f]) ? !isnan(found) : !(fabs(found - figures[f]) <= 1e-9 * figures[f]))
-            fail_msg("%s: figure %d is %g and not %g", name, f, found, figures[f]);
+    const tm_ncu_launch *launch = tm_ncu_launches(ncu, &n);
+#define PUT(...) snprintf(found + strlen(found), sizeof found - strlen(found), __VA_ARGS__)
+    for (size_t i = 0; i < n; i++, launch++) {
+        const int64_t *g = launch->grid, *b = launch->block;
+        PUT("%s [%d %d %d]x[%d %d %d]", launch->name.bytes, (int)g[0], (int)g[1], (int)g[2],
+            (int)b[0], (int)b[1], (int)b[2]);
+        for (int f = 0; f < TM_NCU_N_FIGURES; f++)
+            if (isnan(launch->figures[f]))
+                PUT(" -");
+            else
+                PUT(" %.9g", launch->figures[f]);
+        PUT("\n");
     }
+#undef PUT
+    assert_string_equal(found, expected);
 }
+
+/* The launches of one page, or of two. */
+static void expect_launches(const char *page, const char *second, const char *expected) {
+    tm_ncu *ncu = tm_ncu_create();
+    tm_error err;
+    assert_int_equal(read_text(ncu, page, &err), TM_OK);
+    if (second)
+        assert_int_equal(read_text(ncu, second, &err), TM_OK);
+    assert_launches(ncu, expected);
+    tm_ncu_destroy(ncu);
+}
+
+#define NO_SHAPE " [-1 -1 -1]x[-1 -1 -1]"
 
 #define DETAILS                                                                                    \
     "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Stream\",\"Block Size\",\"Grid "     \
@@ -167,23 +177,12 @@ static const char details[] =
     "\"1\",\"77\",\"py\",\"copy\",\"7\",\"(32, 1, 1)\",\"(8, 4, 1)\"," LIGHT
     "\"Memory Throughput\",\"%\",\"n/a\",\"\",\"\"\n==PROF== Disconnected from process 77\n";
 
-/* The bytes: 1200e9 B/s * 2.5e-6 s = 3e6. */
-static const int64_t gemm_shape[] = {1024, 1, 1, 64, 2, 1}, copy_shape[] = {8, 4, 1, 32, 1, 1};
-#define NONE ((double)NAN)
-static const double gemm_details[] = {81.5, 40, 25, 12.5, NONE, 3e6, NONE, NONE, NONE};
-static const double nothing[] = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
+#define GEMM_TEXT "void gemm<float, \"x\">(int) [1024 1 1]x[64 2 1]"
+#define COPY_TEXT "copy [8 4 1]x[32 1 1] - - - - - - - - -\n"
 
+/* The bytes: 1200e9 B/s * 2.5e-6 s = 3e6. */
 static void a_details_page_is_read_by_section_and_label(void **state) {
-    (void)state;
-    tm_ncu *ncu = tm_ncu_create();
-    tm_error err;
-    size_t n;
-    assert_int_equal(read_text(ncu, details, &err), TM_OK);
-    tm_ncu_launches(ncu, &n);
-    assert_int_equal(n, 2);
-    assert_launch(ncu, 0, "void gemm<float, \"x\">(int)", gemm_shape, gemm_details);
-    assert_launch(ncu, 1, "copy", copy_shape, nothing);
-    tm_ncu_destroy(ncu);
+    expect_launches(details, NULL, GEMM_TEXT " 81.5 40 25 12.5 - 3000000 - - -\n" COPY_TEXT);
 }
 
 #define OP "smsp__sass_thread_inst_executed_op_"
@@ -202,57 +201,48 @@ static const char raw[] =
 
 /* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6; roofs: 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12
  * and, of the type that the tensor cores worked in, 4e4 * 1.5e9 = 6e13. */
-static const double gemm_raw[] = {NONE, NONE, NONE, NONE, 12e6, 4e6, 3e13, 3e12, 6e13};
-/* Counted bytes go before those of a rate. */
-static const double gemm_both[] = {81.5, 40, 25, 12.5, 12e6, 4e6, 3e13, 3e12, 6e13};
-
 static void a_raw_page_has_its_units_in_its_second_line(void **state) {
-    (void)state;
-    tm_ncu *ncu = tm_ncu_create();
-    tm_error err;
-    size_t n;
-    assert_int_equal(read_text(ncu, raw, &err), TM_OK);
-    tm_ncu_launches(ncu, &n);
-    assert_int_equal(n, 1);
-    assert_launch(ncu, 0, "void gemm<float, \"x\">(int)", gemm_shape, gemm_raw);
-    tm_ncu_destroy(ncu);
+    expect_launches(raw, NULL, GEMM_TEXT " - - - - 12000000 4000000 3e+13 3e+12 6e+13\n");
 }
 
+/* Counted bytes go before those of a rate. */
 static void two_pages_of_a_report_are_the_same_launches(void **state) {
-    (void)state;
-    for (int first_raw = 0; first_raw < 2; first_raw++) {
-        tm_ncu *ncu = tm_ncu_create();
-        tm_error err;
-        size_t n;
-        assert_int_equal(read_text(ncu, first_raw ? raw : details, &err), TM_OK);
-        assert_int_equal(read_text(ncu, first_raw ? details : raw, &err), TM_OK);
-        tm_ncu_launches(ncu, &n);
-        assert_int_equal(n, 2);
-        assert_launch(ncu, 0, "void gemm<float, \"x\">(int)", gemm_shape, gemm_both);
-        tm_ncu_destroy(ncu);
-    }
+#define BOTH GEMM_TEXT " 81.5 40 25 12.5 12000000 4000000 3e+13 3e+12 6e+13\n" COPY_TEXT
+    expect_launches(raw, details, BOTH);
+    expect_launches(details, raw, BOTH);
 }
 
-/* Where the tensor cores did nothing, the fastest type counts. */
-static void tensor_cores_that_rest_have_the_roof_of_their_fastest_type(void **state) {
-    (void)state;
-    static const char text[] =
+static void tensor_cores_old_labels_and_rates_are_understood(void **state) {
+    /* Where the tensor cores did nothing, the fastest type counts. */
+    expect_launches(
         "ID,Process ID,Kernel Name,sm__ops_path_tensor_src_fp8.sum.peak_sustained,"
         "sm__ops_path_tensor_src_fp64.sum.peak_sustained,sm__ops_path_tensor_src_fp64.sum,"
-        "sm__cycles_elapsed.avg.per_second\n,,,,,,hz\n0,5,k,300,20,0,1000\n1,5,l,300,20,7,1000\n";
-    static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
-    static const double rests[] = {NONE, NONE, NONE, NONE, 0, NONE, NONE, NONE, 3e5},
-                        works[] = {NONE, NONE, NONE, NONE, 7, NONE, NONE, NONE, 2e4};
-    tm_ncu *ncu = tm_ncu_create();
-    tm_error err;
-    assert_int_equal(read_text(ncu, text, &err), TM_OK);
-    assert_launch(ncu, 0, "k", unknown, rests);
-    assert_launch(ncu, 1, "l", unknown, works);
-    tm_ncu_destroy(ncu);
+        "sm__cycles_elapsed.avg.per_second\n,,,,,,hz\n0,5,k,300,20,0,1000\n1,5,l,300,20,7,1000\n",
+        NULL, "k" NO_SHAPE " - - - - 0 - - - 300000\nl" NO_SHAPE " - - - - 7 - - - 20000\n");
+    /* An old page has no shape and old labels. */
+    expect_launches("\"ID\",\"Process ID\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Section "
+                    "Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                    "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of Light\",\"SM "
+                    "[%]\",\"%\",\"30\"\n"
+                    "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of "
+                    "Light\",\"Memory [%]\",\"%\",\"20\"\n",
+                    NULL, "k" NO_SHAPE " 30 20 - - - - - - -\n");
+    /* The roofline section counts per cycle and doubles what is fused:
+     * (3 + 8 [doubled already]) / cycle * 2e9 cycles/s * 1e-3 s = 22e6. */
+    expect_launches("ID,Process ID,Kernel Name,gpu__time_duration.sum," OP
+                    "fmul_pred_on.sum.per_cycle_elapsed,derived__" OP
+                    "ffma_pred_on_x2,smsp__cycles_elapsed.avg.per_second\n"
+                    ",,,ms,inst/cycle,inst,hz\n0,5,k,1,3,8,2e9\n",
+                    NULL, "k" NO_SHAPE " - - - - 22000000 - - - -\n");
+    /* The second kernel's tensor cores worked, and nothing says how much: no operations. */
+    expect_launches("ID,Process ID,Kernel Name," OP "fadd_pred_on.sum,"
+                    "sm__inst_executed_pipe_tensor_op_hmma.sum,"
+                    "sm__inst_executed_pipe_tensor.sum.peak_sustained\n"
+                    ",,,inst,inst,inst\n0,5,a,9,0,512\n1,5,b,9,3,512\n",
+                    NULL, "a" NO_SHAPE " - - - - 9 - - - -\nb" NO_SHAPE " - - - - - - - - -\n");
 }
 
 static void every_line_of_every_section_and_every_rule_is_kept_once(void **state) {
-    (void)state;
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
     size_t n;
@@ -276,64 +266,9 @@ static void every_line_of_every_section_and_every_rule_is_kept_once(void **state
     tm_ncu_destroy(ncu);
 }
 
-static void an_old_page_has_no_shape_and_old_labels(void **state) {
-    (void)state;
-    static const char text[] =
-        "\"ID\",\"Process ID\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Section "
-        "Name\",\"Metric "
-        "Name\",\"Metric Unit\",\"Metric Value\"\n"
-        "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of Light\",\"SM "
-        "[%]\",\"%\",\"30\"\n"
-        "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of Light\",\"Memory "
-        "[%]\",\"%\",\"20\"\n";
-    static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
-    static const double figures[] = {30, 20, NONE, NONE, NONE, NONE, NONE, NONE, NONE};
-    tm_ncu *ncu = tm_ncu_create();
-    tm_error err;
-    assert_int_equal(read_text(ncu, text, &err), TM_OK);
-    assert_launch(ncu, 0, "k", unknown, figures);
-    tm_ncu_destroy(ncu);
-}
-
-/* The roofline section counts per cycle and doubles what is fused:
- * (3 + 8 [doubled already]) / cycle * 2e9 cycles/s * 1e-3 s = 22e6. */
-static void operations_per_cycle_count_over_the_duration(void **state) {
-    (void)state;
-    static const char text[] =
-        "ID,Process ID,Kernel Name,gpu__time_duration.sum," OP
-        "fmul_pred_on.sum.per_cycle_elapsed,derived__" OP
-        "ffma_pred_on_x2,smsp__cycles_elapsed.avg.per_second\n,,,ms,inst/cycle,inst,hz\n"
-        "0,5,k,1,3,8,2e9\n";
-    static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
-    static const double figures[] = {NONE, NONE, NONE, NONE, 22e6, NONE, NONE, NONE, NONE};
-    tm_ncu *ncu = tm_ncu_create();
-    tm_error err;
-    assert_int_equal(read_text(ncu, text, &err), TM_OK);
-    assert_launch(ncu, 0, "k", unknown, figures);
-    tm_ncu_destroy(ncu);
-}
-
-/* The second kernel's tensor cores worked, and nothing says how much. */
-static void uncounted_work_of_tensor_cores_leaves_no_operations(void **state) {
-    (void)state;
-    static const char text[] = "ID,Process ID,Kernel Name," OP "fadd_pred_on.sum,"
-                               "sm__inst_executed_pipe_tensor_op_hmma.sum,"
-                               "sm__inst_executed_pipe_tensor.sum.peak_sustained\n"
-                               ",,,inst,inst,inst\n0,5,a,9,0,512\n1,5,b,9,3,512\n";
-    static const int64_t unknown[] = {-1, -1, -1, -1, -1, -1};
-    static const double figures[] = {NONE, NONE, NONE, NONE, 9, NONE, NONE, NONE, NONE};
-    tm_ncu *ncu = tm_ncu_create();
-    tm_error err;
-    assert_int_equal(read_text(ncu, text, &err), TM_OK);
-    assert_launch(ncu, 0, "a", unknown, figures);
-    assert_launch(ncu, 1, "b", unknown, nothing);
-    tm_ncu_destroy(ncu);
-}
-
 #define RAW "ID,Process ID,Kernel Name,Grid Size,dram__bytes.sum\n,,,,byte\n"
 
 static void a_malformed_page_is_refused_with_its_byte(void **state) {
-    (void)state;
     /* The byte is that of the first @. */
     static const struct {
         const char *text, *message;
@@ -370,20 +305,12 @@ static void a_malformed_page_is_refused_with_its_byte(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_split_as_rfc_4180_has_them),
-        cmocka_unit_test(a_zero_byte_is_refused_where_its_field_begins),
-        cmocka_unit_test(values_have_separators_or_are_no_numbers),
-        cmocka_unit_test(units_have_decimal_prefixes),
-        cmocka_unit_test(a_details_page_is_read_by_section_and_label),
-        cmocka_unit_test(a_raw_page_has_its_units_in_its_second_line),
-        cmocka_unit_test(two_pages_of_a_report_are_the_same_launches),
-        cmocka_unit_test(tensor_cores_that_rest_have_the_roof_of_their_fastest_type),
-        cmocka_unit_test(every_line_of_every_section_and_every_rule_is_kept_once),
-        cmocka_unit_test(an_old_page_has_no_shape_and_old_labels),
-        cmocka_unit_test(operations_per_cycle_count_over_the_duration),
-        cmocka_unit_test(uncounted_work_of_tensor_cores_leaves_no_operations),
-        cmocka_unit_test(a_malformed_page_is_refused_with_its_byte),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(
+        records_are_split_as_rfc_4180_has_them, a_zero_byte_is_refused_where_its_field_begins,
+        values_have_separators_or_are_no_numbers, units_have_decimal_prefixes,
+        a_details_page_is_read_by_section_and_label, a_raw_page_has_its_units_in_its_second_line,
+        two_pages_of_a_report_are_the_same_launches,
+        tensor_cores_old_labels_and_rates_are_understood,
+        every_line_of_every_section_and_every_rule_is_kept_once,
+        a_malformed_page_is_refused_with_its_byte);
 }

@@ -29,7 +29,6 @@
     "INSERT INTO TARGET_INFO_SESSION_START_TIME (utcEpochNs) VALUES (1700000000000000000);"
 
 static void every_schema_gives_the_same_events(void **state) {
-    (void)state;
     for (size_t i = 0; i < N_SCHEMAS; i++) {
         bool dated = strstr(schemas[i].tables, "SESSION_START");
         char sql[4096];
@@ -60,12 +59,11 @@ static void every_schema_gives_the_same_events(void **state) {
 }
 
 static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **state) {
-    (void)state;
-    nsys n = read_sql(STRINGS KERNEL(
-        "10", "20", "3", "5", P144,
-        "99") "CREATE TABLE TARGET_INFO_GPU (id INTEGER, cuDevice INTEGER, name TEXT, "
-              "totalMemory INTEGER, smCount INTEGER);"
-              "INSERT INTO TARGET_INFO_GPU VALUES (0, 3, 'A100', 85899345920, 108);");
+    nsys n = READ_SQL(
+        STRINGS, KERNEL("10", "20", "3", "5", P144, "99"),
+        TABLE("TARGET_INFO_GPU",
+              "id INTEGER, cuDevice INTEGER, name TEXT, totalMemory INTEGER, smCount INTEGER",
+              "(0, 3, 'A100', 85899345920, 108)"));
     assert_events(&n, "gemm kernel 10 10\n"); /* no text 99: the short name */
     const tm_kernel_attr *k = n.trace.attrs[TM_ATTR_KERNEL].data;
     assert_int_equal(k->correlation, 5);
@@ -87,14 +85,11 @@ static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **
 }
 
 static void devices_have_their_number_in_cuda(void **state) {
-    (void)state;
-    nsys n = read_sql(STRINGS KERNEL(
-        "10", "20", "0", "5", P144,
-        "1") "CREATE TABLE TARGET_INFO_GPU (id INTEGER, cuDevice INTEGER, name TEXT);"
-             "INSERT INTO TARGET_INFO_GPU VALUES (0, 0, 'first'), (1, 1, 'second');"
-             "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid "
-             "INTEGER); INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 144), "
-             "(0, 0, 145);");
+    nsys n = READ_SQL(STRINGS, KERNEL("10", "20", "0", "5", P144, "1"),
+                      TABLE("TARGET_INFO_GPU", "id INTEGER, cuDevice INTEGER, name TEXT",
+                            "(0, 0, 'first'), (1, 1, 'second')"),
+                      TABLE("TARGET_INFO_CUDA_DEVICE", "gpuId INTEGER, cudaId INTEGER, pid INTEGER",
+                            "(1, 0, 144), (0, 0, 145)"));
     assert_name(&n.ground, n.trace.metadata,
                 "{\"reported_by\":\"nsys "
                 "stats\",\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[{\"id\":0,\"name\":"
@@ -103,53 +98,50 @@ static void devices_have_their_number_in_cuda(void **state) {
 }
 
 static void copies_are_named_as_the_analyses_know_them(void **state) {
-    (void)state;
-    nsys n = read_sql(COPY("0", "1", "1", "0", "2") COPY("1", "2", "2", "2", "1")
-                          COPY("2", "3", "8", "2", "2") COPY("3", "4", "10", "2", "2")
-                              COPY("4", "5", "11", "4", "2") COPY("5", "6", "99", "9", "-1"));
+    nsys n = READ_SQL(COPY("0", "1", "1", "0", "2"), COPY("1", "2", "2", "2", "1"),
+                      COPY("2", "3", "8", "2", "2"), COPY("3", "4", "10", "2", "2"),
+                      COPY("4", "5", "11", "4", "2"), COPY("5", "6", "99", "9", "-1"));
     assert_events(&n, "Memcpy HtoD (Pageable -> Device) gpu_memcpy 0 1\n"
                       "Memcpy DtoH (Device -> Pinned) gpu_memcpy 1 1\n"
                       "Memcpy DtoD (Device -> Device) gpu_memcpy 2 1\n"
                       "Memcpy PtoP (Device -> Device) gpu_memcpy 3 1\n"
                       "Memcpy Unified HtoD (Managed -> Device) gpu_memcpy 4 1\n"
                       "Memcpy Unknown (Unknown -> Unknown) gpu_memcpy 5 1\n");
-    const tm_copy_attr *copy = n.trace.attrs[TM_ATTR_COPY].data;
-    assert_int_equal(copy->bytes, 4000);
-    assert_float_equal(copy->bandwidth_gbps, 4000, 1e-3); /* 4000 bytes in 1 ns */
+    /* the second and those after it: 4000 bytes in 1 ns */
+    assert_attrs(&n, " #6 4000 bytes gbps=4000\n #6 4000 bytes gbps=4000\n"
+                     " #6 4000 bytes gbps=4000\n #6 4000 bytes gbps=4000\n"
+                     " #6 4000 bytes gbps=4000\n");
     close_nsys(&n);
 }
 
 static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state) {
-    (void)state;
     /* Class 67 repeats a call for its stack. "_v2" is part of a name, "_v7000" is not. */
-    nsys n = read_sql(STRINGS SET("50", "60") CALL("1", "3", "0", "5", "3") CALL(
-        "1", "3", "67", "5", "3") CALL("4", "6", "1", "0", "4") CALL("9", "8", "0", "7", "3"));
+    nsys n = READ_SQL(STRINGS, SET("50", "60"), CALL("1", "3", "0", "5", "3"),
+                      CALL("1", "3", "67", "5", "3"), CALL("4", "6", "1", "0", "4"),
+                      CALL("9", "8", "0", "7", "3"));
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "cudaLaunchKernel cuda_runtime 1 2\n"
                       "cuMemAlloc_v2 cuda_driver 4 2\n");
-    assert_int_equal(n.trace.attrs[TM_ATTR_LAUNCH].n, 1); /* correlation 0 launches nothing */
+    assert_attrs(&n, " launches #5\n\n"); /* correlation 0 launches nothing */
     assert_int_equal(n.trace.counts[TM_COUNT_NEGATIVE_DURATION], 1);
     close_nsys(&n);
 }
 
 static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) {
-    (void)state;
     /* Classes 31 and 32 mark the begin and the end of the tracing of the OS runtime. */
-    nsys n = read_sql(
-        SET("50", "60") "INSERT INTO StringIds VALUES (10, 'poll'), (11, 'cudnnFind_v8'), (12, "
-                        "'Parallel'), (13, 'Wait'), (14, 'futex');"
-                        "CREATE TABLE OSRT_API (start, end, eventClass, globalTid, nameId);"
-                        "INSERT INTO OSRT_API VALUES (1, 3, 27, " T144 ", 10), (0, 0, 31, " T144
-                        ", 10), (4, 6, 27, " T145 ", 10), (7, NULL, 27, " T144 ", 10);"
-                        "CREATE TABLE CUDNN_EVENTS (start, end, eventClass, globalTid, nameId);"
-                        "INSERT INTO CUDNN_EVENTS VALUES (2, 5, 28, " T144 ", 11);"
-                        "CREATE TABLE OPENMP_EVENT_KIND_PARALLEL (start, end, globalTid, nameId);"
-                        "INSERT INTO OPENMP_EVENT_KIND_PARALLEL VALUES (6, 9, " T144 ", 12);"
-                        "CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_OTHER (start, end, nameId, "
-                        "globalTid);"
-                        "INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_OTHER VALUES (8, 9, 13, " T144 ");"
-                        "CREATE TABLE SYSCALL (start, end, globalTid, nameId);"
-                        "INSERT INTO SYSCALL VALUES (3, 4, " T144 ", 14);");
+    nsys n = READ_SQL(SET("50", "60"),
+                      "INSERT INTO StringIds VALUES (10, 'poll'), (11, 'cudnnFind_v8'), (12, "
+                      "'Parallel'), (13, 'Wait'), (14, 'futex');",
+                      TABLE("OSRT_API", "start, end, eventClass, globalTid, nameId",
+                            "(1, 3, 27, " T144 ", 10), (0, 0, 31, " T144 ", 10), (4, 6, 27, " T145
+                            ", 10), (7, NULL, 27, " T144 ", 10)"),
+                      TABLE("CUDNN_EVENTS", "start, end, eventClass, globalTid, nameId",
+                            "(2, 5, 28, " T144 ", 11)"),
+                      TABLE("OPENMP_EVENT_KIND_PARALLEL", "start, end, globalTid, nameId",
+                            "(6, 9, " T144 ", 12)"),
+                      TABLE("CUPTI_ACTIVITY_KIND_OPENACC_OTHER", "start, end, nameId, globalTid",
+                            "(8, 9, 13, " T144 ")"),
+                      TABLE("SYSCALL", "start, end, globalTid, nameId", "(3, 4, " T144 ", 14)"));
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "poll os_runtime 1 2\n"
                       "futex syscall 3 1\n"
@@ -165,25 +157,16 @@ static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) 
 }
 
 static void memory_is_taken_and_given_back_at_addresses(void **state) {
-    (void)state;
     /* 100 B of the device at 4096, and its release that tells no size; pinned memory of the host;
      * managed memory, another device's, and a release of what was taken before: no records. */
-    nsys n = read_sql(STRINGS KERNEL("50", "60", "0", "5", P144, "1") KERNEL(
-        "50", "60", "1", "6", P145,
-        "1") "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, address, "
-             "bytes, memKind, memoryOperationType);"
-             "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, " P144 ", 0, 4096, 100, 2, 0), "
-             "(2, " P144 ", 0, 4096, 0, 2, 1), (3, " P144 ", 0, 8192, 64, 1, 0), "
-             "(4, " P144 ", 0, 9000, 10, 4, 0), (5, " P145 ", 1, 4096, 10, 2, 0), "
-             "(6, " P144 ", 0, 7777, 0, 2, 1);");
-    static const int64_t expected[][4] = {{100, 4096, 1, 0}, {-100, 4096, 1, 0}, {64, 8192, 0, -1}};
-    const tm_memory_attr *m = n.trace.attrs[TM_ATTR_MEMORY].data;
-    assert_int_equal(n.trace.attrs[TM_ATTR_MEMORY].n, 3);
-    for (size_t i = 0; i < 3; i++) {
-        const int64_t found[] = {m[i].bytes, m[i].address, m[i].device_type, m[i].device};
-        for (size_t c = 0; c < 4; c++)
-            assert_int_equal(found[c], expected[i][c]);
-    }
+    nsys n = READ_SQL(
+        STRINGS, KERNEL("50", "60", "0", "5", P144, "1"), KERNEL("50", "60", "1", "6", P145, "1"),
+        TABLE("CUDA_GPU_MEMORY_USAGE_EVENTS",
+              "start, globalPid, deviceId, address, bytes, memKind, memoryOperationType",
+              "(1, " P144 ", 0, 4096, 100, 2, 0), (2, " P144 ", 0, 4096, 0, 2, 1), (3, " P144
+              ", 0, 8192, 64, 1, 0), (4, " P144 ", 0, 9000, 10, 4, 0), (5, " P145
+              ", 1, 4096, 10, 2, 0), (6, " P144 ", 0, 7777, 0, 2, 1)"));
+    assert_attrs(&n, " 1000 100 bytes of 1:0\n 1000 -100 bytes of 1:0\n 2000 64 bytes of 0:-1\n\n");
     assert_int_equal(n.trace.counts[TM_COUNT_BAD_VALUE], 1);
     assert_events(&n, "void gemm<float>(int) kernel 50 10\n"
                       "[memory] cpu_instant_event 1 0\n"
@@ -194,56 +177,42 @@ static void memory_is_taken_and_given_back_at_addresses(void **state) {
 }
 
 static void faults_and_samples_are_told_with_their_numbers(void **state) {
-    (void)state;
     /* GPU 1 of the machine is device 0 of process 144; of GPU 0 the other process has the samples.
      */
-    nsys n = read_sql(SET(
-        "50", "60") "INSERT INTO StringIds VALUES (10, 'main'), (11, 'a.out');"
-                    "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address, "
-                    "CpuInstruction, module);"
-                    "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES (1, " P144
-                    ", 4096, 10, 11), (2, " P144 ", NULL, NULL, 11);"
-                    "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, end, globalPid, "
-                    "deviceId, numberOfPageFaults, faultAccessType, address);"
-                    "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (3, 7, " P144 ", 0, 12, 2, "
-                    "8192);"
-                    "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
-                    "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 144), (0, 0, 145);"
-                    "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId, metricId, metricName);"
-                    "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (257, 4, 'SMs Active');"
-                    "CREATE TABLE GPU_METRICS (timestamp, typeId, metricId, value);"
-                    "INSERT INTO GPU_METRICS VALUES (8, 257, 4, 75), (8, 256, 4, 50);"
-                    "CREATE TABLE TARGET_INFO_NETWORK_METRICS (metricsListId, metricsIdx, "
-                    "name);"
-                    "INSERT INTO TARGET_INFO_NETWORK_METRICS VALUES (2, 1, 'Bytes sent');"
-                    "CREATE TABLE NET_NIC_METRIC (start, end, globalId, portId, metricsListId, "
-                    "metricsIdx, value);"
-                    "INSERT INTO NET_NIC_METRIC VALUES (9, 10, 3, 1, 2, 1, 4000);");
-    const tm_counter_attr *c = n.trace.attrs[TM_ATTR_COUNTER].data;
+    nsys n = READ_SQL(
+        SET("50", "60"), "INSERT INTO StringIds VALUES (10, 'main'), (11, 'a.out');",
+        TABLE("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "start, globalPid, address, CpuInstruction, module",
+              "(1, " P144 ", 4096, 10, 11), (2, " P144 ", NULL, NULL, 11)"),
+        TABLE("CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+              "start, end, globalPid, deviceId, numberOfPageFaults, faultAccessType, address",
+              "(3, 7, " P144 ", 0, 12, 2, 8192)"),
+        TABLE("TARGET_INFO_CUDA_DEVICE", "gpuId, cudaId, pid", "(1, 0, 144), (0, 0, 145)"),
+        TABLE("TARGET_INFO_GPU_METRICS", "typeId, metricId, metricName", "(257, 4, 'SMs Active')"),
+        TABLE("GPU_METRICS", "timestamp, typeId, metricId, value",
+              "(8, 257, 4, 75), (8, 256, 4, 50)"),
+        TABLE("TARGET_INFO_NETWORK_METRICS", "metricsListId, metricsIdx, name",
+              "(2, 1, 'Bytes sent')"),
+        TABLE("NET_NIC_METRIC", "start, end, globalId, portId, metricsListId, metricsIdx, value",
+              "(9, 10, 3, 1, 2, 1, 4000)"));
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "main page_fault 1 0\n"
                       "a.out page_fault 2 0\n"
                       "GPU page faults (write) page_fault 3 4\n"
                       "SMs Active none 8 0\n"
                       "Bytes sent none 9 0\n");
-    assert_int_equal(n.trace.attrs[TM_ATTR_COUNTER].n, 3);
-    assert_true(c[0].value == 12 && c[1].value == 75 && c[2].value == 4000);
-    const tm_unified_attr *u = n.trace.attrs[TM_ATTR_UNIFIED].data;
-    assert_int_equal(n.trace.attrs[TM_ATTR_UNIFIED].n, 2); /* NULL is not recorded */
-    assert_true(u[0].event == 1 && u[0].address == 4096 && u[1].event == 3 && u[1].address == 8192);
+    /* NULL is not recorded */
+    assert_attrs(&n, " at 4096\n\n faults=12 at 8192\n =75\n =4000\n");
     close_nsys(&n);
 }
 
 static void threads_run_from_one_row_to_the_next(void **state) {
-    (void)state;
     /* The other thread's rows lie between; what was on a core in the end has no end. */
-    nsys n = read_sql(
-        SET("50", "60") "CREATE TABLE SCHED_EVENTS (start, cpu, isSchedIn, globalTid);"
-                        "INSERT INTO SCHED_EVENTS VALUES (1, 5, 1, " T144 "), (2, 6, 1, " T144
-                        " + 1), (4, 5, 0, " T144 "), (6, 6, 0, " T144 " + 1), (9, 7, 1, " T144 ");"
-                        "INSERT INTO StringIds VALUES (10, 'worker');"
-                        "CREATE TABLE ThreadNames (nameId, priority, globalTid);"
-                        "INSERT INTO ThreadNames VALUES (10, 0, " T144 ");");
+    nsys n = READ_SQL(SET("50", "60"),
+                      TABLE("SCHED_EVENTS", "start, cpu, isSchedIn, globalTid",
+                            "(1, 5, 1, " T144 "), (2, 6, 1, " T144 " + 1), (4, 5, 0, " T144
+                            "), (6, 6, 0, " T144 " + 1), (9, 7, 1, " T144 ")"),
+                      "INSERT INTO StringIds VALUES (10, 'worker');",
+                      TABLE("ThreadNames", "nameId, priority, globalTid", "(10, 0, " T144 ")"));
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "CPU 5 on_cpu 1 3\n"
                       "CPU 6 on_cpu 2 4\n");
@@ -255,39 +224,32 @@ static void threads_run_from_one_row_to_the_next(void **state) {
 }
 
 static void calls_have_the_stacks_of_their_chains(void **state) {
-    (void)state;
     /* String 5 is "registered". What has no symbol is told by its module, of several in a row once.
      */
-    nsys n = read_sql(STRINGS SET("50", "60") CALL("1", "3", "0", "5", "3") CALL(
-        "5", "6", "0", "6",
-        "3") "INSERT INTO StringIds VALUES (70, '0x7f'), "
-             "(71, '/lib/libcuda.so'), (72, 'f(a;b)'), (73, 'main');"
-             "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET callchainId = 4 WHERE correlationId = 5;"
-             "CREATE TABLE CUDA_CALLCHAINS (id, symbol, module, unresolved, stackDepth);"
-             "INSERT INTO CUDA_CALLCHAINS VALUES (4, 73, 71, NULL, 3), (4, 70, 71, 1, 0), "
-             "(4, 70, 71, 1, 1), (4, 72, 71, 0, 2), (5, 73, 71, 0, 0);");
-    const tm_operator_attr *stack = n.trace.attrs[TM_ATTR_OPERATOR].data;
-    const tm_launch_attr *call = n.trace.attrs[TM_ATTR_LAUNCH].data;
-    assert_int_equal(n.trace.attrs[TM_ATTR_OPERATOR].n, 1);
-    assert_int_equal(stack->event, call->event);
-    assert_int_equal(call->correlation, 5);
-    assert_name(&n.ground, stack->stack, "[libcuda.so];f(a:b);main");
+    nsys n = READ_SQL(
+        STRINGS, SET("50", "60"), CALL("1", "3", "0", "5", "3"), CALL("5", "6", "0", "6", "3"),
+        "INSERT INTO StringIds VALUES (70, '0x7f'), (71, '/lib/libcuda.so'), (72, 'f(a;",
+        "b)'), (73, 'main');",
+        "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET callchainId = 4 WHERE correlationId = 5;",
+        TABLE("CUDA_CALLCHAINS", "id, symbol, module, unresolved, stackDepth",
+              "(4, 73, 71, NULL, 3), (4, 70, 71, 1, 0), (4, 70, 71, 1, 1), (4, 72, 71, 0, 2), (5, "
+              "73, 71, 0, 0)"));
+    assert_attrs(&n, " launches #5 stack=[libcuda.so];f(a:b);main\n launches #6\n");
     close_nsys(&n);
 }
 
 static void ranges_have_text_registered_text_and_domain(void **state) {
-    (void)state;
-    nsys n = read_sql(
-        STRINGS SET("50", "60") RANGE("1", "9", "59", "NULL", "5", "0") RANGE(
-            "2", "4", "60", "'loop'", "NULL", "2") RANGE("3", "NULL", "34", "'mark'", "NULL", "0")
-            RANGE("3", "NULL", "59", "'open'", "NULL",
-                  "0") RANGE("5", "6", "59", "'aten::mm, op_id = 12'", "NULL",
-                             "0") RANGE("6", "7", "59", "'MPI_Send'", "NULL", "3")
-                RANGE("0", "NULL", "75", "'data'", "NULL", "2") RANGE(
-                    "0", "NULL", "75",
-                    "'MPI'", "NULL",
-                    "3") "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) VALUES "
-                         "(1, 2, 59, " T145 ", 'of another process');");
+    nsys n = READ_SQL(
+        STRINGS, SET("50", "60"), RANGE("1", "9", "59", "NULL", "5", "0"),
+        RANGE("2", "4", "60", "'loop'", "NULL", "2"),
+        RANGE("3", "NULL", "34", "'mark'", "NULL", "0"),
+        RANGE("3", "NULL", "59", "'open'", "NULL", "0"),
+        RANGE("5", "6", "59", "'aten::mm, op_id = 12'", "NULL", "0"),
+        RANGE("6", "7", "59", "'MPI_Send'", "NULL", "3"),
+        RANGE("0", "NULL", "75", "'data'", "NULL", "2"),
+        RANGE("0", "NULL", "75", "'MPI'", "NULL", "3"),
+        "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) VALUES (1, 2, 59, " T145
+        ", 'of another process');");
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "registered user_annotation 1 8\n"
                       "data:loop user_annotation 2 2\n"
@@ -300,16 +262,15 @@ static void ranges_have_text_registered_text_and_domain(void **state) {
 }
 
 static void a_domain_is_named_by_its_first_row_wherever_that_stands(void **state) {
-    (void)state;
-    nsys n = read_sql(
-        SET("50", "60") RANGE("0", "NULL", "75", "'data'", "NULL", "2")
-            RANGE("1", "2", "59", "'a'", "NULL", "2") RANGE("0", "NULL", "75", "'no'", "NULL", "2")
-                RANGE("2", "3", "59", "'b'", "NULL", "2")
-                    RANGE("3", "4", "59", "'c'", "NULL", "4") /* domain 4 has no name here */
-        "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, text, domainId) VALUES "
-        "(0, 75, " T145 ", 'alien', 4);" RANGE("4", "5", "59", "'d'", "NULL",
-                                               "5") RANGE("0", "NULL", "75", "'late'", "NULL", "5")
-            RANGE("5", "6", "59", "'e'", "NULL", "2") RANGE("6", "7", "59", "'f'", "NULL", "5"));
+    nsys n = READ_SQL(
+        SET("50", "60"), RANGE("0", "NULL", "75", "'data'", "NULL", "2"),
+        RANGE("1", "2", "59", "'a'", "NULL", "2"), RANGE("0", "NULL", "75", "'no'", "NULL", "2"),
+        RANGE("2", "3", "59", "'b'", "NULL", "2"),
+        RANGE("3", "4", "59", "'c'", "NULL", "4"), /* domain 4 has no name here */
+        "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, text, domainId) VALUES (0, 75, " T145
+        ", 'alien', 4);",
+        RANGE("4", "5", "59", "'d'", "NULL", "5"), RANGE("0", "NULL", "75", "'late'", "NULL", "5"),
+        RANGE("5", "6", "59", "'e'", "NULL", "2"), RANGE("6", "7", "59", "'f'", "NULL", "5"));
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "data:a user_annotation 1 1\n"
                       "data:b user_annotation 2 1\n"
@@ -321,13 +282,12 @@ static void a_domain_is_named_by_its_first_row_wherever_that_stands(void **state
 }
 
 static void a_process_has_all_threads_of_its_number_and_no_other(void **state) {
-    (void)state;
     /* Process 144 has the threads from 2415919104 to 2415919104 + 2^24 - 1. */
-    nsys n = read_sql(
-        SET("50", "60") "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) VALUES "
-                        "(1, 2, 59, 2415919103, 'before'), (2, 3, 59, 2415919104, 'first'), "
-                        "(3, 4, 59, 2432696319, 'last'), (4, 5, 59, 2432696320, 'behind'), "
-                        "(5, 6, 59, NULL, 'nobody');");
+    nsys n = READ_SQL(
+        SET("50", "60"),
+        "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) VALUES (1, 2, 59, "
+        "2415919103, 'before'), (2, 3, 59, 2415919104, 'first'), (3, 4, 59, 2432696319, 'last'), "
+        "(4, 5, 59, 2432696320, 'behind'), (5, 6, 59, NULL, 'nobody');");
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "first user_annotation 2 1\n"
                       "last user_annotation 3 1\n");
@@ -335,18 +295,14 @@ static void a_process_has_all_threads_of_its_number_and_no_other(void **state) {
 }
 
 static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) {
-    (void)state;
-    nsys n = read_sql(STRINGS SET(
-        "50", "60") "CREATE TABLE MPI_COLLECTIVES_EVENTS (start, end, globalTid, textId);"
-                    "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (1, 5, " T144 ", 5);"
-                    "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, "
-                    "streamId, globalPid, syncType);"
-                    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES "
-                    "(2, 4, 0, 7, " P144 ", 3), (5, 6, 0, 4294967295, " P144 ", 4);"
-                    "CREATE TABLE ThreadNames (nameId, priority, globalTid);"
-                    "INSERT INTO ThreadNames VALUES (5, 20, " T144 "), (5, 20, " T145 ");"
-                    "CREATE TABLE PROCESSES (globalPid, pid, name);"
-                    "INSERT INTO PROCESSES VALUES (" P144 ", 144, 'python3');");
+    nsys n = READ_SQL(
+        STRINGS, SET("50", "60"),
+        TABLE("MPI_COLLECTIVES_EVENTS", "start, end, globalTid, textId", "(1, 5, " T144 ", 5)"),
+        TABLE("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+              "start, end, deviceId, streamId, globalPid, syncType",
+              "(2, 4, 0, 7, " P144 ", 3), (5, 6, 0, 4294967295, " P144 ", 4)"),
+        TABLE("ThreadNames", "nameId, priority, globalTid", "(5, 20, " T144 "), (5, 20, " T145 ")"),
+        TABLE("PROCESSES", "globalPid, pid, name", "(" P144 ", 144, 'python3')"));
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "Stream Sync cuda_sync 2 2\n"
                       "Context Sync cuda_sync 5 1\n"
@@ -361,7 +317,6 @@ static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) 
 }
 
 static void waits_have_their_streams_and_what_recorded_their_events(void **state) {
-    (void)state;
 #define RECORD(context, stream, correlation, pid, event, sync)                                     \
     "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0, " context ", " stream ", " correlation  \
     ", " pid ", " event ", " sync ");"
@@ -369,71 +324,58 @@ static void waits_have_their_streams_and_what_recorded_their_events(void **state
     "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1, 3, 0, 1, " stream ", " correlation \
     ", " P144 ", " type ", " event ", " sync ");"
 #define NONE "4294967295"
-    nsys n =
-        read_sql(STRINGS SET("50", "60") /* which makes it a unit */
-                 "CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId, "
-                 "correlationId, globalPid, eventId, eventSyncId);"
-                 "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, "
-                 "contextId, streamId, correlationId, globalPid, syncType, eventId, "
-                 "eventSyncId);"
-                 /* not in the order of the calls */
-                 RECORD("1", "21", "30", P144, "5", "101") RECORD("1", "20", "10", P144, "5", "100")
-                     RECORD("0", "22", "8", P144, "5", "0") /* of another context */
-                 RECORD("1", "23", "12", P145, "5", "0")    /* of another process */
-                 WAIT("7", "20", "2", "5", "100") WAIT("8", "40", "2", "5", "101")
-                     WAIT("7", "41", "2", "5", "103") /* recorded unseen */
-                 WAIT("7", "9", "2", "5", "0")        /* before it was recorded */
-                 WAIT("7", "42", "2", "6", "0")       /* of another event */
-                 WAIT(NONE, "43", "1", "5", "NULL")   /* the export tells no numbers */
-                 WAIT("7", "44", "3", NONE, "0") WAIT(NONE, "45", "4", NONE, "0")
-                     WAIT(NONE, "46", "1", NONE, "0") WAIT("7", "47", "9", NONE, "0"));
+    nsys n = READ_SQL(
+        STRINGS, SET("50", "60"), /* which makes it a unit */
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId, "
+        "correlationId, globalPid, eventId, eventSyncId);",
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, contextId, "
+        "streamId, correlationId, globalPid, syncType, eventId, eventSyncId);", /* not in the order
+                                                                                   of the calls */
+        RECORD("1", "21", "30", P144, "5", "101"), RECORD("1", "20", "10", P144, "5", "100"),
+        RECORD("0", "22", "8", P144, "5", "0"),  /* of another context */
+        RECORD("1", "23", "12", P145, "5", "0"), /* of another process */
+        WAIT("7", "20", "2", "5", "100"), WAIT("8", "40", "2", "5", "101"),
+        WAIT("7", "41", "2", "5", "103"),   /* recorded unseen */
+        WAIT("7", "9", "2", "5", "0"),      /* before it was recorded */
+        WAIT("7", "42", "2", "6", "0"),     /* of another event */
+        WAIT(NONE, "43", "1", "5", "NULL"), /* the export tells no numbers */
+        WAIT("7", "44", "3", NONE, "0"), WAIT(NONE, "45", "4", NONE, "0"),
+        WAIT(NONE, "46", "1", NONE, "0"), WAIT("7", "47", "9", NONE, "0"));
 #undef NONE
 #undef WAIT
 #undef RECORD
-    static const struct {
-        tm_wait_kind kind;
-        int64_t stream, on_stream, record;
-    } expected[] = {
-        {TM_WAIT_STREAM_WAIT, 7, 20, 10},  {TM_WAIT_STREAM_WAIT, 8, 21, 30},
-        {TM_WAIT_STREAM_WAIT, 7, -1, 0},   {TM_WAIT_STREAM_WAIT, 7, -1, 0},
-        {TM_WAIT_STREAM_WAIT, 7, -1, 0},   {TM_WAIT_EVENT_SYNC, -1, 21, 30},
-        {TM_WAIT_STREAM_SYNC, -1, 7, 0},   {TM_WAIT_CONTEXT_SYNC, -1, -1, 0},
-        {TM_WAIT_CONTEXT_SYNC, -1, -1, 0}, {TM_WAIT_OTHER, 7, -1, 0},
-    };
-    static const int64_t correlations[] = {20, 40, 41, 9, 42, 43, 44, 45, 46, 47};
-    assert_int_equal(n.trace.attrs[TM_ATTR_WAIT].n, COUNT(expected));
+    assert_attrs(&n, " Stream Wait Event call=20 record=10 stream=7 on=20\n"
+                     " Stream Wait Event call=40 record=30 stream=8 on=21\n"
+                     " Stream Wait Event call=41 stream=7\n"
+                     " Stream Wait Event call=9 stream=7\n"
+                     " Stream Wait Event call=42 stream=7\n"
+                     " Event Sync call=43 record=30 on=21\n"
+                     " Stream Sync call=44 on=7\n"
+                     " Context Sync call=45\n"
+                     " Context Sync call=46\n"
+                     " Unknown Sync call=47 stream=7\n");
     const tm_raw_event *events = n.trace.events.data;
-    for (size_t i = 0; i < COUNT(expected); i++) {
-        const tm_wait_attr *a = (const tm_wait_attr *)n.trace.attrs[TM_ATTR_WAIT].data + i;
-        assert_int_equal(a->kind, expected[i].kind);
-        assert_int_equal(a->stream, expected[i].stream);
-        assert_int_equal(a->on_stream, expected[i].on_stream);
-        assert_int_equal(a->record_correlation, expected[i].record);
-        assert_int_equal(a->correlation, correlations[i]);
-        assert_int_equal(a->event, i + 1); /* behind the set */
-        assert_name(&n.ground, events[a->event].name, tm_wait_text(expected[i].kind));
-    }
+    const tm_wait_attr *waits = n.trace.attrs[TM_ATTR_WAIT].data;
+    for (size_t i = 0; i < n.trace.attrs[TM_ATTR_WAIT].n; i++)
+        assert_name(&n.ground, events[waits[i].event].name, tm_wait_text(waits[i].kind));
     close_nsys(&n);
 }
 
 static void a_graph_traced_as_a_whole_is_one_kernel_and_counted(void **state) {
-    (void)state;
-    nsys n = read_sql("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, "
-                      "streamId, correlationId, globalPid, graphId);"
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1, 9, 0, 7, 3, " P144
-                      ", 12);");
+    nsys n = READ_SQL(TABLE("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                            "start, end, deviceId, streamId, correlationId, globalPid, graphId",
+                            "(1, 9, 0, 7, 3, " P144 ", 12)"));
     assert_events(&n, "CUDA graph 12 kernel 1 8\n");
     assert_int_equal(n.trace.counts[TM_COUNT_WHOLE_GRAPH], 1);
     close_nsys(&n);
 }
 
 static void warnings_of_the_profiler_are_kept_and_notes_are_not(void **state) {
-    (void)state;
-    nsys n = read_sql(
-        SET("50", "60") "CREATE TABLE DIAGNOSTIC_EVENT (timestamp, severity, text, globalPid);"
-                        "INSERT INTO DIAGNOSTIC_EVENT VALUES (-5, 1, 'note', 0), "
-                        "(-5, 2, 'lost 3 events', 0), (1, 3, 'no memory', " P144 "), "
-                        "(1, 3, 'of another', " P145 "), (1, 4, 'verbose', 0);");
+    nsys n =
+        READ_SQL(SET("50", "60"),
+                 TABLE("DIAGNOSTIC_EVENT", "timestamp, severity, text, globalPid",
+                       "(-5, 1, 'note', 0), (-5, 2, 'lost 3 events', 0), (1, 3, 'no memory', " P144
+                       "), (1, 3, 'of another', " P145 "), (1, 4, 'verbose', 0)"));
     assert_name(&n.ground, n.trace.metadata,
                 "{\"reported_by\":\"nsys "
                 "stats\",\"nsysSchemaVersion\":\"3.28.1\",\"deviceProperties\":[],\"diagnostics\":["
@@ -443,7 +385,6 @@ static void warnings_of_the_profiler_are_kept_and_notes_are_not(void **state) {
 }
 
 static void times_are_of_the_epoch_whatever_the_export_did_to_them(void **state) {
-    (void)state;
     static const struct {
         const char *normalised, *shift, *start;
         int64_t begin_ns;
@@ -461,7 +402,7 @@ static void times_are_of_the_epoch_whatever_the_export_did_to_them(void **state)
                        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, "
                        "streamId, globalPid) VALUES (%s, %s + 10, 0, 1, 7, " P144 ");",
                  cases[i].normalised, cases[i].shift, cases[i].start, cases[i].start);
-        nsys n = read_sql(sql);
+        nsys n = READ_SQL(sql);
         const tm_raw_event *event = n.trace.events.data;
         assert_int_equal(event->begin_ns, cases[i].begin_ns);
         assert_int_equal(event->duration_ns, 10);
@@ -471,25 +412,19 @@ static void times_are_of_the_epoch_whatever_the_export_did_to_them(void **state)
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_schema_gives_the_same_events),
-        cmocka_unit_test(kernels_have_shape_registers_and_both_kinds_of_shared_memory),
-        cmocka_unit_test(devices_have_their_number_in_cuda),
-        cmocka_unit_test(copies_are_named_as_the_analyses_know_them),
-        cmocka_unit_test(calls_are_of_the_runtime_or_the_driver_and_counted_once),
-        cmocka_unit_test(what_the_host_does_besides_cuda_is_ranges_of_its_kind),
-        cmocka_unit_test(memory_is_taken_and_given_back_at_addresses),
-        cmocka_unit_test(faults_and_samples_are_told_with_their_numbers),
-        cmocka_unit_test(threads_run_from_one_row_to_the_next),
-        cmocka_unit_test(calls_have_the_stacks_of_their_chains),
-        cmocka_unit_test(ranges_have_text_registered_text_and_domain),
-        cmocka_unit_test(a_domain_is_named_by_its_first_row_wherever_that_stands),
-        cmocka_unit_test(a_process_has_all_threads_of_its_number_and_no_other),
-        cmocka_unit_test(mpi_calls_and_waits_are_events_and_threads_have_names),
-        cmocka_unit_test(waits_have_their_streams_and_what_recorded_their_events),
-        cmocka_unit_test(a_graph_traced_as_a_whole_is_one_kernel_and_counted),
-        cmocka_unit_test(warnings_of_the_profiler_are_kept_and_notes_are_not),
-        cmocka_unit_test(times_are_of_the_epoch_whatever_the_export_did_to_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(every_schema_gives_the_same_events,
+               kernels_have_shape_registers_and_both_kinds_of_shared_memory,
+               devices_have_their_number_in_cuda, copies_are_named_as_the_analyses_know_them,
+               calls_are_of_the_runtime_or_the_driver_and_counted_once,
+               what_the_host_does_besides_cuda_is_ranges_of_its_kind,
+               memory_is_taken_and_given_back_at_addresses,
+               faults_and_samples_are_told_with_their_numbers, threads_run_from_one_row_to_the_next,
+               calls_have_the_stacks_of_their_chains, ranges_have_text_registered_text_and_domain,
+               a_domain_is_named_by_its_first_row_wherever_that_stands,
+               a_process_has_all_threads_of_its_number_and_no_other,
+               mpi_calls_and_waits_are_events_and_threads_have_names,
+               waits_have_their_streams_and_what_recorded_their_events,
+               a_graph_traced_as_a_whole_is_one_kernel_and_counted,
+               warnings_of_the_profiler_are_kept_and_notes_are_not,
+               times_are_of_the_epoch_whatever_the_export_did_to_them);
 }

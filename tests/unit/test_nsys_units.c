@@ -12,6 +12,9 @@
 #define COPY(device, pid)                                                                          \
     "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, "          \
     "globalPid, bytes, copyKind) VALUES (30, 40, " device ", 1, 7, " pid ", 8, 1);"
+#define RANKS(rows) TABLE("MPI_RANKS", "globalTid, rank", rows)
+#define CAPTURED(rows) TABLE("META_DATA_CAPTURE", "name, value", rows)
+#define VARIABLE(text) "('PROCESS_0:ENVIRONMENT_VARIABLE', '" text "')"
 #define SECRET "hunter2"
 
 typedef struct unit_case {
@@ -31,43 +34,22 @@ static const unit_case unit_cases[] = {
     {KERNEL("0", P144) KERNEL("1", P145) COPY("0", P145), "144.f.-1.1 145.f.-1.2 "},
     {COPY("3", P145), "145.f.-1.1 "},
     /* MPI's ranks, by process */
-    {KERNEL("0", P144) KERNEL(
-         "1", P145) "CREATE TABLE MPI_RANKS (globalTid, rank); INSERT INTO MPI_RANKS VALUES (" T144
-                    ", 9), "
-                    "(" T145 ", 8);",
+    {KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9), (" T145 ", 8)"),
      "144.f.9.1 145.f.8.1 "},
     /* one for two devices tells neither's, and one process's alone none */
-    {KERNEL("0", P144) KERNEL(
-         "1", P144) "CREATE TABLE MPI_RANKS (globalTid, rank); INSERT INTO MPI_RANKS VALUES (" T144
-                    ", 9);",
-     "144.d.-1.1 144.2.-1.1 "},
-    {KERNEL("0", P144) KERNEL(
-         "1", P145) "CREATE TABLE MPI_RANKS (globalTid, rank); INSERT INTO MPI_RANKS VALUES (" T144
-                    ", 9);",
-     "144.f.-1.1 145.f.-1.1 "},
+    {KERNEL("0", P144) KERNEL("1", P144) RANKS("(" T144 ", 9)"), "144.d.-1.1 144.2.-1.1 "},
+    {KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9)"), "144.f.-1.1 145.f.-1.1 "},
     /* the environment: RANK before the others, quoted or not, of a report of one rank alone */
-    {KERNEL(
-         "0",
-         P144) "CREATE TABLE META_DATA_CAPTURE (name, value); INSERT INTO META_DATA_CAPTURE VALUES "
-               "('PROCESS_0:ENVIRONMENT_VARIABLE', 'SLURM_PROCID=\"4\"'), "
-               "('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=3'), ('PROCESS_0:ENVIRONMENT_VARIABLE', "
-               "'MY_RANK=7');",
+    {KERNEL("0", P144)
+         CAPTURED(VARIABLE("SLURM_PROCID=\"4\"") "," VARIABLE("RANK=3") "," VARIABLE("MY_RANK=7")),
      "144.f.3.1 "},
-    {KERNEL(
-         "0",
-         P144) "CREATE TABLE META_DATA_CAPTURE (name, value); INSERT INTO META_DATA_CAPTURE VALUES "
-               "('PROCESS_0:ENVIRONMENT_VARIABLE', 'SLURM_PROCID=\"4\"'), "
-               "('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=3x'), ('OTHER', 'RANK=5');",
+    {KERNEL("0", P144)
+         CAPTURED(VARIABLE("SLURM_PROCID=\"4\"") "," VARIABLE("RANK=3x") ",('OTHER', 'RANK=5')"),
      "144.f.4.1 "},
-    {KERNEL("0", P144) KERNEL(
-         "1",
-         P145) "CREATE TABLE META_DATA_CAPTURE (name, value); INSERT INTO META_DATA_CAPTURE VALUES "
-               "('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=3');",
-     "144.f.-1.1 145.f.-1.1 "},
+    {KERNEL("0", P144) KERNEL("1", P145) CAPTURED(VARIABLE("RANK=3")), "144.f.-1.1 145.f.-1.1 "},
 };
 
 static void a_unit_is_a_process_and_its_device(void **state) {
-    (void)state;
     for (size_t c = 0; c < COUNT(unit_cases); c++) {
         char found[256] = "";
         size_t n_units = 1;
@@ -102,33 +84,24 @@ static void ranks_if_known(const char *sql, int64_t *ranks, size_t n) {
 }
 
 static void a_rank_that_is_known_is_not_looked_for_but_those_of_several_are(void **state) {
-    static const char ranks[] = "CREATE TABLE MPI_RANKS (globalTid, rank); "
-                                "INSERT INTO MPI_RANKS VALUES (" T144 ", 9), (" T145 ", 8);";
-    char sql[2048];
     int64_t found[2];
-    (void)state;
-    snprintf(sql, sizeof sql, "%s%s", KERNEL("0", P144), ranks);
-    ranks_if_known(sql, found, 1);
+    ranks_if_known(KERNEL("0", P144) RANKS("(" T144 ", 9), (" T145 ", 8)"), found, 1);
     assert_int_equal(found[0], -1);
-    snprintf(sql, sizeof sql, "%s%s", KERNEL("0", P144) KERNEL("1", P145), ranks);
-    ranks_if_known(sql, found, 2);
+    ranks_if_known(KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9), (" T145 ", 8)"), found,
+                   2);
     assert_int_equal(found[0], 9);
     assert_int_equal(found[1], 8);
 }
 
 static void nothing_of_the_environment_but_ranks_is_read(void **state) {
-    (void)state;
-    nsys n = read_sql(KERNEL(
-        "0",
-        P144) "INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'TOKEN=" SECRET "');"
-              "CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid, devStateName, name, nameEnum, "
-              "value);"
-              "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, 'S', 'DeviceEnvironment', 1, "
-              "'K=" SECRET "'), (0, 'S', 'Hostname', 2, 'node7');"
-              "CREATE TABLE META_DATA_CAPTURE (name, value); INSERT INTO META_DATA_CAPTURE VALUES "
+    nsys n = READ_SQL(
+        KERNEL("0", P144), "INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'TOKEN=" SECRET "');",
+        TABLE("TARGET_INFO_SYSTEM_ENV", "globalVid, devStateName, name, nameEnum, value",
+              "(0, 'S', 'DeviceEnvironment', 1, 'K=" SECRET "'), (0, 'S', 'Hostname', 2, 'node7')"),
+        TABLE("META_DATA_CAPTURE", "name, value",
               "('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=" SECRET
               "'), ('PROCESS_0:COMMAND', '" SECRET
-              "'), ('PROCESS_0:ENVIRONMENT_VARIABLE', 'AWS_SECRET=" SECRET "');");
+              "'), ('PROCESS_0:ENVIRONMENT_VARIABLE', 'AWS_SECRET=" SECRET "')"));
     assert_name(&n.ground, n.trace.host, "node7");
     for (uint32_t id = 0; id < tm_names_count(n.ground.names); id++)
         assert_null(strstr(tm_names_text(n.ground.names, id).bytes, SECRET));
@@ -186,14 +159,13 @@ static nsys read_ranges(const range *ranges, size_t n) {
             "binaryData) VALUES (%d, %d, 59, " T144 ", '%s', 1, %s);",
             ranges[i].begin, ranges[i].end, ranges[i].text, payload);
     }
-    return read_sql(sql);
+    return READ_SQL(sql);
 }
 
 /* Communicator abc of 4 ranks, of which this is rank 2 on device 0. */
 static const range init = {"ncclCommInitRank", 1, 9, 6, 24, {0xabc, 4 | UINT64_C(2) << 32, 0}};
 
 static void payloads_say_what_kernels_of_nccl_do(void **state) {
-    (void)state;
     static const struct {
         range calls[4];
         const char *row; /* name, group, size, in, out, from, to */
@@ -284,24 +256,9 @@ static void change(const char *path, long at, const void *bytes, size_t n) {
 }
 
 static void what_cannot_be_read_is_refused_with_words(void **state) {
-    (void)state;
-    const char *path = write_export("CREATE TABLE users (name);", "");
-    bad_file(path, "no export of Nsight Systems");
-    path = write_export(schemas[LATEST].tables, "");
-    bad_file(path, "nothing that a GPU did");
-    path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
-    assert_int_equal(truncate(path, 8192), 0);
-    bad_file(path, "ends too early: 8192 of ");
-    path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
-    change(path, 28, "\0\0\0", 4); /* the number of pages */
-    bad_file(path, "its export was interrupted");
-    path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
-    change(path, 100, "\xFF", 1); /* the kind of the first page */
-    bad_file(path, "SQLite cannot read it: ");
-    path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
-    assert_int_equal(truncate(path, 60), 0);
-    bad_file(path, "the header of this database is missing");
-    path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
+    bad_file(write_export("CREATE TABLE users (name);", ""), "no export of Nsight Systems");
+    bad_file(write_export(schemas[LATEST].tables, ""), "nothing that a GPU did");
+    const char *path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
     char journal[96];
     snprintf(journal, sizeof journal, "%s-journal", path);
     FILE *file = fopen(journal, "wb");
@@ -310,21 +267,29 @@ static void what_cannot_be_read_is_refused_with_words(void **state) {
     fclose(file);
     bad_file(path, "a journal lies beside it");
     assert_int_equal(remove(journal), 0);
+    change(path, 28, "\0\0\0", 4); /* the number of pages */
+    bad_file(path, "its export was interrupted");
+    (void)write_export(schemas[LATEST].tables, KERNEL("0", P144));
+    change(path, 100, "\xFF", 1); /* the kind of the first page */
+    bad_file(path, "SQLite cannot read it: ");
+    (void)write_export(schemas[LATEST].tables, KERNEL("0", P144));
+    assert_int_equal(truncate(path, 8192), 0);
+    bad_file(path, "ends too early: 8192 of ");
+    assert_int_equal(truncate(path, 60), 0);
+    bad_file(path, "the header of this database is missing");
     assert_int_equal(remove(path), 0);
 }
 
 static void views_and_wrong_types_are_not_followed(void **state) {
-    (void)state;
-    nsys n = read_sql(
-        KERNEL("0", P144) "INSERT INTO StringIds VALUES (1, 'gemm');"
-                          "CREATE TABLE other (start, end, globalTid, textId);"
-                          "CREATE VIEW MPI_OTHER_EVENTS AS SELECT * FROM other;"
-                          "INSERT INTO other VALUES (1, 2, " T144 ", 1);"
-                          "CREATE TABLE MPI_P2P_EVENTS (start, end, globalTid, textId);"
-                          "INSERT INTO MPI_P2P_EVENTS VALUES ('x', 2, " T144 ", 1), "
-                          "(9e300, 2, " T144 ", 1), (-9223372036854775808, 2, " T144 ", 1), "
-                          "(1, 9223372036854775807, " T144 ", 1), (1, 2, " T144 ", 'x'), "
-                          "(3, 'x', " T144 ", 1);");
+    nsys n = READ_SQL(KERNEL("0", P144), "INSERT INTO StringIds VALUES (1, 'gemm');",
+                      "CREATE TABLE other (start, end, globalTid, textId);",
+                      "CREATE VIEW MPI_OTHER_EVENTS AS SELECT * FROM other;",
+                      "INSERT INTO other VALUES (1, 2, " T144 ", 1);",
+                      TABLE("MPI_P2P_EVENTS", "start, end, globalTid, textId",
+                            "('x', 2, " T144 ", 1), (9e300, 2, " T144
+                            ", 1), (-9223372036854775808, 2, " T144
+                            ", 1), (1, 9223372036854775807, " T144 ", 1), (1, 2, " T144
+                            ", 'x'), (3, 'x', " T144 ", 1)"));
     assert_events(&n, "gemm kernel 10 10\n user_annotation 1 1\n");
     assert_int_equal(n.trace.counts[TM_COUNT_NO_TIME], 3);
     assert_int_equal(n.trace.counts[TM_COUNT_ABSURD_DURATION], 1);
@@ -334,13 +299,8 @@ static void views_and_wrong_types_are_not_followed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_unit_is_a_process_and_its_device),
-        cmocka_unit_test(a_rank_that_is_known_is_not_looked_for_but_those_of_several_are),
-        cmocka_unit_test(nothing_of_the_environment_but_ranks_is_read),
-        cmocka_unit_test(payloads_say_what_kernels_of_nccl_do),
-        cmocka_unit_test(what_cannot_be_read_is_refused_with_words),
-        cmocka_unit_test(views_and_wrong_types_are_not_followed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(a_unit_is_a_process_and_its_device,
+               a_rank_that_is_known_is_not_looked_for_but_those_of_several_are,
+               nothing_of_the_environment_but_ranks_is_read, payloads_say_what_kernels_of_nccl_do,
+               what_cannot_be_read_is_refused_with_words, views_and_wrong_types_are_not_followed);
 }

@@ -1,9 +1,7 @@
 /* Operation-level traces: what is one, which ranks it holds, and what becomes of an operation. */
 #include <inttypes.h>
 
-#include "kineto_fixture.h"
-#include "readers/formats.h"
-#include "readers/json.h"
+#include "trace_text.h"
 
 /* An operation of a rank: its thread is the rank's first but `lane`; times in microseconds. */
 #define OPERATION(name, pid, rank, lane, ts, dur, step, chunk, seq)                                \
@@ -17,13 +15,7 @@
 /* Ranks 0 to 3, which are threads 0, 5, 10 and 15 on: two stages of two data ranks. */
 #define THREADS THREAD(0, 0, 0) "," THREAD(1, 5, 0) "," THREAD(0, 10, 1) "," THREAD(1, 15, 1)
 
-static char *text_of(const char *quoted) {
-    static char text[8192];
-    snprintf(text, sizeof text, "%s", quoted);
-    for (char *p = text; *p; p++)
-        *p = *p == '\'' ? '"' : *p;
-    return text;
-}
+static const tm_format *const format = &tm_format_ops;
 
 static void the_first_operation_tells_the_format(void **state) {
     static const struct {
@@ -51,142 +43,88 @@ static void the_first_operation_tells_the_format(void **state) {
         {"[[", false},
         {"", false},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char head[4096 + TM_JSON_PADDING] = {0};
-        snprintf(head, 4096, "%.4095s", text_of(cases[i].text));
         print_message("case %zu\n", i);
-        assert_int_equal(tm_format_ops.sniff(head, strlen(head), true), cases[i].is);
+        assert_int_equal(sniffs(format, cases[i].text), cases[i].is);
     }
 }
 
-static tm_source *open_text(const char *quoted) {
-    tm_source *source;
-    const char *text = text_of(quoted);
-    assert_int_equal(tm_source_open_memory(text, strlen(text), "ops.json", &source, NULL), TM_OK);
-    return source;
-}
-
-/* Each unit as "data rank:rank ". */
-static void units_of(const char *quoted, char *out, size_t size) {
-    tm_vec units = TM_VEC(tm_unit);
-    bool foreign = true;
-    tm_source *source = open_text(quoted);
-    assert_int_equal(tm_format_ops.list_units(source, false, &units, &foreign, NULL), TM_OK);
-    assert_false(foreign);
-    *out = '\0';
-    for (size_t i = 0; i < units.n; i++) {
-        const tm_unit *unit = (const tm_unit *)units.data + i;
-        snprintf(out + strlen(out), size - strlen(out), "%" PRId64 ":%" PRId64 " ", unit->process,
-                 unit->rank);
-    }
-    tm_source_close(source);
-    tm_vec_free(&units);
-}
-
-static reading read_rank(const char *quoted, int64_t rank) {
-    reading r = {.ground = open_ground()};
-    tm_source *source = open_text(quoted);
+static reading read_rank(const char *text, int64_t rank) {
     const tm_unit unit = {.devices = -1, .rank = rank};
-    tm_status status = tm_trace_read_source(&tm_format_ops, source, &unit, r.ground.names, &r.trace,
-                                            &r.ground.err);
-    assert_int_equal(status, TM_OK);
-    tm_source_close(source);
-    return r;
+    return read_unit_text(format, text, "ops.json", &unit);
 }
 
 static void ranks_are_those_of_the_threads_that_did_something(void **state) {
     char found[64];
-    (void)state;
-    units_of("[" OPERATION("gc", 1, 1, 5, 1, 2, 3, 0, 0) "," THREADS "," OPERATION("gc", 0, , 4, 1,
-                                                                                   2, 3, 0, 0) "]",
-             found, sizeof found);
-    assert_string_equal(found, "0:0 1:3 ");
+    units_text(format,
+               "[" OPERATION("gc", 1, 1, 5, 1, 2, 3, 0,
+                             0) "," THREADS "," OPERATION("gc", 0, , 4, 1, 2, 3, 0, 0) "]",
+               found, sizeof found);
+    assert_string_equal(found, "0:ffffffffffffffff:0 1:ffffffffffffffff:3 ");
     /* What a file that was cut holds: its last event is not whole. */
-    units_of("[" OPERATION("gc", 0, 1, 0, 1, 2, 3, 0, 0) ",{'name':'gc','pi", found, sizeof found);
-    assert_string_equal(found, "0:2 ");
+    units_text(format, "[" OPERATION("gc", 0, 1, 0, 1, 2, 3, 0, 0) ",{'name':'gc','pi", found,
+               sizeof found);
+    assert_string_equal(found, "0:ffffffffffffffff:2 ");
 }
 
-/* An event as "name category begin duration thread", and of communication "from to group". */
-static void event_text(const reading *r, size_t i, char *out, size_t size) {
-    const tm_raw_event *e = event_at(r, i);
-    const tm_names *names = r->ground.names;
-    int n = snprintf(out, size, "%s %s %" PRId64 " %" PRId64 " %s",
-                     tm_names_text(names, e->name).bytes, tm_category_word(e->category),
-                     e->begin_ns, e->duration_ns, tm_names_text(names, track_at(r, i)->tid).bytes);
-    for (size_t k = 0; k < r->trace.attrs[TM_ATTR_COLLECTIVE].n; k++) {
-        const tm_collective_attr *a = attr_at(r, TM_ATTR_COLLECTIVE, k);
-        if (a->event == i)
-            snprintf(out + n, size - (size_t)n, " %d %d %s %s", a->src_rank, a->dst_rank,
-                     tm_names_text(names, a->group_ranks).bytes,
-                     tm_names_text(names, a->group_description).bytes);
-    }
-}
+#define TRANSFERRED(name, place, rest)                                                             \
+    name " kernel 1000+2000 " place " " name " collective=" name rest
 
 static void an_operation_is_what_its_name_says(void **state) {
     static const struct {
         const char *text;
         int64_t rank;
-        const char *event;
+        const char *events;
     } cases[] = {
         {OPERATION("forward-compute", 0, , 0, 1.5, 2, 3, 0, 0), 0,
-         "forward-compute kernel 1500 2000 0"},
-        {OPERATION("optimizer", 0, , 0, 1, 2, 3, -1, 0), 0, "optimizer kernel 1000 2000 0"},
+         "forward-compute kernel 1500+2000 0/0"},
+        {OPERATION("optimizer", 0, , 0, 1, 2, 3, -1, 0), 0, "optimizer kernel 1000+2000 0/0"},
         /* nothing that a GPU does */
-        {OPERATION("gc", 0, , 0, 1, 0, 3, -1, 0), 0, "gc user_annotation 1000 0 0"},
+        {OPERATION("gc", 0, , 0, 1, 0, 3, -1, 0), 0, "gc user_annotation 1000+0 0/0"},
         {OPERATION("forward-send", 0, , 1, 1, 2, 3, -1, 0), 0,
-         "forward-send kernel 1000 2000 1 forward-send -1 2 [0, 2] pipeline parallel"},
+         TRANSFERRED("forward-send", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel dst=2")},
         {OPERATION("backward-recv", 0, , 1, 1, 2, 3, -1, 0), 0,
-         "backward-recv kernel 1000 2000 1 backward-recv 2 -1 [0, 2] pipeline parallel"},
+         TRANSFERRED("backward-recv", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel src=2")},
         /* what leaves the model has no other end */
         {OPERATION("backward-send", 0, , 1, 1, 2, 3, -1, 0), 0,
-         "backward-send kernel 1000 2000 1 backward-send -1 -1 [0, 2] pipeline parallel"},
+         TRANSFERRED("backward-send", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel")},
         {OPERATION("forward-recv", 1, 1, 6, 1, 2, 3, -1, 0), 3,
-         "forward-recv kernel 1000 2000 16 forward-recv 1 -1 [1, 3] pipeline parallel"},
+         TRANSFERRED("forward-recv", "1/16", " size=2 ranks=[1, 3] of=pipeline parallel src=1")},
         {OPERATION("params-all-gather", 1, 1, 8, 1, 2, 3, 0, 0), 3,
-         "params-all-gather kernel 1000 2000 18 params-all-gather -1 -1 [2, 3] data parallel"},
+         TRANSFERRED("params-all-gather", "1/18", " size=2 ranks=[2, 3] of=data parallel")},
         {OPERATION("grads-reduce-scatter", 0, , 3, 1, 2, 3, 0, 0), 0,
-         "grads-reduce-scatter kernel 1000 2000 3 grads-reduce-scatter -1 -1 [0, 1] data "
-         "parallel"},
+         TRANSFERRED("grads-reduce-scatter", "0/3", " size=2 ranks=[0, 1] of=data parallel")},
         {OPERATION("layernorm-grads-all-reduce", 0, , 3, 1, 2, 3, -1, 0), 0,
-         "layernorm-grads-all-reduce kernel 1000 2000 3 layernorm-grads-all-reduce -1 -1 [0] "
-         "tensor parallel"},
+         TRANSFERRED("layernorm-grads-all-reduce", "0/3", " size=1 ranks=[0] of=tensor parallel")},
         {OPERATION("embedding-grads-all-reduce", 1, 1, 8, 1, 2, 3, -1, 0), 3,
-         "embedding-grads-all-reduce kernel 1000 2000 18 embedding-grads-all-reduce -1 -1 [1, 3] "
-         "embeddings"},
+         TRANSFERRED("embedding-grads-all-reduce", "1/18", " size=2 ranks=[1, 3] of=embeddings")},
         {OPERATION("optimizer-clip-main-grad", 0, , 3, 1, 2, 3, -1, 0), 0,
-         "optimizer-clip-main-grad kernel 1000 2000 3 optimizer-clip-main-grad -1 -1 [0, 1, 2, 3] "
-         "all ranks"},
+         TRANSFERRED("optimizer-clip-main-grad", "0/3", " size=4 ranks=[0, 1, 2, 3] of=all ranks")},
+        /* parts of the model have names of their own; from the last stage on it goes on */
+        {OPERATION("forward-compute", 0, , 0, 1, 2, 3, 1, 0) "," OPERATION("forward-recv", 0, , 1,
+                                                                           1, 2, 3, -1, 0),
+         0,
+         "forward-compute, chunk 1 kernel 1000+2000 0/0\n" TRANSFERRED(
+             "forward-recv", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel src=2")},
         /* it ended before the last rank had come, by its clock: 20 - 3 us */
         {OPERATION("forward-send", 0, , 1, 20, -3, 3, -1, 0), 0,
-         "forward-send kernel 17000 0 1 forward-send -1 2 [0, 2] pipeline parallel"},
+         "forward-send kernel 17000+0 0/1 forward-send collective=forward-send size=2 ranks=[0, 2] "
+         "of=pipeline parallel dst=2"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[2048], found[512];
         snprintf(text, sizeof text, "[%s,%s]", cases[i].text, THREADS);
         reading r = read_rank(text, cases[i].rank);
-        event_text(&r, 0, found, sizeof found);
-        assert_string_equal(found, cases[i].event);
+        trace_text(&r, found, sizeof found);
+        char *rest = found + strlen(cases[i].events);
+        assert_true(*rest == '\n' || strncmp(rest, " seq=0", 6) == 0); /* then a hash; steps */
+        *rest = '\0';
+        assert_string_equal(found, cases[i].events);
         assert_int_equal(r.trace.rank, cases[i].rank);
         assert_non_null(
             strstr(tm_names_text(r.ground.names, r.trace.metadata).bytes, TM_TRANSFERS_ALONE));
         close_reading(&r);
     }
-}
-
-static void parts_of_the_model_have_names_of_their_own(void **state) {
-    char found[256];
-    (void)state;
-    reading r = read_rank("[" OPERATION("forward-compute", 0, , 0, 1, 2, 3, 1, 0) "," OPERATION(
-                              "forward-recv", 0, , 1, 1, 2, 3, -1, 0) "," THREADS "]",
-                          0);
-    event_text(&r, 0, found, sizeof found);
-    assert_string_equal(found, "forward-compute, chunk 1 kernel 1000 2000 0");
-    event_text(&r, 1, found, sizeof found); /* from the last stage: the model goes on there */
-    assert_string_equal(found, "forward-recv kernel 1000 2000 1 forward-recv 2 -1 [0, 2] pipeline "
-                               "parallel");
-    close_reading(&r);
 }
 
 /* Two ranks, of which the first step takes 100 us, the second 50. */
@@ -204,7 +142,6 @@ static void steps_take_the_time_of_all_ranks(void **state) {
         {STEPS(0), 100000},                         /* both at one time */
         {STEPS(160), 160000}, {STEPS(105), 105000},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         reading r = read_rank(cases[i].text, 0);
         assert_int_equal(r.trace.events.n, 4);
@@ -221,7 +158,6 @@ static void steps_take_the_time_of_all_ranks(void **state) {
 }
 
 static void what_is_no_operation_is_counted(void **state) {
-    (void)state;
     reading r =
         read_rank("[" OPERATION("gc", 0, , 0, 1, 2, 3, 0, 0) "," OPERATION(
                       "optimizer", 0, , 0, 9, -1, 3, 0,
@@ -235,35 +171,15 @@ static void what_is_no_operation_is_counted(void **state) {
 }
 
 static void malformed_text_is_refused_where_it_is(void **state) {
-    static const struct {
-        const char *text;
-        int64_t offset;
-    } cases[] = {
+    static const malformed cases[] = {
         {"{}", 0}, {"[]", 1}, {"[{'a' 1}]", 6}, {"[{}}", 3}, {"[{}] 1", 5}, {"[{'ts':0x1}]", 8},
     };
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_vec units = TM_VEC(tm_unit);
-        tm_error err;
-        bool foreign;
-        tm_source *source = open_text(cases[i].text);
-        print_message("case %zu\n", i);
-        assert_int_equal(tm_format_ops.list_units(source, false, &units, &foreign, &err),
-                         TM_ERR_INPUT);
-        assert_int_equal(err.offset, cases[i].offset);
-        tm_source_close(source);
-    }
+    check_malformed(format, cases, COUNT(cases));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_operation_tells_the_format),
-        cmocka_unit_test(ranks_are_those_of_the_threads_that_did_something),
-        cmocka_unit_test(an_operation_is_what_its_name_says),
-        cmocka_unit_test(parts_of_the_model_have_names_of_their_own),
-        cmocka_unit_test(steps_take_the_time_of_all_ranks),
-        cmocka_unit_test(what_is_no_operation_is_counted),
-        cmocka_unit_test(malformed_text_is_refused_where_it_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(the_first_operation_tells_the_format,
+               ranks_are_those_of_the_threads_that_did_something,
+               an_operation_is_what_its_name_says, steps_take_the_time_of_all_ranks,
+               what_is_no_operation_is_counted, malformed_text_is_refused_where_it_is);
 }

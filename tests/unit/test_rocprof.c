@@ -64,7 +64,6 @@
 static const tm_format *const format = &tm_format_rocprof;
 
 static void its_first_key_tells_the_format(void **state) {
-    (void)state;
     assert_true(sniffs(format, DOCUMENT("")));
     assert_true(sniffs(format, " { 'rocprofiler-sdk-tool' : "));
     assert_false(sniffs(format, "{'traceEvents':[],'rocprofiler-sdk-tool':[]}"));
@@ -105,13 +104,13 @@ static void every_kind_of_record_becomes_what_it_is(void **state) {
          "last kernel 1+1 0/18446744073709551615 #5 [3 1 1]x[128 2 1] -1 512 1.50 6.00\n"},
         {WITH_NAMES("memory_copy", COPY("2", "70", "71") "," COPY("3", "72", "70") "," COPY(
                                        "4", "71", "72") "," COPY("1", "70", "70")),
-         "Memcpy HtoD (Host -> Device) gpu_memcpy 100+60 0/copies 2 #5 64 bytes\n"
-         "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 1/copies 3 #5 64 bytes\n"
-         "Memcpy DtoD (Device -> Device) gpu_memcpy 100+60 1/copies 4 #5 64 bytes\n"
+         "Memcpy HtoD (Host -> Device) gpu_memcpy 100+60 0/copies 2 #5 64 bytes gbps=1.06667\n"
+         "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 1/copies 3 #5 64 bytes gbps=1.06667\n"
+         "Memcpy DtoD (Device -> Device) gpu_memcpy 100+60 1/copies 4 #5 64 bytes gbps=1.06667\n"
          "Memcpy HtoH (Host -> Host) other 100+60 9/8\n"},
         /* an operation that no list names: the agents tell */
         {WITH_NAMES("memory_copy", COPY("77", "71", "70")),
-         "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 0/copies 3 #5 64 bytes\n"},
+         "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 0/copies 3 #5 64 bytes gbps=1.06667\n"},
         {WITH_NAMES("hip_api",
                     RECORD("1", "1", TIMES("90", "95") ",'args':{'a':'1'},'retval':'0'")),
          "hipLaunchKernel cuda_runtime 90+5 9/8 launches #5\n"},
@@ -140,7 +139,6 @@ static void every_kind_of_record_becomes_what_it_is(void **state) {
                     RECORD("9", "4", "'timestamp':77") "," RECORD("9", "4", TIMES("1", "2"))),
          "KFD_QUEUE other @77 9/8\nKFD_QUEUE other 1+1 9/8\n"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char found[2048];
         print_message("case %zu\n", i);
@@ -179,7 +177,6 @@ static void what_is_not_kept_is_counted(void **state) {
         {WITH_NAMES("hip_api", RECORD("1", "1", TIMES("1", "2") ",'args':{'a':nan}")),
          TM_COUNT_NON_FINITE, 1},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         print_message("case %zu\n", i);
         reading r = read_unit_text(format, cases[i].text, "some.json", NULL);
@@ -213,7 +210,6 @@ static void ranks_are_processes_and_the_devices_on_which_they_run_kernels(void *
          "0:ffffffffffffffff:-1 "},
     };
     char found[256];
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         print_message("case %zu\n", i);
         units_text(format, cases[i].text, found, sizeof found);
@@ -230,7 +226,6 @@ static void a_unit_is_its_devices_of_its_process(void **state) {
                                                                     "0") "]}}]}";
     const tm_unit unit = {.process = 1, .devices = 2, .rank = -1};
     char found[1024];
-    (void)state;
     reading r = read_unit_text(format, text, "a/9_results.json", &unit);
     trace_text(&r, found, sizeof found);
     assert_string_equal(found,
@@ -253,7 +248,6 @@ static void the_host_is_the_files_or_its_folders_and_secrets_are_left(void **sta
         {"7", "n2/9_results.json", ""},
     };
     char text[1024];
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         print_message("case %zu\n", i);
         snprintf(text, sizeof text, "{'rocprofiler-sdk-tool':[{'metadata':%s," AGENTS "}]}",
@@ -279,12 +273,10 @@ static void malformed_text_is_refused_where_it_is(void **state) {
         {"{'rocprofiler-sdk-tool':[{'buffer_records':{'hip_api':[{}{}]}}]}", 57},
         {"{'rocprofiler-sdk-tool':[{},{},{}]}", -1}, /* several, and nobody asked which */
     };
-    (void)state;
     check_malformed(format, cases, COUNT(cases));
 }
 
 static void a_trace_that_was_cut_gives_what_it_holds(void **state) {
-    (void)state;
     check_truncation(format, WITH_NAMES("kernel_dispatch", K "," K), NULL);
 }
 
@@ -292,7 +284,6 @@ static void a_trace_that_was_cut_gives_what_it_holds(void **state) {
 static void the_real_trace_has_the_sums_of_its_format_page(void **state) {
     const char *shared = getenv("TMERGE_SHARED");
     char path[1024];
-    (void)state;
     snprintf(path, sizeof path, "%s/traces/rocprof/908_results.json.gz", shared ? shared : "");
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -334,16 +325,11 @@ static void the_real_trace_has_the_sums_of_its_format_page(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_first_key_tells_the_format),
-        cmocka_unit_test(every_kind_of_record_becomes_what_it_is),
-        cmocka_unit_test(what_is_not_kept_is_counted),
-        cmocka_unit_test(ranks_are_processes_and_the_devices_on_which_they_run_kernels),
-        cmocka_unit_test(a_unit_is_its_devices_of_its_process),
-        cmocka_unit_test(the_host_is_the_files_or_its_folders_and_secrets_are_left),
-        cmocka_unit_test(malformed_text_is_refused_where_it_is),
-        cmocka_unit_test(a_trace_that_was_cut_gives_what_it_holds),
-        cmocka_unit_test(the_real_trace_has_the_sums_of_its_format_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(its_first_key_tells_the_format, every_kind_of_record_becomes_what_it_is,
+               what_is_not_kept_is_counted,
+               ranks_are_processes_and_the_devices_on_which_they_run_kernels,
+               a_unit_is_its_devices_of_its_process,
+               the_host_is_the_files_or_its_folders_and_secrets_are_left,
+               malformed_text_is_refused_where_it_is, a_trace_that_was_cut_gives_what_it_holds,
+               the_real_trace_has_the_sums_of_its_format_page);
 }

@@ -2,14 +2,8 @@
 #include "readers/xplane/hlo_groups.h"
 #include "readers/xplane/tpu_clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { N_OPERATIONS = 2000 };
 
@@ -29,7 +23,6 @@ static void make_times(tm_tpu_times times[N_OPERATIONS]) {
 /* True: device + 44 us + 15 ppm of it, less half a step of the 15 us that the file takes up late.
  * The line is to be found to 2 us of that, in any order of the operations. */
 static void the_line_leads_through_where_most_operations_lie(void **state) {
-    (void)state;
     static tm_tpu_times times[N_OPERATIONS];
     tm_tpu_clock clock;
     tm_error err;
@@ -46,7 +39,6 @@ static void the_line_leads_through_where_most_operations_lie(void **state) {
 /* By the file the run begins at 100 and ends at 300, 90 late at its end; its operations tell that
  * by the core's clock it begins at 0 and lasts 110. */
 static void what_has_no_time_of_the_core_moves_with_operations(void **state) {
-    (void)state;
     static const tm_tpu_times times[] = {
         {110, 40, 10, 40},  /* 100 late, */
         {240, 50, 50, 50},  /* 190 late */
@@ -74,7 +66,6 @@ static void what_has_no_time_of_the_core_moves_with_operations(void **state) {
 }
 
 static void without_times_of_the_core_the_files_stand(void **state) {
-    (void)state;
     tm_tpu_clock clock;
     tm_error err;
     int64_t begin = 5, end = 9;
@@ -100,7 +91,6 @@ static void check_text(tm_text found, const char *expected) {
     "copy-start(f32[5,1024]{1,0:T(8,128)} %fusion.2)"
 
 static void an_operation_is_taken_apart(void **state) {
-    (void)state;
     static const struct {
         const char *text, *name, *opcode, *operand, *channel;
         int64_t bytes; /* of its operands */
@@ -133,7 +123,6 @@ static void an_operation_is_taken_apart(void **state) {
 }
 
 static void the_category_tells_what_an_operation_does(void **state) {
-    (void)state;
     static const struct {
         const char *text, *category;
         tm_hlo_kind kind;
@@ -181,7 +170,6 @@ static void the_category_tells_what_an_operation_does(void **state) {
 /* Eight devices in an order of their own, so that a number is not its device: 2 replicas of 4
  * parts, or one of 8. */
 static void a_group_is_found_by_its_text(void **state) {
-    (void)state;
     static const int64_t devices[] = {10, 11, 12, 13, 7, 6, 5, 4};
 #define ALL_REDUCE(attributes) "%a = f32[] all-reduce(f32[] %x), " attributes
 #define PERMUTE(attributes) "%a = f32[] collective-permute(f32[] %x), " attributes
@@ -233,7 +221,6 @@ static void a_group_is_found_by_its_text(void **state) {
 
 /* Number 0 only gives, 3 only takes, 1 does both; 2 gives to itself, and 4 is in no pair. */
 static void a_permutation_tells_who_gives_and_who_takes(void **state) {
-    (void)state;
     static const int64_t devices[] = {10, 11, 12, 13, 14};
     static const int ends[] = {
         TM_HLO_SENDS, TM_HLO_SENDS | TM_HLO_RECEIVES, 0, TM_HLO_RECEIVES, 0, 0};
@@ -245,14 +232,9 @@ static void a_permutation_tells_who_gives_and_who_takes(void **state) {
 }
 
 int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_line_leads_through_where_most_operations_lie),
-        cmocka_unit_test(what_has_no_time_of_the_core_moves_with_operations),
-        cmocka_unit_test(without_times_of_the_core_the_files_stand),
-        cmocka_unit_test(an_operation_is_taken_apart),
-        cmocka_unit_test(the_category_tells_what_an_operation_does),
-        cmocka_unit_test(a_group_is_found_by_its_text),
-        cmocka_unit_test(a_permutation_tells_who_gives_and_who_takes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(the_line_leads_through_where_most_operations_lie,
+               what_has_no_time_of_the_core_moves_with_operations,
+               without_times_of_the_core_the_files_stand, an_operation_is_taken_apart,
+               the_category_tells_what_an_operation_does, a_group_is_found_by_its_text,
+               a_permutation_tells_who_gives_and_who_takes);
 }

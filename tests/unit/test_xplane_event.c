@@ -98,7 +98,6 @@ static void events_are_read_however_they_are_written(void **state) {
         {B("\x22\x04\x08\x01\x11\x00\x08"), "@0"},     /* a double that is cut, and so the event */
         {B("\x22\x03\x08\x01\x18\x08\x05\x0B"), "@0"}, /* the event before the stat */
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         uint8_t file[512];
         size_t n = make_file(cases[i].bytes, cases[i].size, file);
@@ -136,8 +135,5 @@ static void events_are_read_however_they_are_written(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_read_however_they_are_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(events_are_read_however_they_are_written);
 }

@@ -31,7 +31,6 @@ static void varints_of_up_to_ten_bytes_are_read(void **state) {
         {"\x80\x80", 2, 0, 0},
         {"", 0, 0, 0},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const uint8_t *p = (const uint8_t *)cases[i].bytes;
         uint64_t value = 0;
@@ -63,7 +62,6 @@ static void fields_are_taken_up_to_damage(void **state) {
         {"\x11\x01\0\0\0\0\0\0", 8, "", 0},
         {"\x80\x80\x80\x80\x10\x01", 6, "", 0},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const uint8_t *p = (const uint8_t *)cases[i].bytes;
         tm_wire_message message = {p, p + cases[i].size};
@@ -175,7 +173,6 @@ static void all_of_a_space_is_read(void **state) {
            encoded[3] = {copy_of(all_of(&bytes)), TM_VEC(char), TM_VEC(char)};
     append_gzip(&encoded[1], all_of(&bytes));
     append_zstd(&encoded[2], all_of(&bytes));
-    (void)state;
     for (int i = 0; i < 3; i++) {
         char out[TEXT_MAX];
         tm_source *source;
@@ -203,7 +200,6 @@ static void names_are_found_by_id(void **state) {
                                 "D";
     tm_source *source;
     tm_space space;
-    (void)state;
     assert_int_equal(tm_source_open_memory(plane, sizeof plane - 1, "x", &source, NULL), TM_OK);
     assert_int_equal(tm_space_open(source, &space, NULL), TM_OK);
     const tm_xplane *p = tm_space_plane(&space, "P");
@@ -244,7 +240,6 @@ static void a_space_cut_at_any_byte_is_an_error(void **state) {
     tm_vec bytes = space_of("plane A\nline 1 2 L\nevent e 3 4 s=5\nplane B\nhost h\n");
     const uint8_t *b = bytes.data;
     size_t first = 2u + b[1], second = first + 2u + b[first + 1];
-    (void)state;
     for (size_t n = 1; n <= bytes.n; n++) {
         tm_source *source;
         tm_error err = {.offset = -1};
@@ -274,7 +269,6 @@ static void damage_is_told_with_its_place(void **state) {
         {"\x0A\x04\x2A\x02\x12\x09", 6, 4, "the message that begins here is damaged"},
         {"\x0A", 1, 1, "the file ends in the middle of a message"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_source *source;
         tm_error err;
@@ -383,7 +377,6 @@ static void quote_numbers(const char *json, char *out) {
 static void real_files_are_decoded_to_the_picosecond(void **state) {
     char path[512];
     const cJSON *file;
-    (void)state;
     snprintf(path, sizeof path, "%s/expected/xplane/decoded.json", shared());
     char *bytes = content_of(path);
     if (!bytes)
@@ -401,14 +394,7 @@ static void real_files_are_decoded_to_the_picosecond(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(varints_of_up_to_ten_bytes_are_read),
-        cmocka_unit_test(fields_are_taken_up_to_damage),
-        cmocka_unit_test(all_of_a_space_is_read),
-        cmocka_unit_test(names_are_found_by_id),
-        cmocka_unit_test(a_space_cut_at_any_byte_is_an_error),
-        cmocka_unit_test(damage_is_told_with_its_place),
-        cmocka_unit_test(real_files_are_decoded_to_the_picosecond),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(varints_of_up_to_ten_bytes_are_read, fields_are_taken_up_to_damage,
+               all_of_a_space_is_read, names_are_found_by_id, a_space_cut_at_any_byte_is_an_error,
+               damage_is_told_with_its_place, real_files_are_decoded_to_the_picosecond);
 }

@@ -26,8 +26,11 @@ reading read_unit_text(const tm_format *format, const char *text, const char *pa
                        const tm_unit *unit);
 
 /* Each event as a line: name, category, begin+duration (@begin of an instant), its track as
- * pid/tid, and what its attributes hold. */
+ * pid/tid, and what its attributes hold; KEY=VALUE of what may be unknown is left out then. */
 void trace_text(const reading *r, char *out, size_t size);
+void events_text(const tm_trace *trace, const tm_names *names, char *out, size_t size);
+/* Only the attributes of an event, a blank before each. */
+void attrs_text(const tm_trace *trace, const tm_names *names, size_t event, char *out, size_t size);
 
 /* A text and the byte at which it is malformed. */
 typedef struct malformed {
@@ -35,7 +38,7 @@ typedef struct malformed {
     int64_t offset;
 } malformed;
 
-/* Each of [n] is refused there. */
+/* Each of [n] is refused there: where its units are listed or, if they can be, where it is read. */
 void check_malformed(const tm_format *format, const malformed *cases, size_t n);
 
 /* Every piece of a text from its start is an error inside it, or a truncated trace with no event

@@ -1,11 +1,6 @@
-/* Arbitrary bytes as JSON of formats whose files hold several ranks: rocprofv3's, and that for the
- * trace viewer of TensorFlow and JAX. Told, their ranks listed, and each of them read, linked and
- * built to a timeline. Whatever they are, the outcome is an error inside the content or a timeline
- * that keeps its promises. */
-#include <string.h>
-
-#include "base/vec.h"
-#include "readers/json.h"
+/* Arbitrary bytes as a trace of each format of JSON: told, its ranks listed where the format has
+ * several in a file, and all of it or each rank read, linked and built to a timeline. Whatever they
+ * are, the outcome is an error inside the content or a timeline that keeps its promises. */
 #include "timeline.h"
 
 static void list(const uint8_t *data, size_t size, const tm_format *format, tm_vec *units) {
@@ -20,17 +15,14 @@ static void list(const uint8_t *data, size_t size, const tm_format *format, tm_v
 
 static void try_format(const uint8_t *data, size_t size, const tm_format *format) {
     enum { UNITS_MAX = 8 }; /* bytes are quick to list thousands of processes */
-    size_t held = size < TM_SNIFF_BYTES ? size : TM_SNIFF_BYTES;
-    char *head = calloc(1, held + TM_JSON_PADDING);
     tm_vec units = TM_VEC(tm_unit);
-    require(head != NULL);
-    memcpy(head, data, held);
-    (void)format->sniff(head, held, held == size);
-    free(head);
+    tell(data, size, format);
     if (size == 0) /* nothing can be opened */
         return;
-    list(data, size, format, &units);
-    if (units.n <= 1) /* several are read one by one */
+    if (format->list_units)
+        list(data, size, format, &units);
+    /* Several are read one by one, as the ranks of operations always are. */
+    if (units.n <= 1 && format != &tm_format_ops)
         require(try_read(data, size, format, NULL));
     for (size_t i = 0; i < units.n && i < UNITS_MAX; i++)
         require(try_read(data, size, format, (const tm_unit *)units.data + i));
@@ -38,7 +30,9 @@ static void try_format(const uint8_t *data, size_t size, const tm_format *format
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    try_format(data, size, &tm_format_rocprof);
-    try_format(data, size, &tm_format_trace_viewer);
+    static const tm_format *const formats[] = {&tm_format_kineto, &tm_format_ops, &tm_format_ascend,
+                                               &tm_format_rocprof, &tm_format_trace_viewer};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        try_format(data, size, formats[i]);
     return 0;
 }
