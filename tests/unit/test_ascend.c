@@ -11,7 +11,7 @@
 
 static const tm_format *const format = &tm_format_ascend;
 
-static void times_in_strings_or_names_of_processes_tell_the_format(void **state) {
+TEST(times_in_strings_or_names_of_processes_tell_the_format) {
     static const struct {
         const char *text;
         bool is;
@@ -127,7 +127,7 @@ static const struct {
      "a cpu_op 12345678901234568 1000 7:9"},
 };
 
-static void an_event_is_what_its_type_and_name_say(void **state) {
+TEST(an_event_is_what_its_type_and_name_say) {
     for (size_t i = 0; i < COUNT(events); i++)
         for (int named = 0; named < 2; named++) { /* before it, or behind it */
             char text[2048], found[256];
@@ -141,7 +141,7 @@ static void an_event_is_what_its_type_and_name_say(void **state) {
         }
 }
 
-static void numbers_of_calls_are_no_part_of_a_kernels_name(void **state) {
+TEST(numbers_of_calls_are_no_part_of_a_kernels_name) {
     static const struct {
         const char *name, *op, *plain;
     } cases[] = {
@@ -165,7 +165,7 @@ static void numbers_of_calls_are_no_part_of_a_kernels_name(void **state) {
     }
 }
 
-static void what_is_odd_is_counted(void **state) {
+TEST(what_is_odd_is_counted) {
     reading r = read_ascend("[" PROCESSES "," DEVICE(
         "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
                         ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
@@ -180,7 +180,7 @@ static void what_is_odd_is_counted(void **state) {
     close_reading(&r);
 }
 
-static void copies_on_a_stream_of_parts_are_parts(void **state) {
+TEST(copies_on_a_stream_of_parts_are_parts) {
     reading r = read_ascend("[" DEVICE("MEMCPY_ASYNC", "Other") "," DEVICE(
         "NOTIFY_WAIT",
         "Other") ",{'ph':'X','name':'MEMCPY_ASYNC','pid':7586,'tid':5,'ts':'9','dur':1,"
@@ -213,7 +213,7 @@ static void launch_text(const reading *r, const tm_timeline *t, const char *name
                  t->begin_ns[row] - INT64_C(1000000000000000000));
 }
 
-static void launches_lead_through_the_queue_to_the_operator(void **state) {
+TEST(launches_lead_through_the_queue_to_the_operator) {
     char found[256];
     size_t size;
     reading r;
@@ -259,7 +259,7 @@ static void launches_lead_through_the_queue_to_the_operator(void **state) {
 }
 
 /* Level 0: no process of calls, and the queue's thread known by its Dequeue. */
-static void without_calls_the_time_of_a_launch_is_known(void **state) {
+TEST(without_calls_the_time_of_a_launch_is_known) {
     char found[256];
     tm_timeline t;
     reading r = read_ascend(
@@ -283,7 +283,7 @@ static void without_calls_the_time_of_a_launch_is_known(void **state) {
 }
 
 /* Every place where the file may end. */
-static void a_truncated_trace_gives_what_it_holds(void **state) {
+TEST(a_truncated_trace_gives_what_it_holds) {
     size_t size, most = 0;
     const char *bytes = fixture(&size);
     for (size_t n = 1; n <= size; n++) {
@@ -304,14 +304,14 @@ static void a_truncated_trace_gives_what_it_holds(void **state) {
     assert_int_equal(most, 13); /* and the call that is put for the collective */
 }
 
-static void malformed_text_is_refused_where_it_is(void **state) {
+TEST(malformed_text_is_refused_where_it_is) {
     static const malformed cases[] = {
         {"[{'a' 1}]", 6}, {"[{'ts':'1'}}", 11}, {"[{'ts':'1'}] 1", 13}, {"[{'ts':0x1}]", 8}};
     check_malformed(format, cases, COUNT(cases));
 }
 
 /* Keys across pieces of 64 KiB; what is no key of an operation; and a name with two groups. */
-static void the_analysis_beside_a_trace_tells_groups(void **state) {
+TEST(the_analysis_beside_a_trace_tells_groups) {
     char base[] = "/tmp/test_ascend_XXXXXX", path[64];
     assert_non_null(mkdtemp(base));
     snprintf(path, sizeof path, "%s/communication.json", base);
@@ -344,7 +344,7 @@ static void the_analysis_beside_a_trace_tells_groups(void **state) {
     remove(base);
 }
 
-static void folders_tell_host_and_rank(void **state) {
+TEST(folders_tell_host_and_rank) {
     static const struct {
         const char *path, *host;
     } cases[] = {
@@ -390,13 +390,4 @@ static void folders_tell_host_and_rank(void **state) {
     assert_int_equal(remove(output) + remove(base), 0);
 }
 
-int main(void) {
-    return RUN(times_in_strings_or_names_of_processes_tell_the_format,
-               an_event_is_what_its_type_and_name_say,
-               numbers_of_calls_are_no_part_of_a_kernels_name, what_is_odd_is_counted,
-               copies_on_a_stream_of_parts_are_parts,
-               launches_lead_through_the_queue_to_the_operator,
-               without_calls_the_time_of_a_launch_is_known, a_truncated_trace_gives_what_it_holds,
-               malformed_text_is_refused_where_it_is, the_analysis_beside_a_trace_tells_groups,
-               folders_tell_host_and_rank);
-}
+RUN_TESTS()

@@ -1,7 +1,5 @@
 /* Vectors, the arena, pages, hashes, drift and the error record. */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/hash.h"

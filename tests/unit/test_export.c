@@ -2,7 +2,6 @@
 #include "tmerge/export.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "export/export.h"

@@ -1,10 +1,6 @@
 /* What holds for every trace format: walked, not listed. What a row leaves out is not asked for. */
 #include "readers/formats.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/vec.h"
 #include "readers/converter.h"
 #include "source_ways.h"
@@ -90,7 +86,7 @@ static const tm_format least = {WORDS, READS};
 static const tm_format with_units = {WORDS, READS, .list_units = list_units,
                                      .read_unit = read_unit};
 
-static void every_row_is_complete(void **state) {
+TEST(every_row_is_complete) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
     for (size_t i = 0; i < n; i++) {
@@ -109,7 +105,7 @@ static void every_row_is_complete(void **state) {
     assert_null(tm_format_find("least"));
 }
 
-static void what_a_row_lacks_is_seen(void **state) {
+TEST(what_a_row_lacks_is_seen) {
     static const tm_converter no_end = {"p", "rep", ".db", advise, convert},
                               no_advice = {"p", ".rep", ".db", NULL, convert};
     static const struct {
@@ -150,7 +146,7 @@ static int64_t size_by(const tm_format *format, tm_source *source, const tm_unit
     return size;
 }
 
-static void units_are_those_of_what_a_source_gives_compressed_or_in_memory(void **state) {
+TEST(units_are_those_of_what_a_source_gives_compressed_or_in_memory) {
     static const char file[] = TMERGE_TESTDATA "/ok_gzip.json.gz"; /* of 150 bytes */
     const tm_unit unit = {.rank = 7};
     tm_file_info info = {.path = file, .format = &with_units, .has_units = true};
@@ -176,7 +172,7 @@ static void units_are_those_of_what_a_source_gives_compressed_or_in_memory(void 
 }
 
 /* Whatever stands in a source: a row says no, and its reader why. */
-static void every_row_refuses_what_is_none_of_its_traces(void **state) {
+TEST(every_row_refuses_what_is_none_of_its_traces) {
     static const char rubbish[TM_SNIFF_BYTES] = "neither a trace nor a page";
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
@@ -198,8 +194,4 @@ static void every_row_refuses_what_is_none_of_its_traces(void **state) {
     tm_names_destroy(names);
 }
 
-int main(void) {
-    return RUN(every_row_is_complete, what_a_row_lacks_is_seen,
-               units_are_those_of_what_a_source_gives_compressed_or_in_memory,
-               every_row_refuses_what_is_none_of_its_traces);
-}
+RUN_TESTS()

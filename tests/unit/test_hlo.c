@@ -58,7 +58,7 @@ static void add_core(small_job *j, int64_t rank, const char *metadata, bool told
  * byte the product is bound by computing, and at its peak; the sums with 400,000 bytes in 400 ns by
  * memory, and at its peak. The all-gather moves 5980 bytes in 299 ns, and has no rate by its 1 ns.
  */
-static void operations_have_their_own_time_and_work(void **state) {
+TEST(operations_have_their_own_time_and_work) {
     static const char *const ranks[] = {
         "rank=0 device=TPU v0 peak_tflops=100 peak_bw_gbps=1000 ridge_flop_per_byte=100 "
         "occurrences=6 self_ns=1301 told_pct=100 flop=40006000 achieved_tflops=30.75019216 "
@@ -106,7 +106,7 @@ static void operations_have_their_own_time_and_work(void **state) {
 /* A second rank whose trace tells neither FLOP nor peaks: half of the time is told, whose rates
  * stand there, so the product is no longer known to be bound by anything, and there is no peak that
  * both have. */
-static void what_is_not_told_is_left_empty(void **state) {
+TEST(what_is_not_told_is_left_empty) {
     small_job j = open_job();
     add_core(&j, 0, PEAKS, true);
     add_core(&j, 1, "{}", false);
@@ -124,6 +124,4 @@ static void what_is_not_told_is_left_empty(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    return RUN(operations_have_their_own_time_and_work, what_is_not_told_is_left_empty);
-}
+RUN_TESTS()

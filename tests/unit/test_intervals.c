@@ -1,9 +1,6 @@
 /* Interval sets: hand-worked cases, and random sets against one bit for each nanosecond. */
 #include "base/intervals.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* "0-5 7-9": the intervals [0, 5) and [7, 9), added in this order. */
 static tm_intervals parse(const char *text) {
     tm_intervals set = TM_INTERVALS();

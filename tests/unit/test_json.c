@@ -38,15 +38,15 @@ static void expect_all(const char *const *cases, size_t n_cases, bool accepted) 
     }
 }
 
-static void json_is_accepted(void **state) {
+TEST(json_is_accepted) {
     expect_all(accepted_cases, COUNT(accepted_cases), true);
 }
 
-static void what_is_no_json_is_refused_at_the_byte_that_is_wrong(void **state) {
+TEST(what_is_no_json_is_refused_at_the_byte_that_is_wrong) {
     expect_all(wrong_cases, COUNT(wrong_cases), false);
 }
 
-static void what_the_standard_leaves_open_is_decided(void **state) {
+TEST(what_the_standard_leaves_open_is_decided) {
     expect_all(taken_cases, COUNT(taken_cases), true);
     expect_all(refused_cases, COUNT(refused_cases), false);
 }
@@ -66,7 +66,7 @@ static char *nested(size_t n, const char *open, const char *middle, const char *
     return text;
 }
 
-static void nesting_ends_at_512_levels(void **state) {
+TEST(nesting_ends_at_512_levels) {
     static const struct {
         size_t n;
         const char *open, *middle, *close;
@@ -95,7 +95,7 @@ static void nesting_ends_at_512_levels(void **state) {
 
 /* Objects and arrays by turns in every pattern of 12 levels: each must be closed by its own kind,
  * whatever stood at that level before. */
-static void every_container_is_closed_by_its_own_kind(void **state) {
+TEST(every_container_is_closed_by_its_own_kind) {
     static const char objects[] = /* in front: they leave their marks at every level */
         "{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":0}}}}}}}}}}}},";
     for (unsigned pattern = 0; pattern < 4096; pattern++) {
@@ -123,7 +123,7 @@ static void every_container_is_closed_by_its_own_kind(void **state) {
 }
 
 /* The scanner looks at 16 bytes at once: every special byte at every place of them. */
-static void a_string_ends_at_its_first_special_byte_wherever_it_stands(void **state) {
+TEST(a_string_ends_at_its_first_special_byte_wherever_it_stands) {
     static const struct {
         const char *bytes;
         size_t n;
@@ -153,7 +153,7 @@ static void a_string_ends_at_its_first_special_byte_wherever_it_stands(void **st
         }
 }
 
-static void escapes_are_decoded(void **state) {
+TEST(escapes_are_decoded) {
     static const struct {
         const char *token, *text;
         size_t n;
@@ -218,7 +218,7 @@ static size_t encode(uint32_t code, size_t length, char out[4]) {
 
 /* Every code point in every length that can hold it: right only in the shortest, and never for a
  * surrogate. */
-static void utf8_is_valid_in_its_shortest_form_alone(void **state) {
+TEST(utf8_is_valid_in_its_shortest_form_alone) {
     static const uint32_t ends[] = {0x80, 0x80, 0x800, 0x10000, 0x200000}; /* by length */
     for (size_t length = 1; length <= 4; length++)
         for (uint32_t code = 0; code < ends[length]; code++) {
@@ -237,7 +237,7 @@ static void utf8_is_valid_in_its_shortest_form_alone(void **state) {
     assert_false(tm_json_utf8_valid("\xE2\x82\xAC\x80", 4));
 }
 
-static void a_failure_says_what_is_wrong(void **state) {
+TEST(a_failure_says_what_is_wrong) {
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -266,10 +266,4 @@ static void a_failure_says_what_is_wrong(void **state) {
         }
 }
 
-int main(void) {
-    return RUN(json_is_accepted, what_is_no_json_is_refused_at_the_byte_that_is_wrong,
-               what_the_standard_leaves_open_is_decided, nesting_ends_at_512_levels,
-               every_container_is_closed_by_its_own_kind,
-               a_string_ends_at_its_first_special_byte_wherever_it_stands, escapes_are_decoded,
-               utf8_is_valid_in_its_shortest_form_alone, a_failure_says_what_is_wrong);
-}
+RUN_TESTS()

@@ -2,7 +2,6 @@
  * random documents and random damage to them, but for the listed liberties of cJSON 1.7. */
 #include <cjson/cJSON.h>
 #include <regex.h>
-#include <stdio.h>
 
 #include "json_document.h"
 #include "readers/number.h"
@@ -275,7 +274,7 @@ static void compare(const document *d, const regex_t *number, tally *count) {
     cJSON_Delete(root);
 }
 
-static void verdicts_and_contents_are_those_of_cjson(void **state) {
+TEST(verdicts_and_contents_are_those_of_cjson) {
     const int n_documents = in_full_set() ? 12000 : 3000;
     regex_t number;
     tally count = {0};
@@ -304,6 +303,4 @@ static void verdicts_and_contents_are_those_of_cjson(void **state) {
     assert_true(count.we_alone > n_documents / 1200);
 }
 
-int main(void) {
-    return RUN(verdicts_and_contents_are_those_of_cjson);
-}
+RUN_TESTS()

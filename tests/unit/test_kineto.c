@@ -7,7 +7,7 @@ static void assert_trace(const reading *r, const char *expected) {
     assert_string_equal(found, expected);
 }
 
-static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
+TEST(times_of_every_era_are_exact_to_the_nanosecond) {
     static const struct {
         const char *before, *ts, *dur, *behind; /* top-level members around traceEvents */
         int64_t begin_ns, duration_ns;
@@ -58,7 +58,7 @@ static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
     }
 }
 
-static void the_document_may_be_an_object_or_a_bare_array(void **state) {
+TEST(the_document_may_be_an_object_or_a_bare_array) {
     static const struct {
         const char *text;
         size_t n_events;
@@ -86,7 +86,7 @@ static void the_document_may_be_an_object_or_a_bare_array(void **state) {
     }
 }
 
-static void every_phase_is_kept_or_counted(void **state) {
+TEST(every_phase_is_kept_or_counted) {
     static const char *const events[] = {
         "{'ph':'X','cat':'cpu_op','name':'op','pid':1,'tid':2,'ts':1,'dur':2}",
         "{'ph':'i','s':'g','name':'Record Window End','pid':'','tid':'','ts':9}",
@@ -122,7 +122,7 @@ static void every_phase_is_kept_or_counted(void **state) {
     close_reading(&r);
 }
 
-static void an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted(void **state) {
+TEST(an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted) {
     static const char *const events[] = {
         "{'ph':'X','cat':'cpu_op','pid':1,'tid':2,'ts':1,'dur':2}",
         "{'ph':'X','cat':'cpu_op','name':null,'ts':1,'dur':2}",
@@ -142,7 +142,7 @@ static void an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counte
     close_reading(&r);
 }
 
-static void older_words_of_categories_mean_the_same(void **state) {
+TEST(older_words_of_categories_mean_the_same) {
     static const struct {
         tm_category category;
         const char *words[4];
@@ -178,7 +178,7 @@ static void older_words_of_categories_mean_the_same(void **state) {
 }
 
 /* As torch/autograd/profiler.py of PyTorch 1.8 writes them. */
-static void operators_without_categories_are_those_of_the_host(void **state) {
+TEST(operators_without_categories_are_those_of_the_host) {
     static const char *const events[] = {
         "{'name': 'aten::relu', 'ph': 'X', 'ts': 160, 'dur': 20, 'tid': 1, 'pid': 'CPU functions', "
         "'args': {}}",
@@ -193,7 +193,7 @@ static void operators_without_categories_are_those_of_the_host(void **state) {
     close_reading(&r);
 }
 
-static void of_a_key_that_is_repeated_the_last_value_wins(void **state) {
+TEST(of_a_key_that_is_repeated_the_last_value_wins) {
     static const char *const events[] = {
         ("{'ph':'i','ph':'X','cat':'cpu_op','cat':'kernel','name':'a','name':'b','pid':8,"
          "'pid':0,'tid':9,'tid':7,'ts':99,'ts':1,'dur':99,'dur':2,'args':{'correlation':1,"
@@ -205,7 +205,7 @@ static void of_a_key_that_is_repeated_the_last_value_wins(void **state) {
     close_reading(&r);
 }
 
-static void keys_may_stand_in_any_order_and_on_any_lines(void **state) {
+TEST(keys_may_stand_in_any_order_and_on_any_lines) {
     static const char *const members[] = {
         "\"args\":{\"stream\":27,\"Collective name\":\"allreduce\",\"correlation\":5,\"device\":3}",
         "\"ph\":\"X\"",
@@ -234,7 +234,7 @@ static void keys_may_stand_in_any_order_and_on_any_lines(void **state) {
         }
 }
 
-static void names_are_kept_with_their_escapes_decoded(void **state) {
+TEST(names_are_kept_with_their_escapes_decoded) {
     static const struct {
         const char *json, *name;
     } cases[] = {
@@ -260,7 +260,7 @@ static void names_are_kept_with_their_escapes_decoded(void **state) {
     }
 }
 
-static void metadata_is_kept_without_its_white_space_and_without_the_events(void **state) {
+TEST(metadata_is_kept_without_its_white_space_and_without_the_events) {
     reading r =
         read_text("{\n  \"schemaVersion\": 1,\n  \"note\": \"a  b // c\",\n"
                   "  \"deviceProperties\": [\n    { \"id\": 0 , \"name\": \"H 100\" }\n  ],\n"
@@ -274,7 +274,7 @@ static void metadata_is_kept_without_its_white_space_and_without_the_events(void
     close_reading(&r);
 }
 
-static void rank_world_size_and_host_come_from_the_metadata(void **state) {
+TEST(rank_world_size_and_host_come_from_the_metadata) {
     static const struct {
         const char *before, *behind, *host;
         int64_t rank, world_size;
@@ -316,7 +316,7 @@ static char *make_dims(size_t size) {
     return text;
 }
 
-static void an_event_larger_than_the_window_is_read(void **state) {
+TEST(an_event_larger_than_the_window_is_read) {
     static const size_t sizes[] = {1 << 19, 1 << 20, (1 << 20) + 4096, 3 << 20, 9 << 20};
     for (size_t i = 0; i < COUNT(sizes); i++) {
         char *dims = make_dims(sizes[i]);
@@ -341,7 +341,7 @@ static void an_event_larger_than_the_window_is_read(void **state) {
     }
 }
 
-static void events_are_read_wherever_the_window_ends(void **state) {
+TEST(events_are_read_wherever_the_window_ends) {
     enum { N = 30000, LINE = 160 };
     char *text = malloc((size_t)N * LINE + 64);
     assert_non_null(text);
@@ -370,15 +370,4 @@ static void events_are_read_wherever_the_window_ends(void **state) {
     free(text);
 }
 
-int main(void) {
-    return RUN(
-        times_of_every_era_are_exact_to_the_nanosecond,
-        the_document_may_be_an_object_or_a_bare_array, every_phase_is_kept_or_counted,
-        an_event_without_a_name_or_of_an_unknown_category_is_kept_and_counted,
-        older_words_of_categories_mean_the_same, operators_without_categories_are_those_of_the_host,
-        of_a_key_that_is_repeated_the_last_value_wins, keys_may_stand_in_any_order_and_on_any_lines,
-        names_are_kept_with_their_escapes_decoded,
-        metadata_is_kept_without_its_white_space_and_without_the_events,
-        rank_world_size_and_host_come_from_the_metadata, an_event_larger_than_the_window_is_read,
-        events_are_read_wherever_the_window_ends);
-}
+RUN_TESTS()

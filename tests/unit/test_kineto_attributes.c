@@ -1,6 +1,4 @@
 /* The tracks that the Kineto reader finds, and what it keeps of the args of events. */
-#include <stdio.h>
-#include <string.h>
 
 #include "trace_text.h"
 
@@ -11,7 +9,7 @@
 #define KERNEL(args) EVENT("kernel", "0", "7", args)
 #define OPERATOR(args) EVENT("cpu_op", "1", "2", args)
 
-static void a_number_and_its_text_are_the_same_track(void **state) {
+TEST(a_number_and_its_text_are_the_same_track) {
     static const struct {
         const char *event;
         size_t track;
@@ -51,7 +49,7 @@ static void a_number_and_its_text_are_the_same_track(void **state) {
     close_reading(&r);
 }
 
-static void a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own(void **state) {
+TEST(a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own) {
     static const char *const events[] = {
         EVENT("cpu_op", "1", "7", ""), EVENT("kernel", "1", "7", ""),
         EVENT("cuda_runtime", "1", "7", ""), EVENT("gpu_memset", "1", "7", "")};
@@ -64,7 +62,7 @@ static void a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own(void **state)
     close_reading(&r);
 }
 
-static void metadata_records_name_processes_and_threads_and_the_last_wins(void **state) {
+TEST(metadata_records_name_processes_and_threads_and_the_last_wins) {
     static const char *const events[] = {
         "{'ph':'M','name':'process_name','pid':1,'tid':0,'ts':0,'args':{'name':'first'}}",
         "{'ph':'M','name':'thread_name','pid':1,'tid':2,'ts':0,'args':{'name':'old'}}",
@@ -119,7 +117,7 @@ static reading expect_attrs(const attr_case *cases, size_t n, int64_t n_bad_valu
 
 #define NO_SHAPE " [-1 -1 -1]x[-1 -1 -1] -1 -1 nan nan"
 
-static void kernels_and_copies_have_all_their_attributes(void **state) {
+TEST(kernels_and_copies_have_all_their_attributes) {
     static const attr_case cases[] = {
         /* 2^53 + 1 is no double */
         {KERNEL("'External id':5,'queued':0,'device':3,'context':1,'stream':27,"
@@ -162,7 +160,7 @@ static void kernels_and_copies_have_all_their_attributes(void **state) {
     close_reading(&r);
 }
 
-static void calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero(void **state) {
+TEST(calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero) {
     static const attr_case cases[] = {
         {EVENT("cuda_runtime", "1", "2", "'cbid':211,'correlation':31"), " launches #31"},
         {EVENT("cuda_runtime", "1", "2", "'correlation':0"), ""},
@@ -176,7 +174,7 @@ static void calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero(voi
     close_reading(&r);
 }
 
-static void a_collective_has_all_its_attributes_on_kernel_and_operator(void **state) {
+TEST(a_collective_has_all_its_attributes_on_kernel_and_operator) {
     static const attr_case cases[] = {
         /* 17293822569102704640 = 15 * 2^60, as 64 bits with a sign -2^60 */
         {KERNEL("'correlation':5,'Collective name':'all_to_allv','In msg nelems':4096,"
@@ -197,7 +195,7 @@ static void a_collective_has_all_its_attributes_on_kernel_and_operator(void **st
     close_reading(&r);
 }
 
-static void a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls(void **state) {
+TEST(a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls) {
 #define SYNC(tid, args)                                                                            \
     "{'ph':'X','cat':'cuda_sync','name':'Stream Sync','pid':0,'ts':1,'dur':2,'tid':" tid           \
     ",'args':{" args ",'device':0}}"
@@ -225,7 +223,7 @@ static void a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls(void **stat
 }
 
 /* 139637976727552 = 0x7f0000000000 */
-static void a_memory_instant_has_bytes_and_what_its_age_recorded(void **state) {
+TEST(a_memory_instant_has_bytes_and_what_its_age_recorded) {
     static const attr_case cases[] = {
         {"{'ph':'i','cat':'cpu_instant_event','s':'t','name':'[memory]','pid':1,'tid':2,'ts':5,"
          "'args':{'Total Reserved':4194304,'Total Allocated':2048,'Bytes':-1024,"
@@ -242,7 +240,7 @@ static void a_memory_instant_has_bytes_and_what_its_age_recorded(void **state) {
     close_reading(&r);
 }
 
-static void a_counter_has_a_row_for_every_series_that_is_a_number(void **state) {
+TEST(a_counter_has_a_row_for_every_series_that_is_a_number) {
     static const attr_case cases[] = {
         {"{'ph':'C','cat':'hardware_counters','name':'sm','pid':'GPU 0 Counters','ts':1,"
          "'args':{'':0.5}}",
@@ -258,7 +256,7 @@ static void a_counter_has_a_row_for_every_series_that_is_a_number(void **state) 
     close_reading(&r);
 }
 
-static void an_attribute_of_another_type_is_left_empty_and_counted(void **state) {
+TEST(an_attribute_of_another_type_is_left_empty_and_counted) {
     static const attr_case cases[] = {
         {KERNEL("'correlation':'seven','grid':[1,2],'block':[1,'2',3],'registers per thread':1.5,"
                 "'shared memory':[16],'device':true"),
@@ -276,7 +274,7 @@ static void an_attribute_of_another_type_is_left_empty_and_counted(void **state)
     close_reading(&r);
 }
 
-static void input_dimensions_of_operators_are_kept_on_one_line(void **state) {
+TEST(input_dimensions_of_operators_are_kept_on_one_line) {
     static const attr_case cases[] = {
         {OPERATOR("'Input Dims':[[8, 16], []]"), " shapes=[[8, 16], []]"},
         {OPERATOR("'Input Dims':[\n [8,16] ,\n  []]\n"), " shapes=[[8, 16], []]"},
@@ -299,7 +297,7 @@ static void input_dimensions_of_operators_are_kept_on_one_line(void **state) {
     close_reading(&r);
 }
 
-static void long_input_dimensions_are_cut_at_512_bytes(void **state) {
+TEST(long_input_dimensions_are_cut_at_512_bytes) {
     enum { LINES = 2 }; /* without and with a line break in them, the same is kept */
     char event[LINES][4096], expected[1024] = " shapes=[";
     for (int line = 0; line < LINES; line++) {
@@ -317,7 +315,7 @@ static void long_input_dimensions_are_cut_at_512_bytes(void **state) {
     close_reading(&r);
 }
 
-static void types_values_autograds_number_and_stacks_are_kept_of_operators(void **state) {
+TEST(types_values_autograds_number_and_stacks_are_kept_of_operators) {
 #define CALLED(name, args)                                                                         \
     "{'ph':'X','cat':'cpu_op','name':'" name "','ts':1,'dur':2,'args':{" args "}}"
 #define DIMS "'Input Dims':[[2, 3]],"
@@ -350,18 +348,4 @@ static void types_values_autograds_number_and_stacks_are_kept_of_operators(void 
     close_reading(&r);
 }
 
-int main(void) {
-    return RUN(a_number_and_its_text_are_the_same_track,
-               a_gpu_whose_pid_equals_a_process_has_tracks_of_its_own,
-               metadata_records_name_processes_and_threads_and_the_last_wins,
-               kernels_and_copies_have_all_their_attributes,
-               calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero,
-               a_collective_has_all_its_attributes_on_kernel_and_operator,
-               a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls,
-               a_memory_instant_has_bytes_and_what_its_age_recorded,
-               a_counter_has_a_row_for_every_series_that_is_a_number,
-               an_attribute_of_another_type_is_left_empty_and_counted,
-               input_dimensions_of_operators_are_kept_on_one_line,
-               long_input_dimensions_are_cut_at_512_bytes,
-               types_values_autograds_number_and_stacks_are_kept_of_operators);
-}
+RUN_TESTS()

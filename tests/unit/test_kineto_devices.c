@@ -9,7 +9,7 @@ static void assert_noted(const reading *r, const char *key, const char *expected
     assert_memory_equal(text.bytes, expected, text.size);
 }
 
-static void the_category_decides_first(void **state) {
+TEST(the_category_decides_first) {
     enum { PLAIN = TM_KINETO_PLAIN, MTIA = TM_KINETO_MTIA, PENDING = TM_KINETO_PENDING };
     static const struct {
         const char *category;
@@ -72,7 +72,7 @@ static void the_category_decides_first(void **state) {
 #define END FLOW("f", "ac2g", "1", "3", "5")
 
 /* Each row is a trace; its first event is the one in question. */
-static void flows_and_labels_decide_where_the_category_does_not(void **state) {
+TEST(flows_and_labels_decide_where_the_category_does_not) {
     static const struct {
         int category;
         uint32_t launch; /* the event that launched it */
@@ -137,7 +137,7 @@ static void flows_and_labels_decide_where_the_category_does_not(void **state) {
 }
 
 /* The same pid is decided by itself: what stands on the host's is not that of the device's. */
-static void categories_that_nothing_tells_are_named(void **state) {
+TEST(categories_that_nothing_tells_are_named) {
     static const char *const events[] = {
         WORK("foo", "500"),
         WORK("foo", "500"),
@@ -158,7 +158,7 @@ static void categories_that_nothing_tells_are_named(void **state) {
     "{'ph':'X','cat':'mtia_ccp_events','name':'" name "','pid':17,'tid':" tid                      \
     ",'ts':10,'dur':2,'args':{" rest "}}"
 
-static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
+TEST(work_and_waits_of_mtia_are_told_by_their_names) {
     static const char *const events[] = {
         ON_MTIA("pe_exe", "3774", "'column':'0'"), /* does not tell its stream */
         ON_MTIA("dma_request", "3774", "'stream':108,'direction':'HOST_TO_DEVICE','size':4096"),
@@ -196,7 +196,7 @@ static void work_and_waits_of_mtia_are_told_by_their_names(void **state) {
     "'External id':" id ",'device':0,'sycl queue':3,'correlation':4}}"
 
 /* Nothing of the collective is copied to kernels of an XPU. */
-static void kernels_of_an_xpu_take_the_collective_of_their_operator(void **state) {
+TEST(kernels_of_an_xpu_take_the_collective_of_their_operator) {
     static const char *const events[] = {
         ON_XPU("oneccl_kernel", "1", "70"),
         ON_XPU("reduce_kernel", "2", "71"),
@@ -226,7 +226,7 @@ static void kernels_of_an_xpu_take_the_collective_of_their_operator(void **state
 
 /* Calls of other processes with the same ids are of other ranks, but those that a profiler puts on
  * its device's process are not. */
-static void calls_on_the_process_of_a_device_are_of_its_host(void **state) {
+TEST(calls_on_the_process_of_a_device_are_of_its_host) {
     static const struct {
         const char *pid;
         bool reads;
@@ -250,10 +250,4 @@ static void calls_on_the_process_of_a_device_are_of_its_host(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(the_category_decides_first, flows_and_labels_decide_where_the_category_does_not,
-               categories_that_nothing_tells_are_named,
-               work_and_waits_of_mtia_are_told_by_their_names,
-               kernels_of_an_xpu_take_the_collective_of_their_operator,
-               calls_on_the_process_of_a_device_are_of_its_host);
-}
+RUN_TESTS()

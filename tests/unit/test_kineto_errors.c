@@ -1,9 +1,6 @@
 /* Kineto traces that are wrong: refused at the byte that is wrong, with words that say why; and
  * what looks wrong but is only counted. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "readers/number.h"
 #include "trace_text.h"
@@ -115,7 +112,7 @@ static void expect_refused(const char *text, const char *message, size_t lead) {
     free(bytes);
 }
 
-static void a_bad_trace_is_refused_at_the_byte_that_is_wrong(void **state) {
+TEST(a_bad_trace_is_refused_at_the_byte_that_is_wrong) {
     for (size_t i = 0; i < COUNT(bad_cases); i++)
         for (const char *const *text = bad_cases[i].texts; *text; text++)
             expect_refused(*text, bad_cases[i].message, 0);
@@ -123,7 +120,7 @@ static void a_bad_trace_is_refused_at_the_byte_that_is_wrong(void **state) {
 
 /* The byte that is wrong lies from 9 bytes before the window's end to 14 after it: at every 6th
  * place in the full set, at one of them on landing. */
-static void the_end_of_a_window_changes_no_error(void **state) {
+TEST(the_end_of_a_window_changes_no_error) {
     size_t n = 0;
     for (size_t i = 0; i < COUNT(bad_cases); i++)
         for (const char *const *text = bad_cases[i].texts; *text; text++, n++) {
@@ -136,7 +133,7 @@ static void the_end_of_a_window_changes_no_error(void **state) {
 }
 
 /* Zero bytes end no text: outside strings they are wrong, inside a control character to mend. */
-static void a_zero_byte_is_refused_wherever_it_stands(void **state) {
+TEST(a_zero_byte_is_refused_wherever_it_stands) {
     char text[TRACE_TEXT_MAX];
     size_t n = quoted_text("{'a': [1], 'traceEvents': [{'ph': 'X', 'ts': 1.5, 'args': "
                            "{'stream': 7, 'x': ''}}]}",
@@ -185,7 +182,7 @@ static size_t whole_events(size_t n) {
     return whole;
 }
 
-static void a_trace_cut_at_any_byte_gives_what_it_holds(void **state) {
+TEST(a_trace_cut_at_any_byte_gives_what_it_holds) {
     char bytes[TRACE_TEXT_MAX], found[1024];
     size_t size = quoted_text(good, bytes);
     for (size_t n = 1; n < size; n++) {
@@ -211,7 +208,7 @@ static void a_trace_cut_at_any_byte_gives_what_it_holds(void **state) {
     }
 }
 
-static void an_event_that_the_end_cuts_is_counted(void **state) {
+TEST(an_event_that_the_end_cuts_is_counted) {
     static const struct {
         const char *text;
         size_t n_events;
@@ -244,7 +241,7 @@ static void an_event_that_the_end_cuts_is_counted(void **state) {
 
 /* The first window's end falls behind every byte of the trace in turn, on landing behind every
  * 16th. */
-static void a_trace_is_the_same_wherever_the_window_ends(void **state) {
+TEST(a_trace_is_the_same_wherever_the_window_ends) {
     char quoted[TRACE_TEXT_MAX], found[1024];
     const size_t room = (size_t)1 << 20, size = quoted_text(good, quoted);
     const size_t step = in_full_set() ? 1 : 16;
@@ -275,7 +272,7 @@ static void a_trace_is_the_same_wherever_the_window_ends(void **state) {
 #define ARGS(args) GOOD "'args': {" args "}"
 
 /* Members of an event that is a good duration event otherwise. */
-static void what_looks_wrong_is_counted_and_the_rest_is_kept(void **state) {
+TEST(what_looks_wrong_is_counted_and_the_rest_is_kept) {
     const struct {
         tm_count count;
         int64_t n_counted;
@@ -331,7 +328,7 @@ static void what_looks_wrong_is_counted_and_the_rest_is_kept(void **state) {
 }
 
 /* The event parser has a short way for usual times; it must agree with the exact one. */
-static void times_are_the_same_in_the_short_and_the_exact_way(void **state) {
+TEST(times_are_the_same_in_the_short_and_the_exact_way) {
     const char *const *times =
         TEXTS("0", "1", "9", "10", "12.3", "12.34", "12.345", "12.3454", "12.3455", "0.001",
               "0.0005", "1e3", "1.5e1", "1.5E+1", "999999999999999", "999999999999999.999",
@@ -352,7 +349,7 @@ static void times_are_the_same_in_the_short_and_the_exact_way(void **state) {
 }
 
 /* Nothing of an event is left in the next one. */
-static void an_event_without_ids_lies_on_a_track_without_ids(void **state) {
+TEST(an_event_without_ids_lies_on_a_track_without_ids) {
     char found[256];
     reading r;
     assert_int_equal(try_text("[{'ph':'i','ts':1},{'ph':'i','ts':2,'pid':'\\u0031','tid':2},"
@@ -365,12 +362,4 @@ static void an_event_without_ids_lies_on_a_track_without_ids(void **state) {
     close_reading(&r);
 }
 
-int main(void) {
-    return RUN(a_bad_trace_is_refused_at_the_byte_that_is_wrong,
-               the_end_of_a_window_changes_no_error, a_zero_byte_is_refused_wherever_it_stands,
-               a_trace_cut_at_any_byte_gives_what_it_holds, an_event_that_the_end_cuts_is_counted,
-               a_trace_is_the_same_wherever_the_window_ends,
-               what_looks_wrong_is_counted_and_the_rest_is_kept,
-               times_are_the_same_in_the_short_and_the_exact_way,
-               an_event_without_ids_lies_on_a_track_without_ids);
-}
+RUN_TESTS()

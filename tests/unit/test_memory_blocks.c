@@ -106,7 +106,7 @@ static void check_table(const char *table, const char *const *rows, size_t n) {
 /* Means are over the 1098 ns from the first record to the last; of what was there before it is
  * (1000 x 708 + 700 x 390) / 1098 = 893.4, of activations (10 x 263 + 400 x 250 + 5 x 90) / 1098
  * = 93.9. */
-static void blocks_have_the_owner_that_they_were_made_with(void **state) {
+TEST(blocks_have_the_owner_that_they_were_made_with) {
     static const char *const rows[] = {
         "rank=0 device=cuda:0 category=activation peak_bytes=400 peak_pct=22.72727273 "
         "mean_bytes=94 most_bytes=410 end_bytes=5 blocks=3 allocated_bytes=415",
@@ -132,7 +132,7 @@ static void blocks_have_the_owner_that_they_were_made_with(void **state) {
     CHECK_TABLE("memory.category", rows);
 }
 
-static void what_lives_at_the_peak_sums_to_it(void **state) {
+TEST(what_lives_at_the_peak_sums_to_it) {
 #define LIVE(place, what) "rank=0 device=cuda:0 place=" #place " category=" what
     static const char *const rows[] = {
         LIVE(1, "preexisting operator=null shapes=null module=null step=null block_bytes=null "
@@ -152,7 +152,7 @@ static void what_lives_at_the_peak_sums_to_it(void **state) {
 
 /* In the module 50 and 400 were taken, and 50 given back; outside of it 691 of 1141, and 336 more
  * were given back than taken; of that 100, 60 and 200 live at the peak. */
-static void modules_have_what_they_leave_behind(void **state) {
+TEST(modules_have_what_they_leave_behind) {
     static const char *const rows[] = {
         "module=null device=cuda ranks=1 calls=0 self_allocations=11 self_bytes=691 "
         "self_increase_bytes=-336 allocations=11 bytes=691 increase_bytes=-336 peak_bytes=360 "
@@ -166,7 +166,7 @@ static void modules_have_what_they_leave_behind(void **state) {
 
 /* One gradient of 8 x 3 floats; Adam keeps two more of them. Of 1000 that were there before 96 and
  * 192 are explained; gradients are taken anew. */
-static void gradients_tell_the_parameters(void **state) {
+TEST(gradients_tell_the_parameters) {
     static const char *const rows[] = {
         "rank=0 parameters=24 tensors=1 passes=1 parameter_bytes=96 sharded=false optimizer=Adam "
         "state_least_bytes=192 state_most_bytes=192 preexisting_bytes=1000 gradient_bytes=0 "
@@ -175,7 +175,7 @@ static void gradients_tell_the_parameters(void **state) {
     CHECK_TABLE("memory.parameters", rows);
 }
 
-static void categories_sum_to_the_curve_at_every_moment(void **state) {
+TEST(categories_sum_to_the_curve_at_every_moment) {
     small_job j = open_job();
     add_job(&j);
     const tm_table *curve = tm_tables_find(&j.tables, "memory.category_curve");
@@ -194,8 +194,4 @@ static void categories_sum_to_the_curve_at_every_moment(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    return RUN(blocks_have_the_owner_that_they_were_made_with, what_lives_at_the_peak_sums_to_it,
-               modules_have_what_they_leave_behind, gradients_tell_the_parameters,
-               categories_sum_to_the_curve_at_every_moment);
-}
+RUN_TESTS()

@@ -7,7 +7,7 @@ enum { LISTS_MAX = 3 };
 
 #define LONG "{\"id\":0,\"name\":\"a device with a name that is long enough to be cut out\"}"
 
-static void lists_are_cut_out_and_come_back(void **state) {
+TEST(lists_are_cut_out_and_come_back) {
     static const struct {
         const char *text, *own;
         const char *lists[LISTS_MAX + 1];
@@ -60,7 +60,7 @@ static void lists_are_cut_out_and_come_back(void **state) {
     }
 }
 
-static void a_text_stands_for_a_list_that_is_there(void **state) {
+TEST(a_text_stands_for_a_list_that_is_there) {
     uint32_t lists[] = {5, 6};
     const tm_timeline timeline = {.metadata_lists = lists, .n_metadata_lists = 2};
     static const struct {
@@ -80,7 +80,7 @@ static void a_text_stands_for_a_list_that_is_there(void **state) {
     assert_string_equal(tm_timeline_metadata(&timeline).bytes, "");
 }
 
-static void a_member_is_found_in_its_object_alone(void **state) {
+TEST(a_member_is_found_in_its_object_alone) {
     static const struct {
         const char *object, *value; /* of "b" */
     } cases[] = {
@@ -102,7 +102,7 @@ static void a_member_is_found_in_its_object_alone(void **state) {
     }
 }
 
-static void lists_of_ranks_are_read_in_order(void **state) {
+TEST(lists_of_ranks_are_read_in_order) {
     static const struct {
         const char *text;
         size_t n;
@@ -124,7 +124,4 @@ static void lists_of_ranks_are_read_in_order(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(lists_are_cut_out_and_come_back, a_text_stands_for_a_list_that_is_there,
-               a_member_is_found_in_its_object_alone, lists_of_ranks_are_read_in_order);
-}
+RUN_TESTS()

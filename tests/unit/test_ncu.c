@@ -1,8 +1,5 @@
 /* Pages of `ncu --csv`: records, values, launches, and where a malformed one is at fault. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ncu/metrics.h"
 #include "ncu/records.h"
@@ -23,7 +20,7 @@ static const struct {
     {"ab,\"cd\"e\n", NULL, 7},
 };
 
-static void records_are_split_as_rfc_4180_has_them(void **state) {
+TEST(records_are_split_as_rfc_4180_has_them) {
     for (size_t i = 0; i < COUNT(record_cases); i++) {
         tm_records r = TM_RECORDS("x.csv", record_cases[i].text, strlen(record_cases[i].text));
         char joined[64] = "";
@@ -46,7 +43,7 @@ static void records_are_split_as_rfc_4180_has_them(void **state) {
     }
 }
 
-static void a_zero_byte_is_refused_where_its_field_begins(void **state) {
+TEST(a_zero_byte_is_refused_where_its_field_begins) {
     static const char text[] = "ab,c\0d\n";
     tm_records r = TM_RECORDS("x.csv", text, sizeof text - 1);
     bool found;
@@ -56,7 +53,7 @@ static void a_zero_byte_is_refused_where_its_field_begins(void **state) {
     tm_records_free(&r);
 }
 
-static void values_have_separators_or_are_no_numbers(void **state) {
+TEST(values_have_separators_or_are_no_numbers) {
     static const struct {
         const char *text;
         double value; /* NaN for none, infinite for a failure */
@@ -86,7 +83,7 @@ static void values_have_separators_or_are_no_numbers(void **state) {
     }
 }
 
-static void units_have_decimal_prefixes(void **state) {
+TEST(units_have_decimal_prefixes) {
     static const struct {
         const char *unit;
         double scale;
@@ -181,7 +178,7 @@ static const char details[] =
 #define COPY_TEXT "copy [8 4 1]x[32 1 1] - - - - - - - - -\n"
 
 /* The bytes: 1200e9 B/s * 2.5e-6 s = 3e6. */
-static void a_details_page_is_read_by_section_and_label(void **state) {
+TEST(a_details_page_is_read_by_section_and_label) {
     expect_launches(details, NULL, GEMM_TEXT " 81.5 40 25 12.5 - 3000000 - - -\n" COPY_TEXT);
 }
 
@@ -201,18 +198,18 @@ static const char raw[] =
 
 /* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6; roofs: 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12
  * and, of the type that the tensor cores worked in, 4e4 * 1.5e9 = 6e13. */
-static void a_raw_page_has_its_units_in_its_second_line(void **state) {
+TEST(a_raw_page_has_its_units_in_its_second_line) {
     expect_launches(raw, NULL, GEMM_TEXT " - - - - 12000000 4000000 3e+13 3e+12 6e+13\n");
 }
 
 /* Counted bytes go before those of a rate. */
-static void two_pages_of_a_report_are_the_same_launches(void **state) {
+TEST(two_pages_of_a_report_are_the_same_launches) {
 #define BOTH GEMM_TEXT " 81.5 40 25 12.5 12000000 4000000 3e+13 3e+12 6e+13\n" COPY_TEXT
     expect_launches(raw, details, BOTH);
     expect_launches(details, raw, BOTH);
 }
 
-static void tensor_cores_old_labels_and_rates_are_understood(void **state) {
+TEST(tensor_cores_old_labels_and_rates_are_understood) {
     /* Where the tensor cores did nothing, the fastest type counts. */
     expect_launches(
         "ID,Process ID,Kernel Name,sm__ops_path_tensor_src_fp8.sum.peak_sustained,"
@@ -242,7 +239,7 @@ static void tensor_cores_old_labels_and_rates_are_understood(void **state) {
                     NULL, "a" NO_SHAPE " - - - - 9 - - - -\nb" NO_SHAPE " - - - - - - - - -\n");
 }
 
-static void every_line_of_every_section_and_every_rule_is_kept_once(void **state) {
+TEST(every_line_of_every_section_and_every_rule_is_kept_once) {
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
     size_t n;
@@ -268,7 +265,7 @@ static void every_line_of_every_section_and_every_rule_is_kept_once(void **state
 
 #define RAW "ID,Process ID,Kernel Name,Grid Size,dram__bytes.sum\n,,,,byte\n"
 
-static void a_malformed_page_is_refused_with_its_byte(void **state) {
+TEST(a_malformed_page_is_refused_with_its_byte) {
     /* The byte is that of the first @. */
     static const struct {
         const char *text, *message;
@@ -304,13 +301,4 @@ static void a_malformed_page_is_refused_with_its_byte(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(
-        records_are_split_as_rfc_4180_has_them, a_zero_byte_is_refused_where_its_field_begins,
-        values_have_separators_or_are_no_numbers, units_have_decimal_prefixes,
-        a_details_page_is_read_by_section_and_label, a_raw_page_has_its_units_in_its_second_line,
-        two_pages_of_a_report_are_the_same_launches,
-        tensor_cores_old_labels_and_rates_are_understood,
-        every_line_of_every_section_and_every_rule_is_kept_once,
-        a_malformed_page_is_refused_with_its_byte);
-}
+RUN_TESTS()

@@ -28,7 +28,7 @@
 #define EPOCH                                                                                      \
     "INSERT INTO TARGET_INFO_SESSION_START_TIME (utcEpochNs) VALUES (1700000000000000000);"
 
-static void every_schema_gives_the_same_events(void **state) {
+TEST(every_schema_gives_the_same_events) {
     for (size_t i = 0; i < N_SCHEMAS; i++) {
         bool dated = strstr(schemas[i].tables, "SESSION_START");
         char sql[4096];
@@ -58,7 +58,7 @@ static void every_schema_gives_the_same_events(void **state) {
     }
 }
 
-static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **state) {
+TEST(kernels_have_shape_registers_and_both_kinds_of_shared_memory) {
     nsys n = READ_SQL(
         STRINGS, KERNEL("10", "20", "3", "5", P144, "99"),
         TABLE("TARGET_INFO_GPU",
@@ -84,7 +84,7 @@ static void kernels_have_shape_registers_and_both_kinds_of_shared_memory(void **
     close_nsys(&n);
 }
 
-static void devices_have_their_number_in_cuda(void **state) {
+TEST(devices_have_their_number_in_cuda) {
     nsys n = READ_SQL(STRINGS, KERNEL("10", "20", "0", "5", P144, "1"),
                       TABLE("TARGET_INFO_GPU", "id INTEGER, cuDevice INTEGER, name TEXT",
                             "(0, 0, 'first'), (1, 1, 'second')"),
@@ -97,7 +97,7 @@ static void devices_have_their_number_in_cuda(void **state) {
     close_nsys(&n);
 }
 
-static void copies_are_named_as_the_analyses_know_them(void **state) {
+TEST(copies_are_named_as_the_analyses_know_them) {
     nsys n = READ_SQL(COPY("0", "1", "1", "0", "2"), COPY("1", "2", "2", "2", "1"),
                       COPY("2", "3", "8", "2", "2"), COPY("3", "4", "10", "2", "2"),
                       COPY("4", "5", "11", "4", "2"), COPY("5", "6", "99", "9", "-1"));
@@ -114,7 +114,7 @@ static void copies_are_named_as_the_analyses_know_them(void **state) {
     close_nsys(&n);
 }
 
-static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state) {
+TEST(calls_are_of_the_runtime_or_the_driver_and_counted_once) {
     /* Class 67 repeats a call for its stack. "_v2" is part of a name, "_v7000" is not. */
     nsys n = READ_SQL(STRINGS, SET("50", "60"), CALL("1", "3", "0", "5", "3"),
                       CALL("1", "3", "67", "5", "3"), CALL("4", "6", "1", "0", "4"),
@@ -127,7 +127,7 @@ static void calls_are_of_the_runtime_or_the_driver_and_counted_once(void **state
     close_nsys(&n);
 }
 
-static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) {
+TEST(what_the_host_does_besides_cuda_is_ranges_of_its_kind) {
     /* Classes 31 and 32 mark the begin and the end of the tracing of the OS runtime. */
     nsys n = READ_SQL(SET("50", "60"),
                       "INSERT INTO StringIds VALUES (10, 'poll'), (11, 'cudnnFind_v8'), (12, "
@@ -156,7 +156,7 @@ static void what_the_host_does_besides_cuda_is_ranges_of_its_kind(void **state) 
     close_nsys(&n);
 }
 
-static void memory_is_taken_and_given_back_at_addresses(void **state) {
+TEST(memory_is_taken_and_given_back_at_addresses) {
     /* 100 B of the device at 4096, and its release that tells no size; pinned memory of the host;
      * managed memory, another device's, and a release of what was taken before: no records. */
     nsys n = READ_SQL(
@@ -176,7 +176,7 @@ static void memory_is_taken_and_given_back_at_addresses(void **state) {
     close_nsys(&n);
 }
 
-static void faults_and_samples_are_told_with_their_numbers(void **state) {
+TEST(faults_and_samples_are_told_with_their_numbers) {
     /* GPU 1 of the machine is device 0 of process 144; of GPU 0 the other process has the samples.
      */
     nsys n = READ_SQL(
@@ -205,7 +205,7 @@ static void faults_and_samples_are_told_with_their_numbers(void **state) {
     close_nsys(&n);
 }
 
-static void threads_run_from_one_row_to_the_next(void **state) {
+TEST(threads_run_from_one_row_to_the_next) {
     /* The other thread's rows lie between; what was on a core in the end has no end. */
     nsys n = READ_SQL(SET("50", "60"),
                       TABLE("SCHED_EVENTS", "start, cpu, isSchedIn, globalTid",
@@ -223,7 +223,7 @@ static void threads_run_from_one_row_to_the_next(void **state) {
     close_nsys(&n);
 }
 
-static void calls_have_the_stacks_of_their_chains(void **state) {
+TEST(calls_have_the_stacks_of_their_chains) {
     /* String 5 is "registered". What has no symbol is told by its module, of several in a row once.
      */
     nsys n = READ_SQL(
@@ -238,7 +238,7 @@ static void calls_have_the_stacks_of_their_chains(void **state) {
     close_nsys(&n);
 }
 
-static void ranges_have_text_registered_text_and_domain(void **state) {
+TEST(ranges_have_text_registered_text_and_domain) {
     nsys n = READ_SQL(
         STRINGS, SET("50", "60"), RANGE("1", "9", "59", "NULL", "5", "0"),
         RANGE("2", "4", "60", "'loop'", "NULL", "2"),
@@ -261,7 +261,7 @@ static void ranges_have_text_registered_text_and_domain(void **state) {
     close_nsys(&n);
 }
 
-static void a_domain_is_named_by_its_first_row_wherever_that_stands(void **state) {
+TEST(a_domain_is_named_by_its_first_row_wherever_that_stands) {
     nsys n = READ_SQL(
         SET("50", "60"), RANGE("0", "NULL", "75", "'data'", "NULL", "2"),
         RANGE("1", "2", "59", "'a'", "NULL", "2"), RANGE("0", "NULL", "75", "'no'", "NULL", "2"),
@@ -281,7 +281,7 @@ static void a_domain_is_named_by_its_first_row_wherever_that_stands(void **state
     close_nsys(&n);
 }
 
-static void a_process_has_all_threads_of_its_number_and_no_other(void **state) {
+TEST(a_process_has_all_threads_of_its_number_and_no_other) {
     /* Process 144 has the threads from 2415919104 to 2415919104 + 2^24 - 1. */
     nsys n = READ_SQL(
         SET("50", "60"),
@@ -294,7 +294,7 @@ static void a_process_has_all_threads_of_its_number_and_no_other(void **state) {
     close_nsys(&n);
 }
 
-static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) {
+TEST(mpi_calls_and_waits_are_events_and_threads_have_names) {
     nsys n = READ_SQL(
         STRINGS, SET("50", "60"),
         TABLE("MPI_COLLECTIVES_EVENTS", "start, end, globalTid, textId", "(1, 5, " T144 ", 5)"),
@@ -316,7 +316,7 @@ static void mpi_calls_and_waits_are_events_and_threads_have_names(void **state) 
     close_nsys(&n);
 }
 
-static void waits_have_their_streams_and_what_recorded_their_events(void **state) {
+TEST(waits_have_their_streams_and_what_recorded_their_events) {
 #define RECORD(context, stream, correlation, pid, event, sync)                                     \
     "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0, " context ", " stream ", " correlation  \
     ", " pid ", " event ", " sync ");"
@@ -361,7 +361,7 @@ static void waits_have_their_streams_and_what_recorded_their_events(void **state
     close_nsys(&n);
 }
 
-static void a_graph_traced_as_a_whole_is_one_kernel_and_counted(void **state) {
+TEST(a_graph_traced_as_a_whole_is_one_kernel_and_counted) {
     nsys n = READ_SQL(TABLE("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                             "start, end, deviceId, streamId, correlationId, globalPid, graphId",
                             "(1, 9, 0, 7, 3, " P144 ", 12)"));
@@ -370,7 +370,7 @@ static void a_graph_traced_as_a_whole_is_one_kernel_and_counted(void **state) {
     close_nsys(&n);
 }
 
-static void warnings_of_the_profiler_are_kept_and_notes_are_not(void **state) {
+TEST(warnings_of_the_profiler_are_kept_and_notes_are_not) {
     nsys n =
         READ_SQL(SET("50", "60"),
                  TABLE("DIAGNOSTIC_EVENT", "timestamp, severity, text, globalPid",
@@ -384,7 +384,7 @@ static void warnings_of_the_profiler_are_kept_and_notes_are_not(void **state) {
     close_nsys(&n);
 }
 
-static void times_are_of_the_epoch_whatever_the_export_did_to_them(void **state) {
+TEST(times_are_of_the_epoch_whatever_the_export_did_to_them) {
     static const struct {
         const char *normalised, *shift, *start;
         int64_t begin_ns;
@@ -411,20 +411,4 @@ static void times_are_of_the_epoch_whatever_the_export_did_to_them(void **state)
     }
 }
 
-int main(void) {
-    return RUN(every_schema_gives_the_same_events,
-               kernels_have_shape_registers_and_both_kinds_of_shared_memory,
-               devices_have_their_number_in_cuda, copies_are_named_as_the_analyses_know_them,
-               calls_are_of_the_runtime_or_the_driver_and_counted_once,
-               what_the_host_does_besides_cuda_is_ranges_of_its_kind,
-               memory_is_taken_and_given_back_at_addresses,
-               faults_and_samples_are_told_with_their_numbers, threads_run_from_one_row_to_the_next,
-               calls_have_the_stacks_of_their_chains, ranges_have_text_registered_text_and_domain,
-               a_domain_is_named_by_its_first_row_wherever_that_stands,
-               a_process_has_all_threads_of_its_number_and_no_other,
-               mpi_calls_and_waits_are_events_and_threads_have_names,
-               waits_have_their_streams_and_what_recorded_their_events,
-               a_graph_traced_as_a_whole_is_one_kernel_and_counted,
-               warnings_of_the_profiler_are_kept_and_notes_are_not,
-               times_are_of_the_epoch_whatever_the_export_did_to_them);
-}
+RUN_TESTS()

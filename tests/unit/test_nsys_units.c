@@ -49,7 +49,7 @@ static const unit_case unit_cases[] = {
     {KERNEL("0", P144) KERNEL("1", P145) CAPTURED(VARIABLE("RANK=3")), "144.f.-1.1 145.f.-1.1 "},
 };
 
-static void a_unit_is_a_process_and_its_device(void **state) {
+TEST(a_unit_is_a_process_and_its_device) {
     for (size_t c = 0; c < COUNT(unit_cases); c++) {
         char found[256] = "";
         size_t n_units = 1;
@@ -83,7 +83,7 @@ static void ranks_if_known(const char *sql, int64_t *ranks, size_t n) {
     tm_vec_free(&units);
 }
 
-static void a_rank_that_is_known_is_not_looked_for_but_those_of_several_are(void **state) {
+TEST(a_rank_that_is_known_is_not_looked_for_but_those_of_several_are) {
     int64_t found[2];
     ranks_if_known(KERNEL("0", P144) RANKS("(" T144 ", 9), (" T145 ", 8)"), found, 1);
     assert_int_equal(found[0], -1);
@@ -93,7 +93,7 @@ static void a_rank_that_is_known_is_not_looked_for_but_those_of_several_are(void
     assert_int_equal(found[1], 8);
 }
 
-static void nothing_of_the_environment_but_ranks_is_read(void **state) {
+TEST(nothing_of_the_environment_but_ranks_is_read) {
     nsys n = READ_SQL(
         KERNEL("0", P144), "INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'TOKEN=" SECRET "');",
         TABLE("TARGET_INFO_SYSTEM_ENV", "globalVid, devStateName, name, nameEnum, value",
@@ -165,7 +165,7 @@ static nsys read_ranges(const range *ranges, size_t n) {
 /* Communicator abc of 4 ranks, of which this is rank 2 on device 0. */
 static const range init = {"ncclCommInitRank", 1, 9, 6, 24, {0xabc, 4 | UINT64_C(2) << 32, 0}};
 
-static void payloads_say_what_kernels_of_nccl_do(void **state) {
+TEST(payloads_say_what_kernels_of_nccl_do) {
     static const struct {
         range calls[4];
         const char *row; /* name, group, size, in, out, from, to */
@@ -255,7 +255,7 @@ static void change(const char *path, long at, const void *bytes, size_t n) {
     fclose(file);
 }
 
-static void what_cannot_be_read_is_refused_with_words(void **state) {
+TEST(what_cannot_be_read_is_refused_with_words) {
     bad_file(write_export("CREATE TABLE users (name);", ""), "no export of Nsight Systems");
     bad_file(write_export(schemas[LATEST].tables, ""), "nothing that a GPU did");
     const char *path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
@@ -280,7 +280,7 @@ static void what_cannot_be_read_is_refused_with_words(void **state) {
     assert_int_equal(remove(path), 0);
 }
 
-static void views_and_wrong_types_are_not_followed(void **state) {
+TEST(views_and_wrong_types_are_not_followed) {
     nsys n = READ_SQL(KERNEL("0", P144), "INSERT INTO StringIds VALUES (1, 'gemm');",
                       "CREATE TABLE other (start, end, globalTid, textId);",
                       "CREATE VIEW MPI_OTHER_EVENTS AS SELECT * FROM other;",
@@ -298,9 +298,4 @@ static void views_and_wrong_types_are_not_followed(void **state) {
     close_nsys(&n);
 }
 
-int main(void) {
-    return RUN(a_unit_is_a_process_and_its_device,
-               a_rank_that_is_known_is_not_looked_for_but_those_of_several_are,
-               nothing_of_the_environment_but_ranks_is_read, payloads_say_what_kernels_of_nccl_do,
-               what_cannot_be_read_is_refused_with_words, views_and_wrong_types_are_not_followed);
-}
+RUN_TESTS()

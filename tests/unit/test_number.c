@@ -3,9 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* In memory of exactly its size: nothing behind a number may be looked at. */
 static char *exact(const char *text, size_t n) {
@@ -34,7 +31,7 @@ static void expect_each(int scale, const char *const *cases) {
 }
 #define EXPECT(scale, ...) expect_each(scale, (const char *const[]){__VA_ARGS__, NULL})
 
-static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
+TEST(times_of_every_era_are_exact_to_the_nanosecond) {
     EXPECT(3, /* to 2024-03: whole us since the epoch; as a double, in ns, off by up to
                  128 */
            "1604711800000123 1604711800000123000", "1694128201545679 1694128201545679000",
@@ -55,7 +52,7 @@ static void times_of_every_era_are_exact_to_the_nanosecond(void **state) {
            "3e0 3000", "3e-0 3000", "3e00000000000000001 30000");
 }
 
-static void what_is_finer_is_rounded_half_away_from_zero(void **state) {
+TEST(what_is_finer_is_rounded_half_away_from_zero) {
     EXPECT(3, /* to the nearest */
            "0.0004 0", "0.0005 1", "0.00049999999999999999999999 0",
            "0.00050000000000000000000000 1", "-0.0004 0", "-0.0005 -1", "1.0004 1000",
@@ -70,7 +67,7 @@ static void what_is_finer_is_rounded_half_away_from_zero(void **state) {
     EXPECT(-3, "1499 1", "1500 2", "499 0", "500 1", "50 0");
 }
 
-static void the_limits_of_64_bits_are_reached_and_not_passed(void **state) {
+TEST(the_limits_of_64_bits_are_reached_and_not_passed) {
     EXPECT(0, /* at the limit and beyond it */
            "9223372036854775807 9223372036854775807", "9223372036854775808 none",
            "-9223372036854775808 -9223372036854775808", "-9223372036854775809 none",
@@ -87,7 +84,7 @@ static void the_limits_of_64_bits_are_reached_and_not_passed(void **state) {
            "1e16 none", "9e15 9000000000000000000");
 }
 
-static void a_huge_exponent_is_no_danger(void **state) {
+TEST(a_huge_exponent_is_no_danger) {
     EXPECT(3, "1e9999 none", "-1e9999 none", "1e-9999 0", "9e-9999 0", "0e9999 0", "0.000e9999 0",
            "-0e9999 0", "1e9223372036854775807 none", "1e9223372036854775808 none",
            "1e99999999999999999999999999999999999999 none",
@@ -100,7 +97,7 @@ static void a_huge_exponent_is_no_danger(void **state) {
 }
 
 /* A million zeros in the text itself, against an exponent of as many. */
-static void a_long_fraction_and_its_exponent_cancel_out(void **state) {
+TEST(a_long_fraction_and_its_exponent_cancel_out) {
     enum { ZEROS = 1000000 };
     char *text = malloc(ZEROS + 32);
     assert_non_null(text);
@@ -114,7 +111,7 @@ static void a_long_fraction_and_its_exponent_cancel_out(void **state) {
 }
 
 /* Every text of this form, told apart by arithmetic on integers alone. */
-static void thousandths_are_exact_wherever_the_time_lies(void **state) {
+TEST(thousandths_are_exact_wherever_the_time_lies) {
     static const int64_t begins[] = {0, 999, 4503599627370, 1713200000000123, 9223372036854774};
     for (size_t i = 0; i < COUNT(begins); i++)
         for (int fraction = 0; fraction < 10000; fraction += i == 0 ? 1 : 7) {
@@ -126,7 +123,7 @@ static void thousandths_are_exact_wherever_the_time_lies(void **state) {
         }
 }
 
-static void an_integer_is_one_in_value_and_in_range(void **state) {
+TEST(an_integer_is_one_in_value_and_in_range) {
     EXPECT(INTEGER, "7 7", "-7 -7", "0 0", "-0 0", "7.0 7", "7.000 7", "1e3 1000", "1.5e1 15",
            "1500e-2 15", "0.0 0", "0e-5 0", "7.5 none", "7.00000000000000000000000001 none",
            "1e-1 none", "1.55e1 none", "151e-1 none", "0.1 none", "1e-999999999999 none",
@@ -135,7 +132,7 @@ static void an_integer_is_one_in_value_and_in_range(void **state) {
            "-9223372036854775809 none", "18446744073709551616 none", "1e999999999999 none");
 }
 
-static void a_real_is_the_nearest_double(void **state) {
+TEST(a_real_is_the_nearest_double) {
     static const struct {
         const char *text; /* with what stands behind it in a document */
         double value;
@@ -162,11 +159,4 @@ static void a_real_is_the_nearest_double(void **state) {
     assert_true(signbit(tm_number_real("-0,")));
 }
 
-int main(void) {
-    return RUN(times_of_every_era_are_exact_to_the_nanosecond,
-               what_is_finer_is_rounded_half_away_from_zero,
-               the_limits_of_64_bits_are_reached_and_not_passed, a_huge_exponent_is_no_danger,
-               a_long_fraction_and_its_exponent_cancel_out,
-               thousandths_are_exact_wherever_the_time_lies,
-               an_integer_is_one_in_value_and_in_range, a_real_is_the_nearest_double);
-}
+RUN_TESTS()

@@ -17,7 +17,7 @@
 
 static const tm_format *const format = &tm_format_ops;
 
-static void the_first_operation_tells_the_format(void **state) {
+TEST(the_first_operation_tells_the_format) {
     static const struct {
         const char *text;
         bool is;
@@ -54,7 +54,7 @@ static reading read_rank(const char *text, int64_t rank) {
     return read_unit_text(format, text, "ops.json", &unit);
 }
 
-static void ranks_are_those_of_the_threads_that_did_something(void **state) {
+TEST(ranks_are_those_of_the_threads_that_did_something) {
     char found[64];
     units_text(format,
                "[" OPERATION("gc", 1, 1, 5, 1, 2, 3, 0,
@@ -70,7 +70,7 @@ static void ranks_are_those_of_the_threads_that_did_something(void **state) {
 #define TRANSFERRED(name, place, rest)                                                             \
     name " kernel 1000+2000 " place " " name " collective=" name rest
 
-static void an_operation_is_what_its_name_says(void **state) {
+TEST(an_operation_is_what_its_name_says) {
     static const struct {
         const char *text;
         int64_t rank;
@@ -133,7 +133,7 @@ static void an_operation_is_what_its_name_says(void **state) {
         "optimizer", 0, , 5, 0, 100, 23, -1, 0) "," OPERATION("optimizer", 0, , 0, second, 50, 25, \
                                                               -1, 0) "]"
 
-static void steps_take_the_time_of_all_ranks(void **state) {
+TEST(steps_take_the_time_of_all_ranks) {
     static const struct {
         const char *text;
         int64_t begin_ns; /* of the second, whose operation begins with it */
@@ -157,7 +157,7 @@ static void steps_take_the_time_of_all_ranks(void **state) {
     }
 }
 
-static void what_is_no_operation_is_counted(void **state) {
+TEST(what_is_no_operation_is_counted) {
     reading r =
         read_rank("[" OPERATION("gc", 0, , 0, 1, 2, 3, 0, 0) "," OPERATION(
                       "optimizer", 0, , 0, 9, -1, 3, 0,
@@ -170,16 +170,11 @@ static void what_is_no_operation_is_counted(void **state) {
     close_reading(&r);
 }
 
-static void malformed_text_is_refused_where_it_is(void **state) {
+TEST(malformed_text_is_refused_where_it_is) {
     static const malformed cases[] = {
         {"{}", 0}, {"[]", 1}, {"[{'a' 1}]", 6}, {"[{}}", 3}, {"[{}] 1", 5}, {"[{'ts':0x1}]", 8},
     };
     check_malformed(format, cases, COUNT(cases));
 }
 
-int main(void) {
-    return RUN(the_first_operation_tells_the_format,
-               ranks_are_those_of_the_threads_that_did_something,
-               an_operation_is_what_its_name_says, steps_take_the_time_of_all_ranks,
-               what_is_no_operation_is_counted, malformed_text_is_refused_where_it_is);
-}
+RUN_TESTS()

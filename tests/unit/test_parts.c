@@ -216,13 +216,13 @@ static const char rich[] =
     "'args':{'correlation':33}}\n"
     "], 'host_name': 'node1', 'displayTimeUnit': 'ms'}\n";
 
-static void parts_of_a_cut_anywhere_are_the_whole(void **state) {
+TEST(parts_of_a_cut_anywhere_are_the_whole) {
     /* Nothing here looks like an event and is none, so only a cut behind the last event's first
      * byte finds no event to begin with. */
     assert_int_equal(count_cuts(rich), last_of(rich, K));
 }
 
-static void three_parts_are_the_whole_also_where_one_is_empty(void **state) {
+TEST(three_parts_are_the_whole_also_where_one_is_empty) {
     document d = open_document(rich);
     const int64_t steps[2] = {in_full_set() ? 17 : 67, in_full_set() ? 13 : 59};
     int64_t last = last_of(rich, K), n = 0, fit = 0;
@@ -236,7 +236,7 @@ static void three_parts_are_the_whole_also_where_one_is_empty(void **state) {
 }
 
 /* What is judged of devices when all is known. */
-static void marks_and_flows_are_joined(void **state) {
+TEST(marks_and_flows_are_joined) {
     static const char text[] =
         "{'traceEvents':[" X
         "'name':'record_param_comms','ts':1,'dur':1,'args':{'External id':5,'Collective "
@@ -256,7 +256,7 @@ static void marks_and_flows_are_joined(void **state) {
 
 /* Of more flows than are kept, the same are kept of the whole and of parts: one in 50 ends at an
  * event, so that the last of these does only where its flow is in the sample. */
-static void of_many_flows_parts_keep_the_same(void **state) {
+TEST(of_many_flows_parts_keep_the_same) {
     enum { FLOWS = 3000, ROOM = FLOWS * 100 };
     char *text = malloc(ROOM);
     int n = snprintf(text, ROOM, "{'traceEvents':[");
@@ -279,7 +279,7 @@ static void of_many_flows_parts_keep_the_same(void **state) {
     free(text);
 }
 
-static void a_base_time_counts_wherever_it_stands(void **state) {
+TEST(a_base_time_counts_wherever_it_stands) {
     static const char behind[] =
         "{'traceEvents':[" AT(1) "," AT(2) "],'baseTimeNanoseconds':1700000000000000000}";
     static const char twice[] = "{'baseTimeNanoseconds':1600000000000000000,'traceEvents':[" AT(
@@ -288,7 +288,7 @@ static void a_base_time_counts_wherever_it_stands(void **state) {
     assert_int_equal(count_cuts(twice), last_of(twice, "{'ph'"));
 }
 
-static void other_forms_of_a_document_can_be_cut(void **state) {
+TEST(other_forms_of_a_document_can_be_cut) {
     static const char array[] = "\xEF\xBB\xBF [ " AT(1) " ,\n" AT(2) ",]\n ";
     static const char two_lists[] =
         "{'traceEvents':[" AT(1) "],'a':[1],'traceEvents':[" AT(2) "," AT(3) ",],}";
@@ -297,7 +297,7 @@ static void other_forms_of_a_document_can_be_cut(void **state) {
     assert_int_equal(count_cuts(two_lists), last_of(two_lists, "{'ph'"));
 }
 
-static void repairs_are_counted_once_wherever_the_seam_is(void **state) {
+TEST(repairs_are_counted_once_wherever_the_seam_is) {
     static const char text[] =
         "{'traceEvents':[" EVENT("'ts':1,'dur':1,'args':{'a':inf}") "," AT(2) "," EVENT(
             "'ts':3,'dur':1,'args':{'a':'x\ty',}") "," X
@@ -307,7 +307,7 @@ static void repairs_are_counted_once_wherever_the_seam_is(void **state) {
     assert_int_equal(count_cuts(text), last_of(text, "{'ph'"));
 }
 
-static void what_only_looks_like_an_event_is_found_out(void **state) {
+TEST(what_only_looks_like_an_event_is_found_out) {
 #define FALSE_EVENT "{'ph':'X','ts':7,'dur':1}"
     static const char in_args[] = "{'traceEvents':[" EVENT(
         "'ts':1,'dur':1,'args':{'l':[" FALSE_EVENT "," FALSE_EVENT "]}") "," AT(2) "]}";
@@ -321,7 +321,7 @@ static void what_only_looks_like_an_event_is_found_out(void **state) {
     assert_int_equal(count_cuts(in_metadata), last_of(in_metadata, "{'ph':'X','cat"));
 }
 
-static void a_text_that_is_no_whole_document_has_no_parts(void **state) {
+TEST(a_text_that_is_no_whole_document_has_no_parts) {
     static const char *const cut_short[] = {
         "{'traceEvents':[" AT(1) "," AT(2) ",",       "{'traceEvents':[" AT(1) "," AT(2),
         "{'traceEvents':[" AT(1) "," AT(2) ",{'ph':", "{'traceEvents':[" AT(1) "," AT(2) "]",
@@ -331,7 +331,7 @@ static void a_text_that_is_no_whole_document_has_no_parts(void **state) {
         assert_int_equal(count_cuts(cut_short[i]), 0);
 }
 
-static void malformed_text_fails_in_some_part(void **state) {
+TEST(malformed_text_fails_in_some_part) {
     static const char *const texts[] = {
         "{'traceEvents':[" EVENT("'ts':1 'dur':1") "," AT(2) "]}",
         "{'traceEvents':[" AT(1) "," EVENT("'ts':2 'dur':1") "]}",
@@ -359,7 +359,7 @@ static void malformed_text_fails_in_some_part(void **state) {
     close_document(&d);
 }
 
-static void a_part_follows_only_where_the_one_before_it_ends(void **state) {
+TEST(a_part_follows_only_where_the_one_before_it_ends) {
     static const tm_part first = {.n = 3, .begin = 0, .end = 100, .in_object = true};
     static const struct {
         tm_part part;
@@ -375,7 +375,7 @@ static void a_part_follows_only_where_the_one_before_it_ends(void **state) {
         assert_int_equal(tm_part_follows(&first, &first, &cases[i].part), cases[i].follows);
 }
 
-static void cuts_are_even_and_do_not_overflow(void **state) {
+TEST(cuts_are_even_and_do_not_overflow) {
     assert_int_equal(tm_part_cut(10, 0, 3), 0);
     assert_int_equal(tm_part_cut(10, 1, 3), 3);
     assert_int_equal(tm_part_cut(10, 2, 3), 6);
@@ -384,12 +384,4 @@ static void cuts_are_even_and_do_not_overflow(void **state) {
     assert_true(tm_part_cut(INT64_MAX, 1000, 1000) == INT64_MAX);
 }
 
-int main(void) {
-    return RUN(parts_of_a_cut_anywhere_are_the_whole,
-               three_parts_are_the_whole_also_where_one_is_empty, marks_and_flows_are_joined,
-               of_many_flows_parts_keep_the_same, a_base_time_counts_wherever_it_stands,
-               other_forms_of_a_document_can_be_cut, repairs_are_counted_once_wherever_the_seam_is,
-               what_only_looks_like_an_event_is_found_out,
-               a_text_that_is_no_whole_document_has_no_parts, malformed_text_fails_in_some_part,
-               a_part_follows_only_where_the_one_before_it_ends, cuts_are_even_and_do_not_overflow);
-}
+RUN_TESTS()

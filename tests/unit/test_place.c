@@ -2,9 +2,6 @@
  * and of srun are those that Open MPI 4.1.4 and Slurm 22.05 set for the process named. */
 #include "base/place.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
 #define ON_TWO "SLURM_STEP_TASKS_PER_NODE=2,1", "SLURM_STEP_NUM_NODES=2", "SLURM_NTASKS=9"
 

@@ -1,9 +1,6 @@
 /* Malformed JSON of the known classes is mended; correct JSON never changes; anything else stays an
  * error. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "readers/repair.h"
 
@@ -102,7 +99,7 @@ static void expect_mended(const repair_case *c, const char *copy, const char *en
                      repair->counts[k]);
 }
 
-static void what_profilers_write_wrongly_is_mended(void **state) {
+TEST(what_profilers_write_wrongly_is_mended) {
     tm_repair repair = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_json_cursor cursor;
@@ -119,7 +116,7 @@ static void what_profilers_write_wrongly_is_mended(void **state) {
 }
 
 /* At every place where the window can end, more is asked for, until the text can be told. */
-static void a_text_that_goes_on_behind_the_window_is_not_judged(void **state) {
+TEST(a_text_that_goes_on_behind_the_window_is_not_judged) {
     tm_repair repair = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[256];
@@ -160,7 +157,7 @@ static void expect_left(const char *const *texts) {
 }
 #define EXPECT_LEFT(...) expect_left((const char *const[]){__VA_ARGS__, NULL})
 
-static void what_is_wrong_in_another_way_is_not_mended(void **state) {
+TEST(what_is_wrong_in_another_way_is_not_mended) {
     EXPECT_LEFT("{\"a\" 1}", "{\"a\": 1 \"b\": 2}", "{a: 1}", "{'a': 1}", "{\"a\": }",
                 "{,\"a\": 1}", "{\"a\": 1,,\"b\": 2}", "[,1]", "[1 2]", "[1,,2]", "[1}",
                 "{\"a\": 1]", "{\"a\": infinite}", "{\"a\": none}", "{\"a\": .5}", "{\"a\": +1}",
@@ -170,7 +167,7 @@ static void what_is_wrong_in_another_way_is_not_mended(void **state) {
                 "{\"name\": \"a\", ph\": \"X\"}", "{\"name\": \"a, \"ph\": \"X\"}");
 }
 
-static void values_nested_too_deep_are_refused(void **state) {
+TEST(values_nested_too_deep_are_refused) {
     char text[TM_JSON_DEPTH_MAX + 2];
     tm_repair repair = {0};
     tm_json_cursor cursor;
@@ -182,8 +179,4 @@ static void values_nested_too_deep_are_refused(void **state) {
     tm_repair_free(&repair);
 }
 
-int main(void) {
-    return RUN(what_profilers_write_wrongly_is_mended,
-               a_text_that_goes_on_behind_the_window_is_not_judged,
-               what_is_wrong_in_another_way_is_not_mended, values_nested_too_deep_are_refused);
-}
+RUN_TESTS()

@@ -1,8 +1,6 @@
 /* A rank's graph: which edges a few events give, and that any events get their recorded times. */
 #include "replay/build.h"
 
-#include <stdio.h>
-
 #include "run_fixture.h"
 #include "timeline_fixture.h"
 

@@ -2,9 +2,6 @@
 #include "replay/each.h"
 #include "replay_fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { TARGETS = REPLAY_OPERATIONS + REPLAY_STEPS };
 
 static const replay_shape shapes[] = {

@@ -1,9 +1,6 @@
 /* What fixing ranks saves, and which ranks the plan takes on: by hand, and against trying all. */
 #include "replay/plan.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "replay_fixture.h"
 
 /* Sets of the cases here: as recorded, of peers, and both without what nothing explains. */

@@ -1,7 +1,4 @@
 /* The page as bytes: what stands between its parts, and JSON that cannot end its element. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 

@@ -63,7 +63,7 @@
 
 static const tm_format *const format = &tm_format_rocprof;
 
-static void its_first_key_tells_the_format(void **state) {
+TEST(its_first_key_tells_the_format) {
     assert_true(sniffs(format, DOCUMENT("")));
     assert_true(sniffs(format, " { 'rocprofiler-sdk-tool' : "));
     assert_false(sniffs(format, "{'traceEvents':[],'rocprofiler-sdk-tool':[]}"));
@@ -74,7 +74,7 @@ static void its_first_key_tells_the_format(void **state) {
 }
 
 /* 2025: a stream; 2024: none, other names of lists, a field twice, white space, `summary` first. */
-static void every_kind_of_record_becomes_what_it_is(void **state) {
+TEST(every_kind_of_record_becomes_what_it_is) {
     static const struct {
         const char *text, *events;
     } cases[] = {
@@ -150,7 +150,7 @@ static void every_kind_of_record_becomes_what_it_is(void **state) {
     }
 }
 
-static void what_is_not_kept_is_counted(void **state) {
+TEST(what_is_not_kept_is_counted) {
     static const struct {
         const char *text;
         tm_count count;
@@ -186,7 +186,7 @@ static void what_is_not_kept_is_counted(void **state) {
 }
 
 #define ON(agent) DISPATCH(TIMES("1", "2"), agent, "1", "")
-static void ranks_are_processes_and_the_devices_on_which_they_run_kernels(void **state) {
+TEST(ranks_are_processes_and_the_devices_on_which_they_run_kernels) {
     static const struct {
         const char *text, *units;
     } cases[] = {
@@ -217,7 +217,7 @@ static void ranks_are_processes_and_the_devices_on_which_they_run_kernels(void *
     }
 }
 
-static void a_unit_is_its_devices_of_its_process(void **state) {
+TEST(a_unit_is_its_devices_of_its_process) {
     static const char text[] =
         "{'rocprofiler-sdk-tool':[{},{" METADATA "," AGENTS "," STRINGS "," KERNELS
         ",'buffer_records':{'kernel_dispatch':[" ON("71") "," ON(
@@ -234,7 +234,7 @@ static void a_unit_is_its_devices_of_its_process(void **state) {
     close_reading(&r);
 }
 
-static void the_host_is_the_files_or_its_folders_and_secrets_are_left(void **state) {
+TEST(the_host_is_the_files_or_its_folders_and_secrets_are_left) {
     static const struct {
         const char *metadata, *path, *host;
     } cases[] = {
@@ -262,7 +262,7 @@ static void the_host_is_the_files_or_its_folders_and_secrets_are_left(void **sta
     }
 }
 
-static void malformed_text_is_refused_where_it_is(void **state) {
+TEST(malformed_text_is_refused_where_it_is) {
     static const malformed cases[] = {
         {"[]", 2},
         {"{}", 2},
@@ -276,12 +276,12 @@ static void malformed_text_is_refused_where_it_is(void **state) {
     check_malformed(format, cases, COUNT(cases));
 }
 
-static void a_trace_that_was_cut_gives_what_it_holds(void **state) {
+TEST(a_trace_that_was_cut_gives_what_it_holds) {
     check_truncation(format, WITH_NAMES("kernel_dispatch", K "," K), NULL);
 }
 
 /* The sums are those of another program: shared/design/rocprof-format.md. */
-static void the_real_trace_has_the_sums_of_its_format_page(void **state) {
+TEST(the_real_trace_has_the_sums_of_its_format_page) {
     const char *shared = getenv("TMERGE_SHARED");
     char path[1024];
     snprintf(path, sizeof path, "%s/traces/rocprof/908_results.json.gz", shared ? shared : "");
@@ -324,12 +324,4 @@ static void the_real_trace_has_the_sums_of_its_format_page(void **state) {
     close_reading(&r);
 }
 
-int main(void) {
-    return RUN(its_first_key_tells_the_format, every_kind_of_record_becomes_what_it_is,
-               what_is_not_kept_is_counted,
-               ranks_are_processes_and_the_devices_on_which_they_run_kernels,
-               a_unit_is_its_devices_of_its_process,
-               the_host_is_the_files_or_its_folders_and_secrets_are_left,
-               malformed_text_is_refused_where_it_is, a_trace_that_was_cut_gives_what_it_holds,
-               the_real_trace_has_the_sums_of_its_format_page);
-}
+RUN_TESTS()

@@ -1,7 +1,4 @@
 /* Every build of the scanner that this processor can run reads the same as the portable one. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "readers/kineto/kineto_event.h"
 #include "readers/scanner.h"
@@ -115,7 +112,7 @@ static void compare(const tm_scanner *other, tm_chrome_keys keys[2], const char 
     free(copy);
 }
 
-static void every_scanner_reads_every_event_alike_wherever_it_is_cut(void **state) {
+TEST(every_scanner_reads_every_event_alike_wherever_it_is_cut) {
     size_t n_scanners;
     const tm_scanner *scanners = tm_scanners(&n_scanners);
     assert_string_equal(scanners[0].name, "portable");
@@ -134,7 +131,7 @@ static void every_scanner_reads_every_event_alike_wherever_it_is_cut(void **stat
 
 /* One byte of an event changed, to each of those that mean something in JSON, and to others: every
  * byte in the full set, every 5th on landing. */
-static void every_scanner_reads_changed_events_alike(void **state) {
+TEST(every_scanner_reads_changed_events_alike) {
     const size_t step = in_full_set() ? 1 : 5;
     static const char changes[] = "\"\\{}[]:,-.e0919 \n\tnt\x01\x7F\x80\xC3\xE2\xFF";
     size_t n_scanners;
@@ -161,7 +158,7 @@ static void every_scanner_reads_changed_events_alike(void **state) {
 
 /* What was seen before makes reading quicker and changes nothing: neither events nor what is wrong
  * with them, and where. */
-static void what_a_scanner_learned_changes_nothing(void **state) {
+TEST(what_a_scanner_learned_changes_nothing) {
     const size_t step = in_full_set() ? 1 : 5;
     static const char changes[] = "\"\\{}[]:,-.e09 \n\tn\x01\x80";
     static outcome cold, warm;
@@ -189,13 +186,4 @@ static void what_a_scanner_learned_changes_nothing(void **state) {
     }
 }
 
-int main(void) {
-    size_t n;
-    const tm_scanner *scanners = tm_scanners(&n);
-    print_message("scanners:");
-    for (size_t s = 0; s < n; s++)
-        print_message(" %s", scanners[s].name);
-    print_message("\n");
-    return RUN(every_scanner_reads_every_event_alike_wherever_it_is_cut,
-               every_scanner_reads_changed_events_alike, what_a_scanner_learned_changes_nothing);
-}
+RUN_TESTS()

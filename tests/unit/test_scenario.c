@@ -2,8 +2,6 @@
 #include "replay/scenario.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/lanes.h"
 #include "replay/sets.h"

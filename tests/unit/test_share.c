@@ -1,11 +1,7 @@
 /* Which rank a file name tells, and who reads what. */
 #include "mpi/load/share.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void a_file_name_tells_its_rank(void **state) {
+TEST(a_file_name_tells_its_rank) {
     /* The numbers are those of Python's re with the expression of share.h and IGNORECASE, in a
      * lookahead, so that a match may begin with the byte that ends the one before it. A path, a
      * blank and its rank; -1 where it has none. */
@@ -50,7 +46,7 @@ static void plan(tm_share_item *items, size_t n, int n_processes) {
     assert_int_equal(tm_share_plan(items, n, &readers, &err), TM_OK);
 }
 
-static void a_trace_is_cut_into_its_fair_shares(void **state) {
+TEST(a_trace_is_cut_into_its_fair_shares) {
     static const struct {
         int64_t weight, total;
         int n_processes, parts;
@@ -76,7 +72,7 @@ static void a_trace_is_cut_into_its_fair_shares(void **state) {
                          cases[i].parts);
 }
 
-static void the_largest_goes_first_to_the_least_loaded(void **state) {
+TEST(the_largest_goes_first_to_the_least_loaded) {
     static const struct {
         const char *what;
         int n_processes;
@@ -123,7 +119,7 @@ static void the_largest_goes_first_to_the_least_loaded(void **state) {
 /* Each load counts one more than the weight: 501 + 100 x 11 = 1601, a share is 801, and under 50 is
  * small. The large one -> 0 (501), then 28 ranks -> 0 (809), the other 72 -> 1 (792): whatever the
  * order of the arguments is, by their ranks. */
-static void small_ranks_are_given_out_in_blocks_of_neighbours(void **state) {
+TEST(small_ranks_are_given_out_in_blocks_of_neighbours) {
     tm_share_item items[101] = {{.rank = 50, .weight = 500}};
     for (int i = 1; i <= 100; i++)
         items[i] = (tm_share_item){.rank = 1000 - i, .weight = 10};
@@ -134,7 +130,7 @@ static void small_ranks_are_given_out_in_blocks_of_neighbours(void **state) {
 
 /* Processes 0, 1 on host 0, 2 on host 1, 3 on host 2. What one host alone sees goes first: 50 -> 2,
  * 40 -> 2 (its only process), then 30 -> 3; of all hosts 60 -> 0, 20 -> 1, 9 -> 1. */
-static void a_trace_goes_to_a_process_that_sees_it(void **state) {
+TEST(a_trace_goes_to_a_process_that_sees_it) {
     static const int host_of[] = {0, 0, 1, 2};
     static const uint64_t second = 2, third = 4, last_two = 6, none_of_third = 3;
     const tm_share_readers readers = {4, 3, host_of};
@@ -191,7 +187,7 @@ static void check_plan(const tm_share_item *items, size_t n, int n_processes) {
         assert_true(load[p] <= sum / n_processes + largest + 1);
 }
 
-static void any_plan_is_even_keeps_ranks_together_and_comes_out_again(void **state) {
+TEST(any_plan_is_even_keeps_ranks_together_and_comes_out_again) {
     enum { MOST = 80 };
     uint32_t seed = 99;
     for (int round = 0; round < 500; round++) {
@@ -210,10 +206,4 @@ static void any_plan_is_even_keeps_ranks_together_and_comes_out_again(void **sta
     }
 }
 
-int main(void) {
-    return RUN(a_file_name_tells_its_rank, a_trace_is_cut_into_its_fair_shares,
-               the_largest_goes_first_to_the_least_loaded,
-               small_ranks_are_given_out_in_blocks_of_neighbours,
-               a_trace_goes_to_a_process_that_sees_it,
-               any_plan_is_even_keeps_ranks_together_and_comes_out_again);
-}
+RUN_TESTS()

@@ -4,9 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -79,7 +76,7 @@ static void check_stream(const stream_case *c) {
     }
 }
 
-static void streams_give_their_content_or_say_what_is_wrong(void **state) {
+TEST(streams_give_their_content_or_say_what_is_wrong) {
     for (size_t i = 0; i < COUNT(streams); i++) {
         tm_source *source = open_pieces(streams[i].file, 0);
         assert_string_equal(tm_source_encoding(source), streams[i].encoding);
@@ -108,7 +105,7 @@ static const damage_case damages[] = {
     {INIT(FIELDS), 17, '_', 0, "gzip header checksum is wrong: the file is damaged"},
 };
 
-static void gzip_damage_is_named_after_what_was_decoded(void **state) {
+TEST(gzip_damage_is_named_after_what_was_decoded) {
     for (size_t i = 0; i < COUNT(damages); i++) {
         const damage_case *c = &damages[i];
         tm_vec file = copy_of(c->good);
@@ -118,7 +115,7 @@ static void gzip_damage_is_named_after_what_was_decoded(void **state) {
     }
 }
 
-static void zstd_checksum_damage_is_named(void **state) {
+TEST(zstd_checksum_damage_is_named) {
     tm_vec file = copy_of(SPAN(ZSTD));
     ((uint8_t *)file.data)[29] ^= 1; /* the last byte is the checksum's */
     for (size_t way = 0; way < N_WAYS; way++) {
@@ -151,7 +148,7 @@ static size_t flip_bits(span good, size_t first) {
     return n_unnoticed;
 }
 
-static void a_flipped_bit_never_changes_the_content_unnoticed(void **state) {
+TEST(a_flipped_bit_never_changes_the_content_unnoticed) {
     /* 3 bits of deflate's last byte stand for nothing */
     assert_int_equal(flip_bits(SPAN(GZIP), 10), 3);
     assert_int_equal(flip_bits(SPAN(FIELDS), 3), 3); /* its header has a checksum of its own */
@@ -177,7 +174,7 @@ static tm_source *decoded_ahead(tm_source *source) {
     return source;
 }
 
-static void large_content_is_the_same_in_small_and_large_steps(void **state) {
+TEST(large_content_is_the_same_in_small_and_large_steps) {
     enum { TEXT = 1500000, BLANK = 3000000 }; /* blank: little input gives much output */
     for (size_t e = 0; e < COUNT(encoders); e++) {
         tm_vec text = make_text(TEXT), file = TM_VEC(uint8_t), expected = make_text(TEXT);
@@ -205,7 +202,7 @@ static void large_content_is_the_same_in_small_and_large_steps(void **state) {
 }
 
 /* Wherever the reader stands, also where what is decoded ahead waits for room. */
-static void a_source_can_be_left_and_begun_again(void **state) {
+TEST(a_source_can_be_left_and_begun_again) {
     tm_vec text = make_text(4000000);
     static char buffer[3000000];
     for (size_t way = 0; way < 2 * COUNT(encoders); way++) {
@@ -242,7 +239,7 @@ static void check_cut(tm_source *source, size_t step, span content) {
     tm_vec_free(&got.bytes);
 }
 
-static void a_cut_at_any_byte_is_found(void **state) {
+TEST(a_cut_at_any_byte_is_found) {
     tm_vec text = make_text(3000);
     span ticks = SPAN(TICK);
     tm_vec files[] = {copy_of(SPAN(GZIP)), copy_of(SPAN(FIELDS)), copy_of(SPAN(ZSTD)),
@@ -264,7 +261,7 @@ static void a_cut_at_any_byte_is_found(void **state) {
     tm_vec_free(&text);
 }
 
-static void a_long_stream_cut_short_gives_nearly_all_of_what_it_holds(void **state) {
+TEST(a_long_stream_cut_short_gives_nearly_all_of_what_it_holds) {
     tm_vec text = make_text(1000000);
     for (size_t e = 1; e < COUNT(encoders); e++) {
         tm_vec file = TM_VEC(uint8_t);
@@ -282,7 +279,7 @@ static void a_long_stream_cut_short_gives_nearly_all_of_what_it_holds(void **sta
     tm_vec_free(&text);
 }
 
-static void only_the_outermost_encoding_of_two_bytes_or_more_is_taken_off(void **state) {
+TEST(only_the_outermost_encoding_of_two_bytes_or_more_is_taken_off) {
     tm_vec file = TM_VEC(uint8_t);
     append_gzip(&file, SPAN(GZIP));
     check_whole(drain(open_pieces(all_of(&file), 0), 64), SPAN(GZIP));
@@ -302,7 +299,7 @@ static void check_unopened(const char *path, const char *message) {
     assert_int_equal(tm_source_open(path, &source, NULL), TM_ERR_INPUT);
 }
 
-static void what_cannot_be_read_is_refused_on_opening(void **state) {
+TEST(what_cannot_be_read_is_refused_on_opening) {
     char path[PATH_BYTES];
     make_file(path, (span){"", 0});
     check_unopened(path, "file is empty");
@@ -319,7 +316,7 @@ static void what_cannot_be_read_is_refused_on_opening(void **state) {
     tm_source_close(NULL);
 }
 
-static void a_file_without_permission_is_refused(void **state) {
+TEST(a_file_without_permission_is_refused) {
     if (geteuid() == 0)
         skip(); /* root may read everything */
     char path[PATH_BYTES];
@@ -330,7 +327,7 @@ static void a_file_without_permission_is_refused(void **state) {
 }
 
 /* The descriptor is exchanged for a folder's behind the source's back, so that read fails. */
-static void a_read_error_comes_after_what_was_read(void **state) {
+TEST(a_read_error_comes_after_what_was_read) {
     char path[PATH_BYTES];
     tm_raw raw;
     tm_source *source = NULL;
@@ -349,7 +346,7 @@ static void a_read_error_comes_after_what_was_read(void **state) {
     tm_vec_free(&got.bytes);
 }
 
-static void a_plain_source_can_be_read_from_any_byte(void **state) {
+TEST(a_plain_source_can_be_read_from_any_byte) {
     const size_t size = SPAN(TICK).n;
     for (size_t i = 0; i < 2 * (size + 1); i++) {
         size_t offset = i / 2, n = 0;
@@ -366,7 +363,7 @@ static void a_plain_source_can_be_read_from_any_byte(void **state) {
     }
 }
 
-static void what_cannot_be_skipped_is_said(void **state) {
+TEST(what_cannot_be_skipped_is_said) {
     static const struct {
         span content;
         int64_t offset;
@@ -403,7 +400,7 @@ static void feed_slowly(const char *path, span content) {
     _exit(0);
 }
 
-static void a_slow_pipe_and_a_signal_change_nothing(void **state) {
+TEST(a_slow_pipe_and_a_signal_change_nothing) {
     char path[PATH_BYTES];
     make_file(path, (span){"", 0});
     unlink(path);
@@ -425,15 +422,4 @@ static void a_slow_pipe_and_a_signal_change_nothing(void **state) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-int main(void) {
-    return RUN(streams_give_their_content_or_say_what_is_wrong,
-               gzip_damage_is_named_after_what_was_decoded, zstd_checksum_damage_is_named,
-               a_flipped_bit_never_changes_the_content_unnoticed,
-               large_content_is_the_same_in_small_and_large_steps,
-               a_source_can_be_left_and_begun_again, a_cut_at_any_byte_is_found,
-               a_long_stream_cut_short_gives_nearly_all_of_what_it_holds,
-               only_the_outermost_encoding_of_two_bytes_or_more_is_taken_off,
-               what_cannot_be_read_is_refused_on_opening, a_file_without_permission_is_refused,
-               a_read_error_comes_after_what_was_read, a_plain_source_can_be_read_from_any_byte,
-               what_cannot_be_skipped_is_said, a_slow_pipe_and_a_signal_change_nothing);
-}
+RUN_TESTS()

@@ -1,8 +1,6 @@
 /* The job generator: what it simulates keeps the rules that tmerge's analyses rest on. */
 #include "synth_jobs.h"
 
-#include <stdio.h>
-
 #include "synth/sim/mishaps.h"
 #include "synth/truth/blame.h"
 

@@ -2,9 +2,6 @@
 #include "readers/xplane/hlo_groups.h"
 #include "readers/xplane/tpu_clock.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { N_OPERATIONS = 2000 };
 
 /* Operations of 40 ms one after the other, 80 s of them, on a core whose clock is 15 ppm slow and
@@ -22,7 +19,7 @@ static void make_times(tm_tpu_times times[N_OPERATIONS]) {
 
 /* True: device + 44 us + 15 ppm of it, less half a step of the 15 us that the file takes up late.
  * The line is to be found to 2 us of that, in any order of the operations. */
-static void the_line_leads_through_where_most_operations_lie(void **state) {
+TEST(the_line_leads_through_where_most_operations_lie) {
     static tm_tpu_times times[N_OPERATIONS];
     tm_tpu_clock clock;
     tm_error err;
@@ -38,7 +35,7 @@ static void the_line_leads_through_where_most_operations_lie(void **state) {
 
 /* By the file the run begins at 100 and ends at 300, 90 late at its end; its operations tell that
  * by the core's clock it begins at 0 and lasts 110. */
-static void what_has_no_time_of_the_core_moves_with_operations(void **state) {
+TEST(what_has_no_time_of_the_core_moves_with_operations) {
     static const tm_tpu_times times[] = {
         {110, 40, 10, 40},  /* 100 late, */
         {240, 50, 50, 50},  /* 190 late */
@@ -65,7 +62,7 @@ static void what_has_no_time_of_the_core_moves_with_operations(void **state) {
     tm_tpu_clock_free(&clock);
 }
 
-static void without_times_of_the_core_the_files_stand(void **state) {
+TEST(without_times_of_the_core_the_files_stand) {
     tm_tpu_clock clock;
     tm_error err;
     int64_t begin = 5, end = 9;
@@ -90,7 +87,7 @@ static void check_text(tm_text found, const char *expected) {
     "%copy-start.1 = (f32[5,1024]{1,0:T(8,128)S(5)}, f32[5,1024]{1,0:T(8,128)}, u32[]{:S(2)}) "    \
     "copy-start(f32[5,1024]{1,0:T(8,128)} %fusion.2)"
 
-static void an_operation_is_taken_apart(void **state) {
+TEST(an_operation_is_taken_apart) {
     static const struct {
         const char *text, *name, *opcode, *operand, *channel;
         int64_t bytes; /* of its operands */
@@ -122,7 +119,7 @@ static void an_operation_is_taken_apart(void **state) {
     assert_string_equal(tm_hlo_size_of(hlo.operands).dtype, "Float");
 }
 
-static void the_category_tells_what_an_operation_does(void **state) {
+TEST(the_category_tells_what_an_operation_does) {
     static const struct {
         const char *text, *category;
         tm_hlo_kind kind;
@@ -169,7 +166,7 @@ static void the_category_tells_what_an_operation_does(void **state) {
 
 /* Eight devices in an order of their own, so that a number is not its device: 2 replicas of 4
  * parts, or one of 8. */
-static void a_group_is_found_by_its_text(void **state) {
+TEST(a_group_is_found_by_its_text) {
     static const int64_t devices[] = {10, 11, 12, 13, 7, 6, 5, 4};
 #define ALL_REDUCE(attributes) "%a = f32[] all-reduce(f32[] %x), " attributes
 #define PERMUTE(attributes) "%a = f32[] collective-permute(f32[] %x), " attributes
@@ -220,7 +217,7 @@ static void a_group_is_found_by_its_text(void **state) {
 }
 
 /* Number 0 only gives, 3 only takes, 1 does both; 2 gives to itself, and 4 is in no pair. */
-static void a_permutation_tells_who_gives_and_who_takes(void **state) {
+TEST(a_permutation_tells_who_gives_and_who_takes) {
     static const int64_t devices[] = {10, 11, 12, 13, 14};
     static const int ends[] = {
         TM_HLO_SENDS, TM_HLO_SENDS | TM_HLO_RECEIVES, 0, TM_HLO_RECEIVES, 0, 0};
@@ -231,10 +228,4 @@ static void a_permutation_tells_who_gives_and_who_takes(void **state) {
         assert_int_equal(tm_hlo_ends(&hlo, &assignment, 10 + i), ends[i]);
 }
 
-int main(void) {
-    return RUN(the_line_leads_through_where_most_operations_lie,
-               what_has_no_time_of_the_core_moves_with_operations,
-               without_times_of_the_core_the_files_stand, an_operation_is_taken_apart,
-               the_category_tells_what_an_operation_does, a_group_is_found_by_its_text,
-               a_permutation_tells_who_gives_and_who_takes);
-}
+RUN_TESTS()

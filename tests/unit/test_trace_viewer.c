@@ -24,7 +24,7 @@
 
 static const tm_format *const format = &tm_format_trace_viewer;
 
-static void planes_among_the_processes_tell_the_format(void **state) {
+TEST(planes_among_the_processes_tell_the_format) {
     static const struct {
         const char *text;
         bool is;
@@ -53,7 +53,7 @@ static void planes_among_the_processes_tell_the_format(void **state) {
 
 /* Begin and end are rounded from picoseconds, each once: 10.0005 us to 10001 ns, the end 11.9999999
  * us to 12000. */
-static void events_are_those_of_the_profile(void **state) {
+TEST(events_are_those_of_the_profile) {
     static const struct {
         const char *text, *events;
     } cases[] = {
@@ -79,7 +79,7 @@ static void events_are_those_of_the_profile(void **state) {
     }
 }
 
-static void devices_with_work_are_ranks(void **state) {
+TEST(devices_with_work_are_ranks) {
     char found[256];
     units_text(
         format,
@@ -105,7 +105,7 @@ static void devices_with_work_are_ranks(void **state) {
 
 /* Where all of a program's devices are here and take part in all that it communicates, they are the
  * group; where some may be elsewhere, or have places that are not known, nothing is said. */
-static void the_group_of_all_devices_of_a_program_is_known(void **state) {
+TEST(the_group_of_all_devices_of_a_program_is_known) {
     static const struct {
         const char *first, *second, *group;
         int32_t size;
@@ -141,7 +141,7 @@ static void the_group_of_all_devices_of_a_program_is_known(void **state) {
 
 /* The host puts run 4 into queue 0 of a device; where that is the one that ran it, the call
  * launches its operation. */
-static void the_call_that_queued_a_program_launches_it(void **state) {
+TEST(the_call_that_queued_a_program_launches_it) {
 #define QUEUED(device)                                                                             \
     "{'traceEvents':[" CORE("4", "1", "") "," HOST "," EVENT(                                      \
         "701", "9", "0", "1", "DoEnqueueProgram",                                                  \
@@ -159,7 +159,7 @@ static void the_call_that_queued_a_program_launches_it(void **state) {
     }
 }
 
-static void what_is_not_kept_is_counted(void **state) {
+TEST(what_is_not_kept_is_counted) {
     static const struct {
         const char *event;
         tm_count count;
@@ -182,7 +182,7 @@ static void what_is_not_kept_is_counted(void **state) {
     }
 }
 
-static void a_file_that_lies_beside_its_profile_is_left(void **state) {
+TEST(a_file_that_lies_beside_its_profile_is_left) {
     static const struct {
         const char *path, *other;
         bool covered;
@@ -204,7 +204,7 @@ static void a_file_that_lies_beside_its_profile_is_left(void **state) {
     }
 }
 
-static void malformed_text_is_refused_where_it_is(void **state) {
+TEST(malformed_text_is_refused_where_it_is) {
     static const malformed cases[] = {
         {"{'traceEvents':[{'ph' 'M'}]}", 22},
         {"{'traceEvents':[{}{}]}", 18},
@@ -214,12 +214,12 @@ static void malformed_text_is_refused_where_it_is(void **state) {
     check_malformed(format, cases, COUNT(cases));
 }
 
-static void a_trace_that_was_cut_gives_what_it_holds(void **state) {
+TEST(a_trace_that_was_cut_gives_what_it_holds) {
     check_truncation(format, DOCUMENT(GPU "," HOST "," KERNEL("1", "2") "," CALL), NULL);
 }
 
 /* The writer keeps the first million events. */
-static void a_file_of_as_many_events_as_its_writer_keeps_is_cut(void **state) {
+TEST(a_file_of_as_many_events_as_its_writer_keeps_is_cut) {
     static const char event[] =
         ",{\"ph\":\"X\",\"pid\":1,\"tid\":14,\"ts\":1,\"dur\":1,\"name\":\"a\"}";
     enum { LIMIT = 1000000 };
@@ -244,11 +244,4 @@ static void a_file_of_as_many_events_as_its_writer_keeps_is_cut(void **state) {
     free(bytes);
 }
 
-int main(void) {
-    return RUN(planes_among_the_processes_tell_the_format, events_are_those_of_the_profile,
-               devices_with_work_are_ranks, the_group_of_all_devices_of_a_program_is_known,
-               the_call_that_queued_a_program_launches_it, what_is_not_kept_is_counted,
-               a_file_that_lies_beside_its_profile_is_left, malformed_text_is_refused_where_it_is,
-               a_trace_that_was_cut_gives_what_it_holds,
-               a_file_of_as_many_events_as_its_writer_keeps_is_cut);
-}
+RUN_TESTS()

@@ -19,7 +19,7 @@ static char *behind_blanks(size_t lead, const char *text) {
 
 /* Every token of this text has the end of the first megabyte in it once; on landing every 8th byte
  * is there, for windows of all sizes are in test_json. */
-static void tokens_across_the_end_of_a_window_are_read_whole(void **state) {
+TEST(tokens_across_the_end_of_a_window_are_read_whole) {
     static const char text[] =
         "{\"key\": [true, false, null, -12.5e+3, \"a\\n\\u00e9\xE2\x82\xAC\"]}";
     const size_t step = in_full_set() ? 1 : 8;
@@ -31,7 +31,7 @@ static void tokens_across_the_end_of_a_window_are_read_whole(void **state) {
     }
 }
 
-static void an_offset_counts_from_the_start_of_the_content(void **state) {
+TEST(an_offset_counts_from_the_start_of_the_content) {
     static const struct {
         const char *text;
         int64_t wrong;
@@ -55,7 +55,7 @@ static void an_offset_counts_from_the_start_of_the_content(void **state) {
         }
 }
 
-static void what_is_kept_moves_to_the_front_and_the_rest_is_read(void **state) {
+TEST(what_is_kept_moves_to_the_front_and_the_rest_is_read) {
     tm_source *source = open_bytes("0123456789abcdef", 16);
     tm_window window = open_window(source, 8);
     assert_int_equal(tm_window_refill(&window, window.p, NULL), TM_OK);
@@ -82,7 +82,7 @@ static void what_is_kept_moves_to_the_front_and_the_rest_is_read(void **state) {
 }
 
 /* A window that the content fills exactly does not know yet that nothing follows. */
-static void the_end_is_found_behind_a_full_window(void **state) {
+TEST(the_end_is_found_behind_a_full_window) {
     for (size_t n = MIB - 1; n <= MIB + 1; n++) {
         char *bytes = behind_blanks(n - 1, "7");
         tm_source *source = open_bytes(bytes, n);
@@ -100,7 +100,7 @@ static void the_end_is_found_behind_a_full_window(void **state) {
     }
 }
 
-static void white_space_goes_on_to_the_end_of_the_content(void **state) {
+TEST(white_space_goes_on_to_the_end_of_the_content) {
     size_t n = 3 * MIB + 5;
     char *bytes = behind_blanks(n - 4, " \t\r\n");
     tm_source *source = open_bytes(bytes, n);
@@ -115,7 +115,7 @@ static void white_space_goes_on_to_the_end_of_the_content(void **state) {
 }
 
 /* A large value of small tokens needs no more than the window. */
-static void a_value_is_skipped_without_keeping_it(void **state) {
+TEST(a_value_is_skipped_without_keeping_it) {
     size_t n = 5 * MIB;
     char *bytes = malloc(n);
     assert_non_null(bytes);
@@ -136,7 +136,7 @@ static void a_value_is_skipped_without_keeping_it(void **state) {
     free(bytes);
 }
 
-static void a_long_token_makes_the_window_grow_up_to_a_limit(void **state) {
+TEST(a_long_token_makes_the_window_grow_up_to_a_limit) {
     static const struct {
         size_t n; /* bytes of the string with its quotes */
         tm_status status;
@@ -170,7 +170,7 @@ static void a_long_token_makes_the_window_grow_up_to_a_limit(void **state) {
 static const char wrong[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4c\xce\x56\x28\xc9"
                             "\x07\x11\x30\x16\x17\x00\x3a\x53\x65\x42\x14\x00\x00\x00";
 
-static void a_failure_of_the_source_is_passed_on(void **state) {
+TEST(a_failure_of_the_source_is_passed_on) {
     tm_source *source = open_bytes(wrong, sizeof wrong - 1);
     tm_window window = {0};
     tm_error err;
@@ -180,7 +180,7 @@ static void a_failure_of_the_source_is_passed_on(void **state) {
     tm_source_close(source);
 }
 
-static void a_later_failure_of_the_source_is_passed_on_by_every_call(void **state) {
+TEST(a_later_failure_of_the_source_is_passed_on_by_every_call) {
     for (int call = 0; call < 3; call++) {
         tm_source *source = open_bytes(wrong, sizeof wrong - 1);
         tm_window window = open_window(source, 4);
@@ -203,7 +203,7 @@ static void a_later_failure_of_the_source_is_passed_on_by_every_call(void **stat
     }
 }
 
-static void a_source_that_is_cut_short_is_the_end_of_the_content(void **state) {
+TEST(a_source_that_is_cut_short_is_the_end_of_the_content) {
     tm_source *source = open_bytes(GZIP, sizeof GZIP - 2);
     tm_window window = {0};
     tm_error err;
@@ -218,7 +218,7 @@ static void a_source_that_is_cut_short_is_the_end_of_the_content(void **state) {
     tm_source_close(source);
 }
 
-static void closing_a_window_twice_is_harmless(void **state) {
+TEST(closing_a_window_twice_is_harmless) {
     tm_source *source = open_bytes("1", 1);
     tm_window window = open_window(source, 0);
     tm_window_close(&window);
@@ -226,13 +226,4 @@ static void closing_a_window_twice_is_harmless(void **state) {
     tm_source_close(source);
 }
 
-int main(void) {
-    return RUN(
-        tokens_across_the_end_of_a_window_are_read_whole,
-        an_offset_counts_from_the_start_of_the_content,
-        what_is_kept_moves_to_the_front_and_the_rest_is_read, the_end_is_found_behind_a_full_window,
-        white_space_goes_on_to_the_end_of_the_content, a_value_is_skipped_without_keeping_it,
-        a_long_token_makes_the_window_grow_up_to_a_limit, a_failure_of_the_source_is_passed_on,
-        a_later_failure_of_the_source_is_passed_on_by_every_call,
-        a_source_that_is_cut_short_is_the_end_of_the_content, closing_a_window_twice_is_harmless);
-}
+RUN_TESTS()

@@ -1,6 +1,5 @@
 /* Events of XSpaces with the stats that are read of them, however they are written. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "readers/xplane/xplane_read.h"
 #include "timeline_fixture.h"
@@ -51,7 +50,7 @@ static void say(const tm_xstats *stats, const tm_xevent *event, const tm_xvalues
     }
 }
 
-static void events_are_read_however_they_are_written(void **state) {
+TEST(events_are_read_however_they_are_written) {
     static const struct {
         const char *bytes;
         size_t size;
@@ -134,6 +133,4 @@ static void events_are_read_however_they_are_written(void **state) {
     }
 }
 
-int main(void) {
-    return RUN(events_are_read_however_they_are_written);
-}
+RUN_TESTS()

@@ -3,15 +3,13 @@
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "source_ways.h"
 #include "xplane_fixture.h"
 
 enum { TEXT_MAX = 4096 };
 
-static void varints_of_up_to_ten_bytes_are_read(void **state) {
+TEST(varints_of_up_to_ten_bytes_are_read) {
     static const struct {
         const char *bytes;
         size_t size, taken; /* 0: none */
@@ -41,7 +39,7 @@ static void varints_of_up_to_ten_bytes_are_read(void **state) {
     }
 }
 
-static void fields_are_taken_up_to_damage(void **state) {
+TEST(fields_are_taken_up_to_damage) {
     static const struct {
         const char *bytes;
         size_t size;
@@ -149,7 +147,7 @@ static void say_space(char *out, tm_source *source) {
 }
 
 /* By every encoding: the compressed ones are decoded anew to go back. */
-static void all_of_a_space_is_read(void **state) {
+TEST(all_of_a_space_is_read) {
     static const char text[] = "plane /device:GPU:0 cores=80 maker='N~V\n"
                                "line 7 100 Stream~#7\n"
                                "meta gemm flops=u5 kind=&dot\n"
@@ -187,7 +185,7 @@ static void all_of_a_space_is_read(void **state) {
 }
 
 /* Of ids that occur twice the last counts, as in every map of protobuf; ids need not be dense. */
-static void names_are_found_by_id(void **state) {
+TEST(names_are_found_by_id) {
     static const char plane[] = "\x0A\x30"
                                 "\x12\x01P"
                                 "\x22\x09\x08\x05\x12\x05\x08\x05\x12\x01"
@@ -236,7 +234,7 @@ static tm_status read_all(tm_source *source, tm_error *err) {
 
 /* Cut anywhere but between two planes, a space is an error that tells where the cut is, or which
  * field goes beyond it. */
-static void a_space_cut_at_any_byte_is_an_error(void **state) {
+TEST(a_space_cut_at_any_byte_is_an_error) {
     tm_vec bytes = space_of("plane A\nline 1 2 L\nevent e 3 4 s=5\nplane B\nhost h\n");
     const uint8_t *b = bytes.data;
     size_t first = 2u + b[1], second = first + 2u + b[first + 1];
@@ -252,7 +250,7 @@ static void a_space_cut_at_any_byte_is_an_error(void **state) {
     tm_vec_free(&bytes);
 }
 
-static void damage_is_told_with_its_place(void **state) {
+TEST(damage_is_told_with_its_place) {
     static const struct {
         const char *bytes;
         size_t size;
@@ -374,7 +372,7 @@ static void quote_numbers(const char *json, char *out) {
 }
 
 /* As the schema's own compiler and library decoded them. */
-static void real_files_are_decoded_to_the_picosecond(void **state) {
+TEST(real_files_are_decoded_to_the_picosecond) {
     char path[512];
     const cJSON *file;
     snprintf(path, sizeof path, "%s/expected/xplane/decoded.json", shared());
@@ -393,8 +391,4 @@ static void real_files_are_decoded_to_the_picosecond(void **state) {
     free(bytes);
 }
 
-int main(void) {
-    return RUN(varints_of_up_to_ten_bytes_are_read, fields_are_taken_up_to_damage,
-               all_of_a_space_is_read, names_are_found_by_id, a_space_cut_at_any_byte_is_an_error,
-               damage_is_told_with_its_place, real_files_are_decoded_to_the_picosecond);
-}
+RUN_TESTS()
