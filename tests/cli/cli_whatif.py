@@ -200,18 +200,6 @@ def test_figures_of_some_steps_are_theirs():
 # Outputs ------------------------------------------------------------------------------------------
 
 
-def test_any_number_of_processes_gives_the_same():
-    path = store('groups')
-    for options in (('--fix', 'stage=1+kind=compute', '--scale', 'transfer:0.5', '--json'),
-                    ('--step', '3-4', '--csv'), ('--each', 'rank'), ()):
-        expected = whatif(path, *options)
-        for n in (1, 3):
-            equal(whatif(path, *options, n=n), expected, f'{options} of {n} processes')
-    tmerge('whatif', path, '--fix', 'rank=99', n=3).fails(2, 'rank=99: the job has ranks 0-15')
-    tmerge('whatif', store('two'), '--each', 'stage', n=2).fails(
-        2, '--each stage: the job has no two of them to compare')
-
-
 def test_the_text_says_what_helps_most():
     path = made('job', slow_rank=3)
     text = whatif(path)
@@ -264,7 +252,7 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
     tmerge('whatif').fails(2, 'tmerge whatif needs one store; see --help')
     put('rank0.json', trace([kernel('gemm', 100, 50)], 0))
     merged('rank0.json', '-o', 'one.h5')
-    tmerge('whatif', 'one.h5', '--each', 'rank').fails(
+    tmerge('whatif', 'one.h5', '--each', 'rank', n=2).fails(
         2, '--each rank: the job has no two of them to compare')
 
 

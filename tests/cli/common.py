@@ -30,6 +30,7 @@ UNKNOWN = ('this is not a trace of a known format (ops, ascend, rocprof, trace_v
            'xplane; tmerge list says what they are)')
 SKIPPED = 77
 FULL = os.environ.get('TMERGE_FULL') == '1'  # whether the full set runs (tests/README.md)
+COUNTS = (1, 2, 3, 4, 8) if FULL else (3,)  # numbers of processes that must give the same
 SECONDS = 60  # after which a command counts as hanging
 
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
