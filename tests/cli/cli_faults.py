@@ -147,7 +147,7 @@ def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
         for env in (NAMELESS, NAMED):
             os.mkdir('out')
             launched, said = while_writing(n, lambda *_: shutil.rmtree('out'), 'job', '-o',
-                                           'out/tmerge.h5', folder='out', env=env)
+                                           'out/tmerge.h5', env=env)
             equal(launched.returncode, 4, said)
             equal(ours(said),
                   ['tmerge: out/tmerge.h5: cannot be written: No such file or directory'])
