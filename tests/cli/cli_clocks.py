@@ -2,7 +2,6 @@
 were simulated. Times are compared without what all hosts of a component have in common, for no
 collective can show it."""
 import re
-import shutil
 
 from common import COUNTS, equal, full, has_line, holds, lacks, main, same_bytes, synth, tables, tmerge
 
@@ -167,24 +166,6 @@ def test_late_ends_and_lost_kernels_do_no_harm_on_any_number_of_processes():
     for n in (0, *COUNTS[:-1]):
         tmerge('job', '-o', f'{n}.h5', n=n).expect(0)
         same_bytes(f'{n}.h5', 'job.h5')
-
-
-# What unit.clock_jobs holds of clock fits, through whole jobs.
-WHOLE = {
-    'biased ends and erring GPUs': (10 * US, JOB),
-    'no bias and no errors': (1 * US, dict(WINDOW, **CLOCKS)),
-    'sequence numbers': (10 * US, dict(JOB, seq=1)),
-    'clocks seconds apart': (10 * US, dict(JOB, offset_us=5000000)),
-    'pipelines link what no world does': (10 * US, dict(JOB, no_world=1)),
-}
-
-
-@full
-def test_clocks_of_whole_jobs_are_as_good_as_those_of_units():
-    for name, (worst_ns, options) in WHOLE.items():
-        print(' ', name)
-        check_job(worst_ns, **options)
-        shutil.rmtree('job')
 
 
 def test_components_without_a_link_are_told():

@@ -5,7 +5,8 @@ import shutil
 import time
 
 from common import (COUNTS, FULL, SHARED, SOURCE, Skip, contains, equal, files, holds, lacks, main,
-                    merged, put, rows, run, same_bytes, small_trace, synth, tables, tmerge, trace)
+                    merged, put, rows, run, same_bytes, small_trace, synth, tables, tests_of, tmerge,
+                    trace)
 from cli_analyze import OTHERS
 from jobs import GROUPS, JOBS, store, use
 import h5py
@@ -140,9 +141,8 @@ def check_any_count(name):
             same_bytes('x.h5', f'{n}.h5')
 
 
-for row in MERGES:
-    globals()['test_any_number_of_processes_gives_the_same_of_' + row.replace(' ', '_')] = (
-        lambda row=row: check_any_count(row))
+globals().update(tests_of({name: [name] for name in MERGES}, check_any_count,
+                          'any_number_of_processes_gives_the_same_of_'))
 
 
 def test_any_number_of_processes_answers_the_same():

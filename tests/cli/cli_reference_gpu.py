@@ -12,7 +12,7 @@ import json
 import os
 
 from cli_reference import US, main, merge, read
-from common import FULL, SHARED, tables
+from common import SHARED, some, tables
 
 RUNTIME = {"cuda_runtime", "cuda_driver", "runtime"}
 
@@ -219,9 +219,7 @@ def sums():
     for path in sorted(glob.glob(f"{SHARED}/traces/single/*")
                        + glob.glob(f"{SHARED}/traces/kineto-samples/*")):
         jobs[os.path.basename(path)] = [path]
-    # A third of them where not all are read, another with each seed.
-    some = list(jobs)[int(os.environ.get("TMERGE_SEED", "1")) % 3::3]
-    for name in jobs if FULL else some:
+    for name in some(jobs):
         check_job(name, jobs[name], problems)
     print(f"{problems.checked} values compared")
     return problems

@@ -5,7 +5,7 @@ import os
 import resource
 from decimal import Decimal
 
-from common import FULL, content, equal, full, holds, main, put, same_bytes, synth, tables, tmerge
+from common import FULL, content, equal, full, holds, main, put, same_bytes, synth, tables, tests_of, tmerge
 
 PROCESSES = 3 if FULL else 0  # cli.processes holds that it makes no difference
 
@@ -217,14 +217,8 @@ def check_unnumbered(options, knows_steps):
     equal(unmatched, result['clock.check'][0]['unmatched'])
 
 
-def named(check, options):
-    return lambda: check(*options)
-
-
-for prefix, function, jobs in (('matched_where_', check_unnumbered, UNNUMBERED),
-                               ('', check_job, JOBS)):
-    for job_name, row in jobs.items():
-        globals()['test_' + prefix + job_name.replace(' ', '_')] = named(function, row)
+globals().update(tests_of(UNNUMBERED, check_unnumbered, 'matched_where_'))
+globals().update(tests_of(JOBS, check_job, ''))
 
 if __name__ == '__main__':
     main()

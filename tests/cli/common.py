@@ -327,6 +327,18 @@ def nanogpt():
 # Runner -------------------------------------------------------------------------------------------
 
 
+def tests_of(rows, check, prefix):
+    """Tests by their names: each gives a row of a table, by its name, to check()."""
+    return {f'test_{prefix}{name.replace(" ", "_")}': lambda row=row: check(*row)
+            for name, row in rows.items()}
+
+
+def some(things):
+    """A third of them where not all are wanted, another with each seed."""
+    things = list(things)
+    return things if FULL else things[int(os.environ.get('TMERGE_SEED', '1')) % 3::3]
+
+
 def run_one(name, function, folder):
     """Runs a test in a new folder. Returns 'ok', 'skipped' or 'FAILED'."""
     shutil.rmtree(folder, ignore_errors=True)
