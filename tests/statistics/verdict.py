@@ -317,11 +317,7 @@ def main():
     options.add_argument('--kind', help=f'only jobs of this kind: {", ".join(sorted(set(CYCLE)))}')
     options.add_argument('--noise', type=int, help=f'only jobs of this kernel noise: {NOISES}')
     options.add_argument('--parallel', type=int, default=2)
-    options.add_argument('--tmerge', default=common.TMERGE)
-    options.add_argument('--synth', default=common.SYNTH)
     given = options.parse_args()
-    common.TMERGE, common.SYNTH = (os.path.abspath(p) if os.sep in p else p
-                                   for p in (given.tmerge, given.synth))
     prove_that_it_fails()
     numbers = list(itertools.islice((n for n in itertools.count(given.first) if is_wanted(
         *job(given.seed, n), given.kind, given.noise)), given.jobs))
