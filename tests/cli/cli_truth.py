@@ -58,16 +58,16 @@ def check_rank(row, truth, one_group):
 
 
 def check_sums(result):
-    ranks = result['stragglers.rank']
+    """Caused is waited, and the pairs add up to both; each row is rounded once."""
+    ranks = [r for r in result['stragglers.rank'] if r['wait_ns'] is not None]
     waited, n = sum(r['wait_ns'] for r in ranks), len(ranks)
     holds(abs(sum(r['caused_wait_ns'] for r in ranks) - waited) <= n, waited)
     holds(abs(sum(r['direct_ns'] + r['indirect_ns'] for r in ranks) - waited) <= n, waited)
     holds(all(-1 <= r['direct_ns'] <= r['caused_wait_ns'] for r in ranks), ranks)
     for r in ranks:
-        rows = [p['wait_ns'] for p in result['stragglers.pair'] if p['rank'] == r['rank']]
-        columns = [p['wait_ns'] for p in result['stragglers.pair'] if p['for_rank'] == r['rank']]
-        holds(abs(sum(rows) - r['caused_wait_ns']) <= n, r)
-        holds(abs(sum(columns) - r['wait_ns']) <= n, r)
+        for key, column in (('rank', 'caused_wait_ns'), ('for_rank', 'wait_ns')):
+            pairs = sum(p['wait_ns'] for p in result['stragglers.pair'] if p[key] == r['rank'])
+            holds(abs(pairs - r[column]) <= n, r)
 
 
 def check_straggler(result, straggler, most):
