@@ -1,11 +1,12 @@
 """The number of processes, the time and the place of the output leave no mark on the store."""
 import glob
+import json
 import os
 import shutil
 import time
 
-from common import (COUNTS, FULL, SHARED, SOURCE, Skip, contains, equal, files, holds, lacks, main,
-                    merged, put, rows, same_bytes, small_trace, synth, tables, tests_of, tmerge,
+from common import (COUNTS, FULL, SHARED, SOURCE, Skip, contains, equal, files, holds, kernel, lacks,
+                    main, merged, put, rows, same_bytes, small_trace, synth, tables, tests_of, tmerge,
                     trace)
 from cli_analyze import OTHERS
 from jobs import GROUPS, JOBS, store, use
@@ -54,32 +55,13 @@ def large_trace(path, rank, n):
                        '"pid": 7, "tid": %d, "ts": %d.125, "dur": 1.5, '
                        '"args": {"External id": %d, "Input Dims": [[64, 3], [], [%d]]}},\n'
                        % (i % 97, i // 50000, 100 + 2 * i, i, i % 7))
-        file.write('{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 110, "dur": 9,'
-                   ' "args": {"device": 0, "stream": 7}}], "distributedInfo": {"rank": %d}}' % rank)
+        file.write(json.dumps(kernel('k', 110, 9)) + '], "distributedInfo": {"rank": %d}}' % rank)
 
 
 def one_large_trace_and_small_ones():
     synth('job', ranks=3, steps=1)
     large_trace('job/large.json', 3, 220000)
     return ['job']
-
-
-def all_formats():
-    """Two ranks of a job in each format, of one host."""
-    paths = []
-    for form, name in (('nsys', '*_rank_[01].sqlite'), ('xplane', 'plugins/profile/*/host1.*'),
-                       ('ascend', '*_100[45]_*/*/trace_view.json'), ('kineto', '*_rank_[67].json')):
-        synth(form, format=form, ranks=8, ranks_per_host=2, steps=3, slow_rank=5, slow_factor=1.2)
-        found = glob.glob(os.path.join(form, name))
-        holds(found, f'traces of {form}')
-        paths += sorted(found)
-    return paths
-
-
-def ranks_that_are_missing():
-    for rank in (2, 5):
-        put(f'rank{rank}.json', small_trace(rank, world=2 if rank == 2 else 9))
-    return ['rank2.json', 'rank5.json']
 
 
 MERGES = {
@@ -98,8 +80,8 @@ MERGES = {
     'ascend, communicators': made(format='ascend', **dict(GROUPS, ranks_per_host=1)),
     'xplane': made(format='xplane', no_metadata=True, ranks=8, ranks_per_host=4, steps=5),
     'xplane by hand': lambda: [os.path.join(SOURCE, 'testdata/ok_gpus.xplane.pb')],
-    'all formats': all_formats,
-    'missing ranks': ranks_that_are_missing,
+    'missing ranks': lambda: [put(f'rank{rank}.json', small_trace(rank, world=world))
+                              for rank, world in ((2, 2), (5, 9))],
     'spans and bad files': spans_and_bad_files(ranks=8, steps=2, slow_rank=3),
     'spans and bad files, groups': spans_and_bad_files(
         ranks=8, tp=2, pp=2, steps=3, sequence_parallel=True, compress='gzip'),
@@ -113,8 +95,6 @@ MERGES = {
     'real trace viewer': real('jax-json/*.trace.json.gz'),
     'real ops': real('bytedance-st/timeline-ST.json.gz'),
 }
-
-
 ANALYZED = ('missing ranks', 'spans and bad files', 'real kineto')  # in the landing set
 
 
