@@ -5,8 +5,8 @@ import os
 import re
 from collections import Counter
 
-from common import (UNKNOWN, contains, content, equal, files, holds, in_any_order, lacks, main, put,
-                    rows, synth, tables, tmerge, without)
+from common import (COUNTS, UNKNOWN, contains, content, equal, files, holds, in_any_order, lacks, main,
+                    put, rows, same_bytes, synth, tables, tmerge, without)
 from jobs import GROUPS
 
 ALL = None  # of a table: nothing of it is compared
@@ -316,7 +316,7 @@ def test_two_formats_make_one_job_of_which_nothing_is_matched_across():
                            [one] * 4 + [other] * 4, expected)
 
 
-def test_all_formats_make_one_job():
+def test_all_formats_make_one_job_for_any_number_of_processes():
     options = dict(ranks=8, ranks_per_host=2, steps=3, slow_rank=5, slow_factor=1.2)
     for form in FILES:
         synth(form, format=form, **options)
@@ -325,7 +325,9 @@ def test_all_formats_make_one_job():
     for host, form in enumerate(FILES):
         paths += part(form, range(2 * host, 2 * host + 2), 2)
         forms += [form] * 2
-    in_formats(paths, forms, expected, 3)
+    for n in (0, *COUNTS):
+        in_formats(paths, forms, expected, n, f'{n}.h5')
+        same_bytes('0.h5', f'{n}.h5')
 
 
 # Bad files of jobs --------------------------------------------------------------------------------
