@@ -3,9 +3,9 @@ that was there before as it was."""
 import os
 import re
 
-from common import (BASE_NS, FULL, TMERGE, big_trace, content, contains, equal, event, files, gzipped,
-                    has_line, holds, launcher, limited, main, merged, permissions_count, put, rows, run,
-                    small_trace, tmerge, trace, without_dac_override, zstd_framed)
+from common import (BASE_NS, FULL, big_trace, content, contains, equal, event, files, gzipped, has_line,
+                    holds, limited, main, merged, permissions_count, put, rows, small_trace, tmerge, trace,
+                    without_dac_override, zstd_framed)
 
 
 def stops(bad, message, processes=(0, 3), **more):
@@ -221,19 +221,6 @@ def test_a_full_disk_is_told_and_leaves_nothing():
         tmerge('rank0.json', *option, before=limited(size - 1)).fails(4, why)
         equal(content('tmerge.h5'), old, 'the store that was there')
         os.unlink('tmerge.h5')
-
-
-def test_a_full_disk_is_told_once_under_mpirun():
-    for rank in range(3):
-        put(f'rank{rank}.json', big_trace(rank, events=3000))
-    merged('.')
-    old = content('tmerge.h5')
-    # Open MPI's shared memory would need room in files too.
-    done = run(launcher(3) + ['sh', '-c', 'ulimit -f 40; exec "$@"', 'sh', TMERGE, '--no-html', 'rank0.json',
-                              'rank1.json', 'rank2.json'], env={'OMPI_MCA_btl': 'self,tcp'})
-    done.fails(4, 'tmerge.h5: cannot be written: File too large')
-    equal(files(), ['rank0.json', 'rank1.json', 'rank2.json', 'tmerge.h5'])
-    equal(content('tmerge.h5'), old, 'the store that was there')
 
 
 main()
