@@ -107,7 +107,7 @@ def check_any_count(name):
         equal((done.out.replace(f' {n}.h5', ' x.h5'), sorted(done.ours)),
               (expected.out, sorted(expected.ours)), f'what {n} processes say')
         same_bytes('x.h5', f'{n}.h5')
-        if FULL or name in ANALYZED:
+        if name in ANALYZED or FULL and n == 3:
             done = merged('analyze', f'{n}.h5', n=n)
             equal(done.out.replace(f' {n}.h5', ' x.h5'), expected.out, f'{n} processes analyze')
             same_bytes('x.h5', f'{n}.h5')
