@@ -2,7 +2,7 @@
 import json
 import os
 
-from common import SHARED, Skip, equal, holds, main, merged, put, rows, same_bytes, tables, tmerge
+from common import SHARED, Skip, equal, holds, main, merged, put, rows, tables, tmerge
 
 TRACES = os.path.join(SHARED, 'traces', 'ascend')
 EXPECTED = os.path.join(SHARED, 'expected', 'ascend')
@@ -124,12 +124,6 @@ def test_groups_are_told_by_the_analysis_beside_a_trace():
     merged('0/rank0_trace_view.json', '1/rank1_trace_view.json', '-o', 'x.h5')
     group, = rows('x.h5', 'groups.group')
     equal((group['group'], group['members'], group['complete']), ('17522688603477080586', '0-1', 4))
-
-
-def test_the_same_for_any_number_of_processes():
-    merged(*traces('job586'), '-o', 'one.h5')
-    merged(*traces('job586'), '-o', 'two.h5', n=2)
-    same_bytes('one.h5', 'two.h5')
 
 
 if __name__ == '__main__':

@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from decimal import Decimal
 
-from common import SHARED, Skip, equal, holds, main, merged, same_bytes, synth, tables, tmerge
+from common import SHARED, Skip, equal, holds, main, merged, synth, tables, tmerge
 
 OPERATIONS = os.path.join(SHARED, 'traces', 'bytedance-st', 'timeline-ST.json.gz')
 JOB = dict(ranks=8, pp=4, microbatches=6, layers=8, steps=3, cpu_ops=2)
@@ -151,14 +151,6 @@ def test_a_job_without_stages_or_directions_has_no_bubble():
         tmerge(folder, '-o', 'x.h5').expect(0)
         found = tables('x.h5', *(f'bubble.{name}' for name in names))
         equal([len(found[f'bubble.{name}']) for name in names], expected)
-
-
-def test_any_number_of_processes_gives_the_same_bubble():
-    synth('job', ranks_per_host=4, offset_us=300, **JOB)
-    for n in (0, 1, 2, 3, 5):
-        merged('job', '-o', f'{n}.h5', n=n)
-        same_bytes('0.h5', f'{n}.h5')
-    holds(tables('0.h5', 'bubble.pair')['bubble.pair'], 'no pairs')
 
 
 if __name__ == '__main__':

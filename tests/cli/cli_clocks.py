@@ -3,7 +3,7 @@ were simulated. Times are compared without what all hosts of a component have in
 collective can show it."""
 import re
 
-from common import equal, has_line, holds, lacks, main, same_bytes, synth, tables, tmerge
+from common import COUNTS, equal, full, has_line, holds, lacks, main, same_bytes, synth, tables, tmerge
 
 import h5py
 import numpy
@@ -149,84 +149,56 @@ def check_worst(clocks, of_kernel):
 def check_job(worst_ns, n=0, **options):
     """Merges a job with n processes and holds its clocks to the truth."""
     truth = synth('job', **options)
-    done = tmerge('job', '-o', 'job.h5', n=n).expect(0)
-    has_line(done.out, '^Clocks: 32 clocks aligned to ')
+    done = tmerge('job', '-o', 'job.h5', '--times', n=n).expect(0)
+    has_line(done.out, r'^Clocks: \d+ clocks aligned to ')
     lacks(done.out, 'was set')
     clocks = Clocks(truth, 'job.h5')
     equal(clocks.method, {'fit'})
     check_errors(clocks, worst_ns)
     check_causality(clocks)
     check_last_arrivals(clocks)
-    return clocks
-
-
-def test_biased_ends_and_erring_GPUs_leave_at_most_10_us():
-    check_job(10 * US, **JOB)
-
-
-def test_without_bias_and_errors_at_most_1_us_is_left():
-    check_job(1 * US, **WINDOW, **CLOCKS)
-
-
-def test_sequence_numbers_make_it_no_worse():
-    check_job(10 * US, seq=1, **JOB)
-
-
-def test_clocks_seconds_apart_are_as_good():
-    """Most windows, of 3 s, have nothing in common."""
-    check_job(10 * US, **dict(JOB, offset_us=5000000))
+    return done
 
 
 def test_late_ends_and_lost_kernels_do_no_harm_on_any_number_of_processes():
     # With this seed late ends gather where they look like a clock that was set.
-    check_job(10 * US, n=2, **dict(JOB, seed=1, late_percent=15, lost_percent=7.5))
-    for n in (0, 1, 3):
+    check_job(10 * US, n=3, **dict(JOB, seed=1, late_percent=15, lost_percent=7.5))
+    for n in (0, *COUNTS[:-1]):
         tmerge('job', '-o', f'{n}.h5', n=n).expect(0)
         same_bytes(f'{n}.h5', 'job.h5')
 
 
-def test_pipelines_link_what_no_world_does():
-    check_job(10 * US, no_world=1, **JOB)
-
-
 def test_components_without_a_link_are_told():
-    truth = synth('job', components=2, **JOB)
+    truth = synth('job', components=2, **SMALL)
     done = tmerge('job', '-o', 'job.h5', n=2).expect(0)
     clocks = Clocks(truth, 'job.h5')
-    equal([set(clocks.component[half].tolist()) for half in (slice(128), slice(128, 256))],
-          [{0}, {1}])
+    half = SMALL['ranks'] // 2
+    equal(clocks.component.tolist(), [0] * half + [1] * half)
     check_errors(clocks, 10 * US)
     check_causality(clocks)
-    check_last_arrivals(clocks)
     has_line(done.out, 'the hosts fall into 2 parts that no collective links')
     lacks(done.out, ' aligned to ')
     for row in clocks.table['stragglers.pair']:
-        holds(row['rank'] // 128 == row['for_rank'] // 128, f'{row} is across components')
+        holds(row['rank'] // half == row['for_rank'] // half, f'{row} is across components')
 
 
 def test_a_clock_that_is_set_within_the_window_is_told():
-    truth = synth('job', ntp_step_us=400, **JOB)
+    truth = synth('job', ntp_step_us=400, **SMALL)
     done = tmerge('job', '-o', 'job.h5', n=2).expect(0)
     clocks = Clocks(truth, 'job.h5')
-    others = slice(0, 248)
-    check_errors(clocks, 10 * US, others)
-    own = max(abs(clocks.errors(at))[255] for at in clocks.window_ns)
-    print(f'  host31 is off by {own} ns, says {clocks.uncertainty_ns[255]}')
-    holds(own <= 2 * clocks.uncertainty_ns[255], f'{own} ns, {clocks.uncertainty_ns[255]} stated')
-    has_line(done.out, 'the clock of host31 was set by about (39|40)')
+    check_errors(clocks, 10 * US, slice(0, SMALL['ranks'] - SMALL['ranks_per_host']))
+    own = max(abs(clocks.errors(at))[-1] for at in clocks.window_ns)
+    print(f'  the last host is off by {own} ns, says {clocks.uncertainty_ns[-1]}')
+    holds(own <= 2 * clocks.uncertainty_ns[-1], f'{own} ns, {clocks.uncertainty_ns[-1]} stated')
+    has_line(done.out, 'the clock of host7 was set by about (39|40)')
 
 
+@full
 def test_256_hosts_take_less_than_5_s():
-    truth = synth('job', **dict(JOB, ranks=2048, layers=12, buckets=3, compute_us=26000,
-                                compress='zstd'))
-    done = tmerge('job', '-o', 'job.h5', '--times', n=2).expect(0)
+    done = check_job(10 * US, n=2, **dict(JOB, ranks=2048, layers=12, buckets=3, compute_us=26000,
+                                          compress='zstd'))
     seconds = float(re.search(r'clocks ([0-9.]+) s', done.err).group(1))
-    print(f'  {seconds} s')
     holds(seconds < 5, f'the fit takes {seconds} s')
-    clocks = Clocks(truth, 'job.h5')
-    check_errors(clocks, 10 * US)
-    check_causality(clocks)
-    check_last_arrivals(clocks)
 
 
 # What a rank says of itself; the rest of these tables compares ranks, or shows aligned begins.
@@ -240,24 +212,17 @@ def local_values(store):
             for name, rows in tables(store, *LOCAL).items()}
 
 
-def test_no_alignment_changes_what_concerns_one_rank():
+def test_no_alignment_changes_what_concerns_one_rank_and_a_store_can_be_aligned_again():
     synth('job', **SMALL)
+    values, waits = [], []
     for align in ('auto', 'utc', 'none'):
         tmerge('job', '-o', f'{align}.h5', f'--align={align}').expect(0)
-    values = [local_values(f'{align}.h5') for align in ('auto', 'utc', 'none')]
+        values.append(local_values(f'{align}.h5'))
+        waits.append([row['wait_ns'] for row in tables(f'{align}.h5', 'overlap')['overlap.rank']])
     holds(any(row['overlap_ns'] for row in values[0]['overlap.rank']), 'nothing overlaps')
-    equal(values[1], values[0], 'utc')
-    equal(values[2], values[0], 'none')
-    waits = [[row['wait_ns'] for row in tables(f'{align}.h5', 'overlap')['overlap.rank']]
-             for align in ('auto', 'utc', 'none')]
+    equal(values[1:], [values[0]] * 2, 'utc and none')
     holds(waits[0] != waits[1], 'alignment changes no wait')
     equal(set(waits[2]), {None})
-
-
-def test_a_store_is_aligned_again_without_its_traces():
-    synth('job', **SMALL)
-    for align in ('auto', 'utc'):
-        tmerge('job', '-o', f'{align}.h5', f'--align={align}').expect(0)
     tmerge('analyze', 'utc.h5', '-o', 'again.h5', '--align=auto', n=3).expect(0)
     same_bytes('again.h5', 'auto.h5')
     tmerge('analyze', 'again.h5', '--align=utc').expect(0)

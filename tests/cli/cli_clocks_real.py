@@ -5,7 +5,7 @@ import gzip
 import os
 import re
 
-from common import SHARED, Skip, equal, holds, main, put, tables, tmerge
+from common import SHARED, Skip, content, equal, holds, main, put, tables, tmerge
 
 import h5py
 
@@ -18,12 +18,6 @@ def traces(job):
     if not found:
         raise Skip('there are no real traces beside the project')
     return found
-
-
-def text_of(path):
-    opened = gzip.open if path.endswith('.gz') else open
-    with opened(path, 'rb') as file:
-        return file.read().decode()
 
 
 def in_ns(whole, decimals):
@@ -109,17 +103,12 @@ def test_eight_GPUs_of_one_host_have_one_clock():
     holds('look at its host' in check_straggler('job.h5')['evidence'], 'evidence')
 
 
-def test_two_GPUs_of_one_host_have_one_clock():
-    tmerge(*traces('megatron2'), '-o', 'job.h5', f'--host-map={own_hosts(2)}').expect(0)
-    check_found('job.h5')
-
-
 def move(job, changes):
     """Writes a job with some ranks' clocks wrong, and a store of what it was."""
     own_hosts(len(traces(job)))
     for rank, path in enumerate(traces(job)):
         name = os.path.basename(path).removesuffix('.gz')
-        text = text_of(path)
+        text = (gzip.decompress if path.endswith('.gz') else bytes)(content(path)).decode()
         put(f'moved/{name}', wrong_clock(text, *changes[rank]) if rank in changes else text)
     tmerge(*traces(job), '-o', 'true.h5', '--align=utc', n=2).expect(0)
 
@@ -135,14 +124,6 @@ def test_what_is_added_to_one_of_two_clocks_is_found():
     move('megatron2', {1: (-700321, 20000)})
     tmerge('moved', '-o', 'job.h5', '--host-map=hosts').expect(0)
     check_found('job.h5', 'true.h5')
-
-
-def test_collectives_without_metadata_and_in_microseconds_are_matched():
-    """By name: 3 all-reduces, and 5 all-to-alls, of which nobody can say who waited."""
-    tmerge(*traces('dlrm8'), '-o', 'job.h5', n=2).expect(0)
-    check = tables('job.h5', 'clock.check')['clock.check'][0]
-    equal([check[key] for key in ('collectives', 'matched', 'incomplete', 'unmatched', 'suspect')],
-          [8, 8, 0, 0, 0])
 
 
 if __name__ == '__main__':

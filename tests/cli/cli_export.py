@@ -754,7 +754,7 @@ def test_an_export_that_is_interrupted_leaves_nothing():
     for number in (signal.SIGINT, signal.SIGTERM):
         for env in (NAMELESS, NAMED):
             launched, _ = while_writing(0, sends(number, 0), 'export', store, '--format', 'csv',
-                                        '-o', 'out/tmerge.h5', folder='out', env=env)
+                                        '-o', 'out/tmerge.h5', env=env)
             equal(launched.returncode in (-number, 128 + number), True, launched.returncode)
             equal(files('out'), [])
 

@@ -2,7 +2,7 @@
 import glob
 import json
 
-from common import equal, holds, main, merged, same_bytes, synth, tables
+from common import equal, holds, main, merged, synth, tables
 from jobs import JOBS, real_store, store, use
 
 # A job of every dimension: 16 ranks on two hosts, groups of 2 for tensors, of 4 for data, of 2 for
@@ -144,14 +144,6 @@ def test_without_clocks_pairs_alone_have_times():
     for row in result['groups.group']:
         equal((row['wait_ns'], row['transfer_ns'], row['latency_ns']), (None, None, None))
         equal(row['busbw_gbps'] is not None, row['dimension'] == 'pipeline')
-
-
-def test_any_number_of_processes_gives_the_same_groups():
-    synth('job', sizes='mixed', lost_percent=2, offset_us=500, **dict(SHAPE, steps=3))
-    merged('job', '-o', '0.h5')
-    for n in (1, 2, 3, 4):
-        merged('job', '-o', f'{n}.h5', n=n)
-        same_bytes('0.h5', f'{n}.h5')
 
 
 def test_the_group_of_a_real_job_reads_true():

@@ -1,5 +1,5 @@
 """Which host a rank ran on, whose clocks it shares, and what the options of alignment refuse."""
-from common import contains, equal, holds, lacks, main, merged, put, synth, tables, tmerge
+from common import contains, equal, holds, lacks, main, merged, put, rows, synth, tmerge
 
 import h5py
 
@@ -7,7 +7,7 @@ JOB = dict(ranks=4, ranks_per_host=1, steps=6, cpu_ops=0)
 
 
 def hosts(store):
-    return [row['host'] for row in tables(store, 'job')['job.rank']]
+    return [row['host'] for row in rows(store, 'job.rank')]
 
 
 def test_a_map_decides_over_what_traces_say():
@@ -15,7 +15,7 @@ def test_a_map_decides_over_what_traces_say():
     put('map', '# rank host\n0 mars\n\n2\tvenus  \n1 mars\n')
     merged('job', '--host-map=map', n=2)
     equal(hosts('tmerge.h5'), ['mars', 'mars', 'venus', 'host3'])  # its trace says host3
-    equal(tables('tmerge.h5', 'job')['job.job'][0]['hosts'], 3)
+    equal(rows('tmerge.h5', 'job.job')[0]['hosts'], 3)
     with h5py.File('tmerge.h5') as store:
         contains(store.attrs['command'], '--host-map=map')
     # The store knows them by itself, until another map says otherwise.
@@ -36,7 +36,7 @@ def test_a_wrong_map_is_told_with_its_place():
                           ('0 a\n1 \0\n', 'map: line 2: a zero byte: this is no text'),
                           ('1 a\n0 b\n1 a\n', 'map: line 3: rank 1 has a host by line 1')):
         put('map', text)
-        tmerge('job', '--host-map=map', n=2).fails(3, message)
+        tmerge('job', '--host-map=map', n=2 if 'zero' in message else 0).fails(3, message)
     tmerge('job', '--host-map=none').fails(3, 'none: No such file or directory')
 
 
@@ -45,11 +45,11 @@ def test_ranks_of_one_host_whose_clocks_differ_are_told_apart():
     put('map', ''.join(f'{rank} box\n' for rank in range(4)))
     done = tmerge('job', '--host-map=map', n=2).expect(0)
     contains(done.out, 'the ranks of box do not share a clock: each is aligned by itself')
-    rows = tables('tmerge.h5', 'clock')['clock.rank']
-    equal([row['domain'] for row in rows], [0, 1, 2, 3])
-    equal({row['method'] for row in rows}, {'fit'})
-    holds(max(row['offset_ns'] for row in rows) > 1000000, 'no offset is found')
-    equal(tables('tmerge.h5', 'clock')['clock.check'][0]['violations_after'], 0)
+    ranks = rows('tmerge.h5', 'clock.rank')
+    equal([row['domain'] for row in ranks], [0, 1, 2, 3])
+    equal({row['method'] for row in ranks}, {'fit'})
+    holds(max(row['offset_ns'] for row in ranks) > 1000000, 'no offset is found')
+    equal(rows('tmerge.h5', 'clock.check')[0]['violations_after'], 0)
 
 
 def test_ranks_of_one_host_that_agree_share_their_clock():
@@ -58,22 +58,22 @@ def test_ranks_of_one_host_that_agree_share_their_clock():
     done = tmerge('job', '--host-map=map', n=3).expect(0)
     contains(done.out, 'Clocks: all ranks share one;')
     lacks(done.out, 'do not share')
-    rows = tables('tmerge.h5', 'clock')['clock.rank']
-    equal([(row['domain'], row['offset_ns'], row['method']) for row in rows], [(0, 0, 'wall')] * 4)
+    ranks = rows('tmerge.h5', 'clock.rank')
+    equal([(row['domain'], row['offset_ns'], row['method']) for row in ranks], [(0, 0, 'wall')] * 4)
     # Errors of GPUs are not put right, but they are shown, and decide what is a tie.
-    holds(0 < rows[0]['uncertainty_ns'] < 6000, rows[0])
-    holds(any(abs(row['residual_ns']) > 200 for row in rows), rows)
+    holds(0 < ranks[0]['uncertainty_ns'] < 6000, ranks[0])
+    holds(any(abs(row['residual_ns']) > 200 for row in ranks), ranks)
 
 
 def test_the_uncertainty_of_wall_clocks_is_an_option_that_is_stored():
     synth('job', **dict(JOB, buckets=0))
     for option, stated in ((None, 5000000), ('250us', 250000), ('1.5s', 1500000000)):
         merged('job', *([f'--wall-uncertainty={option}'] if option else []))
-        rows = tables('tmerge.h5', 'clock')['clock.rank']
-        equal([row['method'] for row in rows], ['wall'] * 4)
+        ranks = rows('tmerge.h5', 'clock.rank')
+        equal([row['method'] for row in ranks], ['wall'] * 4)
         # No collective links these hosts: wall clocks, the GPU's error, drift.
-        holds(stated <= rows[1]['uncertainty_ns'] <= stated * 1.1 + 10000, rows[1])
-        equal([row['component'] for row in rows], [0, 1, 2, 3])
+        holds(stated <= ranks[1]['uncertainty_ns'] <= stated * 1.1 + 10000, ranks[1])
+        equal([row['component'] for row in ranks], [0, 1, 2, 3])
     tmerge('analyze', 'tmerge.h5', '-o', 'again.h5').expect(0)
     with h5py.File('again.h5') as store:
         equal(store.attrs['wall_uncertainty_ns'], 1500000000)

@@ -1,7 +1,7 @@
 """Kernels without metadata: groups that the traces prove, and none that they do not."""
 import shutil
 
-from common import contains, equal, holds, lacks, main, merged, same_bytes, synth, tables
+from common import contains, equal, holds, lacks, main, merged, synth, tables
 
 
 def ranks_of(text):
@@ -97,15 +97,6 @@ def test_groups_over_hosts_align_their_clocks():
         # A clock that is ahead is moved back; all by a common time.
         apart = row['offset_ns'] + offsets[row['rank'] // 2] - result['clock.rank'][0]['offset_ns']
         holds(abs(apart - offsets[0]) < 3 * row['uncertainty_ns'], row)
-
-
-def test_any_number_of_processes_infers_the_same():
-    synth('job', ranks=12, ranks_per_host=4, tp=2, steps=3, no_metadata=1, lost_percent=2,
-          offset_us=500)
-    merged('job', '-o', '0.h5')
-    for n in (1, 2, 3, 4):
-        merged('job', '-o', f'{n}.h5', n=n)
-        same_bytes('0.h5', f'{n}.h5')
 
 
 if __name__ == '__main__':

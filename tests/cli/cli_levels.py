@@ -6,123 +6,105 @@ import numpy
 
 from common import equal, has_line, holds, main, merged, rows, seal, synth, tmerge
 
-HOST = ('cpu_op', 'cuda_runtime', 'cuda_driver')
+# Of each lane: the sets whose time is its busy time, where none of the others is, and whose events it
+# counts.
+LANES = {'compute': (['compute'], [], 'compute'), 'copies': (['memory'], ['compute'], 'memory'),
+         'transfer': (['transfer'], [], 'transfer'), 'wait': (['wait'], ['transfer'], 'wait'),
+         'unmatched': (['communication'], ['wait', 'transfer'], 'unmatched'),
+         'host': (['cpu_op', 'cuda_runtime', 'cuda_driver'], [],
+                  ['cpu_op', 'cuda_runtime', 'cuda_driver'])}
 
 
-def union(intervals):
-    """Disjoint, ascending, none empty."""
-    out = []
-    for begin, end in sorted(intervals):
-        if out and begin <= out[-1][1]:
-            out[-1][1] = max(out[-1][1], end)
-        elif end > begin:
-            out.append([begin, end])
-    return out
+def words(column):
+    return {word: number for word, number in h5py.check_enum_dtype(column.dtype).items()}
 
 
-def minus(of, taken):
-    """Two unions: what of the first is not in the second."""
-    out = []
-    for begin, end in of:
-        for low, high in taken:
-            if high > begin and low < end:
-                if low > begin:
-                    out.append([begin, low])
-                begin = max(begin, high)
-        if begin < end:
-            out.append([begin, end])
-    return out
-
-
-def rank_events(store, i):
-    """(begin on the job's clock, duration, what it is, wait) of a rank's events."""
+def sets_of(store, i):
+    """The begins on the job's clock and the lengths of a rank's events, by what they are."""
     ranks, clock, events = store['ranks'], store['clock'], store['events']
     first, n = int(ranks['first_event'][i]), int(ranks['n_events'][i])
-    recorded = events['begin_ns'][first:first + n]
+    own = slice(first, first + n)
+    recorded = events['begin_ns'][own]
     drift = (recorded - clock['middle_ns'][i]).astype(float) * (clock['drift_ppb'][i] * 1e-9)
     # to the nearest, half away from zero
-    begins = recorded + clock['offset_ns'][i] + (
+    begin = recorded + clock['offset_ns'][i] + (
         numpy.sign(drift) * numpy.floor(numpy.abs(drift) + 0.5)).astype(numpy.int64)
-    roles = {v: k for k, v in h5py.check_enum_dtype(events['role'].dtype).items()}
-    categories = {v: k for k, v in h5py.check_enum_dtype(events['category'].dtype).items()}
-    waits = dict(zip(store['collective_events/event'][()].tolist(),
-                     store['collective_events/wait_ns'][()].tolist()))
-    found = []
-    for k in range(n):
-        what = roles[int(events['role'][first + k])]
-        if what == 'none' and events['kind'][first + k] == 0:
-            what = categories[int(events['category'][first + k])]
-        found.append((int(begins[k]), int(events['duration_ns'][first + k]), what,
-                      waits.get(first + k, -1)))
+    length, role, category = (events[name][own] for name in ('duration_ns', 'role', 'category'))
+    roles, categories = words(events['role']), words(events['category'])
+    found = {word: role == roles[word] for word in ('compute', 'memory', 'communication')}
+    for word in LANES['host'][0]:
+        found[word] = (role == roles['none']) & (events['kind'][own] == 0) & (
+            category == categories[word])
+    found = {word: (begin[which], length[which]) for word, which in found.items()}
+    at = store['collective_events/event'][()]
+    mine = (at >= first) & (at < first + n)
+    waits = numpy.full(n, -1)
+    waits[at[mine] - first] = store['collective_events/wait_ns'][()][mine]
+    comm = role == roles['communication']
+    matched = comm & (waits >= 0)
+    wait = numpy.minimum(waits, length)
+    found['unmatched'] = begin[comm & (waits < 0)], length[comm & (waits < 0)]
+    found['transfer'] = (begin + wait)[matched], (length - wait)[matched]
+    found['wait'] = begin[matched & (wait > 0)], wait[matched & (wait > 0)]
     return found
 
 
-def lanes_of(events):
-    """Of each lane its busy time as disjoint intervals, and (begin, length) of its events."""
-    busy = {lane: [] for lane in ('compute', 'memory', 'communication', 'wait', 'transfer', 'host')}
-    counted = {lane: [] for lane in ('compute', 'copies', 'wait', 'transfer', 'unmatched', 'host')}
-    for begin, length, what, wait in events:
-        own = 'host' if what in HOST else what
-        if own not in busy:
-            continue
-        busy[own].append((begin, begin + length))
-        if own != 'communication':
-            counted['copies' if own == 'memory' else own].append((begin, length))
-        elif wait < 0:
-            counted['unmatched'].append((begin, length))
-        else:
-            wait = min(wait, length)
-            busy['wait'].append((begin, begin + wait))
-            busy['transfer'].append((begin + wait, begin + length))
-            counted['transfer'].append((begin, length - wait))
-            if wait > 0:
-                counted['wait'].append((begin, wait))
-    sets = {lane: union(intervals) for lane, intervals in busy.items()}
-    return counted, {
-        'compute': sets['compute'], 'copies': minus(sets['memory'], sets['compute']),
-        'transfer': sets['transfer'], 'wait': minus(sets['wait'], sets['transfer']),
-        'unmatched': minus(minus(sets['communication'], sets['wait']), sets['transfer']),
-        'host': sets['host']}
+def union_until(sets, at):
+    """How much of the time before each of some times any event of these sets covers."""
+    begin, length = (numpy.concatenate(parts) for parts in zip(*sets))
+    if len(begin) == 0:
+        return numpy.zeros(len(at), numpy.int64)
+    order = numpy.argsort(begin, kind='stable')
+    begin, end = begin[order], (begin + length)[order]
+    reach = numpy.maximum.accumulate(end)
+    begin = numpy.maximum(begin, numpy.concatenate([begin[:1], reach[:-1]]))
+    total = numpy.concatenate([[0], numpy.cumsum(numpy.maximum(0, end - begin))])
+    row = numpy.searchsorted(begin, at, side='right') - 1
+    inside = numpy.clip(numpy.minimum(at, end[row]) - begin[row], 0, None)
+    return numpy.where(row < 0, 0, total[row] + inside)
 
 
-def expected_rows(counted, busy, level):
-    """{(lane, begin): [busy, events, longest]} of one level."""
-    out, width = {}, 1 << level
-    for lane in busy:
-        for begin, end in busy[lane]:
-            while begin < end:
-                edge = (begin // width + 1) * width
-                row = out.setdefault((lane, begin // width * width), [0, 0, 0])
-                row[0] += min(end, edge) - begin
-                begin = min(end, edge)
-        for begin, length in counted[lane]:
-            row = out.setdefault((lane, begin // width * width), [0, 0, 0])
-            row[1] += 1
-            row[2] = max(row[2], length)
-    return out
+def check_lane(found, sets, lane, width):
+    """The rows of a lane at one level, each [begin, busy, events, longest]."""
+    own, without, counted = LANES[lane]
+    begins = numpy.sort(found[:, 0])
+    # its time and that of what takes precedence, less that alone
+    taken = [sets[word] for word in without]
+    edges = numpy.concatenate([begins, begins + width, [numpy.iinfo(numpy.int64).max // 2]])
+    covered = union_until([sets[word] for word in own] + taken, edges)
+    if taken:
+        covered = covered - union_until(taken, edges)
+    busy = covered[len(begins):-1] - covered[:len(begins)]
+    equal(busy.sum(), covered[-1], f'busy time of {lane} in the rows that there are')
+    events = [sets[word] for word in (counted if isinstance(counted, list) else [counted])]
+    begin, length = (numpy.concatenate(parts) for parts in zip(*events))
+    row = numpy.searchsorted(begins, begin // width * width)
+    equal(begins[row].tolist(), (begin // width * width).tolist(), f'rows of {lane}')
+    longest = numpy.zeros(len(begins), numpy.int64)
+    numpy.maximum.at(longest, row, length)
+    expected = numpy.stack([begins, busy, numpy.bincount(row, minlength=len(begins)), longest], 1)
+    equal(found[numpy.argsort(found[:, 0])].tolist(), expected.tolist(), f'{lane}, {width} ns')
+    holds(((expected[:, 1] > 0) | (expected[:, 2] > 0)).all(), f'{lane} has an empty row')
 
 
 def check_store(path):
     with h5py.File(path) as store:
         levels = {name: column[()] for name, column in store['levels'].items()}
-        words = {v: k for k, v in h5py.check_enum_dtype(store['levels/lane'].dtype).items()}
+        lanes = words(store['levels/lane'])
+        equal(set(lanes), set(LANES))
         for i, rank in enumerate(store['ranks/rank'][()].tolist()):
-            events = rank_events(store, i)
-            counted, busy = lanes_of(events)
-            own = levels['rank'] == rank
+            sets, own = sets_of(store, i), levels['rank'] == rank
             found = sorted(set(levels['level'][own].tolist()))
             equal(found, list(range(found[0], found[-1] + 1)), f'levels of rank {rank}')
-            finest = int((levels['level'][own] == found[0]).sum())
-            holds(finest <= len(events) / 12 + 1, f'{finest} rows of {len(events)} events')
+            finest, n_events = int((levels['level'][own] == found[0]).sum()), store['ranks/n_events'][i]
+            holds(finest <= n_events / 12 + 1, f'{finest} rows of {n_events} events')
             for level in found:
-                at = numpy.flatnonzero(own & (levels['level'] == level))
-                table = {(words[int(levels['lane'][r])], int(levels['begin_ns'][r])):
-                         [int(levels[name][r]) for name in ('busy_ns', 'events', 'longest_ns')]
-                         for r in at}
-                equal(len(table), len(at), 'rows that are different')
-                equal(table, expected_rows(counted, busy, level), f'rank {rank}, level {level}')
+                for lane, number in lanes.items():
+                    at = own & (levels['level'] == level) & (levels['lane'] == number)
+                    check_lane(numpy.stack([levels[name][at].astype(numpy.int64) for name in (
+                        'begin_ns', 'busy_ns', 'events', 'longest_ns')], 1), sets, lane, 1 << level)
         for row in rows(path, 'overlap.rank'):
-            own = (levels['rank'] == row['rank']) & (levels['lane'] == 0)
+            own = (levels['rank'] == row['rank']) & (levels['lane'] == lanes['compute'])
             top = own & (levels['level'] == levels['level'][own].max())
             equal(int(levels['busy_ns'][top].sum()), row['compute_ns'], 'compute')
         return sum(each.id.get_storage_size() for each in store['levels'].values())

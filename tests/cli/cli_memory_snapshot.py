@@ -6,7 +6,7 @@ import os
 import pickle
 import pickletools
 
-from common import SHARED, Skip, contains, equal, lacks, main, merged, put, small_trace, tables, tmerge
+from common import SHARED, Skip, contains, equal, lacks, main, merged, put, rows, small_trace, tables, tmerge
 
 OWN = [{'filename': '/opt/site-packages/torch/nn/modules/linear.py', 'line': 114, 'name': 'forward'},
        {'filename': 'train.py', 'line': 12, 'name': 'step'}]
@@ -50,6 +50,10 @@ def analyzed(path):
     return tmerge('analyze', 'job.h5', '-o', 'out.h5', '--force', '-q', f'--memory-snapshot={path}')
 
 
+def timeline():
+    return rows('out.h5', 'memory.timeline')
+
+
 def refused(path, *parts):
     done = analyzed(path).expect(3)
     for part in (path, *parts):
@@ -64,15 +68,12 @@ def test_a_snapshot_is_read_in_every_protocol_that_writers_use():
         put('s.pickle', pickle.dumps(SNAPSHOT, protocol))
         analyzed('s.pickle').expect(0)
         found = tables('out.h5', 'memory.snapshot', 'memory.site')
-        equal(found['memory.snapshot'], [
-            {'file': 's.pickle', 'device': 0, 'segments': 2, 'reserved_bytes': 23068672, 'blocks': 3,
-             'allocated_bytes': 10487296, 'requested_bytes': 10487160, 'pending_bytes': 512,
-             'free_bytes': 12580864, 'free_pct': 100 * 12580864 / 23068672,
-             'largest_free_bytes': 10485760, 'entries': 4, 'trace_peak_bytes': 10489784, 'ooms': 1},
-            {'file': 's.pickle', 'device': 1, 'segments': 1, 'reserved_bytes': 2097152, 'blocks': 0,
-             'allocated_bytes': 0, 'requested_bytes': 0, 'pending_bytes': 0, 'free_bytes': 2097152,
-             'free_pct': 100.0, 'largest_free_bytes': 2097152, 'entries': 0,
-             'trace_peak_bytes': None, 'ooms': 0}], protocol)
+        # file, device, segments, reserved, blocks, allocated, requested, pending, free, per cent free,
+        # the largest free, entries, peak, out of memory
+        equal([tuple(row.values()) for row in found['memory.snapshot']],
+              [('s.pickle', 0, 2, 23068672, 3, 10487296, 10487160, 512, 12580864,
+                100 * 12580864 / 23068672, 10485760, 4, 10489784, 1),
+               ('s.pickle', 1, 1, 2097152, 0, 0, 0, 0, 2097152, 100.0, 2097152, 0, None, 0)], protocol)
         equal([(r['device'], r['place'], r['site'], r['blocks'], r['bytes'], r['requested_bytes'])
                for r in found['memory.site']],
               [(0, 1, 'train.py:12 step', 2, 10486784, 10486760), (0, 2, '??:0 at::empty', 1, 512, 400)])
@@ -180,10 +181,9 @@ def test_an_exported_timeline_has_its_categories_at_the_peak():
     if not os.path.exists(path):
         raise Skip('there are no real traces beside the project')
     analyzed(path).expect(0)
-    rows = tables('out.h5', 'memory.timeline')['memory.timeline']
-    equal({r['category']: r['peak_bytes'] for r in rows}, EXPECTED)
+    equal({r['category']: r['peak_bytes'] for r in timeline()}, EXPECTED)
     equal(sum(EXPECTED.values()), 3082832104)
-    equal({(r['peak_time_ns'], r['records']) for r in rows}, {(1696966047194486198, 16845)})
+    equal({(r['peak_time_ns'], r['records']) for r in timeline()}, {(1696966047194486198, 16845)})
     with gzip.open(path) as raw:
         records = json.load(raw)
     # The same as sizes over time, as .json has it.
@@ -194,8 +194,7 @@ def test_an_exported_timeline_has_its_categories_at_the_peak():
         sizes.append(list(now))
     put('sizes.json', json.dumps([times, sizes]).encode())
     analyzed('sizes.json').expect(0)
-    rows = tables('out.h5', 'memory.timeline')['memory.timeline']
-    equal({r['category']: r['peak_bytes'] for r in rows}, EXPECTED)
+    equal({r['category']: r['peak_bytes'] for r in timeline()}, EXPECTED)
 
 
 def test_small_timelines_are_told_by_their_shape():
@@ -210,10 +209,9 @@ def test_small_timelines_are_told_by_their_shape():
     for document, (parameter, activation), at, records in cases:
         put('t.json', json.dumps(document).encode())
         analyzed('t.json').expect(0)
-        rows = {r['category']: r for r in tables('out.h5', 'memory.timeline')['memory.timeline']}
-        equal((rows['parameter']['peak_bytes'], rows['activation']['peak_bytes'],
-               rows['activation']['peak_time_ns'], rows['activation']['records']),
-              (parameter, activation, at, records), document)
+        found = {r['category']: r for r in timeline()}
+        equal((found['parameter']['peak_bytes'], *(found['activation'][name] for name in (
+            'peak_bytes', 'peak_time_ns', 'records'))), (parameter, activation, at, records), document)
     for text, why in (('[]', 'without records'), ('[[1, 2, 3]]', 'no record'), ('[[1,2,3,8]]', 'no record'),
                       ('[[1,2,3,4],[[0]]]', '9 sizes'), ('[[1],[[0,0,0,0,0,0,0,0,0]],[1]]', 'sizes ends'),
                       ('[[1,1],[[0,0,0,0,0,0,0,0,0]]]', 'a row for each time'), ('[[1,1,1,1]', 'ends inside'),

@@ -4,7 +4,7 @@ import os
 import shutil
 from decimal import Decimal
 
-from common import (content, contains, equal, files, gzipped, main, merged, put, rows, same_bytes,
+from common import (COUNTS, content, contains, equal, files, gzipped, main, merged, put, rows, same_bytes,
                     small_trace, synth, tmerge)
 
 # Kernels of the generator as its traces have them, and as Nsight Compute spells them.
@@ -150,7 +150,7 @@ def test_any_number_of_processes_gives_the_same_store():
     make_job()
     put('details.csv.gz', gzipped(details().encode()))
     tmerge('analyze', 'job.h5', '--ncu=details.csv,raw.csv', '-o', 'one.h5').expect(0)
-    for n in (1, 2, 3, 5):
+    for n in COUNTS:
         done = tmerge('analyze', 'job.h5', '--ncu=raw.csv,details.csv.gz', '-o', f'{n}.h5', n=n)
         equal(len(done.expect(0).warnings), 1, done.err)
         same_bytes('one.h5', f'{n}.h5')

@@ -198,9 +198,6 @@ def test_two_processes_in_one_real_export_are_two_ranks():
     equal([sum('SendRecv' in name for _, _, name in found[rank]['kernel']) for rank in (0, 1)],
           expected)
     equal([row['device'] for row in rows('x.h5', 'job.rank')], [0, 1])
-    for n in (1, 2, 3):
-        tmerge(path, '-o', 'other.h5', n=n).expect(0)
-        same_bytes('x.h5', 'other.h5')
 
 
 # Ranks and times ----------------------------------------------------------------------------------

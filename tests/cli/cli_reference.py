@@ -11,23 +11,25 @@ import os
 import subprocess
 import sys
 
+from cli_truth import check_sums
+from common import FULL, SHARED, tables, tmerge
 import h5py
 
-TMERGE = os.environ["TMERGE"]
-SHARED = os.environ.get("TMERGE_SHARED", "")
 US = 1000
 # The categories of GPU events and the value of memory and so on in /events/role.
 COMPUTE, COMMUNICATION, MEMORY = 1, 2, 3
 
 
 def merge(paths, store="reference.h5"):
-    subprocess.run([TMERGE, "-o", store, "--align=utc", *paths], check=True, stdout=subprocess.DEVNULL)
+    tmerge("-o", store, "--align=utc", *paths).expect(0)
     return store
 
 
-def tables(store):
-    shown = subprocess.run([TMERGE, "show", store, "--json"], check=True, capture_output=True)
-    return {name: table["rows"] for name, table in json.loads(shown.stdout)["tables"].items()}
+def read(path):
+    """A trace as Python reads it, as an object also where it is a bare array."""
+    program = {".zst": ["zstd", "-dc"], ".gz": ["gzip", "-dc"]}.get(os.path.splitext(path)[1], ["cat"])
+    loaded = json.loads(subprocess.run([*program, path], check=True, capture_output=True).stdout)
+    return {"traceEvents": loaded} if isinstance(loaded, list) else loaded
 
 
 def check_identities(result):
@@ -191,17 +193,10 @@ def hta():
     return problems
 
 
-def check_sums(result):
-    """Caused is waited, and the pairs add up to both; each row is rounded once."""
-    ranks = [r for r in result["stragglers.rank"] if r["wait_ns"] is not None]
-    n = len(ranks)
-    waited = sum(r["wait_ns"] for r in ranks)
-    assert abs(sum(r["caused_wait_ns"] for r in ranks) - waited) <= n, waited
-    for r in ranks:
-        caused = sum(p["wait_ns"] for p in result["stragglers.pair"] if p["rank"] == r["rank"])
-        own = sum(p["wait_ns"] for p in result["stragglers.pair"] if p["for_rank"] == r["rank"])
-        assert abs(caused - r["caused_wait_ns"]) <= n and abs(own - r["wait_ns"]) <= n, r
-    waits = {r["rank"]: r["wait_ns"] for r in ranks}
+def check_waits(result):
+    """What ranks waited is caused, and a part of their communication."""
+    check_sums(result)
+    waits = {r["rank"]: r["wait_ns"] for r in result["stragglers.rank"]}
     for r in result["overlap.rank"]:
         assert r["wait_ns"] == waits.get(r["rank"]), r
         parts = ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unmatched_ns")
@@ -225,9 +220,7 @@ def dlrm_allreduces():
     every rank belong together. Times are whole us."""
     kernels = []
     for path in sorted(glob.glob(f"{SHARED}/traces/dlrm8/*")):
-        opened = ["zstd", "-dc", path] if path.endswith(".zst") else ["cat", path]
-        trace = json.loads(subprocess.run(opened, check=True, capture_output=True).stdout)
-        found = [e for e in trace["traceEvents"] if "ncclKernel_AllReduce" in e.get("name", "")]
+        found = [e for e in read(path)["traceEvents"] if "ncclKernel_AllReduce" in e.get("name", "")]
         found.sort(key=lambda e: e["ts"])
         kernels.append([(e["ts"] * US, (e["ts"] + e["dur"]) * US) for e in found])
     ranks = [{"rank": r, "collectives": 3, "last_arrivals": 0, "wait_ns": 0, "transfer_ns": 0,
@@ -252,8 +245,7 @@ def changed(name, folder, change):
     """A copy of a job whose communication kernels went through `change`, in a folder."""
     os.makedirs(folder, exist_ok=True)
     for path in sorted(glob.glob(f"{SHARED}/traces/{name}/*")):
-        opened = ["gzip", "-dc", path] if path.endswith(".gz") else ["cat", path]
-        trace = json.loads(subprocess.run(opened, check=True, capture_output=True).stdout)
+        trace = read(path)
         trace["traceEvents"] = [e for e in map(change, trace["traceEvents"]) if e]
         with open(f"{folder}/{os.path.basename(path).removesuffix('.gz')}", "w") as f:
             json.dump(trace, f)
@@ -288,7 +280,7 @@ def inferred():
     """With metadata cut off the same operations are found, and none else. Of nanogpt8 those of 189
     kernels without metadata as well: 20 of all ranks, and 8 of ranks 4 to 7, which recorded from
     earlier on (4 x 20 + 25 + 3 x 28 = 189)."""
-    for name, n_true, n_bare in (("nanogpt8", 56, 20), ("megatron2", 13, 0)):
+    for name, n_true, n_bare in (("megatron2", 13, 0), ("nanogpt8", 56, 20))[:2 if FULL else 1]:
         _, true = operations(changed(name, f"true_{name}", without_bare))
         result, found = operations(changed(name, f"cut_{name}", without_metadata))
         assert (len(true), len(found)) == (n_true, n_true + n_bare), (len(true), len(found))
@@ -309,22 +301,20 @@ MATCHED = {"nanogpt8": 56, "megatron2": 13, "dlrm8": 8}
 def collectives():
     with open(f"{SHARED}/expected/collectives.json") as f:
         expected = json.load(f)
-    nanogpt = next(v for k, v in expected.items() if k.startswith("nanogpt8"))
-    jobs = {"nanogpt8": nanogpt, "megatron2": expected["megatron2"], "dlrm8": dlrm_allreduces()}
+    jobs = {"megatron2": expected["megatron2"], "dlrm8": dlrm_allreduces()}
+    if FULL:
+        jobs["nanogpt8"] = next(v for k, v in expected.items() if k.startswith("nanogpt8"))
     problems, checked = [], 0
     for name, values in jobs.items():
         paths = sorted(glob.glob(f"{SHARED}/traces/{name}/*"))
         if name == "nanogpt8":  # what the other program compared
             paths = changed(name, "compared", without_bare)
         result = tables(merge(paths))
-        check_sums(result)
+        check_waits(result)
         checked += compare_ranks(name, values, result, problems)
         unmatched = {row["reason"]: row["count"] for row in result["collectives.unmatched"]}
         assert unmatched == {}, (name, unmatched)
         assert result["clock.check"][0]["matched"] == MATCHED[name], (name, result["clock.check"])
-    job = tables(merge(sorted(glob.glob("compared/*"))))["stragglers.job"][0]
-    assert (job["verdict"], job["rank"]) == ("persistent", 1), job
-    assert "look at its host, not at its GPU" in job["evidence"], job
     inferred()
     # 2 of 128 ranks, sampled: each has 8 all-to-alls on one stream and 2 on the other, all of one
     # kind and without sizes. By order the first ends at .125046 on rank 0 and at .187835 on rank 1,
@@ -341,16 +331,15 @@ def collectives():
     return problems
 
 
-def main():
+def main(*functions):
+    """Runs the one that the first argument names."""
     if not os.path.isdir(f"{SHARED}/traces"):
         print("skipped: there are no real traces beside the project")
         sys.exit(77)
-    which = {"intervals": intervals, "tensorboard": tensorboard, "hta": hta,
-             "collectives": collectives}
-    problems = which[sys.argv[1]]()
+    problems = {function.__name__: function for function in functions}[sys.argv[1]]()
     print("\n".join(problems))
-    sys.exit(1 if problems else 0)
+    sys.exit(1 if problems or not getattr(problems, "checked", True) else 0)
 
 
 if __name__ == "__main__":
-    main()
+    main(intervals, tensorboard, hta, collectives)

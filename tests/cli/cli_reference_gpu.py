@@ -8,13 +8,11 @@ hta          HolisticTraceAnalysis: launches, queues, idle time of streams, copi
 """
 import collections
 import glob
-import gzip
 import json
 import os
-import subprocess
-import sys
 
-from cli_reference import SHARED, US, merge, tables
+from cli_reference import US, main, merge, read
+from common import SHARED, some, tables
 
 RUNTIME = {"cuda_runtime", "cuda_driver", "runtime"}
 
@@ -60,14 +58,6 @@ COUNTED = {"nanogpt8": 32.2, "mi300_resnet_ddp_rank0.json.gz": 10.4, "b200_eager
 NOT_COUNTED = {"megatron2", "lightllm8", "df_index_resolver.json.gz", "mi210_gpu_only.json.gz",
                "nccl_data.json.gz", "event_sync_trace.json.gz", "simple_add_cuda_sync.json.gz",
                "cpu_only_rank34.json.gz", "distributed_info_not_found.json.gz", "rank_not_found.json.gz"}
-
-
-def read(path):
-    """A trace as Python reads it, as an object also where it is a bare array."""
-    opened = ["zstd", "-dc", path] if path.endswith(".zst") else ["cat", path]
-    data = subprocess.run(opened, check=True, capture_output=True).stdout
-    loaded = json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
-    return {"traceEvents": loaded} if isinstance(loaded, list) else loaded
 
 
 def durations(trace, categories):
@@ -229,9 +219,9 @@ def sums():
     for path in sorted(glob.glob(f"{SHARED}/traces/single/*")
                        + glob.glob(f"{SHARED}/traces/kineto-samples/*")):
         jobs[os.path.basename(path)] = [path]
-    for name, paths in jobs.items():
-        check_job(name, paths, problems)
-    print(f"{problems.checked} values of {len(jobs)} jobs compared")
+    for name in some(jobs):
+        check_job(name, jobs[name], problems)
+    print(f"{problems.checked} values compared")
     return problems
 
 
@@ -436,14 +426,5 @@ def hta():
     return problems
 
 
-def main():
-    if not os.path.isdir(f"{SHARED}/traces"):
-        print("skipped: there are no real traces beside the project")
-        sys.exit(77)
-    problems = {"sums": sums, "devices": devices, "tensorboard": tensorboard, "hta": hta}[sys.argv[1]]()
-    print("\n".join(problems))
-    sys.exit(1 if problems or not problems.checked else 0)
-
-
 if __name__ == "__main__":
-    main()
+    main(sums, devices, tensorboard, hta)

@@ -166,8 +166,8 @@ def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
         synth(job, ranks=4, compress=compress)
         path, = (f'{job}/{name}' for name in files(job) if 'profile_rank_2' in name)
         put(path, content(path)[:os.path.getsize(path) * 2 // 3])
-        stores = [f'{compress}{n}.h5' for n in (0, 1, 2, 3)]
-        for n, store in enumerate(stores):
+        stores = [f'{compress}{n}.h5' for n in (0, 3)]
+        for n, store in zip((0, 3), stores):
             done = tmerge(job, '-o', store, n=n).expect(0)
             has_line(done.out, '! truncated, gave what they hold: the traces of rank 2')
             same_bytes(stores[0], store)

@@ -1,13 +1,13 @@
 """What mending something saves, and the critical path, held against jobs in which it was mended:
 simulated ones, a real one with a stall put in, and a small one by hand."""
 import glob
-import gzip
 import json
 import os
 import re
 
-from common import (SHARED, Skip, content, equal, event, holds, kernel, main, nanogpt, put, synth,
-                    tables, tmerge, trace)
+from cli_reference import read
+from common import (SHARED, Skip, content, equal, event, holds, kernel, main, nanogpt, put, some, synth,
+                    tables, tests_of, tmerge, trace)
 from jobs import real_store
 
 PARTS = ('compute_ns', 'copy_ns', 'comm_ns', 'transfer_ns', 'launch_ns', 'gap_ns', 'wait_ns',
@@ -90,15 +90,7 @@ def check_pair(rank, share, within, options):
               (other['saved_ns'] or 0) < 0.05 * mended['saved_ns'], other)
 
 
-def make(name):
-    def test():
-        check_pair(*PAIRS[name])
-    test.__name__ = f'test_mending_a_slow_rank_gives_the_healthy_job_{name.replace(" ", "_")}'
-    return test
-
-
-for pair in PAIRS:
-    globals()[make(pair).__name__] = make(pair)
+globals().update(tests_of(PAIRS, check_pair, 'mending_a_slow_rank_gives_the_healthy_job_'))
 
 
 def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():
@@ -168,8 +160,7 @@ def edited(change, ranks=range(8)):
     GPU events)."""
     paths = sorted(glob.glob(os.path.join(nanogpt(), '*.json.gz')))
     for rank in ranks:
-        with gzip.open(paths[rank]) as file:
-            whole = json.load(file)
+        whole = read(paths[rank])
         events = [e for e in whole['traceEvents'] if e.get('ph') == 'X']
         calls = {e['args']['correlation']: e for e in events
                  if e.get('cat') in ('cuda_runtime', 'cuda_driver') and 'correlation' in e['args']}
@@ -258,9 +249,8 @@ def test_paths_of_real_traces_sum_to_their_steps():
         jobs += [[path] for path in sorted(glob.glob(os.path.join(SHARED, 'traces', pattern)))]
     if not any(jobs):
         raise Skip('the real traces are not here')
-    for paths in jobs:
-        if paths:
-            check_sums(replayed(*paths))
+    for paths in some(filter(None, jobs)):
+        check_sums(replayed(*paths))
 
 
 # By hand -----------------------------------------------------------------------------------------

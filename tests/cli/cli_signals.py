@@ -8,11 +8,11 @@ import signal
 import subprocess
 import time
 
-from common import (Skip, command, content, equal, files, holds, launcher, main, merged,
+from common import (FULL, Skip, command, content, equal, files, holds, launcher, main, merged,
                     put, same_bytes, small_trace, synth, tmerge)
 from jobs import use
-from watching import (NAMED, NAMELESS, TEMPORARY, caught_writing, children_of, ends, fault, is_open,
-                      ours, over, sends, started, strays, wait_until, while_writing)
+from watching import (NAMED, NAMELESS, TEMPORARY, children_of, ends, fault, is_open, ours, over,
+                      sends, started, stopped_writing, wait_until, while_writing)
 import h5py
 
 CRASHED = ('tmerge: crashed, which it should not: a fault of tmerge, of MPI or of HDF5, or too '
@@ -37,47 +37,33 @@ def test_a_signal_while_reading_ends_all_and_leaves_the_store():
     os.mkfifo('rank1.json')
     pipe = os.open('rank1.json', os.O_RDWR)  # so that it can be opened and never ends
     try:
-        for number, whose in ((signal.SIGTERM, 0), (signal.SIGTERM, 1), (signal.SIGKILL, 2),
-                              (signal.SIGKILL, 0), (signal.SIGTERM, None), (signal.SIGKILL, None)):
+        cases = [(signal.SIGTERM, 1), (signal.SIGKILL, 0), (signal.SIGTERM, None),
+                 (signal.SIGTERM, 0), (signal.SIGKILL, 2), (signal.SIGKILL, None)]
+        for number, whose in cases if FULL else cases[:3]:
             end_while_reading(number, whose)
     finally:
         os.close(pipe)
 
 
-def temporaries():
-    return [name for name in files() if name.startswith(TEMPORARY)]
-
-
-def while_writing_patiently(n, act, tries=4, **more):
-    """The same, once more where a file is left: on a busy machine a process may not hear of its end
-    before mpirun kills it outright."""
-    for _ in range(tries):
-        for name in temporaries():
-            os.unlink(name)
-        done = while_writing(n, act, 'job', **more)
-        if not temporaries():
-            break
-    return done
-
-
-def while_writing_over(n, act, surely, **more):
-    """The same over an older store, which must be left, and nothing else; where process 0 is not
-    ended `surely`, but by others, it may have been quicker, and the store be the new one."""
-    merged('job', '-o', '../new.h5')
+def while_writing_over(n, act, surely=True, **more):
+    """Acts while a run writes over an older store, which must be left, and nothing else; where
+    process 0 is not ended `surely`, but by others, it may be quicker, and the store be the new
+    one."""
+    merged('job', '-o', 'tmerge.h5')
+    good = [] if surely else [content('tmerge.h5')]
     merged('job', '--align=none', '-o', 'tmerge.h5')
-    good = [content('tmerge.h5')] + ([] if surely else [content('../new.h5')])
-    while_writing_patiently(n, act, 1 if surely else 4, **more)
+    good.append(content('tmerge.h5'))
+    while_writing(n, act, 'job', **more)
     equal(files(), ['job', 'tmerge.h5'])
     holds(content('tmerge.h5') in good, 'the store is not the one that was there')
-    os.unlink('../new.h5')
 
 
 def test_a_signal_while_writing_leaves_no_file_and_the_old_store():
     use('long')
-    for number, whose in ((signal.SIGTERM, 0), (signal.SIGKILL, 1), (signal.SIGTERM, None),
-                          (signal.SIGINT, None)):
-        for env in (NAMELESS, NAMED):
-            while_writing_over(3, sends(number, whose), whose == 0, env=env)
+    cases = [(signal.SIGTERM, 0, NAMED), (signal.SIGKILL, 1, NAMED), (signal.SIGTERM, None, NAMED),
+             (signal.SIGTERM, 0, NAMELESS), (signal.SIGINT, None, NAMELESS)]
+    for number, whose, env in cases if FULL else cases[:3]:
+        while_writing_over(3, sends(number, whose), whose is not None, env=env)
 
 
 def test_a_signal_to_a_lone_process_leaves_no_file():
@@ -91,25 +77,24 @@ def test_a_signal_to_a_lone_process_leaves_no_file():
 def test_a_signal_that_the_caller_ignores_stays_ignored():
     use('long')
     for number in (signal.SIGHUP, signal.SIGINT):
-        with started(0, 'job', preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN)) as (
-                launched, pids):
-            if caught_writing(pids[0]):
-                os.kill(pids[0], number)
-                os.kill(pids[0], signal.SIGCONT)
+        with stopped_writing(0, 'job', preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN)
+                             ) as (launched, pids):
+            os.kill(pids[0], number)
+            os.kill(pids[0], signal.SIGCONT)
             equal(launched.wait(20), 0)
         equal(files(), ['job', 'tmerge.h5'])
 
 
 def test_nothing_is_left_where_the_writer_or_all_are_killed_outright():
     use('long')
-    for n, whose in ((0, 0), (1, 0), (3, 0), (3, None)):
+    for n, whose in ((0, 0), (3, 0), (3, None)):
         while_writing_over(n, sends(signal.SIGKILL, whose), whose == 0)
 
 
 def test_the_next_run_clears_what_a_killed_one_left_where_files_need_names():
     use('long')
     while_writing(3, sends(signal.SIGKILL, 0), 'job', env=NAMED)
-    left, = temporaries()
+    left, = (name for name in files() if name.startswith(TEMPORARY))
     equal(files(), [left, 'job'])
     merged('job', n=2)
     equal(files(), ['job', 'tmerge.h5'])
@@ -123,8 +108,7 @@ def test_two_runs_at_once_with_one_output_store_one_of_both():
     merged('job', '-o', '../a.h5')
     merged('job', '--align=none', '-o', '../b.h5')
     for env in (NAMELESS, NAMED):
-        with started(0, 'job', env=env) as (first, pids):
-            holds(caught_writing(pids[0]), 'it was too quick')
+        with stopped_writing(0, 'job', env=env) as (first, pids):
             merged('job', '--align=none', env=env)
             same_bytes('../b.h5', 'tmerge.h5')
             os.kill(pids[0], signal.SIGCONT)
@@ -136,13 +120,14 @@ def test_two_runs_at_once_with_one_output_store_one_of_both():
 
 
 def test_a_crash_is_told_once_and_leaves_nothing():
+    # Process 0 cannot store without process 2, which crashes while process 0 stands still.
     use('long')
-    for n, whose in ((0, 0), (3, 0), (3, 2)):
-        for number in (signal.SIGSEGV, signal.SIGABRT):
-            launched, said = while_writing_patiently(n, sends(number, whose), env=NAMED)
-            if 'Sanitizer' in said:
-                raise Skip('sanitizers tell a crash themselves')
-            equal((launched.returncode, ours(said), files()), (5, [CRASHED], ['job']), said)
+    for n, whose, number in ((0, 0, signal.SIGSEGV), (0, 0, signal.SIGABRT),
+                             (3, 0, signal.SIGABRT), (3, 2, signal.SIGSEGV)):
+        launched, said = while_writing(n, sends(number, whose), 'job', env=NAMED)
+        if 'Sanitizer' in said:
+            raise Skip('sanitizers tell a crash themselves')
+        equal((launched.returncode, ours(said), files()), (5, [CRASHED], ['job']), said)
 
 
 def test_a_failure_inside_mpi_ends_the_run_with_one_message():
@@ -180,8 +165,8 @@ def kill_one(dice, seconds):
 
 
 def test_a_process_killed_at_any_moment_leaves_no_store_or_a_good_one():
-    kills = int(os.environ.get('TMERGE_KILLS', '15'))
-    seed = int(os.environ.get('TMERGE_SEED', random.randrange(1 << 30)))
+    kills = int(os.environ.get('TMERGE_KILLS', '15' if FULL else '5'))
+    seed = int(os.environ.get('TMERGE_SEED', '1'))
     dice = random.Random(seed)
     synth('job', ranks=4, steps=20)
     times = []

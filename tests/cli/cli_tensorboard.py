@@ -168,15 +168,6 @@ def test_sums_hold_on_real_jobs():
         holds(check_operators('job.h5') > share, 'operators launch too little of it')
 
 
-def test_any_number_of_processes_merges_the_same_rows():
-    folder, = traces('nanogpt8')
-    found = []
-    for n in (1, 3):
-        tmerge(folder, '-o', f'{n}.h5', '-q', n=n).expect(0)
-        found.append(tables(f'{n}.h5', 'operators', 'modules', 'overview', 'phases', 'input'))
-    equal(found[0], found[1])
-
-
 def test_every_operator_of_a_real_training_is_as_tensorboard_says():
     reference, = traces('kineto-tests/result_check_file.txt')
     trace, = traces('kineto-samples/worker0.1623143089861.pt.trace.json.gz')

@@ -5,7 +5,9 @@ import os
 import resource
 from decimal import Decimal
 
-from common import content, equal, holds, main, put, synth, tmerge
+from common import FULL, content, equal, full, holds, main, put, same_bytes, synth, tables, tests_of, tmerge
+
+PROCESSES = 3 if FULL else 0  # cli.processes holds that it makes no difference
 
 # Name: options of tmerge-synth, the verdict, and the straggler that was put in. The truth tells who
 # caused a wait in the operation itself: of jobs with one group that is whose cost it is. In others a
@@ -37,10 +39,6 @@ JOBS = {
     'a slow rank is found where data is sharded and sequences are parallel': (
         dict(ranks=16, tp=2, steps=4, sharded=1, sequence_parallel=1, slow_rank=6,
              slow_factor=1.4), 'persistent', 6),
-    'tensor, data and pipeline groups are matched': (
-        dict(ranks=32, tp=4, pp=2, steps=4, microbatches=4), None, None),
-    'sharded data and sequence parallelism are matched': (
-        dict(ranks=16, tp=2, steps=4, sharded=1, sequence_parallel=1), None, None),
     'a job of 64 ranks with lists that the profiler cuts': (
         dict(ranks=64, steps=4, layers=4, slow_rank=33, slow_factor=1.5), 'persistent', 33),
     'Seq is used where it is there': (dict(ranks=8, steps=4, tp=2, seq=1), None, None),
@@ -48,11 +46,6 @@ JOBS = {
     'one group without any metadata is matched by order': (
         dict(ranks=8, steps=4, no_metadata=1, slow_rank=1, slow_factor=1.3), 'persistent', 1),
 }
-
-
-def tables(store):
-    shown = tmerge('show', store, '--json').expect(0).out
-    return {name: table['rows'] for name, table in json.loads(shown)['tables'].items()}
 
 
 def check_rank(row, truth, one_group):
@@ -65,16 +58,16 @@ def check_rank(row, truth, one_group):
 
 
 def check_sums(result):
-    ranks = result['stragglers.rank']
+    """Caused is waited, and the pairs add up to both; each row is rounded once."""
+    ranks = [r for r in result['stragglers.rank'] if r['wait_ns'] is not None]
     waited, n = sum(r['wait_ns'] for r in ranks), len(ranks)
     holds(abs(sum(r['caused_wait_ns'] for r in ranks) - waited) <= n, waited)
     holds(abs(sum(r['direct_ns'] + r['indirect_ns'] for r in ranks) - waited) <= n, waited)
     holds(all(-1 <= r['direct_ns'] <= r['caused_wait_ns'] for r in ranks), ranks)
     for r in ranks:
-        rows = [p['wait_ns'] for p in result['stragglers.pair'] if p['rank'] == r['rank']]
-        columns = [p['wait_ns'] for p in result['stragglers.pair'] if p['for_rank'] == r['rank']]
-        holds(abs(sum(rows) - r['caused_wait_ns']) <= n, r)
-        holds(abs(sum(columns) - r['wait_ns']) <= n, r)
+        for key, column in (('rank', 'caused_wait_ns'), ('for_rank', 'wait_ns')):
+            pairs = sum(p['wait_ns'] for p in result['stragglers.pair'] if p[key] == r['rank'])
+            holds(abs(pairs - r[column]) <= n, r)
 
 
 def check_straggler(result, straggler, most):
@@ -88,27 +81,24 @@ def check_straggler(result, straggler, most):
     holds(sorted(costs)[-2] <= most * costs[straggler], costs)
 
 
-def check_job(name, options, verdict, straggler):
-    folder = f'job{sorted(JOBS).index(name)}'
-    synth(folder, **options)
-    tmerge(folder, '-o', f'{folder}.h5', '--align=utc', n=3).expect(0)
-    result = tables(f'{folder}.h5')
-    with open(f'{folder}/truth.json') as f:
-        truth = json.load(f)
+def check_job(options, verdict, straggler):
+    truth = synth('job', **options)
+    tmerge('job', '-o', 'job.h5', '--align=utc', n=PROCESSES).expect(0)
+    result = tables('job.h5', 'stragglers')
     one_group = not {'tp', 'pp', 'sharded'} & set(options)
     for row, expected in zip(result['stragglers.rank'], truth['ranks']):
         check_rank(row, expected, one_group)
     check_sums(result)
     check_ranks_in_steps(result)
-    job, expected = result['stragglers.job'][0], truth['expected']
     if verdict:
-        equal(job['verdict'], verdict)
+        equal(result['stragglers.job'][0]['verdict'], verdict)
     if straggler is not None:
         # A pipeline waits without stragglers, too, until it has filled and when it empties.
         check_straggler(result, straggler, 0.2)
     if one_group:
         leaders = {s['step']: s['rank'] for s in result['stragglers.step']}
-        equal(leaders, {s['step']: s['rank'] for s in expected['steps'] if s['wait_ns'] > 0})
+        equal(leaders,
+              {s['step']: s['rank'] for s in truth['expected']['steps'] if s['wait_ns'] > 0})
 
 
 def check_ranks_in_steps(result):
@@ -124,13 +114,6 @@ def check_ranks_in_steps(result):
         most = max((c['direct_ns'] + c['indirect_ns'], -c['rank'])
                    for c in cells if c['step'] == step['step'])
         equal(most, (step['direct_ns'] + step['indirect_ns'], -step['rank']))
-
-
-def make(name):
-    def test():
-        check_job(name, *JOBS[name])
-    test.__name__ = 'test_' + name.replace(' ', '_').replace(',', '')
-    return test
 
 
 def test_a_stage_with_more_layers_is_found_as_a_group():
@@ -161,14 +144,14 @@ def test_steps_of_another_name_are_the_same_steps():
             equal(renamed[name], found, name)
 
 
+@full
 def test_a_thousand_ranks_on_two_processes_take_bounded_memory():
     synth('job', ranks=1024, tp=8, pp=2, layers=4, steps=2, slow_rank=700, slow_factor=1.5)
     tmerge('job', '-o', 'two.h5', n=2).expect(0)
     # The largest of all processes so far, which mpirun waited for; in kB.
     holds(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 400_000, 'memory')
     tmerge('job', '-o', 'one.h5').expect(0)
-    with open('one.h5', 'rb') as one, open('two.h5', 'rb') as two:
-        holds(one.read() == two.read(), 'the store depends on the number of processes')
+    same_bytes('one.h5', 'two.h5')
 
 
 # Name: options of tmerge-synth for jobs without `Seq`, and whether traces keep the numbers of their
@@ -198,8 +181,7 @@ UNNUMBERED = {
 
 def forget_steps(folder):
     for path in glob.glob(f'{folder}/*.json'):
-        with open(path) as f:
-            trace = json.load(f)
+        trace = json.loads(content(path))
         if 'traceEvents' in trace:
             trace['traceEvents'] = [e for e in trace['traceEvents']
                                     if not e.get('name', '').startswith('ProfilerStep')]
@@ -224,8 +206,8 @@ def check_unnumbered(options, knows_steps):
     truth = synth('job', **options)
     if not knows_steps:
         forget_steps('job')
-    tmerge('job', '-o', 'job.h5', '--align=utc', n=3).expect(0)
-    result = tables('job.h5')
+    tmerge('job', '-o', 'job.h5', '--align=utc', n=PROCESSES).expect(0)
+    result = tables('job.h5', 'collectives', 'clock')
     whole = {i for i, c in enumerate(truth['collectives']) if c['complete'] and 'last_rank' in c}
     holds(0 < len(whole) <= 100, len(whole))
     found = check_pairing(truth, result)
@@ -235,17 +217,8 @@ def check_unnumbered(options, knows_steps):
     equal(unmatched, result['clock.check'][0]['unmatched'])
 
 
-def make_unnumbered(name):
-    def test():
-        check_unnumbered(*UNNUMBERED[name])
-    test.__name__ = 'test_matched_where_' + name.replace(' ', '_')
-    return test
-
-
-for job_name in UNNUMBERED:
-    globals()[f"test_matched_where_{job_name.replace(' ', '_')}"] = make_unnumbered(job_name)
-for job_name in JOBS:
-    globals()[f"test_{job_name.replace(' ', '_').replace(',', '')}"] = make(job_name)
+globals().update(tests_of(UNNUMBERED, check_unnumbered, 'matched_where_'))
+globals().update(tests_of(JOBS, check_job, ''))
 
 if __name__ == '__main__':
     main()

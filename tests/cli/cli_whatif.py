@@ -96,15 +96,18 @@ BETWEEN = [
 ]
 
 
+def launches(*begins, took):
+    """Calls at these times [us], each of which launches 5 us of work as it ends, 5 us later."""
+    return [e for i, at in enumerate(begins) for e in (
+        event('cudaLaunchKernel', 'cuda_runtime', at, took, pid=1, tid=1, correlation=i + 1),
+        kernel('gemm', at + took + 5, 5, correlation=i + 1))]
+
+
 def test_host_time_is_of_the_loader_or_of_gc_where_half_of_it_is():
     for kind, spans, saved_us in BETWEEN:
         events = [event(name, 'user_annotation', 1000 + at, us, pid=1, tid=1)
                   for name, at, us in spans]
-        for i, at in enumerate((1000, 1100)):
-            events += [event('cudaLaunchKernel', 'cuda_runtime', at, 10, pid=1, tid=1,
-                             correlation=i + 1),
-                       kernel('gemm', at + 15, 5, correlation=i + 1)]
-        put('rank0.json', trace(events, 0))
+        put('rank0.json', trace(events + launches(1000, 1100, took=10), 0))
         merged('rank0.json', '-o', 'one.h5')
         done = tmerge('whatif', 'one.h5', '--scale', f'{kind}:0', '--json')
         what = f'{kind} of {spans}'
@@ -118,12 +121,8 @@ def test_host_time_is_of_the_loader_or_of_gc_where_half_of_it_is():
 def test_figures_hold_where_the_marked_steps_are_replayed():
     # From the first kernel's begin, 1015, to the last one's end, 1120: 105 us, nine tenths of 116.7.
     for begin, sure in ((1004, True), (1003, False)):
-        events = [event('ProfilerStep#1', 'user_annotation', begin, 1120 - begin, pid=1, tid=1)]
-        for i, at in enumerate((1005, 1105)):
-            events += [event('cudaLaunchKernel', 'cuda_runtime', at, 5, pid=1, tid=1,
-                             correlation=i + 1),
-                       kernel('gemm', at + 10, 5, correlation=i + 1)]
-        put('rank0.json', trace(events, 0))
+        step = event('ProfilerStep#1', 'user_annotation', begin, 1120 - begin, pid=1, tid=1)
+        put('rank0.json', trace([step] + launches(1005, 1105, took=5), 0))
         merged('rank0.json', '-o', 'part.h5')
         job = rows('part.h5', 'whatif.job')[0]
         equal((job['sure'], 'are replayed' in job['evidence']), (sure, not sure), begin)
@@ -200,18 +199,6 @@ def test_figures_of_some_steps_are_theirs():
 # Outputs ------------------------------------------------------------------------------------------
 
 
-def test_any_number_of_processes_gives_the_same():
-    path = store('groups')
-    for options in (('--fix', 'stage=1+kind=compute', '--scale', 'transfer:0.5', '--json'),
-                    ('--step', '3-4', '--csv'), ('--each', 'rank'), ()):
-        expected = whatif(path, *options)
-        for n in (1, 3):
-            equal(whatif(path, *options, n=n), expected, f'{options} of {n} processes')
-    tmerge('whatif', path, '--fix', 'rank=99', n=3).fails(2, 'rank=99: the job has ranks 0-15')
-    tmerge('whatif', store('two'), '--each', 'stage', n=2).fails(
-        2, '--each stage: the job has no two of them to compare')
-
-
 def test_the_text_says_what_helps_most():
     path = made('job', slow_rank=3)
     text = whatif(path)
@@ -264,7 +251,7 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
     tmerge('whatif').fails(2, 'tmerge whatif needs one store; see --help')
     put('rank0.json', trace([kernel('gemm', 100, 50)], 0))
     merged('rank0.json', '-o', 'one.h5')
-    tmerge('whatif', 'one.h5', '--each', 'rank').fails(
+    tmerge('whatif', 'one.h5', '--each', 'rank', n=2).fails(
         2, '--each rank: the job has no two of them to compare')
 
 

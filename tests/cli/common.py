@@ -30,6 +30,7 @@ UNKNOWN = ('this is not a trace of a known format (ops, ascend, rocprof, trace_v
            'xplane; tmerge list says what they are)')
 SKIPPED = 77
 FULL = os.environ.get('TMERGE_FULL') == '1'  # whether the full set runs (tests/README.md)
+COUNTS = (1, 2, 3, 4, 8) if FULL else (3,)  # numbers of processes that must give the same
 SECONDS = 60  # after which a command counts as hanging
 
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
@@ -324,6 +325,18 @@ def nanogpt():
 
 
 # Runner -------------------------------------------------------------------------------------------
+
+
+def tests_of(rows, check, prefix):
+    """Tests by their names: each gives a row of a table, by its name, to check()."""
+    return {f'test_{prefix}{name.replace(" ", "_")}': lambda row=row: check(*row)
+            for name, row in rows.items()}
+
+
+def some(things):
+    """A third of them where not all are wanted, another with each seed."""
+    things = list(things)
+    return things if FULL else things[int(os.environ.get('TMERGE_SEED', '1')) % 3::3]
 
 
 def run_one(name, function, folder):

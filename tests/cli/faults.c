@@ -1,8 +1,9 @@
 /* Loaded into tmerge in front of its libraries (LD_PRELOAD) to make one thing fail that seldom
- * does. TMERGE_FAULT says which: "tmpfile": the file system has no files without a name; "mpi":
- * the third MPI_Iallreduce of the process with rank 1 meets a failure inside of MPI; "matching",
- * "writing": the last process stops, as by SIGSTOP, in its first exchange of records, or where the
- * store is written. Besides, TMERGE_STARTED is the begin of the name of a file that each process
+ * does. TMERGE_FAULT has words that say which: "tmpfile": the file system has no files without a
+ * name; "mpi": the third MPI_Iallreduce of the process with rank 1 meets a failure inside of MPI;
+ * "matching", "writing": the last process stops, as by SIGSTOP, in its first exchange of records,
+ * or where the store is written; "draft": the process that writes a file stops once a part of it is
+ * written. Besides, TMERGE_STARTED is the begin of the name of a file that each process
  * makes when it comes out of MPI_Init: behind it stands its rank. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,13 +14,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpi.h>
 
 static bool wanted(const char *fault) {
     const char *asked = getenv("TMERGE_FAULT");
-    return asked && strcmp(asked, fault) == 0;
+    return asked && strstr(asked, fault);
 }
+
+static int draft = -1; /* the file that is being written */
 
 /* Where glibc has 64-bit file offsets by default this is what every caller gets. */
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
@@ -35,7 +39,32 @@ int open(const char *path, int flags, ...) {
     }
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "open");
-    return next(path, flags, mode);
+    int fd = next(path, flags, mode);
+    if ((flags & O_TMPFILE) == O_TMPFILE || strstr(path, ".tmerge-tmp"))
+        draft = fd;
+    return fd;
+}
+
+static void stop_in_draft(int fd) {
+    static int calls;
+    if (fd == draft && wanted("draft") && ++calls == 2)
+        raise(SIGSTOP);
+}
+
+ssize_t write(int fd, const void *bytes, size_t size) {
+    static ssize_t (*next)(int, const void *, size_t);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "write");
+    stop_in_draft(fd);
+    return next(fd, bytes, size);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) {
+    static ssize_t (*next)(int, const void *, size_t, off_t);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "pwrite");
+    stop_in_draft(fd);
+    return next(fd, bytes, size, at);
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {

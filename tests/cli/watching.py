@@ -1,14 +1,15 @@
 """Runs of tmerge that something happens to: starting them, looking at what their processes do, and
 waiting for their end."""
 import contextlib
+import glob
 import os
 import pty
-import select
+import re
 import signal
 import subprocess
 import time
 
-from common import TMERGE, Skip, command, content, equal, holds, launcher, put, run
+from common import TMERGE, Skip, command, content, equal, holds, launcher, run
 
 TEMPORARY = '.tmerge.h5.'  # the begin of a name that a file has before it is complete
 FAULTS = os.environ.get('TMERGE_FAULTS', '')
@@ -33,17 +34,13 @@ def wait_until(condition, what, seconds=60):
 def children_of(launched):
     """The ids of tmerge's processes below a launcher's process, by rank."""
     found = {}
-    for pid in filter(str.isdigit, os.listdir('/proc')):
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
-                parent = int(file.read().rsplit(')', 1)[1].split()[1])
-            if parent != launched.pid:
-                continue
-            program = os.path.realpath(f'/proc/{pid}/exe')
-            environ = content(f'/proc/{pid}/environ').split(b'\0')
-            if program == os.path.realpath(TMERGE):
-                rank, = (e for e in environ if e.startswith(b'OMPI_COMM_WORLD_RANK='))
-                found[int(rank.split(b'=')[1])] = int(pid)
+    for path in glob.glob(f'/proc/{launched.pid}/task/*/children'):
+        with contextlib.suppress(OSError, ValueError):
+            for pid in map(int, content(path).split()):
+                environ = content(f'/proc/{pid}/environ').split(b'\0')
+                if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(TMERGE):
+                    rank, = (e for e in environ if e.startswith(b'OMPI_COMM_WORLD_RANK='))
+                    found[int(rank.split(b'=')[1])] = pid
     return found
 
 
@@ -66,12 +63,16 @@ def strays():
     return found
 
 
+def state(pid):
+    """The letter of what a process does, such as T where it is stopped; X where there is none."""
+    with contextlib.suppress(OSError):
+        return content(f'/proc/{pid}/stat').rsplit(b')', 1)[1].split()[0].decode()
+    return 'X'
+
+
 def exists(pid):
     """Whether a process runs: one that only waits to be collected does not."""
-    with contextlib.suppress(OSError):
-        with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
-            return file.read().rsplit(')', 1)[1].split()[0] not in 'ZX'
-    return False
+    return state(pid) not in 'ZX'
 
 
 @contextlib.contextmanager
@@ -127,17 +128,10 @@ def on_terminal(command, env=None):
     with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=theirs,
                           stderr=theirs, env=dict(os.environ, **(env or {}))) as process:
         os.close(theirs)
-        text, deadline = b'', time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if not select.select([ours], [], [], 1)[0]:
-                continue
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # Linux's way to say that the other end was closed
-                break
-            if not piece:
-                break
-            text += piece
+        text = b''
+        with contextlib.suppress(OSError):  # Linux's way to say that the other end was closed
+            while piece := os.read(ours, 65536):
+                text += piece
         os.close(ours)
         equal(process.wait(timeout=10), 0, 'status on a terminal')
     return text.decode()
@@ -150,51 +144,45 @@ def is_open(path, pid):
     return False
 
 
-def has_draft(pid, folder):
-    """Whether a process has a file open in a folder that has no name, or the temporary one."""
+@contextlib.contextmanager
+def stopped_writing(n, *arguments, env=None, **more):
+    """The same, where process 0 has written a part of its output and stands still."""
+    env = env or {}
+    words = env.get('TMERGE_FAULT', '') + ' draft'
+    with started(n, *arguments, env={**env, **fault(words)}, **more) as (launched, pids):
+        wait_until(lambda: state(pids[0]) in 'TZX', 'process 0 to write')
+        equal(state(pids[0]), 'T', 'state of process 0')
+        yield launched, pids
+
+
+def while_writing(n, act, *arguments, env=None, **more):
+    """Calls act(launched, pids) while process 0 writes, and stands still; it goes on after that.
+    Returns the run, which must fail, and what it said."""
+    # Only a file with a name needs time to be removed, on a busy machine too.
+    grace = 3 if n and env else 0
+    with stopped_writing(n, *arguments, env=env, grace=grace, **more) as (launched, pids):
+        act(launched, pids)
+        with contextlib.suppress(OSError):
+            os.kill(pids[0], signal.SIGCONT)
+        return launched, ends(launched)
+
+
+def is_pending(pid):
+    """Whether a process runs that has a signal which it has not taken yet."""
     with contextlib.suppress(OSError):
-        for fd in os.listdir(f'/proc/{pid}/fd'):
-            with contextlib.suppress(OSError):
-                place, name = os.path.split(os.readlink(f'/proc/{pid}/fd/{fd}'))
-                if place == os.path.realpath(folder) and name.startswith(('#', TEMPORARY)):
-                    return True
+        found = int(re.search(rb'ShdPnd:\t(\w+)', content(f'/proc/{pid}/status'))[1], 16)
+        return found != 0 and exists(pid)
     return False
 
 
-def caught_writing(pid, folder='.'):
-    """Stops a process while it writes the store; False where it was too quick."""
-    deadline = time.monotonic() + 20
-    while not has_draft(pid, folder):
-        if time.monotonic() > deadline or not exists(pid):
-            return False
-    os.kill(pid, signal.SIGSTOP)
-    time.sleep(0.02)
-    return has_draft(pid, folder)
-
-
-def while_writing(n, act, *arguments, folder='.', **more):
-    """Calls act(launched, pids) while process 0 writes, and stands still; it goes on behind that.
-    Returns the run's status and what it said."""
-    path = os.path.join(folder, 'tmerge.h5')
-    old = content(path) if os.path.exists(path) else None
-    for _ in range(10):
-        with started(n, *arguments, grace=1, **more) as (launched, pids):
-            if caught_writing(pids[0], folder):
-                act(launched, pids)
-                with contextlib.suppress(OSError):
-                    os.kill(pids[0], signal.SIGCONT)
-                return launched, ends(launched)
-        # It was too quick, and the next one is to begin where it did.
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-        if old is not None:
-            put(path, old)
-    raise AssertionError('no run was caught while it wrote')
-
-
 def sends(number, whose):
-    """To process `whose`, or to the launcher."""
-    return lambda launched, pids: os.kill(launched.pid if whose is None else pids[whose], number)
+    """To process `whose`, or to the launcher; until it has come, if the process is not stopped."""
+    def send(launched, pids):
+        pid = launched.pid if whose is None else pids[whose]
+        os.kill(pid, number)
+        if whose != 0:
+            wait_until(lambda: not is_pending(pid), 'the signal to come')
+    return send
 
 
 def on_small_disk(script, kilobytes):
