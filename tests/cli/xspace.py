@@ -1,4 +1,8 @@
 """An XSpace by hand: the protocol buffer that profilers of TensorFlow and JAX write."""
+import collections
+import struct
+
+import varints
 from common import BASE_NS
 
 
@@ -17,6 +21,21 @@ def field(number, value):
         return varint(number << 3) + varint(value)
     value = value.encode() if isinstance(value, str) else value
     return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def message(data):
+    """{field: [value, ...]} of a message; a number is unsigned or a double, other values are bytes."""
+    found, at = collections.defaultdict(list), 0
+    while at < len(data):
+        tag, at = varints.varint(data, at)
+        if tag & 7 == 1:
+            value, at = struct.unpack_from('<d', data, at)[0], at + 8
+        else:
+            value, at = varints.varint(data, at)
+        if tag & 7 == 2:
+            value, at = data[at:at + value], at + value
+        found[tag >> 3].append(value)
+    return found
 
 
 class Plane:

@@ -1,0 +1,59 @@
+"""A store as h5py reads it, with texts and words for numbers."""
+import collections
+
+import common  # before h5py: it sets the folder of HDF5's plugins
+import h5py
+
+Event = collections.namedtuple('Event', 'category begin duration name tid thread stream call')
+
+
+class Store:
+    """Columns by their paths, read once; call of an event: when the call that launched it began."""
+
+    def __init__(self, path):
+        self.file = h5py.File(path, 'r')
+        offsets = self.file['names/offsets'][:].tolist()
+        text = self.file['names/bytes'][:].tobytes()
+        self.names = [text[a:b].decode('utf-8', 'replace') for a, b in zip(offsets, offsets[1:])]
+        self.columns = {}
+        self.ranks = self['ranks/rank'].tolist()
+
+    def __getitem__(self, name):
+        if name not in self.columns:
+            self.columns[name] = self.file[name][:]
+        return self.columns[name]
+
+    def texts(self, name):
+        return [self.names[i] for i in self[name].tolist()]
+
+    def words(self, name):
+        """A column of an enumeration."""
+        words = {v: k for k, v in h5py.check_enum_dtype(self.file[name].dtype).items()}
+        return [words[v] for v in self[name].tolist()]
+
+    def rows(self, table, *columns):
+        """Tuples of some columns of a table."""
+        return list(zip(*(self[f'{table}/{column}'].tolist() for column in columns)))
+
+    def range(self, i):
+        """The rows of the events of the rank at a place."""
+        first, n = int(self['ranks/first_event'][i]), int(self['ranks/n_events'][i])
+        return first, first + n
+
+    def events(self):
+        """By rank: its events, in the order of rows."""
+        begins, launches = self['events/begin_ns'].tolist(), self['events/launch'].tolist()
+        tracks = [None] * len(begins)
+        for track, (first, n) in zip(zip(self.texts('tracks/tid'), self.texts('tracks/thread_name'),
+                                         self['tracks/stream'].tolist()),
+                                     self.rows('tracks', 'first', 'count')):
+            tracks[first:first + n] = [track] * n
+        calls = [begins[row] if row >= 0 else None for row in launches]
+        found = [Event(*event, *track, call) for *event, track, call in
+                 zip(self.words('events/category'), begins, self['events/duration_ns'].tolist(),
+                     self.texts('events/name'), tracks, calls)]
+        return {rank: found[slice(*self.range(i))] for i, rank in enumerate(self.ranks)}
+
+
+def events(path):
+    return Store(path).events()
