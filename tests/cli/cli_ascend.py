@@ -3,6 +3,7 @@ import json
 import os
 
 from common import SHARED, Skip, equal, holds, main, merged, put, rows, same_bytes, tables, tmerge
+from stores import Store
 
 TRACES = os.path.join(SHARED, 'traces', 'ascend')
 EXPECTED = os.path.join(SHARED, 'expected', 'ascend')
@@ -40,14 +41,11 @@ def length(intervals):
 
 def free(store, rank):
     """Of a rank's window of kernels what none of them takes, which no table holds: [ns]."""
-    import h5py  # behind common, which sets the folder of its plugins
-    with h5py.File(store) as file:
-        at, count = int(file['ranks/first_event'][rank]), int(file['ranks/n_events'][rank])
-        events = file['events']
-        begin, duration, role = (events[name][at:at + count]
-                                 for name in ('begin_ns', 'duration_ns', 'role'))
-        busy = united((int(b), int(b) + int(d)) for b, d, r in zip(begin, duration, role)
-                      if r in (COMPUTE, COMMUNICATION))
+    store = Store(store)
+    events = slice(*store.range(rank))
+    busy = united((begin, begin + duration) for begin, duration, role in
+                  store.rows('events', 'begin_ns', 'duration_ns', 'role')[events]
+                  if role in (COMPUTE, COMMUNICATION))
     return busy[-1][1] - busy[0][0] - length(busy)
 
 

@@ -7,7 +7,7 @@ import random
 import re
 
 from common import BASE_NS, SHARED, Skip, equal, holds, main, put, rows, tables, tmerge
-import h5py
+from stores import Store
 from xspace import Plane, field, space, varint
 
 TRACE = os.path.join(SHARED, 'traces', 'xplane', 'tpu-v6e', 'tpu_inference.xplane.pb')
@@ -16,21 +16,12 @@ EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
 
 def stored(path):
     """By rank: events as (category, begin, duration, name), and waits by begin of the barriers."""
-    with h5py.File(path) as store:
-        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
-        names = [text[a:b].decode() for a, b in zip(at[:-1], at[1:])]
-        words = {v: w for w, v in h5py.check_enum_dtype(store['events/category'].dtype).items()}
-        events = [(words[c], b, d, names[n]) for c, b, d, n in zip(
-            *(store[f'events/{column}'][()].tolist()
-              for column in ('category', 'begin_ns', 'duration_ns', 'name')))]
-        waits = dict(zip(*(store[f'collective_events/{column}'][()].tolist()
-                           for column in ('event', 'wait_ns'))))
-        ranks = zip(*(store[f'ranks/{c}'][()].tolist()
-                      for c in ('rank', 'first_event', 'n_events')))
-        return {rank: ([*events[first:first + n]],
-                       [(*events[i][1:3], waits[i]) for i in range(first, first + n)
-                        if events[i][3] == 'barrier-cores'])
-                for rank, first, n in ranks}
+    store = Store(path)
+    waits = dict(store.rows('collective_events', 'event', 'wait_ns'))
+    return {rank: ([event[:4] for event in events],
+                   [(*event[1:3], waits[row]) for row, event in enumerate(events, store.range(i)[0])
+                    if event.name == 'barrier-cores'])
+            for i, (rank, events) in enumerate(store.events().items())}
 
 
 def merged():
@@ -87,20 +78,18 @@ def test_what_the_compiler_tells_stands_beside_each_operation():
     """By the compiler's category as many operations as the file has. What is started and awaited is
     told of what starts it, of what waits, and of the whole."""
     merged()
-    with h5py.File('t.h5') as store:
-        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
-        facts = {column: store[f'xla/{column}'][()].tolist() for column in store['xla']}
-        names = {i: text[at[i]:at[i + 1]].decode() for column in ('category', 'program', 'shape')
-                 for i in set(facts[column])}
-    told = collections.Counter(names[i] for i in facts['category'])
+    store = Store('t.h5')
+    categories = store.texts('xla/category')
+    told = collections.Counter(categories)
     wanted = collections.Counter()
     with open(EXPECTED, encoding='utf-8') as file:
         for rank in json.load(file)['files']['tpu-v6e/tpu_inference.xplane.pb']['ranks']:
             for category, of in rank['tracks'][0]['hlo_category'].items():
                 wanted[category] += of['events'] * (1 + (category == 'copy-start'))
     equal(told, wanted, 'operations by category')
-    adds = {(names[facts['shape'][i]].split('{')[0], facts['bytes'][i], facts['flops'][i])
-            for i, c in enumerate(facts['category']) if names[c] == 'loop fusion'}
+    adds = {(shape.split('{')[0], *work) for category, shape, work in zip(
+        categories, store.texts('xla/shape'), store.rows('xla', 'bytes', 'flops'))
+        if category == 'loop fusion'}
     # x + 1 of 5 x 1024 x 1024 x 256 floats: as many additions, 4 bytes in and out for each
     equal(adds, {('f32[5,1024,1024,256]', 8 * 5 << 28, 5 << 28)}, 'FLOP and bytes')
 
