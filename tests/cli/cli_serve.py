@@ -14,7 +14,7 @@ import jobs
 from common import (command, contains, content, equal, files, holds, kernel, lacks, main,
                     merged, put, synth, tables, tmerge, trace)
 from perfetto_trace import decode
-from varints import Varints
+from varints import COLUMNS, Varints, details_of, events_of
 
 NAMED = re.compile(r'Serving (\S+) at\n  (http://([\d.]+):(\d+)/([0-9a-f]{32})/)\n(.*)\n')
 
@@ -65,28 +65,10 @@ def served(*arguments):
             process.kill()
 
 
-def columns_of(data, events):
-    """By place {column: {event: value}} of what a tile tells of events besides, and shapes."""
-    block, told = Varints(data), {}
-    while block.at < len(data):
-        place = block.number()
-        shapes = [[n - 1 for n in block.numbers(9)] for _ in range(block.number())]
-        told[place] = own = {'shapes': shapes}
-        for column in ('launch', 'correlation', 'shape', 'bytes', 'inputs', 'stack'):
-            n, at, value = block.number(), 0, 0
-            keys = [at := at + number for number in block.numbers(n)]
-            values = (block.numbers(n) if column in ('inputs', 'stack') else
-                      [value := value + block.signed() for _ in range(n)])
-            own[column] = {events[place][key]: value for key, value in zip(keys, values)}
-        own['launch'] = {event: events[place][call] for event, call in own['launch'].items()}
-        equal(block.number(), 0, 'counters')
-    return told
-
-
 def tile_of(data):
     """({place: (gpu, host, width, begin, shares by lane)}, events as (place, begin, duration, name),
     what is told of them besides) of a tile."""
-    tile, ranks, events = Varints(data), {}, {}
+    tile, ranks = Varints(data), {}
     equal(tile.number(), 2, 'version')
     for place in range(tile.number()):
         flags, n = tile.numbers(2)
@@ -96,22 +78,13 @@ def tile_of(data):
     n_events = tile.number()
     columns, details = (tile.bytes(tile.number()) for _ in range(2))
     equal(tile.at, len(data), 'nothing behind')
-    block = Varints(columns)
-    while block.at < len(columns):
-        place, shown, *_ = block.numbers(6)
-        n, time = block.number(), 0
-        begins = [time := time + block.signed() for _ in range(n)]
-        durations, texts = block.numbers(n), [names[number] for number in block.numbers(n)]
-        if shown != 0:
-            block.bytes(n)  # depths
-        kinds = block.bytes(n)
-        for kind in kinds if shown == 0 else b'':
-            if kind in (1, 3):
-                block.numbers(2)
-        events.setdefault(place, []).extend(zip(begins, durations, texts))
-    equal(sum(map(len, events.values())), n_events, 'number of events')
-    told = columns_of(details, events)
-    return ranks, sorted((place, *event) for place in events for event in events[place]), told
+    found = [event[:4] for event in events_of(columns, names)]
+    equal(len(found), n_events, 'number of events')
+    by_place = [[event[1:] for event in found if event[0] == place] for place in ranks]
+    told = {place: {column: {} for column in COLUMNS} for place in ranks}
+    for place, event, column, value in details_of(details, by_place, names):
+        told[place][column][event] = value
+    return ranks, sorted(found), told
 
 
 def made():
@@ -195,7 +168,7 @@ def recorded_launches(path):
     events = [event for event in json.loads(content(path))['traceEvents']
               if event.get('cat') in ('kernel', 'gpu_memcpy', 'gpu_memset')]
     return {event['args']['correlation']:
-            (event['name'], [*event['args']['grid'], *event['args']['block']]
+            (event['name'], (*event['args']['grid'], *event['args']['block'])
              if event['cat'] == 'kernel' else None) for event in events}
 
 
@@ -230,8 +203,7 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
                    {(1, at, lasts, name), (1, *calls[1, launch])} <= there}, 'launches')
             equal((told[0]['launch'], told[2]['launch']), ({}, {}), 'no host, no launches')
             own = told[2]
-            equal({correlation: (event[2], own['shapes'][own['shape'][event]][:6]
-                                 if event in own['shape'] else None)
+            equal({correlation: (event[2], own['shape'][event][:6] if event in own['shape'] else None)
                    for event, correlation in own['correlation'].items()},
                   {correlation: recorded[correlation]
                    for correlation in own['correlation'].values()}, 'as they were recorded')
