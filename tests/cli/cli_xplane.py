@@ -1,16 +1,15 @@
 """Profiles of TensorFlow and JAX: real ones against what an independent program mapped of them, and
 made ones for which rank is whose, and what is refused."""
 import collections
-import json
 import os
 
-from common import (BASE_NS, SHARED, SOURCE, UNKNOWN, Skip, contains, equal, gzipped, holds, main, merged,
+from common import (BASE_NS, SOURCE, UNKNOWN, contains, equal, gzipped, holds, main, merged,
                     put, rows, same_bytes, tables, tmerge, zstd_framed)
 import stores
 from stores import Store
+import xspace
 from xspace import Plane, field, space
 
-FOLDER = os.path.join(SHARED, 'traces', 'xplane')
 NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: numbered from 0 in the order of '
            'paths and devices; if the job numbered its ranks otherwise, give --rank-map FILE with '
            'lines PATH RANK')
@@ -46,15 +45,6 @@ def of(events, *categories):
 # Real profiles ----------------------------------------------------------------------------------
 
 WORK = {'kernel': 'kernel', 'copy': 'gpu_memcpy', 'set': 'gpu_memset'}
-
-
-def expected(name):
-    path = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
-    if not os.path.isfile(path):
-        raise Skip('the real profiles are not here')
-    with open(path, encoding='utf-8') as file:
-        of_files = json.load(file)['files']
-    return {file: of_files[file] for file in sorted(of_files) if file.startswith(name + '/')}
 
 
 def ns(ps):
@@ -126,8 +116,8 @@ def check_steps(found, mapped, epoch):
 
 def check_profile(name):
     """Merges the profiles of a folder, and compares all that was mapped of them."""
-    files = expected(name)
-    paths = [os.path.join(FOLDER, file) for file in files]
+    files = xspace.mapped(name)
+    paths = [os.path.join(xspace.PROFILES, file) for file in files]
     done = tmerge(*paths, '-o', 'x.h5').expect(0)
     found, rank = stores.events('x.h5'), 0
     got = tables('x.h5', 'launches.rank', 'memory.device', 'overlap.rank', 'overlap.step',
