@@ -113,17 +113,6 @@ def test_a_folder_is_read_as_the_profiler_leaves_it():
               [(0, 'node-1'), (1, 'node-0')])
 
 
-def test_groups_are_told_by_the_analysis_beside_a_trace():
-    for rank, path in enumerate(traces('job586')):
-        os.makedirs(f'{rank}')
-        os.symlink(path, f'{rank}/rank{rank}_trace_view.json')
-        os.symlink(os.path.join(EXPECTED, f'job586_rank{rank}_communication.json'),
-                   f'{rank}/communication.json')
-    merged('0/rank0_trace_view.json', '1/rank1_trace_view.json', '-o', 'x.h5')
-    group, = rows('x.h5', 'groups.group')
-    equal((group['group'], group['members'], group['complete']), ('17522688603477080586', '0-1', 4))
-
-
 def test_the_same_for_any_number_of_processes():
     merged(*traces('job586'), '-o', 'one.h5')
     merged(*traces('job586'), '-o', 'two.h5', n=2)

@@ -62,14 +62,6 @@ def test_traces_that_tell_no_rank_are_numbered_by_their_paths():
     equal([(row['rank'], row['begin_ns']) for row in rows('t.h5', 'job.rank')], [(0, 908), (1, 1001)])
 
 
-def test_the_name_of_a_file_tells_its_rank():
-    for rank in 1, 0:
-        put(f'{rank}/rank{rank}_results.json',
-            trace(process(9 - rank, [dispatch(rank, 'gemm', 1000, 1500)])))
-    merged('1/rank1_results.json', '0/rank0_results.json', '-o', 't.h5')
-    equal([(row['rank'], row['device']) for row in rows('t.h5', 'job.rank')], [(0, 0), (1, 1)])
-
-
 def test_what_would_tell_groups_is_not_said_of_another_profiler():
     """Kernels of two ranks that end at times of their own prove nothing."""
     for rank in 0, 1:
