@@ -104,6 +104,8 @@ def test_a_folder_is_read_as_the_profiler_leaves_it():
         folder = f'profiles/node-{1 - rank}_{9 - rank}_20250109074803_ascend_pt'
         os.makedirs(f'{folder}/ASCEND_PROFILER_OUTPUT')
         os.symlink(path, f'{folder}/ASCEND_PROFILER_OUTPUT/trace_view.json')
+        os.symlink(os.path.join(EXPECTED, f'job586_rank{rank}_communication.json'),
+                   f'{folder}/ASCEND_PROFILER_OUTPUT/communication.json')
         put(f'{folder}/profiler_info_{rank}.json', b'{"rank_id": %d}' % rank)
     folders = sorted(f'profiles/{name}' for name in os.listdir('profiles'))
     for i, operands in enumerate((['profiles'], folders,
@@ -111,6 +113,9 @@ def test_a_folder_is_read_as_the_profiler_leaves_it():
         tmerge(*operands, '-o', f'{i}.h5').expect(0)
         equal([(row['rank'], row['host']) for row in rows(f'{i}.h5', 'job.rank')],
               [(0, 'node-1'), (1, 'node-0')])
+        # The analysis beside the traces tells their groups.
+        equal([(row['group'], row['members'], row['complete'])
+               for row in rows(f'{i}.h5', 'groups.group')], [('17522688603477080586', '0-1', 4)])
 
 
 def test_the_same_for_any_number_of_processes():
