@@ -1,5 +1,6 @@
 """What tmerge export writes, against the store as h5py reads it and by other decoders: Perfetto's
-trace by protoc, Chrome's JSON by tmerge itself, CSV by Python's csv, the archive by its tarfile."""
+trace by perfetto_trace.py, Chrome's JSON by tmerge itself, CSV by Python's csv, the archive by its
+tarfile."""
 import collections
 import csv
 import decimal

@@ -14,6 +14,22 @@ def varint(data, at):
             return value, at
 
 
+def fields(data):
+    """(number, wire type, value) of the fields of a protocol buffer: numbers of type 0, and bytes."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        size = {1: 8, 5: 4}.get(tag & 7, 0)
+        if tag & 7 in (0, 2):
+            value, at = varint(data, at)
+            size = value if tag & 7 == 2 else 0
+        if tag & 7 != 0:
+            value, at = data[at:at + size], at + size
+        if tag & 7 not in (0, 1, 2, 5) or at > len(data):
+            raise AssertionError(f'no field, or a field beyond the end, before byte {at}')
+        yield tag >> 3, tag & 7, value
+
+
 class Varints:
     """Reads what src/report/timeline_bytes.h writes: varints, signed ones in zigzag, texts."""
 

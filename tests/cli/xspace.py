@@ -4,8 +4,8 @@ import json
 import os
 import struct
 
-import varints
 from common import BASE_NS, SHARED, Skip, put, tmerge
+from varints import fields
 
 PROFILES = os.path.join(SHARED, 'traces', 'xplane')
 
@@ -29,16 +29,9 @@ def field(number, value):
 
 def message(data):
     """{field: [value, ...]} of a message; a number is unsigned or a double, other values are bytes."""
-    found, at = collections.defaultdict(list), 0
-    while at < len(data):
-        tag, at = varints.varint(data, at)
-        if tag & 7 == 1:
-            value, at = struct.unpack_from('<d', data, at)[0], at + 8
-        else:
-            value, at = varints.varint(data, at)
-        if tag & 7 == 2:
-            value, at = data[at:at + value], at + value
-        found[tag >> 3].append(value)
+    found = collections.defaultdict(list)
+    for number, wire, value in fields(data):
+        found[number].append(struct.unpack('<d', value)[0] if wire == 1 else value)
     return found
 
 
