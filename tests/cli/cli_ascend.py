@@ -3,7 +3,7 @@ import json
 import os
 
 from common import SHARED, Skip, equal, holds, main, merged, put, rows, same_bytes, tables, tmerge
-from stores import Store
+from stores import Store, covered, duration_of
 
 TRACES = os.path.join(SHARED, 'traces', 'ascend')
 EXPECTED = os.path.join(SHARED, 'expected', 'ascend')
@@ -25,28 +25,14 @@ def expected(name):
         return json.load(file)
 
 
-def united(intervals):
-    out = []
-    for begin, end in sorted(intervals):
-        if out and begin <= out[-1][1]:
-            out[-1][1] = max(out[-1][1], end)
-        elif end > begin:
-            out.append([begin, end])
-    return out
-
-
-def length(intervals):
-    return sum(end - begin for begin, end in intervals)
-
-
 def free(store, rank):
     """Of a rank's window of kernels what none of them takes, which no table holds: [ns]."""
     store = Store(store)
     events = slice(*store.range(rank))
-    busy = united((begin, begin + duration) for begin, duration, role in
+    busy = covered((begin, begin + duration) for begin, duration, role in
                   store.rows('events', 'begin_ns', 'duration_ns', 'role')[events]
                   if role in (COMPUTE, COMMUNICATION))
-    return busy[-1][1] - busy[0][0] - length(busy)
+    return busy[-1][1] - busy[0][0] - duration_of(busy)
 
 
 def test_sums_are_those_of_the_vendors_lanes():

@@ -13,7 +13,7 @@ import shutil
 import signal
 import tarfile
 
-from common import (BASE_NS, SHARED, TMERGE, Skip, contains, content, equal, event, files, full, gzipped,
+from common import (BASE_NS, SHARED, TMERGE, Skip, content, equal, event, files, full, gzipped,
                     has_line, holds, kernel, limited, main, merged, nanogpt, put, rows, run,
                     same_bytes, seal, small_trace, synth, tables, tmerge, trace)
 from jobs import real_store

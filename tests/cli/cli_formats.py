@@ -384,6 +384,10 @@ def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
     equal([row['format'] for row in found['job.rank']], forms, 'formats')
     equal([[row[name] for name in OWN] for row in found['overlap.rank']],
           [[row[name] for name in OWN] for row in expected['overlap.rank']], f'{forms}')
+    lacked = {row['format']: row['cannot_tell'] for row in rows(store, 'job.format')}
+    equal((set(lacked), lacked.get('kineto')), (set(forms), None), 'what formats cannot tell')
+    for form in lacked.keys() - {'kineto'}:
+        contains(' '.join(done.out.split()), f' {form}: {lacked[form]}')
     kinds = ', '.join(f'{form} of {forms.count(form)} ranks' for form in dict.fromkeys(forms))
     contains(done.out.replace('\n  ', ' '),
              f'! traces of several kinds: {kinds}; each kind names process groups in its own way, '

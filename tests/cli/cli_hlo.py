@@ -379,7 +379,7 @@ def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs
                 if wait is not None:
                     wait += sum(max(at) - begin for at, begin in zip(zip(*begins), mine))
                 wanted[key] = ranks + 1, wait
-    equal({(row['operation'], (row['group'], row['members'])): 
+    equal({(row['operation'], (row['group'], row['members'])):
            (row['ranks'], row['wait_ns'] and row['wait_ns'] // 1000) for row in found['pod.collective']
            if row['group']}, wanted)
     equal({row['operation'] for row in found['pod.collective'] if not row['group']},

@@ -7,10 +7,10 @@ import shutil
 import sqlite3
 
 from common import (BASE_NS, SHARED, UNKNOWN, Skip, contains, content, equal, files, gzipped, has_line, holds,
-                    in_any_order, lacks, main, merged, put, rows, same_bytes, small_trace, synth,
+                    in_any_order, lacks, main, merged, put, rows, same_bytes, synth,
                     tables, tmerge)
 from jobs import GROUPS
-from stores import Store, events
+from stores import Store, events, read_only
 
 FOLDER = os.path.join(SHARED, 'traces', 'nsys')
 MACHINE = 1 << 48
@@ -58,10 +58,6 @@ def export(path, kernels=((144, 0, 1000, 500),), ranges=(), environment=(), epoc
                        (variable,))
     db.close()
     return path
-
-
-def opened(path):
-    return sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
 
 
 def real(name='*'):
@@ -144,7 +140,7 @@ def test_real_exports_hold_what_plain_sql_finds_in_them():
     for path in real():
         tmerge(path, '-o', 'x.h5').expect(0)
         found = stored('x.h5')
-        with opened(path) as db:
+        with read_only(path) as db:
             epoch, = db.execute('SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME').fetchone()
             units = db.execute('SELECT DISTINCT deviceId, globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL '
                                'ORDER BY 1, 2').fetchall()
@@ -168,7 +164,7 @@ def test_two_processes_in_one_real_export_are_two_ranks():
     path, = real('mfu_2gpu_before')
     done = tmerge(path, '-o', 'x.h5').expect(0)
     equal(done.ours, [NO_RANK.format(2, 2, '')])
-    with opened(path) as db:
+    with read_only(path) as db:
         expected = [n for _, n in db.execute(
             "SELECT globalPid, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = "
             "shortName WHERE value LIKE '%SendRecv%' GROUP BY 1 ORDER BY 1")]
@@ -217,20 +213,6 @@ def test_one_report_of_each_rank_and_one_of_a_node_make_the_same_job():
     merged('node.sqlite', '-o', 'node.h5')
     merged(*(f'profile_rank_{i}.sqlite' for i in range(4)), '-o', 'files.h5', n=3)
     equal(stored('files.h5'), stored('node.h5'))
-
-
-def test_kineto_and_nsight_ranks_make_one_job():
-    put('rank0.json', small_trace(0))
-    export('rank1.sqlite')
-    put('rank2.json', small_trace(2))
-    done = merged('rank0.json', 'rank1.sqlite', 'rank2.json')
-    equal([(row['rank'], row['format']) for row in rows('tmerge.h5', 'job.rank')],
-          [(0, 'kineto'), (1, 'nsys'), (2, 'kineto')])
-    contains(done.out, '! traces of several kinds: kineto of 2 ranks, nsys of 1 rank; each kind')
-    lacks_of = {row['format']: row['cannot_tell'] for row in rows('tmerge.h5', 'job.format')}
-    equal((sorted(lacks_of), lacks_of['kineto']), (['kineto', 'nsys'], None))
-    contains(' '.join(done.out.split()), f"not matched by name nsys: {lacks_of['nsys']}")
-    lacks(merged('rank0.json', 'rank2.json', '-o', 'one_kind.h5').out, 'several kinds')
 
 
 def without_making(folder):

@@ -7,7 +7,7 @@ import signal
 import sys
 
 from common import (FULL, contains, content, equal, files, full, has_line, holds, lacks, main, merged,
-                    permissions_count, put, rows, run, same_bytes, small_trace, synth, tables,
+                    permissions_count, put, rows, same_bytes, small_trace, synth, tables,
                     tmerge, without_dac_override)
 from watching import ends, exists, is_open, on_small_disk, started, wait_until
 
@@ -112,24 +112,6 @@ def test_one_report_of_several_ranks_is_read_by_several_processes():
     equal(results('tmerge.h5'), results('../shared.h5'))
     equal(len(notes()), 1)
     equal(files(), ['job', 'tmerge.h5'])
-
-
-def test_reports_exports_and_kineto_traces_make_one_job():
-    job()
-    synth('../kineto', ranks=8, steps=3, layers=4)
-    os.mkdir('job')
-    for rank in range(8):
-        name, kind = f'profile_rank_{rank}', rank % 3
-        if kind == 0:
-            reports([name])
-        elif kind == 1:
-            shutil.copy(f'../exports/{name}.sqlite', 'job')
-        else:
-            shutil.copy(f'../kineto/{name}.json', 'job')
-    merged('job/*', n=2, env=with_nsys())
-    equal([row['format'] for row in rows('tmerge.h5', 'job.rank')],
-          [('nsys', 'nsys', 'kineto')[rank % 3] for rank in range(8)])
-    equal(len(notes()), 3)
 
 
 def test_the_rank_is_that_of_the_reports_name_and_a_map_names_the_report():

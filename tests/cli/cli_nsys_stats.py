@@ -11,6 +11,7 @@ from collections import defaultdict
 
 from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, same_bytes, seal, synth,
                     tables, tmerge)
+from stores import covered, duration_of, read_only
 import h5py
 
 FOLDER = os.path.join(SHARED, 'traces', 'nsys')
@@ -40,10 +41,6 @@ RANGES = {
 SETS = {'cuda_gpu_mem_time_sum': 'end - start', 'cuda_gpu_mem_size_sum': 'bytes'}
 UNITS = {'cuda_gpu_mem_size_sum': 'bytes'}
 CLOSE = 0.05
-
-
-def opened(path):
-    return sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
 
 
 def exports():
@@ -107,26 +104,11 @@ def test_reports_are_those_of_plain_sql_over_real_exports():
         shown = rows(store_of(path), 'stats.time') + rows(store_of(path), 'stats.size')
         for report in REPORTS:
             found = [row for row in shown if row['report'] == report]
-            seen[report] += check_report(report, by_name(opened(path), report), found,
+            seen[report] += check_report(report, by_name(read_only(path), report), found,
                                          UNITS.get(report, 'ns'), path)
     # Files that have any: the kinds of calls, kernels, ... of the four together.
     holds(all(seen[report] >= 3 for report in REPORTS), f'rows of {dict(seen)}')
     equal(seen['osrt_sum'], 23)  # SELECT count(DISTINCT nameId) FROM OSRT_API WHERE eventClass = 27
-
-
-def covered(spans):
-    """The nanoseconds in [begin, end) spans, as a set of pieces without overlap."""
-    pieces = []
-    for begin, end in sorted(spans):
-        if pieces and begin <= pieces[-1][1]:
-            pieces[-1][1] = max(pieces[-1][1], end)
-        else:
-            pieces.append([begin, end])
-    return pieces
-
-
-def length(pieces):
-    return sum(end - begin for begin, end in pieces)
 
 
 def in_both(a, b):
@@ -144,8 +126,8 @@ def thread_of(db, thread):
     calls = db.execute('SELECT start, end FROM OSRT_API WHERE globalTid = ? AND eventClass = 27',
                        (thread,)).fetchall()
     waits = covered(calls)
-    os_ns = length(waits) if calls else None
-    return (length(on), len(cores), sum(a != b for a, b in zip(cores, cores[1:])),
+    os_ns = duration_of(waits) if calls else None
+    return (duration_of(on), len(cores), sum(a != b for a, b in zip(cores, cores[1:])),
             len(set(cores)), len(calls) or None, os_ns,
             os_ns - in_both(waits, on) if calls else None)
 
@@ -153,7 +135,7 @@ def thread_of(db, thread):
 def test_threads_ran_and_waited_as_plain_sql_has_it():
     n = 0
     for path in exports():
-        db = opened(path)
+        db = read_only(path)
         found = {int(row['thread']): row for row in rows(store_of(path), 'host.thread')}
         has = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'SCHED_EVENTS'").fetchone()
         threads = [thread for thread, in db.execute(
@@ -185,7 +167,7 @@ def made(**more):
 
 
 def gathered(paths, query):
-    return [row for path in paths for row in opened(path).execute(query)]
+    return [row for path in paths for row in read_only(path).execute(query)]
 
 
 def test_reports_of_made_exports_are_those_of_plain_sql():
@@ -196,7 +178,7 @@ def test_reports_of_made_exports_are_those_of_plain_sql():
         for report in REPORTS:
             expected = whole[report] = defaultdict(list)
             for path in paths:
-                for name, values in by_name(opened(path), report).items():
+                for name, values in by_name(read_only(path), report).items():
                     expected[name] += values
         for report, of in RANGES.items():
             expected = whole[report] = defaultdict(list)
@@ -231,14 +213,14 @@ def test_unified_memory_and_threads_are_those_of_plain_sql():
     contains(tmerge('show', 'made.h5', 'openmp_sum', '--rank', '0', '--where', 'count < 0').expect(0).err,
              'stats.time has no such rows')
     found = {int(row['thread']): row for row in rows('made.h5', 'host.thread')}
-    for db in map(opened, paths):
+    for db in map(read_only, paths):
         for thread, in db.execute('SELECT DISTINCT globalTid FROM SCHED_EVENTS'):
             calls = sum((db.execute(f'SELECT start, end FROM {table} WHERE globalTid = ?',
                                     (thread,)).fetchall() for table in ('OSRT_API', 'SYSCALL')), [])
             row = found.pop(thread & 0xFFFFFF)
             equal((row['running_ns'], row['times'], row['migrations'], row['cores']),
                   thread_of(db, thread)[:4])
-            equal((row['os_calls'], row['os_ns']), (len(calls), length(covered(calls))))
+            equal((row['os_calls'], row['os_ns']), (len(calls), duration_of(covered(calls))))
     equal(found, {})
 
 
@@ -302,7 +284,7 @@ def test_of_many_addresses_those_that_moved_most_have_rows():
 def test_memory_and_samples_are_those_of_plain_sql():
     paths = made()
     counters, devices = rows('made.h5', 'host.counter'), rows('made.h5', 'memory.device')
-    for rank, db in enumerate(map(opened, paths)):
+    for rank, db in enumerate(map(read_only, paths)):
         for kind, device in ((2, f'cuda:{rank % 8}'), (1, 'cpu')):
             sizes, live, peak = {}, 0, 0
             for address, size, freed in db.execute(

@@ -3,7 +3,7 @@ import os
 import re
 
 from common import (FULL, command, content, contains, equal, files, holds, lacks, launcher, main, merged,
-                    put, rows, small_trace, synth, tmerge)
+                    put, small_trace, tmerge)
 from jobs import use
 from watching import on_small_disk
 import h5py

@@ -22,32 +22,6 @@ ALIASES = {'operator': 'cpu_op', 'python': 'python_function', 'runtime': 'cuda_r
            'memcpy': 'gpu_memcpy', 'memset': 'gpu_memset', '': 'none'}
 KINDS = {'X': 'duration', 'i': 'instant', 'I': 'instant', 'C': 'counter'}
 
-# Times that only exact decimals survive: 1/2 ns is rounded away from zero.
-ODD_EVENTS = r'''[
- {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": "1", "ts": 1.0005, "dur": 0.0005},
- {"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": 0.0004999, "dur": 1e3},
- {"ph": "X", "cat": "CPU_OP", "name": "c", "pid": 1, "tid": 2, "ts": -0.0005, "dur": 2.5E-1},
- {"ph": "X", "cat": "Kernel", "name": "d", "pid": 0, "tid": 7, "ts": 1503599627370497.001,
-  "dur": 1},
- {"ph": "X", "cat": "gpu_memset", "name": "e", "pid": 0, "tid": 7, "ts": 0, "dur": 0},
- {"ph": "X", "cat": "strange", "name": "f\u00e9\ud83d\ude00\"\\\/", "pid": "x", "tid": "y z",
-  "ts": 12345678901.23456789, "dur": 99999.999499999},
- {"ph": "X", "name": "no category", "pid": 1, "tid": 1, "ts": 3, "dur": 0.001},
- {"ph": "X", "cat": "", "pid": 1, "tid": 1, "ts": 5, "dur": 6},
- {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 7.25,
-  "s": "t"},
- {"ph": "I", "cat": "cpu_op", "name": "old instant", "pid": 1, "tid": 1, "ts": 8},
- {"ph": "C", "name": "GPU 0 Utilization", "pid": 0, "ts": 9.125, "args": {"u": 0.5, "v": 2}},
- {"ph": "X", "cat": "cpu_op", "name": "no dur", "pid": 1, "tid": 1, "ts": 3},
- {"ph": "X", "cat": "cpu_op", "name": "no ts", "pid": 1, "tid": 1, "dur": 3},
- {"ph": "X", "cat": "cpu_op", "name": "text ts", "pid": 1, "tid": 1, "ts": "3", "dur": 3},
- {"ph": "X", "cat": "cpu_op", "name": "negative", "pid": 1, "tid": 1, "ts": 3, "dur": -0.001},
- {"ph": "s", "cat": "ac2g", "name": "flow", "pid": 1, "tid": 1, "ts": 3, "id": 1},
- {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}},
- {"ph": "B", "cat": "cpu_op", "name": "begin", "pid": 1, "tid": 1, "ts": 3}
-]'''
-
-
 # Reading ------------------------------------------------------------------------------------------
 
 
@@ -107,23 +81,6 @@ def same_events(path):
 
 
 # Tests --------------------------------------------------------------------------------------------
-
-
-def test_every_event_of_an_odd_trace_is_what_json_reads():
-    put('odd_rank0.json', '{"baseTimeNanoseconds": 1700000000000000001, "traceEvents": '
-        + ODD_EVENTS + '}')
-    equal(same_events('odd_rank0.json'), 11)
-    begins = {e[2]: e[5] - 1700000000000000001 for e in stored_events('one.h5')}
-    equal((begins['a'], begins['b'], begins['c'], begins['d']), (1001, 0, -1, 1503599627370497001))
-    with h5py.File('one.h5') as store:
-        counts = {k[2:]: int(store['ranks'][k][0]) for k in store['ranks']
-                  if k.startswith('n_') and k in store['spans'] and store['ranks'][k][0] != 0}
-        by_trace = {k: int(store['spans/n_' + k][0]) for k in counts}
-    equal(counts, {'no_time': 3, 'negative_duration': 1, 'other_phase': 1, 'flow': 1,
-                   'metadata': 1, 'no_name': 1, 'no_category': 1, 'other_category': 1,
-                   'zero_time': 2, 'far_time': 1, 'unlinked': 2})
-    equal(by_trace, counts)
-    equal(rows('one.h5', 'job.rank')[0]['skipped_events'], 5)
 
 
 def test_every_event_of_real_traces_is_what_json_reads():

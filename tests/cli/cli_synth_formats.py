@@ -5,10 +5,10 @@ import glob
 import json
 import os
 import re
-import sqlite3
 from decimal import Decimal
 
 from common import SHARED, SYNTH, Skip, equal, files, holds, main, rows, run, same_bytes, synth, tmerge
+from stores import read_only
 from xspace import message
 
 # A job with every kind of group, several hosts, and clocks that are wrong.
@@ -21,10 +21,6 @@ def made(form, **options):
     truth = synth(form, format=form, **dict(JOB, **options))
     events = [rank.pop('events') for rank in truth['ranks']]
     return {key: value for key, value in truth.items() if key != 'config'}, events
-
-
-def database(path):
-    return sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
 
 
 def json_of(path):
@@ -64,7 +60,7 @@ def test_files_have_the_ranks_of_their_name():
     equal(files('nsys'), [f'profile_rank_{rank}.sqlite' for rank in range(6)] + ['truth.json'])
     made('nsys', ranks_per_file=4, **options)
     for first, n in ((0, 4), (4, 2)):
-        devices = database(f'nsys/profile_rank_{first}.sqlite').execute(
+        devices = read_only(f'nsys/profile_rank_{first}.sqlite').execute(
             'select distinct globalPid >> 24 & 16777215, deviceId from CUPTI_ACTIVITY_KIND_KERNEL')
         equal(sorted(devices), [(1000 + first + i, i) for i in range(n)])
     made('xplane', **options)
@@ -88,7 +84,7 @@ def test_ranges_have_the_numbers_of_their_operators():
             (trace['baseTimeNanoseconds'] + int(e['ts'] * 1000), number) for e in trace['traceEvents']
             if e.get('cat') in ('cpu_op', 'user_annotation') for number in [
                 None if e['name'].startswith('ProfilerStep#') else e['args']['External id']])
-        db = database(f'nsys/profile_rank_{rank}.sqlite')
+        db = read_only(f'nsys/profile_rank_{rank}.sqlite')
         found = [(begin, re.fullmatch(r'ProfilerStep#\d+|.*?(?:, seq = \d+)?, op_id = (\d+)', text)[1])
                  for begin, text in db.execute(
                      'select start + utcEpochNs, text from NVTX_EVENTS, '
@@ -162,7 +158,7 @@ def test_the_vendors_lanes_are_those_of_the_truth():
 
 
 def test_short_names_are_the_functions():
-    db = database('nsys/profile_rank_0.sqlite') if synth('nsys', format='nsys', ranks=1) else None
+    db = read_only('nsys/profile_rank_0.sqlite') if synth('nsys', format='nsys', ranks=1) else None
     names = dict(db.execute('select distinct d.value, s.value from CUPTI_ACTIVITY_KIND_KERNEL k '
                             'join StringIds d on d.id = k.demangledName '
                             'join StringIds s on s.id = k.shortName'))
@@ -178,7 +174,7 @@ def test_short_names_are_the_functions():
 
 def test_without_metadata_payloads_are_absent():
     made('nsys', no_metadata=True)
-    equal(database('nsys/profile_rank_3.sqlite').execute(
+    equal(read_only('nsys/profile_rank_3.sqlite').execute(
         "select count(*) > 20, count(binaryData) from NVTX_EVENTS join StringIds on id = textId "
         "where value like 'nccl%'").fetchall(), [(1, 0)])
 
@@ -200,7 +196,7 @@ def test_sessions_have_their_own_begin_and_hosts_one_monotonic_clock():
     truth, _ = made('nsys')
     hosts, begins = {}, set()
     for true in truth['ranks']:
-        db = database(f'nsys/profile_rank_{true["rank"]}.sqlite')
+        db = read_only(f'nsys/profile_rank_{true["rank"]}.sqlite')
         row, = db.execute(
             'select utcEpochNs, systemClockNs, value, (select min(start) from '
             'CUPTI_ACTIVITY_KIND_RUNTIME) from TARGET_INFO_SESSION_START_TIME, '
@@ -220,7 +216,7 @@ def test_the_rank_stands_in_the_environment_among_secrets():
     for per_file, path, mine in ((1, 'nsys/profile_rank_5.sqlite', ['RANK="5"']),
                                  (4, 'nsys/profile_rank_4.sqlite', [])):
         synth('nsys', format='nsys', ranks_per_file=per_file, **JOB)
-        db = database(path)
+        db = read_only(path)
         rows, (whole,) = ([value for value, in db.execute(sql)] for sql in places)
         equal([row for row in rows if re.match('RANK=', row)], mine)
         equal(re.findall(r'(?:^|;)RANK=\d+', whole), [';RANK=5'] if mine else [])
@@ -237,8 +233,8 @@ def test_the_schema_is_that_of_a_real_export():
     if not os.path.isdir(folder):
         raise Skip('no real exports here')
     synth('nsys', format='nsys', ranks=1, steps=1)
-    ours = database('nsys/profile_rank_0.sqlite')
-    real = [database(os.path.join(folder, name)) for name in
+    ours = read_only('nsys/profile_rank_0.sqlite')
+    real = [read_only(os.path.join(folder, name)) for name in
             ('mfu_2gpu_before.sqlite', 'h100_2gpu_1s.sqlite', 'perlmutter-cloverleaf-cuda.sqlite')]
     unknown = []
     for table, in ours.execute("select name from sqlite_master where type = 'table'").fetchall():

@@ -1,7 +1,9 @@
-"""A store as h5py reads it, with texts and words for numbers."""
+"""A store as h5py reads it, with texts and words for numbers; what is asked of other files and times
+to compare it."""
 import collections
+import sqlite3
 
-import common  # before h5py: it sets the folder of HDF5's plugins
+from common import equal  # before h5py: it sets the folder of HDF5's plugins
 import h5py
 
 Event = collections.namedtuple('Event', 'category begin duration name tid thread stream call')
@@ -15,6 +17,7 @@ class Store:
         offsets = self.file['names/offsets'][:].tolist()
         text = self.file['names/bytes'][:].tobytes()
         self.names = [text[a:b].decode('utf-8', 'replace') for a, b in zip(offsets, offsets[1:])]
+        equal(self.names[0], '', 'the first name')
         self.columns = {}
         self.ranks = self['ranks/rank'].tolist()
 
@@ -57,3 +60,23 @@ class Store:
 
 def events(path):
     return Store(path).events()
+
+
+def read_only(path):
+    """A database as SQLite reads it."""
+    return sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
+
+
+def covered(spans):
+    """The pieces [begin, end) that some span covers, in order."""
+    pieces = []
+    for begin, end in sorted(spans):
+        if pieces and begin <= pieces[-1][1]:
+            pieces[-1][1] = max(pieces[-1][1], end)
+        elif end > begin:
+            pieces.append([begin, end])
+    return pieces
+
+
+def duration_of(pieces):
+    return sum(end - begin for begin, end in pieces)
