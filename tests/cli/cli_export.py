@@ -55,11 +55,6 @@ class Store(stores.Store):
         self.begin_ns = rows(path, 'job.job')[0]['begin_ns']
         self.hosts = {row['rank']: row['host'] for row in rows(path, 'job.rank')}
 
-    def on_the_jobs_clock(self, i, recorded):
-        offset, drift, middle = (self['clock/' + c][i]
-                                 for c in ('offset_ns', 'drift_ppb', 'middle_ns'))
-        return recorded + offset + ((recorded - middle) * (drift * 1e-9)).round().astype('int64')
-
     def times(self):
         """Begins and ends of all events; an end is the recorded one, on the job's clock."""
         begins, ends = [], []

@@ -63,12 +63,6 @@ def test_each_class_is_mended_counted_and_told():
           (len(texts), len(CLASSES), 0, False))
 
 
-def test_a_negative_time_with_two_signs_is_exact():
-    put('rank0.json', '[' + event(1).replace('"ts": 1', '"ts": -3.-25') + ']')
-    merged('rank0.json')
-    equal(rows('tmerge.h5', 'job.rank')[0]['begin_ns'], -3025)
-
-
 def test_repairs_are_counted_by_trace():
     put('rank0.json', '[' + event(1) + ',]')
     put('rank0_later.json', '[' + event(100) + ',' + CLASSES[0][0].replace('"ts": 5', '"ts": 105')
@@ -232,14 +226,6 @@ def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
     # behind its version how long it is: rank 1 from 0 to its end at 3 us, not 55 years
     equal(list(zlib.decompress(base64.b64decode(block))[1:3]), [0x80 | 3000 & 0x7f, 3000 >> 7])
     lacks(merged('rank0.json').out, 'not known: the times')
-
-
-def test_a_correct_trace_says_nothing_of_repairs():
-    put('rank0.json', '[' + event(1) + ']')
-    done = merged('rank0.json')
-    for word in ('repaired', 'truncated', 'skipped', 'odd'):
-        lacks(done.out, word)
-    equal(rows('tmerge.h5', 'job.rank')[0]['remarks'], None)
 
 
 main()

@@ -81,11 +81,6 @@ def read_operations(page, job):
     return found
 
 
-def llround(values):
-    """To the nearest integer, half away from zero."""
-    return (numpy.sign(values) * numpy.floor(numpy.abs(values) + 0.5)).astype(numpy.int64)
-
-
 def stored_events(path):
     """The same events from the store, on the job's clock, and what is told of them."""
     store, found = Store(path), {}
@@ -96,9 +91,7 @@ def stored_events(path):
                                 store.words('events/role'))
     for i, rank in enumerate(store.ranks):
         first, end = store.range(i)
-        begins = store['events/begin_ns'][first:end]
-        offset, drift, middle = (store['clock/' + c][i] for c in ('offset_ns', 'drift_ppb', 'middle_ns'))
-        true = begins + offset + llround((begins - middle).astype(float) * (drift * 1e-9))
+        true = store.on_the_jobs_clock(i, store['events/begin_ns'][first:end])
         for row, begin in enumerate(true.tolist(), first):
             duration, kind = events[row]
             if kind == 0 and categories[row] != 'trace':

@@ -5,6 +5,7 @@ import sqlite3
 
 from common import equal  # before h5py: it sets the folder of HDF5's plugins
 import h5py
+import numpy
 
 Event = collections.namedtuple('Event', 'category begin duration name tid thread stream call')
 
@@ -42,6 +43,13 @@ class Store:
         """The rows of the events of the rank at a place."""
         first, n = int(self['ranks/first_event'][i]), int(self['ranks/n_events'][i])
         return first, first + n
+
+    def on_the_jobs_clock(self, i, recorded):
+        """Recorded times of the rank at a place, to the nearest nanosecond, half away from zero."""
+        offset, drift, middle = (self['clock/' + c][i]
+                                 for c in ('offset_ns', 'drift_ppb', 'middle_ns'))
+        moved = (recorded - middle).astype(float) * (drift * 1e-9)
+        return recorded + offset + numpy.copysign(numpy.floor(abs(moved) + 0.5), moved).astype('int64')
 
     def events(self):
         """By rank: its events, in the order of rows."""
