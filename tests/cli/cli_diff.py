@@ -1,7 +1,5 @@
 """What tmerge diff says of two jobs: numbers worked out from the truth of made jobs, changes that
 were planted and are found, and none where there is none."""
-import csv
-import io
 import json
 import os
 import re
@@ -196,16 +194,6 @@ def test_top_keeps_the_kernels_and_operators_that_changed_most():
     equal(moved, sorted(moved, reverse=True))
     equal(len([line for line in diff('--top', '2').splitlines() if line.startswith('  slower ')]), 4)
     has_line(diff('--top=2'), r'^  and \d+ more: --top \d+$')
-
-
-def test_csv_has_the_same_rows_as_json():
-    shared()
-    tables = found()
-    parts = diff('--csv').split('# diff.')[1:]
-    equal([part.split('\r\n')[0] for part in parts], [name[5:] for name in TABLES])
-    read = list(csv.DictReader(io.StringIO(parts[5].split('\r\n', 1)[1].rstrip(), newline='')))
-    equal([(row['name'], int(row['change_ns'])) for row in read],
-          [(row['name'], row['change_ns']) for row in tables['diff.kernel']])
 
 
 def test_names_cannot_steer_a_terminal_and_are_cut_at_whole_characters():
