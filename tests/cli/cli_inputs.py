@@ -3,11 +3,8 @@ import os
 
 from common import (BASE_NS, FULL, TMERGE, UNKNOWN, contains, equal, event, files, gzipped, has_line, holds, kernel,
                     lacks, main, merged, put, rows, run, same_bytes, small_trace, synth, tables, tmerge,
-                    trace, zstd_framed)
+                    trace, unranked, zstd_framed)
 
-POSITION = ('tmerge: warning: {} of {} traces tell{} no rank: numbered by their place among the '
-            'traces given; if the job numbered its ranks otherwise, give --rank-map FILE with lines '
-            'PATH RANK')
 OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
            'keep the first alone with --skip-bad')
 
@@ -114,7 +111,7 @@ def test_files_of_a_folder_come_in_natural_order():
     for i, name in enumerate(('part9', 'part10', 'part1', 'part02', 'Part3')):
         put(f'job/{name}.json', small_trace(at=i))
     done = tmerge('job').expect(0)
-    equal(done.ours, [POSITION.format(5, 5, '')])
+    equal(done.ours, [unranked(5, 5)])
     equal(sources(), {f'job/{name}.json': rank for rank, name in enumerate(
         ('Part3', 'part1', 'part02', 'part9', 'part10'))})
     tmerge('job/p*.json').expect(0)
@@ -135,7 +132,7 @@ def test_a_name_without_such_a_match_counts_by_its_position_with_a_warning():
     put('rank.json', small_trace())
     put('b_rank1.json', small_trace(at=1))
     done = tmerge('rank.json', 'b_rank1.json').expect(0)
-    equal(done.ours, [POSITION.format(1, 2, 's')])
+    equal(done.ours, [unranked(1, 2)])
     equal(sources(), {'rank.json': 0, 'b_rank1.json': 1})
 
 

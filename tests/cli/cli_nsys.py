@@ -8,7 +8,7 @@ import sqlite3
 
 from common import (BASE_NS, SHARED, UNKNOWN, Skip, contains, content, equal, files, gzipped, has_line, holds,
                     in_any_order, lacks, main, merged, put, rows, same_bytes, synth,
-                    tables, tmerge)
+                    tables, tmerge, unranked)
 from jobs import GROUPS
 from stores import Store, events, read_only
 
@@ -27,9 +27,6 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, cor
 CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid, textId, domainId);
 INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'cudaLaunchKernel_v7000');
 '''
-NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: numbered by their place among the '
-           'traces given; if the job numbered its ranks otherwise, give --rank-map FILE with lines '
-           'PATH RANK')
 
 
 def pid(number):
@@ -163,7 +160,7 @@ def test_real_exports_hold_what_plain_sql_finds_in_them():
 def test_two_processes_in_one_real_export_are_two_ranks():
     path, = real('mfu_2gpu_before')
     done = tmerge(path, '-o', 'x.h5').expect(0)
-    equal(done.ours, [NO_RANK.format(2, 2, '')])
+    equal(done.ours, [unranked(2, 2)])
     with read_only(path) as db:
         expected = [n for _, n in db.execute(
             "SELECT globalPid, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = "
@@ -197,7 +194,7 @@ def test_the_rank_is_the_maps_the_names_or_what_the_export_says():
     # The name of a file of several ranks is none of theirs; of a map it is that of the first.
     export('node_rank1.sqlite', kernels=[(144, 0, 1000, 5), (145, 1, 1000, 5)])
     done = tmerge('node_rank1.sqlite').expect(0)
-    equal((done.ours, sorted(sources())), ([NO_RANK.format(2, 2, '')], [0, 1]))
+    equal((done.ours, sorted(sources())), ([unranked(2, 2)], [0, 1]))
     put('map', 'node_rank1.sqlite 8\n')
     merged('node_rank1.sqlite', '--rank-map', 'map')
     equal(sorted(sources()), [8, 9])

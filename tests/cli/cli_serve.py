@@ -163,21 +163,11 @@ def test_what_is_no_request_of_its_own_page_is_refused():
         equal(s.get()[0], 200, 'it still serves')
 
 
-def recorded_launches(path):
-    """{correlation: (name, [grid and block] or None)} of the GPU events of a trace."""
-    events = [event for event in json.loads(content(path))['traceEvents']
-              if event.get('cat') in ('kernel', 'gpu_memcpy', 'gpu_memset')]
-    return {event['args']['correlation']:
-            (event['name'], (*event['args']['grid'], *event['args']['block'])
-             if event['cat'] == 'kernel' else None) for event in events}
-
-
 def test_a_tile_has_the_events_and_the_shares_of_its_window():
     store, begin, duration, rows = made()
     rows = [tuple(row[key] for key in ('rank', 'begin_ns', 'duration_ns', 'name', 'role', 'track',
                                        'event', 'launch')) for row in rows]
     calls = {(rank, event): (at, lasts, name) for rank, at, lasts, name, _, _, event, _ in rows}
-    recorded = recorded_launches('../made/profile_rank_3.json')
     with served(store) as s:
         for first, last in ((0, 1), (0, 10), (0.3, 0.31), (0.5, 0.5001), (0.99, 1.5)):
             start, end = int(first * duration), int(last * duration) + 1
@@ -202,12 +192,7 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
                    in rows if (rank, launch) in calls and rank == 1 and
                    {(1, at, lasts, name), (1, *calls[1, launch])} <= there}, 'launches')
             equal((told[0]['launch'], told[2]['launch']), ({}, {}), 'no host, no launches')
-            own = told[2]
-            equal({correlation: (event[2], own['shape'][event][:6] if event in own['shape'] else None)
-                   for event, correlation in own['correlation'].items()},
-                  {correlation: recorded[correlation]
-                   for correlation in own['correlation'].values()}, 'as they were recorded')
-            holds(first > 0 or len(own['shape']) > 50, 'shapes')
+            holds(first > 0 or len(told[2]['shape']) > 50, 'shapes')
             for rank, place in places.items():
                 # Compute is never two kernels at once here: a bucket's share is a sum.
                 _, _, width, at, shares = ranks[place]

@@ -4,16 +4,11 @@ import collections
 import os
 
 from common import (BASE_NS, SOURCE, UNKNOWN, contains, equal, gzipped, holds, main, merged,
-                    put, rows, same_bytes, tables, tmerge, zstd_framed)
+                    put, rows, same_bytes, tables, tmerge, unranked, zstd_framed)
 import stores
 from stores import Store
 import xspace
 from xspace import Plane, field, space
-
-NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: numbered from 0 in the order of '
-           'paths and devices; if the job numbered its ranks otherwise, give --rank-map FILE with '
-           'lines PATH RANK')
-
 
 # Planes by hand ---------------------------------------------------------------------------------
 
@@ -239,7 +234,8 @@ def merge(*paths, n=0, ranks=None):
     """Merges profiles that tell no rank; that is all the warning."""
     done = tmerge(*paths, '-o', 'x.h5', '--force', n=n).expect(0)
     ranks = ranks or len(rows('x.h5', 'job.rank'))
-    equal(done.warnings, [NO_RANK.format(ranks, ranks, 's' if ranks == 1 else '')], 'warnings')
+    equal(done.warnings, [unranked(ranks, ranks, 'from 0 in the order of paths and devices')],
+          'warnings')
     return done
 
 

@@ -116,7 +116,6 @@ class Track:
         self.name, self.place = one(descriptor, 'name'), one(descriptor, 'sibling_order_rank', 0)
         self.process = one(descriptor, 'process')
         self.is_counter = 'counter' in descriptor
-        self.unit = one(one(descriptor, 'counter', {}), 'unit') if self.is_counter else None
         self.order = one(descriptor, 'child_ordering')
 
 
