@@ -131,16 +131,6 @@ def test_jobs_that_differ_in_jitter_alone_do_not_change():
         equal(len(lines), 3, 'lines')
 
 
-def test_communication_that_is_no_longer_hidden_is_told():
-    truth = (store('a', ranks=4, steps=5), store('b', ranks=4, steps=5, fault='no-overlap'))
-    rows = figures(found())
-    row = rows['overlap.step.exposed_comm_ns']
-    near(row['b'], statistics.median(of_steps(truth[1], 'exposed_comm_ns')), 'exposed')
-    equal((row['verdict'], rows['overlap.step.overlap_pct']['b']), ('higher', 0.0))
-    equal(rows['overlap.step.compute_ns']['verdict'], 'unclear')
-    equal(rows['overview.step.step_ns']['verdict'], 'higher')
-
-
 def test_pipeline_stages_are_compared_by_role():
     store('a', ranks=8, steps=5, pp=4, tp=2)
     store('b', ranks=8, steps=5, pp=4, tp=2, slow_rank=5, slow_factor=1.3)

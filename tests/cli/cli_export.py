@@ -503,14 +503,6 @@ def test_arrows_of_a_window_have_both_ends_in_it():
             equal(sum(e['ph'] in 'sf' for e in json.load(file)['traceEvents']), 2 * flows)
 
 
-def test_ranks_are_chosen_by_their_numbers():
-    store = made(steps=1)
-    export(store, 'csv', '--rank', '1,6-7')
-    equal({row['rank'] for row in lines_of('tmerge.csv')}, {'1', '6', '7'})
-    export(store, 'perfetto', '--rank', '6')
-    equal({pid for pid, _ in Trace('tmerge.perfetto-trace').items}, {7})
-
-
 # Archive --------------------------------------------------------------------------------------------
 
 

@@ -161,14 +161,6 @@ def test_two_processes_in_one_real_export_are_two_ranks():
     path, = real('mfu_2gpu_before')
     done = tmerge(path, '-o', 'x.h5').expect(0)
     equal(done.ours, [unranked(2, 2)])
-    with read_only(path) as db:
-        expected = [n for _, n in db.execute(
-            "SELECT globalPid, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = "
-            "shortName WHERE value LIKE '%SendRecv%' GROUP BY 1 ORDER BY 1")]
-    db.close()
-    found = stored('x.h5')
-    equal([sum('SendRecv' in name for _, _, name in found[rank]['kernel']) for rank in (0, 1)],
-          expected)
     equal([row['device'] for row in rows('x.h5', 'job.rank')], [0, 1])
     tmerge(path, '-o', 'other.h5', n=3).expect(0)
     same_bytes('x.h5', 'other.h5')

@@ -97,30 +97,27 @@ def stored_waits(path):
     """(event, kind, stream, on_stream, call, record) of every wait, rows as (begin, name)."""
     store = Store(path)
     place = dict(enumerate(zip(store['events/begin_ns'].tolist(), store.texts('events/name'))))
+    columns = ('event', 'stream', 'on_stream', 'call', 'record')
     return sorted(((place[event], kind, *streams, place.get(call), place.get(record))
-                   for kind, (event, *streams, call, record) in zip(
-                       store.words('waits/kind'), store.rows('waits', 'event', 'stream', 'on_stream',
-                                                             'call', 'record'))), key=str)
+                   for kind, (event, *streams, call, record) in
+                   zip(store.words('waits/kind'), store.rows('waits', *columns))), key=str)
 
 
 def expected_waits(path):
     """The same, as Python's json module reads a trace."""
-    kinds = {'Event Sync': 'event_sync', 'Stream Wait Event': 'stream_wait',
-             'Stream Sync': 'stream_sync', 'Context Sync': 'context_sync'}
     with gzip.open(path, 'rt', encoding='utf-8') as file:
         events = json.load(file, parse_float=Decimal)['traceEvents']
     calls = {e['args']['correlation']: (nanoseconds(e['ts']), e['name']) for e in events
              if e.get('cat') == 'cuda_runtime'}
     found = []
-    for e in events:
-        if e.get('cat') != 'cuda_sync':
-            continue
-        args, kind = e['args'], kinds[e['args']['cuda_sync_kind']]
+    for e in (e for e in events if e.get('cat') == 'cuda_sync'):
+        args = e['args']
+        kind = args['cuda_sync_kind'].lower().replace(' ', '_').replace('wait_event', 'wait')
         stream = -1 if args['stream'] == 2**32 - 1 else args['stream']
         pair = (-1, stream) if kind == 'stream_sync' else (stream, args.get('wait_on_stream', -1))
-        found.append(((nanoseconds(e['ts']), e['name']), kind, *pair,
-                      calls.get(args['correlation']),
-                      calls.get(args.get('wait_on_cuda_event_record_corr_id'))))
+        found.append(((nanoseconds(e['ts']), e['name']), kind, *pair, *(
+            calls.get(args.get(key)) for key in
+            ('correlation', 'wait_on_cuda_event_record_corr_id'))))
     return sorted(found, key=str)
 
 
