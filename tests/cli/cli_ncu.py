@@ -1,11 +1,9 @@
 """tmerge analyze --ncu joins what Nsight Compute measured to the kernels of the job."""
-import json
-import os
 import shutil
-from decimal import Decimal
 
-from common import (content, contains, equal, files, gzipped, main, merged, put, rows, same_bytes,
-                    small_trace, synth, tmerge)
+import jobs
+from common import (content, contains, equal, gzipped, main, merged, put, rows, same_bytes,
+                    small_trace, tmerge)
 
 # Kernels of the generator as its traces have them, and as Nsight Compute spells them.
 GEMM = 'nvjet_tst_128x160_64x5_2x4_v_bz_NTT'
@@ -67,23 +65,9 @@ def raw():
 
 
 def make_job():
-    synth('job', ranks=4, steps=2)
-    merged('job', '-o', 'job.h5')
+    shutil.copyfile(jobs.store('two'), 'job.h5')
     put('details.csv', details())
     put('raw.csv', raw())
-
-
-def calls_of(name):
-    """How often a kernel runs in the traces, and for how long in all [ns]."""
-    durations = []
-    for file in sorted(files('job')):
-        if file == 'truth.json':
-            continue
-        with open(os.path.join('job', file), encoding='utf-8') as opened:
-            events = json.load(opened, parse_float=Decimal)['traceEvents']
-        durations += [Decimal(event['dur']) * 1000 for event in events if event['name'] == name
-                      and event.get('cat') == 'kernel']
-    return len(durations), int(sum(durations))
 
 
 MEASURED = {  # the columns behind calls and total_ns, but achieved_gflops
@@ -103,12 +87,13 @@ def test_both_pages_of_a_report_join_the_kernels_of_the_traces():
                       'not in the job; show kernels.roofline has them without calls'])
     found = {row['name']: row for row in rows('job.h5', 'kernels.roofline')}
     equal({name: tuple(row[column] for column in COLUMNS) for name, row in found.items()}, MEASURED)
-    for name in (GEMM, GELU):
-        calls, total = calls_of(name)
-        row = found[name]
-        equal((row['calls'], row['total_ns']), (calls, total), name)
-        equal(f'{row["achieved_gflops"]:.9g}', f'{row["flop"] * calls / total:.9g}', name)
-    other = found['say "hello, world"']
+    for kernel in rows('job.h5', 'kernels.kernel'):
+        if kernel['name'] in (GEMM, GELU):
+            row, calls, total = found.pop(kernel['name']), kernel['calls'], kernel['total_ns']
+            equal((row['calls'], row['total_ns']), (calls, total), kernel['name'])
+            equal(f'{row["achieved_gflops"]:.9g}', f'{row["flop"] * calls / total:.9g}')
+    (name, other), = found.items()
+    equal(name, 'say "hello, world"')
     equal((other['calls'], other['total_ns'], other['achieved_gflops']), (None, None, None))
 
 

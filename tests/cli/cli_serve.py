@@ -387,15 +387,15 @@ def test_where_it_cannot_serve_is_said():
         tmerge('serve', 'job.h5', '--port', s.port).fails(
             4, f'port {s.port} is in use; without --port a free one is taken')
     usage = 'tmerge serve needs one store; see --help'
-    tmerge('serve').fails(2, usage)
-    tmerge('serve', 'job.h5', 'job.h5').fails(2, usage)
-    tmerge('serve', 'job.h5', '--port=65536').fails(2, '--port takes a number up to 65535')
-    tmerge('serve', 'job.h5', '--address=0.0.0.0').fails(
-        2, '--address takes one address of this machine, not all of them')
-    tmerge('serve', 'job.h5', '--address=localhost').fails(
-        2, "--address takes an IPv4 address of this machine, such as 127.0.0.1, not 'localhost'")
-    tmerge('serve', 'job.h5', '--address=192.0.2.1').fails(
-        4, 'address 192.0.2.1, port 0: cannot be listened to: Cannot assign requested address')
+    for arguments, status, message in (
+            ([], 2, usage), (['job.h5'], 2, usage),
+            (['--port=65536'], 2, '--port takes a number up to 65535'),
+            (['--address=0.0.0.0'], 2, '--address takes one address of this machine, not all of them'),
+            (['--address=localhost'], 2, '--address takes an IPv4 address of this machine, such as '
+             "127.0.0.1, not 'localhost'"),
+            (['--address=192.0.2.1'], 4, 'address 192.0.2.1, port 0: cannot be listened to: Cannot '
+             'assign requested address')):
+        tmerge('serve', *(['job.h5'] if arguments else []), *arguments).fails(status, message)
     tmerge('serve', 'job.h5', n=2).expect(2)
     equal(tmerge('serve', 'none.h5').status, 3)
     with served('job.h5', '--address=127.0.0.2') as s:
