@@ -2,7 +2,7 @@
 import json
 import os
 
-from common import SHARED, Skip, equal, holds, main, merged, put, rows, same_bytes, tables, tmerge
+from common import SHARED, Skip, equal, holds, main, merged, put, rows, tables, tmerge
 from stores import Store, covered, duration_of
 
 TRACES = os.path.join(SHARED, 'traces', 'ascend')
@@ -102,12 +102,6 @@ def test_a_folder_is_read_as_the_profiler_leaves_it():
         # The analysis beside the traces tells their groups.
         equal([(row['group'], row['members'], row['complete'])
                for row in rows(f'{i}.h5', 'groups.group')], [('17522688603477080586', '0-1', 4)])
-
-
-def test_the_same_for_any_number_of_processes():
-    merged(*traces('job586'), '-o', 'one.h5')
-    merged(*traces('job586'), '-o', 'two.h5', n=2)
-    same_bytes('one.h5', 'two.h5')
 
 
 if __name__ == '__main__':

