@@ -3,6 +3,7 @@ import json
 import os
 
 from common import SHARED, Skip, equal, holds, main, merged, put, rows, tables, tmerge
+from stores import Store, covered, duration_of
 
 TRACES = os.path.join(SHARED, 'traces', 'ascend')
 EXPECTED = os.path.join(SHARED, 'expected', 'ascend')
@@ -24,31 +25,14 @@ def expected(name):
         return json.load(file)
 
 
-def united(intervals):
-    out = []
-    for begin, end in sorted(intervals):
-        if out and begin <= out[-1][1]:
-            out[-1][1] = max(out[-1][1], end)
-        elif end > begin:
-            out.append([begin, end])
-    return out
-
-
-def length(intervals):
-    return sum(end - begin for begin, end in intervals)
-
-
 def free(store, rank):
     """Of a rank's window of kernels what none of them takes, which no table holds: [ns]."""
-    import h5py  # behind common, which sets the folder of its plugins
-    with h5py.File(store) as file:
-        at, count = int(file['ranks/first_event'][rank]), int(file['ranks/n_events'][rank])
-        events = file['events']
-        begin, duration, role = (events[name][at:at + count]
-                                 for name in ('begin_ns', 'duration_ns', 'role'))
-        busy = united((int(b), int(b) + int(d)) for b, d, r in zip(begin, duration, role)
-                      if r in (COMPUTE, COMMUNICATION))
-    return busy[-1][1] - busy[0][0] - length(busy)
+    store = Store(store)
+    events = slice(*store.range(rank))
+    busy = covered((begin, begin + duration) for begin, duration, role in
+                  store.rows('events', 'begin_ns', 'duration_ns', 'role')[events]
+                  if role in (COMPUTE, COMMUNICATION))
+    return busy[-1][1] - busy[0][0] - duration_of(busy)
 
 
 def test_sums_are_those_of_the_vendors_lanes():
@@ -106,6 +90,8 @@ def test_a_folder_is_read_as_the_profiler_leaves_it():
         folder = f'profiles/node-{1 - rank}_{9 - rank}_20250109074803_ascend_pt'
         os.makedirs(f'{folder}/ASCEND_PROFILER_OUTPUT')
         os.symlink(path, f'{folder}/ASCEND_PROFILER_OUTPUT/trace_view.json')
+        os.symlink(os.path.join(EXPECTED, f'job586_rank{rank}_communication.json'),
+                   f'{folder}/ASCEND_PROFILER_OUTPUT/communication.json')
         put(f'{folder}/profiler_info_{rank}.json', b'{"rank_id": %d}' % rank)
     folders = sorted(f'profiles/{name}' for name in os.listdir('profiles'))
     for i, operands in enumerate((['profiles'], folders,
@@ -113,17 +99,9 @@ def test_a_folder_is_read_as_the_profiler_leaves_it():
         tmerge(*operands, '-o', f'{i}.h5').expect(0)
         equal([(row['rank'], row['host']) for row in rows(f'{i}.h5', 'job.rank')],
               [(0, 'node-1'), (1, 'node-0')])
-
-
-def test_groups_are_told_by_the_analysis_beside_a_trace():
-    for rank, path in enumerate(traces('job586')):
-        os.makedirs(f'{rank}')
-        os.symlink(path, f'{rank}/rank{rank}_trace_view.json')
-        os.symlink(os.path.join(EXPECTED, f'job586_rank{rank}_communication.json'),
-                   f'{rank}/communication.json')
-    merged('0/rank0_trace_view.json', '1/rank1_trace_view.json', '-o', 'x.h5')
-    group, = rows('x.h5', 'groups.group')
-    equal((group['group'], group['members'], group['complete']), ('17522688603477080586', '0-1', 4))
+        # The analysis beside the traces tells their groups.
+        equal([(row['group'], row['members'], row['complete'])
+               for row in rows(f'{i}.h5', 'groups.group')], [('17522688603477080586', '0-1', 4)])
 
 
 if __name__ == '__main__':

@@ -1,14 +1,13 @@
 """What tmerge diff says of two jobs: numbers worked out from the truth of made jobs, changes that
 were planted and are found, and none where there is none."""
-import csv
-import io
 import json
+import os
 import re
-import shutil
 import statistics
 
-from common import (Skip, contains, content, equal, files, has_line, holds, kernel, lacks, limited,
-                    main, merged, put, run, same_bytes, synth, tmerge, trace)
+import jobs
+from common import (FULL, Skip, contains, content, equal, files, has_line, holds, kernel, lacks,
+                    limited, main, merged, put, same_bytes, synth, tmerge, trace)
 
 NONE = ('same', 'unclear', 'too few steps')
 SAME = 'No difference: everything that is compared is the same'
@@ -21,6 +20,12 @@ def store(name, **options):
     truth = synth(name, **options)
     merged(name, '-o', f'{name}.h5')
     return truth
+
+
+def shared():
+    """Two jobs that differ, as a.h5 and b.h5."""
+    for name, job in (('a.h5', 'two'), ('b.h5', 'three')):
+        os.symlink(jobs.store(job), name)
 
 
 def diff(*arguments):
@@ -72,9 +77,9 @@ def near(value, expected, what):
 
 
 def test_two_identical_stores_have_no_difference():
-    store('a', ranks=4, steps=5)
-    shutil.copy('a.h5', 'b.h5')
-    equal(diff(), f'{SAME}\n  A: a.h5, 4 ranks, 5 steps\n  B: b.h5, 4 ranks, 5 steps\n')
+    for name in ('a.h5', 'b.h5'):
+        os.symlink(jobs.store('plain'), name)
+    equal(diff(), f'{SAME}\n  A: a.h5, 8 ranks, 5 steps\n  B: b.h5, 8 ranks, 5 steps\n')
     tables = found()
     equal(tables['diff.remark'], [{'place': 0, 'text': SAME}])
     equal({row['verdict'] for name in ('diff.job', 'diff.kernel', 'diff.operator')
@@ -116,77 +121,14 @@ def test_a_slow_rank_gives_the_numbers_of_the_truth():
         equal(row['b_ns'], int(of_steps(truth[1], 'window_ns')[i] + 0.5), 'step')
 
 
-def test_the_other_way_round_it_is_faster():
-    store('b', ranks=4, steps=5)
-    store('a', ranks=4, steps=5, slow_rank=1)
-    has_line(diff(), r'^B is \d+\.\d % faster a step: ')
-    contains(diff(), '\n! Rank 1 makes the other ranks wait in A, not in B\n')
-    equal({row['verdict'] for row in found()['diff.kernel'] if row['a_ns'] > 100000}, {'faster'})
-
-
 def test_jobs_that_differ_in_jitter_alone_do_not_change():
     store('a', ranks=4, steps=8, seed=1)
-    for seed in (2, 3, 4):
+    for seed in (2, 3, 4) if FULL else (2,):
         store('b', ranks=4, steps=8, seed=seed)
         equal(changes(found()), [], f'seed {seed}')
         lines = diff().splitlines()
         holds(lines[0].startswith('No change of the step time beyond noise: '), lines[0])
         equal(len(lines), 3, 'lines')
-        shutil.rmtree('b')
-
-
-def test_communication_that_is_no_longer_hidden_is_told():
-    truth = (store('a', ranks=4, steps=5), store('b', ranks=4, steps=5, fault='no-overlap'))
-    rows = figures(found())
-    row = rows['overlap.step.exposed_comm_ns']
-    near(row['b'], statistics.median(of_steps(truth[1], 'exposed_comm_ns')), 'exposed')
-    equal((row['verdict'], rows['overlap.step.overlap_pct']['b']), ('higher', 0.0))
-    equal(rows['overlap.step.compute_ns']['verdict'], 'unclear')
-    equal(rows['overview.step.step_ns']['verdict'], 'higher')
-
-
-def test_kernels_that_are_only_in_one_job_are_added_or_removed():
-    store('a', ranks=4, steps=5)
-    store('b', ranks=4, steps=5, fault='small-kernels')
-    tables = found()
-    known = run(['grep', '-o', '-h', '"cat": *"kernel"', 'b/profile_rank_0.json']).expect(0).out
-    before = run(['grep', '-o', '-h', '"cat": *"kernel"', 'a/profile_rank_0.json']).expect(0).out
-    more = (len(known.splitlines()) - len(before.splitlines())) / 5
-    new = [row for row in tables['diff.kernel'] if row['verdict'] == 'added']
-    equal(sum(row['b_calls'] for row in new), more)
-    equal({(row['a_ns'], row['a_calls'], row['a_mean_ns']) for row in new}, {(0, 0.0, None)})
-    equal(figures(tables)['kernels.kernel.calls']['change'], more)
-    has_line(diff(), r'^  added ')
-    shutil.move('a.h5', 'c.h5')
-    shutil.move('b.h5', 'a.h5')
-    shutil.move('c.h5', 'b.h5')
-    equal([(row['name'], row['verdict']) for row in found()['diff.kernel']
-           if row['verdict'] == 'removed'], [(row['name'], 'removed') for row in new])
-    has_line(diff(), r'^  removed ')
-
-
-def test_another_layer_calls_its_kernels_and_operators_once_more():
-    store('a', ranks=2, steps=5, layers=12)
-    store('b', ranks=2, steps=5, layers=13)
-    tables = found()
-    for name in ('diff.kernel', 'diff.operator'):
-        layers = [row for row in tables[name] if row['a_calls'] in (12, 24)]
-        holds(len(layers) >= 8, name)
-        for row in layers:
-            equal(row['b_calls'], row['a_calls'] * 13 / 12, row['name'])
-            holds(row['verdict'] in ('slower', 'more calls'), row)
-    has_line(diff(), r'^  slower .* 12->13  ')
-
-
-def test_other_numbers_of_ranks_compare_with_a_remark():
-    store('a', ranks=2, steps=5)
-    store('b', ranks=4, steps=10, seed=3)
-    contains(diff(), '\n! Ranks: 2 in A, 4 in B; times are means over them, and their shares may '
-                     'differ\n')
-    rows = named(found()['diff.kernel'])
-    compute = [row for row in rows.values() if not row['communication']]
-    equal({row['a_calls'] == row['b_calls'] for row in compute}, {True})
-    equal([row for row in compute if row['verdict'] not in NONE], [])
 
 
 def test_pipeline_stages_are_compared_by_role():
@@ -200,19 +142,6 @@ def test_pipeline_stages_are_compared_by_role():
                if row['figure'] == 'overlap.step.compute_ns'}
     equal(compute, {0: 'same', 1: 'higher'})
     contains(diff(), '\nRanks 2-5\n')
-
-
-def test_with_fewer_than_3_steps_nothing_is_judged_and_that_is_said():
-    store('a', ranks=2, steps=5)
-    store('b', ranks=2, steps=2, slow_rank=1, slow_factor=3)
-    text = diff()
-    holds(text.startswith('Too few steps to judge the step time: '), text)
-    contains(text, '\n! Under 3 whole steps in A or B (5, 2): no change of a time is judged\n')
-    rows = figures(found())
-    equal((rows['overlap.step.compute_ns']['verdict'], rows['overlap.step.compute_ns']['noise']),
-          ('too few steps', None))
-    for word in ('slower', 'faster'):
-        lacks(text, word)
 
 
 def test_traces_of_one_step_compare_by_the_time_of_a_call():
@@ -257,17 +186,6 @@ def test_top_keeps_the_kernels_and_operators_that_changed_most():
     has_line(diff('--top=2'), r'^  and \d+ more: --top \d+$')
 
 
-def test_csv_has_the_same_rows_as_json():
-    store('a', ranks=2, steps=3)
-    store('b', ranks=2, steps=3, seed=2)
-    tables = found()
-    parts = diff('--csv').split('# diff.')[1:]
-    equal([part.split('\r\n')[0] for part in parts], [name[5:] for name in TABLES])
-    read = list(csv.DictReader(io.StringIO(parts[5].split('\r\n', 1)[1].rstrip(), newline='')))
-    equal([(row['name'], int(row['change_ns'])) for row in read],
-          [(row['name'], row['change_ns']) for row in tables['diff.kernel']])
-
-
 def test_names_cannot_steer_a_terminal_and_are_cut_at_whole_characters():
     put('a.json', trace([kernel('gemm', 100, 50)], 0))
     put('b.json', trace([kernel('\033[31m' + 'ü' * 60, 100, 50)], 0))
@@ -279,22 +197,18 @@ def test_names_cannot_steer_a_terminal_and_are_cut_at_whole_characters():
 
 
 def test_under_mpirun_one_process_prints_and_the_stores_stay_as_they_are():
-    store('a', ranks=2, steps=3)
-    store('b', ranks=2, steps=3, seed=2)
-    shutil.copy('a.h5', 'before.h5')
+    shared()
+    before = content('a.h5')
     equal(tmerge('diff', 'a.h5', 'b.h5', n=2).expect(0).out, diff())
-    same_bytes('a.h5', 'before.h5')
-
-
-def pages():
-    """Skips where no page is built in."""
-    if tmerge('diff', 'a.h5', 'b.h5', '--html', 'page.html').err.startswith(
-            'tmerge: this tmerge was built without the report page'):
-        raise Skip('no page is built in')
+    equal(content('a.h5') == before, True, 'the store as it was')
 
 
 def page_tables(path):
-    """The rows of the page's tables: lists in the order of the columns."""
+    """The rows of the page's tables: lists in the order of the columns. Skips where no page is built
+    in."""
+    if tmerge('diff', 'a.h5', 'b.h5', '--html', path).err.startswith(
+            'tmerge: this tmerge was built without the report page'):
+        raise Skip('no page is built in')
     text = content(path).decode()
     start = text.index('id="tables">') + len('id="tables">')
     page = json.loads(text[start:text.index('</script>', start)])
@@ -304,9 +218,7 @@ def page_tables(path):
 
 
 def test_a_page_has_the_rows_of_json_whatever_is_printed():
-    store('a', ranks=4, steps=5)
-    store('b', ranks=4, steps=5, slow_rank=1)
-    pages()
+    shared()
     whole = found()
     equal(page_tables('page.html'), whole)
     text = diff('--html', 'again.html')
@@ -315,14 +227,13 @@ def test_a_page_has_the_rows_of_json_whatever_is_printed():
     equal(json.loads(diff('--json', '--top=1', '--html', 'top.html'))['tables']['diff.kernel']['rows'],
           whole['diff.kernel'][:1])
     same_bytes('page.html', 'top.html')
-    tmerge('diff', 'a.h5', 'b.h5', '--html', 'three.html', n=3).expect(0)
-    same_bytes('page.html', 'three.html')
+    tmerge('diff', 'a.h5', 'b.h5', '--html', 'two.html', n=2).expect(0)
+    same_bytes('page.html', 'two.html')
 
 
 def test_a_page_replaces_a_page_and_nothing_else_without_force():
-    store('a', ranks=1, steps=1)
-    shutil.copy('a.h5', 'b.h5')
-    pages()
+    shared()
+    page_tables('page.html')
     put('page.html', content('page.html') + b'old')
     diff('--html', 'page.html')
     holds(not content('page.html').endswith(b'old'), 'not written again')
@@ -337,7 +248,7 @@ def test_a_page_replaces_a_page_and_nothing_else_without_force():
     tmerge('diff', 'a.h5', 'missing.h5', '--html', 'none.html').expect(3)
     # Complete or not at all: no file may become larger than 4 kB.
     tmerge('diff', 'a.h5', 'b.h5', '--html', 'none.html', before=limited(4096)).expect(4)
-    equal(files(), ['a', 'a.h5', 'b.h5', 'notes.html', 'page.html'])
+    equal(files(), ['a.h5', 'b.h5', 'notes.html', 'page.html'])
 
 
 def test_a_gate_passes_fails_or_cannot_decide():
@@ -353,10 +264,9 @@ def test_a_gate_passes_fails_or_cannot_decide():
             ('few', ['step=+2%'], 7, ['undecided']),
             ('b', ['step=+0.01%', 'memory=+1%'], 7, ['undecided', 'pass'])):
         arguments = ['gate', 'a.h5', f'{after}.h5'] + [f'--max={limit}' for limit in limits]
-        for n in (0, 2):
-            done = tmerge(*arguments, n=n).expect(status)
-            equal(re.findall(r'^\w+', done.out, re.M), verdicts, f'{after}, {n}')
-            holds(max(map(len, done.out.splitlines())) <= 80, done.out)
+        done = tmerge(*arguments, n=2 if status == 6 and len(limits) > 1 else 0).expect(status)
+        equal(re.findall(r'^\w+', done.out, re.M), verdicts, after)
+        holds(max(map(len, done.out.splitlines())) <= 80, done.out)
         rows = json.loads(tmerge(*arguments, '--json').expect(status).out)['tables']['diff.gate']
         equal([row['verdict'] for row in rows['rows']], verdicts)
     tmerge('gate', 'a.h5', 'b.h5').expect(2)
@@ -365,11 +275,10 @@ def test_a_gate_passes_fails_or_cannot_decide():
 
 
 def test_missing_damaged_and_foreign_stores_are_errors_of_the_input():
-    store('a', ranks=1, steps=1)
+    shared()
+    put('cut.h5', content('a.h5')[:-100])
     for arguments in (['a.h5', 'missing.h5'], ['missing.h5', 'a.h5'], ['a.h5', 'cut.h5'],
-                      ['a.h5', 'a/truth.json']):
-        with open('a.h5', 'rb') as file:
-            put('cut.h5', file.read()[:-100])
+                      ['a.h5', 'text'], [put('text', 'no store'), 'a.h5']):
         bad = next(name for name in arguments if name != 'a.h5')
         done, shown = tmerge('diff', *arguments).expect(3), tmerge('show', bad).expect(3)
         equal((done.out, done.err), ('', shown.err), bad)

@@ -1,39 +1,30 @@
 """What XLA's operations computed and moved, in real profiles, against what an independent program
 mapped of them."""
 import collections
-import json
 import os
 
-from common import SHARED, Skip, equal, holds, main, put, synth, tables, tmerge
-from xspace import Plane, field, space, varint
+import jobs
+from common import equal, holds, main, put, rows, tables, tmerge
+from xspace import PROFILES, Plane, field, gpu, mapped, merged_planes, programs, space, varint
 
-TRACES = os.path.join(SHARED, 'traces', 'xplane')
-EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
-FILES = {'tpu-v6e': 'tpu_inference', 'gpu-multi-worker': '34.83.195.179_6003'}
 ARRAY = 5 << 28  # floats: 5 x 1024 x 1024 x 256
 
 
 def merged(name):
-    """The profile's tables, and what it is expected to hold."""
-    path = FILES.get(name, 'tw003') + '.xplane.pb'
-    trace = os.path.join(TRACES, name, path)
-    if not os.path.exists(trace) or not os.path.exists(EXPECTED):
-        raise Skip(f'{trace} or {EXPECTED} is not here')
-    if not os.path.exists(f'{name}.h5'):
-        tmerge('merge', trace, '-o', f'{name}.h5', '--no-html')
-    found = tables(f'{name}.h5', 'hlo.rank', 'hlo.op', 'hlo.category', 'hlo.program',
-                   'framework.operator', 'framework.type', 'checklist.box',
-                   'pod.rank')
-    with open(EXPECTED, encoding='utf-8') as file:
-        return found, json.load(file)['files'][f'{name}/{path}']
+    """The tables of the first profile in a folder, and what it is expected to hold."""
+    path, expected = next(iter(mapped(name).items()))
+    if not os.path.exists(f'../{name}.h5'):
+        tmerge('merge', os.path.join(PROFILES, path), '-o', f'../{name}.h5', '--no-html').expect(0)
+    return tables(f'../{name}.h5', 'hlo.rank', 'hlo.op', 'hlo.category', 'hlo.program',
+                  'framework.operator', 'framework.type', 'checklist.box', 'pod.rank'), expected
 
 
 def test_times_by_category_are_those_of_the_cores():
     """By the cores' clocks, which are 15 ppm slow against the host's."""
-    found, mapped = merged('tpu-v6e')
+    found, expected = merged('tpu-v6e')
     times, runs = collections.Counter(), collections.Counter()
-    for rank, row in zip(mapped['ranks'], found['hlo.rank']):
-        line = mapped['device_clock'][rank['device']]['device_to_host_line']
+    for rank, row in zip(expected['ranks'], found['hlo.rank']):
+        line = expected['device_clock'][rank['device']]['device_to_host_line']
         stretch, track = 1 + line['slope_ppm'] / 1e6, rank['tracks'][0]
         for category, of in track['hlo_category'].items():
             times[category] += of['device_duration_ps'] * stretch / 1000
@@ -88,12 +79,12 @@ def test_products_on_gpus_have_the_flop_of_their_shapes():
             work(8192, 1024, 4096), work(8192, 4096, 1024), work(2048, 1024, 2048, 4)],
             work(2048, 2048, 1024, 4, 4 * 4))}
     for name, (calls, fused) in wanted.items():
-        found, mapped = merged(name)
+        found, expected = merged(name)
         work_of = {row['category']: (row['flop'], row['bytes'], row['told_pct'], row['bound'])
                    for row in found['hlo.category'] if row['flop'] is not None}
         equal(work_of, {'custom-call': (*map(sum, zip(*calls)), 100.0, None),
                         'custom fusion': (*fused, 100.0, None)}, name)
-        kernels = mapped['ranks'][0]['busy_union_ps']['kernel'] // 1000
+        kernels = expected['ranks'][0]['busy_union_ps']['kernel'] // 1000
         copied = sum(row['self_ns'] for row in found['hlo.category'] if row['bound'] == 'copy')
         for table in ('hlo.rank', 'hlo.op', 'hlo.category', 'hlo.program'):
             equal(sum(row['self_ns'] for row in found[table]) - copied, kernels, table)
@@ -170,12 +161,7 @@ def test_categories_and_shapes_are_told_by_number_of_program_and_name():
     events = [(f'kernel_{i}', 20_000_000 * i, 10_000_000,
                {'hlo_module': module, 'hlo_op': name, 'program_id': number,
                 'correlation_id': i + 1}) for i, (module, number, name) in enumerate(runs)]
-    put('g.xplane.pb', space(Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0, events)]),
-                             Plane('/host:metadata',
-                                   shared={name: {'Hlo Proto': proto}
-                                           for name, proto in protos.items()})))
-    tmerge('merge', 'g.xplane.pb', '-o', 'g.h5', '--no-html').expect(0)
-    found = tables('g.h5', 'hlo.op', 'hlo.category')
+    found = tables(merged_planes('g', gpu(events), programs(protos)), 'hlo.op', 'hlo.category')
     equal(sorted((row['program'], row['op'], row['category'] or '-', row['shape'] or '-')
                  for row in found['hlo.op']),
           sorted([('jit_f', name, of[3], of[4] or '-') for name, of in INSTRUCTIONS.items()] +
@@ -227,11 +213,8 @@ def test_bytes_of_collectives_of_gpus_are_those_of_their_shapes():
     events = [('ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)', 20_000_000 * i,
                10_000_000, {'hlo_module': 'jit_f', 'hlo_op': name, 'program_id': 1,
                             'correlation_id': i + 1}) for i, name in enumerate(names)]
-    put('c.xplane.pb', space(Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0, events)]),
-                             Plane('/host:metadata', shared={'jit_f(1)': {'Hlo Proto': proto}})))
-    tmerge('merge', 'c.xplane.pb', '-o', 'c.h5', '--no-html').expect(0)
-    equal({row['operation']: row['bytes'] for row in
-           tables('c.h5', 'pod.collective')['pod.collective']},
+    store = merged_planes('c', gpu(events), programs({'jit_f(1)': proto}))
+    equal({row['operation']: row['bytes'] for row in rows(store, 'pod.collective')},
           {name: of[-1] for name, of in zip(names, cases)})
 
 
@@ -263,10 +246,8 @@ def test_a_product_that_takes_several_kernels_is_counted_once():
     events = [(kernel, 100 * i * 1_000_000, us * 1_000_000,
                {'hlo_module': 'jit_f', 'hlo_op': op, 'program_id': 1, 'correlation_id': i + 1})
               for i, (kernel, op, us) in enumerate(runs)]
-    put('w.xplane.pb', space(Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0, events)]),
-                             Plane('/host:metadata', shared={'jit_f(1)': {'Hlo Proto': proto}})))
-    tmerge('merge', 'w.xplane.pb', '-o', 'w.h5', '--no-html').expect(0)
-    found = tables('w.h5', 'hlo.op', 'efficiency.rank')
+    store = merged_planes('w', gpu(events), programs({'jit_f(1)': proto}))
+    found = tables(store, 'hlo.op', 'efficiency.rank')
     equal({row['op']: (row['flop'], row['bytes'], row['told_pct']) for row in found['hlo.op']},
           {'gemm.5': (2 * 1024, 2 * 896, 100.0), 'gemm.6': (None, None, 0.0), 'dot.7': (64, 260, 100.0),
            'dot.8': (None, None, 0.0), 'fusion.9': (None, None, 0.0)})
@@ -398,7 +379,7 @@ def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs
                 if wait is not None:
                     wait += sum(max(at) - begin for at, begin in zip(zip(*begins), mine))
                 wanted[key] = ranks + 1, wait
-    equal({(row['operation'], (row['group'], row['members'])): 
+    equal({(row['operation'], (row['group'], row['members'])):
            (row['ranks'], row['wait_ns'] and row['wait_ns'] // 1000) for row in found['pod.collective']
            if row['group']}, wanted)
     equal({row['operation'] for row in found['pod.collective'] if not row['group']},
@@ -412,7 +393,7 @@ def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs
         [begin for _, begin, _, op in events[one] if op == 'collective-permute.9'] for one in of)))
             for of in ((1, 0), (0, 1))]
     transfers = {(row['from_rank'], row['to_rank']): row for row in
-                 tables('c.h5', 'bubble.pair')['bubble.pair']}
+                 rows('c.h5', 'bubble.pair')}
     equal(set(transfers), {(0, 1), (2, 3), (4, 5), (6, 7)}, 'who gives to whom')
     equal([transfers[0, 1][key] for key in ('count', 'late_receiver_ns', 'late_sender_ns')],
           [RUNS, late[0] * 1000, late[1] * 1000], 'waits of both')
@@ -422,7 +403,7 @@ def told_of(**how):
     made_groups(**how, runs=1)
     tmerge('merge', 'host0.xplane.pb', 'host1.xplane.pb', '-o', 'd.h5', '--no-html').expect(0)
     return {row['operation']: row['group'] for row in
-            tables('d.h5', 'pod.collective')['pod.collective'] if row['group']}
+            rows('d.h5', 'pod.collective') if row['group']}
 
 
 def test_devices_that_are_not_counted_process_after_process_have_no_wrong_groups():
@@ -450,10 +431,10 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
     another; on the devices the time of all kernels and copies, of which 14 tell no operator.
     The pattern of TensorFlow's own tool, by which the other program counted, leaves out names with
     an underscore before them: those of 379 of the sends."""
-    found, mapped = merged('gpu-multi-worker')
+    found, expected = merged('gpu-multi-worker')
     of = {(row['side'], row['type']): row for row in found['framework.type']}
     types = {kind for side, kind in of if side == 'host'}
-    wanted = mapped['host_tf_ops']
+    wanted = expected['host_tf_ops']
     equal((sum(of['host', kind]['occurrences'] for kind in types), len(types)),
           (wanted['events'] + 379, wanted['types']), 'operators of the host')
     for top in wanted['top']:
@@ -462,7 +443,7 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
         # begins and ends are rounded to nanoseconds
         holds(abs(row['total_ns'] - top['total_ps'] / 1000) <= top['events'], row)
         holds(0 < row['self_ns'] <= row['total_ns'], row)
-    tracks = [track for rank in mapped['ranks'] for track in rank['tracks']]
+    tracks = [track for rank in expected['ranks'] for track in rank['tracks']]
     equal(sum(row['self_ns'] for (side, _), row in of.items() if side == 'device'),
           sum(track['sum_ps'] for track in tracks) // 1000, 'time on the devices')
     equal(sum(row['occurrences'] for (side, _), row in of.items() if side == 'device'),
@@ -478,21 +459,21 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
 def test_operators_of_jax_are_summed_by_the_last_part_of_their_names():
     """The copies of programs, and of what they are
     given, tell no operator."""
-    found, mapped = merged('jax-mi300-gemm')
+    found, expected = merged('jax-mi300-gemm')
     of = {row['type']: row for row in found['framework.type']}
     equal({row['side'] for row in of.values()}, {'device'}, 'the host tells none')
     equal(set(of), {'dot_general', 'broadcast_in_dim', None}, 'types')
-    copies = mapped['ranks'][0]['busy_union_ps']['copy']
+    copies = expected['ranks'][0]['busy_union_ps']['copy']
     equal((of[None]['operators'], of[None]['occurrences'], of[None]['self_ns']),
           (0, 24, copies // 1000), 'copies')
     equal(sum(row['self_ns'] for row in of.values()),
-          mapped['ranks'][0]['busy_union_all_ps'] // 1000, 'time')
+          expected['ranks'][0]['busy_union_all_ps'] // 1000, 'time')
 
 
 def test_cores_are_held_against_what_they_could_compute():
     """All that a core computes is 300 additions of the array; 918 TFLOP/s are told."""
     merged('tpu-v6e')
-    found = tables('tpu-v6e.h5', 'efficiency.rank', 'efficiency.step', 'efficiency.operator')
+    found = tables('../tpu-v6e.h5', 'efficiency.rank', 'efficiency.step', 'efficiency.operator')
     equal(sum(row['flop'] for row in found['efficiency.operator']), 1200 * ARRAY, 'FLOP')
     equal(sum(row['bytes'] for row in found['efficiency.operator']), 1200 * 8 * ARRAY, 'bytes')
     equal(sum(row['flop'] for row in found['efficiency.step']), 1200 * ARRAY, 'FLOP of steps')
@@ -502,7 +483,7 @@ def test_cores_are_held_against_what_they_could_compute():
         ideal = 300 * ARRAY / 918e12 * 1e9
         holds(abs(row['mfu_pct'] - 100 * ideal / row['window_ns']) < 1e-9, row)
     merged('jax-mi300-attention')
-    row = tables('jax-mi300-attention.h5', 'efficiency.rank')['efficiency.rank'][0]
+    row = rows('../jax-mi300-attention.h5', 'efficiency.rank')[0]
     equal((row['mfu_pct'], row['type'], round(row['coverage_pct'])), (None, 'mixed', 50), 'of a GPU')
 
 
@@ -515,7 +496,7 @@ def test_the_checklist_has_xprofs_bounds_and_none_of_pytorchs():
     """Of the profile of TensorFlow two of three devices have steps: they wait for input for 2.31 of
     19.96 and 2.39 of 21.39 ms. Of what computes on the last, XProf takes 4.54 for 16 bit and 10.32
     ms for 32. The cores of the TPU wait for copies nearly all of the time."""
-    found, mapped = merged('gpu-multi-worker')
+    found, expected = merged('gpu-multi-worker')
     boxes = {box['box']: box for box in found['checklist.box']}
     holds(not TORCH & set(boxes), boxes)
     stepped = [row for row in found['pod.rank'] if row['bottleneck'] != 'other']
@@ -525,11 +506,11 @@ def test_the_checklist_has_xprofs_bounds_and_none_of_pytorchs():
         holds(abs(boxes[box]['value'] - 100 * share) < 1e-9, boxes[box])
         equal(boxes[box]['result'], 'fail' if 100 * share > boxes[box]['most'] else 'pass', box)
     # Their kernels run for 14.83 and 14.87 ms; what has no step is no measure.
-    kernels = sum(of['busy_union_ps'].get('kernel', 0) for of in mapped['ranks']) / 1000
+    kernels = sum(of['busy_union_ps'].get('kernel', 0) for of in expected['ranks']) / 1000
     share = 100 * kernels / sum(row['step_ns'] for row in stepped)
     holds(abs(boxes['gpu_utilization']['value'] - share) < 0.01, (boxes['gpu_utilization'], share))
     equal((boxes['input']['result'], boxes['output']['result']), ('fail', 'pass'), 'input, output')
-    wanted = mapped['step_breakdown_of_group_0']['with_host_events']['type_ps']
+    wanted = expected['step_breakdown_of_group_0']['with_host_events']['type_ps']
     equal([stepped[1][f'compute_{bits}_ns'] for bits in (16, 32)],
           [wanted[f'DEVICE_COMPUTE_{bits}'] // 1000 for bits in (16, 32)], 'computing by type')
     equal((boxes['compute_16_bit']['result'], boxes['asynchronous']['value']), ('pass', None))
@@ -537,9 +518,7 @@ def test_the_checklist_has_xprofs_bounds_and_none_of_pytorchs():
     equal((round(tpu['asynchronous']['value'], 1), tpu['asynchronous']['result'],
            tpu['compute_16_bit']['value'], tpu['compute_16_bit']['result']),
           (96.5, 'fail', 0.0, 'fail'), 'asynchronous and 16 bit')
-    synth('torch', ranks=2, steps=2)
-    tmerge('merge', 'torch', '-o', 'torch.h5', '--no-html')
-    of_torch = {box['box'] for box in tables('torch.h5', 'checklist.box')['checklist.box']}
+    of_torch = {box['box'] for box in rows(jobs.store('two'), 'checklist.box')}
     holds(TORCH <= of_torch and not of_torch & {*XPROF, 'compute_16_bit', 'asynchronous'}, of_torch)
 
 
@@ -566,11 +545,10 @@ def test_stacks_and_allocators_are_what_was_planted():
             memory(take, 20, 100, 250, 300, 450, index_on_host=0, addr=2),
             memory(give, 30, 0, 150, 300, 550, index_on_host=0, addr=2)]
     op = '%add.1 = f32[8]{0} add(f32[8]{0} %p, f32[8]{0} %q)'
-    put('t.xplane.pb', space(Plane('/device:TPU:0', [(2, 'XLA Modules', 0, [('jit_f(1)', 0, 10**8, {})]),
-                                                     (3, 'XLA Ops', 0, [(op, 0, 10**8, {})])]),
-                             Plane('/host:CPU', [(1, 'main', 0, core)])))
-    tmerge('merge', 't.xplane.pb', '-o', 't.h5', '--no-html').expect(0)
-    found = tables('t.h5', 'memory.device', 'memory.category', 'checklist.box')
+    store = merged_planes('t', Plane('/device:TPU:0', [
+        (2, 'XLA Modules', 0, [('jit_f(1)', 0, 10**8, {})]), (3, 'XLA Ops', 0, [(op, 0, 10**8, {})])]),
+        Plane('/host:CPU', [(1, 'main', 0, core)]))
+    found = tables(store, 'memory.device', 'memory.category', 'checklist.box')
     device = found['memory.device'][0]
     equal((device['device'], device['peak_bytes'], device['limit_bytes'], device['capacity_pct'],
            device['peak_reserved_bytes']), ('xla:0', 550, 1000, 55.0, None))
@@ -581,12 +559,10 @@ def test_stacks_and_allocators_are_what_was_planted():
     host = [memory(take, 10, 8, 8, 0, 92, allocator_name='first', addr=1),
             memory(take, 20, 7, 7, 0, 43, allocator_name='second', addr=1),
             memory(take, 30, 5, 13, 0, 87, allocator_name='first', addr=2)]
-    kernels = [('add', 0, 10**8, {'correlation_id': 1})]
-    put('h.xplane.pb', space(Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0, kernels)]),
-                             Plane('/host:CPU', [(1, 'main', 0, host)])))
-    tmerge('merge', 'h.xplane.pb', '-o', 'h.h5', '--no-html').expect(0)
+    store = merged_planes('h', gpu([('add', 0, 10**8, {'correlation_id': 1})]),
+                          Plane('/host:CPU', [(1, 'main', 0, host)]))
     equal([(row['device'], row['allocator'], row['peak_bytes'], row['limit_bytes'])
-           for row in tables('h.h5', 'memory.device')['memory.device']],
+           for row in rows(store, 'memory.device')],
           [('cpu', 'first', 13, 100), ('cpu:1', 'second', 7, 50)])
 
 
@@ -595,9 +571,9 @@ def test_what_lives_at_the_peak_of_an_allocator_sums_to_the_peak_that_it_recorde
     (the file: 21,491,712,000 bytes), so that nothing is unrecorded. What is taken, reserved and
     available sums to the same number in all records of an allocator."""
     for name in ('tpu-v6e', 'jax-mi300-attention', 'gpu-multi-worker'):
-        _, mapped = merged(name)
+        _, expected = merged(name)
         live, stacks = collections.Counter(), set()
-        found = tables(f'{name}.h5', 'memory.live', 'memory.device')
+        found = tables(f'../{name}.h5', 'memory.live', 'memory.device')
         for row in found['memory.live']:
             live[row['rank'], row['device']] += row['bytes']
             holds(row['category'] != 'unrecorded', row)
@@ -607,7 +583,7 @@ def test_what_lives_at_the_peak_of_an_allocator_sums_to_the_peak_that_it_recorde
         limits = {row['allocator']: row['limit_bytes'] for row in found['memory.device']}
         equal(limits, LIMITS[name], 'allocators')
         equal(sorted(live.values()),
-              sorted(of['peak_bytes_in_window'] for of in mapped['memory'].values()), name)
+              sorted(of['peak_bytes_in_window'] for of in expected['memory'].values()), name)
 
 
 main()

@@ -1,13 +1,10 @@
 """Which files are read, in which order, and which rank each trace is of."""
 import os
 
-from common import (BASE_NS, COUNTS, TMERGE, UNKNOWN, contains, equal, event, files, gzipped, has_line,
-                    holds, kernel, lacks, main, merged, put, rows, run, same_bytes, small_trace, synth, tables, tmerge,
-                    trace, zstd_framed)
+from common import (BASE_NS, FULL, TMERGE, UNKNOWN, contains, equal, event, files, gzipped, has_line, holds, kernel,
+                    lacks, main, merged, put, rows, run, same_bytes, small_trace, synth, tables, tmerge,
+                    trace, unranked, zstd_framed)
 
-POSITION = ('tmerge: warning: {} of {} traces tell{} no rank: numbered by their place among the '
-            'traces given; if the job numbered its ranks otherwise, give --rank-map FILE with lines '
-            'PATH RANK')
 OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
            'keep the first alone with --skip-bad')
 
@@ -22,12 +19,21 @@ def left_out(store='tmerge.h5'):
             for row in rows(store, 'job.left_out')}
 
 
-def test_several_files_are_the_ranks_of_one_job():
-    for rank in range(3):
-        put(f'rank{rank}.json', small_trace(rank))
-    done = merged('rank0.json', 'rank1.json', 'rank2.json')
-    has_line(done.out, '^3 ranks on 3 hosts, no steps marked, 6 events')
-    equal(sources(), {'rank0.json': 0, 'rank1.json': 1, 'rank2.json': 2})
+def test_operands_are_files_folders_and_patterns():
+    for rank, name in enumerate(('a/rank0.json', 'b/rank1.json', 'b/rank2.json', 'rank3[1].json',
+                                 'rank31.json')):
+        put(name, small_trace(rank))
+    for operands, found in (
+            (['rank31.json', 'a/rank0.json'], ['a/rank0.json', 'rank31.json']),
+            (['a/', './b', 'rank31.json'], ['a/rank0.json', './b/rank1.json', './b/rank2.json',
+                                           'rank31.json']),
+            (['rank3[1].json'], ['rank3[1].json']),  # a file of this name is meant itself
+            (['[ab]/*[02].json'], ['a/rank0.json', 'b/rank2.json']),
+            (['[ab]'], ['a/rank0.json', 'b/rank1.json', 'b/rank2.json'])):
+        done = merged(*operands)
+        has_line(done.out, f'^{len(found)} ranks? on .* no steps marked, {2 * len(found)} events')
+        equal(list(sources()), found, operands)
+    tmerge('none*.json').fails(3, 'none*.json: no file matches this pattern')
 
 
 def test_in_a_folder_what_is_no_trace_is_passed_over_and_counted():
@@ -44,24 +50,6 @@ def test_in_a_folder_what_is_no_trace_is_passed_over_and_counted():
     equal(left_out(), {f'job/{name}': ('other', 'not a trace') for name in names})
 
 
-def test_a_folder_may_end_with_a_slash_and_stand_beside_files():
-    put('a/rank0.json', small_trace(0))
-    put('b/rank1.json', small_trace(1))
-    put('rank2.json', small_trace(2))
-    merged('a/', 'rank2.json', './b')
-    equal(sources(), {'a/rank0.json': 0, './b/rank1.json': 1, 'rank2.json': 2})
-
-
-def test_a_quoted_glob_is_expanded_also_to_folders():
-    for rank in range(3):
-        put(f'run{rank}/rank{rank}.json', small_trace(rank))
-    merged('run[01]/*.json')
-    equal(sources(), {'run0/rank0.json': 0, 'run1/rank1.json': 1})
-    merged('run*')
-    equal(len(sources()), 3)
-    tmerge('none*.json').fails(3, 'none*.json: no file matches this pattern')
-
-
 def test_the_lines_of_a_list_are_operands():
     # Names with blanks, quotation marks, @, #, a line break and bytes that are no UTF-8.
     names = ('a/rank0.json', 'b/rank1.json', 'c/rank2.json', "' rank3.json ", '@rank4.json',
@@ -74,9 +62,11 @@ def test_the_lines_of_a_list_are_operands():
     equal(merged('@lists/list', 'c/rank2.json', '-o', 'list.h5').out.splitlines()[0],
           tmerge('a', 'b', *names[2:]).out.splitlines()[0])
     equal(sorted(sources('list.h5').values()), list(range(8)))
-    for n in (2, 3):
-        merged('@lists/list', 'c/rank2.json', '-o', f'{n}.h5', n=n)
-        same_bytes('list.h5', f'{n}.h5')
+    merged('@lists/list', 'c/rank2.json', '-o', '3.h5', n=3)
+    same_bytes('list.h5', '3.h5')
+    os.rename('a/rank0.json', 'rank0.json')
+    done = run(['bash', '-c', f'{TMERGE} --no-html @<(echo rank0.json)']).expect(0)
+    equal((done.ours, sources()), ([], {'rank0.json': 0}), 'a list from a pipe')
 
 
 def test_names_too_many_for_a_command_line_come_by_a_list_a_pattern_or_their_folder():
@@ -90,7 +80,7 @@ def test_names_too_many_for_a_command_line_come_by_a_list_a_pattern_or_their_fol
     put(names[-1], gzipped(b'')[:4])
     put('list', '\n'.join(names))
     last = tmerge(names[-1]).expect(3).errors
-    for given, n in ((['@list'], 2), (['job'], 2), (['job/x*'], 2), (names, 0)):
+    for given, n in ((['@list'], 2), (['job'], 0), (['job/x*'], 2), (names, 0)):
         equal(tmerge(*given, n=n).expect(3).errors, last, given)
     done = tmerge(*names, '-j2').expect(3)
     equal(done.errors, last)
@@ -108,8 +98,8 @@ def test_a_wrong_list_is_told_with_its_line():
             ('rank0.json\nx\0y\n', 'line 2: a zero byte: this is no text'),
             ('', 'this list names nothing'), ('# rank0.json\n\n', 'this list names nothing')):
         put('list', text)
-        for n in (0, 2):
-            tmerge('rank0.json', '@list', n=n).fails(3, f'list: {message}')
+        tmerge('rank0.json', '@list').fails(3, f'list: {message}')
+    tmerge('rank0.json', '@list', n=2).fails(3, f'list: {message}')
     tmerge('@none').fails(3, 'none: No such file or directory')
     tmerge('@.').fails(3, '.: Is a directory')
     put('rank1.json', 'no trace')
@@ -117,25 +107,11 @@ def test_a_wrong_list_is_told_with_its_line():
     tmerge('@list').fails(3, f'rank1.json: {UNKNOWN}')
 
 
-def test_a_list_may_come_from_a_pipe():
-    put('rank0.json', small_trace(0))
-    done = run(['bash', '-c', f'{TMERGE} --no-html @<(echo rank0.json)']).expect(0)
-    equal(done.ours, [])
-    equal(sources(), {'rank0.json': 0})
-
-
-def test_a_file_whose_name_holds_glob_letters_is_meant_itself():
-    put('rank0[1].json', small_trace(0))
-    put('rank01.json', small_trace(1))
-    merged('rank0[1].json')
-    equal(sources(), {'rank0[1].json': 0})
-
-
 def test_files_of_a_folder_come_in_natural_order():
     for i, name in enumerate(('part9', 'part10', 'part1', 'part02', 'Part3')):
         put(f'job/{name}.json', small_trace(at=i))
     done = tmerge('job').expect(0)
-    equal(done.ours, [POSITION.format(5, 5, '')])
+    equal(done.ours, [unranked(5, 5)])
     equal(sources(), {f'job/{name}.json': rank for rank, name in enumerate(
         ('Part3', 'part1', 'part02', 'part9', 'part10'))})
     tmerge('job/p*.json').expect(0)
@@ -143,33 +119,20 @@ def test_files_of_a_folder_come_in_natural_order():
         ('part1', 'part02', 'part9', 'part10'))})
 
 
-def test_the_rank_is_from_the_metadata_before_the_name():
+def test_the_rank_is_from_the_metadata_or_from_the_file_name():
+    """What in a name tells a rank is the unit test's."""
     put('profile_rank_5.json', small_trace(3))
     put('behind_rank_6.json', small_trace(4, behind=True))
-    merged('profile_rank_5.json', 'behind_rank_6.json')
-    equal(sources(), {'profile_rank_5.json': 3, 'behind_rank_6.json': 4})
-
-
-def test_the_rank_is_from_the_file_name_without_metadata():
-    # The last match of (^|[^a-z])(profile_rank|rank|worker|tp)[-_]?([0-9]+)([^0-9]|$) counts.
-    names = {'profile_rank_4.json': 4, 'RANK-7.json': 7, 'worker12.1623143089861.pt.trace.json': 12,
-             'x_tp3_rank009.json': 9, 'rank1.rank2.json': 2, 'run.worker_05': 5}
-    for i, name in enumerate(names):
-        put(name, small_trace(at=i))
-    merged(*names)
-    equal(sources(), names)
+    put('run.worker_05', small_trace())
+    merged('profile_rank_5.json', 'behind_rank_6.json', 'run.worker_05')
+    equal(sources(), {'profile_rank_5.json': 3, 'behind_rank_6.json': 4, 'run.worker_05': 5})
 
 
 def test_a_name_without_such_a_match_counts_by_its_position_with_a_warning():
-    names = ['frank1.json', 'httpd8', 'rank.json', 'ranks3.json', 'dir_rank9/plain.json']
-    for i, name in enumerate(names):
-        put(name, small_trace(at=i))
-    done = tmerge(*names).expect(0)
-    equal(done.ours, [POSITION.format(5, 5, '')])
-    equal(sources(), {name: i for i, name in enumerate(names)})
-    put('b_rank1.json', small_trace())
+    put('rank.json', small_trace())
+    put('b_rank1.json', small_trace(at=1))
     done = tmerge('rank.json', 'b_rank1.json').expect(0)
-    equal(done.ours, [POSITION.format(1, 2, 's')])
+    equal(done.ours, [unranked(1, 2)])
     equal(sources(), {'rank.json': 0, 'b_rank1.json': 1})
 
 
@@ -178,20 +141,20 @@ def test_the_position_does_not_depend_on_the_number_of_processes():
         put(f'{name}.json', small_trace(at=100 + i))
     names = [f'{name}.json' for name in 'edcba']
     put('store.txt', 'no trace')
-    for n in (0, *COUNTS):
-        done = tmerge('e.json', 'store.txt', *names[1:], '--skip-bad', '-o', f'{n}.h5', n=n)
+    stores = []
+    for n in (0, 1, 2, 3, 4, 8) if FULL else (0, 3):
+        stores.append(f'store{n}.h5')
+        done = tmerge('e.json', 'store.txt', *names[1:], '--skip-bad', '-o', stores[-1], n=n)
         equal(len(done.expect(0).warnings), 2, 'warnings')
-        same_bytes('0.h5', f'{n}.h5')
+        same_bytes(stores[0], stores[-1])
     # A bad file keeps its place, for it may be the trace of that rank.
-    equal(sources('0.h5'), {'e.json': 0, 'd.json': 2, 'c.json': 3, 'b.json': 4, 'a.json': 5})
+    equal(sources(stores[0]), {'e.json': 0, 'd.json': 2, 'c.json': 3, 'b.json': 4, 'a.json': 5})
 
 
 def test_a_rank_map_decides_over_everything():
     put('profile_rank_0.json', small_trace(0))
     put('my trace 1.json', small_trace())
     put('map', '# who is who\n\nprofile_rank_0.json 12\r\n./my trace 1.json \t 3  \n')
-    merged('.', '--rank-map=map')
-    equal(sources(), {'./profile_rank_0.json': 12, './my trace 1.json': 3})
     merged('profile_rank_0.json', 'my trace 1.json', '--rank-map', 'map')
     equal(sources(), {'profile_rank_0.json': 12, 'my trace 1.json': 3})
 
@@ -202,7 +165,6 @@ def test_a_bad_rank_map_is_an_error_with_its_line():
                             ('rank0.json 1\n\nrank0.json\n', 3, "'rank0.json' should be PATH RANK"),
                             ('# x\nrank0.json one', 2, "'rank0.json one' should be PATH RANK"),
                             ('rank0.json -1\r\n', 1, "'rank0.json -1' should be PATH RANK"),
-                            ('rank0.json 1.5', 1, "'rank0.json 1.5' should be PATH RANK"),
                             (' 5', 1, "' 5' should be PATH RANK"),
                             ('rank0.json 1234567890', 1,
                              "'rank0.json 1234567890' should be PATH RANK"),
@@ -213,7 +175,6 @@ def test_a_bad_rank_map_is_an_error_with_its_line():
         put('map', text)
         tmerge('rank0.json', '--rank-map', 'map').fails(3, f'map: line {line}: {why}')
     tmerge('rank0.json', '--rank-map', 'none').fails(3, 'none: No such file or directory')
-    tmerge('rank0.json', '--rank-map', 'map', n=2).expect(3)
     equal(files(), ['map', 'rank0.json'])
 
 
@@ -229,12 +190,8 @@ def test_two_spans_of_a_rank_are_one_row_whose_window_is_the_sum():
     row, = rows('tmerge.h5', 'job.rank')
     equal((row['source'], row['events'], row['begin_ns'], row['end_ns']),
           ('a.json,b.json', 4, BASE_NS + 100000, BASE_NS + 1035000))
-
-
-def test_spans_that_touch_do_not_overlap():
-    put('a.json', small_trace(0, at=100, dur=50))
-    put('b.json', small_trace(0, at=160, dur=50))
-    merged('a.json', 'b.json')
+    put('c.json', small_trace(0, at=160, dur=50))  # which touches the first
+    merged('a.json', 'c.json')
     equal(rows('tmerge.h5', 'overlap.rank')[0]['window_ns'], 120000)
 
 
@@ -242,7 +199,7 @@ def test_overlapping_traces_of_a_rank_are_an_error_that_names_both():
     put('a.json', small_trace(2, at=100, dur=50))
     put('b.json', small_trace(2, at=150, dur=50))
     put('c.json', small_trace(1))
-    for n in (0, 3):
+    for n in (0, 3) if FULL else (3,):
         tmerge('a.json', 'c.json', 'b.json', n=n).fails(3, OVERLAP.format('b.json', 2, 'a.json'))
     equal(files(), ['a.json', 'b.json', 'c.json'])
     put('map', 'b.json 0')
@@ -255,14 +212,13 @@ def test_skip_bad_keeps_the_first_of_overlapping_traces():
     put('b.json', small_trace(2, at=150, dur=77))
     put('c.json', small_trace(2, at=900, dur=5))
     why = 'covers the same time as another trace of its rank'
-    for n in (0, 2):
-        done = tmerge('b.json', 'a.json', 'c.json', '--skip-bad', n=n).expect(0)
-        equal(done.ours, [f'tmerge: warning: left out a.json: {why}'])
-        has_line(done.out, 'left out', r'\b1 file\b')
-        has_line(done.out, '! events skipped', r'\(2\): events of a trace left out by --skip-bad')
-        equal(sources(), {'b.json,c.json': 2})
-        equal(left_out(), {'a.json': ('overlapping', why)})
-        equal(rows('tmerge.h5', 'overlap.rank')[0]['compute_ns'], 82000)
+    done = tmerge('b.json', 'a.json', 'c.json', '--skip-bad', n=2).expect(0)
+    equal(done.ours, [f'tmerge: warning: left out a.json: {why}'])
+    has_line(done.out, 'left out', r'\b1 file\b')
+    has_line(done.out, '! events skipped', r'\(2\): events of a trace left out by --skip-bad')
+    equal(sources(), {'b.json,c.json': 2})
+    equal(left_out(), {'a.json': ('overlapping', why)})
+    equal(rows('tmerge.h5', 'overlap.rank')[0]['compute_ns'], 82000)
 
 
 def test_a_file_given_twice_is_an_error_not_twice_the_events():
@@ -281,9 +237,8 @@ def test_copies_are_told_from_traces_of_one_size_and_begin():
                                       + [kernel('gemm', i, 1) for i in range(1, 1000)]))
     copy = ('tmerge: warning: rank{}.json holds the same bytes as rank{}.json: one recording stands '
             'for two')
-    for n in (0, 3):
-        done = tmerge(*(f'rank{i}.json' for i in range(5)), n=n).expect(0)
-        equal(sorted(done.ours), [copy.format(1, 0), copy.format(3, 0), copy.format(4, 2)])
+    done = tmerge(*(f'rank{i}.json' for i in range(5)), n=3).expect(0)
+    equal(sorted(done.ours), [copy.format(1, 0), copy.format(3, 0), copy.format(4, 2)])
     equal(tmerge('rank1.json', 'rank2.json').expect(0).ours, [])
 
 
@@ -294,7 +249,7 @@ def test_spans_whose_rank_stands_behind_the_events_meet_on_one_process():
     for name, (rank, begin) in at.items():
         events = [kernel(f'only in {name}', begin, 50), kernel('ncclDevKernel_AllReduce', begin, 9)]
         put(name, trace(events, rank, world=3, behind=True, lead=lead))
-    for n in (0, *COUNTS):
+    for n in (0, 1, 2, 3, 4, 8) if FULL else (0, 3):
         equal(merged(*at, '-o', f'{n}.h5', n=n).ours, [])
         same_bytes('0.h5', f'{n}.h5')
     equal(sources('3.h5'), {'b,d,f': 0, 'a,c': 1, 'e': 2})
@@ -330,14 +285,12 @@ def test_the_second_run_over_everything_in_the_folder_works():
     merged(*files())
     first = tables('tmerge.h5')
     put('tmerge.html', '<!doctype html><meta name="tmerge" content="1"><title>x</title>')
-    for n in (0, 2):
-        done = tmerge(*files(), n=n).expect(0)
-        equal(done.ours, ['tmerge: warning: left out tmerge.h5: a tmerge store',
-                          'tmerge: warning: left out tmerge.html: a page that tmerge wrote'])
-        second = tables('tmerge.h5')
-        equal(second['overlap.rank'], first['overlap.rank'])
-        equal({name: reason for name, (reason, _) in left_out().items()},
-              {'tmerge.h5': 'store', 'tmerge.html': 'page'})
+    done = tmerge(*files(), n=2).expect(0)
+    equal(done.ours, ['tmerge: warning: left out tmerge.h5: a tmerge store',
+                      'tmerge: warning: left out tmerge.html: a page that tmerge wrote'])
+    equal(rows('tmerge.h5', 'overlap.rank'), first['overlap.rank'])
+    equal({name: reason for name, (reason, _) in left_out().items()},
+          {'tmerge.h5': 'store', 'tmerge.html': 'page'})
     equal(files(), ['rank0.json', 'rank1.json', 'tmerge.h5', 'tmerge.html'])
 
 
@@ -360,34 +313,20 @@ def test_nothing_to_read_is_an_error_also_with_skip_bad():
     put('notes', 'text')
     os.mkdir('empty')
     put('some/notes', 'text')
-    for arguments in (['empty'], ['some'], ['empty', 'some/']):
-        tmerge(*arguments).fails(3, 'there is no trace to read')
-        tmerge(*arguments, '--skip-bad', n=2).fails(3, 'there is no trace to read')
+    for arguments, n in ((['empty'], 0), (['some'], 0), (['empty', 'some/', '--skip-bad'], 2)):
+        tmerge(*arguments, n=n).fails(3, 'there is no trace to read')
     done = tmerge('notes', '--skip-bad').expect(3)
     equal(done.errors, ['tmerge: there is no trace to read'])
 
 
 def test_compression_is_told_by_content_whatever_the_name():
     plain = small_trace(0, lead='x' * 200000)
-    put('plain.gz', plain)
-    put('gzip.zst', gzipped(plain))
-    put('members.json', gzipped(plain[:100]) + gzipped(plain[100:]))
-    put('zstd', zstd_framed(plain))
-    put('frames.json.gz', zstd_framed(plain[:9]) + zstd_framed(plain[9:]))
-    expected = None
-    for name in ('plain.gz', 'gzip.zst', 'members.json', 'zstd', 'frames.json.gz'):
-        equal(tmerge(name).expect(0).errors, [], name)
-        found = tables('tmerge.h5', 'overlap', 'ratio')
-        expected = expected or found
-        equal(found, expected, name)
-    equal(expected['overlap.rank'][0]['comm_ns'], 10000)
-
-
-def test_a_byte_order_mark_and_a_bare_array_are_read():
-    put('rank0.json', b'\xef\xbb\xbf' + small_trace(0))
-    put('rank1.json', b'\n [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2.5}]\n')
-    merged('rank0.json', 'rank1.json')
-    equal([row['compute_ns'] for row in rows('tmerge.h5', 'overlap.rank')], [50000, 2500])
+    for name, packed in (('plain.gz', plain), ('gzip.zst', gzipped(plain)),
+                         ('zstd', zstd_framed(plain))):
+        put(name, packed)
+        merged(name)
+        row, = rows('tmerge.h5', 'overlap.rank')
+        equal((row['compute_ns'], row['comm_ns']), (50000, 10000), name)
 
 
 def test_comm_pattern_adds_kernels_that_communicate():
@@ -395,7 +334,6 @@ def test_comm_pattern_adds_kernels_that_communicate():
                              kernel('ncclDevKernel_AllReduce', 60, 1),
                              event('my_ring', 'cpu_op', 0, 100)], 0))
     for arguments, comm, compute in (([], 1000, 58000),
-                                     (['--comm-pattern', '^my_(ring|tree)'], 9000, 50000),
                                      (['--comm-pattern=RING_V[0-9]+$'], 9000, 50000),
                                      (['--comm-pattern', 'ring$'], 1000, 58000)):
         merged('rank0.json', *arguments)

@@ -11,6 +11,7 @@ from collections import defaultdict
 
 from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, seal, synth, tables,
                     tmerge)
+from stores import covered, duration_of, read_only
 import h5py
 
 FOLDER = os.path.join(SHARED, 'traces', 'nsys')
@@ -38,6 +39,7 @@ RANGES = {
     'syscall_sum': ('SYSCALL',),
 }
 SETS = {'cuda_gpu_mem_time_sum': 'end - start', 'cuda_gpu_mem_size_sum': 'bytes'}
+UNITS = {'cuda_gpu_mem_size_sum': 'bytes'}
 CLOSE = 0.05
 
 
@@ -52,6 +54,14 @@ def named(report, name):
     if report == 'cuda_api_sum' and '_v' in name and len(name.split('_v')[-1]) >= 4:
         return name[:name.rindex('_v')]
     return name.split(', op_id = ')[0].split(', seq = ')[0] if report == 'nvtx_sum' else name
+
+
+def store_of(path):
+    """The store of an export, made once for all tests."""
+    store = f'../{os.path.basename(path)}.h5'
+    if not os.path.exists(store):
+        tmerge(path, '-o', store).expect(0)
+    return store
 
 
 def by_name(db, report):
@@ -91,33 +101,14 @@ def check_report(report, expected, found, unit, path):
 def test_reports_are_those_of_plain_sql_over_real_exports():
     seen = defaultdict(int)
     for path in exports():
-        tmerge(path, '-o', 'x.h5').expect(0)
-        with sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True) as db:
-            for report in REPORTS:
-                size = report == 'cuda_gpu_mem_size_sum'
-                table = f"stats.{'size' if size else 'time'}"
-                found = [row for row in rows('x.h5', table) if row['report'] == report]
-                seen[report] += check_report(report, by_name(db, report), found,
-                                             'bytes' if size else 'ns', path)
-        db.close()
+        shown = rows(store_of(path), 'stats.time') + rows(store_of(path), 'stats.size')
+        for report in REPORTS:
+            found = [row for row in shown if row['report'] == report]
+            seen[report] += check_report(report, by_name(read_only(path), report), found,
+                                         UNITS.get(report, 'ns'), path)
     # Files that have any: the kinds of calls, kernels, ... of the four together.
     holds(all(seen[report] >= 3 for report in REPORTS), f'rows of {dict(seen)}')
     equal(seen['osrt_sum'], 23)  # SELECT count(DISTINCT nameId) FROM OSRT_API WHERE eventClass = 27
-
-
-def covered(spans):
-    """The nanoseconds in [begin, end) spans, as a set of pieces without overlap."""
-    pieces = []
-    for begin, end in sorted(spans):
-        if pieces and begin <= pieces[-1][1]:
-            pieces[-1][1] = max(pieces[-1][1], end)
-        else:
-            pieces.append([begin, end])
-    return pieces
-
-
-def length(pieces):
-    return sum(end - begin for begin, end in pieces)
 
 
 def in_both(a, b):
@@ -135,8 +126,8 @@ def thread_of(db, thread):
     calls = db.execute('SELECT start, end FROM OSRT_API WHERE globalTid = ? AND eventClass = 27',
                        (thread,)).fetchall()
     waits = covered(calls)
-    os_ns = length(waits) if calls else None
-    return (length(on), len(cores), sum(a != b for a, b in zip(cores, cores[1:])),
+    os_ns = duration_of(waits) if calls else None
+    return (duration_of(on), len(cores), sum(a != b for a, b in zip(cores, cores[1:])),
             len(set(cores)), len(calls) or None, os_ns,
             os_ns - in_both(waits, on) if calls else None)
 
@@ -144,45 +135,39 @@ def thread_of(db, thread):
 def test_threads_ran_and_waited_as_plain_sql_has_it():
     n = 0
     for path in exports():
-        tmerge(path, '-o', 'x.h5').expect(0)
-        found = {int(row['thread']): row for row in rows('x.h5', 'host.thread')}
-        with sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True) as db:
-            has = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'SCHED_EVENTS'").fetchone()
-            threads = [thread for thread, in db.execute(
-                'SELECT DISTINCT globalTid FROM SCHED_EVENTS')] if has else []
-            equal(sorted(found), sorted(thread & 0xFFFFFF for thread in threads), path)
-            for thread in threads:
-                row = found[thread & 0xFFFFFF]
-                equal((row['running_ns'], row['times'], row['migrations'], row['cores'],
-                       row['os_calls'], row['os_ns'], row['os_wait_ns']), thread_of(db, thread),
-                      f'{row} of {path}')
-                n += 1
-        db.close()
+        db = read_only(path)
+        found = {int(row['thread']): row for row in rows(store_of(path), 'host.thread')}
+        has = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'SCHED_EVENTS'").fetchone()
+        threads = [thread for thread, in db.execute(
+            'SELECT DISTINCT globalTid FROM SCHED_EVENTS')] if has else []
+        equal(sorted(found), sorted(thread & 0xFFFFFF for thread in threads), path)
+        for thread in threads:
+            row = found[thread & 0xFFFFFF]
+            equal((row['running_ns'], row['times'], row['migrations'], row['cores'],
+                   row['os_calls'], row['os_ns'], row['os_wait_ns']), thread_of(db, thread),
+                  f'{row} of {path}')
+            n += 1
     equal(n, 16)  # threads of the two exports that have such rows
 
 
 # Tables that no public export has ----------------------------------------------------------------
 
 
-def opened(path):
-    return sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
-
-
 def made(**more):
-    """A job of 4 ranks with all tables; its files."""
+    """A job of 4 ranks with all tables, made once for all tests; its files."""
     folder = f"made{more.get('ranks_per_file', '')}"
-    synth(folder, format='nsys', host_tables=True, ranks=4, steps=3, **more)
-    merged(folder, '-o', 'made.h5')
+    if not os.path.exists(f'../{folder}.h5'):
+        synth(f'../{folder}', format='nsys', host_tables=True, ranks=4, steps=3, **more)
+        merged(folder, '-o', f'{folder}.h5', cwd='..')
+    for name, link in ((folder, folder), (f'{folder}.h5', 'made.h5')):
+        if os.path.lexists(link):
+            os.unlink(link)
+        os.symlink(f'../{name}', link)
     return sorted(glob.glob(f'{folder}/*.sqlite'))
 
 
 def gathered(paths, query):
-    found = []
-    for path in paths:
-        with opened(path) as db:
-            found += db.execute(query).fetchall()
-        db.close()
-    return found
+    return [row for path in paths for row in read_only(path).execute(query)]
 
 
 def test_reports_of_made_exports_are_those_of_plain_sql():
@@ -193,10 +178,8 @@ def test_reports_of_made_exports_are_those_of_plain_sql():
         for report in REPORTS:
             expected = whole[report] = defaultdict(list)
             for path in paths:
-                with opened(path) as db:
-                    for name, values in by_name(db, report).items():
-                        expected[name] += values
-                db.close()
+                for name, values in by_name(read_only(path), report).items():
+                    expected[name] += values
         for report, of in RANGES.items():
             expected = whole[report] = defaultdict(list)
             for table in of:
@@ -206,8 +189,7 @@ def test_reports_of_made_exports_are_those_of_plain_sql():
             equal(sum(map(len, expected.values())), 48 * len(of))  # 12 of each table and rank
         for report, expected in whole.items():
             found = [row for row in shown if row['report'] == report]
-            check_report(report, expected, found,
-                         'bytes' if report == 'cuda_gpu_mem_size_sum' else 'ns', 'the job')
+            check_report(report, expected, found, UNITS.get(report, 'ns'), 'the job')
         faults = gathered(paths, f"SELECT {NAMED.format('CpuInstruction')} FROM "
                                  'CUDA_UM_CPU_PAGE_FAULT_EVENTS')
         equal({row['name']: (row['count'], row['total_ns'], row['median_ns']) for row in shown
@@ -231,17 +213,14 @@ def test_unified_memory_and_threads_are_those_of_plain_sql():
     contains(tmerge('show', 'made.h5', 'openmp_sum', '--rank', '0', '--where', 'count < 0').expect(0).err,
              'stats.time has no such rows')
     found = {int(row['thread']): row for row in rows('made.h5', 'host.thread')}
-    for path in paths:
-        with opened(path) as db:
-            for thread, in db.execute('SELECT DISTINCT globalTid FROM SCHED_EVENTS'):
-                calls = sum((db.execute(f'SELECT start, end FROM {table} WHERE globalTid = ?',
-                                        (thread,)).fetchall()
-                             for table in ('OSRT_API', 'SYSCALL')), [])
-                on = thread_of(db, thread)[:4]
-                row = found.pop(thread & 0xFFFFFF)
-                equal((row['running_ns'], row['times'], row['migrations'], row['cores']), on)
-                equal((row['os_calls'], row['os_ns']), (len(calls), length(covered(calls))))
-        db.close()
+    for db in map(read_only, paths):
+        for thread, in db.execute('SELECT DISTINCT globalTid FROM SCHED_EVENTS'):
+            calls = sum((db.execute(f'SELECT start, end FROM {table} WHERE globalTid = ?',
+                                    (thread,)).fetchall() for table in ('OSRT_API', 'SYSCALL')), [])
+            row = found.pop(thread & 0xFFFFFF)
+            equal((row['running_ns'], row['times'], row['migrations'], row['cores']),
+                  thread_of(db, thread)[:4])
+            equal((row['os_calls'], row['os_ns']), (len(calls), duration_of(covered(calls))))
     equal(found, {})
 
 
@@ -286,8 +265,7 @@ def test_unified_memory_by_address_is_that_of_plain_sql():
 
 
 def test_of_many_addresses_those_that_moved_most_have_rows():
-    path = made()[0]
-    os.rename(path, 'many.sqlite')
+    shutil.copy(made()[0], 'many.sqlite')
     with sqlite3.connect('many.sqlite') as db:
         db.execute('DELETE FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS')
         start, process = db.execute('SELECT start, globalPid FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS').fetchone()
@@ -305,30 +283,25 @@ def test_of_many_addresses_those_that_moved_most_have_rows():
 
 def test_memory_and_samples_are_those_of_plain_sql():
     paths = made()
-    for rank, path in enumerate(paths):
-        with opened(path) as db:
-            for kind, device in ((2, f'cuda:{rank % 8}'), (1, 'cpu')):
-                sizes, live, peak = {}, 0, 0
-                for address, size, freed in db.execute(
-                        'SELECT address, bytes, memoryOperationType FROM '
-                        'CUDA_GPU_MEMORY_USAGE_EVENTS WHERE memKind = ? ORDER BY start', (kind,)):
-                    live += -sizes.pop(address) if freed else sizes.setdefault(address, size)
-                    peak = max(peak, live)
-                row, = (r for r in rows('made.h5', 'memory.device')
-                        if (r['rank'], r['device']) == (rank, device))
-                equal((row['peak_bytes'], row['end_bytes'], row['allocations'], row['releases']),
-                      (peak, live, 6, 5))
-            expected = db.execute(
-                'SELECT metricName, count(*), avg(value), min(value), max(value) FROM GPU_METRICS '
-                'JOIN TARGET_INFO_GPU_METRICS USING (typeId, metricId) GROUP BY 1 ORDER BY 1'
-            ).fetchall() + db.execute(
-                'SELECT name, count(*), avg(value), min(value), max(value) FROM NET_NIC_METRIC '
-                'JOIN TARGET_INFO_NETWORK_METRICS USING (metricsListId, metricsIdx) GROUP BY 1 '
-                'ORDER BY 1').fetchall()
-        db.close()
+    counters, devices = rows('made.h5', 'host.counter'), rows('made.h5', 'memory.device')
+    for rank, db in enumerate(map(read_only, paths)):
+        for kind, device in ((2, f'cuda:{rank % 8}'), (1, 'cpu')):
+            sizes, live, peak = {}, 0, 0
+            for address, size, freed in db.execute(
+                    'SELECT address, bytes, memoryOperationType FROM '
+                    'CUDA_GPU_MEMORY_USAGE_EVENTS WHERE memKind = ? ORDER BY start', (kind,)):
+                live += -sizes.pop(address) if freed else sizes.setdefault(address, size)
+                peak = max(peak, live)
+            row, = (r for r in devices if (r['rank'], r['device']) == (rank, device))
+            equal((row['peak_bytes'], row['end_bytes'], row['allocations'], row['releases']),
+                  (peak, live, 6, 5))
+        expected = db.execute(
+            'SELECT name, count(*), avg(value), min(value), max(value) FROM (SELECT value, '
+            'metricName AS name FROM GPU_METRICS JOIN TARGET_INFO_GPU_METRICS USING (typeId, '
+            'metricId) UNION ALL SELECT value, name FROM NET_NIC_METRIC JOIN '
+            'TARGET_INFO_NETWORK_METRICS USING (metricsListId, metricsIdx)) GROUP BY 1')
         equal([tuple(row[name] for name in ('name', 'samples', 'mean', 'min', 'max'))
-               for row in rows('made.h5', 'host.counter') if row['rank'] == rank],
-              sorted(expected))
+               for row in counters if row['rank'] == rank], sorted(expected))
     equal({row['source'] for row in rows('made.h5', 'host.counter')},
           {f'device {i}' for i in range(4)} | {'NIC 5, port 1'})
 
@@ -338,7 +311,7 @@ def test_memory_and_samples_are_those_of_plain_sql():
 
 def test_a_report_is_shown_by_the_name_that_nsys_stats_has_for_it():
     path, = (p for p in exports() if 'cloverleaf' in p)
-    tmerge(path, '-o', 'x.h5').expect(0)
+    os.symlink(store_of(path), 'x.h5')
     whole = rows('x.h5', 'stats.time')
     for name in ('osrt_sum', 'osrtsum'):
         done = tmerge('show', 'x.h5', name, '--csv', '--columns', 'report,name,count').expect(0)

@@ -1,13 +1,10 @@
 """What each step of a device is spent on, its input, and who is slow: real profiles against what an
 independent program mapped of them, and made jobs of which all is known."""
-import json
 import os
 
-from common import BASE_NS, SHARED, Skip, contains, equal, holds, main, put, rows, synth, tmerge
-from xspace import Plane, space
+from common import contains, equal, holds, main, put, rows, synth, tmerge
+from xspace import PROFILES, Plane, gpu, mapped, merged_planes, space
 
-TRACES = os.path.join(SHARED, 'traces', 'xplane')
-EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
 PARTS = ('compute_16', 'compute_32', 'compute_untyped', 'collectives', 'infeed', 'input_wait',
          'host_to_device', 'output', 'device_to_device', 'offload', 'launch', 'compilation', 'host',
          'other')
@@ -22,13 +19,11 @@ def steps(store):
     return found
 
 
-def mapped(job, name):
-    path = os.path.join(TRACES, job)
-    if not os.path.isdir(path) or not os.path.isfile(EXPECTED):
-        raise Skip('the profiles are not here')
-    tmerge(path, '-o', 'r.h5').expect(0)
-    with open(EXPECTED, encoding='utf-8') as file:
-        return json.load(file)['files'][f'{job}/{name}.xplane.pb']
+def merged(job):
+    """Merges the profiles of a folder as r.h5; what is expected of the first of them."""
+    expected = next(iter(mapped(job).values()))
+    tmerge(os.path.join(PROFILES, job), '-o', 'r.h5').expect(0)
+    return expected
 
 
 # Real profiles ------------------------------------------------------------------------------------
@@ -37,7 +32,7 @@ def test_a_step_of_tensorflow_is_what_an_independent_reading_says():
     """XProf's step is the device's marker; here it begins with the host's first call for it, which
     is launching. Of copies to the host XProf counts those with a group alone, in whose place it has
     a wait for input, which lies below."""
-    of = mapped('gpu-multi-worker', '34.83.195.179_6003')
+    of = merged('gpu-multi-worker')
     told = of['step_breakdown_of_group_0']['with_host_events']
     ns = {kind: ps // 1000 for kind, ps in told['type_ps'].items()}
     row = next(row for row in steps('r.h5') if row['rank'] == 2)  # GPU 6
@@ -55,7 +50,7 @@ def test_a_step_of_tensorflow_is_what_an_independent_reading_says():
 
 
 def test_stages_of_a_pipeline_are_the_iterators_of_the_file():
-    of = mapped('gpu-multi-worker', '34.83.195.179_6003')
+    of = merged('gpu-multi-worker')
     wanted = {}
     for event in of['tf_data']:
         calls, ns = wanted.get(event['iterator'], (0, 0))
@@ -71,7 +66,7 @@ def test_stages_of_a_pipeline_are_the_iterators_of_the_file():
 
 def test_a_program_that_copies_to_its_host_is_not_bound_by_input():
     """76 s of 78 are copies of arrays that the program keeps in the host's memory."""
-    of = mapped('tpu-v6e', 'tpu_inference')
+    of = merged('tpu-v6e')
     found = steps('r.h5')
     for rank, device in enumerate(of['ranks']):
         own = [row for row in found if row['rank'] == rank]
@@ -182,13 +177,12 @@ def test_operations_have_their_own_time_and_loops_what_is_left_of_it():
            'loop fusion': (192, 17280), 'all-reduce': (96, 21120), 'outfeed': (96, 960)})
     equal(sum(row['self_ns'] for row in found), 12 * 8 * 1190 * 1000)
     nest = [(LOOP, 0, 100), (LOOP.replace('3', '7'), 20, 60), (PART, 40, 20)]
-    put('n.xplane.pb', space(Plane('/device:TPU:0', [
+    store = merged_planes('n', Plane('/device:TPU:0', [
         (2, 'XLA Modules', 0, [(PROGRAM, 0, 100 * US, {})]),
         (3, 'XLA Ops', 0, [(name, at * US, length * US, {}) for name, at, length in nest])],
         shared={nest[1][0]: {'hlo_category': 'while'}, **{n: {'hlo_category': CATEGORIES[n]}
-                                                          for n in (LOOP, PART)}})))
-    tmerge('n.xplane.pb', '-o', 'n.h5', '--force').expect(0)
-    equal({row['op']: row['self_ns'] // 1000 for row in rows('n.h5', 'hlo.op')},
+                                                          for n in (LOOP, PART)}}))
+    equal({row['op']: row['self_ns'] // 1000 for row in rows(store, 'hlo.op')},
           {'while.3': 40, 'while.7': 40, 'add.4': 20})
 
 
@@ -231,11 +225,10 @@ def test_barriers_are_of_the_programs_that_they_begin():
     names = {'ar': REDUCE, 'dot': DOT}
     lines = [[(names.get(name, name), at * US, length * US, {}) for name, at, length in events]
              for events in (runs, ops, marks)]
-    put('b.xplane.pb', space(Plane('/device:TPU:0', [
+    merged_planes('b', Plane('/device:TPU:0', [
         (number, name, 0, events) for number, (name, events) in
         enumerate(zip(('XLA Modules', 'XLA Ops', 'XLA TraceMe'), lines), 2)],
-        shared={REDUCE: {'hlo_category': 'all-reduce'}, DOT: {'hlo_category': 'convolution fusion'}})))
-    tmerge('b.xplane.pb', '-o', 'b.h5', '--force').expect(0)
+        shared={REDUCE: {'hlo_category': 'all-reduce'}, DOT: {'hlo_category': 'convolution fusion'}}))
     equal({(row['program'], row['kind']): (row['count'], row['total_ns'] // 1000)
            for row in rows('b.h5', 'pod.collective')},
           {('jit_a(1)', 'barrier'): (1, 20), ('jit_a(1)', 'allreduce'): (1, 80),
@@ -265,8 +258,7 @@ def test_rearranging_and_sparse_cores_are_parts_of_the_step():
         for at in begins])])
     for planes, wanted in (((Plane('/device:TPU:0', lines, shared=shared), sparse), (300, 200)),
                            ((Plane('/device:TPU:0', lines),), (None, None))):
-        put('s.xplane.pb', space(*planes))
-        tmerge('s.xplane.pb', '-o', 's.h5', '--force').expect(0)
+        merged_planes('s', *planes)
         for row in rows('s.h5', 'pod.step'):
             equal([ns and ns // 1000 for ns in (row['shuffle_ns'], row['sparse_core_ns'])],
                   list(wanted), row)
@@ -365,10 +357,8 @@ def test_stages_have_their_time_and_their_own():
              ('Shard', 60, 20, 'read'), ('put', 200, 50, 'enqueue'), ('odd', 300, 50, 'other')]
     events = [(name, at * US, length * US, {'_ipl_stage_id': i, '_ipl_stage_cat': kind})
               for i, (name, at, length, kind) in enumerate(stage)]
-    put('s.xplane.pb', space(Plane('/host:CPU', [(1, 'grain', 0, events)]),
-                             Plane('/device:GPU:0', [(1, 'Stream #1(Compute)', 0,
-                                                      [('add', 0, US, {'correlation_id': 1})])])))
-    tmerge('s.xplane.pb', '-o', 's.h5', '--force').expect(0)
+    merged_planes('s', Plane('/host:CPU', [(1, 'grain', 0, events)]),
+                  gpu([('add', 0, US, {'correlation_id': 1})]))
     equal({row['stage']: (row['kind'], row['calls'], row['total_ns'] / 1000, row['self_ns'] / 1000)
            for row in rows('s.h5', 'pipeline.stage')},
           {'Input::Preprocessing::Batch': ('preprocessing', 1, 100, 40),
@@ -396,15 +386,13 @@ def test_stages_of_other_libraries_on_the_thread_of_the_steps_are_waited_for():
     marks = [('train', at * US, 1000 * US, {'step_num': step, '_r': 1})
              for step, at in enumerate(begins)]
     worker = [stage('Ahead', at + 300, 600, 'read') for at in begins]
-    devices = [Plane(f'/device:GPU:{device}', [(1, 'Stream #1(Compute)', 0, [
-        ('add', (at + 300) * US, 500 * US, {'correlation_id': 2 * i + device + 1})
-        for i, at in enumerate(begins)])]) for device in (0, 1)]
+    devices = [gpu([('add', (at + 300) * US, 500 * US, {'correlation_id': 2 * i + device + 1})
+                    for i, at in enumerate(begins)], device) for device in (0, 1)]
     for marked in (True, False):
         main_thread = sorted(calls + stages + (marks if marked else []),
                              key=lambda event: (event[1], -event[2]))
-        put('w.xplane.pb', space(*devices, Plane('/host:CPU', [(1, 'main', 0, main_thread),
-                                                               (2, 'worker', 0, worker)])))
-        tmerge('w.xplane.pb', '-o', 'w.h5', '--force').expect(0)
+        merged_planes('w', *devices, Plane('/host:CPU', [(1, 'main', 0, main_thread),
+                                                         (2, 'worker', 0, worker)]))
         ranks = rows('w.h5', 'pod.rank')
         equal([row['input_wait_ns'] // 1000 for row in ranks], [800 if marked else 0] * 2, ranks)
         equal({row['stage']: (row['calls'], row['total_ns'] // 1000, row['self_ns'] // 1000)

@@ -2,8 +2,8 @@
 import os
 import re
 
-from common import (command, content, contains, equal, files, holds, lacks, launcher, main, merged,
-                    put, rows, small_trace, synth, tmerge)
+from common import (FULL, command, content, contains, equal, files, holds, lacks, launcher, main, merged,
+                    put, small_trace, tmerge)
 from jobs import use
 from watching import on_small_disk
 import h5py
@@ -13,13 +13,12 @@ FOREIGN = '<!doctype html><title>mine</title>'
 
 def test_a_merge_writes_a_page_beside_its_store():
     use('three')
-    for n in (0, 2, 4):
+    for n in (0, 2, 4) if FULL else (0, 2):
         done = merged('job', n=n, page=True)
         contains(done.out, 'Report in tmerge.html: open it in a browser, or send it.')
         equal(files(), ['job', 'tmerge.h5', 'tmerge.html'])
         os.rename('tmerge.html', f'../{n}.html')
-    equal(content('../0.html'), content('../2.html'))
-    equal(content('../0.html'), content('../4.html'))
+        equal(content('../0.html'), content(f'../{n}.html'))
     merged('job', '-o', 'other.h5', page=True)
     merged('job', '-o', 'plain', '--html', 'page.htm', page=True)
     equal(files(), ['job', 'other.h5', 'other.html', 'page.htm', 'plain', 'tmerge.h5'])
@@ -69,15 +68,6 @@ def test_what_is_no_page_of_tmerge_is_not_overwritten():
     tmerge('report', 'tmerge.h5', '-o', 'folder.html').fails(4, 'folder.html: this is a folder')
     tmerge('report', 'tmerge.h5', '-o', 'no/page.html').fails(
         4, 'no/page.html: its folder takes no file: No such file or directory')
-
-
-def test_pages_and_stores_among_the_inputs_are_passed_over():
-    synth('job', ranks=2, steps=1)
-    merged('job', '-o', 'job/tmerge.h5', page=True)
-    done = tmerge('job', 'job/tmerge.html', page=True).expect(0)
-    left = {row['source']: row['reason'] for row in rows('tmerge.h5', 'job.left_out')}
-    equal(left['job/tmerge.html'], 'page')
-    holds(done.out, 'no summary')
 
 
 def test_wrong_usage_is_told():

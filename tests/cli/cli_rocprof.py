@@ -2,7 +2,7 @@
 collectives cannot be matched."""
 import json
 
-from common import contains, content, equal, holds, lacks, main, merged, put, rows, same_bytes, tmerge
+from common import contains, content, equal, holds, lacks, main, merged, put, rows, same_bytes, tmerge, unranked
 
 GPU = 71  # handle of the host's first GPU
 SECRET = 'hunter2'
@@ -57,17 +57,8 @@ def test_traces_that_tell_no_rank_are_numbered_by_their_paths():
     for pid in 1001, 908:
         put(f'{pid}_results.json', trace(process(pid, [dispatch(0, 'gemm', pid, 1500)])))
     done = tmerge('1001_results.json', '908_results.json', '-o', 't.h5', n=2).expect(0)
-    contains(done.err, '2 of 2 traces tell no rank: numbered from 0 in the order of paths and '
-                       'devices; if the job numbered its ranks otherwise, give --rank-map FILE')
+    equal(done.ours, [unranked(2, 2, 'from 0 in the order of paths and devices')])
     equal([(row['rank'], row['begin_ns']) for row in rows('t.h5', 'job.rank')], [(0, 908), (1, 1001)])
-
-
-def test_the_name_of_a_file_tells_its_rank():
-    for rank in 1, 0:
-        put(f'{rank}/rank{rank}_results.json',
-            trace(process(9 - rank, [dispatch(rank, 'gemm', 1000, 1500)])))
-    merged('1/rank1_results.json', '0/rank0_results.json', '-o', 't.h5')
-    equal([(row['rank'], row['device']) for row in rows('t.h5', 'job.rank')], [(0, 0), (1, 1)])
 
 
 def test_what_would_tell_groups_is_not_said_of_another_profiler():

@@ -7,12 +7,11 @@ from collections import Counter
 
 from common import content, equal, holds, main, put, rows, synth, tmerge
 from jobs import real_store
-from varints import Varints
-import h5py
+from stores import Store
+from varints import Varints, details_of, events_of
 import numpy
 
 COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES = range(5)
-STREAM, ANNOTATIONS, THREAD = range(3)
 TIED, LAST = 1, 2
 
 
@@ -52,55 +51,16 @@ def read_job(page):
 
 def read_events(page, job):
     """(rank, begin, duration, name), and of communication the wait, else None."""
-    block, found = Block(page, 'events'), []
-    while block.at < len(block.data):
-        at, track = block.numbers(2)
-        block.numbers(4)
-        n, begin, begins = block.number(), 0, []
-        for _ in range(n):
-            begin += block.signed()
-            begins.append(begin)
-        durations, names = block.numbers(n), block.numbers(n)
-        if track != STREAM:
-            block.bytes(n)
-        kinds = block.bytes(n)
-        for i in range(n):
-            wait = None
-            if track == STREAM and kinds[i] in (TRANSFER, UNMATCHED):
-                wait = block.number() - 1
-                block.number()
-                equal(wait >= 0, kinds[i] == TRANSFER, 'a kind that goes with the wait')
-            found.append((job['ranks'][at]['rank'], begins[i], durations[i],
-                          job['names'][names[i]], wait))
+    found = [(job['ranks'][place]['rank'], *event)
+             for place, *event in events_of(Block(page, 'events').data, job['names'])]
     equal(len(found), job['events'], 'events of the job')
     return found
 
 
 def read_details(page, job, events):
-    """Of each event that anything is told of: its launch, correlation, launch shape, bytes,
-    shapes of its inputs, call stack."""
-    block, found, by_rank = Block(page, 'details'), [], {}
-    for event in events:
-        by_rank.setdefault(event[0], []).append(event)
-    while block.at < len(block.data):
-        own = by_rank[job['ranks'][block.number()]['rank']]
-        shapes = [tuple(n - 1 for n in block.numbers(9)) for _ in range(block.number())]
-        told = {}
-        for what in range(6):
-            n = block.number()
-            at = numpy.cumsum(block.numbers(n)).tolist()
-            values = (numpy.cumsum([block.signed() for _ in range(n)]).tolist() if what < 4 else
-                      [job['names'][number] for number in block.numbers(n)])
-            for event, value in zip(at, values):
-                value = own[value][:4] if what == 0 else shapes[value] if what == 2 else value
-                told.setdefault(event, [None] * 6)[what] = value
-        for _ in range(block.number()):
-            block.numbers(2)
-            n = block.number()
-            block.numbers(n)
-            block.bytes(4 * n)
-        found += [(own[event][:4], *each) for event, each in told.items()]
-    return found
+    """(event, column, value) of what is told of events besides."""
+    by_place = [[event[:4] for event in events if event[0] == rank['rank']] for rank in job['ranks']]
+    return [row[1:] for row in details_of(Block(page, 'details').data, by_place, job['names'])]
 
 
 def read_operations(page, job):
@@ -121,75 +81,42 @@ def read_operations(page, job):
     return found
 
 
-def llround(values):
-    """To the nearest integer, half away from zero."""
-    return (numpy.sign(values) * numpy.floor(numpy.abs(values) + 0.5)).astype(numpy.int64)
-
-
 def stored_events(path):
-    """The same events from the store, on the job's clock."""
-    found = []
+    """The same events from the store, on the job's clock, and what is told of them."""
+    store, found = Store(path), {}
     begin_ns = rows(path, 'job.job')[0]['begin_ns']
-    with h5py.File(path) as store:
-        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
-        names = [text[a:b].decode() for a, b in zip(at[:-1], at[1:])]
-        events = store['events']
-        clock = {name: column[()] for name, column in store['clock'].items()}
-        ranks = {name: store['ranks'][name][()] for name in ('rank', 'first_event', 'n_events')}
-        columns = {name: events[name][()] for name in ('begin_ns', 'duration_ns', 'name')}
-        words = {v: k for k, v in h5py.check_enum_dtype(events['category'].dtype).items()}
-        category, kind = events['category'][()], events['kind'][()]
-        role, roles = events['role'][()], h5py.check_enum_dtype(events['role'].dtype)
-        waits = dict(zip(store['collective_events/event'][()].tolist(),
-                         store['collective_events/wait_ns'][()].tolist()))
-        for i in range(len(ranks['rank'])):
-            first, n = int(ranks['first_event'][i]), int(ranks['n_events'][i])
-            begins = columns['begin_ns'][first:first + n]
-            since = (begins - clock['middle_ns'][i]).astype(float)
-            true = begins + clock['offset_ns'][i] + llround(since * (clock['drift_ppb'][i] * 1e-9))
-            for k in range(n):
-                row = first + k
-                if kind[row] != 0 or words[category[row]] == 'trace':
-                    continue
-                wait = waits[row] if role[row] == roles['communication'] else None
-                found.append((int(ranks['rank'][i]), int(true[k]) - begin_ns,
-                              int(columns['duration_ns'][row]), names[columns['name'][row]], wait,
-                              row))
-        told = stored_details(store, names)
-    whole, details = {row: event for *event, row in found}, []
-    for row in whole:
-        launch = whole.get(told['launch'][row])
-        each = [launch and tuple(launch[:4])] + [told[what].get(row) for what in TOLD]
-        if any(value is not None for value in each):
-            details.append((tuple(whole[row][:4]), *each))
-    return [tuple(event) for event in whole.values()], details
+    waits = dict(store.rows('collective_events', 'event', 'wait_ns'))
+    events = store.rows('events', 'duration_ns', 'kind')
+    names, categories, roles = (store.texts('events/name'), store.words('events/category'),
+                                store.words('events/role'))
+    for i, rank in enumerate(store.ranks):
+        first, end = store.range(i)
+        true = store.on_the_jobs_clock(i, store['events/begin_ns'][first:end])
+        for row, begin in enumerate(true.tolist(), first):
+            duration, kind = events[row]
+            if kind == 0 and categories[row] != 'trace':
+                wait = waits[row] if roles[row] == 'communication' else None
+                found[row] = (rank, begin - begin_ns, duration, names[row], wait)
+    told = [(found[row][:4], column, value) for column, values in stored_details(store).items()
+            for row, value in values if row in found]
+    return list(found.values()), [
+        (event, column, found[value][:4] if column == 'launch' else value)
+        for event, column, value in told if column != 'launch' or value in found]
 
 
-TOLD = 'correlation', 'shape', 'bytes', 'inputs', 'stack'
-
-
-def stored_details(store, names):
-    """The same of the events of a store, by row."""
-    def column(table, name):
-        return store[table][name][()].tolist()
-
-    def texts(table, name):
-        return {row: names[text] for row, text in zip(column(table, 'event'), column(table, name))
-                if names[text]}
-
-    told = {'launch': column('events', 'launch'), 'shape': {}, 'correlation': {},
-            'bytes': dict(zip(column('copies', 'event'), column('copies', 'bytes'))),
-            'inputs': texts('shapes', 'shapes'), 'stack': texts('operators', 'stack')}
-    for table in ('kernels', 'copies'):
-        told['correlation'] |= {row: id for row, id in zip(column(table, 'event'),
-                                                          column(table, 'correlation')) if id > 0}
-    shapes = zip(*(column('kernels', name) for name in (
-        'event', 'grid_x', 'grid_y', 'grid_z', 'block_x', 'block_y', 'block_z', 'registers',
-        'shared_memory_bytes', 'occupancy_pct')))
-    for row, *numbers, occupancy in shapes:
-        if numbers[0] >= 0:
-            share = round(100 * occupancy) if occupancy == occupancy else -1
-            told['shape'][row] = (*numbers, share)
+def stored_details(store):
+    """By column: rows of events, and what is told of them."""
+    told = {'launch': [(row, call) for row, call in enumerate(store['events/launch'].tolist())],
+            'bytes': store.rows('copies', 'event', 'bytes'),
+            'correlation': [pair for table in ('kernels', 'copies')
+                            for pair in store.rows(table, 'event', 'correlation') if pair[1] > 0]}
+    for column, table in (('inputs', 'shapes/shapes'), ('stack', 'operators/stack')):
+        told[column] = [(row, text) for row, text in zip(
+            store[table.split('/')[0] + '/event'].tolist(), store.texts(table)) if text]
+    shapes = store.rows('kernels', 'event', 'grid_x', 'grid_y', 'grid_z', 'block_x', 'block_y',
+                        'block_z', 'registers', 'shared_memory_bytes', 'occupancy_pct')
+    told['shape'] = [(row, (*numbers, round(100 * share) if share == share else -1))
+                     for row, *numbers, share in shapes if numbers[0] >= 0]
     return told
 
 
@@ -331,9 +258,9 @@ def test_a_truncated_rank_ends_with_its_last_gpu_event():
     equal((job['ranks'][0]['spans'][0][2], truncated), (0, 1))
     kernels = [e for e in read_events(page, job) if e[0] == 1 and not e[3].startswith(
         ('aten::', 'cuda', 'Profiler', 'Optimizer', 'c10d', 'record_param'))]
-    with h5py.File('cut.h5') as store:
-        rank = list(store['spans/rank']).index(1)
-        equal(length, int(store['spans/gpu_end_ns'][rank] - store['spans/begin_ns'][rank]))
+    (end, first), = [span[1:] for span in Store('cut.h5').rows('spans', 'rank', 'gpu_end_ns',
+                                                               'begin_ns') if span[0] == 1]
+    equal(length, end - first)
     holds(begin + length <= max(e[1] + e[2] for e in kernels), 'it ends behind its kernels')
 
 

@@ -1,51 +1,38 @@
 """A profile of four TPU v6e cores of eight against what an independent program mapped of it, and a
 made job of two hosts of which all is known."""
 import collections
-import json
 import os
 import random
 import re
 
-from common import BASE_NS, SHARED, Skip, equal, holds, main, put, rows, tables, tmerge
-import h5py
-from xspace import Plane, field, space, varint
-
-TRACE = os.path.join(SHARED, 'traces', 'xplane', 'tpu-v6e', 'tpu_inference.xplane.pb')
-EXPECTED = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
-
+from common import BASE_NS, content, equal, holds, main, put, rows, tables, tmerge
+from stores import Store
+from xspace import PROFILES, Plane, field, mapped, space, varint
 
 def stored(path):
     """By rank: events as (category, begin, duration, name), and waits by begin of the barriers."""
-    with h5py.File(path) as store:
-        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
-        names = [text[a:b].decode() for a, b in zip(at[:-1], at[1:])]
-        words = {v: w for w, v in h5py.check_enum_dtype(store['events/category'].dtype).items()}
-        events = [(words[c], b, d, names[n]) for c, b, d, n in zip(
-            *(store[f'events/{column}'][()].tolist()
-              for column in ('category', 'begin_ns', 'duration_ns', 'name')))]
-        waits = dict(zip(*(store[f'collective_events/{column}'][()].tolist()
-                           for column in ('event', 'wait_ns'))))
-        ranks = zip(*(store[f'ranks/{c}'][()].tolist()
-                      for c in ('rank', 'first_event', 'n_events')))
-        return {rank: ([*events[first:first + n]],
-                       [(*events[i][1:3], waits[i]) for i in range(first, first + n)
-                        if events[i][3] == 'barrier-cores'])
-                for rank, first, n in ranks}
+    store = Store(path)
+    waits = dict(store.rows('collective_events', 'event', 'wait_ns'))
+    return {rank: ([event[:4] for event in events],
+                   [(*event[1:3], waits[row]) for row, event in enumerate(events, store.range(i)[0])
+                    if event.name == 'barrier-cores'])
+            for i, (rank, events) in enumerate(store.events().items())}
 
 
 def merged():
-    if not os.path.isfile(TRACE) or not os.path.isfile(EXPECTED):
-        raise Skip('the profile of TPUs is not here')
-    done = tmerge(TRACE, '-o', 't.h5').expect(0)
-    with open(EXPECTED, encoding='utf-8') as file:
-        return done, stored('t.h5'), json.load(file)['files']['tpu-v6e/tpu_inference.xplane.pb']
+    """What was printed of the profile, made once as ../t.h5; what is stored, and expected."""
+    (path, expected), = mapped('tpu-v6e').items()
+    if not os.path.exists('../t.h5'):
+        put('../t.out', tmerge(os.path.join(PROFILES, path), '-o', '../t.h5').expect(0).out)
+    os.symlink('../t.h5', 't.h5')
+    return content('../t.out').decode(), stored('t.h5'), expected
 
 
 def test_waits_at_barriers_are_what_the_barriers_show():
     """A core's wait is the time from its begin to the last one's. The barrier lasts as long, and up
     to 6 us of its own. The core's clock is 15 ppm slow against the host's, on which waits are."""
-    _, found, mapped = merged()
-    for occurrence, barrier in enumerate(mapped['collectives']):
+    _, found, expected = merged()
+    for occurrence, barrier in enumerate(expected['collectives']):
         for core, wanted in barrier['per_core'].items():
             _, duration, wait = found[int(core[-1])][1][occurrence]
             equal(wait == 0, core == barrier['last_arriver'], f'{core} came last')
@@ -61,9 +48,9 @@ def test_waits_at_barriers_are_what_the_barriers_show():
 
 def test_times_are_those_of_the_cores_clocks():
     """Runs of a program, and sums of operations; on the host's clock they are 15 ppm longer."""
-    _, found, mapped = merged()
-    for rank in mapped['ranks']:
-        clock = mapped['device_clock'][rank['device']]
+    _, found, expected = merged()
+    for rank in expected['ranks']:
+        clock = expected['device_clock'][rank['device']]
         stretch = 1 + clock['device_to_host_line']['slope_ppm'] / 1e6
         events = found[int(rank['device'][-1])][0]
         runs = [d for c, _, d, name in events
@@ -86,21 +73,18 @@ def test_times_are_those_of_the_cores_clocks():
 def test_what_the_compiler_tells_stands_beside_each_operation():
     """By the compiler's category as many operations as the file has. What is started and awaited is
     told of what starts it, of what waits, and of the whole."""
-    merged()
-    with h5py.File('t.h5') as store:
-        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
-        facts = {column: store[f'xla/{column}'][()].tolist() for column in store['xla']}
-        names = {i: text[at[i]:at[i + 1]].decode() for column in ('category', 'program', 'shape')
-                 for i in set(facts[column])}
-    told = collections.Counter(names[i] for i in facts['category'])
+    _, _, expected = merged()
+    store = Store('t.h5')
+    categories = store.texts('xla/category')
+    told = collections.Counter(categories)
     wanted = collections.Counter()
-    with open(EXPECTED, encoding='utf-8') as file:
-        for rank in json.load(file)['files']['tpu-v6e/tpu_inference.xplane.pb']['ranks']:
-            for category, of in rank['tracks'][0]['hlo_category'].items():
-                wanted[category] += of['events'] * (1 + (category == 'copy-start'))
+    for rank in expected['ranks']:
+        for category, of in rank['tracks'][0]['hlo_category'].items():
+            wanted[category] += of['events'] * (1 + (category == 'copy-start'))
     equal(told, wanted, 'operations by category')
-    adds = {(names[facts['shape'][i]].split('{')[0], facts['bytes'][i], facts['flops'][i])
-            for i, c in enumerate(facts['category']) if names[c] == 'loop fusion'}
+    adds = {(shape.split('{')[0], *work) for category, shape, work in zip(
+        categories, store.texts('xla/shape'), store.rows('xla', 'bytes', 'flops'))
+        if category == 'loop fusion'}
     # x + 1 of 5 x 1024 x 1024 x 256 floats: as many additions, 4 bytes in and out for each
     equal(adds, {('f32[5,1024,1024,256]', 8 * 5 << 28, 5 << 28)}, 'FLOP and bytes')
 
@@ -115,8 +99,8 @@ def test_what_was_before_the_first_step_is_no_part_of_it():
 
 def test_what_waits_for_a_copy_is_no_computation():
     """600 copies from start to done; what starts them and what waits for them is no work."""
-    _, found, mapped = merged()
-    for rank in mapped['ranks']:
+    _, found, expected = merged()
+    for rank in expected['ranks']:
         events, kinds = found[int(rank['device'][-1])][0], rank['tracks'][0]['by_kind']
         of = collections.Counter(c for c, *_ in events)
         equal(of['kernel'], kinds['kernel']['events'] + 3 + 3, 'kernels, all-reduces and barriers')
@@ -129,26 +113,26 @@ def test_what_waits_for_a_copy_is_no_computation():
 
 
 def test_what_is_of_gpus_alone_is_not_said():
-    done, _, _ = merged()
+    said, _, _ = merged()
     equal({row['tensor_cores'] for row in rows('t.h5', 'kernels.kernel')}, {None}, 'tensor cores')
     equal(rows('t.h5', 'phases.step'), [], 'phases of PyTorch')
-    page = done.out + str(rows('t.h5', 'advice.item'))
+    page = said + str(rows('t.h5', 'advice.item'))
     holds('TPU time' in page and not re.search('GPU|NCCL|CUDA|stream', page), page)
 
 
 def test_launches_steps_and_memory_are_the_cores():
-    _, found, mapped = merged()
+    _, found, expected = merged()
     got = tables('t.h5', 'launches.rank', 'overlap.step', 'memory.device', 'job.rank')
-    for rank, device in enumerate(mapped['ranks']):
+    for rank, device in enumerate(expected['ranks']):
         of = {name: [row for row in table if row['rank'] == rank] for name, table in got.items()}
         calls = [e for e in found[rank][0] if e[0] == 'cuda_runtime']
         equal({name for *_, name in calls}, {'DoEnqueueProgram'})
         equal(len(calls), device['modules']['events'], 'calls')
         equal(of['launches.rank'][0]['unlinked'], 0)
         equal([row['step'] for row in of['overlap.step']], list(range(100)), 'steps')
-        memory, wanted = of['memory.device'][0], mapped['memory'][str(rank)]
+        memory, wanted = of['memory.device'][0], expected['memory'][str(rank)]
         equal((memory['device'], memory['allocations'], memory['releases'], memory['peak_bytes'],
-               memory['peak_time_ns'] - mapped['epoch_ns']),
+               memory['peak_time_ns'] - expected['epoch_ns']),
               (f'xla:{rank}', wanted['allocations'], wanted['deallocations'],
                wanted['peak_bytes_in_window'], wanted['peak_at_ps_first'] // 1000), 'memory')
 

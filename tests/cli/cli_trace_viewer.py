@@ -5,12 +5,9 @@ import glob
 import gzip
 import json
 import os
-import shutil
-import struct
 
-from common import (SHARED, Skip, equal, gzipped, holds, main, put, rows, synth, tables, tmerge,
-                    without)
-from varints import varint
+from common import SHARED, Skip, equal, gzipped, holds, main, put, rows, synth, tables, tmerge, without
+from xspace import message
 
 
 def real():
@@ -89,49 +86,37 @@ def test_the_real_file_has_the_waits_of_its_operations():
         holds(apart <= 150, f'rank {row["rank"]} waits {row["wait_ns"]} ns, {apart} ns off')
 
 
-def fields(data):
-    """The fields of a protocol buffer as (number, value)."""
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == 2:
-            size, at = varint(data, at)
-            at += size
-            yield tag >> 3, data[at - size:at]
-        elif tag & 7 == 1:
-            at += 8
-            yield tag >> 3, struct.unpack('<d', data[at - 8:at])[0]
-        else:
-            value, at = varint(data, at)
-            yield tag >> 3, value
+def texts(plane, field):
+    """Names by their numbers: of events (4) or of stats (5)."""
+    return {entry[1][0]: message(entry[2][0])[2][0].decode()
+            for entry in map(message, plane[field])}
+
+
+def arguments(event, names):
+    """The stats of an event as texts, but for those that the viewer does not get."""
+    found = {}
+    for stat in map(message, event[4]):
+        key, (kind, (value, *_)) = names[stat[1][0]], next(of for of in stat.items() if of[0] != 1)
+        value = names[value] if kind == 7 else value
+        if not key.startswith('_'):
+            found[key] = value.decode() if isinstance(value, bytes) else str(value)
+    return found
 
 
 def viewer_json(profile):
     """What the profiler writes for its viewer, of a profile: no flows, no facts, no time of day."""
     events = []
-    for pid, plane in enumerate((v for n, v in fields(profile) if n == 1), 1):
-        parts = collections.defaultdict(list)
-        for number, value in fields(plane):
-            parts[number].append(value)
-        texts = [{dict(fields(e))[1]: dict(fields(dict(fields(e))[2])).get(2, b'').decode()
-                  for e in parts[kind]} for kind in (4, 5)]
-        name = parts[2][0].decode()
-        pid = 701 if name == '/host:CPU' else pid
-        events.append({'ph': 'M', 'pid': pid, 'name': 'process_name', 'args': {'name': name}})
-        for line in parts[3]:
-            about = dict(fields(line))
-            tid, start = about.get(1, 0) & 0xffffffff, about.get(3, 0) * 1000
-            events.append({'ph': 'M', 'pid': pid, 'tid': tid, 'name': 'thread_name',
-                           'args': {'name': about.get(2, b'').decode()}})
-            for event in (v for n, v in fields(line) if n == 4):
-                own, args = dict(fields(event)), {}
-                for stat in (dict(fields(v)) for n, v in fields(event) if n == 4):
-                    key, value = texts[1][stat[1]], next(v for n, v in stat.items() if n != 1)
-                    value = texts[1][value] if 7 in stat else value
-                    value = value.decode() if isinstance(value, bytes) else str(value)
-                    args |= {} if key.startswith('_') else {key: value}
-                events.append({'ph': 'X', 'pid': pid, 'tid': tid, 'ts': (start + own.get(2, 0)) / 1e6,
-                               'dur': own.get(3, 0) / 1e6, 'name': texts[0][own[1]], 'args': args})
+    for pid, plane in enumerate(map(message, message(profile)[1]), 1):
+        names, stats, title = texts(plane, 4), texts(plane, 5), plane[2][0].decode()
+        of = {'pid': 701 if title == '/host:CPU' else pid}
+        events.append({'ph': 'M', **of, 'name': 'process_name', 'args': {'name': title}})
+        for line in map(message, plane[3]):
+            of['tid'], start = sum(line[1]) & 0xffffffff, sum(line[3]) * 1000
+            events.append({'ph': 'M', **of, 'name': 'thread_name',
+                           'args': {'name': b''.join(line[2]).decode()}})
+            events += [{'ph': 'X', **of, 'ts': (start + sum(event[2])) / 1e6,
+                        'dur': sum(event[3]) / 1e6, 'name': names[event[1][0]],
+                        'args': arguments(event, stats)} for event in map(message, line[4])]
     return json.dumps({'displayTimeUnit': 'ns', 'metadata': {'highres-ticks': True},
                        'traceEvents': events + [{}]})
 
@@ -187,12 +172,10 @@ def test_a_file_beside_its_profile_is_left_out():
     equal(left.get(f'{host}.trace.json.gz'), 'covered', 'the JSON')
     equal(left.get('perfetto_trace.json.gz'), 'covered', 'the JSON for Perfetto')
     holds(any('which is of the same recording' in line for line in done.warnings), done.err)
-    # Alone it is read.
-    os.makedirs('alone')
-    shutil.copy(os.path.join(folder, f'{host}.trace.json.gz'), 'alone')
+    put('alone/host.trace.json.gz', text)  # alone it is read
     tmerge('alone', '-o', 'a.h5').expect(0)
     equal([(row['format'], row['host']) for row in rows('a.h5', 'job.rank')],
-          [('trace_viewer', host)], 'the JSON alone')
+          [('trace_viewer', 'host')], 'the JSON alone')
 
 
 main()

@@ -1,19 +1,14 @@
 """Profiles of TensorFlow and JAX: real ones against what an independent program mapped of them, and
 made ones for which rank is whose, and what is refused."""
 import collections
-import json
 import os
 
-from common import (BASE_NS, SHARED, SOURCE, UNKNOWN, Skip, contains, equal, gzipped, holds, main, merged,
-                    put, rows, same_bytes, tables, tmerge, zstd_framed)
-import h5py
+from common import (BASE_NS, SOURCE, UNKNOWN, contains, equal, gzipped, holds, main, merged,
+                    put, rows, same_bytes, tables, tmerge, unranked, zstd_framed)
+import stores
+from stores import Store
+import xspace
 from xspace import Plane, field, space
-
-FOLDER = os.path.join(SHARED, 'traces', 'xplane')
-NO_RANK = ('tmerge: warning: {} of {} traces tell{} no rank: numbered from 0 in the order of '
-           'paths and devices; if the job numbered its ranks otherwise, give --rank-map FILE with '
-           'lines PATH RANK')
-
 
 # Planes by hand ---------------------------------------------------------------------------------
 
@@ -38,30 +33,6 @@ def one_gpu(number=0, begin=5000, **more):
     return space(work, host((1, 'main', 0, [call(1, 1000)])), **more)
 
 
-# What is stored ---------------------------------------------------------------------------------
-
-
-def stored(path):
-    """By rank: its events as (category, begin, duration, name, thread or stream)."""
-    with h5py.File(path) as store:
-        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
-        names = [text[a:b].decode() for a, b in zip(at[:-1], at[1:])]
-        events, tracks = store['events'], store['tracks']
-        words = {v: w for w, v in h5py.check_enum_dtype(events['category'].dtype).items()}
-        columns = list(zip(*(events[c][()].tolist()
-                             for c in ('category', 'begin_ns', 'duration_ns', 'name'))))
-        where = [None] * len(columns)
-        for first, n, thread in zip(*(tracks[c][()].tolist()
-                                      for c in ('first', 'count', 'thread_name'))):
-            where[first:first + n] = [names[thread]] * n
-        found = {}
-        for rank, first, n in zip(*(store['ranks'][c][()].tolist()
-                                    for c in ('rank', 'first_event', 'n_events'))):
-            found[rank] = [(words[c], begin, duration, names[name], where[first + i]) for
-                           i, (c, begin, duration, name) in enumerate(columns[first:first + n])]
-        return found
-
-
 def of(events, *categories):
     return [e for e in events if e[0] in categories]
 
@@ -69,15 +40,6 @@ def of(events, *categories):
 # Real profiles ----------------------------------------------------------------------------------
 
 WORK = {'kernel': 'kernel', 'copy': 'gpu_memcpy', 'set': 'gpu_memset'}
-
-
-def expected(name):
-    path = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
-    if not os.path.isfile(path):
-        raise Skip('the real profiles are not here')
-    with open(path, encoding='utf-8') as file:
-        of_files = json.load(file)['files']
-    return {file: of_files[file] for file in sorted(of_files) if file.startswith(name + '/')}
 
 
 def ns(ps):
@@ -90,7 +52,7 @@ def check_work(events, mapped, epoch):
     """The streams of a rank: events, time, first and last of each, by kind; nothing else counts."""
     streams = collections.defaultdict(list)
     for event in of(events, *WORK.values()):
-        streams[event[4]].append(event)
+        streams[event.thread].append(event)
     equal(sorted(streams), sorted(track['line'] for track in mapped['tracks']), 'streams')
     for track in mapped['tracks']:
         own = streams[track['line']]
@@ -101,7 +63,7 @@ def check_work(events, mapped, epoch):
             found = of(own, word)
             equal((len(found), sum(e[2] for e in found)), (sums['events'], ns(sums['sum_ps'])),
                   f'{kind} on {track["line"]}')
-    derived = collections.Counter(e[4] for e in of(events, 'gpu_user_annotation'))
+    derived = collections.Counter(e.thread for e in of(events, 'gpu_user_annotation'))
     equal(dict(derived), mapped.get('annotation_lines', {}), 'annotations')
 
 
@@ -149,10 +111,10 @@ def check_steps(found, mapped, epoch):
 
 def check_profile(name):
     """Merges the profiles of a folder, and compares all that was mapped of them."""
-    files = expected(name)
-    paths = [os.path.join(FOLDER, file) for file in files]
+    files = xspace.mapped(name)
+    paths = [os.path.join(xspace.PROFILES, file) for file in files]
     done = tmerge(*paths, '-o', 'x.h5').expect(0)
-    found, rank = stored('x.h5'), 0
+    found, rank = stores.events('x.h5'), 0
     got = tables('x.h5', 'launches.rank', 'memory.device', 'overlap.rank', 'overlap.step',
                  'job.rank')
     for file, mapped in files.items():
@@ -190,18 +152,15 @@ def operators_of(events):
 
 def check_kernels(mapped):
     """Of two files of the same bytes: kernels by name and details."""
-    with h5py.File('x.h5') as store:
-        text, at = store['names/bytes'][()].tobytes(), store['names/offsets'][()]
-        kernels = {c: store['kernels'][c][()].tolist() for c in store['kernels']}
-        names, durations = store['events/name'][()], store['events/duration_ns'][()]
-        found = collections.defaultdict(list)
-        for i, event in enumerate(kernels['event']):
-            grid, block = (','.join(str(kernels[f'{what}_{axis}'][i]) for axis in 'xyz')
-                           for what in ('grid', 'block'))
-            details = (f'regs:{kernels["registers"][i]} shm:{kernels["shared_memory_bytes"][i]} '
-                       f'grid:{grid} block:{block}')
-            name = text[at[names[event]]:at[names[event] + 1]].decode()
-            found[name, details].append(int(durations[event]))
+    store = Store('x.h5')
+    names, durations = store.texts('events/name'), store['events/duration_ns'].tolist()
+    found = collections.defaultdict(list)
+    for event, *grid_and_block, registers, shared in store.rows(
+            'kernels', 'event', *(f'{what}_{axis}' for what in ('grid', 'block') for axis in 'xyz'),
+            'registers', 'shared_memory_bytes'):
+        details = 'regs:{} shm:{} grid:{},{},{} block:{},{},{}'.format(registers, shared,
+                                                                       *grid_and_block)
+        found[names[event], details].append(durations[event])
     equal(len(found), mapped['distinct_name_and_details'], 'kernels')
     for top in mapped['top']:
         sums = [(len(v), sum(v), min(v), max(v)) for (name, details), v in found.items()
@@ -254,8 +213,8 @@ OK = os.path.join(SOURCE, 'testdata', 'ok_gpus.xplane.pb')
 def test_threads_go_to_the_device_that_they_call_for():
     """testdata/ok_gpus: threads worker and main call for GPU 0, other for GPU 1."""
     merge(OK)
-    found = stored('x.h5')
-    threads = {rank: sorted({e[4] for e in events if e[0] in ('cuda_runtime', 'python_function')})
+    found = stores.events('x.h5')
+    threads = {rank: sorted({e.thread for e in events if e[0] in ('cuda_runtime', 'python_function')})
                for rank, events in found.items()}
     equal(threads, {0: ['main/1', 'worker/2'], 1: ['other/3']}, 'threads')
     # A set and a copy by their details; ROCm's copy by the call that launched it.
@@ -275,7 +234,8 @@ def merge(*paths, n=0, ranks=None):
     """Merges profiles that tell no rank; that is all the warning."""
     done = tmerge(*paths, '-o', 'x.h5', '--force', n=n).expect(0)
     ranks = ranks or len(rows('x.h5', 'job.rank'))
-    equal(done.warnings, [NO_RANK.format(ranks, ranks, 's' if ranks == 1 else '')], 'warnings')
+    equal(done.warnings, [unranked(ranks, ranks, 'from 0 in the order of paths and devices')],
+          'warnings')
     return done
 
 
@@ -305,7 +265,7 @@ def test_steps_are_the_annotations_with_what_other_threads_do_for_them():
     # The first begins where its call does, for its annotation was over by then.
     equal([(s['step'], s['begin_ns'] - BASE_NS, s['compute_ns']) for s in steps],
           [(12, 46050, 1000), (13, 50050, 1000)], 'steps')
-    equal(sorted(e[3] for e in of(stored('x.h5')[0], 'user_annotation')),
+    equal(sorted(e[3] for e in of(stores.events('x.h5')[0], 'user_annotation')),
           ['enqueue', 'execute', 'train step 12', 'train step 13'], 'annotations')
 
 
@@ -343,15 +303,6 @@ def test_a_folder_of_the_profiler_is_one_run():
         tmerge(folder, '-o', 'y.h5').fails(
             3, f'{folder}: 2 folders below hold profiles, and each is a job: 2025_12_31, '
                '2026_01_02; name one of them')
-
-
-def test_copies_of_one_recording_are_told():
-    more = field(3, 'a warning ' * 500)  # a recording is larger than 4 KiB
-    for name in ('node1', 'node2', 'node3'):
-        put(name + '.xplane.pb', one_gpu(begin=6000 if name == 'node2' else 5000, more=more))
-    done = tmerge('node1.xplane.pb', 'node2.xplane.pb', 'node3.xplane.pb', '-o', 'x.h5').expect(0)
-    equal(done.warnings[1:], ['tmerge: warning: node3.xplane.pb holds the same bytes as '
-                              'node1.xplane.pb: one recording stands for two'])
 
 
 def test_damage_is_an_error_with_its_byte():

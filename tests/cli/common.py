@@ -319,6 +319,12 @@ def same_bytes(a, b):
     holds(content(a) == content(b), f'{a} and {b} differ')
 
 
+def unranked(n, of, how='by their place among the traces given'):
+    """The warning that n of some traces were numbered."""
+    return (f'tmerge: warning: {n} of {of} traces tell{"s" if n == 1 else ""} no rank: numbered {how}; if '
+            'the job numbered its ranks otherwise, give --rank-map FILE with lines PATH RANK')
+
+
 def nanogpt():
     folder = os.path.join(SHARED, 'traces', 'nanogpt8')
     return folder if os.path.isdir(folder) else None

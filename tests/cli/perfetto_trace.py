@@ -1,84 +1,85 @@
-"""Reads a Perfetto trace by way of protoc, an independent decoder, and perfetto.proto: tracks,
-slices, instants, counters and flows, each checked against the rules of Perfetto."""
+"""Reads a Perfetto trace: tracks, slices, instants, counters and flows, each checked against the
+rules of Perfetto."""
 import collections
-import os
-import subprocess
+import struct
 import zlib
 
 from common import content, equal, holds
-from varints import varint
+from varints import fields
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKET, COMPRESSED = b'\x0a', 50
+# The messages that tmerge writes, with the numbers that Perfetto's reference of trace packets
+# (perfetto.dev, docs/reference/trace-packet-proto) gives their fields, and how these are encoded: U is
+# an unsigned number, I a signed one; words are an enumeration from 0 on.
+U, I, FIXED, REAL, TEXT, BYTES = 'U', 'I', 'FIXED', 'REAL', 'TEXT', 'BYTES'
+WIRE = {U: 0, I: 0, FIXED: 1, REAL: 1}
+INTERNED = {1: ('iid', U), 2: ('name', TEXT)}
+NOTE = {1: ('name_iid', U), 4: ('int_value', I), 5: ('double_value', REAL), 6: ('string_value', TEXT)}
+NOTE[12] = ('array_values', NOTE)
+EVENT = {3: ('category_iids', U), 4: ('debug_annotations', NOTE), 10: ('name_iid', U),
+         9: ('type', ('TYPE_UNSPECIFIED', 'TYPE_SLICE_BEGIN', 'TYPE_SLICE_END', 'TYPE_INSTANT',
+                      'TYPE_COUNTER')), 11: ('track_uuid', U), 23: ('name', TEXT),
+         30: ('counter_value', I), 44: ('double_counter_value', REAL), 47: ('flow_ids', FIXED),
+         48: ('terminating_flow_ids', FIXED)}
+TRACK = {1: ('uuid', U), 5: ('parent_uuid', U), 2: ('name', TEXT),
+         3: ('process', {1: ('pid', I), 6: ('process_name', TEXT), 8: ('process_labels', TEXT)}),
+         8: ('counter', {3: ('unit', ('UNIT_UNSPECIFIED', 'UNIT_TIME_NS', 'UNIT_COUNT',
+                                      'UNIT_SIZE_BYTES'))}),
+         11: ('child_ordering', ('UNKNOWN', 'LEXICOGRAPHIC', 'CHRONOLOGICAL', 'EXPLICIT')),
+         12: ('sibling_order_rank', I),
+         19: ('process_ordering', ('PROCESS_ORDERING_UNSPECIFIED', 'PROCESS_ORDERING_EXPLICIT'))}
+PACKET = {8: ('timestamp', U), 58: ('timestamp_clock_id', U), 10: ('trusted_packet_sequence_id', U),
+          13: ('sequence_flags', U), 87: ('first_packet_on_sequence', U), 50: ('compressed', BYTES),
+          6: ('clock_snapshot', {1: ('clocks', {1: ('clock_id', U), 2: ('timestamp', U)}),
+                                 2: ('primary_trace_clock', U)}),
+          11: ('track_event', EVENT), 60: ('track_descriptor', TRACK),
+          12: ('interned_data', {1: ('event_categories', INTERNED), 2: ('event_names', INTERNED),
+                                 3: ('debug_annotation_names', INTERNED)}),
+          59: ('trace_packet_defaults', {58: ('timestamp_clock_id', U)})}
 COMPRESSED_MAX = 512 * 1024  # "each compressed_packets TracePacket should be less than 512KB"
 CLEARED, NEEDED = 1, 2
 
 Slice = collections.namedtuple('Slice', 'begin end name category notes flows')
 
 
-def plain(data):
+def value_as(kind, value):
+    if isinstance(kind, dict):
+        return decoded(value, kind)
+    if isinstance(kind, tuple):
+        return kind[value]
+    if kind == I:
+        return value - (value >> 63 << 64)
+    if kind == FIXED:
+        return int.from_bytes(value, 'little')
+    return (struct.unpack('<d', value)[0] if kind == REAL else
+            value.decode() if kind == TEXT else value)
+
+
+def decoded(data, known):
+    """A message as lists of values by the names of fields: {"timestamp": [1]}."""
+    found = {}
+    for number, wire, value in fields(data):
+        if number not in known:
+            raise AssertionError(f'a field {number}, which is none of {known}')
+        name, kind = known[number]
+        if wire != (WIRE.get(kind, 2) if isinstance(kind, str) else 2 * isinstance(kind, dict)):
+            raise AssertionError(f'{name} is encoded as {wire}')
+        found.setdefault(name, []).append(value_as(kind, value))
+    return found
+
+
+def packets(data):
     """The packets of a trace, those that were compressed in their places."""
-    parts, at = [], 0
-    while at < len(data):
-        start = at
-        equal(data[at:at + 1], PACKET, f'tag at byte {at}')
-        size, at = varint(data, at + 1)
-        tag, inside = varint(data, at)
-        if tag >> 3 == COMPRESSED:
-            n, inside = varint(data, inside)
-            equal(inside + n, at + size, 'end of the compressed packets')
-            holds(size + 10 < COMPRESSED_MAX, 'too many compressed packets at once')
-            parts.append(zlib.decompress(data[inside:inside + n]))
+    for packet in decoded(data, {1: ('packet', PACKET)}).get('packet', []):
+        if 'compressed' in packet:
+            equal(list(packet), ['compressed'], 'fields beside compressed packets')
+            holds(len(packet['compressed'][0]) + 20 < COMPRESSED_MAX, 'too many at once')
+            yield from packets(zlib.decompress(packet['compressed'][0]))
         else:
-            parts.append(data[start:at + size])
-        at += size
-    equal(at, len(data), 'end of the trace')
-    return b''.join(parts)
-
-
-def text_of(quoted):
-    inside = quoted[1:-1]
-    if '\\' not in inside:
-        return inside
-    return inside.encode('latin-1').decode('unicode_escape').encode('latin-1').decode('utf-8')
-
-
-def scalar(word):
-    if word.isdigit():
-        return int(word)
-    if word[0] == '"':
-        return text_of(word)
-    try:
-        return float(word) if '.' in word or 'e' in word else int(word)
-    except ValueError:
-        return word
-
-
-def messages(lines):
-    """protoc's text as dicts of lists: {"packet": [{"timestamp": [1]}]}."""
-    root = {}
-    stack = [root]
-    for line in lines:
-        line = line.strip()
-        if line == '}':
-            stack.pop()
-        elif line.endswith(' {'):
-            inner = {}
-            stack[-1].setdefault(line[:-2], []).append(inner)
-            stack.append(inner)
-        elif line:
-            key, word = line.split(': ', 1)
-            holds(not key.isdigit(), f'a field that perfetto.proto does not have: {line}')
-            stack[-1].setdefault(key, []).append(scalar(word))
-    equal(len(stack), 1, 'open messages')
-    return root
+            yield packet
 
 
 def decode(path):
-    done = subprocess.run(
-        ['protoc', f'--proto_path={HERE}', '--decode=perfetto.Trace', 'perfetto.proto'],
-        input=plain(content(path)), stdout=subprocess.PIPE, check=True)
-    return messages(done.stdout.decode().splitlines())['packet']
+    return list(packets(content(path)))
 
 
 def one(message, key, default=None):
@@ -115,7 +116,6 @@ class Track:
         self.name, self.place = one(descriptor, 'name'), one(descriptor, 'sibling_order_rank', 0)
         self.process = one(descriptor, 'process')
         self.is_counter = 'counter' in descriptor
-        self.unit = one(one(descriptor, 'counter', {}), 'unit') if self.is_counter else None
         self.order = one(descriptor, 'child_ordering')
 
 

@@ -1,4 +1,5 @@
 """Numbers of seven bits a byte, the least first: of protocol buffers, and of the page's timeline."""
+import itertools
 
 
 def varint(data, at):
@@ -11,6 +12,22 @@ def varint(data, at):
         shift += 7
         if byte < 128:
             return value, at
+
+
+def fields(data):
+    """(number, wire type, value) of the fields of a protocol buffer: numbers of type 0, and bytes."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        size = {1: 8, 5: 4}.get(tag & 7, 0)
+        if tag & 7 in (0, 2):
+            value, at = varint(data, at)
+            size = value if tag & 7 == 2 else 0
+        if tag & 7 != 0:
+            value, at = data[at:at + size], at + size
+        if tag & 7 not in (0, 1, 2, 5) or at > len(data):
+            raise AssertionError(f'no field, or a field beyond the end, before byte {at}')
+        yield tag >> 3, tag & 7, value
 
 
 class Varints:
@@ -36,3 +53,52 @@ class Varints:
 
     def numbers(self, n):
         return [self.number() for _ in range(n)]
+
+
+COLUMNS = 'launch', 'correlation', 'shape', 'bytes', 'inputs', 'stack'
+
+
+def events_of(data, names):
+    """(place of the rank, begin, duration, name, wait) of the events in the page's bytes, in order;
+    the wait is -1 where a kernel was matched to none, and None of what does not communicate."""
+    block, found = Varints(data), []
+    while block.at < len(data):
+        place, track = block.numbers(6)[:2]
+        n, begin, begins = block.number(), 0, []
+        for _ in range(n):
+            begin += block.signed()
+            begins.append(begin)
+        durations, texts = block.numbers(n), [names[i] for i in block.numbers(n)]
+        if track != 0:  # no stream: its events have depths
+            block.bytes(n)
+        for *event, kind in zip(begins, durations, texts, block.bytes(n)):
+            wait = None
+            if track == 0 and kind in (1, 3):  # transfers, and what is not matched
+                wait = block.numbers(2)[0] - 1
+                if (wait >= 0) != (kind == 1):
+                    raise AssertionError(f'a kind {kind} with a wait of {wait}')
+            found.append((place, *event, wait))
+    return found
+
+
+def details_of(data, events, names):
+    """(place, event, column, value) of what is told of events besides, by their order in `events`,
+    lists by place; a launch is told by the event of its call."""
+    block = Varints(data)
+    while block.at < len(data):
+        place = block.number()
+        shapes = [tuple(n - 1 for n in block.numbers(9)) for _ in range(block.number())]
+        for column in COLUMNS:
+            n = block.number()
+            keys = list(itertools.accumulate(block.numbers(n)))
+            values = ([names[i] for i in block.numbers(n)] if column in ('inputs', 'stack') else
+                      list(itertools.accumulate(block.signed() for _ in range(n))))
+            for key, value in zip(keys, values):
+                value = (events[place][value] if column == 'launch' else
+                         shapes[value] if column == 'shape' else value)
+                yield place, events[place][key], column, value
+        for _ in range(block.number()):  # counters
+            block.numbers(2)
+            n = block.number()
+            block.numbers(n)
+            block.bytes(4 * n)

@@ -1,5 +1,13 @@
 """An XSpace by hand: the protocol buffer that profilers of TensorFlow and JAX write."""
-from common import BASE_NS
+import collections
+import json
+import os
+import struct
+
+from common import BASE_NS, SHARED, Skip, put, tmerge
+from varints import fields
+
+PROFILES = os.path.join(SHARED, 'traces', 'xplane')
 
 
 def varint(value):
@@ -17,6 +25,14 @@ def field(number, value):
         return varint(number << 3) + varint(value)
     value = value.encode() if isinstance(value, str) else value
     return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def message(data):
+    """{field: [value, ...]} of a message; a number is unsigned or a double, other values are bytes."""
+    found = collections.defaultdict(list)
+    for number, wire, value in fields(data):
+        found[number].append(struct.unpack('<d', value)[0] if wire == 1 else value)
+    return found
 
 
 class Plane:
@@ -60,3 +76,31 @@ class Plane:
 def space(*planes, epoch=BASE_NS, host='node7', more=b''):
     task = [Plane('Task Environment', stats={'profile_start_time': epoch})] if epoch else []
     return b''.join(field(1, plane.bytes) for plane in (*planes, *task)) + more + field(4, host)
+
+
+def mapped(folder):
+    """What an independent program mapped of the real profiles in a folder, by their paths."""
+    path = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
+    if not os.path.isfile(path) or not os.path.isdir(os.path.join(PROFILES, folder)):
+        raise Skip('the real profiles are not here')
+    with open(path, encoding='utf-8') as file:
+        found = json.load(file)['files']
+    return {name: found[name] for name in sorted(found) if name.startswith(folder + '/')}
+
+
+def merged_planes(name, *planes):
+    """Merges a profile of some planes, NAME.xplane.pb; its store."""
+    put(f'{name}.xplane.pb', space(*planes))
+    tmerge(f'{name}.xplane.pb', '-o', f'{name}.h5', '--force').expect(0)
+    return f'{name}.h5'
+
+
+def gpu(events, number=0):
+    """A GPU whose one stream has some events."""
+    return Plane(f'/device:GPU:{number}', [(1, 'Stream #1(Compute)', 0, events)])
+
+
+def programs(protos):
+    """The plane of the programs by their names with numbers."""
+    return Plane('/host:metadata', shared={name: {'Hlo Proto': proto}
+                                           for name, proto in protos.items()})
