@@ -83,13 +83,13 @@ static void backward_goes_to_the_modules_of_its_forward(void **state) {
         "host_self_ns=30 device_total_ns=451 device_self_ns=0 ranks=1 host_median_ns=120 "
         "host_max_ns=120 host_max_rank=0 device_median_ns=451 device_max_ns=451 device_max_rank=0 "
         "forward_device_ns=300 recomputed_device_ns=101 backward_device_ns=50 backward_host_ns=90",
-        "node=1 parent=0 depth=1 name=nn.Module: A_0 calls=2 host_total_ns=50 "
-        "host_self_ns=50 device_total_ns=231 device_self_ns=231 ranks=1 host_median_ns=50 "
-        "host_max_ns=50 host_max_rank=0 device_median_ns=231 device_max_ns=231 device_max_rank=0 "
+        "node=1 parent=0 depth=1 name=nn.Module: A_0 calls=2 host_total_ns=50 host_self_ns=50 "
+        "device_total_ns=231 device_self_ns=231 ranks=1 host_median_ns=50 host_max_ns=50 "
+        "host_max_rank=0 device_median_ns=231 device_max_ns=231 device_max_rank=0 "
         "forward_device_ns=100 recomputed_device_ns=101 backward_device_ns=30 backward_host_ns=70",
-        "node=2 parent=0 depth=1 name=nn.Module: B_0 calls=1 host_total_ns=40 "
-        "host_self_ns=40 device_total_ns=220 device_self_ns=220 ranks=1 host_median_ns=40 "
-        "host_max_ns=40 host_max_rank=0 device_median_ns=220 device_max_ns=220 device_max_rank=0 "
+        "node=2 parent=0 depth=1 name=nn.Module: B_0 calls=1 host_total_ns=40 host_self_ns=40 "
+        "device_total_ns=220 device_self_ns=220 ranks=1 host_median_ns=40 host_max_ns=40 "
+        "host_max_rank=0 device_median_ns=220 device_max_ns=220 device_max_rank=0 "
         "forward_device_ns=200 recomputed_device_ns=0 backward_device_ns=20 backward_host_ns=20",
         "node=3 parent=null depth=0 name=(launch not recorded) calls=null host_total_ns=null "
         "host_self_ns=null device_total_ns=3 device_self_ns=3 ranks=1 host_median_ns=null "
@@ -106,16 +106,19 @@ static void backward_goes_to_the_modules_of_its_forward(void **state) {
     static const char *const modules[] = {
         "name=nn.Module: A_0 calls=2 device_self_ns=201 device_total_ns=201 host_self_ns=48 "
         "host_total_ns=50 tensor_self_pct=0 tensor_total_pct=0 ranks=1 " ONE_RANK("device", "201")
-            ONE_RANK("host", "48") "backward_device_self_ns=30 backward_device_total_ns=30 "
-                                   "backward_host_ns=70",
+            ONE_RANK(
+                "host",
+                "48") "backward_device_self_ns=30 backward_device_total_ns=30 backward_host_ns=70",
         "name=nn.Module: B_0 calls=1 device_self_ns=200 device_total_ns=200 host_self_ns=39 "
         "host_total_ns=40 tensor_self_pct=0 tensor_total_pct=0 ranks=1 " ONE_RANK("device", "200")
-            ONE_RANK("host", "39") "backward_device_self_ns=20 backward_device_total_ns=20 "
-                                   "backward_host_ns=20",
+            ONE_RANK(
+                "host",
+                "39") "backward_device_self_ns=20 backward_device_total_ns=20 backward_host_ns=20",
         "name=nn.Module: Net_0 calls=1 device_self_ns=0 device_total_ns=300 host_self_ns=30 "
         "host_total_ns=100 tensor_self_pct=null tensor_total_pct=0 ranks=1 " ONE_RANK("device", "0")
-            ONE_RANK("host", "30") "backward_device_self_ns=0 backward_device_total_ns=50 "
-                                   "backward_host_ns=90",
+            ONE_RANK(
+                "host",
+                "30") "backward_device_self_ns=0 backward_device_total_ns=50 backward_host_ns=90",
     };
     small_job j = open_job();
     add_told(&j, 0, trained, COUNT(trained), numbers, COUNT(numbers));
@@ -174,8 +177,8 @@ static void operators_that_bear_stacks_make_a_tree(void **state) {
         "device_total_ns=9 device_self_ns=9 ranks=1 host_median_ns=15 host_max_ns=15 "
         "host_max_rank=0 device_median_ns=9 device_max_ns=9 device_max_rank=0",
         "node=3 parent=0 depth=1 name=m.py(5): h calls=2 host_total_ns=3 host_self_ns=3 "
-        "device_total_ns=3 device_self_ns=3 ranks=1 host_median_ns=3 host_max_ns=3 "
-        "host_max_rank=1 device_median_ns=3 device_max_ns=3 device_max_rank=1",
+        "device_total_ns=3 device_self_ns=3 ranks=1 host_median_ns=3 host_max_ns=3 host_max_rank=1 "
+        "device_median_ns=3 device_max_ns=3 device_max_rank=1",
         "node=4 parent=null depth=0 name=(outside of any function) calls=null host_total_ns=null "
         "host_self_ns=null device_total_ns=2 device_self_ns=2 ranks=1 host_median_ns=null "
         "host_max_ns=null host_max_rank=null device_median_ns=2 device_max_ns=2 device_max_rank=1",
@@ -207,9 +210,9 @@ static void what_a_long_tree_leaves_out_is_one_row(void **state) {
         "node=0 parent=null depth=0 name=run calls=1 host_total_ns=100100 host_self_ns=80079 "
         "device_total_ns=10013 device_self_ns=0 ranks=1 host_median_ns=100100 host_max_ns=100100 "
         "host_max_rank=0 device_median_ns=10013 device_max_ns=10013 device_max_rank=0",
-        "node=1 parent=0 depth=1 name=f0 calls=1 host_total_ns=3 host_self_ns=3 "
-        "device_total_ns=4 device_self_ns=4 ranks=1 host_median_ns=3 host_max_ns=3 "
-        "host_max_rank=0 device_median_ns=4 device_max_ns=4 device_max_rank=0",
+        "node=1 parent=0 depth=1 name=f0 calls=1 host_total_ns=3 host_self_ns=3 device_total_ns=4 "
+        "device_self_ns=4 ranks=1 host_median_ns=3 host_max_ns=3 host_max_rank=0 "
+        "device_median_ns=4 device_max_ns=4 device_max_rank=0",
         "node=2 parent=null depth=0 name=(all others) calls=10009 host_total_ns=20018 "
         "host_self_ns=20018 device_total_ns=10009 device_self_ns=10009 ranks=null "
         "host_median_ns=null host_max_ns=null host_max_rank=null device_median_ns=null "

@@ -150,8 +150,9 @@ static void each_fault_fails_its_own_box_alone(void **state) {
           STEP(1, 100, 5) "|" STEP(2, 100, 5) "|" STEP(3, 100, 5) "|" STEP(4, 100, 6)}},
         {"stragglers", {"stragglers.finding", "rank=2 shape=throughout p=0.001"}},
         {"short_kernels",
-         {"kernels.kernel", "name=a communication=false calls=100 short_calls=51 total_ns=1000|"
-                            "name=b communication=true calls=900 short_calls=0 total_ns=1000"}},
+         {"kernels.kernel",
+          "name=a communication=false calls=100 short_calls=51 total_ns=1000|name=b "
+          "communication=true calls=900 short_calls=0 total_ns=1000"}},
         {"low_precision",
          {"classes.kernel", "class=attention total_ns=100 bits16_ns=49 bits32_ns=51 flash_ns=50"}},
         {"fused_attention",

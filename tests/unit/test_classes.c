@@ -31,15 +31,15 @@ static const struct {
     {"void flashinfer::norm::RMSNormKernel<8, __nv_bfloat16>", TM_CLASS_NORMALISATION, 0, false},
     {"void at::native::batch_norm_backward_kernel<c10::BFloat16, c10::BFloat16, float",
      TM_CLASS_NORMALISATION, 0, false},
-    {"void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, 4,"
-     " at::native::templates::cuda::normal_and_transform<",
+    {"void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, "
+     "4, at::native::templates::cuda::normal_and_transform<",
      TM_CLASS_ELEMENTWISE, 0, false},
     {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<", TM_CLASS_OPTIMIZER, 0,
      false},
     {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, true>",
      TM_CLASS_SOFTMAX, 0, false},
-    {"void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
-     "at::native::direct_copy_kernel_cuda(",
+    {"void at::native::elementwise_kernel<128, 4, "
+     "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(",
      TM_CLASS_COPY, 0, false},
     {"void at::native::(anonymous namespace)::embedding_backward_feature_kernel<",
      TM_CLASS_EMBEDDING, 0, false},
@@ -120,17 +120,17 @@ static void a_job_by_hand(void **state) {
     };
     static const char *const ranks[] = {
         "rank=0 class=communication calls=1 total_ns=40 optimizer_ns=0 backward_ns=0 "
-        "attention_ns=0 outside_ns=40 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 "
-        "bits64_ns=0 flash_ns=0 share_pct=42.10526316 bits16_pct=null bits32_pct=null",
-        "rank=0 class=elementwise calls=1 total_ns=5 optimizer_ns=5 backward_ns=0 "
-        "attention_ns=0 outside_ns=5 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 bits64_ns=0 "
-        "flash_ns=0 share_pct=5.263157895 bits16_pct=null bits32_pct=null",
+        "attention_ns=0 outside_ns=40 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 bits64_ns=0 "
+        "flash_ns=0 share_pct=42.10526316 bits16_pct=null bits32_pct=null",
+        "rank=0 class=elementwise calls=1 total_ns=5 optimizer_ns=5 backward_ns=0 attention_ns=0 "
+        "outside_ns=5 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 bits64_ns=0 flash_ns=0 "
+        "share_pct=5.263157895 bits16_pct=null bits32_pct=null",
         "rank=0 class=matrix multiply calls=2 total_ns=50 optimizer_ns=0 backward_ns=20 "
-        "attention_ns=30 outside_ns=0 bits8_ns=0 bits16_ns=30 tf32_ns=0 bits32_ns=20 "
-        "bits64_ns=0 flash_ns=0 share_pct=52.63157895 bits16_pct=60 bits32_pct=40",
+        "attention_ns=30 outside_ns=0 bits8_ns=0 bits16_ns=30 tf32_ns=0 bits32_ns=20 bits64_ns=0 "
+        "flash_ns=0 share_pct=52.63157895 bits16_pct=60 bits32_pct=40",
         "rank=1 class=matrix multiply calls=1 total_ns=150 optimizer_ns=0 backward_ns=0 "
-        "attention_ns=0 outside_ns=150 bits8_ns=0 bits16_ns=150 tf32_ns=0 bits32_ns=0 "
-        "bits64_ns=0 flash_ns=0 share_pct=100 bits16_pct=100 bits32_pct=0",
+        "attention_ns=0 outside_ns=150 bits8_ns=0 bits16_ns=150 tf32_ns=0 bits32_ns=0 bits64_ns=0 "
+        "flash_ns=0 share_pct=100 bits16_pct=100 bits32_pct=0",
     };
     small_job j = open_job();
     add_rank(&j, 1, rank_1, COUNT(rank_1));

@@ -102,50 +102,38 @@ static void ranks_and_steps_are_as_worked_out_by_hand(void **state) {
     (void)state;
     static const char *const ranks[] = {
         "rank=0 device=NVIDIA B300 devices=1 type=bf16 peak_tflops=1 step_ns=1500 window_ns=1610 "
-        "compute_ns=840 "
-        "counted_ns=700 coverage_pct=83.33333333 flop=600000 at_most_flop=64000 "
+        "compute_ns=840 counted_ns=700 coverage_pct=83.33333333 flop=600000 at_most_flop=64000 "
         "recomputed_flop=200000 achieved_tflops=0.4 kernel_tflops=0.8571428571 ideal_ns=400 "
         "mfu_pct=26.66666667 mfu_window_pct=24.8447205 mfu_at_most_pct=30.93333333 "
-        "mfu_causal_pct=26.66666667 hfu_pct=40 "
-        "reason=null",
+        "mfu_causal_pct=26.66666667 hfu_pct=40 reason=null",
         "rank=1 device=null devices=1 type=tf32 peak_tflops=null step_ns=110 window_ns=110 "
-        "compute_ns=60 "
-        "counted_ns=60 coverage_pct=100 flop=48 at_most_flop=0 recomputed_flop=0 "
+        "compute_ns=60 counted_ns=60 coverage_pct=100 flop=48 at_most_flop=0 recomputed_flop=0 "
         "achieved_tflops=0.0004363636364 kernel_tflops=0.0008 ideal_ns=null mfu_pct=null "
-        "mfu_window_pct=null "
-        "mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null reason=How much the device can "
-        "compute of tf32 is not known: --peak TYPE=TFLOPS says it.",
+        "mfu_window_pct=null mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null reason=How much "
+        "the device can compute of tf32 is not known: --peak TYPE=TFLOPS says it.",
         "rank=2 device=NVIDIA B300 devices=1 type=bf16 peak_tflops=1 step_ns=700 window_ns=700 "
-        "compute_ns=600 "
-        "counted_ns=100 coverage_pct=16.66666667 flop=200000 at_most_flop=0 recomputed_flop=0 "
-        "achieved_tflops=0.2857142857 kernel_tflops=2 ideal_ns=200 mfu_pct=null "
-        "mfu_window_pct=null "
-        "mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null reason=Operations are known of less "
-        "than 20 % of the computing time.",
+        "compute_ns=600 counted_ns=100 coverage_pct=16.66666667 flop=200000 at_most_flop=0 "
+        "recomputed_flop=0 achieved_tflops=0.2857142857 kernel_tflops=2 ideal_ns=200 mfu_pct=null "
+        "mfu_window_pct=null mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null "
+        "reason=Operations are known of less than 20 % of the computing time.",
     };
     static const char *const steps[] = {
         "rank=0 step=1 step_ns=1000 window_ns=1000 compute_ns=450 counted_ns=350 "
-        "coverage_pct=77.77777778 "
-        "flop=200000 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.2 "
+        "coverage_pct=77.77777778 flop=200000 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.2 "
         "kernel_tflops=0.5714285714 ideal_ns=200 mfu_pct=20 mfu_window_pct=20 mfu_at_most_pct=20 "
-        "mfu_causal_pct=20 "
-        "hfu_pct=20",
+        "mfu_causal_pct=20 hfu_pct=20",
         "rank=0 step=2 step_ns=500 window_ns=610 compute_ns=390 counted_ns=350 "
-        "coverage_pct=89.74358974 "
-        "flop=400000 at_most_flop=64000 recomputed_flop=200000 achieved_tflops=0.8 "
-        "kernel_tflops=1.142857143 ideal_ns=200 mfu_pct=40 mfu_window_pct=32.78688525 "
-        "mfu_at_most_pct=52.8 mfu_causal_pct=40 "
-        "hfu_pct=80",
+        "coverage_pct=89.74358974 flop=400000 at_most_flop=64000 recomputed_flop=200000 "
+        "achieved_tflops=0.8 kernel_tflops=1.142857143 ideal_ns=200 mfu_pct=40 "
+        "mfu_window_pct=32.78688525 mfu_at_most_pct=52.8 mfu_causal_pct=40 hfu_pct=80",
         "rank=1 step=0 step_ns=110 window_ns=110 compute_ns=60 counted_ns=60 coverage_pct=100 "
-        "flop=48 "
-        "at_most_flop=0 recomputed_flop=0 achieved_tflops=0.0004363636364 kernel_tflops=0.0008 "
-        "ideal_ns=null mfu_pct=null mfu_window_pct=null mfu_at_most_pct=null mfu_causal_pct=null "
-        "hfu_pct=null",
+        "flop=48 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.0004363636364 "
+        "kernel_tflops=0.0008 ideal_ns=null mfu_pct=null mfu_window_pct=null mfu_at_most_pct=null "
+        "mfu_causal_pct=null hfu_pct=null",
         "rank=2 step=0 step_ns=700 window_ns=700 compute_ns=600 counted_ns=100 "
-        "coverage_pct=16.66666667 "
-        "flop=200000 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.2857142857 kernel_tflops=2 "
-        "ideal_ns=200 mfu_pct=null mfu_window_pct=null mfu_at_most_pct=null mfu_causal_pct=null "
-        "hfu_pct=null",
+        "coverage_pct=16.66666667 flop=200000 at_most_flop=0 recomputed_flop=0 "
+        "achieved_tflops=0.2857142857 kernel_tflops=2 ideal_ns=200 mfu_pct=null "
+        "mfu_window_pct=null mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null",
     };
     const tm_peaks peaks = {.tflops = {[TM_NUMBER_BF16] = 1}};
     small_job j;
@@ -231,9 +219,9 @@ static void work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace(voi
         "median_rank_ns=100 max_rank_ns=100 max_rank=0"};
     small_job j = open_job();
     tm_trace trace = make_trace(&j.ground, "one.pb", events, COUNT(events), 0);
-    describe(&j.ground, &trace,
-             "{\"deviceProperties\":[{\"id\":0,\"name\":\"TPU v0\","
-             "\"peakTeraflopsPerSecond\":100}]}");
+    describe(
+        &j.ground, &trace,
+        "{\"deviceProperties\":[{\"id\":0,\"name\":\"TPU v0\",\"peakTeraflopsPerSecond\":100}]}");
     for (uint32_t i = 0; i < COUNT(told); i++) {
         const tm_xla_attr attr = {.event = i,
                                   .program = name_of(&j.ground, "jit_f(7)"),

@@ -85,8 +85,7 @@ static void rows_worked_out_by_hand(void **state) {
          100.0,
          391.730,
          "undecided",
-         "chance may move it by 391.7 %: some 54 steps each would tell 120 % "
-         "from that"},
+         "chance may move it by 391.7 %: some 54 steps each would tell 120 % from that"},
         {"step=+1%",
          {1, 1},
          {5, 5},

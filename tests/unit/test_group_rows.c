@@ -147,9 +147,8 @@ static void a_group_slower_than_its_peers_is_slow(void **state) {
         "dimension=tensor reach=intra count=3 bytes=1000 median_ns=100000 busbw_gbps=0.01 "
         "times_fit=null peers=3 peers_ns=101000 times_slower=0.9900990099 slow=false",
         "group=t2 members=4-5 from_rank=null to_rank=null kind=allreduce size_class_bytes=512 "
-        "dimension=tensor reach=intra count=3 bytes=1000 median_ns=99000 "
-        "busbw_gbps=0.0101010101 times_fit=null peers=3 peers_ns=101000 "
-        "times_slower=0.9801980198 slow=false",
+        "dimension=tensor reach=intra count=3 bytes=1000 median_ns=99000 busbw_gbps=0.0101010101 "
+        "times_fit=null peers=3 peers_ns=101000 times_slower=0.9801980198 slow=false",
         "group=t3 members=6-7 from_rank=null to_rank=null kind=allreduce size_class_bytes=512 "
         "dimension=tensor reach=intra count=3 bytes=1000 median_ns=150000 "
         "busbw_gbps=0.006666666667 times_fit=null peers=3 peers_ns=100000 times_slower=1.5 "
@@ -341,8 +340,7 @@ static void members_of_all_processes_are_brought_together(void **state) {
     static const char *const groups[] = {
         "group=g members=0-3,5,7-9 ranks=16 dimension=null description=null hosts=null reach=null "
         "complete=1 incomplete=0 suspect=0 bytes=null comm_ns=87 comm_share=null wait_ns=7 "
-        "transfer_ns=80 busbw_gbps=null latency_ns=null fit_busbw_gbps=null "
-        "slow_operations=null"};
+        "transfer_ns=80 busbw_gbps=null latency_ns=null fit_busbw_gbps=null slow_operations=null"};
     bench b = open_bench();
     add_ranks(&b, RANKS);
     ADD_MEMBERS(&b, 5, 9, 1, 3, 5);

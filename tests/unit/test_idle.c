@@ -110,8 +110,8 @@ static void the_event_that_was_launched_first_ends_a_gap(void **state) {
         KERNEL("late", 30, 5, 3, 7),        KERNEL("early", 30, 5, 2, 8),
     };
     static const char *const gaps[] = {
-        "rank=0 begin_ns=10 duration_ns=20 step=0 cause=kernel_wait after=a before=early host="
-        "cudaLaunchKernel host_ns=1 unrecorded_ns=19"};
+        "rank=0 begin_ns=10 duration_ns=20 step=0 cause=kernel_wait after=a before=early "
+        "host=cudaLaunchKernel host_ns=1 unrecorded_ns=19"};
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
@@ -173,8 +173,8 @@ static void a_stream_with_two_ids_is_one(void **state) {
     (void)state;
     static const event_spec events[] = {KERNEL("a", 0, 10, 1, 7), KERNEL("c", 40, 10, 2, 7),
                                         KERNEL("b", 20, 10, 3, 8), KERNEL("d", 45, 15, 4, 8)};
-    static const char *const streams[] = {"rank=0 device=0 stream=7 events=4 idle_ns=20 "
-                                          "host_wait_ns=0 kernel_wait_ns=20 other_ns=0"};
+    static const char *const streams[] = {
+        "rank=0 device=0 stream=7 events=4 idle_ns=20 host_wait_ns=0 kernel_wait_ns=20 other_ns=0"};
     small_job j = open_job();
     tm_trace trace = make_trace(&j.ground, "0.json", events, COUNT(events), 0);
     tm_track *tracks = trace.tracks.data;

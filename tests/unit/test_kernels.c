@@ -58,20 +58,17 @@ static void kernels_are_as_worked_out_by_hand(void **state) {
         "name=gemm calls=5 total_ns=900000 mean_ns=180000 min_ns=50000 max_ns=400000 "
         "blocks_per_sm=2.142857143 occupancy_pct=15.33333333 share_pct=98.79253568 "
         "communication=false class=matrix multiply tensor_cores=false registers=40 "
-        "shared_memory_bytes=512 short_calls=1 "
-        "short_pct=20 ranks=3 median_rank_ns=133333 slowest_rank_ns=400000 slowest_rank=2 "
-        "spread=3.0000075",
+        "shared_memory_bytes=512 short_calls=1 short_pct=20 ranks=3 median_rank_ns=133333 "
+        "slowest_rank_ns=400000 slowest_rank=2 spread=3.0000075",
         "name=ncclDevKernel_AllReduce calls=1 total_ns=10000 mean_ns=10000 min_ns=10000 "
         "max_ns=10000 blocks_per_sm=null occupancy_pct=null share_pct=1.097694841 "
         "communication=true class=communication tensor_cores=false registers=null "
-        "shared_memory_bytes=null "
-        "short_calls=1 short_pct=100 ranks=1 median_rank_ns=10000 slowest_rank_ns=10000 "
-        "slowest_rank=0 spread=1",
+        "shared_memory_bytes=null short_calls=1 short_pct=100 ranks=1 median_rank_ns=10000 "
+        "slowest_rank_ns=10000 slowest_rank=0 spread=1",
         "name=nvjet_tst_128x160 calls=1 total_ns=1000 mean_ns=1000 min_ns=1000 max_ns=1000 "
-        "blocks_per_sm=0 occupancy_pct=0 share_pct=0.1097694841 communication=false "
-        "class=matrix multiply tensor_cores=true registers=168 shared_memory_bytes=9 short_calls=1 "
-        "short_pct=100 ranks=1 "
-        "median_rank_ns=1000 slowest_rank_ns=1000 slowest_rank=2 spread=1",
+        "blocks_per_sm=0 occupancy_pct=0 share_pct=0.1097694841 communication=false class=matrix "
+        "multiply tensor_cores=true registers=168 shared_memory_bytes=9 short_calls=1 "
+        "short_pct=100 ranks=1 median_rank_ns=1000 slowest_rank_ns=1000 slowest_rank=2 spread=1",
     };
     static const char *const shapes[] = {
         "name=gemm grid=2,1,1 block=64,2,1 registers=32 shared_memory_bytes=0 calls=4 "

@@ -57,14 +57,14 @@ static void launches_are_as_worked_out_by_hand(void **state) {
         "mean_latency_ns=4 median_latency_ns=4 p95_latency_ns=6 max_latency_ns=6 mean_queue=4.5 "
         "max_queue=2 host_bound_events=0 host_bound_pct=0 short_events=0 short_pct=0 "
         "graph_launches=0 graph_events=0",
-        "rank=2 events=0 unlinked=0 launches=0 launches_per_event=null call_ns=0 "
-        "mean_call_ns=null mean_latency_ns=null median_latency_ns=null p95_latency_ns=null "
-        "max_latency_ns=null mean_queue=null max_queue=0 host_bound_events=0 host_bound_pct=null "
-        "short_events=0 short_pct=null graph_launches=0 graph_events=0",
-        "rank=3 events=1 unlinked=0 launches=1 launches_per_event=1 call_ns=null "
-        "mean_call_ns=null mean_latency_ns=5 median_latency_ns=5 p95_latency_ns=5 "
-        "max_latency_ns=5 mean_queue=5 max_queue=1 host_bound_events=0 host_bound_pct=0 "
-        "short_events=null short_pct=null graph_launches=0 graph_events=0",
+        "rank=2 events=0 unlinked=0 launches=0 launches_per_event=null call_ns=0 mean_call_ns=null "
+        "mean_latency_ns=null median_latency_ns=null p95_latency_ns=null max_latency_ns=null "
+        "mean_queue=null max_queue=0 host_bound_events=0 host_bound_pct=null short_events=0 "
+        "short_pct=null graph_launches=0 graph_events=0",
+        "rank=3 events=1 unlinked=0 launches=1 launches_per_event=1 call_ns=null mean_call_ns=null "
+        "mean_latency_ns=5 median_latency_ns=5 p95_latency_ns=5 max_latency_ns=5 mean_queue=5 "
+        "max_queue=1 host_bound_events=0 host_bound_pct=0 short_events=null short_pct=null "
+        "graph_launches=0 graph_events=0",
     };
     /* of a call the begin alone is recorded */
     static const event_spec rank_3[] = {CALL("launch", 5, 0, 1), KERNEL(10, 1, 1, 7)};

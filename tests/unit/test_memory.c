@@ -296,12 +296,11 @@ static void the_memory_of_a_device_is_in_the_metadata(void **state) {
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":5}]}", 1, -1},
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":\"5\"}]}", 0, -1},
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1e300}]}", 0, -1},
-        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1},"
-         "{\"id\":1,\"totalGlobalMem\":23,\"long\":\"enough to be cut out as a list\"}]}",
+        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1},{\"id\":1,\"totalGlobalMem\":23,"
+         "\"long\":\"enough to be cut out as a list\"}]}",
          1, 23},
         {"{\"deviceProperties\":[{\"links\":{\"to\":\"a switch, far away, behind "
-         "another\"},\"id\":0,"
-         "\"totalGlobalMem\":31}]}",
+         "another\"},\"id\":0,\"totalGlobalMem\":31}]}",
          0, 31},
         {"{\"deviceProperties\":7}", 0, -1},
         {"no JSON", 0, -1},

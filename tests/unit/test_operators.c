@@ -181,19 +181,18 @@ static void the_thousand_that_cost_most_are_kept(void **state) {
 static void what_launched_what(void **state) {
     (void)state;
     static const char *const operators[] = {
-        "operator=mm kernel=h884gemm calls=2 total_ns=100 mean_ns=50 share_pct=90.90909091 "
-        "ranks=2 median_rank_ns=50 max_rank_ns=60 max_rank=2",
+        "operator=mm kernel=h884gemm calls=2 total_ns=100 mean_ns=50 share_pct=90.90909091 ranks=2 "
+        "median_rank_ns=50 max_rank_ns=60 max_rank=2",
         "operator=(outside of any operator) kernel=h884gemm calls=1 total_ns=60 mean_ns=60 "
-        "share_pct=100 "
-        "ranks=1 median_rank_ns=60 max_rank_ns=60 max_rank=1",
-        "operator=mm kernel=sgemm calls=1 total_ns=10 mean_ns=10 share_pct=9.090909091 "
-        "ranks=1 median_rank_ns=10 max_rank_ns=10 max_rank=0",
-        "operator=copy_ kernel=Memcpy calls=1 total_ns=7 mean_ns=7 share_pct=70 "
-        "ranks=1 median_rank_ns=7 max_rank_ns=7 max_rank=0",
-        "operator=my kernel=x calls=1 total_ns=5 mean_ns=5 share_pct=100 "
-        "ranks=1 median_rank_ns=5 max_rank_ns=5 max_rank=0",
-        "operator=copy_ kernel=cast calls=1 total_ns=3 mean_ns=3 share_pct=30 "
-        "ranks=1 median_rank_ns=3 max_rank_ns=3 max_rank=0",
+        "share_pct=100 ranks=1 median_rank_ns=60 max_rank_ns=60 max_rank=1",
+        "operator=mm kernel=sgemm calls=1 total_ns=10 mean_ns=10 share_pct=9.090909091 ranks=1 "
+        "median_rank_ns=10 max_rank_ns=10 max_rank=0",
+        "operator=copy_ kernel=Memcpy calls=1 total_ns=7 mean_ns=7 share_pct=70 ranks=1 "
+        "median_rank_ns=7 max_rank_ns=7 max_rank=0",
+        "operator=my kernel=x calls=1 total_ns=5 mean_ns=5 share_pct=100 ranks=1 median_rank_ns=5 "
+        "max_rank_ns=5 max_rank=0",
+        "operator=copy_ kernel=cast calls=1 total_ns=3 mean_ns=3 share_pct=30 ranks=1 "
+        "median_rank_ns=3 max_rank_ns=3 max_rank=0",
         "operator=(launch not recorded) kernel=lost calls=1 total_ns=1 mean_ns=1 share_pct=100 "
         "ranks=1 median_rank_ns=1 max_rank_ns=1 max_rank=0",
     };
@@ -201,19 +200,17 @@ static void what_launched_what(void **state) {
         "kernel=h884gemm operator=mm inside=null calls=2 total_ns=100 mean_ns=50 share_pct=62.5 "
         "ranks=2 median_rank_ns=50 max_rank_ns=60 max_rank=2",
         "kernel=h884gemm operator=(outside of any operator) inside=null calls=1 total_ns=60 "
-        "mean_ns=60 share_pct=37.5 "
-        "ranks=1 median_rank_ns=60 max_rank_ns=60 max_rank=1",
-        "kernel=sgemm operator=mm inside=null calls=1 total_ns=10 mean_ns=10 share_pct=100 "
-        "ranks=1 median_rank_ns=10 max_rank_ns=10 max_rank=0",
+        "mean_ns=60 share_pct=37.5 ranks=1 median_rank_ns=60 max_rank_ns=60 max_rank=1",
+        "kernel=sgemm operator=mm inside=null calls=1 total_ns=10 mean_ns=10 share_pct=100 ranks=1 "
+        "median_rank_ns=10 max_rank_ns=10 max_rank=0",
         "kernel=Memcpy operator=copy_ inside=null calls=1 total_ns=7 mean_ns=7 share_pct=100 "
         "ranks=1 median_rank_ns=7 max_rank_ns=7 max_rank=0",
-        "kernel=x operator=my inside=null calls=1 total_ns=5 mean_ns=5 share_pct=100 "
-        "ranks=1 median_rank_ns=5 max_rank_ns=5 max_rank=0",
-        "kernel=cast operator=copy_ inside=null calls=1 total_ns=3 mean_ns=3 share_pct=100 "
-        "ranks=1 median_rank_ns=3 max_rank_ns=3 max_rank=0",
+        "kernel=x operator=my inside=null calls=1 total_ns=5 mean_ns=5 share_pct=100 ranks=1 "
+        "median_rank_ns=5 max_rank_ns=5 max_rank=0",
+        "kernel=cast operator=copy_ inside=null calls=1 total_ns=3 mean_ns=3 share_pct=100 ranks=1 "
+        "median_rank_ns=3 max_rank_ns=3 max_rank=0",
         "kernel=lost operator=(launch not recorded) inside=null calls=1 total_ns=1 mean_ns=1 "
-        "share_pct=100 "
-        "ranks=1 median_rank_ns=1 max_rank_ns=1 max_rank=0",
+        "share_pct=100 ranks=1 median_rank_ns=1 max_rank_ns=1 max_rank=0",
     };
     small_job j = open_job();
     make_job(&j);

@@ -212,8 +212,8 @@ static void the_window_of_two_spans_is_the_sum_of_theirs(void **state) {
         "idle_ns=0" NO_WAITS};
     static const char *const steps[] = {
         "rank=3 step=0 begin_ns=0 partial=false window_ns=200 compute_ns=120 comm_ns=30 "
-        "memory_ns=0 overlap_ns=20 overlap_pct=66.66666667 exposed_comm_ns=10 "
-        "exposed_memory_ns=0 busy_ns=130 idle_ns=70" NO_WAITS};
+        "memory_ns=0 overlap_ns=20 overlap_pct=66.66666667 exposed_comm_ns=10 exposed_memory_ns=0 "
+        "busy_ns=130 idle_ns=70" NO_WAITS};
     static const char *const kinds[] = {"rank=3 kind=sendrecv count=1 comm_ns=30 overlap_ns=20 "
                                         "overlap_pct=66.66666667 exposed_comm_ns=10"};
     static const char *const ratios[] = {
@@ -253,8 +253,8 @@ static void an_unmarked_step_is_compared_by_what_the_device_did(void **state) {
         " busy_ns=44 idle_ns=51" NO_WAITS,
     };
     static const char *const jobs[] = {
-        "mean_compute_ns=42 max_compute_ns=44 max_rank=1 imbalance_pct=4.761904762 "
-        "imbalance_ns=2 load_balance=0.9545454545 cov=0.04761904762 gini=0.02380952381 step_ns=100 "
+        "mean_compute_ns=42 max_compute_ns=44 max_rank=1 imbalance_pct=4.761904762 imbalance_ns=2 "
+        "load_balance=0.9545454545 cov=0.04761904762 gini=0.02380952381 step_ns=100 "
         "parallel_efficiency=0.42 communication_efficiency=0.44 ranks=2 steps=1 partial_steps=0"};
     bench b = open_bench();
     tm_trace t[] = {make_trace(&b.ground, "a", first, COUNT(first), 0),

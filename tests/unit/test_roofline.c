@@ -128,8 +128,7 @@ static void measurements_join_by_name_and_shape(void **state) {
         "tensor_roof_gflops=null bound=null",
         "name=copy grid=2,1,1 block=64,1,1 launches=1 calls=1 total_ns=50000 sm_pct=10 "
         "memory_pct=60 dram_pct=null occupancy_pct=null flop=0 dram_bytes=2000000 flop_per_byte=0 "
-        "achieved_gflops=0 roof_gflops=null roof_bw_gbps=null "
-        "tensor_roof_gflops=null bound=memory",
+        "achieved_gflops=0 roof_gflops=null roof_bw_gbps=null tensor_roof_gflops=null bound=memory",
         "name=small grid=2,1,1 block=64,1,1 launches=1 calls=1 total_ns=20000 sm_pct=59.9 "
         "memory_pct=null dram_pct=59.9 occupancy_pct=null flop=null dram_bytes=null "
         "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null "

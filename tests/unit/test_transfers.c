@@ -49,8 +49,7 @@ static void copies_are_as_worked_out_by_hand(void **state) {
         "rank=0 kind=dtod host_memory=device count=2 bytes=1024 total_ns=30 bw_gbps=102.4 "
         "union_ns=30 overlap_ns=0 overlap_pct=0 sync_count=0 sync_ns=0",
         "rank=0 kind=dtoh host_memory=pageable count=1 bytes=null total_ns=10 bw_gbps=null "
-        "union_ns=10 "
-        "overlap_ns=0 overlap_pct=0 sync_count=1 sync_ns=150",
+        "union_ns=10 overlap_ns=0 overlap_pct=0 sync_count=1 sync_ns=150",
         "rank=0 kind=htod host_memory=pageable count=2 bytes=9000 total_ns=80 bw_gbps=112.5 "
         "union_ns=80 overlap_ns=50 overlap_pct=62.5 sync_count=1 sync_ns=80",
         "rank=0 kind=htod host_memory=pinned count=1 bytes=64 total_ns=10 bw_gbps=6.4 union_ns=10 "

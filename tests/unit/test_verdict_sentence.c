@@ -226,8 +226,7 @@ static const scene scenes[] = {
      "Ranks 2-3 (node7) make the other ranks wait",
      "Ranks 2-3 (node7) are behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); by "
      "themselves they each take 8.10 ms (4.1 % of the time of all steps) longer than the median of "
-     "the "
-     "others" EACH "look at what these ranks share: their host and its network"},
+     "the others" EACH "look at what these ranks share: their host and its network"},
     {TM_VERDICT_PERSISTENT,
      1.0,
      10,
@@ -243,11 +242,10 @@ static const scene scenes[] = {
      {{.rank = 3, .of_stage = true}},
      0,
      "Rank 3 (node7) makes the other ranks wait",
-     COST LAST "by itself it takes 8.10 ms (4.1 % of the time of all steps) longer than the median "
-               "of the other "
-               "stages" EACH
-               "stages need not be equal: look at how the layers are divided among them, then "
-               "at this GPU"},
+     COST LAST
+     "by itself it takes 8.10 ms (4.1 % of the time of all steps) longer than the median of the "
+     "other stages" EACH
+     "stages need not be equal: look at how the layers are divided among them, then at this GPU"},
     /* nobody */
     {TM_VERDICT_EVENT,
      1.0,
@@ -258,8 +256,7 @@ static const scene scenes[] = {
      "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
      "Rank 3 is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); it " LAST
      "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
-     "there, for "
-     "over the whole recording no rank takes longer by itself than chance explains"},
+     "there, for over the whole recording no rank takes longer by itself than chance explains"},
     {TM_VERDICT_INCONCLUSIVE,
      1.0,
      10,
@@ -268,9 +265,8 @@ static const scene scenes[] = {
      0,
      "The traces do not prove who is late",
      "Rank 3 costs most: it is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
-     "it " LAST
-     "but by itself no rank takes longer than chance explains (least p 0.2): who is late changes, "
-     "or too little is recorded"},
+     "it " LAST "but by itself no rank takes longer than chance explains (least p 0.2): who is "
+                "late changes, or too little is recorded"},
     {TM_VERDICT_INCONCLUSIVE,
      0.004,
      10,
@@ -345,8 +341,9 @@ static void sentences_tell_who_when_how_much_and_how_sure(void **state) {
         if (strcmp(text, "No rank holds the job up") == 0) {
             tm_verdict_headline(&tables, &(tm_verdict_topic){&tolls, &judgement, true, false},
                                 text);
-            assert_string_equal(text, "None of these ranks holds the others up; no trace tells "
-                                      "whether the job has more");
+            assert_string_equal(
+                text,
+                "None of these ranks holds the others up; no trace tells whether the job has more");
         }
         tm_verdict_evidence(&tables, &topic, text);
         if (s->evidence)
@@ -461,9 +458,8 @@ static void one_rank_alone_is_told_what_is_missing(void **state) {
     add_row(&tables, "clock.check", "collectives=5 matched=5");
     tm_verdict_evidence(
         &tables, &(tm_verdict_topic){&(tm_tolls){0}, &(tm_judgement){0}, true, true}, sentence);
-    assert_string_equal(sentence,
-                        "One rank's trace alone is here: where the job had more ranks, give the "
-                        "traces of all together");
+    assert_string_equal(sentence, "One rank's trace alone is here: where the job had more ranks, "
+                                  "give the traces of all together");
     tm_tables_destroy(&tables);
 }
 
