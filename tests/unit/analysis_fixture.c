@@ -13,13 +13,17 @@ void close_job(small_job *j) {
     close_ground(&j->ground);
 }
 
-void add_trace(small_job *j, int64_t rank, tm_trace *trace) {
+void add_traces(small_job *j, int64_t rank, tm_trace *const *traces, size_t n) {
     ground *g = &j->ground;
     tm_timeline timeline;
-    assert_int_equal(tm_timeline_build(&trace, 1, rank, &g->context, &timeline, &g->err), TM_OK);
+    assert_int_equal(tm_timeline_build(traces, n, rank, &g->context, &timeline, &g->err), TM_OK);
     analyse_timeline(g, &timeline, &j->tables);
     tm_timeline_destroy(&timeline);
     j->job.n_ranks++;
+}
+
+void add_trace(small_job *j, int64_t rank, tm_trace *trace) {
+    add_traces(j, rank, &trace, 1);
 }
 
 void add_rank(small_job *j, int64_t rank, const event_spec *events, size_t n) {

@@ -20,6 +20,7 @@ void add_rank(small_job *j, int64_t rank, const event_spec *events, size_t n);
 
 /* Analyses a rank of one trace that may have been added to. */
 void add_trace(small_job *j, int64_t rank, tm_trace *trace);
+void add_traces(small_job *j, int64_t rank, tm_trace *const *traces, size_t n);
 
 /* Runs the job's part; to be called once all ranks are there. */
 void finish_job(small_job *j);

@@ -40,49 +40,11 @@ static const event_spec events[] = {
     RECORD(220, 1),
 };
 enum { FIRST_RECORD = 7 };
-static const tm_memory_attr records[] = {
-    {.address = -1,
-     .bytes = 1000,
-     .allocated_bytes = 6000,
-     .reserved_bytes = 8000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = 64,
-     .allocated_bytes = -1,
-     .reserved_bytes = -1,
-     .device_type = 0,
-     .device = -1},
-    {.address = -1,
-     .bytes = 500,
-     .allocated_bytes = 6500,
-     .reserved_bytes = 8000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = -1000,
-     .allocated_bytes = 5500,
-     .reserved_bytes = 8000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = -64,
-     .allocated_bytes = -1,
-     .reserved_bytes = -1,
-     .device_type = 0,
-     .device = -1},
-    {.address = -1,
-     .bytes = 2000,
-     .allocated_bytes = 7500,
-     .reserved_bytes = 9000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = -500,
-     .allocated_bytes = 7000,
-     .reserved_bytes = 9000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = 100,
-     .allocated_bytes = 7100,
-     .reserved_bytes = 9000,
-     .device_type = 1},
+static const struct {
+    int64_t bytes, allocated, reserved; /* without totals: of the CPU */
+} records[] = {
+    {1000, 6000, 8000}, {64, -1, -1},       {500, 6500, 8000},  {-1000, 5500, 8000},
+    {-64, -1, -1},      {2000, 7500, 9000}, {-500, 7000, 9000}, {100, 7100, 9000},
 };
 
 static void add_records(small_job *j, int64_t rank) {
@@ -90,8 +52,14 @@ static void add_records(small_job *j, int64_t rank) {
     trace.metadata = name_of(&j->ground, "{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":"
                                          "18000},{\"id\":1,\"totalGlobalMem\":7}]}");
     for (size_t i = 0; i < COUNT(records); i++) {
-        tm_memory_attr record = records[i];
-        record.event = (uint32_t)(FIRST_RECORD + i);
+        bool on_gpu = records[i].allocated >= 0;
+        const tm_memory_attr record = {.event = (uint32_t)(FIRST_RECORD + i),
+                                       .address = -1,
+                                       .bytes = records[i].bytes,
+                                       .allocated_bytes = records[i].allocated,
+                                       .reserved_bytes = records[i].reserved,
+                                       .device_type = on_gpu,
+                                       .device = on_gpu ? 0 : -1};
         assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_MEMORY], &record, 1));
     }
     add_trace(j, rank, &trace);
