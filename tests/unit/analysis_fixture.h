@@ -29,4 +29,9 @@ void finish_job(small_job *j);
 void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(j, table, rows) check_rows(j, table, rows, COUNT(rows))
 
+/* The same of rows of values; the first row has the names of the columns. In values ~ stands for a
+ * space. */
+void check_named(const small_job *j, const char *name, const char *const *rows, size_t n);
+#define CHECK_NAMED(j, table, rows) check_named(j, table, rows, COUNT(rows))
+
 #endif

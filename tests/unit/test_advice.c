@@ -26,25 +26,22 @@ typedef struct advice_case {
 
 /* Where the cells begin with "*", a row for each rank, which they do not name. */
 static void add_given(tm_tables *tables, const char *table, const char *cells) {
-    char text[512];
     if (cells[0] != '*') {
         add_row(tables, table, cells);
         return;
     }
     for (int rank = 0; rank < RANKS; rank++) {
-        snprintf(text, sizeof text, "rank=%d %s", rank, cells + 1);
-        add_row(tables, table, text);
+        add_rowf(tables, table, "rank=%d %s", rank, cells + 1);
     }
 }
 
 /* The tables of a case with the advice on them; destroyed by the caller. */
 static tm_tables advise(const advice_case *c) {
-    tm_tables tables;
+    tm_tables tables = open_tables();
     tm_error err;
     char overlap[256];
     char rows[2048];
     tm_job job = {.n_ranks = RANKS, .world_size = -1, .aligned = true};
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
     snprintf(overlap, sizeof overlap, "*window_ns=1000 compute_ns=900 %s", c->overlap);
     add_given(&tables, "overlap.rank", overlap);
     add_given(&tables, "job.rank", "*host=h");

@@ -19,15 +19,10 @@
 enum { PAIRS = 200, STEPS_MAX = 64 };
 
 static tm_tables make_job(int n_ranks, const int64_t *steps, int n) {
-    tm_tables tables;
-    tm_error err;
-    char text[160];
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
-    snprintf(text, sizeof text, "ranks=%d hosts=1", n_ranks);
-    add_row(&tables, "job.job", text);
+    tm_tables tables = open_tables();
+    add_rowf(&tables, "job.job", "ranks=%d hosts=1", n_ranks);
     for (int i = 0; i < n; i++) {
-        snprintf(text, sizeof text, "rank=0 step=%d step_ns=%lld", i, (long long)steps[i]);
-        add_row(&tables, "overview.step", text);
+        add_rowf(&tables, "overview.step", "rank=0 step=%d step_ns=%lld", i, (long long)steps[i]);
     }
     return tables;
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "rows_fixture.h"
 #include "tmerge/analysis.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -215,7 +216,7 @@ static const struct {
     {"input.step", " rank step step_ns load_ns load_pct stall_ns stall_pct "},
     {"pod.step", " rank step " POD "slow over_ns "},
     {"pod.rank", " rank host steps " POD "min_input_pct median_input_pct max_input_pct "
-                                         "max_input_step slow slow_steps over_ns program "},
+                 "max_input_step slow slow_steps over_ns program "},
     {"pod.collective", " program operation group kind ranks members bytes count total_ns wait_ns "
                        "max_rank_ns max_rank "},
     {"pipeline.stage", " host stage kind calls total_ns self_ns mean_self_ns share_pct "},
@@ -362,9 +363,7 @@ static bool is_registered(const char *table) {
 
 static void the_tables_have_the_columns_that_their_definition_promises(void **state) {
     (void)state;
-    tm_tables tables = {0};
-    tm_error err;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    tm_tables tables = open_tables();
     for (size_t i = 0; i < COUNT(contract); i++) {
         const tm_table *table = tm_tables_find(&tables, contract[i].name);
         if (!is_registered(contract[i].name))
@@ -388,9 +387,7 @@ static void the_tables_have_the_columns_that_their_definition_promises(void **st
 /* The report draws and counts by these. */
 static void charts_have_their_columns_and_times_are_told(void **state) {
     (void)state;
-    tm_tables tables = {0};
-    tm_error err;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    tm_tables tables = open_tables();
     for (size_t t = 0; t < tables.n_tables; t++) {
         const tm_table_def *def = tables.tables[t].def;
         int n_times = 0;
@@ -414,11 +411,9 @@ static void charts_have_their_columns_and_times_are_told(void **state) {
 
 static void every_table_is_created_once_and_empty(void **state) {
     (void)state;
-    tm_tables tables = {0};
-    tm_error err;
+    tm_tables tables = open_tables();
     size_t n, expected = 0;
     const tm_analysis *const *analyses = tm_analyses(&n);
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
     for (size_t a = 0; a < n; a++)
         for (size_t t = 0; t < analyses[a]->n_tables; t++, expected++) {
             const tm_table *table = tm_tables_find(&tables, analyses[a]->tables[t]->name);

@@ -15,13 +15,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static tm_tables open_tables(void) {
-    tm_tables tables;
-    tm_error err;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
-    return tables;
-}
-
 static void check_speeds(const tm_tables *tables, const double *expected, size_t n) {
     tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     int column = tm_table_column(ranks->def, "relative_speed");
@@ -197,7 +190,7 @@ static const scene scenes[] = {
     SCENE(INCONCLUSIVE, 1.0, 10, 0, 0, "The traces do not prove who is late",
           "Rank 3 costs most: it is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
           "it " LAST "but by itself no rank takes longer than chance explains (least p 0.2): who "
-                     "is late changes, or too little is recorded",
+          "is late changes, or too little is recorded",
           {0}),
     SCENE(INCONCLUSIVE, 0.004, 10, 0, 0,
           "Only 0.4 % of the communication could be compared: nobody stands out in that, and "
@@ -354,14 +347,13 @@ static void an_episodes_cause_is_that_of_its_steps(void **state) {
         const tm_judgement judgement = {.kind = TM_VERDICT_EPISODE,
                                         .found = {.all = {&finding, 1, 1, sizeof finding}}};
         const tm_verdict_topic topic = {&tolls, &judgement, true, true};
-        char text[TM_SENTENCE_MAX], row[96];
+        char text[TM_SENTENCE_MAX];
         tm_tables tables = open_scene("rank=3 collectives=10 relative_speed=1", "idle_ns=99000");
         add_row(&tables, "overlap.step", "rank=2 step=3 window_ns=100 compute_ns=99 idle_ns=1");
         add_row(&tables, "overlap.step", "rank=2 step=4 window_ns=100 compute_ns=10 idle_ns=1");
         add_row(&tables, "overlap.step", "rank=2 step=5 window_ns=100 compute_ns=10 idle_ns=1");
         for (size_t k = 0; k < 2; k++) {
-            snprintf(row, sizeof row, "rank=3 window_ns=100 %s", cases[i].own[k]);
-            add_row(&tables, "overlap.step", row);
+            add_rowf(&tables, "overlap.step", "rank=3 window_ns=100 %s", cases[i].own[k]);
         }
         add_row(&tables, "overlap.step", "rank=6 step=4 window_ns=100 compute_ns=10 idle_ns=1");
         tm_verdict_evidence(&tables, &topic, text);
