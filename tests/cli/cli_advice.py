@@ -101,10 +101,12 @@ def test_a_planted_fault_comes_first_and_fails_its_box():
             ('imbalance', {'rotating': True, **nobody}),
             ('imbalance', {'share_jitter': 10, 'compute_us': 800, **nobody}),
             # A rank that is slow in some steps is uneven work.
-            ('imbalance', {'by_it': 'step_variation', 'slow_rank': 3, 'slow_steps': '5-6', **nobody}),
+            ('imbalance', {'by_it': 'step_variation', 'slow_rank': 3, 'slow_steps': '5-6',
+                           **nobody}),
             # An episode of a slow host is one fault.
             ('straggler', {'ranks': '3', 'fails': 'stragglers', 'by_it': 'step_variation',
-                           'slow_rank': 3, 'slow_kind': 'host', 'slow_steps': '8-13', 'steps': 20})):
+                           'slow_rank': 3, 'slow_kind': 'host', 'slow_steps': '8-13',
+                           'steps': 20})):
         planted(rule, **options)
     items, _ = planted('memory_growth', fails='memory_growth', fault='leak')
     equal(items[0]['cost_ns'], None, 'cost')
