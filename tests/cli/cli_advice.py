@@ -3,7 +3,7 @@ import re
 
 from common import (contains, equal, has_line, holds, lacks, main, merged, rows, run, synth, tmerge,
                     SYNTH)
-from jobs import real_store, store, use
+from jobs import real_store, store
 
 
 def advise(**options):
@@ -84,10 +84,6 @@ def test_a_slow_loader_comes_first():
     contains(text, 'tmerge show job.h5 advice')
 
 
-def test_small_kernels_come_first():
-    planted('small_kernels', fails='short_kernels', fault='small-kernels')
-
-
 def test_communication_that_is_not_hidden_comes_first():
     items, _ = planted('exposed_communication', fails='exposed_communication',
                        fault='no-overlap')
@@ -96,29 +92,24 @@ def test_communication_that_is_not_hidden_comes_first():
     contains(items[0]['evidence'], 'AllReduce')
 
 
-def test_memory_that_grows_comes_first():
+def test_a_planted_fault_comes_first_and_fails_its_box():
+    # Kernels of a job of the usual size take about 100 us, and so shorter ones fail a box, too.
+    nobody = {'fails': 'balance', 'unknown': ['stragglers']}
+    for rule, options in (
+            ('small_kernels', {'fails': 'short_kernels', 'fault': 'small-kernels'}),
+            ('pageable_copies', {'fails': 'copies', 'fault': 'pageable'}),
+            ('imbalance', {'rotating': True, **nobody}),
+            ('imbalance', {'share_jitter': 10, 'compute_us': 800, **nobody}),
+            # A rank that is slow in some steps is uneven work.
+            ('imbalance', {'by_it': 'step_variation', 'slow_rank': 3, 'slow_steps': '5-6',
+                           **nobody}),
+            # An episode of a slow host is one fault.
+            ('straggler', {'ranks': '3', 'fails': 'stragglers', 'by_it': 'step_variation',
+                           'slow_rank': 3, 'slow_kind': 'host', 'slow_steps': '8-13',
+                           'steps': 20})):
+        planted(rule, **options)
     items, _ = planted('memory_growth', fails='memory_growth', fault='leak')
     equal(items[0]['cost_ns'], None, 'cost')
-
-
-def test_pageable_copies_come_first():
-    planted('pageable_copies', fails='copies', fault='pageable')
-
-
-def test_uneven_work_fails_its_box():
-    # Kernels of a job of the usual size take about 100 us, and so shorter ones fail a box, too.
-    for options in {'rotating': True}, {'share_jitter': 10, 'compute_us': 800}:
-        planted('imbalance', fails='balance', unknown=['stragglers'], **options)
-
-
-def test_a_rank_that_is_slow_in_some_steps_is_uneven_work():
-    planted('imbalance', fails='balance', by_it='step_variation', unknown=['stragglers'],
-            slow_rank=3, slow_steps='5-6')
-
-
-def test_an_episode_of_a_slow_host_is_one_fault():
-    planted('straggler', '3', fails='stragglers', by_it='step_variation', slow_rank=3,
-            slow_kind='host', slow_steps='8-13', steps=20)
 
 
 def test_several_faults_are_told_apart():
@@ -129,13 +120,6 @@ def test_several_faults_are_told_apart():
     equal({item['rule'] for item in rows('job.h5', 'advice.item')},
           {'input', 'exposed_communication', 'pageable_copies', 'memory_growth', 'small_kernels'},
           'items')
-
-
-def test_a_missing_rank_is_told():
-    use('plain')
-    merged('job/profile_rank_[0-57].json', '-o', 'job.h5')
-    items = [item for item in rows('job.h5', 'advice.item') if item['rule'] == 'missing_ranks']
-    equal([item['ranks'] for item in items], ['6'], 'missing')
 
 
 def test_nanogpt8_has_first_what_shortens_its_steps_most():

@@ -1,6 +1,8 @@
 /* The tables of a small job: ranks are given as events, then rows are looked at. */
 #include "analysis_fixture.h"
 
+#include <stdio.h>
+
 small_job open_job(void) {
     small_job j = {.ground = open_ground(), .job = {.world_size = -1}};
     j.job.names = j.ground.names;
@@ -13,13 +15,17 @@ void close_job(small_job *j) {
     close_ground(&j->ground);
 }
 
-void add_trace(small_job *j, int64_t rank, tm_trace *trace) {
+void add_traces(small_job *j, int64_t rank, tm_trace *const *traces, size_t n) {
     ground *g = &j->ground;
     tm_timeline timeline;
-    assert_int_equal(tm_timeline_build(&trace, 1, rank, &g->context, &timeline, &g->err), TM_OK);
+    assert_int_equal(tm_timeline_build(traces, n, rank, &g->context, &timeline, &g->err), TM_OK);
     analyse_timeline(g, &timeline, &j->tables);
     tm_timeline_destroy(&timeline);
     j->job.n_ranks++;
+}
+
+void add_trace(small_job *j, int64_t rank, tm_trace *trace) {
+    add_traces(j, rank, &trace, 1);
 }
 
 void add_rank(small_job *j, int64_t rank, const event_spec *events, size_t n) {
@@ -34,6 +40,33 @@ void finish_job(small_job *j) {
         assert_int_equal(
             tm_analyse_merged(analyses[a], j->ground.names, &j->tables, &j->ground.err), TM_OK);
     assert_int_equal(tm_analyse_job(&j->job, &j->tables, &j->ground.err), TM_OK);
+}
+
+/* "a=1 b=2" of the names "a b" and the values "1 2". */
+static void name_values(const char *names, const char *values, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = '\0';
+    while (*names && *values && used < size) {
+        int name = (int)strcspn(names, " "), value = (int)strcspn(values, " ");
+        used += (size_t)snprintf(out + used, size - used, "%s%.*s=%.*s", used ? " " : "", name,
+                                 names, value, values);
+        names += name + (names[name] == ' ');
+        values += value + (values[value] == ' ');
+    }
+    assert_true(used < size && !*names && !*values);
+    for (char *at = out; (at = strchr(at, '~')) != NULL;)
+        *at = ' ';
+}
+
+void check_named(const small_job *j, const char *name, const char *const *rows, size_t n) {
+    const tm_table *table = tm_tables_find(&j->tables, name);
+    assert_non_null(table);
+    for (size_t i = 1; i < n && i <= table->n_rows; i++) {
+        char row[1024];
+        name_values(rows[0], rows[i], row, sizeof row);
+        assert_row(table, i - 1, row);
+    }
+    assert_int_equal(table->n_rows, n - 1);
 }
 
 void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n) {

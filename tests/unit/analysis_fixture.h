@@ -20,6 +20,7 @@ void add_rank(small_job *j, int64_t rank, const event_spec *events, size_t n);
 
 /* Analyses a rank of one trace that may have been added to. */
 void add_trace(small_job *j, int64_t rank, tm_trace *trace);
+void add_traces(small_job *j, int64_t rank, tm_trace *const *traces, size_t n);
 
 /* Runs the job's part; to be called once all ranks are there. */
 void finish_job(small_job *j);
@@ -27,5 +28,10 @@ void finish_job(small_job *j);
 /* These rows and no others, as assert_row has them. */
 void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(j, table, rows) check_rows(j, table, rows, COUNT(rows))
+
+/* The same of rows of values; the first row has the names of the columns. In values ~ stands for a
+ * space. */
+void check_named(const small_job *j, const char *name, const char *const *rows, size_t n);
+#define CHECK_NAMED(j, table, rows) check_named(j, table, rows, COUNT(rows))
 
 #endif

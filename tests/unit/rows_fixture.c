@@ -3,10 +3,13 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "tmerge/analysis.h"
 
 /* In texts ~ stands for a space. */
 static void set_cell(tm_table *table, tm_cell *row, const char *name, char *value) {
@@ -46,4 +49,20 @@ void add_row(tm_tables *tables, const char *name, const char *cells) {
         *value = '\0';
         set_cell(table, row, part, value + 1);
     }
+}
+
+void add_rowf(tm_tables *tables, const char *name, const char *format, ...) {
+    char cells[512];
+    va_list values;
+    va_start(values, format);
+    assert_in_range(vsnprintf(cells, sizeof cells, format, values), 0, sizeof cells - 1);
+    va_end(values);
+    add_row(tables, name, cells);
+}
+
+tm_tables open_tables(void) {
+    tm_tables tables;
+    tm_error err;
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    return tables;
 }

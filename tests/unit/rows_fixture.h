@@ -8,4 +8,11 @@
  * spaces. The test fails where there is no such table or column. */
 void add_row(tm_tables *tables, const char *name, const char *cells);
 
+/* The same, of cells that are printed first. */
+__attribute__((format(printf, 3, 4))) void add_rowf(tm_tables *tables, const char *name,
+                                                    const char *format, ...);
+
+/* The tables of all analyses, without rows. */
+tm_tables open_tables(void);
+
 #endif

@@ -16,44 +16,43 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { RANKS = 4, MAX_ROWS = 11 };
-
-typedef struct given_row {
-    const char *table;
-    const char *cells; /* "*" in front: a row for each rank, "rank=" left out */
-} given_row;
+enum { RANKS = 4 };
 
 typedef struct advice_case {
-    const char *overlap; /* more of each rank's row of overlap.rank */
-    given_row rows[MAX_ROWS];
-    const char *expected; /* "rule severity cost bound ranks", items behind one another */
-    int64_t world;        /* 0: not known */
+    const char *overlap;  /* more of each rank's row of overlap.rank */
+    const char *rows;     /* "table cells; table cells;" */
+    const char *expected; /* "rule severity cost bound ranks", items after one another */
 } advice_case;
 
+/* Where the cells begin with "*", a row for each rank, which they do not name. */
 static void add_given(tm_tables *tables, const char *table, const char *cells) {
-    char text[512];
     if (cells[0] != '*') {
         add_row(tables, table, cells);
         return;
     }
     for (int rank = 0; rank < RANKS; rank++) {
-        snprintf(text, sizeof text, "rank=%d %s", rank, cells + 1);
-        add_row(tables, table, text);
+        add_rowf(tables, table, "rank=%d %s", rank, cells + 1);
     }
 }
 
 /* The tables of a case with the advice on them; destroyed by the caller. */
 static tm_tables advise(const advice_case *c) {
-    tm_tables tables;
+    tm_tables tables = open_tables();
     tm_error err;
     char overlap[256];
-    tm_job job = {.n_ranks = RANKS, .world_size = c->world ? c->world : -1, .aligned = true};
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    char rows[2048];
+    tm_job job = {.n_ranks = RANKS, .world_size = -1, .aligned = true};
     snprintf(overlap, sizeof overlap, "*window_ns=1000 compute_ns=900 %s", c->overlap);
     add_given(&tables, "overlap.rank", overlap);
     add_given(&tables, "job.rank", "*host=h");
-    for (size_t i = 0; i < MAX_ROWS && c->rows[i].table; i++)
-        add_given(&tables, c->rows[i].table, c->rows[i].cells);
+    assert_in_range(snprintf(rows, sizeof rows, "%s", c->rows), 0, sizeof rows - 1);
+    for (char *rest = rows, *row; (row = strtok_r(rest, ";", &rest)) != NULL;) {
+        char *table = strtok_r(row, " ", &row);
+        if (strcmp(table, "world") == 0)
+            job.world_size = strtoll(row, NULL, 10);
+        else
+            add_given(&tables, table, row);
+    }
     assert_int_equal(tm_analysis_advice.job(&job, &tables, &err), TM_OK);
     return tables;
 }
@@ -92,34 +91,27 @@ static void check(const advice_case *cases, size_t n) {
     }
 }
 
-#define FOUND                                                                                      \
-    { "stragglers.finding", "rank=1 shape=throughout caused_share=0.75" }
+#define FOUND "stragglers.finding rank=1 shape=throughout caused_share=0.75;"
 #define STRAGGLERS                                                                                 \
-    {"stragglers.rank", "rank=0 caused_share=0.25"}, {                                             \
-        "stragglers.rank", "rank=1 caused_share=0.75 host=h relative_speed=1 verdict=straggler"    \
-    }
+    "stragglers.rank rank=0 caused_share=0.25; stragglers.rank rank=1 caused_share=0.75 host=h "   \
+    "relative_speed=1 verdict=straggler;"
 
 /* What each rank shows in the one step: the straggler least. */
 #define EXPOSED_BY_STEP                                                                            \
-    {"overlap.step", "rank=0 step=1 partial=false exposed_comm_ns=140"},                           \
-        {"overlap.step", "rank=1 step=1 partial=false exposed_comm_ns=10"},                        \
-        {"overlap.step", "rank=2 step=1 partial=false exposed_comm_ns=160"}, {                     \
-        "overlap.step", "rank=3 step=1 partial=false exposed_comm_ns=170"                          \
-    }
+    "overlap.step rank=0 step=1 partial=false exposed_comm_ns=140; overlap.step rank=1 step=1 "    \
+    "partial=false exposed_comm_ns=10; overlap.step rank=2 step=1 partial=false "                  \
+    "exposed_comm_ns=160; overlap.step rank=3 step=1 partial=false exposed_comm_ns=170;"
 
 static void a_job_without_trouble_gets_no_advice(void **state) {
     (void)state;
     static const advice_case cases[] = {
-        {"", {{0}}, "", 0},
+        {"", "", ""},
         {"comm_ns=100 overlap_ns=70 exposed_comm_ns=30 exposed_wait_ns=5 exposed_transfer_ns=25",
-         {{"overview.job", "steps=4 gpu_utilization_pct=95 tensor_core_pct=80"},
-          {"idle.rank", "*idle_ns=20 kernel_wait_ns=10"},
-          {"stragglers.job", "verdict=none"},
-          {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=2 step_ns=1000"},
-          {"memory.device", "rank=0 device=cuda:0 capacity_pct=40 growth_bytes=0"},
-          {"clock.check", "matched=100 violations_after=0"}},
-         "",
-         4},
+         "overview.job steps=4 gpu_utilization_pct=95 tensor_core_pct=80; idle.rank *idle_ns=20 "
+         "kernel_wait_ns=10; stragglers.job verdict=none; imbalance.step step=1 "
+         "mean_compute_ns=900 imbalance_ns=2 step_ns=1000; memory.device rank=0 device=cuda:0 "
+         "capacity_pct=40 growth_bytes=0; clock.check matched=100 violations_after=0; world 4;",
+         ""},
     };
     check(cases, COUNT(cases));
 }
@@ -131,81 +123,52 @@ static void a_straggler_swallows_the_communication_that_it_exposes(void **state)
         /* 3/4 of 400 ns exposed waiting. Of 600 exposed, 300 are left, 7.5 %; but half was waiting,
          * and rank 1 alone shows 10: 4 x 10 are 1 %. */
         {WAITING,
-         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
-          FOUND,
-          STRAGGLERS,
-          EXPOSED_BY_STEP},
-         "straggler warning 100 upper 1",
-         0},
+         "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
+         "straggler warning 100 upper 1"},
         /* No verdict: all 400 ns are waiting for late ranks, and it swallows the same. */
-        {WAITING,
-         {{"stragglers.job", "verdict=inconclusive evidence=E"}, STRAGGLERS, EXPOSED_BY_STEP},
-         "late_ranks warning 100 upper all",
-         0},
+        {WAITING, "stragglers.job verdict=inconclusive evidence=E;" STRAGGLERS EXPOSED_BY_STEP,
+         "late_ranks warning 100 upper all"},
         /* 3/4 of 80 of 1400 exposed is 60: the waiting is not what is exposed, and only it goes. */
         {"comm_ns=400 overlap_ns=50 exposed_comm_ns=350 exposed_wait_ns=20",
-         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
-          FOUND,
-          STRAGGLERS,
-          EXPOSED_BY_STEP},
-         "exposed_communication critical 335 upper all, straggler note 20 upper 1",
-         0},
+         "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
+         "exposed_communication critical 335 upper all, straggler note 20 upper 1"},
         /* Ranks 2 and 3 of a host cause 90 % of 400 ns, for which the two others wait. */
         {WAITING,
-         {{"stragglers.job", "verdict=persistent level=host host=b rank=2 evidence=E"},
-          {"stragglers.finding",
-           "rank=2 ranks=2 level=host host=b shape=throughout caused_share=0.9"},
-          {"stragglers.rank", "rank=0 host=a"},
-          {"stragglers.rank", "rank=2 host=b verdict=straggler"},
-          {"stragglers.rank", "rank=3 host=b verdict=straggler"},
-          EXPOSED_BY_STEP},
-         "straggler warning 180 upper 2-3",
-         0},
+         "stragglers.job verdict=persistent level=host host=b rank=2 evidence=E; "
+         "stragglers.finding rank=2 ranks=2 level=host host=b shape=throughout caused_share=0.9; "
+         "stragglers.rank rank=0 host=a; stragglers.rank rank=2 host=b verdict=straggler; "
+         "stragglers.rank rank=3 host=b verdict=straggler;" EXPOSED_BY_STEP,
+         "straggler warning 180 upper 2-3"},
         /* Two findings, 3/4 and 1/8 of 400 ns, for which the two others wait. */
         {WAITING,
-         {{"stragglers.job", "verdict=several level=rank rank=1 evidence=E"},
-          FOUND,
-          {"stragglers.finding", "finding=1 rank=3 shape=throughout caused_share=0.125"},
-          STRAGGLERS,
-          {"stragglers.rank", "rank=3 verdict=straggler"},
-          EXPOSED_BY_STEP},
-         "straggler warning 175 upper 1, 3",
-         0},
+         "stragglers.job verdict=several level=rank rank=1 evidence=E;" FOUND
+         "stragglers.finding finding=1 rank=3 shape=throughout caused_share=0.125;" STRAGGLERS
+         "stragglers.rank rank=3 verdict=straggler;" EXPOSED_BY_STEP,
+         "straggler warning 175 upper 1, 3"},
         /* Hidden behind computation: of 300 ns that all wait, three wait for it, but none for more
          * than the 50 that it takes longer. */
         {"comm_ns=100 overlap_ns=100",
-         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
-          {"stragglers.finding", "rank=1 shape=throughout caused_share=1 excess_ns=50"},
-          {"stragglers.rank", "rank=0 wait_ns=300"},
-          {"stragglers.rank", "rank=1 verdict=straggler"}},
-         "straggler warning 50 upper 1",
-         0},
+         "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
+         "shape=throughout caused_share=1 excess_ns=50; stragglers.rank rank=0 wait_ns=300; "
+         "stragglers.rank rank=1 verdict=straggler;",
+         "straggler warning 50 upper 1"},
     /* Of 4 x 300 ns rank 1 is behind 0.4: 480 of 3 ranks, and 720 of 4 are others' doing. What
      * the plan saves is rank 1's to save: nothing is left of 20 ns; of 50 ns 3 %. */
 #define BOTH_LATE "comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=300"
 #define ONE_NAMED                                                                                  \
-    {"stragglers.job", "verdict=persistent rank=1 evidence=E"},                                    \
-        {"stragglers.finding", "rank=1 shape=throughout caused_share=0.4"}, STRAGGLERS,            \
-        {"whatif.job", "sure=true mend_ns=20 mend_pct=2"}
-        {BOTH_LATE,
-         {ONE_NAMED, {"whatif.item", "what=plan name=1 saved_ns=20 saved_pct=2"}},
-         "straggler critical 160 upper 1, late_ranks note 180 upper all",
-         0},
-        {BOTH_LATE,
-         {ONE_NAMED, {"whatif.item", "what=plan name=1,2 saved_ns=50 saved_pct=5"}},
-         "late_ranks warning 180 upper all, straggler critical 160 upper 1",
-         0},
+    "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "              \
+    "shape=throughout caused_share=0.4;" STRAGGLERS "whatif.job sure=true mend_ns=20 mend_pct=2;"
+        {BOTH_LATE, ONE_NAMED "whatif.item what=plan name=1 saved_ns=20 saved_pct=2;",
+         "straggler critical 160 upper 1, late_ranks note 180 upper all"},
+        {BOTH_LATE, ONE_NAMED "whatif.item what=plan name=1,2 saved_ns=50 saved_pct=5;",
+         "late_ranks warning 180 upper all, straggler critical 160 upper 1"},
         /* A bubble: receives wait, too, and are no matter of when communication starts. */
         {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
-         {{"stragglers.job", "verdict=bubble evidence=E"},
-          {"overlap.kind", "*kind=recv exposed_comm_ns=200"}},
-         "late_ranks critical 300 upper all",
-         0},
+         "stragglers.job verdict=bubble evidence=E; overlap.kind *kind=recv exposed_comm_ns=200;",
+         "late_ranks critical 300 upper all"},
         /* 3/4 of 52 is 39, under 1 %. */
         {"comm_ns=150 overlap_ns=120 exposed_comm_ns=30 exposed_wait_ns=13",
-         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"}, FOUND, STRAGGLERS},
-         "",
-         0},
+         "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS, ""},
     };
     check(cases, COUNT(cases));
 }
@@ -216,52 +179,41 @@ static void uneven_work_counts_as_far_as_others_wait_for_it(void **state) {
     static const advice_case cases[] = {
         /* 90 over a mean of 900 is 10 %, for each of four ranks */
         {UNEVEN,
-         {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"},
-          {"imbalance.job", "max_rank=2"}},
-         "imbalance warning 90 upper 2",
-         0},
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2;",
+         "imbalance warning 90 upper 2"},
         /* one step of two: another rank each time, and the partial one does not count */
         {UNEVEN,
-         {{"imbalance.step", "step=1 mean_compute_ns=450 imbalance_ns=45 max_rank=2"},
-          {"imbalance.step", "step=2 mean_compute_ns=450 imbalance_ns=45 max_rank=1"},
-          {"imbalance.step", "step=3 mean_compute_ns=450 imbalance_ns=45 max_rank=1"},
-          {"imbalance.step", "step=4 mean_compute_ns=1 imbalance_ns=900 max_rank=3"},
-          {"overlap.step", "rank=0 step=4 partial=true exposed_comm_ns=0"},
-          {"imbalance.job", "max_rank=2"}},
-         "imbalance warning 90 upper all",
-         0},
+         "imbalance.step step=1 mean_compute_ns=450 imbalance_ns=45 max_rank=2; imbalance.step "
+         "step=2 mean_compute_ns=450 imbalance_ns=45 max_rank=1; imbalance.step step=3 "
+         "mean_compute_ns=450 imbalance_ns=45 max_rank=1; imbalance.step step=4 mean_compute_ns=1 "
+         "imbalance_ns=900 max_rank=3; overlap.step rank=0 step=4 partial=true exposed_comm_ns=0; "
+         "imbalance.job max_rank=2;",
+         "imbalance warning 90 upper all"},
         /* 9.9 %: then it is only that ranks wait for late ones */
-        {UNEVEN,
-         {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2"}},
-         "late_ranks note 90 upper all",
-         0},
+        {UNEVEN, "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2;",
+         "late_ranks note 90 upper all"},
         /* nobody waits */
-        {"", {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"}}, "", 0},
+        {"", "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2;", ""},
         /* the straggler explains 4 x 90: nothing is left for imbalance */
         {UNEVEN,
-         {{"stragglers.job", "verdict=persistent rank=2 evidence=E"},
-          {"stragglers.finding", "rank=2 shape=throughout caused_share=1"},
-          {"stragglers.rank", "rank=2 relative_speed=0.9 verdict=straggler"},
-          {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"}},
-         "straggler warning 120 upper 2",
-         0},
+         "stragglers.job verdict=persistent rank=2 evidence=E; stragglers.finding rank=2 "
+         "shape=throughout caused_share=1; stragglers.rank rank=2 relative_speed=0.9 "
+         "verdict=straggler; imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2;",
+         "straggler warning 120 upper 2"},
         /* it explains 144 of 360, and what it computes more is no second cause */
         {UNEVEN,
-         {{"stragglers.job", "verdict=persistent rank=2 evidence=E"},
-          {"stragglers.finding", "rank=2 shape=throughout caused_share=0.4"},
-          {"stragglers.rank", "rank=2 relative_speed=0.9 verdict=straggler"},
-          {"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"},
-          {"imbalance.job", "max_rank=2"}},
-         "late_ranks note 54 upper all, straggler warning 48 upper 2",
-         0},
+         "stragglers.job verdict=persistent rank=2 evidence=E; stragglers.finding rank=2 "
+         "shape=throughout caused_share=0.4; stragglers.rank rank=2 relative_speed=0.9 "
+         "verdict=straggler; imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; "
+         "imbalance.job max_rank=2;",
+         "late_ranks note 54 upper all, straggler warning 48 upper 2"},
         /* 88 of 90 are of one step and its rank */
         {UNEVEN,
-         {{"imbalance.step", "step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0"},
-          {"imbalance.step", "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1"},
-          {"imbalance.step", "step=3 mean_compute_ns=300 imbalance_ns=88 max_rank=3"},
-          {"imbalance.job", "max_rank=3"}},
-         "imbalance warning 90 upper 3",
-         0},
+         "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
+         "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1; imbalance.step step=3 "
+         "mean_compute_ns=300 imbalance_ns=88 max_rank=3; imbalance.job max_rank=3;",
+         "imbalance warning 90 upper 3"},
     };
     check(cases, COUNT(cases));
 }
@@ -270,28 +222,19 @@ static void communication_counts_from_its_thresholds_on(void **state) {
     (void)state;
     static const advice_case cases[] = {
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
-         {{"overlap.kind", "*kind=allreduce exposed_comm_ns=150"}},
-         "exposed_communication warning 150 upper all",
-         0},
+         "overlap.kind *kind=allreduce exposed_comm_ns=150;",
+         "exposed_communication warning 150 upper all"},
         /* on no path: it saves nothing; but not where it joins no ranks, and cannot be left out */
-        {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
-         {{"whatif.job", "sure=true unmatched_pct=5"}},
-         "exposed_communication note 150 upper all",
-         0},
-        {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
-         {{"whatif.job", "sure=true unmatched_pct=5.1"}},
-         "exposed_communication warning 150 upper all",
-         0},
-        {"comm_ns=60 overlap_ns=10 exposed_comm_ns=50",
-         {{0}},
-         "exposed_communication note 50 upper all",
-         0},
-        {"comm_ns=60 overlap_ns=11 exposed_comm_ns=49", {{0}}, "", 0},
-        {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100",
-         {{0}},
-         "communication warning 100 upper all",
-         0},
-        {"comm_ns=300 overlap_ns=201 exposed_comm_ns=99", {{0}}, "", 0},
+        {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5;",
+         "exposed_communication note 150 upper all"},
+        {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5.1;",
+         "exposed_communication warning 150 upper all"},
+        {"comm_ns=60 overlap_ns=10 exposed_comm_ns=50", "",
+         "exposed_communication note 50 upper all"},
+        {"comm_ns=60 overlap_ns=11 exposed_comm_ns=49", "", ""},
+        {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100", "",
+         "communication warning 100 upper all"},
+        {"comm_ns=300 overlap_ns=201 exposed_comm_ns=99", "", ""},
     };
     check(cases, COUNT(cases));
 }
@@ -299,41 +242,31 @@ static void communication_counts_from_its_thresholds_on(void **state) {
 static void an_idle_gpu_is_counted_once(void **state) {
     (void)state;
     static const advice_case cases[] = {
-        {"",
-         {{"input.rank", "*step_ns=1000 stall_ns=50 waits=1"}},
-         "input warning 50 upper all",
-         0},
-        {"", {{"input.rank", "*step_ns=1000 stall_ns=49 waits=1"}}, "", 0},
-        {"",
-         {{"overview.job", "gpu_utilization_pct=70"}, {"idle.rank", "*idle_ns=300"}},
-         "gpu_utilization warning 300 exact all",
-         0},
+        {"", "input.rank *step_ns=1000 stall_ns=50 waits=1;", "input warning 50 upper all"},
+        {"", "input.rank *step_ns=1000 stall_ns=49 waits=1;", ""},
+        {"", "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300;",
+         "gpu_utilization warning 300 exact all"},
         /* of 300 idle, 150 are for want of input: 15 % are left, under the threshold of 20 */
         {"",
-         {{"overview.job", "gpu_utilization_pct=70"},
-          {"idle.rank", "*idle_ns=300 input_ns=150"},
-          {"input.rank", "*step_ns=1000 stall_ns=150 waits=1"}},
-         "input critical 150 upper all",
-         0},
+         "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300 input_ns=150; input.rank "
+         "*step_ns=1000 stall_ns=150 waits=1;",
+         "input critical 150 upper all"},
         /* half of the kernels are small, and gaps between kernels take 2 % */
         {"",
-         {{"kernels.kernel", "name=k calls=100 short_calls=50 total_ns=9 communication=false"},
-          {"kernels.kernel", "name=c calls=900 short_calls=0 total_ns=9 communication=true"},
-          {"idle.rank", "*idle_ns=20 kernel_wait_ns=20"}},
-         "small_kernels note 20 upper all",
-         0},
+         "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; "
+         "kernels.kernel name=c calls=900 short_calls=0 total_ns=9 communication=true; idle.rank "
+         "*idle_ns=20 kernel_wait_ns=20;",
+         "small_kernels note 20 upper all"},
         {"",
-         {{"kernels.kernel", "name=k calls=100 short_calls=49 total_ns=9 communication=false"},
-          {"idle.rank", "*idle_ns=20 kernel_wait_ns=20"}},
-         "",
-         0},
+         "kernels.kernel name=k calls=100 short_calls=49 total_ns=9 communication=false; idle.rank "
+         "*idle_ns=20 kernel_wait_ns=20;",
+         ""},
         /* launching takes longer than running: 20 + 100 of each rank's time */
         {"",
-         {{"kernels.kernel", "name=k calls=100 short_calls=50 total_ns=9 communication=false"},
-          {"launches.rank", "*events=100 short_events=25 host_bound_events=50"},
-          {"idle.rank", "*idle_ns=120 kernel_wait_ns=20 host_work_ns=100"}},
-         "small_kernels warning 120 upper all",
-         0},
+         "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; "
+         "launches.rank *events=100 short_events=25 host_bound_events=50; idle.rank *idle_ns=120 "
+         "kernel_wait_ns=20 host_work_ns=100;",
+         "small_kernels warning 120 upper all"},
     };
     check(cases, COUNT(cases));
 }
@@ -342,51 +275,37 @@ static void copies_and_allocations_count_from_their_thresholds_on(void **state) 
     (void)state;
 #define COPY "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=50 host_memory="
     static const advice_case cases[] = {
-        {"",
-         {{"transfers.kind", COPY "pageable overlap_ns=10"}},
-         "pageable_copies note 10 upper all",
-         0},
-        {"", {{"transfers.kind", COPY "pageable overlap_ns=11"}}, "", 0},
+        {"", "transfers.kind " COPY "pageable overlap_ns=10;", "pageable_copies note 10 upper all"},
+        {"", "transfers.kind " COPY "pageable overlap_ns=11;", ""},
         /* 50 of 4000 are 1 %, 80 are 2 %; pageable ones are another rule's */
-        {"", {{"transfers.kind", COPY "pinned overlap_ns=0"}}, "", 0},
+        {"", "transfers.kind " COPY "pinned overlap_ns=0;", ""},
         {"",
-         {{"transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=80 "
-                             "overlap_ns=0 host_memory=pinned"},
-          {"transfers.kind", COPY "pageable overlap_ns=11"}},
-         "exposed_copies note 20 upper all",
-         0},
+         "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=80 overlap_ns=0 "
+         "host_memory=pinned; transfers.kind " COPY "pageable overlap_ns=11;",
+         "exposed_copies note 20 upper all"},
         {"",
-         {{"transfers.kind", "rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 "
-                             "overlap_ns=20"}},
-         "exposed_copies critical 150 upper all",
-         0},
+         "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20;",
+         "exposed_copies critical 150 upper all"},
         /* both directions at once: of 620 with copies all but 20 that one has beside computation */
         {"memory_ns=620",
-         {{"transfers.kind", "rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 "
-                             "overlap_ns=20"},
-          {"transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=600 "
-                             "overlap_ns=0"}},
-         "exposed_copies critical 150 upper all",
-         0},
+         "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20; "
+         "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=600 overlap_ns=0;",
+         "exposed_copies critical 150 upper all"},
         /* inside a GPU and between GPUs */
         {"",
-         {{"transfers.kind", "rank=0 kind=dtod count=1 bytes=9 total_ns=9 union_ns=320 "
-                             "overlap_ns=20 host_memory=device"},
-          {"transfers.kind", "rank=0 kind=ptop count=1 bytes=9 total_ns=9 union_ns=320 "
-                             "overlap_ns=20"}},
-         "",
-         0},
+         "transfers.kind rank=0 kind=dtod count=1 bytes=9 total_ns=9 union_ns=320 overlap_ns=20 "
+         "host_memory=device; transfers.kind rank=0 kind=ptop count=1 bytes=9 total_ns=9 "
+         "union_ns=320 overlap_ns=20;",
+         ""},
         /* 8 of 10 calls took 80 of 100 ns: 2 % */
         {"",
-         {{"overview.job", "steps=8"},
-          {"transfers.allocation", "rank=0 call=cudaMalloc calls=10 step_calls=8 total_ns=100"}},
-         "device_allocation warning 20 upper all",
-         0},
+         "overview.job steps=8; transfers.allocation rank=0 call=cudaMalloc calls=10 step_calls=8 "
+         "total_ns=100;",
+         "device_allocation warning 20 upper all"},
         {"",
-         {{"overview.job", "steps=8"},
-          {"transfers.allocation", "rank=0 call=cudaMalloc calls=10 step_calls=7 total_ns=100"}},
-         "",
-         0},
+         "overview.job steps=8; transfers.allocation rank=0 call=cudaMalloc calls=10 step_calls=7 "
+         "total_ns=100;",
+         ""},
     };
     check(cases, COUNT(cases));
 }
@@ -396,199 +315,134 @@ static void steps_and_phases_count_from_their_thresholds_on(void **state) {
     static const advice_case cases[] = {
         /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; 40 too long for four ranks */
         {"",
-         {{"imbalance.step", "step=1 step_ns=100"},
-          {"imbalance.step", "step=2 step_ns=100"},
-          {"imbalance.step", "step=3 step_ns=160"}},
-         "step_variation warning 40 upper all",
-         0},
-        {"",
-         {{"imbalance.step", "step=1 step_ns=100"}, {"imbalance.step", "step=3 step_ns=160"}},
-         "",
-         0},
+         "imbalance.step step=1 step_ns=100; imbalance.step step=2 step_ns=100; imbalance.step "
+         "step=3 step_ns=160;",
+         "step_variation warning 40 upper all"},
+        {"", "imbalance.step step=1 step_ns=100; imbalance.step step=3 step_ns=160;", ""},
         /* Work from before the recording runs into the first step: 100, 100 and 160 are left, or
          * of three two. */
         {"",
-         {{"overlap.step", "*step=4 partial=false"},
-          {"imbalance.step", "step=4 step_ns=300"},
-          {"imbalance.step", "step=5 step_ns=100"},
-          {"imbalance.step", "step=6 step_ns=100"},
-          {"imbalance.step", "step=7 step_ns=160"}},
-         "step_variation warning 40 upper all",
-         0},
+         "overlap.step *step=4 partial=false; imbalance.step step=4 step_ns=300; imbalance.step "
+         "step=5 step_ns=100; imbalance.step step=6 step_ns=100; imbalance.step step=7 "
+         "step_ns=160;",
+         "step_variation warning 40 upper all"},
         {"",
-         {{"overlap.step", "*step=4 partial=false"},
-          {"imbalance.step", "step=4 step_ns=300"},
-          {"imbalance.step", "step=5 step_ns=100"},
-          {"imbalance.step", "step=6 step_ns=100"}},
-         "",
-         0},
-        {"", {{"phases.step", "*step=1 step_ns=1000 optimizer_ns=149 gpu_optimizer_ns=1"}}, "", 0},
-        {"",
-         {{"phases.step", "*step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=1"}},
-         "optimizer warning 100 upper all",
-         0},
+         "overlap.step *step=4 partial=false; imbalance.step step=4 step_ns=300; imbalance.step "
+         "step=5 step_ns=100; imbalance.step step=6 step_ns=100;",
+         ""},
+        {"", "phases.step *step=1 step_ns=1000 optimizer_ns=149 gpu_optimizer_ns=1;", ""},
+        {"", "phases.step *step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=1;",
+         "optimizer warning 100 upper all"},
         /* no GPU event of it */
-        {"", {{"phases.step", "*step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=0"}}, "", 0},
+        {"", "phases.step *step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=0;", ""},
         /* 4,000 ns of each rank on the host, before its GPU begins: not more than the job has */
-        {"",
-         {{"input.rank", "*step_ns=5000 stall_ns=4000 waits=1"}, {"job.job", "duration_ns=3500"}},
-         "input critical 3500 upper all",
-         0},
+        {"", "input.rank *step_ns=5000 stall_ns=4000 waits=1; job.job duration_ns=3500;",
+         "input critical 3500 upper all"},
         /* 360 of 3600 ns of computing */
         {"",
-         {{"overview.job", "tensor_core_pct=0"},
-          {"operators.op", "name=aten::mm device_self_ns=360 tensor_cores_fit=true"},
-          {"operators.op", "name=aten::add device_self_ns=900 tensor_cores_fit=false"}},
-         "tensor_cores note - - all",
-         0},
+         "overview.job tensor_core_pct=0; operators.op name=aten::mm device_self_ns=360 "
+         "tensor_cores_fit=true; operators.op name=aten::add device_self_ns=900 "
+         "tensor_cores_fit=false;",
+         "tensor_cores note - - all"},
         /* of kernels beside each other: 1,500 of 15,000 ns, and 1,499 */
         {"",
-         {{"overview.job", "tensor_core_pct=0"},
-          {"kernels.kernel", "name=k calls=9 short_calls=0 total_ns=15000 communication=false"},
-          {"kernels.kernel", "name=c calls=9 short_calls=0 total_ns=90000 communication=true"},
-          {"operators.op", "name=aten::mm device_self_ns=1500 tensor_cores_fit=true"}},
-         "tensor_cores note - - all",
-         0},
+         "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
+         "total_ns=15000 communication=false; kernels.kernel name=c calls=9 short_calls=0 "
+         "total_ns=90000 communication=true; operators.op name=aten::mm device_self_ns=1500 "
+         "tensor_cores_fit=true;",
+         "tensor_cores note - - all"},
         {"",
-         {{"overview.job", "tensor_core_pct=0"},
-          {"kernels.kernel", "name=k calls=9 short_calls=0 total_ns=15000 communication=false"},
-          {"operators.op", "name=aten::mm device_self_ns=1499 tensor_cores_fit=true"}},
-         "",
-         0},
+         "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
+         "total_ns=15000 communication=false; operators.op name=aten::mm device_self_ns=1499 "
+         "tensor_cores_fit=true;",
+         ""},
         {"",
-         {{"overview.job", "tensor_core_pct=1"},
-          {"operators.op", "name=aten::mm device_self_ns=360 tensor_cores_fit=true"}},
-         "",
-         0},
+         "overview.job tensor_core_pct=1; operators.op name=aten::mm device_self_ns=360 "
+         "tensor_cores_fit=true;",
+         ""},
         /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; without any the rule
          * before has it */
         {"",
-         {{"overview.job", "tensor_core_pct=1"},
-          {"classes.kernel", "bits32_ns=300 tf32_ns=0"},
-          {"classes.kernel", "bits32_ns=60 tf32_ns=0"}},
-         "precision note - - all",
-         0},
-        {"",
-         {{"overview.job", "tensor_core_pct=1"}, {"classes.kernel", "bits32_ns=359 tf32_ns=1079"}},
-         "",
-         0},
-        {"",
-         {{"overview.job", "tensor_core_pct=0"}, {"classes.kernel", "bits32_ns=3600 tf32_ns=0"}},
-         "",
-         0},
+         "overview.job tensor_core_pct=1; classes.kernel bits32_ns=300 tf32_ns=0; classes.kernel "
+         "bits32_ns=60 tf32_ns=0;",
+         "precision note - - all"},
+        {"", "overview.job tensor_core_pct=1; classes.kernel bits32_ns=359 tf32_ns=1079;", ""},
+        {"", "overview.job tensor_core_pct=0; classes.kernel bits32_ns=3600 tf32_ns=0;", ""},
         /* attention in parts for 100 + 60 + 20 of 3600 ns, and 19; without a softmax it is fused */
         {"",
-         {{"classes.kernel", "class=matrix~multiply attention_ns=100"},
-          {"classes.kernel", "class=softmax attention_ns=60"},
-          {"classes.kernel", "class=copy attention_ns=900"},
-          {"classes.kernel", "class=elementwise attention_ns=20"}},
-         "attention note - - all",
-         0},
+         "classes.kernel class=matrix~multiply attention_ns=100; classes.kernel class=softmax "
+         "attention_ns=60; classes.kernel class=copy attention_ns=900; classes.kernel "
+         "class=elementwise attention_ns=20;",
+         "attention note - - all"},
         {"",
-         {{"classes.kernel", "class=matrix~multiply attention_ns=100"},
-          {"classes.kernel", "class=softmax attention_ns=60"},
-          {"classes.kernel", "class=elementwise attention_ns=19"}},
-         "",
-         0},
+         "classes.kernel class=matrix~multiply attention_ns=100; classes.kernel class=softmax "
+         "attention_ns=60; classes.kernel class=elementwise attention_ns=19;",
+         ""},
         {"",
-         {{"classes.kernel", "class=matrix~multiply attention_ns=900"},
-          {"classes.kernel", "class=attention attention_ns=900 total_ns=900"},
-          {"classes.kernel", "class=softmax attention_ns=0"}},
-         "",
-         0},
+         "classes.kernel class=matrix~multiply attention_ns=900; classes.kernel class=attention "
+         "attention_ns=900 total_ns=900; classes.kernel class=softmax attention_ns=0;",
+         ""},
         /* TF32 for 1080 of 3600 ns */
-        {"",
-         {{"overview.job", "tensor_core_pct=90"}, {"classes.kernel", "bits32_ns=0 tf32_ns=1080"}},
-         "precision note - - all",
-         0},
+        {"", "overview.job tensor_core_pct=90; classes.kernel bits32_ns=0 tf32_ns=1080;",
+         "precision note - - all"},
     };
     check(cases, COUNT(cases));
 }
 
 static void memory_that_fills_is_told_and_what_ends_the_job_comes_first(void **state) {
     (void)state;
-#define TRAINING                                                                                   \
-    { "phases.step", "rank=0 step=1 host_optimizer_ns=1" }
+#define TRAINING "phases.step rank=0 step=1 host_optimizer_ns=1;"
 #define GROWS "rank=1 device=cuda:1 capacity_bytes=101000000 end_bytes=1000000 growth_bytes=1000 "
-#define STEP(n)                                                                                    \
-    { "memory.step", "rank=1 device=cuda:1 step=" n }
+#define STEP(n) "memory.step rank=1 device=cuda:1 step=" n ";"
     static const advice_case cases[] = {
-        {"",
-         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=95"}},
-         "memory warning - - 2",
-         0},
+        {"", "memory.device rank=2 device=cuda:2 capacity_pct=95;", "memory warning - - 2"},
         /* well used, in training as in inference */
         {"",
-         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=94.9"},
-          {"transfers.allocation", "rank=2 call=cudaFree calls=9 step_calls=0 total_ns=0"},
-          {"transfers.allocation", "rank=1 call=cudaFree calls=9 step_calls=1 total_ns=0"},
-          {"overview.job", "steps=9"}},
-         "",
-         0},
-        {"", {{"memory.device", "rank=2 device=cuda:2 capacity_pct=50"}, TRAINING}, "", 0},
+         "memory.device rank=2 device=cuda:2 capacity_pct=94.9; transfers.allocation rank=2 "
+         "call=cudaFree calls=9 step_calls=0 total_ns=0; transfers.allocation rank=1 call=cudaFree "
+         "calls=9 step_calls=1 total_ns=0; overview.job steps=9;",
+         ""},
+        {"", "memory.device rank=2 device=cuda:2 capacity_pct=50;" TRAINING, ""},
+        {"", "memory.device rank=2 device=cuda:2 capacity_pct=49.9;" TRAINING,
+         "memory_room note - - all"},
+        {"", "memory.device rank=2 device=cuda:2 capacity_pct=49.9;", ""},
         {"",
-         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=49.9"}, TRAINING},
-         "memory_room note - - all",
-         0},
-        {"", {{"memory.device", "rank=2 device=cuda:2 capacity_pct=49.9"}}, "", 0},
-        {"",
-         {{"memory.device", "rank=1 device=cuda:1 capacity_pct=10"},
-          {"memory.device", "rank=2 device=cuda:2 capacity_pct=50"},
-          TRAINING},
-         "",
-         0},
+         "memory.device rank=1 device=cuda:1 capacity_pct=10; memory.device rank=2 device=cuda:2 "
+         "capacity_pct=50;" TRAINING,
+         ""},
         /* an allocator that runs short, and one that has room */
         {"",
-         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=85"},
-          {"transfers.allocation", "rank=2 call=cudaFree calls=9 step_calls=1 total_ns=0"},
-          {"overview.job", "steps=9"}},
-         "memory warning - - 2",
-         0},
+         "memory.device rank=2 device=cuda:2 capacity_pct=85; transfers.allocation rank=2 "
+         "call=cudaFree calls=9 step_calls=1 total_ns=0; overview.job steps=9;",
+         "memory warning - - 2"},
         {"",
-         {{"memory.device", "rank=2 device=cuda:2 capacity_pct=84.9"},
-          {"transfers.allocation", "rank=2 call=cudaFree calls=9 step_calls=1 total_ns=0"},
-          {"overview.job", "steps=9"}},
-         "",
-         0},
+         "memory.device rank=2 device=cuda:2 capacity_pct=84.9; transfers.allocation rank=2 "
+         "call=cudaFree calls=9 step_calls=1 total_ns=0; overview.job steps=9;",
+         ""},
         {"",
-         {{"memory.device", "*device=cuda:0 capacity_pct=98"},
-          {"input.rank", "*step_ns=1000 stall_ns=100 waits=1"}},
-         "memory critical - - all, input critical 100 upper all",
-         0},
+         "memory.device *device=cuda:0 capacity_pct=98; input.rank *step_ns=1000 stall_ns=100 "
+         "waits=1;",
+         "memory critical - - all, input critical 100 upper all"},
         /* 1,000 steps take 1 MB of 100 MB that are free */
-        {"",
-         {{"memory.device", GROWS "growing_steps=3"}, STEP("1"), STEP("2"), STEP("3"), STEP("4")},
-         "memory_growth warning - - 1",
-         0},
+        {"", "memory.device " GROWS "growing_steps=3;" STEP("1") STEP("2") STEP("3") STEP("4"),
+         "memory_growth warning - - 1"},
         /* one step gave back; too few steps */
         {"",
-         {{"memory.device", GROWS "growing_steps=3"},
-          STEP("1"),
-          STEP("2"),
-          STEP("3"),
-          STEP("4"),
-          STEP("5")},
-         "",
-         0},
+         "memory.device " GROWS "growing_steps=3;" STEP("1") STEP("2") STEP("3") STEP("4")
+             STEP("5"),
+         ""},
     /* one step peaks at 13 where the others do at 10, of the device and not of the host */
-#define PEAK(device, n, peak)                                                                      \
-    {"memory.step", "rank=1 device=" device " step=" n " peak_bytes=" peak}
+#define PEAK(device, n, peak) "memory.step rank=1 device=" device " step=" n " peak_bytes=" peak ";"
         {"",
-         {{"memory.device", "rank=1 device=cuda:1 peak_bytes=13 spike_step=2"},
-          PEAK("cuda:1", "1", "10"),
-          PEAK("cuda:1", "2", "13"),
-          PEAK("cuda:1", "3", "9")},
-         "memory_spike note - - 1",
-         0},
+         "memory.device rank=1 device=cuda:1 peak_bytes=13 spike_step=2;" PEAK("cuda:1", "1", "10")
+             PEAK("cuda:1", "2", "13") PEAK("cuda:1", "3", "9"),
+         "memory_spike note - - 1"},
         {"",
-         {{"memory.device", "rank=1 device=cpu peak_bytes=13 spike_step=2"},
-          PEAK("cpu", "1", "10"),
-          PEAK("cpu", "2", "13"),
-          PEAK("cpu", "3", "9")},
-         "",
-         0},
+         "memory.device rank=1 device=cpu peak_bytes=13 spike_step=2;" PEAK("cpu", "1", "10")
+             PEAK("cpu", "2", "13") PEAK("cpu", "3", "9"),
+         ""},
 #undef PEAK
-        {"", {{"memory.device", GROWS "growing_steps=2"}, STEP("1"), STEP("2"), STEP("3")}, "", 0},
+        {"", "memory.device " GROWS "growing_steps=2;" STEP("1") STEP("2") STEP("3"), ""},
     };
     check(cases, COUNT(cases));
 }
@@ -596,28 +450,22 @@ static void memory_that_fills_is_told_and_what_ends_the_job_comes_first(void **s
 static void poor_clocks_and_missing_ranks_are_told(void **state) {
     (void)state;
     static const advice_case cases[] = {
-        {"",
-         {{"clock.check", "matched=100 violations_after=1 worst_after_ns=10000"}},
-         "clock_quality warning - - all",
-         0},
-        {"", {{"clock.check", "matched=100 violations_after=1 worst_after_ns=9999"}}, "", 0},
-        {"", {{"clock.rank", "rank=0 domain=0 set_ns=-7"}}, "clock_quality warning - - all", 0},
+        {"", "clock.check matched=100 violations_after=1 worst_after_ns=10000;",
+         "clock_quality warning - - all"},
+        {"", "clock.check matched=100 violations_after=1 worst_after_ns=9999;", ""},
+        {"", "clock.rank rank=0 domain=0 set_ns=-7;", "clock_quality warning - - all"},
         /* 2 sqrt(2) 100 ns is 282.8 ns */
         {"",
-         {{"clock.rank", "rank=0 domain=1 uncertainty_ns=100"},
-          {"collectives.kind", "kind=allreduce median_skew_ns=282"}},
-         "clock_quality warning - - all",
-         0},
+         "clock.rank rank=0 domain=1 uncertainty_ns=100; collectives.kind kind=allreduce "
+         "median_skew_ns=282;",
+         "clock_quality warning - - all"},
         {"",
-         {{"clock.rank", "rank=0 domain=1 uncertainty_ns=100"},
-          {"collectives.kind", "kind=allreduce median_skew_ns=283"}},
-         "",
-         0},
-        {"", {{0}}, "missing_ranks warning - - 4-7", 8},
-        {"",
-         {{"input.rank", "*step_ns=1000 stall_ns=50 waits=1"}},
-         "input warning 50 upper all, missing_ranks warning - - 4",
-         5},
+         "clock.rank rank=0 domain=1 uncertainty_ns=100; collectives.kind kind=allreduce "
+         "median_skew_ns=283;",
+         ""},
+        {"", "world 8;", "missing_ranks warning - - 4-7"},
+        {"", "input.rank *step_ns=1000 stall_ns=50 waits=1; world 5;",
+         "input warning 50 upper all, missing_ranks warning - - 4"},
     };
     check(cases, COUNT(cases));
 }
@@ -627,14 +475,10 @@ static void poor_clocks_and_missing_ranks_are_told(void **state) {
 /* Steps of 1,000 ns on each of the four ranks, so that 10 ns are 1 %. */
 static void jobs_of_xla_are_held_against_the_bounds_of_xprof(void **state) {
     (void)state;
-#define XSPACE                                                                                     \
-    {"job.format", "format=xplane"}, {                                                             \
-        "job.job", "steps=10"                                                                      \
-    }
-#define STEPS(parts)                                                                               \
-    { "pod.rank", "*host=h step_ns=1000 " parts }
+#define XSPACE "job.format format=xplane; job.job steps=10;"
+#define STEPS(parts) "pod.rank *host=h step_ns=1000 " parts ";"
 #define SPENT(parts, expected)                                                                     \
-    { "", {XSPACE, STEPS(parts)}, expected, 0 }
+    { "", XSPACE STEPS(parts), expected }
     static const advice_case cases[] = {
         SPENT("launch_ns=29", ""),
         SPENT("launch_ns=30", "kernel_launch warning 30 upper all"),
@@ -661,11 +505,9 @@ static void jobs_of_xla_are_held_against_the_bounds_of_xprof(void **state) {
     /* What input consists of, where it takes over a tenth of the steps. */
 #define STAGES(input, own, enqueue, expected)                                                      \
     {"",                                                                                           \
-     {XSPACE,                                                                                      \
-      STEPS("input_ns=" input),                                                                    \
-      {"pipeline.host", "host=h self_ns=100 preprocessing_ns=" own " enqueue_ns=" enqueue}},       \
-     expected,                                                                                     \
-     0}
+     XSPACE STEPS("input_ns=" input) "pipeline.host host=h self_ns=100 preprocessing_ns=" own      \
+                                     " enqueue_ns=" enqueue ";",                                   \
+     expected}
         STAGES("101", "71", "29", "input_host note - - all"),
         STAGES("101", "50", "50", "input_host note - - all, input_transfer note - - all"),
         STAGES("101", "49", "51", "input_transfer note - - all"),
@@ -674,10 +516,7 @@ static void jobs_of_xla_are_held_against_the_bounds_of_xprof(void **state) {
 #undef STAGES
     /* TPUs have bounds of their own for collectives: a store of one names its device. */
 #define ON_TPU(parts, expected)                                                                    \
-    {"",                                                                                           \
-     {{"job.format", "format=xplane"}, {"job.job", "steps=10 device_kind=TPU"}, STEPS(parts)},     \
-     expected,                                                                                     \
-     0}
+    {"", "job.format format=xplane; job.job steps=10 device_kind=TPU;" STEPS(parts), expected}
         ON_TPU("collectives_ns=59", ""),
         ON_TPU("collectives_ns=60", "collectives warning 60 upper all"),
         ON_TPU("collectives_ns=300", "collectives critical 300 upper all"),
@@ -687,31 +526,25 @@ static void jobs_of_xla_are_held_against_the_bounds_of_xprof(void **state) {
         SPENT("collectives_ns=120 barrier_ns=100", "barrier warning 100 upper all"),
         SPENT("collectives_ns=120 barrier_ns=99", "collectives warning 120 upper all"),
         /* What names a late rank takes its waiting off: 240 of 4 x 120, and 60 a rank are left. */
-        {"exposed_wait_ns=60",
-         {XSPACE, STEPS("collectives_ns=120"), {"stragglers.job", "verdict=none"}},
-         "collectives warning 60 upper all, late_ranks note 60 upper all",
-         0},
+        {"exposed_wait_ns=60", XSPACE STEPS("collectives_ns=120") "stragglers.job verdict=none;",
+         "collectives warning 60 upper all, late_ranks note 60 upper all"},
         SPENT("compute_16_ns=10 compute_32_ns=90", ""),
         SPENT("compute_16_ns=9 compute_32_ns=91", "compute_16_bit note - - all"),
         SPENT("compute_16_ns=9 compute_32_ns=91 compute_untyped_ns=101", ""),
         /* 40 of 400 ns; 39 are less than a tenth. */
         {"",
-         {XSPACE,
-          {"hlo.category", "category=copy-done self_ns=40"},
-          {"hlo.category", "category=fusion self_ns=360"}},
-         "asynchronous warning 10 upper all",
-         0},
+         XSPACE
+         "hlo.category category=copy-done self_ns=40; hlo.category category=fusion self_ns=360;",
+         "asynchronous warning 10 upper all"},
         {"",
-         {XSPACE,
-          {"hlo.category", "category=copy-done self_ns=39"},
-          {"hlo.category", "category=fusion self_ns=361"}},
-         "",
-         0},
+         XSPACE
+         "hlo.category category=copy-done self_ns=39; hlo.category category=fusion self_ns=361;",
+         ""},
         /* Of others none of this counts, and of these none of the guides' bounds. */
-        {"", {{"job.job", "steps=10"}, STEPS("launch_ns=900 output_ns=900 other_ns=900")}, "", 0},
-        {"comm_ns=400 overlap_ns=0 exposed_comm_ns=400", {XSPACE}, "", 0},
+        {"", "job.job steps=10;" STEPS("launch_ns=900 output_ns=900 other_ns=900"), ""},
+        {"comm_ns=400 overlap_ns=0 exposed_comm_ns=400", XSPACE, ""},
         /* Without steps what lies beside the work is no other time. */
-        {"", {{"job.format", "format=xplane"}, STEPS("other_ns=900")}, "", 0},
+        {"", "job.format format=xplane;" STEPS("other_ns=900"), ""},
     };
     check(cases, COUNT(cases));
 }
@@ -723,238 +556,167 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
     "kind=allreduce group=g size_class_bytes=33554432 bytes=64000000 median_transfer_ns=10"
 #define HIDES_BADLY "comm_ns=200 overlap_ns=50 exposed_comm_ns=150"
 #define SMALL(name) "name=" name " calls=9 short_calls=9 total_ns=9 communication=false"
-#define OF_XLA                                                                                     \
-    { "job.format", "format=xplane" }
+#define OF_XLA "job.format format=xplane;"
 #define COPIES                                                                                     \
-    {                                                                                              \
-        "transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=90 overlap_ns=0 "  \
-                          "host_memory=pageable"                                                   \
-    }
+    "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=90 overlap_ns=0 "         \
+    "host_memory=pageable;"
     static const struct {
-        const char *overlap;
-        given_row rows[6];
-        const char *has, *lacks;
+        const char *overlap, *rows, *has, *lacks;
     } cases[] = {
-        {HIDES_BADLY,
-         {{"phases.step", "rank=0 step=1 host_backward_ns=1"}},
-         "smaller buckets",
-         "turn"},
-        {HIDES_BADLY, {{"kernels.kernel", SMALL("flash_bwd_dq")}}, "smaller buckets", "turn"},
+        {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "turn"},
+        {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "turn"},
         /* what is not matched may be waiting: 120 of 150, 60 of 150 */
-        {HIDES_BADLY " exposed_unmatched_ns=120",
-         {{NULL, NULL}},
-         " 80 % of this time is of",
-         "buckets"},
-        {HIDES_BADLY " exposed_unmatched_ns=60", {{NULL, NULL}}, "a batch in turn", "of this time"},
-        {HIDES_BADLY, {{"kernels.kernel", SMALL("flash_fwd")}}, "a batch in turn", "buckets"},
+        {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is of", "buckets"},
+        {HIDES_BADLY " exposed_unmatched_ns=60", "", "a batch in turn", "of this time"},
+        {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "a batch in turn", "buckets"},
         {"exposed_wait_ns=400",
-         {{"stragglers.job", "verdict=event"},
-          {"stragglers.rank", "rank=2 caused_share=0.5"},
-          {"stragglers.rank", "rank=3 caused_share=0.4"}},
-         "operations that hold",
-         "rank 3 is"},
+         "stragglers.job verdict=event; stragglers.rank rank=2 caused_share=0.5; stragglers.rank "
+         "rank=3 caused_share=0.4;",
+         "operations that hold", "rank 3 is"},
         {"exposed_wait_ns=400",
-         {{"stragglers.job", "verdict=none"}, {"stragglers.rank", "rank=2 caused_share=0.5"}},
+         "stragglers.job verdict=none; stragglers.rank rank=2 caused_share=0.5;",
          "40.0 % of the GPU time (400 ns a rank) is exposed waiting for late ranks; rank 2 is "
-         "behind "
-         "most, 50 % of all waiting.",
+         "behind most, 50 % of all waiting.",
          "named"},
-        {"exposed_wait_ns=400", {{"stragglers.job", "verdict=bubble"}}, "micro-batches", "now and"},
-        {"", {COPIES}, "cudaMallocHost", "DataLoader"},
+        {"exposed_wait_ns=400", "stragglers.job verdict=bubble;", "micro-batches", "now and"},
+        {"", COPIES, "cudaMallocHost", "DataLoader"},
         /* neither PyTorch's words nor CUDA's of what XLA decides */
-        {"", {COPIES, OF_XLA}, "in few large pieces", "cudaMallocHost"},
+        {"", COPIES OF_XLA, "in few large pieces", "cudaMallocHost"},
+        {"", COPIES "job.format format=trace_viewer;", "in few large pieces", "cudaMallocHost"},
+        {"", COPIES OF_XLA "job.format format=kineto;", "cudaMallocHost", "large pieces"},
         {"",
-         {COPIES, {"job.format", "format=trace_viewer"}},
-         "in few large pieces",
-         "cudaMallocHost"},
-        {"", {COPIES, OF_XLA, {"job.format", "format=kineto"}}, "cudaMallocHost", "large pieces"},
+         OF_XLA "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=90 "
+                "overlap_ns=0 host_memory=pinned;",
+         "prefetch the next batch", "stream"},
+        {"", OF_XLA "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200;",
+         "jit_compile", "fused operators"},
         {"",
-         {OF_XLA,
-          {"transfers.kind", "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=90 overlap_ns=0 "
-                             "host_memory=pinned"}},
-         "prefetch the next batch",
-         "stream"},
+         OF_XLA "pod.rank *host=h step_ns=1000 input_wait_ns=90; pipeline.host host=h self_ns=9 "
+                "slowest_pct=99 slowest_stage=Input::Map;",
+         "more workers", "tf.data"},
+        {"", COPIES "kernels.kernel " SMALL("at::native::k") ";", ".to(device", "DataLoader"},
         {"",
-         {OF_XLA, {"kernels.kernel", SMALL("k")}, {"idle.rank", "*idle_ns=200 kernel_wait_ns=200"}},
-         "jit_compile",
-         "fused operators"},
-        {"",
-         {OF_XLA,
-          {"pod.rank", "*host=h step_ns=1000 input_wait_ns=90"},
-          {"pipeline.host", "host=h self_ns=9 slowest_pct=99 slowest_stage=Input::Map"}},
-         "more workers",
-         "tf.data"},
-        {"", {COPIES, {"kernels.kernel", SMALL("at::native::k")}}, ".to(device", "DataLoader"},
-        {"",
-         {COPIES,
-          {"kernels.kernel", SMALL("at::native::k")},
-          {"input.rank", "rank=0 waits=1 step_ns=1000 stall_ns=0"}},
-         "DataLoader(pin_memory=True)",
-         "cudaMallocHost"},
-        {"",
-         {{"kernels.kernel", SMALL("k")}, {"idle.rank", "*idle_ns=200 kernel_wait_ns=200"}},
-         "CUDA or HIP graphs",
-         "torch"},
+         COPIES "kernels.kernel " SMALL(
+             "at::native::k") "; input.rank rank=0 waits=1 step_ns=1000 stall_ns=0;",
+         "DataLoader(pin_memory=True)", "cudaMallocHost"},
+        {"", "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200;",
+         "CUDA or HIP graphs", "torch"},
         /* an episode's GPU is slow in its steps, whatever it is over all of them; of two each is
          * told; where nothing accuses the host, it is not */
         {"exposed_wait_ns=400",
-         {{"stragglers.job", "verdict=episode rank=1 evidence=E"},
-          {"stragglers.finding", "rank=1 shape=episode unit=step from=2 to=3 caused_share=1"},
-          {"overlap.step", "rank=0 step=2 window_ns=9 compute_ns=5"},
-          {"overlap.step", "rank=1 step=2 window_ns=9 compute_ns=9"}},
-         "Look at the GPU of rank 1 in steps 2 to 3: ",
-         "the host"},
+         "stragglers.job verdict=episode rank=1 evidence=E; stragglers.finding rank=1 "
+         "shape=episode unit=step from=2 to=3 caused_share=1; overlap.step rank=0 step=2 "
+         "window_ns=9 compute_ns=5; overlap.step rank=1 step=2 window_ns=9 compute_ns=9;",
+         "Look at the GPU of rank 1 in steps 2 to 3: ", "the host"},
     /* 70 more idle, of which 35 for its batches; 34 where the other rank waits 1 for its own */
 #define LATE_IN_STEP(of_0, of_1)                                                                   \
-    {"stragglers.job", "verdict=episode rank=1 evidence=E"},                                       \
-        {"stragglers.finding", "rank=1 shape=episode unit=step from=2 to=2 caused_share=1"},       \
-        {"overlap.step", "rank=0 step=2 window_ns=99 compute_ns=20 idle_ns=10"},                   \
-        {"overlap.step", "rank=1 step=2 window_ns=99 compute_ns=20 idle_ns=80"},                   \
-        {"input.step", "rank=0 step=2 step_ns=99 stall_ns=" of_0},                                 \
-        {"input.step", "rank=1 step=2 step_ns=99 stall_ns=" of_1}
+    "stragglers.job verdict=episode rank=1 evidence=E; stragglers.finding rank=1 shape=episode "   \
+    "unit=step from=2 to=2 caused_share=1; overlap.step rank=0 step=2 window_ns=99 compute_ns=20 " \
+    "idle_ns=10; overlap.step rank=1 step=2 window_ns=99 compute_ns=20 idle_ns=80; input.step "    \
+    "rank=0 step=2 step_ns=99 stall_ns=" of_0                                                      \
+    "; input.step rank=1 step=2 step_ns=99 stall_ns=" of_1 ";"
+        {"exposed_wait_ns=400", LATE_IN_STEP("0", "35"),
+         "Look at the data loading of rank 1 in step 2: ", "the host"},
+        {"exposed_wait_ns=400", LATE_IN_STEP("1", "35"),
+         "Look at the host of rank 1 in step 2: ", "loading"},
         {"exposed_wait_ns=400",
-         {LATE_IN_STEP("0", "35")},
-         "Look at the data loading of rank 1 in step 2: ",
-         "the host"},
+         "stragglers.job verdict=several rank=1 evidence=E; stragglers.finding rank=1 "
+         "shape=throughout caused_share=0.5; stragglers.finding finding=1 rank=2 level=host host=b "
+         "shape=throughout; stragglers.rank rank=1 relative_speed=0.9;",
+         "Look at the GPU of rank 1 and what the ranks of b share.", "too late"},
         {"exposed_wait_ns=400",
-         {LATE_IN_STEP("1", "35")},
-         "Look at the host of rank 1 in step 2: ",
-         "loading"},
-        {"exposed_wait_ns=400",
-         {{"stragglers.job", "verdict=several rank=1 evidence=E"},
-          {"stragglers.finding", "rank=1 shape=throughout caused_share=0.5"},
-          {"stragglers.finding", "finding=1 rank=2 level=host host=b shape=throughout"},
-          {"stragglers.rank", "rank=1 relative_speed=0.9"}},
-         "Look at the GPU of rank 1 and what the ranks of b share.",
-         "too late"},
-        {"exposed_wait_ns=400",
-         {{"stragglers.job", "verdict=persistent rank=1 evidence=E"},
-          {"stragglers.finding", "rank=1 shape=throughout caused_share=1"},
-          {"stragglers.rank", "rank=1 relative_speed=0.99"}},
-         "Look at rank 1: the traces do not tell",
-         "too late"},
-        {"",
-         {{"overview.job", "gpu_utilization_pct=10"}, {"idle.rank", "*idle_ns=900 sync_ns=900"}},
-         "blocking copies",
-         ".item()"},
+         "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
+         "shape=throughout caused_share=1; stragglers.rank rank=1 relative_speed=0.99;",
+         "Look at rank 1: the traces do not tell", "too late"},
+        {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900;",
+         "blocking copies", ".item()"},
         /* where the host waited is named, as far as it is known */
         {"",
-         {{"overview.job", "gpu_utilization_pct=10"},
-          {"idle.rank", "*idle_ns=900 sync_ns=900"},
-          {"sync.call", "call=cudaStreamSynchronize inside=step lost_ns=5"}},
-         "queue empty (900 ns a rank), most in \"cudaStreamSynchronize\" in \"step\".",
-         " of \""},
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; sync.call "
+         "call=cudaStreamSynchronize inside=step lost_ns=5;",
+         "queue empty (900 ns a rank), most in \"cudaStreamSynchronize\" in \"step\".", " of \""},
         /* calls that were not recorded are not said to be fast */
         {"",
-         {{"overview.job", "gpu_utilization_pct=10"},
-          {"idle.rank", "*idle_ns=900 other_ns=900"},
-          {"launches.rank", "*unlinked=9 launches=0"}},
-         "Record what the host does, too",
-         "not in the launches"},
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
+         "*unlinked=9 launches=0;",
+         "Record what the host does, too", "not in the launches"},
         {"",
-         {{"overview.job", "gpu_utilization_pct=10"},
-          {"idle.rank", "*idle_ns=900 other_ns=900"},
-          {"launches.rank", "*unlinked=9 launches=1"}},
-         "not in the launches",
-         "Record"},
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
+         "*unlinked=9 launches=1;",
+         "not in the launches", "Record"},
         {"",
-         {{"overview.job", "gpu_utilization_pct=10"},
-          {"idle.rank", "*idle_ns=900 sync_ns=900"},
-          {"launches.rank", "*unlinked=9 launches=0"}},
-         "blocking copies",
-         "Record"},
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; launches.rank "
+         "*unlinked=9 launches=0;",
+         "blocking copies", "Record"},
         /* without marked steps there are none to speak of */
-        {"",
-         {{"overview.job", "gpu_utilization_pct=10"}, {"idle.rank", "*idle_ns=900"}},
-         "Kernels run for 10 % of the recording; ",
-         "steps"},
-        {"",
-         {{"overview.job", "gpu_utilization_pct=10"},
-          {"idle.rank", "*idle_ns=900"},
-          {"job.job", "steps=3"}},
-         "Kernels run for 10 % of the steps; ",
-         "recording"},
+        {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900;",
+         "Kernels run for 10 % of the recording; ", "steps"},
+        {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900; job.job steps=3;",
+         "Kernels run for 10 % of the steps; ", "recording"},
         /* what is not known is not named */
-        {"exposed_comm_ns=400 exposed_wait_ns=400",
-         {{"stragglers.job", "verdict=inconclusive"}},
-         "Find what delays ranks,",
-         "rank 0"},
+        {"exposed_comm_ns=400 exposed_wait_ns=400", "stragglers.job verdict=inconclusive;",
+         "Find what delays ranks,", "rank 0"},
         {"",
-         {{"transfers.kind", "rank=0 kind=htod count=1 bytes=0 total_ns=9 union_ns=90 "
-                             "overlap_ns=0 host_memory=pinned"}},
-         "1 copy between",
-         "MB"},
+         "transfers.kind rank=0 kind=htod count=1 bytes=0 total_ns=9 union_ns=90 overlap_ns=0 "
+         "host_memory=pinned;",
+         "1 copy between", "MB"},
         /* 100 of 100 + 300 - 60 */
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
-         {{"stragglers.job", "verdict=inconclusive"},
-          {"overlap.kind", "*kind=allreduce exposed_comm_ns=300"}},
+         "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=300;",
          "without their waiting 29 % of communication hides; AllReduce shows most (300 ns a rank, "
          "with waiting).",
          "rank)."},
-        {HIDES_BADLY,
-         {{"overlap.kind", "*kind=other exposed_comm_ns=150"}},
-         "; what tells no kind of collective shows most",
-         "other shows"},
-        {HIDES_BADLY,
-         {{"overlap.kind", "*kind=recv exposed_comm_ns=150"}},
-         "micro-batches, interleaved",
+        {HIDES_BADLY, "overlap.kind *kind=other exposed_comm_ns=150;",
+         "; what tells no kind of collective shows most", "other shows"},
+        {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
         /* 120 of 4 x 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120",
-         {{"overlap.kind", "*kind=recv exposed_comm_ns=150"},
-          {"bubble.pair", "from_rank=0 to_rank=1 late_sender_ns=90"},
-          {"bubble.pair", "from_rank=1 to_rank=2 late_sender_ns=250"}},
+         "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "
+         "late_sender_ns=90; bubble.pair from_rank=1 to_rank=2 late_sender_ns=250;",
          " 80 % of this time is of operations that are not split into waiting and transfer. In "
          "such ones receivers waited 340 ns for their senders, all ranks together, hidden or not "
          "(tmerge show bubble); how much of the rest is waiting the traces do not tell.",
          "hold nobody up"},
-        {HIDES_BADLY " exposed_unmatched_ns=120",
-         {{"overlap.kind", "*kind=recv exposed_comm_ns=150"}},
+        {HIDES_BADLY " exposed_unmatched_ns=120", "overlap.kind *kind=recv exposed_comm_ns=150;",
          " 80 % of this time is of operations that are not complete, or of kinds that hold nobody "
          "up: how much of that",
          "bubble.pair"},
         {UNEVEN,
-         {{"imbalance.step", "step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0"},
-          {"imbalance.step", "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1"},
-          {"imbalance.step", "step=3 mean_compute_ns=300 imbalance_ns=88 max_rank=3"}},
+         "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
+         "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1; imbalance.step step=3 "
+         "mean_compute_ns=300 imbalance_ns=88 max_rank=3;",
          "Look at what rank 3 computes in step 3, and in no other. In step 3 rank 3 computes 88 ns "
          "more than the mean: 98 % of what all 3 steps are uneven.",
          "Even out"},
         /* one rank computes most, in few steps; because its GPU is slow */
         {UNEVEN,
-         {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"},
-          {"imbalance.job", "max_rank=2"}},
-         "may be chance. Rank 2 computes 90 ns (10 %) more than the mean.",
-         "Give rank"},
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2;",
+         "may be chance. Rank 2 computes 90 ns (10 %) more than the mean.", "Give rank"},
         {UNEVEN,
-         {{"imbalance.step", "step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2"},
-          {"imbalance.job", "max_rank=2"},
-          {"stragglers.rank", "rank=2 relative_speed=0.94"}},
-         "the GPU of rank 2",
-         "Give rank"},
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
+         "the GPU of rank 2", "Give rank"},
         /* (40 - 10) 2 x 4 ns are over a tenth of 4 x 150; 39 is no fourfold; (40 - 10) 1 x 1 less
          */
         {HIDES_BADLY,
-         {{"collectives.kind", SMALLER "ranks=4 count=2 median_transfer_ns=40"},
-          {"collectives.kind", LARGER}},
+         "collectives.kind " SMALLER
+         "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
          "2 AllReduces of 1.5 MB took 40 ns (median) once all ranks had come, where one of 64.0 MB "
          "takes 10 ns: size does not explain that",
          "nobody"},
         {HIDES_BADLY,
-         {{"collectives.kind", SMALLER "ranks=4 count=2 median_transfer_ns=39"},
-          {"collectives.kind", LARGER}},
-         "communication hides",
-         "once all ranks"},
+         "collectives.kind " SMALLER
+         "ranks=4 count=2 median_transfer_ns=39; collectives.kind " LARGER ";",
+         "communication hides", "once all ranks"},
         {HIDES_BADLY,
-         {{"collectives.kind", SMALLER "ranks=1 count=1 median_transfer_ns=40"},
-          {"collectives.kind", LARGER}},
-         "communication hides",
-         "once all ranks"},
+         "collectives.kind " SMALLER
+         "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
+         "communication hides", "once all ranks"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        advice_case c = {.overlap = cases[i].overlap, .expected = ""};
-        memcpy(c.rows, cases[i].rows, sizeof cases[i].rows);
-        tm_tables tables = advise(&c);
+        tm_tables tables = advise(&(advice_case){cases[i].overlap, cases[i].rows, ""});
         const tm_table *items = tm_tables_find(&tables, "advice.item");
         char said[2048];
         snprintf(said, sizeof said, "%s %s", text_at(items, 0, "text"),

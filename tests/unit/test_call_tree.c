@@ -79,26 +79,15 @@ static const told numbers[] = {{2, 5, 0, NULL}, {5, 6, 0, NULL},  {7, 6, 1, NULL
 static void backward_goes_to_the_modules_of_its_forward(void **state) {
     (void)state;
     static const char *const rows[] = {
-        "node=0 parent=null depth=0 name=nn.Module: Net_0 calls=1 host_total_ns=120 "
-        "host_self_ns=30 device_total_ns=451 device_self_ns=0 ranks=1 host_median_ns=120 "
-        "host_max_ns=120 host_max_rank=0 device_median_ns=451 device_max_ns=451 device_max_rank=0 "
-        "forward_device_ns=300 recomputed_device_ns=101 backward_device_ns=50 backward_host_ns=90",
-        "node=1 parent=0 depth=1 name=nn.Module: A_0 calls=2 host_total_ns=50 "
-        "host_self_ns=50 device_total_ns=231 device_self_ns=231 ranks=1 host_median_ns=50 "
-        "host_max_ns=50 host_max_rank=0 device_median_ns=231 device_max_ns=231 device_max_rank=0 "
-        "forward_device_ns=100 recomputed_device_ns=101 backward_device_ns=30 backward_host_ns=70",
-        "node=2 parent=0 depth=1 name=nn.Module: B_0 calls=1 host_total_ns=40 "
-        "host_self_ns=40 device_total_ns=220 device_self_ns=220 ranks=1 host_median_ns=40 "
-        "host_max_ns=40 host_max_rank=0 device_median_ns=220 device_max_ns=220 device_max_rank=0 "
-        "forward_device_ns=200 recomputed_device_ns=0 backward_device_ns=20 backward_host_ns=20",
-        "node=3 parent=null depth=0 name=(launch not recorded) calls=null host_total_ns=null "
-        "host_self_ns=null device_total_ns=3 device_self_ns=3 ranks=1 host_median_ns=null "
-        "host_max_ns=null host_max_rank=null device_median_ns=3 device_max_ns=3 device_max_rank=0 "
-        "forward_device_ns=3 recomputed_device_ns=0 backward_device_ns=0 backward_host_ns=null",
-        "node=4 parent=null depth=0 name=(outside of any module) calls=null host_total_ns=null "
-        "host_self_ns=null device_total_ns=7 device_self_ns=7 ranks=1 host_median_ns=null "
-        "host_max_ns=null host_max_rank=null device_median_ns=7 device_max_ns=7 device_max_rank=0 "
-        "forward_device_ns=0 recomputed_device_ns=0 backward_device_ns=7 backward_host_ns=null",
+        "node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
+        "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
+        "device_max_rank forward_device_ns recomputed_device_ns backward_device_ns "
+        "backward_host_ns",
+        "0 null 0 nn.Module:~Net_0 1 120 30 451 0 1 120 120 0 451 451 0 300 101 50 90",
+        "1 0 1 nn.Module:~A_0 2 50 50 231 231 1 50 50 0 231 231 0 100 101 30 70",
+        "2 0 1 nn.Module:~B_0 1 40 40 220 220 1 40 40 0 220 220 0 200 0 20 20",
+        "3 null 0 (launch~not~recorded) null null null 3 3 1 null null null 3 3 0 3 0 0 null",
+        "4 null 0 (outside~of~any~module) null null null 7 7 1 null null null 7 7 0 0 0 7 null",
     };
     /* By name the module's second call, in backward, is its own as the first; Net's it is not. */
 #define ONE_RANK(side, ns)                                                                         \
@@ -106,21 +95,24 @@ static void backward_goes_to_the_modules_of_its_forward(void **state) {
     static const char *const modules[] = {
         "name=nn.Module: A_0 calls=2 device_self_ns=201 device_total_ns=201 host_self_ns=48 "
         "host_total_ns=50 tensor_self_pct=0 tensor_total_pct=0 ranks=1 " ONE_RANK("device", "201")
-            ONE_RANK("host", "48") "backward_device_self_ns=30 backward_device_total_ns=30 "
-                                   "backward_host_ns=70",
+            ONE_RANK(
+                "host",
+                "48") "backward_device_self_ns=30 backward_device_total_ns=30 backward_host_ns=70",
         "name=nn.Module: B_0 calls=1 device_self_ns=200 device_total_ns=200 host_self_ns=39 "
         "host_total_ns=40 tensor_self_pct=0 tensor_total_pct=0 ranks=1 " ONE_RANK("device", "200")
-            ONE_RANK("host", "39") "backward_device_self_ns=20 backward_device_total_ns=20 "
-                                   "backward_host_ns=20",
+            ONE_RANK(
+                "host",
+                "39") "backward_device_self_ns=20 backward_device_total_ns=20 backward_host_ns=20",
         "name=nn.Module: Net_0 calls=1 device_self_ns=0 device_total_ns=300 host_self_ns=30 "
         "host_total_ns=100 tensor_self_pct=null tensor_total_pct=0 ranks=1 " ONE_RANK("device", "0")
-            ONE_RANK("host", "30") "backward_device_self_ns=0 backward_device_total_ns=50 "
-                                   "backward_host_ns=90",
+            ONE_RANK(
+                "host",
+                "30") "backward_device_self_ns=0 backward_device_total_ns=50 backward_host_ns=90",
     };
     small_job j = open_job();
     add_told(&j, 0, trained, COUNT(trained), numbers, COUNT(numbers));
     finish_job(&j);
-    CHECK_ROWS(&j, "modules.tree", rows);
+    CHECK_NAMED(&j, "modules.tree", rows);
     CHECK_ROWS(&j, "modules.module", modules);
     close_job(&j);
 }
@@ -164,27 +156,20 @@ static void operators_that_bear_stacks_make_a_tree(void **state) {
                                   {1, -1, 0, "m.py(5): h;m.py(9): main"},
                                   {5, -1, 0, "m.py(5): h;m.py(9): main"}};
     static const char *const rows[] = {
-        "node=0 parent=null depth=0 name=m.py(9): main calls=0 host_total_ns=61 host_self_ns=0 "
-        "device_total_ns=17 device_self_ns=0 ranks=2 host_median_ns=31 host_max_ns=50 "
-        "host_max_rank=0 device_median_ns=9 device_max_ns=14 device_max_rank=0",
-        "node=1 parent=0 depth=1 name=m.py(3): f calls=2 host_total_ns=58 host_self_ns=43 "
-        "device_total_ns=14 device_self_ns=5 ranks=2 host_median_ns=29 host_max_ns=50 "
-        "host_max_rank=0 device_median_ns=7 device_max_ns=14 device_max_rank=0",
-        "node=2 parent=1 depth=2 name=<built-in g> calls=1 host_total_ns=15 host_self_ns=15 "
-        "device_total_ns=9 device_self_ns=9 ranks=1 host_median_ns=15 host_max_ns=15 "
-        "host_max_rank=0 device_median_ns=9 device_max_ns=9 device_max_rank=0",
-        "node=3 parent=0 depth=1 name=m.py(5): h calls=2 host_total_ns=3 host_self_ns=3 "
-        "device_total_ns=3 device_self_ns=3 ranks=1 host_median_ns=3 host_max_ns=3 "
-        "host_max_rank=1 device_median_ns=3 device_max_ns=3 device_max_rank=1",
-        "node=4 parent=null depth=0 name=(outside of any function) calls=null host_total_ns=null "
-        "host_self_ns=null device_total_ns=2 device_self_ns=2 ranks=1 host_median_ns=null "
-        "host_max_ns=null host_max_rank=null device_median_ns=2 device_max_ns=2 device_max_rank=1",
+        "node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
+        "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
+        "device_max_rank",
+        "0 null 0 m.py(9):~main 0 61 0 17 0 2 31 50 0 9 14 0",
+        "1 0 1 m.py(3):~f 2 58 43 14 5 2 29 50 0 7 14 0",
+        "2 1 2 <built-in~g> 1 15 15 9 9 1 15 15 0 9 9 0",
+        "3 0 1 m.py(5):~h 2 3 3 3 3 1 3 3 1 3 3 1",
+        "4 null 0 (outside~of~any~function) null null null 2 2 1 null null null 2 2 1",
     };
     small_job j = open_job();
     add_told(&j, 1, rank_1, COUNT(rank_1), told_1, COUNT(told_1));
     add_told(&j, 0, rank_0, COUNT(rank_0), told_0, COUNT(told_0));
     finish_job(&j);
-    CHECK_ROWS(&j, "stacks.frame", rows);
+    CHECK_NAMED(&j, "stacks.frame", rows);
     close_job(&j);
 }
 
@@ -204,21 +189,17 @@ static void what_a_long_tree_leaves_out_is_one_row(void **state) {
         e[2] = (event_spec)KERNEL(200000 + 10 * i, i == 0 ? 4 : 1, i + 1);
     }
     static const char *const rows[] = {
-        "node=0 parent=null depth=0 name=run calls=1 host_total_ns=100100 host_self_ns=80079 "
-        "device_total_ns=10013 device_self_ns=0 ranks=1 host_median_ns=100100 host_max_ns=100100 "
-        "host_max_rank=0 device_median_ns=10013 device_max_ns=10013 device_max_rank=0",
-        "node=1 parent=0 depth=1 name=f0 calls=1 host_total_ns=3 host_self_ns=3 "
-        "device_total_ns=4 device_self_ns=4 ranks=1 host_median_ns=3 host_max_ns=3 "
-        "host_max_rank=0 device_median_ns=4 device_max_ns=4 device_max_rank=0",
-        "node=2 parent=null depth=0 name=(all others) calls=10009 host_total_ns=20018 "
-        "host_self_ns=20018 device_total_ns=10009 device_self_ns=10009 ranks=null "
-        "host_median_ns=null host_max_ns=null host_max_rank=null device_median_ns=null "
-        "device_max_ns=null device_max_rank=null",
+        "node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
+        "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
+        "device_max_rank",
+        "0 null 0 run 1 100100 80079 10013 0 1 100100 100100 0 10013 10013 0",
+        "1 0 1 f0 1 3 3 4 4 1 3 3 0 4 4 0",
+        "2 null 0 (all~others) 10009 20018 20018 10009 10009 null null null null null null null",
     };
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
-    CHECK_ROWS(&j, "stacks.frame", rows);
+    CHECK_NAMED(&j, "stacks.frame", rows);
     close_job(&j);
 }
 

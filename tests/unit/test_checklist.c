@@ -51,10 +51,9 @@ static const given edge[] = {
 };
 
 static void add_rows(tm_tables *tables, const given *g) {
-    char text[TEXT], row[TEXT];
+    char text[TEXT];
     for (int rank = 0; *g->rows == '*' && rank < RANKS; rank++) {
-        snprintf(row, sizeof row, "rank=%d %s", rank, g->rows + 1);
-        add_row(tables, g->table, row);
+        add_rowf(tables, g->table, "rank=%d %s", rank, g->rows + 1);
     }
     snprintf(text, sizeof text, "%s", g->rows);
     for (char *rest = text, *one; *g->rows != '*' && (one = strtok_r(rest, "|", &rest)) != NULL;)
@@ -64,11 +63,10 @@ static void add_rows(tm_tables *tables, const given *g) {
 /* The boxes of a job at the edges, but for the tables of @p other; of each that is not passed what
  * it is: "box fail". */
 static void check_boxes(const given *other, size_t n, const char *expected) {
-    tm_tables tables;
+    tm_tables tables = open_tables();
     tm_error err;
     const tm_job job = {.n_ranks = RANKS, .world_size = RANKS, .aligned = true};
     char found[TEXT] = "";
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
     for (size_t i = 0; i < COUNT(edge); i++) {
         bool replaced = false;
         for (size_t k = 0; k < n && other[k].table; k++)
@@ -150,8 +148,9 @@ static void each_fault_fails_its_own_box_alone(void **state) {
           STEP(1, 100, 5) "|" STEP(2, 100, 5) "|" STEP(3, 100, 5) "|" STEP(4, 100, 6)}},
         {"stragglers", {"stragglers.finding", "rank=2 shape=throughout p=0.001"}},
         {"short_kernels",
-         {"kernels.kernel", "name=a communication=false calls=100 short_calls=51 total_ns=1000|"
-                            "name=b communication=true calls=900 short_calls=0 total_ns=1000"}},
+         {"kernels.kernel",
+          "name=a communication=false calls=100 short_calls=51 total_ns=1000|name=b "
+          "communication=true calls=900 short_calls=0 total_ns=1000"}},
         {"low_precision",
          {"classes.kernel", "class=attention total_ns=100 bits16_ns=49 bits32_ns=51 flash_ns=50"}},
         {"fused_attention",

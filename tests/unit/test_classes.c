@@ -31,15 +31,15 @@ static const struct {
     {"void flashinfer::norm::RMSNormKernel<8, __nv_bfloat16>", TM_CLASS_NORMALISATION, 0, false},
     {"void at::native::batch_norm_backward_kernel<c10::BFloat16, c10::BFloat16, float",
      TM_CLASS_NORMALISATION, 0, false},
-    {"void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, 4,"
-     " at::native::templates::cuda::normal_and_transform<",
+    {"void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, "
+     "4, at::native::templates::cuda::normal_and_transform<",
      TM_CLASS_ELEMENTWISE, 0, false},
     {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<", TM_CLASS_OPTIMIZER, 0,
      false},
     {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, true>",
      TM_CLASS_SOFTMAX, 0, false},
-    {"void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
-     "at::native::direct_copy_kernel_cuda(",
+    {"void at::native::elementwise_kernel<128, 4, "
+     "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(",
      TM_CLASS_COPY, 0, false},
     {"void at::native::(anonymous namespace)::embedding_backward_feature_kernel<",
      TM_CLASS_EMBEDDING, 0, false},
@@ -105,39 +105,28 @@ static const event_spec rank_1[] = {KERNEL("hgemm", 100, 150, 9)};
 static void a_job_by_hand(void **state) {
     (void)state;
     static const char *const kernels[] = {
-        "class=matrix multiply calls=3 total_ns=200 optimizer_ns=0 backward_ns=20 attention_ns=30 "
-        "outside_ns=150 bits8_ns=0 bits16_ns=180 tf32_ns=0 bits32_ns=20 bits64_ns=0 flash_ns=0 "
-        "share_pct=81.63265306 names=2 top_name=hgemm top_name_ns=180 ranks=2 median_rank_ns=100 "
-        "slowest_rank_ns=150 slowest_rank=1 spread=1.5",
-        "class=communication calls=1 total_ns=40 optimizer_ns=0 backward_ns=0 attention_ns=0 "
-        "outside_ns=40 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 bits64_ns=0 flash_ns=0 "
-        "share_pct=16.32653061 names=1 top_name=ncclDevKernel_AllReduce top_name_ns=40 ranks=1 "
-        "median_rank_ns=40 slowest_rank_ns=40 slowest_rank=0 spread=1",
-        "class=elementwise calls=1 total_ns=5 optimizer_ns=5 backward_ns=0 attention_ns=0 "
-        "outside_ns=5 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 bits64_ns=0 flash_ns=0 "
-        "share_pct=2.040816327 names=1 top_name=relu top_name_ns=5 ranks=1 median_rank_ns=5 "
-        "slowest_rank_ns=5 slowest_rank=0 spread=1",
+        "class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
+        "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
+        "median_rank_ns slowest_rank_ns slowest_rank spread",
+        "matrix~multiply 3 200 0 20 30 150 0 180 0 20 0 0 81.63265306 2 hgemm 180 2 100 150 1 1.5",
+        "communication 1 40 0 0 0 40 0 0 0 0 0 0 16.32653061 1 ncclDevKernel_AllReduce 40 1 40 40 "
+        "0 1",
+        "elementwise 1 5 5 0 0 5 0 0 0 0 0 0 2.040816327 1 relu 5 1 5 5 0 1",
     };
     static const char *const ranks[] = {
-        "rank=0 class=communication calls=1 total_ns=40 optimizer_ns=0 backward_ns=0 "
-        "attention_ns=0 outside_ns=40 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 "
-        "bits64_ns=0 flash_ns=0 share_pct=42.10526316 bits16_pct=null bits32_pct=null",
-        "rank=0 class=elementwise calls=1 total_ns=5 optimizer_ns=5 backward_ns=0 "
-        "attention_ns=0 outside_ns=5 bits8_ns=0 bits16_ns=0 tf32_ns=0 bits32_ns=0 bits64_ns=0 "
-        "flash_ns=0 share_pct=5.263157895 bits16_pct=null bits32_pct=null",
-        "rank=0 class=matrix multiply calls=2 total_ns=50 optimizer_ns=0 backward_ns=20 "
-        "attention_ns=30 outside_ns=0 bits8_ns=0 bits16_ns=30 tf32_ns=0 bits32_ns=20 "
-        "bits64_ns=0 flash_ns=0 share_pct=52.63157895 bits16_pct=60 bits32_pct=40",
-        "rank=1 class=matrix multiply calls=1 total_ns=150 optimizer_ns=0 backward_ns=0 "
-        "attention_ns=0 outside_ns=150 bits8_ns=0 bits16_ns=150 tf32_ns=0 bits32_ns=0 "
-        "bits64_ns=0 flash_ns=0 share_pct=100 bits16_pct=100 bits32_pct=0",
+        "rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
+        "bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct",
+        "0 communication 1 40 0 0 0 40 0 0 0 0 0 0 42.10526316 null null",
+        "0 elementwise 1 5 5 0 0 5 0 0 0 0 0 0 5.263157895 null null",
+        "0 matrix~multiply 2 50 0 20 30 0 0 30 0 20 0 0 52.63157895 60 40",
+        "1 matrix~multiply 1 150 0 0 0 150 0 150 0 0 0 0 100 100 0",
     };
     small_job j = open_job();
     add_rank(&j, 1, rank_1, COUNT(rank_1));
     add_rank(&j, 0, rank_0, COUNT(rank_0));
     finish_job(&j);
-    CHECK_ROWS(&j, "classes.kernel", kernels);
-    CHECK_ROWS(&j, "classes.rank", ranks);
+    CHECK_NAMED(&j, "classes.kernel", kernels);
+    CHECK_NAMED(&j, "classes.rank", ranks);
     close_job(&j);
 }
 

@@ -15,36 +15,22 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static tm_tables make(void) {
-    tm_tables tables;
-    tm_error err;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
-    return tables;
-}
-
 /* A rank with steps from 3 on, each computing for all of its ms milliseconds. */
 static void add_rank(tm_tables *tables, int rank, const int *ms, int n) {
-    char text[160];
-    snprintf(text, sizeof text, "rank=%d format=kineto", rank);
-    add_row(tables, "job.rank", text);
-    snprintf(text, sizeof text, "rank=%d steps=%d", rank, n);
-    add_row(tables, "overview.rank", text);
+    add_rowf(tables, "job.rank", "rank=%d format=kineto", rank);
+    add_rowf(tables, "overview.rank", "rank=%d steps=%d", rank, n);
     for (int i = 0; i < n; i++) {
-        snprintf(text, sizeof text, "rank=%d step=%d step_ns=%d000000", rank, i + 3, ms[i]);
-        add_row(tables, "overview.step", text);
+        add_rowf(tables, "overview.step", "rank=%d step=%d step_ns=%d000000", rank, i + 3, ms[i]);
         /* what communicates takes 10 ms in the median, and off it four times as much */
-        snprintf(text, sizeof text,
+        add_rowf(tables, "overlap.step",
                  "rank=%d step=%d partial=false compute_ns=%d000000 comm_ns=%d000000", rank, i + 3,
                  ms[i], 10 + 4 * (ms[i] - 100));
-        add_row(tables, "overlap.step", text);
     }
 }
 
 static tm_tables make_job(int n_ranks, const int *ms, int n) {
-    tm_tables tables = make();
-    char text[64];
-    snprintf(text, sizeof text, "ranks=%d hosts=1", n_ranks);
-    add_row(&tables, "job.job", text);
+    tm_tables tables = open_tables();
+    add_rowf(&tables, "job.job", "ranks=%d hosts=1", n_ranks);
     for (int rank = 0; rank < n_ranks; rank++)
         add_rank(&tables, rank, ms, n);
     return tables;
@@ -101,18 +87,16 @@ static const int steady[] = {100, 100, 101, 99, 102};
 
 static void a_sample_is_the_median_over_steps_of_the_mean_over_ranks(void **state) {
     (void)state;
-    tm_tables tables = make();
+    tm_tables tables = open_tables();
     /* Means 110, 100, 140, and 200 of rank 0 alone: median (110 + 140) / 2 = 125, deviations 15,
      * 25, 15, 75, of which the third is 25. */
     static const int ns[2][4] = {{100, 90, 130, 200}, {120, 110, 150, 20}};
     for (int rank = 0; rank < 2; rank++)
         for (int step = 0; step < 4; step++) {
-            char text[128];
-            snprintf(text, sizeof text, "rank=%d step=%d step_ns=%d", rank, step, ns[rank][step]);
-            add_row(&tables, "overview.step", text);
-            snprintf(text, sizeof text, "rank=%d step=%d partial=%s", rank, step,
+            add_rowf(&tables, "overview.step", "rank=%d step=%d step_ns=%d", rank, step,
+                     ns[rank][step]);
+            add_rowf(&tables, "overlap.step", "rank=%d step=%d partial=%s", rank, step,
                      rank == 1 && step == 3 ? "true" : "false");
-            add_row(&tables, "overlap.step", text);
         }
     tm_sample s;
     tm_error err;
@@ -314,10 +298,8 @@ static void with_fewer_than_two_steps_names_are_compared_by_call(void **state) {
     tm_tables a = make_job(2, steady, 1), b = make_job(1, steady, 0);
     for (size_t i = 0; i < COUNT(cases); i++)
         for (int side = 0; side < 2; side++) {
-            char text[96];
-            snprintf(text, sizeof text, "name=%s communication=false %s", cases[i].name,
-                     side ? cases[i].b : cases[i].a);
-            add_row(side ? &b : &a, "kernels.kernel", text);
+            add_rowf(side ? &b : &a, "kernels.kernel", "name=%s communication=false %s",
+                     cases[i].name, side ? cases[i].b : cases[i].a);
         }
     /* on the host 9 / 3 = 3 and 8 / 2 = 4 us a call */
     add_row(&a, "operators.op", "name=item calls=3 host_self_ns=9000");
@@ -351,11 +333,8 @@ static void operators_without_device_time_are_judged_on_the_host(void **state) {
     };
     tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[160];
-        snprintf(text, sizeof text, "name=%s calls=5 host_self_ns=50000", cases[i].name);
-        add_row(&a, "operators.op", text);
-        snprintf(text, sizeof text, "name=%s calls=5 %s", cases[i].name, cases[i].b);
-        add_row(&b, "operators.op", text);
+        add_rowf(&a, "operators.op", "name=%s calls=5 host_self_ns=50000", cases[i].name);
+        add_rowf(&b, "operators.op", "name=%s calls=5 %s", cases[i].name, cases[i].b);
     }
     tm_tables found = compare(&a, &b);
     for (size_t i = 0; i < COUNT(cases); i++)
@@ -370,9 +349,7 @@ static void an_operator_beyond_a_full_list_is_not_called_removed(void **state) {
         tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
         add_row(&a, "operators.op", "name=mine calls=5 device_self_ns=5000000");
         for (int i = 0; i < listed; i++) {
-            char text[64];
-            snprintf(text, sizeof text, "name=op%d calls=5 device_self_ns=5000", i);
-            add_row(&b, "operators.op", text);
+            add_rowf(&b, "operators.op", "name=op%d calls=5 device_self_ns=5000", i);
         }
         tm_tables found = compare(&a, &b);
         assert_verdict(&found, "diff.operator", "mine", listed == 999 ? "removed" : "unclear");
@@ -385,12 +362,10 @@ static void an_operator_that_communicates_has_the_noise_of_communication(void **
     (void)state;
     tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
     for (int side = 0; side < 2; side++) {
-        char text[96];
         const char *names[] = {"aten::mm", "nccl:all_reduce"};
         for (int i = 0; i < 2; i++) {
-            snprintf(text, sizeof text, "name=%s calls=5 device_self_ns=%d", names[i],
+            add_rowf(side ? &b : &a, "operators.op", "name=%s calls=5 device_self_ns=%d", names[i],
                      side ? 100000000 : 50000000);
-            add_row(side ? &b : &a, "operators.op", text);
         }
     }
     tm_tables found = compare(&a, &b);
@@ -462,7 +437,7 @@ static void remarks_name_other_formats_and_stragglers(void **state) {
 
 static void empty_stores_compare(void **state) {
     (void)state;
-    tm_tables a = make(), b = make(), found = compare(&a, &b);
+    tm_tables a = open_tables(), b = open_tables(), found = compare(&a, &b);
     assert_remark(&found, 0, "No difference: everything that is compared is the same");
     assert_int_equal(tm_tables_find(&found, "diff.side")->n_rows, 2);
     destroy(&a, &b, &found);

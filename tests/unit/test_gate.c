@@ -19,15 +19,10 @@
 enum { PAIRS = 200, STEPS_MAX = 64 };
 
 static tm_tables make_job(int n_ranks, const int64_t *steps, int n) {
-    tm_tables tables;
-    tm_error err;
-    char text[160];
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
-    snprintf(text, sizeof text, "ranks=%d hosts=1", n_ranks);
-    add_row(&tables, "job.job", text);
+    tm_tables tables = open_tables();
+    add_rowf(&tables, "job.job", "ranks=%d hosts=1", n_ranks);
     for (int i = 0; i < n; i++) {
-        snprintf(text, sizeof text, "rank=0 step=%d step_ns=%lld", i, (long long)steps[i]);
-        add_row(&tables, "overview.step", text);
+        add_rowf(&tables, "overview.step", "rank=0 step=%d step_ns=%lld", i, (long long)steps[i]);
     }
     return tables;
 }
@@ -61,117 +56,42 @@ static void rows_worked_out_by_hand(void **state) {
      * would do. Twice as long ones have twice the error: 391.730 %. The same 3000 later, and again
      * 76 or 97: 3030 is 2.508 or 3.201 % longer, the noise 1.9647 or 1.9721 % (3.998 and 3.996
      * degrees of freedom), and 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % are needed. */
+    static const int64_t spread[] = {40, 10, 30, 1000, 20}, twice[] = {80, 20, 60, 2000, 40},
+                         late[] = {3040, 3010, 3030, 4000, 3020},
+                         later[] = {3116, 3086, 3106, 4076, 3096},
+                         latest[] = {3137, 3107, 3127, 4097, 3117},
+                         even[] = {30, 30, 30, 30, 30, 30}, longer[] = {33, 33, 33, 33, 33},
+                         shorter[] = {28, 28, 28, 28, 28};
     static const struct {
         const char *limit;
-        int ranks[2], n[2];
-        int64_t a[6], b[6];
+        int a_ranks, b_ranks;
+        const int64_t *a, *b;
+        int a_n, b_n;
         double change, noise; /* UNKNOWN: null */
         const char *verdict, *why;
     } cases[] = {
-        {"step=+2%",
-         {1, 1},
-         {5, 5},
-         {40, 10, 30, 1000, 20},
-         {40, 10, 30, 1000, 20},
-         0.0,
-         195.865,
-         "undecided",
+        {"step=+2%", 1, 1, spread, spread, 5, 5, 0.0, 195.865, "undecided",
          "chance may move it by 195.9 %: some 47954 steps each would tell 2 % from that"},
-        {"step=+120%",
-         {1, 1},
-         {5, 5},
-         {40, 10, 30, 1000, 20},
-         {80, 20, 60, 2000, 40},
-         100.0,
-         391.730,
-         "undecided",
-         "chance may move it by 391.7 %: some 54 steps each would tell 120 % "
-         "from that"},
-        {"step=+1%",
-         {1, 1},
-         {5, 5},
-         {3040, 3010, 3030, 4000, 3020},
-         {3116, 3086, 3106, 4076, 3096},
-         2.50825,
-         1.96470,
-         "undecided",
+        {"step=+120%", 1, 1, spread, twice, 5, 5, 100.0, 391.730, "undecided",
+         "chance may move it by 391.7 %: some 54 steps each would tell 120 % from that"},
+        {"step=+1%", 1, 1, late, later, 5, 5, 2.50825, 1.96470, "undecided",
          "chance may move it by 2.0 %: some 20 steps each would tell 1 % from that"},
-        {"step=+1%",
-         {1, 1},
-         {5, 5},
-         {3040, 3010, 3030, 4000, 3020},
-         {3137, 3107, 3127, 4097, 3117},
-         3.20132,
-         1.97212,
-         "fail",
-         NULL},
-        {"step=+10%",
-         {1, 1},
-         {5, 5},
-         {30, 30, 30, 30, 30},
-         {33, 33, 33, 33, 33},
-         10.0,
-         0.0,
-         "pass",
-         NULL},
-        {"step=+9.9%",
-         {1, 1},
-         {5, 5},
-         {30, 30, 30, 30, 30},
-         {33, 33, 33, 33, 33},
-         10.0,
-         0.0,
-         "fail",
-         NULL},
-        {"step=-5%",
-         {1, 1},
-         {5, 5},
-         {30, 30, 30, 30, 30},
-         {28, 28, 28, 28, 28},
-         -6.66667,
-         0.0,
-         "fail",
-         NULL},
-        {"step=+50%",
-         {1, 1},
-         {4, 6},
-         {30, 30, 30, 30},
-         {30, 30, 30, 30, 30, 30},
-         UNKNOWN,
-         UNKNOWN,
-         "undecided",
+        {"step=+1%", 1, 1, late, latest, 5, 5, 3.20132, 1.97212, "fail", NULL},
+        {"step=+10%", 1, 1, even, longer, 5, 5, 10.0, 0.0, "pass", NULL},
+        {"step=+9.9%", 1, 1, even, longer, 5, 5, 10.0, 0.0, "fail", NULL},
+        {"step=-5%", 1, 1, even, shorter, 5, 5, -6.66667, 0.0, "fail", NULL},
+        {"step=+50%", 1, 1, even, even, 4, 6, UNKNOWN, UNKNOWN, "undecided",
          "4 whole steps before, 6 after: 5 each are the least"},
-        {"step=+50%",
-         {2, 1},
-         {5, 5},
-         {30, 30, 30, 30, 30},
-         {30, 30, 30, 30, 30},
-         UNKNOWN,
-         UNKNOWN,
-         "undecided",
+        {"step=+50%", 2, 1, even, even, 5, 5, UNKNOWN, UNKNOWN, "undecided",
          "2 ranks before, 1 after: not the same job"},
-        {"exposed=+50%",
-         {1, 1},
-         {5, 5},
-         {30, 30, 30, 30, 30},
-         {30, 30, 30, 30, 30},
-         UNKNOWN,
-         UNKNOWN,
-         "undecided",
+        {"exposed=+50%", 1, 1, even, even, 5, 5, UNKNOWN, UNKNOWN, "undecided",
          "it was not recorded in either"},
-        {"memory=+50%",
-         {1, 1},
-         {0, 0},
-         {0},
-         {0},
-         UNKNOWN,
-         UNKNOWN,
-         "undecided",
+        {"memory=+50%", 1, 1, even, even, 0, 0, UNKNOWN, UNKNOWN, "undecided",
          "it was not recorded in either"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_tables a = make_job(cases[i].ranks[0], cases[i].a, cases[i].n[0]);
-        tm_tables b = make_job(cases[i].ranks[1], cases[i].b, cases[i].n[1]);
+        tm_tables a = make_job(cases[i].a_ranks, cases[i].a, cases[i].a_n);
+        tm_tables b = make_job(cases[i].b_ranks, cases[i].b, cases[i].b_n);
         tm_tables found = judge(&a, &b, cases[i].limit);
         const tm_table *row = &found.tables[0];
         const tm_cell *why = tm_table_cell(row, 0, "why");

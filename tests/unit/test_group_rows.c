@@ -41,6 +41,12 @@ static void add_ranks(bench *b, int64_t n) {
     }
 }
 
+static bench open_job(void) {
+    bench b = open_bench();
+    add_ranks(&b, RANKS);
+    return b;
+}
+
 static void add_communication(bench *b, int64_t rank, int64_t ns) {
     tm_cell *row = tm_table_add_row(tm_tables_find(&b->tables, "groups.rank"));
     assert_non_null(row);
@@ -62,6 +68,11 @@ static void finish_job(bench *b) {
     for (size_t i = 0; i < b->tables.n_tables; i++)
         tm_table_sort(&b->tables.tables[i]);
     assert_int_equal(tm_analysis_groups.job(&job, &b->tables, &b->ground.err), TM_OK);
+}
+
+static void finish(bench *b) {
+    finish_process(b);
+    finish_job(b);
 }
 
 static void check(const bench *b, const char *name, const char *const *rows, size_t n) {
@@ -147,9 +158,8 @@ static void a_group_slower_than_its_peers_is_slow(void **state) {
         "dimension=tensor reach=intra count=3 bytes=1000 median_ns=100000 busbw_gbps=0.01 "
         "times_fit=null peers=3 peers_ns=101000 times_slower=0.9900990099 slow=false",
         "group=t2 members=4-5 from_rank=null to_rank=null kind=allreduce size_class_bytes=512 "
-        "dimension=tensor reach=intra count=3 bytes=1000 median_ns=99000 "
-        "busbw_gbps=0.0101010101 times_fit=null peers=3 peers_ns=101000 "
-        "times_slower=0.9801980198 slow=false",
+        "dimension=tensor reach=intra count=3 bytes=1000 median_ns=99000 busbw_gbps=0.0101010101 "
+        "times_fit=null peers=3 peers_ns=101000 times_slower=0.9801980198 slow=false",
         "group=t3 members=6-7 from_rank=null to_rank=null kind=allreduce size_class_bytes=512 "
         "dimension=tensor reach=intra count=3 bytes=1000 median_ns=150000 "
         "busbw_gbps=0.006666666667 times_fit=null peers=3 peers_ns=100000 times_slower=1.5 "
@@ -160,13 +170,11 @@ static void a_group_slower_than_its_peers_is_slow(void **state) {
         "dimension=tensor reach=intra groups=4 complete=12 bytes=12000 comm_ns=2760084 "
         "comm_share=0.5000152174 wait_ns=84 transfer_ns=2760000 busbw_gbps=null links=4 "
         "slow_links=1"};
-    bench b = open_bench();
-    add_ranks(&b, RANKS);
+    bench b = open_job();
     add_communication(&b, 0, 5000000);
     add_communication(&b, 1, 520000);
     add_tensor(&b);
-    finish_process(&b);
-    finish_job(&b);
+    finish(&b);
     check(&b, "groups.link", links, COUNT(links));
     check(&b, "groups.dimension", dimensions, COUNT(dimensions));
     close_bench(&b);
@@ -176,16 +184,14 @@ static void a_group_slower_than_its_peers_is_slow(void **state) {
 static void small_differences_are_not_slow(void **state) {
     (void)state;
     for (int64_t more = 0; more < 2; more++) {
-        bench b = open_bench();
-        add_ranks(&b, RANKS);
+        bench b = open_job();
         add(&b, allreduce(1, "dp0", 2, 1000, 10000), 3);
         add(&b, allreduce(2, "dp1", 2, 1000, 20000 + more), 3);
         add(&b, allreduce(3, "dp2", 2, 1000, 10000), 3);
         ADD_MEMBERS(&b, 1, 0, 1);
         ADD_MEMBERS(&b, 2, 2, 3);
         ADD_MEMBERS(&b, 3, 4, 5);
-        finish_process(&b);
-        finish_job(&b);
+        finish(&b);
         const tm_table *links = tm_tables_find(&b.tables, "groups.link");
         assert_int_equal(links->n_rows, 3);
         assert_int_equal(tm_table_cell(links, 1, "slow")->value.i, more);
@@ -206,8 +212,7 @@ static void a_group_has_its_sums_and_its_line(void **state) {
         "reach=inter complete=7 incomplete=1 suspect=1 bytes=8396613 comm_ns=29229252 "
         "comm_share=0.29229252 wait_ns=42 transfer_ns=29228700 busbw_gbps=1.987364676 "
         "latency_ns=10000 fit_busbw_gbps=2 slow_operations=1"};
-    bench b = open_bench();
-    add_ranks(&b, RANKS);
+    bench b = open_job();
     add_communication(&b, 3, 100000000);
     uint32_t description = name_of(&b.ground, "DATA_PARALLEL_GROUP");
     tm_instance_value broadcast = allreduce(9, "d", 4, 5, -1);
@@ -228,8 +233,7 @@ static void a_group_has_its_sums_and_its_line(void **state) {
     add(&b, broadcast, 1);
     add(&b, allreduce(9, "d", 4, 4000, 13000), 2);
     ADD_MEMBERS(&b, 9, 6, 0, 2, 0, 4, 6, 6);
-    finish_process(&b);
-    finish_job(&b);
+    finish(&b);
     check(&b, "groups.group", groups, COUNT(groups));
     close_bench(&b);
 }
@@ -241,8 +245,7 @@ static void a_group_has_its_sums_and_its_line(void **state) {
 static void pairs_are_compared_and_tell_a_pipeline(void **state) {
     (void)state;
     for (int count = 2; count <= 3; count++) {
-        bench b = open_bench();
-        add_ranks(&b, RANKS);
+        bench b = open_job();
         add(&b, transfer(3, "line", 0, 4, 2048, 40000), 3);
         add(&b, transfer(3, "line", 4, 0, 2048, 41000), 3);
         add(&b, transfer(3, "line", 4, 5, 2048, 42000), 3);
@@ -252,8 +255,7 @@ static void pairs_are_compared_and_tell_a_pipeline(void **state) {
         add(&b, transfer(4, "ring", 3, 1, 2048, 60000), count);
         ADD_MEMBERS(&b, 3, 0, 4, 5);
         ADD_MEMBERS(&b, 4, 1, 2, 3);
-        finish_process(&b);
-        finish_job(&b);
+        finish(&b);
         const tm_table *groups = tm_tables_find(&b.tables, "groups.group");
         assert_int_equal(groups->n_rows, 2);
         assert_string_equal(tm_table_cell(groups, 0, "dimension")->value.text, "pipeline");
@@ -284,16 +286,14 @@ static void pairs_are_compared_and_tell_a_pipeline(void **state) {
 /* Collectives on the line 10 us + moved / 2, and transfers that are quicker: they are apart. */
 static void transfers_beside_collectives_are_not_fitted(void **state) {
     (void)state;
-    bench b = open_bench();
-    add_ranks(&b, RANKS);
+    bench b = open_job();
     add(&b, transfer(6, "both", 3, 2, 4096, 3000), 3);
     add(&b, transfer(6, "both", 1, 2, 4096, 3000), 3);
     add(&b, transfer(6, "both", 2, 1, 4096, 3000), 3);
     add(&b, allreduce(6, "both", 2, 100000, 60000), 1);
     add(&b, allreduce(6, "both", 2, 1000, 10500), 1);
     ADD_MEMBERS(&b, 6, 1, 2, 3);
-    finish_process(&b);
-    finish_job(&b);
+    finish(&b);
     const tm_table *groups = tm_tables_find(&b.tables, "groups.group");
     assert_int_equal(tm_table_cell(groups, 0, "latency_ns")->value.i, 10000);
     assert_true(tm_table_cell(groups, 0, "dimension")->null);
@@ -311,8 +311,7 @@ static void transfers_beside_collectives_are_not_fitted(void **state) {
  * has none. */
 static void only_the_like_is_compared(void **state) {
     (void)state;
-    bench b = open_bench();
-    add_ranks(&b, RANKS);
+    bench b = open_job();
     add_tensor(&b);
     tm_instance_value *values = b.own.values.data;
     for (size_t i = 0; i < b.own.values.n; i++) {
@@ -328,8 +327,7 @@ static void only_the_like_is_compared(void **state) {
     ADD_MEMBERS(&b, 2, 2, 3);
     ADD_MEMBERS(&b, 3, 4, 5);
     ADD_MEMBERS(&b, 37, 1); /* three ranks, and two hosts */
-    finish_process(&b);
-    finish_job(&b);
+    finish(&b);
     assert_int_equal(tm_tables_find(&b.tables, "groups.link")->n_rows, 0);
     assert_int_equal(tm_tables_find(&b.tables, "groups.group")->n_rows, 7);
     close_bench(&b);
@@ -341,16 +339,13 @@ static void members_of_all_processes_are_brought_together(void **state) {
     static const char *const groups[] = {
         "group=g members=0-3,5,7-9 ranks=16 dimension=null description=null hosts=null reach=null "
         "complete=1 incomplete=0 suspect=0 bytes=null comm_ns=87 comm_share=null wait_ns=7 "
-        "transfer_ns=80 busbw_gbps=null latency_ns=null fit_busbw_gbps=null "
-        "slow_operations=null"};
-    bench b = open_bench();
-    add_ranks(&b, RANKS);
+        "transfer_ns=80 busbw_gbps=null latency_ns=null fit_busbw_gbps=null slow_operations=null"};
+    bench b = open_job();
     ADD_MEMBERS(&b, 5, 9, 1, 3, 5);
     finish_process(&b);
     ADD_MEMBERS(&b, 5, 0, 2, 7, 8, 9, 9);
     add(&b, allreduce(5, "g", 16, -1, 5), 1);
-    finish_process(&b);
-    finish_job(&b);
+    finish(&b);
     check(&b, "groups.group", groups, COUNT(groups));
     close_bench(&b);
 }
@@ -368,8 +363,7 @@ static void members_are_written_as_progressions(void **state) {
     add(&b, allreduce(2, "b", 2, -1, 5), 1);
     add(&b, allreduce(3, "c", 4, -1, 5), 1);
     add(&b, allreduce(4, "d", 60, -1, 5), 1);
-    finish_process(&b);
-    finish_job(&b);
+    finish(&b);
     const tm_table *groups = tm_tables_find(&b.tables, "groups.group");
     assert_string_equal(tm_table_cell(groups, 0, "members")->value.text, "1-5:2,9");
     assert_string_equal(tm_table_cell(groups, 1, "members")->value.text, "4,9");
@@ -382,10 +376,8 @@ static void members_are_written_as_progressions(void **state) {
 
 static void no_operations_make_no_rows(void **state) {
     (void)state;
-    bench b = open_bench();
-    add_ranks(&b, RANKS);
-    finish_process(&b);
-    finish_job(&b);
+    bench b = open_job();
+    finish(&b);
     check(&b, "groups.group", NULL, 0);
     check(&b, "groups.dimension", NULL, 0);
     check(&b, "groups.link", NULL, 0);

@@ -140,15 +140,12 @@ static void a_list_that_was_cut_is_looked_up_in_the_configuration(void **state) 
     print_list(1, list, sizeof list);
     print_list(2, odd, sizeof odd);
     snprintf(metadata, sizeof metadata,
-             "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3, \"pg_config\": ["
-             "{\"pg_name\": \"list\", \"pg_desc\": \"x\", \"ranks\": %s},"
-             "{\"pg_desc\": \"nameless\", \"ranks\": [7]},"
-             "{\"pg_name\": 5, \"ranks\": [7]},"
-             "{\"pg_name\": \"text\", \"ranks\": \"%s\"},"
-             "{\"pg_name\": \"cut\", \"ranks\": \"[0, 1, ..., 29, ...]\"},"
-             "{\"pg_name\": \"empty\", \"ranks\": []},"
-             "{\"pg_name\": \"none\"},"
-             "{\"pg_name\": \"listed\", \"ranks\": %s}]}}",
+             "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 3, \"pg_config\": "
+             "[{\"pg_name\": \"list\", \"pg_desc\": \"x\", \"ranks\": %s},{\"pg_desc\": "
+             "\"nameless\", \"ranks\": [7]},{\"pg_name\": 5, \"ranks\": [7]},{\"pg_name\": "
+             "\"text\", \"ranks\": \"%s\"},{\"pg_name\": \"cut\", \"ranks\": \"[0, 1, ..., 29, "
+             "...]\"},{\"pg_name\": \"empty\", \"ranks\": []},{\"pg_name\": "
+             "\"none\"},{\"pg_name\": \"listed\", \"ranks\": %s}]}}",
              list, odd, odd);
     const struct {
         const char *name, *ranks; /* what it is the same as; NULL: its name and size alone */

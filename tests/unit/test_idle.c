@@ -69,19 +69,14 @@ static void idle_time_is_as_worked_out_by_hand(void **state) {
         "rank=0 device=0 stream=8 events=1 idle_ns=0 host_wait_ns=0 kernel_wait_ns=0 other_ns=0",
     };
     static const char *const gaps[] = {
-        "rank=0 begin_ns=110000 duration_ns=90000 step=4 cause=sync after=D before=E "
-        "host=enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ host_ns=30000 "
-        "unrecorded_ns=54000",
-        "rank=0 begin_ns=252000 duration_ns=48000 step=null cause=other after=G before=H host=null "
-        "host_ns=null unrecorded_ns=null",
-        "rank=0 begin_ns=60000 duration_ns=40000 step=4 cause=other after=C before=D "
-        "host=cudaStreamSynchronize host_ns=20000 unrecorded_ns=20000",
-        "rank=0 begin_ns=210000 duration_ns=30000 step=null cause=host_work after=E before=F "
-        "host=aten::foo host_ns=14000 unrecorded_ns=3000",
-        "rank=0 begin_ns=30000 duration_ns=20000 step=4 cause=kernel_wait after=B before=C "
-        "host=null host_ns=null unrecorded_ns=20000",
-        "rank=0 begin_ns=250000 duration_ns=1000 step=null cause=kernel_wait after=F before=G "
-        "host=null host_ns=null unrecorded_ns=null",
+        "rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns",
+        "0 110000 90000 4 sync D E enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ "
+        "30000 54000",
+        "0 252000 48000 null other G H null null null",
+        "0 60000 40000 4 other C D cudaStreamSynchronize 20000 20000",
+        "0 210000 30000 null host_work E F aten::foo 14000 3000",
+        "0 30000 20000 4 kernel_wait B C null null 20000",
+        "0 250000 1000 null kernel_wait F G null null null",
     };
     /* Of the calls that wait, the one that the 40 us of the third gap are due to. */
     static const char *const calls[] = {
@@ -95,7 +90,7 @@ static void idle_time_is_as_worked_out_by_hand(void **state) {
     finish_job(&j);
     CHECK_ROWS(&j, "idle.rank", ranks);
     CHECK_ROWS(&j, "idle.stream", streams);
-    CHECK_ROWS(&j, "idle.gap", gaps);
+    CHECK_NAMED(&j, "idle.gap", gaps);
     CHECK_ROWS(&j, "sync.call", calls);
     close_job(&j);
 }
@@ -110,8 +105,8 @@ static void the_event_that_was_launched_first_ends_a_gap(void **state) {
         KERNEL("late", 30, 5, 3, 7),        KERNEL("early", 30, 5, 2, 8),
     };
     static const char *const gaps[] = {
-        "rank=0 begin_ns=10 duration_ns=20 step=0 cause=kernel_wait after=a before=early host="
-        "cudaLaunchKernel host_ns=1 unrecorded_ns=19"};
+        "rank=0 begin_ns=10 duration_ns=20 step=0 cause=kernel_wait after=a before=early "
+        "host=cudaLaunchKernel host_ns=1 unrecorded_ns=19"};
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
@@ -173,8 +168,8 @@ static void a_stream_with_two_ids_is_one(void **state) {
     (void)state;
     static const event_spec events[] = {KERNEL("a", 0, 10, 1, 7), KERNEL("c", 40, 10, 2, 7),
                                         KERNEL("b", 20, 10, 3, 8), KERNEL("d", 45, 15, 4, 8)};
-    static const char *const streams[] = {"rank=0 device=0 stream=7 events=4 idle_ns=20 "
-                                          "host_wait_ns=0 kernel_wait_ns=20 other_ns=0"};
+    static const char *const streams[] = {
+        "rank=0 device=0 stream=7 events=4 idle_ns=20 host_wait_ns=0 kernel_wait_ns=20 other_ns=0"};
     small_job j = open_job();
     tm_trace trace = make_trace(&j.ground, "0.json", events, COUNT(events), 0);
     tm_track *tracks = trace.tracks.data;

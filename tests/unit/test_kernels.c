@@ -55,45 +55,31 @@ static const kernel_spec rank_2[] = {{"nvjet_tst_128x160", 1, 8, 168, 9, 0.0F, 0
 static void kernels_are_as_worked_out_by_hand(void **state) {
     (void)state;
     static const char *const kernels[] = {
-        "name=gemm calls=5 total_ns=900000 mean_ns=180000 min_ns=50000 max_ns=400000 "
-        "blocks_per_sm=2.142857143 occupancy_pct=15.33333333 share_pct=98.79253568 "
-        "communication=false class=matrix multiply tensor_cores=false registers=40 "
-        "shared_memory_bytes=512 short_calls=1 "
-        "short_pct=20 ranks=3 median_rank_ns=133333 slowest_rank_ns=400000 slowest_rank=2 "
-        "spread=3.0000075",
-        "name=ncclDevKernel_AllReduce calls=1 total_ns=10000 mean_ns=10000 min_ns=10000 "
-        "max_ns=10000 blocks_per_sm=null occupancy_pct=null share_pct=1.097694841 "
-        "communication=true class=communication tensor_cores=false registers=null "
-        "shared_memory_bytes=null "
-        "short_calls=1 short_pct=100 ranks=1 median_rank_ns=10000 slowest_rank_ns=10000 "
-        "slowest_rank=0 spread=1",
-        "name=nvjet_tst_128x160 calls=1 total_ns=1000 mean_ns=1000 min_ns=1000 max_ns=1000 "
-        "blocks_per_sm=0 occupancy_pct=0 share_pct=0.1097694841 communication=false "
-        "class=matrix multiply tensor_cores=true registers=168 shared_memory_bytes=9 short_calls=1 "
-        "short_pct=100 ranks=1 "
-        "median_rank_ns=1000 slowest_rank_ns=1000 slowest_rank=2 spread=1",
+        "name calls total_ns mean_ns min_ns max_ns blocks_per_sm occupancy_pct share_pct "
+        "communication class tensor_cores registers shared_memory_bytes short_calls short_pct "
+        "ranks median_rank_ns slowest_rank_ns slowest_rank spread",
+        "gemm 5 900000 180000 50000 400000 2.142857143 15.33333333 98.79253568 false "
+        "matrix~multiply false 40 512 1 20 3 133333 400000 2 3.0000075",
+        "ncclDevKernel_AllReduce 1 10000 10000 10000 10000 null null 1.097694841 true "
+        "communication false null null 1 100 1 10000 10000 0 1",
+        "nvjet_tst_128x160 1 1000 1000 1000 1000 0 0 0.1097694841 false matrix~multiply true 168 9 "
+        "1 100 1 1000 1000 2 1",
     };
     static const char *const shapes[] = {
-        "name=gemm grid=2,1,1 block=64,2,1 registers=32 shared_memory_bytes=0 calls=4 "
-        "total_ns=700000 mean_ns=175000 min_ns=50000 max_ns=400000 blocks_per_sm=2.142857143 "
-        "occupancy_pct=13.63636364",
-        "name=gemm grid=4,1,1 block=64,2,1 registers=40 shared_memory_bytes=512 calls=1 "
-        "total_ns=200000 mean_ns=200000 min_ns=200000 max_ns=200000 blocks_per_sm=null "
-        "occupancy_pct=20",
-        "name=ncclDevKernel_AllReduce grid=null block=null registers=null shared_memory_bytes=null "
-        "calls=1 total_ns=10000 mean_ns=10000 min_ns=10000 max_ns=10000 blocks_per_sm=null "
-        "occupancy_pct=null",
-        "name=nvjet_tst_128x160 grid=8,1,1 block=64,2,1 registers=168 shared_memory_bytes=9 "
-        "calls=1 total_ns=1000 mean_ns=1000 min_ns=1000 max_ns=1000 blocks_per_sm=0 "
-        "occupancy_pct=0",
+        "name grid block registers shared_memory_bytes calls total_ns mean_ns min_ns max_ns "
+        "blocks_per_sm occupancy_pct",
+        "gemm 2,1,1 64,2,1 32 0 4 700000 175000 50000 400000 2.142857143 13.63636364",
+        "gemm 4,1,1 64,2,1 40 512 1 200000 200000 200000 200000 null 20",
+        "ncclDevKernel_AllReduce null null null null 1 10000 10000 10000 10000 null null",
+        "nvjet_tst_128x160 8,1,1 64,2,1 168 9 1 1000 1000 1000 1000 0 0",
     };
     small_job j = open_job();
     add_kernels(&j, 2, rank_2, COUNT(rank_2));
     add_kernels(&j, 0, rank_0, COUNT(rank_0));
     add_kernels(&j, 1, rank_1, COUNT(rank_1));
     finish_job(&j);
-    CHECK_ROWS(&j, "kernels.kernel", kernels);
-    CHECK_ROWS(&j, "kernels.launch_shape", shapes);
+    CHECK_NAMED(&j, "kernels.kernel", kernels);
+    CHECK_NAMED(&j, "kernels.launch_shape", shapes);
     close_job(&j);
 }
 

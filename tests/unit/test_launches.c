@@ -47,24 +47,15 @@ static const event_spec rank_1[] = {
 static void launches_are_as_worked_out_by_hand(void **state) {
     (void)state;
     static const char *const rows[] = {
-        "rank=0 events=5 unlinked=1 launches=4 launches_per_event=0.8 call_ns=66 mean_call_ns=17 "
-        "mean_latency_ns=7 median_latency_ns=5 p95_latency_ns=20 max_latency_ns=20 "
-        "mean_queue=1.211764706 max_queue=2 host_bound_events=1 host_bound_pct=20 short_events=2 "
-        "short_pct=40 graph_launches=1 graph_events=2",
+        "rank events unlinked launches launches_per_event call_ns mean_call_ns mean_latency_ns "
+        "median_latency_ns p95_latency_ns max_latency_ns mean_queue max_queue host_bound_events "
+        "host_bound_pct short_events short_pct graph_launches graph_events",
+        "0 5 1 4 0.8 66 17 7 5 20 20 1.211764706 2 1 20 2 40 1 2",
         /* latencies 10 - 9 and 11 - 5; queued 2 + 7 of a window of 2; 11 > 10 is not queued long:
          * its call came at 4 */
-        "rank=1 events=2 unlinked=0 launches=2 launches_per_event=1 call_ns=2 mean_call_ns=1 "
-        "mean_latency_ns=4 median_latency_ns=4 p95_latency_ns=6 max_latency_ns=6 mean_queue=4.5 "
-        "max_queue=2 host_bound_events=0 host_bound_pct=0 short_events=0 short_pct=0 "
-        "graph_launches=0 graph_events=0",
-        "rank=2 events=0 unlinked=0 launches=0 launches_per_event=null call_ns=0 "
-        "mean_call_ns=null mean_latency_ns=null median_latency_ns=null p95_latency_ns=null "
-        "max_latency_ns=null mean_queue=null max_queue=0 host_bound_events=0 host_bound_pct=null "
-        "short_events=0 short_pct=null graph_launches=0 graph_events=0",
-        "rank=3 events=1 unlinked=0 launches=1 launches_per_event=1 call_ns=null "
-        "mean_call_ns=null mean_latency_ns=5 median_latency_ns=5 p95_latency_ns=5 "
-        "max_latency_ns=5 mean_queue=5 max_queue=1 host_bound_events=0 host_bound_pct=0 "
-        "short_events=null short_pct=null graph_launches=0 graph_events=0",
+        "1 2 0 2 1 2 1 4 4 6 6 4.5 2 0 0 0 0 0 0",
+        "2 0 0 0 null 0 null null null null null null 0 0 null 0 null 0 0",
+        "3 1 0 1 1 null null 5 5 5 5 5 1 0 0 null null 0 0",
     };
     /* of a call the begin alone is recorded */
     static const event_spec rank_3[] = {CALL("launch", 5, 0, 1), KERNEL(10, 1, 1, 7)};
@@ -74,7 +65,7 @@ static void launches_are_as_worked_out_by_hand(void **state) {
     add_rank(&j, 2, rank_0, 1); /* a call and no GPU event */
     add_rank(&j, 3, rank_3, COUNT(rank_3));
     finish_job(&j);
-    CHECK_ROWS(&j, "launches.rank", rows);
+    CHECK_NAMED(&j, "launches.rank", rows);
     close_job(&j);
 }
 
@@ -83,21 +74,18 @@ static void launches_are_as_worked_out_by_hand(void **state) {
 static void calls_of_one_name_are_one_row_the_costliest_first(void **state) {
     (void)state;
     static const char *const rows[] = {
-        "name=cudaMemcpyAsync calls=1 total_ns=38 mean_ns=38 max_ns=38 ranks=1 median_rank_ns=38 "
-        "max_rank_ns=38 max_rank=0",
-        "name=cudaLaunchKernel calls=5 total_ns=30 mean_ns=6 max_ns=10 ranks=3 median_rank_ns=10 "
-        "max_rank_ns=18 max_rank=0",
-        "name=cudaGraphLaunch calls=1 total_ns=10 mean_ns=10 max_ns=10 ranks=1 median_rank_ns=10 "
-        "max_rank_ns=10 max_rank=0",
-        "name=cudaEventQuery calls=1 total_ns=1 mean_ns=1 max_ns=1 ranks=1 median_rank_ns=1 "
-        "max_rank_ns=1 max_rank=0",
+        "name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns max_rank",
+        "cudaMemcpyAsync 1 38 38 38 1 38 38 0",
+        "cudaLaunchKernel 5 30 6 10 3 10 18 0",
+        "cudaGraphLaunch 1 10 10 10 1 10 10 0",
+        "cudaEventQuery 1 1 1 1 1 1 1 0",
     };
     small_job j = open_job();
     add_rank(&j, 2, rank_0, 1);
     add_rank(&j, 0, rank_0, COUNT(rank_0));
     add_rank(&j, 1, rank_1, COUNT(rank_1));
     finish_job(&j);
-    CHECK_ROWS(&j, "launches.api", rows);
+    CHECK_NAMED(&j, "launches.api", rows);
     close_job(&j);
 }
 

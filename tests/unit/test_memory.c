@@ -40,49 +40,11 @@ static const event_spec events[] = {
     RECORD(220, 1),
 };
 enum { FIRST_RECORD = 7 };
-static const tm_memory_attr records[] = {
-    {.address = -1,
-     .bytes = 1000,
-     .allocated_bytes = 6000,
-     .reserved_bytes = 8000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = 64,
-     .allocated_bytes = -1,
-     .reserved_bytes = -1,
-     .device_type = 0,
-     .device = -1},
-    {.address = -1,
-     .bytes = 500,
-     .allocated_bytes = 6500,
-     .reserved_bytes = 8000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = -1000,
-     .allocated_bytes = 5500,
-     .reserved_bytes = 8000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = -64,
-     .allocated_bytes = -1,
-     .reserved_bytes = -1,
-     .device_type = 0,
-     .device = -1},
-    {.address = -1,
-     .bytes = 2000,
-     .allocated_bytes = 7500,
-     .reserved_bytes = 9000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = -500,
-     .allocated_bytes = 7000,
-     .reserved_bytes = 9000,
-     .device_type = 1},
-    {.address = -1,
-     .bytes = 100,
-     .allocated_bytes = 7100,
-     .reserved_bytes = 9000,
-     .device_type = 1},
+static const struct {
+    int64_t bytes, allocated, reserved; /* without totals: of the CPU */
+} records[] = {
+    {1000, 6000, 8000}, {64, -1, -1},       {500, 6500, 8000},  {-1000, 5500, 8000},
+    {-64, -1, -1},      {2000, 7500, 9000}, {-500, 7000, 9000}, {100, 7100, 9000},
 };
 
 static void add_records(small_job *j, int64_t rank) {
@@ -90,8 +52,14 @@ static void add_records(small_job *j, int64_t rank) {
     trace.metadata = name_of(&j->ground, "{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":"
                                          "18000},{\"id\":1,\"totalGlobalMem\":7}]}");
     for (size_t i = 0; i < COUNT(records); i++) {
-        tm_memory_attr record = records[i];
-        record.event = (uint32_t)(FIRST_RECORD + i);
+        bool on_gpu = records[i].allocated >= 0;
+        const tm_memory_attr record = {.event = (uint32_t)(FIRST_RECORD + i),
+                                       .address = -1,
+                                       .bytes = records[i].bytes,
+                                       .allocated_bytes = records[i].allocated,
+                                       .reserved_bytes = records[i].reserved,
+                                       .device_type = on_gpu,
+                                       .device = on_gpu ? 0 : -1};
         assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_MEMORY], &record, 1));
     }
     add_trace(j, rank, &trace);
@@ -100,18 +68,16 @@ static void add_records(small_job *j, int64_t rank) {
 static void levels_are_as_worked_out_by_hand(void **state) {
     (void)state;
     static const char *const devices[] = {
-        "rank=0 device=cpu allocations=1 releases=1 relative=true begin_bytes=0 end_bytes=0 "
-        "peak_bytes=64 peak_time_ns=26 peak_step=1 peak_operator=foo peak_reserved_bytes=null "
-        "fragmentation_pct=null capacity_bytes=null capacity_pct=null growth_bytes=null "
-        "growing_steps=null mean_bytes=64 pattern=null spike_step=null reserve_falls=null "
-        "steps_left=null allocator=null limit_bytes=null",
+        "rank device allocations releases relative begin_bytes end_bytes peak_bytes peak_time_ns "
+        "peak_step peak_operator peak_reserved_bytes fragmentation_pct capacity_bytes capacity_pct "
+        "growth_bytes growing_steps mean_bytes pattern spike_step reserve_falls steps_left "
+        "allocator limit_bytes",
+        "0 cpu 1 1 true 0 0 64 26 1 foo null null null null null null 64 null null null null null "
+        "null",
         /* 1500 of 9000 were never used; steps 2 and 3 grew by 1500 and 100; the mean of 195 ns:
          * (6000 x 10 + 6500 x 15 + 5500 x 70 + 7500 x 10 + 7000 x 90) / 195 = 6397.4 */
-        "rank=0 device=cuda:0 allocations=4 releases=2 relative=false begin_bytes=5000 "
-        "end_bytes=7100 peak_bytes=7500 peak_time_ns=120 peak_step=2 peak_operator=back "
-        "peak_reserved_bytes=9000 fragmentation_pct=16.66666667 capacity_bytes=18000 "
-        "capacity_pct=50 growth_bytes=800 growing_steps=2 mean_bytes=6397 pattern=null "
-        "spike_step=null reserve_falls=0 steps_left=null allocator=null limit_bytes=null",
+        "0 cuda:0 4 2 false 5000 7100 7500 120 2 back 9000 16.66666667 18000 50 800 2 6397 null "
+        "null 0 null null null",
     };
     static const char *const steps[] = {
         "rank=0 device=cpu step=1 allocated_bytes=64 peak_bytes=64 peak_reserved_bytes=null "
@@ -134,19 +100,17 @@ static void levels_are_as_worked_out_by_hand(void **state) {
         "rank=0 device=cuda:0 time_ns=220 allocated_bytes=7100 reserved_bytes=9000",
     };
     static const char *const ranks[] = {
-        "device=cpu ranks=1 devices=1 peak_min_bytes=64 peak_median_bytes=64 peak_max_bytes=64 "
-        "peak_max_rank=0 nearest_rank=null nearest_pct=null growing_devices=0 first_rank=null "
-        "steps_left=null",
-        "device=cuda ranks=1 devices=1 peak_min_bytes=7500 peak_median_bytes=7500 "
-        "peak_max_bytes=7500 peak_max_rank=0 nearest_rank=0 nearest_pct=50 growing_devices=0 "
-        "first_rank=null steps_left=null",
+        "device ranks devices peak_min_bytes peak_median_bytes peak_max_bytes peak_max_rank "
+        "nearest_rank nearest_pct growing_devices first_rank steps_left",
+        "cpu 1 1 64 64 64 0 null null 0 null null",
+        "cuda 1 1 7500 7500 7500 0 0 50 0 null null",
     };
     small_job j = open_job();
     add_records(&j, 0);
     add_rank(&j, 1, events, FIRST_RECORD); /* no record */
     finish_job(&j);
-    CHECK_ROWS(&j, "memory.device", devices);
-    CHECK_ROWS(&j, "memory.job", ranks);
+    CHECK_NAMED(&j, "memory.device", devices);
+    CHECK_NAMED(&j, "memory.job", ranks);
     CHECK_ROWS(&j, "memory.step", steps);
     CHECK_ROWS(&j, "memory.curve", curve);
     close_job(&j);
@@ -157,33 +121,21 @@ static void levels_are_as_worked_out_by_hand(void **state) {
 static void operators_have_what_they_took_alone_and_with_what_they_called(void **state) {
     (void)state;
     static const char *const rows[] = {
-        "operator=back device=cuda ranks=2 calls=2 self_allocations=2 self_bytes=4000 "
-        "self_increase_bytes=4000 allocations=2 bytes=4000 increase_bytes=4000 peak_bytes=null "
-        "peak_rank=null",
-        "operator=foo device=cuda ranks=2 calls=4 self_allocations=2 self_bytes=2000 "
-        "self_increase_bytes=2000 allocations=4 bytes=3000 increase_bytes=3000 peak_bytes=null "
-        "peak_rank=null",
-        "operator=bar device=cuda ranks=2 calls=2 self_allocations=2 self_bytes=1000 "
-        "self_increase_bytes=1000 allocations=4 bytes=3000 increase_bytes=3000 peak_bytes=null "
-        "peak_rank=null",
-        "operator=null device=cuda ranks=2 calls=0 self_allocations=2 self_bytes=200 "
-        "self_increase_bytes=-2800 allocations=2 bytes=200 increase_bytes=-2800 peak_bytes=null "
-        "peak_rank=null",
-        "operator=foo device=cpu ranks=2 calls=4 self_allocations=2 self_bytes=128 "
-        "self_increase_bytes=128 allocations=2 bytes=128 increase_bytes=128 peak_bytes=null "
-        "peak_rank=null",
-        "operator=bar device=cpu ranks=2 calls=2 self_allocations=0 self_bytes=0 "
-        "self_increase_bytes=0 allocations=2 bytes=128 increase_bytes=128 peak_bytes=null "
-        "peak_rank=null",
-        "operator=null device=cpu ranks=2 calls=0 self_allocations=0 self_bytes=0 "
-        "self_increase_bytes=-128 allocations=0 bytes=0 increase_bytes=-128 peak_bytes=null "
-        "peak_rank=null",
+        "operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
+        "bytes increase_bytes peak_bytes peak_rank",
+        "back cuda 2 2 2 4000 4000 2 4000 4000 null null",
+        "foo cuda 2 4 2 2000 2000 4 3000 3000 null null",
+        "bar cuda 2 2 2 1000 1000 4 3000 3000 null null",
+        "null cuda 2 0 2 200 -2800 2 200 -2800 null null",
+        "foo cpu 2 4 2 128 128 2 128 128 null null",
+        "bar cpu 2 2 0 0 0 2 128 128 null null",
+        "null cpu 2 0 0 0 -128 0 0 -128 null null",
     };
     small_job j = open_job();
     add_records(&j, 0);
     add_records(&j, 5);
     finish_job(&j);
-    CHECK_ROWS(&j, "memory.operator", rows);
+    CHECK_NAMED(&j, "memory.operator", rows);
     close_job(&j);
 }
 
@@ -296,12 +248,11 @@ static void the_memory_of_a_device_is_in_the_metadata(void **state) {
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":5}]}", 1, -1},
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":\"5\"}]}", 0, -1},
         {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1e300}]}", 0, -1},
-        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1},"
-         "{\"id\":1,\"totalGlobalMem\":23,\"long\":\"enough to be cut out as a list\"}]}",
+        {"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":1},{\"id\":1,\"totalGlobalMem\":23,"
+         "\"long\":\"enough to be cut out as a list\"}]}",
          1, 23},
         {"{\"deviceProperties\":[{\"links\":{\"to\":\"a switch, far away, behind "
-         "another\"},\"id\":0,"
-         "\"totalGlobalMem\":31}]}",
+         "another\"},\"id\":0,\"totalGlobalMem\":31}]}",
          0, 31},
         {"{\"deviceProperties\":7}", 0, -1},
         {"no JSON", 0, -1},

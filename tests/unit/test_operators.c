@@ -81,26 +81,17 @@ static void make_job(small_job *j) {
 static void operators_are_as_worked_out_by_hand(void **state) {
     (void)state;
     static const char *const rows[] = {
-        "name=mm calls=3 device_self_ns=110 device_total_ns=120 host_self_ns=64 host_total_ns=90 "
-        "tensor_self_pct=90.90909091 tensor_total_pct=88.49557522 ranks=2 device_min_ns=50 "
-        "device_median_ns=55 device_max_ns=60 device_max_rank=2 host_min_ns=26 host_median_ns=32 "
-        "host_max_ns=38 host_max_rank=0 tensor_cores_fit=true",
-        "name=copy_ calls=1 device_self_ns=10 device_total_ns=10 host_self_ns=7 host_total_ns=10 "
-        "tensor_self_pct=0 tensor_total_pct=0 ranks=1 device_min_ns=10 device_median_ns=10 "
-        "device_max_ns=10 device_max_rank=0 host_min_ns=7 host_median_ns=7 host_max_ns=7 "
-        "host_max_rank=0 tensor_cores_fit=false",
-        "name=my calls=2 device_self_ns=5 device_total_ns=5 host_self_ns=95 host_total_ns=100 "
-        "tensor_self_pct=0 tensor_total_pct=0 ranks=1 device_min_ns=5 device_median_ns=5 "
-        "device_max_ns=5 device_max_rank=0 host_min_ns=95 host_median_ns=95 host_max_ns=95 "
-        "host_max_rank=0 tensor_cores_fit=false",
-        "name=linear calls=1 device_self_ns=0 device_total_ns=60 host_self_ns=40 host_total_ns=100 "
-        "tensor_self_pct=null tensor_total_pct=75.47169811 ranks=1 device_min_ns=0 "
-        "device_median_ns=0 device_max_ns=0 device_max_rank=0 host_min_ns=40 host_median_ns=40 "
-        "host_max_ns=40 host_max_rank=0 tensor_cores_fit=true",
+        "name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "
+        "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "
+        "host_min_ns host_median_ns host_max_ns host_max_rank tensor_cores_fit",
+        "mm 3 110 120 64 90 90.90909091 88.49557522 2 50 55 60 2 26 32 38 0 true",
+        "copy_ 1 10 10 7 10 0 0 1 10 10 10 0 7 7 7 0 false",
+        "my 2 5 5 95 100 0 0 1 5 5 5 0 95 95 95 0 false",
+        "linear 1 0 60 40 100 null 75.47169811 1 0 0 0 0 40 40 40 0 true",
     };
     small_job j = open_job();
     make_job(&j);
-    CHECK_ROWS(&j, "operators.op", rows);
+    CHECK_NAMED(&j, "operators.op", rows);
     close_job(&j);
 }
 
@@ -181,44 +172,31 @@ static void the_thousand_that_cost_most_are_kept(void **state) {
 static void what_launched_what(void **state) {
     (void)state;
     static const char *const operators[] = {
-        "operator=mm kernel=h884gemm calls=2 total_ns=100 mean_ns=50 share_pct=90.90909091 "
-        "ranks=2 median_rank_ns=50 max_rank_ns=60 max_rank=2",
-        "operator=(outside of any operator) kernel=h884gemm calls=1 total_ns=60 mean_ns=60 "
-        "share_pct=100 "
-        "ranks=1 median_rank_ns=60 max_rank_ns=60 max_rank=1",
-        "operator=mm kernel=sgemm calls=1 total_ns=10 mean_ns=10 share_pct=9.090909091 "
-        "ranks=1 median_rank_ns=10 max_rank_ns=10 max_rank=0",
-        "operator=copy_ kernel=Memcpy calls=1 total_ns=7 mean_ns=7 share_pct=70 "
-        "ranks=1 median_rank_ns=7 max_rank_ns=7 max_rank=0",
-        "operator=my kernel=x calls=1 total_ns=5 mean_ns=5 share_pct=100 "
-        "ranks=1 median_rank_ns=5 max_rank_ns=5 max_rank=0",
-        "operator=copy_ kernel=cast calls=1 total_ns=3 mean_ns=3 share_pct=30 "
-        "ranks=1 median_rank_ns=3 max_rank_ns=3 max_rank=0",
-        "operator=(launch not recorded) kernel=lost calls=1 total_ns=1 mean_ns=1 share_pct=100 "
-        "ranks=1 median_rank_ns=1 max_rank_ns=1 max_rank=0",
+        "operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
+        "max_rank",
+        "mm h884gemm 2 100 50 90.90909091 2 50 60 2",
+        "(outside~of~any~operator) h884gemm 1 60 60 100 1 60 60 1",
+        "mm sgemm 1 10 10 9.090909091 1 10 10 0",
+        "copy_ Memcpy 1 7 7 70 1 7 7 0",
+        "my x 1 5 5 100 1 5 5 0",
+        "copy_ cast 1 3 3 30 1 3 3 0",
+        "(launch~not~recorded) lost 1 1 1 100 1 1 1 0",
     };
     static const char *const kernels[] = {
-        "kernel=h884gemm operator=mm inside=null calls=2 total_ns=100 mean_ns=50 share_pct=62.5 "
-        "ranks=2 median_rank_ns=50 max_rank_ns=60 max_rank=2",
-        "kernel=h884gemm operator=(outside of any operator) inside=null calls=1 total_ns=60 "
-        "mean_ns=60 share_pct=37.5 "
-        "ranks=1 median_rank_ns=60 max_rank_ns=60 max_rank=1",
-        "kernel=sgemm operator=mm inside=null calls=1 total_ns=10 mean_ns=10 share_pct=100 "
-        "ranks=1 median_rank_ns=10 max_rank_ns=10 max_rank=0",
-        "kernel=Memcpy operator=copy_ inside=null calls=1 total_ns=7 mean_ns=7 share_pct=100 "
-        "ranks=1 median_rank_ns=7 max_rank_ns=7 max_rank=0",
-        "kernel=x operator=my inside=null calls=1 total_ns=5 mean_ns=5 share_pct=100 "
-        "ranks=1 median_rank_ns=5 max_rank_ns=5 max_rank=0",
-        "kernel=cast operator=copy_ inside=null calls=1 total_ns=3 mean_ns=3 share_pct=100 "
-        "ranks=1 median_rank_ns=3 max_rank_ns=3 max_rank=0",
-        "kernel=lost operator=(launch not recorded) inside=null calls=1 total_ns=1 mean_ns=1 "
-        "share_pct=100 "
-        "ranks=1 median_rank_ns=1 max_rank_ns=1 max_rank=0",
+        "kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
+        "max_rank",
+        "h884gemm mm null 2 100 50 62.5 2 50 60 2",
+        "h884gemm (outside~of~any~operator) null 1 60 60 37.5 1 60 60 1",
+        "sgemm mm null 1 10 10 100 1 10 10 0",
+        "Memcpy copy_ null 1 7 7 100 1 7 7 0",
+        "x my null 1 5 5 100 1 5 5 0",
+        "cast copy_ null 1 3 3 100 1 3 3 0",
+        "lost (launch~not~recorded) null 1 1 1 100 1 1 1 0",
     };
     small_job j = open_job();
     make_job(&j);
-    CHECK_ROWS(&j, "operators.kernel", operators);
-    CHECK_ROWS(&j, "kernels.launcher", kernels);
+    CHECK_NAMED(&j, "operators.kernel", operators);
+    CHECK_NAMED(&j, "kernels.launcher", kernels);
     close_job(&j);
 }
 

@@ -95,10 +95,9 @@ static void ranks_and_the_job_are_as_worked_out_by_hand(void **state) {
         "memset_ns=5 runtime_ns=7 input_ns=8 cpu_ns=42 other_ns=103 kernel_pct=26 comm_pct=4.8 "
         "memcpy_pct=3.2 memset_pct=2 runtime_pct=2.8 input_pct=3.2 cpu_pct=16.8 other_pct=41.2 "
         "gpu_utilization_pct=37.5 sm_efficiency_pct=22.8125 occupancy_pct=56 "
-        "occupancy_known_pct=83.33333333 "
-        "tensor_core_pct=26.66666667 partial_steps=0 samples_per_step=null tokens_per_step=null "
-        "samples_per_s=null tokens_per_s=null device_samples_per_s=null "
-        "device_tokens_per_s=null",
+        "occupancy_known_pct=83.33333333 tensor_core_pct=26.66666667 partial_steps=0 "
+        "samples_per_step=null tokens_per_step=null samples_per_s=null tokens_per_s=null "
+        "device_samples_per_s=null device_tokens_per_s=null",
     };
     small_job j = open_job();
     make_job(&j);

@@ -145,8 +145,8 @@ static void waiting_for_input_is_as_worked_out_by_hand(void **state) {
         KERNEL(0, 5, 1, 7),
     };
     static const char *const expected[] = {
-        "rank=0 waits=2 step_ns=100 load_ns=40 load_pct=40 stall_ns=20 stall_pct=20 "
-        "slowest_step=1 slowest_step_load_ns=40 slowest=false",
+        "rank=0 waits=2 step_ns=100 load_ns=40 load_pct=40 stall_ns=20 stall_pct=20 slowest_step=1 "
+        "slowest_step_load_ns=40 slowest=false",
         "rank=1 waits=0 step_ns=50 load_ns=0 load_pct=0 stall_ns=0 stall_pct=null "
         "slowest_step=null slowest_step_load_ns=null slowest=false",
         "rank=2 waits=2 step_ns=200 load_ns=80 load_pct=40 stall_ns=75 stall_pct=37.5 "

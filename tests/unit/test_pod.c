@@ -27,24 +27,20 @@ typedef struct cells_case {
 } cells_case;
 
 static void add_cell(tm_tables *tables, int64_t rank, int64_t step, const int64_t ns[4]) {
-    char text[320];
-    snprintf(text, sizeof text,
+    add_rowf(tables, "pod.step",
              "rank=%" PRId64 " step=%" PRId64 " step_ns=1000 compute_16_ns=%" PRId64
              " compute_32_ns=0 compute_untyped_ns=0 input_ns=%" PRId64 " launch_ns=%" PRId64
              " compilation_ns=0 host_ns=0 output_ns=%" PRId64 " device_to_device_ns=0 offload_ns=0",
              rank, step, ns[0], ns[1], ns[2], ns[3]);
-    add_row(tables, "pod.step", text);
 }
 
 static void judge(tm_tables *tables, int64_t n_ranks, const char *programs) {
-    char text[48];
     tm_error err;
     for (int64_t rank = 0; rank < n_ranks; rank++) {
         if (programs)
-            snprintf(text, sizeof text, "rank=%" PRId64 " program=%c", rank, programs[rank]);
+            add_rowf(tables, "pod.rank", "rank=%" PRId64 " program=%c", rank, programs[rank]);
         else
-            snprintf(text, sizeof text, "rank=%" PRId64, rank);
-        add_row(tables, "pod.rank", text);
+            add_rowf(tables, "pod.rank", "rank=%" PRId64, rank);
     }
     assert_int_equal(tm_cells_judge(tables, &err), TM_OK);
 }
@@ -80,10 +76,8 @@ static void a_cell_is_slow_by_what_it_has_more_than_half_of_all(void **state) {
     };
     (void)state;
     for (size_t c = 0; c < COUNT(cases); c++) {
-        tm_tables tables;
-        tm_error err;
+        tm_tables tables = open_tables();
         char found[256] = "";
-        assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
         for (int rank = 0; rank < CELLS; rank++) {
             const int64_t ns[] = {cases[c].compute[rank], cases[c].input[rank],
                                   cases[c].launch[rank], cases[c].copies[rank]};
@@ -109,10 +103,8 @@ static void a_cell_is_slow_by_what_it_has_more_than_half_of_all(void **state) {
 static void of_large_jobs_steps_of_slow_devices_alone_are_kept(void **state) {
     enum { RANKS = 150, STEPS = 150, SLOW = 7 };
     const int64_t usual[] = {100, 0, 0, 0}, more[] = {200, 0, 0, 0};
-    tm_tables tables;
-    tm_error err;
+    tm_tables tables = open_tables();
     (void)state;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
     for (int rank = 0; rank < RANKS; rank++)
         for (int step = 0; step < STEPS; step++)
             add_cell(&tables, rank, step, rank == SLOW && step % 3 > 0 ? more : usual);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "rows_fixture.h"
 #include "tmerge/analysis.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -146,57 +147,55 @@ static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
 
 /* The contract with what others read by name: tables and their columns, in any order. */
 #define POD                                                                                        \
-    "step_ns compute_16_ns compute_32_ns compute_untyped_ns "                                      \
-    "collectives_ns infeed_ns input_wait_ns host_to_device_ns "                                    \
-    "output_ns device_to_device_ns offload_ns launch_ns compilation_ns "                           \
-    "host_ns other_ns input_ns input_pct output_pct barrier_ns shuffle_ns "                        \
+    "step_ns compute_16_ns compute_32_ns compute_untyped_ns collectives_ns infeed_ns "             \
+    "input_wait_ns host_to_device_ns output_ns device_to_device_ns offload_ns launch_ns "          \
+    "compilation_ns host_ns other_ns input_ns input_pct output_pct barrier_ns shuffle_ns "         \
     "sparse_core_ns bottleneck "
 static const struct {
     const char *name, *columns;
 } contract[] = {
     {"job.job", " ranks hosts steps events collectives begin_ns duration_ns device_kind "},
     {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
-                 "repaired_events truncated remarks device_kind unrecognised "
-                 "profiler_error "},
+                 "repaired_events truncated remarks device_kind unrecognised profiler_error "},
     {"job.format", " format ranks cannot_tell "},
     {"job.differs", " what value n_ranks ranks "},
     {"job.remark", " rank source remark class count meaning "},
     {"overlap.rank", " rank window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
                      "exposed_comm_ns exposed_memory_ns busy_ns idle_ns wait_ns transfer_ns "
                      "exposed_wait_ns exposed_transfer_ns exposed_unmatched_ns "},
-    {"overlap.step", " rank step begin_ns partial window_ns compute_ns comm_ns memory_ns "
-                     "overlap_ns overlap_pct exposed_comm_ns exposed_memory_ns busy_ns idle_ns "
-                     "wait_ns transfer_ns exposed_wait_ns exposed_transfer_ns "
-                     "exposed_unmatched_ns "},
+    {"overlap.step",
+     " rank step begin_ns partial window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
+     "exposed_comm_ns exposed_memory_ns busy_ns idle_ns wait_ns transfer_ns exposed_wait_ns "
+     "exposed_transfer_ns exposed_unmatched_ns "},
     {"overlap.kind", " rank kind count comm_ns overlap_ns overlap_pct exposed_comm_ns "},
     {"ratio.rank", " rank comm_ns compute_ns comm_to_compute exposed_to_window "},
     {"ratio.step", " rank step comm_ns compute_ns comm_to_compute exposed_to_window "},
-    {"imbalance.step", " step mean_compute_ns max_compute_ns max_rank imbalance_pct imbalance_ns "
-                       "load_balance cov gini step_ns parallel_efficiency "
-                       "communication_efficiency "},
-    {"imbalance.job", " mean_compute_ns max_compute_ns max_rank imbalance_pct imbalance_ns "
-                      "load_balance cov gini step_ns parallel_efficiency "
-                      "communication_efficiency ranks steps partial_steps "},
-    {"stragglers.rank", " rank host collectives last_arrivals last_share tied wait_ns "
-                        "caused_wait_ns caused_share direct_ns indirect_ns relative_speed "
-                        "steps_led p excess_ns excess_pct verdict "},
+    {"imbalance.step",
+     " step mean_compute_ns max_compute_ns max_rank imbalance_pct imbalance_ns load_balance cov "
+     "gini step_ns parallel_efficiency communication_efficiency "},
+    {"imbalance.job",
+     " mean_compute_ns max_compute_ns max_rank imbalance_pct imbalance_ns load_balance cov gini "
+     "step_ns parallel_efficiency communication_efficiency ranks steps partial_steps "},
+    {"stragglers.rank",
+     " rank host collectives last_arrivals last_share tied wait_ns caused_wait_ns caused_share "
+     "direct_ns indirect_ns relative_speed steps_led p excess_ns excess_pct verdict "},
     {"stragglers.pair", " rank for_rank wait_ns "},
     {"stragglers.step", " step rank caused_wait_ns direct_ns indirect_ns lateness_ns "},
     {"stragglers.rank_step", " rank step wait_ns caused_wait_ns direct_ns indirect_ns "},
     {"stragglers.job", " verdict rank host level p certainty matched_share headline evidence "},
     {"stragglers.finding", " finding level rank host ranks shape from to unit units p certainty "
                            "excess_ns excess_pct caused_share "},
-    {"collectives.kind", " kind group ranks how evidence_bits at_least count size_class_bytes "
-                         "bytes median_transfer_ns "
-                         "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},
-    {"collectives.worst", " instance kind group seq step bytes begin_ns skew_ns wait_ns last_rank "
-                          "transfer_ns "},
+    {"collectives.kind",
+     " kind group ranks how evidence_bits at_least count size_class_bytes bytes median_transfer_ns "
+     "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},
+    {"collectives.worst",
+     " instance kind group seq step bytes begin_ns skew_ns wait_ns last_rank transfer_ns "},
     {"collectives.arrival", " instance rank begin_ns end_ns "},
     {"collectives.unmatched", " group ranks reason count "},
     {"bubble.stage", " stage ranks forward_passes forward_ns backward_ns span_ns bubble_ns "
                      "bubble_pct late_sender_ns transfer_ns "},
-    {"bubble.step", " pipeline step stages ranks forward_passes begin_ns span_ns bubble_pct "
-                    "ideal_pct "},
+    {"bubble.step",
+     " pipeline step stages ranks forward_passes begin_ns span_ns bubble_pct ideal_pct "},
     {"bubble.pass", " step stage rank direction number begin_ns end_ns "},
     {"bubble.pair", " from_rank to_rank from_stage to_stage count bytes late_sender_ns "
                     "late_receiver_ns transfer_ns "},
@@ -209,10 +208,9 @@ static const struct {
                      "other_pct partial_steps samples_per_step tokens_per_step samples_per_s "
                      "tokens_per_s device_samples_per_s device_tokens_per_s "},
     {"phases.step", " rank step step_ns forward_ns backward_ns optimizer_ns data_ns other_ns "
-                    "forward_pct backward_pct optimizer_pct data_pct other_pct "
-                    "host_forward_ns host_backward_ns host_optimizer_ns host_data_ns host_other_ns "
-                    "gpu_forward_ns gpu_backward_ns gpu_optimizer_ns gpu_data_ns gpu_other_ns "
-                    "gpu_idle_ns "},
+                    "forward_pct backward_pct optimizer_pct data_pct other_pct host_forward_ns "
+                    "host_backward_ns host_optimizer_ns host_data_ns host_other_ns gpu_forward_ns "
+                    "gpu_backward_ns gpu_optimizer_ns gpu_data_ns gpu_other_ns gpu_idle_ns "},
     {"input.rank", " rank waits step_ns load_ns load_pct stall_ns stall_pct slowest_step "
                    "slowest_step_load_ns slowest "},
     {"input.step", " rank step step_ns load_ns load_pct stall_ns stall_pct "},
@@ -231,29 +229,27 @@ static const struct {
     {"hlo.op", " program op category origin shape" HLO},
     {"hlo.category", " category" HLO},
     {"hlo.program", " program" HLO},
-    {"framework.operator", " side operator type occurrences total_ns self_ns share_pct ranks "
-                           "max_rank_ns max_rank "},
+    {"framework.operator",
+     " side operator type occurrences total_ns self_ns share_pct ranks max_rank_ns max_rank "},
     {"framework.type", " side type operators occurrences total_ns self_ns share_pct "},
     {"operators.op", OPERATORS},
     {"operators.shape", " shapes" OPERATORS},
     {"clock.check", " collectives matched incomplete unmatched inferred transfers_alone suspect "
-                    "violations_before "
-                    "violations_after worst_before_ns worst_after_ns align "},
+                    "violations_before violations_after worst_before_ns worst_after_ns align "},
     {"launches.queue", " rank time_ns mean_queue "},
     {"transfers.rate", " rank kind time_ns bytes bw_gbps "},
-    {"launches.rank", " rank events unlinked launches launches_per_event call_ns mean_call_ns "
-                      "mean_latency_ns median_latency_ns p95_latency_ns max_latency_ns mean_queue "
-                      "max_queue host_bound_events host_bound_pct short_events short_pct "
-                      "graph_launches graph_events "},
-    {"launches.api", " name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns "
-                     "max_rank "},
+    {"launches.rank",
+     " rank events unlinked launches launches_per_event call_ns mean_call_ns mean_latency_ns "
+     "median_latency_ns p95_latency_ns max_latency_ns mean_queue max_queue host_bound_events "
+     "host_bound_pct short_events short_pct graph_launches graph_events "},
+    {"launches.api",
+     " name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns max_rank "},
     {"idle.rank", " rank idle_ns idle_pct host_wait_ns kernel_wait_ns other_ns input_ns "
                   "host_comm_ns sync_ns host_work_ns gaps longest_ns "},
     {"idle.stream", " rank device stream events idle_ns host_wait_ns kernel_wait_ns other_ns "},
     {"idle.gap", " rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns "},
-    {"sync.call",
-     " call operator inside calls calls_per_step total_ns mean_ns max_ns lost_ns ranks "
-     "max_rank_lost_ns max_rank "},
+    {"sync.call", " call operator inside calls calls_per_step total_ns mean_ns max_ns lost_ns "
+                  "ranks max_rank_lost_ns max_rank "},
     {"transfers.kind", " rank kind host_memory count bytes total_ns bw_gbps union_ns overlap_ns "
                        "overlap_pct sync_count sync_ns "},
     {"transfers.size", " kind host_memory size_class_bytes count bytes total_ns bw_gbps "},
@@ -268,34 +264,31 @@ static const struct {
                          "median_rank_ns max_rank_ns max_rank "},
     {"operators.kernel", " operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns "
                          "max_rank_ns max_rank "},
-    {"modules.tree", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
-                     "device_self_ns ranks host_median_ns "
-                     "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "
-                     "forward_device_ns recomputed_device_ns backward_device_ns "
-                     "backward_host_ns "},
+    {"modules.tree",
+     " node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
+     "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
+     "device_max_rank forward_device_ns recomputed_device_ns backward_device_ns backward_host_ns "},
     {"operators.tree", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
-                       "device_self_ns ranks host_median_ns "
-                       "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},
-    {"structure.step",
-     " step ranks micro_batches max_micro_batches max_rank updates micro_batches_per_update "
-     "recomputed_ns recomputed_pct logging_ns saving_ns forward_pct backward_pct optimizer_pct "
-     "data_pct other_pct beyond "},
+                       "device_self_ns ranks host_median_ns host_max_ns host_max_rank "
+                       "device_median_ns device_max_ns device_max_rank "},
+    {"structure.step", " step ranks micro_batches max_micro_batches max_rank updates "
+                       "micro_batches_per_update recomputed_ns recomputed_pct logging_ns saving_ns "
+                       "forward_pct backward_pct optimizer_pct data_pct other_pct beyond "},
     {"stacks.frame", " node parent depth name calls host_total_ns host_self_ns device_total_ns "
-                     "device_self_ns ranks host_median_ns "
-                     "host_max_ns host_max_rank device_median_ns device_max_ns device_max_rank "},
+                     "device_self_ns ranks host_median_ns host_max_ns host_max_rank "
+                     "device_median_ns device_max_ns device_max_rank "},
     {"host.thread", " rank process thread name running_ns running_pct times migrations cores "
                     "os_calls os_ns os_wait_ns "},
     {"host.counter", " rank source name series samples mean min max "},
     {"host.unified", " rank to_device to_device_bytes to_device_ns to_host to_host_bytes "
                      "to_host_ns gpu_faults gpu_fault_groups gpu_fault_ns cpu_faults "},
-    {"host.address", " rank address addresses to_device to_device_bytes to_device_ns to_host "
-                     "to_host_bytes to_host_ns gpu_faults gpu_fault_groups gpu_fault_ns "
-                     "cpu_faults "},
+    {"host.address",
+     " rank address addresses to_device to_device_bytes to_device_ns to_host to_host_bytes "
+     "to_host_ns gpu_faults gpu_fault_groups gpu_fault_ns cpu_faults "},
     {"stats.time", " report name count total_ns share_pct mean_ns median_ns min_ns max_ns "
                    "stddev_ns ranks max_rank_ns max_rank median_exact "},
-    {"stats.size",
-     " report name count total_bytes share_pct mean_bytes median_bytes min_bytes max_bytes "
-     "stddev_bytes ranks max_rank_bytes max_rank median_exact "},
+    {"stats.size", " report name count total_bytes share_pct mean_bytes median_bytes min_bytes "
+                   "max_bytes stddev_bytes ranks max_rank_bytes max_rank median_exact "},
     {"kernels.section", " name grid block section metric unit value text launches "},
     {"kernels.rule", " name grid block section rule type speedup_pct speedup_type launches text "},
     {"kernels.roofline",
@@ -305,63 +298,54 @@ static const struct {
      " class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
      "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
      "median_rank_ns slowest_rank_ns slowest_rank spread "},
-    {"classes.rank", " rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns "
-                     "bits8_ns bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct "
-                     "bits16_pct bits32_pct "},
-    {"efficiency.rank", " rank device devices type peak_tflops "
-                        "step_ns window_ns compute_ns counted_ns coverage_pct flop at_most_flop "
-                        "recomputed_flop achieved_tflops "
-                        "kernel_tflops ideal_ns mfu_pct mfu_window_pct mfu_at_most_pct "
-                        "mfu_causal_pct hfu_pct reason "},
-    {"efficiency.step",
-     " rank step "
-     "step_ns window_ns compute_ns counted_ns coverage_pct flop at_most_flop recomputed_flop "
-     "achieved_tflops "
-     "kernel_tflops ideal_ns mfu_pct mfu_window_pct mfu_at_most_pct mfu_causal_pct hfu_pct "},
+    {"classes.rank",
+     " rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
+     "bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct "},
+    {"efficiency.rank",
+     " rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns coverage_pct "
+     "flop at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns mfu_pct "
+     "mfu_window_pct mfu_at_most_pct mfu_causal_pct hfu_pct reason "},
+    {"efficiency.step", " rank step step_ns window_ns compute_ns counted_ns coverage_pct flop "
+                        "at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns "
+                        "mfu_pct mfu_window_pct mfu_at_most_pct mfu_causal_pct hfu_pct "},
     {"efficiency.operator",
-     " operator shapes "
-     "type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte bw_gbps ranks "
-     "median_rank_ns max_rank_ns max_rank "},
-    {"efficiency.kernel",
-     " kernel "
-     "type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte bw_gbps ranks "
-     "median_rank_ns max_rank_ns max_rank "},
-    {"efficiency.place",
-     " inside "
-     "type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte bw_gbps ranks "
-     "median_rank_ns max_rank_ns max_rank "},
-    {"contention.kernel", " name grid block ranks beside_calls alone_calls beside_ns alone_ns "
-                          "slowdown extra_ns "},
-    {"memory.device",
-     " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
-     "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
-     "capacity_bytes capacity_pct growth_bytes growing_steps mean_bytes pattern spike_step "
-     "reserve_falls steps_left allocator limit_bytes "},
+     " operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
+     "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
+    {"efficiency.kernel", " kernel type at_most calls total_ns flop achieved_tflops peak_pct bytes "
+                          "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
+    {"efficiency.place", " inside type at_most calls total_ns flop achieved_tflops peak_pct bytes "
+                         "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank "},
+    {"contention.kernel",
+     " name grid block ranks beside_calls alone_calls beside_ns alone_ns slowdown extra_ns "},
+    {"memory.device", " rank device allocations releases relative begin_bytes end_bytes peak_bytes "
+                      "peak_time_ns peak_step peak_operator peak_reserved_bytes fragmentation_pct "
+                      "capacity_bytes capacity_pct growth_bytes growing_steps mean_bytes pattern "
+                      "spike_step reserve_falls steps_left allocator limit_bytes "},
     {"memory.job", " device ranks devices peak_min_bytes peak_median_bytes peak_max_bytes "
                    "peak_max_rank nearest_rank nearest_pct growing_devices first_rank steps_left "},
     {"memory.curve", " rank device time_ns allocated_bytes reserved_bytes "},
     {"memory.category", " rank device category peak_bytes peak_pct mean_bytes most_bytes end_bytes "
                         "blocks allocated_bytes "},
     {"memory.category_curve",
-     " rank device time_ns allocated_bytes preexisting_bytes temporary_bytes "
-     "optimizer_state_bytes gradient_bytes autograd_detail_bytes input_bytes activation_bytes "
-     "forward_only_bytes other_bytes stack_bytes unrecorded_bytes "},
-    {"memory.live", " rank device place category operator shapes module step block_bytes blocks "
-                    "bytes share_pct "},
-    {"memory.parameters", " rank parameters tensors passes parameter_bytes sharded optimizer "
-                          "state_least_bytes state_most_bytes preexisting_bytes "
-                          "gradient_bytes rest_bytes "},
-    {"memory.snapshot", " file device segments reserved_bytes blocks allocated_bytes "
-                        "requested_bytes pending_bytes free_bytes free_pct largest_free_bytes "
-                        "entries trace_peak_bytes ooms "},
+     " rank device time_ns allocated_bytes preexisting_bytes temporary_bytes optimizer_state_bytes "
+     "gradient_bytes autograd_detail_bytes input_bytes activation_bytes forward_only_bytes "
+     "other_bytes stack_bytes unrecorded_bytes "},
+    {"memory.live",
+     " rank device place category operator shapes module step block_bytes blocks bytes share_pct "},
+    {"memory.parameters",
+     " rank parameters tensors passes parameter_bytes sharded optimizer state_least_bytes "
+     "state_most_bytes preexisting_bytes gradient_bytes rest_bytes "},
+    {"memory.snapshot",
+     " file device segments reserved_bytes blocks allocated_bytes requested_bytes pending_bytes "
+     "free_bytes free_pct largest_free_bytes entries trace_peak_bytes ooms "},
     {"memory.site", " file device place site blocks bytes requested_bytes share_pct "},
-    {"memory.timeline", " file category peak_bytes peak_pct most_bytes end_bytes peak_time_ns "
-                        "records "},
-    {"memory.step", " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes "
-                    "growth_bytes "},
+    {"memory.timeline",
+     " file category peak_bytes peak_pct most_bytes end_bytes peak_time_ns records "},
+    {"memory.step",
+     " rank device step allocated_bytes peak_bytes peak_reserved_bytes end_bytes growth_bytes "},
     {"memory.operator",
-     " operator device ranks calls self_allocations self_bytes "
-     "self_increase_bytes allocations bytes increase_bytes peak_bytes peak_rank "},
+     " operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
+     "bytes increase_bytes peak_bytes peak_rank "},
     {"memory.module", " module device ranks calls self_allocations self_bytes self_increase_bytes "
                       "allocations bytes increase_bytes peak_bytes peak_rank "},
 };
@@ -379,9 +363,7 @@ static bool is_registered(const char *table) {
 
 static void the_tables_have_the_columns_that_their_definition_promises(void **state) {
     (void)state;
-    tm_tables tables = {0};
-    tm_error err;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    tm_tables tables = open_tables();
     for (size_t i = 0; i < COUNT(contract); i++) {
         const tm_table *table = tm_tables_find(&tables, contract[i].name);
         if (!is_registered(contract[i].name))
@@ -405,9 +387,7 @@ static void the_tables_have_the_columns_that_their_definition_promises(void **st
 /* The report draws and counts by these. */
 static void charts_have_their_columns_and_times_are_told(void **state) {
     (void)state;
-    tm_tables tables = {0};
-    tm_error err;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    tm_tables tables = open_tables();
     for (size_t t = 0; t < tables.n_tables; t++) {
         const tm_table_def *def = tables.tables[t].def;
         int n_times = 0;
@@ -431,11 +411,9 @@ static void charts_have_their_columns_and_times_are_told(void **state) {
 
 static void every_table_is_created_once_and_empty(void **state) {
     (void)state;
-    tm_tables tables = {0};
-    tm_error err;
+    tm_tables tables = open_tables();
     size_t n, expected = 0;
     const tm_analysis *const *analyses = tm_analyses(&n);
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
     for (size_t a = 0; a < n; a++)
         for (size_t t = 0; t < analyses[a]->n_tables; t++, expected++) {
             const tm_table *table = tm_tables_find(&tables, analyses[a]->tables[t]->name);

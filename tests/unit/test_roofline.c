@@ -118,26 +118,17 @@ static void measurements_join_by_name_and_shape(void **state) {
                                          {"small", 20, 2, 8}};
     static const kernel_spec rank_1[] = {{"void gemm<4>(float*)", 400, 2, 32}};
     static const char *const rows[] = {
-        "name=void gemm<4>(float*) grid=2,1,1 block=64,1,1 launches=2 calls=3 total_ns=800000 "
-        "sm_pct=80 memory_pct=40 dram_pct=20 occupancy_pct=20 flop=4000000 dram_bytes=2000000 "
-        "flop_per_byte=2 achieved_gflops=15 roof_gflops=null roof_bw_gbps=null "
-        "tensor_roof_gflops=null bound=compute",
-        "name=copy grid=null block=null launches=1 calls=2 total_ns=80000 sm_pct=null "
-        "memory_pct=null dram_pct=44 occupancy_pct=null flop=null dram_bytes=null "
-        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null "
-        "tensor_roof_gflops=null bound=null",
-        "name=copy grid=2,1,1 block=64,1,1 launches=1 calls=1 total_ns=50000 sm_pct=10 "
-        "memory_pct=60 dram_pct=null occupancy_pct=null flop=0 dram_bytes=2000000 flop_per_byte=0 "
-        "achieved_gflops=0 roof_gflops=null roof_bw_gbps=null "
-        "tensor_roof_gflops=null bound=memory",
-        "name=small grid=2,1,1 block=64,1,1 launches=1 calls=1 total_ns=20000 sm_pct=59.9 "
-        "memory_pct=null dram_pct=59.9 occupancy_pct=null flop=null dram_bytes=null "
-        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null "
-        "tensor_roof_gflops=null bound=latency",
-        "name=void gemm<(int)4>(T1) grid=9,1,1 block=64,1,1 launches=1 calls=null total_ns=null "
-        "sm_pct=60 memory_pct=60 dram_pct=null occupancy_pct=null flop=null dram_bytes=null "
-        "flop_per_byte=null achieved_gflops=null roof_gflops=null roof_bw_gbps=null "
-        "tensor_roof_gflops=null bound=compute",
+        "name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
+        "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps tensor_roof_gflops "
+        "bound",
+        "void~gemm<4>(float*) 2,1,1 64,1,1 2 3 800000 80 40 20 20 4000000 2000000 2 15 null null "
+        "null compute",
+        "copy null null 1 2 80000 null null 44 null null null null null null null null null",
+        "copy 2,1,1 64,1,1 1 1 50000 10 60 null null 0 2000000 0 0 null null null memory",
+        "small 2,1,1 64,1,1 1 1 20000 59.9 null 59.9 null null null null null null null null "
+        "latency",
+        "void~gemm<(int)4>(T1) 9,1,1 64,1,1 1 null null 60 60 null null null null null null null "
+        "null null compute",
     };
     small_job j = open_job();
     tm_ncu *ncu = tm_ncu_create();
@@ -148,7 +139,7 @@ static void measurements_join_by_name_and_shape(void **state) {
     add_kernels(&j, 1, rank_1, COUNT(rank_1));
     j.job.ncu = ncu;
     finish_job(&j);
-    CHECK_ROWS(&j, "kernels.roofline", rows);
+    CHECK_NAMED(&j, "kernels.roofline", rows);
     close_job(&j);
     tm_ncu_destroy(ncu);
 }

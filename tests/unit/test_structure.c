@@ -83,8 +83,7 @@ static void micro_batches_updates_and_recomputation_are_as_made(void **state) {
     static const char *const rows[] = {
         "step=1 ranks=3 micro_batches=1 max_micro_batches=2 max_rank=0 updates=1 "
         "micro_batches_per_update=1.333333333 recomputed_ns=30 recomputed_pct=15 logging_ns=0 "
-        "saving_ns=0 "
-        "forward_pct=? backward_pct=? optimizer_pct=? data_pct=0 other_pct=? beyond=?",
+        "saving_ns=0 forward_pct=? backward_pct=? optimizer_pct=? data_pct=0 other_pct=? beyond=?",
         "step=2 ranks=3 micro_batches=0 max_micro_batches=1 max_rank=0 updates=0 "
         "micro_batches_per_update=1 recomputed_ns=0 recomputed_pct=null logging_ns=9 saving_ns=40 "
         "forward_pct=? backward_pct=? optimizer_pct=? data_pct=0 other_pct=? beyond=?",

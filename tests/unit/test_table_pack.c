@@ -4,14 +4,19 @@
 #include "base/vec.h"
 #include "table_fixture.h"
 
+static void *pack(fixture *f, size_t *size) {
+    void *bytes = NULL;
+    assert_int_equal(tm_table_pack(f->table, &bytes, size, &f->err), TM_OK);
+    return bytes;
+}
+
 static void packed_rows_unpack_to_the_same_rows(void **state) {
     (void)state;
     fixture from = make_sample();
     fixture to = make(&sample);
     add_full(&to, 77, 1, 1, "kept");
-    void *bytes = NULL;
-    size_t size = 0;
-    assert_int_equal(tm_table_pack(from.table, &bytes, &size, &from.err), TM_OK);
+    size_t size;
+    void *bytes = pack(&from, &size);
     assert_int_equal(tm_table_unpack(to.table, bytes, size, &to.err), TM_OK);
     free(bytes);
     assert_int_equal(to.table->n_rows, 4);
@@ -85,9 +90,8 @@ static void rows_rest_until_the_table_is_asked_for(void **state) {
 static void an_empty_table_packs_and_unpacks(void **state) {
     (void)state;
     fixture f = make(&sample);
-    void *bytes = NULL;
-    size_t size = 0;
-    assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
+    size_t size;
+    void *bytes = pack(&f, &size);
     assert_int_equal(size, 16);
     assert_int_equal(tm_table_unpack(f.table, bytes, size, &f.err), TM_OK);
     assert_int_equal(f.table->n_rows, 0);
@@ -136,9 +140,8 @@ static void damaged_bytes_are_refused_where_they_are_damaged(void **state) {
     };
     fixture f = make(&sample);
     add_full(&f, 1, 2, 0.5, "ab");
-    void *bytes = NULL;
-    size_t size = 0;
-    assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
+    size_t size;
+    void *bytes = pack(&f, &size);
     assert_int_equal(size, PACKED_SIZE);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned char damaged[PACKED_SIZE];
@@ -154,9 +157,8 @@ static void a_damaged_text_as_long_as_its_repair_is_refused(void **state) {
     (void)state;
     fixture f = make(&sample);
     add_full(&f, 1, 2, 0.5, "abc");
-    void *bytes = NULL;
-    size_t size = 0;
-    assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
+    size_t size;
+    void *bytes = pack(&f, &size);
     /* Three of the four bytes of a code point become one U+FFFD, which has three bytes. */
     memcpy((char *)bytes + 28, "\xF0\x9F\x98", 3);
     expect_refusal(bytes, size, 28, "packed rows: a text that is not UTF-8");
@@ -170,9 +172,8 @@ static void bytes_of_any_other_length_are_refused(void **state) {
     static const size_t pieces[] = {0, 16, 17, 18, 19, 27, 28, 30};
     fixture f = make(&sample);
     add_full(&f, 1, 2, 0.5, "ab");
-    void *bytes = NULL;
-    size_t size = 0;
-    assert_int_equal(tm_table_pack(f.table, &bytes, &size, &f.err), TM_OK);
+    size_t size;
+    void *bytes = pack(&f, &size);
     for (size_t cut = 1; cut < size; cut++) { /* no byte: no pack */
         int64_t offset = 0;
         for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++)
@@ -209,9 +210,8 @@ static void rows_of_another_definition_are_refused(void **state) {
         fixture from = make(&one);
         fixture to = make(&defs[i]);
         tm_cell_set_int(add(&from), 1);
-        void *bytes = NULL;
-        size_t size = 0;
-        assert_int_equal(tm_table_pack(from.table, &bytes, &size, &from.err), TM_OK);
+        size_t size;
+        void *bytes = pack(&from, &size);
         assert_int_equal(tm_table_unpack(to.table, bytes, size, &to.err), TM_ERR_FAULT);
         assert_string_equal(to.err.message, "packed rows: of another table");
         free(bytes);

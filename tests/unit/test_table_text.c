@@ -247,14 +247,9 @@ static void no_line_is_longer_than_the_terminal(void **state) {
     static const tm_table_def def = {"test.keys", "",    columns, 3, 2,
                                      -1,          false, 0,       0, TM_FORM_TABLE};
     fixture f = make(&def);
-    tm_error err;
     tm_cell *row = add(&f);
-    assert_int_equal(
-        tm_table_set_text(f.table, &row[0], "abcdefghijklmnopqrstuvwxyz0123456789ABCD", &err),
-        TM_OK);
-    assert_int_equal(
-        tm_table_set_text(f.table, &row[1], "0123456789ABCDabcdefghijklmnopqrstuvwxyz", &err),
-        TM_OK);
+    set_text(&f, &row[0], "abcdefghijklmnopqrstuvwxyz0123456789ABCD");
+    set_text(&f, &row[1], "0123456789ABCDabcdefghijklmnopqrstuvwxyz");
     tm_cell_set_int(&row[2], 7);
     expect_text(f.table, 94,
                 "kernel                                    inside                                  "
@@ -285,9 +280,8 @@ static void keys_that_leave_room_for_one_column_stand_once(void **state) {
     static const tm_table_def def = {"test.keys", "",    columns, 6, 1,
                                      -1,          false, 0,       0, TM_FORM_TABLE};
     fixture f = make(&def);
-    tm_error err;
     tm_cell *row = add(&f);
-    assert_int_equal(tm_table_set_text(f.table, &row[0], "abcdefghijklmnopqrstuvwx", &err), TM_OK);
+    set_text(&f, &row[0], "abcdefghijklmnopqrstuvwx");
     for (int c = 1; c < 6; c++)
         tm_cell_set_int(&row[c], c);
     /* 24 and 10 beside it are 36: five blocks, and three where rows have numbers */
@@ -305,12 +299,13 @@ static void times_are_rounded_before_their_unit_is_chosen(void **state) {
         int64_t ns;
         const char *text;
     } cases[] = {
+        /* 1235: 1.235 is stored as 1.23500000000000009...; there is nothing above seconds */
         {0, "0 ns"},
         {7, "7 ns"},
         {999, "999 ns"},
         {1000, "1.00 us"},
         {1234, "1.23 us"},
-        {1235, "1.24 us"}, /* 1.235 is stored as 1.23500000000000009... */
+        {1235, "1.24 us"},
         {9994, "9.99 us"},
         {9995, "10.0 us"},
         {37440, "37.4 us"},
@@ -321,7 +316,7 @@ static void times_are_rounded_before_their_unit_is_chosen(void **state) {
         {999960000, "1.00 s"},
         {1500000000, "1.50 s"},
         {61000000000, "61.0 s"},
-        {1234567000000000, "1234567.0 s"}, /* there is nothing above seconds */
+        {1234567000000000, "1234567.0 s"},
         {-5, "-5 ns"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -46,21 +46,15 @@ static void add_sized(small_job *j, int64_t rank) {
 static void copies_are_as_worked_out_by_hand(void **state) {
     (void)state;
     static const char *const kinds[] = {
-        "rank=0 kind=dtod host_memory=device count=2 bytes=1024 total_ns=30 bw_gbps=102.4 "
-        "union_ns=30 overlap_ns=0 overlap_pct=0 sync_count=0 sync_ns=0",
-        "rank=0 kind=dtoh host_memory=pageable count=1 bytes=null total_ns=10 bw_gbps=null "
-        "union_ns=10 "
-        "overlap_ns=0 overlap_pct=0 sync_count=1 sync_ns=150",
-        "rank=0 kind=htod host_memory=pageable count=2 bytes=9000 total_ns=80 bw_gbps=112.5 "
-        "union_ns=80 overlap_ns=50 overlap_pct=62.5 sync_count=1 sync_ns=80",
-        "rank=0 kind=htod host_memory=pinned count=1 bytes=64 total_ns=10 bw_gbps=6.4 union_ns=10 "
-        "overlap_ns=0 overlap_pct=0 sync_count=0 sync_ns=0",
-        "rank=0 kind=htod host_memory=unknown count=1 bytes=100 total_ns=20 bw_gbps=5 union_ns=20 "
-        "overlap_ns=0 overlap_pct=0 sync_count=0 sync_ns=0",
-        "rank=0 kind=ptop host_memory=device count=1 bytes=1048577 total_ns=10 bw_gbps=104857.7 "
-        "union_ns=10 overlap_ns=0 overlap_pct=0 sync_count=0 sync_ns=0",
-        "rank=0 kind=set host_memory=device count=1 bytes=0 total_ns=0 bw_gbps=null union_ns=0 "
-        "overlap_ns=0 overlap_pct=null sync_count=0 sync_ns=0",
+        "rank kind host_memory count bytes total_ns bw_gbps union_ns overlap_ns overlap_pct "
+        "sync_count sync_ns",
+        "0 dtod device 2 1024 30 102.4 30 0 0 0 0",
+        "0 dtoh pageable 1 null 10 null 10 0 0 1 150",
+        "0 htod pageable 2 9000 80 112.5 80 50 62.5 1 80",
+        "0 htod pinned 1 64 10 6.4 10 0 0 0 0",
+        "0 htod unknown 1 100 20 5 20 0 0 0 0",
+        "0 ptop device 1 1048577 10 104857.7 10 0 0 0 0",
+        "0 set device 1 0 0 null 0 0 null 0 0",
     };
     static const char *const allocations[] = {
         "rank=0 call=cudaFree calls=1 step_calls=0 total_ns=1 max_ns=1",
@@ -69,7 +63,7 @@ static void copies_are_as_worked_out_by_hand(void **state) {
     small_job j = open_job();
     add_sized(&j, 0);
     finish_job(&j);
-    CHECK_ROWS(&j, "transfers.kind", kinds);
+    CHECK_NAMED(&j, "transfers.kind", kinds);
     CHECK_ROWS(&j, "transfers.allocation", allocations);
     close_job(&j);
 }
@@ -77,28 +71,22 @@ static void copies_are_as_worked_out_by_hand(void **state) {
 static void size_classes_are_over_all_ranks(void **state) {
     (void)state;
     static const char *const sizes[] = {
-        "kind=dtod host_memory=device size_class_bytes=1024 count=2 bytes=2048 total_ns=20 "
-        "bw_gbps=102.4",
-        "kind=dtod host_memory=device size_class_bytes=null count=2 bytes=null total_ns=40 "
-        "bw_gbps=null",
-        "kind=dtoh host_memory=pageable size_class_bytes=null count=2 bytes=null total_ns=20 "
-        "bw_gbps=null",
-        "kind=htod host_memory=pageable size_class_bytes=2048 count=2 bytes=8000 total_ns=80 "
-        "bw_gbps=100",
-        "kind=htod host_memory=pageable size_class_bytes=4096 count=2 bytes=10000 total_ns=80 "
-        "bw_gbps=125",
-        "kind=htod host_memory=pinned size_class_bytes=64 count=2 bytes=128 total_ns=20 "
-        "bw_gbps=6.4",
-        "kind=htod host_memory=unknown size_class_bytes=64 count=2 bytes=200 total_ns=40 bw_gbps=5",
-        "kind=ptop host_memory=device size_class_bytes=1048576 count=2 bytes=2097154 total_ns=20 "
-        "bw_gbps=104857.7",
-        "kind=set host_memory=device size_class_bytes=0 count=2 bytes=0 total_ns=0 bw_gbps=null",
+        "kind host_memory size_class_bytes count bytes total_ns bw_gbps",
+        "dtod device 1024 2 2048 20 102.4",
+        "dtod device null 2 null 40 null",
+        "dtoh pageable null 2 null 20 null",
+        "htod pageable 2048 2 8000 80 100",
+        "htod pageable 4096 2 10000 80 125",
+        "htod pinned 64 2 128 20 6.4",
+        "htod unknown 64 2 200 40 5",
+        "ptop device 1048576 2 2097154 20 104857.7",
+        "set device 0 2 0 0 null",
     };
     small_job j = open_job();
     add_sized(&j, 0);
     add_sized(&j, 1);
     finish_job(&j);
-    CHECK_ROWS(&j, "transfers.size", sizes);
+    CHECK_NAMED(&j, "transfers.size", sizes);
     close_job(&j);
 }
 

@@ -12,13 +12,15 @@
 
 static void verdicts_have_words(void **state) {
     (void)state;
-    assert_string_equal(tm_verdict_word(TM_VERDICT_NONE), "none");
-    assert_string_equal(tm_verdict_word(TM_VERDICT_INCONCLUSIVE), "inconclusive");
-    assert_string_equal(tm_verdict_word(TM_VERDICT_PERSISTENT), "persistent");
-    assert_string_equal(tm_verdict_word(TM_VERDICT_SEVERAL), "several");
-    assert_string_equal(tm_verdict_word(TM_VERDICT_EPISODE), "episode");
-    assert_string_equal(tm_verdict_word(TM_VERDICT_ALTERNATING), "alternating");
-    assert_string_equal(tm_verdict_word(TM_VERDICT_EVENT), "event");
+    static const char *const words[] = {[TM_VERDICT_NONE] = "none",
+                                        [TM_VERDICT_INCONCLUSIVE] = "inconclusive",
+                                        [TM_VERDICT_PERSISTENT] = "persistent",
+                                        [TM_VERDICT_SEVERAL] = "several",
+                                        [TM_VERDICT_EPISODE] = "episode",
+                                        [TM_VERDICT_ALTERNATING] = "alternating",
+                                        [TM_VERDICT_EVENT] = "event"};
+    for (size_t i = 0; i < COUNT(words); i++)
+        assert_string_equal(tm_verdict_word((tm_verdict_kind)i), words[i]);
     assert_string_equal(tm_culprit_word(TM_CULPRIT_RANK), "rank");
     assert_string_equal(tm_culprit_word(TM_CULPRIT_HOST), "host");
     assert_string_equal(tm_culprit_word(TM_CULPRIT_GROUP), "group");
@@ -103,14 +105,7 @@ static void the_leader_of_a_step_cost_the_most(void **state) {
                                          {10, 1, 0, 0, 5, 0}};
     tm_leader leaders[COUNT(tolls)];
     assert_int_equal(tm_verdict_leaders(tolls, COUNT(tolls), leaders), COUNT(expected));
-    for (size_t i = 0; i < COUNT(expected); i++) {
-        assert_int_equal(leaders[i].step, expected[i].step);
-        assert_int_equal(leaders[i].rank, expected[i].rank);
-        assert_int_equal(leaders[i].caused_ns, expected[i].caused_ns);
-        assert_int_equal(leaders[i].direct_ns, expected[i].direct_ns);
-        assert_int_equal(leaders[i].indirect_ns, expected[i].indirect_ns);
-        assert_int_equal(leaders[i].lateness_ns, expected[i].lateness_ns);
-    }
+    assert_memory_equal(leaders, expected, sizeof expected);
     assert_int_equal(tm_verdict_leaders(NULL, 0, leaders), 0);
 }
 

@@ -15,13 +15,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static tm_tables open_tables(void) {
-    tm_tables tables;
-    tm_error err;
-    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
-    return tables;
-}
-
 static void check_speeds(const tm_tables *tables, const double *expected, size_t n) {
     tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     int column = tm_table_column(ranks->def, "relative_speed");
@@ -123,172 +116,90 @@ static void fill(tm_finding *f) {
     f->excess_ns = f->excess_ns == 0 ? 8100000 : f->excess_ns;
 }
 
+#define SCENE(kind, matched, leaders, n, few, headline, evidence, ...)                             \
+    { TM_VERDICT_##kind, matched, leaders, n, {__VA_ARGS__}, few, headline, evidence }
 static const scene scenes[] = {
-    {TM_VERDICT_PERSISTENT,
-     1.0,
-     10,
-     1,
-     {{.rank = 3}},
-     0,
-     "Rank 3 (node7) makes the other ranks wait",
-     COST LAST EXCESS EACH IDLE},
+    SCENE(PERSISTENT, 1.0, 10, 1, 0, "Rank 3 (node7) makes the other ranks wait",
+          COST LAST EXCESS EACH IDLE, {.rank = 3}),
     /* less sure, of few steps, in few operations */
-    {TM_VERDICT_PERSISTENT,
-     1.0,
-     3,
-     1,
-     {{.rank = 3, .units = 3, .unit = TM_UNIT_STRETCH, .p = 0.004}},
-     2,
-     "Likely, rank 3 (node7) makes the other ranks wait in these 3 steps, mostly in 2 operations",
-     COST LAST EXCESS " (p 0.004); " IDLE FEW},
-    {TM_VERDICT_PERSISTENT,
-     1.0,
-     1,
-     1,
-     {{.rank = 3, .unit = TM_UNIT_BLOCK}},
-     0,
-     "Rank 3 (node7) makes the other ranks wait in this one step",
-     COST LAST OF_ONE " (p 0.0005); " IDLE FEW},
-    {TM_VERDICT_PERSISTENT,
-     1.0,
-     0,
-     1,
-     {{.rank = 3, .unit = TM_UNIT_BLOCK}},
-     1,
-     "Rank 3 (node7) makes the other ranks wait in this recording, mostly in 1 operation",
-     COST LAST OF_ONE " (p 0.0005); " IDLE FEW},
+    SCENE(PERSISTENT, 1.0, 3, 1, 2,
+          "Likely, rank 3 (node7) makes the other ranks wait in these 3 steps, mostly in 2 "
+          "operations",
+          COST LAST EXCESS " (p 0.004); " IDLE FEW,
+          {.rank = 3, .units = 3, .unit = TM_UNIT_STRETCH, .p = 0.004}),
+    SCENE(PERSISTENT, 1.0, 1, 1, 0, "Rank 3 (node7) makes the other ranks wait in this one step",
+          COST LAST OF_ONE " (p 0.0005); " IDLE FEW, {.rank = 3, .unit = TM_UNIT_BLOCK}),
+    SCENE(PERSISTENT, 1.0, 0, 1, 1,
+          "Rank 3 (node7) makes the other ranks wait in this recording, mostly in 1 operation",
+          COST LAST OF_ONE " (p 0.0005); " IDLE FEW, {.rank = 3, .unit = TM_UNIT_BLOCK}),
     /* a step that is recorded and not compared; little of the cost through others */
-    {TM_VERDICT_PERSISTENT,
-     1.0,
-     6,
-     1,
-     {{.rank = 3, .units = 5}},
-     0,
-     "Rank 3 (node7) makes the other ranks wait in 5 of these 6 steps",
-     COST LAST EXCESS ", 1.62 ms in each of the 5 steps compared (p 0.0005); " IDLE FEW},
+    SCENE(PERSISTENT, 1.0, 6, 1, 0,
+          "Rank 3 (node7) makes the other ranks wait in 5 of these 6 steps",
+          COST LAST EXCESS ", 1.62 ms in each of the 5 steps compared (p 0.0005); " IDLE FEW,
+          {.rank = 3, .units = 5}),
     /* a part of the communication */
-    {TM_VERDICT_PERSISTENT,
-     0.234,
-     10,
-     1,
-     {{.rank = 3, .p = 0.0051}},
-     0,
-     "Only 23 % of the communication could be compared: likely, rank 3 (node7) makes the other "
-     "ranks wait",
-     COST LAST EXCESS ", 810.0 us in each of 10 steps (p 0.0051); " IDLE},
+    SCENE(PERSISTENT, 0.234, 10, 1, 0,
+          "Only 23 % of the communication could be compared: likely, rank 3 (node7) makes the "
+          "other ranks wait",
+          COST LAST EXCESS ", 810.0 us in each of 10 steps (p 0.0051); " IDLE,
+          {.rank = 3, .p = 0.0051}),
     /* when */
-    {TM_VERDICT_EPISODE,
-     1.0,
-     30,
-     1,
-     {{.rank = 3, .shape = TM_SHAPE_EPISODE}},
-     0,
-     "Rank 3 (node7) makes the other ranks wait in steps 10 to 19",
-     COST LAST "in steps 10 to 19 " EXCESS ", 810.0 us in each of 10 steps (p 0.0005)"},
-    {TM_VERDICT_EPISODE,
-     1.0,
-     0,
-     1,
-     {{.rank = 3, .shape = TM_SHAPE_EPISODE, .unit = TM_UNIT_BLOCK, .from = 130, .to = 663}},
-     0,
-     "Rank 3 (node7) makes the other ranks wait in operations 130 to 663 of its group",
-     COST LAST "in operations 130 to 663 of its group " OF_ONE
-               " (p 0.0005); over the whole recording " IDLE FEW},
+    SCENE(EPISODE, 1.0, 30, 1, 0, "Rank 3 (node7) makes the other ranks wait in steps 10 to 19",
+          COST LAST "in steps 10 to 19 " EXCESS ", 810.0 us in each of 10 steps (p 0.0005)",
+          {.rank = 3, .shape = TM_SHAPE_EPISODE}),
+    SCENE(EPISODE, 1.0, 0, 1, 0,
+          "Rank 3 (node7) makes the other ranks wait in operations 130 to 663 of its group",
+          COST LAST "in operations 130 to 663 of its group " OF_ONE
+                    " (p 0.0005); over the whole recording " IDLE FEW,
+          {.rank = 3, .shape = TM_SHAPE_EPISODE, .unit = TM_UNIT_BLOCK, .from = 130, .to = 663}),
     /* who: several, in turn, a host, a group, a stage */
-    {TM_VERDICT_SEVERAL,
-     1.0,
-     10,
-     2,
-     {{.rank = 3}, {.rank = 6, .excess_ns = 5000000}},
-     0,
-     "Rank 3 (node7) and rank 6 (node8) make the other ranks wait",
-     COST LAST EXCESS EACH IDLE
-     ". Rank 6 (node8) is behind 25 % of all waiting (5.00 us of 20.0 us of GPU time, 1.00 us of "
-     "it through other ranks that waited for it); by itself it takes 5.00 ms (2.5 % of the time of "
-     "all steps) longer than the median of the others, 500.0 us in each of 10 steps (p 0.0005); it "
-     "computes at 0.60x the median speed: look at its GPU (clock, heat, neighbours) or its share "
-     "of the work"},
-    {TM_VERDICT_ALTERNATING,
-     1.0,
-     0,
-     2,
-     {{.rank = 3, .shape = TM_SHAPE_ALTERNATION},
-      {.rank = 2, .shape = TM_SHAPE_ALTERNATION, .from = 1}},
-     0,
-     "Rank 3 (node7) and rank 2 (node7) make the other ranks wait in turn",
-     NULL},
-    {TM_VERDICT_PERSISTENT,
-     1.0,
-     10,
-     1,
-     {{.rank = 2, .level = TM_CULPRIT_HOST, .n_members = 2}},
-     0,
-     "Ranks 2-3 (node7) make the other ranks wait",
-     "Ranks 2-3 (node7) are behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); by "
-     "themselves they each take 8.10 ms (4.1 % of the time of all steps) longer than the median of "
-     "the "
-     "others" EACH "look at what these ranks share: their host and its network"},
-    {TM_VERDICT_PERSISTENT,
-     1.0,
-     10,
-     1,
-     {{.rank = 3, .level = TM_CULPRIT_GROUP, .n_members = 2, .place = 4}},
-     0,
-     "Ranks 3, 6 (one process group) make the other ranks wait",
-     NULL},
-    {TM_VERDICT_PERSISTENT,
-     1.0,
-     10,
-     1,
-     {{.rank = 3, .of_stage = true}},
-     0,
-     "Rank 3 (node7) makes the other ranks wait",
-     COST LAST "by itself it takes 8.10 ms (4.1 % of the time of all steps) longer than the median "
-               "of the other "
-               "stages" EACH
-               "stages need not be equal: look at how the layers are divided among them, then "
-               "at this GPU"},
+    SCENE(SEVERAL, 1.0, 10, 2, 0, "Rank 3 (node7) and rank 6 (node8) make the other ranks wait",
+          COST LAST EXCESS EACH IDLE
+          ". Rank 6 (node8) is behind 25 % of all waiting (5.00 us of 20.0 us of GPU time, 1.00 us "
+          "of it through other ranks that waited for it); by itself it takes 5.00 ms (2.5 % of the "
+          "time of all steps) longer than the median of the others, 500.0 us in each of 10 steps "
+          "(p 0.0005); it computes at 0.60x the median speed: look at its GPU (clock, heat, "
+          "neighbours) or its share of the work",
+          {.rank = 3}, {.rank = 6, .excess_ns = 5000000}),
+    SCENE(ALTERNATING, 1.0, 0, 2, 0,
+          "Rank 3 (node7) and rank 2 (node7) make the other ranks wait in turn", NULL,
+          {.rank = 3, .shape = TM_SHAPE_ALTERNATION},
+          {.rank = 2, .shape = TM_SHAPE_ALTERNATION, .from = 1}),
+    SCENE(PERSISTENT, 1.0, 10, 1, 0, "Ranks 2-3 (node7) make the other ranks wait",
+          "Ranks 2-3 (node7) are behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); by "
+          "themselves they each take 8.10 ms (4.1 % of the time of all steps) longer than the "
+          "median of the others" EACH "look at what these ranks share: their host and its network",
+          {.rank = 2, .level = TM_CULPRIT_HOST, .n_members = 2}),
+    SCENE(PERSISTENT, 1.0, 10, 1, 0, "Ranks 3, 6 (one process group) make the other ranks wait",
+          NULL, {.rank = 3, .level = TM_CULPRIT_GROUP, .n_members = 2, .place = 4}),
+    SCENE(
+        PERSISTENT, 1.0, 10, 1, 0, "Rank 3 (node7) makes the other ranks wait",
+        COST LAST
+        "by itself it takes 8.10 ms (4.1 % of the time of all steps) longer than the median of the "
+        "other stages" EACH
+        "stages need not be equal: look at how the layers are divided among them, then at this GPU",
+        {.rank = 3, .of_stage = true}),
     /* nobody */
-    {TM_VERDICT_EVENT,
-     1.0,
-     10,
-     1,
-     {{.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}},
-     2,
-     "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
-     "Rank 3 is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); it " LAST
-     "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
-     "there, for "
-     "over the whole recording no rank takes longer by itself than chance explains"},
-    {TM_VERDICT_INCONCLUSIVE,
-     1.0,
-     10,
-     0,
-     {{0}},
-     0,
-     "The traces do not prove who is late",
-     "Rank 3 costs most: it is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
-     "it " LAST
-     "but by itself no rank takes longer than chance explains (least p 0.2): who is late changes, "
-     "or too little is recorded"},
-    {TM_VERDICT_INCONCLUSIVE,
-     0.004,
-     10,
-     0,
-     {{0}},
-     0,
-     "Only 0.4 % of the communication could be compared: nobody stands out in that, and nobody is "
-     "cleared",
-     NULL},
-    {TM_VERDICT_NONE,
-     1.0,
-     10,
-     0,
-     {{0}},
-     0,
-     "No rank holds the job up",
-     "Ranks wait 20 % of their windows (20.0 us of GPU time), but by itself no rank takes 1 % "
-     "longer than the others: who is late changes"},
+    SCENE(
+        EVENT, 1.0, 10, 1, 2,
+        "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
+        "Rank 3 is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); it " LAST
+        "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
+        "there, for over the whole recording no rank takes longer by itself than chance explains",
+        {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
+    SCENE(INCONCLUSIVE, 1.0, 10, 0, 0, "The traces do not prove who is late",
+          "Rank 3 costs most: it is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
+          "it " LAST "but by itself no rank takes longer than chance explains (least p 0.2): who "
+          "is late changes, or too little is recorded",
+          {0}),
+    SCENE(INCONCLUSIVE, 0.004, 10, 0, 0,
+          "Only 0.4 % of the communication could be compared: nobody stands out in that, and "
+          "nobody is cleared",
+          NULL, {0}),
+    SCENE(NONE, 1.0, 10, 0, 0, "No rank holds the job up",
+          "Ranks wait 20 % of their windows (20.0 us of GPU time), but by itself no rank takes 1 % "
+          "longer than the others: who is late changes",
+          {0}),
 };
 
 static tm_tables open_scene(const char *rank, const char *idle) {
@@ -345,8 +256,9 @@ static void sentences_tell_who_when_how_much_and_how_sure(void **state) {
         if (strcmp(text, "No rank holds the job up") == 0) {
             tm_verdict_headline(&tables, &(tm_verdict_topic){&tolls, &judgement, true, false},
                                 text);
-            assert_string_equal(text, "None of these ranks holds the others up; no trace tells "
-                                      "whether the job has more");
+            assert_string_equal(
+                text,
+                "None of these ranks holds the others up; no trace tells whether the job has more");
         }
         tm_verdict_evidence(&tables, &topic, text);
         if (s->evidence)
@@ -435,14 +347,13 @@ static void an_episodes_cause_is_that_of_its_steps(void **state) {
         const tm_judgement judgement = {.kind = TM_VERDICT_EPISODE,
                                         .found = {.all = {&finding, 1, 1, sizeof finding}}};
         const tm_verdict_topic topic = {&tolls, &judgement, true, true};
-        char text[TM_SENTENCE_MAX], row[96];
+        char text[TM_SENTENCE_MAX];
         tm_tables tables = open_scene("rank=3 collectives=10 relative_speed=1", "idle_ns=99000");
         add_row(&tables, "overlap.step", "rank=2 step=3 window_ns=100 compute_ns=99 idle_ns=1");
         add_row(&tables, "overlap.step", "rank=2 step=4 window_ns=100 compute_ns=10 idle_ns=1");
         add_row(&tables, "overlap.step", "rank=2 step=5 window_ns=100 compute_ns=10 idle_ns=1");
         for (size_t k = 0; k < 2; k++) {
-            snprintf(row, sizeof row, "rank=3 window_ns=100 %s", cases[i].own[k]);
-            add_row(&tables, "overlap.step", row);
+            add_rowf(&tables, "overlap.step", "rank=3 window_ns=100 %s", cases[i].own[k]);
         }
         add_row(&tables, "overlap.step", "rank=6 step=4 window_ns=100 compute_ns=10 idle_ns=1");
         tm_verdict_evidence(&tables, &topic, text);
@@ -461,9 +372,8 @@ static void one_rank_alone_is_told_what_is_missing(void **state) {
     add_row(&tables, "clock.check", "collectives=5 matched=5");
     tm_verdict_evidence(
         &tables, &(tm_verdict_topic){&(tm_tolls){0}, &(tm_judgement){0}, true, true}, sentence);
-    assert_string_equal(sentence,
-                        "One rank's trace alone is here: where the job had more ranks, give the "
-                        "traces of all together");
+    assert_string_equal(sentence, "One rank's trace alone is here: where the job had more ranks, "
+                                  "give the traces of all together");
     tm_tables_destroy(&tables);
 }
 

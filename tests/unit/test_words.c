@@ -79,8 +79,9 @@ static void verdict_and_advice_are_said_so(void **state) {
     finish_job(&j);
     const tm_table *job = tm_tables_find(&j.tables, "stragglers.job");
     const char *evidence = tm_table_cell(job, 0, "evidence")->value.text;
-    assert_string_equal(evidence, "The traces hold no NPU events: where the job has NPUs, have the "
-                                  "profiler record them");
+    assert_string_equal(
+        evidence,
+        "The traces hold no NPU events: where the job has NPUs, have the profiler record them");
     close_job(&j);
 }
 
