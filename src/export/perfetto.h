@@ -1,5 +1,5 @@
 /* Perfetto's native trace: a Trace message of TracePackets. The numbers are those of the fields in
- * Perfetto's .proto files; tests/cli/perfetto.proto has the messages. */
+ * Perfetto's .proto files; tests/cli/perfetto_trace.py has the messages. */
 #ifndef TMERGE_EXPORT_PERFETTO_H
 #define TMERGE_EXPORT_PERFETTO_H
 

@@ -4,17 +4,8 @@
 #include "analysis/analyses.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "rows_fixture.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { RANKS = 4 };
 
@@ -102,8 +93,7 @@ static void check(const advice_case *cases, size_t n) {
     "partial=false exposed_comm_ns=10; overlap.step rank=2 step=1 partial=false "                  \
     "exposed_comm_ns=160; overlap.step rank=3 step=1 partial=false exposed_comm_ns=170;"
 
-static void a_job_without_trouble_gets_no_advice(void **state) {
-    (void)state;
+TEST(a_job_without_trouble_gets_no_advice) {
     static const advice_case cases[] = {
         {"", "", ""},
         {"comm_ns=100 overlap_ns=70 exposed_comm_ns=30 exposed_wait_ns=5 exposed_transfer_ns=25",
@@ -116,8 +106,7 @@ static void a_job_without_trouble_gets_no_advice(void **state) {
     check(cases, COUNT(cases));
 }
 
-static void a_straggler_swallows_the_communication_that_it_exposes(void **state) {
-    (void)state;
+TEST(a_straggler_swallows_the_communication_that_it_exposes) {
 #define WAITING "comm_ns=180 overlap_ns=30 exposed_comm_ns=150 exposed_wait_ns=100"
     static const advice_case cases[] = {
         /* 3/4 of 400 ns exposed waiting. Of 600 exposed, 300 are left, 7.5 %; but half was waiting,
@@ -173,8 +162,7 @@ static void a_straggler_swallows_the_communication_that_it_exposes(void **state)
     check(cases, COUNT(cases));
 }
 
-static void uneven_work_counts_as_far_as_others_wait_for_it(void **state) {
-    (void)state;
+TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
 #define UNEVEN "comm_ns=90 overlap_ns=0 exposed_comm_ns=90 exposed_wait_ns=90"
     static const advice_case cases[] = {
         /* 90 over a mean of 900 is 10 %, for each of four ranks */
@@ -218,8 +206,7 @@ static void uneven_work_counts_as_far_as_others_wait_for_it(void **state) {
     check(cases, COUNT(cases));
 }
 
-static void communication_counts_from_its_thresholds_on(void **state) {
-    (void)state;
+TEST(communication_counts_from_its_thresholds_on) {
     static const advice_case cases[] = {
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
          "overlap.kind *kind=allreduce exposed_comm_ns=150;",
@@ -239,8 +226,7 @@ static void communication_counts_from_its_thresholds_on(void **state) {
     check(cases, COUNT(cases));
 }
 
-static void an_idle_gpu_is_counted_once(void **state) {
-    (void)state;
+TEST(an_idle_gpu_is_counted_once) {
     static const advice_case cases[] = {
         {"", "input.rank *step_ns=1000 stall_ns=50 waits=1;", "input warning 50 upper all"},
         {"", "input.rank *step_ns=1000 stall_ns=49 waits=1;", ""},
@@ -271,8 +257,7 @@ static void an_idle_gpu_is_counted_once(void **state) {
     check(cases, COUNT(cases));
 }
 
-static void copies_and_allocations_count_from_their_thresholds_on(void **state) {
-    (void)state;
+TEST(copies_and_allocations_count_from_their_thresholds_on) {
 #define COPY "rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=50 host_memory="
     static const advice_case cases[] = {
         {"", "transfers.kind " COPY "pageable overlap_ns=10;", "pageable_copies note 10 upper all"},
@@ -310,8 +295,7 @@ static void copies_and_allocations_count_from_their_thresholds_on(void **state) 
     check(cases, COUNT(cases));
 }
 
-static void steps_and_phases_count_from_their_thresholds_on(void **state) {
-    (void)state;
+TEST(steps_and_phases_count_from_their_thresholds_on) {
     static const advice_case cases[] = {
         /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; 40 too long for four ranks */
         {"",
@@ -389,8 +373,7 @@ static void steps_and_phases_count_from_their_thresholds_on(void **state) {
     check(cases, COUNT(cases));
 }
 
-static void memory_that_fills_is_told_and_what_ends_the_job_comes_first(void **state) {
-    (void)state;
+TEST(memory_that_fills_is_told_and_what_ends_the_job_comes_first) {
 #define TRAINING "phases.step rank=0 step=1 host_optimizer_ns=1;"
 #define GROWS "rank=1 device=cuda:1 capacity_bytes=101000000 end_bytes=1000000 growth_bytes=1000 "
 #define STEP(n) "memory.step rank=1 device=cuda:1 step=" n ";"
@@ -447,8 +430,7 @@ static void memory_that_fills_is_told_and_what_ends_the_job_comes_first(void **s
     check(cases, COUNT(cases));
 }
 
-static void poor_clocks_and_missing_ranks_are_told(void **state) {
-    (void)state;
+TEST(poor_clocks_and_missing_ranks_are_told) {
     static const advice_case cases[] = {
         {"", "clock.check matched=100 violations_after=1 worst_after_ns=10000;",
          "clock_quality warning - - all"},
@@ -473,8 +455,7 @@ static void poor_clocks_and_missing_ranks_are_told(void **state) {
 /* What is advised for is in the traces: words of training where a backward pass or an optimizer is,
  * those of PyTorch where its operators or kernels are; else what fits any program. */
 /* Steps of 1,000 ns on each of the four ranks, so that 10 ns are 1 %. */
-static void jobs_of_xla_are_held_against_the_bounds_of_xprof(void **state) {
-    (void)state;
+TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
 #define XSPACE "job.format format=xplane; job.job steps=10;"
 #define STEPS(parts) "pod.rank *host=h step_ns=1000 " parts ";"
 #define SPENT(parts, expected)                                                                     \
@@ -549,8 +530,7 @@ static void jobs_of_xla_are_held_against_the_bounds_of_xprof(void **state) {
     check(cases, COUNT(cases));
 }
 
-static void advice_speaks_of_what_the_traces_hold(void **state) {
-    (void)state;
+TEST(advice_speaks_of_what_the_traces_hold) {
 #define SMALLER "kind=allreduce group=g size_class_bytes=1048576 bytes=1500000 "
 #define LARGER                                                                                     \
     "kind=allreduce group=g size_class_bytes=33554432 bytes=64000000 median_transfer_ns=10"
@@ -727,19 +707,4 @@ static void advice_speaks_of_what_the_traces_hold(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_without_trouble_gets_no_advice),
-        cmocka_unit_test(a_straggler_swallows_the_communication_that_it_exposes),
-        cmocka_unit_test(uneven_work_counts_as_far_as_others_wait_for_it),
-        cmocka_unit_test(communication_counts_from_its_thresholds_on),
-        cmocka_unit_test(an_idle_gpu_is_counted_once),
-        cmocka_unit_test(copies_and_allocations_count_from_their_thresholds_on),
-        cmocka_unit_test(steps_and_phases_count_from_their_thresholds_on),
-        cmocka_unit_test(memory_that_fills_is_told_and_what_ends_the_job_comes_first),
-        cmocka_unit_test(poor_clocks_and_missing_ranks_are_told),
-        cmocka_unit_test(jobs_of_xla_are_held_against_the_bounds_of_xprof),
-        cmocka_unit_test(advice_speaks_of_what_the_traces_hold),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,14 +1,6 @@
 /* What names of host calls tell. */
 #include "analysis/shared/call_kinds.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 static const struct {
     const char *name;
     tm_call_kind kind;
@@ -60,8 +52,7 @@ static const struct {
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
-static void names_mean_what_they_say(void **state) {
-    (void)state;
+TEST(names_mean_what_they_say) {
     tm_names *names = tm_names_create();
     tm_call_kinds call_kinds;
     assert_non_null(names);
@@ -76,9 +67,4 @@ static void names_mean_what_they_say(void **state) {
     tm_names_destroy(names);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_mean_what_they_say),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,5 +1,4 @@
 /* Trees of modules with their backward pass, and of stacks: small ranks, worked out by hand. */
-#include <stdio.h>
 
 #include "analysis_fixture.h"
 
@@ -76,8 +75,7 @@ static const event_spec trained[] = {
 static const told numbers[] = {{2, 5, 0, NULL}, {5, 6, 0, NULL},  {7, 6, 1, NULL},
                                {9, 5, 1, NULL}, {11, 2, 0, NULL}, {13, 5, 1, NULL}};
 
-static void backward_goes_to_the_modules_of_its_forward(void **state) {
-    (void)state;
+TEST(backward_goes_to_the_modules_of_its_forward) {
     static const char *const rows[] = {
         "node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
         "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
@@ -119,8 +117,7 @@ static void backward_goes_to_the_modules_of_its_forward(void **state) {
 
 /* The mm in backward's node has a gradient of its own, taken in [330, 350): what notes gradients
  * there computes nothing again. Its module is open then, and so the time is A's. */
-static void of_second_gradients_nothing_is_computed_again(void **state) {
-    (void)state;
+TEST(of_second_gradients_nothing_is_computed_again) {
     event_spec events[COUNT(trained) + 1];
     told told_of[COUNT(numbers) + 1];
     memcpy(events, trained, sizeof trained);
@@ -140,8 +137,7 @@ static void of_second_gradients_nothing_is_computed_again(void **state) {
  * same stack, which counts as the outer one, and one [20, 35) that g called from there; they launch
  * 5 and 9. Rank 1: main calls f for [0, 8), and h for [10, 12); an operator without a stack
  * launches 2, and a call of 1 that h made by itself 3. f's own: 50 - 15 + 8. */
-static void operators_that_bear_stacks_make_a_tree(void **state) {
-    (void)state;
+TEST(operators_that_bear_stacks_make_a_tree) {
     static const event_spec rank_0[] = {
         OP(MAIN, "a", 0, 50), OP(MAIN, "b", 10, 10), CALL(MAIN, 12, 1), OP(MAIN, "c", 20, 15),
         CALL(MAIN, 25, 2),    KERNEL(100, 5, 1),     KERNEL(105, 9, 2),
@@ -175,8 +171,7 @@ static void operators_that_bear_stacks_make_a_tree(void **state) {
 
 /* 10,010 functions called by run, each for 2 but the first, which takes 3 and launches 4; the
  * others launch 1 each. All that take 2 go, for they are equal: 10,009 of them. */
-static void what_a_long_tree_leaves_out_is_one_row(void **state) {
-    (void)state;
+TEST(what_a_long_tree_leaves_out_is_one_row) {
     enum { N = 10010 };
     static event_spec events[1 + 3 * N];
     static char names[N][8];
@@ -203,12 +198,4 @@ static void what_a_long_tree_leaves_out_is_one_row(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(backward_goes_to_the_modules_of_its_forward),
-        cmocka_unit_test(of_second_gradients_nothing_is_computed_again),
-        cmocka_unit_test(operators_that_bear_stacks_make_a_tree),
-        cmocka_unit_test(what_a_long_tree_leaves_out_is_one_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -89,8 +89,7 @@ static const event_spec nested[] = {
     KERNEL("lost", 230, 10, 9),
 };
 
-static void operators_lie_in_one_another_by_time(void **state) {
-    (void)state;
+TEST(operators_lie_in_one_another_by_time) {
     static const expectation expected[] = {
         {"linear", "", 30},    {"t", "linear", 10},   {"addmm", "linear", 17},
         {"copy", "addmm", 15}, {"mul", "linear", 10}, {"other", "", 10},
@@ -107,8 +106,7 @@ static void operators_lie_in_one_another_by_time(void **state) {
 
 /* b begins in a and ends behind it: c, in both, is b's, and so is what comes until 15. Of p, a and
  * b cover [0, 15) and e [15, 20): 10 are its own. */
-static void of_calls_that_cross_the_later_holds_what_comes(void **state) {
-    (void)state;
+TEST(of_calls_that_cross_the_later_holds_what_comes) {
     static const event_spec events[] = {
         OP("p", 0, 30, 1), OP("a", 0, 10, 1), OP("b", 5, 10, 1),
         OP("c", 7, 2, 1),  OP("d", 12, 2, 1), OP("e", 15, 5, 1),
@@ -122,8 +120,7 @@ static void of_calls_that_cross_the_later_holds_what_comes(void **state) {
 }
 
 /* Times rounded to microseconds: equal begins, ends and whole ranges, and no length at all. */
-static void rounded_times_nest_in_the_order_of_the_file(void **state) {
-    (void)state;
+TEST(rounded_times_nest_in_the_order_of_the_file) {
     static const event_spec events[] = {
         OP("outer", 10, 5, 1), OP("inner", 10, 5, 1), CALL(10, 5, 1, 1),     OP("next", 15, 5, 1),
         CALL(15, 0, 2, 1),     OP("empty", 20, 0, 1), CALL(20, 0, 3, 1),     CALL(21, 1, 4, 1),
@@ -140,8 +137,7 @@ static void rounded_times_nest_in_the_order_of_the_file(void **state) {
     done(&s);
 }
 
-static void a_rank_without_operators_has_none(void **state) {
-    (void)state;
+TEST(a_rank_without_operators_has_none) {
     static const event_spec events[] = {CALL(0, 5, 1, 1), KERNEL("a", 10, 1, 1)};
     setting s = find(events, COUNT(events));
     assert_int_equal(s.calls.n, 0);
@@ -153,12 +149,4 @@ static void a_rank_without_operators_has_none(void **state) {
     done(&s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_lie_in_one_another_by_time),
-        cmocka_unit_test(of_calls_that_cross_the_later_holds_what_comes),
-        cmocka_unit_test(rounded_times_nest_in_the_order_of_the_file),
-        cmocka_unit_test(a_rank_without_operators_has_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

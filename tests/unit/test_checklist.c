@@ -2,16 +2,7 @@
  * each that is at the edge of every range, and what goes beyond one of them. */
 #include "analysis/analyses.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "rows_fixture.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { RANKS = 4, TEXT = 512 };
 
@@ -96,22 +87,19 @@ static void check_boxes(const given *other, size_t n, const char *expected) {
     tm_tables_destroy(&tables);
 }
 
-static void a_job_at_the_edges_passes_every_box(void **state) {
-    (void)state;
+TEST(a_job_at_the_edges_passes_every_box) {
     check_boxes(NULL, 0, "");
     const given least = {"memory.device", "rank=0 device=cuda:0 capacity_pct=50"};
     check_boxes(&least, 1, "");
 }
 
-static void what_nobody_causes_by_himself_is_no_straggler(void **state) {
-    (void)state;
+TEST(what_nobody_causes_by_himself_is_no_straggler) {
     const given bubble = {"stragglers.finding",
                           "level=job shape=bubble|level=rank shape=event rank=2"};
     check_boxes(&bubble, 1, "");
 }
 
-static void each_fault_fails_its_own_box_alone(void **state) {
-    (void)state;
+TEST(each_fault_fails_its_own_box_alone) {
     static const struct {
         const char *box;
         given other;
@@ -163,8 +151,7 @@ static void each_fault_fails_its_own_box_alone(void **state) {
     }
 }
 
-static void what_the_traces_do_not_tell_is_no_pass(void **state) {
-    (void)state;
+TEST(what_the_traces_do_not_tell_is_no_pass) {
     static const struct {
         given other[2];
         const char *expected;
@@ -207,8 +194,7 @@ static void what_the_traces_do_not_tell_is_no_pass(void **state) {
         check_boxes(cases[c].other, COUNT(cases[c].other), cases[c].expected);
 }
 
-static void a_box_that_fails_by_anothers_fault_says_so(void **state) {
-    (void)state;
+TEST(a_box_that_fails_by_anothers_fault_says_so) {
     /* Without the 300 of 1,000 ns that GPUs idle for data, 56 % are 80, and 55.9 are not. */
     static const char uneven[] =
         STEP(1, 100, 30) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 100, 0);
@@ -255,13 +241,4 @@ static void a_box_that_fails_by_anothers_fault_says_so(void **state) {
         check_boxes(cases[c].other, COUNT(cases[c].other), cases[c].expected);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_at_the_edges_passes_every_box),
-        cmocka_unit_test(what_nobody_causes_by_himself_is_no_straggler),
-        cmocka_unit_test(each_fault_fails_its_own_box_alone),
-        cmocka_unit_test(what_the_traces_do_not_tell_is_no_pass),
-        cmocka_unit_test(a_box_that_fails_by_anothers_fault_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -61,8 +61,7 @@ static const struct {
     {"", TM_CLASS_OTHER, 0, false},
 };
 
-static void names_tell_the_class(void **state) {
-    (void)state;
+TEST(names_tell_the_class) {
     tm_kernel_words words;
     assert_true(tm_kernel_words_init(&words));
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -102,8 +101,7 @@ static const event_spec rank_1[] = {KERNEL("hgemm", 100, 150, 9)};
 
 /* Matrix multiply: 30 + 20 + 150 = 200 of all 245; rank 0 has 50 (30 in 16 bits), rank 1 150,
  * median 100. Of rank 0's 95 it is 52.63 %. */
-static void a_job_by_hand(void **state) {
-    (void)state;
+TEST(a_job_by_hand) {
     static const char *const kernels[] = {
         "class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
         "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
@@ -130,10 +128,4 @@ static void a_job_by_hand(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_tell_the_class),
-        cmocka_unit_test(a_job_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -30,8 +30,7 @@ static void add_mixed(small_job *j, int64_t rank, const int counts[3], int64_t s
  * 312, median 306: 2.9709; extra 1530 - 5 * 102.5 = 1017.5, rounded 1018. Rank 2 has 4 alone: not
  * enough, its 2.5 would be the median. Over ranks: beside (205 + 306) / 2 = 255.5, rounded 256;
  * alone 102.5, rounded 103. */
-static void kernels_beside_communication_are_compared_with_those_alone(void **state) {
-    (void)state;
+TEST(kernels_beside_communication_are_compared_with_those_alone) {
     static const char *const rows[] = {
         "name=gemm grid=0,0,0 block=0,0,0 ranks=2 beside_calls=11 alone_calls=11 beside_ns=256 "
         "alone_ns=103 slowdown=2.490338854 extra_ns=1636"};
@@ -44,8 +43,7 @@ static void kernels_beside_communication_are_compared_with_those_alone(void **st
     close_job(&j);
 }
 
-static void without_communication_there_is_nothing_to_compare(void **state) {
-    (void)state;
+TEST(without_communication_there_is_nothing_to_compare) {
     small_job j = open_job();
     add_mixed(&j, 0, (const int[]){20, 0, 0}, 1);
     finish_job(&j);
@@ -53,10 +51,4 @@ static void without_communication_there_is_nothing_to_compare(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_beside_communication_are_compared_with_those_alone),
-        cmocka_unit_test(without_communication_there_is_nothing_to_compare),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

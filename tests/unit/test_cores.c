@@ -1,17 +1,9 @@
 /* How many cores a process may use, by trees of files as Linux shows them. */
 #include "base/cores.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define ALLOWED(list)                                                                              \
     "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t" list "\nMems_allowed:\t1\n"
 
@@ -43,8 +35,7 @@ static void clear(const char *root, const char *path) {
     }
 }
 
-static void affinity_and_groups_say_how_many(void **state) {
-    (void)state;
+TEST(affinity_and_groups_say_how_many) {
     static const struct {
         const char *allowed, *groups;
         struct {
@@ -105,15 +96,8 @@ static void affinity_and_groups_say_how_many(void **state) {
     }
 }
 
-static void a_process_of_this_machine_has_some(void **state) {
-    (void)state;
+TEST(a_process_of_this_machine_has_some) {
     assert_in_range(tm_cores(""), 1, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(affinity_and_groups_say_how_many),
-        cmocka_unit_test(a_process_of_this_machine_has_some),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

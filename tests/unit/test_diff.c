@@ -1,19 +1,10 @@
 /* The differences of two jobs: small tables worked out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "diff/sample.h"
 #include "rows_fixture.h"
 #include "tmerge/analysis.h"
 #include "tmerge/diff.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* A rank with steps from 3 on, each computing for all of its ms milliseconds. */
 static void add_rank(tm_tables *tables, int rank, const int *ms, int n) {
@@ -85,8 +76,7 @@ static void assert_remark(const tm_tables *tables, size_t place, const char *exp
 static const int steady[] = {100, 100, 101, 99, 102};
 #define NOISE 3.721069
 
-static void a_sample_is_the_median_over_steps_of_the_mean_over_ranks(void **state) {
-    (void)state;
+TEST(a_sample_is_the_median_over_steps_of_the_mean_over_ranks) {
     tm_tables tables = open_tables();
     /* Means 110, 100, 140, and 200 of rank 0 alone: median (110 + 140) / 2 = 125, deviations 15,
      * 25, 15, 75, of which the third is 25. */
@@ -122,8 +112,7 @@ typedef struct step_case {
 
 #define B_LACKS "B has no step: kernels and operators are compared by the time of a call"
 
-static void a_change_of_the_step_time_is_real_beyond_noise_alone(void **state) {
-    (void)state;
+TEST(a_change_of_the_step_time_is_real_beyond_noise_alone) {
     static const step_case cases[] = {
         {{110, 110, 111, 109, 112},
          5,
@@ -163,8 +152,7 @@ static void a_change_of_the_step_time_is_real_beyond_noise_alone(void **state) {
     }
 }
 
-static void steps_stand_beside_one_another_by_their_place(void **state) {
-    (void)state;
+TEST(steps_stand_beside_one_another_by_their_place) {
     static const int three[] = {90, 91, 92};
     tm_tables a = make_job(2, steady, 5), b = make_job(2, three, 3);
     tm_tables found = compare(&a, &b);
@@ -178,8 +166,7 @@ static void steps_stand_beside_one_another_by_their_place(void **state) {
     destroy(&a, &b, &found);
 }
 
-static void figures_without_steps_change_by_2_percent_or_not_at_all(void **state) {
-    (void)state;
+TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     tm_tables a = make_job(1, steady, 5), b = make_job(2, steady, 5);
     add_row(&a, "overview.job", "tensor_core_pct=50 occupancy_pct=50 sm_efficiency_pct=40");
     add_row(&b, "overview.job", "tensor_core_pct=50.9 occupancy_pct=49");
@@ -217,8 +204,7 @@ typedef struct kernel_case {
     double noise_ms; /* -1: null */
 } kernel_case;
 
-static void kernels_are_compared_by_name_for_each_rank_and_step(void **state) {
-    (void)state;
+TEST(kernels_are_compared_by_name_for_each_rank_and_step) {
     static const kernel_case cases[] = {
         /* the largest change first */
         {"gone", 100, 0, 5, 0, false, "removed", -20000000, -1},
@@ -267,8 +253,7 @@ static void kernels_are_compared_by_name_for_each_rank_and_step(void **state) {
     destroy(&a, &b, &found);
 }
 
-static void with_too_few_steps_kernels_are_added_and_removed_but_not_slower(void **state) {
-    (void)state;
+TEST(with_too_few_steps_kernels_are_added_and_removed_but_not_slower) {
     tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 2);
     add_row(&a, "kernels.kernel", "name=gemm calls=5 total_ns=100000000 communication=false");
     add_row(&b, "kernels.kernel", "name=gemm calls=2 total_ns=90000000 communication=false");
@@ -281,8 +266,7 @@ static void with_too_few_steps_kernels_are_added_and_removed_but_not_slower(void
 }
 
 /* A of two ranks with a step each, B of one without: sums go with what was recorded. */
-static void with_fewer_than_two_steps_names_are_compared_by_call(void **state) {
-    (void)state;
+TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
     static const struct {
         const char *name, *a, *b, *verdict;
         int64_t a_ns, b_ns;
@@ -320,8 +304,7 @@ static void with_fewer_than_two_steps_names_are_compared_by_call(void **state) {
     destroy(&a, &b, &found);
 }
 
-static void operators_without_device_time_are_judged_on_the_host(void **state) {
-    (void)state;
+TEST(operators_without_device_time_are_judged_on_the_host) {
     /* A step of a rank: 10 us, with 10 % for what host times differ by anyhow. */
     static const struct {
         const char *name, *b, *verdict;
@@ -343,8 +326,7 @@ static void operators_without_device_time_are_judged_on_the_host(void **state) {
     destroy(&a, &b, &found);
 }
 
-static void an_operator_beyond_a_full_list_is_not_called_removed(void **state) {
-    (void)state;
+TEST(an_operator_beyond_a_full_list_is_not_called_removed) {
     for (int listed = 999; listed <= 1000; listed++) {
         tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
         add_row(&a, "operators.op", "name=mine calls=5 device_self_ns=5000000");
@@ -358,8 +340,7 @@ static void an_operator_beyond_a_full_list_is_not_called_removed(void **state) {
     }
 }
 
-static void an_operator_that_communicates_has_the_noise_of_communication(void **state) {
-    (void)state;
+TEST(an_operator_that_communicates_has_the_noise_of_communication) {
     tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
     for (int side = 0; side < 2; side++) {
         const char *names[] = {"aten::mm", "nccl:all_reduce"};
@@ -374,8 +355,7 @@ static void an_operator_that_communicates_has_the_noise_of_communication(void **
     destroy(&a, &b, &found);
 }
 
-static void ranks_of_equal_communication_are_of_one_role(void **state) {
-    (void)state;
+TEST(ranks_of_equal_communication_are_of_one_role) {
     /* 26 and 24 sends in 5 steps are five a step; 50 are ten. */
     static const char *const kinds[] = {
         "rank=0 kind=send count=26", "rank=1 kind=send count=24", "rank=2 kind=send count=50",
@@ -407,8 +387,7 @@ static void ranks_of_equal_communication_are_of_one_role(void **state) {
     destroy(&a, &b, &found);
 }
 
-static void with_other_roles_all_ranks_are_one(void **state) {
-    (void)state;
+TEST(with_other_roles_all_ranks_are_one) {
     tm_tables a = make_job(2, steady, 5), b = make_job(2, steady, 5);
     add_row(&a, "overlap.kind", "rank=0 kind=send count=5");
     tm_tables found = compare(&a, &b);
@@ -420,8 +399,7 @@ static void with_other_roles_all_ranks_are_one(void **state) {
     destroy(&a, &b, &found);
 }
 
-static void remarks_name_other_formats_and_stragglers(void **state) {
-    (void)state;
+TEST(remarks_name_other_formats_and_stragglers) {
     tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
     add_row(&a, "stragglers.job", "verdict=persistent rank=3");
     add_row(&b, "stragglers.job", "verdict=inconclusive");
@@ -435,16 +413,14 @@ static void remarks_name_other_formats_and_stragglers(void **state) {
     destroy(&a, &b, &found);
 }
 
-static void empty_stores_compare(void **state) {
-    (void)state;
+TEST(empty_stores_compare) {
     tm_tables a = open_tables(), b = open_tables(), found = compare(&a, &b);
     assert_remark(&found, 0, "No difference: everything that is compared is the same");
     assert_int_equal(tm_tables_find(&found, "diff.side")->n_rows, 2);
     destroy(&a, &b, &found);
 }
 
-static void tables_are_named_and_every_column_is_defined(void **state) {
-    (void)state;
+TEST(tables_are_named_and_every_column_is_defined) {
     size_t n;
     const tm_table_def *const *defs = tm_diff_defs(&n);
     for (size_t t = 0; t < n; t++) {
@@ -460,23 +436,4 @@ static void tables_are_named_and_every_column_is_defined(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sample_is_the_median_over_steps_of_the_mean_over_ranks),
-        cmocka_unit_test(a_change_of_the_step_time_is_real_beyond_noise_alone),
-        cmocka_unit_test(steps_stand_beside_one_another_by_their_place),
-        cmocka_unit_test(figures_without_steps_change_by_2_percent_or_not_at_all),
-        cmocka_unit_test(kernels_are_compared_by_name_for_each_rank_and_step),
-        cmocka_unit_test(with_too_few_steps_kernels_are_added_and_removed_but_not_slower),
-        cmocka_unit_test(with_fewer_than_two_steps_names_are_compared_by_call),
-        cmocka_unit_test(operators_without_device_time_are_judged_on_the_host),
-        cmocka_unit_test(an_operator_beyond_a_full_list_is_not_called_removed),
-        cmocka_unit_test(an_operator_that_communicates_has_the_noise_of_communication),
-        cmocka_unit_test(ranks_of_equal_communication_are_of_one_role),
-        cmocka_unit_test(with_other_roles_all_ranks_are_one),
-        cmocka_unit_test(remarks_name_other_formats_and_stragglers),
-        cmocka_unit_test(empty_stores_compare),
-        cmocka_unit_test(tables_are_named_and_every_column_is_defined),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,5 +1,4 @@
 /* What should be one over the ranks of one job: what they say, and what of that differs. */
-#include <stdio.h>
 
 #include "analysis_fixture.h"
 
@@ -44,8 +43,7 @@ static void add_member(small_job *j, int64_t rank, const member *m) {
 #define KERNELS(first, n)                                                                          \
     { 0, 9, 8, first, n, NULL }
 
-static void what_differs_is_listed_with_its_ranks(void **state) {
-    (void)state;
+TEST(what_differs_is_listed_with_its_ranks) {
     static const struct {
         const char *name;
         member members[RANKS_MAX]; /* until one without kernels */
@@ -112,9 +110,4 @@ static void what_differs_is_listed_with_its_ranks(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_differs_is_listed_with_its_ranks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,13 +1,6 @@
 /* What the description of a process group says of its dimension. */
 #include "analysis/communication/dimension.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 /* NULL: it names none. */
 static const struct {
     const char *text, *dimension;
@@ -45,8 +38,7 @@ static const struct {
     {"dpx", NULL},
 };
 
-static void dimensions_are_told_by_whole_words(void **state) {
-    (void)state;
+TEST(dimensions_are_told_by_whole_words) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char out[TM_DIMENSION_MAX] = "as it was";
         bool named = tm_dimension_of(cases[i].text, out);
@@ -55,9 +47,4 @@ static void dimensions_are_told_by_whole_words(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dimensions_are_told_by_whole_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,29 +1,16 @@
 /* Sums, spread and medians of values of several ranks. */
 #include "analysis/host/distribution.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* 2, 4, 4, 4, 5, 5, 7, 9: mean 5, squares 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32, by 7. */
 static const int64_t eight[] = {2, 4, 4, 4, 5, 5, 7, 9};
 
-static void one_value_deviates_by_nothing(void **state) {
-    (void)state;
+TEST(one_value_deviates_by_nothing) {
     const int64_t one = 88;
     const tm_distribution d = tm_distribution_of(&one, 1);
     assert_true(tm_distribution_mean(&d) == 88.0 && tm_distribution_deviation(&d) == 0.0);
 }
 
-static void parts_joined_have_the_sums_and_spread_of_the_whole(void **state) {
-    (void)state;
+TEST(parts_joined_have_the_sums_and_spread_of_the_whole) {
     for (size_t cut = 1; cut < COUNT(eight); cut++) {
         tm_distribution d = {0};
         const tm_distribution a = tm_distribution_of(eight, cut),
@@ -41,15 +28,13 @@ static void parts_joined_have_the_sums_and_spread_of_the_whole(void **state) {
 }
 
 /* 88,936 and 135,977 deviate by 33,263.0, as a log of nsys stats has it. */
-static void two_values_deviate_as_nsys_stats_says(void **state) {
-    (void)state;
+TEST(two_values_deviate_as_nsys_stats_says) {
     const int64_t two[] = {88936, 135977};
     const tm_distribution d = tm_distribution_of(two, 2);
     assert_float_equal(tm_distribution_deviation(&d), 33263.0, 0.05);
 }
 
-static void names_share_the_room(void **state) {
-    (void)state;
+TEST(names_share_the_room) {
     static const size_t distinct[] = {100, 3, 40};
     assert_int_equal(tm_room_for_each(distinct, 3, 256), 256); /* 143 fit */
     assert_int_equal(tm_room_for_each(distinct, 3, 128), 64);  /* 64 + 3 + 40 */
@@ -67,8 +52,7 @@ static void assert_kept(size_t room, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void values_are_kept_whole_or_as_the_middle_of_equal_parts(void **state) {
-    (void)state;
+TEST(values_are_kept_whole_or_as_the_middle_of_equal_parts) {
     assert_int_equal(tm_distinct(eight, COUNT(eight)), 5);
     assert_kept(5, "1 x 2, 3 x 4, 2 x 5, 1 x 7, 1 x 9, ");
     assert_kept(4, "2 x 2, 2 x 4, 2 x 5, 2 x 7, "); /* 2 4 | 4 4 | 5 5 | 7 9 */
@@ -76,13 +60,4 @@ static void values_are_kept_whole_or_as_the_middle_of_equal_parts(void **state) 
     assert_kept(1, "8 x 4, ");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_value_deviates_by_nothing),
-        cmocka_unit_test(parts_joined_have_the_sums_and_spread_of_the_whole),
-        cmocka_unit_test(two_values_deviate_as_nsys_stats_says),
-        cmocka_unit_test(names_share_the_room),
-        cmocka_unit_test(values_are_kept_whole_or_as_the_middle_of_equal_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

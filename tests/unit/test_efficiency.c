@@ -98,8 +98,7 @@ static void open_called(small_job *j, const tm_peaks *peaks) {
  * 400 / 1500 = 26.67 %, with it 600 / 1500; attention is at most 4 x 100 x 2 x 8 x 10 = 64,000:
  * 464 / 1500; its last kernel ends at 1610. Rank 1: 48 in 110 and in 60 ns. Rank 2: 100 of its 600
  * ns, of the 700 of its step. */
-static void ranks_and_steps_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         "rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns coverage_pct "
         "flop at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns mfu_pct "
@@ -141,8 +140,7 @@ static void ranks_and_steps_are_as_worked_out_by_hand(void **state) {
 /* Bytes: addmm 2 (20 + 5000 + 1000 + 2000); mm 2 (2000 + 1000 + 5000); attention 2 x 4 x 1600; of
  * fp32 4 (6 + 12 + 8). hgemm has all of addmm's work, whose relu multiplies nothing. Rates by hand:
  * 200,000 / 350 and so on; nothing is known of a B300. */
-static void work_is_summed_by_operator_kernel_and_place(void **state) {
-    (void)state;
+TEST(work_is_summed_by_operator_kernel_and_place) {
     static const char *const operators[] = {
         "operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
         "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank",
@@ -174,8 +172,7 @@ static void work_is_summed_by_operator_kernel_and_place(void **state) {
 /* Of what XLA compiled a product (400 ns, 40,000,000 FLOP), a sum (100 ns, 3000) and a copy (100,
  * 0); of 200 ns more nothing is told, and what communicates computes nothing. In 1000 ns 40,003,000
  * FLOP are 40.003 TFLOP/s, of the 100 that the trace tells; 600 of 800 ns are counted. */
-static void work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace(void **state) {
-    (void)state;
+TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
     static const event_spec events[] = {
         KERNEL("dot.2", 0, 400, 0),
         KERNEL("add.1", 400, 100, 0),
@@ -225,8 +222,7 @@ static void work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace(voi
     close_job(&j);
 }
 
-static void peaks_are_of_whole_devices_by_name(void **state) {
-    (void)state;
+TEST(peaks_are_of_whole_devices_by_name) {
     static const struct {
         const char *name;
         int64_t n_sms;
@@ -268,8 +264,7 @@ static void peaks_are_of_whole_devices_by_name(void **state) {
     }
 }
 
-static void peaks_are_read_as_a_user_types_them(void **state) {
-    (void)state;
+TEST(peaks_are_read_as_a_user_types_them) {
     static const char *const wrong[] = {
         "989",      "bf16",   "bf16=", "bf16=0",   "bf16=-1",   "bf16=x",         "bf16=1 ",
         "bf16=1,,", "bf17=1", "=1",    "bf16=inf", "unknown=1", "fp32 or tf32=1", "bf16=nan"};
@@ -284,13 +279,4 @@ static void peaks_are_read_as_a_user_types_them(void **state) {
             fail_msg("%s was taken", wrong[i]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_and_steps_are_as_worked_out_by_hand),
-        cmocka_unit_test(work_is_summed_by_operator_kernel_and_place),
-        cmocka_unit_test(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace),
-        cmocka_unit_test(peaks_are_of_whole_devices_by_name),
-        cmocka_unit_test(peaks_are_read_as_a_user_types_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

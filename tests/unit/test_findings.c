@@ -2,14 +2,6 @@
 #include "analysis/stragglers/findings.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Ranks 10 to 17 on hosts of two (10, 11), (12, 13), ...; process group 7 is of 10, 12, 14, all are
  * in 8. In steps 5 and 6 rank 10 + i costs 10 i + 1 each. They wait 1,000, which is 10 % of their
@@ -188,8 +180,7 @@ static void check(const trial *t, size_t at, const tm_findings_input *in) {
     tm_vec_free(&found.all);
 }
 
-static void findings_are_what_suspects_amount_to(void **state) {
-    (void)state;
+TEST(findings_are_what_suspects_amount_to) {
     static const tm_standing standing = {10, 0, 1.0};
     for (size_t t = 0; t < COUNT(trials); t++) {
         job j;
@@ -241,8 +232,7 @@ static const struct {
     {100000, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true},
 };
 
-static void nobody_is_cleared_without_a_test(void **state) {
-    (void)state;
+TEST(nobody_is_cleared_without_a_test) {
     for (size_t t = 0; t < COUNT(clears); t++) {
         job j;
         make_job(&j);
@@ -270,8 +260,7 @@ static void nobody_is_cleared_without_a_test(void **state) {
     }
 }
 
-static void an_event_says_when_it_was(void **state) {
-    (void)state;
+TEST(an_event_says_when_it_was) {
     static const tm_heavy heavy[] = {{200, 12, 8}, {200, 12, 3}, {100, 12, 5}};
     job j;
     make_job(&j);
@@ -318,8 +307,7 @@ static const struct {
     {4, 99, 10, true, TM_VERDICT_NONE, 0.3},
 };
 
-static void a_pipeline_has_a_bubble(void **state) {
-    (void)state;
+TEST(a_pipeline_has_a_bubble) {
     static const tm_suspect suspect = {
         .member = 12, .excess_ns = 5000, .p = 0.0005, .throughout = true};
     for (size_t t = 0; t < COUNT(bubbles); t++) {
@@ -353,8 +341,7 @@ static void a_pipeline_has_a_bubble(void **state) {
     }
 }
 
-static void members_of_a_finding_are_set(void **state) {
-    (void)state;
+TEST(members_of_a_finding_are_set) {
     job j;
     make_job(&j);
     bool members[8] = {[7] = true};
@@ -364,8 +351,7 @@ static void members_of_a_finding_are_set(void **state) {
     assert_memory_equal(members, all, sizeof all);
 }
 
-static void shapes_and_certainties_have_words(void **state) {
-    (void)state;
+TEST(shapes_and_certainties_have_words) {
     assert_string_equal(tm_shape_word(TM_SHAPE_THROUGHOUT), "throughout");
     assert_string_equal(tm_shape_word(TM_SHAPE_EPISODE), "episode");
     assert_string_equal(tm_shape_word(TM_SHAPE_ALTERNATION), "alternation");
@@ -375,14 +361,4 @@ static void shapes_and_certainties_have_words(void **state) {
     assert_string_equal(tm_certainty_word(TM_CERTAINTY_CONFIDENT), "confident");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(findings_are_what_suspects_amount_to),
-        cmocka_unit_test(nobody_is_cleared_without_a_test),
-        cmocka_unit_test(an_event_says_when_it_was),
-        cmocka_unit_test(a_pipeline_has_a_bubble),
-        cmocka_unit_test(members_of_a_finding_are_set),
-        cmocka_unit_test(shapes_and_certainties_have_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

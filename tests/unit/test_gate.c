@@ -1,18 +1,9 @@
 /* Limits on the step time of two jobs: by hand, and over many pairs of simulated ones. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "rows_fixture.h"
 #include "tmerge/analysis.h"
 #include "tmerge/gate.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #define UNKNOWN ((double)NAN)
 
@@ -47,8 +38,7 @@ static void is_near(const tm_cell *cell, double expected) {
     assert_true(cell->null || fabs(cell->value.r - expected) < 1e-3);
 }
 
-static void rows_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(rows_worked_out_by_hand) {
     /* Of five steps the middle three count: 30. The winsorized ones are 20, 20, 30, 40, 40, whose
      * standard deviation is 10: an error of 10 sqrt(5) / 3 = 7.4536, and of both 10.541, or
      * 35.136 %, with 2 + 2 degrees of freedom. Student's t of these, exceeded by 1 in 400, is 5.598
@@ -107,10 +97,9 @@ static void rows_worked_out_by_hand(void **state) {
     }
 }
 
-static void what_is_no_limit_is_refused(void **state) {
+TEST(what_is_no_limit_is_refused) {
     static const char *const bad[] = {"step", "step=2%", "step=+2",  "step=+%",    "step=+x%",
                                       "=+2%", "ste=+2%", "step=+0%", "step=+inf%", "step=+2%%"};
-    (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         tm_gate_limit limit;
         tm_error err;
@@ -147,8 +136,7 @@ static tm_tables simulate(const shape *s, double change_pct, uint64_t *seed) {
     return make_job(8, steps, s->steps);
 }
 
-static void pairs_of_jobs_are_told_apart(void **state) {
-    (void)state;
+TEST(pairs_of_jobs_are_told_apart) {
     static const shape shapes[] = {
         {"the same job", 10, 1, 0, 0, 0, 0, 0, 180, PAIRS},
         {"slower by 3 %", 10, 1, 3, 0, 0, 190, PAIRS, 0, 10},
@@ -180,11 +168,4 @@ static void pairs_of_jobs_are_told_apart(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_worked_out_by_hand),
-        cmocka_unit_test(what_is_no_limit_is_refused),
-        cmocka_unit_test(pairs_of_jobs_are_told_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

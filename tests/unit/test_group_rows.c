@@ -3,8 +3,6 @@
 #include "timeline/collectives.h"
 #include "timeline_fixture.h"
 
-#include <stdio.h>
-
 /* What one process knows, and the tables made of it. */
 typedef struct bench {
     ground ground;
@@ -147,8 +145,7 @@ static void add_tensor(bench *b) {
     }
 }
 
-static void a_group_slower_than_its_peers_is_slow(void **state) {
-    (void)state;
+TEST(a_group_slower_than_its_peers_is_slow) {
     static const char *const links[] = {
         "group=t0 members=0-1 from_rank=null to_rank=null kind=allreduce size_class_bytes=512 "
         "dimension=tensor reach=intra count=3 bytes=1000 median_ns=101000 "
@@ -181,8 +178,7 @@ static void a_group_slower_than_its_peers_is_slow(void **state) {
 }
 
 /* Twice as slow as two others: 10 us more is what clocks may be wrong by, 10001 ns is not. */
-static void small_differences_are_not_slow(void **state) {
-    (void)state;
+TEST(small_differences_are_not_slow) {
     for (int64_t more = 0; more < 2; more++) {
         bench b = open_job();
         add(&b, allreduce(1, "dp0", 2, 1000, 10000), 3);
@@ -203,8 +199,7 @@ static void small_differences_are_not_slow(void **state) {
  * 2 MiB: 3145728 / 2 + 10000 = 1582864 ns, 1.98736... GB/s, three times, and once 1.6 times as
  * long; 4000 bytes: 6000 / 2 + 10000 = 13000, twice. Neither a broadcast, without a time, nor an
  * operation that is not complete counts for it. */
-static void a_group_has_its_sums_and_its_line(void **state) {
-    (void)state;
+TEST(a_group_has_its_sums_and_its_line) {
     /* bytes 4 x 2097152 + 2 x 4000 + 5 = 8396613. Kernels: 4 x (3 x 1582864 + 2532583 + 2 x 13000)
      * + 6 x 7 = 29228742, the broadcast 400, the others 50 and 60. */
     static const char *const groups[] = {
@@ -242,8 +237,7 @@ static void a_group_has_its_sums_and_its_line(void **state) {
  * And a ring of 1, 2, 3, whose third pair is slow, but has two operations only; a third makes it
  * slow. Both are groups of four ranks, one of which never sends. Pairs on one host and between
  * hosts are not compared: of the pipeline's 4, 0-4 are two, and 4-5 two. */
-static void pairs_are_compared_and_tell_a_pipeline(void **state) {
-    (void)state;
+TEST(pairs_are_compared_and_tell_a_pipeline) {
     for (int count = 2; count <= 3; count++) {
         bench b = open_job();
         add(&b, transfer(3, "line", 0, 4, 2048, 40000), 3);
@@ -284,8 +278,7 @@ static void pairs_are_compared_and_tell_a_pipeline(void **state) {
 }
 
 /* Collectives on the line 10 us + moved / 2, and transfers that are quicker: they are apart. */
-static void transfers_beside_collectives_are_not_fitted(void **state) {
-    (void)state;
+TEST(transfers_beside_collectives_are_not_fitted) {
     bench b = open_job();
     add(&b, transfer(6, "both", 3, 2, 4096, 3000), 3);
     add(&b, transfer(6, "both", 1, 2, 4096, 3000), 3);
@@ -309,8 +302,7 @@ static void transfers_beside_collectives_are_not_fitted(void **state) {
 
 /* Other kinds, sizes, numbers of ranks and reaches are no peers, and what is for an unknown purpose
  * has none. */
-static void only_the_like_is_compared(void **state) {
-    (void)state;
+TEST(only_the_like_is_compared) {
     bench b = open_job();
     add_tensor(&b);
     tm_instance_value *values = b.own.values.data;
@@ -334,8 +326,7 @@ static void only_the_like_is_compared(void **state) {
 }
 
 /* Two processes know some ranks of a group each, and both of rank 9, whose host is not known. */
-static void members_of_all_processes_are_brought_together(void **state) {
-    (void)state;
+TEST(members_of_all_processes_are_brought_together) {
     static const char *const groups[] = {
         "group=g members=0-3,5,7-9 ranks=16 dimension=null description=null hosts=null reach=null "
         "complete=1 incomplete=0 suspect=0 bytes=null comm_ns=87 comm_share=null wait_ns=7 "
@@ -351,8 +342,7 @@ static void members_of_all_processes_are_brought_together(void **state) {
 }
 
 /* 1, 3 and 5 follow one another, 9 does not; 60 lone numbers of 5 bytes have no room. */
-static void members_are_written_as_progressions(void **state) {
-    (void)state;
+TEST(members_are_written_as_progressions) {
     bench b = open_bench();
     ADD_MEMBERS(&b, 1, 1, 3, 5, 9);
     ADD_MEMBERS(&b, 2, 4, 9);
@@ -374,8 +364,7 @@ static void members_are_written_as_progressions(void **state) {
     close_bench(&b);
 }
 
-static void no_operations_make_no_rows(void **state) {
-    (void)state;
+TEST(no_operations_make_no_rows) {
     bench b = open_job();
     finish(&b);
     check(&b, "groups.group", NULL, 0);
@@ -384,17 +373,4 @@ static void no_operations_make_no_rows(void **state) {
     close_bench(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_group_slower_than_its_peers_is_slow),
-        cmocka_unit_test(small_differences_are_not_slow),
-        cmocka_unit_test(a_group_has_its_sums_and_its_line),
-        cmocka_unit_test(pairs_are_compared_and_tell_a_pipeline),
-        cmocka_unit_test(transfers_beside_collectives_are_not_fitted),
-        cmocka_unit_test(only_the_like_is_compared),
-        cmocka_unit_test(members_of_all_processes_are_brought_together),
-        cmocka_unit_test(members_are_written_as_progressions),
-        cmocka_unit_test(no_operations_make_no_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -2,7 +2,6 @@
 #include "match/groups.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "comm_fixture.h"
 #include "timeline/metadata.h"
@@ -41,8 +40,7 @@ static tm_group group_of(ground *g, const char *name, const char *ranks, int32_t
     return group_in(g, NULL, &kernel);
 }
 
-static void a_group_is_known_where_its_ranks_are_and_this_one_is_among_them(void **state) {
-    (void)state;
+TEST(a_group_is_known_where_its_ranks_are_and_this_one_is_among_them) {
     static const struct {
         const char *ranks;
         int32_t size;
@@ -58,8 +56,7 @@ static void a_group_is_known_where_its_ranks_are_and_this_one_is_among_them(void
     close_ground(&g);
 }
 
-static void a_group_is_its_name_and_its_sorted_ranks(void **state) {
-    (void)state;
+TEST(a_group_is_its_name_and_its_sorted_ranks) {
     static const struct {
         const char *name, *ranks;
         int32_t size, n_ranks;
@@ -95,8 +92,7 @@ static void a_group_is_its_name_and_its_sorted_ranks(void **state) {
     close_ground(&g);
 }
 
-static void what_is_no_list_leaves_name_and_size(void **state) {
-    (void)state;
+TEST(what_is_no_list_leaves_name_and_size) {
     static const char *const lists[] = {
         "",
         "[",
@@ -134,8 +130,7 @@ static void print_list(int stride, char *out, size_t size) {
     snprintf(out + used, size - used, "]");
 }
 
-static void a_list_that_was_cut_is_looked_up_in_the_configuration(void **state) {
-    (void)state;
+TEST(a_list_that_was_cut_is_looked_up_in_the_configuration) {
     char list[256], odd[256], metadata[4096];
     print_list(1, list, sizeof list);
     print_list(2, odd, sizeof odd);
@@ -168,8 +163,7 @@ static void a_list_that_was_cut_is_looked_up_in_the_configuration(void **state) 
     close_ground(&other);
 }
 
-static void metadata_that_say_nothing_are_passed_over(void **state) {
-    (void)state;
+TEST(metadata_that_say_nothing_are_passed_over) {
     static const char *const metadata[] = {"",
                                            "{",
                                            "[]",
@@ -227,8 +221,7 @@ static tm_group group_asked_by(ground *g, const operator_case *c) {
     return group;
 }
 
-static void start_and_stride_come_from_the_operator_around_the_launch(void **state) {
-    (void)state;
+TEST(start_and_stride_come_from_the_operator_around_the_launch) {
     static const operator_case cases[] = {
         /* the launch is at 50 */
         {{OPERATOR(0, 100, 2)}, {1}, {2}, "[1, 3, 5]"},
@@ -256,8 +249,7 @@ static void start_and_stride_come_from_the_operator_around_the_launch(void **sta
     close_ground(&g);
 }
 
-static void every_kernel_of_a_rank_gets_its_own_group(void **state) {
-    (void)state;
+TEST(every_kernel_of_a_rank_gets_its_own_group) {
     static const struct {
         const char *name, *ranks;
         int32_t size;
@@ -288,8 +280,7 @@ static void every_kernel_of_a_rank_gets_its_own_group(void **state) {
     close_ground(&g);
 }
 
-static void long_texts_are_cut(void **state) {
-    (void)state;
+TEST(long_texts_are_cut) {
     char list[512], name[80];
     ground g = open_ground();
     /* 0,2,4,6,8 are 9 bytes, every number from 10 on takes 3 more. With 4 kept for the dots there
@@ -314,8 +305,7 @@ static void long_texts_are_cut(void **state) {
     close_ground(&g);
 }
 
-static void ranks_without_a_name_are_a_group(void **state) {
-    (void)state;
+TEST(ranks_without_a_name_are_a_group) {
     static const int64_t ranks[] = {0, 1, 2, 5};
     assert_string_equal(tm_group_of_ranks(ranks, 1).text, "0");
     assert_string_equal(tm_group_of_ranks(ranks, 4).text, "0-2,5");
@@ -324,23 +314,8 @@ static void ranks_without_a_name_are_a_group(void **state) {
     assert_true(tm_group_of_ranks(ranks, 4).id != tm_group_of_ranks(ranks, 3).id);
 }
 
-static void no_finder_is_destroyed_without_harm(void **state) {
-    (void)state;
+TEST(no_finder_is_destroyed_without_harm) {
     tm_group_finder_destroy(NULL);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_group_is_known_where_its_ranks_are_and_this_one_is_among_them),
-        cmocka_unit_test(a_group_is_its_name_and_its_sorted_ranks),
-        cmocka_unit_test(what_is_no_list_leaves_name_and_size),
-        cmocka_unit_test(a_list_that_was_cut_is_looked_up_in_the_configuration),
-        cmocka_unit_test(metadata_that_say_nothing_are_passed_over),
-        cmocka_unit_test(start_and_stride_come_from_the_operator_around_the_launch),
-        cmocka_unit_test(every_kernel_of_a_rank_gets_its_own_group),
-        cmocka_unit_test(long_texts_are_cut),
-        cmocka_unit_test(ranks_without_a_name_are_a_group),
-        cmocka_unit_test(no_finder_is_destroyed_without_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

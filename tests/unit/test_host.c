@@ -1,17 +1,8 @@
 /* The host that a file name tells. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tmerge/timeline.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static void a_host_is_told_by_the_profilers_own_form_alone(void **state) {
-    (void)state;
+TEST(a_host_is_told_by_the_profilers_own_form_alone) {
     static const struct {
         const char *path, *host; /* NULL: the name tells none */
     } cases[] = {
@@ -75,8 +66,7 @@ static void a_host_is_told_by_the_profilers_own_form_alone(void **state) {
     }
 }
 
-static void a_host_that_does_not_fit_is_not_cut(void **state) {
-    (void)state;
+TEST(a_host_that_does_not_fit_is_not_cut) {
     static const char path[] = "node7_1234.5678.pt.trace.json";
     char host[8];
     for (size_t size = 0; size <= 6; size++) {
@@ -86,10 +76,4 @@ static void a_host_that_does_not_fit_is_not_cut(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_is_told_by_the_profilers_own_form_alone),
-        cmocka_unit_test(a_host_that_does_not_fit_is_not_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -54,8 +54,7 @@ static const event_spec rank_0[] = {
     KERNEL("H", 300000, 0, 98, 7),
 };
 
-static void idle_time_is_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(idle_time_is_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         "rank=0 idle_ns=229000 idle_pct=78.96551724 host_wait_ns=120000 kernel_wait_ns=21000 "
         "other_ns=88000 input_ns=30000 host_comm_ns=20000 sync_ns=35000 host_work_ns=35000 gaps=6 "
@@ -97,8 +96,7 @@ static void idle_time_is_as_worked_out_by_hand(void **state) {
 
 /* Two events end the gap [10, 30) at once. That of stream 8 was launched before it began, and so
  * was not the host's fault. */
-static void the_event_that_was_launched_first_ends_a_gap(void **state) {
-    (void)state;
+TEST(the_event_that_was_launched_first_ends_a_gap) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 1, 1, 1),  CALL("cudaLaunchKernel", 2, 1, 2),
         CALL("cudaLaunchKernel", 20, 1, 3), KERNEL("a", 5, 5, 1, 7),
@@ -116,8 +114,7 @@ static void the_event_that_was_launched_first_ends_a_gap(void **state) {
 
 /* Gaps [10, 30009), 29999 long: short; [30010, 60010), 30000 long: not; [60011, 60021), whose call
  * begins as it does: queued; [60022, 60032), whose call begins 1 ns later: the host's. */
-static void limits_of_causes_are_exact(void **state) {
-    (void)state;
+TEST(limits_of_causes_are_exact) {
     static const event_spec events[] = {
         CALL("c", 0, 1, 1),          CALL("c", 1, 1, 2),          CALL("c", 2, 1, 3),
         CALL("c", 60011, 1, 4),      CALL("c", 60023, 1, 5),      KERNEL("k", 9, 1, 1, 7),
@@ -141,8 +138,7 @@ static void limits_of_causes_are_exact(void **state) {
 /* Kernels of length 1 at 0, 11, 24, 39, ...: gaps of 10, 12, 14, ..., 34. A rank keeps the longest
  * 10 of its 13, 16 to 34. The job keeps 100: of 11 ranks those over 16 are 99, and the first of 16.
  */
-static void the_longest_gaps_are_kept(void **state) {
-    (void)state;
+TEST(the_longest_gaps_are_kept) {
     event_spec events[14] = {KERNEL("k", 0, 1, 0, 7)};
     for (size_t i = 1; i < COUNT(events); i++) {
         events[i] = events[0];
@@ -164,8 +160,7 @@ static void the_longest_gaps_are_kept(void **state) {
 
 /* Stream 7 under two ids: "a" [0, 10) and "c" [40, 50) under one, "b" [20, 30) and "d" [45, 60)
  * under the other: gaps [10, 20) and [30, 40). */
-static void a_stream_with_two_ids_is_one(void **state) {
-    (void)state;
+TEST(a_stream_with_two_ids_is_one) {
     static const event_spec events[] = {KERNEL("a", 0, 10, 1, 7), KERNEL("c", 40, 10, 2, 7),
                                         KERNEL("b", 20, 10, 3, 8), KERNEL("d", 45, 15, 4, 8)};
     static const char *const streams[] = {
@@ -181,13 +176,4 @@ static void a_stream_with_two_ids_is_one(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idle_time_is_as_worked_out_by_hand),
-        cmocka_unit_test(the_event_that_was_launched_first_ends_a_gap),
-        cmocka_unit_test(limits_of_causes_are_exact),
-        cmocka_unit_test(a_stream_with_two_ids_is_one),
-        cmocka_unit_test(the_longest_gaps_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

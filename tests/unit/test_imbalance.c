@@ -4,7 +4,6 @@
 #include "timeline_fixture.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { ROWS = 10, STEPS = 4 };
 
@@ -144,8 +143,7 @@ static tm_tables tables_of(const job_case *c) {
     return tables;
 }
 
-static void imbalance_is_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(imbalance_is_as_worked_out_by_hand) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_tables tables = tables_of(&cases[i]);
         const tm_table *steps = tm_tables_find(&tables, "imbalance.step");
@@ -170,8 +168,7 @@ static double real(const tm_table *table, const char *column) {
     return tm_table_cell(table, 0, column)->value.r;
 }
 
-static void ratios_are_exact_where_means_are_rounded(void **state) {
-    (void)state;
+TEST(ratios_are_exact_where_means_are_rounded) {
     /* 1 and 2: the mean is 1.5, shown as 2 */
     static const job_case c = {
         {"rank=0 step=0 window_ns=3 compute_ns=1", "rank=1 step=0 window_ns=3 compute_ns=2"},
@@ -187,10 +184,4 @@ static void ratios_are_exact_where_means_are_rounded(void **state) {
     tm_tables_destroy(&tables);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(imbalance_is_as_worked_out_by_hand),
-        cmocka_unit_test(ratios_are_exact_where_means_are_rounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -52,8 +52,7 @@ static const kernel_spec rank_1[] = {{"gemm", 100, 2, 32, 0, 2.0F, 10.0F}};
 static const kernel_spec rank_2[] = {{"nvjet_tst_128x160", 1, 8, 168, 9, 0.0F, 0.0F},
                                      {"gemm", 400, 2, 32, 0, 2.0F, 10.0F}};
 
-static void kernels_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(kernels_are_as_worked_out_by_hand) {
     static const char *const kernels[] = {
         "name calls total_ns mean_ns min_ns max_ns blocks_per_sm occupancy_pct share_pct "
         "communication class tensor_cores registers shared_memory_bytes short_calls short_pct "
@@ -83,9 +82,4 @@ static void kernels_are_as_worked_out_by_hand(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_as_worked_out_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -44,8 +44,7 @@ static const event_spec rank_1[] = {
     KERNEL(11, 1, 1, 7),
 };
 
-static void launches_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(launches_are_as_worked_out_by_hand) {
     static const char *const rows[] = {
         "rank events unlinked launches launches_per_event call_ns mean_call_ns mean_latency_ns "
         "median_latency_ns p95_latency_ns max_latency_ns mean_queue max_queue host_bound_events "
@@ -71,8 +70,7 @@ static void launches_are_as_worked_out_by_hand(void **state) {
 
 /* Rank 0: launches of 10 and 8; rank 1: of 1 and 1, by two threads; rank 2: of 10.
  *   18 + 2 + 10 = 30 in 5 calls, by rank 18, 2, 10: median 10, rank 0 the most. */
-static void calls_of_one_name_are_one_row_the_costliest_first(void **state) {
-    (void)state;
+TEST(calls_of_one_name_are_one_row_the_costliest_first) {
     static const char *const rows[] = {
         "name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns max_rank",
         "cudaMemcpyAsync 1 38 38 38 1 38 38 0",
@@ -102,8 +100,7 @@ static const event_spec queued[] = {
     KERNEL(630, 10, 9, 7),
 };
 
-static void queues_over_time_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(queues_over_time_are_as_worked_out_by_hand) {
     static const struct {
         size_t part;
         const char *row;
@@ -126,8 +123,7 @@ static void queues_over_time_are_as_worked_out_by_hand(void **state) {
 
 /* Of 65 ranks the last is host bound, for its stream waits for each call: the last of the others,
  * which are all alike, gives way. */
-static void queues_are_kept_of_the_ranks_that_are_host_bound_most(void **state) {
-    (void)state;
+TEST(queues_are_kept_of_the_ranks_that_are_host_bound_most) {
     static const event_spec ahead[] = {CALL("cudaLaunchKernel", 0, 1, 1),
                                        CALL("cudaLaunchKernel", 2, 1, 2), KERNEL(5, 10, 1, 7),
                                        KERNEL(15, 10, 2, 7)};
@@ -146,12 +142,4 @@ static void queues_are_kept_of_the_ranks_that_are_host_bound_most(void **state) 
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_are_as_worked_out_by_hand),
-        cmocka_unit_test(queues_over_time_are_as_worked_out_by_hand),
-        cmocka_unit_test(queues_are_kept_of_the_ranks_that_are_host_bound_most),
-        cmocka_unit_test(calls_of_one_name_are_one_row_the_costliest_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

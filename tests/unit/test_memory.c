@@ -65,8 +65,7 @@ static void add_records(small_job *j, int64_t rank) {
     add_trace(j, rank, &trace);
 }
 
-static void levels_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(levels_are_as_worked_out_by_hand) {
     static const char *const devices[] = {
         "rank device allocations releases relative begin_bytes end_bytes peak_bytes peak_time_ns "
         "peak_step peak_operator peak_reserved_bytes fragmentation_pct capacity_bytes capacity_pct "
@@ -118,8 +117,7 @@ static void levels_are_as_worked_out_by_hand(void **state) {
 
 /* Of one rank: foo, called twice, has 1000 itself and 500 through bar, each counted once. Outside
  * of all: 100 taken, 1500 given back. Here every number twice. */
-static void operators_have_what_they_took_alone_and_with_what_they_called(void **state) {
-    (void)state;
+TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     static const char *const rows[] = {
         "operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
         "bytes increase_bytes peak_bytes peak_rank",
@@ -140,8 +138,7 @@ static void operators_have_what_they_took_alone_and_with_what_they_called(void *
 }
 
 /* What 8 steps leave behind, their peaks, and what the allocator held behind each. */
-static void patterns_are_named_as_what_they_are(void **state) {
-    (void)state;
+TEST(patterns_are_named_as_what_they_are) {
     enum { STEPS = 8 };
     static const struct {
         const char *word;
@@ -207,8 +204,7 @@ static void patterns_are_named_as_what_they_are(void **state) {
 }
 
 /* 5000 levels, one for each ns: a saw of 50 ns with one peak, one trough and one reserve alone. */
-static void a_thinned_curve_keeps_its_peaks(void **state) {
-    (void)state;
+TEST(a_thinned_curve_keeps_its_peaks) {
     enum { N = 5000, PEAK = 1234, TROUGH = 2345, RESERVE = 3456 };
     tm_vec levels = TM_VEC(tm_memory_level);
     for (int64_t i = 0; i < N; i++) {
@@ -234,8 +230,7 @@ static void a_thinned_curve_keeps_its_peaks(void **state) {
     tm_vec_free(&levels);
 }
 
-static void the_memory_of_a_device_is_in_the_metadata(void **state) {
-    (void)state;
+TEST(the_memory_of_a_device_is_in_the_metadata) {
     static const struct {
         const char *metadata;
         int32_t device;
@@ -269,13 +264,4 @@ static void the_memory_of_a_device_is_in_the_metadata(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_are_as_worked_out_by_hand),
-        cmocka_unit_test(operators_have_what_they_took_alone_and_with_what_they_called),
-        cmocka_unit_test(patterns_are_named_as_what_they_are),
-        cmocka_unit_test(a_thinned_curve_keeps_its_peaks),
-        cmocka_unit_test(the_memory_of_a_device_is_in_the_metadata),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -36,8 +36,7 @@ static const event_spec events[] = {
     EVENT(TM_CAT_GPU_ANNOTATION, "train", 500, 66),
 };
 
-static void modules_and_annotations_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(modules_and_annotations_are_as_worked_out_by_hand) {
     static const char *const modules[] = {
         "name=nn.Module: Linear_0 calls=2 device_self_ns=50 device_total_ns=50 host_self_ns=49 "
         "host_total_ns=60 tensor_self_pct=60 tensor_total_pct=60 ranks=1 device_min_ns=50 "
@@ -68,8 +67,7 @@ static void modules_and_annotations_are_as_worked_out_by_hand(void **state) {
     close_job(&j);
 }
 
-static void a_rank_without_them_has_no_rows(void **state) {
-    (void)state;
+TEST(a_rank_without_them_has_no_rows) {
     static const event_spec none[] = {EVENT(TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 0, 400),
                                       EVENT(TM_CAT_CPU_OP, "aten::mm", 25, 20)};
     small_job j = open_job();
@@ -83,8 +81,7 @@ static void a_rank_without_them_has_no_rows(void **state) {
 /* Rank 0 runs [0, 100): step [10, 60), in it a method [20, 30) that launches a kernel of 40, and
  * step again [70, 90). Rank 1 runs [0, 50): step [5, 15), the method [6, 8) at another address,
  * which is no other function. run's own: 100 - 70 + 50 - 10 = 70; step's 70 - 10 + 10 - 2 = 68. */
-static void stacks_are_merged_by_path(void **state) {
-    (void)state;
+TEST(stacks_are_merged_by_path) {
     static const event_spec rank_0[] = {
         EVENT(TM_CAT_PYTHON, "run", 0, 100),
         EVENT(TM_CAT_PYTHON, "step", 10, 50),
@@ -114,11 +111,4 @@ static void stacks_are_merged_by_path(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_are_merged_by_path),
-        cmocka_unit_test(modules_and_annotations_are_as_worked_out_by_hand),
-        cmocka_unit_test(a_rank_without_them_has_no_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

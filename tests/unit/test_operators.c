@@ -1,8 +1,6 @@
 /* The tables of operators: every cell of a small job, worked out by hand. */
 #include "analysis_fixture.h"
 
-#include <stdio.h>
-
 #include "analysis/model/call_tables.h"
 #include "timeline/build.h"
 
@@ -78,8 +76,7 @@ static void make_job(small_job *j) {
  * on tensor cores, of all kernels in it 100 of 113. Its rank 0 has 50 on the device and 38 of its
  * own on the host, rank 2 60 and 26. linear: total 60, 40 of 53 in kernels. my: its total counts
  * once, 5 and 100. */
-static void operators_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(operators_are_as_worked_out_by_hand) {
     static const char *const rows[] = {
         "name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "
         "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "
@@ -97,8 +94,7 @@ static void operators_are_as_worked_out_by_hand(void **state) {
 
 /* mm [8] on both ranks, [16] on rank 0; my [1] holds my [2], which is another key; linear's are not
  * known. */
-static void shapes_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(shapes_are_as_worked_out_by_hand) {
     static const struct {
         const char *name, *shapes;
         int64_t calls, device_self, device_total, host_self, host_total;
@@ -126,8 +122,7 @@ static void shapes_are_as_worked_out_by_hand(void **state) {
 }
 
 /* What could run on tensor cores is told by names, and by what an operator holds. */
-static void an_operator_fits_tensor_cores_where_one_inside_it_does(void **state) {
-    (void)state;
+TEST(an_operator_fits_tensor_cores_where_one_inside_it_does) {
     static const event_spec events[] = {OP("outer", 0, 100), OP("middle", 10, 50),
                                         OP("aten::mm", 20, 10), OP("aten::add", 70, 10)};
     static const struct {
@@ -148,8 +143,7 @@ static void an_operator_fits_tensor_cores_where_one_inside_it_does(void **state)
 }
 
 /* 1200 names, op 0 with 1 ns and so on: the last 1000 stay, the longest first. */
-static void the_thousand_that_cost_most_are_kept(void **state) {
-    (void)state;
+TEST(the_thousand_that_cost_most_are_kept) {
     enum { N = 1200 };
     static event_spec events[N];
     static char names[N][16];
@@ -169,8 +163,7 @@ static void the_thousand_that_cost_most_are_kept(void **state) {
 
 /* What each event of the GPU was launched by: of mm's 110 h884gemm has 100, of h884gemm's 160 mm.
  * All rows add up to the 66 of rank 0 and 60 each of ranks 1 and 2: 186. */
-static void what_launched_what(void **state) {
-    (void)state;
+TEST(what_launched_what) {
     static const char *const operators[] = {
         "operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
         "max_rank",
@@ -200,13 +193,4 @@ static void what_launched_what(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_launched_what),
-        cmocka_unit_test(operators_are_as_worked_out_by_hand),
-        cmocka_unit_test(shapes_are_as_worked_out_by_hand),
-        cmocka_unit_test(an_operator_fits_tensor_cores_where_one_inside_it_does),
-        cmocka_unit_test(the_thousand_that_cost_most_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,12 +1,6 @@
 /* Rows of all ranks that have one key: their sums and how far they differ, worked out by hand. */
 #include "rows_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/shared/over_ranks.h"
 
 enum { A, B, RANK, VALUE };
@@ -30,8 +24,7 @@ static tm_table *open_rows(tm_tables *tables, const char *const *rows, size_t n)
     return &tables->tables[0];
 }
 
-static void a_key_ends_where_another_begins(void **state) {
-    (void)state;
+TEST(a_key_ends_where_another_begins) {
     static const char *const rows[] = {
         "a=1 b=1 rank=0", "a=1 b=1 rank=9", "a=1 b=2 rank=0",
         "a=2 b=2 rank=0", "a=2 rank=0", /* a null is a key of its own, behind all others */
@@ -46,8 +39,7 @@ static void a_key_ends_where_another_begins(void **state) {
     tm_tables_destroy(&tables);
 }
 
-static void columns_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(columns_are_as_worked_out_by_hand) {
     static const struct {
         const char *rows[4];
         size_t n;
@@ -77,10 +69,4 @@ static void columns_are_as_worked_out_by_hand(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_key_ends_where_another_begins),
-        cmocka_unit_test(columns_are_as_worked_out_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,8 +1,6 @@
 /* The tables of overlap, ratio and job: every cell of small jobs, worked out by hand. */
 #include "analysis_fixture.h"
 
-#include <stdio.h>
-
 #define STEP(name, begin, duration)                                                                \
     { TM_CAT_USER_ANNOTATION, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
 #define CALL(begin, correlation)                                                                   \
@@ -77,8 +75,7 @@ static void make_job(small_job *b) {
     finish_job(b);
 }
 
-static void overlap_is_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(overlap_is_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         "rank=0 window_ns=155 compute_ns=70 comm_ns=90 memory_ns=58 overlap_ns=35 "
         "overlap_pct=38.88888889 exposed_comm_ns=55 exposed_memory_ns=10 busy_ns=135 "
@@ -108,8 +105,7 @@ static void overlap_is_as_worked_out_by_hand(void **state) {
     close_job(&b);
 }
 
-static void ratios_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(ratios_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         "rank=0 comm_ns=90 compute_ns=70 comm_to_compute=1.285714286 "
         "exposed_to_window=0.3548387097",
@@ -129,8 +125,7 @@ static void ratios_are_as_worked_out_by_hand(void **state) {
     close_job(&b);
 }
 
-static void the_job_is_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(the_job_is_as_worked_out_by_hand) {
     /* Rank 0 keeps 16 events, rank 1 three; the steps are 1, 2 and 3; all lies in [0, 200). */
     static const char *const jobs[] = {
         "ranks=2 hosts=2 steps=3 events=19 collectives=null begin_ns=1700000000000000000 "
@@ -155,8 +150,7 @@ static void the_job_is_as_worked_out_by_hand(void **state) {
     close_job(&b);
 }
 
-static void the_window_of_two_spans_is_the_sum_of_theirs(void **state) {
-    (void)state;
+TEST(the_window_of_two_spans_is_the_sum_of_theirs) {
     /* a: op [0, 100), gemm [10, 60), nccl [40, 70); b, 1000 later: op [0, 100), gemm [20, 90).
      * Rank: window 60 + 70 = 130, P 50 + 70 = 120, C 30, overlap 20, C \ P 10, busy 130, idle 0.
      * Step 0 is the whole trace without the 900 between: window 200, idle 200 - 130 = 70. */
@@ -193,8 +187,7 @@ static void the_window_of_two_spans_is_the_sum_of_theirs(void **state) {
     close_job(&b);
 }
 
-static void an_unmarked_step_is_compared_by_what_the_device_did(void **state) {
-    (void)state;
+TEST(an_unmarked_step_is_compared_by_what_the_device_did) {
     /* One process drives two devices; what its host did, [0, 1000), stands with the first. Windows
      * of the ranks [500, 600) and [510, 605): 95 is no less than four fifths of (100 + 95) / 2,
      * though it is of (1000 + 95) / 2. Compute 40 and 44: mean 42, 100 (44 / 42 - 1) =
@@ -222,8 +215,7 @@ static void an_unmarked_step_is_compared_by_what_the_device_did(void **state) {
     close_job(&b);
 }
 
-static void a_step_has_the_time_of_its_own_span_alone(void **state) {
-    (void)state;
+TEST(a_step_has_the_time_of_its_own_span_alone) {
     /* Step 1 [0, 50) lies in a, whose op ends at 60; step 2, in b, begins 1000 later. */
     static const event_spec first[] = {STEP("ProfilerStep#1", 0, 50), CALL(1, 1), OP(55, 5),
                                        KERNEL("gemm", 10, 20, 1, 7)};
@@ -249,8 +241,7 @@ static void a_step_has_the_time_of_its_own_span_alone(void **state) {
     close_job(&b);
 }
 
-static void a_ratio_without_a_denominator_is_null(void **state) {
-    (void)state;
+TEST(a_ratio_without_a_denominator_is_null) {
     /* 0 computes alone, 1 communicates alone, 2 has one kernel of no length (W = 0, yet a kind) */
     static const event_spec computes[] = {KERNEL("gemm", 0, 10, 0, 7)};
     static const event_spec communicates[] = {KERNEL("ncclDevKernel_AllReduce", 0, 10, 0, 7)};
@@ -302,8 +293,7 @@ static tm_trace make_steps(const small_job *b, const int64_t lengths[N_STEPS], b
     return make_trace(&b->ground, "t", events, n, 0);
 }
 
-static void a_step_is_partial_under_four_fifths_of_the_median(void **state) {
-    (void)state;
+TEST(a_step_is_partial_under_four_fifths_of_the_median) {
     static const struct {
         int64_t length[N_RANKS]; /* of ranks 0, 1, 2, and of 3, which has no GPU events */
         bool partial[N_RANKS];
@@ -360,8 +350,7 @@ static void a_step_is_partial_under_four_fifths_of_the_median(void **state) {
     }
 }
 
-static void times_that_count_from_0_are_no_part_of_the_jobs_range(void **state) {
-    (void)state;
+TEST(times_that_count_from_0_are_no_part_of_the_jobs_range) {
     static const event_spec events[] = {KERNEL("gemm", 0, 10, 0, 7)};
     static const struct {
         int64_t begin_ns[3];
@@ -387,8 +376,7 @@ static void times_that_count_from_0_are_no_part_of_the_jobs_range(void **state) 
     }
 }
 
-static void hosts_that_nobody_tells_are_told_by_their_devices(void **state) {
-    (void)state;
+TEST(hosts_that_nobody_tells_are_told_by_their_devices) {
     static const struct {
         int64_t rank;
         int device;
@@ -420,8 +408,7 @@ static void hosts_that_nobody_tells_are_told_by_their_devices(void **state) {
     close_job(&b);
 }
 
-static void a_job_without_duration_events_has_no_time(void **state) {
-    (void)state;
+TEST(a_job_without_duration_events_has_no_time) {
     static const event_spec events[] = {
         {TM_CAT_CPU_INSTANT, "[memory]", 5, 0, 0, 1, 1, NULL, TM_INSTANT}};
     static const char *const jobs[] = {"ranks=1 hosts=1 steps=0 events=1 collectives=null "
@@ -441,19 +428,4 @@ static void a_job_without_duration_events_has_no_time(void **state) {
     close_job(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overlap_is_as_worked_out_by_hand),
-        cmocka_unit_test(ratios_are_as_worked_out_by_hand),
-        cmocka_unit_test(the_job_is_as_worked_out_by_hand),
-        cmocka_unit_test(the_window_of_two_spans_is_the_sum_of_theirs),
-        cmocka_unit_test(an_unmarked_step_is_compared_by_what_the_device_did),
-        cmocka_unit_test(a_step_has_the_time_of_its_own_span_alone),
-        cmocka_unit_test(a_ratio_without_a_denominator_is_null),
-        cmocka_unit_test(a_step_is_partial_under_four_fifths_of_the_median),
-        cmocka_unit_test(times_that_count_from_0_are_no_part_of_the_jobs_range),
-        cmocka_unit_test(hosts_that_nobody_tells_are_told_by_their_devices),
-        cmocka_unit_test(a_job_without_duration_events_has_no_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

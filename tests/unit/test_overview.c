@@ -60,8 +60,7 @@ static void make_job(small_job *j) {
     finish_job(j);
 }
 
-static void steps_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(steps_are_as_worked_out_by_hand) {
     static const char *const steps[] = {
         "rank=0 step=1 step_ns=100 kernel_ns=40 comm_ns=12 memcpy_ns=8 memset_ns=5 runtime_ns=7 "
         "input_ns=8 cpu_ns=12 other_ns=8 gpu_utilization_pct=50",
@@ -80,8 +79,7 @@ static void steps_are_as_worked_out_by_hand(void **state) {
  * 1 and not 4, [195, 200) 0.75: 10 + 7.5 + 1.25 + 1.875 + 1.25 + 20 + 3.75 = 45.625 of 200.
  * Occupancy: 50 * 30 + 30 * 20 + 100 * 20 + 20 * 5 = 4200 over 75 ns = 56, and known of 75 of 90.
  * Tensor cores: 20 of 30 + 20 + 20 + 5 = 75 ns. The job's are those of rank 0, the only one. */
-static void ranks_and_the_job_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(ranks_and_the_job_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         "rank=0 steps=2 step_ns=200 kernel_ns=65 comm_ns=12 memcpy_ns=8 memset_ns=5 runtime_ns=7 "
         "input_ns=8 cpu_ns=22 other_ns=73 gpu_utilization_pct=37.5 sm_efficiency_pct=22.8125 "
@@ -108,8 +106,7 @@ static void ranks_and_the_job_are_as_worked_out_by_hand(void **state) {
 
 /* Steps of 100, 100 and 40 ns: the last is under 80 % of their median, so it was cut, and the mean
  * is 100; of traces that were all cut short it is that of all, 80. */
-static void a_part_of_a_step_is_in_no_mean(void **state) {
-    (void)state;
+TEST(a_part_of_a_step_is_in_no_mean) {
     static const event_spec whole[] = {NOTE("ProfilerStep#1", 0, 100),
                                        GPU(TM_CAT_KERNEL, "k", 0, 9, 7)};
     static const event_spec part[] = {NOTE("ProfilerStep#1", 0, 40),
@@ -129,11 +126,4 @@ static void a_part_of_a_step_is_in_no_mean(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_as_worked_out_by_hand),
-        cmocka_unit_test(ranks_and_the_job_are_as_worked_out_by_hand),
-        cmocka_unit_test(a_part_of_a_step_is_in_no_mean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -54,8 +54,7 @@ static const event_spec step[] = {
     KERNEL(590, 600, 98, 7),
 };
 
-static void a_step_of_training_is_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(a_step_of_training_is_as_worked_out_by_hand) {
     static const char *const phases[] = {
         "rank=4 step=7 step_ns=1000 forward_ns=200 backward_ns=150 optimizer_ns=90 data_ns=40 "
         "other_ns=520 forward_pct=20 backward_pct=15 optimizer_pct=9 data_pct=4 other_pct=52 "
@@ -93,8 +92,7 @@ static void check_host(const event_spec *events, size_t n, const int64_t *expect
 
 /* Two micro-batches: the second forward [60, 80) lies in a gap of backward, which stays open. A
  * step ends forward, too: the call at [130, 140) comes before the next step and no backward. */
-static void a_gap_in_which_the_program_works_is_not_backward(void **state) {
-    (void)state;
+TEST(a_gap_in_which_the_program_works_is_not_backward) {
     static const event_spec events[] = {
         NOTE("ProfilerStep#1", 0, 150), OP("aten::mm", 10, 20, 1),
         OP("MmBackward0", 30, 20, 2),   OP("aten::mm", 60, 20, 1),
@@ -107,8 +105,7 @@ static void a_gap_in_which_the_program_works_is_not_backward(void **state) {
 }
 
 /* On the CPU alone autograd runs on the main thread. */
-static void backward_on_the_main_thread_is_told_by_its_names(void **state) {
-    (void)state;
+TEST(backward_on_the_main_thread_is_told_by_its_names) {
     static const event_spec events[] = {
         NOTE("ProfilerStep#1", 0, 100),
         OP("aten::mm", 10, 20, 1),
@@ -122,8 +119,7 @@ static void backward_on_the_main_thread_is_told_by_its_names(void **state) {
 
 /* Without backward all calls are forward, from the first to the last; with no step marked the
  * thread with most operators is the program's: the whole trace is the step, [10, 90). */
-static void without_backward_all_calls_are_forward(void **state) {
-    (void)state;
+TEST(without_backward_all_calls_are_forward) {
     static const event_spec events[] = {OP("aten::mm", 10, 20, 1), OP("aten::mm", 50, 10, 1),
                                         OP("aten::copy_", 70, 20, 3)};
     static const int64_t expected[] = {50, 0, 0, 0, 30};
@@ -132,8 +128,7 @@ static void without_backward_all_calls_are_forward(void **state) {
 
 /* Rank 0 waits in [10, 40) and, beside a worker's [20, 50), until 50: the union counts. Rank 2
  * waits longer, in step 2 most; rank 1 never, without a GPU. */
-static void waiting_for_input_is_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(waiting_for_input_is_as_worked_out_by_hand) {
     static const event_spec rank_0[] = {NOTE("ProfilerStep#1", 0, 100), NOTE(LOAD, 10, 30),
                                         SPAN(TM_CAT_CPU_OP, LOAD, 20, 30, 2), KERNEL(30, 70, 1, 7)};
     static const event_spec rank_1[] = {NOTE("ProfilerStep#1", 0, 50)};
@@ -161,13 +156,4 @@ static void waiting_for_input_is_as_worked_out_by_hand(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_of_training_is_as_worked_out_by_hand),
-        cmocka_unit_test(a_gap_in_which_the_program_works_is_not_backward),
-        cmocka_unit_test(backward_on_the_main_thread_is_told_by_its_names),
-        cmocka_unit_test(without_backward_all_calls_are_forward),
-        cmocka_unit_test(waiting_for_input_is_as_worked_out_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

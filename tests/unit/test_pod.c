@@ -3,18 +3,9 @@
 #include "analysis/xla/cells.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "rows_fixture.h"
 #include "tmerge/analysis.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { CELLS = 8, STEP = 1000 };
 
@@ -45,7 +36,7 @@ static void judge(tm_tables *tables, int64_t n_ranks, const char *programs) {
     assert_int_equal(tm_cells_judge(tables, &err), TM_OK);
 }
 
-static void a_cell_is_slow_by_what_it_has_more_than_half_of_all(void **state) {
+TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
     /* Half of 8 have the fourth least or less; 5 % of the step are 50. */
     static const cells_case cases[] = {
         {.compute = {100, 100, 100, 100, 100, 100, 100, 100}, .slow = ""},
@@ -74,7 +65,6 @@ static void a_cell_is_slow_by_what_it_has_more_than_half_of_all(void **state) {
          .programs = "abababac",
          .slow = "4 compute 100 5 compute 100 6 compute 100 "},
     };
-    (void)state;
     for (size_t c = 0; c < COUNT(cases); c++) {
         tm_tables tables = open_tables();
         char found[256] = "";
@@ -100,11 +90,10 @@ static void a_cell_is_slow_by_what_it_has_more_than_half_of_all(void **state) {
     }
 }
 
-static void of_large_jobs_steps_of_slow_devices_alone_are_kept(void **state) {
+TEST(of_large_jobs_steps_of_slow_devices_alone_are_kept) {
     enum { RANKS = 150, STEPS = 150, SLOW = 7 };
     const int64_t usual[] = {100, 0, 0, 0}, more[] = {200, 0, 0, 0};
     tm_tables tables = open_tables();
-    (void)state;
     for (int rank = 0; rank < RANKS; rank++)
         for (int step = 0; step < STEPS; step++)
             add_cell(&tables, rank, step, rank == SLOW && step % 3 > 0 ? more : usual);
@@ -120,10 +109,4 @@ static void of_large_jobs_steps_of_slow_devices_alone_are_kept(void **state) {
     tm_tables_destroy(&tables);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cell_is_slow_by_what_it_has_more_than_half_of_all),
-        cmocka_unit_test(of_large_jobs_steps_of_slow_devices_alone_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,17 +1,7 @@
 /* What holds for every analysis and every table: walked, not listed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "rows_fixture.h"
 #include "tmerge/analysis.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void each_table(void (*check)(const tm_analysis *, const tm_table_def *)) {
     size_t n;
@@ -22,8 +12,7 @@ static void each_table(void (*check)(const tm_analysis *, const tm_table_def *))
             check(analyses[a], analyses[a]->tables[t]);
 }
 
-static void analyses_have_a_summary_tables_and_something_to_do(void **state) {
-    (void)state;
+TEST(analyses_have_a_summary_tables_and_something_to_do) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
     for (size_t a = 0; a < n; a++) {
@@ -49,8 +38,7 @@ static void check_name(const tm_analysis *analysis, const tm_table_def *def) {
     assert_int_equal(def->doc[strlen(def->doc) - 1], '.');
 }
 
-static void tables_are_named_for_their_analysis_and_say_what_a_row_is(void **state) {
-    (void)state;
+TEST(tables_are_named_for_their_analysis_and_say_what_a_row_is) {
     each_table(check_name);
 }
 
@@ -77,8 +65,7 @@ static void check_range(const tm_analysis *analysis, const tm_table_def *def) {
     assert_true(def->top >= def->n_keys);
 }
 
-static void keys_and_the_ranking_column_are_in_range(void **state) {
-    (void)state;
+TEST(keys_and_the_ranking_column_are_in_range) {
     each_table(check_range);
 }
 
@@ -123,8 +110,7 @@ static void check_columns(const tm_analysis *analysis, const tm_table_def *def) 
         check_column(def, c);
 }
 
-static void every_column_has_a_doc_and_its_name_carries_its_unit(void **state) {
-    (void)state;
+TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
     each_table(check_columns);
 }
 
@@ -361,8 +347,7 @@ static bool is_registered(const char *table) {
     return false;
 }
 
-static void the_tables_have_the_columns_that_their_definition_promises(void **state) {
-    (void)state;
+TEST(the_tables_have_the_columns_that_their_definition_promises) {
     tm_tables tables = open_tables();
     for (size_t i = 0; i < COUNT(contract); i++) {
         const tm_table *table = tm_tables_find(&tables, contract[i].name);
@@ -385,8 +370,7 @@ static void the_tables_have_the_columns_that_their_definition_promises(void **st
 }
 
 /* The report draws and counts by these. */
-static void charts_have_their_columns_and_times_are_told(void **state) {
-    (void)state;
+TEST(charts_have_their_columns_and_times_are_told) {
     tm_tables tables = open_tables();
     for (size_t t = 0; t < tables.n_tables; t++) {
         const tm_table_def *def = tables.tables[t].def;
@@ -409,8 +393,7 @@ static void charts_have_their_columns_and_times_are_told(void **state) {
     tm_tables_destroy(&tables);
 }
 
-static void every_table_is_created_once_and_empty(void **state) {
-    (void)state;
+TEST(every_table_is_created_once_and_empty) {
     tm_tables tables = open_tables();
     size_t n, expected = 0;
     const tm_analysis *const *analyses = tm_analyses(&n);
@@ -425,8 +408,7 @@ static void every_table_is_created_once_and_empty(void **state) {
     tm_tables_destroy(&tables);
 }
 
-static void every_count_of_a_trace_has_a_word_and_a_doc_of_its_own(void **state) {
-    (void)state;
+TEST(every_count_of_a_trace_has_a_word_and_a_doc_of_its_own) {
     for (int i = 0; i < TM_N_COUNTS; i++) {
         const tm_count_def *def = tm_count_info((tm_count)i);
         assert_true(strlen(def->word) > 0 && strlen(def->doc) > 0);
@@ -435,16 +417,4 @@ static void every_count_of_a_trace_has_a_word_and_a_doc_of_its_own(void **state)
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(analyses_have_a_summary_tables_and_something_to_do),
-        cmocka_unit_test(tables_are_named_for_their_analysis_and_say_what_a_row_is),
-        cmocka_unit_test(keys_and_the_ranking_column_are_in_range),
-        cmocka_unit_test(every_column_has_a_doc_and_its_name_carries_its_unit),
-        cmocka_unit_test(the_tables_have_the_columns_that_their_definition_promises),
-        cmocka_unit_test(charts_have_their_columns_and_times_are_told),
-        cmocka_unit_test(every_table_is_created_once_and_empty),
-        cmocka_unit_test(every_count_of_a_trace_has_a_word_and_a_doc_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

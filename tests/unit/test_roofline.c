@@ -30,8 +30,7 @@ static const struct {
     {"constant", "ant", false},
 };
 
-static void names_compare_whatever_demangled_them(void **state) {
-    (void)state;
+TEST(names_compare_whatever_demangled_them) {
     for (size_t i = 0; i < COUNT(names); i++) {
         tm_vec a = TM_VEC(char), b = TM_VEC(char);
         assert_true(tm_kernel_key((tm_text){names[i].kineto, strlen(names[i].kineto)}, &a));
@@ -108,8 +107,7 @@ static void read_page(tm_ncu *ncu, const char *text) {
  *   10 against 60, which is no longer low: memory; 0 FLOP: intensity and GFLOP/s are 0
  * small: 20 us; both under 60: latency, by DRAM alone
  * gemm<4> on a grid of 9, which the job has not: 60 against 60 is compute */
-static void measurements_join_by_name_and_shape(void **state) {
-    (void)state;
+TEST(measurements_join_by_name_and_shape) {
     static const kernel_spec rank_0[] = {{"void gemm<4>(float*)", 100, 2, 32},
                                          {"void gemm<4>(float*)", 300, 2, 40},
                                          {"void gemm<8>(float*)", 900, 2, 32},
@@ -144,8 +142,7 @@ static void measurements_join_by_name_and_shape(void **state) {
     tm_ncu_destroy(ncu);
 }
 
-static void without_measurements_there_are_no_rows(void **state) {
-    (void)state;
+TEST(without_measurements_there_are_no_rows) {
     static const kernel_spec kernels[] = {{"copy", 50, 2, 8}};
     small_job j = open_job();
     add_kernels(&j, 0, kernels, COUNT(kernels));
@@ -154,11 +151,4 @@ static void without_measurements_there_are_no_rows(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_compare_whatever_demangled_them),
-        cmocka_unit_test(measurements_join_by_name_and_shape),
-        cmocka_unit_test(without_measurements_there_are_no_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

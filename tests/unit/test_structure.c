@@ -78,8 +78,7 @@ static const event_spec rank_1[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::m
 
 static const number numbers_1[] = {{1, 0, 8}, {2, 1, 8}};
 
-static void micro_batches_updates_and_recomputation_are_as_made(void **state) {
-    (void)state;
+TEST(micro_batches_updates_and_recomputation_are_as_made) {
     static const char *const rows[] = {
         "step=1 ranks=3 micro_batches=1 max_micro_batches=2 max_rank=0 updates=1 "
         "micro_batches_per_update=1.333333333 recomputed_ns=30 recomputed_pct=15 logging_ns=0 "
@@ -99,8 +98,7 @@ static void micro_batches_updates_and_recomputation_are_as_made(void **state) {
 
 /* Of one forward pass two losses, each with its backward pass: the second comes again to the node
  * of number 1, and they are one micro-batch. The next has a node of its own alone. */
-static void backward_passes_of_one_forward_pass_are_one_micro_batch(void **state) {
-    (void)state;
+TEST(backward_passes_of_one_forward_pass_are_one_micro_batch) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0),
                                         OP(MAIN, "aten::mm", 10, 10),
                                         OP(MAIN, "aten::mm", 20, 10),
@@ -126,8 +124,7 @@ static void backward_passes_of_one_forward_pass_are_one_micro_batch(void **state
 
 /* Of a step of 1000 forward has [0, 100), backward [100, 900) on a thread of its own, the optimizer
  * [900, 1000): 10, 80 and 10 %. Without numbers nobody knows how often backward ran. */
-static void phases_beyond_the_usual_are_named(void **state) {
-    (void)state;
+TEST(phases_beyond_the_usual_are_named) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::mm", 0, 100),
                                         NODE(100, 800),
                                         OP(MAIN, "Optimizer.step#SGD.step", 900, 100)};
@@ -143,8 +140,7 @@ static void phases_beyond_the_usual_are_named(void **state) {
     close_job(&j);
 }
 
-static void a_rank_that_trains_nothing_has_no_rows(void **state) {
-    (void)state;
+TEST(a_rank_that_trains_nothing_has_no_rows) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::mm", 0, 100)};
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
@@ -153,12 +149,4 @@ static void a_rank_that_trains_nothing_has_no_rows(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(micro_batches_updates_and_recomputation_are_as_made),
-        cmocka_unit_test(backward_passes_of_one_forward_pass_are_one_micro_batch),
-        cmocka_unit_test(phases_beyond_the_usual_are_named),
-        cmocka_unit_test(a_rank_that_trains_nothing_has_no_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

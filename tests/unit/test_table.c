@@ -8,8 +8,7 @@
 
 #include "table_fixture.h"
 
-static void tables_and_columns_are_found_by_name(void **state) {
-    (void)state;
+TEST(tables_and_columns_are_found_by_name) {
     const tm_table_def other = {"test.other", "", sample_columns, 2, 2, -1, false, 0, 0,
                                 TM_FORM_TABLE};
     const tm_table_def *const defs[] = {&sample, &other};
@@ -38,8 +37,7 @@ static void ask_for_a_cell(const fixture *f) {
     (void)tm_table_cell(f->table, 0, "hos");
 }
 
-static void a_name_of_ours_that_does_not_exist_stops_a_program_with_asserts(void **state) {
-    (void)state;
+TEST(a_name_of_ours_that_does_not_exist_stops_a_program_with_asserts) {
     static void (*const mistakes[])(const fixture *) = {ask_for_a_table, ask_for_a_column,
                                                         ask_for_a_cell};
     fixture f = make_sample();
@@ -61,16 +59,14 @@ static void a_name_of_ours_that_does_not_exist_stops_a_program_with_asserts(void
     tm_tables_destroy(&f.tables);
 }
 
-static void types_have_the_words_of_the_json(void **state) {
-    (void)state;
+TEST(types_have_the_words_of_the_json) {
     assert_string_equal(tm_type_name(TM_INT), "int");
     assert_string_equal(tm_type_name(TM_REAL), "real");
     assert_string_equal(tm_type_name(TM_TEXT), "text");
     assert_string_equal(tm_type_name(TM_BOOL), "bool");
 }
 
-static void a_new_row_is_null_and_rows_survive_growth(void **state) {
-    (void)state;
+TEST(a_new_row_is_null_and_rows_survive_growth) {
     fixture f = make(&sample);
     for (int r = 0; r < 1000; r++) {
         tm_cell *row = add(&f);
@@ -84,8 +80,7 @@ static void a_new_row_is_null_and_rows_survive_growth(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void what_has_no_value_is_null_and_never_nan_or_zero(void **state) {
-    (void)state;
+TEST(what_has_no_value_is_null_and_never_nan_or_zero) {
     const double not_finite[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     tm_cell cell;
     for (size_t i = 0; i < sizeof not_finite / sizeof *not_finite; i++) {
@@ -111,8 +106,7 @@ static void what_has_no_value_is_null_and_never_nan_or_zero(void **state) {
     }
 }
 
-static void bytes_that_are_not_utf8_become_replacement_characters(void **state) {
-    (void)state;
+TEST(bytes_that_are_not_utf8_become_replacement_characters) {
     static const struct {
         const char *bytes;
         size_t size;
@@ -145,8 +139,7 @@ static void bytes_that_are_not_utf8_become_replacement_characters(void **state) 
     tm_tables_destroy(&f.tables);
 }
 
-static void a_text_is_copied_and_no_text_is_null(void **state) {
-    (void)state;
+TEST(a_text_is_copied_and_no_text_is_null) {
     fixture f = make(&sample);
     tm_cell *row = add(&f);
     char name[] = "node1";
@@ -171,8 +164,7 @@ static void add_scrambled(fixture *f, int n) {
     }
 }
 
-static void sorting_is_stable_with_nulls_last_at_any_size(void **state) {
-    (void)state;
+TEST(sorting_is_stable_with_nulls_last_at_any_size) {
     static const int sizes[] = {0, 1, 2, 16, 17, 31, 32, 33, 1000, 1025};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         fixture f = make(&sample);
@@ -199,8 +191,7 @@ static void sorting_is_stable_with_nulls_last_at_any_size(void **state) {
     }
 }
 
-static void keys_of_every_type_order_by_value(void **state) {
-    (void)state;
+TEST(keys_of_every_type_order_by_value) {
     static const tm_column columns[] = {{"host", TM_TEXT, "", ""},
                                         {"late", TM_BOOL, "", ""},
                                         {"share", TM_REAL, "", ""},
@@ -227,8 +218,7 @@ static void keys_of_every_type_order_by_value(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void texts_go_by_the_numbers_in_the_ends_of_their_words(void **state) {
-    (void)state;
+TEST(texts_go_by_the_numbers_in_the_ends_of_their_words) {
     static const char *const sorted[] = {
         "",         "0",         "1",       "02",     "2",        "2.layer",
         "10",       "1e9d",      "1e9e",    "9a",     "[0, 2]",   "[0, 10]",
@@ -250,8 +240,7 @@ static void texts_go_by_the_numbers_in_the_ends_of_their_words(void **state) {
         }
 }
 
-static void a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by(void **state) {
-    (void)state;
+TEST(a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by) {
     static const int64_t rows[][2] = {{-1, 5}, {0, 2}, {0, 7}, {3, 2}};
     static const struct {
         int64_t keys[2];
@@ -268,8 +257,7 @@ static void a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by(void **st
     tm_tables_destroy(&f.tables);
 }
 
-static void top_keeps_the_largest_first_and_equal_ones_in_row_order(void **state) {
-    (void)state;
+TEST(top_keeps_the_largest_first_and_equal_ones_in_row_order) {
     static const struct {
         int64_t rank, ns;
     } rows[] = {{0, 5}, {1, -1}, {2, 9}, {3, 5}, {4, INT64_MIN}};
@@ -294,8 +282,7 @@ static bool is_even_and_counted(const tm_table *table, const tm_cell *row, void 
     return row[RANK].value.i % 2 == 0;
 }
 
-static void a_filter_keeps_rows_in_order(void **state) {
-    (void)state;
+TEST(a_filter_keeps_rows_in_order) {
     fixture f = make(&sample);
     for (int r = 0; r < 7; r++)
         tm_cell_set_int(&add(&f)[RANK], r);
@@ -308,21 +295,4 @@ static void a_filter_keeps_rows_in_order(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_and_columns_are_found_by_name),
-        cmocka_unit_test(a_name_of_ours_that_does_not_exist_stops_a_program_with_asserts),
-        cmocka_unit_test(types_have_the_words_of_the_json),
-        cmocka_unit_test(a_new_row_is_null_and_rows_survive_growth),
-        cmocka_unit_test(what_has_no_value_is_null_and_never_nan_or_zero),
-        cmocka_unit_test(bytes_that_are_not_utf8_become_replacement_characters),
-        cmocka_unit_test(a_text_is_copied_and_no_text_is_null),
-        cmocka_unit_test(sorting_is_stable_with_nulls_last_at_any_size),
-        cmocka_unit_test(keys_of_every_type_order_by_value),
-        cmocka_unit_test(texts_go_by_the_numbers_in_the_ends_of_their_words),
-        cmocka_unit_test(a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by),
-        cmocka_unit_test(top_keeps_the_largest_first_and_equal_ones_in_row_order),
-        cmocka_unit_test(a_filter_keeps_rows_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

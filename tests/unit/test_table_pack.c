@@ -10,8 +10,7 @@ static void *pack(fixture *f, size_t *size) {
     return bytes;
 }
 
-static void packed_rows_unpack_to_the_same_rows(void **state) {
-    (void)state;
+TEST(packed_rows_unpack_to_the_same_rows) {
     fixture from = make_sample();
     fixture to = make(&sample);
     add_full(&to, 77, 1, 1, "kept");
@@ -35,8 +34,7 @@ static void packed_rows_unpack_to_the_same_rows(void **state) {
 }
 
 /* Twice put aside, and a row more: all come back in the order in which they were added. */
-static void rows_put_aside_come_back_in_order(void **state) {
-    (void)state;
+TEST(rows_put_aside_come_back_in_order) {
     static const char *const hosts[] = {"a", "b", "a", "long enough to be no neighbour of a"};
     fixture f = make(&sample);
     assert_int_equal(tm_table_take_back(f.table, &f.err), TM_OK); /* of none */
@@ -60,8 +58,7 @@ static void rows_put_aside_come_back_in_order(void **state) {
 }
 
 /* Many rows rest, in less memory, and come back for who asks for the table; few rows do not. */
-static void rows_rest_until_the_table_is_asked_for(void **state) {
-    (void)state;
+TEST(rows_rest_until_the_table_is_asked_for) {
     enum { MANY = 20000 };
     fixture f = make(&sample), other = make(&sample);
     add_full(&f, 0, 0, 0.5, "a");
@@ -87,8 +84,7 @@ static void rows_rest_until_the_table_is_asked_for(void **state) {
     tm_tables_destroy(&other.tables);
 }
 
-static void an_empty_table_packs_and_unpacks(void **state) {
-    (void)state;
+TEST(an_empty_table_packs_and_unpacks) {
     fixture f = make(&sample);
     size_t size;
     void *bytes = pack(&f, &size);
@@ -114,8 +110,7 @@ static void expect_refusal(const void *bytes, size_t size, int64_t offset, const
     tm_tables_destroy(&f.tables);
 }
 
-static void damaged_bytes_are_refused_where_they_are_damaged(void **state) {
-    (void)state;
+TEST(damaged_bytes_are_refused_where_they_are_damaged) {
     static const struct {
         size_t at, n;
         const char *bytes; /* [n] what stands there instead */
@@ -153,8 +148,7 @@ static void damaged_bytes_are_refused_where_they_are_damaged(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void a_damaged_text_as_long_as_its_repair_is_refused(void **state) {
-    (void)state;
+TEST(a_damaged_text_as_long_as_its_repair_is_refused) {
     fixture f = make(&sample);
     add_full(&f, 1, 2, 0.5, "abc");
     size_t size;
@@ -166,8 +160,7 @@ static void a_damaged_text_as_long_as_its_repair_is_refused(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void bytes_of_any_other_length_are_refused(void **state) {
-    (void)state;
+TEST(bytes_of_any_other_length_are_refused) {
     /* Where reading stops: at the last piece (see above) that begins before the cut. */
     static const size_t pieces[] = {0, 16, 17, 18, 19, 27, 28, 30};
     fixture f = make(&sample);
@@ -196,8 +189,7 @@ static void bytes_of_any_other_length_are_refused(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void rows_of_another_definition_are_refused(void **state) {
-    (void)state;
+TEST(rows_of_another_definition_are_refused) {
     static const tm_column real_rank[] = {{"rank", TM_REAL, "", ""}};
     static const tm_table_def defs[] = {
         {"test.sample", "", real_rank, 1, 1, 0, false, 0, 0, TM_FORM_TABLE},     /* another type */
@@ -220,16 +212,4 @@ static void rows_of_another_definition_are_refused(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_rows_unpack_to_the_same_rows),
-        cmocka_unit_test(rows_put_aside_come_back_in_order),
-        cmocka_unit_test(rows_rest_until_the_table_is_asked_for),
-        cmocka_unit_test(an_empty_table_packs_and_unpacks),
-        cmocka_unit_test(damaged_bytes_are_refused_where_they_are_damaged),
-        cmocka_unit_test(a_damaged_text_as_long_as_its_repair_is_refused),
-        cmocka_unit_test(bytes_of_any_other_length_are_refused),
-        cmocka_unit_test(rows_of_another_definition_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -3,7 +3,6 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "table/digits.h"
 #include "table_fixture.h"
@@ -22,8 +21,7 @@ static char *csv_of(const tm_table *const *tables, size_t n) {
     return text;
 }
 
-static void reals_have_the_fewest_digits_that_read_back(void **state) {
-    (void)state;
+TEST(reals_have_the_fewest_digits_that_read_back) {
     static const struct {
         double value;
         const char *expected;
@@ -52,8 +50,7 @@ static void reals_have_the_fewest_digits_that_read_back(void **state) {
     }
 }
 
-static void any_real_reads_back_as_the_same_double(void **state) {
-    (void)state;
+TEST(any_real_reads_back_as_the_same_double) {
     uint64_t random = 1;
     for (int i = 0; i < 200000; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
@@ -78,8 +75,7 @@ static void any_real_reads_back_as_the_same_double(void **state) {
     }
 }
 
-static void json_is_one_row_a_line_with_exact_numbers(void **state) {
-    (void)state;
+TEST(json_is_one_row_a_line_with_exact_numbers) {
     fixture f = make_sample();
     const tm_table *const list[] = {f.table};
     char *json = json_of(list, 1, "a\xFF\".h5");
@@ -107,8 +103,7 @@ static void json_is_one_row_a_line_with_exact_numbers(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void json_gives_every_text_and_real_back(void **state) {
-    (void)state;
+TEST(json_gives_every_text_and_real_back) {
     static const char *const texts[] = {"\x01\x1F\t\r\n\\/\"", "</script>", "\xF0\x9F\x98\x80", ""};
     fixture f = make(&sample);
     for (size_t i = 0; i < 4; i++)
@@ -137,8 +132,7 @@ static void *allocate(size_t size) {
     return allocations_left-- > 0 ? malloc(size) : NULL;
 }
 
-static void a_document_that_memory_does_not_suffice_for_is_refused(void **state) {
-    (void)state;
+TEST(a_document_that_memory_does_not_suffice_for_is_refused) {
     cJSON_Hooks hooks = {.malloc_fn = allocate, .free_fn = free};
     fixture f = make_sample();
     const tm_table *const list[] = {f.table};
@@ -163,8 +157,7 @@ static void a_document_that_memory_does_not_suffice_for_is_refused(void **state)
     tm_tables_destroy(&f.tables);
 }
 
-static void empty_tables_are_whole_documents(void **state) {
-    (void)state;
+TEST(empty_tables_are_whole_documents) {
     static const tm_table_def other = {"test.other", "", sample_columns, 1, 1, 0, false, 0, 0,
                                        TM_FORM_TABLE};
     const tm_table_def *const defs[] = {&sample, &other};
@@ -191,8 +184,7 @@ static void empty_tables_are_whole_documents(void **state) {
     tm_tables_destroy(&tables);
 }
 
-static void csv_quotes_as_rfc_4180_says(void **state) {
-    (void)state;
+TEST(csv_quotes_as_rfc_4180_says) {
     static const struct {
         const char *text, *field;
     } cases[] = {
@@ -222,8 +214,7 @@ static void csv_quotes_as_rfc_4180_says(void **state) {
     }
 }
 
-static void csv_is_exact_and_leaves_null_empty(void **state) {
-    (void)state;
+TEST(csv_is_exact_and_leaves_null_empty) {
     fixture f = make_sample();
     const tm_table *const list[] = {f.table, f.table};
     char *csv = csv_of(list, 1);
@@ -241,16 +232,4 @@ static void csv_is_exact_and_leaves_null_empty(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals_have_the_fewest_digits_that_read_back),
-        cmocka_unit_test(any_real_reads_back_as_the_same_double),
-        cmocka_unit_test(json_is_one_row_a_line_with_exact_numbers),
-        cmocka_unit_test(json_gives_every_text_and_real_back),
-        cmocka_unit_test(a_document_that_memory_does_not_suffice_for_is_refused),
-        cmocka_unit_test(empty_tables_are_whole_documents),
-        cmocka_unit_test(csv_quotes_as_rfc_4180_says),
-        cmocka_unit_test(csv_is_exact_and_leaves_null_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,8 +1,6 @@
 /* Tables and definitions as a person reads them in a terminal. */
 #include "tmerge/table.h"
 
-#include <stdio.h>
-
 #include "table/shown.h"
 #include "table/stream.h"
 #include "table_fixture.h"
@@ -20,8 +18,7 @@ static void expect_text(const tm_table *table, int width, const char *expected) 
     free(text);
 }
 
-static void a_time_column_has_the_unit_of_its_largest_value(void **state) {
-    (void)state;
+TEST(a_time_column_has_the_unit_of_its_largest_value) {
     static const tm_column column = {"wait_ns", TM_INT, "ns", ""};
     static const tm_table_def def = {"test.unit", "", &column, 1, 0, 0, false, 0, 0, TM_FORM_TABLE};
     static const struct {
@@ -67,8 +64,7 @@ static char *styled(const tm_table *table, const tm_text_style *style) {
     return text;
 }
 
-static void moments_count_from_an_origin(void **state) {
-    (void)state;
+TEST(moments_count_from_an_origin) {
     static const tm_column columns[] = {{"begin_ns", TM_INT, "ns", "Begin since the epoch."},
                                         {"wait_ns", TM_INT, "ns", "What it waits."}};
     static const tm_table_def def = {"test.since", "", columns, 2, 1, 0, false, 0, 0,
@@ -106,8 +102,7 @@ static void moments_count_from_an_origin(void **state) {
     }
 }
 
-static void shares_have_bars_where_there_is_room(void **state) {
-    (void)state;
+TEST(shares_have_bars_where_there_is_room) {
     static const tm_column columns[] = {{"rank", TM_INT, "", ""},
                                         {"busy_pct", TM_REAL, "%", ""},
                                         {"share_pct", TM_REAL, "%", ""},
@@ -154,8 +149,7 @@ static void shares_have_bars_where_there_is_room(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void a_real_is_shown_as_its_unit_asks(void **state) {
-    (void)state;
+TEST(a_real_is_shown_as_its_unit_asks) {
     static const struct {
         const char *name, *unit;
         double value;
@@ -188,8 +182,7 @@ static void a_real_is_shown_as_its_unit_asks(void **state) {
     }
 }
 
-static void text_aligns_numbers_right_and_words_left(void **state) {
-    (void)state;
+TEST(text_aligns_numbers_right_and_words_left) {
     fixture f = make(&sample);
     add_full(&f, 0, 1234567, 0.5,
              "n\xC3\xB6"
@@ -205,8 +198,7 @@ static void text_aligns_numbers_right_and_words_left(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void an_empty_table_is_its_header(void **state) {
-    (void)state;
+TEST(an_empty_table_is_its_header) {
     fixture f = make(&sample);
     tm_table_sort(f.table);
     tm_table_top(f.table, 3);
@@ -214,8 +206,7 @@ static void an_empty_table_is_its_header(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void what_does_not_fit_continues_below_with_the_keys(void **state) {
-    (void)state;
+TEST(what_does_not_fit_continues_below_with_the_keys) {
     fixture f = make(&sample);
     add_full(&f, 3, 5, 0.5, "node1");
     /* rank 4, compute ns 10, ratio 5, host 5, partial 7, two spaces between: 39 in all. */
@@ -240,8 +231,7 @@ static void what_does_not_fit_continues_below_with_the_keys(void **state) {
 }
 
 /* Two keys of 40 letters and a column of 10. */
-static void no_line_is_longer_than_the_terminal(void **state) {
-    (void)state;
+TEST(no_line_is_longer_than_the_terminal) {
     static const tm_column columns[] = {
         {"kernel", TM_TEXT, "", ""}, {"inside", TM_TEXT, "", ""}, {"calls_made", TM_INT, "", ""}};
     static const tm_table_def def = {"test.keys", "",    columns, 3, 2,
@@ -271,8 +261,7 @@ static void no_line_is_longer_than_the_terminal(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void keys_that_leave_room_for_one_column_stand_once(void **state) {
-    (void)state;
+TEST(keys_that_leave_room_for_one_column_stand_once) {
     static const tm_column columns[] = {
         {"name", TM_TEXT, "", ""},      {"calls_of_a", TM_INT, "", ""},
         {"calls_of_b", TM_INT, "", ""}, {"calls_of_c", TM_INT, "", ""},
@@ -293,8 +282,7 @@ static void keys_that_leave_room_for_one_column_stand_once(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void times_are_rounded_before_their_unit_is_chosen(void **state) {
-    (void)state;
+TEST(times_are_rounded_before_their_unit_is_chosen) {
     static const struct {
         int64_t ns;
         const char *text;
@@ -326,8 +314,7 @@ static void times_are_rounded_before_their_unit_is_chosen(void **state) {
     }
 }
 
-static void a_share_is_shown_as_0_or_100_percent_only_where_it_is(void **state) {
-    (void)state;
+TEST(a_share_is_shown_as_0_or_100_percent_only_where_it_is) {
     static const struct {
         double percent;
         const char *whole, *tenths;
@@ -343,8 +330,7 @@ static void a_share_is_shown_as_0_or_100_percent_only_where_it_is(void **state) 
     }
 }
 
-static void texts_are_shown_without_control_characters_and_cut_in_the_middle(void **state) {
-    (void)state;
+TEST(texts_are_shown_without_control_characters_and_cut_in_the_middle) {
     static const tm_column column = {"t", TM_TEXT, "", ""};
     static const tm_table_def def = {"test.text", "", &column, 1, 1, 0, false, 0, 0, TM_FORM_TABLE};
     static const struct {
@@ -380,8 +366,7 @@ static void texts_are_shown_without_control_characters_and_cut_in_the_middle(voi
     }
 }
 
-static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **state) {
-    (void)state;
+TEST(definitions_are_listed_aligned_and_wrapped_at_100_columns) {
     static const tm_column columns[] = {
         {"rank", TM_INT, "", /* one column more than fits */
          "1234567 101234567 201234567 301234567 401234567 501234567 601234567 7012345"},
@@ -418,8 +403,7 @@ static void definitions_are_listed_aligned_and_wrapped_at_100_columns(void **sta
 
 /* Of 400 names that only the middle tells apart, each keeps both ends and is like no other; one
  * that is like none is cut as ever. */
-static void names_that_differ_in_the_middle_stay_different(void **state) {
-    (void)state;
+TEST(names_that_differ_in_the_middle_stay_different) {
     enum { NAMES = 400 };
     static const tm_column column = {"name", TM_TEXT, "", ""};
     static const tm_table_def def = {"test.name", "", &column, 1, 0, 0, false, 0, 0, TM_FORM_TABLE};
@@ -453,8 +437,7 @@ static void names_that_differ_in_the_middle_stay_different(void **state) {
     tm_tables_destroy(&f.tables);
 }
 
-static void sentences_stand_below_their_row_and_are_wrapped_not_cut(void **state) {
-    (void)state;
+TEST(sentences_stand_below_their_row_and_are_wrapped_not_cut) {
     static const tm_column columns[] = {
         {"rule", TM_TEXT, "", ""},
         {"cost_ns", TM_INT, "ns", ""},
@@ -482,23 +465,4 @@ static void sentences_stand_below_their_row_and_are_wrapped_not_cut(void **state
     tm_tables_destroy(&f.tables);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_time_column_has_the_unit_of_its_largest_value),
-        cmocka_unit_test(moments_count_from_an_origin),
-        cmocka_unit_test(shares_have_bars_where_there_is_room),
-        cmocka_unit_test(a_real_is_shown_as_its_unit_asks),
-        cmocka_unit_test(text_aligns_numbers_right_and_words_left),
-        cmocka_unit_test(an_empty_table_is_its_header),
-        cmocka_unit_test(what_does_not_fit_continues_below_with_the_keys),
-        cmocka_unit_test(no_line_is_longer_than_the_terminal),
-        cmocka_unit_test(keys_that_leave_room_for_one_column_stand_once),
-        cmocka_unit_test(times_are_rounded_before_their_unit_is_chosen),
-        cmocka_unit_test(a_share_is_shown_as_0_or_100_percent_only_where_it_is),
-        cmocka_unit_test(texts_are_shown_without_control_characters_and_cut_in_the_middle),
-        cmocka_unit_test(names_that_differ_in_the_middle_stay_different),
-        cmocka_unit_test(sentences_stand_below_their_row_and_are_wrapped_not_cut),
-        cmocka_unit_test(definitions_are_listed_aligned_and_wrapped_at_100_columns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

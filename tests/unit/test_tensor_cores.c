@@ -1,10 +1,4 @@
 /* Names of kernels and operators as real traces have them, and what they tell of tensor cores. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "analysis/shared/kernel_traits.h"
 #include "analysis/shared/tensor_cores.h"
@@ -14,8 +8,7 @@ typedef struct named {
     bool expected;
 } named;
 
-static void kernels_tell_by_their_name(void **state) {
-    (void)state;
+TEST(kernels_tell_by_their_name) {
     static const named cases[] = {
         {"volta_h884gemm_128x64_ldg8_nn", true}, /* Volta */
         {"volta_fp16_s884cudnn_fp16_128x128_ldg8_wgrad_idx_exp_interior_nhwc_nt", true},
@@ -57,8 +50,7 @@ static void kernels_tell_by_their_name(void **state) {
     tm_kernel_words_free(&words);
 }
 
-static void operators_are_known_by_their_whole_name(void **state) {
-    (void)state;
+TEST(operators_are_known_by_their_whole_name) {
     static const named cases[] = {
         {"aten::mm", true},          {"aten::addmm", true},      {"aten::linear", true},
         {"AddmmBackward", true},     {"AddmmBackward0", true},   {"aten::cudnn_convolution", true},
@@ -70,10 +62,4 @@ static void operators_are_known_by_their_whole_name(void **state) {
             fail_msg("%s", cases[i].name);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_tell_by_their_name),
-        cmocka_unit_test(operators_are_known_by_their_whole_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -43,8 +43,7 @@ static void add_sized(small_job *j, int64_t rank) {
     add_trace(j, rank, &trace);
 }
 
-static void copies_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(copies_are_as_worked_out_by_hand) {
     static const char *const kinds[] = {
         "rank kind host_memory count bytes total_ns bw_gbps union_ns overlap_ns overlap_pct "
         "sync_count sync_ns",
@@ -68,8 +67,7 @@ static void copies_are_as_worked_out_by_hand(void **state) {
     close_job(&j);
 }
 
-static void size_classes_are_over_all_ranks(void **state) {
-    (void)state;
+TEST(size_classes_are_over_all_ranks) {
     static const char *const sizes[] = {
         "kind host_memory size_class_bytes count bytes total_ns bw_gbps",
         "dtod device 1024 2 2048 20 102.4",
@@ -92,8 +90,7 @@ static void size_classes_are_over_all_ranks(void **state) {
 
 /* Parts of 10 of [0, 640). 4000 B in [95, 135) are 100 B a ns; sets and copies of unknown size
  * count nowhere. */
-static void rates_over_time_are_as_worked_out_by_hand(void **state) {
-    (void)state;
+TEST(rates_over_time_are_as_worked_out_by_hand) {
     static const event_spec copied[] = {
         {TM_CAT_KERNEL, "gemm", 0, 1, 0, 7, 0, NULL, TM_DURATION},
         COPY("Memcpy HtoD (Pinned -> Device)", 95, 40, 0),
@@ -120,11 +117,4 @@ static void rates_over_time_are_as_worked_out_by_hand(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_as_worked_out_by_hand),
-        cmocka_unit_test(rates_over_time_are_as_worked_out_by_hand),
-        cmocka_unit_test(size_classes_are_over_all_ranks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,17 +1,7 @@
 /* From waits to a verdict. */
 #include "analysis/stragglers/verdict.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static void verdicts_have_words(void **state) {
-    (void)state;
+TEST(verdicts_have_words) {
     static const char *const words[] = {[TM_VERDICT_NONE] = "none",
                                         [TM_VERDICT_INCONCLUSIVE] = "inconclusive",
                                         [TM_VERDICT_PERSISTENT] = "persistent",
@@ -26,8 +16,7 @@ static void verdicts_have_words(void **state) {
     assert_string_equal(tm_culprit_word(TM_CULPRIT_GROUP), "group");
 }
 
-static void tolls_of_a_rank_add_up(void **state) {
-    (void)state;
+TEST(tolls_of_a_rank_add_up) {
     const tm_toll one = {.rank = 3,
                          .step = 9,
                          .collectives = 1,
@@ -61,8 +50,7 @@ static void tolls_of_a_rank_add_up(void **state) {
     assert_true(sum.expected == 1.0 && sum.variance == 0.5);
 }
 
-static void cost_is_what_was_caused_without_what_was_passed_on(void **state) {
-    (void)state;
+TEST(cost_is_what_was_caused_without_what_was_passed_on) {
     /* 64.5 - 60 = 4.5, and 256 through others */
     const tm_toll toll = {.caused = {64, (uint64_t)1 << 39}, .passed_ns = 60, .indirect_ns = 256};
     assert_int_equal(tm_toll_direct(&toll).whole_ns, 4);
@@ -71,8 +59,7 @@ static void cost_is_what_was_caused_without_what_was_passed_on(void **state) {
     assert_int_equal(tm_toll_cost(&toll).fraction, (uint64_t)1 << 39);
 }
 
-static void the_leader_of_a_step_cost_the_most(void **state) {
-    (void)state;
+TEST(the_leader_of_a_step_cost_the_most) {
     static const tm_toll tolls[] = {
         /* outside of every step */
         {.step = -1, .rank = 0, .caused = {100, 0}},
@@ -109,12 +96,4 @@ static void the_leader_of_a_step_cost_the_most(void **state) {
     assert_int_equal(tm_verdict_leaders(NULL, 0, leaders), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts_have_words),
-        cmocka_unit_test(tolls_of_a_rank_add_up),
-        cmocka_unit_test(cost_is_what_was_caused_without_what_was_passed_on),
-        cmocka_unit_test(the_leader_of_a_step_cost_the_most),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

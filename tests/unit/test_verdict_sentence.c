@@ -1,19 +1,9 @@
 /* Relative speeds, and the sentence beside a verdict. */
 #include "analysis/stragglers/verdict_sentence.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/stragglers/rank_speed.h"
 #include "rows_fixture.h"
 #include "tmerge/analysis.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void check_speeds(const tm_tables *tables, const double *expected, size_t n) {
     tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
@@ -28,8 +18,7 @@ static void check_speeds(const tm_tables *tables, const double *expected, size_t
     }
 }
 
-static void a_speed_is_the_median_of_the_steps(void **state) {
-    (void)state;
+TEST(a_speed_is_the_median_of_the_steps) {
     /* compute_ns by step:   0    1    2    3      medians of the ranks with GPU events
      *   rank 0             10   20   40    -      step 0: of 10, 20, 40     20
      *   rank 1             20   20   10   30      step 1: of 20, 20, 80, 0  (20 + 20) / 2 = 20
@@ -62,8 +51,7 @@ static void a_speed_is_the_median_of_the_steps(void **state) {
     tm_tables_destroy(&tables);
 }
 
-static void without_steps_there_is_no_speed(void **state) {
-    (void)state;
+TEST(without_steps_there_is_no_speed) {
     static const double expected[] = {0.0};
     tm_tables tables = open_tables();
     add_row(&tables, "stragglers.rank", "rank=0");
@@ -221,8 +209,7 @@ static tm_tables open_scene(const char *rank, const char *idle) {
     return tables;
 }
 
-static void sentences_tell_who_when_how_much_and_how_sure(void **state) {
-    (void)state;
+TEST(sentences_tell_who_when_how_much_and_how_sure) {
     for (size_t i = 0; i < COUNT(scenes); i++) {
         const scene *s = &scenes[i];
         tm_toll ranks[RANKS];
@@ -269,8 +256,7 @@ static void sentences_tell_who_when_how_much_and_how_sure(void **state) {
 
 /* Why the one comes late: its speed, its idle time [us] against the median of 10 and 30, 20, and
  * its compute time. */
-static void the_cause_follows_from_speed_and_idle_time(void **state) {
-    (void)state;
+TEST(the_cause_follows_from_speed_and_idle_time) {
     static const struct {
         const char *speed, *idle, *cause;
     } cases[] = {
@@ -325,8 +311,7 @@ static void the_cause_follows_from_speed_and_idle_time(void **state) {
  * 4 and 5 of ranks 2, 3 and 6; rank 6 has no step 5, and is not compared. compute 10 + 10, 12 + 18,
  * 10  -> of 20 and 30 the median is 25, 25/30 = 0.83 or      10 + 10, 10 + 10      -> 1; idle 1 + 1
  * of the one other, and 9 + 9, or 2 + 2, which is no more than twice that. */
-static void an_episodes_cause_is_that_of_its_steps(void **state) {
-    (void)state;
+TEST(an_episodes_cause_is_that_of_its_steps) {
     static const struct {
         const char *own[2], *cause;
     } cases[] = {
@@ -363,8 +348,7 @@ static void an_episodes_cause_is_that_of_its_steps(void **state) {
     }
 }
 
-static void one_rank_alone_is_told_what_is_missing(void **state) {
-    (void)state;
+TEST(one_rank_alone_is_told_what_is_missing) {
     char sentence[TM_SENTENCE_MAX];
     tm_tables tables = open_tables();
     add_row(&tables, "stragglers.rank", "rank=0 collectives=0");
@@ -377,8 +361,7 @@ static void one_rank_alone_is_told_what_is_missing(void **state) {
     tm_tables_destroy(&tables);
 }
 
-static void nothing_matched_is_explained(void **state) {
-    (void)state;
+TEST(nothing_matched_is_explained) {
     static const struct {
         const char *check; /* the row of clock.check; NULL: there is none */
         bool aligned;
@@ -417,8 +400,7 @@ static void nothing_matched_is_explained(void **state) {
     }
 }
 
-static void a_job_in_which_nobody_waited_says_so(void **state) {
-    (void)state;
+TEST(a_job_in_which_nobody_waited_says_so) {
     char sentence[TM_SENTENCE_MAX];
     tm_tables tables = open_tables();
     add_row(&tables, "stragglers.rank", "rank=0 collectives=3");
@@ -430,16 +412,4 @@ static void a_job_in_which_nobody_waited_says_so(void **state) {
     tm_tables_destroy(&tables);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_speed_is_the_median_of_the_steps),
-        cmocka_unit_test(without_steps_there_is_no_speed),
-        cmocka_unit_test(sentences_tell_who_when_how_much_and_how_sure),
-        cmocka_unit_test(the_cause_follows_from_speed_and_idle_time),
-        cmocka_unit_test(an_episodes_cause_is_that_of_its_steps),
-        cmocka_unit_test(one_rank_alone_is_told_what_is_missing),
-        cmocka_unit_test(nothing_matched_is_explained),
-        cmocka_unit_test(a_job_in_which_nobody_waited_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,11 +1,9 @@
 /* What a job calls its devices in sentences. */
 #include "analysis/shared/words.h"
-#include <stdio.h>
 
 #include "analysis_fixture.h"
 
-static void sentences_of_gpus_are_said_of_other_devices(void **state) {
-    (void)state;
+TEST(sentences_of_gpus_are_said_of_other_devices) {
     static const struct {
         const char *device, *sentence, *said;
     } cases[] = {
@@ -42,8 +40,7 @@ static void add(small_job *j, int64_t rank, const char *kind, size_t n_kernels) 
     add_trace(j, rank, &trace);
 }
 
-static void the_job_takes_the_word_of_its_ranks(void **state) {
-    (void)state;
+TEST(the_job_takes_the_word_of_its_ranks) {
     static const struct {
         const char *kinds[2], *word;
         size_t n_kernels;
@@ -71,8 +68,7 @@ static void the_job_takes_the_word_of_its_ranks(void **state) {
 }
 
 /* Sentences of any analysis: the verdict of a job without events speaks of its devices. */
-static void verdict_and_advice_are_said_so(void **state) {
-    (void)state;
+TEST(verdict_and_advice_are_said_so) {
     small_job j = open_job();
     add(&j, 0, "NPU", 0);
     add(&j, 1, NULL, 0);
@@ -85,11 +81,4 @@ static void verdict_and_advice_are_said_so(void **state) {
     close_job(&j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sentences_of_gpus_are_said_of_other_devices),
-        cmocka_unit_test(the_job_takes_the_word_of_its_ranks),
-        cmocka_unit_test(verdict_and_advice_are_said_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,16 +1,6 @@
 /* The work of operators, counted by hand from what real traces and PyTorch's signatures have. */
 #include "analysis/efficiency/work.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 #define BF16 "c10::BFloat16"
 #define HALF "c10::Half"
 #define E5M2 "c10::Float8_e5m2"
@@ -213,8 +203,7 @@ static bool work_of(const char *op, const char *const texts[3], tm_work *out) {
                       quoted(texts[2], into[2]), out);
 }
 
-static void work_is_that_counted_by_hand(void **state) {
-    (void)state;
+TEST(work_is_that_counted_by_hand) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *const texts[] = {cases[i].dims, cases[i].types, cases[i].concrete};
         tm_work w = {0};
@@ -228,8 +217,7 @@ static void work_is_that_counted_by_hand(void **state) {
     }
 }
 
-static void what_does_not_tell_is_unknown(void **state) {
-    (void)state;
+TEST(what_does_not_tell_is_unknown) {
     for (size_t i = 0; i < COUNT(unknown); i++) {
         const char *const texts[] = {unknown[i].dims, FIVE(BF16), unknown[i].concrete};
         tm_work w;
@@ -238,8 +226,7 @@ static void what_does_not_tell_is_unknown(void **state) {
     }
 }
 
-static void only_whole_names_are_counted(void **state) {
-    (void)state;
+TEST(only_whole_names_are_counted) {
     static const char *const others[] = {"",
                                          "aten::m",
                                          "aten::mm_",
@@ -251,11 +238,4 @@ static void only_whole_names_are_counted(void **state) {
         assert_int_equal(tm_counted_of(others[i], strlen(others[i])), TM_N_COUNTED);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_that_counted_by_hand),
-        cmocka_unit_test(what_does_not_tell_is_unknown),
-        cmocka_unit_test(only_whole_names_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()
