@@ -1,10 +1,13 @@
 #include "launch.h"
 
+#include <ftw.h>
+#include <limits.h>
 #include <mpi.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/now.h"
 #include "lifeline/lifeline.h"
@@ -117,6 +120,53 @@ static void set_up_alone(void) {
         setenv(settings[i][0], settings[i][1], 1);
 }
 
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *at) {
+    (void)info;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+/* Makes a folder for a while, where there is a place for one. */
+static bool make_folder(char *out, size_t size) {
+    const char *const places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int n = places[i] ? snprintf(out, size, "%s/tmerge-XXXXXX", places[i]) : -1;
+        if (n > 0 && (size_t)n < size && mkdtemp(out))
+            return true;
+    }
+    return false;
+}
+
+static bool init(void) {
+    int threads; /* of which only this one calls MPI */
+    return MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &threads) == MPI_SUCCESS;
+}
+
+/* Open MPI from 5 on makes folders for itself even where one process is all there is, leaves them
+ * behind, and crashes where TMPDIR names no folder that it can write to. */
+static bool init_alone(void) {
+    enum { OPEN_FILES = 8 };
+    char folder[PATH_MAX];
+    const char *variable = getenv("TMPDIR");
+    char *before = variable ? strdup(variable) : NULL;
+    tm_signals_guard.hold();
+    bool has_folder = make_folder(folder, sizeof folder);
+    if (has_folder)
+        setenv("TMPDIR", folder, 1);
+    bool ok = init();
+    if (has_folder) {
+        (void)nftw(folder, remove_entry, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
+        if (before)
+            setenv("TMPDIR", before, 1);
+        else
+            unsetenv("TMPDIR");
+    }
+    tm_signals_guard.release();
+    free(before);
+    return ok;
+}
+
 /* From now on the place is what MPI says. */
 static tm_status take_place(tm_error *err) {
     MPI_Comm node;
@@ -150,12 +200,12 @@ tm_status tm_launch_mpi(tm_error *err) {
                        "srun started %d processes that cannot reach one another: srun --mpi=pmix "
                        "or mpirun joins them",
                        place.size);
-    if (tm_place_is_alone(&place))
+    bool alone = tm_place_is_alone(&place);
+    if (alone)
         set_up_alone();
     else
         set_up_processes();
-    int threads; /* of which only this one calls MPI */
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &threads) != MPI_SUCCESS)
+    if (!(alone ? init_alone() : init()))
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI could not be started");
     tm_signals_watch_mpi(MPI_COMM_WORLD);
     return take_place(err);

@@ -67,6 +67,7 @@ static int64_t choose(const tm_arguments *arguments) {
     return n > 1 ? n : 1;
 }
 
+#ifdef OPEN_MPI
 /* Where Open MPI makes its session folder. */
 static bool has_folder(char *out, size_t size) {
     static const char *const names[] = {"OMPI_MCA_orte_tmpdir_base", "TMPDIR", "TEMP", "TMP"};
@@ -119,7 +120,6 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
     return true;
 }
 
-#ifdef OPEN_MPI
 /* Settings that the user may have made otherwise stay: where processes run, and on this machine. */
 static void set_up_mpirun(void) {
     char began[32];
@@ -127,14 +127,15 @@ static void set_up_mpirun(void) {
     tm_launch_forget();
     setenv("OMPI_MCA_plm", "isolated", 1);
     setenv("OMPI_MCA_ras", "^slurm,gridengine,tm,lsf,loadleveler,alps", 1);
-    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0); /* two runs at once share the cores */
     setenv(TM_LAUNCH_STARTED, began, 1);
 }
 
-/* Returns where mpirun cannot be run. */
+/* Returns where mpirun cannot be run. Processes are bound to no core: two runs at once would share
+ * the first ones, and from Open MPI 5 on more processes than cores would not start. */
 static void become_mpirun(const tm_arguments *arguments, int64_t n) {
     char program[TM_PATH_MAX], number[24], host[40];
-    const char *head[] = {"mpirun", "--host", host, "-n", number, "--stdin", "none", program};
+    const char *head[] = {"mpirun",  "--host", host,        "-n",   number,
+                          "--stdin", "none",   "--bind-to", "none", program};
     enum { HEAD = sizeof head / sizeof *head };
     ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
     char **argv = calloc(HEAD + arguments->n_typed + 1, sizeof *argv);
@@ -151,15 +152,17 @@ static void become_mpirun(const tm_arguments *arguments, int64_t n) {
     }
     free(argv);
 }
-
-static const char *const not_there = "there is no mpirun";
 #else
+static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) {
+    (void)arguments;
+    snprintf(why, size, "only mpirun of Open MPI is started by tmerge itself");
+    return true;
+}
+
 static void become_mpirun(const tm_arguments *arguments, int64_t n) {
     (void)arguments;
     (void)n;
 }
-
-static const char *const not_there = "only mpirun of Open MPI is started by tmerge itself";
 #endif
 
 /* Under a launcher, that decides. */
@@ -192,7 +195,7 @@ tm_status tm_spread(const tm_arguments *arguments, tm_error *err) {
         return TM_OK;
     if (!is_prevented(arguments, why, sizeof why)) {
         become_mpirun(arguments, n);
-        snprintf(why, sizeof why, "%s", not_there);
+        snprintf(why, sizeof why, "there is no mpirun");
     }
     tm_console_warn("one process does it all, and not %" PRId64 ": %s", n, why);
     return TM_OK;

@@ -58,7 +58,12 @@ size_t tm_deflate_all(tm_deflate *d, const void *bytes, size_t size, void *out, 
     uint32_t most = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
     d->stream.next_out = out;
     d->stream.avail_out = most;
-    return isal_deflate_stateless(&d->stream) == COMP_OK ? most - d->stream.avail_out : 0;
+    if (isal_deflate_stateless(&d->stream) != COMP_OK)
+        return 0;
+    /* What the second byte of zlib's header says of the level only informs, and differs between
+     * releases of ISA-L (2.30 writes 01, 2.31 5E); stores are not to differ. 0x7801 is 31 * 991. */
+    ((uint8_t *)out)[1] = 0x01;
+    return most - d->stream.avail_out;
 }
 
 static tm_status give(tm_deflate *d, tm_deflate_sink *sink, void *context, tm_error *err) {

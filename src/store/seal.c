@@ -12,7 +12,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "stored as it lies in memory");
 _Static_assert(sizeof(tm_extent) == 24, "stored");
 
-static const char magic[8] = "tmerge\r\1"; /* the last byte is the version of the layout */
+/* The last byte is the version of the layout. */
+static const char magic[8] = {'t', 'm', 'e', 'r', 'g', 'e', '\r', '\1'};
 
 typedef struct footer {
     char magic[8];

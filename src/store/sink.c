@@ -170,10 +170,14 @@ hid_t tm_sink_driver(void) {
     return H5FDregister(&sink_class);
 }
 
+/* The oldest form that holds what is stored, whatever release of HDF5 writes it: the default of
+ * HDF5 2 is one in which the root group carries the time, so that no two stores would be the same.
+ */
 hid_t tm_sink_access(hid_t driver, tm_sink *sink) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     sink_info info = {sink};
     if (access >= 0 && (H5Pset_driver(access, driver, &info) < 0 ||
+                        H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V110) < 0 ||
                         H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0)) {
         H5Pclose(access);
         access = H5I_INVALID_HID;

@@ -139,8 +139,8 @@ exec) shift; enter "$@" ;;
 mpirun)
     shift
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    enter "${HOSTS_FROM:-h1}" env OMPI_MCA_plm_rsh_agent="$dir/rsh" OMPI_MCA_rmaps_base_oversubscribe=1 \
-        OMPI_MCA_hwloc_base_binding_policy=none mpirun "$@"
+    enter "${HOSTS_FROM:-h1}" env OMPI_MCA_plm_rsh_agent="$dir/rsh" \
+        PRTE_MCA_plm_ssh_agent="$dir/rsh" mpirun --oversubscribe --bind-to none "$@"
     ;;
 cut) pid=$(inner "$2"); nsenter -t "$(init)" -p -m -- nsenter -t "$pid" -n ip link set eth0 down ;;
 mend) pid=$(inner "$2"); nsenter -t "$(init)" -p -m -- nsenter -t "$pid" -n ip link set eth0 up ;;
