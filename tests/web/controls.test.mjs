@@ -1,9 +1,8 @@
 // What a reader does: sorts, filters, saves, follows links, uses the keyboard, sees badly.
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { before } from "node:test";
 import { ciede2000, contrast, lab, parsed, SIGHTS } from "./colour.mjs";
-import { grave, listed, merge, moduleOf, open, quiet, show, synth, text, THEMES, trace, visit } from "./page.mjs";
-
+import { grave, listed, merge, moduleOf, open, show, synth, test, text, THEMES, trace, visit } from "./page.mjs";
 
 let job;
 before(() => {
@@ -16,7 +15,7 @@ const column = (page, name) => page.$$eval(`tbody td[data-column="${name}"]`, (a
 
 test("a heading sorts: largest first, smallest first, as it was; nulls last", async () => {
   const rows = show(job.store, "overlap.rank")["overlap.rank"];
-  const { page, noted, close } = await open(job.page, { hash: "#tables/name=overlap.rank" });
+  const { page } = await open(job.page, { hash: "#tables/name=overlap.rank" });
   const by = (sign) => rows.map((_, i) => i).sort((a, b) => sign * (rows[a].idle_ns - rows[b].idle_ns) || a - b);
   const heading = 'th button:has-text("idle_ns")';
   for (const [order, sort, hash] of [[by(-1), "descending", "/sort=-idle_ns"], [by(1), "ascending", "/sort=idle_ns"], [rows.map((_, i) => i), null, ""]]) {
@@ -28,13 +27,11 @@ test("a heading sorts: largest first, smallest first, as it was; nulls last", as
   const { sortRows } = await moduleOf("grid.ts"), { Table } = await moduleOf("data.ts");
   const table = new Table("t", { columns: [["n", "int", "", "", 0]] }, [[2], [null], [9], [null], [-1]]);
   assert.deepEqual(["-n", "n", "", "other"].map((sort) => sortRows(table, [0, 1, 2, 3, 4], sort)), [[2, 0, 4, 1, 3], [4, 0, 2, 1, 3], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]], "nulls last");
-  quiet(noted);
-  await close();
 });
 
 test("the filter takes conditions and text", async () => {
   const rows = show(job.store, "overlap.step")["overlap.step"], kinds = show(job.store, "overlap.kind")["overlap.kind"];
-  const { page, close } = await open(job.page, { hash: "#tables/name=overlap.step" });
+  const { page } = await open(job.page, { hash: "#tables/name=overlap.step" });
   const left = async (filter) => { await page.fill('input[type="search"]', filter); return column(page, "rank"); };
   const where = (test) => rows.flatMap((row, i) => (test(row) ? [i] : []));
   assert.deepEqual(await left("rank>3"), where((r) => r.rank > 3));
@@ -45,12 +42,11 @@ test("the filter takes conditions and text", async () => {
   assert.deepEqual(await left(""), where(() => true));
   await visit(page, "#tables/name=overlap.kind");
   assert.deepEqual(await left("ALLRED"), kinds.flatMap((row, i) => (row.kind.includes("allred") ? [i] : [])));
-  await close();
 });
 
 test("what is saved as CSV is what the filter and the order leave, exact", async () => {
   const rows = show(job.store, "overlap.step")["overlap.step"];
-  const { page, close } = await open(job.page, { hash: "#tables/name=overlap.step/sort=-idle_ns/filter=rank%3E3" });
+  const { page } = await open(job.page, { hash: "#tables/name=overlap.step/sort=-idle_ns/filter=rank%3E3" });
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Save as CSV")]);
   assert.equal(download.suggestedFilename(), "overlap.step.csv");
   await download.saveAs("saved.csv");
@@ -62,13 +58,12 @@ test("what is saved as CSV is what the filter and the order leave, exact", async
   const cells = (row) => head.filter((name) => name !== "begin_ns").map((name) => (row[name] === null ? "" : String(row[name])));
   assert.deepEqual(lines.map((line) => line.filter((_, i) => head[i] !== "begin_ns")), expected.map(([row]) => cells(row)));
   assert.ok(lines.every((line) => Number(line[head.indexOf("begin_ns")]) < 1e10), `from ${begin}`);
-  await close();
 });
 
 // Addresses ----------------------------------------------------------------------------------------
 
 test("an address opens the state that it names, follows changes, and is the same after a reload", async () => {
-  const { page, noted, close } = await open(job.page, { hash: "#ranks/show=share/sort=idle" });
+  const { page } = await open(job.page, { hash: "#ranks/show=share/sort=idle" });
   const pressed = () => page.$$eval('[aria-pressed="true"]', (all) => all.map((e) => e.textContent));
   const order = () => page.$$eval(".stack[data-rank]", (all) => all.map((e) => e.dataset.rank));
   assert.deepEqual(await pressed(), ["share", "idle", "whole job"]);
@@ -82,12 +77,10 @@ test("an address opens the state that it names, follows changes, and is the same
   await page.reload();
   await page.waitForSelector('body[data-ready="ranks"]');
   assert.deepEqual([await pressed(), await order(), await page.innerText("main")], state);
-  quiet(noted);
-  await close();
 });
 
 test("a link is followed also while the address is behind", async () => {
-  const { page, close } = await open(job.page, { hash: "#kernels" });
+  const { page } = await open(job.page, { hash: "#kernels" });
   await page.$eval('input[type="search"]', (input) => {
     input.value = "gemm";
     input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -95,11 +88,10 @@ test("a link is followed also while the address is behind", async () => {
     for (const begin = performance.now(); performance.now() - begin < 300; ); // so the address is due before what the link leads to
   });
   await page.waitForSelector('body[data-ready="ranks"]', { timeout: 5_000 });
-  await close();
 });
 
 test("a change of view is an entry in the history, a change inside a view is none", async () => {
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   for (const view of ["ranks", "steps"]) {
     await page.click(`nav.rail a[href="#${view}"]`);
     await page.waitForSelector(`body[data-ready="${view}"]`);
@@ -118,11 +110,10 @@ test("a change of view is an entry in the history, a change inside a view is non
   await page.waitForSelector('body[data-ready="steps"]');
   assert.equal(await page.evaluate(() => location.hash), "#steps/metric=idle/sort=worst");
   assert.deepEqual(await page.$$eval('[aria-pressed="true"]', (all) => all.map((e) => e.dataset.value).slice(0, 2)), ["idle", "worst"]);
-  await close();
 });
 
 test("every link of every view leads to a view that there is", async () => {
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   const views = await listed(page), lost = [];
   for (const view of views) {
     await visit(page, `#${view}`);
@@ -130,37 +121,34 @@ test("every link of every view leads to a view that there is", async () => {
       if (!views.includes(link.slice(1).split("/")[0])) lost.push(`${view}: ${link}`);
   }
   assert.deepEqual(lost, []);
-  await close();
 });
 
 // Keyboard -----------------------------------------------------------------------------------------
 
 test("the button changes the theme and back", async () => {
   for (const theme of THEMES) {
-    const { page, close } = await open(job.page, { theme });
+    const { page } = await open(job.page, { theme });
     const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const [light, dark] = ["rgb(255, 255, 255)", "rgb(18, 22, 28)"];
     const expected = theme === "light" ? [light, dark, light] : [dark, light, dark];
     const found = [await back()];
     for (let i = 0; i < 2; i++) { await page.click("text=Light / dark"); found.push(await back()); }
     assert.deepEqual(found, expected);
-    await close();
   }
 });
 
 test("choices work from the keyboard and keep the focus", async () => {
-  const { page, close } = await open(job.page, { hash: "#ranks" });
+  const { page } = await open(job.page, { hash: "#ranks" });
   for (const [value, key] of [["share", "Enter"], ["time", " "], ["wait", "Enter"]]) {
     await page.focus(`[data-value="${value}"]`);
     await page.keyboard.press(key);
     assert.equal(await page.getAttribute(`[data-value="${value}"]`, "aria-pressed"), "true");
     assert.equal(await page.evaluate(() => document.activeElement.dataset.value), value, "the focus is lost");
   }
-  await close();
 });
 
 test("arrow keys walk over a map, Tab leaves it", async () => {
-  const { page, close } = await open(job.page, { hash: "#steps/rows=ranks" });
+  const { page } = await open(job.page, { hash: "#steps/rows=ranks" });
   const at = () => page.evaluate(() => [document.activeElement.dataset.row, document.activeElement.dataset.column].map(Number));
   await page.focus('.cell[tabindex="0"]');
   const walk = async (key, expected) => { await page.keyboard.press(key); assert.deepEqual(await at(), expected, key); };
@@ -174,13 +162,12 @@ test("arrow keys walk over a map, Tab leaves it", async () => {
   assert.ok(await page.isVisible(".tip"), "the cell says what it holds");
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.closest('[role="grid"]')), null);
-  await close();
 });
 
 const FOCUSABLE = 'a[href], button, input, select, summary, [tabindex="0"]';
 
 test("Tab reaches every control, in the order of the page, with a ring that is seen", async () => {
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   for (const view of ["summary", "ranks", "stragglers", "tables", "about"]) {
     await visit(page, `#${view}`);
     const all = await page.$$eval(FOCUSABLE, (found) => {
@@ -202,21 +189,19 @@ test("Tab reaches every control, in the order of the page, with a ring that is s
     }
     assert.deepEqual(seen, [...Array(all).keys()], view);
   }
-  await close();
 });
 
 test("the first Tab offers to skip to the content", async () => {
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the content");
   assert.ok(await page.evaluate(() => document.activeElement.getBoundingClientRect().left >= 0), "it is not seen");
   await page.keyboard.press("Enter");
   assert.equal(await page.evaluate(() => document.activeElement.id), "main");
-  await close();
 });
 
 test("whatever takes the focus has a name, and headings are in order", async () => {
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   const client = await page.context().newCDPSession(page);
   for (const view of await listed(page)) {
     await visit(page, `#${view}`);
@@ -230,11 +215,10 @@ test("whatever takes the focus has a name, and headings are in order", async () 
     levels.forEach((level, i) => assert.ok(i === 0 || level <= levels[i - 1] + 1, `${view}: h${level} after h${levels[i - 1]}`));
     for (const landmark of ["header", "nav", "main"]) assert.equal(await page.$$eval(`body > ${landmark}, .frame > ${landmark}`, (all) => all.length), 1, landmark);
   }
-  await close();
 });
 
 test("targets are 24 pixels and larger, but for links in running text", async () => {
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: 900 });
     for (const view of await listed(page)) {
@@ -246,7 +230,6 @@ test("targets are 24 pixels and larger, but for links in running text", async ()
       assert.deepEqual(small.slice(0, 5), [], `${view} at ${width}`);
     }
   }
-  await close();
 });
 
 /* Jobs that together have every view. */
@@ -266,7 +249,7 @@ test("axe finds nothing serious on any view", async () => {
   for (const [theme, width] of [["light", 800], ["dark", 1280], ["light", 1920]]) {
     seen.clear();
     for (const each of all) {
-      const { page, close } = await open(each.page, { theme, width, ready: null });
+      const { page } = await open(each.page, { theme, width, ready: null });
       await page.waitForSelector("body[data-ready]");
       for (const view of (await listed(page)).filter((id) => !seen.has(id))) {
         seen.add(view);
@@ -274,7 +257,6 @@ test("axe finds nothing serious on any view", async () => {
         if (view === "timeline") await page.waitForSelector('body[data-timeline="complete"]');
         assert.deepEqual(await grave(page), [], `${view}, ${theme}, ${width}`);
       }
-      await close();
     }
   }
   const { reportViews } = await moduleOf("views/index.ts");
@@ -284,7 +266,7 @@ test("axe finds nothing serious on any view", async () => {
 test("no name of a column or a table stands where a person reads a sentence", async () => {
   const texts = "main h1, main h2, main h3, main p, main th, main dt, main dd, main li, main label, main button, main summary";
   for (const each of jobsOfAllViews()) {
-    const { page, close } = await open(each.page, { ready: null });
+    const { page } = await open(each.page, { ready: null });
     await page.waitForSelector("body[data-ready]");
     const names = new Set(await page.evaluate(() => Object.values(JSON.parse(document.getElementById("tables").textContent).tables).flatMap(({ columns }) => columns.map(([name]) => name)).filter((name) => name.includes("_"))));
     const tables = new Set(await page.evaluate(() => Object.keys(JSON.parse(document.getElementById("tables").textContent).tables)));
@@ -302,7 +284,6 @@ test("no name of a column or a table stands where a person reads a sentence", as
       const named = await page.$$eval("main [aria-label]", (all) => all.map((e) => e.getAttribute("aria-label")));
       assert.deepEqual(named.filter((words) => (words.match(/[a-z][\w.]*\w/g) ?? []).some((word) => names.has(word) || tables.has(word))), [], view);
     }
-    await close();
   }
 });
 
@@ -326,7 +307,7 @@ test("the measure of distance is CIEDE2000", () => {
 
 test("colours contrast with the page as designed", async () => {
   for (const theme of THEMES) {
-    const { page, close } = await open(job.page, { theme });
+    const { page } = await open(job.page, { theme });
     const { page: back, ...expected } = CONTRASTS[theme];
     assert.deepEqual(await variables(page, ["page"]), [back]);
     assert.deepEqual(parsed(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)), parsed(back));
@@ -335,13 +316,12 @@ test("colours contrast with the page as designed", async () => {
       const found = contrast(parsed(colors[i]), parsed(back));
       assert.ok(Math.abs(found - value) <= (value < 10 && !Number.isInteger(value * 10) ? 0.006 : 0.06), `${theme} ${name}: ${found.toFixed(2)}, not ${value}`);
     });
-    await close();
   }
 });
 
 test("text on every ground contrasts 4.5 or more", async () => {
   for (const theme of THEMES) {
-    const { page, close } = await open(job.page, { theme });
+    const { page } = await open(job.page, { theme });
     for (const view of await listed(page)) {
       await visit(page, `#${view}`);
       const pairs = await page.evaluate(() => {
@@ -360,13 +340,12 @@ test("text on every ground contrasts 4.5 or more", async () => {
         assert.ok(found >= 4.495, `${theme} ${view}: ${found.toFixed(2)}, ${pair}: ${where}`);
       }
     }
-    await close();
   }
 });
 
 test("text on every step of the maps' ramps contrasts 4.5 or more, and ramps are monotone", async () => {
   for (const theme of THEMES) {
-    const { page, close } = await open(job.page, { theme });
+    const { page } = await open(job.page, { theme });
     for (const ramp of ["wait", "work"]) {
       const cells = await page.evaluate((name) => [...Array(21).keys()].map((s) => {
         const probe = document.body.appendChild(document.createElement("span"));
@@ -378,13 +357,12 @@ test("text on every step of the maps' ramps contrasts 4.5 or more, and ramps are
       const light = cells.map(([, ground]) => lab(parsed(ground))[0]);
       assert.ok(light.every((l, i) => i === 0 || (theme === "light" ? l < light[i - 1] : l > light[i - 1])), `${theme} ${ramp}: ${light}`);
     }
-    await close();
   }
 });
 
 test("the seven colours are told apart by every sight", async (t) => {
   for (const theme of THEMES) {
-    const { page, close } = await open(job.page, { theme });
+    const { page } = await open(job.page, { theme });
     const colors = (await variables(page, SEVEN)).map(parsed);
     let least = [Infinity];
     for (const sight of Object.keys(SIGHTS))
@@ -395,34 +373,31 @@ test("the seven colours are told apart by every sight", async (t) => {
         }
     t.diagnostic(`${theme}: least CIEDE2000 ${least[0].toFixed(1)} (${least.slice(1).join(", ")})`);
     assert.ok(least[0] >= 12, `${theme}: ${least}`);
-    await close();
   }
 });
 
 test("nothing moves", async () => {
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   await page.emulateMedia({ reducedMotion: "reduce" });
   for (const view of await listed(page)) {
     await visit(page, `#${view}`);
     const moving = await page.$$eval("body *", (all) => all.filter((e) => { const s = getComputedStyle(e); return /[1-9]/.test(s.transitionDuration) || s.animationName !== "none" || s.scrollBehavior === "smooth"; }).map((e) => e.outerHTML.slice(0, 90)));
     assert.deepEqual(moving, [], view);
   }
-  await close();
 });
 
 test("at 200 % nothing scrolls sideways", async () => {
-  const { page, close } = await open(job.page, { width: 720, height: 450, scale: 2 });
+  const { page } = await open(job.page, { width: 720, height: 450, scale: 2 });
   assert.equal(await page.evaluate(() => devicePixelRatio), 2);
   for (const view of await listed(page)) {
     await visit(page, `#${view}`);
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(over <= 0, `${view} is ${over} px too wide`);
   }
-  await close();
 });
 
 test("where colours are forced, bars and maps keep theirs", async () => {
-  const { page, close } = await open(job.page, { hash: "#steps" });
+  const { page } = await open(job.page, { hash: "#steps" });
   const grounds = () => page.$$eval(".piece, .cell, .swatch", (all) => all.map((e) => getComputedStyle(e).backgroundColor));
   const before = await grounds();
   const body = () => page.evaluate(() => getComputedStyle(document.querySelector("nav.rail")).backgroundColor);
@@ -431,5 +406,4 @@ test("where colours are forced, bars and maps keep theirs", async () => {
   assert.notEqual(await body(), rail, "colours are not forced");
   assert.ok(new Set(before).size > 5);
   assert.deepEqual(await grounds(), before);
-  await close();
 });

@@ -1,8 +1,8 @@
 // The timeline's events: what launched them, what their colours mean, and the counters below them.
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { before } from "node:test";
 import { ciede2000, lab, parsed, SIGHTS } from "./colour.mjs";
-import { grave, kernel, merge, open, quiet, settled, THEMES, trace, WIDTHS } from "./page.mjs";
+import { grave, kernel, merge, open, settled, test, THEMES, trace, WIDTHS } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10, LANES_TOP = 90;
 const jobs = {};
@@ -74,7 +74,7 @@ async function placeOf(page, time, whole) {
 // Launches ------------------------------------------------------------------------------------------
 
 test("a kernel says what launched it, where in the program and with what, and leads there and back by keys", async () => {
-  const { page, noted, close } = await timeline(jobs.launched, "/rank=0");
+  const { page } = await timeline(jobs.launched, "/rank=0");
   await press(page, ".", ".");
   assert.match(await details(page), /^gemm.*Launched by cudaLaunchKernel at 20\.0 µs, 50\.0 µs before it began\. Correlation 41\./);
   assert.match(await details(page), /Launched with grid 128 × 2 × 1, block 256 × 1 × 1, 40 registers a thread, 2\.00 KiB of shared memory a block, estimated occupancy 37 %\./);
@@ -92,13 +92,11 @@ test("a kernel says what launched it, where in the program and with what, and le
   assert.match(await details(page), /^Memcpy DtoH.*Launched by cudaMemcpyAsync.*Correlation 39\.4\.00 kB at 2\.00 GB\/s\.Python: train/); // 4000 B in 2 us
   await press(page, ".", ".");
   assert.match(await details(page), /^lost.*Which call launched it was not recorded\. Correlation 77\./);
-  quiet(noted);
-  await close();
 });
 
 test("an arrow leads from the selected call to what it launched", async () => {
   for (const theme of THEMES) {
-    const { page, close } = await timeline(jobs.launched, "/open=none/rank=0", { theme });
+    const { page } = await timeline(jobs.launched, "/open=none/rank=0", { theme });
     const ink = await custom(page, "ink"), x = await placeOf(page, 70_000, 100_000);
     /* the only rank, closed, is 64 px high, of which 57 are its one lane; the head is 4 above the ground */
     const head = () => colorAt(page, x - 3, LANES_TOP + 57 - 4);
@@ -107,12 +105,11 @@ test("an arrow leads from the selected call to what it launched", async () => {
     await press(page, ".");
     await page.waitForTimeout(60);
     assert.equal(await head(), ink, theme);
-    await close();
   }
 });
 
 test("an opened rank shows what called what as a flame chart, a row for each depth", async () => {
-  const { page, close } = await timeline(jobs.launched, "/open=0");
+  const { page } = await timeline(jobs.launched, "/open=0");
   const { left, top } = await page.$eval("canvas", (canvas) => { const { left, top } = canvas.getBoundingClientRect(); return { left, top }; });
   const found = [];
   for (const depth of [0, 1, 2, 3, 4]) { // below lanes of 64 px, the stream's row of 16 and some air: rows of 12
@@ -121,11 +118,10 @@ test("an opened rank shows what called what as a flame chart, a row for each dep
     found.push(plain(await page.textContent(".tl-hover")).split(" · ").find((part) => / \(.*\)$/.test(part)));
   }
   assert.deepEqual(found, ["train.py(3): step (Python function)", "nn.Module: Linear_0 (Python function)", "aten::linear (operator)", "aten::mm (operator)", "cudaLaunchKernel (runtime or driver call)"]);
-  await close();
 });
 
 test("an area drawn over rows of a thread is of that thread, and the address keeps it", async () => {
-  const { page, close } = await timeline(jobs.launched, "/open=0");
+  const { page } = await timeline(jobs.launched, "/open=0");
   const { left, top } = await page.$eval("canvas", (canvas) => { const { left, top } = canvas.getBoundingClientRect(); return { left, top }; });
   const y = top + LANES_TOP + 64 + 16 + 3 + 2 * 12;
   await page.keyboard.down("Shift");
@@ -143,14 +139,13 @@ test("an area drawn over rows of a thread is of that thread, and the address kee
   await page.reload();
   await page.waitForSelector('body[data-timeline="complete"]');
   assert.deepEqual(await told(), first);
-  await close();
 });
 
 // Colours -------------------------------------------------------------------------------------------
 
 test("kernels are coloured by class, or by slowness against the other ranks, and the address keeps it", async () => {
   for (const theme of THEMES) {
-    const { page, noted, close } = await timeline(jobs.ranks, "", { theme });
+    const { page } = await timeline(jobs.ranks, "", { theme });
     const colors = async (...times) => {
       await page.waitForTimeout(60);
       const out = []; // four ranks have rows of 64 px
@@ -177,18 +172,15 @@ test("kernels are coloured by class, or by slowness against the other ranks, and
     await page.reload();
     await page.waitForSelector('body[data-slowness="complete"]');
     assert.deepEqual([await address(page), await colors([3, 10])], ["/color=slowness", [await custom(page, "wait-17")]]);
-    quiet(noted);
-    await close();
   }
 });
 
 test("the colours of classes are told apart by every sight", async () => {
   for (const theme of THEMES) {
-    const { page, close } = await timeline(jobs.ranks, "", { theme }), colors = [];
+    const { page } = await timeline(jobs.ranks, "", { theme }), colors = [];
     for (let i = 0; i < 8; i++) colors.push(parsed(await custom(page, `class-${i}`)));
     for (const sight of Object.keys(SIGHTS))
       colors.forEach((a, i) => colors.slice(0, i).forEach((b) => assert.ok(ciede2000(lab(a, sight), lab(b, sight)) > 8, `${theme}, ${sight}: ${a} and ${b}`)));
-    await close();
   }
 });
 
@@ -196,7 +188,7 @@ test("the colours of classes are told apart by every sight", async () => {
 
 test("counters stand below a rank's lanes, chosen by keys, with their values in words, and the address keeps them", async () => {
   for (const theme of THEMES) {
-    const { page, noted, close } = await timeline(jobs.launched, "", { theme });
+    const { page } = await timeline(jobs.launched, "", { theme });
     for (const key of ["queue", "copies", "recorded:clock, of the SMs, MHz"]) {
       await page.focus('[data-name="Counters"]');
       await page.selectOption('[data-name="Counters"]', key);
@@ -226,8 +218,6 @@ test("counters stand below a rank's lanes, chosen by keys, with their values in 
     await press(page, "Escape");
     await page.click('[data-value="copies"]');
     assert.equal(decodeURIComponent(await address(page)), "/counters=queue,recorded:clock%2C of the SMs%2C MHz");
-    quiet(noted);
-    await close();
   }
 });
 
@@ -238,13 +228,11 @@ test("what is selected or chosen fits at every width, and axe finds nothing seri
     ["ranks", "/map=compute"], ["ranks", "/mark=0-200000/sums=kernels"], ["ranks", "/mark=0-200000/lanes=0-1/sums=classes"], ["ranks", "/find=gemm/list=1"]])
     for (const theme of THEMES)
       for (const width of WIDTHS) {
-        const { page, noted, close } = await timeline(jobs[job], hash, { theme, width }), what = `${hash}, ${theme}, ${width}`;
+        const { page } = await timeline(jobs[job], hash, { theme, width }), what = `${hash}, ${theme}, ${width}`;
         const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(over <= 0, `${what} is ${over} px too wide`);
-        quiet(noted, what);
         if (width === 800) {
           assert.deepEqual(await grave(page), [], what);
         }
-        await close();
       }
 });

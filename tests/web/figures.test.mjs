@@ -1,7 +1,7 @@
 // The numbers on Summary, Ranks and Steps are those of tmerge show --json, and add up.
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
-import { closeTo, merge, open, realJob, show, synth, visit } from "./page.mjs";
+import { before } from "node:test";
+import { closeTo, merge, open, realJob, show, synth, test, visit } from "./page.mjs";
 
 const jobs = [];
 before(() => {
@@ -27,7 +27,7 @@ function without0(parts) {
 
 test("every number that names its table, row and column is the one there", async () => {
   for (const job of jobs) {
-    const { page, close } = await open(job.page);
+    const { page } = await open(job.page);
     for (const view of ["summary", "ranks", "steps", "stragglers", "whatif"]) {
       await visit(page, `#${view}`);
       const shown = await page.$$eval("[data-table][data-row][data-column]", (all) =>
@@ -40,26 +40,23 @@ test("every number that names its table, row and column is the one there", async
         else assert.ok(closeTo(text, column === "direct_ns" && table === "stragglers.rank" ? value + tables[table][row].indirect_ns : value), `${view} ${table}[${row}].${column}: ${text}, not ${value}`);
       }
     }
-    await close();
   }
 });
 
 test("what a step holds gives rates beside its time, and else nothing", async () => {
-  const { page, close } = await open(jobs[0].page);
+  const { page } = await open(jobs[0].page);
   const shown = await page.$$eval(".figures [data-table='overview.job']", (all) => all.map((e) => e.dataset.column));
   assert.deepEqual(shown, ["samples_per_s", "device_samples_per_s", "tokens_per_s", "device_tokens_per_s"]);
-  await close();
   for (const job of jobs.slice(1)) {
     const other = await open(job.page);
     assert.equal(await other.page.$(".figures [data-table='overview.job']"), null);
-    await other.close();
   }
 });
 
 test("sums on the summary are those of the columns", async () => {
   for (const job of jobs) {
     const { "overlap.rank": ranks } = show(job.store, "overlap.rank");
-    const { page, close } = await open(job.page);
+    const { page } = await open(job.page);
     const found = await page.$$eval("[data-sum]", (all) => all.map((e) => [e.dataset.sum, Number(e.dataset.value)]));
     assert.equal(found.length, 4);
     for (const [name, value] of found) {
@@ -67,7 +64,6 @@ test("sums on the summary are those of the columns", async () => {
       const expected = sum(ranks, part) / sum(ranks, whole) * (whole === "compute_ns" ? 1 : 100);
       assert.ok(Math.abs(value - expected) < 1e-9, `${name}: ${value}, not ${expected}`);
     }
-    await close();
   }
 });
 
@@ -80,17 +76,16 @@ test("the median step time is that of the steps that were recorded whole", async
       return own.reduce((a, b) => a + b, 0) / own.length;
     }).sort((a, b) => a - b);
     const expected = means.length % 2 ? means[means.length >> 1] : (means[means.length / 2 - 1] + means[means.length / 2]) / 2;
-    const { page, close } = await open(job.page);
+    const { page } = await open(job.page);
     const value = await page.$eval(".figures .figure", (e) => Number(e.dataset.value));
     assert.ok(Math.abs(value - expected) < 1e-6 * expected, `${value}, not ${expected}`);
-    await close();
   }
 });
 
 test("the parts of each rank's bar are those of overlap.rank and sum to its window", async () => {
   for (const job of jobs) {
     const { "overlap.rank": ranks } = show(job.store, "overlap.rank");
-    const { page, close } = await open(job.page, { hash: "#ranks" });
+    const { page } = await open(job.page, { hash: "#ranks" });
     const bars = await page.$$(".stack[data-rank]");
     assert.equal(bars.length, ranks.length);
     for (const bar of bars) {
@@ -100,14 +95,13 @@ test("the parts of each rank's bar are those of overlap.rank and sum to its wind
       assert.deepEqual(found, without0(PARTS(row)), `rank ${rank}`);
       assert.equal(Object.values(found).reduce((a, b) => a + b, 0), row.window_ns);
     }
-    await close();
   }
 });
 
 test("the parts of each step's bars are those of overlap.step", async () => {
   for (const job of jobs) {
     const { "overlap.step": rows } = show(job.store, "overlap.step");
-    const { page, close } = await open(job.page, { hash: "#steps" });
+    const { page } = await open(job.page, { hash: "#steps" });
     const bars = await page.$$(".stack[data-step]");
     assert.equal(bars.length, rows.length);
     for (const bar of bars) {
@@ -115,7 +109,6 @@ test("the parts of each step's bars are those of overlap.step", async () => {
       const row = rows.find((r) => r.rank === rank && r.step === step);
       assert.deepEqual(await pieces(bar), without0(PARTS(row)), `rank ${rank} step ${step}`);
     }
-    await close();
   }
 });
 
@@ -123,7 +116,7 @@ test("the map of steps has the cells of its tables", async () => {
   for (const job of jobs) {
     const { "stragglers.rank_step": costs, "overlap.step": windows } = show(job.store, "stragglers.rank_step", "overlap.step");
     const ranks = [...new Set(windows.map((w) => w.rank))].sort((a, b) => a - b), steps = [...new Set(windows.map((w) => w.step))].sort((a, b) => a - b);
-    const { page, close } = await open(job.page, { hash: "#steps/rows=ranks" });
+    const { page } = await open(job.page, { hash: "#steps/rows=ranks" });
     for (const [metric, rows, value] of [["caused", costs, (r) => r.direct_ns + r.indirect_ns], ["wait", costs, (r) => r.wait_ns], ["idle", windows, (r) => r.idle_ns], ["step", windows, (r) => r.window_ns]]) {
       await visit(page, `#steps/metric=${metric}/rows=ranks`);
       const cells = await page.$$eval(".cell[data-value]", (all) => all.map((e) => [Number(e.dataset.row), Number(e.dataset.column), Number(e.dataset.value)]));
@@ -132,7 +125,6 @@ test("the map of steps has the cells of its tables", async () => {
         return row ? [[r, c, value(row)]] : [];
       })), metric);
     }
-    await close();
   }
 });
 
@@ -140,7 +132,7 @@ test("the phases of a step stand where structure.step has them, beside the range
   const middle = (values) => { const all = values.sort((a, b) => a - b); return (all[(all.length - 1) >> 1] + all[all.length >> 1]) / 2; };
   for (const job of jobs) {
     const { "structure.step": rows } = show(job.store, "structure.step");
-    const { page, close } = await open(job.page, { hash: "#steps" });
+    const { page } = await open(job.page, { hash: "#steps" });
     const docs = await page.evaluate(() => Object.fromEntries(JSON.parse(document.getElementById("tables").textContent).tables["structure.step"].columns.map(([name, , , doc]) => [name, doc])));
     const shown = await page.$$eval(".usual", (all) => all.map((e) => ({
       column: e.querySelector("[data-phase]").dataset.phase, words: e.querySelector(".usual-words").textContent, value: e.querySelector(".usual-value").textContent,
@@ -159,7 +151,6 @@ test("the phases of a step stand where structure.step has them, beside the range
       assert.ok(range && words.replaceAll("\u00a0", " ").startsWith(range[1] ? `usual ${range[1]} to ${range[2]} %` : `usual at most ${range[3]} %`), `${words}, not ${docs[column]}`);
       assert.equal(/more$/.test(words), wanted > Number(range[2] ?? range[3]), `${column}: ${words}`);
     }
-    await close();
   }
 });
 
@@ -168,11 +159,10 @@ test("caused equals waited, and the matrix sums to both", async () => {
     const { "stragglers.rank": ranks, "stragglers.pair": pairs } = show(job.store, "stragglers.rank", "stragglers.pair");
     const waited = sum(ranks, "wait_ns");
     assert.ok(waited > 0 && Math.abs(sum(ranks, "direct_ns") + sum(ranks, "indirect_ns") - waited) <= 2 * ranks.length);
-    const { page, close } = await open(job.page, { hash: "#stragglers" });
+    const { page } = await open(job.page, { hash: "#stragglers" });
     const cells = await page.$$eval('[aria-label^="Who waits"] .cell[data-value]', (all) => all.map((e) => [e.dataset.row, e.dataset.column, Number(e.dataset.value)]));
     assert.equal(cells.reduce((total, [, , value]) => total + value, 0), sum(pairs, "wait_ns"));
     for (const { rank, for_rank, wait_ns } of pairs)
       assert.deepEqual(cells.find(([row, column]) => Number(row) === for_rank && Number(column) === rank)[2], wait_ns);
-    await close();
   }
 });

@@ -4,8 +4,8 @@
 // worked out by hand from the job.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { after, before, test } from "node:test";
-import { closeTo, grave, kernel, merge, open, quiet, show, synth, text, THEMES, tmerge, trace, visit } from "./page.mjs";
+import { after, before } from "node:test";
+import { closeTo, grave, kernel, merge, open, quiet, show, synth, test, text, THEMES, tmerge, trace, visit } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10, LANES_TOP = 90, RANKS = 18, BY_HOST = 6;
 
@@ -376,7 +376,6 @@ item("served", "#timeline/t=10000000-12000000", "8: the served page opens what i
   await tab.waitForFunction(() => window.got > 1000, null, { timeout: 30_000 });
   const { searchParams: query } = new URL(noted.requests.findLast((url) => url.includes("/trace?")));
   assert.deepEqual(["from", "to", "ranks"].map((key) => query.get(key)), ["10000000", "12000000", "0,1"]);
-  await tab.close();
 });
 
 item("made", "#kernels", "9: kernels with who launches them", async (page) => {
@@ -461,7 +460,7 @@ item("made", "#communication", "9: who communicates with whom, host by host", as
 for (const [turn, width] of [800, 1280, 1920].entries())
   test(`${width} px`, async (t) => {
     for (const [job, { page: path, store }] of Object.entries(jobs)) {
-      const { page, noted, close } = await open(path, { width, init: noteTexts });
+      const { page, noted } = await open(path, { width, init: noteTexts });
       for (const [i, { hash, name, act }] of [...ROWS.entries()].filter(([, row]) => row.job === job))
         await t.test(name, async () => {
           await page.emulateMedia({ colorScheme: THEMES[(i + turn) % 2] });
@@ -473,6 +472,5 @@ for (const [turn, width] of [800, 1280, 1920].entries())
           if (path.startsWith("http")) assert.deepEqual([noted.console, noted.requests.filter((url) => !/^(blob|data):/.test(url) && !url.startsWith(path))], [[], []]);
           else quiet(noted);
         });
-      await close();
     }
   });

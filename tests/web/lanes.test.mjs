@@ -1,7 +1,7 @@
 // The timeline's map of ranks and time, and how lanes are arranged: by pointer, by keys, in the address.
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
-import { kernel, merge, open, quiet, settled, show, synth, text, THEMES, trace } from "./page.mjs";
+import { before } from "node:test";
+import { kernel, merge, open, settled, show, synth, test, text, THEMES, trace } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10;
 const jobs = {};
@@ -36,7 +36,7 @@ const LANES_TOP = 90; // of the rows in the canvas
 
 test("a map's cell has the share of its rank and time, as colour and in words", async () => {
   for (const theme of THEMES) {
-    const { page, noted, close } = await timeline(jobs.stairs, "/map=compute", { theme, height: 1100 });
+    const { page } = await timeline(jobs.stairs, "/map=compute", { theme, height: 1100 });
     const { left, top, width } = await box(page), high = 22; // the most that a map's row has
     const ramp = await page.evaluate(() => [0, 20].map((place) => getComputedStyle(document.documentElement).getPropertyValue(`--work-${place}`).trim()));
     const at = Math.round(GUTTER + 0.49 * (width - GUTTER - RIGHT));
@@ -50,35 +50,31 @@ test("a map's cell has the share of its rank and time, as colour and in words", 
       const color = column.slice(4 * Math.round(y), 4 * Math.round(y) + 3);
       assert.equal(`#${color.map((part) => part.toString(16).padStart(2, "0")).join("")}`, ramp[share ? 1 : 0], `${theme}, rank ${rank}`);
     }
-    quiet(noted);
-    await close();
   }
 });
 
 test("a click in a map goes to the lanes of that rank and time", async () => {
-  const { page, close } = await timeline(jobs.stairs, "/map=wait", { height: 1100 });
+  const { page } = await timeline(jobs.stairs, "/map=wait", { height: 1100 });
   const { left, top, width } = await box(page);
   await page.mouse.click(left + GUTTER + 0.25 * (width - GUTTER - RIGHT), top + LANES_TOP + 4.5 * 22);
   const { t, map, rank } = await params(page), [begin, end] = t.split("-").map(Number);
   assert.deepEqual([map, rank], [undefined, "4"]);
   // an eighth of the millisecond around its quarter
   assert.ok(Math.abs(end - begin - 125_000) < 2 && Math.abs((begin + end) / 2 - 250_000) < 2000, t);
-  await close();
 });
 
 test("what is searched for comes out of a folded host and out of a map", async () => {
-  const { page, close } = await timeline(jobs.hosts, "/map=wait/fold=all");
+  const { page } = await timeline(jobs.hosts, "/map=wait/fold=all");
   await page.fill(".tl-find input", "flash");
   await page.press(".tl-find input", "Enter");
   const { map, fold, rank } = await params(page);
   assert.deepEqual([map, fold === "all", rank !== undefined], [undefined, false, true]);
-  await close();
 });
 
 // Marked areas --------------------------------------------------------------------------------------
 
 test("of the whole job the kernels of a marked area are those of kernels.kernel, also as CSV", async () => {
-  const { page, noted, close } = await timeline(jobs.hosts);
+  const { page } = await timeline(jobs.hosts);
   await press(page, "m");
   await page.click('.tl-details [data-value="kernels"]');
   assert.equal((await params(page)).sums, "kernels");
@@ -102,12 +98,10 @@ test("of the whole job the kernels of a marked area are those of kernels.kernel,
   const classes = show(jobs.hosts.store, "classes.kernel")["classes.kernel"];
   const sums = Object.fromEntries(await page.$$eval(".tl-sums tbody tr", (all) => all.map((tr) => [tr.cells[0].textContent, Number(tr.cells[2].title.replace(/[^0-9]/g, ""))])));
   for (const row of classes) assert.equal(sums[row.class], row.total_ns, row.class);
-  quiet(noted);
-  await close();
 });
 
 test("an area drawn over some rows is of their ranks, and the address keeps it", async () => {
-  const { page, close } = await timeline(jobs.stairs, "", { height: 1100 });
+  const { page } = await timeline(jobs.stairs, "", { height: 1100 });
   const { left, top, width } = await box(page);
   await page.keyboard.down("Shift");
   await page.mouse.move(left + GUTTER + 0.1 * (width - GUTTER - RIGHT), top + LANES_TOP + 5);
@@ -128,5 +122,4 @@ test("an area drawn over some rows is of their ranks, and the address keeps it",
   /* Rank 0 computes until 50 us, before it; rank 1 until 100 us: what is left is what begins rounded. */
   assert.match(await details(page), /ranks 0–1/);
   assert.match(await details(page), /No kernel is in this page there|gemm/);
-  await close();
 });

@@ -1,8 +1,7 @@
 // The timeline in a real browser: keys, pointer, search, address, sums and damage.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { writeFileSync } from "node:fs";
-import { closeTo, merge, open, quiet, settled, show, synth, text, tmerge, visit } from "./page.mjs";
+import { closeTo, merge, open, settled, show, synth, test, text, tmerge, visit } from "./page.mjs";
 
 const GUTTER = 92, RIGHT = 10, RULER_Y = 80, LANES_Y = 130;
 
@@ -56,7 +55,7 @@ const details = (page) => page.$eval(".tl-details", (element) => element.textCon
 const plain = (words) => words.replaceAll("\u00a0", " ").replaceAll("\u202f", "");
 
 test("w, s, a, d and 0 move the window", async () => {
-  const { page, noted, close } = await timeline();
+  const { page } = await timeline();
   assert.deepEqual(await params(page), {});
   await press(page, "w");
   const zoomed = await span(page);
@@ -70,12 +69,10 @@ test("w, s, a, d and 0 move the window", async () => {
   assert.deepEqual(await params(page), {});
   await press(page, "w", "w", "0");
   assert.deepEqual(await params(page), {});
-  quiet(noted);
-  await close();
 });
 
 test("the wheel with Ctrl zooms at the pointer, with Shift moves", async () => {
-  const { page, close } = await timeline();
+  const { page } = await timeline();
   const { left, top, width } = await box(page), x = left + GUTTER + (width - GUTTER - RIGHT) * 0.25;
   await page.mouse.move(x, top + LANES_Y);
   await page.keyboard.down("Control");
@@ -91,11 +88,10 @@ test("the wheel with Ctrl zooms at the pointer, with Shift moves", async () => {
   await page.keyboard.up("Shift");
   await settled(page);
   assert.ok((await span(page)).begin > zoomed.begin);
-  await close();
 });
 
 test("dragging moves, on the ruler it zooms to the range, with Shift it marks", async () => {
-  const { page, close } = await timeline(job.page, `/t=${Math.round(duration * 0.4)}-${Math.round(duration * 0.6)}`);
+  const { page } = await timeline(job.page, `/t=${Math.round(duration * 0.4)}-${Math.round(duration * 0.6)}`);
   const before = await span(page), { top } = await box(page);
   const drag = async (from, to, y) => {
     await page.mouse.move(await placeOf(page, from), top + y);
@@ -117,11 +113,10 @@ test("dragging moves, on the ruler it zooms to the range, with Shift it marks", 
   assert.match(await details(page), /^Marked: /);
   await press(page, "Escape");
   assert.doesNotMatch(await details(page), /Marked/);
-  await close();
 });
 
 test("the sums of the whole job are those of overlap.rank", async () => {
-  const { page, close } = await timeline();
+  const { page } = await timeline();
   await press(page, "m");
   const found = await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.title || cell.textContent)));
   const table = show(job.store, "overlap.rank")["overlap.rank"];
@@ -132,11 +127,10 @@ test("the sums of the whole job are those of overlap.rank", async () => {
     assert.equal(number(cells[1]), table[i].compute_ns, `compute of rank ${i}`);
     assert.equal(number(cells[2]) + number(cells[3]) + number(cells[4]), table[i].comm_ns, `communication of rank ${i}`);
   });
-  await close();
 });
 
 test("collectives are visited in time and by wait, with their arrivals", async () => {
-  const { page, close } = await timeline();
+  const { page } = await timeline();
   const worst = exact(job.store, "collectives.worst"), arrivals = exact(job.store, "collectives.arrival");
   await press(page, "Shift+]");
   assert.equal((await params(page)).coll, "0");
@@ -153,11 +147,10 @@ test("collectives are visited in time and by wait, with their arrivals", async (
   await press(page, "f");
   const { begin, end } = await span(page);
   assert.ok(begin <= first && end - begin < duration / 4, "f fits it");
-  await close();
 });
 
 test("the address opens what it says, and a new load shows the same", async () => {
-  const { page, close } = await timeline(job.page, "/coll=2");
+  const { page } = await timeline(job.page, "/coll=2");
   const row = exact(job.store, "collectives.worst")[2];
   const window = await span(page), begin = Number(row.begin_ns - begins);
   assert.ok(window.begin < begin && window.end > begin + Number(row.skew_ns), "it is in view");
@@ -176,11 +169,10 @@ test("the address opens what it says, and a new load shows the same", async () =
   await visit(page, "#timeline/t=x/coll=9999999999/rank=-1/open=a,b/op=77777");
   await page.waitForSelector('body[data-timeline="complete"]');
   assert.match(await details(page), /^Select an event/);
-  await close();
 });
 
 test("find counts over the whole job and goes from one to the next", async () => {
-  const { page, close } = await timeline();
+  const { page } = await timeline();
   const kernels = show(job.store, "kernels.kernel")["kernels.kernel"];
   const part = kernels.find((row) => row.name.includes("flash")).name.slice(0, 12).toLowerCase();
   const rows = kernels.filter((row) => row.name.toLowerCase().includes(part));
@@ -203,11 +195,10 @@ test("find counts over the whole job and goes from one to the next", async () =>
   await settled(page);
   assert.equal((await params(page)).find, undefined);
   assert.equal(await page.evaluate(() => document.activeElement.tagName), "CANVAS");
-  await close();
 });
 
 test("find tells kernels from what is on the host", async () => {
-  const { page, close } = await timeline();
+  const { page } = await timeline();
   const { "kernels.kernel": kernels, "operators.op": operators } = show(job.store, "kernels.kernel", "operators.op");
   const of = (rows) => rows.filter((row) => /flash/i.test(row.name)).reduce((sum, row) => sum + row.calls, 0);
   await press(page, "/");
@@ -216,11 +207,10 @@ test("find tells kernels from what is on the host", async () => {
   const [, all, gpu, host] = /^(\d+) found: (\d+) kernels .*, (\d+) on the host /.exec(plain(await page.textContent(".tl-find output")));
   assert.deepEqual([Number(gpu), Number(all)], [of(kernels), Number(gpu) + Number(host)]);
   assert.ok(Number(host) >= of(operators) && of(operators) > 0, `${host} on the host, ${of(operators)} operators`);
-  await close();
 });
 
 test("after a click on Timeline in the list the keys work, and those of a field or a button stay theirs", async () => {
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   await page.click('nav.rail a[href="#timeline"]');
   await page.waitForSelector('body[data-timeline="complete"]');
   await page.keyboard.press("w");
@@ -235,11 +225,10 @@ test("after a click on Timeline in the list the keys work, and those of a field 
   await page.keyboard.press("Enter");
   await settled(page);
   assert.ok((await span(page)).end - (await span(page)).begin < (end - begin) * 0.6, "Enter presses the button");
-  await close();
 });
 
 test("an address keeps the selected event and the marked range", async () => {
-  const { page, close } = await timeline(job.page, "/rank=2");
+  const { page } = await timeline(job.page, "/rank=2");
   await press(page, "n", ".", ".", "o");
   const event = await details(page);
   assert.match(event, /, rank 2, host0, stream \d+, step 3/);
@@ -264,11 +253,10 @@ test("an address keeps the selected event and the marked range", async () => {
   await visit(page, "#timeline/event=0.0.1.1/mark=9-5/rank=1");
   await page.waitForSelector('body[data-timeline="complete"]');
   assert.match(await details(page), /^Rank 1On host host0/);
-  await close();
 });
 
 test("the timeline says how many events the page holds, and so does About", async () => {
-  const { page, close } = await timeline();
+  const { page } = await timeline();
   const { events } = show(job.store, "job.job")["job.job"][0];
   const said = plain(await page.textContent(".tl-kept"));
   const [, kept, all] = /^(?:All|(\d+) of) (\d+) events are in this page\./.exec(said);
@@ -276,22 +264,20 @@ test("the timeline says how many events the page holds, and so does About", asyn
   await visit(page, "#about");
   await page.waitForFunction(() => document.querySelector("[data-kept]").textContent !== "…");
   assert.equal(plain(await page.textContent("[data-kept]")), said);
-  await close();
 });
 
 test("of many ranks the one that holds the job up is in view at first", async () => {
   const many = merge("culprit", synth("culprit-traces", { ranks: 64, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 40 }));
-  const { page, close } = await timeline(many.page);
+  const { page } = await timeline(many.page);
   const { left, top, height } = await box(page);
   await page.mouse.move(left + GUTTER + 200, top + 120 + (height - 120) / 2);
   await settled(page);
   const near = Number(/rank (\d+)/.exec(await page.textContent(".tl-hover"))[1]);
   assert.ok(Math.abs(near - 40) <= 2, `rank ${near} is in the middle`);
-  await close();
 });
 
 test("events and steps follow each other", async () => {
-  const { page, close } = await timeline(job.page, "/rank=2");
+  const { page } = await timeline(job.page, "/rank=2");
   await press(page, "n");
   const steps = show(job.store, "overlap.step")["overlap.step"].filter((row) => row.rank === 0);
   const first = await span(page);
@@ -307,11 +293,10 @@ test("events and steps follow each other", async () => {
   assert.notEqual(await details(page), one);
   await press(page, ",");
   assert.equal(await details(page), one);
-  await close();
 });
 
 test("a rank is opened by its name, and says what is selected", async () => {
-  const { page, noted, close } = await timeline();
+  const { page } = await timeline();
   const { left, top } = await box(page);
   await page.mouse.click(left + 30, top + 130);
   await settled(page);
@@ -322,18 +307,15 @@ test("a rank is opened by its name, and says what is selected", async () => {
   assert.match(await page.textContent("#tl-spoken[aria-live]"), /came last/);
   await press(page, "?");
   assert.match(await details(page), /^Keys and gestures/);
-  quiet(noted);
-  await close();
 });
 
 test("the colours follow the theme", async () => {
-  const { page, close } = await timeline();
+  const { page } = await timeline();
   const corner = () => page.$eval("canvas", (c) => [...c.getContext("2d").getImageData(1, 1, 1, 1).data].slice(0, 3).join());
   assert.equal(await corner(), "255,255,255");
   await page.emulateMedia({ colorScheme: "dark" });
   for (let i = 0; i < 50 && (await corner()) !== "18,22,28"; i++) await page.waitForTimeout(100); // drawn in a frame to come
   assert.equal(await corner(), "18,22,28");
-  await close();
 });
 
 /** The page with a character of a block changed. */
@@ -349,9 +331,7 @@ test("a damaged block gives one line, and the rest works", async () => {
   await events.page.waitForFunction(() => document.querySelector(".tl-details")?.textContent.includes("cannot be shown"));
   assert.match(await details(events.page), /the block timeline\.events is damaged/);
   await visit(events.page, "#ranks");
-  await events.close();
   const coverage = await open(damaged("coverage", "bad-coverage.html"), { hash: "#timeline" });
   await coverage.page.waitForFunction(() => document.querySelector("main .empty")?.textContent.includes("is damaged"));
   await visit(coverage.page, "#summary");
-  await coverage.close();
 });

@@ -1,7 +1,6 @@
 // Parts of the timeline that need no browser: bytes, shares, windows, keys, and what is painted.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { moduleOf } from "./page.mjs";
+import { moduleOf, test } from "./page.mjs";
 
 const { Bytes } = await moduleOf("timeline/bytes.ts");
 const { HostPyramid, Pyramid } = await moduleOf("timeline/pyramid.ts");

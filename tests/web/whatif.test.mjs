@@ -1,8 +1,7 @@
 // What if, and the critical path on the timeline: bars, counts and pieces are those of the tables.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { test } from "node:test";
-import { closeTo, listed, merge, open, quiet, realJob, settled, show, synth, text, tmerge, visit } from "./page.mjs";
+import { closeTo, listed, merge, open, realJob, settled, show, synth, test, text, tmerge, visit } from "./page.mjs";
 
 synth("slow", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 3, slow_kind: "host", slow_factor: 2 });
 synth("stages", { ranks: 8, tp: 2, pp: 2, microbatches: 2, steps: 3, slow_rank: 5 });
@@ -46,7 +45,7 @@ function bars(store) {
 
 test("bars are what would help most, as long as what is saved, hatched where not sure", async () => {
   for (const job of [slow, stages, realJob()].filter(Boolean)) {
-    const { page, noted, close } = await open(job.page, { hash: "#whatif" });
+    const { page } = await open(job.page, { hash: "#whatif" });
     const shown = await page.$$eval(".saving[data-what]", (all) => all.map((e) => ({
       what: e.dataset.what, ns: Number(e.querySelector(".piece").dataset.ns), row: Number(e.querySelector("[data-row]").dataset.row), sure: e.dataset.sure === "true",
       hatched: getComputedStyle(e.querySelector(".piece")).backgroundImage.includes("gradient"),
@@ -59,8 +58,6 @@ test("bars are what would help most, as long as what is saved, hatched where not
       assert.equal(bar.hatched, !bar.sure);
       assert.ok(Math.abs(bar.width - Math.max(2, (bar.room * bar.ns) / most)) < 1, `${bar.ns} ns of ${most}: ${bar.width} of ${bar.room} px`);
     }
-    quiet(noted);
-    await close();
   }
 });
 
@@ -69,12 +66,11 @@ test("the summary says what mending saves, and the plan where no rule of the adv
     const { "whatif.item": items, "whatif.job": [whole], "advice.item": advice } = show(job.store, "whatif.item", "whatif.job", "advice.item");
     const row = items.findLastIndex((item) => item.what === "plan"), plan = items[row];
     const said = advice.some((item) => ["straggler", "late_ranks", "imbalance"].includes(item.rule) && item.saved_ns === plan.saved_ns);
-    const { page, close } = await open(job.page);
+    const { page } = await open(job.page);
     const shown = await page.$$eval('.advice .figure[data-table="whatif.item"]', (all) => all.map((e) => Number(e.dataset.row)));
     assert.deepEqual(shown, plan.ranks > 1 && plan.saved_pct >= 1 && !said ? [row] : [], `${plan.name}`);
     const words = (text) => text.replaceAll("\u00a0", " ").replaceAll("µs", "us").replace(/\.$/, "");
     assert.equal(words(await page.textContent(".verdict .saved")), whole.headline);
-    await close();
   }
 });
 
@@ -82,13 +78,12 @@ test("what is no bar is counted", async () => {
   const { "whatif.item": items } = show(slow.store, "whatif.item"), ranks = items.filter((item) => item.what === "rank");
   const untried = ranks.filter((item) => item.saved_ns === null).length;
   assert.ok(untried > 0);
-  const { page, close } = await open(slow.page, { hash: "#whatif" });
+  const { page } = await open(slow.page, { hash: "#whatif" });
   assert.match(await page.innerText(".savings"), new RegExp(`(^|\\n|; )${untried} ranks? would (?:each )?save under 0\\.05\\s%`));
-  await close();
 });
 
 test("columns are the steps and what is left of them, and lead to their paths", async () => {
-  const { "whatif.step": steps } = show(slow.store, "whatif.step"), { page, close } = await open(slow.page, { hash: "#whatif" });
+  const { "whatif.step": steps } = show(slow.store, "whatif.step"), { page } = await open(slow.page, { hash: "#whatif" });
   const shown = await page.$$eval(".step-column", (all) => all.map((e) => [Number(e.dataset.step), Number(e.dataset.ns), Number(e.dataset.ideal), e.querySelector(".fill-saved").getBoundingClientRect().height / e.getBoundingClientRect().height]));
   const most = Math.max(...steps.map((step) => step.step_ns));
   assert.deepEqual(shown.map((each) => each.slice(0, 3)), steps.map((step) => [step.step, step.step_ns, step.ideal_ns]));
@@ -98,7 +93,6 @@ test("columns are the steps and what is left of them, and lead to their paths", 
   const own = pathOf(slow.store).filter((piece) => piece.step === steps[1].step), [begin, end] = (await params(page)).t.split("-").map(Number);
   const from = own[0].begin, to = own[own.length - 1].begin + own[own.length - 1].duration;
   assert.ok(begin <= from && end >= to && end - begin < 1.1 * (to - from), `${begin}-${end}, not ${from}-${to}`);
-  await close();
 });
 
 test("a bar opens its path at its longest piece, and keys go along it", async () => {
@@ -106,7 +100,7 @@ test("a bar opens its path at its longest piece, and keys go along it", async ()
   for (const piece of own) sums.set(piece.step, (sums.get(piece.step) ?? 0) + piece.duration);
   const step = [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0][0];
   const longest = own.filter((piece) => piece.step === step).sort((a, b) => b.duration - a.duration || a.place - b.place)[0];
-  const { page, noted, close } = await open(slow.page, { hash: "#whatif" });
+  const { page } = await open(slow.page, { hash: "#whatif" });
   await page.click('.saving[data-what="rank"] a');
   await timeline(page);
   assert.equal((await params(page)).piece, `${longest.step}.${longest.place}`);
@@ -126,14 +120,12 @@ test("a bar opens its path at its longest piece, and keys go along it", async ()
   await page.keyboard.press("c");
   await settled(page);
   assert.deepEqual([(await params(page)).piece, (await params(page)).path], [undefined, undefined]);
-  quiet(noted);
-  await close();
 });
 
 test("the path lies over the lane of its kernel, and says what it is under the pointer", async () => {
   const kernel = pathOf(stages.store).filter((piece) => piece.kind === "compute" && piece.rank === 0).sort((a, b) => b.duration - a.duration)[0];
   const t = `${kernel.begin - kernel.duration}-${kernel.begin + 2 * kernel.duration}`;
-  const { page, close } = await open(stages.page, { hash: `#timeline/path=1/t=${t}` });
+  const { page } = await open(stages.page, { hash: `#timeline/path=1/t=${t}` });
   await timeline(page);
   const inked = () => page.$eval("canvas", (canvas) => {
     // the middle of the window, down the first rank's row
@@ -153,7 +145,6 @@ test("the path lies over the lane of its kernel, and says what it is under the p
   await page.keyboard.press("c");
   await settled(page);
   assert.deepEqual(await inked(), [], "hidden");
-  await close();
 });
 
 test("the panel of an event says how long it is on the path, and how much later it could have ended", async () => {
@@ -162,7 +153,7 @@ test("the panel of an event says how long it is on the path, and how much later 
   const events = JSON.parse(tmerge("query", slow.store, text, "--json")).tables.query.rows, { "criticalpath.slack": runs } = show(slow.store, "criticalpath.slack");
   const slackOf = ({ rank, stream, begin }) => runs.filter((run) => run.rank === rank && run.stream === stream && BigInt(run.begin_ns) - BigInt(begins) <= begin).at(-1);
   const onPath = (event) => pieces.filter((piece) => piece.rank === event.rank && piece.begin < event.begin + event.duration && piece.begin + piece.duration > event.begin);
-  const { page, close } = await open(slow.page, { hash: "#timeline" });
+  const { page } = await open(slow.page, { hash: "#timeline" });
   const said = async ({ rank, begin, duration }) => {
     await visit(page, `#timeline/event=0.0.${begin}.${duration}/rank=${rank}`);
     await timeline(page);
@@ -178,7 +169,6 @@ test("the panel of an event says how long it is on the path, and how much later 
     const [, by] = /Not on the critical path: it could have ended (.*?s) later without the job ending later\./.exec(told) ?? assert.fail(told);
     assert.ok(closeTo(by, slackOf(off).slack_ns), `${slackOf(off).slack_ns}: ${told}`);
   }
-  await close();
 });
 
 test("a page of a store without these tables shows neither", async () => {
@@ -186,25 +176,21 @@ test("a page of a store without these tables shows neither", async () => {
   const document = JSON.parse(page.slice(begin, end));
   for (const name of Object.keys(document.tables)) if (/^(whatif|criticalpath)\./.test(name)) Object.assign(document.tables[name], { rows: [], n: 0, block: undefined });
   writeFileSync("older.html", page.slice(0, begin) + JSON.stringify(document).replaceAll("<", "\\u003c") + page.slice(end));
-  const { page: older, noted, close } = await open("older.html");
+  const { page: older } = await open("older.html");
   assert.ok(!(await listed(older)).includes("whatif"));
   await visit(older, "#timeline/path=1/piece=3.1");
   await timeline(older);
   assert.equal(await older.$$eval('[aria-label^="Critical path"]', (all) => all.length), 0);
   assert.match(await details(older), /^Select an event/);
-  quiet(noted);
-  await close();
 });
 
 test("where clocks are not compared nothing is said of ranks", async () => {
   const job = merge("no-clocks", "slow", "--align=none"), { "whatif.job": [whole] } = show(job.store, "whatif.job");
-  const { page, noted, close } = await open(job.page);
+  const { page } = await open(job.page);
   if (whole) {
     await visit(page, "#whatif");
     const words = await page.innerText("main");
     if (whole.ideal_ns === null) assert.match(words, /^What mending would save is not known/);
     assert.doesNotMatch(words, /ranks? takes? under|NaN|undefined/);
   } else assert.ok(!(await listed(page)).includes("whatif"));
-  quiet(noted);
-  await close();
 });
