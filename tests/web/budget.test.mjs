@@ -1,4 +1,4 @@
-// What the page may weigh and take. Times are measured by the browser and printed: the best of some
+// What the page may weigh and take, how it prints. Times, of the full set, are measured by the browser and printed: the best of some
 // runs, for what else runs on a machine of two cores only ever adds. They are held to three times the
 // budget, for the best may be that slow then; what is too slow by design is so by more. Frames of the
 // timeline are held to the budget itself.
@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { before } from "node:test";
 import { contrast, parsed } from "./colour.mjs";
-import { kernel, listed, merge, open, realJob, show, synth, test, text, THEMES, trace, viewed, visit } from "./page.mjs";
+import { full, kernel, listed, merge, open, realJob, show, synth, test, text, THEMES, trace, viewed, visit } from "./page.mjs";
 
 const SLACK = 3;
 const CHARTS = ["communication", "memory", "clocks", "input", "timeline"]; // by a chart library or canvas
@@ -97,7 +97,7 @@ async function starts(job) {
   return times;
 }
 
-test("the first paint and the first view come in time", async (t) => {
+full("the first paint and the first view come in time", async (t) => {
   for (const job of Object.values(jobs)) {
     await starts(job); // the browser itself starts
     const runs = [await starts(job), await starts(job), await starts(job)];
@@ -119,7 +119,7 @@ async function change(page, view) {
   }), view);
 }
 
-test("views change in time", async (t) => {
+full("views change in time", async (t) => {
   for (const job of Object.values(jobs)) {
     const { page } = await open(job.page);
     const views = await listed(page), found = [];
@@ -163,7 +163,7 @@ async function speed(path, share, hash) {
   return { first, whole, part };
 }
 
-test("frames and the first picture of the timeline keep their budgets", async (t) => {
+full("frames and the first picture of the timeline keep their budgets", async (t) => {
   synth("few", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 3, slow_kind: "host", cpu_ops: 4, end_jitter_ns: 2000 });
   synth("many", { ranks: 64, ranks_per_host: 8, steps: 8, slow_rank: 20, cpu_ops: 8 });
   const few = merge("few8", "few").page, many = merge("many64", "many").page;

@@ -197,7 +197,11 @@ export async function viewed(page, view) {
 
 /** Goes to an address in the page. */
 export async function visit(page, hash) {
-  await page.evaluate((h) => { document.body.removeAttribute("data-ready"); location.hash = h; }, hash);
+  await page.evaluate((h) => {
+    if (location.hash === h) return; // which draws nothing
+    document.body.removeAttribute("data-ready");
+    location.hash = h;
+  }, hash);
   await viewed(page, hash.slice(1).split("/")[0]);
 }
 
@@ -211,6 +215,41 @@ function quiet(noted, address) {
   assert.deepEqual(noted.console, [], "console");
   const own = (url) => /^(blob|data):/.test(url) || url.split("#")[0] === address || (address.startsWith("http") && url.startsWith(address));
   assert.deepEqual(noted.requests.filter((url) => !own(url)), [], `requests beside ${address}`);
+}
+
+/* Goes to views one by one, and says what is wrong with them: window.probe may find more. Runs in the page. */
+async function goThrough(views) {
+  const wrong = [];
+  for (const view of views) {
+    await new Promise((done) => {
+      if (location.hash === `#${view}`) return done();
+      document.body.removeAttribute("data-ready");
+      new MutationObserver((_, observer) => {
+        if (document.body.dataset.ready !== view.split("/")[0]) return;
+        observer.disconnect();
+        done();
+      }).observe(document.body, { attributes: true });
+      location.hash = `#${view}`;
+    });
+    const headings = document.querySelectorAll("h1").length, over = document.documentElement.scrollWidth - innerWidth;
+    if (headings !== 1) wrong.push(`${view}: ${headings} headings`);
+    if (over > 0) wrong.push(`${view}: ${over} px too wide`);
+    if (window.probe?.()) wrong.push(`${view}: ${window.probe()}`);
+    const words = /\b(NaN|Infinity|undefined|null)\b.{0,40}/.exec(document.querySelector("main").textContent);
+    if (words) wrong.push(`${view}: ${words[0]}`);
+    wrong.push(...[...document.querySelectorAll("main p.empty")].filter((e) => e.textContent.includes("cannot be")).map((e) => `${view}: ${e.textContent}`));
+  }
+  return wrong;
+}
+
+/** Goes through the views in the list, or some: each has one heading, is drawn, and scrolls in one direction only; what else is checked is up to the caller. */
+export async function sweep(page, check, views) {
+  const all = views ?? (await listed(page)), { width } = page.viewportSize();
+  for (const part of check ? all.map((view) => [view]) : [all]) {
+    assert.deepEqual(await page.evaluate(goThrough, part), [], `at ${width} px`);
+    lastStep = Date.now();
+    await check?.(part[0]);
+  }
 }
 
 /** The number in a text, in any unit that a time may be shown in, is the value but for rounding. */

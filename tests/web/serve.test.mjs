@@ -5,16 +5,16 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { before } from "node:test";
 import { closeTo, FULL, full, grave, merge, moduleOf, open, serve, show, synth, test, tmerge, visit } from "./page.mjs";
-import { box, details, GUTTER, hovered, placeOf, plain, RIGHT, timeline as opened } from "./timeline.mjs";
+import { box, details, GUTTER, hovered, params, placeOf, plain, press, RIGHT, timeline as opened } from "./timeline.mjs";
 
 const LANES_Y = 130;
-let job, served, large, all;
+let job, served, large, all, server;
 
 before(async () => {
   job = merge("job", synth("traces", { ranks: 8, ranks_per_host: 4, steps: 4, layers: 4, slow_rank: 5, slow_factor: 1.3 }));
   served = (await serve(job.store)).url;
-  large = merge("large", synth("more", { ranks: 8, ranks_per_host: 4, steps: 300, layers: 24, cpu_ops: 1, slow_rank: 3, compress: "zstd" })); // more events than a page holds
-  all = (await serve(large.store)).url;
+  large = merge("large", synth("more", { ranks: 8, ranks_per_host: 4, steps: 230, layers: 24, cpu_ops: 1, slow_rank: 3, compress: "zstd" })); // more events than a page holds
+  ({ url: all, server } = await serve(large.store));
 });
 
 test("the page is opened from the server, and asks nobody else", async () => {
@@ -32,21 +32,32 @@ async function timeline(url, [begin, end] = [], more = "", options = {}) {
   return found;
 }
 
-/** Goes down the rows at a place until the line below says of one what is looked for. */
+let lastY = LANES_Y;
+
+/** Goes down the rows at a place until the line below says of one what is looked for: from where the last one was, for rows stay. */
 async function lookFor(page, x, pattern) {
-  let words = "";
-  for (let y = LANES_Y; y < 700 && !pattern.test(words); y += 8) words = await hovered(page, x, y);
-  return words;
+  const rows = Array.from({ length: 72 }, (_, i) => LANES_Y + 8 * i);
+  for (const y of [lastY, ...rows]) {
+    const words = await hovered(page, x, y);
+    lastY = y;
+    if (pattern.test(words)) return words;
+  }
+  assert.fail(`no row says ${pattern}`);
 }
 
 const zstdText = (path) => execFileSync("zstd", ["-dc", path], { encoding: "utf8", maxBuffer: 2 ** 29 });
 const asked = (noted) => noted.requests.filter((url) => url.includes("/tile?"));
 
-/** Events of a rank as the store has them, in times from the job's begin. */
-function events(store, where) {
-  const begin = JSON.parse(tmerge("show", store, "job.job", "--json").replace(/("begin_ns":\s*)(\d+)/g, '$1"$2"')).tables["job.job"].rows[0].begin_ns;
-  const text = `SELECT begin_ns - ${begin} AS begin_ns, duration_ns, name, stream, event, launch FROM events WHERE ${where}`;
-  return JSON.parse(tmerge("query", store, text, "--json")).tables.query.rows;
+const queried = new Map();
+
+/** Events of the large job as its store has them, in times from the job's begin. */
+function events(where) {
+  if (!queried.has(where)) {
+    const [, begin] = tmerge("show", large.store, "job.job", "--columns", "begin_ns", "--csv").split(/\s+/);
+    const text = `SELECT begin_ns - ${begin} AS begin_ns, duration_ns, name, stream, event, launch FROM events WHERE ${where}`;
+    queried.set(where, JSON.parse(tmerge("query", large.store, text, "--json")).tables.query.rows);
+  }
+  return queried.get(where);
 }
 
 test("a page that holds all asks for nothing", async () => {
@@ -59,7 +70,7 @@ test("a page that holds all asks for nothing", async () => {
 test("what the page left out comes when it is looked at, is what the store has, and is compared with all of it", async () => {
   const { page, noted } = await timeline(all);
   assert.deepEqual(asked(noted), [], "the whole job is in the page");
-  const ranks = [...Array(8).keys()].map((rank) => events(large.store, `rank = ${rank} AND role = 'compute'`)), own = ranks[2], middle = own.filter((_, i) => i % 400 === 7);
+  const ranks = [...Array(8).keys()].map((rank) => events(`rank = ${rank} AND role = 'compute'`)), own = ranks[2], middle = own.filter((_, i) => i % 400 === 7);
   for (const event of middle.slice(0, FULL ? 12 : 3)) {
     const begin = event.begin_ns - 3 * event.duration_ns, end = event.begin_ns + 4 * event.duration_ns;
     await visit(page, `#timeline/color=slowness/t=${begin}-${end}/rank=2`);
@@ -71,11 +82,14 @@ test("what the page left out comes when it is looked at, is what the store has, 
     const others = ranks.filter((each) => each !== own).map((each) => each.filter(({ name }) => name === event.name)[place].duration_ns).sort((a, b) => a - b);
     assert.ok(Math.abs(parseFloat(times) - event.duration_ns / others[3]) < 0.0051 && times.includes("× the other ranks’ median"), `${event.duration_ns} of ${others}: ${times}`);
   }
+  const begin = middle[FULL ? 11 : 2].begin_ns - 3 * middle[FULL ? 11 : 2].duration_ns, first = own.find((event) => event.begin_ns + event.duration_ns > begin);
+  await press(page, ".");
+  assert.equal((await params(page)).event, `0.0.${first.begin_ns}.${first.duration_ns}`, "keys go to what came");
   assert.ok(asked(noted).length > 0, "something was asked for");
 });
 
 test("counters of a window that came are of the whole store", async () => {
-  const span = [6_000_000_000, 6_040_000_000], rank = 2, own = events(large.store, `rank = ${rank}`);
+  const span = [6_000_000_000, 6_040_000_000], rank = 2, own = events(`rank = ${rank}`);
   const begins = new Map(own.map(({ event, begin_ns }) => [event, begin_ns]));
   const waits = own.filter(({ launch, stream }) => launch !== null && stream !== null).map((event) => [begins.get(event.launch), event.begin_ns]);
   const queue = (from, to) => [from, ...waits.flat().filter((time) => time > from && time < to)].map((time) => waits.filter(([call, begin]) => call <= time && time < begin).length);
@@ -86,7 +100,7 @@ test("counters of a window that came are of the whole store", async () => {
   for (let x = 20; x < width - 200; x += FULL ? 90 : 180) {
     const time = span[0] + x * pixel, near = queue(time - 2 * pixel, time + 3 * pixel);
     const shown = await lookFor(page, GUTTER + x, new RegExp(` rank ${rank} .*have not begun`));
-    const said = Number(/of all streams: (\d+)/.exec(shown)?.[1] ?? assert.fail(shown));
+    const said = Number(/of all streams: (\d+)/.exec(shown)[1]);
     assert.ok(said >= Math.min(...near) && said <= Math.max(...near), `${said}, not one of ${near} at ${time}`);
     seen.add(said);
   }
@@ -95,7 +109,7 @@ test("counters of a window that came are of the whole store", async () => {
 
 test("a map gets finer as one zooms in, of ranks and of folded hosts", async () => {
   const span = [6_000_000_000, 6_020_000_000]; // of steps of 45 ms, in which seven ranks wait 15 for the eighth; a level of the store has 4 ms
-  const own = [0, 4, 5, 6, 7].map((rank) => events(large.store, `rank = ${rank} AND role = 'compute'`).filter((event) => event.begin_ns < span[1] && event.begin_ns + event.duration_ns > span[0]));
+  const own = [0, 4, 5, 6, 7].map((rank) => events(`rank = ${rank} AND role = 'compute'`).filter((event) => event.begin_ns < span[1] && event.begin_ns + event.duration_ns > span[0]));
   const busy = (list, from, to) => list.reduce((sum, event) => sum + Math.max(0, Math.min(to, event.begin_ns + event.duration_ns) - Math.max(from, event.begin_ns)), 0) / (to - from);
   const { page, noted } = await timeline(all, span, "/map=compute/fold=none");
   const { width } = await box(page);
@@ -119,9 +133,9 @@ test("a map gets finer as one zooms in, of ranks and of folded hosts", async () 
 
 test("the panel of an event that came tells its launch, and a link to it opens it again", async () => {
   const span = [6_000_000_000, 6_000_400_000]; // more steps than the page holds one after the other
-  const own = events(large.store, `rank = 2 AND track = 'gpu' AND role = 'compute'`), at = own.findIndex(({ begin_ns }) => begin_ns > span[0] + 100_000);
+  const own = events(`rank = 2 AND track = 'gpu' AND role = 'compute'`), at = own.findIndex(({ begin_ns }) => begin_ns > span[0] + 100_000);
   const { name, begin_ns, duration_ns, event, launch } = own[at];
-  const [call] = events(large.store, `rank = 2 AND event = ${launch}`);
+  const [call] = events(`rank = 2 AND event = ${launch}`);
   const recorded = JSON.parse(zstdText("more/profile_rank_2.json.zst")).traceEvents.filter((each) => each.cat === "kernel" && each.name === name)[own.filter((each, i) => i < at && each.name === name).length].args;
   const { page, noted } = await timeline(all, span, `/rank=2/open=2/event=0.0.${begin_ns}.${duration_ns}`);
   await page.waitForSelector(".tl-details .tl-chain");
@@ -137,8 +151,8 @@ test("the panel of an event that came tells its launch, and a link to it opens i
 });
 
 test("a kernel that came is compared with all ranks, and a marked area is summed, from the whole store", async () => {
-  const near = events(large.store, "track = 'gpu' AND role IS NOT NULL AND step BETWEEN 136 AND 146"), [{ name }] = events(large.store, "rank = 2 AND role = 'compute' AND step = 140 AND event > 10");
-  const alike = [0, 1, 2, 3, 4, 5, 6, 7].map((rank) => events(large.store, `rank = ${rank} AND step = 140 AND name = '${name.replaceAll("'", "''")}'`));
+  const near = events("track = 'gpu' AND role IS NOT NULL AND step BETWEEN 136 AND 146"), [{ name }] = events("rank = 2 AND role = 'compute' AND step = 140 AND event > 10");
+  const alike = [0, 1, 2, 3, 4, 5, 6, 7].map((rank) => events(`rank = ${rank} AND step = 140 AND name = '${name.replaceAll("'", "''")}'`));
   assert.ok(alike.every(({ length }) => length > 2 && length === alike[0].length), "as often on every rank");
   const at = (rank) => alike[rank][2], mine = at(2), begin = mine.begin_ns;
   const { page } = await timeline(all, [begin - 100_000, begin + 200_000], `/rank=2/event=0.0.${begin}.${mine.duration_ns}`);
@@ -161,8 +175,8 @@ test("a kernel that came is compared with all ranks, and a marked area is summed
 });
 
 test("of an event in a closed rank the launch is fetched, too", async () => {
-  const own = events(large.store, "rank = 3 AND track = 'gpu' AND role = 'compute'"), { begin_ns, duration_ns, launch } = own.find((each) => each.begin_ns > 7_000_000_000 && each.launch !== null);
-  const [call] = events(large.store, `rank = 3 AND event = ${launch}`);
+  const own = events("rank = 3 AND track = 'gpu' AND role = 'compute'"), { begin_ns, duration_ns, launch } = own.find((each) => each.begin_ns > 7_000_000_000 && each.launch !== null);
+  const [call] = events(`rank = 3 AND event = ${launch}`);
   const { page, noted } = await timeline(all, [begin_ns - 100_000, begin_ns + 100_000], `/rank=3/event=0.0.${begin_ns}.${duration_ns}`);
   await page.waitForSelector(".tl-details .tl-chain");
   assert.ok((await details(page)).includes(`Launched by ${call.name}`));
@@ -191,7 +205,7 @@ test("who met at a kernel is asked of the server where the page does not know it
 });
 
 test("the find box looks through the whole store, and goes to what it finds", async () => {
-  const own = events(large.store, "rank = 2 AND role = 'compute'"), least = own.map(({ duration_ns }) => duration_ns).sort((a, b) => b - a)[60];
+  const own = events("rank = 2 AND role = 'compute'"), least = own.map(({ duration_ns }) => duration_ns).sort((a, b) => b - a)[60];
   const found = own.filter(({ duration_ns }) => duration_ns > least).sort((a, b) => a.begin_ns - b.begin_ns), n = found.length;
   const { page, noted } = await timeline(all);
   await page.fill(".tl-find input", `rank:2 kind:compute dur>${least}ns`);
@@ -242,8 +256,9 @@ test("a table that the page cuts offers all of its rows", async () => {
   const { page } = await open(all, { hash: `#tables/name=${name}` });
   await page.waitForSelector("tbody tr");
   assert.match(plain(await page.textContent(".left-out")), new RegExp(`This page holds \\d+ of ${rows.length} rows`));
-  await page.click("text=/Load all .* rows/");
+  await page.press("text=/Load all .* rows/", "Enter");
   await page.waitForSelector(".left-out", { state: "detached" });
+  assert.ok(await page.evaluate(() => document.activeElement !== document.body), "the focus is not lost");
   const saved = page.waitForEvent("download");
   await page.click("text=Save as CSV");
   const [head, ...lines] = readFileSync(await (await saved).path(), "utf8").trim().split(/\r?\n/).map((line) => line.split(","));
@@ -278,16 +293,6 @@ test("a window is asked for with its surroundings", async () => {
   }
 });
 
-test("that the server is gone is said, and may be asked again", async () => {
-  const { url, server } = await serve(large.store), { page } = await timeline(url, [], "", { loud: true });
-  server.kill();
-  await once(server, "exit");
-  await visit(page, "#timeline/t=6000000000-6300000000"); // more steps than the page holds one after the other
-  await page.waitForSelector('body[data-detail="failed"]');
-  assert.match(await page.textContent(".tl-left-out"), /Detail cannot be loaded: tmerge serve does not answer; it may have been ended\. Try again/);
-  await Promise.all([page.waitForRequest("**/tile?*"), page.click("text=Try again")]);
-});
-
 // Perfetto -----------------------------------------------------------------------------------------
 
 /* Stands in for ui.perfetto.dev: answers PING, and keeps what is handed to it. */
@@ -300,20 +305,18 @@ const STAND_IN = `<!doctype html><title>waiting</title><script>
   });
 </script>`;
 
-async function click(page, text) {
-  await page.click(`button:has-text("${text}")`);
-}
+const openIn = (page) => page.press('button:has-text("Open in Perfetto")', "Enter");
 
 test("the window in view is handed to Perfetto", async () => {
   const { page, noted } = await timeline(served, [10_000_000, 20_000_000]);
   await page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: STAND_IN }));
-  const [tab] = await Promise.all([page.context().waitForEvent("page"), click(page, "Open in Perfetto")]);
+  const [tab] = await Promise.all([page.context().waitForEvent("page"), openIn(page)]);
   await tab.waitForFunction(() => document.title === "got it");
   const got = await tab.evaluate(() => window.got);
   assert.equal(`${got.origin}/`, served.replace(/[0-9a-f]{32}\/$/, ""));
   assert.equal(got.fileName, "tmerge.perfetto-trace");
   const address = noted.requests.find((url) => url.includes("/trace?")), query = new URL(address).searchParams;
-  assert.deepEqual([query.get("from"), query.get("to")], ["10000000", "20000000"]);
+  assert.deepEqual(["from", "to", "ranks"].map((key) => query.get(key)), ["10000000", "20000000", "0,1,2,3,4,5,6,7"]);
   const given = new Uint8Array(await (await fetch(address)).arrayBuffer()); // which tests/cli/cli_serve.py holds against tmerge export
   assert.ok(given.length > 1000 && Buffer.from(got.bytes).equals(Buffer.from(given)), "the bytes");
 });
@@ -322,15 +325,27 @@ test("that the browser blocks the tab is said, and so is a window of too many ev
   const { page } = await timeline(served);
   const opened = await page.evaluate(() => { const before = window.open; window.open = () => null; return before.name; });
   assert.equal(opened, "open");
-  await click(page, "Open in Perfetto");
+  await openIn(page);
   await page.waitForSelector("text=Perfetto was not opened: the browser blocked the new tab; allow pop-ups for this page, and try again.");
   const large = await timeline(all, [], "", { loud: true }); // as the answer is an error
   await large.page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: STAND_IN }));
-  await click(large.page, "Open in Perfetto");
+  await openIn(large.page);
   await large.page.waitForSelector("text=/Perfetto was not opened: tmerge serve says: too many events for one answer: zoom in/");
 });
 
 test("a page from the disk offers no Perfetto: its window can not be handed over", async () => {
   const { page } = await opened(job.page);
   assert.equal(await page.$('button:has-text("Open in Perfetto")'), null);
+});
+
+// The end: no test after this has a server -------------------------------------------------------------
+
+test("that the server is gone is said, and may be asked again", async () => {
+  const { page } = await timeline(all, [], "", { loud: true });
+  server.kill();
+  await once(server, "exit");
+  await visit(page, "#timeline/t=6000000000-6300000000"); // more steps than the page holds one after the other
+  await page.waitForSelector('body[data-detail="failed"]');
+  assert.match(await page.textContent(".tl-left-out"), /Detail cannot be loaded: tmerge serve does not answer; it may have been ended\. Try again/);
+  await Promise.all([page.waitForRequest("**/tile?*"), page.click("text=Try again")]);
 });

@@ -64,10 +64,22 @@ export async function hovered(page, x, y) {
   return plain(await page.textContent(".tl-hover"));
 }
 
+/** Marks an area with the pointer: along times of a job of this length and heights. */
+export async function mark(page, places, whole) {
+  const { left, top } = await box(page);
+  await page.keyboard.down("Shift");
+  for (const [i, [time, y]] of places.entries()) {
+    await page.mouse.move(left + await placeOf(page, time, whole), top + y);
+    if (i === 0) await page.mouse.down();
+  }
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+}
+
 /** The colours at places of the canvas, as #rrggbb; of a copy, for reading a canvas twice is warned of. */
 export function colours(page, places) {
   return page.evaluate((all) => {
-    const canvas = document.querySelector("canvas"), { width, height } = canvas, context = new OffscreenCanvas(width, height).getContext("2d");
+    const canvas = document.querySelector("canvas"), { width, height } = canvas, context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
     context.drawImage(canvas, 0, 0);
     return all.map(([x, y]) => `#${[...context.getImageData(Math.round(x), Math.round(y), 1, 1).data].slice(0, 3).map((part) => part.toString(16).padStart(2, "0")).join("")}`);
   }, places);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { before } from "node:test";
-import { closeTo, listed, merge, open, show, SOURCE, synth, test, THEMES, visit, WIDTHS } from "./page.mjs";
+import { closeTo, FULL, listed, merge, open, show, SOURCE, synth, test, THEMES, visit, WIDTHS } from "./page.mjs";
 
 const TRACES = join(SOURCE, "..", "shared", "traces", "xplane");
 const jobs = {};
@@ -28,7 +28,7 @@ test("operations of a TPU stand by category, with what bounds them, and under th
   if (!job) return t.skip("no real traces");
   const categories = show(job.store, "hlo.category")["hlo.category"];
   for (const theme of THEMES)
-    for (const width of WIDTHS) {
+    for (const width of FULL ? WIDTHS : [theme === "light" ? 1280 : 390]) {
       const { page } = await open(job.page, { theme, width, hash: "#xla" });
       assert.match(await page.$eval("h1", (e) => e.textContent), /^copy-done takes 96\s% of the time of XLA’s operations$/);
       const rows = await cells(page, "Operations");
