@@ -32,13 +32,15 @@ let lastStep = 0; // when it last opened a page or went to a view [ms]
  */
 export function test(name, run, { seconds = 60 } = {}) {
   declare(name, async (t) => {
+    let clean = false;
     try {
       await hangless(run(t), seconds);
       for (const { address, noted, loud } of pages) if (!loud) quiet(noted, address);
+      clean = true;
     } finally {
-      const contexts = pages.map(({ page }) => page.context());
+      const opened = pages;
       pages = [];
-      if ((await within(10, Promise.allSettled(contexts.map((context) => context.close())))) === null) abandon();
+      if ((await within(10, Promise.allSettled(opened.map(({ page, special }) => leave(page, clean && !special))))) === null) abandon();
     }
   });
 }
@@ -143,6 +145,7 @@ export function kernel(name, ts, dur, args = {}, stream = 7) {
 // Pages --------------------------------------------------------------------------------------------
 
 let browser;
+let spares = []; // pages that a test left as they were made: a new one costs as much time as many views
 
 async function launched() {
   browser ??= await chromium.launch({
@@ -156,6 +159,7 @@ async function launched() {
 function abandon() {
   browser?.close().catch(() => {});
   browser = undefined;
+  spares = [];
 }
 
 after(async () => {
@@ -164,14 +168,35 @@ after(async () => {
   setTimeout(() => process.exit(), 2000).unref(); // whatever a test that hung still waits for
 });
 
+async function newPage(scale, init) {
+  const context = await (await launched()).newContext({ deviceScaleFactor: scale, acceptDownloads: true });
+  if (init) await context.addInitScript(init);
+  return context.newPage();
+}
+
+/* Closes a page, or makes it one as if it were new. */
+async function leave(page, again) {
+  if (!again || page.context().pages().length > 1) return page.context().close();
+  page.removeAllListeners();
+  await page.context().unrouteAll();
+  await page.unrouteAll();
+  await page.evaluate(() => localStorage.clear());
+  await page.goto("about:blank");
+  for (const key of ["Shift", "Control"]) await page.keyboard.up(key);
+  await page.mouse.move(0, 0);
+  await page.emulateMedia({ media: null, reducedMotion: null, forcedColors: null });
+  spares.push(page);
+}
+
 /** Opens a page from the disk, or by its address; in a quiet one an error is a failure of the test. */
 export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready, init, loud = false } = {}) {
   lastStep = Date.now();
-  const context = await (await launched()).newContext({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: theme, acceptDownloads: true });
-  if (init) await context.addInitScript(init);
-  const page = await context.newPage(), noted = { console: [], requests: [] }, address = path.startsWith("http") ? path : pathToFileURL(path).href;
+  const special = init !== undefined || scale !== 1, noted = { console: [], requests: [] }, address = path.startsWith("http") ? path : pathToFileURL(path).href;
+  const page = (special ? undefined : spares.pop()) ?? (await newPage(scale, init));
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: theme });
   const note = (words) => noted.console.push(`${words} at ${page.url()}`);
-  pages.push({ page, noted, address, loud });
+  pages.push({ page, noted, address, loud, special });
   page.on("console", (message) => note(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => note(`error: ${error.message}`));
   page.on("request", (request) => noted.requests.push(request.url()));

@@ -4,10 +4,11 @@ import { open } from "./page.mjs";
 export const GUTTER = 92, RIGHT = 10, RULER_Y = 80, LANES_TOP = 90;
 export const COMPLETE = 'body[data-timeline="complete"]';
 
-/** Opens the timeline of a page and waits until its events are there. */
+/** Opens the timeline of a page and waits until its events are there and drawn. */
 export async function timeline(path, hash = "", more = {}) {
   const opened = await open(path, { hash: `#timeline${hash}`, ...more });
   await opened.page.waitForSelector(COMPLETE);
+  await settled(opened.page);
   return opened;
 }
 

@@ -54,6 +54,7 @@ test("the wheel with Ctrl zooms at the pointer, with Shift moves", async () => {
   await page.keyboard.down("Shift");
   await page.mouse.wheel(0, 200);
   await page.waitForFunction((begin) => Number(/t=(\d+)/.exec(location.hash)[1]) > begin, zoomed.begin);
+  await page.keyboard.up("Shift");
 });
 
 test("dragging moves, on the ruler it zooms to the range", async () => {
