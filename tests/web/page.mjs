@@ -185,7 +185,7 @@ async function leave(page, again) {
   for (const key of ["Shift", "Control"]) await page.keyboard.up(key);
   await page.mouse.move(0, 0);
   await page.emulateMedia({ media: null, reducedMotion: null, forcedColors: null });
-  spares.push(page);
+  if (page.context().browser() === browser) spares.push(page);
 }
 
 /** Opens a page from the disk, or by its address; in a quiet one an error is a failure of the test. */
