@@ -27,8 +27,8 @@ let pages = []; // that the running test opened
 let lastStep = 0; // when it last opened a page or went to a view [ms]
 
 /**
- * A test: what it opened is closed after it, and has said nothing on the console and asked for nothing but itself.
- * One that takes no step for so many seconds fails, and the tests after it run, in a new browser.
+ * A test. The pages that it opened have said nothing on the console and asked for nothing but themselves; a later test
+ * gets them again, emptied. A test that takes no step for so many seconds fails, and the others run in a new browser.
  */
 export function test(name, run, { seconds = 60 } = {}) {
   declare(name, async (t) => {
@@ -85,7 +85,7 @@ async function hangless(running, seconds) {
 
 /** Runs tmerge and gives what it prints; throws where its status is not 0. */
 export function tmerge(...parts) {
-  return execFileSync(environment.TMERGE, parts.map(String), { encoding: "utf8", maxBuffer: 1 << 30, timeout: 60_000, stdio: ["ignore", "pipe", "pipe"] });
+  return execFileSync(environment.TMERGE, parts.map(String), { encoding: "utf8", maxBuffer: 1 << 30, timeout: 180_000, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /** Makes the traces of a job: { ranks: 8, slow_rank: 3 } stands for --ranks=8 --slow-rank=3, { sharded: true } for --sharded. */
@@ -93,7 +93,7 @@ export function synth(folder, options) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const flags = Object.entries(options).map(([name, value]) => `--${name.replaceAll("_", "-")}${value === true ? "" : `=${value}`}`);
-  execFileSync(environment.TMERGE_SYNTH, ["-o", folder, ...flags], { timeout: 60_000, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(environment.TMERGE_SYNTH, ["-o", folder, ...flags], { timeout: 180_000, stdio: ["ignore", "ignore", "inherit"] });
   return folder;
 }
 
