@@ -1,12 +1,12 @@
-// What the page may weigh and take. Times are measured by the browser and printed: the best of some
+// What the page may weigh and take, how it prints. Times, of the full set, are measured by the browser and printed: the best of some
 // runs, for what else runs on a machine of two cores only ever adds. They are held to three times the
 // budget, for the best may be that slow then; what is too slow by design is so by more. Frames of the
 // timeline are held to the budget itself.
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
-import { before, test } from "node:test";
+import { before } from "node:test";
 import { contrast, parsed } from "./colour.mjs";
-import { kernel, listed, merge, open, quiet, realJob, show, synth, text, THEMES, trace, viewed, visit } from "./page.mjs";
+import { full, kernel, listed, merge, open, realJob, show, synth, test, text, THEMES, trace, viewed, visit } from "./page.mjs";
 
 const SLACK = 3;
 const CHARTS = ["communication", "memory", "clocks", "input", "timeline"]; // by a chart library or canvas
@@ -60,13 +60,11 @@ test("a page has at most 6 MB, also where tables and events name what does not p
   t.diagnostic(`${kB(size.all)}: tables ${kB(size.tables)}, timeline ${kB(size.timeline)}`);
   assert.ok(kernels.length * LENGTH > 2e6, "the tables have room for all");
   assert.ok(size.all <= 6e6, kB(size.all));
-  const { page, noted, close } = await open(path, { hash: "#kernels" });
+  const { page } = await open(path, { hash: "#kernels" });
   assert.match(await page.$eval("main", (e) => e.textContent), /This page holds|are left out/);
   await visit(page, "#timeline");
   await page.waitForSelector('body[data-timeline="complete"]');
   assert.match(await page.$eval(".tl-kept", (e) => e.textContent), /^[1-9][\d\u202f]* of [\d\u202f]+ events are in this page/);
-  quiet(noted);
-  await close();
 });
 
 test("of more ranks than pairs are kept of, hosts are shown with what their ranks waited and made others wait", async () => {
@@ -76,18 +74,17 @@ test("of more ranks than pairs are kept of, hosts are shown with what their rank
     const sum = sums.get(host.get(row.rank)) ?? [0, 0];
     sums.set(host.get(row.rank), [sum[0] + row.wait_ns, sum[1] + row.direct_ns + row.indirect_ns]);
   }
-  const { page, close } = await open(jobs.large.page, { hash: "#stragglers" });
+  const { page } = await open(jobs.large.page, { hash: "#stragglers" });
   const shown = await page.$$eval(".fly", (all) => all.filter((e) => /^host/.test(e.firstChild.textContent)).map((e) => [e.firstChild.textContent, [...e.querySelectorAll("[data-value]")].map((v) => Number(v.dataset.value))]));
   assert.equal(shown.length, 16);
   assert.deepEqual(shown, [...sums].sort(([, a], [, b]) => b[1] - a[1]).slice(0, 16));
   await visit(page, "#communication"); // each of the 128 hosts is in the one group, of all ranks
   assert.match((await page.textContent("main")).replace(/\s/g, " "), /All hosts with all others: every group has ranks on all 128 of them/);
-  await close();
 });
 
 /* When the browser painted first, and when the first view was complete [ms]. */
 async function starts(job) {
-  const { page, noted, close } = await open(job.page, { ready: null, init: () => {
+  const { page } = await open(job.page, { ready: null, init: () => {
     new MutationObserver((_, observer) => {
       if (!document.body?.dataset.ready) return;
       window.usable = performance.now();
@@ -97,12 +94,10 @@ async function starts(job) {
   await viewed(page, "summary");
   await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0 && window.usable > 0);
   const times = await page.evaluate(() => [performance.getEntriesByName("first-contentful-paint")[0].startTime, window.usable]);
-  quiet(noted);
-  await close();
   return times;
 }
 
-test("the first paint and the first view come in time", async (t) => {
+full("the first paint and the first view come in time", async (t) => {
   for (const job of Object.values(jobs)) {
     await starts(job); // the browser itself starts
     const runs = [await starts(job), await starts(job), await starts(job)];
@@ -124,9 +119,9 @@ async function change(page, view) {
   }), view);
 }
 
-test("views change in time", async (t) => {
+full("views change in time", async (t) => {
   for (const job of Object.values(jobs)) {
-    const { page, close } = await open(job.page);
+    const { page } = await open(job.page);
     const views = await listed(page), found = [];
     for (const view of [...views, "ranks"]) await visit(page, `#${view}`);
     for (const view of views) {
@@ -137,13 +132,12 @@ test("views change in time", async (t) => {
       assert.ok(Math.min(...times) <= SLACK * budget, `${job.ranks} ranks, ${view}: ${times.map((ms) => ms.toFixed(0))} ms`);
     }
     t.diagnostic(`${job.ranks} ranks, ms: ${found.join(", ")}`);
-    await close();
   }
 });
 
 /** Medians of nine redraws of some windows [ms], and when the first picture was there. */
 async function speed(path, share, hash) {
-  const { page, close } = await open(path);
+  const { page } = await open(path);
   await page.waitForTimeout(200);
   const first = await page.evaluate(async (address) => {
     const start = performance.now();
@@ -166,11 +160,10 @@ async function speed(path, share, hash) {
   const whole = await frames();
   for (let i = 0; i < share; i++) await page.keyboard.press("w");
   const part = await frames();
-  await close();
   return { first, whole, part };
 }
 
-test("frames and the first picture of the timeline keep their budgets", async (t) => {
+full("frames and the first picture of the timeline keep their budgets", async (t) => {
   synth("few", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 3, slow_kind: "host", cpu_ops: 4, end_jitter_ns: 2000 });
   synth("many", { ranks: 64, ranks_per_host: 8, steps: 8, slow_rank: 20, cpu_ops: 8 });
   const few = merge("few8", "few").page, many = merge("many64", "many").page;
@@ -189,7 +182,7 @@ test("frames and the first picture of the timeline keep their budgets", async (t
 
 test("the summary of 8 ranks prints on two A4 pages, light even where the screen is dark", async (t) => {
   for (const theme of THEMES) {
-    const { page, close } = await open(jobs.small.page, { theme });
+    const { page } = await open(jobs.small.page, { theme });
     if (theme === "dark") await page.evaluate(() => { document.documentElement.dataset.theme = "dark"; });
     const file = (await page.pdf({ format: "A4", printBackground: true, margin: { top: "1cm", bottom: "1cm", left: "1cm", right: "1cm" } })).toString("latin1");
     const pages = (file.match(/\/Type\s*\/Page\b/g) ?? []).length;
@@ -207,18 +200,15 @@ test("the summary of 8 ranks prints on two A4 pages, light even where the screen
     assert.ok(contrast(parsed(found.ink), [255, 255, 255]) > 7, `the ink is ${found.ink}`);
     for (const color of new Set(found.dark)) assert.ok(contrast(parsed(color), [255, 255, 255]) < 1.3, `a ground is ${color}`);
     assert.deepEqual([found.tools, found.wide <= 0], [0, true]);
-    await close();
   }
 });
 
 test("every view prints without a dark ground", async () => {
-  const { page, noted, close } = await open(jobs.small.page, { theme: "dark" });
+  const { page } = await open(jobs.small.page, { theme: "dark" });
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   for (const view of await listed(page)) {
     await visit(page, `#${view}`);
     const ground = await page.evaluate(() => [document.body, document.querySelector("main")].map((e) => getComputedStyle(e).backgroundColor));
     for (const color of ground.filter((each) => each !== "rgba(0, 0, 0, 0)")) assert.ok(contrast(parsed(color), [255, 255, 255]) < 1.01, `${view}: ${color}`);
-    quiet(noted, view);
   }
-  await close();
 });

@@ -1,7 +1,7 @@
 // The numbers on Summary, Ranks and Steps are those of tmerge show --json, and add up.
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
-import { closeTo, merge, open, realJob, show, synth, visit } from "./page.mjs";
+import { before } from "node:test";
+import { closeTo, FULL, merge, open, realJob, show, synth, test, visit } from "./page.mjs";
 
 const jobs = [];
 before(() => {
@@ -9,6 +9,19 @@ before(() => {
   jobs.push(merge("synthetic", "job", "--samples-per-step=4096", "--tokens-per-step=8"));
   if (realJob()) jobs.push(realJob());
 });
+
+let turn = 0;
+
+/** A test of the page of each job; in the landing set of one of them, in turn. */
+function each(name, options, check) {
+  const place = turn++;
+  test(name, async () => {
+    for (const job of FULL ? jobs : [jobs[place % jobs.length]]) {
+      const { page } = await open(job.page, options);
+      await check(page, job);
+    }
+  });
+}
 
 const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
 const PARTS = (row) => ({
@@ -25,114 +38,63 @@ function without0(parts) {
   return Object.fromEntries(Object.entries(parts).filter(([, ns]) => ns > 0));
 }
 
-test("every number that names its table, row and column is the one there", async () => {
-  for (const job of jobs) {
-    const { page, close } = await open(job.page);
-    for (const view of ["summary", "ranks", "steps", "stragglers", "whatif"]) {
-      await visit(page, `#${view}`);
-      const shown = await page.$$eval("[data-table][data-row][data-column]", (all) =>
-        all.map((e) => ({ table: e.dataset.table, row: Number(e.dataset.row), column: e.dataset.column, text: e.textContent })));
-      const tables = show(job.store, ...new Set(shown.map((each) => each.table)));
-      if (view === "summary") assert.ok(shown.length > 0, "no number names its origin");
-      for (const { table, row, column, text } of shown) {
-        const value = tables[table][row][column];
-        if (/^(worker|stage)_share$/.test(column)) assert.ok(value === null ? text === "–" : Math.abs(parseFloat(text) - 100 * value) <= 0.5, `${column}: ${text}, not ${value}`);
-        else assert.ok(closeTo(text, column === "direct_ns" && table === "stragglers.rank" ? value + tables[table][row].indirect_ns : value), `${view} ${table}[${row}].${column}: ${text}, not ${value}`);
-      }
+each("every number that names its table, row and column is the one there", {}, async (page, job) => {
+  for (const view of ["summary", "ranks", "steps", "stragglers", "whatif"]) {
+    await visit(page, `#${view}`);
+    const shown = await page.$$eval("[data-table][data-row][data-column]", (all) =>
+      all.map((e) => ({ table: e.dataset.table, row: Number(e.dataset.row), column: e.dataset.column, text: e.textContent })));
+    const tables = show(job.store, ...new Set(shown.map((each) => each.table)));
+    if (view === "summary") assert.ok(shown.length > 0, "no number names its origin");
+    for (const { table, row, column, text } of shown) {
+      const value = tables[table][row][column];
+      if (/^(worker|stage)_share$/.test(column)) assert.ok(value === null ? text === "–" : Math.abs(parseFloat(text) - 100 * value) <= 0.5, `${column}: ${text}, not ${value}`);
+      else assert.ok(closeTo(text, column === "direct_ns" && table === "stragglers.rank" ? value + tables[table][row].indirect_ns : value), `${view} ${table}[${row}].${column}: ${text}, not ${value}`);
     }
-    await close();
   }
 });
 
 test("what a step holds gives rates beside its time, and else nothing", async () => {
-  const { page, close } = await open(jobs[0].page);
+  const { page } = await open(jobs[0].page);
   const shown = await page.$$eval(".figures [data-table='overview.job']", (all) => all.map((e) => e.dataset.column));
   assert.deepEqual(shown, ["samples_per_s", "device_samples_per_s", "tokens_per_s", "device_tokens_per_s"]);
-  await close();
   for (const job of jobs.slice(1)) {
     const other = await open(job.page);
     assert.equal(await other.page.$(".figures [data-table='overview.job']"), null);
-    await other.close();
   }
 });
 
-test("sums on the summary are those of the columns", async () => {
-  for (const job of jobs) {
-    const { "overlap.rank": ranks } = show(job.store, "overlap.rank");
-    const { page, close } = await open(job.page);
-    const found = await page.$$eval("[data-sum]", (all) => all.map((e) => [e.dataset.sum, Number(e.dataset.value)]));
-    assert.equal(found.length, 4);
-    for (const [name, value] of found) {
-      const [, part, whole] = name.split(" ");
-      const expected = sum(ranks, part) / sum(ranks, whole) * (whole === "compute_ns" ? 1 : 100);
-      assert.ok(Math.abs(value - expected) < 1e-9, `${name}: ${value}, not ${expected}`);
-    }
-    await close();
+each("sums on the summary are those of the columns", {}, async (page, job) => {
+  const { "overlap.rank": ranks } = show(job.store, "overlap.rank");
+  const found = await page.$$eval("[data-sum]", (all) => all.map((e) => [e.dataset.sum, Number(e.dataset.value)]));
+  assert.equal(found.length, 4);
+  for (const [name, value] of found) {
+    const [, part, whole] = name.split(" ");
+    const expected = sum(ranks, part) / sum(ranks, whole) * (whole === "compute_ns" ? 1 : 100);
+    assert.ok(Math.abs(value - expected) < 1e-9, `${name}: ${value}, not ${expected}`);
   }
 });
 
-test("the median step time is that of the steps that were recorded whole", async () => {
-  for (const job of jobs) {
-    const { "overview.step": steps, "overlap.step": windows } = show(job.store, "overview.step", "overlap.step");
-    const partial = new Set(windows.filter((w) => w.partial).map((w) => `${w.rank}/${w.step}`));
-    const means = [...new Set(steps.map((s) => s.step))].map((step) => {
-      const own = steps.filter((s) => s.step === step && !partial.has(`${s.rank}/${s.step}`)).map((s) => s.step_ns);
-      return own.reduce((a, b) => a + b, 0) / own.length;
-    }).sort((a, b) => a - b);
-    const expected = means.length % 2 ? means[means.length >> 1] : (means[means.length / 2 - 1] + means[means.length / 2]) / 2;
-    const { page, close } = await open(job.page);
-    const value = await page.$eval(".figures .figure", (e) => Number(e.dataset.value));
-    assert.ok(Math.abs(value - expected) < 1e-6 * expected, `${value}, not ${expected}`);
-    await close();
-  }
-});
-
-test("the parts of each rank's bar are those of overlap.rank and sum to its window", async () => {
-  for (const job of jobs) {
-    const { "overlap.rank": ranks } = show(job.store, "overlap.rank");
-    const { page, close } = await open(job.page, { hash: "#ranks" });
-    const bars = await page.$$(".stack[data-rank]");
-    assert.equal(bars.length, ranks.length);
-    for (const bar of bars) {
-      const rank = Number(await bar.getAttribute("data-rank"));
-      const row = ranks.find((r) => r.rank === rank);
-      const found = await pieces(bar);
-      assert.deepEqual(found, without0(PARTS(row)), `rank ${rank}`);
-      assert.equal(Object.values(found).reduce((a, b) => a + b, 0), row.window_ns);
-    }
-    await close();
-  }
-});
-
-test("the parts of each step's bars are those of overlap.step", async () => {
-  for (const job of jobs) {
-    const { "overlap.step": rows } = show(job.store, "overlap.step");
-    const { page, close } = await open(job.page, { hash: "#steps" });
-    const bars = await page.$$(".stack[data-step]");
+for (const [what, table, hash, keys] of [["rank", "overlap.rank", "#ranks", ["rank"]], ["step", "overlap.step", "#steps", ["rank", "step"]]])
+  each(`the parts of each ${what}'s bar are those of ${table} and sum to its window`, { hash }, async (page, job) => {
+    const rows = show(job.store, table)[table], bars = await page.$$(`.stack[data-${what}]`);
     assert.equal(bars.length, rows.length);
     for (const bar of bars) {
-      const [rank, step] = [Number(await bar.getAttribute("data-rank")), Number(await bar.getAttribute("data-step"))];
-      const row = rows.find((r) => r.rank === rank && r.step === step);
-      assert.deepEqual(await pieces(bar), without0(PARTS(row)), `rank ${rank} step ${step}`);
+      const own = await bar.evaluate((e) => ({ ...e.dataset })), row = rows.find((r) => keys.every((key) => String(r[key]) === own[key])), found = await pieces(bar);
+      assert.deepEqual(found, without0(PARTS(row)), JSON.stringify(own));
+      assert.equal(Object.values(found).reduce((a, b) => a + b, 0), row.window_ns);
     }
-    await close();
-  }
-});
+  });
 
-test("the map of steps has the cells of its tables", async () => {
-  for (const job of jobs) {
-    const { "stragglers.rank_step": costs, "overlap.step": windows } = show(job.store, "stragglers.rank_step", "overlap.step");
-    const ranks = [...new Set(windows.map((w) => w.rank))].sort((a, b) => a - b), steps = [...new Set(windows.map((w) => w.step))].sort((a, b) => a - b);
-    const { page, close } = await open(job.page, { hash: "#steps/rows=ranks" });
-    for (const [metric, rows, value] of [["caused", costs, (r) => r.direct_ns + r.indirect_ns], ["wait", costs, (r) => r.wait_ns], ["idle", windows, (r) => r.idle_ns], ["step", windows, (r) => r.window_ns]]) {
-      await visit(page, `#steps/metric=${metric}/rows=ranks`);
-      const cells = await page.$$eval(".cell[data-value]", (all) => all.map((e) => [Number(e.dataset.row), Number(e.dataset.column), Number(e.dataset.value)]));
-      assert.deepEqual(cells, ranks.flatMap((rank, r) => steps.flatMap((step, c) => {
-        const row = rows.find((each) => each.rank === rank && each.step === step);
-        return row ? [[r, c, value(row)]] : [];
-      })), metric);
-    }
-    await close();
+each("the map of steps has the cells of its tables", { hash: "#steps/rows=ranks" }, async (page, job) => {
+  const { "stragglers.rank_step": costs, "overlap.step": windows } = show(job.store, "stragglers.rank_step", "overlap.step");
+  const ranks = [...new Set(windows.map((w) => w.rank))].sort((a, b) => a - b), steps = [...new Set(windows.map((w) => w.step))].sort((a, b) => a - b);
+  for (const [metric, rows, value] of [["caused", costs, (r) => r.direct_ns + r.indirect_ns], ["wait", costs, (r) => r.wait_ns], ["idle", windows, (r) => r.idle_ns], ["step", windows, (r) => r.window_ns]]) {
+    await visit(page, `#steps/metric=${metric}/rows=ranks`);
+    const cells = await page.$$eval(".cell[data-value]", (all) => all.map((e) => [Number(e.dataset.row), Number(e.dataset.column), Number(e.dataset.value)]));
+    assert.deepEqual(cells, ranks.flatMap((rank, r) => steps.flatMap((step, c) => {
+      const row = rows.find((each) => each.rank === rank && each.step === step);
+      return row ? [[r, c, value(row)]] : [];
+    })), metric);
   }
 });
 
@@ -140,7 +102,7 @@ test("the phases of a step stand where structure.step has them, beside the range
   const middle = (values) => { const all = values.sort((a, b) => a - b); return (all[(all.length - 1) >> 1] + all[all.length >> 1]) / 2; };
   for (const job of jobs) {
     const { "structure.step": rows } = show(job.store, "structure.step");
-    const { page, close } = await open(job.page, { hash: "#steps" });
+    const { page } = await open(job.page, { hash: "#steps" });
     const docs = await page.evaluate(() => Object.fromEntries(JSON.parse(document.getElementById("tables").textContent).tables["structure.step"].columns.map(([name, , , doc]) => [name, doc])));
     const shown = await page.$$eval(".usual", (all) => all.map((e) => ({
       column: e.querySelector("[data-phase]").dataset.phase, words: e.querySelector(".usual-words").textContent, value: e.querySelector(".usual-value").textContent,
@@ -159,20 +121,15 @@ test("the phases of a step stand where structure.step has them, beside the range
       assert.ok(range && words.replaceAll("\u00a0", " ").startsWith(range[1] ? `usual ${range[1]} to ${range[2]} %` : `usual at most ${range[3]} %`), `${words}, not ${docs[column]}`);
       assert.equal(/more$/.test(words), wanted > Number(range[2] ?? range[3]), `${column}: ${words}`);
     }
-    await close();
   }
 });
 
-test("caused equals waited, and the matrix sums to both", async () => {
-  for (const job of jobs) {
-    const { "stragglers.rank": ranks, "stragglers.pair": pairs } = show(job.store, "stragglers.rank", "stragglers.pair");
-    const waited = sum(ranks, "wait_ns");
-    assert.ok(waited > 0 && Math.abs(sum(ranks, "direct_ns") + sum(ranks, "indirect_ns") - waited) <= 2 * ranks.length);
-    const { page, close } = await open(job.page, { hash: "#stragglers" });
-    const cells = await page.$$eval('[aria-label^="Who waits"] .cell[data-value]', (all) => all.map((e) => [e.dataset.row, e.dataset.column, Number(e.dataset.value)]));
-    assert.equal(cells.reduce((total, [, , value]) => total + value, 0), sum(pairs, "wait_ns"));
-    for (const { rank, for_rank, wait_ns } of pairs)
-      assert.deepEqual(cells.find(([row, column]) => Number(row) === for_rank && Number(column) === rank)[2], wait_ns);
-    await close();
-  }
+each("caused equals waited, and the matrix sums to both", { hash: "#stragglers" }, async (page, job) => {
+  const { "stragglers.rank": ranks, "stragglers.pair": pairs } = show(job.store, "stragglers.rank", "stragglers.pair");
+  const waited = sum(ranks, "wait_ns");
+  assert.ok(waited > 0 && Math.abs(sum(ranks, "direct_ns") + sum(ranks, "indirect_ns") - waited) <= 2 * ranks.length);
+  const cells = await page.$$eval('[aria-label^="Who waits"] .cell[data-value]', (all) => all.map((e) => [e.dataset.row, e.dataset.column, Number(e.dataset.value)]));
+  assert.equal(cells.reduce((total, [, , value]) => total + value, 0), sum(pairs, "wait_ns"));
+  for (const { rank, for_rank, wait_ns } of pairs)
+    assert.deepEqual(cells.find(([row, column]) => Number(row) === for_rank && Number(column) === rank)[2], wait_ns);
 });

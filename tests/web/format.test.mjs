@@ -1,7 +1,6 @@
 // How numbers are written: rounded first, then the unit is chosen.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { moduleOf } from "./page.mjs";
+import { moduleOf, test } from "./page.mjs";
 
 const f = await moduleOf("format.ts");
 const dom = await moduleOf("dom.ts");

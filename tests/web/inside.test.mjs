@@ -2,9 +2,8 @@
 // they sort, filter and link, and they say why where there is nothing to draw.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { before, test } from "node:test";
-import { grave, kernel, merge, moduleOf, open, quiet, realJob, show, synth, tmerge, trace, visit } from "./page.mjs";
-
+import { before } from "node:test";
+import { FULL, grave, kernel, merge, moduleOf, open, realJob, show, sweep, synth, test, tmerge, trace, visit } from "./page.mjs";
 
 const OWN = ["communication", "operators", "kernels", "memory", "input", "idle", "launches", "transfers", "clocks"];
 const jobs = [];
@@ -14,6 +13,19 @@ before(() => {
   if (realJob()) jobs.push(realJob());
 });
 
+let turn = 0;
+
+/** A test of the page of each job; in the landing set of one of them, in turn. */
+function each(name, options, check) {
+  const place = turn++;
+  test(name, async () => {
+    for (const job of FULL ? jobs : [jobs[place % jobs.length]]) {
+      const { page } = await open(job.page, options);
+      await check(page, job);
+    }
+  });
+}
+
 const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
 const group = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
@@ -22,19 +34,14 @@ function cells(page, table) {
   return page.$$eval(`[data-of="${table}"] td[data-row]`, (all) => all.map((e) => [Number(e.dataset.row), e.dataset.column, e.textContent]));
 }
 
-test("every number that names its table, row and column is the one there", async () => {
-  for (const job of jobs) {
-    const { page, noted, close } = await open(job.page);
-    for (const view of OWN) {
-      await visit(page, `#${view}`);
-      const shown = await page.$$eval("[data-table][data-row][data-column]", (all) =>
-        all.map((e) => ({ table: e.dataset.table, row: Number(e.dataset.row), column: e.dataset.column, text: e.textContent })));
-      const tables = shown.length > 0 ? show(job.store, ...new Set(shown.map((each) => each.table))) : {};
-      for (const { table, row, column, text } of shown) assert.ok(near(text, tables[table][row][column]), `${view} ${table}[${row}].${column}: ${text}`);
-      if (["kernels", "clocks"].includes(view)) assert.ok(shown.length >= 3, `${view} names no number`);
-    }
-    quiet(noted);
-    await close();
+each("every number that names its table, row and column is the one there", {}, async (page, job) => {
+  for (const view of OWN) {
+    await visit(page, `#${view}`);
+    const shown = await page.$$eval("[data-table][data-row][data-column]", (all) =>
+      all.map((e) => ({ table: e.dataset.table, row: Number(e.dataset.row), column: e.dataset.column, text: e.textContent })));
+    const tables = shown.length > 0 ? show(job.store, ...new Set(shown.map((each) => each.table))) : {};
+    for (const { table, row, column, text } of shown) assert.ok(near(text, tables[table][row][column]), `${view} ${table}[${row}].${column}: ${text}`);
+    if (["kernels", "clocks"].includes(view)) assert.ok(shown.length >= 3, `${view} names no number`);
   }
 });
 
@@ -49,25 +56,13 @@ function near(text, value) {
   return Math.abs(number - value / unit) <= 0.5000001 * 10 ** -digits;
 }
 
-test("queues and copies over time are drawn of the rank that is chosen", async () => {
-  for (const job of jobs) {
-    const { "launches.queue": queue } = show(job.store, "launches.queue"), ranks = [...new Set(queue.map((row) => row.rank))];
-    const mean = (rank) => sum(queue.filter((row) => row.rank === rank), "mean_queue"), least = ranks.reduce((a, b) => (mean(b) < mean(a) ? b : a));
-    const { page, noted, close } = await open(job.page, { hash: "#launches", width: 800 });
-    const chart = (title) => page.$eval(`main section:has(h2:text-is("${title}")) .chart`, (e) => [e.getAttribute("aria-label"), e.dataset.drawn !== undefined]);
-    await page.waitForSelector(".chart[data-drawn]");
-    assert.deepEqual(await chart("Queue over time"), [`Events launched and not yet begun, of all streams, rank ${least}, over time`, true]);
-    await page.selectOption("main select", "3");
-    await page.waitForSelector(".chart[data-drawn]");
-    assert.deepEqual(await chart("Queue over time"), ["Events launched and not yet begun, of all streams, rank 3, over time", true]);
-    assert.match(page.url(), /#launches\/rank=3$/);
-    await visit(page, "#transfers/kind=htod/rank=2");
-    await page.waitForSelector(".chart[data-drawn]");
-    assert.deepEqual(await chart("Bandwidth over time"), ["Copies, host to device, MB/s, rank 2, over time", true]);
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
-    quiet(noted);
-    await close();
-  }
+each("queues over time are those of the rank whose queue is shortest, and copies those that the address names", { hash: "#launches" }, async (page, job) => {
+  const { "launches.queue": queue } = show(job.store, "launches.queue"), ranks = [...new Set(queue.map((row) => row.rank))];
+  const mean = (rank) => sum(queue.filter((row) => row.rank === rank), "mean_queue"), least = ranks.reduce((a, b) => (mean(b) < mean(a) ? b : a));
+  const chart = async (title) => (await page.waitForSelector(`main section:has(h2:text-is("${title}")) .chart[data-drawn]`)).getAttribute("aria-label");
+  assert.equal(await chart("Queue over time"), `Events launched and not yet begun, of all streams, rank ${least}, over time`);
+  await visit(page, "#transfers/kind=htod/rank=2");
+  assert.equal(await chart("Bandwidth over time"), "Copies, host to device, MB/s, rank 2, over time");
 });
 
 test("hosts that communicate are the tables', folded by host", async () => {
@@ -75,7 +70,7 @@ test("hosts that communicate are the tables', folded by host", async () => {
   assert.deepEqual(["3", "0-2,7", "0-6:2,9", "0-3,..."].map(membersOf), [[3], [0, 1, 2, 7], [0, 2, 4, 6, 9], null]);
   // Ranks 0 to 3 are on host0, 4 to 7 on host1, 8 to 11 on host2; stages of four ranks, so each is a host.
   const job = merge("hosts", synth("hosts-traces", { ranks: 12, ranks_per_host: 4, tp: 2, pp: 3, microbatches: 2, steps: 2, layers: 6 }));
-  const tables = show(job.store, "groups.group", "bubble.pair"), { page, noted, close } = await open(job.page, { hash: "#communication", width: 800 });
+  const tables = show(job.store, "groups.group", "bubble.pair"), { page } = await open(job.page, { hash: "#communication", width: 800 });
   const cells = async () => Object.fromEntries(await page.$$eval(".map .cell[data-value]", (all) => all.map((e) => [`${e.dataset.row} ${e.dataset.column}`, Number(e.dataset.value)])));
   const expected = {}, hosts = (text) => [0, 1, 2].filter((host) => membersOf(text).some((rank) => Math.floor(rank / 4) === host));
   for (const row of tables["groups.group"]) {
@@ -94,68 +89,47 @@ test("hosts that communicate are the tables', folded by host", async () => {
   assert.match(page.url(), /pairs=ranks/);
   await page.reload();
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
-  quiet(noted);
-  await close();
 });
 
-test("hidden and exposed communication by kind are the sums over ranks, AllReduce first", async () => {
-  for (const job of jobs) {
-    const { "overlap.kind": rows } = show(job.store, "overlap.kind");
-    const { page, close } = await open(job.page, { hash: "#communication" });
-    const shown = await page.$$eval(".overlaps [data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]));
-    const kinds = [...new Set(rows.map((row) => row.kind))];
-    assert.equal(shown.length, 2 * kinds.length);
-    for (const [name, where, value] of shown) {
-      const [, column] = name.split(" ");
-      assert.equal(value, sum(rows.filter((row) => `kind=${row.kind}` === where), column), `${name} ${where}`);
+each("each kind of communication has its hidden and its exposed part, AllReduce first", { hash: "#communication" }, async (page, job) => {
+  const kinds = [...new Set(show(job.store, "overlap.kind")["overlap.kind"].map((row) => row.kind))];
+  const shown = await page.$$eval(".overlaps [data-sum]", (all) => all.map((e) => e.dataset.where));
+  assert.deepEqual(shown.sort(), kinds.flatMap((kind) => [`kind=${kind}`, `kind=${kind}`]).sort());
+  assert.match(await page.textContent(".overlaps .row-label"), /^AllReduce/);
+  assert.deepEqual(await page.$$eval(".overlap-none", (all) => all.map((e) => e.textContent)), kinds.includes("allreduce") ? [] : ["none in this job"]);
+});
+
+each("every sum over rows is that of the rows that it names", {}, async (page, job) => {
+  let found = 0;
+  for (const view of ["communication", "transfers"]) {
+    await visit(page, `#${view}`);
+    for (const [name, where, value] of await page.$$eval("[data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]))) {
+      const [table, column] = name.split(" "), wanted = where.split(", ").map((each) => each.split("="));
+      const rows = show(job.store, table)[table].filter((row) => wanted.every(([key, text]) => String(row[key]) === text));
+      assert.ok(rows.length > 0 && value === sum(rows, column), `${view} ${name} ${where}: ${value}`);
+      found++;
     }
-    const first = await page.$eval(".overlaps .row-label", (e) => e.textContent);
-    assert.ok(first.startsWith("AllReduce"), first);
-    const none = await page.$$eval(".overlap-none", (all) => all.map((e) => e.textContent));
-    assert.deepEqual(none, kinds.includes("allreduce") ? [] : ["none in this job"]);
-    await close();
   }
+  assert.ok(found >= 5, `${found} sums`);
 });
 
-test("every sum over rows is that of the rows that it names", async () => {
-  for (const job of jobs) {
-    const { page, close } = await open(job.page);
-    let found = 0;
-    for (const view of ["communication", "transfers"]) {
-      await visit(page, `#${view}`);
-      for (const [name, where, value] of await page.$$eval("[data-sum]", (all) => all.map((e) => [e.dataset.sum, e.dataset.where, Number(e.dataset.value)]))) {
-        const [table, column] = name.split(" "), wanted = where.split(", ").map((each) => each.split("="));
-        const rows = show(job.store, table)[table].filter((row) => wanted.every(([key, text]) => String(row[key]) === text));
-        assert.ok(rows.length > 0 && value === sum(rows, column), `${view} ${name} ${where}: ${value}`);
-        found++;
-      }
-    }
-    assert.ok(found >= 5, `${found} sums`);
-    await close();
-  }
-});
-
-test("the table of sizes has the rows of collectives.kind, and p95 is called worst of fewer than 20", async () => {
-  for (const job of jobs) {
-    const { "collectives.kind": rows } = show(job.store, "collectives.kind");
-    const { page, close } = await open(job.page, { hash: "#communication" });
-    const shown = await cells(page, "collectives.kind");
-    const counts = shown.filter(([, column]) => column === "count");
-    assert.equal(counts.length, Math.min(20, rows.length));
-    for (const [row, , text] of counts) assert.equal(text, group(rows[row].count));
-    const all = rows.every((row) => row.count < 20);
-    const heading = await page.$$eval('[data-of="collectives.kind"] th', (heads) => heads.map((e) => e.textContent).join("|"));
-    assert.equal(/\|worst/.test(heading), all, heading);
-    if (!all)
-      for (const [row, , text] of shown.filter(([, column]) => column === "p95_transfer_ns")) assert.equal(text.endsWith(" worst"), rows[row].count < 20, text);
-    await close();
-  }
+each("the table of sizes has the rows of collectives.kind, and p95 is called worst of fewer than 20", { hash: "#communication" }, async (page, job) => {
+  const { "collectives.kind": rows } = show(job.store, "collectives.kind");
+  const shown = await cells(page, "collectives.kind");
+  const counts = shown.filter(([, column]) => column === "count");
+  assert.equal(counts.length, Math.min(20, rows.length));
+  for (const [row, , text] of counts) assert.equal(text, group(rows[row].count));
+  const all = rows.every((row) => row.count < 20);
+  const heading = await page.$$eval('[data-of="collectives.kind"] th', (heads) => heads.map((e) => e.textContent).join("|"));
+  assert.equal(/\|worst/.test(heading), all, heading);
+  if (!all)
+    for (const [row, , text] of shown.filter(([, column]) => column === "p95_transfer_ns")) assert.equal(text.endsWith(" worst"), rows[row].count < 20, text);
 });
 
 test("a point of the bandwidth chart lists its operations, which lead to the timeline", async () => {
   const job = jobs[0];
   const { "collectives.kind": rows, "collectives.worst": worst } = show(job.store, "collectives.kind", "collectives.worst");
-  const { page, noted, close } = await open(job.page, { hash: "#communication" });
+  const { page } = await open(job.page, { hash: "#communication" });
   await page.waitForSelector(".chart[data-drawn] canvas");
   const at = rows.findIndex((row) => worst.some((w) => w.kind === row.kind && w.group === row.group && w.bytes >= row.size_class_bytes && w.bytes < 2 * row.size_class_bytes));
   await page.click(`[data-of="collectives.kind"] td[data-row="${at}"] a`);
@@ -166,13 +140,11 @@ test("a point of the bandwidth chart lists its operations, which lead to the tim
   assert.deepEqual(listed, own.slice(0, 8));
   const links = await page.$$eval(".point a", (all) => all.map((e) => e.getAttribute("href")));
   assert.ok(links.every((link, i) => new RegExp(`^#timeline/coll=${listed[i]}/t=\\d+-\\d+$`).test(decodeURIComponent(link))), links.join());
-  quiet(noted);
-  await close();
 });
 
 test("what is drawn on a canvas answers the pointer", async () => {
   const job = jobs[0];
-  const { page, noted, close } = await open(job.page, { hash: "#communication" });
+  const { page } = await open(job.page, { hash: "#communication" });
   const box = await (await page.waitForSelector(".chart[data-drawn]")).boundingBox();
   const found = await page.evaluate(async ({ x, y, width, height }) => {
     for (let i = 60; i < width; i += 4)
@@ -184,60 +156,50 @@ test("what is drawn on a canvas answers the pointer", async () => {
     return null;
   }, box);
   assert.ok(found && /operations?: transfer/.test(found), String(found));
-  quiet(noted);
-  await close();
 });
 
-test("tables filter and sort by what is typed and clicked", async () => {
-  for (const job of jobs) {
-    const { "kernels.kernel": kernels, "operators.op": operators } = show(job.store, "kernels.kernel", "operators.op");
-    const { page, close } = await open(job.page, { hash: "#kernels" });
-    await page.fill('input[type="search"]', "ncclDevKernel");
-    const own = kernels.flatMap((row, i) => (row.name.toLowerCase().includes("nccldevkernel") ? [i] : []));
-    const rows = async (table, column) => (await cells(page, table)).filter(([, c]) => c === column).map(([row]) => row);
-    assert.deepEqual(await rows("kernels.kernel", "calls"), own.slice(0, 30));
-    const found = await page.$$eval('[data-of="kernels.kernel"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
-    assert.deepEqual(found, own.slice(0, 30).map((row) => `#timeline/find=${kernels[row].name.slice(0, 100)}`));
-    await visit(page, "#operators/time=host");
-    const byHost = operators.map((_, i) => i).sort((a, b) => operators[b].host_self_ns - operators[a].host_self_ns || a - b);
-    assert.deepEqual(await rows("operators.op", "calls"), byHost.slice(0, 30));
-    await page.click('[data-of="operators.op"] th button:text-matches("^calls")');
-    const calls = (await rows("operators.op", "calls")).map((row) => operators[row].calls);
-    assert.deepEqual(calls, [...operators.map((row) => row.calls)].sort((a, b) => b - a).slice(0, 30));
-    await close();
+each("tables filter and sort by what is typed and clicked", { hash: "#kernels" }, async (page, job) => {
+  const { "kernels.kernel": kernels, "operators.op": operators } = show(job.store, "kernels.kernel", "operators.op");
+  await page.fill('input[type="search"]', "ncclDevKernel");
+  const own = kernels.flatMap((row, i) => (row.name.toLowerCase().includes("nccldevkernel") ? [i] : []));
+  const rows = async (table, column) => (await cells(page, table)).filter(([, c]) => c === column).map(([row]) => row);
+  assert.deepEqual(await rows("kernels.kernel", "calls"), own.slice(0, 30));
+  const found = await page.$$eval('[data-of="kernels.kernel"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
+  assert.deepEqual(found, own.slice(0, 30).map((row) => `#timeline/find=${kernels[row].name.slice(0, 100)}`));
+  await visit(page, "#operators/time=host");
+  const byHost = operators.map((_, i) => i).sort((a, b) => operators[b].host_self_ns - operators[a].host_self_ns || a - b);
+  assert.deepEqual(await rows("operators.op", "calls"), byHost.slice(0, 30));
+  await page.click('[data-of="operators.op"] th button:text-matches("^calls")');
+  const calls = (await rows("operators.op", "calls")).map((row) => operators[row].calls);
+  assert.deepEqual(calls, [...operators.map((row) => row.calls)].sort((a, b) => b - a).slice(0, 30));
+});
+
+each("idle time by cause, loading and phases are drawn as their tables have them", { hash: "#idle" }, async (page, job) => {
+  const { "idle.rank": idle, "phases.step": phases } = show(job.store, "idle.rank", "phases.step");
+  const bars = (selector) => page.$$eval(selector, (all) => all.map((bar) => ({ rank: Number(bar.dataset.rank), step: Number(bar.dataset.step),
+    parts: Object.fromEntries([...bar.querySelectorAll(".piece")].map((p) => [p.dataset.part, Number(p.dataset.ns)])) })));
+  const drawn = await bars(".stack[data-rank]");
+  assert.equal(drawn.length, idle.length);
+  for (const { rank, parts } of drawn) {
+    const row = idle.find((each) => each.rank === rank);
+    const expected = { stall: row.input_ns, hostcomm: row.host_comm_ns, sync: row.sync_ns, hostwork: row.host_work_ns, between: row.kernel_wait_ns, idle: row.other_ns };
+    assert.deepEqual(parts, Object.fromEntries(Object.entries(expected).filter(([, ns]) => ns > 0)), `rank ${rank}`);
+    assert.equal(Object.values(parts).reduce((a, b) => a + b, 0), row.idle_ns);
   }
-});
-
-test("idle time by cause, loading and phases are drawn as their tables have them", async () => {
-  for (const job of jobs) {
-    const { "idle.rank": idle, "phases.step": phases } = show(job.store, "idle.rank", "phases.step");
-    const { page, close } = await open(job.page, { hash: "#idle" });
-    const bars = (selector) => page.$$eval(selector, (all) => all.map((bar) => ({ rank: Number(bar.dataset.rank), step: Number(bar.dataset.step),
-      parts: Object.fromEntries([...bar.querySelectorAll(".piece")].map((p) => [p.dataset.part, Number(p.dataset.ns)])) })));
-    const drawn = await bars(".stack[data-rank]");
-    assert.equal(drawn.length, idle.length);
-    for (const { rank, parts } of drawn) {
-      const row = idle.find((each) => each.rank === rank);
-      const expected = { stall: row.input_ns, hostcomm: row.host_comm_ns, sync: row.sync_ns, hostwork: row.host_work_ns, between: row.kernel_wait_ns, idle: row.other_ns };
-      assert.deepEqual(parts, Object.fromEntries(Object.entries(expected).filter(([, ns]) => ns > 0)), `rank ${rank}`);
-      assert.equal(Object.values(parts).reduce((a, b) => a + b, 0), row.idle_ns);
-    }
-    await visit(page, "#input/rank=3");
-    const steps = (await bars(".stack[data-step]")).filter(({ parts }) => "forward" in parts);
-    const own = phases.filter((row) => row.rank === 3);
-    assert.equal(steps.length, own.length);
-    for (const { step, parts } of steps) {
-      const row = own.find((each) => each.step === step);
-      assert.equal(parts.forward, row.forward_ns);
-      assert.equal(Object.values(parts).reduce((a, b) => a + b, 0), row.step_ns, `step ${step}`);
-    }
-    await close();
+  await visit(page, "#input/rank=3");
+  const steps = (await bars(".stack[data-step]")).filter(({ parts }) => "forward" in parts);
+  const own = phases.filter((row) => row.rank === 3);
+  assert.equal(steps.length, own.length);
+  for (const { step, parts } of steps) {
+    const row = own.find((each) => each.step === step);
+    assert.equal(parts.forward, row.forward_ns);
+    assert.equal(Object.values(parts).reduce((a, b) => a + b, 0), row.step_ns, `step ${step}`);
   }
 });
 
 test("the longest gaps lead to their rank and time", async () => {
   const { "idle.gap": gaps } = show(jobs[0].store, "idle.gap");
-  const { page, close } = await open(jobs[0].page, { hash: "#idle" });
+  const { page } = await open(jobs[0].page, { hash: "#idle" });
   const links = await page.$$eval('[data-of="idle.gap"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
   assert.equal(links.length, Math.min(12, gaps.length));
   links.forEach((link, i) => {
@@ -245,14 +207,13 @@ test("the longest gaps lead to their rank and time", async () => {
     assert.deepEqual([opened, rank], [gaps[i].rank, gaps[i].rank]);
     assert.ok(to - from > gaps[i].duration_ns && to - from < 1.3 * gaps[i].duration_ns + 2000, link);
   });
-  await close();
 });
 
 test("memory over time: a line by device to twelve, a band beyond, and the capacity when asked", async () => {
   synth("sixteen", { ranks: 16, steps: 3, fault: "leak" });
   const job = merge("sixteen", "sixteen");
   const { "memory.device": devices } = show(job.store, "memory.device");
-  const { page, noted, close } = await open(job.page, { hash: "#memory" });
+  const { page } = await open(job.page, { hash: "#memory" });
   await page.waitForSelector(".chart[data-drawn] canvas");
   assert.match(await page.textContent("h1"), /^Memory grows in step after step on 16 devices$/);
   assert.match(await page.textContent("main"), /the least to the most of 16 devices/);
@@ -260,23 +221,20 @@ test("memory over time: a line by device to twelve, a band beyond, and the capac
   assert.ok(Math.abs(Number(peak[2]) * 1024 ** 3 - devices[0].peak_bytes) < 0.01 * 1024 ** 3, peak[2]);
   await visit(page, "#memory/to=used");
   assert.match(await page.textContent("main"), /times as high as this chart’s highest value/);
-  quiet(noted);
-  await close();
 });
 
 test("the clocks view says what clock.check and clock.rank say", async () => {
   const { "clock.check": [check], "clock.rank": clocks } = show(jobs[0].store, "clock.check", "clock.rank");
-  const { page, close } = await open(jobs[0].page, { hash: "#clocks" });
+  const { page } = await open(jobs[0].page, { hash: "#clocks" });
   const hosts = await page.$$eval(".offset[data-host]", (all) => all.map((e) => [e.dataset.host, e.querySelector(".row-end").textContent]));
   assert.deepEqual(hosts.map(([host]) => host), [...new Set(clocks.map((row) => row.host))]);
   for (const [host, text] of hosts) assert.ok(near(text, clocks.find((row) => row.host === host).offset_ns), `${host}: ${text}`);
   assert.ok(check.violations_before > 0, "the fixture has no violation");
   assert.equal(await page.textContent('[data-column="violations_before"]'), group(check.violations_before));
-  await close();
 });
 
 test("charts take the colours of the theme and of print, and are drawn again for each", async () => {
-  const { page, noted, close } = await open(jobs[0].page, { hash: "#communication" });
+  const { page } = await open(jobs[0].page, { hash: "#communication" });
   await page.waitForSelector(".chart[data-drawn] canvas");
   const picture = () => page.$eval(".chart canvas", (canvas) => canvas.toDataURL());
   const light = await picture();
@@ -289,40 +247,17 @@ test("charts take the colours of the theme and of print, and are drawn again for
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   await page.evaluate(() => dispatchEvent(new Event("afterprint")));
   assert.equal(await picture(), dark);
-  quiet(noted);
-  await close();
 });
 
-test("kernels have who launches them, operators which kernels they launch, and calls what they made the GPU lose", async () => {
+test("operators have which kernels they launch, and calls what they made the GPU lose", async () => {
   for (const job of jobs)
-    for (const [hash, name, shown] of [["#kernels/by=launcher", "kernels.launcher", { total_ns: near, share_pct: near, calls: (text, value) => text === group(value) }],
-      ["#operators/by=kernel", "operators.kernel", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
-      const rows = show(job.store, name)[name], { page, noted, close } = await open(job.page, { hash });
+    for (const [hash, name, shown] of [["#operators/by=kernel", "operators.kernel", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
+      const rows = show(job.store, name)[name], { page } = await open(job.page, { hash });
       const own = await cells(page, name), units = Object.fromEntries(await page.$$eval(`[data-of="${name}"] th`, (all, columns) => all.map((e, i) => [columns[i], e.querySelector(".unit")?.textContent ?? ""]), [...new Set(own.map(([, column]) => column))]));
       assert.ok(own.length >= 6 * Math.min(rows.length, 2), `${name}: ${own.length} cells of ${rows.length} rows`);
       for (const [row, column, text] of own)
         if (shown[column]) assert.ok(shown[column](/[a-zµ%]$/.test(text) ? text : text + units[column], rows[row][column]), `${name}[${row}].${column}: ${text}, not ${rows[row][column]}`);
-      quiet(noted);
-      await close();
     }
-});
-
-test("the map of classes says by how much each rank takes longer than the median one", async () => {
-  for (const job of jobs) {
-    const { "classes.rank": rows, "classes.kernel": classes } = show(job.store, "classes.rank", "classes.kernel");
-    const { page, close } = await open(job.page, { hash: "#kernels" });
-    const found = await page.$$eval('[aria-label^="Mean time of a kernel by rank and class"] .cell[aria-label]', (all) => all.map((e) => e.getAttribute("aria-label")));
-    const ranks = [...new Set(rows.map((row) => row.rank))], several = classes.filter((row) => row.ranks > 1), mean = (row) => row.total_ns / row.calls;
-    const middle = (values) => { const all = values.sort((a, b) => a - b); return (all[(all.length - 1) >> 1] + all[all.length >> 1]) / 2; };
-    assert.equal(found.length, ranks.length * several.length);
-    for (const label of found) {
-      const [, rank, name, sign, percent] = /^rank (\d+), (.*): ([+−]?)([\d.\u202f]+)$/.exec(label), own = rows.find((row) => row.rank === Number(rank) && row.class === name);
-      const value = 100 * (mean(own) / middle(rows.filter((row) => row.class === name).map(mean)) - 1), shown = Number(percent.replaceAll("\u202f", "")) * (sign === "−" ? -1 : 1);
-      assert.equal(sign === "", shown === 0, `${label}: a sign where there is something`);
-      assert.ok(Math.abs(shown - value) <= (Math.abs(value) < 9.95 ? 0.051 : 0.501), `${label}, not ${value}`);
-    }
-    await close();
-  }
 });
 
 test("calls of a flame graph lie below their callers, side by side, and fill the width when chosen", async () => {
@@ -341,7 +276,7 @@ test("operators lie in one another as in the trace, and are a tree over all rank
   const call = (ts, correlation) => ({ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 1, tid: 1, ts, dur: 2, args: { correlation } });
   const files = [0, 1].map((rank) => trace(`tree_rank_${rank}.json`, [op("aten::linear", 0, 100), op("aten::addmm", 10, 50), call(20, 1), kernel("gemm", 30, 40, { correlation: 1 }),
     op("aten::copy_", 200, 30), call(210, 2), kernel("copy", 220, 5, { correlation: 2 })], { distributedInfo: { rank, world_size: 2 } }));
-  const job = merge("tree", files), { page, noted, close } = await open(job.page, { hash: "#stacks" });
+  const job = merge("tree", files), { page } = await open(job.page, { hash: "#stacks" });
   assert.deepEqual(show(job.store, "operators.tree")["operators.tree"].map((row) => [row.name, row.depth, row.calls, row.host_total_ns, row.host_self_ns, row.device_total_ns, row.device_self_ns]),
     [["aten::linear", 0, 2, 200_000, 100_000, 80_000, 0], ["aten::addmm", 1, 2, 100_000, 100_000, 80_000, 80_000], ["aten::copy_", 0, 2, 60_000, 60_000, 10_000, 10_000]]);
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "aten::addmm itself takes 88.9 % of the GPU time that operators launched");
@@ -350,8 +285,6 @@ test("operators lie in one another as in the trace, and are a tree over all rank
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   assert.match(await page.textContent(".flame-readout"), /^aten::addmm80\.0\sµs of GPU time/);
-  quiet(noted);
-  await close();
 });
 
 test("call stacks of several ranks are one flame graph, coloured by the slowest, which opens and closes", async () => {
@@ -359,7 +292,7 @@ test("call stacks of several ranks are one flame graph, coloured by the slowest,
   const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
   const files = [[[100, 200], [400, 400]], [[100, 400], [550, 350]]].map(([f, g], rank) => trace(`stacks_rank_${rank}.json`,
     [call("a.py(1): main", 0, 1000), call("a.py(2): f", ...f), call("a.py(3): g", ...g), kernel("gemm", 100, 50)], { distributedInfo: { rank, world_size: 2 } }));
-  const job = merge("stacks", files), { page, noted, close } = await open(job.page, { hash: "#stacks" });
+  const job = merge("stacks", files), { page } = await open(job.page, { hash: "#stacks" });
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "a.py(3): g itself takes 37.5 % of the host time of all recorded calls");
   await page.waitForSelector('.flame[data-boxes="3"]');
   const { x, y, width } = await (await page.$(".flame")).boundingBox();
@@ -384,36 +317,15 @@ test("call stacks of several ranks are one flame graph, coloured by the slowest,
   await page.focus(".flame");
   for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
   assert.match(await page.textContent(".flame-readout"), /^a\.py\(2\): f/);
-  quiet(noted);
-  await close();
 });
 
 test("calls of one name are told apart by the callers in which they differ", async () => {
   const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
   // twice conv, in layer A and B through the same _call; add is called once
   const events = [call("main", 0, 1000), ...["A", "B"].flatMap((layer, i) => [call(`layer ${layer}`, 400 * i, 300), call("_call", 400 * i, 300), call("conv", 400 * i, 200)]), call("add", 900, 50)];
-  const job = merge("apart", trace("apart_rank_0.json", events)), { page, close } = await open(job.page, { hash: "#stacks" });
+  const job = merge("apart", trace("apart_rank_0.json", events)), { page } = await open(job.page, { hash: "#stacks" });
   const rows = await page.$$eval('td[data-column="name"]', (all) => all.map((e) => [e.querySelector(".name").textContent, e.querySelector("small")?.textContent ?? ""]));
   assert.deepEqual(rows.sort().map((row) => row.join(" ").trim()), ["_call in layer A", "_call in layer B", "add", "conv in layer A", "conv in layer B", "layer A", "layer B", "main"]);
-  await close();
-});
-
-test("memory says what fills it: by category at the peak and over time, and what lives at it", async () => {
-  const job = merge("filled", synth("filled-traces", { ranks: 2, steps: 4, fault: "leak" }));
-  const { "memory.category": categories, "memory.category_curve": curve, "memory.live": live } = show(job.store, "memory.category", "memory.category_curve", "memory.live");
-  const { page, noted, close } = await open(job.page, { hash: "#memory/device=1%20cuda%3A1" });
-  const of = (rows) => rows.flatMap((row, i) => (row.rank === 1 && row.device === "cuda:1" ? [i] : []));
-  const shown = async (table) => [...new Set((await cells(page, table)).map(([row]) => row))];
-  assert.deepEqual(await shown("memory.category"), of(categories).sort((a, b) => categories[b].peak_bytes - categories[a].peak_bytes));
-  assert.deepEqual(await shown("memory.live"), of(live).slice(0, 16));
-  assert.ok(of(categories).length > 1 && of(live).length > 1, "the fixture");
-  const bytes = (text) => { const [, number, unit] = /([\d.]+) (B|KiB|MiB|GiB)$/.exec(text.replace(/[\u00a0\u202f]/g, " ")); return Number(number) * 1024 ** ["B", "KiB", "MiB", "GiB"].indexOf(unit); };
-  const charts = await page.$$eval(".multiples .chart[data-drawn]", (all) => all.map((e) => e.getAttribute("aria-label")));
-  const most = Object.keys(curve[0]).filter((name) => /_bytes$/.test(name) && name !== "allocated_bytes").map((name) => Math.max(...of(curve).map((i) => curve[i][name]))).filter((value) => value > 0);
-  assert.equal(charts.length, most.length);
-  charts.forEach((label, i) => assert.ok(Math.abs(bytes(label) / most[i] - 1) < 0.01, `${label}, not ${most[i]}`));
-  quiet(noted);
-  await close();
 });
 
 test("efficiency says how much of the peak is used, by rank and by operator", async (t) => {
@@ -421,48 +333,36 @@ test("efficiency says how much of the peak is used, by rank and by operator", as
   const { "efficiency.rank": ranks, "efficiency.operator": operators } = show(realJob().store, "efficiency.rank", "efficiency.operator");
   const shares = ranks.map((row) => row.mfu_pct).sort((a, b) => a - b), middle = (shares[3] + shares[4]) / 2;
   assert.ok(Math.abs(ranks[0].mfu_pct - 23.1) < 0.05, "at the peaks its operations take 37.97 of 164.42 ms");
-  const { page, noted, close } = await open(realJob().page, { hash: "#efficiency" });
+  const { page } = await open(realJob().page, { hash: "#efficiency" });
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), `The model uses ${middle.toFixed(1)} % of what the GPUs can compute`);
   const own = await cells(page, "efficiency.rank"), order = ranks.map((_, i) => i).sort((a, b) => ranks[a].mfu_pct - ranks[b].mfu_pct);
   assert.deepEqual(own.filter(([, column]) => column === "mfu_pct").map(([row, , text]) => [row, text.replaceAll("\u00a0", " ")]), order.map((row) => [row, `${ranks[row].mfu_pct.toFixed(1)} %`]));
   for (const [row, column, text] of await cells(page, "efficiency.operator"))
     if (column === "peak_pct" && operators[row].peak_pct >= 0.1) assert.ok(near(text, operators[row].peak_pct), `${row}: ${text}`);
   assert.ok(await page.$(".chart[data-drawn]"), "the rates against operations a byte");
-  quiet(noted);
-  await close();
 });
 
 test("where nothing was recorded a view says why and what to record", async () => {
   const events = [kernel("gemm", 1000, 50), kernel("relu", 1100, 20)];
   const job = merge("bare", trace("bare.json", events, { distributedInfo: { rank: 0, world_size: 1 } }));
-  const { page, noted, close } = await open(job.page);
+  const { page } = await open(job.page);
   for (const [view, pattern] of [["communication", /--comm-pattern REGEX/], ["memory", /profile_memory=True/], ["operators", /ProfilerActivity\.CPU/], ["operators/by=shape", /record_shapes=True/],
     ["operators/by=module", /with_modules=True/], ["launches", /ProfilerActivity\.CPU of PyTorch, -t cuda of nsys, --hip-trace of rocprofv3/], ["transfers", /ProfilerActivity\.CUDA/], ["input", /./], ["clocks", /all ranks/]]) {
     await visit(page, `#${view}`);
     assert.match((await page.$$eval(".empty", (all) => all.map((e) => e.textContent))).join(" "), pattern, view);
     assert.doesNotMatch(await page.textContent("main"), /\b(NaN|Infinity|undefined|null)\b/, view);
   }
-  quiet(noted);
-  await close();
   const searched = merge("searched", "bare.json", "--comm-pattern", "my_ring");
   const own = await open(searched.page, { hash: "#communication" });
   assert.match(await own.page.textContent(".empty"), /my_ring/);
-  await own.close();
 });
 
 test("a trace of the CPU alone opens every view", async () => {
-  const job = merge("cpu", trace("cpu.json", [
+  const { page } = await open(merge("cpu", trace("cpu.json", [
     { ph: "X", cat: "user_annotation", name: "ProfilerStep#1", pid: 1, tid: 1, ts: 1000, dur: 100 },
     { ph: "X", cat: "cpu_op", name: "aten::mm", pid: 1, tid: 1, ts: 1010, dur: 50 },
-  ], { distributedInfo: { rank: 0, world_size: 1 } }));
-  const { page, noted, close } = await open(job.page);
-  for (const view of OWN) {
-    await visit(page, `#${view}`);
-    assert.equal(await page.$$eval("h1", (all) => all.length), 1, view);
-    assert.doesNotMatch(await page.textContent("main"), /\b(NaN|Infinity|undefined|null)\b|cannot be drawn/, view);
-  }
-  quiet(noted);
-  await close();
+  ], { distributedInfo: { rank: 0, world_size: 1 } })).page);
+  await sweep(page, undefined, OWN);
 });
 
 /* Both pages of a report, one row a launch: ncu's columns, of the kernel and shape of a row. */
@@ -489,11 +389,10 @@ test("what Nsight Compute measured stands under its roofs, with its rules, and o
     [[0, "TileRule", "OPT", "use <i>larger</i> tiles", "local", "12.5"], [0, "WaveRule", "OPT", "a tail of waves", "global", "7.25"], [1, "SlowRule", "WRN", "few warps", "", ""]]);
   const plain = await open("measured.html", { hash: "#kernels" });
   assert.ok(!(await plain.page.$$eval("main h2", (all) => all.map((e) => e.textContent))).includes("What Nsight Compute measured"));
-  await plain.close();
   tmerge("analyze", store, "--ncu", ncu);
   tmerge("report", store, "-o", "measured.html");
-  for (const [theme, width] of [["light", 1280], ["dark", 800]]) {
-    const { page, noted, close } = await open("measured.html", { hash: "#kernels", theme, width });
+  for (const [theme, width] of FULL ? [["light", 1280], ["dark", 800]] : [["dark", 800]]) {
+    const { page } = await open("measured.html", { hash: "#kernels", theme, width });
     await page.waitForSelector("main .chart[data-drawn]");
     assert.match(await page.$eval("main .chart", (e) => e.getAttribute("aria-label")), /^Rate of 2 measured kernels /);
     const own = 'main section:has(h2:text-is("What Nsight Compute measured"))', chosen = '[aria-label="The chosen kernel"]';
@@ -523,7 +422,5 @@ test("what Nsight Compute measured stands under its roofs, with its rules, and o
     assert.match((await page.$eval(chosen, (e) => e.textContent)).replaceAll("\u00a0", " "), /single precision 50\.7 TFLOP\/s, tensor cores 810 TFLOP\/s/);
     assert.deepEqual(await grave(page), []);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${theme}, ${width}: too wide`);
-    quiet(noted);
-    await close();
   }
 });

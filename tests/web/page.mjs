@@ -1,13 +1,14 @@
 // What the tests of the report page share: jobs, pages, and a browser.
 //
 // The environment names the programs: TMERGE, TMERGE_SYNTH, TMERGE_WEB (where playwright-core is
-// installed), TMERGE_JOBS (of a real job, which may be absent), TMERGE_CHROMIUM.
+// installed), TMERGE_JOBS (of a real job, which may be absent), TMERGE_CHROMIUM; TMERGE_FULL=1 asks for the full set.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
-import { after } from "node:test";
+import { join } from "node:path";
+import { after, test as declare } from "node:test";
+import { pathToFileURL } from "node:url";
 
 const environment = process.env;
 const required = createRequire(join(environment.TMERGE_WEB, "package.json"));
@@ -15,15 +16,76 @@ const { chromium } = required("playwright-core");
 export const esbuild = required("esbuild");
 export const SOURCE = environment.TMERGE_SOURCE;
 
-/** The views that every report has in its list, in order, but for those that need something. */
 export const THEMES = ["light", "dark"];
 export const WIDTHS = [1920, 1280, 800, 390];
+
+// Tests --------------------------------------------------------------------------------------------
+
+export const FULL = environment.TMERGE_FULL === "1";
+
+let pages = []; // that the running test opened
+let lastStep = 0; // when it last opened a page or went to a view [ms]
+
+/**
+ * A test. The pages that it opened have said nothing on the console and asked for nothing but themselves; a later test
+ * gets them again, emptied. A test that takes no step for so many seconds fails, and the others run in a new browser.
+ */
+export function test(name, run, { seconds = 60 } = {}) {
+  declare(name, async (t) => {
+    let clean = false;
+    try {
+      await hangless(run(t), seconds);
+      for (const { address, noted, loud } of pages) if (!loud) quiet(noted, address);
+      clean = true;
+    } finally {
+      const opened = pages;
+      pages = [];
+      if ((await within(10, Promise.allSettled(opened.map(({ page, special }) => leave(page, clean && !special))))) === null) abandon();
+    }
+  });
+}
+
+/** A test of the full set only. */
+export function full(name, run, limit) {
+  if (FULL) test(name, run, limit);
+  else declare(name, { skip: "of the full set" });
+}
+
+/** What is promised, or null where it takes longer. */
+async function within(seconds, promise) {
+  let timer;
+  const late = new Promise((done) => { timer = setTimeout(done, 1000 * seconds, null); });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function hangless(running, seconds) {
+  let timer;
+  lastStep = Date.now();
+  const hangs = new Promise((_, fail) => {
+    timer = setInterval(async () => {
+      if (Date.now() - lastStep < 1000 * seconds) return;
+      clearInterval(timer);
+      const states = await Promise.all(pages.map(({ page }) => within(2, page.evaluate(() => `${location.href} ${JSON.stringify(document.body.dataset)}`).catch(String))));
+      abandon();
+      fail(new Error(`hangs: no step for ${seconds} s; its pages: ${states.map((state) => state ?? "no answer").join("; ") || "none"}`));
+    }, 500);
+  });
+  try {
+    await Promise.race([running, hangs]);
+  } finally {
+    clearInterval(timer);
+  }
+}
 
 // Jobs ---------------------------------------------------------------------------------------------
 
 /** Runs tmerge and gives what it prints; throws where its status is not 0. */
 export function tmerge(...parts) {
-  return execFileSync(environment.TMERGE, parts.map(String), { encoding: "utf8", maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "pipe"] });
+  return execFileSync(environment.TMERGE, parts.map(String), { encoding: "utf8", maxBuffer: 1 << 30, timeout: 180_000, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /** Makes the traces of a job: { ranks: 8, slow_rank: 3 } stands for --ranks=8 --slow-rank=3, { sharded: true } for --sharded. */
@@ -31,7 +93,7 @@ export function synth(folder, options) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const flags = Object.entries(options).map(([name, value]) => `--${name.replaceAll("_", "-")}${value === true ? "" : `=${value}`}`);
-  execFileSync(environment.TMERGE_SYNTH, ["-o", folder, ...flags], { stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(environment.TMERGE_SYNTH, ["-o", folder, ...flags], { timeout: 180_000, stdio: ["ignore", "ignore", "inherit"] });
   return folder;
 }
 
@@ -40,6 +102,21 @@ export function merge(name, traces, ...options) {
   const job = { store: `${name}.h5`, page: `${name}.html` };
   tmerge("merge", ...[traces].flat(), "-o", job.store, "--html", job.page, ...options);
   return job;
+}
+
+const servers = [];
+
+/** Serves a store: its address, and the process. */
+export async function serve(store) {
+  const server = spawn(environment.TMERGE, ["serve", store], { stdio: ["ignore", "pipe", "inherit"] });
+  servers.push(server);
+  const url = await within(60, new Promise((done, fail) => {
+    let said = "";
+    server.stdout.on("data", (part) => { if (/http:\S+\/\n/.test((said += part))) done(/http:\S+\//.exec(said)[0]); });
+    server.on("exit", () => fail(new Error(`tmerge serve ${store} ended: ${said}`)));
+  }));
+  assert.ok(url, `tmerge serve ${store} does not start`);
+  return { url, server };
 }
 
 /** A real job and its page, made once for all tests (tests/cli/jobs.py); null where there is none. */
@@ -68,6 +145,7 @@ export function kernel(name, ts, dur, args = {}, stream = 7) {
 // Pages --------------------------------------------------------------------------------------------
 
 let browser;
+let spares = []; // pages that a test left as they were made: a new one costs as much time as many views
 
 async function launched() {
   browser ??= await chromium.launch({
@@ -76,21 +154,56 @@ async function launched() {
   });
   return browser;
 }
-after(async () => browser?.close());
 
-/** Opens a page from the disk, or by its address. What it says on the console and asks the network for is noted. */
-export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready, init } = {}) {
-  const context = await (await launched()).newContext({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: theme, acceptDownloads: true });
+/* Playwright ends a browser that does not end by itself with this process. */
+function abandon() {
+  browser?.close().catch(() => {});
+  browser = undefined;
+  spares = [];
+}
+
+after(async () => {
+  for (const server of servers) server.kill("SIGKILL");
+  if (browser) await within(10, browser.close());
+  setTimeout(() => process.exit(), 2000).unref(); // whatever a test that hung still waits for
+});
+
+async function newPage(scale, init) {
+  const context = await (await launched()).newContext({ deviceScaleFactor: scale, acceptDownloads: true });
   if (init) await context.addInitScript(init);
-  const page = await context.newPage();
-  const noted = { console: [], requests: [] };
-  page.on("console", (message) => noted.console.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", (error) => noted.console.push(`error: ${error.message}`));
+  return context.newPage();
+}
+
+/* Closes a page, or makes it one as if it were new. */
+async function leave(page, again) {
+  if (!again || page.context().pages().length > 1) return page.context().close();
+  page.removeAllListeners();
+  await page.context().unrouteAll();
+  await page.unrouteAll();
+  await page.evaluate(() => localStorage.clear());
+  await page.goto("about:blank");
+  for (const key of ["Shift", "Control"]) await page.keyboard.up(key);
+  await page.mouse.move(0, 0);
+  await page.emulateMedia({ media: null, reducedMotion: null, forcedColors: null });
+  if (page.context().browser() === browser) spares.push(page);
+}
+
+/** Opens a page from the disk, or by its address; in a quiet one an error is a failure of the test. */
+export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready, init, loud = false } = {}) {
+  lastStep = Date.now();
+  const special = init !== undefined || scale !== 1, noted = { console: [], requests: [] }, address = path.startsWith("http") ? path : pathToFileURL(path).href;
+  const page = (special ? undefined : spares.pop()) ?? (await newPage(scale, init));
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: theme });
+  const note = (words) => noted.console.push(`${words} at ${page.url()}`);
+  pages.push({ page, noted, address, loud, special });
+  page.on("console", (message) => note(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => note(`error: ${error.message}`));
   page.on("request", (request) => noted.requests.push(request.url()));
   inOneStep(page);
-  await page.goto(`${path.startsWith("http") ? path : `file://${resolve(path)}`}${hash}`);
+  await page.goto(`${address}${hash}`);
   if (ready !== null) await viewed(page, ready ?? (hash.slice(1).split("/")[0] || "summary"));
-  return { page, noted, close: () => context.close() };
+  return { page, noted };
 }
 
 /**
@@ -103,18 +216,17 @@ function inOneStep(page) {
 
 /** Waits until a view is drawn. */
 export async function viewed(page, view) {
-  await page.waitForSelector(`body[data-ready="${view}"]`, { timeout: 20_000 });
-}
-
-/** Waits for what the last keys and clicks change, and for the address, which is written 200 ms after the last change. */
-export async function settled(page) {
-  await page.waitForTimeout(300);
-  await page.waitForSelector("body:not([data-address])");
+  await page.waitForSelector(`body[data-ready="${view}"]`);
+  lastStep = Date.now();
 }
 
 /** Goes to an address in the page. */
 export async function visit(page, hash) {
-  await page.evaluate((h) => { document.body.removeAttribute("data-ready"); location.hash = h; }, hash);
+  await page.evaluate((h) => {
+    if (location.hash === h) return; // which draws nothing
+    document.body.removeAttribute("data-ready");
+    location.hash = h;
+  }, hash);
   await viewed(page, hash.slice(1).split("/")[0]);
 }
 
@@ -123,11 +235,46 @@ export async function listed(page) {
   return page.$$eval("nav.rail a", (anchors) => anchors.map((a) => a.getAttribute("href").slice(1)));
 }
 
-/** Nothing was said on the console, and nothing asked for but the file itself. */
-export function quiet(noted, what = "") {
-  assert.deepEqual(noted.console, [], `console ${what}`);
-  assert.deepEqual(noted.requests.filter((url) => !url.startsWith("file://") && !url.startsWith("blob:") && !url.startsWith("data:")), [], `requests ${what}`);
-  assert.ok(noted.requests.filter((url) => url.startsWith("file://")).every((url) => url.split("#")[0] === noted.requests[0].split("#")[0]), "one file");
+/** Nothing was said on the console, and nothing asked for but the page itself and what its server has. */
+function quiet(noted, address) {
+  assert.deepEqual(noted.console, [], "console");
+  const own = (url) => /^(blob|data):/.test(url) || url.split("#")[0] === address || (address.startsWith("http") && url.startsWith(address));
+  assert.deepEqual(noted.requests.filter((url) => !own(url)), [], `requests beside ${address}`);
+}
+
+/* Goes to views one by one, and says what is wrong with them: window.probe may find more. Runs in the page. */
+async function goThrough(views) {
+  const wrong = [];
+  for (const view of views) {
+    await new Promise((done) => {
+      if (location.hash === `#${view}`) return done();
+      document.body.removeAttribute("data-ready");
+      new MutationObserver((_, observer) => {
+        if (document.body.dataset.ready !== view.split("/")[0]) return;
+        observer.disconnect();
+        done();
+      }).observe(document.body, { attributes: true });
+      location.hash = `#${view}`;
+    });
+    const headings = document.querySelectorAll("h1").length, over = document.documentElement.scrollWidth - innerWidth;
+    if (headings !== 1) wrong.push(`${view}: ${headings} headings`);
+    if (over > 0) wrong.push(`${view}: ${over} px too wide`);
+    if (window.probe?.()) wrong.push(`${view}: ${window.probe()}`);
+    const words = (view.startsWith("tables") ? /\b(NaN|Infinity|undefined)\b.{0,40}/ : /\b(NaN|Infinity|undefined|null)\b.{0,40}/).exec(document.querySelector("main").textContent);
+    if (words) wrong.push(`${view}: ${words[0]}`);
+    wrong.push(...[...document.querySelectorAll("main p.empty")].filter((e) => e.textContent.includes("cannot be")).map((e) => `${view}: ${e.textContent}`));
+  }
+  return wrong;
+}
+
+/** Goes through the views in the list, or some: each has one heading, is drawn, and scrolls in one direction only; what else is checked is up to the caller. */
+export async function sweep(page, check, views) {
+  const all = views ?? (await listed(page)), { width } = page.viewportSize();
+  for (const part of check ? all.map((view) => [view]) : [all]) {
+    assert.deepEqual(await page.evaluate(goThrough, part), [], `at ${width} px`);
+    lastStep = Date.now();
+    await check?.(part[0]);
+  }
 }
 
 /** The number in a text, in any unit that a time may be shown in, is the value but for rounding. */

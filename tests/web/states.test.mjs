@@ -1,27 +1,22 @@
 // What the page shows where something is missing: each state has a job of its own.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { state } from "./jobs.mjs";
-import { closeTo, listed, merge, open, quiet, show, synth, THEMES, visit } from "./page.mjs";
+import { closeTo, FULL, listed, merge, open, show, sweep, synth, test, THEMES, visit } from "./page.mjs";
 
-/* Opens the page of a state in both themes and at a phone's width, where nothing may be said on the
- * console; then checks it. */
-async function of(name, check, { views } = {}) {
-  const job = state(name);
-  for (const theme of THEMES) {
-    const { page, noted, close } = await open(job.page, { theme, width: 390, ready: views?.[0] });
-    for (const view of await listed(page)) {
-      await visit(page, `#${view}`);
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(over <= 0, `${name}, ${view}: ${over} px too wide`);
-      assert.equal(await page.$$eval("main p.empty", (all) => all.filter((p) => p.textContent.includes("cannot be")).length), 0, `${name}, ${view}`);
-    }
-    quiet(noted, name);
-    await close();
+let turn = 0;
+
+/* Opens the page of a state at a phone's width, in the landing set in one theme or the other, in the full set in both, and goes through its views; then checks it. */
+async function of(name, check) {
+  const job = state(name), themes = FULL ? THEMES : [THEMES[turn++ % 2]];
+  for (const theme of themes) {
+    const { page } = await open(job.page, { theme, width: 390 });
+    await sweep(page);
+    if (theme !== themes.at(-1)) continue;
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ colorScheme: "light" });
+    await visit(page, "#summary");
+    await check(page, job);
   }
-  const { page, close } = await open(job.page, { ready: views?.[0] });
-  await check(page, job);
-  await close();
 }
 
 const h1 = (page) => page.textContent("h1");
@@ -152,12 +147,18 @@ test("poor clocks: arrivals have whiskers, ties are hollow, nobody is last", () 
   assert.ok(lanes.some((lane) => lane.tied > 1), "the fixture has no tie");
 }));
 
-test("clocks that are not compared: what rests on them is left out and said", () => of("no-clocks", async (page) => {
+test("clocks that are not compared: what rests on them is left out and said", () => of("no-clocks", async (page, job) => {
   assert.match(await page.textContent(".verdict p"), /^No verdict: there is nothing to compare between ranks\. Clocks are not compared/);
   assert.equal((await figure(page, "Exposed communication"))[1], "wait not known");
   await visit(page, "#stragglers");
   assert.equal(await h1(page), "Nothing could be compared between ranks");
   assert.match(await main(page), /Clocks are not compared \(--align=none\)/);
+  const { "whatif.job": [whole] } = show(job.store, "whatif.job");
+  assert.equal((await listed(page)).includes("whatif"), whole !== undefined);
+  if (!whole) return;
+  await visit(page, "#whatif");
+  if (whole.ideal_ns === null) assert.match(await main(page), /^What mending would save is not known/);
+  assert.doesNotMatch(await main(page), /ranks? takes? under/);
 }));
 
 test("a job of several formats says so", () => of("two-formats", async (page) => {
@@ -223,7 +224,7 @@ for (const name of ["no-events", "mostly-skipped"])
 
 test("of 64 ranks maps show hosts that open, and the scale begins at the median", async () => {
   const job = merge("many", synth("many-traces", { ranks: 64, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 20, slow_factor: 1.3 }));
-  const { page, close } = await open(job.page);
+  const { page } = await open(job.page);
   assert.equal(await page.$$eval(".stacks [data-rank]", (all) => all.length), 13, "worst 8, median, best 4");
   assert.match(await main(page), /51 more ranks/);
   await visit(page, "#steps/metric=caused");
@@ -248,12 +249,11 @@ test("of 64 ranks maps show hosts that open, and the scale begins at the median"
   assert.deepEqual((await flies()).map((label) => Number(label.slice(5))), costs.map((label) => Number(label.slice(5))).sort((a, b) => a - b));
   assert.match(page.url(), /#stragglers\/order=rank$/);
   assert.deepEqual(await page.$$eval('[aria-label^="Who waits"] .row-label', (all) => all.map((e) => e.textContent)), [0, 1, 2, 3, 4, 5, 6, 7].map((host) => `host${host}`));
-  await close();
 });
 
 test("of more pairs than the page holds those that waited most make the matrix of hosts", async () => {
   const job = merge("pairs", synth("pairs-traces", { ranks: 256, ranks_per_host: 8, steps: 2, layers: 4, cpu_ops: 1, slow_rank: 20 }));
-  const { page, close } = await open(job.page, { hash: "#stragglers" });
+  const { page } = await open(job.page, { hash: "#stragglers" });
   const waits = show(job.store, "stragglers.pair")["stragglers.pair"].map((row) => row.wait_ns).sort((a, b) => b - a), kept = 1 << 15;
   assert.ok(waits.length > kept, "the fixture");
   const sum = (values) => values.reduce((a, b) => a + b, 0), cells = await page.$$eval('[aria-label^="Who waits"] .cell[data-value]', (all) => all.map((e) => Number(e.dataset.value)));
@@ -261,12 +261,11 @@ test("of more pairs than the page holds those that waited most make the matrix o
   assert.deepEqual(await page.$$eval('[aria-label^="Who waits"] .map-column', (all) => all.slice(0, 3).map((e) => e.textContent)), ["0", "", "2"]);
   const share = 100 * sum(waits.slice(0, kept)) / sum(waits);
   assert.ok((await main(page)).replace(/[\u00a0\u202f]/g, " ").includes(`the 32 768 that waited most, ${share.toFixed(1)} % of all waiting`), `${share}`);
-  await close();
 });
 
 test("of more ranks in steps than the page holds with all ranks, hosts are still compared", async () => {
   const job = merge("cells", synth("cells-traces", { ranks: 640, steps: 9, layers: 2, buckets: 1, cpu_ops: 1, no_instances: true }));
-  const { page, close } = await open(job.page, { hash: "#communication" });
+  const { page } = await open(job.page, { hash: "#communication" });
   const kept = await page.evaluate(() => { const { ranks, ranks_kept, cell_ranks } = JSON.parse(document.getElementById("tables").textContent).facts; return [ranks, ranks_kept, cell_ranks.length < ranks]; });
   assert.deepEqual(kept, [640, 640, true], "the fixture");
   assert.match(await main(page), /All hosts with all others: every group has ranks on all 80 of them/);
@@ -274,12 +273,11 @@ test("of more ranks in steps than the page holds with all ranks, hosts are still
   assert.match(await main(page), /Each cell is one host in one step: its rank with most, of those that this page holds\./);
   await page.click('[data-value="ranks"]');
   assert.match(await main(page), /Each cell is one rank in one step/);
-  await close();
 });
 
 test("a map of very many rows has labels on both sides, and is read by arrow keys", async () => {
   const job = merge("tall", synth("tall-traces", { ranks: 104, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 20 }));
-  const { page, close } = await open(job.page, { hash: "#steps/rows=ranks/metric=compute" });
+  const { page } = await open(job.page, { hash: "#steps/rows=ranks/metric=compute" });
   await page.waitForSelector(".map-top span");
   const found = await page.evaluate(() => {
     const box = (e) => e.getBoundingClientRect(), field = box(document.querySelector("canvas"));
@@ -301,5 +299,4 @@ test("a map of very many rows has labels on both sides, and is read by arrow key
   await page.keyboard.press("Enter");
   await page.waitForSelector('body[data-ready="timeline"]');
   assert.match(await page.evaluate(() => location.hash), /^#timeline\/rank=2\//);
-  await close();
 });

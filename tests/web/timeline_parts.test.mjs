@@ -1,31 +1,14 @@
 // Parts of the timeline that need no browser: bytes, shares, windows, keys, and what is painted.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { moduleOf } from "./page.mjs";
+import { moduleOf, test } from "./page.mjs";
 
-const { Bytes } = await moduleOf("timeline/bytes.ts");
-const { HostPyramid, Pyramid } = await moduleOf("timeline/pyramid.ts");
-const { hostsOf, plain, sorted } = await moduleOf("timeline/arrange.ts");
-const { acrossRanks, areaOf, csvOfArea, parseRanges, writeRanges } = await moduleOf("timeline/area.ts");
-const { sameAs } = await moduleOf("timeline/same.ts");
-const { Curves, curveOf } = await moduleOf("timeline/curves.ts");
-const { valuesOf } = await moduleOf("timeline/counters.ts");
+const MODULES = ["bytes", "pyramid", "arrange", "area", "same", "curves", "counters", "keys", "lanes", "layout", "paint_lane", "rects", "paint_join",
+  "operations", "arrival_words", "scale", "paint_head", "path", "names", "sums", "hash"];
+const { acrossRanks, addressOfFar, areaOf, Bytes, clocksArePoor, commandOf, csvOfArea, curveOf, Curves, detailedParts, EventList, find, findEvent,
+  HostPyramid, hostsOf, labelled, Lanes, lastWords, layout, membersOutside, missingParts, OperationIndex, paintArrivals, paintEvents, paintShares,
+  parseRanges, Path, plain, Pyramid, queryOf, Rects, rowAt, rowsIn, sameAs, Scale, shortName, sorted, sumsOf, valuesOf, writeRanges } =
+  Object.assign({}, ...(await Promise.all(MODULES.map((name) => moduleOf(`timeline/${name}.ts`)))));
 const span = await moduleOf("timeline/span.ts");
-const { commandOf } = await moduleOf("timeline/keys.ts");
-const { EventList } = await moduleOf("timeline/lanes.ts");
-const { layout, rowAt, rowsIn } = await moduleOf("timeline/layout.ts");
-const { paintEvents, paintShares } = await moduleOf("timeline/paint_lane.ts");
-const { Rects } = await moduleOf("timeline/rects.ts");
-const { paintArrivals, membersOutside } = await moduleOf("timeline/paint_join.ts");
-const { OperationIndex, clocksArePoor } = await moduleOf("timeline/operations.ts");
-const { lastWords } = await moduleOf("timeline/arrival_words.ts");
-const { Scale } = await moduleOf("timeline/scale.ts");
-const { labelled } = await moduleOf("timeline/paint_head.ts");
-const { Path } = await moduleOf("timeline/path.ts");
-const { shortName, find, queryOf } = await moduleOf("timeline/names.ts");
-const { missingParts, detailedParts, sumsOf } = await moduleOf("timeline/sums.ts");
-const { Lanes } = await moduleOf("timeline/lanes.ts");
-const { addressOfFar, findEvent } = await moduleOf("timeline/hash.ts");
 
 const COMPUTE = 0, TRANSFER = 1, WAIT = 2, UNMATCHED = 3, COPIES = 4, CALL = 9;
 

@@ -1,54 +1,120 @@
-// Every view opens in both themes and at four widths, says nothing on the console, asks for
-// nothing and scrolls in one direction only.
+// Every view of jobs that together have all of them: it fits, says what it is, is read by everybody, and says nothing on the console.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { listed, merge, open, quiet, realJob, synth, THEMES, visit, WIDTHS } from "./page.mjs";
+import { before } from "node:test";
+import { contrast, parsed } from "./colour.mjs";
+import { FULL, full, grave, listed, merge, moduleOf, open, realJob, sweep, synth, test, text, THEMES, tmerge, trace, WIDTHS } from "./page.mjs";
 
-async function everyView(path) {
-  for (const theme of THEMES)
-    for (const width of WIDTHS) {
-      const { page, noted, close } = await open(path, { theme, width });
-      const views = await listed(page);
-      assert.ok(views.length >= 6, `views: ${views}`);
-      for (const view of [...views, "tables/name=ratio.rank"]) {
-        const what = `${view}, ${theme}, ${width}`;
-        await visit(page, `#${view}`);
-        assert.equal(await page.$$eval("h1", (all) => all.length), 1, `one heading: ${what}`);
-        assert.equal(await page.$$eval("main p.empty", (all) => all.filter((p) => p.textContent.includes("cannot be")).length), 0, what);
-        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(over <= 0, `${what} is ${over} px too wide`);
-        const wider = view.startsWith("tables") || width < 800 ? [] : await page.$$eval(".grid-scroll", (all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.getAttribute("aria-label")));
-        assert.deepEqual(wider, [], `tables that have no room: ${what}`);
-        const high = width < 800 ? [] : await page.$$eval("td", (all) => all.filter((e) => e.clientHeight > 150).map((e) => e.textContent));
-        assert.deepEqual(high, [], `texts that are squeezed: ${what}`);
-        assert.ok(await page.$eval("nav.rail [aria-current]", (e) => {
-          const [own, all] = [e.getBoundingClientRect(), e.closest("nav").getBoundingClientRect()];
-          return own.left >= all.left - 1 && own.right <= all.right + 1;
-        }), `${view} in ${theme} at ${width} px: its link is out of sight`);
-        const ticks = await page.$$eval(".stack.axis", (all) => all.map((axis) => [...axis.querySelectorAll(".tick")].map((e) => [parseFloat(e.style.left), Number(e.textContent.replaceAll("\u202f", ""))])));
-        for (const of of ticks) for (const [at, value] of of.slice(2)) assert.ok(Math.abs(value / of[1][1] / (at / of[1][0]) - 1) < 1e-3, `${view}: a tick says ${value} at ${at} %`);
-        const under = await page.$$eval("td .name, .row-label", (all) => all.filter((e) => e.offsetParent !== null && e.getBoundingClientRect().right > e.parentElement.closest("td, div").getBoundingClientRect().right + 1).map((e) => e.textContent));
-        assert.deepEqual(under, [], `names that run out of their cells: ${what}`);
-        quiet(noted, what);
-      }
-      await close();
-    }
+const small = { steps: 2, layers: 4 }, jobs = {};
+const call = (name, ts, dur, id) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: { "Python id": id } });
+before(() => {
+  jobs.real = realJob();
+  jobs.many = merge("many", synth("sixty-four", { ranks: 64, ranks_per_host: 8, steps: 4, slow_rank: 20, slow_factor: 1.3 }));
+  jobs.pipeline = merge("pipeline", synth("pipeline-traces", { ranks: 4, pp: 2, microbatches: 3, ...small }));
+  jobs.compiled = merge("compiled", synth("compiled-traces", { ranks: 4, format: "xplane", ...small }));
+  jobs.stack = merge("stack", trace("stack_rank_0.json", [call("f", 0, 100, 1), call("g", 10, 50, 2)]));
+});
+
+/* What is wrong with the view that a page shows: each list has to be empty. Runs in the page. */
+function faults() {
+  const shown = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.offsetParent !== null);
+  const words = (all) => all.map((e) => e.outerHTML.slice(0, 120)), box = (e) => e.getBoundingClientRect(), roomy = innerWidth >= 800;
+  const link = document.querySelector("nav.rail [aria-current]"), [own, rail] = [box(link), box(link.closest("nav"))];
+  const levels = [...document.querySelectorAll("main h1, main h2, main h3, main h4")].map((e) => Number(e.tagName[1]));
+  const ticks = [...document.querySelectorAll(".stack.axis")].map((axis) => [...axis.querySelectorAll(".tick")].map((e) => [parseFloat(e.style.left), Number(e.textContent.replaceAll("\u202f", ""))]));
+  return {
+    "tables that have no room": roomy && !location.hash.startsWith("#tables") ? words(shown(".grid-scroll").filter((e) => e.scrollWidth > e.clientWidth)) : [],
+    "texts that are squeezed": roomy ? words(shown("td").filter((e) => e.clientHeight > 150)) : [],
+    "names that run out of their cells": words(shown("td .name, .row-label").filter((e) => box(e).right > box(e.parentElement.closest("td, div")).right + 1)),
+    "links of views out of sight": own.left >= rail.left - 1 && own.right <= rail.right + 1 ? [] : [link.textContent],
+    "ticks at a wrong place": ticks.flatMap((of) => of.slice(2).filter(([at, value]) => Math.abs(value / of[1][1] / (at / of[1][0]) - 1) >= 1e-3)),
+    "headings out of order": levels.filter((level, i) => (i === 0 ? level !== 1 : level > levels[i - 1] + 1)),
+    "landmarks": ["header", "nav", "main"].filter((name) => document.querySelectorAll(`body > ${name}, .frame > ${name}`).length !== 1),
+    /* but for links in running text */
+    "targets of less than 24 pixels": location.hash.startsWith("#tables/") ? [] : words(shown("a[href], button, input, select, summary, .cell[tabindex]").filter((e) => !e.closest("p, td, dd, .instance-words, .note") && !e.classList.contains("skip"))
+      .filter((e) => box(e).height < 23.99 || (box(e).width < 23.99 && !e.classList.contains("cell")))),
+    "what moves, though that is not wanted": words([...document.querySelectorAll("body *")].filter((e) => { const s = getComputedStyle(e); return /[1-9]/.test(s.transitionDuration) || s.animationName !== "none" || s.scrollBehavior === "smooth"; })),
+  };
 }
 
-test("every view of a real job opens", async (t) => {
-  if (!realJob()) return t.skip("no real traces");
-  await everyView(realJob().page);
+/* Colours of text and of the ground below it, with an element of each pair. Runs in the page. */
+function grounds() {
+  const found = new Map();
+  for (const e of document.querySelectorAll("body *")) {
+    if (e.offsetParent === null || ![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+    let ground = e;
+    while (ground && getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") ground = ground.parentElement;
+    found.set(`${getComputedStyle(e).color} on ${ground ? getComputedStyle(ground).backgroundColor : "rgb(255, 255, 255)"}`, e.outerHTML.slice(0, 100));
+  }
+  return [...found];
+}
+
+/* Names of columns and tables that stand where a person reads a sentence, but for commands. Runs in the page. */
+function namesOfData() {
+  const { tables } = JSON.parse(document.getElementById("tables").textContent);
+  const columns = new Set(Object.values(tables).flatMap((table) => table.columns.map(([name]) => name)).filter((name) => name.includes("_")));
+  if (!columns.has("host_bound_pct") || columns.size <= 100 || !("overlap.rank" in tables)) return ["the names were not found"];
+  const isName = (word) => columns.has(word) || word in tables;
+  const texts = [...document.querySelectorAll("main h1, main h2, main h3, main p, main th, main dt, main dd, main li, main label, main button, main summary")].flatMap((e) => {
+    const own = e.cloneNode(true);
+    for (const code of own.querySelectorAll("code")) code.remove();
+    const dotted = [...own.textContent.matchAll(/(?<!tmerge show )(?<![\w.])[a-z]+\.[a-z_]+/g)], plain = [...e.textContent.matchAll(/[a-z][a-z0-9]*(?:_[a-z0-9]+)+/g)];
+    return [...dotted, ...plain].map(([word]) => word);
+  });
+  const labels = [...document.querySelectorAll("main [aria-label]")].flatMap((e) => e.getAttribute("aria-label").match(/[a-z][\w.]*\w/g) ?? []);
+  return [...texts, ...labels].filter(isName);
+}
+
+/* What may have the focus has a name. */
+async function named(page, client, what) {
+  const { nodes } = await client.send("Accessibility.getFullAXTree");
+  const focusable = nodes.filter((node) => !node.ignored && node.properties?.some((p) => p.name === "focusable" && p.value.value));
+  assert.ok(focusable.length > 8, `${what}: ${focusable.length}`);
+  const nameless = focusable.filter((node) => node.role.value !== "RootWebArea" && node.role.value !== "main" && !node.name?.value?.trim());
+  assert.deepEqual(nameless.map((node) => node.role.value), [], `${what}: without a name`);
+}
+
+/* Axe looks at each view once for a theme and width. */
+const looked = new Set();
+
+async function everyView(t, name, { theme, width, ...more }) {
+  if (jobs[name] === null) return t.skip("no real traces");
+  const { page } = await open(jobs[name].page, { theme, width, ready: null, ...more });
+  await page.waitForSelector("body[data-ready]");
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  const client = await page.context().newCDPSession(page), views = await listed(page), lost = new Set();
+  assert.ok(views.length >= 6, `views: ${views}`);
+  await sweep(page, async (view) => {
+    const what = `${view}, ${theme}, ${width}`, found = await page.evaluate(faults);
+    assert.deepEqual(found, Object.fromEntries(Object.keys(found).map((each) => [each, []])), what);
+    const pairs = await page.evaluate(grounds), seen = FULL ? `${view} ${theme} ${width}` : view;
+    assert.ok(pairs.length > 4, what);
+    for (const [pair, where] of pairs) assert.ok(contrast(...pair.split(" on ").map(parsed)) >= 4.495, `${what}: ${pair}: ${where}`);
+    if (!view.startsWith("tables")) assert.deepEqual(await page.evaluate(namesOfData), [], `${what}: names of data`); // which names them on purpose
+    await named(page, client, what);
+    for (const link of await page.$$eval("main a[href]", (all) => all.map((a) => a.getAttribute("href")))) if (!views.includes(link.slice(1).split("/")[0])) lost.add(`${view}: ${link}`);
+    if (looked.has(seen)) return;
+    looked.add(seen);
+    if (view === "timeline") await page.waitForSelector('body[data-timeline="complete"]');
+    assert.deepEqual(await grave(page), [], what);
+  }, [...views, "tables/name=ratio.rank"]);
+  assert.deepEqual([...lost], [], "links to views that are not there");
+}
+
+/* In the landing set each job in some, so that each theme and width is seen. */
+const SOME = { real: ["light 1920", "dark 390"], many: ["dark 1280", "light 800"], pipeline: ["light 1280"], compiled: ["dark 800"], stack: ["light 390"] };
+for (const [job, some] of Object.entries(SOME))
+  for (const theme of THEMES)
+    for (const width of WIDTHS)
+      (some.includes(`${theme} ${width}`) ? test : full)(`every view of the job ${job}, ${theme}, ${width} px`, (t) => everyView(t, job, { theme, width }));
+test("every view where the page is enlarged to 200 %", (t) => everyView(t, "many", { theme: "dark", width: 720, height: 450, scale: 2 }));
+
+test("these are all views", async () => {
+  const { reportViews } = await moduleOf("views/index.ts");
+  assert.deepEqual(reportViews.map(({ id }) => id).filter((id) => ![...looked].some((each) => each.split(" ")[0] === id)), [], "views that no job has");
 });
 
-test("every view of a job of 64 ranks opens", async () => {
-  synth("sixty-four", { ranks: 64, ranks_per_host: 8, steps: 4, slow_rank: 20, slow_factor: 1.3 });
-  await everyView(merge("many", "sixty-four").page);
-});
-
-test("the page that a merge writes is the one that tmerge report makes", async () => {
-  const { merge: both, text, tmerge } = await import("./page.mjs");
-  synth("two", { ranks: 2, steps: 2 });
-  const job = both("two-ranks", "two");
+test("the page that a merge writes is the one that tmerge report makes", () => {
+  const job = merge("two-ranks", synth("two", { ranks: 2, steps: 2 }));
   tmerge("report", job.store, "-o", "again.html");
   assert.equal(text(job.page), text("again.html"));
   assert.ok(!/(src|href)\s*=\s*["']?https?:/i.test(text(job.page)), "an address of the web in it");

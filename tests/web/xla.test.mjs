@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { before, test } from "node:test";
-import { closeTo, listed, merge, open, quiet, show, SOURCE, synth, THEMES, visit, WIDTHS } from "./page.mjs";
+import { before } from "node:test";
+import { closeTo, FULL, listed, merge, open, show, SOURCE, synth, test, THEMES, visit, WIDTHS } from "./page.mjs";
 
 const TRACES = join(SOURCE, "..", "shared", "traces", "xplane");
 const jobs = {};
@@ -19,9 +19,8 @@ const cells = (page, section) =>
   }, section);
 
 test("a job of PyTorch has no view of XLA", async () => {
-  const { page, close } = await open(merge("torch", synth("torch-traces", { ranks: 2, steps: 2 })).page);
+  const { page } = await open(merge("torch", synth("torch-traces", { ranks: 2, steps: 2 })).page);
   assert.ok(!(await listed(page)).includes("xla"));
-  await close();
 });
 
 test("operations of a TPU stand by category, with what bounds them, and under the roof", async (t) => {
@@ -29,8 +28,8 @@ test("operations of a TPU stand by category, with what bounds them, and under th
   if (!job) return t.skip("no real traces");
   const categories = show(job.store, "hlo.category")["hlo.category"];
   for (const theme of THEMES)
-    for (const width of WIDTHS) {
-      const { page, noted, close } = await open(job.page, { theme, width, hash: "#xla" });
+    for (const width of FULL ? WIDTHS : [theme === "light" ? 1280 : 390]) {
+      const { page } = await open(job.page, { theme, width, hash: "#xla" });
       assert.match(await page.$eval("h1", (e) => e.textContent), /^copy-done takes 96\s% of the time of XLA’s operations$/);
       const rows = await cells(page, "Operations");
       assert.deepEqual(rows.map((row) => row[0]), categories.map((row) => row.category));
@@ -43,40 +42,35 @@ test("operations of a TPU stand by category, with what bounds them, and under th
         const wider = await page.$$eval(".grid-scroll", (all) => all.map((each) => [each.getAttribute("aria-label"), each.scrollWidth - each.clientWidth]));
         assert.ok(wider.length >= 3 && wider.every(([, pixels]) => pixels <= 0), `${width}, ${by}: ${wider}`);
       }
-      quiet(noted, `${theme}, ${width}`);
-      await close();
     }
 });
 
 test("rows of operations and programs are those of their tables", async (t) => {
   const job = jobs["tpu-v6e"];
   if (!job) return t.skip("no real traces");
-  const tables = show(job.store, "hlo.op", "hlo.program"), { page, close } = await open(job.page, { hash: "#xla" });
+  const tables = show(job.store, "hlo.op", "hlo.program"), { page } = await open(job.page, { hash: "#xla" });
   for (const [by, column] of [["op", "op"], ["program", "program"]]) {
     await visit(page, `#xla/by=${by}`);
     assert.deepEqual((await cells(page, "Operations")).map((row) => row[0]), tables[`hlo.${by}`].map((row) => row[column]).slice(0, 20));
   }
-  await close();
 });
 
 test("of a GPU, whose peaks nothing tells, rates of products are shown, and no roof", async (t) => {
   const job = jobs["jax-mi300-gemm"];
   if (!job) return t.skip("no real traces");
-  const { page, noted, close } = await open(job.page, { hash: "#xla" });
+  const { page } = await open(job.page, { hash: "#xla" });
   const text = await page.$eval("main", (e) => e.textContent);
   assert.match(text, /The traces do not tell what the GPUs can do at most/);
   assert.doesNotMatch(text, /What bounds operations|of the peak|of its peak/);
   const rates = show(job.store, "hlo.category")["hlo.category"].map((row) => (row.achieved_tflops === null ? "–" : row.achieved_tflops.toFixed(row.achieved_tflops < 100 ? 2 : 1)));
   assert.deepEqual((await cells(page, "Operations")).map((row) => row[5].split(/\s/)[0]), rates);
   assert.deepEqual((await cells(page, "Operators of the framework")).map((row) => row[0]), ["dot_general", "broadcast_in_dim", "none told"]);
-  quiet(noted);
-  await close();
 });
 
 test("what PyTorch alone has is neither shown nor asked for", async (t) => {
   if (!jobs["tpu-v6e"]) return t.skip("no real traces");
   for (const [name, without, within] of [["tpu-v6e", ["input", "operators"], ["memory", "efficiency"]], ["jax-mi300-gemm", ["input"], ["operators", "memory"]], ["gpu-multi-worker", ["efficiency"], ["input", "operators"]]]) {
-    const { page, close } = await open(jobs[name].page), views = await listed(page);
+    const { page } = await open(jobs[name].page), views = await listed(page);
     assert.deepEqual([without.filter((view) => views.includes(view)), within.filter((view) => !views.includes(view))], [[], []], name);
     for (const view of views.filter((each) => each !== "tables")) {
       await visit(page, `#${view}`);
@@ -89,7 +83,6 @@ test("what PyTorch alone has is neither shown nor asked for", async (t) => {
         ["rank 0, no steps", "rank 1, waits most", "rank 2", "rank 3, no steps", "rank 4", "rank 5"]);
       if (name === "tpu-v6e" && view === "kernels") assert.doesNotMatch(text, /SM efficiency|[Oo]ccupancy|launch shapes/);
     }
-    await close();
   }
 });
 
@@ -101,7 +94,7 @@ const row = (page, name) => page.$$eval(".stack[role=listitem]", (all, wanted) =
 
 test("what steps are spent on, and the device planted as slow among those of its hosts", async () => {
   const job = merge("pod", synth("pod-traces", { format: "xplane", ranks: 8, ranks_per_host: 4, steps: 3, layers: 4, jitter: 0, slow_rank: 6, slow_factor: 1.4 }));
-  const { page, noted, close } = await open(job.page, { hash: "#xla", width: 800 });
+  const { page } = await open(job.page, { hash: "#xla", width: 800 });
   assert.deepEqual(await sections(page), ["What steps are spent on", "Slow devices", "Collectives of programs"], "no pipeline, no operations");
   const collectives = show(job.store, "pod.collective")["pod.collective"].sort((a, b) => b.total_ns - a.total_ns);
   assert.deepEqual((await cells(page, "Collectives of programs")).map((each) => each.slice(0, 2)), collectives.map((each) => [each.operation, each.kind]));
@@ -119,14 +112,12 @@ test("what steps are spent on, and the device planted as slow among those of its
   assert.deepEqual((await cells(page, "Slow devices")).map(([rank, , , n]) => [rank, n]).shift(), ["6", "3"]);
   assert.equal((await cells(page, "Slow devices")).length, 1 + 3, "the device, and each of its steps");
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
-  quiet(noted);
-  await close();
 });
 
 test("stages of the input pipeline of each host, with their whole and own time", async (t) => {
   const job = jobs["gpu-multi-worker"], title = "The input pipeline of hosts";
   if (!job) return t.skip("no real traces");
-  const tables = show(job.store, "pipeline.host", "pipeline.stage"), { page, noted, close } = await open(job.page, { hash: "#xla" });
+  const tables = show(job.store, "pipeline.host", "pipeline.stage"), { page } = await open(job.page, { hash: "#xla" });
   const map = await page.$$eval(".map .cell", (all) => all.map((each) => each.textContent));
   assert.deepEqual(map.map((cell) => cell === "–"), [true, false, false, true, false, false], "GPU 1 of each host only copies: not compared");
   for (const [i, host] of tables["pipeline.host"].entries()) {
@@ -136,6 +127,4 @@ test("stages of the input pipeline of each host, with their whole and own time",
     assert.deepEqual(shown.map((stage) => stage[0]), stages.map((stage) => stage.stage));
     stages.forEach((stage, at) => assert.ok(closeTo(shown[at][3], stage.total_ns) && closeTo(shown[at][4], stage.self_ns), `${stage.stage}: ${shown[at]}`));
   }
-  quiet(noted);
-  await close();
 });
