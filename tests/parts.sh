@@ -3,11 +3,19 @@
 failed=0
 times=""
 
-# part COMMAND...  Runs one and notes its time and result.
+# Seconds of CPU time of all that this script has run and waited for.
+cpu() {
+    local stat
+    read -ra stat <"/proc/$$/stat"
+    echo $(((stat[15] + stat[16]) / $(getconf CLK_TCK)))
+}
+
+# part COMMAND...  Runs one and notes its times and result.
 part() {
-    local begin=$SECONDS result=passed
+    local begin=$SECONDS before result=passed
+    before=$(cpu)
     "$@" || { result=FAILED failed=1; }
-    times+="$((SECONDS - begin)) s  $*: $result"$'\n'
+    times+="$((SECONDS - begin)) s, $(($(cpu) - before)) s of CPU  $*: $result"$'\n'
 }
 
 # finish  Prints the parts; status 1 if one failed.
