@@ -1,7 +1,6 @@
 /* A program of many files of tests, which the build names in TESTS:
- *     PROGRAM [-t PATTERN] NAME...  runs those of each test_NAME.c, or of them those that the pattern
- *                                   names
- *     PROGRAM                       lists the names */
+ *     PROGRAM [-t PATTERN] NAME...  runs those of each test_NAME.c, or of them those that the
+ * pattern names PROGRAM                       lists the names */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
