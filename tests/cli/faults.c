@@ -51,6 +51,7 @@ static void stop_in_draft(int fd) {
         raise(SIGSTOP);
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 ssize_t write(int fd, const void *bytes, size_t size) {
     static ssize_t (*next)(int, const void *, size_t);
     if (!next)
@@ -59,6 +60,7 @@ ssize_t write(int fd, const void *bytes, size_t size) {
     return next(fd, bytes, size);
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) {
     static ssize_t (*next)(int, const void *, size_t, off_t);
     if (!next)

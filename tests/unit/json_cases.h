@@ -11,19 +11,19 @@ static const char *const accepted_cases[] = {
     "[[]   ]", "[\"\"]", "[]", "[\"a\"\n]", "[false]", "[null, 1, \"1\", {}]", "[null]", "[1\n]",
     " [1]", "[1,null,null,null,2]", "[2] ",
     "[0,1, 2,3, 4,5,  6,7 ,8\n,9,10,11,12,13,14,15, 16, 17, 18, 19, 20, 0, 22, 23, 24, 1.5]",
-    MANY_RANKS "100]",
+    (MANY_RANKS "100]"),
     /* numbers */
     "[123e65]", "[0e+1]", "[0e1]", "[ 4]",
-    "[-0.00000000000000000000000000000000000000000000000000000000000"
-    "0000000000000000001]\n",
+    ("[-0.00000000000000000000000000000000000000000000000000000000000"
+     "0000000000000000001]\n"),
     "[20e1]", "[-0]", "[-123]", "[-1]", "[ -0 ]", "[1E22]", "[1E-2]", "[1E+2]", "[123.45e78]",
     "[1e-2]", "[1e+2]", "[123]", "[123.456789]",
     /* objects */
     "{\"asd\":\"sdf\", \"dfg\":\"fgh\"}", "{\"asd\":\"sdf\"}", "{\"a\":\"b\",\"a\":\"c\"}",
     "{\"a\":\"b\",\"a\":\"b\"}", "{}", "{\"\":0}", "{\"foo\\u0000bar\": 42}",
     "{ \"min\": -1.0e+28, \"max\": 1.0e+28 }",
-    "{\"x\":[{\"id\": \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}], "
-    "\"id\": \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}",
+    ("{\"x\":[{\"id\": \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}], "
+     "\"id\": \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}"),
     "{\"a\":[]}", "{\"title\":\"\\u041f\\u043e\\u043b\\u0442\\u043e\\u0440\"}",
     "{\n\"a\": \"b\"\n}",
     /* strings */
@@ -38,8 +38,8 @@ static const char *const accepted_cases[] = {
     "[\"\\uA66D\\ua66D\"]", "[\"\\u005C\"]", "[\"\xE2\x8D\x82\xE3\x88\xB4\xE2\x8D\x82\"]",
     "[\"\\uDBFF\\uDFFE\"]", "[\"\\uD83F\\uDFFE\"]", "[\"\\u200B\"]", "[\"\\u2064\"]",
     "[\"\\uFDD0\"]", "[\"\\uFFFE\"]", "[\"\\u0022\"]", "[\"\xE2\x82\xAC\xF0\x9D\x84\x9E\"]",
-    "[\"a\x7F"
-    "a\"]",
+    ("[\"a\x7F"
+     "a\"]"),
     /* documents */
     "false", "42", "-0.1", "null", "\"asd\"", "true", "\"\"", "[\"a\"]\n", "[true]",
     " \t\r\n[ \t\r\n] \t\r\n"};
@@ -71,9 +71,9 @@ static const char *const refused_cases[] = {
 static const char *const wrong_cases[] = {
     /* arrays */
     "[1 ^true]", "[^a\xE5]", "[\"\"^: 1]", "[\"\"]^,", "[^,1]",
-    MANY_RANKS "100,^, 101, " MORE_RANKS, MANY_RANKS "100, ^, 101, " MORE_RANKS,
-    MANY_RANKS "100 ^101, " MORE_RANKS, MANY_RANKS "100, 0^1, " MORE_RANKS,
-    MANY_RANKS "0^0, " MORE_RANKS, MANY_RANKS "10^O, " MORE_RANKS, "[1,^,2]", "[\"x\",^,]",
+    (MANY_RANKS "100,^, 101, " MORE_RANKS), (MANY_RANKS "100, ^, 101, " MORE_RANKS),
+    (MANY_RANKS "100 ^101, " MORE_RANKS), (MANY_RANKS "100, 0^1, " MORE_RANKS),
+    (MANY_RANKS "0^0, " MORE_RANKS), (MANY_RANKS "10^O, " MORE_RANKS), "[1,^,2]", "[\"x\",^,]",
     "[\"x\"]^]", "[\"\",^]", "[\"x\"^", "[^x", "[3^[4]]", "[^\xFF]", "[1^:2]", "[^,]", "[-^]",
     "[   ^, \"\"]", "[\"a\",\n4\n,1,^", "[1,^]", "[1,^,]", "[\"^\va\"\f]", "[^*]", "[\"\"^", "[1,^",
     "[1,\n1\n,1^", "[{}^",

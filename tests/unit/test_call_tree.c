@@ -77,10 +77,10 @@ static const told numbers[] = {{2, 5, 0, NULL}, {5, 6, 0, NULL},  {7, 6, 1, NULL
 
 TEST(backward_goes_to_the_modules_of_its_forward) {
     static const char *const rows[] = {
-        "node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
-        "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
-        "device_max_rank forward_device_ns recomputed_device_ns backward_device_ns "
-        "backward_host_ns",
+        ("node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
+         "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
+         "device_max_rank forward_device_ns recomputed_device_ns backward_device_ns "
+         "backward_host_ns"),
         "0 null 0 nn.Module:~Net_0 1 120 30 451 0 1 120 120 0 451 451 0 300 101 50 90",
         "1 0 1 nn.Module:~A_0 2 50 50 231 231 1 50 50 0 231 231 0 100 101 30 70",
         "2 0 1 nn.Module:~B_0 1 40 40 220 220 1 40 40 0 220 220 0 200 0 20 20",
@@ -152,9 +152,9 @@ TEST(operators_that_bear_stacks_make_a_tree) {
                                   {1, -1, 0, "m.py(5): h;m.py(9): main"},
                                   {5, -1, 0, "m.py(5): h;m.py(9): main"}};
     static const char *const rows[] = {
-        "node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
-        "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
-        "device_max_rank",
+        ("node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
+         "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
+         "device_max_rank"),
         "0 null 0 m.py(9):~main 0 61 0 17 0 2 31 50 0 9 14 0",
         "1 0 1 m.py(3):~f 2 58 43 14 5 2 29 50 0 7 14 0",
         "2 1 2 <built-in~g> 1 15 15 9 9 1 15 15 0 9 9 0",
@@ -184,9 +184,9 @@ TEST(what_a_long_tree_leaves_out_is_one_row) {
         e[2] = (event_spec)KERNEL(200000 + 10 * i, i == 0 ? 4 : 1, i + 1);
     }
     static const char *const rows[] = {
-        "node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
-        "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
-        "device_max_rank",
+        ("node parent depth name calls host_total_ns host_self_ns device_total_ns device_self_ns "
+         "ranks host_median_ns host_max_ns host_max_rank device_median_ns device_max_ns "
+         "device_max_rank"),
         "0 null 0 run 1 100100 80079 10013 0 1 100100 100100 0 10013 10013 0",
         "1 0 1 f0 1 3 3 4 4 1 3 3 0 4 4 0",
         "2 null 0 (all~others) 10009 20018 20018 10009 10009 null null null null null null null",

@@ -103,17 +103,17 @@ static const event_spec rank_1[] = {KERNEL("hgemm", 100, 150, 9)};
  * median 100. Of rank 0's 95 it is 52.63 %. */
 TEST(a_job_by_hand) {
     static const char *const kernels[] = {
-        "class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
-        "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
-        "median_rank_ns slowest_rank_ns slowest_rank spread",
+        ("class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
+         "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
+         "median_rank_ns slowest_rank_ns slowest_rank spread"),
         "matrix~multiply 3 200 0 20 30 150 0 180 0 20 0 0 81.63265306 2 hgemm 180 2 100 150 1 1.5",
-        "communication 1 40 0 0 0 40 0 0 0 0 0 0 16.32653061 1 ncclDevKernel_AllReduce 40 1 40 40 "
-        "0 1",
+        ("communication 1 40 0 0 0 40 0 0 0 0 0 0 16.32653061 1 ncclDevKernel_AllReduce 40 1 40 40 "
+         "0 1"),
         "elementwise 1 5 5 0 0 5 0 0 0 0 0 0 2.040816327 1 relu 5 1 5 5 0 1",
     };
     static const char *const ranks[] = {
-        "rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
-        "bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct",
+        ("rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
+         "bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct"),
         "0 communication 1 40 0 0 0 40 0 0 0 0 0 0 42.10526316 null null",
         "0 elementwise 1 5 5 0 0 5 0 0 0 0 0 0 5.263157895 null null",
         "0 matrix~multiply 2 50 0 20 30 0 0 30 0 20 0 0 52.63157895 60 40",

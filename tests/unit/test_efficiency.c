@@ -100,34 +100,37 @@ static void open_called(small_job *j, const tm_peaks *peaks) {
  * ns, of the 700 of its step. */
 TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
-        "rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns coverage_pct "
-        "flop at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns mfu_pct "
-        "mfu_window_pct mfu_at_most_pct mfu_causal_pct hfu_pct reason",
-        "0 NVIDIA~B300 1 bf16 1 1500 1610 840 700 83.33333333 600000 64000 200000 0.4 0.8571428571 "
-        "400 26.66666667 24.8447205 30.93333333 26.66666667 40 null",
-        "1 null 1 tf32 null 110 110 60 60 100 48 0 0 0.0004363636364 0.0008 null null null null "
-        "null null "
-        "How~much~the~device~can~compute~of~tf32~is~not~known:~--peak~TYPE=TFLOPS~says~it.",
-        "2 NVIDIA~B300 1 bf16 1 700 700 600 100 16.66666667 200000 0 0 0.2857142857 2 200 null "
-        "null null null null Operations~are~known~of~less~than~20~%~of~the~computing~time.",
+        ("rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns "
+         "coverage_pct "
+         "flop at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns mfu_pct "
+         "mfu_window_pct mfu_at_most_pct mfu_causal_pct hfu_pct reason"),
+        ("0 NVIDIA~B300 1 bf16 1 1500 1610 840 700 83.33333333 600000 64000 200000 0.4 "
+         "0.8571428571 "
+         "400 26.66666667 24.8447205 30.93333333 26.66666667 40 null"),
+        ("1 null 1 tf32 null 110 110 60 60 100 48 0 0 0.0004363636364 0.0008 null null null null "
+         "null null "
+         "How~much~the~device~can~compute~of~tf32~is~not~known:~--peak~TYPE=TFLOPS~says~it."),
+        ("2 NVIDIA~B300 1 bf16 1 700 700 600 100 16.66666667 200000 0 0 0.2857142857 2 200 null "
+         "null null null null Operations~are~known~of~less~than~20~%~of~the~computing~time."),
     };
     static const char *const steps[] = {
-        "rank=0 step=1 step_ns=1000 window_ns=1000 compute_ns=450 counted_ns=350 "
-        "coverage_pct=77.77777778 flop=200000 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.2 "
-        "kernel_tflops=0.5714285714 ideal_ns=200 mfu_pct=20 mfu_window_pct=20 mfu_at_most_pct=20 "
-        "mfu_causal_pct=20 hfu_pct=20",
-        "rank=0 step=2 step_ns=500 window_ns=610 compute_ns=390 counted_ns=350 "
-        "coverage_pct=89.74358974 flop=400000 at_most_flop=64000 recomputed_flop=200000 "
-        "achieved_tflops=0.8 kernel_tflops=1.142857143 ideal_ns=200 mfu_pct=40 "
-        "mfu_window_pct=32.78688525 mfu_at_most_pct=52.8 mfu_causal_pct=40 hfu_pct=80",
-        "rank=1 step=0 step_ns=110 window_ns=110 compute_ns=60 counted_ns=60 coverage_pct=100 "
-        "flop=48 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.0004363636364 "
-        "kernel_tflops=0.0008 ideal_ns=null mfu_pct=null mfu_window_pct=null mfu_at_most_pct=null "
-        "mfu_causal_pct=null hfu_pct=null",
-        "rank=2 step=0 step_ns=700 window_ns=700 compute_ns=600 counted_ns=100 "
-        "coverage_pct=16.66666667 flop=200000 at_most_flop=0 recomputed_flop=0 "
-        "achieved_tflops=0.2857142857 kernel_tflops=2 ideal_ns=200 mfu_pct=null "
-        "mfu_window_pct=null mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null",
+        ("rank=0 step=1 step_ns=1000 window_ns=1000 compute_ns=450 counted_ns=350 "
+         "coverage_pct=77.77777778 flop=200000 at_most_flop=0 recomputed_flop=0 "
+         "achieved_tflops=0.2 "
+         "kernel_tflops=0.5714285714 ideal_ns=200 mfu_pct=20 mfu_window_pct=20 mfu_at_most_pct=20 "
+         "mfu_causal_pct=20 hfu_pct=20"),
+        ("rank=0 step=2 step_ns=500 window_ns=610 compute_ns=390 counted_ns=350 "
+         "coverage_pct=89.74358974 flop=400000 at_most_flop=64000 recomputed_flop=200000 "
+         "achieved_tflops=0.8 kernel_tflops=1.142857143 ideal_ns=200 mfu_pct=40 "
+         "mfu_window_pct=32.78688525 mfu_at_most_pct=52.8 mfu_causal_pct=40 hfu_pct=80"),
+        ("rank=1 step=0 step_ns=110 window_ns=110 compute_ns=60 counted_ns=60 coverage_pct=100 "
+         "flop=48 at_most_flop=0 recomputed_flop=0 achieved_tflops=0.0004363636364 "
+         "kernel_tflops=0.0008 ideal_ns=null mfu_pct=null mfu_window_pct=null mfu_at_most_pct=null "
+         "mfu_causal_pct=null hfu_pct=null"),
+        ("rank=2 step=0 step_ns=700 window_ns=700 compute_ns=600 counted_ns=100 "
+         "coverage_pct=16.66666667 flop=200000 at_most_flop=0 recomputed_flop=0 "
+         "achieved_tflops=0.2857142857 kernel_tflops=2 ideal_ns=200 mfu_pct=null "
+         "mfu_window_pct=null mfu_at_most_pct=null mfu_causal_pct=null hfu_pct=null"),
     };
     const tm_peaks peaks = {.tflops = {[TM_NUMBER_BF16] = 1}};
     small_job j;
@@ -142,23 +145,23 @@ TEST(ranks_and_steps_are_as_worked_out_by_hand) {
  * 200,000 / 350 and so on; nothing is known of a B300. */
 TEST(work_is_summed_by_operator_kernel_and_place) {
     static const char *const operators[] = {
-        "operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
-        "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank",
-        "aten::addmm [[20],~[100,~50],~[50,~20]] bf16 false 1 350 200000 0.5714285714 null 16040 "
-        "12.46882793 45.82857143 1 350 350 0",
+        ("operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
+         "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank"),
+        ("aten::addmm [[20],~[100,~50],~[50,~20]] bf16 false 1 350 200000 0.5714285714 null 16040 "
+         "12.46882793 45.82857143 1 350 350 0"),
         "aten::mm [[100,~20],~[20,~50]] bf16 false 1 250 200000 0.8 null 16000 12.5 64 1 250 250 0",
         "aten::mm [[100,~50],~[50,~20]] bf16 false 2 200 400000 2 null 32000 12.5 160 2 100 100 0",
-        "aten::mm [[2,~3],~[3,~4]] tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
-        "60 60 1",
-        "flash_attn_3::fwd [[100,~2,~8],~[100,~2,~8],~[100,~2,~8]] bf16 true 1 40 64000 1.6 null "
-        "12800 5 320 1 40 40 0",
+        ("aten::mm [[2,~3],~[3,~4]] tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
+         "60 60 1"),
+        ("flash_attn_3::fwd [[100,~2,~8],~[100,~2,~8],~[100,~2,~8]] bf16 true 1 40 64000 1.6 null "
+         "12800 5 320 1 40 40 0"),
     };
     static const char *const kernels[] = {
-        "kernel type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte "
-        "bw_gbps ranks median_rank_ns max_rank_ns max_rank",
+        ("kernel type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte "
+         "bw_gbps ranks median_rank_ns max_rank_ns max_rank"),
         "hgemm bf16 false 4 750 800000 1.066666667 null 64040 12.49219238 85.38666667 2 375 650 0",
-        "cutlass_tensorop_s1688gemm tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
-        "60 60 1",
+        ("cutlass_tensorop_s1688gemm tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
+         "60 60 1"),
         "flash bf16 true 1 40 64000 1.6 null 12800 5 320 1 40 40 0",
     };
     small_job j;
@@ -188,14 +191,14 @@ TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
                              {"jit(f)/call", -1, -1},
                              {"jit(f)/psum", 8000, 400}};
     static const char *const ranks[] = {
-        "rank=0 device=TPU v0 devices=1 type=mixed peak_tflops=100 step_ns=1000 window_ns=1000 "
-        "compute_ns=800 counted_ns=600 coverage_pct=75 flop=40003000 at_most_flop=0 "
-        "recomputed_flop=0 achieved_tflops=40.003 kernel_tflops=66.67166667 ideal_ns=400 "
-        "mfu_pct=40.003 mfu_window_pct=40.003 mfu_at_most_pct=40.003 mfu_causal_pct=40.003 "
-        "hfu_pct=40.003 reason=null"};
+        ("rank=0 device=TPU v0 devices=1 type=mixed peak_tflops=100 step_ns=1000 window_ns=1000 "
+         "compute_ns=800 counted_ns=600 coverage_pct=75 flop=40003000 at_most_flop=0 "
+         "recomputed_flop=0 achieved_tflops=40.003 kernel_tflops=66.67166667 ideal_ns=400 "
+         "mfu_pct=40.003 mfu_window_pct=40.003 mfu_at_most_pct=40.003 mfu_causal_pct=40.003 "
+         "hfu_pct=40.003 reason=null")};
     static const char *const operators[] = {
-        "operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
-        "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank",
+        ("operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
+         "flop_per_byte bw_gbps ranks median_rank_ns max_rank_ns max_rank"),
         "jit(f)/dot f32[8] mixed false 1 400 40000000 100 100 200000 200 500 1 400 400 0",
         "jit(f)/add f32[8] mixed false 1 100 3000 0.03 0.03 400 7.5 4 1 100 100 0",
     };

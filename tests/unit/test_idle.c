@@ -56,21 +56,21 @@ static const event_spec rank_0[] = {
 
 TEST(idle_time_is_as_worked_out_by_hand) {
     static const char *const ranks[] = {
-        "rank=0 idle_ns=229000 idle_pct=78.96551724 host_wait_ns=120000 kernel_wait_ns=21000 "
-        "other_ns=88000 input_ns=30000 host_comm_ns=20000 sync_ns=35000 host_work_ns=35000 gaps=6 "
-        "longest_ns=90000",
-        "rank=1 idle_ns=0 idle_pct=null host_wait_ns=0 kernel_wait_ns=0 other_ns=0 input_ns=0 "
-        "host_comm_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null",
+        ("rank=0 idle_ns=229000 idle_pct=78.96551724 host_wait_ns=120000 kernel_wait_ns=21000 "
+         "other_ns=88000 input_ns=30000 host_comm_ns=20000 sync_ns=35000 host_work_ns=35000 gaps=6 "
+         "longest_ns=90000"),
+        ("rank=1 idle_ns=0 idle_pct=null host_wait_ns=0 kernel_wait_ns=0 other_ns=0 input_ns=0 "
+         "host_comm_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null"),
     };
     static const char *const streams[] = {
-        "rank=0 device=0 stream=7 events=7 idle_ns=239000 host_wait_ns=120000 kernel_wait_ns=1000 "
-        "other_ns=118000",
+        ("rank=0 device=0 stream=7 events=7 idle_ns=239000 host_wait_ns=120000 kernel_wait_ns=1000 "
+         "other_ns=118000"),
         "rank=0 device=0 stream=8 events=1 idle_ns=0 host_wait_ns=0 kernel_wait_ns=0 other_ns=0",
     };
     static const char *const gaps[] = {
         "rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns",
-        "0 110000 90000 4 sync D E enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ "
-        "30000 54000",
+        ("0 110000 90000 4 sync D E enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ "
+         "30000 54000"),
         "0 252000 48000 null other G H null null null",
         "0 60000 40000 4 other C D cudaStreamSynchronize 20000 20000",
         "0 210000 30000 null host_work E F aten::foo 14000 3000",
@@ -79,9 +79,9 @@ TEST(idle_time_is_as_worked_out_by_hand) {
     };
     /* Of the calls that wait, the one that the 40 us of the third gap are due to. */
     static const char *const calls[] = {
-        "call=cudaStreamSynchronize operator=null inside=null calls=1 calls_per_step=0.5 "
-        "total_ns=35000 mean_ns=35000 max_ns=35000 lost_ns=35000 ranks=1 max_rank_lost_ns=35000 "
-        "max_rank=0",
+        ("call=cudaStreamSynchronize operator=null inside=null calls=1 calls_per_step=0.5 "
+         "total_ns=35000 mean_ns=35000 max_ns=35000 lost_ns=35000 ranks=1 max_rank_lost_ns=35000 "
+         "max_rank=0"),
     };
     small_job j = open_job();
     add_rank(&j, 1, rank_0, 5); /* no GPU event */
@@ -103,8 +103,8 @@ TEST(the_event_that_was_launched_first_ends_a_gap) {
         KERNEL("late", 30, 5, 3, 7),        KERNEL("early", 30, 5, 2, 8),
     };
     static const char *const gaps[] = {
-        "rank=0 begin_ns=10 duration_ns=20 step=0 cause=kernel_wait after=a before=early "
-        "host=cudaLaunchKernel host_ns=1 unrecorded_ns=19"};
+        ("rank=0 begin_ns=10 duration_ns=20 step=0 cause=kernel_wait after=a before=early "
+         "host=cudaLaunchKernel host_ns=1 unrecorded_ns=19")};
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
@@ -122,11 +122,11 @@ TEST(limits_of_causes_are_exact) {
         KERNEL("k", 60032, 1, 5, 7),
     };
     static const char *const ranks[] = {
-        "rank=0 idle_ns=60019 idle_pct=99.99167 host_wait_ns=10 kernel_wait_ns=30009 "
-        "other_ns=30000 input_ns=0 host_comm_ns=0 sync_ns=0 host_work_ns=10 gaps=4 "
-        "longest_ns=30000"};
-    static const char *const streams[] = {"rank=0 device=0 stream=7 events=5 idle_ns=60019 "
-                                          "host_wait_ns=10 kernel_wait_ns=30009 other_ns=30000"};
+        ("rank=0 idle_ns=60019 idle_pct=99.99167 host_wait_ns=10 kernel_wait_ns=30009 "
+         "other_ns=30000 input_ns=0 host_comm_ns=0 sync_ns=0 host_work_ns=10 gaps=4 "
+         "longest_ns=30000")};
+    static const char *const streams[] = {("rank=0 device=0 stream=7 events=5 idle_ns=60019 "
+                                           "host_wait_ns=10 kernel_wait_ns=30009 other_ns=30000")};
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);

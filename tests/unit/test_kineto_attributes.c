@@ -69,8 +69,8 @@ TEST(metadata_records_name_processes_and_threads_and_the_last_wins) {
         BARE("cpu_op", "'pid':1,'tid':2,"),
         BARE("cpu_op", "'pid':1,'tid':3,"),
         BARE("cpu_op", "'pid':2,'tid':2,"),
-        "{'ph':'M','name':'thread_name','pid':1,'tid':'2','ts':0,"
-        "'args':{'name':'thread 2 (python)'}}",
+        ("{'ph':'M','name':'thread_name','pid':1,'tid':'2','ts':0,"
+         "'args':{'name':'thread 2 (python)'}}"),
         "{'ph':'M','name':'process_name','pid':'1','tid':0,'ts':0,'args':{'name':'pyt\\u0068on'}}",
         /* makes no track */
         "{'ph':'M','name':'thread_name','pid':9,'tid':9,'ts':0,'args':{'name':'nobody'}}",

@@ -29,10 +29,10 @@ static const struct {
     {"the document has no traceEvents",
      TEXTS("{'a': 1}^", "{}^", "{'traceEvents': {}}^", "{'traceEvents': null}^")},
     {"something follows the end of the document",
-     TEXTS("[]^]", "[" EVENT "]\n^[]", OPEN "]} ^{" OPEN "]}")},
+     TEXTS("[]^]", ("[" EVENT "]\n^[]"), (OPEN "]} ^{" OPEN "]}"))},
     {"the file ends in the middle of a value",
      TEXTS("{^", "{'traceEv^", "{'traceEvents'^", "{'traceEvents':^", "{'traceEvents': [^",
-           "{'distributedInfo': {'rank': 0^", OPEN "], 'traceName': '/tmp^", "[[1, 2^", "[{^",
+           "{'distributedInfo': {'rank': 0^", (OPEN "], 'traceName': '/tmp^"), "[[1, 2^", "[{^",
            "[{'ph^", "[{'ph'^", "[{'ph': 'X'^", "[{'ph': 'X', 'ts': 12.^",
            "[{'ph': 'X', 'args': {^", "[{'ph': 'X', 'args': {'grid': [1, 2^", "[{'name': '\xE9^",
            "[{'name': '\xF4\x8F\xBF^", "[{'name': '\xF4\x90^", "[{'name': '\xED\x9F^",
@@ -47,12 +47,12 @@ static const struct {
            "[{'cat' ^'a', 'ph': 'X'}]", "[{'name': 'a', 'ph: '^X', 'ts': 1}]",
            "[{'args': {'stream' ^7}}]")},
     {"a value should stand here",
-     TEXTS("{'traceEvents': ^}", "[" EVENT ",\n" EVENT ",\n" EVENT ",\n^}]", "[^," EVENT "]",
-           "[" EVENT ",^," EVENT "]", "[[1, ^}]", "[^NaN]", "[{'ph': ^X}]", "[{'ph': ^}]",
+     TEXTS("{'traceEvents': ^}", ("[" EVENT ",\n" EVENT ",\n" EVENT ",\n^}]"), ("[^," EVENT "]"),
+           ("[" EVENT ",^," EVENT "]"), "[[1, ^}]", "[^NaN]", "[{'ph': ^X}]", "[{'ph': ^}]",
            "[{'ts': ^+1}]", "[{'ts': ^.5}]", "[{'name': ^a', 'ph': 'X'}]",
            "[{'args': {'block': [^,1]}}]", "[{'args': {'unknown': {'a': [^}}}]")},
     {"a comma or } should follow the value",
-     TEXTS(OPEN "] ^'a': 1}", OPEN "]^]", "{'a': 1 ^'traceEvents': []}",
+     TEXTS((OPEN "] ^'a': 1}"), (OPEN "]^]"), "{'a': 1 ^'traceEvents': []}",
            "{'distributedInfo': {'rank': 0 ^'a': 1}}", "[{'ph': 'X' ^'ts': 1}]", "[{'ph': 'X'^]",
            "[{'ts': 0^1}]", "[{'ts': 12.345^x}]", "[{'ts': 1 ^2}]", "[{'pid': 0^7}]",
            "[{'name': 'a' ^'ph': 'X', 'ts': 1}]",
@@ -63,22 +63,23 @@ static const struct {
            "[{'args': {'dtype': 'Float, '^Group size': 8, 'x': 'y'}}]",
            "[{'name': 'a'^], 'x': 'y'}]", "[{'name': 'a' ^x}]",
            "[{'args': {'stream': 7 ^'device': 0}}]", "[{'args': {'stream': 0^7}}]")},
-    {"the file ends inside its outermost object", TEXTS(OPEN "]^", "{'baseTimeNanoseconds': 17^")},
+    {"the file ends inside its outermost object",
+     TEXTS((OPEN "]^"), "{'baseTimeNanoseconds': 17^")},
     {"a control character stands in a string", TEXTS("{'trace^\nEvents': []}")},
     {"a string is not valid UTF-8", TEXTS("{'^\xFF': 1, 'traceEvents': []}")},
     {"baseTimeNanoseconds is no time",
-     TEXTS("{'baseTimeNanoseconds': ^'1711964646000000000', "
-           "'traceEvents': []}",
+     TEXTS(("{'baseTimeNanoseconds': ^'1711964646000000000', "
+            "'traceEvents': []}"),
            "{'baseTimeNanoseconds': ^null, 'traceEvents': []}",
            "{'baseTimeNanoseconds': ^-1, 'traceEvents': []}",
            "{'baseTimeNanoseconds': ^1.5, 'traceEvents': []}",
            "{'baseTimeNanoseconds': ^1e99, 'traceEvents': []}",
            "{'baseTimeNanoseconds': ^9223372036854775808, 'traceEvents': []}",
            "{'baseTimeNanoseconds': ^3000000000000000001, 'traceEvents': []}",
-           OPEN "], 'baseTimeNanoseconds': ^[1]}")},
+           (OPEN "], 'baseTimeNanoseconds': ^[1]}"))},
     {"a comma or ] should follow the event",
-     TEXTS("[" EVENT " ^" EVENT "]", "[" EVENT "^}",
-           "[" EVENT ",\n" EVENT ",\n" EVENT "\n ^" EVENT "]", OPEN EVENT "^}")},
+     TEXTS(("[" EVENT " ^" EVENT "]"), ("[" EVENT "^}"),
+           ("[" EVENT ",\n" EVENT ",\n" EVENT "\n ^" EVENT "]"), (OPEN EVENT "^}"))},
     {"a number needs a digit here", TEXTS("[-^Infinity]")},
     {"a number needs a digit behind its point",
      TEXTS("[{'ts': 1.^}]", "[{'args': {'stream': 7.^}}]")},
@@ -135,8 +136,8 @@ TEST(the_end_of_a_window_changes_no_error) {
 /* Zero bytes end no text: outside strings they are wrong, inside a control character to mend. */
 TEST(a_zero_byte_is_refused_wherever_it_stands) {
     char text[TRACE_TEXT_MAX];
-    size_t n = quoted_text("{'a': [1], 'traceEvents': [{'ph': 'X', 'ts': 1.5, 'args': "
-                           "{'stream': 7, 'x': ''}}]}",
+    size_t n = quoted_text(("{'a': [1], 'traceEvents': [{'ph': 'X', 'ts': 1.5, 'args': "
+                            "{'stream': 7, 'x': ''}}]}"),
                            text);
     bool in_string = false;
     for (size_t at = 0; at <= n; at++) {
@@ -214,25 +215,25 @@ TEST(an_event_that_the_end_cuts_is_counted) {
         size_t n_events;
         int64_t n_cut;
     } cases[] = {
-        {"[" EVENT, 1, 0},
-        {"[" EVENT ",", 1, 0},
-        {"[" EVENT ",\n" EVENT ",\n" EVENT ",\n", 3, 0},
-        {"[" EVENT ", ", 1, 0},
-        {"[" EVENT ", {", 1, 1},
-        {"[" EVENT "," EVENT ", {'ph': 'X', 'ts': 1, 'dur': 2", 2, 1},
-        {"[" EVENT ", {'bandwidth': inf, 'name': 'a", 1, 1}, /* malformed before it is cut */
-        {"[" EVENT ", {'name': 'a\\u00e", 1, 1},
-        {"[" EVENT ", {'name': '\xE9\x80", 1, 1},
-        {"[" EVENT "]", 1, 0},
-        {OPEN EVENT "], 'INFO': ['a", 1, 0},
-        {OPEN EVENT "], 'INFO", 1, 0},
-        {OPEN EVENT "]", 1, 0},
+        {("[" EVENT), 1, 0},
+        {("[" EVENT ","), 1, 0},
+        {("[" EVENT ",\n" EVENT ",\n" EVENT ",\n"), 3, 0},
+        {("[" EVENT ", "), 1, 0},
+        {("[" EVENT ", {"), 1, 1},
+        {("[" EVENT "," EVENT ", {'ph': 'X', 'ts': 1, 'dur': 2"), 2, 1},
+        {("[" EVENT ", {'bandwidth': inf, 'name': 'a"), 1, 1}, /* malformed before it is cut */
+        {("[" EVENT ", {'name': 'a\\u00e"), 1, 1},
+        {("[" EVENT ", {'name': '\xE9\x80"), 1, 1},
+        {("[" EVENT "]"), 1, 0},
+        {(OPEN EVENT "], 'INFO': ['a"), 1, 0},
+        {(OPEN EVENT "], 'INFO"), 1, 0},
+        {(OPEN EVENT "]"), 1, 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         reading r;
         if (try_text(cases[i].text, &r) != TM_OK)
             fail_msg("%s: %s", cases[i].text, r.ground.err.message);
-        assert_int_equal(r.trace.truncated, strcmp(cases[i].text, "[" EVENT "]") != 0);
+        assert_int_equal(r.trace.truncated, strcmp(cases[i].text, ("[" EVENT "]")) != 0);
         assert_int_equal(r.trace.events.n, cases[i].n_events);
         assert_int_equal(r.trace.counts[TM_COUNT_CUT_EVENT], cases[i].n_cut);
         close_reading(&r);
@@ -352,8 +353,8 @@ TEST(times_are_the_same_in_the_short_and_the_exact_way) {
 TEST(an_event_without_ids_lies_on_a_track_without_ids) {
     char found[256];
     reading r;
-    assert_int_equal(try_text("[{'ph':'i','ts':1},{'ph':'i','ts':2,'pid':'\\u0031','tid':2},"
-                              "{'ph':'i','ts':3}]",
+    assert_int_equal(try_text(("[{'ph':'i','ts':1},{'ph':'i','ts':2,'pid':'\\u0031','tid':2},"
+                               "{'ph':'i','ts':3}]"),
                               &r),
                      TM_OK);
     trace_text(&r, found, sizeof found);

@@ -46,9 +46,9 @@ static const event_spec rank_1[] = {
 
 TEST(launches_are_as_worked_out_by_hand) {
     static const char *const rows[] = {
-        "rank events unlinked launches launches_per_event call_ns mean_call_ns mean_latency_ns "
-        "median_latency_ns p95_latency_ns max_latency_ns mean_queue max_queue host_bound_events "
-        "host_bound_pct short_events short_pct graph_launches graph_events",
+        ("rank events unlinked launches launches_per_event call_ns mean_call_ns mean_latency_ns "
+         "median_latency_ns p95_latency_ns max_latency_ns mean_queue max_queue host_bound_events "
+         "host_bound_pct short_events short_pct graph_launches graph_events"),
         "0 5 1 4 0.8 66 17 7 5 20 20 1.211764706 2 1 20 2 40 1 2",
         /* latencies 10 - 9 and 11 - 5; queued 2 + 7 of a window of 2; 11 > 10 is not queued long:
          * its call came at 4 */

@@ -67,26 +67,29 @@ static void add_records(small_job *j, int64_t rank) {
 
 TEST(levels_are_as_worked_out_by_hand) {
     static const char *const devices[] = {
-        "rank device allocations releases relative begin_bytes end_bytes peak_bytes peak_time_ns "
-        "peak_step peak_operator peak_reserved_bytes fragmentation_pct capacity_bytes capacity_pct "
-        "growth_bytes growing_steps mean_bytes pattern spike_step reserve_falls steps_left "
-        "allocator limit_bytes",
-        "0 cpu 1 1 true 0 0 64 26 1 foo null null null null null null 64 null null null null null "
-        "null",
+        ("rank device allocations releases relative begin_bytes end_bytes peak_bytes peak_time_ns "
+         "peak_step peak_operator peak_reserved_bytes fragmentation_pct capacity_bytes "
+         "capacity_pct "
+         "growth_bytes growing_steps mean_bytes pattern spike_step reserve_falls steps_left "
+         "allocator limit_bytes"),
+        ("0 cpu 1 1 true 0 0 64 26 1 foo null null null null null null 64 null null null null null "
+         "null"),
         /* 1500 of 9000 were never used; steps 2 and 3 grew by 1500 and 100; the mean of 195 ns:
          * (6000 x 10 + 6500 x 15 + 5500 x 70 + 7500 x 10 + 7000 x 90) / 195 = 6397.4 */
         "0 cuda:0 4 2 false 5000 7100 7500 120 2 back 9000 16.66666667 18000 50 800 2 6397 null "
         "null 0 null null null",
     };
     static const char *const steps[] = {
-        "rank=0 device=cpu step=1 allocated_bytes=64 peak_bytes=64 peak_reserved_bytes=null "
-        "end_bytes=0 growth_bytes=0",
-        "rank=0 device=cuda:0 step=1 allocated_bytes=1500 peak_bytes=6500 peak_reserved_bytes=8000 "
-        "end_bytes=5500 growth_bytes=500",
-        "rank=0 device=cuda:0 step=2 allocated_bytes=2000 peak_bytes=7500 peak_reserved_bytes=9000 "
-        "end_bytes=7000 growth_bytes=1500",
-        "rank=0 device=cuda:0 step=3 allocated_bytes=100 peak_bytes=7100 peak_reserved_bytes=9000 "
-        "end_bytes=7100 growth_bytes=100",
+        ("rank=0 device=cpu step=1 allocated_bytes=64 peak_bytes=64 peak_reserved_bytes=null "
+         "end_bytes=0 growth_bytes=0"),
+        ("rank=0 device=cuda:0 step=1 allocated_bytes=1500 peak_bytes=6500 "
+         "peak_reserved_bytes=8000 "
+         "end_bytes=5500 growth_bytes=500"),
+        ("rank=0 device=cuda:0 step=2 allocated_bytes=2000 peak_bytes=7500 "
+         "peak_reserved_bytes=9000 "
+         "end_bytes=7000 growth_bytes=1500"),
+        ("rank=0 device=cuda:0 step=3 allocated_bytes=100 peak_bytes=7100 peak_reserved_bytes=9000 "
+         "end_bytes=7100 growth_bytes=100"),
     };
     static const char *const curve[] = {
         "rank=0 device=cpu time_ns=26 allocated_bytes=64 reserved_bytes=null",
@@ -99,8 +102,8 @@ TEST(levels_are_as_worked_out_by_hand) {
         "rank=0 device=cuda:0 time_ns=220 allocated_bytes=7100 reserved_bytes=9000",
     };
     static const char *const ranks[] = {
-        "device ranks devices peak_min_bytes peak_median_bytes peak_max_bytes peak_max_rank "
-        "nearest_rank nearest_pct growing_devices first_rank steps_left",
+        ("device ranks devices peak_min_bytes peak_median_bytes peak_max_bytes peak_max_rank "
+         "nearest_rank nearest_pct growing_devices first_rank steps_left"),
         "cpu 1 1 64 64 64 0 null null 0 null null",
         "cuda 1 1 7500 7500 7500 0 0 50 0 null null",
     };
@@ -119,8 +122,8 @@ TEST(levels_are_as_worked_out_by_hand) {
  * of all: 100 taken, 1500 given back. Here every number twice. */
 TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     static const char *const rows[] = {
-        "operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
-        "bytes increase_bytes peak_bytes peak_rank",
+        ("operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
+         "bytes increase_bytes peak_bytes peak_rank"),
         "back cuda 2 2 2 4000 4000 2 4000 4000 null null",
         "foo cuda 2 4 2 2000 2000 4 3000 3000 null null",
         "bar cuda 2 2 2 1000 1000 4 3000 3000 null null",

@@ -78,9 +78,9 @@ static void make_job(small_job *j) {
  * once, 5 and 100. */
 TEST(operators_are_as_worked_out_by_hand) {
     static const char *const rows[] = {
-        "name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "
-        "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "
-        "host_min_ns host_median_ns host_max_ns host_max_rank tensor_cores_fit",
+        ("name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "
+         "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "
+         "host_min_ns host_median_ns host_max_ns host_max_rank tensor_cores_fit"),
         "mm 3 110 120 64 90 90.90909091 88.49557522 2 50 55 60 2 26 32 38 0 true",
         "copy_ 1 10 10 7 10 0 0 1 10 10 10 0 7 7 7 0 false",
         "my 2 5 5 95 100 0 0 1 5 5 5 0 95 95 95 0 false",
@@ -165,8 +165,8 @@ TEST(the_thousand_that_cost_most_are_kept) {
  * All rows add up to the 66 of rank 0 and 60 each of ranks 1 and 2: 186. */
 TEST(what_launched_what) {
     static const char *const operators[] = {
-        "operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
-        "max_rank",
+        ("operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
+         "max_rank"),
         "mm h884gemm 2 100 50 90.90909091 2 50 60 2",
         "(outside~of~any~operator) h884gemm 1 60 60 100 1 60 60 1",
         "mm sgemm 1 10 10 9.090909091 1 10 10 0",
@@ -176,8 +176,8 @@ TEST(what_launched_what) {
         "(launch~not~recorded) lost 1 1 1 100 1 1 1 0",
     };
     static const char *const kernels[] = {
-        "kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
-        "max_rank",
+        ("kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "
+         "max_rank"),
         "h884gemm mm null 2 100 50 62.5 2 50 60 2",
         "h884gemm (outside~of~any~operator) null 1 60 60 37.5 1 60 60 1",
         "sgemm mm null 1 10 10 100 1 10 10 0",

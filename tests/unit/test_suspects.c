@@ -141,7 +141,7 @@ TEST(who_is_last_too_often_is_found_though_else_first) {
 TEST(p_is_that_of_all_groups_tested) {
     /* As above, of 10 groups: 29,990 draws are made, and none has it: 1 / 29991 in each. Of 50
      * 149,950. */
-    for (double n_tests = 10; n_tests <= 50; n_tests += 40) {
+    for (int n_tests = 10; n_tests <= 50; n_tests += 40) {
         const group g = {.n = 8, .n_units = 16, .n_tests = n_tests, .slow = {{2, 3, 0, 16, 100}}};
         assert_near(only(&g, 12, false).p, 1 - pow(1 - 1.0 / (2999 * n_tests + 1), n_tests));
     }

@@ -45,8 +45,8 @@ static void add_sized(small_job *j, int64_t rank) {
 
 TEST(copies_are_as_worked_out_by_hand) {
     static const char *const kinds[] = {
-        "rank kind host_memory count bytes total_ns bw_gbps union_ns overlap_ns overlap_pct "
-        "sync_count sync_ns",
+        ("rank kind host_memory count bytes total_ns bw_gbps union_ns overlap_ns overlap_pct "
+         "sync_count sync_ns"),
         "0 dtod device 2 1024 30 102.4 30 0 0 0 0",
         "0 dtoh pageable 1 null 10 null 10 0 0 1 150",
         "0 htod pageable 2 9000 80 112.5 80 50 62.5 1 80",

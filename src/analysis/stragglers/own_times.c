@@ -162,8 +162,8 @@ static void shuffle(size_t *order, size_t n, uint64_t seed) {
 static tm_status hangs_together(const tm_own_times *times, const step_rows *steps, size_t n_steps,
                                 bool *out, tm_error *err) {
     enum { ORDERS = 199 };
-    size_t n_places = SIZE_MAX, reached = 1, candidate = 0;
-    for (size_t s = 0; s < n_steps; s++)
+    size_t n_places = n_steps > 0 ? steps[0].end - steps[0].first : 0, reached = 1, candidate = 0;
+    for (size_t s = 1; s < n_steps; s++)
         n_places =
             steps[s].end - steps[s].first < n_places ? steps[s].end - steps[s].first : n_places;
     double *scores = centred_places(times, &candidate, err);
