@@ -144,7 +144,7 @@ export const tables: View = {
     if (name === null) return void root.append(index(context));
     root.append(
       controls(
-        h("a", { attr: { href: href("tables") } }, "All tables"),
+        h("a", { class: "go", attr: { href: href("tables") } }, "All tables"),
         select(
           "Table",
           job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`]),
