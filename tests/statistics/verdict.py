@@ -300,7 +300,7 @@ def show(shares):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
-    options.add_argument('--jobs', type=int, default=200 if common.FULL else len(CYCLE))
+    options.add_argument('--jobs', type=int, default=len(CYCLE))
     options.add_argument('--first', type=int, default=0, help='number of the first job')
     options.add_argument('--seed', type=int, default=1)
     options.add_argument('--kind', help=f'only jobs of this kind: {", ".join(sorted(set(CYCLE)))}')
