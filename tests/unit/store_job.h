@@ -232,6 +232,7 @@ static inline tm_store *store_open(const char *path) {
 
 static inline char *store_bytes(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
+    *size = 0;
     if (!file)
         return NULL;
     fseek(file, 0, SEEK_END);
