@@ -115,7 +115,8 @@ uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size) {
     const entry *entries = names->entries.data;
     while (names->slots[at]) {
         const entry *known = &entries[names->slots[at] - 1];
-        if (known->hash == hash && known->size == size && memcmp(known->bytes, bytes, size) == 0)
+        if (known->hash == hash && known->size == size &&
+            (size == 0 || memcmp(known->bytes, bytes, size) == 0)) /* the empty text may be NULL */
             return names->slots[at] - 1;
         at = (at + 1) & names->mask;
     }
