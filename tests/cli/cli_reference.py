@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from cli_truth import check_sums
-from common import FULL, SHARED, tables, tmerge
+from common import FULL, SHARED, SKIPPED, tables, tmerge
 import h5py
 
 US = 1000
@@ -335,7 +335,7 @@ def main(*functions):
     """Runs the one that the first argument names."""
     if not os.path.isdir(f"{SHARED}/traces"):
         print("skipped: there are no real traces beside the project")
-        sys.exit(77)
+        sys.exit(SKIPPED)
     problems = {function.__name__: function for function in functions}[sys.argv[1]]()
     print("\n".join(problems))
     sys.exit(1 if problems or not getattr(problems, "checked", True) else 0)
