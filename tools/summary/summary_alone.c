@@ -77,7 +77,7 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     printf("%sOne", colors->strong);
     tm_console_wrap(text, (int)strlen("One"), tm_console_width());
     fputs(colors->off, stdout);
-    if (idle->n_rows == 1 && 50 * number(idle, 0, "idle_ns") > window_ns)
+    if (idle->n_rows == 1 && number(idle, 0, "idle_ns") > window_ns / 50)
         print_idle(idle);
     return true;
 }

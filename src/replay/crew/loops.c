@@ -233,8 +233,8 @@ typedef struct slacks {
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
-        const some never = late->of[i] == INT64_MAX, least = out->least.of[i];
-        const some slack = ((late->of[i] - ns->of[i]) & ~never) | (INT64_MAX & never);
+        const some least = out->least.of[i];
+        const some slack = late->of[i] - (ns->of[i] & (late->of[i] != INT64_MAX));
         const some is = slack < least;
         out->least.of[i] = (slack & is) | (least & ~is);
         near->of[i] = slack < below_ns;
