@@ -146,9 +146,9 @@ TEST(a_zero_byte_is_refused_wherever_it_stands) {
         memcpy(bytes, text, at);
         bytes[at] = '\0';
         memcpy(bytes + at + 1, text + at, n - at);
-        bool mended = in_string && at > 28; /* keys of the outermost object are not mended */
-        assert_int_equal(try_bytes(bytes, n + 1, &r), mended ? TM_OK : TM_ERR_INPUT);
-        if (mended)
+        bool repaired = in_string && at > 28; /* keys of the outermost object are not repaired */
+        assert_int_equal(try_bytes(bytes, n + 1, &r), repaired ? TM_OK : TM_ERR_INPUT);
+        if (repaired)
             assert_int_equal(r.trace.counts[TM_COUNT_CONTROL_CHARACTER], 1);
         else
             assert_int_equal(r.ground.err.offset, at);

@@ -1,7 +1,7 @@
 // The numbers on Summary, Ranks and Steps are those of tmerge show --json, and add up.
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { closeTo, FULL, merge, open, realJob, show, synth, test, visit } from "./page.mjs";
+import { closeTo, merge, open, realJob, show, synth, test, testsOf, visit } from "./page.mjs";
 
 const jobs = [];
 before(() => {
@@ -10,18 +10,7 @@ before(() => {
   if (realJob()) jobs.push(realJob());
 });
 
-let turn = 0;
-
-/** A test of the page of each job; in the landing set of one of them, in turn. */
-function each(name, options, check) {
-  const place = turn++;
-  test(name, async () => {
-    for (const job of FULL ? jobs : [jobs[place % jobs.length]]) {
-      const { page } = await open(job.page, options);
-      await check(page, job);
-    }
-  });
-}
+const each = testsOf(jobs);
 
 const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
 const PARTS = (row) => ({

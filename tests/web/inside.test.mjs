@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before } from "node:test";
-import { FULL, grave, kernel, merge, moduleOf, open, realJob, show, sweep, synth, test, tmerge, trace, visit } from "./page.mjs";
+import { FULL, grave, kernel, merge, moduleOf, open, realJob, show, sweep, synth, test, testsOf, tmerge, trace, visit } from "./page.mjs";
 
 const OWN = ["communication", "operators", "kernels", "memory", "input", "idle", "launches", "transfers", "clocks"];
 const jobs = [];
@@ -13,18 +13,7 @@ before(() => {
   if (realJob()) jobs.push(realJob());
 });
 
-let turn = 0;
-
-/** A test of the page of each job; in the landing set of one of them, in turn. */
-function each(name, options, check) {
-  const place = turn++;
-  test(name, async () => {
-    for (const job of FULL ? jobs : [jobs[place % jobs.length]]) {
-      const { page } = await open(job.page, options);
-      await check(page, job);
-    }
-  });
-}
+const each = testsOf(jobs);
 
 const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
 const group = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");

@@ -206,6 +206,20 @@ export async function open(path, { hash = "", theme = "light", width = 1440, hei
   return { page, noted };
 }
 
+/** A function that makes tests of the page of each of the jobs, which are there when they run; in the landing set of one of them, in turn. */
+export function testsOf(jobs) {
+  let turn = 0;
+  return (name, options, check) => {
+    const place = turn++;
+    test(name, async () => {
+      for (const job of FULL ? jobs : [jobs[place % jobs.length]]) {
+        const { page } = await open(job.page, options);
+        await check(page, job);
+      }
+    });
+  };
+}
+
 /**
  * Playwright lists the elements in one call and reads them in the next; the page may have drawn
  * others between the two, and a style read from an element that is gone is empty.
