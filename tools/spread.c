@@ -69,13 +69,18 @@ static int64_t choose(const tm_arguments *arguments) {
 
 #ifdef OPEN_MPI
 /* Where Open MPI makes its session folder. */
-static bool has_folder(char *out, size_t size) {
+static const char *session_base(void) {
     static const char *const names[] = {"OMPI_MCA_orte_tmpdir_base", "TMPDIR", "TEMP", "TMP"};
     const char *folder = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names && !folder; i++)
         folder = getenv(names[i]);
-    snprintf(out, size, "%s/.", folder ? folder : "/tmp");
-    return access(out, W_OK | X_OK) == 0;
+    return folder ? folder : "/tmp";
+}
+
+static bool is_writable(const char *folder) {
+    char path[TM_PATH_MAX];
+    snprintf(path, sizeof path, "%s/.", folder);
+    return access(path, W_OK | X_OK) == 0;
 }
 
 static bool has_network(void) {
@@ -100,15 +105,14 @@ static bool is_too_long(const tm_arguments *arguments) {
 
 /* What keeps mpirun from starting processes here, as far as it can be known before. */
 static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) {
-    char folder[TM_PATH_MAX];
     const char *root = getenv("OMPI_ALLOW_RUN_AS_ROOT");
     const char *sure = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
     if (geteuid() == 0 && !(root && sure && strcmp(root, "1") == 0 && strcmp(sure, "1") == 0))
         snprintf(why, size,
                  "as root mpirun wants OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
-    else if (!has_folder(folder, sizeof folder))
-        snprintf(why, size, "mpirun needs a folder that it may write to: TMPDIR is %.*s",
-                 (int)strlen(folder) - 2, folder);
+    else if (!is_writable(session_base()))
+        snprintf(why, size, "mpirun needs a folder that it may write to: TMPDIR is %s",
+                 session_base());
     else if (!has_network())
         snprintf(why, size, "mpirun needs a network interface that is up");
     else if (is_too_long(arguments))
@@ -120,11 +124,16 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
     return true;
 }
 
-/* Settings that the user may have made otherwise stay: where processes run, and on this machine. */
+/* Settings that the user may have made otherwise stay: where processes run, and on this machine.
+ * All runs of a user on a host share the session folder of Open MPI 4, and each removes it when it
+ * ends: another that starts at that moment fails. So this one has its own, which mpirun makes and
+ * removes. */
 static void set_up_mpirun(void) {
-    char began[32];
+    char began[32], session[TM_PATH_MAX + 64];
     snprintf(began, sizeof began, "%" PRId64, tm_launch_began_ns());
+    snprintf(session, sizeof session, "%s/tmerge.%ld.%s", session_base(), (long)getpid(), began);
     tm_launch_forget();
+    setenv("OMPI_MCA_orte_top_session_dir", session, 1);
     setenv("OMPI_MCA_plm", "isolated", 1);
     setenv("OMPI_MCA_ras", "^slurm,gridengine,tm,lsf,loadleveler,alps", 1);
     setenv(TM_LAUNCH_STARTED, began, 1);
