@@ -23,6 +23,7 @@ typedef struct lane {
 typedef struct collector {
     const tm_timeline *timeline;
     const tm_names *names;
+    tm_classifier *classifier;
     int64_t world_size;
     int origin;
     tm_match_input *out;
@@ -177,8 +178,8 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
 }
 
 /* Why a kernel without metadata cannot be matched whatever the other ranks have. */
-static tm_unmatched exclusion(tm_text kernel, uint8_t kind) {
-    if (tm_kernel_is_one_sided(kernel.bytes, kernel.size))
+static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
+    if (tm_classifier_kind(c->classifier, c->names, name).class == TM_KERNEL_ONE_SIDED)
         return TM_UNMATCHED_ONE_SIDED;
     bool transfer = kind == TM_COLL_SEND || kind == TM_COLL_RECV;
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
@@ -254,15 +255,15 @@ static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint6
 static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
     const tm_group own = tm_group_of_ranks(&timeline->rank, 1);
-    tm_text name = tm_names_text(c->names, timeline->name[attr->event]);
-    tm_unmatched reason = exclusion(name, attr->kind);
+    uint32_t name = timeline->name[attr->event];
+    tm_unmatched reason = exclusion(c, name, attr->kind);
     if (reason != TM_UNMATCHED_NOT)
         return tm_left_out_add(&c->out->left_out, "", -1, reason, err);
     tm_comm_record record = make_record(c, attr, &own);
     record.way = c->world_size > 1 ? TM_MATCH_INFERRED : TM_MATCH_ORDER;
     if (record.way == TM_MATCH_INFERRED) {
         record.group_size = (int32_t)c->world_size;
-        return add_to_stream(c, &record, token_of(name), err);
+        return add_to_stream(c, &record, token_of(tm_names_text(c->names, name)), err);
     }
     bool ok = place(c, &record) && tm_vec_append(&c->out->records, &record, 1);
     return ok ? TM_OK : tm_fail_memory(err);
@@ -343,6 +344,8 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     c.is_bare = calloc(timeline->n_tracks + 1, sizeof *c.is_bare);
     tm_status status = c.is_bare ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_classifier_create(NULL, &c.classifier, err);
     if (status == TM_OK && !out->groups)
         status = tm_group_finder_create(names, world_size, &out->groups, err);
     if (status == TM_OK)
@@ -354,6 +357,7 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
         status = attr->name != TM_NO_NAME ? add_kernel(&c, attr, err) : add_bare(&c, attr, err);
     }
     free(c.is_bare);
+    tm_classifier_destroy(c.classifier);
     tm_vec_free(&c.lanes);
     tm_vec_free(&kernels);
     return status;

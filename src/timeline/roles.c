@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 /* What a kernel gets that communicates by its name alone: a row in which nothing is recorded. */
-static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names, size_t row) {
-    tm_text kernel = tm_names_text(names, timeline->name[row]);
+static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names,
+                                   tm_classifier *classifier, size_t row) {
     tm_collective_attr bare = tm_collective_bare((uint32_t)row);
-    bare.kind = (uint8_t)tm_collective_kind_of_kernel(kernel.bytes, kernel.size);
+    bare.kind = (uint8_t)tm_classifier_kind(classifier, names, timeline->name[row]).kind;
     return bare;
 }
 
@@ -48,14 +48,15 @@ static tm_role role_of(const tm_timeline *timeline, size_t row, bool communicate
 /* Puts a bare row for each communication kernel that has no row between the n others, from the end
  * so that none is overwritten before it was moved. */
 static void add_missing(const tm_timeline *timeline, const tm_names *names,
-                        tm_collective_attr *rows, size_t n, size_t n_missing) {
+                        tm_classifier *classifier, tm_collective_attr *rows, size_t n,
+                        size_t n_missing) {
     size_t to = n + n_missing;
     for (size_t row = timeline->n_events; row-- > 0 && to > n;) {
         while (n > 0 && rows[n - 1].event > row)
             rows[--to] = rows[--n];
         bool has = n > 0 && rows[n - 1].event == row;
         if (timeline->role[row] == TM_ROLE_COMMUNICATION && !has)
-            rows[--to] = bare_row(timeline, names, row);
+            rows[--to] = bare_row(timeline, names, classifier, row);
     }
 }
 
@@ -69,8 +70,9 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
             next++;
         bool has = next < n && rows[next].event == row;
         bool communicates =
-            has || (is_kernel(timeline, row) &&
-                    tm_classifier_is_communication(classifier, names, timeline->name[row]));
+            has ||
+            (is_kernel(timeline, row) &&
+             tm_kernel_communicates(tm_classifier_kind(classifier, names, timeline->name[row])));
         timeline->role[row] = (uint8_t)role_of(timeline, row, communicates);
         n_missing += timeline->role[row] == TM_ROLE_COMMUNICATION && !has;
     }
@@ -78,7 +80,7 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
     rows = realloc(rows, (n + n_missing + 1) * sizeof *rows);
     if (!rows)
         return tm_fail_memory(err);
-    add_missing(timeline, names, rows, n, n_missing);
+    add_missing(timeline, names, classifier, rows, n, n_missing);
     timeline->attrs[TM_ATTR_COLLECTIVE] = rows;
     timeline->n_attrs[TM_ATTR_COLLECTIVE] = n + n_missing;
     return TM_OK;
