@@ -56,14 +56,14 @@ TEST(kernels_are_as_worked_out_by_hand) {
     static const char *const kernels[] = {
         ("name calls total_ns mean_ns min_ns max_ns blocks_per_sm occupancy_pct share_pct "
          "communication class tensor_cores registers shared_memory_bytes short_calls short_pct "
-         "ranks median_rank_ns slowest_rank_ns slowest_rank spread"),
+         "ranks median_rank_ns slowest_rank_ns slowest_rank spread may_communicate"),
         ("gemm 5 900000 180000 50000 400000 2.142857143 15.33333333 98.79253568 false "
-         "matrix~multiply false 40 512 1 20 3 133333 400000 2 3.0000075"),
+         "matrix~multiply false 40 512 1 20 3 133333 400000 2 3.0000075 false"),
         ("ncclDevKernel_AllReduce 1 10000 10000 10000 10000 null null 1.097694841 true "
-         "communication false null null 1 100 1 10000 10000 0 1"),
+         "communication false null null 1 100 1 10000 10000 0 1 false"),
         ("nvjet_tst_128x160 1 1000 1000 1000 1000 0 0 0.1097694841 false matrix~multiply true 168 "
          "9 "
-         "1 100 1 1000 1000 2 1"),
+         "1 100 1 1000 1000 2 1 false"),
     };
     static const char *const shapes[] = {
         ("name grid block registers shared_memory_bytes calls total_ns mean_ns min_ns max_ns "

@@ -243,7 +243,7 @@ static const struct {
     {"kernels.kernel",
      " name calls total_ns mean_ns min_ns max_ns blocks_per_sm occupancy_pct share_pct "
      "communication class tensor_cores registers shared_memory_bytes short_calls short_pct ranks "
-     "median_rank_ns slowest_rank_ns slowest_rank spread "},
+     "median_rank_ns slowest_rank_ns slowest_rank spread may_communicate "},
     {"kernels.launch_shape", " name grid block registers shared_memory_bytes calls total_ns "
                              "mean_ns min_ns max_ns blocks_per_sm occupancy_pct "},
     {"kernels.launcher", " kernel operator inside calls total_ns mean_ns share_pct ranks "

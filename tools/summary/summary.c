@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "analysis/shared/words.h"
+#include "base/sums.h"
 #include "readers/converter.h"
 #include "summary/summary_text.h"
 
@@ -475,6 +476,35 @@ static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
         puts("  (show job.remark says in which traces)");
 }
 
+/* Kernels that may communicate and count as computation, where they are a percent of the kernels'
+ * time: the largest by name. */
+static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
+    enum { PERCENT = 1 };
+    const tm_cell *largest = NULL;
+    int64_t all_ns = 0, suspect_ns = 0, n = 0;
+    for (size_t i = 0; i < kernels->n_rows; i++) {
+        all_ns = tm_sum(all_ns, number(kernels, i, "total_ns"));
+        if (!tm_table_cell(kernels, i, "may_communicate")->value.i)
+            continue;
+        largest = largest ? largest : tm_table_cell(kernels, i, "name");
+        suspect_ns = tm_sum(suspect_ns, number(kernels, i, "total_ns"));
+        n++;
+    }
+    if (!largest || suspect_ns < all_ns / 100 * PERCENT)
+        return;
+    const tm_column *column = &kernels->def->columns[0];
+    char name[TM_SHOWN_MAX], text[512];
+    tm_shown_cell(column, tm_shown_choose(column, 0), largest, name);
+    snprintf(text, sizeof text,
+             "counts as computation, and by its name may communicate: %s%s, %s of the kernels' "
+             "time; where it does, --comm-pattern REGEX says so (show kernels.kernel, "
+             "may_communicate)",
+             name, n > 1 ? " and others" : "", percent(suspect_ns, all_ns).text);
+    fputs(colors->warning, stdout);
+    tm_console_beside(stdout, "!", 2, text);
+    fputs(colors->off, stdout);
+}
+
 /* Reports whose exports are read, by their converters. */
 static void print_exported(const tm_table *left) {
     size_t n_formats;
@@ -510,6 +540,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_missing(loaded, colors);
     print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
+    print_suspects(tm_tables_find(tables, "kernels.kernel"), colors);
     print_remarks(tables, colors);
     print_left_out(tables, colors);
     printf("Stored in %s; tmerge show %s says what is in it.\n", store, store);

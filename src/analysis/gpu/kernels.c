@@ -13,6 +13,7 @@
 #include "base/sums.h"
 #include "measured.h"
 #include "roofline.h"
+#include "timeline/comm_kernels.h"
 
 /* Guides to profiling call kernels short below it, and advise to fuse them. */
 #define SHORT_NS 100000
@@ -49,6 +50,7 @@ enum {
     K_SLOWEST_TIME,
     K_SLOWEST,
     K_SPREAD,
+    K_SUSPECT,
     N_KERNEL_COLUMNS
 };
 
@@ -76,6 +78,9 @@ static const tm_column kernel_columns[] = {
      "most."},
     {"slowest_rank", TM_INT, "", "That rank; of equals the lowest."},
     {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 where no rank is slower."},
+    {"may_communicate", TM_BOOL, "",
+     "It counts as computation, but its name has words of communication and is of no library that "
+     "tmerge knows: where it does communicate, --comm-pattern says so."},
 };
 
 _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
@@ -440,7 +445,9 @@ static tm_status set_named(tm_table *table, tm_cell *row, const tm_kernel_words 
                            tm_text name, tm_error *err) {
     tm_kernel_traits traits = tm_kernel_traits_of(words, name.bytes);
     bool communicates = row[K_COMMUNICATION].value.i;
+    bool suspect = tm_kernel_kind_of(name.bytes, name.size).class == TM_KERNEL_SUSPECT;
     tm_cell_set_bool(&row[K_TENSOR_CORES], traits.tensor_cores);
+    tm_cell_set_bool(&row[K_SUSPECT], !communicates && suspect);
     TM_TRY(tm_table_set_text(table, &row[K_CLASS],
                              tm_class_word(tm_class_of_kernel(traits, communicates)), err));
     return tm_table_set_bytes(table, &row[K_NAME], name.bytes, name.size, err);
