@@ -99,10 +99,11 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)
         return false;
+    bool nested = bytes[i] == 'N';          /* else one name, and the types of the parameters */
     while (i < size && !is_digit(bytes[i])) /* N, K, L, St: nested, const, static, std */
         if (i++ > 6)
             return false;
-    while (i < size && is_digit(bytes[i])) {
+    for (bool first = true; i < size && is_digit(bytes[i]) && (first || nested); first = false) {
         size_t length = 0;
         for (; i < size && is_digit(bytes[i]) && length < size; i++)
             length = 10 * length + (size_t)(bytes[i] - '0');

@@ -85,6 +85,7 @@ static const struct {
     {"alltoall", "void a2a_combine_recv_kernel<8>(int)"},
     {"alltoall",
      "void (anonymous namespace)::dispatchKernel<16u>(int*, unsigned long, std::byte*)"},
+    {"alltoall", "nccl_ep_jit_ht_combine_kernel(hybrid_ep::combine_kernel_param_t<8>)"},
     {"alltoall", "void uccl::internode_ll::combine<true>(void*)"},
     {"alltoall", "kernel_dispatch_token_intra_node"},
     {"allgather", "void (anonymous namespace)::multimem_all_gather_kernel<16>(char*)"},
@@ -95,6 +96,7 @@ static const struct {
     {"alltoall", "_ZN7deep_ep9intranode8dispatchILi8ELi768EEEvP4int4"},
     {"send", "_Z21kuserbuffers_pushsendPiS_P4int4"},
     {"allreduce", "_ZN12_GLOBAL__N_126multimem_all_reduce_kernelIfLi16EEEvPT_m.kd"},
+    {NULL, "_Z6kernel18AllReduceOneShot_t"},
     {NULL, "_ZN7deep_ep6layout19get_dispatch_layoutILi256EEEvPKl"},
     {NULL, "_ZN65_GLOBAL__N__0a1b_14_userbuffers_cu_kuserbuffers_pushsend_4567890a10add_kernelEPf"},
     /* local parts of such libraries */
@@ -110,6 +112,12 @@ static const struct {
     {NULL, "void cub::DeviceReduceKernel<Policy, float*, AllReduceOp>(float*)"},
     {NULL, "void layer_norm<BlockAllReduce<float> >(float*)"},
     {NULL, "void groupnorm_kernel_dispatch_up<1>(float*)"},
+    {NULL, "void aiter::argmax_gfx1250<float>(float*)"},
+    /* hardly names */
+    {NULL, "_Z"},
+    {NULL, "_ZN99999999999999999999999deep_ep"},
+    {NULL, "<<<>::(("},
+    {NULL, "void operator()<(a)->b>"},
     {NULL, "void flash::flash_fwd_splitkv_combine_kernel<Traits>(Params)"},
     {NULL, "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float> >(float)"},
     {NULL, "void at::native::vectorized_gather_kernel<16, long>(char*, char*)"},
