@@ -157,6 +157,35 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
+/* When a call begins or ends. @param part  counted from the first call's begin */
+static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
+    return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
+}
+
+static void cut_edge(tm_loose_edge *edge, tm_loose_weight *weight, int64_t from_ns) {
+    const int64_t ns = from_ns + weight->ns;
+    edge->from = TM_FROM_ROOT;
+    weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
+}
+
+/* What was before the root is in no step, so no scenario may take it off one: an edge over the root
+ * leads from the root, and has only its part after it. No GPU event begins before the root. */
+static void cut_at_root(tm_maker *m) {
+    const tm_part_call *calls = m->draft->calls.data;
+    const uint32_t first = tm_call_begin(m, 0);
+    uint32_t n_before = 0, n_parts = 2 * (uint32_t)m->draft->calls.n;
+    while (n_before < m->draft->calls.n && calls[n_before].begin_ns < 0)
+        n_before++;
+    for (size_t i = 0; i < m->edges.n && n_before > 0; i++) {
+        tm_loose_edge *edge = (tm_loose_edge *)m->edges.data + i;
+        const uint32_t from = edge->from - first, to = edge->to - first;
+        if (from >= 2 * n_before || call_ns(calls, from) >= 0 ||
+            (edge->to >= first && (to >= n_parts || call_ns(calls, to) < 0)))
+            continue;
+        cut_edge(edge, (tm_loose_weight *)m->weights.data + i, call_ns(calls, from));
+    }
+}
+
 bool tm_maker_loose(tm_maker *m) {
     const tm_draft *draft = m->draft;
     *m->graph = (tm_graph){.rank = draft->timeline->rank,
@@ -166,8 +195,11 @@ bool tm_maker_loose(tm_maker *m) {
     /* Three edges lead to an event, two to a call, and little else: no room is taken in vain. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
-    return tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) && add_visits(m) &&
-           add_steps(m);
+    const bool ok = tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) &&
+                    add_visits(m) && add_steps(m);
+    if (ok)
+        cut_at_root(m);
+    return ok;
 }
 
 tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,

@@ -91,7 +91,6 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
                                        .launched = TM_NO_PART,
                                        .step = t->step[row],
                                        .kind = kind};
-            d->syncs = d->syncs || (kind != TM_CALL_OTHER && kind != TM_CALL_STREAM_WAITS);
             if (!tm_vec_append(&d->calls, &call, 1))
                 return false;
         }
@@ -234,6 +233,22 @@ static bool add_events(tm_draft *d, uint32_t *marks, int64_t root_ns) {
     return ok && link_streams(d) && count_places(d);
 }
 
+/* Whether the host's waits for the GPU are recorded: one from the first launch on tells so. One
+ * before it, such as the cudaFree that makes a context, had nothing to wait for. */
+static bool has_syncs(const tm_draft *d) {
+    const tm_part_event *first = d->events.data;
+    const tm_part_call *calls = d->calls.data;
+    size_t c = d->calls.n;
+    if (d->events.n == 0)
+        return false;
+    const int64_t launch_ns =
+        first->call == TM_NO_PART ? first->begin_ns : calls[first->call].begin_ns;
+    while (c > 0 && calls[c - 1].begin_ns >= launch_ns &&
+           (calls[c - 1].kind == TM_CALL_OTHER || calls[c - 1].kind == TM_CALL_STREAM_WAITS))
+        c--;
+    return c > 0 && calls[c - 1].begin_ns >= launch_ns;
+}
+
 uint32_t tm_lead_in_behind(const tm_draft *draft) {
     const tm_part_event *events = draft->events.data;
     uint32_t found = TM_NO_PART;
@@ -280,6 +295,7 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, i
     uint32_t *marks = mark_launches(timeline);
     bool ok = marks && add_calls(out, classes, marks, root_ns) && add_events(out, marks, root_ns);
     free(marks);
+    out->syncs = has_syncs(out);
     out->before = find_lead_in(out);
     return ok ? TM_OK : tm_fail_memory(err);
 }
@@ -333,12 +349,14 @@ void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, int64_t r
                          tm_lead_in before) {
     draft->timeline = timeline;
     take_times(draft, root_ns);
+    draft->syncs = has_syncs(draft);
     draft->before = before;
 }
 
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns) {
     draft->timeline = timeline;
     take_times(draft, root_ns);
+    draft->syncs = has_syncs(draft);
     draft->before = find_lead_in(draft);
     return is_in_order(draft);
 }

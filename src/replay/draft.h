@@ -60,7 +60,7 @@ typedef struct tm_draft {
     tm_vec calls;        /* of tm_part_call */
     tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
-    bool syncs;          /* it has calls that wait for the GPU */
+    bool syncs;          /* it has calls that wait for the GPU once it has work */
     tm_lead_in before;   /* the first step */
     bool lead_in;        /* its first step counts from where it begins (tm_lead_in): likewise */
 } tm_draft;

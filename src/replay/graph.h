@@ -5,10 +5,13 @@
  * or waited for one. It happens at the largest of (time of the source + weight) over its in-edges.
  * With the weights that were recorded, every node gets exactly the time that was recorded.
  *
+ * The root is the begin of the job's first GPU event. What ranks did before it is in no step and
+ * stays as recorded: an edge over the root leads from the root, with only its part after it.
+ *
  * Ranks meet in operations: member i's begin leads to the operation, which is there when the last
  * one has come (L), and from there to the ends of its members. So a rank's graph can be looked at
- * alone: it begins at the job's first GPU event (the root) and at operations, and leads to
- * operations and to the ends of steps. */
+ * alone: it begins at the root and at operations, and leads to operations and to the ends of steps.
+ */
 #ifndef TMERGE_REPLAY_GRAPH_H
 #define TMERGE_REPLAY_GRAPH_H
 
@@ -94,7 +97,8 @@ typedef struct tm_graph {
     uint32_t *first;  /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
     tm_edge *edges;   /* an edge leads from an earlier node to a later one */
     int64_t *over_ns; /* [n_nodes] what nothing recorded accounts for, of each edge into the node
-                         that has TM_EDGE_OVER; else 0 */
+                         that has TM_EDGE_OVER; else 0. Of an edge that is cut at the root with what
+                         is before it, as other ranks have it */
     tm_vec visits;    /* of tm_graph_visit, ascending in (last_ns, operation) */
     tm_vec steps;     /* of tm_graph_step, ascending in number */
     int64_t n_inferred; /* wait edges that no record tells */

@@ -7,9 +7,11 @@
 #include "base/lanes.h"
 #include "base/sorted.h"
 
-/* A weight without what nothing accounts for of the recorded one, which is @p over_ns. */
+/* A weight without what nothing accounts for of the recorded one, which is @p over_ns: more than
+ * all of it where the edge is cut at the root. */
 static int64_t explained(const tm_edge *edge, int64_t over_ns, int64_t ns) {
-    const int64_t without = edge->ns - over_ns;
+    const bool cut = edge->from == TM_FROM_ROOT && edge->ns < over_ns;
+    const int64_t without = cut ? 0 : edge->ns - over_ns;
     return over_ns > 0 && without < ns ? without : ns;
 }
 

@@ -302,8 +302,9 @@ def test_a_stall_by_hand():
     # b begins 6 us behind the stall, at 10,016, is reduced from 10,117 to 10,217, and c ends at
     # 10,318; all counts from a's begin at 6. Without the stall b begins at 107, 9,909 us earlier.
     # Where no call waits for the GPU, the host may have waited for a, which ended in the stall:
-    # then the 9,904 us behind that are 5 elsewhere, b's launch begins at 111 and b at 117.
-    for synced, saved in ((True, 9909), (False, 9899)):
+    # then the 9,904 us behind that are elsewhere the 4 after a's begin, b's launch begins at 110 and b
+    # at 116.
+    for synced, saved in ((True, 9909), (False, 9900)):
         equal(step_times(three_ranks(stalled(0, synced))), [403_000])
         result = three_ranks(stalled(10_000, synced))
         equal(step_times(result), [10_312_000])

@@ -1,6 +1,8 @@
 /* A rank's graph: which edges a few events give, and that any events get their recorded times. */
 #include "replay/build.h"
 
+#include <math.h>
+
 #include "run_fixture.h"
 #include "timeline_fixture.h"
 
@@ -129,21 +131,21 @@ static const edge_case cases[] = {
     {.what = "b waits for a, though launched long before: the gap binds",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
                 WORK("b", 107, 50, 2, 7)},
-     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; host la.E>lb.S 5; "
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
               "call lb.S>lb.E 5; compute a.S>a.E 100; gap a.E>b.S 1; launch lb.S>b.S 6; "
               "compute b.S>b.E 50"},
     {/* Launches of 6 and 20 us to an idle stream: 13 are usual. */
      .what = "b waits for its launch, longer than is usual",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 300, 5, 2),
                 WORK("b", 320, 50, 2, 7)},
-     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; compute a.S>a.E 100; "
-              "host la.E>lb.S 295; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 100; "
+              "host root>lb.S 294; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
               "compute b.S>b.E 50"},
     {.what = "b waits for another stream",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
                 WORK("b", 111, 50, 2, 8)},
      .wait = {"b", "a"},
-     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; host la.E>lb.S 5; "
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
               "call lb.S>lb.E 5; compute a.S>a.E 100; wait a.E>b.S 5 (3); launch lb.S>b.S 6; "
               "compute b.S>b.E 50"},
     {.what = "of one stream b begins before a has ended: as long behind its begin",
@@ -153,27 +155,27 @@ static const edge_case cases[] = {
      .events = {CALL("lg", 0, 5, 1), WORK("a", 6, 10, 1, 7), WORK("b", 17, 10, 1, 7),
                 WORK("c", 6, 10, 1, 8)},
      /* Launches: 6 and 6 us; b follows a. */
-     .edges = "before root>lg.S -6; call lg.S>lg.E 5; launch lg.S>a.S 6; launch lg.S>c.S 6; "
-              "compute a.S>a.E 10; compute c.S>c.E 10; gap a.E>b.S 1; launch lg.S>b.S 6; "
+     .edges = "before root>lg.S -6; call lg.S>lg.E 5; launch root>a.S 0; launch root>c.S 0; "
+              "compute a.S>a.E 10; compute c.S>c.E 10; gap a.E>b.S 1; launch root>b.S 0; "
               "compute b.S>b.E 10"},
     {.what = "a call inside of another begins as long behind its begin",
      .events = {CALL("lo", 0, 20, 1), CALL("li", 5, 5, 2), WORK("a", 30, 10, 1, 7),
                 WORK("b", 41, 10, 2, 7)},
      .edges = "before root>lo.S -30; host lo.S>li.S 5; call li.S>li.E 5; call lo.S>lo.E 20; "
-              "launch lo.S>a.S 30; compute a.S>a.E 10; gap a.E>b.S 1; launch li.S>b.S 30; "
+              "launch root>a.S 0; compute a.S>a.E 10; gap a.E>b.S 1; launch root>b.S 5; "
               "compute b.S>b.E 10"},
     {.what = "a thread hands over to another, and gets it back",
      .events = {CALL_ON(1, "la", 0, 5, 1), CALL_ON(2, "lb", 10, 5, 2), CALL_ON(1, "lc", 20, 5, 3),
                 WORK("a", 30, 10, 1, 7), WORK("b", 41, 10, 2, 7), WORK("c", 52, 10, 3, 7)},
      .edges = "before root>la.S -30; call la.S>la.E 5; host la.E>lb.S 5; call lb.S>lb.E 5; "
-              "host lb.E>lc.S 5; call lc.S>lc.E 5; launch la.S>a.S 30; compute a.S>a.E 10; "
-              "gap a.E>b.S 1; launch lb.S>b.S 30; compute b.S>b.E 10; gap b.E>c.S 1; "
-              "launch lc.S>c.S 30; compute c.S>c.E 10"},
+              "host lb.E>lc.S 5; call lc.S>lc.E 5; launch root>a.S 0; compute a.S>a.E 10; "
+              "gap a.E>b.S 1; launch root>b.S 10; compute b.S>b.E 10; gap b.E>c.S 1; "
+              "launch root>c.S 20; compute c.S>c.E 10"},
     {/* It ends 5 us behind b, 3 are its own. */
      .what = "a call waits for all streams",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
                 WORK("b", 16, 184, 2, 8), CALL("cudaDeviceSynchronize", 20, 185, 3)},
-     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; host la.E>lb.S 5; "
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
               "call lb.S>lb.E 5; launch lb.S>b.S 6; host lb.E>cudaDeviceSynchronize.S 5; "
               "compute a.S>a.E 100; compute b.S>b.E 184; "
               "call cudaDeviceSynchronize.S>cudaDeviceSynchronize.E 3; "
@@ -181,20 +183,20 @@ static const edge_case cases[] = {
     {.what = "a call waits for the latest stream, where none is named",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
                 WORK("b", 16, 184, 2, 8), CALL("cudaStreamSynchronize", 20, 183, 3)},
-     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; host la.E>lb.S 5; "
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
               "call lb.S>lb.E 5; launch lb.S>b.S 6; host lb.E>cudaStreamSynchronize.S 5; "
               "compute a.S>a.E 100; compute b.S>b.E 184; "
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
               "sync b.E>cudaStreamSynchronize.E 3"},
     {.what = "a launch that ends behind its own copy waited for it",
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
-     .edges = "before root>la.S -6; launch la.S>a.S 6; compute a.S>a.E 40; call la.S>la.E 3; "
+     .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
               "sync a.E>la.E 4 (1)"},
     {/* 5 us is the median of its name; it ends 10 us behind a. */
      .what = "the queue was full: a launch waited until something ended",
      .events = {CALL("l", 0, 5, 1), CALL("l", 10, 5, 2), CALL("l", 20, 500, 3),
                 WORK("a", 6, 504, 1, 7), WORK("b", 511, 20, 2, 7), WORK("c", 532, 20, 3, 7)},
-     .edges = "before root>l.S -6; call l.S>l.E 5; launch l.S>a.S 6; host l.E>l.S 5; "
+     .edges = "before root>l.S -6; call l.S>l.E 5; launch root>a.S 0; host root>l.S 4; "
               "call l.S>l.E 5; host l.E>l.S 5; compute a.S>a.E 504; gap a.E>b.S 1; "
               "launch l.S>b.S 6; call l.S>l.E 3; sync a.E>l.E 10 (7); compute b.S>b.E 20; "
               "gap b.E>c.S 1; launch l.S>c.S 6; compute c.S>c.E 20"},
@@ -202,20 +204,30 @@ static const edge_case cases[] = {
      .what = "a dark stretch is a wait, where no call is",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
                 WORK("b", 2016, 10, 2, 7)},
-     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; compute a.S>a.E 999; "
-              "host a.E>lb.S 1005 (2005); host la.E>lb.S 1005; call lb.S>lb.E 5; gap a.E>b.S 1; "
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 999; "
+              "host a.E>lb.S 1005 (2005); host root>lb.S 1004; call lb.S>lb.E 5; gap a.E>b.S 1; "
               "launch lb.S>b.S 6; compute b.S>b.E 10"},
     {.what = "where calls wait for the GPU, it is the host's own",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
                 WORK("b", 2016, 10, 2, 7), CALL("cudaFree", 2020, 9, 3)},
-     .edges = "before root>la.S -6; call la.S>la.E 5; launch la.S>a.S 6; compute a.S>a.E 999; "
-              "host la.E>lb.S 2005; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 6; "
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 999; "
+              "host root>lb.S 2004; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 6; "
               "host lb.E>cudaFree.S 5; compute b.S>b.E 10; call cudaFree.S>cudaFree.E 3; "
               "sync b.E>cudaFree.E 3"},
+    {/* la has 20 of its 40 us after it, and its launch 7 more than usual. cudaFree had nothing to
+        wait for: of 2,000 us up to lb 979 may have been waiting for a. */
+     .what = "of what leads over the first event's begin only the part after it is left",
+     .events = {CALL("cudaFree", 0, 2000, 1), CALL("la", 2010, 40, 2), WORK("a", 2030, 999, 2, 7),
+                CALL("lb", 4050, 5, 3), WORK("b", 4056, 10, 3, 7)},
+     .edges =
+         "before root>cudaFree.S -2030; call cudaFree.S>cudaFree.E 2000; "
+         "host cudaFree.E>la.S 10; launch root>a.S 0 (7); call root>la.E 20; compute a.S>a.E 999; "
+         "host a.E>lb.S 1021 (2000); host la.E>lb.S 1021; call lb.S>lb.E 5; gap a.E>b.S 1; "
+         "launch lb.S>b.S 6; compute b.S>b.E 10"},
     {.what = "the end of communication follows its operation",
      .events = {CALL("ln", 0, 5, 1), WORK("ncclKernel_AllReduce", 6, 100, 1, 7)},
      .visit = {"ncclKernel_AllReduce", 80, 0},
-     .edges = "before root>ln.S -6; call ln.S>ln.E 5; launch ln.S>ncclKernel_AllReduce.S 6; "
+     .edges = "before root>ln.S -6; call ln.S>ln.E 5; launch root>ncclKernel_AllReduce.S 0; "
               "transfer visit>ncclKernel_AllReduce.E 26"},
     {.what = "unless it ended before the last one came",
      .events = {WORK("ncclKernel_AllReduce", 6, 100, 0, 7)},
@@ -316,6 +328,83 @@ TEST(any_events_get_their_recorded_times) {
         assert_ok(tm_pairs_pick(&b.draft, &pairs, &b.waits, &b.g.err));
         build(&b, visits, random_visits(&draws, &b.t, visits));
         tm_pairs_free(&pairs);
+        close_built(&b);
+    }
+}
+
+/* When node v is, where the host's time takes so many times as long. */
+static int64_t scaled_ns(const tm_graph *g, uint32_t v, double factor, const int64_t *ns) {
+    int64_t latest = INT64_MIN;
+    for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+        const tm_edge *edge = &g->edges[e];
+        const bool host = edge->kind == TM_EDGE_HOST || edge->kind == TM_EDGE_CALL;
+        const bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT);
+        const int64_t from = node ? ns[edge->from] : tm_graph_source_ns(g, edge);
+        const int64_t at = from + (host ? llround((double)edge->ns * factor) : edge->ns);
+        latest = at > latest ? at : latest;
+    }
+    return latest;
+}
+
+/* How long after the root the last GPU event ends. */
+static int64_t scaled_end(const built *b, double factor) {
+    const tm_graph *g = &b->graph;
+    int64_t *ns = calloc(g->n_nodes + 1, sizeof *ns), end = 0;
+    assert_non_null(ns);
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        ns[v] = scaled_ns(g, v, factor, ns);
+        if (g->parts[v] < 2 * b->draft.events.n && ns[v] > end)
+            end = ns[v];
+    }
+    free(ns);
+    return end;
+}
+
+/* One after the other on each stream, behind a call that ends before them all or among them. */
+static void line_up(event_spec *events, size_t n, int64_t by_ns) {
+    int64_t reach[2][2] = {{0}};
+    for (size_t i = 0; i < n; i++) {
+        event_spec *e = &events[i];
+        int64_t *at = &reach[e->where][e->device];
+        e->begin_ns += by_ns;
+        if (e->category != TM_CAT_KERNEL)
+            continue;
+        e->begin_ns = e->begin_ns > *at ? e->begin_ns : *at;
+        *at = e->begin_ns + e->duration_ns + 1000;
+    }
+}
+
+static int64_t busiest_stream(const tm_timeline *t) {
+    int64_t most = 0;
+    for (uint32_t k = 0; k < t->n_tracks; k++) {
+        int64_t busy = 0;
+        const uint32_t behind = t->tracks[k].first + t->tracks[k].count;
+        for (uint32_t row = t->tracks[k].first; row < behind; row++)
+            busy += t->role[row] != TM_ROLE_NONE ? t->duration_ns[row] : 0;
+        most = busy > most ? busy : most;
+    }
+    return most;
+}
+
+TEST(no_scaling_of_host_time_ends_before_the_busiest_stream_could) {
+    enum { SEEDS = 200, N = 60 };
+    static const double factors[] = {0.0, 0.1, 0.5, 0.9, 0.999, 1.001, 2.0};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        event_spec events[N + 1] = {CALL("cudaFree", 0, 5000, 0)};
+        uint64_t draws = seed;
+        built b;
+        const size_t n = random_events(&draws, events + 1, N);
+        line_up(events + 1, n, seed % 2 ? 6000000 : 1000000);
+        open_built(&b, events, n + 1);
+        build(&b, NULL, 0);
+        const int64_t took = scaled_end(&b, 1.0), busy = busiest_stream(&b.t);
+        for (size_t i = 0; i < COUNT(factors) && took > 0; i++) {
+            const int64_t end = scaled_end(&b, factors[i]), change = llabs(end - took);
+            const double most = fabs(1.0 - factors[i]) * (double)took + (double)n;
+            if (end < busy || (double)change > most)
+                fail_msg("seed %d, %g times: %d of %d ns, busy %d", (int)seed, factors[i], (int)end,
+                         (int)took, (int)busy);
+        }
         close_built(&b);
     }
 }

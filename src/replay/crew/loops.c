@@ -284,7 +284,8 @@ static void find_slack(const tm_crew *crew, const tm_crew_desk *desk, tm_crew_ro
 /* An edge on all ranks. */
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
-    bool has_over; /* some of ns on some ranks */
+    bool has_over;     /* some of ns on some ranks */
+    int64_t from_root; /* all bits where it leads from there, and is cut then, else none */
     row over;
 } weights;
 
@@ -295,7 +296,8 @@ static const int64_t *explain(const weights *w, const int64_t *ns, tm_crew_row *
         return ns;
     const row *is = row_of(ns), *recorded = row_of(w->ns), *over = &w->over;
     for (size_t i = 0; i < PARTS; i++) {
-        const some left = recorded->of[i] - over->of[i];
+        const some without = recorded->of[i] - over->of[i];
+        const some left = without & ~((without < 0) & w->from_root);
         const some less = (left < is->of[i]) & (over->of[i] > 0);
         row_at(room)->of[i] = (left & less) | (is->of[i] & ~less);
     }
@@ -305,7 +307,9 @@ static const int64_t *explain(const weights *w, const int64_t *ns, tm_crew_row *
 /* @param room  [2] */
 static weights weigh_edge(const tm_crew *crew, const tm_crew_desk *desk, uint32_t edge,
                           tm_crew_row *room) {
-    weights w = {.ns = room[0].ns, .has_over = crew->has_over[edge] != 0};
+    const bool from_root = crew->like->edges[edge].from == TM_FROM_ROOT;
+    weights w = {
+        .ns = room[0].ns, .has_over = crew->has_over[edge] != 0, .from_root = -(int64_t)from_root};
     *row_at(&room[0]) = recorded_row(crew, edge);
     w.peer = desk->known[edge] & TM_DESK_PEER ? desk->peer[edge].ns : w.ns;
     w.usual = w.peer;
