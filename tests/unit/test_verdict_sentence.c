@@ -254,45 +254,62 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
     }
 }
 
-/* Why the one comes late: its speed, its idle time [us] against the median of 10 and 30, 20, and
- * its compute time. */
+/* Why the one comes late: its speed, its idle time [us] against the median of 10 and 30, 20, its
+ * compute time, and how late it is; 0 stands for 8.1 ms. */
 TEST(the_cause_follows_from_speed_and_idle_time) {
     static const struct {
         const char *speed, *idle, *cause;
+        int64_t late_ns;
     } cases[] = {
         {" relative_speed=0.94", "idle_ns=99000",
          "it computes at 0.94x the median speed: look at its GPU (clock, heat, neighbours) or its "
-         "share of the work"},
+         "share of the work",
+         0},
         /* twice the median is 40 */
         {" relative_speed=0.97", "idle_ns=41000",
          "its kernels run at normal speed (0.97x) while its GPU idles 41.0 us against a median of "
          "20.0 us: look at its host, not at its GPU. A passing disturbance of its host would look "
-         "the same"},
+         "the same",
+         0},
         {" relative_speed=0.97", "idle_ns=40000",
          "its speed is 0.97x the median, its GPU idles 40.0 us against a median of 20.0 us: the "
-         "traces do not tell why it is late. A larger share"},
+         "traces do not tell why it is late. A larger share",
+         0},
         {" relative_speed=0.96", "idle_ns=99000",
-         "its speed is 0.96x the median, its GPU idles 99.0 us against a median of 20.0 us: the"},
+         "its speed is 0.96x the median, its GPU idles 99.0 us against a median of 20.0 us: the",
+         0},
         {" relative_speed=0.95", "idle_ns=20000",
-         "its speed is 0.95x the median, its GPU idles 20.0 us against a median of 20.0 us: the"},
+         "its speed is 0.95x the median, its GPU idles 20.0 us against a median of 20.0 us: the",
+         0},
         /* 2 % of 600 us are 12, twice the 6 that it idles longer; 0.99 is as fast as the others; of
          * 3,000 us 3 % are 90, more than it idles longer */
         {" relative_speed=0.98", "idle_ns=25900 compute_ns=600000",
-         "it computes at 0.98x the median speed"},
-        {" relative_speed=0.98", "idle_ns=26100 compute_ns=600000", "its speed is 0.98x"},
-        {" relative_speed=0.99", "idle_ns=20000 compute_ns=600000", "its speed is 0.99x"},
-        {" relative_speed=0.97", "idle_ns=80000 compute_ns=3000000", "its speed is 0.97x"},
+         "it computes at 0.98x the median speed", 0},
+        {" relative_speed=0.98", "idle_ns=26100 compute_ns=600000", "its speed is 0.98x", 0},
+        {" relative_speed=0.99", "idle_ns=20000 compute_ns=600000", "its speed is 0.99x", 0},
+        {" relative_speed=0.97", "idle_ns=80000 compute_ns=3000000", "its speed is 0.97x", 0},
         /* 10 % of 50 us are 5: ten times that it idles longer than the others' 20 us, or just not
          */
         {" relative_speed=0.9", "idle_ns=70100 compute_ns=50000",
-         "far more than its slower kernels (0.90x) take: look at its host first"},
+         "far more than its slower kernels (0.90x) take: look at its host first", 0},
         {" relative_speed=0.9", "idle_ns=69900 compute_ns=50000",
-         "it computes at 0.90x the median speed"},
+         "it computes at 0.90x the median speed", 0},
+        /* It idles 11 us longer than the median: most of 21.9 us, half of 22; and no longer than
+         * the rank that idles 30 us. */
+        {" relative_speed=1", "idle_ns=31000",
+         "its kernels run at normal speed (1.00x) while its GPU idles 31.0 us against a median of "
+         "20.0 us: look at its host, not at its GPU",
+         21900},
+        {" relative_speed=1", "idle_ns=31000", "the traces do not tell why it is late", 22000},
+        {" relative_speed=1", "idle_ns=30000", "the traces do not tell why it is late", 10000},
+        /* 3 % of 600 us are 18, more than 11 */
+        {" relative_speed=0.97", "idle_ns=31000 compute_ns=600000",
+         "its speed is 0.97x the median, its GPU idles 31.0 us", 21900},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_toll ranks[RANKS];
         memcpy(ranks, tolls_of, sizeof ranks);
-        tm_finding finding = {.rank = 3, .units = 5};
+        tm_finding finding = {.rank = 3, .units = 5, .excess_ns = cases[i].late_ns};
         fill(&finding);
         const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_PERSISTENT,

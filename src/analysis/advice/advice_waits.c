@@ -62,8 +62,9 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     bool episode = when[0] && steps;
     int64_t from = episode ? tm_facts_int(f, "stragglers.finding", row, "from") : INT64_MIN;
     int64_t to = episode ? tm_facts_int(f, "stragglers.finding", row, "to") : INT64_MAX;
-    tm_late_cause c =
-        episode ? tm_late_in_steps(f->tables, rank, from, to) : tm_late_throughout(f->tables, rank);
+    int64_t late_ns = tm_facts_int(f, "stragglers.finding", row, "excess_ns");
+    tm_late_cause c = episode ? tm_late_in_steps(f->tables, rank, from, to, late_ns)
+                              : tm_late_throughout(f->tables, rank, late_ns);
     const char *place = "";
     /* What it did in a part of a step, no table tells. */
     c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;

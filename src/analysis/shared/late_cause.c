@@ -18,8 +18,20 @@ typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-/* What it computes longer than the median, and what it idles longer, tell who has most of it. */
-static void judge(tm_late_cause *c, int64_t compute_ns) {
+/* Whether it idles longer than every other, and that makes up most of what it is late. */
+static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_ns) {
+    return late_ns > 0 && c->idle_ns > most_idle_ns &&
+           2 * (c->idle_ns - c->median_idle_ns) > late_ns;
+}
+
+/* What it computes longer than the median, and what it idles longer, tell who has most of it.
+ * @param others  [n] what the others idle; brought out of order */
+static void judge(tm_late_cause *c, int64_t compute_ns, int64_t *others, size_t n,
+                  int64_t late_ns) {
+    int64_t most_idle_ns = 0;
+    for (size_t i = 0; i < n; i++)
+        most_idle_ns = others[i] > most_idle_ns ? others[i] : most_idle_ns;
+    c->median_idle_ns = n > 0 ? tm_median_any(others, n) : c->idle_ns;
     double slower_ns = (1.0 - c->speed) * (double)compute_ns;
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
@@ -28,7 +40,7 @@ static void judge(tm_late_cause *c, int64_t compute_ns) {
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
     if ((c->speed < SLOW && !far) || (c->speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0)))
         c->kind = TM_LATE_GPU;
-    else if (c->idle_ns > 2 * c->median_idle_ns &&
+    else if ((c->idle_ns > 2 * c->median_idle_ns || explains(c, most_idle_ns, late_ns)) &&
              (far || (c->speed >= NORMAL && idle_ns > slower_ns)))
         c->kind = TM_LATE_HOST;
 }
@@ -37,7 +49,7 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
     return tm_table_cell(table, row, column)->value.i;
 }
 
-tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank) {
+tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     size_t at = tm_table_find_row(ranks, &rank, 1), n = 0;
@@ -53,9 +65,8 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank) {
     for (size_t i = 0; i < overlap->n_rows && idle; i++)
         if (number(overlap, i, "window_ns") > 0 && i != own)
             idle[n++] = number(overlap, i, "idle_ns");
-    c.median_idle_ns = n > 0 ? tm_median_any(idle, n) : c.idle_ns;
+    judge(&c, compute_ns, idle, n, late_ns);
     free(idle);
-    judge(&c, compute_ns);
     return c;
 }
 
@@ -75,7 +86,8 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to) {
+tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
+                               int64_t late_ns) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     tm_late_cause c = {.speed = -1.0};
     sums *v = malloc((steps->n_rows + 1) * sizeof *v);
@@ -94,8 +106,7 @@ tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t fr
             if (v[i].n == v[own].n && i != own)
                 values[alike++] = v[i].idle_ns;
         c.idle_ns = v[own].idle_ns;
-        c.median_idle_ns = alike > 0 ? tm_median_any(values, alike) : c.idle_ns;
-        judge(&c, v[own].compute_ns);
+        judge(&c, v[own].compute_ns, values, alike, late_ns);
     }
     free(v);
     free(values);

@@ -14,7 +14,8 @@
 typedef enum tm_late_kind {
     TM_LATE_UNKNOWN, /* neither accuses */
     TM_LATE_GPU,     /* it computes longer than the others, and does not idle far longer */
-    TM_LATE_HOST     /* its GPU idles more than twice as long, and that outweighs its kernels */
+    TM_LATE_HOST     /* its GPU idles more than twice as long, or longer than any other by most of
+                        what it is late, and that outweighs its kernels */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
@@ -23,12 +24,14 @@ typedef struct tm_late_cause {
     int64_t idle_ns, median_idle_ns; /* its own, and of the others */
 } tm_late_cause;
 
-/** Of a rank that is late throughout. Needs stragglers.rank with its speeds, and overlap.rank. */
-tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank);
+/** Of a rank that is late throughout, by @p late_ns in all (0: that is not known). Needs
+ * stragglers.rank with its speeds, and overlap.rank. */
+tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns);
 
 /** Of a rank that is late in steps [from, to]: only these count, for the others would hide it.
  * Needs overlap.step. */
-tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to);
+tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
+                               int64_t late_ns);
 
 /** Whether it comes late for its batches: in steps [from, to] its GPU did nothing for at least 5 %
  * of them while it waited for one (input.step), and what that is beyond the others' median makes

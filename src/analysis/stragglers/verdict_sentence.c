@@ -27,8 +27,9 @@ static const tm_cell *cell_of(const tm_table *table, int64_t rank, const char *c
  * what it did meanwhile. */
 static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
     bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = f->unit == TM_UNIT_STEP;
-    tm_late_cause c = throughout || !steps ? tm_late_throughout(tables, f->rank)
-                                           : tm_late_in_steps(tables, f->rank, f->from, f->to);
+    tm_late_cause c = throughout || !steps
+                          ? tm_late_throughout(tables, f->rank, f->excess_ns)
+                          : tm_late_in_steps(tables, f->rank, f->from, f->to, f->excess_ns);
     if (!throughout && !steps)
         c.kind = TM_LATE_UNKNOWN;
     return c;
