@@ -199,7 +199,7 @@ def test_a_value_of_where_must_be_its_columns():
     # Of several tables those without the column are left out, and it is said.
     done = tmerge('show', path, 'overlap', '--where', 'step = 3', '--json').expect(0)
     equal(list(json.loads(done.out)['tables']), ['overlap.step'])
-    contains(done.err, 'warning: 2 of the tables lack a column that is asked for, and are left out')
+    contains(done.err, 'warning: 3 of the tables lack a column that is asked for, and are left out')
 
 
 def test_sort_and_columns_shape_a_table():
@@ -265,7 +265,8 @@ def test_top_takes_the_rows_that_cost_most():
 def test_tables_are_chosen_by_name_and_by_analysis():
     worked_out_job()
     everything = list(tables('tmerge.h5'))
-    equal(list(tables('tmerge.h5', 'overlap')), ['overlap.rank', 'overlap.step', 'overlap.kind'])
+    equal(list(tables('tmerge.h5', 'overlap')),
+          ['overlap.rank', 'overlap.step', 'overlap.kind', 'overlap.device'])
     equal(set(tables('tmerge.h5', 'ratio.rank', 'job')),
           {name for name in everything if name.startswith('job.')} | {'ratio.rank'})
     # Twice is once, and the order is always the same.
@@ -463,6 +464,16 @@ def test_one_rank_alone_says_what_it_can():
     has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
              'It idles 300.0 us; for 300.0 us of them \\(100.0 %\\) what came next was queued, or its '
              'launch is not recorded')
+    # Three GPUs in turn: 200, 100 and 90 of 400 us, on average 130 (32.5 %); each is idle for 200,
+    # 300 and 310, on average 270, of which nobody works for 10: 260 (96.3 %) are another's turn.
+    put('rank0.json', trace([dict(kernel('gemm', begin, us, device=gpu), pid=gpu)
+                             for gpu, begin, us in ((0, 100, 200), (1, 300, 100), (2, 410, 90))], 0))
+    done = merged('rank0.json', env={'COLUMNS': '200'})
+    has_line(done.out, 'One rank: its 3 GPUs compute 32.5 % of the 400.0 us from its first work to '
+             'its last on average \(device 0: 50.0 %, 1: 25.0 %, 2: 22.5 %\), and 67.5 % they idle')
+    has_line(done.out, 'On average one idles 270.0 us; for 260.0 us of them \(96.3 %\) another '
+             'device of the rank was at work')
+    has_line(done.out, '^GPU time: compute 32.5 %, .* idle 67.5 %')
 
 
 def test_no_line_of_the_summary_begins_with_a_unit():

@@ -232,6 +232,12 @@ TEST(an_idle_gpu_is_counted_once) {
         {"", "input.rank *step_ns=1000 stall_ns=49 waits=1;", ""},
         {"", "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300;",
          "gpu_utilization warning 300 exact all"},
+        /* 100 idle together, and 250 in turn: what the host could save is not what that costs */
+        {"",
+         "overview.job gpu_utilization_pct=65; idle.rank *idle_ns=100 host_work_ns=100 "
+         "turns_ns=250; "
+         "whatif.item what=limit name=host saved_ns=900 saved_pct=90;",
+         "gpu_utilization warning 350 exact all"},
         /* of 300 idle, 150 are for want of input: 15 % are left, under the threshold of 20 */
         {"",
          "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300 input_ns=150; input.rank "

@@ -58,9 +58,9 @@ TEST(idle_time_is_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         ("rank=0 idle_ns=229000 idle_pct=78.96551724 host_wait_ns=120000 kernel_wait_ns=21000 "
          "other_ns=88000 input_ns=30000 host_comm_ns=20000 sync_ns=35000 host_work_ns=35000 gaps=6 "
-         "longest_ns=90000"),
+         "longest_ns=90000 turns_ns=null"),
         ("rank=1 idle_ns=0 idle_pct=null host_wait_ns=0 kernel_wait_ns=0 other_ns=0 input_ns=0 "
-         "host_comm_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null"),
+         "host_comm_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null turns_ns=null"),
     };
     static const char *const streams[] = {
         ("rank=0 device=0 stream=7 events=7 idle_ns=239000 host_wait_ns=120000 kernel_wait_ns=1000 "
@@ -124,7 +124,7 @@ TEST(limits_of_causes_are_exact) {
     static const char *const ranks[] = {
         ("rank=0 idle_ns=60019 idle_pct=99.99167 host_wait_ns=10 kernel_wait_ns=30009 "
          "other_ns=30000 input_ns=0 host_comm_ns=0 sync_ns=0 host_work_ns=10 gaps=4 "
-         "longest_ns=30000")};
+         "longest_ns=30000 turns_ns=null")};
     static const char *const streams[] = {("rank=0 device=0 stream=7 events=5 idle_ns=60019 "
                                            "host_wait_ns=10 kernel_wait_ns=30009 other_ns=30000")};
     small_job j = open_job();

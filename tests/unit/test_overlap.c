@@ -105,6 +105,43 @@ TEST(overlap_is_as_worked_out_by_hand) {
     close_job(&b);
 }
 
+/* A rank with GPUs 0 and 1; of GPU 2 it only sets 1 ns, which is no work beside 120. In ns:
+ *
+ *   GPU 0: gemm [0, 100), copy [180, 200)        P 100, M 20, busy 120, idle 80 of 200
+ *   GPU 1: gemm [90, 150), allreduce [140, 170)  P 60, C 30, C n P 10, C \ P 20, busy 80, idle 120
+ *   rank:  P [0, 150), C \ P 20, M \ P \ C 20: busy 190, idle 10. While another works they idle
+ *          70 and 110, so 90 on average: 10 + 90 is the mean of 80 and 120.
+ *   kernels: 100 and 60 + 20, on average 90 of 200: 45 %. */
+TEST(the_devices_of_a_rank_are_told_apart) {
+    static const event_spec events[] = {
+        STEP("ProfilerStep#1", 0, 200),
+        {TM_CAT_KERNEL, "gemm", 0, 100, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_MEMCPY, "Memcpy DtoH", 180, 20, 0, 8, 0, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "gemm", 90, 60, 0, 7, 1, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "ncclDevKernel_AllReduce_Sum_f32", 140, 30, 0, 20, 1, NULL, TM_DURATION},
+        {TM_CAT_MEMSET, "Memset", 0, 1, 0, 7, 2, NULL, TM_DURATION},
+    };
+    static const char *const devices[] = {
+        "rank=0 device=0 window_ns=200 compute_ns=100 comm_ns=0 memory_ns=20 overlap_ns=0 "
+        "overlap_pct=null exposed_comm_ns=0 exposed_memory_ns=20 busy_ns=120 idle_ns=80",
+        "rank=0 device=1 window_ns=200 compute_ns=60 comm_ns=30 memory_ns=0 overlap_ns=10 "
+        "overlap_pct=33.33333333 exposed_comm_ns=20 exposed_memory_ns=0 busy_ns=80 idle_ns=120",
+    };
+    small_job j = open_job();
+    add_rank(&j, 1, events, 3); /* on one GPU */
+    add_rank(&j, 0, events, COUNT(events));
+    finish_job(&j);
+    CHECK_ROWS(&j, "overlap.device", devices);
+    const tm_table *ranks = tm_tables_find(&j.tables, "overview.rank");
+    const tm_table *idle = tm_tables_find(&j.tables, "idle.rank");
+    assert_true(tm_table_cell(ranks, 0, "gpu_utilization_pct")->value.r == 45.0);
+    assert_true(tm_table_cell(ranks, 1, "gpu_utilization_pct")->value.r == 50.0);
+    assert_int_equal(tm_table_cell(idle, 0, "idle_ns")->value.i, 10);
+    assert_int_equal(tm_table_cell(idle, 0, "turns_ns")->value.i, 90);
+    assert_true(tm_table_cell(idle, 1, "turns_ns")->null);
+    close_job(&j);
+}
+
 TEST(ratios_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         "rank=0 comm_ns=90 compute_ns=70 comm_to_compute=1.285714286 "

@@ -154,6 +154,8 @@ static const struct {
      "exposed_comm_ns exposed_memory_ns busy_ns idle_ns wait_ns transfer_ns exposed_wait_ns "
      "exposed_transfer_ns exposed_unmatched_ns "},
     {"overlap.kind", " rank kind count comm_ns overlap_ns overlap_pct exposed_comm_ns "},
+    {"overlap.device", " rank device window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
+                       "exposed_comm_ns exposed_memory_ns busy_ns idle_ns "},
     {"ratio.rank", " rank comm_ns compute_ns comm_to_compute exposed_to_window "},
     {"ratio.step", " rank step comm_ns compute_ns comm_to_compute exposed_to_window "},
     {"imbalance.step",
@@ -231,7 +233,7 @@ static const struct {
     {"launches.api",
      " name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns max_rank "},
     {"idle.rank", " rank idle_ns idle_pct host_wait_ns kernel_wait_ns other_ns input_ns "
-                  "host_comm_ns sync_ns host_work_ns gaps longest_ns "},
+                  "host_comm_ns sync_ns host_work_ns gaps longest_ns turns_ns "},
     {"idle.stream", " rank device stream events idle_ns host_wait_ns kernel_wait_ns other_ns "},
     {"idle.gap", " rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns "},
     {"sync.call", " call operator inside calls calls_per_step total_ns mean_ns max_ns lost_ns "

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/shared/device_means.h"
 #include "analysis/shared/words.h"
 #include "base/sums.h"
 #include "readers/converter.h"
@@ -166,14 +167,26 @@ static int64_t sum_whole(const tm_table *table, const char *own_column) {
     return sum;
 }
 
-/* What devices did, as shares of their time in the rows of a table. */
-static void write_shares(const tm_table *overlap, int64_t window, const char *idle, char *out,
+/* Whether a rank works on several devices: tables by step have them together. */
+static bool any_several(const tm_tables *tables) {
+    return tm_tables_find(tables, "overlap.device")->n_rows > 0;
+}
+
+/* A sum over steps, or over ranks, of which those with several devices have the mean. */
+static int64_t sum_of(const tm_tables *tables, bool steps, const char *own_column) {
+    return steps ? sum_whole(tm_tables_find(tables, "overlap.step"), own_column)
+                 : tm_device_mean_sum(tables, own_column);
+}
+
+/* What devices did, as shares of their time. */
+static void write_shares(const tm_tables *tables, bool steps, const char *idle, char *out,
                          size_t size) {
+    const int64_t window = sum_of(tables, steps, "window_ns");
     snprintf(out, size, "compute %s, exposed comm %s, copies %s, %s %s",
-             percent(sum_whole(overlap, "compute_ns"), window).text,
-             percent(sum_whole(overlap, "exposed_comm_ns"), window).text,
-             percent(sum_whole(overlap, "exposed_memory_ns"), window).text, idle,
-             percent(sum_whole(overlap, "idle_ns"), window).text);
+             percent(sum_of(tables, steps, "compute_ns"), window).text,
+             percent(sum_of(tables, steps, "exposed_comm_ns"), window).text,
+             percent(sum_of(tables, steps, "exposed_memory_ns"), window).text, idle,
+             percent(sum_of(tables, steps, "idle_ns"), window).text);
 }
 
 /* Where steps are far less than the recording, shares of one are none of the other. */
@@ -182,9 +195,9 @@ static void print_in_steps(const tm_tables *tables, int64_t window, const char *
     int64_t in_steps = sum_whole(steps, "window_ns");
     char shares[160], text[256];
     if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 || in_steps <= 0 ||
-        (double)in_steps > 0.9 * (double)window)
+        (double)in_steps > 0.9 * (double)window || any_several(tables))
         return;
-    write_shares(steps, in_steps, idle, shares, sizeof shares);
+    write_shares(tables, true, idle, shares, sizeof shares);
     snprintf(text, sizeof text, "(of all that was recorded; in whole steps, %s as long: %s)",
              percent(in_steps, window).text, shares);
     tm_console_wrap(text, 0, tm_console_width());
@@ -193,7 +206,7 @@ static void print_in_steps(const tm_tables *tables, int64_t window, const char *
 static void print_totals(const tm_tables *tables) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     int64_t window = sum_column(overlap, "window_ns");
-    int64_t comm = sum_column(overlap, "comm_ns");
+    int64_t comm = tm_device_mean_sum(tables, "comm_ns");
     const char *device = tm_words_device(tables);
     if (window == 0) {
         printf("No %s events: there is nothing to overlap.\n", device);
@@ -203,13 +216,17 @@ static void print_totals(const tm_tables *tables) {
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
     char shares[160];
-    write_shares(overlap, window, idle, shares, sizeof shares);
+    if (any_several(tables))
+        printf("(times of ranks with several %ss are of any of them; overlap.device has each)\n",
+               device);
+    write_shares(tables, false, idle, shares, sizeof shares);
     printf("%c%s time: %s\n", toupper((unsigned char)*device), device + 1, shares);
     print_in_steps(tables, window, idle);
     if (comm > 0) {
         printf("Overlap: %s of communication hides behind computation",
-               percent(sum_column(overlap, "overlap_ns"), comm).text);
-        print_allreduce(tm_tables_find(tables, "overlap.kind"));
+               percent(tm_device_mean_sum(tables, "overlap_ns"), comm).text);
+        if (!any_several(tables))
+            print_allreduce(tm_tables_find(tables, "overlap.kind"));
         puts("");
     }
 }

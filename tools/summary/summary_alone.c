@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/shared/device_means.h"
 #include "analysis/shared/words.h"
 #include "summary/summary_text.h"
 
@@ -18,6 +19,12 @@ static const part besides[] = {
     {"exposed_memory_ns", "only copies"},
     {"idle_ns", "idles"},
 };
+static const part besides_of_several[] = {
+    {"exposed_comm_ns", "they communicate with no computation beside it"},
+    {"exposed_memory_ns", "they only copy"},
+    {"idle_ns", "they idle"},
+};
+enum { N_BESIDES = sizeof besides / sizeof *besides };
 
 /* Columns of idle.rank. */
 static const part causes[] = {
@@ -26,6 +33,7 @@ static const part causes[] = {
     {"sync_ns", "the host had waited for the device, whose queue was empty then"},
     {"host_work_ns", "the host was at other work and launched too late"},
     {"kernel_wait_ns", "it is the device's own time between kernels"},
+    {"turns_ns", "another device of the rank was at work"},
     {"other_ns", "what came next was queued, or its launch is not recorded"},
 };
 
@@ -46,38 +54,73 @@ static tm_shown_text share(int64_t part_ns, int64_t whole_ns) {
     return tm_shown_percent(100.0 * (double)part_ns / (double)whole_ns, 1);
 }
 
-static void print_idle(const tm_table *idle) {
+static void print_idle(const tm_table *idle, bool several) {
     char text[256], all[32], most[32];
-    int64_t ns, idle_ns = number(idle, 0, "idle_ns");
+    int64_t ns, idle_ns = number(idle, 0, "idle_ns") + number(idle, 0, "turns_ns");
     const part *cause = largest_of(causes, sizeof causes / sizeof *causes, idle, &ns);
     if (ns <= 0)
         return;
     tm_shown_duration(idle_ns, all, sizeof all);
     tm_shown_duration(ns, most, sizeof most);
-    snprintf(text, sizeof text, "It idles %s; for %s of them (%s) %s", all, most,
-             share(ns, idle_ns).text, cause->what);
+    snprintf(text, sizeof text, "%s %s; for %s of them (%s) %s",
+             several ? "On average one idles" : "It idles", all, most, share(ns, idle_ns).text,
+             cause->what);
     tm_console_wrap(text, 0, tm_console_width());
+}
+
+/* The part beside computation that takes most; -1 ns where there is none. */
+static const part *largest_beside(const tm_tables *tables, bool several, int64_t *ns) {
+    const part *parts = several ? besides_of_several : besides, *found = parts;
+    *ns = -1;
+    for (size_t i = 0; i < N_BESIDES; i++) {
+        const int64_t own = tm_device_mean(tables, 0, parts[i].column);
+        found = own > *ns ? &parts[i] : found;
+        *ns = own > *ns ? own : *ns;
+    }
+    return found;
+}
+
+/* " on average (device 0: 30.0 %, 1: 20.0 %)": what share of the window each of [n] computes. */
+static void devices_text(const tm_tables *tables, size_t first, size_t n, char *out, size_t size) {
+    enum { SHOWN = 8 };
+    const tm_table *devices = tm_tables_find(tables, "overlap.device");
+    size_t at = (size_t)snprintf(out, size, " on average");
+    for (size_t i = 0; i < n && i < SHOWN && at < size; i++)
+        at += (size_t)snprintf(
+            out + at, size - at, "%s%" PRId64 ": %s", i ? ", " : " (device ",
+            number(devices, first + i, "device"),
+            share(number(devices, first + i, "compute_ns"), number(devices, first + i, "window_ns"))
+                .text);
+    if (at < size)
+        snprintf(out + at, size - at, n > SHOWN ? ", ...)" : ")");
 }
 
 bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
-    const char *device = tm_words_device(tables);
     int64_t window_ns = overlap->n_rows == 1 ? number(overlap, 0, "window_ns") : 0, ns;
     if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0)
         return false;
-    const part *rest = largest_of(besides, sizeof besides / sizeof *besides, overlap, &ns);
-    char text[320], beside[128] = "", window[32];
+    size_t first, n = tm_devices_of(tables, number(overlap, 0, "rank"), &first);
+    const part *rest = largest_beside(tables, n > 0, &ns);
+    char text[640], beside[128] = "", window[32], whose[64], each[256] = "";
     tm_shown_duration(window_ns, window, sizeof window);
+    if (n > 0) {
+        snprintf(whose, sizeof whose, "%zu %.32ss compute", n, tm_words_device(tables));
+        devices_text(tables, first, n, each, sizeof each);
+    } else {
+        snprintf(whose, sizeof whose, "%.32s computes", tm_words_device(tables));
+    }
     if (ns > 0)
-        snprintf(beside, sizeof beside, ", and %s it %s", share(ns, window_ns).text, rest->what);
-    snprintf(text, sizeof text,
-             "rank: its %.32s computes %s of the %s from its first work to its last%s", device,
-             share(number(overlap, 0, "compute_ns"), window_ns).text, window, beside);
+        snprintf(beside, sizeof beside, ", and %s %s%s", share(ns, window_ns).text,
+                 n > 0 ? "" : "it ", rest->what);
+    snprintf(text, sizeof text, "rank: its %s %s of the %s from its first work to its last%s%s",
+             whose, share(tm_device_mean(tables, 0, "compute_ns"), window_ns).text, window, each,
+             beside);
     printf("%sOne", colors->strong);
     tm_console_wrap(text, (int)strlen("One"), tm_console_width());
     fputs(colors->off, stdout);
-    if (idle->n_rows == 1 && number(idle, 0, "idle_ns") > window_ns / 50)
-        print_idle(idle);
+    if (idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)
+        print_idle(idle, n > 0);
     return true;
 }

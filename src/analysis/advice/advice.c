@@ -431,8 +431,9 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
             continue;
         facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
         found->advice.cost_ns = cost_by_rank(facts, &found->advice);
-        found->saving = rules[r].item ? tm_facts_saved(facts, rules[r].item, rules[r].of)
-                                      : (tm_facts_saving){{.null = true}, {.null = true}};
+        found->saving = rules[r].item && !found->advice.apart
+                            ? tm_facts_saved(facts, rules[r].item, rules[r].of)
+                            : (tm_facts_saving){{.null = true}, {.null = true}};
         if (r == TM_RULE_LATE_RANKS)
             found->saving = besides_named(facts, found->saving);
         /* However long GPUs wait for it: steps are no shorter without. */

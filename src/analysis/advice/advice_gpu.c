@@ -227,6 +227,13 @@ static const struct {
     {"other_ns", "it waits for something else, or the launch is not in the trace",
      "Look at the longest gaps: what the GPU waits for is not in the launches.", NULL},
     {"input_ns", "the host waits for the next batch", "Load data faster.", NULL},
+    {"turns_ns", "another GPU of the same rank is at work",
+     "Have the GPUs of a rank work at the same time: micro-batches in a pipeline, or a process for "
+     "each GPU.",
+     "Have the GPUs of a rank work at the same time: in place of device_map or DataParallel a "
+     "process "
+     "for each GPU (DistributedDataParallel, FSDP, tensor parallel), or micro-batches in a "
+     "pipeline."},
 };
 
 enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
@@ -257,7 +264,8 @@ static void say_where(const tm_facts *f, char *out, size_t size) {
 /* The idle time that no rule before it explains; the cause that it names is the largest of all. */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
-    int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns");
+    int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns") +
+                   tm_facts_sum_others(f, "idle.rank", "turns_ns");
     int64_t rest = idle - f->costs[TM_RULE_INPUT] - f->costs[TM_RULE_SMALL_KERNELS];
     /* Where waits in communication are not in the traces, they look like idle time. */
     if (used < 0.0 || tm_facts_int(f, "clock.check", 0, "transfers_alone") > 0)
@@ -281,6 +289,7 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         say_where(f, where, sizeof where);
     out->cost_ns = rest;
     out->exact = true;
+    out->apart = strcmp(idle_causes[cause].column, "turns_ns") == 0;
     out->measure = tm_facts_percent(rest, f->window_ns);
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, most, part);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/device_means.h"
 #include "analysis/shared/words.h"
 #include "checklist_xla.h"
 
@@ -61,8 +62,8 @@ static double gpu_utilization(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     double used = 0.0, steps = 0.0;
     if (tm_facts_int(f, "job.job", 0, "steps") <= 0)
-        return share(tm_facts_sum(f, "overlap.rank", "compute_ns") +
-                         tm_facts_sum(f, "overlap.rank", "exposed_comm_ns"),
+        return share(tm_device_mean_sum(f->tables, "compute_ns") +
+                         tm_device_mean_sum(f->tables, "exposed_comm_ns"),
                      f->window_ns);
     if (tm_tables_find(f->tables, "overlap.unmarked")->n_rows == 0)
         return at_least_zero(tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct"));

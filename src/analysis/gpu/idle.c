@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/shared/busy.h"
 #include "gap_host.h"
 
 /* The job's longest gaps may all be of one rank, but of each only so many are looked at closely:
@@ -22,6 +23,7 @@ enum {
     R_HOST_WORK,
     R_GAPS,
     R_LONGEST,
+    R_TURNS,
     N_RANK_COLUMNS
 };
 
@@ -56,6 +58,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                      "The rest: the host was at other work and launched too late."},
     [R_GAPS] = {"gaps", TM_INT, "", "Times in which nothing ran on the GPU."},
     [R_LONGEST] = {"longest_ns", TM_INT, "ns", "The longest of them; null without any."},
+    [R_TURNS] = {"turns_ns", TM_INT, "ns",
+                 "Of a rank that works on several GPUs, besides idle_ns: how long one of them did "
+                 "nothing while another worked, on average; idle_ns + turns_ns is the mean of "
+                 "overlap.device.idle_ns. Null with one."},
 };
 
 static const tm_table_def rank_def = {
@@ -339,8 +345,24 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     return TM_OK;
 }
 
+/* What the devices of a rank that has several idle beyond the rank. */
+static tm_status set_turns(const tm_rank_view *view, tm_cell *cell, tm_error *err) {
+    tm_vec devices;
+    tm_status status = tm_busy_by_device(view->timeline, &devices, err);
+    const tm_device_busy *v = devices.data;
+    int64_t sum = 0;
+    for (size_t i = 0; i < devices.n && status == TM_OK; i++)
+        sum += tm_intervals_length(&view->busy->busy) - tm_intervals_length(&v[i].busy.busy);
+    if (devices.n > 0 && status == TM_OK)
+        tm_cell_set_int(cell, sum / (int64_t)devices.n);
+    tm_busy_free_devices(&devices);
+    return status;
+}
+
 static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    TM_TRY(add_rank(view, view->gaps, tm_tables_find(out, rank_def.name), err));
+    tm_table *ranks = tm_tables_find(out, rank_def.name);
+    TM_TRY(add_rank(view, view->gaps, ranks, err));
+    TM_TRY(set_turns(view, &tm_table_row(ranks, ranks->n_rows - 1)[R_TURNS], err));
     TM_TRY(add_streams(view->timeline, tm_tables_find(out, stream_def.name), err));
     return add_gaps(view, view->gaps, tm_tables_find(out, gap_def.name), err);
 }

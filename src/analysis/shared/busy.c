@@ -10,21 +10,36 @@ static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
-/* P, C and M by the roles of events, all streams and devices together; and the window. */
-static bool collect(const tm_timeline *timeline, tm_busy *out) {
+/* Which events count: of all devices of the rank, or of one. */
+static const int32_t ALL_DEVICES = -1;
+
+/* P, C and M of a track by the roles of its events. */
+static bool collect_track(const tm_timeline *timeline, const tm_track *track, tm_busy *out) {
     tm_intervals *by_role[] = {
         [TM_ROLE_NONE] = NULL,
         [TM_ROLE_COMPUTE] = &out->compute,
         [TM_ROLE_COMMUNICATION] = &out->communication,
         [TM_ROLE_MEMORY] = &out->memory,
     };
-    for (size_t row = 0; row < timeline->n_events; row++) {
+    for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
         tm_intervals *set = by_role[timeline->role[row]];
         if (!set)
             continue;
         int64_t begin = timeline->begin_ns[row];
         out->any = true;
         if (!tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
+            return false;
+    }
+    return true;
+}
+
+/* P, C and M of all streams together; and the window, which is the rank's. */
+static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
+    for (size_t k = 0; k < timeline->n_tracks; k++) {
+        const tm_track *track = &timeline->tracks[k];
+        const bool counts =
+            device == ALL_DEVICES || (track->kind == TM_TRACK_GPU && track->device == device);
+        if (counts && !collect_track(timeline, track, out))
             return false;
     }
     /* Span by span: between two nothing was recorded, and the GPU is not idle for that. */
@@ -75,12 +90,12 @@ static bool split_exposed(const tm_timeline *timeline, tm_busy *out) {
     return ok;
 }
 
-tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) {
+static tm_status compute(const tm_timeline *timeline, int32_t device, tm_busy *out, tm_error *err) {
     *out = (tm_busy){.any = false};
     for (size_t i = 0; sets_of(out, i); i++)
         *sets_of(out, i) = TM_INTERVALS();
     tm_intervals memory_only = TM_INTERVALS(), kernels = TM_INTERVALS();
-    bool ok = collect(timeline, out) &&
+    bool ok = collect(timeline, device, out) &&
               tm_intervals_unite(&out->compute, &out->communication, &kernels) &&
               tm_intervals_unite(&kernels, &out->memory, &out->busy);
     tm_vec_free(&kernels);
@@ -88,11 +103,79 @@ tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *e
          tm_intervals_subtract(&out->communication, &out->compute, &out->exposed_comm) &&
          tm_intervals_subtract(&out->memory, &out->compute, &memory_only) &&
          tm_intervals_subtract(&memory_only, &out->communication, &out->exposed_memory) &&
-         split_exposed(timeline, out);
+         (device != ALL_DEVICES || split_exposed(timeline, out));
     tm_vec_free(&memory_only);
     for (size_t i = 0; sets_of(out, i); i++)
         tm_vec_trim(sets_of(out, i));
     return ok ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) {
+    return compute(timeline, ALL_DEVICES, out, err);
+}
+
+/* The devices that streams name, ascending. */
+static bool list_devices(const tm_timeline *timeline, tm_vec *out) {
+    bool ok = true;
+    for (size_t k = 0; k < timeline->n_tracks && ok; k++) {
+        const tm_track *track = &timeline->tracks[k];
+        tm_device_busy *v = out->data;
+        size_t at = 0;
+        if (track->kind != TM_TRACK_GPU || track->device < 0)
+            continue;
+        while (at < out->n && v[at].device < track->device)
+            at++;
+        if (at < out->n && v[at].device == track->device)
+            continue;
+        v = tm_vec_append(out, NULL, 1);
+        ok = v != NULL;
+        v = out->data;
+        for (size_t i = out->n; ok && i > at + 1; i--)
+            v[i - 1] = v[i - 2];
+        if (ok)
+            v[at] = (tm_device_busy){.device = track->device};
+    }
+    return ok;
+}
+
+/* Leaves those that work; none where one alone does. */
+static void leave_working(tm_vec *devices) {
+    tm_device_busy *v = devices->data;
+    int64_t most = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < devices->n; i++) {
+        const int64_t busy = tm_intervals_length(&v[i].busy.busy);
+        most = busy > most ? busy : most;
+    }
+    for (size_t i = 0; i < devices->n; i++) {
+        if (tm_intervals_length(&v[i].busy.busy) > most / TM_DEVICE_WORKS)
+            v[n++] = v[i];
+        else
+            tm_busy_free(&v[i].busy);
+    }
+    devices->n = n;
+    if (n == 1)
+        tm_busy_free_devices(devices);
+}
+
+tm_status tm_busy_by_device(const tm_timeline *timeline, tm_vec *out, tm_error *err) {
+    *out = TM_VEC(tm_device_busy);
+    tm_status status = list_devices(timeline, out) ? TM_OK : tm_fail_memory(err);
+    if (out->n < 2)
+        out->n = 0;
+    tm_device_busy *v = out->data;
+    for (size_t i = 0; i < out->n && status == TM_OK; i++)
+        status = compute(timeline, v[i].device, &v[i].busy, err);
+    if (status == TM_OK)
+        leave_working(out);
+    return status;
+}
+
+void tm_busy_free_devices(tm_vec *devices) {
+    tm_device_busy *v = devices->data;
+    for (size_t i = 0; i < devices->n; i++)
+        tm_busy_free(&v[i].busy);
+    tm_vec_free(devices);
 }
 
 void tm_busy_free(tm_busy *busy) {

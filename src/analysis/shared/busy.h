@@ -33,6 +33,21 @@ typedef struct tm_busy_times {
 tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free(tm_busy *busy);
 
+/** One of several devices of a rank. Its window is the rank's, its waits are not told apart. */
+typedef struct tm_device_busy {
+    int32_t device;
+    tm_busy busy;
+} tm_device_busy;
+
+/** A device works where it is busy for over 1 / this of the rank's busiest: a process may touch
+ * another device than its own. */
+enum { TM_DEVICE_WORKS = 100 };
+
+/** Of tm_device_busy: the rank's devices that work, ascending; none where they are fewer than two.
+ * Release them with tm_busy_free_devices whatever comes of it. TM_OK; TM_ERR_FAULT. */
+tm_status tm_busy_by_device(const tm_timeline *timeline, tm_vec *out, tm_error *err) TM_MUST_CHECK;
+void tm_busy_free_devices(tm_vec *devices);
+
 /** The times of the whole rank; all 0 where it has no GPU events. */
 tm_busy_times tm_busy_rank(const tm_busy *busy);
 

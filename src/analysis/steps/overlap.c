@@ -90,7 +90,9 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
 
 static const tm_table_def rank_def = {
     .name = "overlap.rank",
-    .doc = "A row for each rank: its GPU time, split into what hides behind what.",
+    .doc =
+        "A row for each rank: its GPU time, split into what hides behind what; of several devices "
+        "together, which overlap.device tells apart.",
     .columns = rank_columns,
     .n_columns = 1 + N_TIMES,
     .n_keys = 1,
@@ -117,6 +119,26 @@ static const tm_table_def kind_def = {
     .top = K_EXPOSED,
 };
 
+enum { D_RANK, D_DEVICE, D_TIMES, N_DEVICE_TIMES = T_IDLE + 1 };
+
+static const tm_column device_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"device", TM_INT, "", "Its number on the host, as the profiler counts it."},
+    TIME_COLUMNS,
+};
+
+static const tm_table_def device_def = {
+    .name = "overlap.device",
+    .doc =
+        "A row for each device of a rank that works on several: overlap.rank by device. There the "
+        "rank is busy while any of them is; what its devices do on average is the mean of these "
+        "rows. A device that is busy for at most 1 % of the busiest's time has none.",
+    .columns = device_columns,
+    .n_columns = D_TIMES + N_DEVICE_TIMES,
+    .n_keys = 2,
+    .top = D_TIMES + T_IDLE,
+};
+
 static const tm_column unmarked_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"window_ns", TM_INT, "ns", "As in overlap.rank."},
@@ -132,7 +154,8 @@ static const tm_table_def unmarked_def = {
     .internal = true,
 };
 
-static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &unmarked_def};
+static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &device_def,
+                                           &unmarked_def};
 
 static void set_times(tm_cell *cells, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_WINDOW], t->window_ns);
@@ -329,6 +352,26 @@ static tm_status add_unmarked(const tm_rank_view *view, const tm_busy_times *t, 
     return TM_OK;
 }
 
+static tm_status overlap_devices(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, device_def.name);
+    tm_vec devices;
+    tm_status status = tm_busy_by_device(view->timeline, &devices, err);
+    const tm_device_busy *v = devices.data;
+    for (size_t i = 0; i < devices.n && status == TM_OK; i++) {
+        const tm_busy_times t = tm_busy_rank(&v[i].busy);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row) {
+            status = tm_fail_memory(err);
+            break;
+        }
+        tm_cell_set_int(&row[D_RANK], view->timeline->rank);
+        tm_cell_set_int(&row[D_DEVICE], v[i].device);
+        set_times(row + D_TIMES, &t);
+    }
+    tm_busy_free_devices(&devices);
+    return status;
+}
+
 static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(out, rank_def.name));
     wait_sum *waits = sum_waits(view->timeline);
@@ -340,6 +383,8 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
         set_waits(row + 1, view, waits, &t);
         status = add_unmarked(view, &t, tm_tables_find(out, unmarked_def.name), err);
     }
+    if (status == TM_OK)
+        status = overlap_devices(view, out, err);
     if (status == TM_OK)
         status = overlap_steps(view, waits + 1, out, err);
     free(waits);

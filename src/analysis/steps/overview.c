@@ -28,7 +28,8 @@ enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, KNOWN, TENSOR, N_USES };
 
 #define USE_COLUMNS                                                                                \
     {"gpu_utilization_pct", TM_REAL, "%",                                                          \
-     "Share of step_ns in which a kernel ran, communication included; null without GPU events."},  \
+     "Share of step_ns in which a kernel ran, communication included; of several devices of a "    \
+     "rank the mean. Null without GPU events."},                                                   \
         {"sm_efficiency_pct", TM_REAL, "%",                                                        \
          "Estimate: mean over step_ns of min(1, blocks per multiprocessor of the kernels that "    \
          "run); null where no kernel in the steps has that number."},                              \
@@ -52,7 +53,8 @@ static const tm_column step_columns[] = {
     {"step_ns", TM_INT, "ns", "The step's window."},
     PART_COLUMNS,
     {"gpu_utilization_pct", TM_REAL, "%",
-     "Share of step_ns in which a kernel ran, communication included; null without GPU events."},
+     "Share of step_ns in which a kernel ran, communication included; of several devices of a rank "
+     "the mean. Null without GPU events."},
 };
 
 enum { R_RANK, R_STEPS, R_LENGTH, R_PARTS, R_USES = R_PARTS + N_PARTS };
@@ -148,6 +150,7 @@ typedef struct part_sets {
     tm_intervals comm, copies, sets;
     const tm_intervals *raw[OTHER]; /* in the order in which parts take what is left of a step */
     const tm_busy *busy;            /* of the rank */
+    tm_vec devices;                 /* of tm_device_busy: where it works on several */
     tm_intervals steps;             /* their windows */
     tm_intervals up_to[2];          /* of a step: the unions of a part and those before it */
 } part_sets;
@@ -167,6 +170,7 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
                 [INPUT] = &host->input,
                 [CPU] = &view->work->cpu},
         .busy = busy,
+        .devices = TM_VEC(tm_device_busy),
         .steps = TM_INTERVALS(),
         .up_to = {TM_INTERVALS(), TM_INTERVALS()},
     };
@@ -177,6 +181,7 @@ static void close_sets(part_sets *s) {
     tm_vec_free(&s->copies);
     tm_vec_free(&s->sets);
     tm_vec_free(&s->steps);
+    tm_busy_free_devices(&s->devices);
     tm_vec_free(&s->up_to[0]);
     tm_vec_free(&s->up_to[1]);
 }
@@ -244,6 +249,15 @@ static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
 }
 
+/* The same where it works on several devices: their mean. */
+static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
+    const tm_device_busy *v = s->devices.data;
+    int64_t sum = 0;
+    for (size_t i = 0; i < s->devices.n; i++)
+        sum += kernels_in(&v[i].busy, step);
+    return s->devices.n > 0 ? sum / (int64_t)s->devices.n : kernels_in(s->busy, step);
+}
+
 /* The steps' rows; `sums` [N_PARTS] and `length` become those of the rank. */
 static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, int64_t *sums,
                       int64_t *length) {
@@ -260,7 +274,7 @@ static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, i
         if (!add_parts(s, step, window, sums, row + S_PARTS))
             return false;
         if (view->busy->any)
-            tm_cell_set_ratio(&row[S_UTILIZATION], 100, kernels_in(s->busy, step), window);
+            tm_cell_set_ratio(&row[S_UTILIZATION], 100, kernels_of_devices(s, step), window);
         *length += window;
     }
     return true;
@@ -281,7 +295,7 @@ static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t
         tm_cell_set_int(&row[R_PARTS + p], sums[p]);
     int64_t kernels = 0;
     for (size_t i = 0; i < view->timeline->n_steps; i++)
-        kernels += kernels_in(s->busy, &view->timeline->steps[i]);
+        kernels += kernels_of_devices(s, &view->timeline->steps[i]);
     if (view->busy->any)
         tm_cell_set_ratio(&row[R_USES + UTILIZATION], 100, kernels, length);
     if (use.has_blocks && length > 0)
@@ -297,11 +311,12 @@ static tm_status overview_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     part_sets s;
     int64_t sums[N_PARTS] = {0}, length = 0;
     open_sets(&s, view);
-    bool ok = find_sets(view, &s) &&
+    tm_status status = tm_busy_by_device(view->timeline, &s.devices, err);
+    bool ok = status == TM_OK && find_sets(view, &s) &&
               add_steps(view, &s, tm_tables_find(out, step_def.name), sums, &length) &&
               add_rank(view, &s, sums, length, tm_tables_find(out, rank_def.name));
     close_sets(&s);
-    return ok ? TM_OK : tm_fail_memory(err);
+    return ok || status != TM_OK ? status : tm_fail_memory(err);
 }
 
 /* The mean of a column over the ranks that have it, by the lengths of their steps. */
