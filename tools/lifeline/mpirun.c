@@ -7,9 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The parent from the field behind the name, which ends with the last ")". */
+/* The parent from the field after the name, which ends with the last ")". No process: 0 and "". */
 static long read_stat(long pid, char name[20]) {
     char path[64], stat[512];
+    name[0] = '\0';
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     FILE *file = fopen(path, "r");
     if (!file)
@@ -27,24 +28,31 @@ long tm_mpirun_parent_of(long pid) {
     return read_stat(pid, name);
 }
 
+static bool is_mpirun(const char *name) {
+    static const char *const names[] = {"mpirun", "mpiexec", "orterun", "prterun"};
+    bool is = false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        is = is || strncmp(name, names[k], strlen(names[k])) == 0;
+    return is;
+}
+
 /* Wrappers may stand between. 0: there is none. */
 static long find(void) {
-    static const char *const names[] = {"mpirun", "mpiexec", "orterun", "prterun"};
     enum { WRAPPERS_MAX = 8 };
     char name[20];
     long pid = (long)getppid();
     for (int i = 0; i <= WRAPPERS_MAX && pid > 1; i++) {
         long parent = read_stat(pid, name);
-        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-            if (strncmp(name, names[k], strlen(names[k])) == 0)
-                return pid;
+        if (is_mpirun(name))
+            return pid;
         pid = parent;
     }
     return 0;
 }
 
-/* The second request within five seconds ends it at once. A process of its own asks, for the first
- * ends those that mpirun has started; first what this one has said is to be passed on. */
+/* The second request within five seconds ends that of Open MPI 4 at once, the third that of PRRTE,
+ * with which Open MPI 5 came. A process of its own asks, for the first ends those that mpirun has
+ * started; first what this one has said is to be passed on. */
 bool tm_mpirun_end(void) {
     pid_t mpirun = (pid_t)find();
     if (mpirun <= 0)
@@ -52,10 +60,13 @@ bool tm_mpirun_end(void) {
     pid_t child = fork();
     if (child == 0) {
         const struct timespec second = {.tv_sec = 1};
+        char name[20];
         setsid();
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 3; i++) {
             nanosleep(&second, NULL);
-            kill(mpirun, SIGTERM);
+            (void)read_stat(mpirun, name);
+            if (is_mpirun(name))
+                kill(mpirun, SIGTERM);
         }
         _exit(0);
     }

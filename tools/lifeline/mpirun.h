@@ -8,7 +8,7 @@
 long tm_mpirun_parent_of(long pid);
 
 /**
- * Has mpirun, where it is an ancestor of this process, end within two seconds: it waits for the
+ * Has mpirun, where it is an ancestor of this process, end within three seconds: it waits for the
  * daemons of all hosts before it ends by itself, also for one that does not answer.
  * @return  false: there is none
  */
