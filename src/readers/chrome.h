@@ -18,7 +18,7 @@
 typedef struct tm_chrome_form {
     const tm_chrome_field *fields; /* the args that it keeps */
     int n_fields;
-    bool quoted_times; /* ts may stand in a string */
+    bool quoted_times; /* ts and dur may stand in strings */
     bool picoseconds;  /* ts_ns and duration_ns of an event are picoseconds */
 
     /** Takes an event. Its texts, and what the cursor is over, lie there until the call returns.

@@ -329,12 +329,20 @@ static const char *real_value(tm_json_cursor *cursor, const char *p, double *out
     return p;
 }
 
+/* HIP's host calls have a pointer where those of CUDA have a number: "stream": "0x0". */
+static bool is_pointer(const char *p) {
+    if (strncmp(p, "\"0x", 3) != 0)
+        return false;
+    size_t digits = strspn(p + 3, "0123456789abcdefABCDEF");
+    return digits > 0 && p[3 + digits] == '"';
+}
+
 /* What is left of the kinds of values. */
 static TM_RARE const char *other_field(tm_json_cursor *cursor, const char *p, int field,
                                        unsigned type, tm_chrome_event *event) {
     tm_chrome_value *value = &event->fields[field];
     bool valid = false;
-    char first = *p;
+    const char *start = p;
     event->present &= ~((uint64_t)1 << field); /* of a key that repeats, the last value counts */
     switch (type) {
     case TM_CHROME_INT:
@@ -356,7 +364,9 @@ static TM_RARE const char *other_field(tm_json_cursor *cursor, const char *p, in
     }
     if (valid)
         event->present |= (uint64_t)1 << field;
-    else if (first != 'n' && type != TM_CHROME_MAYBE && !(type == TM_CHROME_REAL && first == '"'))
+    else if (*start != 'n' && type != TM_CHROME_MAYBE &&
+             !(type == TM_CHROME_REAL && *start == '"') &&
+             !(type == TM_CHROME_INT && is_pointer(start)))
         event->bad_values++;
     return p;
 }
@@ -543,6 +553,9 @@ static inline const char *member_value(tm_json_cursor *cursor, walk *w, const ch
             return quoted_time(cursor, p, w->keys->decimals, &event->ts_ns, &event->has_ts);
         return time_value(cursor, p, w->keys->decimals, &event->ts_ns, &event->has_ts);
     case M_DURATION:
+        if (*p == '"' && w->keys->quoted_times)
+            return quoted_time(cursor, p, w->keys->decimals, &event->duration_ns,
+                               &event->has_duration);
         return time_value(cursor, p, w->keys->decimals, &event->duration_ns, &event->has_duration);
     case M_ARGS:
         return parse_args(cursor, w->keys, p, event);

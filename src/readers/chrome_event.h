@@ -69,7 +69,7 @@ enum { TM_CHROME_GAPS = 512, TM_CHROME_KNOWN = 2048, TM_CHROME_KNOWN_MAX = 128 }
  * strings and arrays of args that are not taken apart. One for each reader. */
 typedef struct tm_chrome_keys {
     const tm_chrome_field *fields; /* borrowed */
-    bool quoted_times;             /* ts may stand in a string, else such is none */
+    bool quoted_times;             /* ts and dur may stand in strings, else such are none */
     unsigned decimals;             /* of a microsecond: 3 for times in ns, 6 for ps */
     uint8_t slots[256];            /* field + 1, 0 is free */
     tm_gap event_gaps[TM_CHROME_GAPS];

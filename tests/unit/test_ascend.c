@@ -11,7 +11,7 @@
 
 static const tm_format *const format = &tm_format_ascend;
 
-TEST(times_in_strings_or_names_of_processes_tell_the_format) {
+TEST(times_in_strings_names_of_processes_or_args_tell_the_format) {
     static const struct {
         const char *text;
         bool is;
@@ -22,7 +22,14 @@ TEST(times_in_strings_or_names_of_processes_tell_the_format) {
         {"[{'ph':'M','name':'process_name','args':{'name':'Ascend Hardware'}}]", true},
         {"[{'ph':'M','name':'process_name','args':{'name':'Python'}}]", false},
         {"[{'ph':'X','name':'a','pid':1,'tid':1,'ts':1.5,'dur':1}]", false},
+        {"[{'ph':'X','ts':1.5},{'ph':'M','name':'process_name','args':{'name':'CANN'}}]", true},
+        {"[{'ph':'X','ts':1.5,'args':{'Task Type':'AI_CORE'}}]", true},
+        {"[{'ph':'X','ts':1.5,'args':{'Input Dims':'8,4;\\r\\n4'}}]", true},
+        {"[{'ph':'X','ts':1.5,'args':{'Sequence number':-1}}]", true},
+        {"[{'ph':'X','ts':1.5,'cat':'cpu_op'},{'ph':'X','ts':2,'cat':'dequeue'}]", true},
+        {"[{'ph':'X','ts':1.5,'args':{'Input Dims':[[8,4]],'Sequence number':3}}]", false},
         {"[{'ph':'X','name':'a','ts':'1.5 s'}]", false},
+        {"[{},{'ph':'X','ts':'1.5'}]", false},
         {"{'traceEvents':[{'ph':'X','ts':'1.5'}]}", false},
         {"[]", false},
         {"[{'ph':'X'", false},
@@ -116,6 +123,8 @@ static const struct {
      "Dequeue@Mul cuda_runtime 3000 1000 7:9"},
     {"{'ph':'X','cat':'kernel','name':'a','pid':7,'tid':9,'ts':'3','dur':1}",
      "a other 3000 1000 7:9"}, /* a thread of the host runs no kernel */
+    {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':3,'dur':'1'}",
+     "a cpu_op 3000 1000 7:9"}, /* numbers and strings mean the same */
     /* more digits than a double holds, and than a nanosecond: half away from zero */
     {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':'1736405443905259.291','dur':"
      "1543.3955000000001}",

@@ -288,7 +288,9 @@ TEST(what_looks_wrong_is_counted_and_the_rest_is_kept) {
                "'ts': 3e15, 'dur': 86400e6", "'ts': -1e15, 'dur': 1",
                /* values of another type that mean the same, or nothing */
                ARGS("'stream': '7'"), ARGS("'stream': null"), ARGS("'grid': [ 1 , 2 , 3 ]"),
-               ARGS("'dtype': 5"), ARGS("'blocks per SM': 'N/A'"))},
+               ARGS("'dtype': 5"), ARGS("'blocks per SM': 'N/A'"),
+               /* HIP's streams are pointers */
+               ARGS("'stream': '0x0'"), ARGS("'stream': '0x7fDA0e810200'"))},
         {TM_COUNT_NO_TIME, 1, 0,
          TEXTS("'dur': 2", "'ts': 1", "'ts': '1', 'dur': 2", "'ts': 1, 'dur': '2'",
                "'ts': null, 'dur': 2", "'ts': 1, 'dur': null", "'ts': [1], 'dur': 2",
@@ -307,8 +309,9 @@ TEST(what_looks_wrong_is_counted_and_the_rest_is_kept) {
         {TM_COUNT_OTHER_CATEGORY, 1, 1, TEXTS(GOOD "'cat': 'new'")},
         {TM_COUNT_BAD_VALUE, 1, 1,
          TEXTS(ARGS("'stream': 'x'"), ARGS("'stream': ''"), ARGS("'stream': '7 '"),
-               ARGS("'stream': '-'"), ARGS("'stream': 1.5"), ARGS("'Addr': 99999999999999999999"),
-               ARGS("'grid': [1, 2]"), ARGS("'grid': [1, 2, 3, 4]"), ARGS("'grid': [1, -2, 3]"),
+               ARGS("'stream': '-'"), ARGS("'stream': '0x'"), ARGS("'stream': '0x1g'"),
+               ARGS("'stream': 1.5"), ARGS("'Addr': 99999999999999999999"), ARGS("'grid': [1, 2]"),
+               ARGS("'grid': [1, 2, 3, 4]"), ARGS("'grid': [1, -2, 3]"),
                ARGS("'grid': [1, [2], 3]"), ARGS("'grid': []"), ARGS("'grid': {'x': 1}"),
                ARGS("'grid': [1, 2, 2147483648]"), ARGS("'dtype': [1]"),
                ARGS("'blocks per SM': true"))},

@@ -22,22 +22,33 @@ static bool names_ascend(const tm_chrome_event *event) {
     return false;
 }
 
-/* No other profiler that writes an array puts its times into strings; the names of its processes
- * tell, too, where they come first. */
+/* What a thread puts into the queue of another, and takes from it. */
+static bool is_queued(const tm_json_text *category) {
+    return category->size == 7 && (memcmp(category->bytes, "enqueue", 7) == 0 ||
+                                   memcmp(category->bytes, "dequeue", 7) == 0);
+}
+
+/* No other profiler that writes an array puts its times into strings. Where they are numbers, the
+ * names of processes tell, and categories and args that others do not have, or write in another
+ * way: Kineto has arrays as dimensions, and no number of an operator that autograd does not count.
+ */
+static bool tells(const tm_chrome_event *event) {
+    if (event->phase == 'M')
+        return names_ascend(event);
+    return (event->phase && event->has_ts && event->quoted_ts) ||
+           tm_chrome_has(event, F_TASK_TYPE) || tm_chrome_has(event, F_DIMS) ||
+           tm_chrome_int(event, F_SEQUENCE, 0) == -1 ||
+           (event->has_category && is_queued(&event->category));
+}
+
 static bool sniff_events(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p) {
     const tm_scanner *scanner = tm_scanner_best();
     tm_chrome_event event;
     for (char before = ','; before == ','; before = *p++) {
         p = tm_json_space(p);
-        if (*p != '{')
-            return false;
-        p = scanner->event_parse(cursor, keys, p, &event);
-        if (!p)
-            return false;
-        if (event.phase && event.has_ts)
-            return event.quoted_ts;
-        if (event.phase != 'M' || names_ascend(&event))
-            return event.phase == 'M';
+        p = *p == '{' ? scanner->event_parse(cursor, keys, p, &event) : NULL;
+        if (!p || !event.phase || tells(&event))
+            return p && event.phase;
         p = tm_json_space(p);
     }
     return false;
