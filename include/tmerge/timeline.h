@@ -109,7 +109,8 @@ const char *tm_wait_text(tm_wait_kind kind);
 /** What a count says of the events or values that it counts. */
 typedef enum tm_remark {
     TM_REMARK_NOTE,     /* as it should be: nothing to tell the user */
-    TM_REMARK_ODD,      /* kept as it is, and may be wrong */
+    TM_REMARK_MINOR,    /* kept as it is; no figure of the summary changes by it */
+    TM_REMARK_ODD,      /* kept as it is, and figures may be wrong by it */
     TM_REMARK_REPAIRED, /* malformed text, mended: the values or strings that needed it */
     TM_REMARK_SKIPPED   /* events read and not kept */
 } tm_remark;
@@ -151,18 +152,18 @@ typedef enum tm_remark {
     X(TM_COUNT_SIGNED_FRACTION, "signed_fraction", TM_REMARK_REPAIRED,                             \
       "negative numbers written like -1.-500, read as -1.500")                                     \
     X(TM_COUNT_NO_NAME, "no_name", TM_REMARK_ODD, "events kept without a name")                    \
-    X(TM_COUNT_NO_CATEGORY, "no_category", TM_REMARK_ODD, "duration events kept without a cat")    \
+    X(TM_COUNT_NO_CATEGORY, "no_category", TM_REMARK_MINOR, "duration events kept without a cat")  \
     X(TM_COUNT_OTHER_CATEGORY, "other_category", TM_REMARK_NOTE,                                   \
       "events kept as category other, its text is not known")                                      \
     X(TM_COUNT_BAD_VALUE, "bad_value", TM_REMARK_ODD,                                              \
       "attributes left empty: not of the type that the field has")                                 \
-    X(TM_COUNT_ZERO_TIME, "zero_time", TM_REMARK_ODD,                                              \
+    X(TM_COUNT_ZERO_TIME, "zero_time", TM_REMARK_MINOR,                                            \
       "events at ts 0: where many are, the profiler clamped times before its base")                \
     X(TM_COUNT_FAR_TIME, "far_time", TM_REMARK_ODD,                                                \
       "events that begin over 24 hours from the median begin of the trace's events")               \
     X(TM_COUNT_ADOPTED_BASE, "adopted_base", TM_REMARK_ODD,                                        \
       "events of a truncated trace whose base time is cut off: that of other traces is taken")     \
-    X(TM_COUNT_NO_EPOCH, "no_epoch", TM_REMARK_ODD,                                                \
+    X(TM_COUNT_NO_EPOCH, "no_epoch", TM_REMARK_MINOR,                                              \
       "events of a trace that tells no time of day: they count from the start of the recording, "  \
       "or of its host")                                                                            \
     X(TM_COUNT_EVENT_LIMIT, "event_limit", TM_REMARK_ODD,                                          \
@@ -170,16 +171,19 @@ typedef enum tm_remark {
     X(TM_COUNT_WHOLE_GRAPH, "whole_graph", TM_REMARK_ODD,                                          \
       "CUDA graphs recorded as one kernel each; nsys profile --cuda-graph-trace=node shows "       \
       "inside")                                                                                    \
-    X(TM_COUNT_DIAGNOSTIC, "diagnostic", TM_REMARK_ODD,                                            \
+    X(TM_COUNT_DIAGNOSTIC, "diagnostic", TM_REMARK_MINOR,                                          \
       "warnings and errors of the profiler itself, whose texts are in the rank's metadata")        \
     X(TM_COUNT_OTHER_TASK, "other_task", TM_REMARK_ODD,                                            \
       "events of an NPU whose task type is not known: they count as computation")                  \
     X(TM_COUNT_OTHER_SUMS, "other_sums", TM_REMARK_ODD,                                            \
       "lanes of the profiler's own overlap analysis whose sum is not that of the events")          \
-    X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_REMARK_ODD,                                    \
+    X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_REMARK_MINOR,                                  \
       "kernels that begin before an earlier one of their stream has ended")                        \
     X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_REMARK_ODD,                      \
-      "launches that repeat a correlation id; the earliest counts")                                \
+      "GPU events whose correlation id several launches have, one after another: the first "       \
+      "counts")                                                                                    \
+    X(TM_COUNT_LATER_RECORD, "later_record", TM_REMARK_MINOR,                                      \
+      "waits for a CUDA event with the id of a record that comes after them: it is not used")      \
     X(TM_COUNT_UNLINKED, "unlinked", TM_REMARK_NOTE,                                               \
       "GPU events whose launch is not in the trace")                                               \
     X(TM_COUNT_FLOW, "flow", TM_REMARK_NOTE,                                                       \

@@ -26,9 +26,6 @@ static tm_status sort_calls(tm_trace *trace, calls *out, tm_error *err) {
         out->order[i] = (uint32_t)i;
     bool ok = out->order && scratch && tm_sort_launches(trace, out->order, n, scratch);
     free(scratch);
-    for (size_t i = 1; ok && i < n; i++)
-        trace->counts[TM_COUNT_DUPLICATE_CORRELATION] +=
-            correlation_at(out, i) != 0 && correlation_at(out, i) == correlation_at(out, i - 1);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
@@ -68,10 +65,38 @@ static uint32_t call_of(calls *c, int64_t correlation) {
                : TM_NO_EVENT;
 }
 
+/* Whether other calls bear the id of the last answer. What begins inside of the first is a layer
+ * below it, as of the runtime and the driver, or what another thread does for it: the same launch.
+ */
+static bool is_one_of_several(const tm_raw_event *events, const calls *c) {
+    const tm_raw_event *first = &events[c->launches[c->order[c->at]].event];
+    int64_t end = first->begin_ns + first->duration_ns;
+    for (size_t i = c->at + 1; i < c->n && correlation_at(c, i) == correlation_at(c, c->at); i++)
+        if (events[c->launches[c->order[i]].event].begin_ns >= end)
+            return true;
+    return false;
+}
+
 static void link_event(tm_trace *trace, calls *c, uint32_t event, int64_t correlation) {
+    tm_raw_event *events = trace->events.data;
     uint32_t call = call_of(c, correlation);
-    ((tm_raw_event *)trace->events.data)[event].launch = call;
+    events[event].launch = call;
     trace->counts[TM_COUNT_UNLINKED] += call == TM_NO_EVENT;
+    trace->counts[TM_COUNT_DUPLICATE_CORRELATION] +=
+        call != TM_NO_EVENT && is_one_of_several(events, c);
+}
+
+/* A stream waits for what was recorded before the call that makes it wait. A record that comes
+ * after that is another's: some profilers write a wrong id. */
+static void link_wait(tm_trace *trace, calls *c, tm_wait_attr *wait) {
+    const tm_raw_event *events = trace->events.data;
+    wait->call = call_of(c, wait->correlation);
+    wait->record = call_of(c, wait->record_correlation);
+    if (wait->call == TM_NO_EVENT || wait->record == TM_NO_EVENT ||
+        events[wait->record].begin_ns <= events[wait->call].begin_ns)
+        return;
+    wait->record = TM_NO_EVENT;
+    trace->counts[TM_COUNT_LATER_RECORD]++;
 }
 
 static void link_all(tm_trace *trace, calls *c) {
@@ -85,10 +110,8 @@ static void link_all(tm_trace *trace, calls *c) {
     for (size_t i = 0; i < trace->attrs[TM_ATTR_COPY].n; i++)
         link_event(trace, c, copies[i].event, copies[i].correlation);
     tm_wait_attr *waits = trace->attrs[TM_ATTR_WAIT].data;
-    for (size_t i = 0; i < trace->attrs[TM_ATTR_WAIT].n; i++) {
-        waits[i].call = call_of(c, waits[i].correlation);
-        waits[i].record = call_of(c, waits[i].record_correlation);
-    }
+    for (size_t i = 0; i < trace->attrs[TM_ATTR_WAIT].n; i++)
+        link_wait(trace, c, &waits[i]);
     const tm_handover *handovers = trace->handovers.data;
     for (size_t i = 0; i < trace->handovers.n; i++)
         events[handovers[i].call].launch = handovers[i].by;

@@ -215,7 +215,7 @@ def test_skip_bad_keeps_the_first_of_overlapping_traces():
     done = tmerge('b.json', 'a.json', 'c.json', '--skip-bad', n=2).expect(0)
     equal(done.ours, [f'tmerge: warning: left out a.json: {why}'])
     has_line(done.out, 'left out', r'\b1 file\b')
-    has_line(done.out, '! events skipped', r'\(2\): events of a trace left out by --skip-bad')
+    has_line(done.out, '! events skipped', r'\(2 of 6\): events of a trace left out by --skip-bad')
     equal(sources(), {'b.json,c.json': 2})
     equal(left_out(), {'a.json': ('overlapping', why)})
     equal(rows('tmerge.h5', 'overlap.rank')[0]['compute_ns'], 82000)

@@ -6,8 +6,8 @@ import re
 import zlib
 from collections import Counter
 
-from common import (FULL, content, contains, equal, files, has_line, kernel, lacks, main, merged, put,
-                    rows, same_bytes, synth, tmerge, trace)
+from common import (FULL, content, contains, equal, files, has_line, holds, kernel, lacks, main, merged,
+                    put, rows, same_bytes, synth, tmerge, trace)
 from stores import Store
 
 GOOD = {'ph': 'X', 'cat': 'cpu_op', 'name': 'good', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 2}
@@ -46,7 +46,14 @@ def told(text, what, count, word):
     lacks(text, f'{count} {word}')
 
 
-def test_each_class_is_mended_counted_and_told():
+def untold(text, word):
+    """What changes no figure stands in the table, and not among what is said first."""
+    row = next(row for row in rows('tmerge.h5', 'job.remark') if row['remark'] == word)
+    holds(row['class'] in ('repaired', 'minor'), row)
+    lacks(' '.join(text.split()), row['meaning'])
+
+
+def test_each_class_is_mended_and_counted():
     """And what is correct beside it stays as it is."""
     texts = [event(1, name='say "1", "x": \\n')] + [text for text, _, _ in CLASSES] + [event(9)]
     body = '{"traceEvents": [' + ', '.join(texts) + ']}'
@@ -57,7 +64,7 @@ def test_each_class_is_mended_counted_and_told():
     expected = Counter(word for _, word, _ in CLASSES)
     equal(counted('tmerge.h5'), expected)
     for word, n in expected.items():
-        told(done.out, '! repaired', n, word)
+        untold(done.out, word)
     rank, = rows('tmerge.h5', 'job.rank')
     equal((rank['events'], rank['repaired_events'], rank['skipped_events'], rank['truncated']),
           (len(texts), len(CLASSES), 0, False))
@@ -75,7 +82,7 @@ def test_repairs_are_counted_by_trace():
            ('rank0_later.json', 'control_character', 'repaired', 1),
            ('rank0_later.json', 'non_finite', 'repaired', 1)])
     for word in ('non_finite', 'control_character', 'trailing_comma'):
-        told(done.out, '! repaired', 1, word)
+        untold(done.out, word)
     shown = tmerge('show', 'tmerge.h5', 'job.remark').expect(0).out
     contains(shown, 'bare inf, NaN or N/A, read as null')
 
@@ -86,19 +93,34 @@ def test_what_looks_wrong_is_counted_and_told():
         event(0),                                   # at ts 0
         event(1, dur=-1), event(2, dur=86400e6 + 1),
         event(3, **gpu, dur=10), event(12, **gpu),  # 12 is before 3 + 10
-        event(13, **gpu, dur=1), event(14, **gpu),  # 13 is before 12 + 2; 14 touches
+        event(13, **gpu, dur=1),                    # 13 is before 12 + 2
+        event(14, **gpu, args={'correlation': 3}),  # 14 touches
         event(86400e6 + 100), *(event(20 + i) for i in range(20)),
         json.dumps({k: v for k, v in GOOD.items() if k != 'name'}),
         json.dumps({k: v for k, v in GOOD.items() if k != 'cat'}),
-        *(event(50 + i, cat='cuda_runtime', args={'correlation': 3}) for i in range(3))]) + ']')
+        *(event(50 + 2 * i, cat='cuda_runtime', args={'correlation': 3}) for i in range(3))]) + ']')
     done = merged('rank0.json')
     equal(counted('tmerge.h5'), {'negative_duration': 1, 'absurd_duration': 1, 'no_name': 1,
                                  'no_category': 1, 'zero_time': 1, 'far_time': 1,
-                                 'stream_overlap': 2, 'duplicate_correlation': 2})
+                                 'stream_overlap': 2, 'duplicate_correlation': 1})
     for word in ('negative_duration', 'absurd_duration'):
-        told(done.out, '! events skipped', 1, word)
-    for word in ('stream_overlap', 'duplicate_correlation'):
-        told(done.out, '! odd, kept as it is', 2, word)
+        told(done.out, '! events skipped', '1 of 33', word)
+    told(done.out, '! odd, kept as it is', 1, 'duplicate_correlation')
+    for word in ('stream_overlap', 'zero_time', 'no_category'):
+        untold(done.out, word)
+
+
+def test_kernels_long_before_their_launch_tell_a_wrong_clock():
+    """Microseconds are the conversion of a GPU's times to its host's: NPUs' by 24 us."""
+    for early, said in ((1.5, False), (24, False), (500, True)):
+        call = {**json.loads(event(1000, cat='cuda_runtime')), 'args': {'correlation': 7}}
+        put('rank0.json', trace([call, kernel('gemm', 1000 - early, 50, correlation=7)], 0))
+        out = ' '.join(merged('rank0.json').out.split())
+        equal('! the clock of the GPU of 1 rank is wrong: kernels begin up to 500.0 us before their '
+              'launch' in out, said)
+        equal('wrong' in out, said)
+        clock, = rows('tmerge.h5', 'clock.rank')
+        equal((clock['early_kernels'], clock['earliest_ns']), (1, early * 1000))
 
 
 # Truncated traces ---------------------------------------------------------------------------------
@@ -168,7 +190,7 @@ def test_a_trace_that_is_mostly_skipped_is_told_by_itself():
         put('rank0.json', json.dumps([json.loads(event(1))] + [SKIPPED] * n_skipped))
         out = merged('rank0.json').out
         equal('! less than half of the events could be used of the traces of rank 0' in out, said)
-        told(out, '! events skipped', n_skipped, 'other_phase')
+        told(out, '! events skipped', f'{n_skipped} of {n_skipped + 1}', 'other_phase')
         lacks(out, 'mostly_skipped')
 
 

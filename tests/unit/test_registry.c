@@ -188,7 +188,7 @@ static const struct {
     {"bubble.pair", " from_rank to_rank from_stage to_stage count bytes late_sender_ns "
                     "late_receiver_ns transfer_ns "},
     {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
-                   "early_kernels component method anchors domain set_ns "},
+                   "early_kernels earliest_ns component method anchors domain set_ns "},
     {"overview.step", " rank step" PARTS},
     {"overview.rank", " rank steps" PARTS USES},
     {"overview.job", " ranks steps mean_step_ns" PARTS USES

@@ -435,24 +435,59 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     end_ranks(odd, colors);
 }
 
-/* The remarks of one class with their counts over all ranks, a line for each. */
-static bool print_remarks_of(const tm_table *remarks, const char *class, const char *what,
-                             const tm_colors *colors) {
-    bool any = false;
+/* A remark over all ranks. */
+typedef struct remark_sum {
+    int64_t count, last_rank;
+    int n_ranks;
+    char ranks[128]; /* the first of them */
+} remark_sum;
+
+static void add_rank(remark_sum *sum, int64_t rank) {
+    size_t at = strlen(sum->ranks);
+    if (sum->n_ranks > 0 && rank == sum->last_rank)
+        return;
+    if (sum->n_ranks < LIST_SHOWN)
+        snprintf(sum->ranks + at, sizeof sum->ranks - at, "%s %" PRId64, at > 0 ? "," : "", rank);
+    else if (sum->n_ranks == LIST_SHOWN)
+        snprintf(sum->ranks + at, sizeof sum->ranks - at, ", ...");
+    sum->last_rank = rank;
+    sum->n_ranks++;
+}
+
+/* Sums a remark from its first row on; false where an earlier row has it. */
+static bool sum_remark(const tm_table *remarks, size_t row, remark_sum *sum) {
+    const char *word = tm_table_cell(remarks, row, "remark")->value.text;
+    *sum = (remark_sum){0};
     for (size_t i = 0; i < remarks->n_rows; i++) {
-        const char *word = tm_table_cell(remarks, i, "remark")->value.text;
-        int64_t count = 0;
-        bool first = strcmp(tm_table_cell(remarks, i, "class")->value.text, class) == 0 &&
-                     strcmp(word, MOSTLY_SKIPPED) != 0;
-        for (size_t k = 0; k < remarks->n_rows && first; k++)
-            if (strcmp(tm_table_cell(remarks, k, "remark")->value.text, word) == 0) {
-                first = k >= i;
-                count += number(remarks, k, "count");
-            }
-        if (!first)
+        if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, word) != 0)
             continue;
-        char text[512];
-        snprintf(text, sizeof text, "%s (%" PRId64 "): %.400s", what, count,
+        if (i < row)
+            return false;
+        sum->count += number(remarks, i, "count");
+        add_rank(sum, number(remarks, i, "rank"));
+    }
+    return true;
+}
+
+/* The remarks of one class, a line for each: how many, of which ranks, and what it means. */
+static bool print_remarks_of(const tm_tables *tables, const char *class, const char *what,
+                             const tm_colors *colors) {
+    const tm_table *remarks = tm_tables_find(tables, "job.remark");
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    bool any = false, skipped = strcmp(class, "skipped") == 0;
+    int64_t all = sum_column(ranks, "events") + sum_column(ranks, "skipped_events");
+    for (size_t i = 0; i < remarks->n_rows; i++) {
+        remark_sum sum;
+        char text[640], of[32] = "", whose[160] = "";
+        if (strcmp(tm_table_cell(remarks, i, "class")->value.text, class) != 0 ||
+            strcmp(tm_table_cell(remarks, i, "remark")->value.text, MOSTLY_SKIPPED) == 0 ||
+            !sum_remark(remarks, i, &sum))
+            continue;
+        if (skipped)
+            snprintf(of, sizeof of, " of %" PRId64, all);
+        if (ranks->n_rows > 1)
+            snprintf(whose, sizeof whose, "; rank%s%s", sum.n_ranks == 1 ? "" : "s", sum.ranks);
+        snprintf(text, sizeof text, "%s (%" PRId64 "%s%s): %.400s", what, sum.count, of, whose,
                  tm_table_cell(remarks, i, "meaning")->value.text);
         fputs(colors->warning, stdout);
         tm_console_beside(stdout, "!", 2, text);
@@ -482,13 +517,12 @@ static void print_mostly_skipped(const tm_tables *tables, const tm_colors *color
     end_ranks(n, colors);
 }
 
+/* What was repaired, and what is minor, changes no figure: it stands in job.remark alone. */
 static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
-    const tm_table *remarks = tm_tables_find(tables, "job.remark");
     print_mostly_skipped(tables, colors);
     print_truncated(tm_tables_find(tables, "job.rank"), colors);
-    bool any = print_remarks_of(remarks, "repaired", "repaired", colors);
-    any = print_remarks_of(remarks, "skipped", "events skipped", colors) || any;
-    any = print_remarks_of(remarks, "odd", "odd, kept as it is", colors) || any;
+    bool any = print_remarks_of(tables, "skipped", "events skipped", colors);
+    any = print_remarks_of(tables, "odd", "odd, kept as it is", colors) || any;
     if (any)
         puts("  (show job.remark says in which traces)");
 }

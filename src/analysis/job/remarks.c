@@ -13,7 +13,8 @@ static const tm_column columns[N_COLUMNS] = {
     [REMARK] = {"remark", TM_TEXT, "", "What was found, as in the columns n_... of /spans."},
     [CLASS] = {"class", TM_TEXT, "",
                "repaired (malformed text, mended), skipped (events not kept), odd (kept as it is, "
-               "and may be wrong)."},
+               "and figures may be wrong by it), minor (kept; it changes no figure of the "
+               "summary)."},
     [COUNT] = {"count", TM_INT, "", "Values or strings repaired, or events."},
     [MEANING] = {"meaning", TM_TEXT, "", "What is counted."},
 };
@@ -29,6 +30,8 @@ const tm_table_def tm_remark_table = {
 
 static const char *class_word(tm_remark remark) {
     switch (remark) {
+    case TM_REMARK_MINOR:
+        return "minor";
     case TM_REMARK_ODD:
         return "odd";
     case TM_REMARK_REPAIRED:
