@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/intervals.h"
-#include "base/median.h"
 #include "base/sorted.h"
 #include "join.h"
 #include "sort.h"
@@ -54,27 +53,10 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->gpu_end_ns = gpu[1];
 }
 
-/* Events far from where the recording took place: a clock of zero, a number mangled on its way. The
- * median of up to 127 begins, evenly spread over the file, tells where that is. */
 /* What is told of a trace of which most is not read rests on the little that is. */
 static void count_skipped(tm_trace *trace) {
     int64_t skipped = tm_trace_skipped(trace);
     trace->counts[TM_COUNT_MOSTLY_SKIPPED] = (size_t)skipped > trace->events.n ? skipped : 0;
-}
-
-static void count_far_times(tm_trace *trace) {
-    enum { SAMPLES = 127 };
-    int64_t sample[SAMPLES];
-    const tm_raw_event *events = trace->events.data;
-    size_t n = trace->events.n < SAMPLES ? trace->events.n : SAMPLES;
-    for (size_t i = 0; i < n; i++)
-        sample[i] = events[trace->events.n / n * i].begin_ns;
-    if (n == 0)
-        return;
-    int64_t median = tm_select(sample, n, n / 2);
-    for (size_t i = 0; i < trace->events.n; i++)
-        trace->counts[TM_COUNT_FAR_TIME] +=
-            events[i].begin_ns > median + TM_DAY_NS || events[i].begin_ns < median - TM_DAY_NS;
 }
 
 static bool overlap(const tm_span *a, const tm_span *b) {
@@ -101,7 +83,7 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Decides which traces are spans of the rank, and links those; the others are emptied. */
+/* Links the traces, and decides which are spans of the rank; the others are emptied. */
 static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     tm_span *spans = calloc(n, sizeof *spans);
     if (!spans)
@@ -109,6 +91,8 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_er
     b->out->spans = spans;
     for (size_t i = 0; i < n; i++) {
         tm_span span;
+        TM_TRY(tm_trace_link(traces[i], err));
+        TM_TRY(tm_trace_drop_unknown(traces[i], err));
         tm_trace_range(traces[i], &span);
         traces[i]->left_out = false;
         for (size_t k = 0; k < b->out->n_spans && !traces[i]->left_out; k++) {
@@ -122,8 +106,6 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_er
         }
         if (traces[i]->left_out)
             continue;
-        TM_TRY(tm_trace_link(traces[i], err));
-        count_far_times(traces[i]);
         count_skipped(traces[i]);
         memcpy(span.counts, traces[i]->counts, sizeof span.counts);
         span.truncated = traces[i]->truncated;
@@ -238,7 +220,7 @@ static tm_status sort_tracks(builder *b, tm_error *err) {
 static tm_status order_rows(builder *b, tm_error *err) {
     size_t n = b->all->events.n;
     const tm_raw_event *events = b->all->events.data;
-    b->order = malloc((n + 1) * sizeof *b->order);
+    b->order = calloc(n + 1, sizeof *b->order);
     b->row_of = malloc((n + 1) * sizeof *b->row_of);
     if (!b->order || !b->row_of)
         return tm_fail_memory(err);

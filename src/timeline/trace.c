@@ -101,7 +101,8 @@ void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns) {
 int64_t tm_trace_skipped(const tm_trace *trace) {
     const int64_t *c = trace->counts;
     return c[TM_COUNT_NO_TIME] + c[TM_COUNT_NEGATIVE_DURATION] + c[TM_COUNT_ABSURD_DURATION] +
-           c[TM_COUNT_OTHER_PHASE] + c[TM_COUNT_OPEN_RANGE];
+           c[TM_COUNT_OTHER_PHASE] + c[TM_COUNT_OPEN_RANGE] + c[TM_COUNT_UNKNOWN_WORK_TIME] +
+           c[TM_COUNT_UNKNOWN_TIME];
 }
 
 void tm_trace_trim(tm_trace *trace) {

@@ -139,6 +139,13 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
  */
 tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
+/**
+ * Leaves out the events of a linked trace whose time the profiler did not know, and counts them:
+ * what lies a year from the rest, and what begins at the zero of its clock or before it where
+ * nothing else is near. TM_OK; TM_ERR_FAULT.
+ */
+tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
+
 /** A launch of which nothing is recorded. */
 static inline tm_launch_shape tm_launch_shape_bare(void) {
     return (tm_launch_shape){.grid = {-1, -1, -1},

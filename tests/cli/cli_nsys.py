@@ -357,6 +357,26 @@ def test_a_report_without_the_time_of_its_start_is_read_and_said_to_be():
           [('no_epoch', 2)])
 
 
+def test_kernels_without_a_time_are_left_out():
+    """What CUPTI could not time has 0 for both ends, or nothing; others write -1. Each was called at 3 s,
+    as was the one that is kept, 10 ns after."""
+    second = 10**9
+    for start, end, remark in ((0, 0, 'unknown_work_time'), (-1, -1, 'unknown_work_time'),
+                               (0, 3 * second, 'unknown_work_time'), ('NULL', 'NULL', 'no_time'),
+                               (0, -1, 'negative_duration'), (3 * second, 0, 'negative_duration')):
+        put('rank0.sqlite', '')
+        export('rank0.sqlite', kernels=[(144, 0, 3 * second, 500), (144, 0, 3 * second + 10, 500)])
+        with sqlite3.connect('rank0.sqlite') as db:
+            db.execute(f'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = {start}, end = {end} '
+                       'WHERE correlationId = 1')
+        db.close()
+        merged('rank0.sqlite')
+        equal([(row['remark'], row['count']) for row in rows('tmerge.h5', 'job.remark')
+               if row['remark'] != 'mostly_skipped'], [(remark, 1)])
+        kept, = stored('tmerge.h5')[0]['kernel']
+        equal(kept[:2], (BASE_NS + 3 * second + 10, 500))
+
+
 # Steps --------------------------------------------------------------------------------------------
 
 

@@ -110,6 +110,30 @@ def test_what_looks_wrong_is_counted_and_told():
         untold(done.out, word)
 
 
+def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
+    """PyTorch 2.12 writes 0 for what it does not know. Rank 1 comes 300 us late to the first of two
+    all-reduces; of the second no time is known on either rank, nor of a kernel of rank 1."""
+    def reduce(begin, duration, seq):
+        return kernel('ncclDevKernel_AllReduce', begin, duration, **{
+            'Collective name': 'allreduce', 'Group size': 2, 'Process Group Ranks': '[0, 1]',
+            'Process Group Name': '0', 'Seq': seq})
+    unknown, at = {'ts': 0.0, 'dur': 0.0}, 90 * 86400e6
+    for rank in (0, 1):
+        late = 300 * rank
+        events = [kernel('gemm', at, 100 + late), reduce(at + 100 + late, 500 - late, 1),
+                  {**reduce(0, 0, 2), **unknown}, *[{**kernel('gemm', 0, 0), **unknown}] * rank]
+        put(f'rank{rank}.json', trace(events, rank))
+    done = merged('rank0.json', 'rank1.json')
+    told(done.out, '! events skipped', '3 of 7; ranks 0, 1', 'unknown_work_time')
+    equal(rows('tmerge.h5', 'job.job')[0]['duration_ns'], 600000)
+    check, = rows('tmerge.h5', 'clock.check')
+    equal((check['matched'], check['incomplete'], check['unmatched']), (1, 0, 0))
+    equal([row['wait_ns'] for row in rows('tmerge.h5', 'stragglers.rank')], [300000, 0])
+    put('rank0.json', trace([json.loads(event(at)), *[{**kernel('gemm', 0, 0), **unknown}] * 2], 0))
+    out = ' '.join(merged('rank0.json').out.split())
+    contains(out, 'No GPU events: none has a time All 2 kernels, copies and sets were left out')
+
+
 def test_kernels_long_before_their_launch_tell_a_wrong_clock():
     """Microseconds are the conversion of a GPU's times to its host's: NPUs' by 24 us."""
     for early, said in ((1.5, False), (24, False), (500, True)):

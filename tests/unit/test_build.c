@@ -178,6 +178,94 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
     }
 }
 
+/* 2025, three months, and an hour, in ns. */
+#define EPOCH INT64_C(1760000000000000000)
+#define MONTHS INT64_C(7776000000000000)
+#define HOUR INT64_C(3600000000000)
+#define MS INT64_C(1000000)
+#define LOST(begin, duration, correlation) KERNEL("lost", begin, duration, correlation, 7, 0)
+
+TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
+    static const struct {
+        int64_t base_ns;
+        event_spec events[10]; /* to the first without a name */
+        int64_t n_work, n_other;
+    } cases[] = {
+        /* 0 for both ends, -1 of either unit, on a clock that counts from 1970 */
+        {-1,
+         {LOST(0, 0, 1), CALL("call", EPOCH, 1), LOST(-1, 0, 2), LOST(-1000, 0, 3),
+          CALL("call", EPOCH + 5, 4), KERNEL("k", EPOCH + 9, 3, 4, 7, 0), OP("lost", 0, 0, 2, 1)},
+         3,
+         1},
+        /* and from a base time up to three months before, which most of the trace has */
+        {EPOCH,
+         {LOST(EPOCH, 0, 1), LOST(EPOCH, 0, 2), LOST(EPOCH, 0, 3), LOST(EPOCH, 7, 4),
+          CALL("call", EPOCH + MONTHS, 4), CALL("call", EPOCH + MONTHS + 5, 5),
+          KERNEL("k", EPOCH + MONTHS + 9, 0, 5, 7, 0)},
+         4,
+         0},
+        /* a device's clock that was never set: hours after its start */
+        {-1,
+         {LOST(HOUR, 5, 1), LOST(HOUR + 6, 5, 2), LOST(HOUR + 12, 5, 3), CALL("call", EPOCH, 1),
+          OP("op", EPOCH + 5, 1, 2, 1)},
+         3,
+         0},
+        /* a number mangled on its way, of a host that has been up for an hour */
+        {-1,
+         {CALL("call", HOUR, 1), KERNEL("k", HOUR + 5, 5, 1, 7, 0), OP("lost", EPOCH, 5, 2, 1),
+          OP("op", HOUR, 1, 2, 1), OP("lost", 0, 0, 2, 1), OP("op", HOUR + 9, 1, 2, 1),
+          OP("op", HOUR + 10, 1, 2, 1), OP("op", HOUR + 11, 1, 2, 1), OP("op", HOUR + 12, 1, 2, 1)},
+         0,
+         2},
+        /* from the start of the recording: no kernel begins ms before its launch, and none without
+           length ms before all others */
+        {-1,
+         {OP("op", 0, 0, 2, 1), LOST(0, 6 * MS, 1), LOST(0, 0, 2), CALL("call", 5 * MS, 1),
+          CALL("call", 6 * MS, 3), KERNEL("k", 7 * MS, 1, 3, 7, 0), LOST(0, 0, 0)},
+         3,
+         0},
+        /* where a clock begins at 0, what begins there may be right, if others are near */
+        {-1,
+         {OP("first", 0, 0, 2, 1), KERNEL("k", 0, 0, 0, 7, 0), CALL("call", 10, 1),
+          KERNEL("k", MS, 5, 1, 7, 0), OP("before", -1, 0, 2, 1)},
+         0,
+         0},
+        {-1,
+         {KERNEL("k", 0, 0, 1, 7, 0), CALL("call", MS / 2, 1),
+          OP("after a pause", 5000 * MS, 1, 2, 1), OP("last", 8000 * MS, 1, 2, 1)},
+         0,
+         0},
+        {EPOCH, {OP("at the base", EPOCH, 0, 2, 1), OP("op", EPOCH + 500 * MS, 1, 2, 1)}, 0, 0},
+        {-1, {OP("op", 0, 0, 2, 1), KERNEL("all that there is", 0, 0, 0, 7, 0)}, 0, 0},
+        /* no length is no fault */
+        {-1, {CALL("call", EPOCH, 1), KERNEL("k", EPOCH + 5, 0, 1, 7, 0)}, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        ground g = open_ground();
+        size_t n = 0, n_calls = 0;
+        while (n < COUNT(cases[i].events) && cases[i].events[n].name)
+            n++;
+        tm_trace trace = make_trace(&g, "t.json", cases[i].events, n, 0), *traces[] = {&trace};
+        trace.base_ns = cases[i].base_ns;
+        tm_timeline t;
+        assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &t, &g.err), TM_OK);
+        print_message("case %zu\n", i);
+        assert_int_equal(t.counts[TM_COUNT_UNKNOWN_WORK_TIME], cases[i].n_work);
+        assert_int_equal(t.counts[TM_COUNT_UNKNOWN_TIME], cases[i].n_other);
+        assert_int_equal(t.n_events, n - (size_t)(cases[i].n_work + cases[i].n_other));
+        for (uint32_t row = 0; row < t.n_events; row++) {
+            const char *name = tm_names_text(g.names, t.name[row]).bytes;
+            assert_string_not_equal(name, "lost");
+            n_calls += strcmp(name, "call") == 0;
+            if (t.launch[row] != TM_NO_EVENT)
+                assert_name(&g, t.name[t.launch[row]], "call");
+        }
+        assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH], n_calls); /* they went with their events */
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
 static void add_row(tm_trace *trace, tm_attr attr, const void *row) {
     assert_non_null(tm_vec_append(&trace->attrs[attr], row, 1));
 }
@@ -193,16 +281,19 @@ TEST(waits_name_the_calls_of_their_own_trace) {
     };
     static const tm_wait_attr expected[] = {
         {.event = 0, .call = 4, .record = 3},
+        {.event = 0, .call = 3, .record = TM_NO_EVENT}, /* the record came after the wait */
         {.event = 1, .call = TM_NO_EVENT, .record = TM_NO_EVENT},
         {.event = 2, .call = 6, .record = 5},
     };
     const tm_wait_attr wait = {.correlation = 4, .record_correlation = 3, .event = 1};
+    const tm_wait_attr late = {.correlation = 3, .record_correlation = 4, .event = 1};
     const tm_wait_attr lost = {.correlation = 9, .record_correlation = 0, .event = 3};
     for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
         ground g = open_ground();
         tm_trace a = make_trace(&g, "a", events, 3, 0);
         tm_trace b = make_trace(&g, "b", events, 4, 1000);
         add_row(&a, TM_ATTR_WAIT, &wait);
+        add_row(&a, TM_ATTR_WAIT, &late);
         add_row(&b, TM_ATTR_WAIT, &wait);
         add_row(&b, TM_ATTR_WAIT, &lost);
         tm_trace *traces[] = {given ? &b : &a, given ? &a : &b};
@@ -213,6 +304,7 @@ TEST(waits_name_the_calls_of_their_own_trace) {
         for (size_t i = 0; i < COUNT(expected); i++)
             assert_true(waits[i].event == expected[i].event && waits[i].call == expected[i].call &&
                         waits[i].record == expected[i].record);
+        assert_int_equal(t.counts[TM_COUNT_LATER_RECORD], 1);
         assert_int_equal(t.launch[0], TM_NO_EVENT); /* nothing launched a wait */
         assert_int_equal(t.counts[TM_COUNT_UNLINKED], 0);
         tm_timeline_destroy(&t);

@@ -1,9 +1,11 @@
 #include "no_devices.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/shared/words.h"
+#include "tmerge/timeline.h"
 
 /* By what the profiler's error is called; the last is of all others. */
 static const struct {
@@ -33,6 +35,16 @@ static const char *first_text(const tm_table *ranks, const char *column) {
     return NULL;
 }
 
+/* GPU events that were left out, for the profiler knew no time of them. */
+static int64_t count_unknown(const tm_table *remarks) {
+    const char *word = tm_count_info(TM_COUNT_UNKNOWN_WORK_TIME)->word;
+    int64_t n = 0;
+    for (size_t i = 0; i < remarks->n_rows; i++)
+        if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, word) == 0)
+            n += tm_table_cell(remarks, i, "count")->value.i;
+    return n;
+}
+
 static bool has_events(const tm_table *overlap) {
     for (size_t i = 0; i < overlap->n_rows; i++)
         if (tm_table_cell(overlap, i, "window_ns")->value.i > 0)
@@ -53,6 +65,7 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     const char *error = first_text(ranks, "profiler_error");
     const char *categories = first_text(ranks, "unrecognised");
+    int64_t unknown = count_unknown(tm_tables_find(tables, "job.remark"));
     headline = headline ? headline : unwanted;
     evidence = evidence ? evidence : unwanted;
     if (has_events(tm_tables_find(tables, "overlap.rank")))
@@ -60,6 +73,13 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
     if (error) {
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: the profiler could not record them");
         snprintf(evidence, TM_SENTENCE_MAX, "Its log says %.80s: %s", error, cause_of(error));
+    } else if (unknown > 0) {
+        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: none has a time");
+        snprintf(evidence, TM_SENTENCE_MAX,
+                 "All %" PRId64
+                 " kernels, copies and sets were left out: the profiler wrote 0, or a "
+                 "time that cannot be; record them again, with another version of it",
+                 unknown);
     } else if (categories) {
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: none recognised");
         snprintf(evidence, TM_SENTENCE_MAX,

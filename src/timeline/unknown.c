@@ -1,0 +1,185 @@
+/* Events whose time the profiler did not know.
+ *
+ * Profilers write a value in the place of a time that they do not know: CUPTI documents 0 for both
+ * ends of a kernel whose times could not be collected, PyTorch 2.12 writes them as "ts": 0.000,
+ * "dur": 0.000, others -1, and a device clock that was never set counts from its start. Taken for a
+ * moment, one such event makes the recording last for decades. But a clock may begin at 0, and then
+ * what begins there is as good as the rest: an event is left out only where no other is near. */
+#include "trace.h"
+
+#include <stdlib.h>
+
+#include "base/median.h"
+
+/* No recording is as long. Relative clocks count from up to three months before (Kineto's base
+ * time), so that a year tells another clock, or none. */
+#define YEAR_NS (366 * TM_DAY_NS)
+
+/* What begins where the clock does is alone where the others begin so much later: more than any
+ * pause inside of a recording, and ten times what the others last. */
+#define ALONE_NS INT64_C(1000000000)
+enum { ALONE_TIMES = 10 };
+
+/* Clocks of GPUs are wrong by microseconds, no more. */
+#define EARLY_NS INT64_C(1000000)
+
+/* Where the events of a trace lie. */
+typedef struct extent {
+    int64_t zero_ns;           /* what its clock counts from */
+    int64_t median_ns;         /* of the begins after that, and */
+    int64_t usual_ns;          /* the time that those are held against */
+    int64_t first_ns, last_ns; /* begins of those that are not in doubt */
+    int64_t first_work_ns;     /* likewise, of GPU work; INT64_MAX without */
+} extent;
+
+static bool is_work(const tm_raw_event *e) {
+    return e->category == TM_CAT_KERNEL || e->category == TM_CAT_MEMCPY ||
+           e->category == TM_CAT_MEMSET;
+}
+
+static bool is_far(const extent *x, int64_t begin_ns) {
+    return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
+}
+
+/* Up to 127 begins after the zero of the clock, evenly spread over the file. Of two clocks the
+ * later one is right, which counts from the epoch, unless hardly an event has it: an eighth tells.
+ * False where nothing begins after zero. */
+static bool find_usual(const tm_trace *trace, extent *x) {
+    enum { SAMPLES = 127 };
+    int64_t sample[SAMPLES];
+    const tm_raw_event *events = trace->events.data;
+    size_t n = trace->events.n, step = n / SAMPLES + 1, found = 0;
+    for (size_t i = 0; i < n && found < SAMPLES; i += step) {
+        while (i < n && events[i].begin_ns <= x->zero_ns)
+            i++;
+        if (i < n)
+            sample[found++] = events[i].begin_ns;
+    }
+    if (found == 0)
+        return false;
+    x->median_ns = tm_select(sample, found, found / 2);
+    x->usual_ns = tm_select(sample, found, found - 1 - found / 8);
+    return true;
+}
+
+/* Whether any event is in doubt; all of them are looked at, so this has to be quick. */
+static bool any_in_doubt(const tm_trace *trace, const extent *x) {
+    const tm_raw_event *events = trace->events.data;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        int64_t begin = events[i].begin_ns;
+        least = begin < least ? begin : least;
+        most = begin > most ? begin : most;
+    }
+    return least <= x->zero_ns || least < x->median_ns - TM_DAY_NS ||
+           most > x->median_ns + TM_DAY_NS;
+}
+
+static void find_extent(const tm_trace *trace, extent *x) {
+    const tm_raw_event *events = trace->events.data;
+    x->first_ns = x->first_work_ns = INT64_MAX;
+    x->last_ns = INT64_MIN;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        int64_t begin = events[i].begin_ns;
+        if (begin <= x->zero_ns || is_far(x, begin))
+            continue;
+        x->first_ns = begin < x->first_ns ? begin : x->first_ns;
+        x->last_ns = begin > x->last_ns ? begin : x->last_ns;
+        if (is_work(&events[i]) && begin < x->first_work_ns)
+            x->first_work_ns = begin;
+    }
+}
+
+/* The values that stand for no time: 0, and -1 in nanoseconds or microseconds. */
+static bool is_written_for_none(const extent *x, int64_t begin_ns) {
+    int64_t written = begin_ns - x->zero_ns;
+    return written == 0 || written == -1 || written == -1000;
+}
+
+/* Of an event that begins at the zero of its clock or before. GPU work that is written there does
+ * not precede its launch; where that is not known, and it takes no time, other work is near. */
+static bool is_alone(const tm_trace *trace, const extent *x, const tm_raw_event *e) {
+    const tm_raw_event *events = trace->events.data;
+    int64_t end = e->begin_ns + e->duration_ns;
+    int64_t later = x->first_ns - end, lasted = x->last_ns - x->first_ns;
+    if (later > ALONE_NS && later / ALONE_TIMES > lasted)
+        return true;
+    if (!is_work(e) || !is_written_for_none(x, e->begin_ns))
+        return false;
+    if (e->launch != TM_NO_EVENT)
+        return events[e->launch].begin_ns > e->begin_ns + EARLY_NS;
+    return e->duration_ns == 0 && x->first_work_ns != INT64_MAX &&
+           x->first_work_ns > e->begin_ns + EARLY_NS;
+}
+
+static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_event *e) {
+    return is_far(x, e->begin_ns) || (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
+}
+
+/* The new rows of events, TM_NO_EVENT of those that are left out, which are counted; NULL when
+ * memory is out. */
+static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
+    const tm_raw_event *events = trace->events.data;
+    uint32_t *row_of = malloc((trace->events.n + 1) * sizeof *row_of);
+    *n_kept = 0;
+    for (size_t i = 0; row_of && i < trace->events.n; i++) {
+        const tm_raw_event *e = &events[i];
+        bool unknown = is_unknown(trace, x, e);
+        row_of[i] = unknown ? TM_NO_EVENT : (uint32_t)(*n_kept)++;
+        trace->counts[is_work(e) ? TM_COUNT_UNKNOWN_WORK_TIME : TM_COUNT_UNKNOWN_TIME] += unknown;
+        trace->counts[TM_COUNT_ZERO_TIME] -=
+            unknown && e->begin_ns == x->zero_ns && trace->counts[TM_COUNT_ZERO_TIME] > 0;
+        trace->counts[TM_COUNT_FAR_TIME] += !unknown && (e->begin_ns > x->median_ns + TM_DAY_NS ||
+                                                         e->begin_ns < x->median_ns - TM_DAY_NS);
+    }
+    return row_of;
+}
+
+static void keep_events(tm_trace *trace, const uint32_t *row_of) {
+    tm_raw_event *events = trace->events.data;
+    size_t kept = 0;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        if (row_of[i] == TM_NO_EVENT)
+            continue;
+        events[kept] = events[i];
+        if (events[kept].launch != TM_NO_EVENT)
+            events[kept].launch = row_of[events[kept].launch];
+        kept++;
+    }
+    trace->events.n = kept;
+}
+
+/* Rows of an attribute go with their events; what else they refer to may be gone. */
+static void keep_attrs(tm_trace *trace, tm_attr attr, const uint32_t *row_of) {
+    tm_vec *rows = &trace->attrs[attr];
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        char *row = (char *)rows->data + i * rows->size;
+        if (row_of[*tm_attr_event(attr, row)] == TM_NO_EVENT)
+            continue;
+        for (int r = 0; r < tm_attr_n_refs(attr); r++) {
+            uint32_t *ref = tm_attr_ref(attr, row, r);
+            *ref = *ref == TM_NO_EVENT ? TM_NO_EVENT : row_of[*ref];
+        }
+        memmove((char *)rows->data + kept++ * rows->size, row, rows->size);
+    }
+    rows->n = kept;
+}
+
+tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) {
+    extent x = {.zero_ns = trace->base_ns > 0 ? trace->base_ns : 0};
+    size_t n_kept;
+    if (!find_usual(trace, &x) || !any_in_doubt(trace, &x))
+        return TM_OK;
+    find_extent(trace, &x);
+    uint32_t *row_of = number_kept(trace, &x, &n_kept);
+    if (!row_of)
+        return tm_fail_memory(err);
+    if (n_kept < trace->events.n) {
+        for (int a = 0; a < TM_N_ATTRS; a++)
+            keep_attrs(trace, (tm_attr)a, row_of);
+        keep_events(trace, row_of);
+    }
+    free(row_of);
+    return TM_OK;
+}
