@@ -147,9 +147,23 @@ static bool lacks_table(const tm_store *store, int table) {
            !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
+/* Whether a column counts something that an older tmerge did not count: neither of ranks nor of
+ * spans. */
+static bool lacks_count(const tm_store *store, const tm_record_column *column) {
+    for (int c = 0; c < TM_N_COUNTS; c++) {
+        const char *word = tm_count_info((tm_count)c)->word;
+        if (strncmp(column->name, "n_", 2) == 0 && strcmp(column->name + 2, word) == 0)
+            return !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", word) &&
+                   !is_there(store, tm_record_tables[TM_RECORD_SPANS].path, "n_", word);
+    }
+    return false;
+}
+
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column) {
     if (table >= TM_RECORD_LAUNCHES)
         return lacks_table(store, table);
+    if ((table == TM_RECORD_RANKS || table == TM_RECORD_SPANS) && lacks_count(store, column))
+        return true;
     for (int t = TM_RECORD_LAUNCHES; t < TM_N_RECORDS && table == TM_RECORD_RANKS; t++)
         if (strncmp(column->name, "n_", 2) == 0 &&
             strcmp(tm_record_tables[t].path + 1, column->name + 2) == 0)

@@ -25,7 +25,8 @@ tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *er
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows);
 
 /** Whether a column is of a table of attributes that an older tmerge did not write: of it neither
- * rows nor their number in /ranks are there. It is read as empty. */
+ * rows nor their number in /ranks are there. It is read as empty. Or it counts what an older one
+ * did not, and is read as 0. */
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column);
 
 /** A text attribute of an object, freed by the caller; NULL where there is none. False where memory

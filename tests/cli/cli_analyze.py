@@ -174,8 +174,9 @@ def drop(*names):
     return change
 
 
-def test_a_store_from_before_waits_or_operators_were_kept_is_read():
-    for names in (['waits', 'ranks/n_waits'], ['operators', 'ranks/n_operators']):
+def test_a_store_from_before_waits_operators_or_a_count_were_kept_is_read():
+    for names in (['waits', 'ranks/n_waits'], ['operators', 'ranks/n_operators'],
+                  ['ranks/n_unknown_time', 'spans/n_unknown_time']):
         spoil('two', drop(*names))
         merged('check', 'x.h5')
         merged('report', 'x.h5', '--force')
@@ -199,6 +200,7 @@ def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():
     for change, message in (
             (drop('events/step'), 'the store has no column /events/step'),
             (drop('ranks/n_steps'), 'the store has no column /ranks/n_steps'),
+            (drop('ranks/n_no_time'), 'the store has no column /ranks/n_no_time'),
             (drop('names'), 'the store has no column /names/bytes'),
             (drop('analysis/job/left_out'), 'the store has no table job.left_out'),
             # Only one process meets this: the one that has rank 2.
