@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "agree.h"
-#include "input/identity.h"
+#include "identity/file.h"
 
 /* What each process tells of its host. */
 typedef struct told {

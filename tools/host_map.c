@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "identity/names.h"
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
 #include "operands/lines.h"

@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "console.h"
-#include "input/identity.h"
+#include "identity/file.h"
 
 /* Smaller ones hold a few events, and may well be alike. */
 enum { RECORDING_LEAST = 4096 };

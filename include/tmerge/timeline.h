@@ -624,10 +624,6 @@ const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, ui
 /** The middle [ns] of the time from the first begin to the last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** The host that a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json tells.
- * @param out  [size] terminated; set only where there is one  @return false where there is none */
-bool tm_host_of_path(const char *path, char *out, size_t size);
-
 /** Numbers the hosts of ranks whose host nobody tells: devices of one host are numbered upwards. */
 typedef struct tm_host_rule {
     int64_t rank, device; /* the last ones; begin with rank -2 */

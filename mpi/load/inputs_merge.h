@@ -3,7 +3,7 @@
 #define TMERGE_INPUTS_MERGE_H
 
 #include "base/vec.h"
-#include "input/identity.h"
+#include "identity/file.h"
 
 /** An input as it goes between processes: this, then its path with the terminating zero. */
 typedef struct tm_input_head {

@@ -3,6 +3,7 @@
 
 #include "base/keys.h"
 #include "base/median.h"
+#include "identity/names.h"
 #include "loader.h"
 #include "mpi/agree.h"
 

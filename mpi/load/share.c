@@ -4,45 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/letters.h"
 #include "base/sorted.h"
 #include "tmerge/timeline.h"
-
-static bool starts_with(const char *text, const char *word) {
-    while (*word)
-        if (tm_lower(*text++) != *word++)
-            return false;
-    return true;
-}
-
-/* The number behind a word at `p` ("rank", then [-_]?, then digits), or -1. */
-static int64_t number_behind(const char *p) {
-    static const char *const words[] = {"profile_rank", "rank", "worker", "tp"};
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-        if (!starts_with(p, words[w]))
-            continue;
-        const char *digits = p + strlen(words[w]);
-        digits += *digits == '-' || *digits == '_';
-        int64_t value = 0;
-        const char *end = digits;
-        while (*end >= '0' && *end <= '9' && value <= TM_RANK_MAX)
-            value = value * 10 + (*end++ - '0');
-        if (end > digits && value <= TM_RANK_MAX)
-            return value;
-    }
-    return -1;
-}
-
-int64_t tm_rank_of_path(const char *path) {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
-    int64_t rank = -1;
-    for (const char *p = base; *p; p++) {
-        int64_t value = p == base || !tm_is_letter(p[-1]) ? number_behind(p) : -1;
-        rank = value >= 0 ? value : rank;
-    }
-    return rank;
-}
 
 int tm_share_parts(int64_t weight, int64_t total, int n_processes) {
     int64_t fair = total / n_processes;

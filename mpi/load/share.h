@@ -9,14 +9,6 @@
 #include "tmerge/status.h"
 
 /**
- * The rank that a file name tells: the last match in its base name, without case, of
- * (^|[^a-z])(profile_rank|rank|worker|tp)[-_]?([0-9]+)([^0-9]|$).
- * Collective: no.
- * @return  the rank, or -1 where nothing matches or the number exceeds TM_RANK_MAX
- */
-int64_t tm_rank_of_path(const char *path);
-
-/**
  * Into how many parts a trace is cut: as many as it has fair shares of the whole, a quarter of one
  * counting as one; at most one for each process. 1: it is read as a whole.
  * Collective: no.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "mpi/load/share.h"
+#include "identity/names.h"
 #include "rank_map.h"
 #include "require.h"
 

@@ -14,11 +14,12 @@ from common import code_of, files, finish, prove
 QUESTION = {"base", "timeline", "table", "analysis/shared"}
 ROOMS_OF_SRC = {
     "base": {"base"},
+    "identity": {"base", "identity"},
     "input": {"base", "input"},
-    "readers": {"base", "timeline", "readers"},
-    "readers/*": {"base", "timeline", "readers"},  # a format: it includes no other, and nobody it
+    "readers": {"base", "identity", "timeline", "readers"},
+    "readers/*": {"base", "identity", "timeline", "readers"},  # a format: it includes no other, and nobody it
     "ncu": {"base", "ncu"},
-    "timeline": {"base", "timeline"},
+    "timeline": {"base", "identity", "timeline"},
     "match": {"base", "timeline", "match"},
     "clock": {"base", "timeline", "clock"},
     "waits": {"base", "timeline", "waits"},

@@ -1,42 +1,5 @@
-/* Which rank a file name tells, and who reads what. */
+/* Who reads what. */
 #include "mpi/load/share.h"
-
-TEST(a_file_name_tells_its_rank) {
-    /* The numbers are those of Python's re with the expression of share.h and IGNORECASE, in a
-     * lookahead, so that a match may begin with the byte that ends the one before it. A path, a
-     * blank and its rank; -1 where it has none. */
-    static const char *const cases[] = {
-        /* names that profilers and users write */
-        "rank0__10-116-218-90_3536897.1743427996115775873.pt.trace.json 0",
-        "worker7_step_12.1694128201553.pt.trace.json.zst 7", "sampled_rank-1.json.gz 1",
-        "rank3-chrome-trace.json.gz 3", "1734567890.12-TP-5.trace.json.gz 5",
-        "1734567890-TP-3-DP-0-EP-0.trace.json.gz 3", "profile_rank_12 12", "profile_rank12.json 12",
-        "profile_rank-7 7", "myprofile_rank3 3", "node_worker_10_of_rank_x 10", "tp_2 2",
-        "3rank4 4", "_rank5 5", ".tp6 6", "-worker8 8", "\xc3\xa9rank3 3",
-        /* the base name alone */
-        "/rank9/trace.json -1", "/rank9/rank2.json 2", "rank1/ -1",
-        /* without case */
-        "RANK4.json 4", "Rank_4.json 4",
-        /* at most one separator, then digits */
-        "rank.json -1", "rank-.json -1", "rank_x3.json -1", "rank--3.json -1", "rank_-3.json -1",
-        "rank 3 -1", "rank3 3", "rank003.json 3", "rank0 0",
-        /* a word, not its end */
-        "crank3.json -1", "http1.json -1", "Xrank3.json -1", "ranking3 -1", "prank3_rank -1",
-        /* the last match */
-        "rank1_rank2.json 2", "rank1rank2.json 2", "rank1_worker2_tp3.json 3",
-        "rank7_frank8.json 7", "rank7_rank.json 7",
-        /* 10^9 at most: larger numbers are times and process ids */
-        "rank1000000000 1000000000", "rank1000000001 -1", "rank1743427996115775873.json -1",
-        "rank99999999999999999999999999.json -1", " -1", "json -1"};
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char path[80], found[24];
-        const char *rank = strrchr(cases[i], ' ') + 1;
-        snprintf(path, sizeof path, "%.*s", (int)(rank - 1 - cases[i]), cases[i]);
-        snprintf(found, sizeof found, "%lld", (long long)tm_rank_of_path(path));
-        if (strcmp(found, rank) != 0)
-            fail_msg("%s: found %s", cases[i], found);
-    }
-}
 
 static void plan(tm_share_item *items, size_t n, int n_processes) {
     tm_error err;

@@ -1,7 +1,7 @@
 /* What a file is, wherever it is seen from: hosts that have a file of one name on their own disks
  * are told from those that share it. */
-#ifndef TMERGE_IDENTITY_H
-#define TMERGE_IDENTITY_H
+#ifndef TMERGE_IDENTITY_FILE_H
+#define TMERGE_IDENTITY_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

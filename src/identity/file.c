@@ -1,4 +1,4 @@
-#include "identity.h"
+#include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>
