@@ -66,6 +66,10 @@ static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_e
         .rank = input->mapped_rank >= 0 ? input->mapped_rank
                 : info->rank >= 0       ? info->rank
                                         : tm_rank_of_path(input->path),
+        .told = info->rank,
+        .world_size = -1,
+        .has_device = true,
+        .replica = -1,
     };
     *foreign = false;
     tm_vec units = TM_VEC(tm_unit);
@@ -252,7 +256,7 @@ tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status sta
 static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const char *path = l->options->inputs[i].path;
     int state = l->exports.states[i];
-    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER};
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .told = -1};
     tm_status status = TM_OK;
     if (state == TM_EXPORT_BAD)
         entry.kind = TM_ENTRY_BAD;
@@ -286,7 +290,7 @@ static tm_status leave_covered(tm_loader *l, size_t i, const char *other, tm_err
 static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const tm_input *input = &l->options->inputs[i];
     tm_file_info info = {.kind = TM_FILE_OTHER};
-    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER};
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .told = -1};
     bool foreign = false;
     size_t before = found->n;
     int state = l->exports.states[i];
@@ -322,7 +326,6 @@ static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
 
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
     tm_status status = TM_OK;
-    size_t n_traces = 0;
     tm_vec found = TM_VEC(tm_entry);
     for (size_t i = 0; i < l->options->n_inputs && status == TM_OK; i++)
         if (tm_share_reader(&l->readers, tm_loader_seen(l, i), i) == l->self)
@@ -336,8 +339,7 @@ tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
     tie_clocks(l->entries, l->n);
     l->traces = calloc(l->n + 1, sizeof *l->traces);
     TM_TRY(tm_mpi_agree(l->comm, l->traces ? TM_OK : tm_fail_memory(err), err));
-    for (size_t i = 0; i < l->n; i++)
-        n_traces += l->entries[i].kind == TM_FILE_TRACE;
-    l->out->n_traces = (int64_t)n_traces;
-    return n_traces > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is no trace to read");
+    TM_TRY(tm_mpi_agree(l->comm, tm_loader_decide_ranks(l, false, err), err));
+    return l->out->n_traces > 0 ? TM_OK
+                                : tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is no trace to read");
 }

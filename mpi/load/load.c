@@ -42,6 +42,7 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     tm_loaded loaded = {.world_size = -1};
     tm_loader l = {.comm = comm, .options = options, .left_out = left_out, .out = &loaded};
     l.parts = TM_VEC(tm_mpi_part);
+    l.moves = TM_VEC(tm_rank_move);
     MPI_Comm_rank(comm, &l.self);
     MPI_Comm_size(comm, &l.n_processes);
     l.readers = (tm_share_readers){.n = l.n_processes};
@@ -59,6 +60,7 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     free(l.entries);
     free(l.items);
     free(l.traces);
+    tm_vec_free(&l.moves);
     tm_classifier_destroy(l.classifier);
     tm_step_names_destroy(l.step_names);
     if (status == TM_OK)

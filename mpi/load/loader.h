@@ -3,6 +3,7 @@
 #ifndef TMERGE_MPI_LOADER_H
 #define TMERGE_MPI_LOADER_H
 
+#include "identity/ranks.h"
 #include "mpi/load/entries.h"
 #include "mpi/load/exports.h"
 #include "mpi/load/parts.h"
@@ -23,6 +24,7 @@ typedef struct tm_loader {
     tm_vec parts;         /* of tm_mpi_part: of the traces that several processes read */
     tm_share_item *items; /* [n + parts.n] who reads what */
     tm_trace **traces;    /* [n] read here, NULL elsewhere */
+    tm_vec moves;         /* of tm_rank_move: what ranks that traces tell are in the job */
     tm_loaded *out;
 } tm_loader;
 
@@ -54,6 +56,16 @@ void tm_loader_drop_trace(tm_loader *l, size_t i);
  * TM_ERR_FAULT; the same on every process.
  */
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Decides which rank each entry is of, by what is known of all, and leaves out what is none. Sets
+ * what is loaded of ranks but their list.
+ * Collective: no.
+ * @param were_read  by their owners, who have told the others; else ranks that nothing tells yet
+ *                   stay unknown
+ * @return           TM_OK; TM_ERR_INPUT where one has no rank; TM_ERR_FAULT
+ */
+tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) TM_MUST_CHECK;
 
 /** Cuts what is too large for one process: parts, the same on every process. Collective: no.
  * TM_OK; TM_ERR_FAULT. */

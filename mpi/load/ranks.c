@@ -3,37 +3,113 @@
 
 #include "base/keys.h"
 #include "base/median.h"
-#include "identity/names.h"
 #include "loader.h"
 #include "mpi/agree.h"
 
+static bool may_claim(const tm_entry *e) {
+    return e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
+}
+
+/* What is known of an entry; of a unit its rank is, if it ever is, before it is read. */
+static tm_claim claim_of(const tm_loader *l, size_t i) {
+    const tm_entry *e = &l->entries[i];
+    const tm_input *input = &l->options->inputs[e->input];
+    tm_claim claim = {.mapped = e->has_unit ? e->rank : input->mapped_rank,
+                      .told = e->has_unit ? -1 : e->told,
+                      .world_size = e->world_size,
+                      .begin_ns = e->begin_ns,
+                      .end_ns = e->end_ns,
+                      .label = tm_rank_label_of_path(e->has_unit ? "" : input->path),
+                      .is_bad = e->kind == TM_ENTRY_BAD,
+                      .has_device = e->has_device != 0};
+    return claim;
+}
+
+static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_error *err) {
+    static const char no_rank[] =
+        "tells no rank, and all ranks of the job are of other traces; say "
+        "which rank it is with --rank-map, or leave it out";
+    const char *path = tm_loader_path(l, i);
+    bool helper = claim->fate == TM_CLAIM_HELPER;
+    l->entries[i].kind = TM_FILE_OTHER;
+    if (l->traces[i])
+        tm_loader_drop_trace(l, i);
+    if (!helper && !l->options->skip_bad)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", no_rank);
+    if (l->self != 0)
+        return TM_OK;
+    return tm_entries_leave_out(l->left_out, path, helper ? "helper" : "no rank",
+                                helper
+                                    ? "a helper process: it has no work of a device, and no rank "
+                                      "of the job (--rank-map gives it one)"
+                                    : no_rank,
+                                err);
+}
+
+/* Takes an answer, which all processes have found alike. */
+static tm_status take(tm_loader *l, size_t i, const tm_claim *claim, bool were_read,
+                      tm_error *err) {
+    tm_entry *e = &l->entries[i];
+    if (claim->is_bad)
+        return TM_OK;
+    if (claim->fate != TM_CLAIM_KEPT)
+        return were_read ? leave_out(l, i, claim, err) : TM_OK;
+    if (were_read || !claim->by_place)
+        e->rank = claim->rank;
+    e->replica = claim->replica;
+    l->out->n_traces++;
+    l->out->n_by_position += claim->by_place;
+    l->out->n_by_path += claim->by_place && tm_entry_is_by_path(e);
+    return TM_OK;
+}
+
+tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) {
+    tm_claim *claims = malloc((l->n + 1) * sizeof *claims);
+    size_t n = 0;
+    if (!claims)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < l->n; i++)
+        if (may_claim(&l->entries[i]))
+            claims[n++] = claim_of(l, i);
+    l->moves.n = 0;
+    l->out->n_traces = l->out->n_by_position = l->out->n_by_path = 0;
+    tm_status status = tm_ranks_decide(claims, n, &l->moves, &l->out->world_size, err);
+    for (size_t i = 0, k = 0; i < l->n && status == TM_OK; i++)
+        if (may_claim(&l->entries[i]))
+            status = take(l, i, &claims[k++], were_read, err);
+    free(claims);
+    return status;
+}
+
+static bool has_device(const tm_trace *trace) {
+    const tm_track *tracks = trace->tracks.data;
+    for (size_t t = 0; t < trace->tracks.n; t++)
+        if (tracks[t].kind == TM_TRACK_GPU)
+            return true;
+    return false;
+}
+
+/* What a trace tells, now that all of it was read. */
+static void tell(const tm_trace *trace, tm_entry *e) {
+    tm_span span;
+    tm_trace_range(trace, &span);
+    e->told = trace->rank;
+    e->world_size = trace->world_size;
+    e->begin_ns = span.begin_ns;
+    e->end_ns = span.end_ns;
+    e->has_device = e->has_unit || has_device(trace);
+}
+
 static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
-    int64_t position = -1, counts[2] = {0}; /* by position, and of these by path */
     for (size_t i = 0; i < l->n; i++) {
-        tm_entry *e = &l->entries[i];
-        /* Only its owner knows that a trace turned out bad, so bad ones count on every process. */
-        position += e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
+        /* Only its owner knows what a trace tells, and that it turned out bad. */
         if (l->items[i].owner != l->self)
-            *e = (tm_entry){0};
-        if (!l->traces[i])
-            continue;
-        const tm_input *input = &l->options->inputs[e->input];
-        int64_t rank = e->has_unit               ? e->rank /* nothing more is known by now */
-                       : input->mapped_rank >= 0 ? input->mapped_rank
-                       : l->traces[i]->rank >= 0 ? l->traces[i]->rank
-                                                 : tm_rank_of_path(input->path);
-        counts[0] += rank < 0;
-        counts[1] += rank < 0 && tm_entry_is_by_path(e);
-        e->rank = rank >= 0 ? rank : position;
-        if (l->traces[i]->world_size > l->out->world_size)
-            l->out->world_size = l->traces[i]->world_size;
+            l->entries[i] = (tm_entry){0};
+        if (l->traces[i])
+            tell(l->traces[i], &l->entries[i]);
     }
     TM_TRY(tm_mpi_entries_sum(l->comm, l->entries, l->n, err));
-    MPI_Allreduce(MPI_IN_PLACE, &l->out->world_size, 1, MPI_INT64_T, MPI_MAX, l->comm);
-    MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM, l->comm);
-    l->out->n_by_position = counts[0];
-    l->out->n_by_path = counts[1];
-    return TM_OK;
+    return tm_loader_decide_ranks(l, true, err);
 }
 
 tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {

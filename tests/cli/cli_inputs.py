@@ -151,6 +151,32 @@ def test_the_position_does_not_depend_on_the_number_of_processes():
     equal(sources(stores[0]), {'e.json': 0, 'd.json': 2, 'c.json': 3, 'b.json': 4, 'a.json': 5})
 
 
+HELPER = ('helper', 'a helper process: it has no work of a device, and no rank of the job (--rank-map '
+          'gives it one)')
+
+
+def test_a_helper_is_no_rank_and_takes_none():
+    host = trace([event('aten::empty', 'cpu_op', 90, 100)])
+    put('job/rank0.json', small_trace(0, world=2))
+    put('job/rank1.json', small_trace(1, world=2))
+    for name in ('990.async_llm.json', 'worker1.json', 'worker7.json', 'z.json'):
+        path = put(f'job/{name}', host)
+        for n in (0, 3):
+            done = tmerge('job', '-o', f'{n}.h5', n=n).expect(0)
+        equal(sources('0.h5'), {'job/rank0.json': 0, 'job/rank1.json': 1}, name)
+        equal(left_out('0.h5'), {path: HELPER})
+        contains(done.err, f'tmerge: warning: left out {path}: {HELPER[1]}\n')
+        same_bytes('0.h5', '3.h5')
+        put('map', f'{path} 2')
+        merged('job', '--rank-map', 'map')
+        equal(sources()[path], 2)
+        for made in (path, '0.h5', '3.h5', 'tmerge.h5'):
+            os.unlink(made)
+    put('job/z.json', small_trace(at=200))
+    tmerge('job').fails(3, 'job/z.json: tells no rank, and all ranks of the job are of other traces; say '
+                           'which rank it is with --rank-map, or leave it out')
+
+
 def test_a_rank_map_decides_over_everything():
     put('profile_rank_0.json', small_trace(0))
     put('my trace 1.json', small_trace())

@@ -1,5 +1,7 @@
-/* Which rank and host a name tells. */
-#include "identity/names.h"
+/* Which rank and host names tell, and which rank each trace of a job is of. */
+#include "identity/ranks.h"
+
+#include "tmerge/timeline.h"
 
 TEST(a_file_name_tells_its_rank) {
     /* The numbers are those of Python's re with the expression of names.h and IGNORECASE, in a
@@ -110,6 +112,83 @@ TEST(a_host_that_does_not_fit_is_not_cut) {
         memset(host, 'x', sizeof host);
         assert_int_equal(tm_host_of_path(path, host, size), size == 6);
         assert_memory_equal(host, size == 6 ? "node7\0xx" : "xxxxxxxx", sizeof host);
+    }
+}
+
+/* "NAME", "NAME=TOLD" or "NAME=TOLD/WORLD", then of @N (mapped to rank N), - (no work of a device),
+ * ! (bad), * (a copy), + (after the others). */
+static tm_claim read_claim(const char *text, size_t size) {
+    size_t name = strcspn(text, "=@-!*+ ");
+    char *end;
+    tm_claim claim = {.mapped = -1, .told = -1, .world_size = -1, .end_ns = 10, .has_device = true};
+    claim.label = tm_rank_label_of(text, name);
+    for (const char *p = text + name; p < text + size; p = end) {
+        int64_t number = strtol(p + 1, &end, 10);
+        claim.told = *p == '=' ? number : claim.told;
+        claim.world_size = *p == '/' ? number : claim.world_size;
+        claim.mapped = *p == '@' ? number : claim.mapped;
+        claim.has_device = claim.has_device && *p != '-';
+        claim.is_bad = claim.is_bad || *p == '!';
+        claim.is_copy = claim.is_copy || *p == '*';
+        claim.begin_ns += *p == '+' ? 10 : 0;
+        claim.end_ns += *p == '+' ? 10 : 0;
+    }
+    return claim;
+}
+
+TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
+    /* Answers: a rank, by p its place; h a helper's, c a copy, n no rank left; then what ranks 0
+     * and 1 of its process groups are in the job, where they are others. */
+    static const struct {
+        const char *traces, *answers;
+        int world;
+    } cases[] = {
+        {"rank1=0/2 rank0=1/2", "0 1", 2},
+        {"rank1 a=0 tp2", "1 0 2", -1},
+        {"a b c", "0p 1p 2p", -1},
+        {"a! b c", "0 1p 2p", -1},
+        {"rank0! b c", "0 1p 2p", -1},
+        /* of the ranks that are free, in order, and none beyond the job's */
+        {"a b=0/4 c d=2/4", "1p 0 3p 2", 4},
+        {"a=0/2 b=1/2 c", "0 1 n", 2},
+        {"a=0/2 b=1/2 c@5", "0 1 5", 2},
+        /* helpers */
+        {"api- a=0/2 b=1/2", "h 0 1", 2},
+        {"a b loader-", "0p 1p h", -1},
+        {"a=0/4- b=1/4 c=2/4 d=3/4", "0 1 2 3", 4},
+        {"a- b-", "0p 1p", -1},
+        {"a=0/2 b=1/2 worker1- worker2-", "0 1 h h", 2},
+        {"rank0 rank0-", "0 h", -1},
+        {"rank0 rank0-+", "0 0", -1},
+        {"rank0 api-@1", "0 1", -1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_claim claims[8];
+        tm_vec moves = TM_VEC(tm_rank_move);
+        tm_error err;
+        char found[128] = "";
+        int64_t world;
+        size_t n = 0;
+        for (const char *p = cases[i].traces; *p; p += strspn(p, " ")) {
+            claims[n++] = read_claim(p, strcspn(p, " "));
+            p += strcspn(p, " ");
+        }
+        assert_ok(tm_ranks_decide(claims, n, &moves, &world, &err));
+        for (size_t k = 0; k < n; k++) {
+            size_t at = strlen(found);
+            const tm_claim *c = &claims[k];
+            if (c->fate != TM_CLAIM_KEPT)
+                snprintf(found + at, 32, " %c", "khcn"[c->fate]);
+            else if (c->replica < 0)
+                snprintf(found + at, 32, " %d%s", (int)c->rank, c->by_place ? "p" : "");
+            else
+                snprintf(found + at, 64, " %d(%d,%d)", (int)c->rank,
+                         (int)tm_rank_moved(&moves, c->replica, 0),
+                         (int)tm_rank_moved(&moves, c->replica, 1));
+        }
+        if (strcmp(found + 1, cases[i].answers) != 0 || world != cases[i].world)
+            fail_msg("%s: found%s of %d", cases[i].traces, found, (int)world);
+        tm_vec_free(&moves);
     }
 }
 
