@@ -1,6 +1,5 @@
 #include "inputs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "folders.h"
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
 #include "mpi/load/inputs_merge.h"
@@ -19,7 +19,6 @@
 #include "operands/lines.h"
 #include "operands/operands.h"
 #include "rank_map.h"
-#include "tmerge/reader.h"
 
 /* What one host lists. */
 typedef struct lister {
@@ -27,6 +26,7 @@ typedef struct lister {
     const tm_operand *operand;
     int64_t number; /* of the operand */
     int64_t host;
+    bool all_recordings;
     bool has_hosts; /* others list, too: inputs are told apart by what they are */
     int *absent;    /* [operands] why there is nothing; 0 where there is something */
 } lister;
@@ -50,129 +50,9 @@ static tm_status add_input(const lister *l, const char *path, const char *match,
     return TM_OK;
 }
 
-static int by_name(const void *a, const void *b) {
-    const char *x = *(char *const *)a, *y = *(char *const *)b;
-    int order = tm_natural_order(x, y);
-    return order ? order : strcmp(x, y);
-}
-
-static bool is_file(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-/* Paths of the regular files in a folder. */
-static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_error *err) {
-    const struct dirent *item;
-    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    for (;;) {
-        errno = 0; /* is_file may have set it */
-        /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
-        item = readdir(dir);
-        if (!item)
-            break;
-        if (item->d_name[0] == '.')
-            continue;
-        size_t size = strlen(folder) + strlen(item->d_name) + 2;
-        char *path = malloc(size);
-        if (!path)
-            return tm_fail_memory(err);
-        snprintf(path, size, "%s%s%s", folder, slash, item->d_name);
-        if (!is_file(path)) {
-            free(path);
-        } else if (!tm_vec_append(paths, &path, 1)) {
-            free(path);
-            return tm_fail_memory(err);
-        }
-    }
-    return errno ? tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno)) : TM_OK;
-}
-
-/* The pattern that matches paths below a folder, whatever characters its name has; owned by the
- * caller, NULL when memory is out. */
-static char *pattern_below(const char *folder, const char *pattern) {
-    char *out = malloc(2 * strlen(folder) + strlen(pattern) + 2), *p = out;
-    for (const char *c = folder; out && *c; c++) {
-        if (strchr("*?[\\", *c))
-            *p++ = '\\';
-        *p++ = *c;
-    }
-    if (out)
-        snprintf(p, strlen(pattern) + 2, "/%s", pattern);
-    return out;
-}
-
-static bool add_matches(const char *folder, const char *pattern, tm_vec *paths) {
-    glob_t found;
-    char *whole = pattern_below(folder, pattern);
-    bool ok = whole != NULL;
-    int code = ok ? glob(whole, 0, NULL, &found) : GLOB_NOSPACE;
-    for (size_t i = 0; code == 0 && i < found.gl_pathc && ok; i++) {
-        char *path = is_file(found.gl_pathv[i]) ? strdup(found.gl_pathv[i]) : NULL;
-        ok = !path || tm_vec_append(paths, &path, 1);
-    }
-    if (code == 0)
-        globfree(&found);
-    free(whole);
-    return ok && code != GLOB_NOSPACE;
-}
-
-/* The name of the folder that a path is in. */
-static tm_text folder_of(const char *path) {
-    const char *end = strrchr(path, '/'), *begin = end;
-    while (begin > path && begin[-1] != '/')
-        begin--;
-    return (tm_text){begin, (size_t)(end - begin)};
-}
-
-/* Fails, with their names, where [n] paths lie in several folders. */
-static tm_status check_one_folder(const char *named, char *const *paths, size_t n, tm_error *err) {
-    char text[TM_MESSAGE_MAX / 2] = "";
-    size_t n_folders = 0;
-    for (size_t i = 0; i < n; i++) {
-        tm_text folder = folder_of(paths[i]), last = folder_of(paths[i > 0 ? i - 1 : 0]);
-        if (i > 0 && folder.size == last.size && memcmp(folder.bytes, last.bytes, last.size) == 0)
-            continue;
-        size_t used = strlen(text);
-        if (used + folder.size + 3 < sizeof text)
-            snprintf(text + used, sizeof text - used, "%s%.*s", n_folders > 0 ? ", " : "",
-                     (int)folder.size, folder.bytes);
-        n_folders++;
-    }
-    return n_folders <= 1 ? TM_OK
-                          : tm_fail(err, TM_ERR_INPUT, named, -1,
-                                    "%zu folders below hold profiles, and each is a job: %s; name "
-                                    "one of them",
-                                    n_folders, text);
-}
-
-/* What profilers left below a folder, and what lies in it, in natural order. */
-static tm_status read_below(const char *folder, tm_vec *paths, tm_error *err) {
-    size_t n;
-    const tm_format *const *formats = tm_formats(&n);
-    for (size_t i = 0; i < n; i++) {
-        size_t first = paths->n;
-        for (const char *const *p = formats[i]->in_folders; p && *p; p++)
-            if (!add_matches(folder, *p, paths))
-                return tm_fail_memory(err);
-        if (formats[i]->one_folder && paths->n > first)
-            TM_TRY(check_one_folder(folder, (char *const *)paths->data + first, paths->n - first,
-                                    err));
-    }
-    if (paths->n > 1)
-        qsort(paths->data, paths->n, paths->size, by_name);
-    return TM_OK;
-}
-
 static tm_status add_folder(const lister *l, const char *folder, tm_error *err) {
-    DIR *dir = opendir(folder);
-    if (!dir)
-        return tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno));
     tm_vec paths = TM_VEC(char *);
-    tm_status status = read_folder(folder, dir, &paths, err);
-    closedir(dir);
-    if (status == TM_OK)
-        status = read_below(folder, &paths, err);
+    tm_status status = tm_folder_list(folder, l->all_recordings, &paths, err);
     for (size_t i = 0; i < paths.n; i++) {
         char *path = ((char **)paths.data)[i];
         if (status == TM_OK)
@@ -199,7 +79,7 @@ static tm_status add_glob(const lister *l, tm_error *err) {
     if (code != 0)
         return tm_operand_fail(l->operand, "this pattern cannot be expanded", err);
     tm_status status = TM_OK;
-    qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_name);
+    qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, tm_path_order);
     for (size_t i = 0; i < found.gl_pathc && status == TM_OK; i++)
         status = add_path(l, found.gl_pathv[i], err);
     globfree(&found);
@@ -260,9 +140,13 @@ static tm_status map_line(void *context, const tm_line *line, tm_error *err) {
 }
 
 /* All that this host sees of the operands. */
-static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, tm_vec *out,
-                          int *absent, tm_error *err) {
-    lister l = {.out = out, .host = hosts->self, .has_hosts = hosts->n > 1, .absent = absent};
+static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bool all_recordings,
+                          tm_vec *out, int *absent, tm_error *err) {
+    lister l = {.out = out,
+                .host = hosts->self,
+                .all_recordings = all_recordings,
+                .has_hosts = hosts->n > 1,
+                .absent = absent};
     for (size_t i = 0; i < operands->n; i++) {
         l.operand = &operands->v[i];
         l.number = (int64_t)i;
@@ -275,10 +159,15 @@ static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, tm
 static const char *pipe_of(const tm_arguments *arguments) {
     for (size_t i = 0; i < arguments->n_operands; i++) {
         const char *list = tm_operand_list(arguments->operands[i]);
-        if (list && !is_file(list))
+        if (list && !tm_is_file(list))
             return list;
     }
     return NULL;
+}
+
+/* Other commands than merge have no such option. */
+static bool takes_all(const tm_arguments *arguments) {
+    return tm_argument(arguments, "all-recordings") != NULL;
 }
 
 tm_status tm_inputs_each(const tm_arguments *arguments,
@@ -296,7 +185,8 @@ tm_status tm_inputs_each(const tm_arguments *arguments,
     tm_status status = tm_operands_read(arguments, &operands, err);
     if (status == TM_OK) {
         absent = calloc(operands.n + 1, sizeof *absent);
-        status = absent ? list_own(&alone, &operands, &bytes, absent, err) : tm_fail_memory(err);
+        status = absent ? list_own(&alone, &operands, takes_all(arguments), &bytes, absent, err)
+                        : tm_fail_memory(err);
     }
     for (size_t at = 0; at < bytes.n && status == TM_OK;) {
         const char *path = (const char *)bytes.data + at + sizeof(tm_input_head);
@@ -375,8 +265,9 @@ static tm_status spread(MPI_Comm comm, const tm_vec *bytes, const tm_vec *seen, 
     return tm_mpi_agree(comm, unpack(out, size, seen_size > 0 ? out->seen : NULL, err), err);
 }
 
-static tm_status list_all(MPI_Comm comm, const tm_operands *operands, const char *rank_map,
+static tm_status list_all(MPI_Comm comm, const tm_arguments *arguments, const tm_operands *operands,
                           tm_inputs *out, tm_error *err) {
+    const char *rank_map = tm_argument(arguments, "rank-map");
     int self;
     MPI_Comm_rank(comm, &self);
     tm_vec bytes = TM_VEC(char), seen = TM_VEC(uint64_t);
@@ -385,7 +276,7 @@ static tm_status list_all(MPI_Comm comm, const tm_operands *operands, const char
     for (size_t i = 0; absent && i < operands->n; i++)
         absent[i] = out->hosts.leads ? 0 : INT_MAX;
     if (status == TM_OK && out->hosts.leads)
-        status = list_own(&out->hosts, operands, &bytes, absent, err);
+        status = list_own(&out->hosts, operands, takes_all(arguments), &bytes, absent, err);
     status = tm_mpi_agree(comm, status, err);
     if (status == TM_OK)
         status = check_absent(comm, operands, absent, err);
@@ -403,15 +294,15 @@ static tm_status list_all(MPI_Comm comm, const tm_operands *operands, const char
     return status == TM_OK ? spread(comm, &bytes, &seen, out, err) : status;
 }
 
-tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, const char *rank_map,
-                         tm_inputs *out, tm_error *err) {
+tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, tm_inputs *out,
+                         tm_error *err) {
     tm_operands operands = {0};
     *out = (tm_inputs){.list = TM_VEC(tm_input)};
     tm_status status = tm_mpi_hosts_find(comm, &out->hosts, err);
     if (status == TM_OK)
         status = tm_mpi_operands_read(comm, arguments, &operands, err);
     if (status == TM_OK)
-        status = list_all(comm, &operands, rank_map, out, err);
+        status = list_all(comm, arguments, &operands, out, err);
     tm_operands_free(&operands);
     if (status != TM_OK)
         tm_inputs_free(out);

@@ -50,6 +50,37 @@ def test_in_a_folder_what_is_no_trace_is_passed_over_and_counted():
     equal(left_out(), {f'job/{name}': ('other', 'not a trace') for name in names})
 
 
+def test_a_folder_of_recordings_is_one_of_them_or_all():
+    def record(folder, end, at):
+        for rank in (0, 1):
+            put(f'job/{folder}/rank{rank}{end}', small_trace(rank, at=at))
+
+    record('iteration_9', '_trace.json', 100)
+    put('job/notes.json', '[]')
+    put('job/iteration_9/rank0_key_averages.txt', 'no trace')
+    put('job/logs/log.json', '{}')
+    put('job/.old/rank0.json', small_trace(0))
+    found = {f'job/iteration_9/rank{rank}_trace.json': rank for rank in (0, 1)}
+    merged('job')
+    equal(sources(), found)
+    record('iteration_10', '.17.pt.trace.json', 1000)
+    for n in (0, 3):
+        tmerge('job', n=n).fails(
+            3, 'job: 2 folders below hold traces, and each is a recording: iteration_9, iteration_10; name '
+               'one of them, or read all with --all-recordings')
+        merged('job', '--all-recordings', '-o', f'{n}.h5', n=n)
+    same_bytes('0.h5', '3.h5')
+    equal(sources('0.h5'), {f'job/iteration_9/rank{rank}_trace.json,job/iteration_10/rank{rank}.17.pt.trace'
+                            '.json': rank for rank in (0, 1)})
+    merged('job/iteration_9')
+    equal(sources(), found)
+    # A folder for each rank is one recording.
+    for rank in (0, 1):
+        put(f'ranks/rank_{rank}/trace.json', small_trace(rank))
+    merged('ranks')
+    equal(sources(), {f'ranks/rank_{rank}/trace.json': rank for rank in (0, 1)})
+
+
 def test_the_lines_of_a_list_are_operands():
     # Names with blanks, quotation marks, @, #, a line break and bytes that are no UTF-8.
     names = ('a/rank0.json', 'b/rank1.json', 'c/rank2.json', "' rank3.json ", '@rank4.json',

@@ -22,6 +22,9 @@ static const tm_option options[] = {
      "beside it"},
     {"html", 0, "FILE.html", "the report page to write (the store's name with .html)"},
     {"no-html", 0, NULL, "write no report page"},
+    {"all-recordings", 0, NULL,
+     "of a folder whose folders hold a recording each, read all and not one: iteration_10, "
+     "iteration_20 of torchtitan"},
     {"rank-map", 0, "FILE", "lines PATH RANK: which rank a trace is of"},
     {"comm-pattern", 0, "REGEX",
      "kernels that communicate, besides the known ones (POSIX extended)"},
@@ -42,7 +45,8 @@ static const tm_option options[] = {
 /* Options that decide which traces are read and how: with the traces, the command that the store
  * keeps. The others change no result, or are settings of the store, which can be analysed again
  * with other ones. */
-static const char *const stored[] = {"rank-map", "host-map", "device-categories", "skip-bad"};
+static const char *const stored[] = {"all-recordings", "rank-map", "host-map", "device-categories",
+                                     "skip-bad"};
 
 enum { COMMAND_INPUTS_MAX = 64 };
 
@@ -139,7 +143,7 @@ static tm_status read_traces(tm_pipeline *p, void *context, tm_error *err) {
     merge *m = context;
     const tm_arguments *arguments = p->arguments;
     TM_TRY(tm_pipeline_check_output(p, err));
-    TM_TRY(tm_inputs_list(p->comm, arguments, tm_argument(arguments, "rank-map"), &m->inputs, err));
+    TM_TRY(tm_inputs_list(p->comm, arguments, &m->inputs, err));
     tm_status status = p->self == 0 ? check_inputs(m, p->output, err) : TM_OK;
     if (status == TM_OK)
         status = command_text(arguments, &m->command, err);
