@@ -4,6 +4,7 @@
 #include "base/sorted.h"
 #include "loader.h"
 #include "mpi/agree.h"
+#include "timeline/regroup.h"
 
 /* Truncated traces that lost their base time take that of the others, which are of the same job;
  * the latest, where those differ. */
@@ -36,8 +37,12 @@ static tm_status build_rank(tm_loader *l, const own_trace *own, size_t n, tm_err
                                       l->step_names};
     tm_trace **traces = malloc(n * sizeof *traces);
     tm_status status = traces ? TM_OK : tm_fail_memory(err);
-    for (size_t k = 0; k < n && traces; k++)
+    for (size_t k = 0; k < n && status == TM_OK; k++) {
+        int64_t replica = l->entries[own[k].input].replica;
         traces[k] = l->traces[own[k].input];
+        if (replica >= 0)
+            status = tm_trace_regroup(traces[k], l->out->names, &l->moves, replica, err);
+    }
     if (status == TM_OK) {
         tm_timeline *timeline = &l->out->timelines[l->out->n_timelines];
         status = tm_timeline_build(traces, n, own->rank, &context, timeline, err);

@@ -257,7 +257,7 @@ static tm_status place_seats(decider *d, seat *v, size_t n, tm_vec *moves, tm_er
     bool sound = false;
     if (most > 1 && d->limit > v[n - 1].rank)
         return TM_OK; /* the job has room for all: what is told is wrong, groups are right */
-    if (count_blocks(v, n) == most)
+    if (most == 1 || count_blocks(v, n) == most)
         TM_TRY(check_seats(v, n, &sound, err));
     if (!sound && most > 1) {
         take_names(v, n);

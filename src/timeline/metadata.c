@@ -157,6 +157,20 @@ static bool read_mark(const char *text, const char *after, size_t n_lists, size_
     return number < n_lists && strncmp(end, after, strlen(after) + (*after == '\0')) == 0;
 }
 
+size_t tm_metadata_next_list(const char **p, const char *key) {
+    const size_t size = strlen(key);
+    size_t number;
+    for (const char *mark = *p; (mark = strstr(mark, MARK)); mark += strlen(MARK)) {
+        bool is = mark - *p > (ptrdiff_t)size + 2 && mark[-1] == ':' && mark[-2] == '"' &&
+                  memcmp(mark - 2 - size, key, size) == 0;
+        if (!is || !read_mark(mark + strlen(MARK), "\"", SIZE_MAX, &number))
+            continue;
+        *p = mark + strlen(MARK);
+        return number;
+    }
+    return SIZE_MAX;
+}
+
 uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text) {
     size_t number, begin = strlen(MARK) - 1;
     bool is = text && strncmp(text, &MARK[1], begin) == 0 &&

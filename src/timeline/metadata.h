@@ -25,6 +25,10 @@ tm_text tm_timeline_metadata(const tm_timeline *timeline);
  * as a rank's own metadata and their values do; NULL where it has none of this key. */
 const char *tm_metadata_member(const char *object, const char *key);
 
+/** The number of the first list that is the value of this key from *p on, which goes behind it;
+ * SIZE_MAX where there is none. */
+size_t tm_metadata_next_list(const char **p, const char *key);
+
 /** The name id of the list that a text in there stands for; TM_NO_NAME where it stands for none. */
 uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text);
 

@@ -2,7 +2,7 @@
 import glob
 import json
 
-from common import equal, holds, main, merged, synth, tables
+from common import equal, holds, kernel, main, merged, put, same_bytes, synth, tables, trace
 from jobs import JOBS, real_store, store, use
 
 # A job of every dimension: 16 ranks on two hosts, groups of 2 for tensors, of 4 for data, of 2 for
@@ -141,6 +141,38 @@ def test_without_clocks_pairs_alone_have_times():
     for row in result['groups.group']:
         equal((row['wait_ns'], row['transfer_ns'], row['latency_ns']), (None, None, None))
         equal(row['busbw_gbps'] is not None, row['dimension'] == 'pipeline')
+
+
+def test_the_groups_of_replicas_follow_their_ranks():
+    """Two replicas of two ranks, whose traces say 0, 1, 0, 1 and [0, 1] each; the second rank comes 30
+    us after the first, in the second replica 50 us."""
+    def record(told, begin, configured):
+        told_on = {} if configured else {'Process Group Ranks': '[0, 1]'}
+        document = json.loads(trace([
+            kernel('gemm', 10, 80), kernel('ncclDevKernel_AllReduce', begin, 200 - begin,
+                                           **{'Collective name': 'allreduce', 'In msg nelems': 8,
+                                              'Out msg nelems': 8, 'dtype': 'Float', 'Group size': 2,
+                                              'Process Group Name': 'g', 'Seq': 1}, **told_on)],
+            told, world=2))
+        if configured:
+            document['distributedInfo']['pg_config'] = [{'pg_name': 'g', 'ranks': [0, 1]}]
+        return json.dumps(document)
+
+    begins = (100, 130, 100, 150)
+    for configured in (False, True):
+        for rank, begin in enumerate(begins):
+            text = record(rank % 2, begin, configured)
+            put(f'job/1760-TP-{rank % 2}-DP-{rank // 2}.trace.json', text)
+            put(f'other/{"abcd"[rank]}.json', text)
+        put('map', ''.join(f'other/{"abcd"[rank]}.json {rank}\n' for rank in range(4)))
+        for arguments in (['job'], ['other', '--rank-map=map']):
+            for n in (0, 3):
+                merged(*arguments, '-o', f'{n}.h5', n=n)
+            equal([(row['members'], row['complete'], row['wait_ns']) for row in
+                   tables('0.h5', 'groups.group')['groups.group']],
+                  [('0-1', 1, 30000), ('2-3', 1, 50000)], (arguments, configured))
+            equal(tables('0.h5', 'job.differs')['job.differs'], [])
+            same_bytes('0.h5', '3.h5')
 
 
 def test_the_group_of_a_real_job_reads_true():

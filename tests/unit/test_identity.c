@@ -161,6 +161,27 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"rank0 rank0-", "0 h", -1},
         {"rank0 rank0-+", "0 0", -1},
         {"rank0 api-@1", "0 1", -1},
+        /* Replicas: names decide, and groups follow, also to ranks without a trace. */
+        {"tp0_dp0=0/2 tp1_dp0=1/2 tp0_dp1=0/2 tp1_dp1=1/2", "0 1 2(2,3) 3(2,3)", 4},
+        {"tp1_dp1=1/2 tp0_dp0=0/2 tp0_dp1=0/2", "3(2,3) 0 2(2,3)", 4},
+        {"tp0_dp0 tp1_dp0 tp0_dp1 tp1_dp1", "0 1 2 3", -1},
+        {"tp0_pp0_dp0=0/4 tp1_pp1_dp0=3/4 tp0_pp1_dp1=2/4 tp1_pp1_dp1=3/4", "0 3 6(4,5) 7(4,5)", 8},
+        {"rank0=0/2 rank1=1/2 rank2=0/2 rank3=1/2", "0 1 2(2,3) 3(2,3)", 4},
+        {"rank0=0/1 rank1=0/1 rank2=0/1", "0 1(1,2) 2(2,3)", 3},
+        {"dp0=0/1 dp1=0/1", "0 1(1,2)", 2},
+        {"a=0/2@0 b=1/2@1 c=0/2@2 d=1/2@3", "0 1 2(2,3) 3(2,3)", 4},
+        {"a=0/2@2 b=1/2@3", "2(2,3) 3(2,3)", 4},
+        {"a=0/2@1 b=1/2@0", "1(1,0) 0(1,0)", 2},
+        /* who is of which cannot be known: no rank of a group is */
+        {"rank0=0/2 rank1=0/2 rank2=1/2 rank3=1/2", "0(-1,-1) 1(-1,-1) 2(-1,-1) 3(-1,-1)", 4},
+        /* what is told is wrong: there is room for all, and groups are right */
+        {"rank0=0/4 rank1=0/4 rank2=0/4 rank3=0/4", "0 1 2 3", 4},
+        /* spans, and names that stand for several ranks, decide nothing */
+        {"rank0=0/2 rank0=0/2+ rank1=1/2", "0 0 1", 2},
+        {"tp0=0/4 tp1=1/4 tp0=2/4 tp1=3/4", "0 1 2 3", 4},
+        {"rank0=0/2 rank1=0/2 rank1=1/2", "0 0 1", 2},
+        {"rank0=0/2 a=0/2", "0 0", 2},
+        {"tp0_dp0=0/4 tp1_dp0=1/4 tp2_dp1=2/4 tp3_dp1=3/4", "0 1 2 3", 4},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_claim claims[8];
