@@ -18,10 +18,12 @@ struct tm_vec;
  * that are one rank. Numbers alone, so that it can be sent.
  */
 typedef struct tm_unit {
-    int64_t process;  /* as the format numbers them */
-    int64_t devices;  /* bit d: device d; bit 63: all from there on */
-    int64_t rank;     /* what the file says, -1 where it does not */
-    int64_t host;     /* hash of the host's name, 0 where the file does not say */
+    int64_t process; /* as the format numbers them */
+    int64_t devices; /* bit d: device d; bit 63: all from there on */
+    int64_t rank;    /* what the file says, -1 where it does not */
+    int64_t host;    /* hash of the host's name, 0 where the file does not say */
+    int64_t told; /* where a file of several is a copy of theirs: what its process groups call it,
+                     which is another number than its rank in one of several replicas */
     int64_t clock_ns; /* what its times need for the epoch is this plus a monotonic clock of its
                          host, -1 where the file does not say: of one host they should be equal */
 } tm_unit;
@@ -133,6 +135,9 @@ typedef struct tm_format {
      */
     tm_status (*list_units)(tm_source *source, bool known, struct tm_vec *units, bool *foreign,
                             tm_error *err);
+
+    bool units_are_copies; /* a file of several units was made of the units' own, beside which it
+                              is left out */
 
     /** Reads one unit, as `read` does all. The rank is that of the unit alone. */
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,

@@ -14,36 +14,48 @@ static bool may_claim(const tm_entry *e) {
 static tm_claim claim_of(const tm_loader *l, size_t i) {
     const tm_entry *e = &l->entries[i];
     const tm_input *input = &l->options->inputs[e->input];
+    bool is_copy = e->has_unit && tm_entry_format(e)->units_are_copies;
     tm_claim claim = {.mapped = e->has_unit ? e->rank : input->mapped_rank,
-                      .told = e->has_unit ? -1 : e->told,
+                      .told = is_copy       ? e->unit.told
+                              : e->has_unit ? -1
+                                            : e->told,
                       .world_size = e->world_size,
                       .begin_ns = e->begin_ns,
                       .end_ns = e->end_ns,
                       .label = tm_rank_label_of_path(e->has_unit ? "" : input->path),
                       .is_bad = e->kind == TM_ENTRY_BAD,
+                      .is_copy = is_copy,
                       .has_device = e->has_device != 0};
     return claim;
 }
 
+/* Drops an entry that is no trace of a rank; what is left out of a file is said once. */
 static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_error *err) {
-    static const char no_rank[] =
-        "tells no rank, and all ranks of the job are of other traces; say "
-        "which rank it is with --rank-map, or leave it out";
-    const char *path = tm_loader_path(l, i);
-    bool helper = claim->fate == TM_CLAIM_HELPER;
+    static const struct {
+        const char *reason, *message;
+    } why[] = {
+        [TM_CLAIM_HELPER] = {"helper",
+                             "a helper process: it has no work of a device, and no rank of "
+                             "the job (--rank-map gives it one)"},
+        [TM_CLAIM_COVERED] = {"covered",
+                              "it holds copies of the ranks' own traces, which are read"},
+        [TM_CLAIM_NO_RANK] = {"no rank",
+                              "tells no rank, and all ranks of the job are of other "
+                              "traces; say which rank it is with --rank-map, or leave it "
+                              "out"},
+    };
+    const char *path = tm_loader_path(l, i), *message = why[claim->fate].message;
+    bool said = false;
     l->entries[i].kind = TM_FILE_OTHER;
     if (l->traces[i])
         tm_loader_drop_trace(l, i);
-    if (!helper && !l->options->skip_bad)
-        return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", no_rank);
-    if (l->self != 0)
-        return TM_OK;
-    return tm_entries_leave_out(l->left_out, path, helper ? "helper" : "no rank",
-                                helper
-                                    ? "a helper process: it has no work of a device, and no rank "
-                                      "of the job (--rank-map gives it one)"
-                                    : no_rank,
-                                err);
+    if (claim->fate == TM_CLAIM_NO_RANK && !l->options->skip_bad)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", message);
+    for (size_t k = i; k-- > 0 && l->entries[k].input == l->entries[i].input;)
+        said = said || l->entries[k].kind == TM_FILE_OTHER;
+    return l->self != 0 || said
+               ? TM_OK
+               : tm_entries_leave_out(l->left_out, path, why[claim->fate].reason, message, err);
 }
 
 /* Takes an answer, which all processes have found alike. */
@@ -52,8 +64,8 @@ static tm_status take(tm_loader *l, size_t i, const tm_claim *claim, bool were_r
     tm_entry *e = &l->entries[i];
     if (claim->is_bad)
         return TM_OK;
-    if (claim->fate != TM_CLAIM_KEPT)
-        return were_read ? leave_out(l, i, claim, err) : TM_OK;
+    if (claim->fate == TM_CLAIM_COVERED || (claim->fate != TM_CLAIM_KEPT && were_read))
+        return leave_out(l, i, claim, err);
     if (were_read || !claim->by_place)
         e->rank = claim->rank;
     e->replica = claim->replica;

@@ -55,7 +55,7 @@ static bool is_labelled(const tm_rank_label *label) {
 
 /* Numbers labels: by their own numbers where each stands for one rank, else replica after replica,
  * in each stage after stage. */
-tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t *out,
+tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
     tm_vec pairs = TM_VEC(pair); /* own numbers, and with stage and replica */
     int64_t n_own = 1, n_stages = 1;
@@ -66,7 +66,8 @@ tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t *
         n_stages = stage >= n_stages ? stage + 1 : n_stages;
     }
     for (size_t i = 0; i < n && ok; i++) {
-        int64_t own = or_0(tm_rank_of_label(&labels[i])), all = n_own * n_stages;
+        int64_t own = or_0(tm_rank_of_label(&labels[i]));
+        int64_t all = n_own * n_stages > least ? n_own * n_stages : least;
         int64_t replica = or_0(labels[i].of[TM_WORD_DP]);
         out[i] =
             replica > TM_RANK_MAX / all ? -1 : replica * all + stage_of(&labels[i]) * n_own + own;
@@ -86,7 +87,7 @@ static tm_status number_names(decider *d, tm_error *err) {
         return tm_fail_memory(err);
     for (size_t i = 0; i < d->n; i++)
         labels[i] = d->v[i].label;
-    tm_status status = tm_rank_labels_number(labels, d->n, d->named, err);
+    tm_status status = tm_rank_labels_number(labels, d->n, d->limit, d->named, err);
     free(labels);
     return status;
 }
@@ -309,16 +310,22 @@ static tm_status find_places(decider *d, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+static void find_world(decider *d) {
+    for (size_t i = 0; i < d->n; i++) {
+        const tm_claim *c = &d->v[i];
+        d->world = c->world_size > d->world ? c->world_size : d->world;
+        d->limit = c->told >= 0 && c->world_size > d->limit ? c->world_size : d->limit;
+    }
+}
+
 static tm_status run(decider *d, tm_vec *moves, tm_error *err) {
+    find_world(d);
     TM_TRY(number_names(d, err));
     TM_TRY(compare_names(d, err));
     for (size_t i = 0; i < d->n; i++) {
         d->v[i].rank = rank_of(d, i);
         d->v[i].fate = TM_CLAIM_KEPT;
         d->v[i].by_place = false;
-        d->world = d->v[i].world_size > d->world ? d->v[i].world_size : d->world;
-        if (d->v[i].told >= 0 && d->v[i].world_size > d->limit)
-            d->limit = d->v[i].world_size;
     }
     find_helpers(d);
     find_copies(d);

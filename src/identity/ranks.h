@@ -11,10 +11,11 @@
  * Numbers the ranks that labels stand for: by their own number where each of those stands for one
  * rank, else replica after replica (DP), in each stage after stage (PP).
  * @param labels  [n]
+ * @param least   ranks that a replica has at least, 0 unknown
  * @param out     [n] set only on TM_OK; -1 where the label has no word
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t *out,
+tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) TM_MUST_CHECK;
 
 typedef enum tm_claim_fate {

@@ -94,7 +94,7 @@ def bad_files():
            f'byte {len(plain)}: there is rubbish behind the gzip stream')
     # As scripts do it: each rank's processes with another name, the ids as they were; nine shared
     # ids are no accident.
-    yield 'rank0.json', trace(calls('[TP0] 71', 1) + calls('[TP1] 72', 12), 0), SEVERAL
+    yield 'rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0), SEVERAL
 
 
 SEVERAL = ('holds the calls of several processes under the same ids, as when traces of several ranks '
@@ -135,11 +135,11 @@ def test_skip_bad_leaves_out_every_kind_of_bad_file_and_says_so():
 
 def test_a_file_into_which_several_ranks_were_put_is_left_out():
     put('rank1.json', small_trace(1))
-    put('rank0.json', trace(calls('[TP0] 71', 1) + calls('[TP1] 72', 12), 0))
+    put('rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0))
     done = tmerge('rank0.json', 'rank1.json', '--skip-bad').expect(0)
     contains(done.err, f'tmerge: warning: left out rank0.json: rank0.json: {SEVERAL}\n')
     # Another process with ids of its own is none.
-    put('rank0.json', trace(calls('[TP0] 71', 1) + calls('[TP1] 72', 21), 0))
+    put('rank0.json', trace(calls('host 71', 1) + calls('host 72', 21), 0))
     merged('rank0.json', 'rank1.json')
 
 

@@ -208,6 +208,39 @@ def test_a_helper_is_no_rank_and_takes_none():
                            'which rank it is with --rank-map, or leave it out')
 
 
+def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
+    """As SGLang and its older tool (label and process as the pid) and TraceLens's TraceFusion (rank among
+    the args, pid and correlation moved) write it; of the first file they keep what it says of itself."""
+    def own(rank):
+        return [event('cudaLaunchKernel', 'cuda_runtime', 90, 5, pid=71, correlation=1),
+                kernel('gemm', 100, 50 + rank, correlation=1),
+                event('process_name', '', 0, 0) | {'ph': 'M', 'args': {'name': 'python'}}]
+
+    def fused(change):
+        return trace([{**e, **change(rank, e)} for rank in (0, 1, 2) for e in own(rank)], 0, world=3)
+
+    for rank in (0, 1, 2):
+        put(f'own/17-TP-{rank}.json', trace(own(rank), rank, world=3))
+    merged('own', '-o', 'own.h5')
+    for change in (lambda rank, e: {'pid': f'[TP{rank:02}-EP00] {e["pid"]}'},
+                   lambda rank, e: {'pid': f'[TP{rank:02} {e["pid"]}]'},
+                   lambda rank, e: {'pid': e['pid'] + 1000 * rank, 'args': {
+                       **e['args'], 'rank': rank, 'pid_raw': e['pid'], 'correlation': 1 + 100 * rank}}):
+        put('job/merged.json', fused(change))
+        for n in (0, 3):
+            merged('job', '-o', f'{n}.h5', n=n)
+        same_bytes('0.h5', '3.h5')
+        for name in ('overlap.rank', 'launches.rank', 'kernels.kernel'):
+            equal(rows('0.h5', name), rows('own.h5', name), name)
+        equal([row['source'] for row in rows('0.h5', 'job.rank')], ['job/merged.json'] * 3)
+        put('own/merged.json', fused(change))
+        tmerge('own').expect(0)
+        equal(left_out(), {'own/merged.json': (
+            'covered', "it holds copies of the ranks' own traces, which are read")})
+        equal(rows('tmerge.h5', 'overlap.rank'), rows('own.h5', 'overlap.rank'))
+        os.unlink('own/merged.json')
+
+
 def test_a_rank_map_decides_over_everything():
     put('profile_rank_0.json', small_trace(0))
     put('my trace 1.json', small_trace())

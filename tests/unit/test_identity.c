@@ -176,6 +176,11 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"rank0=0/2 rank1=0/2 rank2=1/2 rank3=1/2", "0(-1,-1) 1(-1,-1) 2(-1,-1) 3(-1,-1)", 4},
         /* what is told is wrong: there is room for all, and groups are right */
         {"rank0=0/4 rank1=0/4 rank2=0/4 rank3=0/4", "0 1 2 3", 4},
+        /* copies */
+        {"a=0/2 b=1/2 c=0@0* d=1@1*", "0 1 c c", 2},
+        {"a=0/2 c=0@0* d=1@1*", "0 c 1", 2},
+        {"c=0/2@0* d=1/2@1* e=0/2@2* f=1/2@3*", "0 1 2(2,3) 3(2,3)", 4},
+        {"tp0_dp0=0/2 tp0_dp1=0/2 c=0/2@0* d=0/2@2*", "0 2(2,3) c c", 4},
         /* spans, and names that stand for several ranks, decide nothing */
         {"rank0=0/2 rank0=0/2+ rank1=1/2", "0 0 1", 2},
         {"tp0=0/4 tp1=1/4 tp0=2/4 tp1=3/4", "0 1 2 3", 4},

@@ -7,6 +7,7 @@
 #include "base/export_mark.h"
 #include "kineto_devices.h"
 #include "kineto_emit.h"
+#include "kineto_fused.h"
 #include "kineto_processes.h"
 #include "kineto_sniff.h"
 #include "readers/chrome.h"
@@ -17,24 +18,19 @@ const tm_chrome_field tm_kineto_fields[N_FIELDS] = {TM_KINETO_FIELDS(TM_CHROME_F
 
 typedef struct kineto_reader {
     tm_kineto_emitter emitter;
-    char own[32]; /* what the processes of the rank begin with that is read; "": all are */
+    tm_kineto_way way;
+    int64_t owner; /* of the events that are read, where the file has several */
 } kineto_reader;
 
-/* Of an export of several ranks: whether an event is of the one that is read. Its process is called
- * then as its own trace called it. */
+/* Labels of processes may tell no rank: they name nothing where those have no events. */
 static __attribute__((noinline)) bool is_own(const kineto_reader *reader, tm_kineto_event *event) {
-    size_t size = strlen(reader->own);
-    tm_json_text *pid = &event->pid;
-    if (pid->size < size || memcmp(pid->bytes, reader->own, size) != 0)
-        return false;
-    pid->bytes += size;
-    pid->size -= size;
-    return true;
+    int64_t owner = tm_kineto_owner(reader->way, event);
+    return owner == reader->owner || (owner < 0 && event->phase == 'M');
 }
 
 static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) {
     kineto_reader *reader = context;
-    if (__builtin_expect(*reader->own && !is_own(reader, event), false))
+    if (__builtin_expect(reader->way != TM_KINETO_ALONE && !is_own(reader, event), false))
         return true;
     return tm_kineto_emit(&reader->emitter, cursor, event);
 }
@@ -86,13 +82,16 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
     return TM_OK;
 }
 
-/* @p own  as in kineto_reader */
-static tm_status read_part(tm_source *source, int64_t stop, const char *own, tm_names *names,
+/* @param unit  NULL: all of the file is of one rank */
+static tm_status read_part(tm_source *source, int64_t stop, const tm_unit *unit, tm_names *names,
                            tm_part *out, tm_error *err) {
     kineto_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
         return tm_fail_memory(err);
-    snprintf(reader->own, sizeof reader->own, "%s", own);
+    if (unit) {
+        reader->way = (tm_kineto_way)unit->devices;
+        reader->owner = unit->process;
+    }
     tm_kineto_emitter_init(&reader->emitter, out, names);
     tm_status status = tm_chrome_read_part(source, &form, stop, reader, out, err);
     tm_kineto_emitter_free(&reader->emitter);
@@ -102,7 +101,7 @@ static tm_status read_part(tm_source *source, int64_t stop, const char *own, tm_
 
 static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *names, tm_part *out,
                                   tm_error *err) {
-    return read_part(source, stop, "", names, out, err);
+    return read_part(source, stop, NULL, names, out, err);
 }
 
 static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
@@ -113,17 +112,28 @@ static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
     return TM_OK;
 }
 
-/* Puts what an export says of one of its ranks in the place of what it says of itself. */
-static tm_status choose_members(tm_part *whole, int64_t rank, tm_error *err) {
+/* What a file says of one of its ranks. What was fused says of all what the first trace says of
+ * itself: how many ranks there are, but neither which it is nor its groups. */
+static cJSON *members_of(cJSON *root, const tm_unit *unit) {
     char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)unit->rank);
+    if (unit->devices == TM_KINETO_EXPORT)
+        return cJSON_GetObjectItemCaseSensitive(
+            cJSON_GetObjectItemCaseSensitive(root, TM_EXPORT_MEMBERS), key);
+    cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
+    cJSON_DeleteItemFromObjectCaseSensitive(info, "rank");
+    cJSON_DeleteItemFromObjectCaseSensitive(info, "pg_config");
+    return root;
+}
+
+/* Puts what a file says of one of its ranks in the place of what it says of itself. */
+static tm_status choose_members(tm_part *whole, const tm_unit *unit, tm_error *err) {
     bool ok = whole->metadata.n > 0 && tm_vec_append(&whole->metadata, "}", 2);
-    snprintf(key, sizeof key, "%lld", (long long)rank);
     if (!ok)
         return whole->metadata.n > 0 ? tm_fail_memory(err) : TM_OK;
     *(char *)whole->metadata.data = '{';
     cJSON *root = cJSON_Parse(whole->metadata.data);
-    const cJSON *all = cJSON_GetObjectItemCaseSensitive(root, TM_EXPORT_MEMBERS);
-    char *text = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(all, key));
+    char *text = cJSON_PrintUnformatted(members_of(root, unit));
     whole->metadata.n = 0;
     size_t size = text ? strlen(text) : 0;
     if (size > 2) { /* {"key":...} becomes ,"key":... */
@@ -139,15 +149,12 @@ static tm_status choose_members(tm_part *whole, int64_t rank, tm_error *err) {
 static tm_status read_whole(tm_source *source, const tm_unit *unit, tm_names *names, tm_trace *out,
                             tm_error *err) {
     tm_part whole;
-    char own[32] = "";
-    if (unit)
-        snprintf(own, sizeof own, TM_EXPORT_PROCESS, (long long)unit->rank);
     tm_part_init(&whole, out);
-    tm_status status = read_part(source, -1, own, names, &whole, err);
+    tm_status status = read_part(source, -1, unit, names, &whole, err);
     if (out->truncated && out->events.n > 0)
         status = TM_OK;
     if (status == TM_OK && unit)
-        status = choose_members(&whole, unit->rank, err);
+        status = choose_members(&whole, unit, err);
     if (status == TM_OK)
         status = kineto_finish(&whole, names, err);
     tm_part_free(&whole);
@@ -176,4 +183,5 @@ const tm_format tm_format_kineto = {
     .has_units = tm_kineto_has_units,
     .list_units = tm_kineto_list_units,
     .read_unit = kineto_read_unit,
+    .units_are_copies = true,
 };

@@ -56,7 +56,8 @@
     X(F_LABELS, MAYBE, "labels")                                                                   \
     X(F_DIRECTION, MAYBE, "direction")                                                             \
     X(F_SIZE, MAYBE, "size")                                                                       \
-    X(F_SYCL_QUEUE, MAYBE, "sycl queue")
+    X(F_SYCL_QUEUE, MAYBE, "sycl queue")                                                           \
+    X(F_RANK, MAYBE, "rank")
 
 typedef enum tm_kineto_field { TM_KINETO_FIELDS(TM_CHROME_FIELD_ID) N_FIELDS } tm_kineto_field;
 

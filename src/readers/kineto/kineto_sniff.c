@@ -5,6 +5,7 @@
 #include "base/export_mark.h"
 #include "base/vec.h"
 #include "kineto_event.h"
+#include "kineto_fused.h"
 #include "readers/number.h"
 #include "readers/window.h"
 #include "tmerge/reader.h"
@@ -74,21 +75,18 @@ int64_t tm_kineto_peek_rank(const char *head, size_t size) {
 #define RANKS_FIRST TM_EXPORT_FIRST "\"" TM_EXPORT_RANKS "\": ["
 
 bool tm_kineto_has_units(const char *head, size_t size) {
-    size_t n = strlen(RANKS_FIRST);
-    return size >= n && memcmp(head, RANKS_FIRST, n) == 0;
+    return tm_kineto_way_of(head, size, size < TM_SNIFF_BYTES) != TM_KINETO_ALONE;
 }
 
 /* @param head  terminated */
 static tm_status list_ranks(const char *head, const char *path, tm_vec *units, tm_error *err) {
     const char *p = head + strlen(RANKS_FIRST);
-    if (!tm_kineto_has_units(head, strlen(head)))
-        return TM_OK;
     for (;;) {
-        tm_unit unit = {.clock_ns = -1};
+        tm_unit unit = {.devices = TM_KINETO_EXPORT, .clock_ns = -1};
         size_t digits = strspn(p, "0123456789");
         if (digits == 0 || digits > 9 || !tm_number_int(p, digits, &unit.rank))
             return tm_fail(err, TM_ERR_INPUT, path, p - head, "a rank should stand here");
-        unit.process = unit.rank;
+        unit.process = unit.told = unit.rank;
         if (!tm_vec_append(units, &unit, 1))
             return tm_fail_memory(err);
         p += digits;
@@ -101,17 +99,22 @@ static tm_status list_ranks(const char *head, const char *path, tm_vec *units, t
 /* What cannot be read here is for the reader to tell. */
 tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                tm_error *err) {
-    char *head = calloc(1, TM_SNIFF_BYTES + 1);
-    size_t n = 1;
+    char *head = calloc(1, TM_SNIFF_BYTES + TM_JSON_PADDING);
+    size_t n = 1, size = 0;
     tm_error unread;
     (void)known;
     (void)foreign;
     if (!head)
         return tm_fail_memory(err);
-    for (size_t size = 0; size < TM_SNIFF_BYTES && n > 0; size += n)
+    for (; size < TM_SNIFF_BYTES && n > 0; size += n)
         if (tm_source_read(source, head + size, TM_SNIFF_BYTES - size, &n, &unread) != TM_OK)
             n = 0;
-    tm_status status = list_ranks(head, tm_source_path(source), units, err);
+    tm_kineto_way way = tm_kineto_way_of(head, size, size < TM_SNIFF_BYTES);
+    tm_status status = TM_OK;
+    if (way == TM_KINETO_EXPORT)
+        status = list_ranks(head, tm_source_path(source), units, err);
+    else if (way != TM_KINETO_ALONE)
+        status = tm_kineto_list_fused(tm_source_path(source), way, units, err);
     free(head);
     return status;
 }
