@@ -4,7 +4,7 @@ import os
 import re
 
 from common import (BASE_NS, FULL, big_trace, content, contains, equal, event, files, gzipped, has_line,
-                    holds, limited, main, merged, permissions_count, put, rows, small_trace, tmerge, trace,
+                    holds, kernel, limited, main, merged, permissions_count, put, rows, small_trace, tmerge, trace,
                     without_dac_override, zstd_framed)
 
 
@@ -95,6 +95,15 @@ def bad_files():
     # As scripts do it: each rank's processes with another name, the ids as they were; nine shared
     # ids are no accident.
     yield 'rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0), SEVERAL
+    # Labels that only some events have, or only processes, which may come after all events.
+    yield ('merged.json', trace(calls('[TP0] 71', 1) + calls('[TP1] 72', 12) + calls('73', 12)[:3]),
+           "holds the traces of several ranks, but 3 of its events tell no rank; give the ranks' own "
+           'traces')
+    names = [event('process_name', '', 0, 0) | {'ph': 'M', 'pid': rank, 'args': {'name': text}}
+             for rank, text in enumerate(('RANK 0 - GPU', 'python', 'RANK 2 - GPU'))]
+    yield ('merged.json', trace([kernel('gemm', 1, 9, pid=0), kernel('gemm', 2, 9, pid=2), *names], 0),
+           'holds the traces of several ranks, as its processes are called (RANK 0 - GPU, RANK 2 - GPU); '
+           "give the ranks' own traces")
 
 
 SEVERAL = ('holds the calls of several processes under the same ids, as when traces of several ranks '

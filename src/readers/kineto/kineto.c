@@ -104,12 +104,18 @@ static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *nam
     return read_part(source, stop, NULL, names, out, err);
 }
 
-static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
+static tm_status finish(tm_part *whole, tm_names *names, tm_error *err) {
     TM_TRY(tm_kineto_judge_devices(whole, names, err));
     TM_TRY(tm_kineto_one_process(whole->trace, names, err));
     TM_TRY(finish_metadata(whole, names, err));
     tm_part_finish(whole);
     return TM_OK;
+}
+
+static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
+    const char *path = tm_names_text(names, whole->trace->source).bytes;
+    TM_TRY(tm_kineto_one_rank(&whole->labels, path, names, err));
+    return finish(whole, names, err);
 }
 
 /* What a file says of one of its ranks. What was fused says of all what the first trace says of
@@ -156,7 +162,7 @@ static tm_status read_whole(tm_source *source, const tm_unit *unit, tm_names *na
     if (status == TM_OK && unit)
         status = choose_members(&whole, unit, err);
     if (status == TM_OK)
-        status = kineto_finish(&whole, names, err);
+        status = unit ? finish(&whole, names, err) : kineto_finish(&whole, names, err);
     tm_part_free(&whole);
     return status;
 }

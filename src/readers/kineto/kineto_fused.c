@@ -1,11 +1,13 @@
 #include "kineto_fused.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/export_mark.h"
 #include "base/hash.h"
 #include "base/keys.h"
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "identity/ranks.h"
 #include "readers/chrome.h"
@@ -182,6 +184,37 @@ static tm_status add_owners(const owners *o, tm_vec *units, tm_error *err) {
     return status;
 }
 
+/* "RANK 3 - GPU"; -1 where it begins otherwise. */
+static int64_t named_rank(tm_text name) {
+    static const char word[] = "rank";
+    char text[32];
+    size_t size = name.size < sizeof text ? name.size : sizeof text;
+    for (size_t i = 0; i < size; i++) {
+        text[i] = name.bytes[i] == ' ' ? '_' : name.bytes[i];
+        if (i < strlen(word) && tm_lower(text[i]) != word[i])
+            return -1;
+    }
+    return tm_rank_label_of(text, size).of[TM_WORD_RANK];
+}
+
+tm_status tm_kineto_one_rank(const tm_vec *labels, const char *path, const tm_names *names,
+                             tm_error *err) {
+    const tm_label *v = labels->data, *first = NULL;
+    for (size_t i = 0; i < labels->n; i++) {
+        tm_text name = tm_names_text(names, v[i].text);
+        if (!v[i].process || named_rank(name) < 0)
+            continue;
+        first = first ? first : &v[i];
+        tm_text other = tm_names_text(names, first->text);
+        if (named_rank(name) != named_rank(other))
+            return tm_fail(err, TM_ERR_INPUT, path, -1,
+                           "holds the traces of several ranks, as its processes are called (%.60s, "
+                           "%.60s); give the ranks' own traces",
+                           other.bytes, name.bytes);
+    }
+    return TM_OK;
+}
+
 tm_status tm_kineto_list_fused(const char *path, tm_kineto_way way, tm_vec *units, tm_error *err) {
     static const tm_chrome_form form = {
         .fields = tm_kineto_fields, .n_fields = N_FIELDS, .emit = note_owner};
@@ -199,8 +232,13 @@ tm_status tm_kineto_list_fused(const char *path, tm_kineto_way way, tm_vec *unit
     tm_trace_free(&trace);
     tm_source_close(source);
     status = status == TM_ERR_FAULT ? tm_fail_memory(err) : TM_OK;
-    if (status == TM_OK && o.n_untold < o.n_told)
+    if (status == TM_OK && o.n_untold == 0)
         status = add_owners(&o, units, err);
+    else if (status == TM_OK && o.n_untold < o.n_told && o.labels.n > 1)
+        status = tm_fail(err, TM_ERR_INPUT, path, -1,
+                         "holds the traces of several ranks, but %" PRId64 " of its events tell no "
+                         "rank; give the ranks' own traces",
+                         o.n_untold);
     tm_keys_free(&o.known);
     tm_vec_free(&o.labels);
     return status;

@@ -4,6 +4,7 @@
 #define TMERGE_KINETO_FUSED_H
 
 #include "kineto_event.h"
+#include "tmerge/names.h"
 #include "tmerge/source.h"
 #include "tmerge/status.h"
 
@@ -29,9 +30,19 @@ int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event);
 /**
  * Lists the ranks of a file by all of its events; none where most of them tell no rank.
  * @param units  of tm_unit, with the owner as the process and the way as the devices; appended to
- * @return       TM_OK, also where the file cannot be read; TM_ERR_FAULT
+ * @return       TM_OK, also where the file cannot be read; TM_ERR_INPUT where some of the events
+ * tell no rank; TM_ERR_FAULT
  */
 tm_status tm_kineto_list_fused(const char *path, tm_kineto_way way, struct tm_vec *units,
                                tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Finds out whether the names of processes tell several ranks ("RANK 3 - GPU"), of a file that is
+ * read as one.
+ * @param labels  of tm_label
+ * @return        TM_OK; TM_ERR_INPUT: they do; TM_ERR_FAULT
+ */
+tm_status tm_kineto_one_rank(const struct tm_vec *labels, const char *path, const tm_names *names,
+                             tm_error *err) TM_MUST_CHECK;
 
 #endif
