@@ -191,8 +191,10 @@ static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, tm
     keep_recordings(paths, first);
     if (all || are_of_ranks(v, paths->n - first))
         return TM_OK;
-    return check_one_folder(folder, v, paths->n - first, "traces, and each is a recording",
-                            "name one of them, or read all with --all-recordings", err);
+    return check_one_folder(
+        folder, v, paths->n - first, "traces",
+        "name one of them, or read all with --all-recordings, if they are recordings of one run",
+        err);
 }
 
 tm_status tm_folder_list(const char *folder, bool all_recordings, tm_vec *paths, tm_error *err) {

@@ -66,8 +66,8 @@ def test_a_folder_of_recordings_is_one_of_them_or_all():
     record('iteration_10', '.17.pt.trace.json', 1000)
     for n in (0, 3):
         tmerge('job', n=n).fails(
-            3, 'job: 2 folders below hold traces, and each is a recording: iteration_9, iteration_10; name '
-               'one of them, or read all with --all-recordings')
+            3, 'job: 2 folders below hold traces: iteration_9, iteration_10; name one of them, or read all '
+               'with --all-recordings, if they are recordings of one run')
         merged('job', '--all-recordings', '-o', f'{n}.h5', n=n)
     same_bytes('0.h5', '3.h5')
     equal(sources('0.h5'), {f'job/iteration_9/rank{rank}_trace.json,job/iteration_10/rank{rank}.17.pt.trace'
