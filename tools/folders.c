@@ -61,8 +61,9 @@ static char *pattern_below(const char *folder, const char *pattern) {
             *p++ = '\\';
         *p++ = *c;
     }
+    const char *slash = p > out && p[-1] == '/' ? "" : "/";
     if (out)
-        snprintf(p, strlen(pattern) + 2, "/%s", pattern);
+        snprintf(p, strlen(pattern) + 2, "%s%s", slash, pattern);
     return out;
 }
 

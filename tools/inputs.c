@@ -245,7 +245,9 @@ static tm_status unpack(tm_inputs *out, size_t size, const uint64_t *seen, tm_er
     while (p < end) {
         tm_input_head head;
         memcpy(&head, p, sizeof head);
-        tm_input input = {p + sizeof head, head.from_folder != 0, head.mapped_rank, seen};
+        tm_input input = {p + sizeof head, head.from_folder != 0, head.mapped_rank, seen, false};
+        const char *name = input.path + head.match;
+        input.below = input.from_folder && strchr(name + strspn(name, "/"), '/');
         if (!tm_vec_append(&out->list, &input, 1))
             return tm_fail_memory(err);
         p += sizeof head + strlen(input.path) + 1;

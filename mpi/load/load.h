@@ -20,6 +20,7 @@ typedef struct tm_input {
     bool from_folder;     /* found in a folder: passed over where it is no trace */
     int64_t mapped_rank;  /* what --rank-map says, else -1 */
     const uint64_t *seen; /* hosts that see it, a bit each; NULL: all */
+    bool below;           /* found in a folder of the one that was named */
 } tm_input;
 
 typedef struct tm_load_options {

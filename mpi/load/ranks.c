@@ -22,7 +22,7 @@ static tm_claim claim_of(const tm_loader *l, size_t i) {
                       .world_size = e->world_size,
                       .begin_ns = e->begin_ns,
                       .end_ns = e->end_ns,
-                      .label = tm_rank_label_of_path(e->has_unit ? "" : input->path),
+                      .label = tm_rank_label_of_path(e->has_unit ? "" : input->path, input->below),
                       .is_bad = e->kind == TM_ENTRY_BAD,
                       .is_copy = is_copy,
                       .has_device = e->has_device != 0};

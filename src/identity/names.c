@@ -45,9 +45,21 @@ tm_rank_label tm_rank_label_of(const char *text, size_t size) {
     return label;
 }
 
-tm_rank_label tm_rank_label_of_path(const char *path) {
-    const char *base = base_of(path);
-    return tm_rank_label_of(base, strlen(base));
+static bool is_empty(const tm_rank_label *label) {
+    bool empty = true;
+    for (int w = 0; w < TM_N_RANK_WORDS; w++)
+        empty = empty && label->of[w] < 0;
+    return empty;
+}
+
+tm_rank_label tm_rank_label_of_path(const char *path, bool or_folder) {
+    const char *base = base_of(path), *folder = base > path ? base - 1 : path;
+    tm_rank_label label = tm_rank_label_of(base, strlen(base));
+    while (folder > path && folder[-1] != '/')
+        folder--;
+    if (or_folder && base > folder && is_empty(&label))
+        label = tm_rank_label_of(folder, (size_t)(base - 1 - folder));
+    return label;
 }
 
 int64_t tm_rank_of_label(const tm_rank_label *label) {
@@ -58,7 +70,7 @@ int64_t tm_rank_of_label(const tm_rank_label *label) {
 }
 
 int64_t tm_rank_of_path(const char *path) {
-    const tm_rank_label label = tm_rank_label_of_path(path);
+    const tm_rank_label label = tm_rank_label_of_path(path, false);
     return tm_rank_of_label(&label);
 }
 

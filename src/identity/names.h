@@ -34,13 +34,14 @@ typedef struct tm_rank_label {
  */
 tm_rank_label tm_rank_label_of(const char *text, size_t size);
 
-/** The label of a path's base name. */
-tm_rank_label tm_rank_label_of_path(const char *path);
+/** The label of a path's base name.
+ * @param or_folder  of the folder's, where that has no word */
+tm_rank_label tm_rank_label_of_path(const char *path, bool or_folder);
 
 /** The number of the strongest word that numbers a rank; -1 where the label has none. */
 int64_t tm_rank_of_label(const tm_rank_label *label);
 
-/** The same of a path. */
+/** The same of a path's base name. */
 int64_t tm_rank_of_path(const char *path);
 
 /** The host that a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json tells.

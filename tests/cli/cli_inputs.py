@@ -75,10 +75,12 @@ def test_a_folder_of_recordings_is_one_of_them_or_all():
     merged('job/iteration_9')
     equal(sources(), found)
     # A folder for each rank is one recording.
-    for rank in (0, 1):
-        put(f'ranks/rank_{rank}/trace.json', small_trace(rank))
-    merged('ranks')
-    equal(sources(), {f'ranks/rank_{rank}/trace.json': rank for rank in (0, 1)})
+    for rank in (4, 12):
+        put(f'ranks/rank_{rank}/trace.json', small_trace(at=rank))
+    merged('ranks/')
+    equal(sources(), {f'ranks/rank_{rank}/trace.json': rank for rank in (4, 12)})
+    os.rename('ranks/rank_4', 'tp8')  # the folder that is named says nothing of one trace in it
+    equal((tmerge('tp8').expect(0).ours, sources()), ([unranked(1, 1)], {'tp8/trace.json': 0}))
 
 
 def test_the_lines_of_a_list_are_operands():
