@@ -45,7 +45,7 @@ tm_rank_label tm_rank_label_of(const char *text, size_t size) {
     return label;
 }
 
-static bool is_empty(const tm_rank_label *label) {
+bool tm_rank_label_is_empty(const tm_rank_label *label) {
     bool empty = true;
     for (int w = 0; w < TM_N_RANK_WORDS; w++)
         empty = empty && label->of[w] < 0;
@@ -57,7 +57,7 @@ tm_rank_label tm_rank_label_of_path(const char *path, bool or_folder) {
     tm_rank_label label = tm_rank_label_of(base, strlen(base));
     while (folder > path && folder[-1] != '/')
         folder--;
-    if (or_folder && base > folder && is_empty(&label))
+    if (or_folder && base > folder && tm_rank_label_is_empty(&label))
         label = tm_rank_label_of(folder, (size_t)(base - 1 - folder));
     return label;
 }

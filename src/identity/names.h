@@ -38,6 +38,9 @@ tm_rank_label tm_rank_label_of(const char *text, size_t size);
  * @param or_folder  of the folder's, where that has no word */
 tm_rank_label tm_rank_label_of_path(const char *path, bool or_folder);
 
+/** Whether none of the words is there. */
+bool tm_rank_label_is_empty(const tm_rank_label *label);
+
 /** The number of the strongest word that numbers a rank; -1 where the label has none. */
 int64_t tm_rank_of_label(const tm_rank_label *label);
 

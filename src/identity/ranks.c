@@ -49,10 +49,6 @@ static int64_t stage_of(const tm_rank_label *label) {
     return counts ? 0 : or_0(label->of[TM_WORD_PP]);
 }
 
-static bool is_labelled(const tm_rank_label *label) {
-    return tm_rank_of_label(label) >= 0 || label->of[TM_WORD_PP] >= 0 || label->of[TM_WORD_DP] >= 0;
-}
-
 /* Numbers labels: by their own numbers where each stands for one rank, else replica after replica,
  * in each stage after stage. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
@@ -71,12 +67,12 @@ tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t l
         int64_t replica = or_0(labels[i].of[TM_WORD_DP]);
         out[i] =
             replica > TM_RANK_MAX / all ? -1 : replica * all + stage_of(&labels[i]) * n_own + own;
-        out[i] = is_labelled(&labels[i]) && out[i] <= TM_RANK_MAX ? out[i] : -1;
+        out[i] = !tm_rank_label_is_empty(&labels[i]) && out[i] <= TM_RANK_MAX ? out[i] : -1;
         ok = out[i] < 0 || tm_vec_append(&pairs, &(pair){own, out[i], i}, 1);
     }
     bool repeated = ok && any_differ(&pairs);
     for (size_t i = 0; i < n && !repeated; i++)
-        out[i] = is_labelled(&labels[i]) ? or_0(tm_rank_of_label(&labels[i])) : -1;
+        out[i] = !tm_rank_label_is_empty(&labels[i]) ? or_0(tm_rank_of_label(&labels[i])) : -1;
     tm_vec_free(&pairs);
     return ok ? TM_OK : tm_fail_memory(err);
 }

@@ -38,9 +38,10 @@ static int64_t owner_by_export(tm_json_text *pid) {
 
 /* The label of a process, without what follows it; size 0 where it has none. */
 static tm_json_text label_of(const tm_json_text *pid) {
-    tm_json_text label = {.bytes = pid->bytes + 1};
+    tm_json_text label = {.bytes = ""};
     if (pid->size == 0 || *pid->bytes != '[')
         return label;
+    label.bytes = pid->bytes + 1;
     while (label.size + 1 < pid->size && label.bytes[label.size] != ']' &&
            label.bytes[label.size] != ' ')
         label.size++;
@@ -84,10 +85,7 @@ int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event) {
 static bool is_labelled(const tm_json_text *pid) {
     const tm_json_text text = label_of(pid);
     const tm_rank_label label = tm_rank_label_of(text.bytes, text.size);
-    bool is = false;
-    for (int w = 0; w < TM_N_RANK_WORDS; w++)
-        is = is || label.of[w] >= 0;
-    return is;
+    return !tm_rank_label_is_empty(&label);
 }
 
 /* Where the first event of a document begins, as far as its head tells; NULL where it does not. */
