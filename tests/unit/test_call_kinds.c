@@ -6,7 +6,13 @@ static const struct {
     tm_call_kind kind;
 } cases[] = {
     {"", TM_CALL_KIND_OTHER},
-    {"cudaLaunchKernel", TM_CALL_KIND_OTHER},
+    {"cudaLaunchKernel", TM_CALL_KIND_LAUNCH},
+    {"cuLaunchKernelEx", TM_CALL_KIND_LAUNCH},
+    {"hipExtModuleLaunchKernel", TM_CALL_KIND_LAUNCH},
+    {"cudaLaunchHostFunc", TM_CALL_KIND_OTHER},
+    {"hipStreamBeginCapture", TM_CALL_KIND_CAPTURE},
+    {"cudaStreamEndCapture_ptsz", TM_CALL_KIND_CAPTURED},
+    {"cudaStreamGetCaptureInfo_v2", TM_CALL_KIND_OTHER},
     {"cudaGraphLaunch", TM_CALL_KIND_GRAPH},
     {"hipGraphLaunch", TM_CALL_KIND_GRAPH},
     {"cudaStreamSynchronize", TM_CALL_KIND_SYNC},

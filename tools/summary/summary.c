@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "analysis/shared/device_means.h"
+#include "analysis/shared/doubt.h"
 #include "analysis/shared/words.h"
 #include "base/sums.h"
 #include "readers/converter.h"
@@ -114,7 +115,19 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     puts("");
 }
 
+/* What was not recorded, or cannot be: said before anything that could be off by it. */
+static void print_integrity(const tm_table *job, const tm_colors *colors) {
+    const tm_cell *line = tm_table_cell(job, 0, "integrity");
+    if (line->null)
+        return;
+    fputs(colors->warning, stdout);
+    tm_console_beside(stdout, "!", 2, line->value.text);
+    fputs(colors->off, stdout);
+    puts("  (show job.integrity says more)\n");
+}
+
 void tm_summary_job(const tm_tables *tables, const tm_colors *colors) {
+    print_integrity(tm_tables_find(tables, "job.job"), colors);
     print_heading(tm_tables_find(tables, "job.job"), colors);
     print_differs(tm_tables_find(tables, "job.differs"), colors);
     print_verdict(tables, colors);
@@ -203,6 +216,24 @@ static void print_in_steps(const tm_tables *tables, int64_t window, const char *
     tm_console_wrap(text, 0, tm_console_width());
 }
 
+/* How far the shares could be off. Of several ranks the table says it, rank by rank. */
+static void print_bounds(const tm_tables *tables) {
+    const tm_table *table = tm_tables_find(tables, "job.integrity");
+    static const char *const columns[] = {"compute_least_pct", "compute_most_pct", "idle_least_pct",
+                                          "idle_most_pct"};
+    tm_shown_text bounds[4];
+    char text[256];
+    if (!tm_doubt_of_job(tables))
+        return;
+    for (int i = 0; i < 4; i++)
+        bounds[i] = tm_shown_percent(tm_table_cell(table, 0, columns[i])->value.r, 1);
+    snprintf(text, sizeof text,
+             "(only of what was recorded: compute could be %s to %s, idle %s to %s)",
+             bounds[0].text, bounds[1].text, bounds[2].text, bounds[3].text);
+    bool one = table->n_rows == 1 && !any_several(tables);
+    tm_console_wrap(one ? text : "(only of what was recorded)", 0, tm_console_width());
+}
+
 static void print_totals(const tm_tables *tables) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     int64_t window = sum_column(overlap, "window_ns");
@@ -221,6 +252,7 @@ static void print_totals(const tm_tables *tables) {
                device);
     write_shares(tables, false, idle, shares, sizeof shares);
     printf("%c%s time: %s\n", toupper((unsigned char)*device), device + 1, shares);
+    print_bounds(tables);
     print_in_steps(tables, window, idle);
     if (comm > 0) {
         printf("Overlap: %s of communication hides behind computation",

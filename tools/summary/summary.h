@@ -26,8 +26,8 @@ tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
 /** Its figures of the job: what its time was, samples and tokens a second, imbalance. */
 void tm_summary_figures(const tm_tables *tables);
 
-/** Whether less than half of the communication time was matched: then it is told beside the
- * verdict, and not with the clocks. */
+/** Whether so little of the communication time was matched that nobody is cleared: then it is told
+ * beside the verdict, and not with the clocks. */
 bool tm_summary_mostly_unmatched(const tm_tables *tables);
 
 /** Prints how many kernels are unmatched and why, and what to do about it. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/shared/device_means.h"
+#include "analysis/shared/doubt.h"
 #include "analysis/shared/words.h"
 #include "summary/summary_text.h"
 
@@ -114,13 +115,14 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     if (ns > 0)
         snprintf(beside, sizeof beside, ", and %s %s%s", share(ns, window_ns).text,
                  n > 0 ? "" : "it ", rest->what);
-    snprintf(text, sizeof text, "rank: its %s %s of the %s from its first work to its last%s%s",
-             whose, share(tm_device_mean(tables, 0, "compute_ns"), window_ns).text, window, each,
-             beside);
+    bool doubted = tm_doubt_of_job(tables);
+    snprintf(text, sizeof text, "rank: %sits %s %s of the %s from its first work to its last%s%s",
+             doubted ? "by what was recorded " : "", whose,
+             share(tm_device_mean(tables, 0, "compute_ns"), window_ns).text, window, each, beside);
     printf("%sOne", colors->strong);
     tm_console_wrap(text, (int)strlen("One"), tm_console_width());
     fputs(colors->off, stdout);
-    if (idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)
+    if (!doubted && idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)
         print_idle(idle, n > 0);
     return true;
 }

@@ -91,7 +91,7 @@ static bool has_unmatched(const tm_tables *tables) {
 bool tm_summary_mostly_unmatched(const tm_tables *tables) {
     const tm_cell *share =
         tm_table_cell(tm_tables_find(tables, "stragglers.job"), 0, "matched_share");
-    return has_unmatched(tables) && (share->null || share->value.r < TM_MATCHED_LEAST);
+    return has_unmatched(tables) && (share->null || share->value.r < TM_MATCHED_CLEARED);
 }
 
 /* How many kernels are unmatched, and for which reasons, the most frequent first. */

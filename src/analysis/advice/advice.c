@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "advice_rules.h"
+#include "analysis/shared/doubt.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 
@@ -68,6 +69,13 @@ static const struct {
         *of; /* what and name of whatif.item: what mending it saves; NULL: not known */
     tm_whose whose;
 } rules[TM_N_RULES] = {
+    [TM_RULE_RECORDING] = {"recording", /* of figures, that they could be off by */
+                           {NEVER, 5, 100},
+                           tm_look_recording,
+                           "job.integrity, job.remark",
+                           NULL,
+                           NULL,
+                           TM_OF_ANY},
     [TM_RULE_STRAGGLER] = {"straggler",
                            {1, 2, 10},
                            tm_look_straggler,
@@ -416,13 +424,30 @@ static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan
     return plan;
 }
 
+/* Whether it follows from what devices did; else from the host's records or from memory's. */
+static bool rests_on_devices(tm_rule_id rule) {
+    switch (rule) {
+    case TM_RULE_RECORDING:
+    case TM_RULE_MEMORY:
+    case TM_RULE_MEMORY_ROOM:
+    case TM_RULE_MEMORY_GROWTH:
+    case TM_RULE_MEMORY_SPIKE:
+    case TM_RULE_CLOCK_QUALITY:
+    case TM_RULE_MISSING_RANKS:
+        return false;
+    default:
+        return true;
+    }
+}
+
 /* In the order of tm_rule_id: what a rule has found is taken off by those behind it, and only if it
  * gave an item, for else nobody is told of it. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
+    const bool doubted = tm_doubt_of_job(facts->tables);
     size_t n = 0;
     for (tm_rule_id r = 0; r < TM_N_RULES; r++) {
         item *found = &items[n];
-        if (!tm_facts_is_of(facts, rules[r].whose))
+        if (!tm_facts_is_of(facts, rules[r].whose) || (doubted && rests_on_devices(r)))
             continue;
         *found = (item){.rule = r, .advice = {.measure = -1.0, .cost_ns = -1, .ranks = "all"}};
         rules[r].look(facts, &found->advice);

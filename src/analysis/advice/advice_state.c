@@ -1,5 +1,6 @@
 /* Rules on steps, memory, clocks and what is missing. */
 #include "advice_rules.h"
+#include "analysis/shared/doubt.h"
 #include "table/shown.h"
 
 #include <inttypes.h>
@@ -394,6 +395,26 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
              " collectives a rank still ends before another begins%s.",
              worst_text, skew_text, broken, matched,
              set ? "; a clock was set while it recorded" : "");
+}
+
+/* Of a job that is in doubt nothing else is advised. */
+void tm_look_recording(const tm_facts *f, tm_advice *out) {
+    const tm_table *table = tm_tables_find(f->tables, "job.integrity");
+    char what[TM_DOUBT_TEXT];
+    for (size_t i = 0; i < table->n_rows; i++)
+        out->measure = fmax(out->measure, tm_facts_real(f, "job.integrity", i, "moves_pct"));
+    out->measure = tm_doubt_of_job(f->tables) ? 100.0 : fmin(out->measure, 99.0);
+    if (!tm_doubt_text(f->tables, what))
+        return;
+    bool lost = tm_facts_sum(f, "job.integrity", "launches_lost") > 0;
+    snprintf(out->text, sizeof out->text, "Record again%s%s.",
+             lost ? ", so that each launch has its kernel: fewer steps, larger buffers of the "
+                    "profiler, kernels inside of graphs"
+                  : ": a stream runs one kernel after another, and these times deny it",
+             out->measure < 100.0 ? ""
+                                  : ". What else could be advised would rest on figures that "
+                                    "may be wrong");
+    snprintf(out->evidence, sizeof out->evidence, "Not to be relied on: %s.", what);
 }
 
 void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/shared/device_means.h"
+#include "analysis/shared/doubt.h"
 #include "analysis/shared/words.h"
 #include "checklist_xla.h"
 
@@ -23,7 +24,8 @@ static const tm_column columns[N_COLUMNS] = {
     [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown where there is no value."},
     [BECAUSE] = {"because", TM_TEXT, "",
                  "Of what fails only by the fault of another box, which fails, too: that box, and "
-                 "the value without its fault."},
+                 "the value without its fault; of what is unknown for what was not recorded, what "
+                 "that is."},
     [MEANING] = {"meaning", TM_TEXT, "", "What the figure is, and which range is meant."},
     [LOOK_AT] = {"look_at", TM_TEXT, "", "The tables that say more."},
 };
@@ -457,8 +459,23 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
     return TM_OK;
 }
 
+/* Whether a box's figure could be off by what was not recorded: what is not of devices could not.
+ */
+static bool is_doubted(const tm_facts *f, const struct box *box) {
+    return tm_doubt_of_job(f->tables) && strncmp(box->name, "memory", strlen("memory")) != 0 &&
+           strcmp(box->name, "data_loading") != 0;
+}
+
+static tm_status set_doubt(const tm_facts *f, tm_table *table, tm_cell *row, tm_error *err) {
+    char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];
+    tm_doubt_text(f->tables, what);
+    snprintf(text, sizeof text, "not to be told: %s", what);
+    return tm_table_set_text(table, &row[BECAUSE], text, err);
+}
+
 static tm_status add_box(const tm_facts *f, const struct box *box, tm_table *table, tm_error *err) {
-    double value = box->measure(f);
+    const bool doubted = is_doubted(f, box);
+    double value = doubted ? UNKNOWN : box->measure(f);
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
@@ -475,6 +492,8 @@ static tm_status add_box(const tm_facts *f, const struct box *box, tm_table *tab
                              : fails(box, value) ? "fail"
                                                  : "pass",
                              err));
+    if (doubted)
+        TM_TRY(set_doubt(f, table, row, err));
     if (fails(box, value))
         TM_TRY(set_because(f, box, table, row, err));
     TM_TRY(tm_table_set_text(table, &row[MEANING], box->meaning, err));

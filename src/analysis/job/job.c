@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/doubt.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "differs.h"
 #include "formats.h"
+#include "integrity.h"
 #include "remarks.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
@@ -94,6 +96,7 @@ enum {
     J_BEGIN,
     J_DURATION,
     J_KIND,
+    J_INTEGRITY,
     N_JOB_COLUMNS
 };
 
@@ -114,6 +117,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                     "count from 0."},
     [J_KIND] = {"device_kind", TM_TEXT, "",
                 "What its devices are, as in job.rank; device where ranks have several kinds."},
+    [J_INTEGRITY] = {"integrity", TM_TEXT, "",
+                     "What was not recorded or cannot be, of the rank whose figures could be off "
+                     "most (job.integrity), and what follows; null under 1 %."},
 };
 
 static const tm_table_def job_def = {
@@ -123,6 +129,7 @@ static const tm_table_def job_def = {
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,
     .top = J_EVENTS,
+    .n_prose = 1,
 };
 
 /* Filled while the files are read: reading knows what it leaves out. */
@@ -146,8 +153,10 @@ static const tm_table_def left_out_def = {
 };
 
 static const tm_table_def *const defs[] = {
-    &job_def,      &tm_differs_table, &rank_def,          &tm_job_format_table, &tm_remark_table,
-    &left_out_def, &tm_differs_place, &tm_differs_kernel, &tm_differs_group};
+    &job_def,         &tm_integrity_table,  &tm_differs_table,
+    &rank_def,        &tm_job_format_table, &tm_remark_table,
+    &left_out_def,    &tm_differs_place,    &tm_differs_kernel,
+    &tm_differs_group};
 
 /* Null for an empty name, which nobody told. */
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
@@ -255,6 +264,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     TM_TRY(set_device_kind(view, table, &row[DEVICE_KIND], err));
     TM_TRY(set_what_lacks(view, table, row, err));
     TM_TRY(tm_remark_rows(view, out, err));
+    TM_TRY(tm_integrity_rank(view, out, err));
     return tm_differs_rank(view, out, err);
 }
 
@@ -403,6 +413,9 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     set_range(ranks, row);
+    char line[TM_DOUBT_TEXT];
+    if (tm_doubt_line(out, line))
+        TM_TRY(tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_INTEGRITY], line, err));
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_KIND], device_kind(ranks),
                              err);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/shared/doubt.h"
 #include "base/median.h"
 #include "replay/result.h"
 #include "table/shown.h"
@@ -406,6 +407,18 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     return add_steps(r, out, err);
 }
 
+/* A replay without work that was not recorded ends too early, and what it saves says nothing. */
+static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
+    tm_table *items = tm_tables_find(out, item_def.name);
+    char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];
+    for (size_t i = 0; i < items->n_rows; i++)
+        tm_cell_set_bool(&tm_table_row(items, i)[I_SURE], false);
+    tm_cell_set_bool(&row[J_SURE], false);
+    tm_doubt_text(out, what);
+    snprintf(text, sizeof text, "Not to be relied on: %s.", what);
+    return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
+}
+
 /* Who is named, the job part of stragglers has found. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
@@ -414,6 +427,8 @@ static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     if (table->n_rows == 0)
         return TM_OK;
     tm_cell *row = tm_table_row(table, 0);
+    if (tm_doubt_of_job(out))
+        return doubt_all(out, row, err);
     const tm_table *items = tm_tables_find(out, item_def.name);
     size_t named = tm_whatif_sentence(out, headline);
     if (named < items->n_rows) {

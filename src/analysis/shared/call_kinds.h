@@ -11,6 +11,9 @@
 typedef enum tm_call_kind {
     TM_CALL_KIND_OTHER = 1,
     TM_CALL_KIND_GRAPH,      /* launches a whole graph */
+    TM_CALL_KIND_LAUNCH,     /* launches a kernel */
+    TM_CALL_KIND_CAPTURE,    /* begins to capture a graph: launches that follow run nothing, */
+    TM_CALL_KIND_CAPTURED,   /* until this */
     TM_CALL_KIND_SYNC,       /* waits for the GPU */
     TM_CALL_KIND_COPY,       /* copies or sets memory; may wait for it */
     TM_CALL_KIND_ALLOCATION, /* takes or gives back memory of the device, or pinned memory */

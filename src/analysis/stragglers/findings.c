@@ -340,10 +340,11 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* Where most could not be compared, or not with all who may have kept it waiting, nobody is
-     * cleared. */
+    /* Where much could not be compared, or most not with all who may have kept it waiting, nobody
+     * is cleared. */
     bool cleared = tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
                    (found->tested && found->most_pct < EXCESS_LEAST_PCT);
-    cleared = cleared && in->matched_share - in->open_share >= TM_MATCHED_LEAST;
+    cleared = cleared && in->matched_share >= TM_MATCHED_CLEARED &&
+              in->matched_share - in->open_share >= TM_MATCHED_LEAST;
     return cleared ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;
 }

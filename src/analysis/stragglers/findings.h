@@ -17,9 +17,11 @@ typedef enum tm_shape {
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
 
-/** Below this share of the communication time in complete operations nobody is cleared, and nothing
- * is more than likely. */
+/** Below this share of the communication time in complete operations nothing is more than likely.
+ */
 #define TM_MATCHED_LEAST 0.5
+/** Below this one nobody is cleared: who keeps the rest waiting is not known. */
+#define TM_MATCHED_CLEARED 0.9
 
 /** Whether all waiting is under 1 % of all windows [ns]: without the product, which may not fit,
  * below the hundredth part rounded up. */

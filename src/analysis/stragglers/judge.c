@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/shared/doubt.h"
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "compared.h"
@@ -231,6 +232,21 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     return TM_OK;
 }
 
+/* Of what was not recorded nobody knows whose it is: no verdict on the job where it is much, none
+ * on a rank of which it is, and no all-clear. */
+static void hold_back(const tm_tables *tables, const tm_tolls *tolls, tm_judgement *j) {
+    bool any = tm_doubt_of_any(tables);
+    j->withheld = tm_doubt_of_job(tables) || (any && j->kind == TM_VERDICT_NONE);
+    for (size_t i = 0; i < tolls->n_ranks && any; i++)
+        j->withheld |= j->among[i] && tm_doubt_of_rank(tables, tolls->ranks[i].rank);
+    if (!j->withheld)
+        return;
+    j->kind = TM_VERDICT_INCONCLUSIVE;
+    j->found.all.n = 0;
+    for (size_t i = 0; i < tolls->n_ranks; i++)
+        j->among[i] = false;
+}
+
 tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement *out,
                    tm_error *err) {
     const tm_table *heard = tm_tables_find(tables, tm_judge_heard.name);
@@ -252,8 +268,10 @@ tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement 
         status = read_sent(tables, &s, &in, err);
     if (status == TM_OK)
         status = decide(&in, out, err);
-    if (status == TM_OK)
+    if (status == TM_OK) {
         bring_together(&in, out->standings);
+        hold_back(tables, tolls, out);
+    }
     free(s.suspects);
     free(s.standings);
     return status;

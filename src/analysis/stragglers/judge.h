@@ -27,6 +27,7 @@ typedef struct tm_judgement {
                                -1 where it was compared in none */
     int64_t window_ns;      /* sum of all ranks' windows */
     double matched_share;   /* of the communication time: of complete operations */
+    bool withheld;          /* too much of what it would rest on was not recorded */
 } tm_judgement;
 
 /**

@@ -287,7 +287,7 @@ static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm
         if (!isnan(j->standings[i].p))
             tm_cell_set_real(&row[R_P], j->standings[i].p);
     }
-    bool cleared = j->matched_share >= TM_MATCHED_LEAST && j->kind != TM_VERDICT_INCONCLUSIVE &&
+    bool cleared = j->matched_share >= TM_MATCHED_CLEARED && j->kind != TM_VERDICT_INCONCLUSIVE &&
                    j->kind != TM_VERDICT_EVENT && j->kind != TM_VERDICT_BUBBLE;
     const char *word = j->among[i] ? "straggler" : cleared ? "ok" : "unknown";
     return tm_table_set_text(table, &row[R_VERDICT], word, err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/doubt.h"
 #include "analysis/shared/late_cause.h"
 #include "no_devices.h"
 #include "table/shown.h"
@@ -314,12 +315,16 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(out, TM_SENTENCE_MAX, "No verdict: there is nothing to compare between ranks");
         return;
     }
+    if (j->withheld) {
+        snprintf(out, TM_SENTENCE_MAX, "No verdict: too much of the recording is in doubt");
+        return;
+    }
     if (j->kind == TM_VERDICT_NONE)
         snprintf(text, sizeof text, "%s",
                  e->sized ? "no rank holds the job up"
                           : "none of these ranks holds the others up; no trace tells whether the "
                             "job has more");
-    else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_LEAST)
+    else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_CLEARED)
         snprintf(text, sizeof text, "nobody stands out in that, and nobody is cleared");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
         snprintf(text, sizeof text, "%s",
@@ -332,7 +337,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     else
         named_headline(tables, e, text);
     share_text(j->matched_share, share, sizeof share);
-    if (j->matched_share < TM_MATCHED_LEAST)
+    if (j->matched_share < TM_MATCHED_CLEARED)
         snprintf(before, sizeof before, "only %s of the communication could be compared: ", share);
     snprintf(out, TM_SENTENCE_MAX, "%s%.1400s", before, text);
     out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
@@ -502,7 +507,14 @@ static void none_text(const tm_tolls *t, const tm_judgement *j, char out[TM_SENT
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, share,
                sizeof share);
     tm_shown_duration(t->wait_ns, time, sizeof time);
-    if (tm_waits_little(t->wait_ns, j->window_ns))
+    if (j->matched_share < TM_MATCHED_CLEARED) {
+        char rest[32];
+        share_text(1.0 - j->matched_share, rest, sizeof rest);
+        snprintf(out, TM_SENTENCE_MAX,
+                 "In what could be compared waiting is %s of the ranks' windows: %s of GPU time. "
+                 "%s of the communication joins no ranks: who waits there is not known",
+                 share, time, rest);
+    } else if (tm_waits_little(t->wait_ns, j->window_ns))
         snprintf(out, TM_SENTENCE_MAX, "All waiting is %s of the ranks' windows: %s of GPU time",
                  share, time);
     else
@@ -511,6 +523,14 @@ static void none_text(const tm_tolls *t, const tm_judgement *j, char out[TM_SENT
             "Ranks wait %s of their windows (%s of GPU time), but by itself no rank takes 1 %% "
             "longer than the others: who is late changes",
             share, time);
+}
+
+/* Whether hardly anybody waits, and only for what was not compared nobody is cleared. */
+static bool is_quiet(const tm_verdict_topic *e) {
+    const tm_judgement *j = e->judgement;
+    return j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share >= TM_MATCHED_LEAST &&
+           j->matched_share < TM_MATCHED_CLEARED &&
+           tm_waits_little(e->tolls->wait_ns, j->window_ns);
 }
 
 void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
@@ -525,7 +545,13 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         nothing_text(tables, e->aligned, out);
         return;
     }
-    if (j->kind == TM_VERDICT_NONE) {
+    if (j->withheld) {
+        char missing[TM_DOUBT_TEXT];
+        if (tm_doubt_text(tables, missing))
+            snprintf(out, TM_SENTENCE_MAX, "Not to be judged: %s", missing);
+        return;
+    }
+    if (j->kind == TM_VERDICT_NONE || is_quiet(e)) {
         none_text(e->tolls, j, out);
         return;
     }

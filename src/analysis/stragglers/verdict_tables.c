@@ -94,7 +94,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "is "
          "persistent); alternating: two that exclude each other; several. none: nothing is found, "
          "and all waits are under 1 % of all windows or no rank's excess reaches 1 % of the steps. "
-         "Else inconclusive. Null where nothing can be compared."},
+         "Else inconclusive, as where over 5 % of what it would rest on is in doubt "
+         "(job.integrity). Null where nothing can be compared."},
     [J_RANK] = {"rank", TM_INT, "",
                 "The rank that is named, of several the one of largest excess, of a host or group "
                 "the lowest; null where none is."},
@@ -104,7 +105,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_CERTAINTY] = {"certainty", TM_TEXT, "", "Of the first finding."},
     [J_MATCHED] = {"matched_share", TM_REAL, "",
                    "Of the time of all communication kernels, how much is of complete operations; "
-                   "below 0.5 nobody is cleared, and nothing is more than likely."},
+                   "below 0.9 nobody is cleared, below 0.5 nothing is more than likely."},
     [J_HEADLINE] = {"headline", TM_TEXT, "", "The verdict in a sentence."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "A sentence that can be checked in these tables."},
 };

@@ -1,0 +1,13 @@
+/* The table job.integrity: what of a rank's work was recorded, and how far figures could be off for
+ * what was not. Part of the analysis `job`. */
+#ifndef TMERGE_INTEGRITY_H
+#define TMERGE_INTEGRITY_H
+
+#include "tmerge/analysis.h"
+
+extern const tm_table_def tm_integrity_table;
+
+/** Adds one rank's row. TM_OK; TM_ERR_FAULT. */
+tm_status tm_integrity_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

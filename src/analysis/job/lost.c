@@ -1,0 +1,272 @@
+#include "lost.h"
+
+#include <stdlib.h>
+
+#include "analysis/shared/busy.h"
+#include "analysis/shared/call_kinds.h"
+#include "base/sorted.h"
+
+/* Of a recording, how much of its time at either end may hold launches without a kernel: the
+ * profiler begins and ends with the host and the GPU at different places of the program. */
+enum { EDGE_PART = 10, LITTLE_PART = 100 };
+
+/* A call that launches, copies or waits for the GPU. */
+typedef struct made {
+    int64_t begin_ns, end_ns;
+    int64_t ran_ns; /* first begin of what it launched; INT64_MAX: nothing was recorded of it */
+    uint32_t row;
+    uint8_t kind; /* tm_call_kind */
+    bool lost, edge;
+} made;
+
+static bool is_launch(const made *call) {
+    return call->kind == TM_CALL_KIND_LAUNCH || call->kind == TM_CALL_KIND_GRAPH;
+}
+
+static bool has_run(const made *call) {
+    return call->ran_ns < INT64_MAX;
+}
+
+/* What is known of a rank so far. */
+typedef struct survey {
+    const tm_rank_view *view;
+    uint32_t *ran;        /* [n_events] the first event that a call launched, or TM_NO_EVENT */
+    uint8_t *step_events; /* [n_steps] whether something recorded on the device is of it */
+    tm_vec calls;         /* of made, ascending in begin */
+    tm_vec unlinked;      /* of int64_t: begins of kernels of which no launch is known */
+} survey;
+
+static void note_run(survey *s, uint32_t call, uint32_t row) {
+    const int64_t *begin_ns = s->view->timeline->begin_ns;
+    if (call != TM_NO_EVENT &&
+        (s->ran[call] == TM_NO_EVENT || begin_ns[row] < begin_ns[s->ran[call]]))
+        s->ran[call] = row;
+}
+
+/* Where a queue stands between them, both the call that asked and the one that launched have run.
+ */
+static bool look_at_device(survey *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].kind == TM_TRACK_GPU; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        for (uint32_t row = track->first; row < track->first + track->count; row++) {
+            if (timeline->role[row] == TM_ROLE_NONE)
+                continue;
+            note_run(s, timeline->launch[row], row);
+            note_run(s, tm_timeline_asked(timeline, row), row);
+            if (timeline->step[row] != TM_NO_STEP)
+                s->step_events[timeline->step[row]] = 1;
+            if (timeline->launch[row] == TM_NO_EVENT && timeline->category[row] == TM_CAT_KERNEL &&
+                !tm_vec_append(&s->unlinked, &timeline->begin_ns[row], 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The calls of one thread. One that lies in another (the driver's in the runtime's) is part of
+ * it. */
+static bool look_at_thread(survey *s, const tm_track *track) {
+    const tm_timeline *timeline = s->view->timeline;
+    const size_t first = s->calls.n;
+    bool capturing = false;
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        if (timeline->kind[row] != TM_DURATION ||
+            (timeline->category[row] != TM_CAT_RUNTIME && timeline->category[row] != TM_CAT_DRIVER))
+            continue;
+        tm_call_kind kind = tm_call_kinds_at(s->view->call_kinds, timeline->name[row]);
+        made call = {.begin_ns = timeline->begin_ns[row],
+                     .end_ns = timeline->begin_ns[row] + timeline->duration_ns[row],
+                     .ran_ns =
+                         s->ran[row] == TM_NO_EVENT ? INT64_MAX : timeline->begin_ns[s->ran[row]],
+                     .row = row,
+                     .kind = (uint8_t)kind};
+        made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
+        if (kind == TM_CALL_KIND_CAPTURED && !capturing)
+            s->calls.n = first; /* the capture began before the recording */
+        if (kind == TM_CALL_KIND_CAPTURE || kind == TM_CALL_KIND_CAPTURED)
+            capturing = kind == TM_CALL_KIND_CAPTURE;
+        if (capturing ||
+            !(is_launch(&call) || kind == TM_CALL_KIND_SYNC || kind == TM_CALL_KIND_COPY))
+            continue;
+        if (last && is_launch(last) && is_launch(&call) && call.end_ns <= last->end_ns) {
+            last->ran_ns = call.ran_ns < last->ran_ns ? call.ran_ns : last->ran_ns;
+            continue;
+        }
+        if (!tm_vec_append(&s->calls, &call, 1))
+            return false;
+    }
+    return true;
+}
+
+static int by_begin(const void *a, const void *b) {
+    const made *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->row, y->row);
+}
+
+static int by_value(const void *a, const void *b) {
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static bool look(survey *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    for (size_t i = 0; i < timeline->n_events; i++)
+        s->ran[i] = TM_NO_EVENT;
+    bool ok = look_at_device(s);
+    for (size_t t = 0; t < timeline->n_tracks && ok; t++)
+        if (timeline->tracks[t].kind == TM_TRACK_CPU)
+            ok = look_at_thread(s, &timeline->tracks[t]);
+    if (ok && s->calls.n > 1)
+        qsort(s->calls.data, s->calls.n, s->calls.size, by_begin);
+    if (ok && s->unlinked.n > 1)
+        qsort(s->unlinked.data, s->unlinked.n, s->unlinked.size, by_value);
+    return ok;
+}
+
+/* Of the calls of one recording the launches of which nothing was recorded. Before the first and
+ * after the last launch that ran, they are at an edge where that is little of the recording. */
+static void mark_span(const tm_span *span, made *v, size_t n) {
+    int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
+    size_t first = 0, end = n;
+    while (first < n && !(is_launch(&v[first]) && has_run(&v[first])))
+        first++;
+    while (end > first && !(is_launch(&v[end - 1]) && has_run(&v[end - 1])))
+        end--;
+    for (size_t i = 0; i < n; i++) {
+        v[i].lost = is_launch(&v[i]) && !has_run(&v[i]);
+        v[i].edge = (i < first && span->gpu_begin_ns - v[0].begin_ns <= edge_ns) ||
+                    (i >= end && span->end_ns - span->gpu_end_ns <= edge_ns);
+    }
+}
+
+static int64_t earlier(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* From a lost launch until the host has waited for the GPU, or what was launched next began. */
+static bool hide_span(const tm_span *span, const made *v, size_t n, tm_intervals *out) {
+    int64_t open_ns = INT64_MAX, waited_ns = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        bool waits =
+            v[i].kind == TM_CALL_KIND_SYNC || (v[i].kind == TM_CALL_KIND_COPY && !has_run(&v[i]));
+        if (waits && open_ns < INT64_MAX && v[i].end_ns > waited_ns)
+            waited_ns = v[i].end_ns;
+        if (waits || !(v[i].lost || has_run(&v[i])))
+            continue;
+        if (waited_ns > INT64_MIN || has_run(&v[i])) {
+            int64_t end_ns = waited_ns > INT64_MIN ? waited_ns : v[i].ran_ns;
+            if (open_ns < INT64_MAX &&
+                !tm_intervals_add(out, open_ns, earlier(end_ns, span->end_ns)))
+                return false;
+            open_ns = INT64_MAX;
+            waited_ns = INT64_MIN;
+        }
+        if (v[i].lost)
+            open_ns = earlier(open_ns, v[i].begin_ns);
+    }
+    int64_t end_ns = waited_ns > INT64_MIN ? waited_ns : span->end_ns;
+    return open_ns == INT64_MAX || tm_intervals_add(out, open_ns, earlier(end_ns, span->end_ns));
+}
+
+/* Kernels whose launch is not known may be of a launch whose kernel is not known. */
+static int64_t explained(const survey *s) {
+    const made *v = s->calls.data;
+    const int64_t *begins = s->unlinked.data;
+    size_t i = 0, k = 0;
+    while (i < s->calls.n && !(v[i].lost && !v[i].edge))
+        i++;
+    while (i < s->calls.n && k < s->unlinked.n && begins[k] < v[i].begin_ns)
+        k++;
+    return (int64_t)(s->unlinked.n - k);
+}
+
+/* Where hardly any are lost between others that ran, those at an edge are as expected; else they
+ * are lost as well. */
+static void settle(survey *s, tm_lost *out) {
+    made *v = s->calls.data;
+    int64_t inside = 0, found = explained(s);
+    for (size_t i = 0; i < s->calls.n; i++) {
+        out->launches += is_launch(&v[i]);
+        inside += v[i].lost && !v[i].edge;
+    }
+    bool none = inside <= found;
+    bool few = (inside - found) * LITTLE_PART < out->launches;
+    for (size_t i = 0; i < s->calls.n; i++) {
+        v[i].lost = v[i].lost && !none && !(few && v[i].edge);
+        out->lost += v[i].lost;
+        out->graphs += v[i].lost && v[i].kind == TM_CALL_KIND_GRAPH;
+    }
+    out->lost -= none ? 0 : found;
+    out->graphs = out->graphs < out->lost ? out->graphs : out->lost;
+}
+
+static void count_steps(const survey *s, tm_lost *out) {
+    const tm_timeline *timeline = s->view->timeline;
+    const made *v = s->calls.data;
+    for (size_t i = 0; i < timeline->n_steps; i++)
+        out->steps += timeline->steps[i].annotated;
+    for (size_t i = 0; i < s->calls.n; i++) {
+        int32_t step = timeline->step[v[i].row];
+        if (!v[i].lost || step == TM_NO_STEP || !timeline->steps[step].annotated ||
+            s->step_events[step])
+            continue;
+        s->step_events[step] = 1; /* counted */
+        out->steps_lost++;
+    }
+}
+
+static bool count(survey *s, tm_lost *out) {
+    const tm_timeline *timeline = s->view->timeline;
+    made *v = s->calls.data;
+    bool ok = true;
+    for (size_t k = 0, i = 0; k < timeline->n_spans; k++) {
+        const tm_span *span = &timeline->spans[k];
+        size_t first = i;
+        while (i < s->calls.n && (k + 1 == timeline->n_spans || v[i].begin_ns < span->end_ns))
+            i++;
+        if (span->n_gpu_events > 0 && i > first)
+            mark_span(span, v + first, i - first);
+    }
+    settle(s, out);
+    count_steps(s, out);
+    for (size_t k = 0, i = 0; k < timeline->n_spans && ok; k++) {
+        size_t first = i;
+        while (i < s->calls.n &&
+               (k + 1 == timeline->n_spans || v[i].begin_ns < timeline->spans[k].end_ns))
+            i++;
+        ok = hide_span(&timeline->spans[k], v + first, i - first, &out->hidden);
+    }
+    return ok;
+}
+
+/* Only where nothing was recorded. */
+static bool hide(const tm_busy *busy, tm_lost *out) {
+    tm_intervals quiet = TM_INTERVALS();
+    tm_intervals_normalise(&out->hidden);
+    bool ok = tm_intervals_subtract(&out->hidden, &busy->busy, &quiet);
+    tm_vec_free(&out->hidden);
+    out->hidden = quiet;
+    return ok;
+}
+
+tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
+    const tm_timeline *timeline = view->timeline;
+    survey s = {.view = view, .calls = TM_VEC(made), .unlinked = TM_VEC(int64_t)};
+    *out = (tm_lost){.hidden = TM_INTERVALS()};
+    if (!view->busy->any)
+        return TM_OK;
+    s.ran = malloc((timeline->n_events + 1) * sizeof *s.ran);
+    s.step_events = calloc(timeline->n_steps + 1, 1);
+    bool ok = s.ran && s.step_events && look(&s) && count(&s, out) && hide(view->busy, out);
+    out->known = out->launches > 0;
+    free(s.ran);
+    free(s.step_events);
+    tm_vec_free(&s.calls);
+    tm_vec_free(&s.unlinked);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_lost_free(tm_lost *lost) {
+    tm_vec_free(&lost->hidden);
+}

@@ -1,0 +1,28 @@
+/* Launches of which no kernel was recorded. Part of job.integrity. */
+#ifndef TMERGE_LOST_H
+#define TMERGE_LOST_H
+
+#include "base/intervals.h"
+#include "tmerge/analysis.h"
+
+typedef struct tm_lost {
+    int64_t launches;    /* calls that launch kernels or graphs */
+    int64_t lost;        /* of them, those of which nothing was recorded */
+    int64_t graphs;      /* of these, launches of graphs */
+    int64_t steps;       /* steps that the trace marks */
+    int64_t steps_lost;  /* those in which kernels were launched and none was recorded */
+    tm_intervals hidden; /* when the GPU may have run them: nothing else was recorded then */
+    bool known;          /* the trace holds launches, and events of the device */
+} tm_lost;
+
+/**
+ * Finds them. Launches during the capture of a graph run nothing. What was launched shortly before
+ * the first recorded event, or is still queued when the recording ends, is lost by no fault.
+ *
+ * @param out  free it with tm_lost_free whatever comes of it
+ * @return     TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) TM_MUST_CHECK;
+void tm_lost_free(tm_lost *lost);
+
+#endif

@@ -1,0 +1,153 @@
+#include "doubt.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table/shown.h"
+
+static const double DOUBT_PCT = 5.0; /* from a figure that could be off by more, nothing follows */
+static const double TOLD_PCT = 1.0;  /* what could be off by less is not told on the first screen */
+
+static const tm_table *rows_of(const tm_tables *tables) {
+    return tm_tables_find(tables, "job.integrity");
+}
+
+static int64_t count(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? 0 : cell->value.i;
+}
+
+/* By how much figures of a rank could be off; 0 without GPU events. */
+static double moves(const tm_table *table, size_t row) {
+    const tm_cell *cell = tm_table_cell(table, row, "moves_pct");
+    return cell->null ? 0.0 : cell->value.r;
+}
+
+/* Ranks weigh alike: of a figure over all of them this is as much as it could be off. */
+bool tm_doubt_of_job(const tm_tables *tables) {
+    const tm_table *table = rows_of(tables);
+    double sum = 0.0, n = 0.0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        sum += moves(table, i);
+        n += !tm_table_cell(table, i, "moves_pct")->null;
+    }
+    return sum > DOUBT_PCT * n;
+}
+
+bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank) {
+    const tm_table *table = rows_of(tables);
+    size_t row = tm_table_find_row(table, &rank, 1);
+    return row < table->n_rows && moves(table, row) > DOUBT_PCT;
+}
+
+bool tm_doubt_of_any(const tm_tables *tables) {
+    const tm_table *table = rows_of(tables);
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (moves(table, i) > DOUBT_PCT)
+            return true;
+    return false;
+}
+
+static void append(char out[TM_DOUBT_TEXT], const char *text) {
+    size_t used = strlen(out);
+    snprintf(out + used, TM_DOUBT_TEXT - used, "%s", text);
+}
+
+/* "2 of 8 ranks, most of rank 3: " */
+static void append_who(const tm_table *table, size_t worst, int64_t n, char out[TM_DOUBT_TEXT]) {
+    char text[96];
+    int64_t rank = count(table, worst, "rank");
+    if (table->n_rows == 1)
+        return;
+    if (n == 1)
+        snprintf(text, sizeof text, "of rank %" PRId64 ", ", rank);
+    else
+        snprintf(text, sizeof text, "on %" PRId64 " of %zu ranks, most on rank %" PRId64 ": ", n,
+                 table->n_rows, rank);
+    append(out, text);
+}
+
+/* "240 of 256 launches have no kernel", of graphs alone "the kernels of 40 graph launches were not
+ * recorded". */
+static void launches_text(const tm_table *table, size_t row, char *out, size_t size) {
+    int64_t lost = count(table, row, "launches_lost"), graphs = count(table, row, "graphs_lost");
+    if (graphs == lost)
+        snprintf(out, size, "the kernels of %" PRId64 " graph launch%s were not recorded", graphs,
+                 graphs == 1 ? "" : "es");
+    else
+        snprintf(out, size, "%" PRId64 " of %" PRId64 " launches have no kernel", lost,
+                 count(table, row, "launches"));
+}
+
+static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
+    char text[256], launches[96], time[32];
+    int64_t steps = count(table, row, "steps_lost"), hidden = count(table, row, "hidden_ns");
+    launches_text(table, row, launches, sizeof launches);
+    if (steps > 0)
+        snprintf(text, sizeof text,
+                 "kernels of %" PRId64 " of %" PRId64 " steps were not recorded (%s)", steps,
+                 count(table, row, "steps"), launches);
+    append(out, steps > 0 ? text : launches);
+    if (hidden > 0) {
+        tm_shown_duration(hidden, time, sizeof time);
+        snprintf(text, sizeof text, "; the GPU may have worked unrecorded for up to %s", time);
+        append(out, text);
+    }
+}
+
+static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
+    char text[320], doubt[32], with[32], without[32], more[48] = "";
+    int64_t n = count(table, row, "impossible_kernels");
+    const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");
+    tm_shown_duration(count(table, row, "impossible_ns"), doubt, sizeof doubt);
+    tm_shown_duration(count(table, row, "compute_ns"), with, sizeof with);
+    tm_shown_duration(count(table, row, "compute_least_ns"), without, sizeof without);
+    if (n > 1)
+        snprintf(more, sizeof more, ", and %" PRId64 " more do so", n - 1);
+    snprintf(text, sizeof text,
+             "a kernel (%.80s) ends after the next %" PRId64
+             " of its stream%s: %s are in doubt (compute %s with them, %s without)",
+             name->null ? "" : name->value.text, count(table, row, "followers"), more, doubt, with,
+             without);
+    append(out, text);
+}
+
+bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
+    const tm_table *table = rows_of(tables);
+    size_t worst = 0;
+    int64_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        n += moves(table, i) >= TOLD_PCT;
+        worst = moves(table, i) > moves(table, worst) ? i : worst;
+    }
+    if (n == 0)
+        return false;
+    bool lost = count(table, worst, "launches_lost") > 0;
+    out[0] = '\0';
+    append_who(table, worst, n, out);
+    if (lost)
+        append_lost(table, worst, out);
+    if (count(table, worst, "impossible_kernels") > 0) {
+        append(out, lost ? "; " : "");
+        append_impossible(table, worst, out);
+    }
+    return true;
+}
+
+bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
+    char what[TM_DOUBT_TEXT],
+        end[128] = "shares are only of what was recorded, and no advice or verdict follows";
+    const tm_table *table = rows_of(tables);
+    double most = 0.0;
+    if (!tm_doubt_text(tables, what))
+        return false;
+    for (size_t i = 0; i < table->n_rows; i++)
+        most = moves(table, i) > most ? moves(table, i) : most;
+    if (!tm_doubt_of_job(tables))
+        snprintf(end, sizeof end, "figures of %s could be off by %s",
+                 table->n_rows > 1 ? "a rank" : "it", tm_shown_percent(most, 0).text);
+    snprintf(out, TM_DOUBT_TEXT, "%.500s; %s", what, end);
+    out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
+    return true;
+}

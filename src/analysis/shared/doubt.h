@@ -1,0 +1,30 @@
+/* Whether figures may be concluded from, by what the recording lacks: job.integrity. */
+#ifndef TMERGE_DOUBT_H
+#define TMERGE_DOUBT_H
+
+#include "tmerge/table.h"
+
+enum { TM_DOUBT_TEXT = 640 };
+
+/** Whether figures of the whole job could be off by more than 5 %: nothing is concluded from them.
+ */
+bool tm_doubt_of_job(const tm_tables *tables);
+
+/** The same of one rank's figures. */
+bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank);
+
+/** The same of any rank's. */
+bool tm_doubt_of_any(const tm_tables *tables);
+
+/**
+ * Says what is missing or cannot be, of the rank where figures could be off most: a clause such as
+ * "kernels of 30 of 32 steps were not recorded (240 of 256 launches have no kernel)".
+ *
+ * @return  false where no figure could be off by 1 %; nothing is written then
+ */
+bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]);
+
+/** The same as a sentence for the head of a screen or page, with what follows of it. */
+bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]);
+
+#endif

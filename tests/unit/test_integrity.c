@@ -1,0 +1,101 @@
+/* The table job.integrity: what is missing of a recording and what cannot be, worked out by hand.
+ */
+#include "analysis_fixture.h"
+
+#define CALL(name, begin, duration, correlation)                                                   \
+    { TM_CAT_RUNTIME, name, begin, duration, correlation, 1, 1, NULL, TM_DURATION }
+#define DRIVER(name, begin, duration, correlation)                                                 \
+    { TM_CAT_DRIVER, name, begin, duration, correlation, 1, 1, NULL, TM_DURATION }
+#define KERNEL(name, begin, duration, correlation, stream)                                         \
+    { TM_CAT_KERNEL, name, begin, duration, correlation, stream, 0, NULL, TM_DURATION }
+#define STEP(name, begin)                                                                          \
+    { TM_CAT_USER_ANNOTATION, name, begin, 100, 0, 1, 1, NULL, TM_DURATION }
+
+/* Of 4 steps the kernel of the third alone. In each other the GPU may have worked from the launch
+ * until Synchronize ends, 80 ns: with the window of 50 it computes 50 to 290 of 290. */
+static const event_spec lost_kernels[] = {
+    STEP("ProfilerStep#0", 0),
+    STEP("ProfilerStep#1", 100),
+    STEP("ProfilerStep#2", 200),
+    STEP("ProfilerStep#3", 300),
+    CALL("cudaLaunchKernel", 10, 5, 1),
+    CALL("cudaDeviceSynchronize", 20, 70, 9),
+    CALL("hipExtModuleLaunchKernel", 110, 5, 2),
+    CALL("cudaDeviceSynchronize", 120, 70, 9),
+    CALL("cudaLaunchKernelExC", 210, 5, 3),
+    CALL("cudaDeviceSynchronize", 220, 70, 9),
+    CALL("cuLaunchKernel", 310, 5, 4),
+    CALL("cudaDeviceSynchronize", 320, 70, 9),
+    KERNEL("A", 230, 50, 3, 7),
+};
+
+/* The kernels of two graphs are missing. The first may have run until A began, 80 ns, the second
+ * until the host had waited for it, 80. A and B take 37 of the window of 120, or of 200 with the
+ * first graph's time: computing 37 to 197, idle 3 to 163. */
+static const event_spec lost_graphs[] = {
+    CALL("hipGraphLaunch", 0, 5, 1),    CALL("hipLaunchKernel", 10, 5, 2),
+    CALL("hipGraphLaunch", 100, 5, 3),  CALL("hipStreamSynchronize", 110, 70, 9),
+    CALL("hipLaunchKernel", 181, 2, 4), KERNEL("A", 80, 20, 2, 7),
+    KERNEL("B", 183, 17, 4, 7),
+};
+
+/* Nothing is missing: HostFunc runs on the host, a capture runs nothing, the driver's launch lies
+ * in the runtime's, the first launch is before the recording's first kernel by less than a tenth,
+ * and the last is still queued when it ends; the kernel without a launch may be that of the one
+ * without a kernel. A and B of a graph run side by side with C and D and E. */
+static const event_spec whole[] = {
+    CALL("cudaLaunchKernel", 0, 2, 1),
+    CALL("cudaLaunchKernel", 10, 5, 2),
+    DRIVER("cuLaunchKernel", 11, 2, 0),
+    CALL("cudaLaunchHostFunc", 20, 5, 3),
+    CALL("cudaStreamBeginCapture", 30, 2, 9),
+    CALL("cudaLaunchKernel", 40, 5, 4),
+    CALL("cudaStreamEndCapture", 50, 2, 9),
+    CALL("cudaLaunchKernel", 60, 5, 5),
+    CALL("cudaGraphLaunch", 70, 5, 6),
+    CALL("cudaLaunchKernel", 190, 5, 7),
+    KERNEL("first", 15, 20, 2, 7),
+    KERNEL("unlinked", 61, 20, 99, 7),
+    KERNEL("A", 90, 100, 6, 7),
+    KERNEL("B", 91, 9, 6, 7),
+    KERNEL("C", 101, 9, 6, 7),
+    KERNEL("D", 111, 9, 6, 7),
+};
+
+/* A stream is serial: A cannot last until 80 where B, C and D ran meanwhile. Ended where B begins,
+ * it leaves [0, 60) to all of them, since E on another stream runs in [20, 60). */
+static const event_spec impossible[] = {
+    KERNEL("A", 0, 80, 1, 7),  KERNEL("B", 10, 10, 2, 7), KERNEL("C", 30, 10, 3, 7),
+    KERNEL("D", 50, 10, 4, 7), KERNEL("E", 20, 40, 5, 8),
+};
+
+/* Without events of a device nothing is known. */
+static const event_spec host_only[] = {CALL("cudaLaunchKernel", 0, 5, 1)};
+
+TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
+    static const char *const rows[] = {
+        ("rank steps steps_lost launches launches_lost graphs_lost recorded_pct device_ns "
+         "hidden_ns compute_pct compute_least_pct compute_most_pct idle_pct idle_least_pct "
+         "idle_most_pct moves_pct impossible_kernels impossible_kernel begin_ns followers "
+         "impossible_ns compute_ns compute_least_ns"),
+        ("0 4 3 4 3 0 25 50 240 100 17.24137931 100 0 0 82.75862069 82.75862069 0 null null null 0 "
+         "50 50"),
+        ("1 0 0 4 2 2 50 37 160 30.83333333 18.5 98.5 69.16666667 1.5 81.5 67.66666667 0 null null "
+         "null 0 37 37"),
+        "2 0 0 5 0 0 100 140 0 80 80 80 20 20 20 0 0 null null null 0 140 140",
+        "3 null null null null null null 80 0 100 75 100 0 0 25 25 1 A 0 3 20 80 60",
+        ("4 null null null null null null 0 0 null null null null null null null 0 null null null "
+         "null 0 null"),
+    };
+    small_job j = open_job();
+    add_rank(&j, 0, lost_kernels, COUNT(lost_kernels));
+    add_rank(&j, 1, lost_graphs, COUNT(lost_graphs));
+    add_rank(&j, 2, whole, COUNT(whole));
+    add_rank(&j, 3, impossible, COUNT(impossible));
+    add_rank(&j, 4, host_only, COUNT(host_only));
+    finish_job(&j);
+    CHECK_NAMED(&j, "job.integrity", rows);
+    close_job(&j);
+}
+
+RUN_TESTS()
