@@ -37,6 +37,8 @@
         TM_OPTION("no-replay", 0, NULL,                                                            \
                   "no whatif and critical path, which take most of the memory"),                   \
         TM_OPTION("quiet", 'q', NULL, "show no progress"),                                         \
+        TM_OPTION("strict", 0, NULL,                                                               \
+                  "status 3 where figures could be off by what was not recorded"),                 \
         TM_OPTION("times", 0, NULL, "say how long each phase took"),                               \
         TM_OPTION("progress", 0, "WHEN", "auto (where a person looks on), always or never"),       \
         TM_OPTION_COLOR

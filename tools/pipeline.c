@@ -9,6 +9,7 @@
 
 #include "analysis/efficiency/peaks.h"
 #include "analysis/shared/call_kinds.h"
+#include "analysis/shared/doubt.h"
 #include "base/pattern.h"
 #include "host_map.h"
 #include "launch.h"
@@ -338,6 +339,14 @@ static void warn_of_communication(const tm_pipeline *p) {
         tm_console_warn("--comm-pattern '%s' matches no name in these traces", p->comm_pattern);
 }
 
+/* All is written by then: whoever asked to be strict learns why not to rely on it. */
+static tm_status fail_doubted(const tm_pipeline *p, tm_error *err) {
+    char what[TM_DOUBT_TEXT];
+    return tm_doubt_text(&p->tables, what)
+               ? tm_fail(err, TM_ERR_INPUT, p->output, -1, "--strict: %s", what)
+               : TM_OK;
+}
+
 static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(tm_mpi_agree(p->comm, tm_analysis_tables(&p->tables, err), err));
     say(p, "reading");
@@ -378,7 +387,8 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     if (input->warn)
         input->warn(p, input->context);
     TM_TRY(tm_summary_print(&p->tables, &p->loaded, p->output, p->page, &p->colors, err));
-    return tm_tables_whole(&p->tables, err);
+    TM_TRY(tm_tables_whole(&p->tables, err));
+    return tm_argument(p->arguments, "strict") ? fail_doubted(p, err) : TM_OK;
 }
 
 bool tm_align_parse(const char *word, tm_align *out) {

@@ -136,9 +136,10 @@ static const figure figures[] = {
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 bool tm_diff_reads(const char *table) {
-    /* What roles, sides and diff.operator look at besides. */
-    static const char *const others[] = {"job.rank",     "overview.rank",  "overlap.kind",
-                                         "operators.op", "stragglers.job", "whatif.item"};
+    /* What roles, sides, limits and diff.operator look at besides. */
+    static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
+                                         "overlap.kind", "operators.op",  "stragglers.job",
+                                         "whatif.item"};
     for (size_t i = 0; i < N_FIGURES; i++)
         if (strcmp(figures[i].table, table) == 0)
             return true;

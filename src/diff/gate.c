@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/doubt.h"
 #include "base/sorted.h"
 #include "level.h"
 #include "parts.h"
@@ -263,6 +264,7 @@ typedef struct gate {
     tm_level a, b;
     int64_t ranks[2];
     bool marked[2], of_steps;
+    bool doubted[2];      /* it could be off by more than 5 % */
     double change, noise; /* [%] */
 } gate;
 
@@ -291,6 +293,11 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
     else if (g->of_steps && (g->a.n < TM_GATE_STEPS_MIN || g->b.n < TM_GATE_STEPS_MIN))
         snprintf(why, size, "%zu whole steps before, %zu after: %d each are the least", g->a.n,
                  g->b.n, TM_GATE_STEPS_MIN);
+    else if (g->doubted[0] || g->doubted[1])
+        snprintf(why, size, "%s it could be off by more than 5 %% (show job.integrity)",
+                 g->doubted[0] && g->doubted[1] ? "on both sides"
+                 : g->doubted[0]                ? "before"
+                                                : "after");
     else if (!(g->a.mean > 0.0))
         snprintf(why, size, "it was 0 before, and no share of that");
     else
@@ -349,6 +356,11 @@ static tm_status set_row(const gate *g, const char *verdict, const char *why, tm
     return tm_table_set_text(out, &row[G_WHY], *why ? why : NULL, err);
 }
 
+/* The allocator tells its peaks itself. */
+static bool rests_on_devices(int name) {
+    return strcmp(names[name].table, "memory.device") != 0;
+}
+
 tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,
                           tm_table *out, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
@@ -360,6 +372,7 @@ tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits
         for (int side = 0; side < 2; side++) {
             g.ranks[side] = tm_level_ranks(sides[side]);
             g.marked[side] = tm_gate_is_marked(sides[side]);
+            g.doubted[side] = rests_on_devices(g.limit.name) && tm_doubt_of_job(sides[side]);
         }
         const char *verdict = judge(&g, why, sizeof why);
         TM_TRY(set_row(&g, verdict, why, out, err));

@@ -6,8 +6,8 @@ import re
 import zlib
 from collections import Counter
 
-from common import (FULL, content, contains, equal, files, has_line, holds, kernel, lacks, main, merged,
-                    put, rows, same_bytes, synth, tmerge, trace)
+from common import (FULL, content, contains, equal, event as cpu_event, files, has_line, holds,
+                    kernel, lacks, main, merged, put, rows, same_bytes, synth, tmerge, trace)
 from stores import Store
 
 GOOD = {'ph': 'X', 'cat': 'cpu_op', 'name': 'good', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 2}
@@ -272,6 +272,48 @@ def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
     # behind its version how long it is: rank 1 from 0 to its end at 3 us, not 55 years
     equal(list(zlib.decompress(base64.b64decode(block))[1:3]), [0x80 | 3000 & 0x7f, 3000 >> 7])
     lacks(merged('rank0.json').out, 'not known: the times')
+
+
+def in_part(lost, name='cudaLaunchKernel', late=()):
+    """A rank of 20 steps of 1 ms, each a launch, a kernel of 700 us and a wait for it; in the steps
+    `lost` there is no kernel, in those `late` it ends 5 ms late."""
+    events = []
+    for step in range(20):
+        at = 1000 * step
+        events += [cpu_event('ProfilerStep#%d' % step, 'user_annotation', at, 1000),
+                   cpu_event(name, 'cuda_runtime', at + 10, 5, correlation=step + 1),
+                   cpu_event('cudaDeviceSynchronize', 'cuda_runtime', at + 20, 900)]
+        if step not in lost:
+            events.append(kernel('gemm', at + 100, 700 + 5000 * (step in late),
+                                 correlation=step + 1))
+    return trace(events, 0)
+
+
+def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
+    for name, content_of, said in (
+            ('whole', in_part(()), None),
+            ('steps', in_part(range(2, 20)), 'Kernels of 18 of 20 steps were not recorded (18 of 20 '
+             'launches have no kernel); the GPU may have worked unrecorded for up to 16.4 ms; '
+             'shares are only of what was recorded, and no advice or verdict follows'),
+            ('graphs', in_part(range(1, 20, 2), 'hipGraphLaunch'), 'Kernels of 10 of 20 steps were '
+             'not recorded (the kernels of 10 graph launches were not recorded)'),
+            # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us, where
+            # ended at the next it leaves 1 ms and 19 x 700 us.
+            ('late', in_part((), late=(3,)), 'A kernel (gemm) ends after the next 5 of its stream: '
+             '1.20 ms are in doubt (compute 15.5 ms with them, 14.3 ms without)')):
+        put(name + '.json', content_of)
+        out = ' '.join(merged(name + '.json', '-o', name + '.h5').out.split())
+        equal([item['rule'] for item in rows(name + '.h5', 'advice.item')],
+              ['recording' if said else 'gpu_utilization'], name)
+        results = {box['box']: box['result'] for box in rows(name + '.h5', 'checklist.box')}
+        equal(results['gpu_utilization'], 'unknown' if said else 'fail', name)
+        equal(out.startswith('! '), said is not None, out)
+        contains(out, said or 'One rank: its GPU computes')
+        strict = tmerge(name + '.json', '-o', 'strict.h5', '--strict')
+        equal(strict.status, 3 if said else 0)
+        gate = tmerge('gate', 'whole.h5', name + '.h5', '--max', 'idle=+2%')
+        equal(gate.status, 7 if said else 0, gate.out)
+        equal('! after: ' in gate.out, said is not None, gate.out)
 
 
 main()

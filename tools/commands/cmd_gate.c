@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/shared/doubt.h"
 #include "command.h"
 #include "console.h"
 #include "options.h"
@@ -61,11 +62,22 @@ static void print_row(const limits *l, const tm_table *found, size_t row) {
     tm_console_beside(stdout, left, (int)strlen(left) + 1, text);
 }
 
-static tm_status print_found(const tm_arguments *arguments, const limits *l, const tm_tables *found,
-                             tm_error *err) {
+/* "! before: kernels of 30 of 32 steps were not recorded ...". */
+static void print_doubt(const tm_tables *side, const char *which) {
+    char text[TM_DOUBT_TEXT], left[16];
+    if (!tm_doubt_text(side, text))
+        return;
+    snprintf(left, sizeof left, "! %s:", which);
+    tm_console_beside(stdout, left, (int)strlen(left) + 1, text);
+}
+
+static tm_status print_found(const tm_arguments *arguments, const limits *l,
+                             const tm_tables sides[2], const tm_tables *found, tm_error *err) {
     bool json = tm_argument(arguments, "json");
     if (json || tm_argument(arguments, "csv"))
         return tm_sides_print(found, json, err);
+    for (int side = 0; side < 2; side++)
+        print_doubt(&sides[side], side == 0 ? "before" : "after");
     for (size_t i = 0; i < l->n; i++) /* a row each */
         print_row(l, &found->tables[0], i);
     return TM_OK;
@@ -95,7 +107,7 @@ static tm_status compare(const tm_arguments *arguments, const limits *l, const t
     TM_TRY(tm_tables_create(defs, 1, &found, err));
     tm_status status = tm_gate_compare(both, l->all, l->n, &found.tables[0], err);
     if (status == TM_OK && tm_console_speaks())
-        status = print_found(arguments, l, &found, err);
+        status = print_found(arguments, l, sides, &found, err);
     if (status == TM_OK)
         status = conclude(&found.tables[0], err);
     tm_tables_destroy(&found);

@@ -414,7 +414,7 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
              out->measure < 100.0 ? ""
                                   : ". What else could be advised would rest on figures that "
                                     "may be wrong");
-    snprintf(out->evidence, sizeof out->evidence, "Not to be relied on: %s.", what);
+    snprintf(out->evidence, sizeof out->evidence, "In doubt: %s.", what);
 }
 
 void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {

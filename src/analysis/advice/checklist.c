@@ -469,7 +469,7 @@ static bool is_doubted(const tm_facts *f, const struct box *box) {
 static tm_status set_doubt(const tm_facts *f, tm_table *table, tm_cell *row, tm_error *err) {
     char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];
     tm_doubt_text(f->tables, what);
-    snprintf(text, sizeof text, "not to be told: %s", what);
+    snprintf(text, sizeof text, "in doubt: %s", what);
     return tm_table_set_text(table, &row[BECAUSE], text, err);
 }
 

@@ -415,7 +415,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
         tm_cell_set_bool(&tm_table_row(items, i)[I_SURE], false);
     tm_cell_set_bool(&row[J_SURE], false);
     tm_doubt_text(out, what);
-    snprintf(text, sizeof text, "Not to be relied on: %s.", what);
+    snprintf(text, sizeof text, "In doubt: %s.", what);
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 

@@ -24,6 +24,7 @@ static const rule rules[] = {
     RULE("hip", "LaunchHostFunc", TM_CALL_KIND_OTHER),
     RULE("cu", "Launch", TM_CALL_KIND_LAUNCH),
     RULE("hip", "Launch", TM_CALL_KIND_LAUNCH),
+    RULE("Node@launch", "", TM_CALL_KIND_LAUNCH), /* of Ascend */
     RULE("cu", "StreamBeginCapture", TM_CALL_KIND_CAPTURE),
     RULE("hip", "StreamBeginCapture", TM_CALL_KIND_CAPTURE),
     RULE("cu", "StreamEndCapture", TM_CALL_KIND_CAPTURED),

@@ -548,7 +548,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     if (j->withheld) {
         char missing[TM_DOUBT_TEXT];
         if (tm_doubt_text(tables, missing))
-            snprintf(out, TM_SENTENCE_MAX, "Not to be judged: %s", missing);
+            snprintf(out, TM_SENTENCE_MAX, "In doubt: %s", missing);
         return;
     }
     if (j->kind == TM_VERDICT_NONE || is_quiet(e)) {
