@@ -43,17 +43,24 @@ function withoutMetadata(events) {
 
 const small = { steps: 4, layers: 4, cpu_ops: 1 };
 
+/* As if these had never been, nor the launches of those that are kernels. */
+function never(events, drop) {
+  const calls = new Set(events.filter((event) => event.cat === "kernel" && drop(event)).map((event) => event.args.correlation));
+  return events.filter((event) => !drop(event) && !(event.cat === "cuda_runtime" && calls.has(event.args?.correlation)));
+}
+
 /** Each state that the page has to cope with: makes it in the folder of its name. */
 export const STATES = {
   "one-rank": (name) => merge(name, synth(`${name}-traces`, { ranks: 1, first_step: 0, ...small })),
   "no-steps": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, ...small }), (events) => events.filter((event) => !isStep(event)))),
+  "holes": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, ...small }), (events) => events.filter((event, i) => event.cat !== "kernel" || /nccl/i.test(event.name) || i % 2 > 0))),
   "partial-step": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), cutFirstStep)),
   "two-jobs": (name) => {
     const sizes = [2, 4].map((ranks) => synth(`${name}-${ranks}`, { ranks, ...small }));
     return merge(name, [0, 1, 2, 3].map((rank) => join(sizes[rank < 2 ? 0 : 1], `profile_rank_${rank}.json`)));
   },
-  "no-communication": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), (events) => events.filter((event) => !/nccl|c10d|record_param_comms/i.test(event.name ?? "")))),
-  "no-allreduce": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, sharded: true, ...small }), (events) => events.filter((event) => !/allreduce/i.test(event.name ?? "") && event.args?.["Collective name"] !== "allreduce"))),
+  "no-communication": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, ...small }), (events) => never(events, (event) => /nccl|c10d|record_param_comms/i.test(event.name ?? "")))),
+  "no-allreduce": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, sharded: true, ...small }), (events) => never(events, (event) => /allreduce/i.test(event.name ?? "") || event.args?.["Collective name"] === "allreduce"))),
   "untold-kinds": (name) => merge(name, trace("untold_rank_0.json", [kernel("gemm", 10, 20), kernel("ncclDevKernel_Generic_1", 400, 60)])),
   "unmatched": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, steps: 6, layers: 12, cpu_ops: 1, buckets: 10 }), withoutMetadata)),
   "chance": (name) => merge(name, synth(`${name}-traces`, { ranks: 2, steps: 1, layers: 4, cpu_ops: 1, blocking: true, bandwidth_gbps: 4, slow_rank: 1, slow_factor: 1.2 })),

@@ -96,6 +96,15 @@ test("without an all-reduce the other kinds are shown", () => of("no-allreduce",
   assert.match(await page.textContent(".finding"), /ReduceScatter hides \d+\s% *, AllGather hides \d+\s% behind computation\. The job has no AllReduce\./);
 }));
 
+test("what was not recorded stands at the head, and nothing is concluded from the rest", () => of("holes", async (page, job) => {
+  const { "job.job": [{ integrity }], "stragglers.job": [verdict], "advice.item": items } = show(job.store, "job.job", "stragglers.job", "advice.item");
+  assert.match(integrity, /^On 4 of 4 ranks, most on rank \d: \d+ of \d+ launches have no kernel/);
+  assert.deepEqual([verdict.verdict, verdict.rank, items.map((item) => item.rule)], ["inconclusive", null, ["recording"]]);
+  const heads = await page.$$eval("main h1, main h2", (all) => all.map((e) => e.textContent.replace(/\u00a0/g, " ")));
+  assert.deepEqual([heads[0], heads[1]], [integrity.split("; ")[0], "Record again"]);
+  assert.deepEqual(await page.$$eval(".findings .sign", (all) => all.map((e) => e.className)), ["sign bad", "sign note", "sign note", "sign note"]);
+}));
+
 test("kernels whose names tell no kind are not said to be no all-reduce", () => of("untold-kinds", async (page) => {
   assert.equal((await figure(page, "Communication overlap"))[1], "AllReduce: none that its name tells");
   assert.match(await page.textContent(".findings"), /Which of it is AllReduce no name tells\./);

@@ -256,7 +256,8 @@ function aloneSentence(job: Job): string {
   ] as const;
   const [most, what] = besides.reduce((best, each) => (each[0] > best[0] ? each : best));
   const rest = most > 0 ? `, and ${percent(most)} it ${what}` : "";
-  return `One rank: its ${deviceWord(job)} computes ${percent(total(job, "compute_ns"))} of the time${rest}.`;
+  const recorded = job.table("job.job").text(0, "integrity") === null ? "" : "by what was recorded ";
+  return `One rank: ${recorded}its ${deviceWord(job)} computes ${percent(total(job, "compute_ns"))} of the time${rest}.`;
 }
 
 function withoutStraggler(job: Job, evidence: string | null): Verdict {
@@ -310,6 +311,7 @@ export interface Advice {
 }
 
 const RULES: Readonly<Record<string, readonly [string, string]>> = {
+  recording: ["Record again", "about"],
   straggler: ["Find what delays the straggler", "stragglers"],
   imbalance: ["Even out the compute load", "steps"],
   late_ranks: ["Find what makes ranks late", "stragglers"],

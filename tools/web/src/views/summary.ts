@@ -85,6 +85,29 @@ function differs(job: Job): Child {
   );
 }
 
+/* What was not recorded or cannot be, before anything that could be off by it. */
+function integrity(job: Job): Child {
+  const line = job.table("job.job").text(0, "integrity");
+  if (line === null) return null;
+  const [what, ...rest] = line.split("; ");
+  return h(
+    "div",
+    { class: "findings" },
+    h(
+      "section",
+      { class: "finding" },
+      sign("bad"),
+      h(
+        "div",
+        null,
+        h("h2", null, prose(what ?? "")),
+        rest.length > 0 && h("p", null, sentence(rest.join("; ").replace(/^./, (first) => first.toUpperCase()))),
+        link("What was recorded", "tables", { name: "job.integrity" satisfies TableName }),
+      ),
+    ),
+  );
+}
+
 function sentence(text: string): string {
   return prose(/[.!?]$/.test(text) ? text : `${text}.`);
 }
@@ -225,6 +248,8 @@ export function clockFinding(job: Job): Finding {
 }
 
 function findings(job: Job): HTMLElement {
+  /* What is in doubt is neither good nor bad. */
+  const doubted = job.table("job.job").text(0, "integrity") !== null;
   return h(
     "div",
     { class: "findings" },
@@ -232,7 +257,7 @@ function findings(job: Job): HTMLElement {
       h(
         "section",
         { class: "finding" },
-        sign(finding.state),
+        sign(doubted ? "note" : finding.state),
         h("div", null, h("h2", null, finding.title), h("p", null, finding.text), link(...finding.link)),
       ),
     ),
@@ -705,8 +730,7 @@ export const summary: View = {
     "collectives.kind",
   ],
   render(root: HTMLElement, { job }: Context) {
-    const apart = differs(job);
-    if (apart instanceof Node) root.append(apart);
+    for (const before of [integrity(job), differs(job)]) if (before instanceof Node) root.append(before);
     root.append(
       title(job),
       findings(job),
