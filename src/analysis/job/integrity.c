@@ -37,7 +37,7 @@ static const tm_column columns[N_COLUMNS] = {
                "Steps that its trace marks; null, as the columns up to recorded_pct, where it has "
                "no launches, or no events of a device."},
     [STEPS_LOST] = {"steps_lost", TM_INT, "",
-                    "Of these, in which kernels were launched and no GPU event was recorded."},
+                    "Of these, in which kernels were launched and none was recorded."},
     [LAUNCHES] = {"launches", TM_INT, "",
                   "Calls that launch a kernel or a graph, without those that a graph's capture "
                   "recorded."},

@@ -30,16 +30,20 @@ static bool has_run(const made *call) {
 /* What is known of a rank so far. */
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *ran;        /* [n_events] the first event that a call launched, or TM_NO_EVENT */
-    uint8_t *step_events; /* [n_steps] whether something recorded on the device is of it */
-    tm_vec calls;         /* of made, ascending in begin */
-    tm_vec unlinked;      /* of int64_t: begins of kernels of which no launch is known */
+    uint32_t *ran;         /* [n_events] the first event that a call launched, or TM_NO_EVENT */
+    uint8_t *step_kernels; /* [n_steps] whether a recorded kernel is of it */
+    tm_vec calls;          /* of made, ascending in begin */
+    tm_vec unlinked;       /* of int64_t: begins of kernels of which no launch is known */
 } survey;
 
+/* A graph of copies alone is no program's: one of which copies are recorded lacks its kernels. */
 static void note_run(survey *s, uint32_t call, uint32_t row) {
-    const int64_t *begin_ns = s->view->timeline->begin_ns;
-    if (call != TM_NO_EVENT &&
-        (s->ran[call] == TM_NO_EVENT || begin_ns[row] < begin_ns[s->ran[call]]))
+    const tm_timeline *timeline = s->view->timeline;
+    if (call == TM_NO_EVENT ||
+        (timeline->role[row] == TM_ROLE_MEMORY &&
+         tm_call_kinds_at(s->view->call_kinds, timeline->name[call]) == TM_CALL_KIND_GRAPH))
+        return;
+    if (s->ran[call] == TM_NO_EVENT || timeline->begin_ns[row] < timeline->begin_ns[s->ran[call]])
         s->ran[call] = row;
 }
 
@@ -54,9 +58,11 @@ static bool look_at_device(survey *s) {
                 continue;
             note_run(s, timeline->launch[row], row);
             note_run(s, tm_timeline_asked(timeline, row), row);
+            if (timeline->role[row] == TM_ROLE_MEMORY)
+                continue;
             if (timeline->step[row] != TM_NO_STEP)
-                s->step_events[timeline->step[row]] = 1;
-            if (timeline->launch[row] == TM_NO_EVENT && timeline->category[row] == TM_CAT_KERNEL &&
+                s->step_kernels[timeline->step[row]] = 1;
+            if (timeline->launch[row] == TM_NO_EVENT &&
                 !tm_vec_append(&s->unlinked, &timeline->begin_ns[row], 1))
                 return false;
         }
@@ -125,18 +131,19 @@ static bool look(survey *s) {
 }
 
 /* Of the calls of one recording the launches of which nothing was recorded. Before the first and
- * after the last launch that ran, they are at an edge where that is little of the recording. */
+ * after the last launch that ran, they are at an edge where that is little of the recording; where
+ * none ran there is no edge. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
     while (first < n && !(is_launch(&v[first]) && has_run(&v[first])))
         first++;
-    while (end > first && !(is_launch(&v[end - 1]) && has_run(&v[end - 1])))
+    while (end > 0 && !(is_launch(&v[end - 1]) && has_run(&v[end - 1])))
         end--;
     for (size_t i = 0; i < n; i++) {
         v[i].lost = is_launch(&v[i]) && !has_run(&v[i]);
-        v[i].edge = (i < first && span->gpu_begin_ns - v[0].begin_ns <= edge_ns) ||
-                    (i >= end && span->end_ns - span->gpu_end_ns <= edge_ns);
+        v[i].edge = (end > 0 && i < first && span->gpu_begin_ns - v[0].begin_ns <= edge_ns) ||
+                    (end > 0 && i >= end && span->end_ns - span->gpu_end_ns <= edge_ns);
     }
 }
 
@@ -209,9 +216,9 @@ static void count_steps(const survey *s, tm_lost *out) {
     for (size_t i = 0; i < s->calls.n; i++) {
         int32_t step = timeline->step[v[i].row];
         if (!v[i].lost || step == TM_NO_STEP || !timeline->steps[step].annotated ||
-            s->step_events[step])
+            s->step_kernels[step])
             continue;
-        s->step_events[step] = 1; /* counted */
+        s->step_kernels[step] = 1; /* counted */
         out->steps_lost++;
     }
 }
@@ -257,11 +264,11 @@ tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     if (!view->busy->any)
         return TM_OK;
     s.ran = malloc((timeline->n_events + 1) * sizeof *s.ran);
-    s.step_events = calloc(timeline->n_steps + 1, 1);
-    bool ok = s.ran && s.step_events && look(&s) && count(&s, out) && hide(view->busy, out);
+    s.step_kernels = calloc(timeline->n_steps + 1, 1);
+    bool ok = s.ran && s.step_kernels && look(&s) && count(&s, out) && hide(view->busy, out);
     out->known = out->launches > 0;
     free(s.ran);
-    free(s.step_events);
+    free(s.step_kernels);
     tm_vec_free(&s.calls);
     tm_vec_free(&s.unlinked);
     return ok ? TM_OK : tm_fail_memory(err);
