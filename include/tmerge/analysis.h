@@ -12,6 +12,7 @@ struct tm_host_time;
 struct tm_host_work;
 struct tm_call_kinds;
 struct tm_gaps;
+struct tm_lost;
 struct tm_passes;
 struct tm_collectives;
 struct tm_ncu;
@@ -28,6 +29,7 @@ typedef struct tm_rank_view {
     const struct tm_host_time *host;  /* its host's time as interval sets, computed once */
     struct tm_call_kinds *call_kinds; /* what names tell, looked at when first asked for */
     const struct tm_passes *passes;   /* which operators are backward's, computed once */
+    const struct tm_lost *lost;       /* launches without a recorded kernel, computed once */
 
     /* Only for who says that it reads them; else NULL. */
     const struct tm_host_work *work;    /* its host's calls and operators as interval sets */

@@ -7,6 +7,7 @@
 #include "analysis/shared/calls.h"
 #include "analysis/shared/gaps.h"
 #include "analysis/shared/host_time.h"
+#include "analysis/shared/lost.h"
 #include "analysis/shared/passes.h"
 #include "analysis/shared/words.h"
 #include "base/vec.h"
@@ -42,6 +43,7 @@ typedef struct rank_facts {
     tm_calls operators;
     tm_host_time host;
     tm_passes passes;
+    tm_lost lost;
     tm_host_work work;
     tm_gaps gaps;
     tm_calls places, annotations;
@@ -111,7 +113,8 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds
                                .operators = &facts.operators,
                                .host = &facts.host,
                                .call_kinds = call_kinds,
-                               .passes = &facts.passes};
+                               .passes = &facts.passes,
+                               .lost = &facts.lost};
     tm_status status = tm_busy_compute(timeline, &facts.busy, err);
     if (status == TM_OK)
         status = tm_calls_find_operators(timeline, call_kinds, &facts.operators, err);
@@ -120,8 +123,11 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds
     if (status == TM_OK)
         status = tm_passes_find(&view, &facts.passes, err);
     if (status == TM_OK)
+        status = tm_lost_find(&view, &facts.lost, err);
+    if (status == TM_OK)
         status = run_rank(&view, &facts, out, err);
     leave(0, &facts);
+    tm_lost_free(&facts.lost);
     tm_passes_free(&facts.passes);
     tm_host_time_free(&facts.host);
     tm_calls_free(&facts.operators);

@@ -40,9 +40,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was queued before: the GPU's own time "
                        "between kernels."},
-    [R_OTHER] = {"other_ns", TM_INT, "ns",
-                 "Longer gaps whose next event was queued before or whose launch is not in the "
-                 "trace: it waited for something else, such as another GPU or the host's memory."},
+    [R_OTHER] =
+        {"other_ns", TM_INT, "ns",
+         "Longer gaps whose next event was queued before or whose launch is not in the "
+         "trace: it waited for something else, such as another GPU or the host's memory; and "
+         "time in which it may have run what was not recorded (hidden_ns of "
+         "job.integrity)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Of host_wait_ns: the host waited for the next batch (enumerate(DataLoader)#... "
                  "or DataPipe)."},

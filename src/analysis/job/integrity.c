@@ -1,7 +1,7 @@
 #include "integrity.h"
 
 #include "analysis/shared/busy.h"
-#include "lost.h"
+#include "analysis/shared/lost.h"
 #include "serial.h"
 
 enum {
@@ -97,7 +97,7 @@ const tm_table_def tm_integrity_table = {
 /* What was found of a rank. */
 typedef struct state {
     const tm_rank_view *view;
-    tm_lost lost;
+    const tm_lost *lost;
     tm_serial serial;
 } state;
 
@@ -124,13 +124,13 @@ static void set_lost(tm_cell *row, const tm_lost *l) {
 static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const tm_busy_times t = tm_busy_rank(s->view->busy);
     bool odd = s->serial.kernels > 0;
-    int64_t hidden = tm_intervals_length(&s->lost.hidden);
+    int64_t hidden = tm_intervals_length(&s->lost->hidden);
     int64_t compute = odd ? tm_intervals_length(&s->serial.compute) : t.compute_ns;
     int64_t busy = odd ? tm_intervals_length(&s->serial.busy) : t.busy_ns;
     double shown[] = {share(t.compute_ns, t.window_ns), share(t.idle_ns, t.window_ns)};
     double least[] = {share(compute, whole_ns), share(whole_ns - t.busy_ns - hidden, whole_ns)};
     double most[] = {share(t.compute_ns + hidden, whole_ns), share(whole_ns - busy, whole_ns)};
-    double moves = s->lost.known ? share(s->lost.lost, s->lost.launches) : 0.0;
+    double moves = s->lost->known ? share(s->lost->lost, s->lost->launches) : 0.0;
     for (int i = 0; i < 2; i++) {
         tm_cell *cells = &row[i == 0 ? COMPUTE : IDLE];
         tm_cell_set_real(&cells[0], shown[i]);
@@ -162,14 +162,14 @@ static tm_status add_row(const state *s, tm_tables *out, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     const tm_busy_times t = tm_busy_rank(s->view->busy);
     tm_intervals whole = TM_INTERVALS();
-    if (!row || !tm_intervals_unite(&s->view->busy->window, &s->lost.hidden, &whole)) {
+    if (!row || !tm_intervals_unite(&s->view->busy->window, &s->lost->hidden, &whole)) {
         tm_vec_free(&whole);
         return tm_fail_memory(err);
     }
     tm_cell_set_int(&row[RANK], s->view->timeline->rank);
-    set_lost(row, &s->lost);
+    set_lost(row, s->lost);
     tm_cell_set_int(&row[DEVICE], t.busy_ns);
-    tm_cell_set_int(&row[HIDDEN], tm_intervals_length(&s->lost.hidden));
+    tm_cell_set_int(&row[HIDDEN], tm_intervals_length(&s->lost->hidden));
     tm_cell_set_int(&row[COMPUTE_NS], t.compute_ns);
     if (t.window_ns > 0)
         set_shares(row, s, tm_intervals_length(&whole));
@@ -178,13 +178,10 @@ static tm_status add_row(const state *s, tm_tables *out, tm_error *err) {
 }
 
 tm_status tm_integrity_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
-    state s = {.view = view};
-    tm_status status = tm_lost_find(view, &s.lost, err);
-    if (status == TM_OK)
-        status = tm_serial_find(view, &s.serial, err);
+    state s = {.view = view, .lost = view->lost};
+    tm_status status = tm_serial_find(view, &s.serial, err);
     if (status == TM_OK)
         status = add_row(&s, out, err);
-    tm_lost_free(&s.lost);
     tm_serial_free(&s.serial);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "base/sorted.h"
 #include "host_time.h"
+#include "lost.h"
 
 /* Whether a call that launched it is known and began after the gap did. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
@@ -81,10 +82,10 @@ static void mark_gaps(const tm_timeline *timeline, const tm_intervals *sync, tm_
     }
 }
 
-/* The parts of a gap by cause, given how long the host was loading and communicating within it;
- * they add up to its length. Had the host not waited, it would have launched earlier by that wait
- * at most. */
-static void split(const tm_gap *gap, int64_t input_ns, int64_t comm_ns,
+/* The parts of a gap by cause, given how long the GPU may have worked and the host was loading and
+ * communicating within it; they add up to its length. Had the host not waited, it would have
+ * launched earlier by that wait at most. */
+static void split(const tm_gap *gap, int64_t hidden_ns, int64_t input_ns, int64_t comm_ns,
                   int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
@@ -93,9 +94,10 @@ static void split(const tm_gap *gap, int64_t input_ns, int64_t comm_ns,
         parts[length < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER] = length;
         return;
     }
+    parts[TM_IDLE_OTHER] = hidden_ns;
     parts[TM_IDLE_INPUT] = input_ns;
     parts[TM_IDLE_COMMUNICATION] = comm_ns;
-    int64_t rest = length - input_ns - comm_ns;
+    int64_t rest = length - hidden_ns - input_ns - comm_ns;
     parts[TM_IDLE_SYNC] = rest < gap->waited_ns ? rest : gap->waited_ns;
     parts[TM_IDLE_HOST] = rest - parts[TM_IDLE_SYNC];
 }
@@ -104,7 +106,8 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     int64_t parts[TM_N_IDLE_CAUSES];
     /* Of equal parts the first of tm_idle_cause. */
     int most = 0;
-    split(gap, tm_intervals_length_in(gaps->input, gap->begin_ns, gap->end_ns),
+    split(gap, tm_intervals_length_in(gaps->hidden, gap->begin_ns, gap->end_ns),
+          tm_intervals_length_in(&gaps->input, gap->begin_ns, gap->end_ns),
           tm_intervals_length_in(&gaps->comm, gap->begin_ns, gap->end_ns), parts);
     for (int cause = 1; cause < TM_N_IDLE_CAUSES; cause++)
         most = parts[cause] > parts[most] ? cause : most;
@@ -126,12 +129,13 @@ static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *nex
 }
 
 static void sum_up(tm_gaps *gaps) {
-    size_t next_input = 0, next_comm = 0;
+    size_t next_hidden = 0, next_input = 0, next_comm = 0;
     for (size_t i = 0; i < gaps->gaps.n; i++) {
         tm_gap *gap = (tm_gap *)gaps->gaps.data + i;
         int64_t parts[TM_N_IDLE_CAUSES];
-        split(gap, length_in(gaps->input, gap, &next_input),
-              length_in(&gaps->comm, gap, &next_comm), parts);
+        split(gap, length_in(gaps->hidden, gap, &next_hidden),
+              length_in(&gaps->input, gap, &next_input), length_in(&gaps->comm, gap, &next_comm),
+              parts);
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
         gap->sync_ns = parts[TM_IDLE_SYNC];
@@ -140,9 +144,15 @@ static void sum_up(tm_gaps *gaps) {
 
 tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    *out = (tm_gaps){.gaps = TM_VEC(tm_gap), .input = &view->host->input, .comm = TM_INTERVALS()};
+    const tm_intervals *hidden = &view->lost->hidden;
+    tm_intervals calm = TM_INTERVALS();
+    *out = (tm_gaps){
+        .gaps = TM_VEC(tm_gap), .hidden = hidden, .input = TM_INTERVALS(), .comm = TM_INTERVALS()};
     bool ok = find_gaps(view->busy, &out->gaps) &&
-              tm_intervals_subtract(&view->host->any_communication, out->input, &out->comm);
+              tm_intervals_subtract(&view->host->input, hidden, &out->input) &&
+              tm_intervals_subtract(&view->host->any_communication, &view->host->input, &calm) &&
+              tm_intervals_subtract(&calm, hidden, &out->comm);
+    tm_vec_free(&calm);
     if (ok) {
         for (size_t t = 0; t < timeline->n_tracks; t++)
             if (timeline->tracks[t].kind == TM_TRACK_GPU)
@@ -155,5 +165,6 @@ tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
 
 void tm_gaps_free(tm_gaps *gaps) {
     tm_vec_free(&gaps->gaps);
+    tm_vec_free(&gaps->input);
     tm_vec_free(&gaps->comm);
 }

@@ -14,7 +14,8 @@ typedef enum tm_idle_cause {
     TM_IDLE_COMMUNICATION, /* the same, while the host was in a communication call */
     TM_IDLE_SYNC,          /* the same, after the host had waited for the GPU to finish */
     TM_IDLE_KERNEL,        /* the next event was queued, the gap is short */
-    TM_IDLE_OTHER,         /* the next event was queued, or nobody knows */
+    TM_IDLE_OTHER,         /* the next event was queued, or nobody knows, or what was launched
+                            * before was not recorded: the GPU may have worked */
     TM_N_IDLE_CAUSES
 } tm_idle_cause;
 
@@ -30,8 +31,9 @@ typedef struct tm_gap {
 /** The gaps of a rank, and what its host did. */
 typedef struct tm_gaps {
     tm_vec gaps;                    /* of tm_gap, ascending */
-    const tm_intervals *input;      /* the host waited for the next batch; borrowed */
-    tm_intervals comm;              /* it was in a communication call, and not that */
+    const tm_intervals *hidden;     /* the GPU may have worked unrecorded; borrowed */
+    tm_intervals input;             /* the host waited for the next batch, and not that */
+    tm_intervals comm;              /* it was in a communication call, and neither */
     int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] they add up to all gaps */
 } tm_gaps;
 

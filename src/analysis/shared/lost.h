@@ -1,4 +1,4 @@
-/* Launches of which no kernel was recorded. Part of job.integrity. */
+/* Launches of which no kernel was recorded, and when the GPU may have run these. */
 #ifndef TMERGE_LOST_H
 #define TMERGE_LOST_H
 

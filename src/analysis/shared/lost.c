@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/shared/busy.h"
-#include "analysis/shared/call_kinds.h"
 #include "base/sorted.h"
+#include "busy.h"
+#include "call_kinds.h"
 
 /* Of a recording, how much of its time at either end may hold launches without a kernel: the
  * profiler begins and ends with the host and the GPU at different places of the program. */
