@@ -621,6 +621,11 @@ size_t tm_timeline_collectives_from(const tm_timeline *timeline, uint32_t row);
 /** The row of TM_ATTR_COLLECTIVE of an event row; NULL where it has none. */
 const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, uint32_t row);
 
+/** The recording that a moment of the rank lies in, or that was the last to begin before it; NULL
+ * where none had. Nothing is known of the time between two, so no duration reaches from one into
+ * the next. */
+const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
+
 /** The middle [ns] of the time from the first begin to the last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 

@@ -11,6 +11,7 @@
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
     int64_t idle_ns;   /* when the rank last computed before its end */
+    int64_t since_ns;  /* the begin of its recording */
     int64_t other_ns;  /* as in its visit */
     size_t first, end; /* the waits that it may be late by, those of its own group among them */
     uint64_t group;
@@ -123,9 +124,11 @@ static bool add_kernels(tm_rank_waits *held, const tm_timeline *timeline, const 
                         size_t n) {
     for (size_t i = 0; i < n; i++) {
         int64_t begin = timeline->begin_ns[visits[i].event];
+        const tm_span *span = tm_timeline_span(timeline, begin);
         kernel k = {.rank = visits[i].rank,
                     .begin_ns = begin,
                     .end_ns = begin + timeline->duration_ns[visits[i].event],
+                    .since_ns = span ? span->begin_ns : INT64_MIN,
                     .group = visits[i].group,
                     .event = visits[i].event,
                     .transfer = visits[i].transfer};
@@ -211,6 +214,7 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
     for (size_t i = 0; i < n; i++) {
         size_t at = (size_t)(kernels[i] - v->kernels);
         kernel *k = &v->kernels[at];
+        together_ns = k->since_ns > together_ns ? k->since_ns : together_ns;
         size_t first = first_behind(v->waits, v->n_waits, together_ns);
         size_t end = first_behind(v->waits, v->n_waits, k->begin_ns);
         int64_t all = length_of(v->waits, first, end);
@@ -243,7 +247,9 @@ static void own_times(const rank_view *v, const kernel *const *kernels, size_t n
         tm_visit *visit = &v->visits[k - v->kernels];
         visit->own_ns = -1;
         int64_t came_ns = visit->arrival == TM_ARRIVAL_DONE ? visit->done_ns : k->begin_ns;
-        bool known = visit->arrival != TM_ARRIVAL_UNKNOWN;
+        bool known = visit->arrival != TM_ARRIVAL_UNKNOWN && came_ns >= k->since_ns;
+        if (from_ns < k->since_ns) /* in a recording before: no stretch reaches into this one */
+            from_ns = INT64_MIN;
         if (known && from_ns != INT64_MIN && came_ns >= from_ns) {
             int64_t waited = length_between(v->waits, v->n_waits, from_ns, came_ns) -
                              length_between(own, n_own, from_ns, came_ns);
