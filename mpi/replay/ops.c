@@ -87,7 +87,7 @@ static tm_status find_ideal(const drafts *d, tm_ops_times *ideal, tm_error *err)
 static tm_status make_drafts(drafts *d, tm_error *err) {
     tm_status status = d->v ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < d->r->n && status == TM_OK; i++)
-        status = tm_ops_draft_make(&d->r->timelines[i], d->r->names, d->r->root_ns, &d->v[i], err);
+        status = tm_ops_draft_make(&d->r->timelines[i], d->r->names, &d->r->base, &d->v[i], err);
     return tm_mpi_agree(d->r->comm, status, err);
 }
 

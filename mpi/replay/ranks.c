@@ -51,8 +51,28 @@ static void find_root(tm_replay_ranks *r) {
                 }
         n += any;
     }
-    MPI_Allreduce(&first, &r->root_ns, 1, MPI_INT64_T, MPI_MIN, r->comm);
+    MPI_Allreduce(&first, &r->base.root_ns, 1, MPI_INT64_T, MPI_MIN, r->comm);
     MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
+}
+
+/* Leaves out the time between recordings, where some rank has several. */
+static tm_status find_cuts(tm_replay_ranks *r, tm_error *err) {
+    tm_vec own = TM_VEC(tm_recorded_time), all = TM_VEC(tm_recorded_time);
+    tm_status status = TM_OK;
+    int several = 0;
+    for (size_t i = 0; i < r->n && status == TM_OK; i++) {
+        several = several || r->timelines[i].n_spans > 1;
+        status = tm_timebase_collect(&r->timelines[i], &own, err);
+    }
+    status = tm_mpi_agree(r->comm, status, err);
+    MPI_Allreduce(MPI_IN_PLACE, &several, 1, MPI_INT, MPI_MAX, r->comm);
+    if (status == TM_OK && several)
+        status = tm_mpi_everywhere(r->comm, &own, &all, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, tm_timebase_cut(&r->base, &all, err), err);
+    tm_vec_free(&own);
+    tm_vec_free(&all);
+    return status;
 }
 
 static int member_owner(const void *record, int n_processes) {
@@ -64,7 +84,7 @@ static int member_owner(const void *record, int n_processes) {
 static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
     tm_vec members = TM_VEC(tm_join_member), all = TM_VEC(tm_join_member);
     tm_vec own = TM_VEC(tm_replay_visit);
-    tm_status status = tm_joins_members(r->collectives, r->root_ns, &members, err);
+    tm_status status = tm_joins_members(r->collectives, &r->base, &members, err);
     status = tm_mpi_agree(r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &members, member_owner, &all, err);
@@ -148,7 +168,7 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     tm_recorded recorded;
     const tm_draft *draft;
     TM_TRY(tm_drafts_at(&r->drafts, i, &draft, err));
-    tm_status status = tm_recorded_make(draft, r->root_ns, &recorded, err);
+    tm_status status = tm_recorded_make(draft, &r->base, &recorded, err);
     if (status == TM_OK)
         status = recorded.streams ? tm_recorded_waits(&recorded, &waits, err)
                                   : tm_pairs_pick(draft, pairs, &waits, err);
@@ -340,8 +360,9 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
+    TM_TRY(find_cuts(ranks, err));
     bool ok =
-        tm_drafts_open(&ranks->drafts, ranks->timelines, ranks->n, ranks->root_ns, ranks->names) &&
+        tm_drafts_open(&ranks->drafts, ranks->timelines, ranks->n, &ranks->base, ranks->names) &&
         ranks->graphs && ranks->items && ranks->desk;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
@@ -367,6 +388,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
     for (size_t i = 0; i < ranks->n && ranks->graphs; i++)
         tm_graph_free(&ranks->graphs[i]);
     free(ranks->graphs);
+    tm_timebase_free(&ranks->base);
     tm_vec_free(&ranks->visits);
     tm_models_free(&ranks->models);
     tm_peer_places_free(&ranks->places);

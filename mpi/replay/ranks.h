@@ -20,7 +20,7 @@ typedef struct tm_replay_ranks {
     const tm_collectives *collectives;
     const tm_names *names;
     const tm_list *steps; /* figures are of these alone; NULL: of all */
-    int64_t root_ns;      /* the job's first GPU begin; INT64_MAX without any */
+    tm_timebase base;     /* what times count from */
     int64_t n_ranks;      /* of the job that have GPU events */
     bool is_ops;          /* their traces hold operations, not kernels */
     bool lead_in;         /* their graphs have TM_STEP_LEAD_IN, which is no step of the job */

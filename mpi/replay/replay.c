@@ -112,7 +112,6 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
 static tm_status replay(tm_replay_ranks *r, const tm_replay_plan *plan, tm_replay_result *result,
                         tm_error *err) {
     TM_TRY(tm_mpi_replay_ranks(r, err));
-    result->root_ns = r->root_ns;
     result->n_ranks = r->n_ranks;
     sum_ranks(r, result);
     if (plan->scenario)
@@ -130,6 +129,7 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                         const tm_collectives *collectives, tm_replay_result *result,
                         tm_error *err) {
     tm_replay_ranks ranks = {.comm = comm,
+                             .base = TM_TIMEBASE(INT64_MAX),
                              .timelines = plan->timelines,
                              .n = plan->n_timelines,
                              .collectives = collectives,
@@ -144,6 +144,8 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
     tm_status status = TM_OK;
     if (result->needed_bytes == 0 && is_comparable(&ranks))
         status = replay(&ranks, plan, result, err);
+    result->base = ranks.base;
+    ranks.base = TM_TIMEBASE(INT64_MAX);
     tm_replay_ranks_free(&ranks);
     return status;
 }

@@ -47,18 +47,18 @@ static uint32_t *mark_launches(const tm_timeline *timeline) {
 
 /* Where the name of an event that is no call says what the host does in it. */
 static bool add_span(tm_draft *d, tm_call_classes *classes, uint32_t thread, uint32_t row,
-                     int64_t root_ns) {
+                     const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     uint8_t flags = tm_call_classes_flags(classes, t->name[row]);
     if (flags == 0)
         return true;
-    int64_t begin = tm_draft_begin(t, row, root_ns);
+    int64_t begin = tm_draft_begin(t, row, base);
     const tm_part_span span = {begin, begin + t->duration_ns[row], row, thread, flags};
     return tm_vec_append(&d->spans, &span, 1) != NULL;
 }
 
 static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *marks,
-                      int64_t root_ns) {
+                      const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     size_t n_launches = 0;
     for (uint32_t row = 0; row < t->n_events; row++)
@@ -73,12 +73,12 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             bool is_call = t->category[row] == TM_CAT_RUNTIME || t->category[row] == TM_CAT_DRIVER;
             if (t->kind[row] != TM_DURATION)
                 continue;
-            if (!is_call && !add_span(d, classes, k, row, root_ns))
+            if (!is_call && !add_span(d, classes, k, row, base))
                 return false;
             if (!is_call && !marks[row])
                 continue;
             uint8_t kind = (uint8_t)tm_call_classes_at(classes, t->name[row]);
-            int64_t begin = tm_draft_begin(t, row, root_ns);
+            int64_t begin = tm_draft_begin(t, row, base);
             const tm_part_pause pause = {begin, row};
             if (kind == TM_CALL_STREAM_WAITS && !tm_vec_append(&d->stream_waits, &pause, 1))
                 return false;
@@ -122,7 +122,7 @@ static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
 }
 
 /* By their calls: so nearly all of them are in order already. */
-static bool collect_events(const tm_draft *d, const uint32_t *call_of, int64_t root_ns,
+static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_timebase *base,
                            tm_vec *out) {
     const tm_timeline *t = d->timeline;
     const tm_part_call *calls = d->calls.data;
@@ -133,7 +133,7 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, int64_t r
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (t->role[row] == TM_ROLE_NONE)
                 continue;
-            int64_t begin = tm_draft_begin(t, row, root_ns);
+            int64_t begin = tm_draft_begin(t, row, base);
             uint32_t call = launched_by(d, call_of, row);
             to[first[call + 1]++] = (launched){
                 .call_ns = call < d->calls.n ? calls[call].begin_ns : begin,
@@ -215,12 +215,12 @@ static bool count_places(tm_draft *d) {
     return ok;
 }
 
-static bool add_events(tm_draft *d, uint32_t *marks, int64_t root_ns) {
+static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
     tm_vec sorted = TM_VEC(launched);
     tm_part_call *calls = d->calls.data;
     for (uint32_t c = 0; c < d->calls.n; c++)
         marks[calls[c].row] = c + 1;
-    bool ok = collect_events(d, marks, root_ns, &sorted) &&
+    bool ok = collect_events(d, marks, base, &sorted) &&
               tm_vec_append(&d->events, NULL, sorted.n) != NULL;
     const launched *from = sorted.data;
     tm_part_event *events = d->events.data;
@@ -284,8 +284,8 @@ static tm_lead_in find_lead_in(const tm_draft *draft) {
     return out;
 }
 
-tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, int64_t root_ns,
-                        tm_draft *out, tm_error *err) {
+tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
+                        const tm_timebase *base, tm_draft *out, tm_error *err) {
     *out = (tm_draft){.timeline = timeline,
                       .stage = -1,
                       .events = TM_VEC(tm_part_event),
@@ -293,7 +293,7 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, i
                       .stream_waits = TM_VEC(tm_part_pause),
                       .spans = TM_VEC(tm_part_span)};
     uint32_t *marks = mark_launches(timeline);
-    bool ok = marks && add_calls(out, classes, marks, root_ns) && add_events(out, marks, root_ns);
+    bool ok = marks && add_calls(out, classes, marks, base) && add_events(out, marks, base);
     free(marks);
     out->syncs = has_syncs(out);
     out->before = find_lead_in(out);
@@ -301,24 +301,24 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, i
 }
 
 /* The same rows, at their times on another rank. */
-static void take_times(tm_draft *d, int64_t root_ns) {
+static void take_times(tm_draft *d, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
     tm_part_call *calls = d->calls.data;
     tm_part_pause *pauses = d->stream_waits.data;
     tm_part_span *spans = d->spans.data;
     for (size_t i = 0; i < d->events.n; i++) {
-        events[i].begin_ns = tm_draft_begin(t, events[i].row, root_ns);
+        events[i].begin_ns = tm_draft_begin(t, events[i].row, base);
         events[i].end_ns = events[i].begin_ns + t->duration_ns[events[i].row];
     }
     for (size_t i = 0; i < d->calls.n; i++) {
-        calls[i].begin_ns = tm_draft_begin(t, calls[i].row, root_ns);
+        calls[i].begin_ns = tm_draft_begin(t, calls[i].row, base);
         calls[i].end_ns = calls[i].begin_ns + t->duration_ns[calls[i].row];
     }
     for (size_t i = 0; i < d->stream_waits.n; i++)
-        pauses[i].begin_ns = tm_draft_begin(t, pauses[i].row, root_ns);
+        pauses[i].begin_ns = tm_draft_begin(t, pauses[i].row, base);
     for (size_t i = 0; i < d->spans.n; i++) {
-        spans[i].begin_ns = tm_draft_begin(t, spans[i].row, root_ns);
+        spans[i].begin_ns = tm_draft_begin(t, spans[i].row, base);
         spans[i].end_ns = spans[i].begin_ns + t->duration_ns[spans[i].row];
     }
 }
@@ -345,17 +345,17 @@ static bool is_in_order(const tm_draft *d) {
     return same;
 }
 
-void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns,
+void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_lead_in before) {
     draft->timeline = timeline;
-    take_times(draft, root_ns);
+    take_times(draft, base);
     draft->syncs = has_syncs(draft);
     draft->before = before;
 }
 
-bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns) {
+bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base) {
     draft->timeline = timeline;
-    take_times(draft, root_ns);
+    take_times(draft, base);
     draft->syncs = has_syncs(draft);
     draft->before = find_lead_in(draft);
     return is_in_order(draft);

@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "call_class.h"
+#include "timebase.h"
 #include "tmerge/timeline.h"
 
 #define TM_NO_PART UINT32_MAX
@@ -68,11 +69,11 @@ typedef struct tm_draft {
 /**
  * Collects the parts of a rank.
  *
- * @param root_ns  the job's first GPU begin, on the job's clock
- * @return         TM_OK; TM_ERR_FAULT; free it in either case
+ * @param base  what times count from
+ * @return      TM_OK; TM_ERR_FAULT; free it in either case
  */
-tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes, int64_t root_ns,
-                        tm_draft *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
+                        const tm_timebase *base, tm_draft *out, tm_error *err) TM_MUST_CHECK;
 void tm_draft_free(tm_draft *draft);
 
 /**
@@ -82,15 +83,16 @@ void tm_draft_free(tm_draft *draft);
  * @return       whether its parts stand in this order by the times of this rank, too; else what is
  *               left is of no use but to be taken anew
  */
-bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns);
+bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
 
 /** The same of a rank that it was taken for before, which had this first step. */
-void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, int64_t root_ns,
+void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_lead_in before);
 
-/** The begin [ns] of a row: since the root, on the job's clock. */
-static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row, int64_t root_ns) {
-    return tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) - root_ns;
+/** The begin [ns] of a row in the replay. */
+static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row,
+                                     const tm_timebase *base) {
+    return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]));
 }
 
 /** Whether an event was launched before the first step, and is in none. */

@@ -5,8 +5,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-tm_status tm_joins_members(const tm_collectives *collectives, int64_t root_ns, tm_vec *members,
-                           tm_error *err) {
+tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase *base,
+                           tm_vec *members, tm_error *err) {
     const tm_instance *instances = collectives->instances.data;
     for (size_t i = 0; i < collectives->instances.n; i++) {
         const tm_comm_record *r =
@@ -17,8 +17,8 @@ tm_status tm_joins_members(const tm_collectives *collectives, int64_t root_ns, t
                 .operation = (uint64_t)r->rank << 32 | r->event,
                 .bytes = r->bytes,
                 .rank = r[k].rank,
-                .last_ns = instances[i].last_ns - root_ns,
-                .end_ns = r[k].end_ns - root_ns,
+                .last_ns = tm_timebase_of(base, instances[i].last_ns),
+                .end_ns = tm_timebase_of(base, r[k].end_ns),
                 .event = r[k].event,
                 .origin = r[k].origin,
                 .kind = r->kind,

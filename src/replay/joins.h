@@ -22,11 +22,11 @@ typedef struct tm_join_member {
 /**
  * Adds the members of the operations that this process matched and that join ranks.
  *
- * @param root_ns  what times count from
- * @return         TM_OK; TM_ERR_FAULT
+ * @param base  what times count from
+ * @return      TM_OK; TM_ERR_FAULT
  */
-tm_status tm_joins_members(const tm_collectives *collectives, int64_t root_ns, tm_vec *members,
-                           tm_error *err) TM_MUST_CHECK;
+tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase *base,
+                           tm_vec *members, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Adds a tm_replay_visit for each member, and for each rank of a group that an operation lacks.

@@ -9,18 +9,18 @@ static int by_call(const void *a, const void *b) {
     return (x->on_stream > y->on_stream) - (x->on_stream < y->on_stream);
 }
 
-static bool add_asked(tm_recorded *r, int64_t root_ns) {
+static bool add_asked(tm_recorded *r, const tm_timebase *base) {
     const tm_timeline *t = r->draft->timeline;
     const tm_wait_attr *v = t->attrs[TM_ATTR_WAIT];
     for (size_t i = 0; i < t->n_attrs[TM_ATTR_WAIT]; i++) {
         if (v[i].call == TM_NO_EVENT || v[i].on_stream < 0)
             continue;
         tm_asked asked = {.call = v[i].call,
-                          .call_ns = tm_draft_begin(t, v[i].call, root_ns),
+                          .call_ns = tm_draft_begin(t, v[i].call, base),
                           .stream = v[i].kind == TM_WAIT_STREAM_WAIT ? v[i].stream : -1,
                           .on_stream = v[i].on_stream};
         asked.until_ns =
-            v[i].record == TM_NO_EVENT ? asked.call_ns : tm_draft_begin(t, v[i].record, root_ns);
+            v[i].record == TM_NO_EVENT ? asked.call_ns : tm_draft_begin(t, v[i].record, base);
         r->streams = r->streams || asked.stream >= 0;
         if (!tm_vec_append(&r->asked, &asked, 1))
             return false;
@@ -46,10 +46,10 @@ static bool list_streams(tm_recorded *r) {
     return true;
 }
 
-tm_status tm_recorded_make(const tm_draft *draft, int64_t root_ns, tm_recorded *out,
+tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_recorded *out,
                            tm_error *err) {
     *out = (tm_recorded){.draft = draft, .asked = TM_VEC(tm_asked)};
-    return add_asked(out, root_ns) && list_streams(out) ? TM_OK : tm_fail_memory(err);
+    return add_asked(out, base) && list_streams(out) ? TM_OK : tm_fail_memory(err);
 }
 
 void tm_recorded_free(tm_recorded *recorded) {

@@ -23,7 +23,7 @@ typedef struct tm_recorded {
 } tm_recorded;
 
 /** TM_OK; TM_ERR_FAULT; free it in either case. */
-tm_status tm_recorded_make(const tm_draft *draft, int64_t root_ns, tm_recorded *out,
+tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_recorded *out,
                            tm_error *err) TM_MUST_CHECK;
 void tm_recorded_free(tm_recorded *recorded);
 

@@ -7,7 +7,8 @@ const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS] = {
 };
 
 void tm_replay_result_init(tm_replay_result *result) {
-    *result = (tm_replay_result){.path_steps = TM_VEC(tm_path_step),
+    *result = (tm_replay_result){.base = TM_TIMEBASE(INT64_MAX),
+                                 .path_steps = TM_VEC(tm_path_step),
                                  .pieces = TM_VEC(tm_path_piece),
                                  .whole = TM_VEC(tm_path_piece),
                                  .items = TM_VEC(tm_whatif_item),
@@ -17,6 +18,7 @@ void tm_replay_result_init(tm_replay_result *result) {
 }
 
 void tm_replay_result_free(tm_replay_result *result) {
+    tm_timebase_free(&result->base);
     tm_vec_free(&result->path_steps);
     tm_vec_free(&result->pieces);
     tm_vec_free(&result->whole);

@@ -4,6 +4,7 @@
 
 #include "path.h"
 #include "slack.h"
+#include "timebase.h"
 
 /** What a row is about: value, word. Rows stand in this order. */
 #define TM_WHATIF_LIST(X)                                                                          \
@@ -74,7 +75,7 @@ typedef struct tm_whatif_rank {
 } tm_whatif_rank;
 
 typedef struct tm_replay_result {
-    int64_t root_ns;              /* what its times count from, on the job's clock */
+    tm_timebase base;             /* what its times count from */
     int64_t world_size;           /* ranks of the job that the traces tell, -1 unknown */
     tm_vec path_steps;            /* of tm_path_step */
     tm_vec pieces;                /* of tm_path_piece, in the order of time */

@@ -60,13 +60,14 @@ static bool ask_ends(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec 
 
 static void make_graphs(job *j) {
     tm_vec samples = TM_VEC(tm_ops_sample), words = TM_VEC(int64_t);
-    int64_t root = INT64_MAX;
+    tm_timebase base = TM_TIMEBASE(INT64_MAX);
     for (size_t i = 0; i < j->n; i++) {
         const tm_step *first = j->timelines[i].steps;
-        root = first && first->begin_ns < root ? first->begin_ns : root;
+        if (first && first->begin_ns < base.root_ns)
+            base.root_ns = first->begin_ns;
     }
     for (size_t i = 0; i < j->n; i++)
-        assert_ok(tm_ops_draft_make(&j->timelines[i], j->ground.names, root, &j->drafts[i], NULL));
+        assert_ok(tm_ops_draft_make(&j->timelines[i], j->ground.names, &base, &j->drafts[i], NULL));
     ask(j, ask_ends);
     ask(j, tm_ops_ask_joins);
     for (size_t i = 0; i < j->n; i++)

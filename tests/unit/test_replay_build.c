@@ -77,12 +77,12 @@ static void print_edges(const ground *g, const tm_timeline *t, const tm_graph *g
         }
 }
 
-static int64_t root_of(const tm_timeline *t) {
+static tm_timebase base_of(const tm_timeline *t) {
     int64_t first = INT64_MAX;
     for (size_t row = 0; row < t->n_events; row++)
         if (t->role[row] != TM_ROLE_NONE && t->begin_ns[row] < first)
             first = t->begin_ns[row];
-    return first;
+    return TM_TIMEBASE(first);
 }
 
 static uint32_t index_of(const ground *g, const tm_draft *draft, const char *name) {
@@ -106,13 +106,15 @@ static void open_built(built *b, const event_spec *events, size_t n) {
     *b = (built){.g = open_ground(), .waits = TM_VEC(tm_part_wait)};
     b->t = build_one(&b->g, 0, events, n);
     assert_true(tm_call_classes_init(&classes, b->g.names));
-    assert_ok(tm_draft_make(&b->t, &classes, root_of(&b->t), &b->draft, &b->g.err));
+    const tm_timebase base = base_of(&b->t);
+    assert_ok(tm_draft_make(&b->t, &classes, &base, &b->draft, &b->g.err));
     tm_call_classes_free(&classes);
 }
 
 static void build(built *b, const tm_replay_visit *visits, size_t n) {
     tm_recorded recorded;
-    assert_ok(tm_recorded_make(&b->draft, root_of(&b->t), &recorded, &b->g.err));
+    const tm_timebase base = base_of(&b->t);
+    assert_ok(tm_recorded_make(&b->draft, &base, &recorded, &b->g.err));
     assert_ok(tm_graph_build(&recorded, &b->waits, visits, n, &b->graph, &b->g.err));
     assert_int_equal(tm_graph_wrong(&b->graph), 0);
     tm_recorded_free(&recorded);
@@ -262,8 +264,8 @@ TEST(each_case_has_the_edges_worked_out) {
             assert_non_null(tm_vec_append(&b.waits, &wait, 1));
         }
         const tm_replay_visit visit = {
-            .last_ns = c->visit.last_us * 1000 - root_of(&b.t),
-            .end_ns = c->visit.end_us * 1000 - root_of(&b.t),
+            .last_ns = c->visit.last_us * 1000 - base_of(&b.t).root_ns,
+            .end_ns = c->visit.end_us * 1000 - base_of(&b.t).root_ns,
             .event = c->visit.event ? row_named(&b.g, &b.t, c->visit.event) : TM_NO_EVENT};
         build(&b, &visit, c->visit.last_us > 0);
         print_edges(&b.g, &b.t, &b.graph, text);
@@ -304,7 +306,7 @@ static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visi
     size_t n = 0;
     for (uint32_t row = 0; row < t->n_events; row++)
         if (t->role[row] == TM_ROLE_COMMUNICATION && draw(seed, 4) > 0) {
-            int64_t begin = t->begin_ns[row] - root_of(t);
+            int64_t begin = t->begin_ns[row] - base_of(t).root_ns;
             int64_t last = begin + draw(seed, 3) * draw(seed, t->duration_ns[row] + 1000);
             out[n] = (tm_replay_visit){.last_ns = last, .operation = n, .event = row};
             n++;
@@ -437,7 +439,7 @@ TEST(the_first_step_counts_from_its_first_launch) {
         b.draft.lead_in = true; /* the end of what was before is late where it runs into the step */
         build(&b, NULL, 0);
         const tm_graph_step *step = b.graph.steps.data;
-        const int64_t first_us = root_of(&b.t) / 1000, last_us = begin + leads[i].took_us;
+        const int64_t first_us = base_of(&b.t).root_ns / 1000, last_us = begin + leads[i].took_us;
         assert_int_equal(step->number, TM_STEP_LEAD_IN);
         assert_int_equal(b.graph.ns[step->node],
                          1000 * ((is.any && last_us > 110 ? last_us : 110) - first_us));

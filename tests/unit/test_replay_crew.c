@@ -76,13 +76,16 @@ static void visits_of(both *b, uint64_t *seed, size_t rank) {
     assert_int_equal(n, VISITS);
 }
 
+/* Times of the replay are those recorded. */
+static const tm_timebase base = {0};
+
 static void build(both *b, size_t i, const tm_vec *waits) {
     tm_call_classes classes;
     tm_recorded recorded;
     assert_true(tm_call_classes_init(&classes, b->g.names));
-    assert_ok(tm_draft_make(&b->timelines[i], &classes, 0, &b->drafts[i], &b->g.err));
+    assert_ok(tm_draft_make(&b->timelines[i], &classes, &base, &b->drafts[i], &b->g.err));
     tm_call_classes_free(&classes);
-    assert_ok(tm_recorded_make(&b->drafts[i], 0, &recorded, &b->g.err));
+    assert_ok(tm_recorded_make(&b->drafts[i], &base, &recorded, &b->g.err));
     const tm_model_rank rank = {&recorded, waits, b->visits[i], VISITS, (uint32_t)i};
     assert_ok(tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err));
     assert_ok(tm_models_build(&b->models, &rank, &b->places[1], &b->graphs[i], &b->g.err));
@@ -355,13 +358,13 @@ TEST(ranks_with_the_same_parts_share_a_draft) {
         other->name[call + 3 + i] = other->name[row_named(&b.g, other, "cudaDeviceSynchronize")];
     }
     assert_true(tm_call_classes_init(&classes, b.g.names));
-    assert_true(tm_drafts_open(&drafts, t, RANKS, 0, b.g.names));
+    assert_true(tm_drafts_open(&drafts, t, RANKS, &base, b.g.names));
     drafts.most_bytes = 0; /* those that lead nobody are made again */
     for (int time = 0; time < 2; time++)
         for (size_t i = 0; i < RANKS; i++) {
             tm_draft alone;
             const bool own = i == 0 || i == 5 || i == 6 || i >= 8;
-            assert_ok(tm_draft_make(&t[i], &classes, 0, &alone, &b.g.err));
+            assert_ok(tm_draft_make(&t[i], &classes, &base, &alone, &b.g.err));
             if (time == 0)
                 assert_ok(tm_drafts_make(&drafts, i, i == 8, &draft, &b.g.err));
             else

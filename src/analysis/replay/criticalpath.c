@@ -413,7 +413,7 @@ static tm_status add_pieces(const tm_replay_result *r, size_t first, size_t behi
         tm_cell_set_int(&row[P_RANK], p->rank);
         if (p->event != TM_NO_EVENT)
             tm_cell_set_int(&row[P_EVENT], p->event);
-        tm_cell_set_int(&row[P_BEGIN], r->root_ns + p->begin_ns);
+        tm_cell_set_int(&row[P_BEGIN], tm_timebase_job(&r->base, p->begin_ns));
         tm_cell_set_int(&row[P_DURATION], p->ns);
         status = tm_table_set_text(table, &row[P_KIND], kind_words[p->kind], err);
         if (status == TM_OK)
@@ -435,7 +435,7 @@ static tm_status add_slacks(const tm_replay_result *r, tm_tables *out, tm_error 
             tm_cell_set_int(&row[L_DEVICE], run->device);
         if (run->stream >= 0)
             tm_cell_set_int(&row[L_STREAM], run->stream);
-        tm_cell_set_int(&row[L_BEGIN], r->root_ns + run->begin_ns);
+        tm_cell_set_int(&row[L_BEGIN], tm_timebase_job(&r->base, run->begin_ns));
         tm_cell_set_int(&row[L_EVENTS], run->n);
         if (run->least_ns < INT64_MAX)
             tm_cell_set_int(&row[L_SLACK], run->least_ns);

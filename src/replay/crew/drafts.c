@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n, int64_t root_ns,
-                    const tm_names *names) {
-    *drafts = (tm_drafts){
-        .timelines = timelines, .n = n, .root_ns = root_ns, .most_bytes = TM_DRAFTS_BYTES};
+bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n,
+                    const tm_timebase *base, const tm_names *names) {
+    *drafts =
+        (tm_drafts){.timelines = timelines, .n = n, .base = base, .most_bytes = TM_DRAFTS_BYTES};
     drafts->own = calloc(n + 1, sizeof *drafts->own);
     drafts->ranks = calloc(n + 1, sizeof *drafts->ranks);
     return tm_call_classes_init(&drafts->classes, names) && drafts->own && drafts->ranks;
@@ -46,7 +46,7 @@ static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
 /* The parts of a leader, at the times of a rank. Returns whether they are the rank's own. */
 static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     tm_draft *draft = &d->own[leader];
-    if (draft->timeline != &d->timelines[i] && !tm_draft_take(draft, &d->timelines[i], d->root_ns))
+    if (draft->timeline != &d->timelines[i] && !tm_draft_take(draft, &d->timelines[i], d->base))
         draft->timeline = NULL;
     return draft->timeline != NULL;
 }
@@ -69,7 +69,7 @@ static size_t bytes_of(const tm_draft *draft) {
 
 static tm_status make(tm_drafts *d, size_t i, int64_t stage, tm_error *err) {
     tm_draft *draft = &d->own[i];
-    TM_TRY(tm_draft_make(&d->timelines[i], &d->classes, d->root_ns, draft, err));
+    TM_TRY(tm_draft_make(&d->timelines[i], &d->classes, d->base, draft, err));
     draft->stage = stage;
     d->ranks[i].kept = true;
     d->bytes += bytes_of(draft);
@@ -112,7 +112,7 @@ tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out, tm_err
     if (!drafts->ranks[rank->leader].kept)
         TM_TRY(make(drafts, rank->leader, draft->stage, err));
     if (draft->timeline != &drafts->timelines[i])
-        tm_draft_take_again(draft, &drafts->timelines[i], drafts->root_ns, rank->before);
+        tm_draft_take_again(draft, &drafts->timelines[i], drafts->base, rank->before);
     draft->lead_in = rank->lead_in;
     *out = draft;
     return TM_OK;

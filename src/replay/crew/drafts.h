@@ -21,8 +21,8 @@ typedef struct tm_drafts_rank {
 } tm_drafts_rank;
 
 typedef struct tm_drafts {
-    const tm_timeline *timelines; /* borrowed; [n] */
-    int64_t root_ns;
+    const tm_timeline *timelines;      /* borrowed; [n] */
+    const tm_timebase *base;           /* borrowed */
     tm_call_classes classes;           /* owned */
     tm_draft *own;                     /* owned; [n] without parts of a rank that has another's */
     tm_drafts_rank *ranks;             /* owned; [n] */
@@ -33,8 +33,8 @@ typedef struct tm_drafts {
 
 /** Room for the drafts of [n] ranks. False when memory is out; free it in either case.
  * @param names  as in tm_call_classes */
-bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n, int64_t root_ns,
-                    const tm_names *names) TM_MUST_CHECK;
+bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n,
+                    const tm_timebase *base, const tm_names *names) TM_MUST_CHECK;
 void tm_drafts_free(tm_drafts *drafts);
 
 /**

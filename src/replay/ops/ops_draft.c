@@ -55,7 +55,7 @@ static bool begins_by(const void *element, const void *key) {
     return ((const tm_step *)element)->begin_ns <= *(const int64_t *)key;
 }
 
-static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, int64_t root_ns) {
+static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     int64_t begin = t->begin_ns[row];
     size_t step = tm_bisect(t->steps, t->n_steps, sizeof *t->steps, &begin, begins_by);
@@ -65,7 +65,7 @@ static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, int64_
     step -= step > 1 && t->duration_ns[row] == 0 && begin == t->steps[step - 1].begin_ns;
     if (type == TM_N_OPS_TYPES || step == 0 || begin > t->steps[step - 1].end_ns)
         return true;
-    begin = tm_rank_clock_true(&t->clock, begin) - root_ns;
+    begin = tm_timebase_of(base, tm_rank_clock_true(&t->clock, begin));
     const tm_ops_part part = {.begin_ns = begin,
                               .end_ns = begin + t->duration_ns[row],
                               .row = row,
@@ -108,8 +108,8 @@ static bool add_ends(tm_ops_draft *d) {
     return true;
 }
 
-tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names, int64_t root_ns,
-                            tm_ops_draft *out, tm_error *err) {
+tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names,
+                            const tm_timebase *base, tm_ops_draft *out, tm_error *err) {
     *out = (tm_ops_draft){.timeline = timeline,
                           .parts = TM_VEC(tm_ops_part),
                           .edges = TM_VEC(tm_ops_edge),
@@ -118,7 +118,7 @@ tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names, 
     if (!tm_ops_place_read(tm_timeline_metadata(timeline).bytes, &out->place))
         return TM_OK;
     for (uint32_t row = 0; row < timeline->n_events && ok; row++)
-        ok = timeline->kind[row] != TM_DURATION || add_row(out, names, row, root_ns);
+        ok = timeline->kind[row] != TM_DURATION || add_row(out, names, row, base);
     number_parts(out);
     ok = ok && add_ends(out);
     return ok && tm_ops_order(out) ? TM_OK : tm_fail_memory(err);

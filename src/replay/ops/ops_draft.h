@@ -6,6 +6,7 @@
 #define TMERGE_REPLAY_OPS_DRAFT_H
 
 #include "base/vec.h"
+#include "replay/timebase.h"
 #include "tmerge/timeline.h"
 
 /** Types of operations, by what their names begin with. Computation, and what counts as such, comes
@@ -84,11 +85,12 @@ typedef struct tm_ops_draft {
 /**
  * Collects the operations of a rank, and what each follows.
  *
- * @param root_ns  the job's first begin, on the job's clock
+ * @param base  what times count from
  * @return         TM_OK; TM_ERR_FAULT; free it in either case
  */
-tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names, int64_t root_ns,
-                            tm_ops_draft *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names,
+                            const tm_timebase *base, tm_ops_draft *out,
+                            tm_error *err) TM_MUST_CHECK;
 void tm_ops_draft_free(tm_ops_draft *draft);
 
 #endif
