@@ -11,6 +11,7 @@
 #include "match/instances.h"
 #include "match/loose.h"
 #include "match/records.h"
+#include "restarts.h"
 #include "shuffle.h"
 #include "waits/stages.h"
 
@@ -235,7 +236,9 @@ tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeli
     };
     matcher m = {comm, 0, options, timelines, n, &made};
     MPI_Comm_rank(comm, &m.self);
-    tm_status status = match(&m, err);
+    tm_status status = tm_mpi_restarts(comm, timelines, n, err);
+    if (status == TM_OK)
+        status = match(&m, err);
     if (status == TM_OK)
         *out = made;
     else

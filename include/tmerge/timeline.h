@@ -183,6 +183,9 @@ typedef enum tm_remark {
       "lanes of the profiler's own overlap analysis whose sum is not that of the events")          \
     X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_REMARK_MINOR,                                  \
       "kernels that begin before an earlier one of their stream has ended")                        \
+    X(TM_COUNT_RESTART, "restart", TM_REMARK_ODD,                                                  \
+      "recordings in which Seq or the numbers of steps begin again, so the job was restarted: "    \
+      "collectives are matched within each run, steps of the second are numbered from 1000000 on") \
     X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_REMARK_ODD,                      \
       "GPU events whose correlation id several launches have, one after another: the first "       \
       "counts")                                                                                    \

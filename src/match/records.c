@@ -10,6 +10,7 @@
 #include "loose.h"
 #include "timeline/classify.h"
 #include "timeline/metadata.h"
+#include "timeline/restarts.h"
 #include "timeline/trace.h"
 
 /* A lane of a group on this rank, and how far its sequence has come. */
@@ -163,14 +164,16 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
     /* Transfers first: what torch makes their ids of counts per rank and group, not per pair. */
     if (pair)
         return place_pair(c, record, attr, matched);
+    const uint64_t restarts = (uint64_t)tm_timeline_restarts(c->timeline, record->begin_ns);
     if (attr->comms_id != 0 && attr->seq != TM_SEQ_REPEATED) {
         record->way = TM_MATCH_COMMS_ID;
         memcpy(&record->key, &attr->comms_id, sizeof record->key);
+        record->key += restarts << TM_LANE_SHIFT;
         return true;
     }
     if (attr->seq >= 0) {
         record->way = TM_MATCH_SEQ;
-        record->key = (uint64_t)attr->seq;
+        record->key = (uint64_t)attr->seq + (restarts << TM_LANE_SHIFT);
         return true;
     }
     record->way = TM_MATCH_ORDER;

@@ -7,6 +7,7 @@
 #include "base/intervals.h"
 #include "base/sorted.h"
 #include "join.h"
+#include "restarts.h"
 #include "sort.h"
 
 /* The state between one trace's events and the finished columns. */
@@ -399,6 +400,7 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));
     TM_TRY(tm_timeline_find_roles(b->out, b->context->names, b->context->classifier, err));
+    TM_TRY(tm_timeline_find_restarts(b->out, err));
     TM_TRY(tm_timeline_find_steps(b->out, b->context->names, b->context->step_names, err));
     return find_device(b->out, err);
 }

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "restarts.h"
 
 /* An annotation on the CPU that is a step, or may be one. */
 typedef struct annotation {
     int64_t number, begin_ns, end_ns;
+    int64_t restarts; /* of the job, by then */
     int64_t reach_ns; /* the latest end of this one and all before it */
     uint64_t stem;    /* as in tm_step_name, like the next two */
     tm_step_trust trust;
@@ -46,8 +48,13 @@ static tm_status find_annotations(const tm_timeline *timeline, const tm_names *n
             if (name.trust == TM_STEP_ALIKE && timeline->category[row] != TM_CAT_USER_ANNOTATION)
                 continue;
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
-            annotation found = {name.number, begin,      end,          0,
-                                name.stem,   name.trust, name.counted, row};
+            annotation found = {.number = name.number,
+                                .begin_ns = begin,
+                                .end_ns = end,
+                                .stem = name.stem,
+                                .trust = name.trust,
+                                .counted = name.counted,
+                                .row = row};
             bool profiler = name.trust == TM_STEP_PROFILER;
             if (!tm_vec_append(profiler ? &out->profiler : &out->found,
                                profiler ? (void *)&row : &found, 1))
@@ -110,17 +117,33 @@ static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error 
     return TM_OK;
 }
 
-/* Whether the numbers in the names are the steps': the profiler counted them, or they count up. A
- * batch size does not, nor does a counter that begins anew in each epoch. */
+/* Whether the numbers in the names are the steps': the profiler counted them, or they count up in
+ * each run of the job. A batch size does not, nor does a counter that begins anew in each epoch. */
 static bool numbers_count(const annotation *v, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (!v[i].counted && (v[i].number < 0 || (i > 0 && v[i].number <= v[i - 1].number)))
+    for (size_t i = 0; i < n; i++) {
+        const bool follows = i > 0 && v[i].restarts == v[i - 1].restarts;
+        if (!v[i].counted && (v[i].number < 0 || (follows && v[i].number <= v[i - 1].number)))
             return false;
+        if (v[i].restarts > 0 && v[i].number >= TM_RUN_STEPS_MAX)
+            return false;
+    }
     return true;
 }
 
+/* The profiler's own numbers begin again where the job does. */
+static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
+    for (size_t i = 1; i < n && timeline->n_spans > 1; i++) {
+        const tm_span *span = tm_timeline_span(timeline, v[i].begin_ns);
+        if (v[i].counted && v[i].number <= v[i - 1].number &&
+            span != tm_timeline_span(timeline, v[i - 1].begin_ns))
+            tm_timeline_restart_at(timeline, span);
+    }
+    for (size_t i = 0; i < n; i++)
+        v[i].restarts = tm_timeline_restarts(timeline, v[i].begin_ns);
+}
+
 /* Ascending in begin; the same number on two threads at one time is one step. */
-static void order_annotations(tm_vec *found) {
+static void order_annotations(tm_timeline *timeline, tm_vec *found) {
     annotation *v = found->data;
     size_t n = 0;
     if (found->n > 1)
@@ -134,9 +157,13 @@ static void order_annotations(tm_vec *found) {
         }
     }
     found->n = n;
+    find_restarts(timeline, v, n);
     bool numbered = numbers_count(v, n);
+    int64_t most = 0;
     for (size_t i = 0; i < n; i++)
-        v[i].number = numbered ? v[i].number : (int64_t)i;
+        most = v[i].number > most ? v[i].number : most;
+    for (size_t i = 0; i < n; i++)
+        v[i].number = numbered ? v[i].number + v[i].restarts * tm_run_steps(most) : (int64_t)i;
     for (size_t i = 0; i < n; i++)
         v[i].reach_ns = i > 0 && v[i - 1].reach_ns > v[i].end_ns ? v[i - 1].reach_ns : v[i].end_ns;
 }
@@ -225,7 +252,7 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
     timeline->n_steps = 0;
     if (status == TM_OK)
         status = mark_rows(timeline, &c, err);
-    order_annotations(&c.found);
+    order_annotations(timeline, &c.found);
     for (size_t row = 0; row < timeline->n_events; row++)
         timeline->step[row] = TM_NO_STEP;
     timeline->steps = status == TM_OK ? calloc(found->n + 1, sizeof *timeline->steps) : NULL;

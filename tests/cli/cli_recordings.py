@@ -1,6 +1,9 @@
 """Jobs of several recordings: a profile every so many steps, a run that was started again, profilers
 that were opened one after the other."""
-from common import equal, event, holds, kernel, main, merged, put, tables, tests_of, trace
+import os
+
+from common import (equal, event, holds, kernel, main, merged, put, same_bytes, tables, tests_of, tmerge,
+                    trace)
 
 RANKS, STEP_US, COMPUTE_US, LATE_US, SEND_US = 4, 20000, 6000, 1500, 1500
 
@@ -65,6 +68,37 @@ def check_several(apart_s, n):
           [row['rule'] for row in one['advice.item']])
 
 
+# Name: of how many collectives nothing contradicts, how many lack ranks, traces that are not there.
+# Collectives of both runs have the same numbers, and so have their steps.
+RESTARTED = {
+    'with all traces': (12, 0, []),
+    'where one crashed before it wrote its first': (12, 6, ['rank2.0.json']),
+    'where one did not come back': (12, 6, ['rank2.1.json']),
+}
+
+
+def check_restarted(n, n_incomplete, missing):
+    for part in range(2):
+        record('job', part, range(5, 11), 1000 + part * 20e6, range(1, 7))
+    for name in missing:
+        os.remove(f'job/{name}')
+    merged('job', '-o', 'job.h5')
+    found = tables('job.h5', 'clock.check', 'whatif.step', 'job.remark', 'stragglers.job')
+    check, = found['clock.check']
+    equal([check[k] for k in ('collectives', 'matched', 'incomplete', 'suspect')],
+          [n, n - n_incomplete, n_incomplete, 0])
+    equal([row['step'] for row in found['whatif.step']],
+          [run * 1000000 + step for run in (0, 1) for step in range(5, 11)])
+    equal({(row['remark'], row['rank']) for row in found['job.remark']},
+          {('restart', rank) for rank in range(RANKS) if f'rank{rank}.1.json' not in missing})
+    equal(found['stragglers.job'][0]['rank'], 1)
+    merged('job', '-o', 'three.h5', n=3)
+    same_bytes('job.h5', 'three.h5')
+    tmerge('analyze', 'job.h5', '-o', 'again.h5').expect(0)
+    same_bytes('job.h5', 'again.h5')
+
+
+globals().update(tests_of(RESTARTED, check_restarted, 'restarted_'))
 globals().update(tests_of(SEVERAL, check_several, 'recordings_'))
 
 if __name__ == '__main__':
