@@ -6,6 +6,7 @@
 #include "agree.h"
 #include "base/hash.h"
 #include "delay.h"
+#include "opening.h"
 #include "shuffle.h"
 #include "waits/answers.h"
 #include "waits/operations.h"
@@ -80,6 +81,7 @@ static tm_status select_worst(MPI_Comm comm, tm_collectives *out, tm_error *err)
 
 tm_status tm_mpi_wait(MPI_Comm comm, int64_t n_ranks, tm_timeline *timelines, size_t n,
                       tm_collectives *collectives, tm_error *err) {
+    TM_TRY(tm_mpi_opening(comm, timelines, n, collectives, err));
     TM_TRY(send_answers(comm, n_ranks <= TM_PAIR_RANKS_MAX, timelines, n, collectives, err));
     TM_TRY(tm_mpi_delay(comm, timelines, n, collectives, err));
     TM_TRY(spread_values(comm, collectives, err));

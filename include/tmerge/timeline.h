@@ -417,6 +417,8 @@ typedef struct tm_span {
     int64_t begin_ns, end_ns;          /* over its duration events but for those of category
                                         trace and of the operating system */
     int64_t gpu_begin_ns, gpu_end_ns;  /* over its GPU events */
+    int64_t open_ns;                   /* from when on the profilers of those that it met first were
+                                          open (mpi/opening.h): begin_ns where they were by then */
     int64_t n_durations, n_gpu_events; /* how many; a range of none is [0, 0) */
     int64_t counts[TM_N_COUNTS];       /* of this trace alone */
     bool truncated;                    /* it ends before its end */
@@ -628,6 +630,15 @@ const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, ui
  * where none had. Nothing is known of the time between two, so no duration reaches from one into
  * the next. */
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
+
+/** A moment of the rank, or if the profilers were not open yet, when they were. */
+static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns) {
+    const tm_span *in = timeline->spans;
+    if (timeline->n_spans > 1)
+        in = tm_timeline_span(timeline, recorded_ns);
+    return in && in->open_ns > recorded_ns && in->open_ns > in->begin_ns ? in->open_ns
+                                                                         : recorded_ns;
+}
 
 /** The middle [ns] of the time from the first begin to the last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);

@@ -55,13 +55,15 @@ static void find_root(tm_replay_ranks *r) {
     MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
 }
 
-/* Leaves out the time between recordings, where some rank has several. */
+/* Leaves out the time between recordings, and while profilers were opened. */
 static tm_status find_cuts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_recorded_time), all = TM_VEC(tm_recorded_time);
     tm_status status = TM_OK;
     int several = 0;
     for (size_t i = 0; i < r->n && status == TM_OK; i++) {
-        several = several || r->timelines[i].n_spans > 1;
+        several = several || r->timelines[i].n_spans > 1 ||
+                  (r->timelines[i].n_spans > 0 &&
+                   r->timelines[i].spans->open_ns > r->timelines[i].spans->begin_ns);
         status = tm_timebase_collect(&r->timelines[i], &own, err);
     }
     status = tm_mpi_agree(r->comm, status, err);

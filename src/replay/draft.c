@@ -53,7 +53,7 @@ static bool add_span(tm_draft *d, tm_call_classes *classes, uint32_t thread, uin
     if (flags == 0)
         return true;
     int64_t begin = tm_draft_begin(t, row, base);
-    const tm_part_span span = {begin, begin + t->duration_ns[row], row, thread, flags};
+    const tm_part_span span = {begin, tm_draft_end(t, row, begin, base), row, thread, flags};
     return tm_vec_append(&d->spans, &span, 1) != NULL;
 }
 
@@ -85,7 +85,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             if (!marks[row] && (kind == TM_CALL_OTHER || kind == TM_CALL_STREAM_WAITS))
                 continue;
             const tm_part_call call = {.begin_ns = begin,
-                                       .end_ns = begin + t->duration_ns[row],
+                                       .end_ns = tm_draft_end(t, row, begin, base),
                                        .row = row,
                                        .thread = k,
                                        .launched = TM_NO_PART,
@@ -138,7 +138,7 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_
             to[first[call + 1]++] = (launched){
                 .call_ns = call < d->calls.n ? calls[call].begin_ns : begin,
                 .event = {.begin_ns = begin,
-                          .end_ns = begin + t->duration_ns[row],
+                          .end_ns = tm_draft_end(t, row, begin, base),
                           .row = row,
                           .call = call < d->calls.n ? call : TM_NO_PART,
                           .before = TM_NO_PART,
@@ -309,17 +309,17 @@ static void take_times(tm_draft *d, const tm_timebase *base) {
     tm_part_span *spans = d->spans.data;
     for (size_t i = 0; i < d->events.n; i++) {
         events[i].begin_ns = tm_draft_begin(t, events[i].row, base);
-        events[i].end_ns = events[i].begin_ns + t->duration_ns[events[i].row];
+        events[i].end_ns = tm_draft_end(t, events[i].row, events[i].begin_ns, base);
     }
     for (size_t i = 0; i < d->calls.n; i++) {
         calls[i].begin_ns = tm_draft_begin(t, calls[i].row, base);
-        calls[i].end_ns = calls[i].begin_ns + t->duration_ns[calls[i].row];
+        calls[i].end_ns = tm_draft_end(t, calls[i].row, calls[i].begin_ns, base);
     }
     for (size_t i = 0; i < d->stream_waits.n; i++)
         pauses[i].begin_ns = tm_draft_begin(t, pauses[i].row, base);
     for (size_t i = 0; i < d->spans.n; i++) {
         spans[i].begin_ns = tm_draft_begin(t, spans[i].row, base);
-        spans[i].end_ns = spans[i].begin_ns + t->duration_ns[spans[i].row];
+        spans[i].end_ns = tm_draft_end(t, spans[i].row, spans[i].begin_ns, base);
     }
 }
 

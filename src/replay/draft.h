@@ -95,6 +95,15 @@ static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row,
     return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]));
 }
 
+/** The end [ns] of a row of which this is the begin. */
+static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, int64_t begin_ns,
+                                   const tm_timebase *base) {
+    const int64_t ns = timeline->duration_ns[row];
+    if (base->cuts.n == 0)
+        return begin_ns + ns;
+    return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) + ns);
+}
+
 /** Whether an event was launched before the first step, and is in none. */
 bool tm_lead_in_has(const tm_draft *draft, const tm_part_event *event);
 

@@ -7,7 +7,7 @@
 tm_status tm_timebase_collect(const tm_timeline *timeline, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < timeline->n_spans; i++) {
         const tm_span *span = &timeline->spans[i];
-        const tm_recorded_time time = {tm_rank_clock_true(&timeline->clock, span->begin_ns),
+        const tm_recorded_time time = {tm_rank_clock_true(&timeline->clock, span->open_ns),
                                        tm_rank_clock_true(&timeline->clock, span->end_ns)};
         if (span->n_durations > 0 && !tm_vec_append(out, &time, 1))
             return tm_fail_memory(err);
@@ -26,8 +26,8 @@ tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) {
     if (recorded->n == 0)
         return TM_OK;
     qsort(recorded->data, recorded->n, recorded->size, by_begin);
-    int64_t reach_ns = v->end_ns, before_ns = 0;
-    for (size_t i = 1; i < recorded->n; i++) {
+    int64_t reach_ns = base->root_ns, before_ns = 0; /* before it the profilers were opened */
+    for (size_t i = 0; i < recorded->n; i++) {
         const tm_cut cut = {reach_ns, v[i].begin_ns, before_ns};
         if (v[i].begin_ns > reach_ns && !tm_vec_append(&base->cuts, &cut, 1))
             return tm_fail_memory(err);

@@ -48,7 +48,7 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
             e->category == TM_CAT_MEMSET)
             widen(gpu, out->n_gpu_events++, e->begin_ns, end);
     }
-    out->begin_ns = all[0];
+    out->begin_ns = out->open_ns = all[0];
     out->end_ns = all[1];
     out->gpu_begin_ns = gpu[0];
     out->gpu_end_ns = gpu[1];

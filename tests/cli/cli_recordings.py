@@ -1,37 +1,45 @@
 """Jobs of several recordings: a profile every so many steps, a run that was started again, profilers
 that were opened one after the other."""
+import json
 import os
 
-from common import (equal, event, holds, kernel, main, merged, put, same_bytes, tables, tests_of, tmerge,
-                    trace)
+from common import (content, equal, event, holds, kernel, main, merged, put, same_bytes, tables, tests_of, tmerge,
+                    trace, without)
 
 RANKS, STEP_US, COMPUTE_US, LATE_US, SEND_US = 4, 20000, 6000, 1500, 1500
 
 
-def step(rank, number, at, seq):
-    """A step of 20 ms, given when the rank begins it: 100 us later it launches 6 ms of computing,
-    rank 1 one of 7.5 ms, both up to 9 us longer, and an all-reduce that ends 1.5 ms after rank 1
+def computes(rank, number):
+    """How long a rank computes in a step: 6 ms, rank 1 7.5 ms, and up to 9 us longer."""
+    return COMPUTE_US + (LATE_US if rank == 1 else 0) + (7 * rank + 3 * number) % 10
+
+
+def step(rank, number, begins, seq):
+    """A step of 20 ms from the last of the ranks' begins on. 100 us after its begin a rank launches
+    its computing, which begins 10 us later, and an all-reduce, which ends 1.5 ms after the last
     came."""
-    computes = [COMPUTE_US + (LATE_US if r == 1 else 0) + (7 * r + 3 * number) % 10
-                for r in range(RANKS)]
     metadata = {'Collective name': 'allreduce', 'In msg nelems': 1024, 'Out msg nelems': 1024,
                 'Group size': RANKS, 'dtype': 'Float', 'Process Group Name': '0',
                 'Process Group Ranks': str(list(range(RANKS))), 'Seq': seq}
-    begin, end = at + 110 + computes[rank], at + 110 + max(computes) + SEND_US
-    return [event(f'ProfilerStep#{number}', 'user_annotation', at, STEP_US),
+    came = [at + 110 + computes(r, number) for r, at in enumerate(begins)]
+    at, end = begins[rank], max(came) + SEND_US
+    return [event(f'ProfilerStep#{number}', 'user_annotation', at, max(begins) + STEP_US - at),
             event('cudaLaunchKernel', 'cuda_runtime', at + 100, 5, correlation=2 * seq),
             event('cudaLaunchKernel', 'cuda_runtime', at + 106, 5, correlation=2 * seq + 1),
-            kernel('gemm', at + 110, computes[rank], correlation=2 * seq),
-            kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', begin, end - begin, stream=20,
-                   correlation=2 * seq + 1, **metadata)]
+            kernel('gemm', at + 110, computes(rank, number), correlation=2 * seq),
+            kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', came[rank], end - came[rank],
+                   stream=20, correlation=2 * seq + 1, **metadata)]
 
 
-def record(folder, part, numbers, at, seqs, ranks=range(RANKS)):
-    """A recording of steps that follow one another, from a moment [us] on."""
-    for rank in ranks:
+def record(folder, part, numbers, at, seqs, first=(0,) * RANKS):
+    """A recording of steps that follow one another, from a moment [us] on; ranks begin the first
+    earlier by these."""
+    for rank in range(RANKS):
+        begins = [[at + i * STEP_US - (early if i == 0 else 0) for early in first]
+                  for i in range(len(numbers))]
         put(f'{folder}/rank{rank}.{part}.json',
-            trace([e for i, (number, seq) in enumerate(zip(numbers, seqs))
-                   for e in step(rank, number, at + i * STEP_US, seq)], rank, RANKS))
+            trace([e for number, each, seq in zip(numbers, begins, seqs)
+                   for e in step(rank, number, each, seq)], rank, RANKS))
 
 
 def judged(folder):
@@ -98,6 +106,48 @@ def check_restarted(n, n_incomplete, missing):
     same_bytes('job.h5', 'again.h5')
 
 
+# Name: how much earlier [us] than the last each rank begins its first step, whether all profilers
+# were opened just then, rank 3's not long before it, and whether that is set apart. Where it is not,
+# rank 3 was late indeed, or the others waited for less than 5 % of the 131 ms that they recorded
+# until its profiler was open: 11 ms less the 6.1 ms before they began to wait.
+OPENED = {
+    'one after the other': ((30e6, 20e6, 10e6, 0), True, True),
+    'the second half of the ranks later': ((50e3, 50e3, 0, 0), True, True),
+    'together where one is late': ((30e6, 30e6, 30e6, 0), False, False),
+    'nearly together': ((11e3, 11e3, 11e3, 0), True, False),
+}
+
+
+def check_opened(first, own, apart):
+    record('together', 0, range(5, 11), 40e6, range(1, 7))
+    record('job', 0, range(5, 11), 40e6, range(1, 7), first)
+    if not own:
+        whole = json.loads(content('job/rank3.0.json'))
+        whole['traceEvents'].append(event('open', 'cpu_op', 40e6 - max(first), 1))
+        put('job/rank3.0.json', json.dumps(whole))
+    done = merged('job', '-o', 'job.h5')
+    merged('together', '-o', 'together.h5')
+    found = [tables(store, 'job.rank', 'overlap.step', 'stragglers.job', 'advice.item')
+             for store in ('together.h5', 'job.h5')]
+    # Until the last came: 110 us after its begin, and then it had computed; the recording began
+    # with the step.
+    came = max(40e6 - early + 110 + computes(rank, 5) for rank, early in enumerate(first))
+    equal([row['opening_ns'] for row in found[1]['job.rank']],
+          [round((came - 40e6 + early) * 1000) if apart else None for early in first])
+    equal('profilers were opened' in done.out, apart)
+    if apart:
+        steps = [[without(row, ['begin_ns', 'partial']) for row in each['overlap.step']
+                  if row['step'] > 5] for each in found]
+        equal(steps[1], steps[0])
+        equal([each['stragglers.job'][0]['rank'] for each in found], [1, 1])
+        equal(*([row['rule'] for row in each['advice.item']] for each in found))
+        merged('job', '-o', 'three.h5', n=3)
+        same_bytes('job.h5', 'three.h5')
+        tmerge('analyze', 'job.h5', '-o', 'again.h5').expect(0)
+        same_bytes('job.h5', 'again.h5')
+
+
+globals().update(tests_of(OPENED, check_opened, 'opened_'))
 globals().update(tests_of(RESTARTED, check_restarted, 'restarted_'))
 globals().update(tests_of(SEVERAL, check_several, 'recordings_'))
 

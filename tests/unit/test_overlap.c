@@ -171,11 +171,11 @@ TEST(the_job_is_as_worked_out_by_hand) {
         "rank=0 host=nodeA device=0 source=t/rank0.json format=kineto events=16 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000200 skipped_events=2 "
         "repaired_events=0 truncated=false remarks=2 no_time device_kind=GPU unrecognised=null "
-        "profiler_error=null",
+        "profiler_error=null opening_ns=null",
         "rank=1 host=node7 device=null source=t/node7_12.34.pt.trace.json format=kineto events=3 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000090 skipped_events=0 "
         "repaired_events=0 truncated=true remarks=null device_kind=null unrecognised=null "
-        "profiler_error=null",
+        "profiler_error=null opening_ns=null",
     };
     small_job b = open_job();
     make_job(&b);
@@ -209,7 +209,7 @@ TEST(the_window_of_two_spans_is_the_sum_of_theirs) {
     static const char *const jobs[] = {
         "rank=3 host=host0 device=0 source=a.json,b.json format=kineto events=5 begin_ns=0 "
         "end_ns=1100 skipped_events=0 repaired_events=0 truncated=false remarks=null "
-        "device_kind=GPU unrecognised=null profiler_error=null"};
+        "device_kind=GPU unrecognised=null profiler_error=null opening_ns=null"};
     small_job b = open_job();
     tm_trace early = make_trace(&b.ground, "a.json", first, COUNT(first), 0);
     tm_trace late = make_trace(&b.ground, "b.json", second, COUNT(second), 1000);
@@ -455,7 +455,7 @@ TEST(a_job_without_duration_events_has_no_time) {
         "rank=0 host=host0 device=null source=one.json format=kineto events=1 begin_ns=null "
         "end_ns=null "
         "skipped_events=0 repaired_events=0 truncated=false remarks=null device_kind=null "
-        "unrecognised=null profiler_error=null"};
+        "unrecognised=null profiler_error=null opening_ns=null"};
     small_job b = open_job();
     add_rank(&b, 0, events, 1);
     finish_job(&b);

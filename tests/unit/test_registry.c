@@ -143,7 +143,8 @@ static const struct {
     {"job.job",
      " ranks hosts steps events collectives begin_ns duration_ns device_kind integrity "},
     {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
-                 "repaired_events truncated remarks device_kind unrecognised profiler_error "},
+                 "repaired_events truncated remarks device_kind unrecognised profiler_error "
+                 "opening_ns "},
     {"job.format", " format ranks cannot_tell "},
     {"job.differs", " what value n_ranks ranks "},
     {"job.remark", " rank source remark class count meaning "},

@@ -538,6 +538,28 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
     end_ranks(n, colors);
 }
 
+/* What was before the profilers of all ranks were open is in no other line. */
+static void print_opening(const tm_table *ranks, const tm_colors *colors) {
+    int64_t most = 0, least = INT64_MAX;
+    char apart[32], longest[32], text[256];
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const int64_t ns = number(ranks, i, "opening_ns");
+        most = ns > most ? ns : most;
+        least = ns > 0 && ns < least ? ns : least;
+    }
+    if (most == 0)
+        return;
+    tm_shown_duration(most - least, apart, sizeof apart);
+    tm_shown_duration(most, longest, sizeof longest);
+    snprintf(text, sizeof text,
+             "profilers were opened up to %s apart, and the first collective waited for the last: "
+             "up to %s of a rank are set apart (job.rank, opening_ns)",
+             apart, longest);
+    fputs(colors->warning, stdout);
+    tm_console_beside(stdout, "!", 2, text);
+    fputs(colors->off, stdout);
+}
+
 /* What follows of such a trace rests on the little that could be used: said by itself. */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *remarks = tm_tables_find(tables, "job.remark");
@@ -551,6 +573,7 @@ static void print_mostly_skipped(const tm_tables *tables, const tm_colors *color
 
 /* What was repaired, and what is minor, changes no figure: it stands in job.remark alone. */
 static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
+    print_opening(tm_tables_find(tables, "job.rank"), colors);
     print_mostly_skipped(tables, colors);
     print_truncated(tm_tables_find(tables, "job.rank"), colors);
     bool any = print_remarks_of(tables, "skipped", "events skipped", colors);

@@ -31,6 +31,7 @@ enum {
     DEVICE_KIND,
     UNRECOGNISED,
     PROFILER_ERROR,
+    OPENING,
     N_RANK_COLUMNS
 };
 
@@ -75,6 +76,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, as the trace's log of the profiler "
                         "says; null where it does not, or the rank has events of a device."},
+    [OPENING] = {"opening_ns", TM_INT, "ns",
+                 "Set apart at the begin of its recording, because profilers were opened one after "
+                 "the other: until the last rank came to a collective in which some rank had begun "
+                 "to wait before another's recording began, if that is at least half of its wait "
+                 "and 5 % of its recording. No window, step or wait has this time. Null where "
+                 "nothing is set apart."},
 };
 
 static const tm_table_def rank_def = {
@@ -182,6 +189,14 @@ static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *
     return status;
 }
 
+static void set_opening(const tm_timeline *timeline, tm_cell *cell) {
+    int64_t ns = 0;
+    for (size_t i = 0; i < timeline->n_spans; i++)
+        ns += timeline->spans[i].open_ns - timeline->spans[i].begin_ns;
+    if (ns > 0)
+        tm_cell_set_int(cell, ns);
+}
+
 static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                  tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -257,6 +272,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     tm_cell_set_int(&row[SKIPPED], tm_timeline_count(timeline, TM_REMARK_SKIPPED));
     tm_cell_set_int(&row[REPAIRED], timeline->counts[TM_COUNT_REPAIRED_EVENT]);
     tm_cell_set_bool(&row[TRUNCATED], timeline->truncated);
+    set_opening(timeline, &row[OPENING]);
     TM_TRY(set_name(table, &row[FORMAT], view->names, timeline->format, err));
     TM_TRY(set_name(table, &row[HOST], view->names, timeline->host, err));
     TM_TRY(set_source(view, table, row, err));

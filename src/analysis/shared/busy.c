@@ -25,9 +25,10 @@ static bool collect_track(const tm_timeline *timeline, const tm_track *track, tm
         tm_intervals *set = by_role[timeline->role[row]];
         if (!set)
             continue;
-        int64_t begin = timeline->begin_ns[row];
+        int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+        begin = tm_opened(timeline, begin);
         out->any = true;
-        if (!tm_intervals_add(set, begin, begin + timeline->duration_ns[row]))
+        if (end > begin && !tm_intervals_add(set, begin, end))
             return false;
     }
     return true;
@@ -45,7 +46,7 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     /* Span by span: between two nothing was recorded, and the GPU is not idle for that. */
     for (size_t i = 0; i < timeline->n_spans; i++)
         if (timeline->spans[i].n_gpu_events > 0 &&
-            !tm_intervals_add(&out->window, timeline->spans[i].gpu_begin_ns,
+            !tm_intervals_add(&out->window, tm_opened(timeline, timeline->spans[i].gpu_begin_ns),
                               timeline->spans[i].gpu_end_ns))
             return false;
     tm_intervals_normalise(&out->compute);
@@ -67,6 +68,7 @@ static bool collect_waits(const tm_timeline *timeline, tm_intervals *wait, tm_in
             continue;
         int64_t begin = timeline->begin_ns[attrs[i].event];
         int64_t end = begin + timeline->duration_ns[attrs[i].event];
+        begin = tm_opened(timeline, begin);
         *any = true;
         if (!tm_intervals_add(wait, begin, begin + waited) ||
             !tm_intervals_add(transfer, begin + waited, end))
