@@ -12,7 +12,8 @@
     { TM_CAT_USER_ANNOTATION, name, begin, 100, 0, 1, 1, NULL, TM_DURATION }
 
 /* Of 4 steps the kernel of the third alone. In each other the GPU may have worked from the launch
- * until Synchronize ends, 80 ns: with the window of 50 it computes 50 to 290 of 290. */
+ * until Synchronize ends, 80 ns: with the window of 50 it computes 50 to 290 of 290. Nothing is
+ * lost between what was recorded. */
 static const event_spec lost_kernels[] = {
     STEP("ProfilerStep#0", 0),
     STEP("ProfilerStep#1", 100),
@@ -31,7 +32,8 @@ static const event_spec lost_kernels[] = {
 
 /* The kernels of two graphs are missing. The first may have run until A began, 80 ns, the second
  * until the host had waited for it, 80. A and B take 37 of the window of 120, or of 200 with the
- * first graph's time: computing 37 to 197, idle 3 to 163. */
+ * first graph's time: computing 37 to 197, idle 3 to 163. Of the
+ * three launches from that of A to that of B one is lost. */
 static const event_spec lost_graphs[] = {
     CALL("hipGraphLaunch", 0, 5, 1),    CALL("hipLaunchKernel", 10, 5, 2),
     CALL("hipGraphLaunch", 100, 5, 3),  CALL("hipStreamSynchronize", 110, 70, 9),
@@ -76,15 +78,20 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
     static const char *const rows[] = {
         ("rank steps steps_lost launches launches_lost graphs_lost recorded_pct device_ns "
          "hidden_ns compute_pct compute_least_pct compute_most_pct idle_pct idle_least_pct "
-         "idle_most_pct moves_pct impossible_kernels impossible_kernel begin_ns followers "
+         "idle_most_pct moves_pct between_pct impossible_kernels impossible_kernel begin_ns "
+         "followers "
          "impossible_ns compute_ns compute_least_ns"),
-        ("0 4 3 4 3 0 25 50 240 100 17.24137931 100 0 0 82.75862069 82.75862069 0 null null null 0 "
+        ("0 4 3 4 3 0 25 50 240 100 17.24137931 100 0 0 82.75862069 82.75862069 0 0 null null null "
+         "0 "
          "50 50"),
-        ("1 0 0 4 2 2 50 37 160 30.83333333 18.5 98.5 69.16666667 1.5 81.5 67.66666667 0 null null "
+        ("1 0 0 4 2 2 50 37 160 30.83333333 18.5 98.5 69.16666667 1.5 81.5 67.66666667 33.33333333 "
+         "0 null "
+         "null "
          "null 0 37 37"),
-        "2 0 0 5 0 0 100 140 0 80 80 80 20 20 20 0 0 null null null 0 140 140",
-        "3 null null null null null null 80 0 100 75 100 0 0 25 25 1 A 0 3 20 80 60",
-        ("4 null null null null null null 0 0 null null null null null null null 0 null null null "
+        "2 0 0 5 0 0 100 140 0 80 80 80 20 20 20 0 0 0 null null null 0 140 140",
+        "3 null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60",
+        ("4 null null null null null null 0 0 null null null null null null null null 0 null null "
+         "null "
          "null 0 null"),
     };
     small_job j = open_job();

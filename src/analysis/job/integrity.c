@@ -21,6 +21,7 @@ enum {
     IDLE_LEAST,
     IDLE_MOST,
     MOVES,
+    BETWEEN,
     IMPOSSIBLE,
     IMPOSSIBLE_KERNEL,
     IMPOSSIBLE_BEGIN,
@@ -66,6 +67,10 @@ static const tm_column columns[N_COLUMNS] = {
                "By how much figures of the rank could be off: the largest of 100 - recorded_pct, "
                "what the shares above could move by, and 100 (compute_ns - compute_least_ns) / "
                "compute_ns. Above 5 nothing is concluded from them."},
+    [BETWEEN] = {"between_pct", TM_REAL, "%",
+                 "The larger of the last of these and, of the launches from the first to the last "
+                 "of which a GPU event was recorded, 100 lost / launches. Up to 5 that stretch is "
+                 "whole, and who made others wait in it can be said."},
     [IMPOSSIBLE] = {"impossible_kernels", TM_INT, "",
                     "Kernels that end after 3 or more that follow them on their stream began and "
                     "ended: a stream is serial, so their ends are wrong. Those of one graph may "
@@ -138,9 +143,10 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
         tm_cell_set_real(&cells[2], most[i]);
         moves = larger(moves, larger(shown[i] - least[i], most[i] - shown[i]));
     }
-    if (t.compute_ns > 0)
-        moves = larger(moves, share(t.compute_ns - compute, t.compute_ns));
-    tm_cell_set_real(&row[MOVES], moves);
+    double late = t.compute_ns > 0 ? share(t.compute_ns - compute, t.compute_ns) : 0.0;
+    double lost = s->lost->between > 0 ? share(s->lost->lost_between, s->lost->between) : moves;
+    tm_cell_set_real(&row[MOVES], larger(moves, late));
+    tm_cell_set_real(&row[BETWEEN], larger(lost, late));
     tm_cell_set_int(&row[IMPOSSIBLE_NS], t.busy_ns - busy);
     tm_cell_set_int(&row[COMPUTE_LEAST_NS], compute);
 }

@@ -18,27 +18,40 @@ static int64_t count(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* By how much figures of a rank could be off; 0 without GPU events. */
-static double moves(const tm_table *table, size_t row) {
-    const tm_cell *cell = tm_table_cell(table, row, "moves_pct");
+/* 0 where it is null: without GPU events. */
+static double percent(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? 0.0 : cell->value.r;
 }
 
+/* By how much figures of a rank could be off. */
+static double moves(const tm_table *table, size_t row) {
+    return percent(table, row, "moves_pct");
+}
+
 /* Ranks weigh alike: of a figure over all of them this is as much as it could be off. */
-bool tm_doubt_of_job(const tm_tables *tables) {
+static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
     double sum = 0.0, n = 0.0;
     for (size_t i = 0; i < table->n_rows; i++) {
-        sum += moves(table, i);
-        n += !tm_table_cell(table, i, "moves_pct")->null;
+        sum += percent(table, i, column);
+        n += !tm_table_cell(table, i, column)->null;
     }
     return sum > DOUBT_PCT * n;
 }
 
-bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank) {
+bool tm_doubt_of_job(const tm_tables *tables) {
+    return is_much(tables, "moves_pct");
+}
+
+bool tm_doubt_between(const tm_tables *tables) {
+    return is_much(tables, "between_pct");
+}
+
+bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank) {
     const tm_table *table = rows_of(tables);
     size_t row = tm_table_find_row(table, &rank, 1);
-    return row < table->n_rows && moves(table, row) > DOUBT_PCT;
+    return row < table->n_rows && percent(table, row, "between_pct") > DOUBT_PCT;
 }
 
 bool tm_doubt_of_any(const tm_tables *tables) {
@@ -138,13 +151,17 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
 bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     char what[TM_DOUBT_TEXT],
         end[128] = "shares are only of what was recorded, and no advice or verdict follows";
+    bool job = tm_doubt_of_job(tables);
     const tm_table *table = rows_of(tables);
     double most = 0.0;
     if (!tm_doubt_text(tables, what))
         return false;
     for (size_t i = 0; i < table->n_rows; i++)
         most = moves(table, i) > most ? moves(table, i) : most;
-    if (!tm_doubt_of_job(tables))
+    if (job && !tm_doubt_between(tables))
+        snprintf(end, sizeof end,
+                 "what is said is only of what was recorded, and no advice follows");
+    else if (!job)
         snprintf(end, sizeof end, "figures of %s could be off by %s",
                  table->n_rows > 1 ? "a rank" : "it", tm_shown_percent(most, 0).text);
     snprintf(out, TM_DOUBT_TEXT, "%.500s; %s", what, end);

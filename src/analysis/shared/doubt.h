@@ -10,11 +10,15 @@ enum { TM_DOUBT_TEXT = 640 };
  */
 bool tm_doubt_of_job(const tm_tables *tables);
 
-/** The same of one rank's figures. */
-bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank);
-
-/** The same of any rank's. */
+/** The same of any rank's figures. */
 bool tm_doubt_of_any(const tm_tables *tables);
+
+/** Whether more than 5 % is in doubt of what lies between recorded work of the whole job: who made
+ * others wait there is not said. */
+bool tm_doubt_between(const tm_tables *tables);
+
+/** The same of one rank. */
+bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank);
 
 /**
  * Says what is missing or cannot be, of the rank where figures could be off most: a clause such as

@@ -16,7 +16,7 @@ typedef struct made {
     int64_t ran_ns; /* first begin of what it launched; INT64_MAX: nothing was recorded of it */
     uint32_t row;
     uint8_t kind; /* tm_call_kind */
-    bool lost, edge;
+    bool lost, edge, between;
 } made;
 
 static bool is_launch(const made *call) {
@@ -142,6 +142,7 @@ static void mark_span(const tm_span *span, made *v, size_t n) {
         end--;
     for (size_t i = 0; i < n; i++) {
         v[i].lost = is_launch(&v[i]) && !has_run(&v[i]);
+        v[i].between = i >= first && i < end;
         v[i].edge = (end > 0 && i < first && span->gpu_begin_ns - v[0].begin_ns <= edge_ns) ||
                     (end > 0 && i >= end && span->end_ns - span->gpu_end_ns <= edge_ns);
     }
@@ -202,9 +203,12 @@ static void settle(survey *s, tm_lost *out) {
     for (size_t i = 0; i < s->calls.n; i++) {
         v[i].lost = v[i].lost && !none && !(few && v[i].edge);
         out->lost += v[i].lost;
+        out->between += is_launch(&v[i]) && v[i].between;
+        out->lost_between += v[i].lost && v[i].between;
         out->graphs += v[i].lost && v[i].kind == TM_CALL_KIND_GRAPH;
     }
     out->lost -= none ? 0 : found;
+    out->lost_between = out->lost_between < out->lost ? out->lost_between : out->lost;
     out->graphs = out->graphs < out->lost ? out->graphs : out->lost;
 }
 

@@ -6,9 +6,11 @@
 #include "tmerge/analysis.h"
 
 typedef struct tm_lost {
-    int64_t launches;    /* calls that launch kernels or graphs */
-    int64_t lost;        /* of them, those of which nothing was recorded */
-    int64_t graphs;      /* of these, launches of graphs */
+    int64_t launches; /* calls that launch kernels or graphs */
+    int64_t lost;     /* of them, those of which nothing was recorded */
+    int64_t graphs;   /* of these, launches of graphs */
+    int64_t between;  /* launches from the first to the last of which something was recorded */
+    int64_t lost_between;
     int64_t steps;       /* steps that the trace marks */
     int64_t steps_lost;  /* those in which kernels were launched and none was recorded */
     tm_intervals hidden; /* when the GPU may have run them: nothing else was recorded then */

@@ -232,13 +232,13 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     return TM_OK;
 }
 
-/* Of what was not recorded nobody knows whose it is: no verdict on the job where it is much, none
- * on a rank of which it is, and no all-clear. */
+/* Of what was not recorded nobody knows whose it is: no verdict on the job where much of it lies
+ * between what was, none on a rank of which it does, and no all-clear wherever it lies. */
 static void hold_back(const tm_tables *tables, const tm_tolls *tolls, tm_judgement *j) {
     bool any = tm_doubt_of_any(tables);
-    j->withheld = tm_doubt_of_job(tables) || (any && j->kind == TM_VERDICT_NONE);
+    j->withheld = tm_doubt_between(tables) || (any && j->kind == TM_VERDICT_NONE);
     for (size_t i = 0; i < tolls->n_ranks && any; i++)
-        j->withheld |= j->among[i] && tm_doubt_of_rank(tables, tolls->ranks[i].rank);
+        j->withheld |= j->among[i] && tm_doubt_between_of_rank(tables, tolls->ranks[i].rank);
     if (!j->withheld)
         return;
     j->kind = TM_VERDICT_INCONCLUSIVE;
