@@ -88,14 +88,21 @@ static tm_status number_names(decider *d, tm_error *err) {
     return status;
 }
 
+static bool any_device(const decider *d) {
+    bool any = false;
+    for (size_t i = 0; i < d->n; i++)
+        any = any || (d->v[i].has_device && !d->v[i].is_bad);
+    return any;
+}
+
 /* Whether names decide over what traces tell: traces with different names tell one rank, all of
  * those that tell one have a name, and each name goes with one of the ranks told. */
 static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_told = TM_VEC(pair), by_name = TM_VEC(pair);
-    bool ok = true, named = true;
+    bool ok = true, named = true, any = any_device(d);
     for (size_t i = 0; i < d->n && ok; i++) {
         const tm_claim *c = &d->v[i];
-        if (c->told < 0 || c->mapped >= 0 || c->is_copy)
+        if (c->told < 0 || c->mapped >= 0 || c->is_copy || (any && !c->has_device))
             continue;
         named = named && d->named[i] >= 0;
         ok = tm_vec_append(&by_told, &(pair){c->told, d->named[i], i}, 1) &&
@@ -133,15 +140,14 @@ static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     return false;
 }
 
+/* A server's front end may have the environment of rank 0, and so tell that. */
 static void find_helpers(decider *d) {
-    bool any = false;
-    for (size_t i = 0; i < d->n; i++)
-        any = any || (d->v[i].has_device && !d->v[i].is_bad);
+    bool any = any_device(d);
     for (size_t i = 0; i < d->n && any; i++) {
         tm_claim *c = &d->v[i];
-        if (c->is_bad || c->has_device || c->mapped >= 0 || c->told >= 0)
+        if (c->is_bad || c->has_device || c->mapped >= 0)
             continue;
-        bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide;
+        bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide && c->told < 0;
         if (c->rank < 0 || beyond || has_other(d, c, false))
             c->fate = TM_CLAIM_HELPER;
     }

@@ -271,7 +271,7 @@ def test_nothing_is_coloured_into_a_pipe_or_a_file_also_under_mpirun():
 def test_color_always_and_never_decide_over_no_color():
     put('rank0.json', small_trace(0))
     store = jobs.store('two')
-    for arguments in (['rank0.json'], ['show', store, 'job'], ['diff', store, store]):
+    for arguments in (['rank0.json'], ['show', store, 'job.rank'], ['diff', store, store]):
         plain = merged(*arguments, '--color=never', env={'NO_COLOR': '1'}).out
         coloured = merged(*arguments, '--color=always', env={'NO_COLOR': '1'}).out
         contains(coloured, ESCAPE + '1m')

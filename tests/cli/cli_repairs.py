@@ -283,11 +283,11 @@ def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
     lacks(merged('rank0.json').out, 'not known: the times')
 
 
-def in_part(lost, name='cudaLaunchKernel', late=()):
+def in_part(lost, name='cudaLaunchKernel', late=(), steps=range(20)):
     """A rank of 20 steps of 1 ms, each a launch, a kernel of 700 us and a wait for it; in the steps
     `lost` there is no kernel, in those `late` it ends 5 ms late."""
     events = []
-    for step in range(20):
+    for step in steps:
         at = 1000 * step
         events += [cpu_event('ProfilerStep#%d' % step, 'user_annotation', at, 1000),
                    cpu_event(name, 'cuda_runtime', at + 10, 5, correlation=step + 1),
@@ -323,6 +323,14 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
         gate = tmerge('gate', 'whole.h5', name + '.h5', '--max', 'idle=+2%')
         equal(gate.status, 7 if said else 0, gate.out)
         equal('! after: ' in gate.out, said is not None, gate.out)
+    # No kernel at all, of the rank or of its second recording.
+    os.mkdir('two')
+    os.rename('whole.json', 'two/a.json')
+    put('two/b.json', in_part(range(30, 50), steps=range(30, 50)))
+    put('none.json', in_part(range(20)))
+    for traces, steps in (('two', 40), ('none.json', 20)):
+        out = ' '.join(merged(traces).out.split())
+        contains(out, f'! Kernels of 20 of {steps} steps were not recorded')
 
 
 main()

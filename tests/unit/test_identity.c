@@ -159,6 +159,7 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"a- b-", "0p 1p", -1},
         {"a=0/2 b=1/2 worker1- worker2-", "0 1 h h", 2},
         {"rank0 rank0-", "0 h", -1},
+        {"rank0=0/2 rank1=1/2 worker990=0/2-", "0 1 h", 2},
         {"rank0 rank0-+", "0 0", -1},
         {"rank0 api-@1", "0 1", -1},
         /* Replicas: names decide, and groups follow, also to ranks without a trace. */

@@ -71,7 +71,7 @@ static const event_spec impossible[] = {
     KERNEL("D", 50, 10, 4, 7), KERNEL("E", 20, 40, 5, 8),
 };
 
-/* Without events of a device nothing is known. */
+/* Nothing that was launched was recorded; it may have run until the recording ends, for 5 ns. */
 static const event_spec host_only[] = {CALL("cudaLaunchKernel", 0, 5, 1)};
 
 TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
@@ -90,9 +90,7 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
          "null 0 37 37"),
         "2 0 0 5 0 0 100 140 0 80 80 80 20 20 20 0 0 0 null null null 0 140 140",
         "3 null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60",
-        ("4 null null null null null null 0 0 null null null null null null null null 0 null null "
-         "null "
-         "null 0 null"),
+        ("4 0 0 1 1 0 0 0 5 null null null null null null 100 100 0 null null null null 0 null"),
     };
     small_job j = open_job();
     add_rank(&j, 0, lost_kernels, COUNT(lost_kernels));

@@ -338,6 +338,8 @@ static void print_imbalance(const tm_tables *tables) {
                      "common\n"
                    : "Imbalance: not known, for no two ranks have %s events over alike times\n",
                tm_words_device(tables));
+    } else if (tm_doubt_between_of_rank(tables, number(job, 0, "max_rank"))) {
+        puts("Imbalance: not known, for too little of what ranks computed was recorded");
     } else if (percent_over->value.r < 0.1) {
         printf("Imbalance: no rank computes 0.1 %% over the mean%s\n", common);
     } else {

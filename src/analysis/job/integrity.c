@@ -36,7 +36,7 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEPS] = {"steps", TM_INT, "",
                "Steps that its trace marks; null, as the columns up to recorded_pct, where it has "
-               "no launches, or no events of a device."},
+               "no launches."},
     [STEPS_LOST] = {"steps_lost", TM_INT, "",
                     "Of these, in which kernels were launched and none was recorded."},
     [LAUNCHES] = {"launches", TM_INT, "",
@@ -179,6 +179,10 @@ static tm_status add_row(const state *s, tm_tables *out, tm_error *err) {
     tm_cell_set_int(&row[COMPUTE_NS], t.compute_ns);
     if (t.window_ns > 0)
         set_shares(row, s, tm_intervals_length(&whole));
+    else if (s->lost->lost > 0)
+        for (int i = 0; i < 2; i++)
+            tm_cell_set_ratio(&row[i == 0 ? MOVES : BETWEEN], 100.0, s->lost->lost,
+                              s->lost->launches);
     tm_vec_free(&whole);
     return set_serial(table, row, s, err);
 }

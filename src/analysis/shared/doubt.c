@@ -29,15 +29,23 @@ static double moves(const tm_table *table, size_t row) {
     return percent(table, row, "moves_pct");
 }
 
-/* Ranks weigh alike: of a figure over all of them this is as much as it could be off. */
+/* Ranks weigh alike: of a mean over all of them this is as much as it could be off. What compares
+ * them says nothing either where the figures of many could be. */
 static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
-    double sum = 0.0, n = 0.0;
+    double sum = 0.0, n = 0.0, much = 0.0;
     for (size_t i = 0; i < table->n_rows; i++) {
         sum += percent(table, i, column);
+        much += percent(table, i, column) > DOUBT_PCT;
         n += !tm_table_cell(table, i, column)->null;
     }
-    return sum > DOUBT_PCT * n;
+    return sum > DOUBT_PCT * n || 100.0 * much > DOUBT_PCT * n;
+}
+
+static bool is_much_of_rank(const tm_tables *tables, int64_t rank, const char *column) {
+    const tm_table *table = rows_of(tables);
+    size_t row = tm_table_find_row(table, &rank, 1);
+    return row < table->n_rows && percent(table, row, column) > DOUBT_PCT;
 }
 
 bool tm_doubt_of_job(const tm_tables *tables) {
@@ -49,9 +57,11 @@ bool tm_doubt_between(const tm_tables *tables) {
 }
 
 bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank) {
-    const tm_table *table = rows_of(tables);
-    size_t row = tm_table_find_row(table, &rank, 1);
-    return row < table->n_rows && percent(table, row, "between_pct") > DOUBT_PCT;
+    return is_much_of_rank(tables, rank, "between_pct");
+}
+
+bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank) {
+    return is_much_of_rank(tables, rank, "moves_pct");
 }
 
 bool tm_doubt_of_any(const tm_tables *tables) {
@@ -119,10 +129,12 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
     if (n > 1)
         snprintf(more, sizeof more, ", and %" PRId64 " more do so", n - 1);
     snprintf(text, sizeof text,
-             "a kernel (%.80s) ends after the next %" PRId64
-             " of its stream%s: %s are in doubt (compute %s with them, %s without)",
-             name->null ? "" : name->value.text, count(table, row, "followers"), more, doubt, with,
-             without);
+             "a kernel (%.80s) ends after the next %" PRId64 " of its stream%s: %s are in doubt",
+             name->null ? "" : name->value.text, count(table, row, "followers"), more, doubt);
+    append(out, text);
+    if (count(table, row, "compute_ns") == count(table, row, "compute_least_ns"))
+        return; /* it communicates, or others compute meanwhile */
+    snprintf(text, sizeof text, " (compute %s with them, %s without)", with, without);
     append(out, text);
 }
 

@@ -6,11 +6,14 @@
 
 enum { TM_DOUBT_TEXT = 640 };
 
-/** Whether figures of the whole job could be off by more than 5 %: nothing is concluded from them.
- */
+/** Whether figures of the whole job could be off by more than 5 %, or those of more than one rank in
+ * twenty: nothing is concluded from them. */
 bool tm_doubt_of_job(const tm_tables *tables);
 
-/** The same of any rank's figures. */
+/** Whether figures of a rank could be off by more than 5 %. */
+bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank);
+
+/** The same of any rank. */
 bool tm_doubt_of_any(const tm_tables *tables);
 
 /** Whether more than 5 % is in doubt of what lies between recorded work of the whole job: who made

@@ -236,7 +236,7 @@ static bool count(survey *s, tm_lost *out) {
         size_t first = i;
         while (i < s->calls.n && (k + 1 == timeline->n_spans || v[i].begin_ns < span->end_ns))
             i++;
-        if (span->n_gpu_events > 0 && i > first)
+        if (i > first)
             mark_span(span, v + first, i - first);
     }
     settle(s, out);
@@ -265,8 +265,6 @@ tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     survey s = {.view = view, .calls = TM_VEC(made), .unlinked = TM_VEC(int64_t)};
     *out = (tm_lost){.hidden = TM_INTERVALS()};
-    if (!view->busy->any)
-        return TM_OK;
     s.ran = malloc((timeline->n_events + 1) * sizeof *s.ran);
     s.step_kernels = calloc(timeline->n_steps + 1, 1);
     bool ok = s.ran && s.step_kernels && look(&s) && count(&s, out) && hide(view->busy, out);

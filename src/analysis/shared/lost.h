@@ -14,7 +14,7 @@ typedef struct tm_lost {
     int64_t steps;       /* steps that the trace marks */
     int64_t steps_lost;  /* those in which kernels were launched and none was recorded */
     tm_intervals hidden; /* when the GPU may have run them: nothing else was recorded then */
-    bool known;          /* the trace holds launches, and events of the device */
+    bool known;          /* the trace holds launches */
 } tm_lost;
 
 /**

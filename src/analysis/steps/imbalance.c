@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
+#include "analysis/shared/doubt.h"
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/vec.h"
@@ -153,9 +154,12 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     return TM_OK;
 }
 
-static bool is_truncated(const tm_table *ranks, int64_t rank) {
+/* Cut short, or with work that was not recorded. */
+static bool lacks_work(const tm_tables *tables, int64_t rank) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
     const size_t row = tm_table_find_row(ranks, &rank, 1);
-    return row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0;
+    return tm_doubt_of_rank(tables, rank) ||
+           (row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0);
 }
 
 /* The rows of overlap.step that count: a rank without GPU events has windows of 0 and is in no
@@ -179,23 +183,22 @@ static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_par
     return TM_OK;
 }
 
-/* Leaves out the ranks whose traces were cut short, unless fewer than two are left then: they have
- * few of the steps, or none. */
-static void drop_truncated(const tm_tables *tables, tm_vec *loads) {
-    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+/* Leaves out the ranks of whose work much is missing, unless fewer than two are left then: they
+ * have few of the steps, or steps without work. */
+static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
     load *v = loads->data;
     size_t n_whole = 0, n_kept = 0;
     int64_t last = -1;
     if (loads->n > 1)
         qsort(v, loads->n, sizeof *v, by_rank);
     for (size_t i = 0; i < loads->n; i++) {
-        n_whole += v[i].rank != last && !is_truncated(ranks, v[i].rank);
+        n_whole += v[i].rank != last && !lacks_work(tables, v[i].rank);
         last = v[i].rank;
     }
     bool cut = false;
     last = -1;
     for (size_t i = 0; i < loads->n && n_whole > 1; i++) {
-        cut = v[i].rank != last ? is_truncated(ranks, v[i].rank) : cut;
+        cut = v[i].rank != last ? lacks_work(tables, v[i].rank) : cut;
         last = v[i].rank;
         if (!cut)
             v[n_kept++] = v[i];
@@ -284,7 +287,7 @@ static tm_status imbalance_job(const tm_job *job, tm_tables *out, tm_error *err)
     int64_t n_partial = 0;
     tm_status status = read_loads(out, &loads, &n_partial, err);
     if (status == TM_OK) {
-        drop_truncated(out, &loads);
+        drop_lacking(out, &loads);
         status = add_steps(&loads, job->n_ranks > 1, n_partial, out, err);
     }
     tm_vec_free(&loads);

@@ -305,7 +305,8 @@ function how(job: Job): HTMLElement {
     .groups(["method"])
     .map(({ texts: [method], n }) => `${f.count(n, "rank")} ${METHODS[String(method)] ?? String(method)}`);
   const components = table.different("component"),
-    early = table.sum("early_kernels");
+    early = table.sum("early_kernels"),
+    earliest = f.most(table.rows.map((_, row) => table.num(row, "earliest_ns") ?? 0));
   const set = [
     ...new Set(
       table.rows
@@ -332,7 +333,7 @@ function how(job: Job): HTMLElement {
         null,
         early === 0
           ? "No GPU event begins before its launch."
-          : `${f.count(early, "GPU event")} begin before their launch: the GPU’s clock was off against its host’s by that.`,
+          : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: by more than some 30 µs, a GPU’s clock is wrong against its host’s.`,
       ),
       table.known("set_ns") > 0 &&
         h(
