@@ -3,8 +3,8 @@ that were opened one after the other."""
 import json
 import os
 
-from common import (content, equal, event, holds, kernel, main, merged, put, same_bytes, tables, tests_of, tmerge,
-                    trace, without)
+from common import (content, equal, event, holds, kernel, main, merged, put, rows, same_bytes,
+                    tables, tests_of, tmerge, trace, without)
 
 RANKS, STEP_US, COMPUTE_US, LATE_US, SEND_US = 4, 20000, 6000, 1500, 1500
 
@@ -145,6 +145,14 @@ def check_opened(first, own, apart):
         same_bytes('job.h5', 'three.h5')
         tmerge('analyze', 'job.h5', '-o', 'again.h5').expect(0)
         same_bytes('job.h5', 'again.h5')
+        for rank in range(RANKS):  # without marked steps
+            whole = json.loads(content(f'job/rank{rank}.0.json'))
+            whole['traceEvents'] = [e for e in whole['traceEvents']
+                                    if not e['name'].startswith('ProfilerStep')]
+            put(f'job/rank{rank}.0.json', json.dumps(whole))
+        merged('job', '-o', 'job.h5')
+        load, = rows('job.h5', 'imbalance.job')
+        equal((load['ranks'], load['max_rank']), (RANKS, 1))
 
 
 globals().update(tests_of(OPENED, check_opened, 'opened_'))

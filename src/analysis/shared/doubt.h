@@ -6,8 +6,8 @@
 
 enum { TM_DOUBT_TEXT = 640 };
 
-/** Whether figures of the whole job could be off by more than 5 %, or those of more than one rank in
- * twenty: nothing is concluded from them. */
+/** Whether figures of the whole job could be off by more than 5 %, or those of more than one rank
+ * in twenty: nothing is concluded from them. */
 bool tm_doubt_of_job(const tm_tables *tables);
 
 /** Whether figures of a rank could be off by more than 5 %. */

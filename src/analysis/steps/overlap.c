@@ -248,16 +248,17 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
 }
 
 /* Whether a trace of the rank was cut short before the end of a step, or the profilers of others
- * were opened within it. Profilers write what the host
- * did before what the GPU did, so it is the last GPU event that tells how far it goes. */
+ * were opened within one that is marked; where none is, all ranks begin there. Profilers write what
+ * the host did before what the GPU did, so it is the last GPU event that tells how far it goes. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool cut = false;
     for (size_t k = 0; k < timeline->n_spans && !cut; k++) {
         const tm_span *span = &timeline->spans[k];
         int64_t end_ns = span->n_gpu_events > 0 ? span->gpu_end_ns : span->end_ns;
-        cut = (span->truncated && step->begin_ns < span->end_ns && step->end_ns >= end_ns) ||
-              (span->open_ns > span->begin_ns && step->begin_ns == span->open_ns);
+        cut =
+            (span->truncated && step->begin_ns < span->end_ns && step->end_ns >= end_ns) ||
+            (step->annotated && span->open_ns > span->begin_ns && step->begin_ns == span->open_ns);
     }
     return cut;
 }
