@@ -37,8 +37,8 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_err
         [TM_CLAIM_HELPER] = {"helper",
                              "a helper process: it has no work of a device, and no rank of "
                              "the job (--rank-map gives it one)"},
-        [TM_CLAIM_COVERED] = {"covered",
-                              "it holds copies of the ranks' own traces, which are read"},
+        [TM_CLAIM_COVERED] =
+            {"covered", "those of its ranks that have traces of their own, which are read instead"},
         [TM_CLAIM_NO_RANK] = {"unranked",
                               "tells no rank, and all ranks of the job are of other "
                               "traces; say which rank it is with --rank-map, or leave it "

@@ -238,7 +238,7 @@ def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
         put('own/merged.json', fused(change))
         tmerge('own').expect(0)
         equal(left_out(), {'own/merged.json': (
-            'covered', "it holds copies of the ranks' own traces, which are read")})
+            'covered', "those of its ranks that have traces of their own, which are read instead")})
         equal(rows('tmerge.h5', 'overlap.rank'), rows('own.h5', 'overlap.rank'))
         os.unlink('own/merged.json')
 
