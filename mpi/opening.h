@@ -25,7 +25,7 @@
 tm_status tm_mpi_opening(MPI_Comm comm, tm_timeline *timelines, size_t n,
                          tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
 
-/** One part in so many of a recording. */
+/** The least length of an opening: the recording divided by this. */
 enum { TM_OPENING_SHARE = 20 };
 
 #endif

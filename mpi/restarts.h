@@ -1,4 +1,4 @@
-/* Restarts of the job, of which the recordings of one rank may say nothing. */
+/* Restarts of the job, which the recordings of a single rank may not show. */
 #ifndef TMERGE_MPI_RESTARTS_H
 #define TMERGE_MPI_RESTARTS_H
 

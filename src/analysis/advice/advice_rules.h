@@ -73,7 +73,7 @@ typedef struct tm_advice {
     int64_t cost_ns;     /* GPU time lost, over all ranks; -1 where it is not one of time */
     int64_t n_lost;      /* the ranks that lose it, where these are not all; else 0 */
     bool exact;          /* lost to this alone; else an upper bound */
-    bool apart;          /* what the rule's item of whatif mends is something else */
+    bool apart;          /* the rule's item of whatif fixes another cause: it gives no saving */
     const char *look_at; /* the tables that say more; NULL: the rule's */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT];         /* what to do */

@@ -42,10 +42,11 @@ static const tm_column columns[N_COLUMNS] = {
     [LAUNCHES] = {"launches", TM_INT, "",
                   "Calls that launch a kernel or a graph, without those that a graph's capture "
                   "recorded."},
-    [LAUNCHES_LOST] = {"launches_lost", TM_INT, "",
-                       "Of these, of which no GPU event was recorded; where under 1 % are between "
-                       "others that were, without those in the first and last tenth of the "
-                       "recording."},
+    [LAUNCHES_LOST] =
+        {"launches_lost", TM_INT, "",
+         "Those of which no GPU event was recorded. Where under 1 % of the launches are "
+         "lost between recorded ones, it leaves out the first and the last tenth of "
+         "the recording."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Of launches_lost, launches of graphs."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
     [DEVICE] = {"device_ns", TM_INT, "ns", "Time in which a GPU event was recorded: |P u C u M|."},
@@ -179,10 +180,10 @@ static tm_status add_row(const state *s, tm_tables *out, tm_error *err) {
     tm_cell_set_int(&row[COMPUTE_NS], t.compute_ns);
     if (t.window_ns > 0)
         set_shares(row, s, tm_intervals_length(&whole));
-    else if (s->lost->lost > 0)
-        for (int i = 0; i < 2; i++)
-            tm_cell_set_ratio(&row[i == 0 ? MOVES : BETWEEN], 100.0, s->lost->lost,
-                              s->lost->launches);
+    else if (s->lost->lost > 0) {
+        tm_cell_set_ratio(&row[MOVES], 100.0, s->lost->lost, s->lost->launches);
+        row[BETWEEN] = row[MOVES];
+    }
     tm_vec_free(&whole);
     return set_serial(table, row, s, err);
 }

@@ -227,26 +227,31 @@ static void count_steps(const survey *s, tm_lost *out) {
     }
 }
 
+/* How many of the calls from one on are of a span, where those before are of the spans before. */
+static size_t calls_of(const survey *s, size_t span, size_t first) {
+    const tm_timeline *timeline = s->view->timeline;
+    const made *v = s->calls.data;
+    size_t end = first;
+    while (end < s->calls.n &&
+           (span + 1 == timeline->n_spans || v[end].begin_ns < timeline->spans[span].end_ns))
+        end++;
+    return end - first;
+}
+
 static bool count(survey *s, tm_lost *out) {
     const tm_timeline *timeline = s->view->timeline;
     made *v = s->calls.data;
     bool ok = true;
-    for (size_t k = 0, i = 0; k < timeline->n_spans; k++) {
-        const tm_span *span = &timeline->spans[k];
-        size_t first = i;
-        while (i < s->calls.n && (k + 1 == timeline->n_spans || v[i].begin_ns < span->end_ns))
-            i++;
-        if (i > first)
-            mark_span(span, v + first, i - first);
+    for (size_t k = 0, i = 0, n; k < timeline->n_spans; k++, i += n) {
+        n = calls_of(s, k, i);
+        if (n > 0)
+            mark_span(&timeline->spans[k], v + i, n);
     }
     settle(s, out);
     count_steps(s, out);
-    for (size_t k = 0, i = 0; k < timeline->n_spans && ok; k++) {
-        size_t first = i;
-        while (i < s->calls.n &&
-               (k + 1 == timeline->n_spans || v[i].begin_ns < timeline->spans[k].end_ns))
-            i++;
-        ok = hide_span(&timeline->spans[k], v + first, i - first, &out->hidden);
+    for (size_t k = 0, i = 0, n; k < timeline->n_spans && ok; k++, i += n) {
+        n = calls_of(s, k, i);
+        ok = hide_span(&timeline->spans[k], v + i, n, &out->hidden);
     }
     return ok;
 }

@@ -247,9 +247,9 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
     return border;
 }
 
-/* Whether a trace of the rank was cut short before the end of a step, or the profilers of others
- * were opened within one that is marked; where none is, all ranks begin there. Profilers write what
- * the host did before what the GPU did, so it is the last GPU event that tells how far it goes. */
+/* Whether a trace of the rank was cut short before the end of a step, or other ranks' profilers
+ * opened within a marked step; without marks all ranks begin there. A profiler writes the host's
+ * events before the GPU's, so the last GPU event shows how far the trace reaches. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool cut = false;
