@@ -13,6 +13,7 @@ struct tm_host_work;
 struct tm_call_kinds;
 struct tm_gaps;
 struct tm_lost;
+struct tm_vec;
 struct tm_passes;
 struct tm_collectives;
 struct tm_ncu;
@@ -30,6 +31,7 @@ typedef struct tm_rank_view {
     struct tm_call_kinds *call_kinds; /* what names tell, looked at when first asked for */
     const struct tm_passes *passes;   /* which operators are backward's, computed once */
     const struct tm_lost *lost;       /* launches without a recorded kernel, computed once */
+    const struct tm_vec *devices;     /* of tm_device_busy, where it works on several; once, too */
 
     /* Only for who says that it reads them; else NULL. */
     const struct tm_host_work *work;    /* its host's calls and operators as interval sets */

@@ -44,6 +44,7 @@ typedef struct rank_facts {
     tm_host_time host;
     tm_passes passes;
     tm_lost lost;
+    tm_vec devices;
     tm_host_work work;
     tm_gaps gaps;
     tm_calls places, annotations;
@@ -105,7 +106,7 @@ static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables
 
 tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds, tm_tables *out,
                           tm_error *err) {
-    rank_facts facts = {.made = TM_READS_WORK};
+    rank_facts facts = {.made = TM_READS_WORK, .devices = TM_VEC(tm_device_busy)};
     const tm_rank_view view = {.timeline = timeline,
                                .names = call_kinds->names,
                                .n_names = tm_timeline_n_names(timeline),
@@ -114,8 +115,11 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds
                                .host = &facts.host,
                                .call_kinds = call_kinds,
                                .passes = &facts.passes,
-                               .lost = &facts.lost};
+                               .lost = &facts.lost,
+                               .devices = &facts.devices};
     tm_status status = tm_busy_compute(timeline, &facts.busy, err);
+    if (status == TM_OK)
+        status = tm_busy_by_device(timeline, &facts.devices, err);
     if (status == TM_OK)
         status = tm_calls_find_operators(timeline, call_kinds, &facts.operators, err);
     if (status == TM_OK)
@@ -131,6 +135,7 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, tm_call_kinds *call_kinds
     tm_passes_free(&facts.passes);
     tm_host_time_free(&facts.host);
     tm_calls_free(&facts.operators);
+    tm_busy_free_devices(&facts.devices);
     tm_busy_free(&facts.busy);
     return status;
 }

@@ -349,23 +349,20 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
 }
 
 /* What the devices of a rank that has several idle beyond the rank. */
-static tm_status set_turns(const tm_rank_view *view, tm_cell *cell, tm_error *err) {
-    tm_vec devices;
-    tm_status status = tm_busy_by_device(view->timeline, &devices, err);
-    const tm_device_busy *v = devices.data;
+static void set_turns(const tm_rank_view *view, tm_cell *cell) {
+    const tm_device_busy *v = view->devices->data;
+    const size_t n = view->devices->n;
     int64_t sum = 0;
-    for (size_t i = 0; i < devices.n && status == TM_OK; i++)
+    for (size_t i = 0; i < n; i++)
         sum += tm_intervals_length(&view->busy->busy) - tm_intervals_length(&v[i].busy.busy);
-    if (devices.n > 0 && status == TM_OK)
-        tm_cell_set_int(cell, sum / (int64_t)devices.n);
-    tm_busy_free_devices(&devices);
-    return status;
+    if (n > 0)
+        tm_cell_set_int(cell, sum / (int64_t)n);
 }
 
 static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_table *ranks = tm_tables_find(out, rank_def.name);
     TM_TRY(add_rank(view, view->gaps, ranks, err));
-    TM_TRY(set_turns(view, &tm_table_row(ranks, ranks->n_rows - 1)[R_TURNS], err));
+    set_turns(view, &tm_table_row(ranks, ranks->n_rows - 1)[R_TURNS]);
     TM_TRY(add_streams(view->timeline, tm_tables_find(out, stream_def.name), err));
     return add_gaps(view, view->gaps, tm_tables_find(out, gap_def.name), err);
 }

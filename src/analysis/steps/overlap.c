@@ -357,22 +357,17 @@ static tm_status add_unmarked(const tm_rank_view *view, const tm_busy_times *t, 
 
 static tm_status overlap_devices(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, device_def.name);
-    tm_vec devices;
-    tm_status status = tm_busy_by_device(view->timeline, &devices, err);
-    const tm_device_busy *v = devices.data;
-    for (size_t i = 0; i < devices.n && status == TM_OK; i++) {
+    const tm_device_busy *v = view->devices->data;
+    for (size_t i = 0; i < view->devices->n; i++) {
         const tm_busy_times t = tm_busy_rank(&v[i].busy);
         tm_cell *row = tm_table_add_row(table);
-        if (!row) {
-            status = tm_fail_memory(err);
-            break;
-        }
+        if (!row)
+            return tm_fail_memory(err);
         tm_cell_set_int(&row[D_RANK], view->timeline->rank);
         tm_cell_set_int(&row[D_DEVICE], v[i].device);
         set_times(row + D_TIMES, &t);
     }
-    tm_busy_free_devices(&devices);
-    return status;
+    return TM_OK;
 }
 
 static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {

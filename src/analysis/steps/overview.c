@@ -150,7 +150,7 @@ typedef struct part_sets {
     tm_intervals comm, copies, sets;
     const tm_intervals *raw[OTHER]; /* in the order in which parts take what is left of a step */
     const tm_busy *busy;            /* of the rank */
-    tm_vec devices;                 /* of tm_device_busy: where it works on several */
+    const tm_vec *devices;          /* of tm_device_busy: where it works on several */
     tm_intervals steps;             /* their windows */
     tm_intervals up_to[2];          /* of a step: the unions of a part and those before it */
 } part_sets;
@@ -170,7 +170,7 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
                 [INPUT] = &host->input,
                 [CPU] = &view->work->cpu},
         .busy = busy,
-        .devices = TM_VEC(tm_device_busy),
+        .devices = view->devices,
         .steps = TM_INTERVALS(),
         .up_to = {TM_INTERVALS(), TM_INTERVALS()},
     };
@@ -181,7 +181,6 @@ static void close_sets(part_sets *s) {
     tm_vec_free(&s->copies);
     tm_vec_free(&s->sets);
     tm_vec_free(&s->steps);
-    tm_busy_free_devices(&s->devices);
     tm_vec_free(&s->up_to[0]);
     tm_vec_free(&s->up_to[1]);
 }
@@ -251,11 +250,11 @@ static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
 
 /* The same where it works on several devices: their mean. */
 static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
-    const tm_device_busy *v = s->devices.data;
+    const tm_device_busy *v = s->devices->data;
     int64_t sum = 0;
-    for (size_t i = 0; i < s->devices.n; i++)
+    for (size_t i = 0; i < s->devices->n; i++)
         sum += kernels_in(&v[i].busy, step);
-    return s->devices.n > 0 ? sum / (int64_t)s->devices.n : kernels_in(s->busy, step);
+    return s->devices->n > 0 ? sum / (int64_t)s->devices->n : kernels_in(s->busy, step);
 }
 
 /* The steps' rows; `sums` [N_PARTS] and `length` become those of the rank. */
@@ -311,12 +310,11 @@ static tm_status overview_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     part_sets s;
     int64_t sums[N_PARTS] = {0}, length = 0;
     open_sets(&s, view);
-    tm_status status = tm_busy_by_device(view->timeline, &s.devices, err);
-    bool ok = status == TM_OK && find_sets(view, &s) &&
+    bool ok = find_sets(view, &s) &&
               add_steps(view, &s, tm_tables_find(out, step_def.name), sums, &length) &&
               add_rank(view, &s, sums, length, tm_tables_find(out, rank_def.name));
     close_sets(&s);
-    return ok || status != TM_OK ? status : tm_fail_memory(err);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* The mean of a column over the ranks that have it, by the lengths of their steps. */
