@@ -272,7 +272,8 @@ tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     *out = (tm_lost){.hidden = TM_INTERVALS()};
     s.ran = malloc((timeline->n_events + 1) * sizeof *s.ran);
     s.step_kernels = calloc(timeline->n_steps + 1, 1);
-    bool ok = s.ran && s.step_kernels && look(&s) && count(&s, out) && hide(view->busy, out);
+    bool ok = s.ran && s.step_kernels && look(&s) && (s.calls.n == 0 || count(&s, out)) &&
+              hide(view->busy, out);
     out->known = out->launches > 0;
     free(s.ran);
     free(s.step_kernels);
