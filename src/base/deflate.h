@@ -10,11 +10,8 @@
  * in its tables decides how it packs, and they are cleared when one of these is made. */
 typedef struct tm_deflate tm_deflate;
 
-/** How much is tried. */
-typedef enum tm_deflate_level { TM_DEFLATE_FAST = 1, TM_DEFLATE_BEST = 3 } tm_deflate_level;
-
 /** NULL when memory is out. */
-tm_deflate *tm_deflate_create(tm_deflate_level level);
+tm_deflate *tm_deflate_create(void);
 void tm_deflate_destroy(tm_deflate *d);
 
 /**

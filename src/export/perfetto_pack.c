@@ -9,7 +9,7 @@
 enum { BLOCK_BYTES = 256 * 1024, BLOCK_MAX = 480 * 1024, PACKED_MAX = 512 * 1024 };
 
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) {
-    p->deflate = tm_deflate_create(TM_DEFLATE_FAST);
+    p->deflate = tm_deflate_create();
     p->packed = malloc(PACKED_MAX);
     return p->deflate && p->packed ? TM_OK : tm_fail_memory(err);
 }

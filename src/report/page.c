@@ -157,7 +157,7 @@ static tm_status keep_packed(void *packed, const void *bytes, size_t size, tm_er
 }
 
 tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) {
-    tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_BEST);
+    tm_deflate *deflate = tm_deflate_create();
     tm_status status = deflate ? tm_deflate_to(deflate, bytes, size, keep_packed, packed, err)
                                : tm_fail_memory(err);
     tm_deflate_destroy(deflate);

@@ -139,7 +139,7 @@ static tm_status count_packed(void *context, const void *packed, size_t size, tm
 /* What bytes take of a page. */
 static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
     size_t packed = 0;
-    tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_BEST);
+    tm_deflate *deflate = tm_deflate_create();
     if (!deflate)
         return tm_fail_memory(err);
     tm_status status =

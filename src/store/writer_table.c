@@ -181,7 +181,7 @@ static bool compress(hid_t layout, size_t n_rows) {
 static bool put_chunks(hid_t dataset, const tm_table *table, const record *made, bool *no_memory) {
     size_t record_bytes = made->at[table->def->n_columns], chunk = made->in_chunk * record_bytes;
     size_t room = chunk + chunk / 1024 + 1024; /* also where nothing repeats */
-    tm_deflate *deflate = tm_deflate_create(TM_DEFLATE_FAST);
+    tm_deflate *deflate = tm_deflate_create();
     char *packed = malloc(room);
     bool done = deflate && packed;
     *no_memory = !done;
