@@ -177,6 +177,7 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     say(p, "replaying the job");
     TM_TRY(tm_mpi_replay(p->comm, &plan, &p->collectives, &p->replay, err));
     p->collectives.replay = p->self == 0 ? &p->replay : NULL;
+    p->collectives.has_works = p->replay.works.n_rows > 0;
     give_memory_back();
     if (p->self == 0 && p->replay.needed_bytes > 0)
         tm_console_warn("no whatif and no critical path: they would take %" PRId64

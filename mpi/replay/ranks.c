@@ -11,6 +11,7 @@
 #include "replay/joins.h"
 #include "replay/pairs.h"
 #include "waits/stages.h"
+#include "works.h"
 
 /* Places are compared in as many slices as keep a process's part below this: weights of ranks by
  * themselves, all of which are looked at for every slice; and rows of crews, of which there are
@@ -355,6 +356,7 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs pairs = TM_PAIRS();
     ranks->places.keys = TM_KEYS(uint64_t);
+    ranks->places.names = ranks->names;
     ranks->places.others = TM_VEC(tm_peer_others);
     ranks->models = TM_MODELS();
     ranks->desk = calloc(1, sizeof *ranks->desk);
@@ -381,6 +383,8 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs_free(&pairs);
     if (status == TM_OK)
         status = compare(ranks, err);
+    if (status == TM_OK && ranks->n_ranks > 1)
+        status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
     return status;
 }
@@ -394,6 +398,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
     tm_vec_free(&ranks->visits);
     tm_models_free(&ranks->models);
     tm_peer_places_free(&ranks->places);
+    tm_works_free(&ranks->works);
     if (ranks->desk)
         tm_crew_desk_free(ranks->desk);
     free(ranks->desk);

@@ -11,6 +11,7 @@
 #include "replay/peers.h"
 #include "replay/reduce.h"
 #include "replay/sets.h"
+#include "replay/works.h"
 #include "timeline/collectives.h"
 
 typedef struct tm_replay_ranks {
@@ -32,6 +33,7 @@ typedef struct tm_replay_ranks {
     tm_models models;
     tm_peer_places places;
     tm_crew_desk *desk; /* owned */
+    tm_works works;     /* of all ranks, on process 0 */
 } tm_replay_ranks;
 
 /** Rank @p i has a graph, of its own or in a crew. */

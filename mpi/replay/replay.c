@@ -113,6 +113,8 @@ static tm_status replay(tm_replay_ranks *r, const tm_replay_plan *plan, tm_repla
                         tm_error *err) {
     TM_TRY(tm_mpi_replay_ranks(r, err));
     result->n_ranks = r->n_ranks;
+    result->works = r->works;
+    r->works = (tm_works){0};
     sum_ranks(r, result);
     if (plan->scenario)
         TM_TRY(tm_mpi_scenario(r, plan->scenario, err));

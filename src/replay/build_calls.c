@@ -237,9 +237,15 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     if (end > dark)
         edge.peer_ns = edge.ns -= end - dark;
     edge.flags = spent_in(w, call, since, edge.ns);
+    if (lit - dark > DARK_NS && before->step != call->step) {
+        edge.flags |= TM_EDGE_UNSEEN;
+        edge.peer_ns = lit - (end > dark ? end : dark);
+        w->m->unseen = true;
+    }
     if (end > dark) { /* what is behind the wait is the host's own, too */
         tm_edge wait = edge;
-        wait.ns = wait.peer_ns = call->begin_ns - end;
+        wait.ns = call->begin_ns - end;
+        wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
         wait.from = tm_event_end(last);
         if (!tm_maker_edge_over(w->m, tm_call_begin(w->m, c), &wait, lit - dark))
             return false;

@@ -47,7 +47,10 @@ enum {
     TM_EDGE_STALL = 4,   /* host or call: far longer than on the other ranks at this place */
     TM_EDGE_MISSING = 8, /* no other rank has this place: peer_ns is its own */
     TM_EDGE_PAIR = 16,   /* one other alone has it: which of the two is as it should be? */
-    TM_EDGE_OVER = 32    /* something of it nothing recorded accounts for */
+    TM_EDGE_OVER = 32,   /* something of it nothing recorded accounts for */
+    TM_EDGE_UNSEEN = 64  /* host: from one step into the next, without a recorded event for long, of
+                            a rank of which no wait is recorded: until others are compared with,
+                            peer_ns is how long, which is as it was recorded on all */
 };
 
 /** Sources that are no nodes: the root, and the visit number (from & ~TM_FROM_VISIT). */

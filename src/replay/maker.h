@@ -33,6 +33,7 @@ typedef struct tm_maker {
     const tm_vec *waits;           /* of tm_part_wait */
     const tm_replay_visit *visits; /* [n_visits] ascending in event */
     size_t n_visits, n_named;      /* these are of events that were recorded */
+    bool unseen;                   /* it has TM_EDGE_UNSEEN: of no crew */
     tm_graph *graph;
     tm_vec edges;              /* of tm_loose_edge, and */
     tm_vec weights;            /* of tm_loose_weight: theirs, as many */

@@ -21,7 +21,9 @@ void tm_peer_places_free(tm_peer_places *places) {
     tm_keys_free(&places->keys);
     tm_vec_free(&places->others);
     free(places->known);
+    free(places->name_hashes);
     places->known = NULL;
+    places->name_hashes = NULL;
 }
 
 void tm_peer_items_free(tm_peer_items *items) {
@@ -54,8 +56,9 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
 /* Adds to an item's weights what an edge tells of them, of which nothing accounts for @p over_ns.
  */
 static void weigh_item(const tm_edge *edge, int64_t over_ns, tm_peer_weights *w) {
+    const int64_t own_ns = edge->ns - (edge->flags & TM_EDGE_UNSEEN ? edge->peer_ns : 0);
     if (edge->kind == TM_EDGE_HOST) /* behind a wait that nothing tells it is shorter */
-        w->first_ns = edge->ns > w->first_ns ? edge->ns : w->first_ns;
+        w->first_ns = own_ns > w->first_ns ? own_ns : w->first_ns;
     else if (edge->kind == TM_EDGE_CALL)
         w->second_ns = edge->ns;
     else if (is_lag(edge))
@@ -99,15 +102,21 @@ static spot spot_of(const tm_draft *draft, size_t item) {
     return (spot){events[event].row, events[event].nth, events[event].step};
 }
 
-/* What the places of a step have in common, by 2 x (index of the step + 1) + whether it is a call;
- * NULL when memory is out. */
-static uint64_t *hash_steps(const tm_draft *draft, bool other_steps) {
+/* What the places of a step have in common. */
+typedef struct step_hash {
+    uint64_t hash, tag; /* the latter has the highest bits */
+} step_hash;
+
+/* By 2 x (index of the step + 1) + whether it is a call; NULL when memory is out. */
+static step_hash *hash_steps(const tm_draft *draft, bool other_steps) {
     const tm_timeline *t = draft->timeline;
-    uint64_t *hashes = malloc(2 * (t->n_steps + 1) * sizeof *hashes);
+    step_hash *hashes = malloc(2 * (t->n_steps + 1) * sizeof *hashes);
     for (size_t i = 0; i < 2 * (t->n_steps + 1) && hashes; i++) {
         int64_t number = i < 2 ? -1 : t->steps[i / 2 - 1].number;
+        bool known = !other_steps && number >= 0;
         const uint64_t key[3] = {(uint64_t)draft->stage, other_steps ? 0 : (uint64_t)number, i % 2};
-        hashes[i] = tm_hash_words(0, key, 3);
+        hashes[i].hash = tm_hash_words(0, key, 3);
+        hashes[i].tag = (known ? 1 + (uint64_t)number % TM_PLACE_STEPS : 0) << 56 | i % 2 << 55;
     }
     return hashes;
 }
@@ -122,17 +131,41 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place) {
     return number;
 }
 
+/* Dealt out by what the name is, and not by its number, which differs from run to run. */
+static uint64_t part_of(tm_peer_places *places, uint32_t name, uint32_t nth) {
+    uint64_t hash = name;
+    if (places->name_hashes) {
+        uint64_t *known = &places->name_hashes[name];
+        const tm_text text = tm_names_text(places->names, name);
+        if (*known == 0)
+            *known = tm_hash_mixed(0, text.bytes, text.size) | 1;
+        hash = *known;
+    }
+    const uint64_t key = nth;
+    return tm_hash_words(hash, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
+}
+
 /* @param out  [events and calls] those that are not TM_NO_PLACE are set */
-static bool number_items(const tm_draft *draft, const uint64_t *steps, tm_peer_places *places,
+static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_places *places,
                          uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");
+    const tm_timeline *t = draft->timeline;
+    if (places->names && !places->name_hashes)
+        places->name_hashes =
+            calloc(tm_names_count(places->names) + 1, sizeof *places->name_hashes);
+    if (places->names && !places->name_hashes)
+        return false;
     for (size_t i = 0; i < draft->events.n + draft->calls.n; i++) {
         if (out[i] == TM_NO_PLACE)
             continue;
         const spot at = spot_of(draft, i);
-        const uint64_t key = (uint64_t)draft->timeline->name[at.row] << 32 | at.nth;
-        const uint64_t step = steps[2 * (at.step + 1) + (i >= draft->events.n)];
-        out[i] = number_place(places, tm_hash_words(step, &key, 1));
+        const bool call = i >= draft->events.n;
+        const uint64_t key = (uint64_t)t->name[at.row] << 32 | at.nth;
+        const step_hash *step = &steps[2 * (at.step + 1) + call];
+        const uint64_t joins = !call && t->role[at.row] == TM_ROLE_COMMUNICATION;
+        const uint64_t tag =
+            step->tag | joins << 54 | part_of(places, t->name[at.row], at.nth) << 48;
+        out[i] = number_place(places, tag | tm_hash_words(step->hash, &key, 1) >> 16);
         if (out[i] == TM_NO_KEY)
             return false;
     }
@@ -140,7 +173,7 @@ static bool number_items(const tm_draft *draft, const uint64_t *steps, tm_peer_p
 }
 
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
-    uint64_t *steps = hash_steps(draft, false); /* there are other ranks */
+    step_hash *steps = hash_steps(draft, false); /* there are other ranks */
     memset(out, 0, (draft->events.n + draft->calls.n) * sizeof *out);
     bool ok = steps && number_items(draft, steps, places, out);
     free(steps);
@@ -150,7 +183,7 @@ bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *ou
 tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, bool other_steps,
                            tm_peer_places *places, tm_peer_items *out, tm_error *err) {
     const size_t n = draft->events.n + draft->calls.n;
-    uint64_t *steps = hash_steps(draft, other_steps);
+    step_hash *steps = hash_steps(draft, other_steps);
     *out = (tm_peer_items){.places = malloc((n + 1) * sizeof *out->places),
                            .weights = malloc((n + 1) * sizeof *out->weights),
                            .n = n,
@@ -458,6 +491,8 @@ void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_pla
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             tm_edge *edge = &graph->edges[e];
             const uint32_t item = item_of(graph, v, edge, items->n_events);
+            if (edge->flags & TM_EDGE_UNSEEN)
+                edge->peer_ns = edge->ns;
             if (item == NO_ITEM)
                 continue;
             uint32_t known = places->known[items->places[item]];

@@ -17,6 +17,30 @@
 #include "graph.h"
 #include "replay/crew/crew.h"
 
+/** The highest bits of a place's hash say which step it is of and what is compared there; the
+ * others are those of a hash. */
+enum { TM_PLACE_STEPS = 255, TM_PLACE_PARTS = 64 };
+
+/** 1 + the step's number modulo TM_PLACE_STEPS; 0 for none, or where steps stand for ranks. */
+static inline unsigned tm_place_step(uint64_t place) {
+    return (unsigned)(place >> 56);
+}
+
+/** Of a call, not of an event. */
+static inline bool tm_place_is_call(uint64_t place) {
+    return place >> 55 & 1;
+}
+
+/** Of an event of communication, whose length holds what the rank waited. */
+static inline bool tm_place_is_communication(uint64_t place) {
+    return place >> 54 & 1;
+}
+
+/** Which of the parts of its step it is of, the same in every run. */
+static inline unsigned tm_place_part(uint64_t place) {
+    return (unsigned)(place >> 48 & (TM_PLACE_PARTS - 1));
+}
+
 /** What is compared at a place. */
 typedef struct tm_peer_weights {
     int64_t first_ns;  /* event: duration; call: what lies before it */
@@ -46,10 +70,13 @@ typedef struct tm_peer_others {
 
 /** The places that a process's ranks have, and what is known of them. */
 typedef struct tm_peer_places {
-    tm_keys keys;    /* of uint64_t */
-    uint32_t guess;  /* the number that comes next where a rank is as the one before it */
-    tm_vec others;   /* of tm_peer_others */
-    uint32_t *known; /* owned; [keys] 1 + index, 0 where no other rank is there */
+    tm_keys keys;          /* of uint64_t */
+    uint32_t guess;        /* the number that comes next where a rank is as the one before it */
+    tm_vec others;         /* of tm_peer_others */
+    uint32_t *known;       /* owned; [keys] 1 + index, 0 where no other rank is there */
+    const tm_names *names; /* borrowed; NULL: parts of steps follow the numbers of names, which
+                              other runs give otherwise */
+    uint64_t *name_hashes; /* owned; by name id, 0 where nobody asked yet */
 } tm_peer_places;
 
 /** No place: the item has no weight. */

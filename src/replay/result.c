@@ -26,4 +26,5 @@ void tm_replay_result_free(tm_replay_result *result) {
     tm_vec_free(&result->steps);
     tm_vec_free(&result->ranks);
     tm_vec_free(&result->slacks);
+    tm_works_free(&result->works);
 }

@@ -5,6 +5,7 @@
 #include "path.h"
 #include "slack.h"
 #include "timebase.h"
+#include "works.h"
 
 /** What a row is about: value, word. Rows stand in this order. */
 #define TM_WHATIF_LIST(X)                                                                          \
@@ -84,6 +85,7 @@ typedef struct tm_replay_result {
     tm_vec steps;                 /* of tm_whatif_step */
     tm_vec ranks;                 /* of tm_whatif_rank, ascending */
     tm_vec slacks;                /* of tm_slack_run, ascending in rank, stream after stream */
+    tm_works works;               /* what ranks did by themselves; its rows on every process */
     int64_t total_ns;             /* T */
     int64_t window_ns;            /* of the steps that traces mark, the mean of ranks; 0 without */
     int64_t base_ns;              /* what slowdown and shares are of: T; of operations without what

@@ -201,6 +201,7 @@ typedef struct tm_collectives {
     int64_t worst_before_ns;   /* the largest such lead */
     const struct tm_replay_result *replay; /* replay/result.h; owned by whoever made it; NULL on
                                               all but the first process, and without one */
+    bool has_works; /* on every process: the replay knows what ranks did by themselves */
 } tm_collectives;
 
 /** A barrier takes no longer once all have come: cores of TPUs take 1.7 to 5.2 us. */

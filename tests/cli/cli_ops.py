@@ -88,7 +88,7 @@ def near(found, expected, most, what):
 
 def test_the_replay_gives_the_published_figures():
     text = merged(trace(), '-o', 'x.h5').out
-    has_line(text, r'^  Mending ranks 7, 6 together saves 18\.1 % of a step \(40[12]\.. ms\)$')
+    has_line(text, r'^  Fixing ranks 7, 6 together saves 18\.1 % of a step \(40[12]\.. ms\)$')
     folder = os.path.dirname(TRACE)
     published = {}
     for name in ('mw', 'ms'):

@@ -119,8 +119,8 @@ OPENED = {
 
 
 def check_opened(first, own, apart):
-    record('together', 0, range(5, 11), 40e6, range(1, 7))
-    record('job', 0, range(5, 11), 40e6, range(1, 7), first)
+    record('together', 0, range(5, 13), 40e6, range(1, 9))
+    record('job', 0, range(5, 13), 40e6, range(1, 9), first)
     if not own:
         whole = json.loads(content('job/rank3.0.json'))
         whole['traceEvents'].append(event('open', 'cpu_op', 40e6 - max(first), 1))

@@ -31,7 +31,7 @@ ROOMS_OF_SRC = {
     "analysis/shared": QUESTION,
     "analysis/job": QUESTION,
     "analysis/steps": QUESTION,
-    "analysis/stragglers": QUESTION | {"waits"},
+    "analysis/stragglers": QUESTION | {"waits", "replay"},
     "analysis/communication": QUESTION | {"waits"},
     "analysis/efficiency": QUESTION,
     "analysis/host": QUESTION,

@@ -174,7 +174,7 @@ static const struct {
     {"stragglers.rank_step", " rank step wait_ns caused_wait_ns direct_ns indirect_ns "},
     {"stragglers.job", " verdict rank host level p certainty matched_share headline evidence "},
     {"stragglers.finding", " finding level rank host ranks shape from to unit units p certainty "
-                           "excess_ns excess_pct caused_share "},
+                           "excess_ns excess_pct caused_share saved_pct work "},
     {"collectives.kind",
      " kind group ranks how evidence_bits at_least count size_class_bytes bytes median_transfer_ns "
      "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},

@@ -8,6 +8,7 @@
 #include "replay/crew/loops.h"
 #include "replay/job.h"
 #include "replay/sets.h"
+#include "replay/works_sum.h"
 #include "run_fixture.h"
 #include "timeline_fixture.h"
 
@@ -278,6 +279,33 @@ static void check_reduced(both *b, const tm_sets *sets) {
     tm_vec_free(&words[1]);
 }
 
+/* What a rank of a crew did by itself, in four parts, is what it is alone; on the device it is all
+ * but communication. */
+static void check_works(const both *b, const tm_crew *crew) {
+    enum { PARTS = 4 };
+    const tm_works_shape shape = {.n_steps = 1, .n_parts = PARTS}; /* no step is one, too */
+    int64_t sums[2][TM_LANES][TM_N_WORKS][PARTS] = {{{{0}}}};
+    int64_t *lanes[TM_LANES];
+    for (size_t k = 0; k < TM_LANES; k++)
+        lanes[k] = sums[1][k][0];
+    tm_works_add_crew(&(tm_works_of){&shape, &b->places[1], RANKS}, crew, lanes);
+    for (size_t k = 0; k < crew->n; k++) {
+        const tm_timeline *t = &b->timelines[crew->index[k]];
+        int64_t device = 0;
+        tm_works_add(&(tm_works_of){&shape, &b->places[0], RANKS}, &b->items[crew->index[k]],
+                     sums[0][k][0]);
+        assert_memory_equal(sums[0][k], sums[1][k], sizeof sums[0][k]);
+        for (uint32_t row = 0; row < t->n_events; row++)
+            if (t->role[row] == TM_ROLE_COMPUTE || t->role[row] == TM_ROLE_MEMORY)
+                device += t->duration_ns[row];
+        for (size_t part = 0; part < PARTS; part++) {
+            assert_true(sums[0][k][TM_WORKS_DEVICE][part] > 0);
+            device -= sums[0][k][TM_WORKS_DEVICE][part];
+        }
+        assert_int_equal(device, 0);
+    }
+}
+
 static void check_crews(const tm_crew_loops *loops) {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         both b;
@@ -290,6 +318,7 @@ static void check_crews(const tm_crew_loops *loops) {
             n += crews[c].n;
             check_path(&b, &crews[c]);
             check_slack(&b, &crews[c]);
+            check_works(&b, &crews[c]);
             assert_true(tm_crew_peers(&crews[c], &b.places[1], &b.desk));
             for (size_t k = 0; k < crews[c].n; k++) {
                 tm_graph picked;

@@ -104,12 +104,12 @@ static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
         print_headline(tm_table_cell(job, 0, "headline")->value.text);
         fputs(colors->off, stdout);
     }
-    if (!evidence->null)
-        tm_console_wrap(evidence->value.text, 0, tm_console_width());
     const tm_table *whatif = tm_tables_find(tables, "whatif.job");
     const tm_cell *saved = whatif->n_rows > 0 ? tm_table_cell(whatif, 0, "headline") : NULL;
     if (saved && !saved->null)
         tm_console_wrap(saved->value.text, 0, tm_console_width());
+    if (!evidence->null)
+        tm_console_wrap(evidence->value.text, 0, tm_console_width());
     if (tm_summary_mostly_unmatched(tables))
         tm_summary_unmatched(tables, true, colors);
     puts("");

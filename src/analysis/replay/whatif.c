@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/savings.h"
 #include "base/median.h"
 #include "replay/result.h"
 #include "table/shown.h"
 #include "timeline/collectives.h"
-#include "whatif_sentence.h"
 
 /* Figures hold where what nothing explains is at most so much of T, both of all steps and of what a
  * fix saves with and without it; where the ideal is hardly above what was recorded; and where at
@@ -422,7 +422,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
 /* Who is named, the job part of stragglers has found. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
-    char headline[TM_WHATIF_SENTENCE_MAX];
+    char headline[TM_SAVINGS_MAX];
     (void)job;
     if (table->n_rows == 0)
         return TM_OK;
@@ -430,7 +430,7 @@ static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     if (tm_doubt_of_job(out))
         return doubt_all(out, row, err);
     const tm_table *items = tm_tables_find(out, item_def.name);
-    size_t named = tm_whatif_sentence(out, headline);
+    size_t named = tm_savings_sentence(out, headline);
     if (named < items->n_rows) {
         row[J_MEND] = *tm_table_cell(items, named, "saved_ns");
         row[J_MEND_PCT] = *tm_table_cell(items, named, "saved_pct");

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/median.h"
+#include "base/sums.h"
+#include "replay/result.h"
 #include "waits/stages.h"
 
 enum {
@@ -18,6 +21,7 @@ enum {
     S_HOST,
     S_ALL,
     S_STAGE,
+    S_WORK,
     N_S
 };
 
@@ -34,6 +38,7 @@ static const tm_column suspect_columns[N_S] = {
     [S_HOST] = {"host", TM_BOOL, "", "Whether it is a host."},
     [S_ALL] = {"throughout", TM_BOOL, "", "Whether in all units."},
     [S_STAGE] = {"of_stage", TM_BOOL, "", "Whether its stage was compared with others."},
+    [S_WORK] = {"work", TM_INT, "", "Of what: a tm_suspect_work."},
 };
 
 const tm_table_def tm_compared_suspect = {
@@ -75,6 +80,7 @@ tm_suspect tm_compared_read(const tm_cell *row) {
         .host = row[S_HOST].value.i,
         .throughout = row[S_ALL].value.i,
         .of_stage = row[S_STAGE].value.i,
+        .work = (uint8_t)row[S_WORK].value.i,
     };
 }
 
@@ -102,6 +108,7 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
         tm_cell_set_bool(&row[S_HOST], s->host);
         tm_cell_set_bool(&row[S_ALL], s->throughout);
         tm_cell_set_bool(&row[S_STAGE], s->of_stage);
+        tm_cell_set_int(&row[S_WORK], s->work);
     }
     for (size_t i = 0; i < standings->n; i++) {
         const tm_standing *s = (const tm_standing *)standings->data + i;
@@ -167,7 +174,194 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     return status;
 }
 
+/* How the works of ranks are compared. Parts tell a rank that always takes a little longer, in few
+ * steps too; steps one that once in each takes much longer; and where those of a stage are few, how
+ * far ranks are from the others of theirs, measured by what is usual there. */
+typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
+
+/* Works of one kind, of ranks [first, first + n). */
+typedef struct works_range {
+    const tm_works *works;
+    size_t first, n;
+    tm_works_kind kind;
+    works_way way;
+    double n_tests;
+} works_range;
+
+static int64_t work_at(const works_range *r, size_t i, size_t row) {
+    return tm_works_sums(r->works, r->first + i, r->kind)[row];
+}
+
+/* Rows [row, end) are of one step. */
+static size_t end_of_step(const tm_works *works, size_t row) {
+    size_t end = row + 1;
+    while (end < works->n_rows && works->steps[end] == works->steps[row])
+        end++;
+    return end;
+}
+
+/* The ranks of a stage from one on. */
+static size_t end_of_stage(const tm_works *works, size_t first) {
+    size_t end = first + 1;
+    while (end < works->ranks.n &&
+           tm_works_at(works, end)->stage == tm_works_at(works, first)->stage)
+        end++;
+    return end;
+}
+
+static void fill_works(const works_range *r, tm_own_times *times, int64_t *steps) {
+    times->parts = r->way == WAY_PARTS;
+    times->n_rows = 0;
+    for (size_t row = 0, end; row < r->works->n_rows; row = end) {
+        bool any = false;
+        end = r->way == WAY_PARTS ? row + 1 : end_of_step(r->works, row);
+        for (size_t i = 0; i < r->n; i++) {
+            int64_t sum = 0;
+            for (size_t k = row; k < end; k++)
+                sum = tm_sum(sum, work_at(r, i, k));
+            times->ns[times->n_rows * r->n + i] = sum;
+            any = any || sum > 0;
+        }
+        times->from[times->n_rows] = times->to[times->n_rows] = r->works->steps[row];
+        steps[times->n_rows] = r->works->steps[row];
+        times->n_rows += any;
+    }
+}
+
+/* Of rows of times, by how much each member exceeds the others of its stage, whose numbers begin
+ * with first. @param out  [n_rows][times->n] */
+static tm_status find_excess(const works_range *r, const tm_own_times *times, int64_t *out,
+                             tm_error *err) {
+    int64_t *sorted = malloc((r->n + 1) * sizeof *sorted);
+    if (!sorted)
+        return tm_fail_memory(err);
+    for (size_t i = 0, end; i < r->n; i = end) {
+        end = end_of_stage(r->works, r->first + i) - r->first;
+        for (size_t row = 0; row < times->n_rows; row++) {
+            const tm_own_times stage = {
+                .n = end - i, .n_rows = 1, .ns = times->ns + row * r->n + i};
+            if (stage.n >= 2)
+                tm_own_times_excess(&stage, 0, sorted, out + row * r->n + i);
+            else
+                out[row * r->n + i] = 0;
+        }
+    }
+    free(sorted);
+    return TM_OK;
+}
+
+/* Puts in the place of what members took how far that is from the others of their stage, in
+ * thousandths of the median distance there. */
+static tm_status scale_by_stage(const works_range *r, tm_own_times *times, const int64_t *excess,
+                                tm_error *err) {
+    int64_t *distances = malloc((times->n_rows * r->n + 1) * sizeof *distances);
+    if (!distances)
+        return tm_fail_memory(err);
+    for (size_t i = 0, end; i < r->n; i = end) {
+        size_t n = 0;
+        end = end_of_stage(r->works, r->first + i) - r->first;
+        for (size_t row = 0; row < times->n_rows; row++)
+            for (size_t k = i; k < end; k++) {
+                const int64_t ns = excess[row * r->n + k];
+                distances[n++] = ns < 0 ? -ns : ns;
+            }
+        const int64_t usual = n > 0 ? tm_median_any(distances, n) : 0;
+        for (size_t row = 0; row < times->n_rows; row++)
+            for (size_t k = i; k < end; k++)
+                times->ns[row * r->n + k] =
+                    (int64_t)(1000.0 * (double)excess[row * r->n + k] / (double)(usual + 1));
+    }
+    free(distances);
+    return TM_OK;
+}
+
+/* In the time of a suspect, or in all, what it takes longer in ns. */
+static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64_t member,
+                         int64_t from, int64_t to) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < times->n; i++)
+        for (size_t row = 0; row < times->n_rows && times->members[i] == member; row++)
+            if (times->from[row] >= from && times->to[row] <= to)
+                sum = tm_sum(sum, excess[row * times->n + i]);
+    return sum;
+}
+
+static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec *suspects,
+                               tm_vec *standings, tm_error *err) {
+    int64_t *steps = malloc((times->n_rows + times->n + 1) * sizeof *steps);
+    int64_t *excess = malloc((times->n_rows * times->n + 1) * sizeof *excess);
+    tm_status status = steps && excess ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK) {
+        int64_t *hosts = steps + times->n_rows;
+        for (size_t i = 0; i < r->n; i++) {
+            times->members[i] = tm_works_at(r->works, r->first + i)->rank;
+            hosts[i] = tm_works_at(r->works, r->first + i)->host;
+        }
+        fill_works(r, times, steps);
+        if (r->way == WAY_STAGES) {
+            status = find_excess(r, times, excess, err);
+            status = status == TM_OK ? scale_by_stage(r, times, excess, err) : status;
+        }
+        const tm_compared compared = {times, steps, hosts, NULL, r->n_tests};
+        if (status == TM_OK && times->n_rows > 0)
+            status = tm_suspects_find(&compared, suspects, standings, err);
+    }
+    for (size_t i = 0; i < suspects->n && r->way == WAY_STAGES; i++) {
+        tm_suspect *s = (tm_suspect *)suspects->data + i;
+        s->excess_ns = excess_of(times, excess, s->member, s->from, s->to);
+    }
+    for (size_t i = 0; i < standings->n && r->way == WAY_STAGES; i++) {
+        tm_standing *s = (tm_standing *)standings->data + i;
+        s->excess_ns = excess_of(times, excess, s->member, INT64_MIN, INT64_MAX);
+    }
+    free(steps);
+    free(excess);
+    return status;
+}
+
+static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *err) {
+    tm_own_times times = {0};
+    tm_vec suspects = TM_VEC(tm_suspect), standings = TM_VEC(tm_standing);
+    tm_status status = tm_own_times_create(r->n, r->works->n_rows, &times, err);
+    if (status == TM_OK)
+        status = find_in_works(r, &times, &suspects, &standings, err);
+    for (size_t i = 0; i < suspects.n; i++)
+        ((tm_suspect *)suspects.data)[i].work =
+            r->kind == TM_WORKS_DEVICE ? TM_SUSPECT_DEVICE : TM_SUSPECT_HOST;
+    const size_t group = (r->first * TM_N_WORKS + r->kind) * N_WAYS + r->way;
+    if (status == TM_OK)
+        status = add_rows(tables, (int64_t)group, &suspects, &standings, err);
+    tm_own_times_free(&times);
+    tm_vec_free(&suspects);
+    tm_vec_free(&standings);
+    return status;
+}
+
+/* Ranks of one stage against one another, of each kind of work that all of them have; where there
+ * are several stages, all by how far they are from the others of theirs. */
+static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *err) {
+    const size_t n = works->ranks.n;
+    const bool stages = n > 0 && end_of_stage(works, 0) < n;
+    const bool parts = works->n_rows > 1 && works->steps[0] == works->steps[1];
+    const double ways = TM_N_WORKS * (1.0 + parts + stages);
+    works_range r = {.works = works};
+    for (r.kind = 0; r.kind < TM_N_WORKS; r.kind++) {
+        for (r.first = 0; r.first < n; r.first += r.n) {
+            r.n = end_of_stage(works, r.first) - r.first;
+            r.n_tests = ways * (double)n / (double)r.n;
+            for (r.way = parts ? WAY_PARTS : WAY_STEPS; r.way <= WAY_STEPS && r.n >= 2; r.way++)
+                TM_TRY(test_works(&r, tables, err));
+        }
+        r = (works_range){works, 0, n, r.kind, WAY_STAGES, ways};
+        if (stages)
+            TM_TRY(test_works(&r, tables, err));
+    }
+    return TM_OK;
+}
+
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own, tm_error *err) {
+    if (own->has_works)
+        return own->replay ? add_works(&own->replay->works, tables, err) : TM_OK;
     const tm_own_time *v = own->own_times.data;
     for (size_t first = 0, i = 0; first < own->own_times.n; first = i) {
         for (i = first; i < own->own_times.n && v[i].group == v[first].group; i++)

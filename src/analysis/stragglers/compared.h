@@ -9,7 +9,8 @@
 /** Internal tables: suspects and standings on their way to the job. */
 extern const tm_table_def tm_compared_suspect, tm_compared_standing;
 
-/** Tests every group of which own times are known. TM_OK; TM_ERR_FAULT. */
+/** Tests the ranks of each role by what the replay knows that they did themselves; without a replay
+ * every group of which own times are known. TM_OK; TM_ERR_FAULT. */
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own,
                           tm_error *err) TM_MUST_CHECK;
 

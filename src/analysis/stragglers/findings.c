@@ -69,7 +69,9 @@ static tm_finding finding_of(const tm_findings_input *in, const tm_suspect *s) {
                     .unit = s->unit,
                     .p = s->p,
                     .excess_ns = s->excess_ns,
-                    .of_stage = s->of_stage};
+                    .of_stage = s->of_stage,
+                    .work = s->work,
+                    .saved_pct = (double)NAN};
     if (s->host) {
         f.place = host_place(in->tolls, s->member);
         f.n_members = f.place < in->tolls->n_places ? place_end(in->tolls, f.place) - f.place : 1;
@@ -123,6 +125,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     const tm_finding *v = all->data;
     const tm_tolls *t = in->tolls;
     tm_finding out = {.level = t->places[first].level, .place = first, .p = 1.0};
+    double saved = (double)NAN;
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++) {
         bool of_place = false;
@@ -141,12 +144,14 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
         }
         out.rank = v[i].rank < out.rank ? v[i].rank : out.rank;
         out.p = v[i].p < out.p ? v[i].p : out.p;
+        saved = fmax(saved, v[i].saved_pct);
         excess[n++] = v[i].excess_ns;
     }
     out.level = t->places[first].level;
     out.place = first;
     out.n_members = end - first;
     out.excess_ns = n > 0 ? tm_median_any(excess, n) : 0;
+    out.saved_pct = saved;
     return out;
 }
 
@@ -179,15 +184,12 @@ static bool find_place(const tm_tolls *t, const tm_vec *all, size_t *first, size
     return most > 0;
 }
 
-/* Ranks of a host or group that are found one by one are one finding, and those of a host that is
- * found are none of their own. */
-static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error *err) {
-    size_t first = 0, end = 0;
+/* Ranks of a host that is found are no findings of their own. */
+static tm_status leave_hosts(const tm_findings_input *in, tm_vec *all, tm_error *err) {
+    const tm_finding *v = all->data;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
     bool *of_hosts = calloc(in->tolls->n_ranks + 1, sizeof *of_hosts);
-    int64_t *excess = malloc((all->n + 1) * sizeof *excess);
-    bool ok = wanted && of_hosts && excess;
-    const tm_finding *v = all->data;
+    bool ok = wanted && of_hosts;
     for (size_t i = 0; i < all->n && ok; i++)
         if (v[i].level == TM_CULPRIT_HOST)
             tm_finding_members(in->tolls, &v[i], of_hosts);
@@ -196,21 +198,119 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
             v[i].level != TM_CULPRIT_RANK || !of_hosts[tm_tolls_index(in->tolls, v[i].rank)];
     if (ok)
         keep_if(all, wanted);
+    free(wanted);
+    free(of_hosts);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* Ranks of a host or group that are found one by one are one finding. */
+static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error *err) {
+    size_t first = 0, end = 0;
+    bool *wanted = malloc((all->n + 1) * sizeof *wanted);
+    int64_t *excess = malloc((all->n + 1) * sizeof *excess);
+    bool ok = wanted && excess;
     while (ok && find_place(in->tolls, all, &first, &end)) {
         tm_finding f = merged(in, all, first, end, excess, wanted);
         keep_if(all, wanted);
         ok = tm_vec_append(all, &f, 1) != NULL;
     }
     free(wanted);
-    free(of_hosts);
     free(excess);
     return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* Which of the findings a rank is of; n for none. */
+static size_t finding_of_rank(const tm_tolls *t, const tm_vec *all, int64_t rank, bool *members) {
+    size_t found = all->n;
+    for (size_t i = 0; i < all->n && found == all->n; i++) {
+        memset(members, 0, t->n_ranks * sizeof *members);
+        tm_finding_members(t, (const tm_finding *)all->data + i, members);
+        if (members[tm_tolls_index(t, rank)])
+            found = i;
+    }
+    return found;
+}
+
+/* What the places of the plan add, to the findings whose ranks they are. Where one adds enough,
+ * those that came before it and added nothing were as late: together they are worth it.
+ * @param seen, worth  [all] out */
+static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members, bool *seen,
+                        bool *worth) {
+    tm_finding *v = all->data;
+    double before = 0.0, saved, least = TM_FIX_LEAST_PCT;
+    int64_t rank;
+    for (size_t place = 0; tm_fixes_planned(&in->fixes, place, &rank, &saved); place++) {
+        const double adds = saved - before;
+        const size_t i = finding_of_rank(in->tolls, all, rank, members);
+        before = saved;
+        if (i == all->n)
+            continue;
+        seen[i] = true;
+        v[i].saved_pct += adds;
+        if (v[i].saved_pct < least)
+            continue;
+        for (size_t k = 0; k < all->n; k++) {
+            if (!seen[k] || worth[k])
+                continue;
+            worth[k] = true;
+            v[k].saved_pct = k == i ? v[k].saved_pct : saved;
+        }
+        least = fmax(TM_FIX_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct);
+    }
+}
+
+static int by_saving(const void *a, const void *b) {
+    const tm_finding *x = a, *y = b;
+    if (x->saved_pct != y->saved_pct)
+        return x->saved_pct > y->saved_pct ? -1 : 1;
+    int order = tm_order_i64(y->excess_ns, x->excess_ns);
+    return order ? order : tm_order_i64(x->rank, y->rank);
+}
+
+/* What fixing a finding saves by itself. */
+static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
+    if (f->level == TM_CULPRIT_HOST)
+        return tm_fixes_of_host(&in->fixes, f->rank);
+    return f->level == TM_CULPRIT_RANK ? tm_fixes_of_rank(&in->fixes, f->rank) : 0.0;
+}
+
+/* Leaves those that are worth fixing. */
+static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_error *err) {
+    tm_vec *all = &out->all;
+    tm_finding *v = all->data;
+    const size_t n = all->n;
+    bool *flags = calloc(2 * n + in->tolls->n_ranks + 1, sizeof *flags);
+    if (!flags)
+        return tm_fail_memory(err);
+    bool *seen = flags, *worth = flags + n, any = false;
+    size_t best = 0;
+    for (size_t i = 0; i < n; i++)
+        v[i].saved_pct = 0.0;
+    follow_plan(in, all, flags + 2 * n, seen, worth);
+    for (size_t i = 0; i < n; i++) {
+        const double alone = saved_alone(in, &v[i]);
+        worth[i] = worth[i] || (v[i].level == TM_CULPRIT_HOST && alone >= TM_FIX_LEAST_PCT);
+        v[i].saved_pct = worth[i] ? fmax(v[i].saved_pct, alone) : alone;
+        any = any || worth[i];
+        best = v[i].saved_pct > v[best].saved_pct ? i : best;
+    }
+    if (n > 0 && !any)
+        worth[best] = v[best].saved_pct >= TM_FIX_LEAST_PCT;
+    out->spared = n > 0 && !any && !worth[best];
+    out->spared_of = out->spared ? v[best] : (tm_finding){0};
+    out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
+    keep_if(all, worth);
+    if (all->n > 1)
+        qsort(v, all->n, sizeof *v, by_saving);
+    free(flags);
+    return TM_OK;
 }
 
 /* What the ranks of a finding cost the others, in its window where that is told by steps. */
 static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
-    bool window = f->shape != TM_SHAPE_THROUGHOUT && f->unit == TM_UNIT_STEP;
+    bool window =
+        f->shape != TM_SHAPE_THROUGHOUT && (f->unit == TM_UNIT_STEP || f->unit == TM_UNIT_PART);
     for (size_t i = 0; i < t->n_parts; i++) {
         const tm_toll *part = &t->parts[i];
         if (window && (part->step < f->from || part->step > f->to))
@@ -227,9 +327,11 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
     bool *members = malloc((in->tolls->n_ranks + 1) * sizeof *members);
     for (size_t i = 0; i < all->n && members; i++) {
         v[i].excess_pct = percent(in, v[i].excess_ns);
-        if (v[i].excess_pct < EXCESS_LEAST_PCT)
+        if (!in->fixes.known && v[i].excess_pct < EXCESS_LEAST_PCT)
             continue;
-        bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= TM_MATCHED_LEAST;
+        /* One step does not tell a slow rank from a larger share of the data. */
+        bool one_step = v[i].unit == TM_UNIT_PART && in->n_steps < 2;
+        bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= TM_MATCHED_LEAST && !one_step;
         v[i].certainty = sure ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;
         memset(members, 0, in->tolls->n_ranks * sizeof *members);
         tm_finding_members(in->tolls, &v[i], members);
@@ -305,13 +407,17 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
         out->least_p = fmin(out->least_p, in->standings[i].p);
         out->tested = out->tested || !isnan(in->standings[i].p);
     }
+    out->replayed = in->fixes.known;
     look_at_pipeline(in, out);
     if (tm_waits_little(in->tolls->wait_ns, in->window_ns) && !is_bubble(out))
         return TM_OK;
     TM_TRY(gather(in, &out->all, err));
+    TM_TRY(leave_hosts(in, &out->all, err));
+    if (in->fixes.known)
+        TM_TRY(keep_worth(in, out, err));
     TM_TRY(raise_levels(in, &out->all, err));
     TM_TRY(complete(in, &out->all, err));
-    if (out->all.n > 1)
+    if (out->all.n > 1 && !in->fixes.known)
         qsort(out->all.data, out->all.n, out->all.size, by_excess);
     find_alternation(&out->all);
     tm_finding event;
@@ -343,7 +449,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
     /* Where much could not be compared, or most not with all who may have kept it waiting, nobody
      * is cleared. */
     bool cleared = tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
-                   (found->tested && found->most_pct < EXCESS_LEAST_PCT);
+                   (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT
+                                                      : found->most_pct < EXCESS_LEAST_PCT));
     cleared = cleared && in->matched_share >= TM_MATCHED_CLEARED &&
               in->matched_share - in->open_share >= TM_MATCHED_LEAST;
     return cleared ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;

@@ -3,6 +3,7 @@
 #ifndef TMERGE_FINDINGS_H
 #define TMERGE_FINDINGS_H
 
+#include "fixes.h"
 #include "suspects.h"
 #include "timeline/collectives.h"
 #include "tolls.h"
@@ -46,6 +47,9 @@ typedef struct tm_finding {
     int64_t caused_ns;   /* what they cost the others, in the window */
     double caused_share; /* of all waiting */
     bool of_stage;       /* its stage against the others of a pipeline */
+    uint8_t work;        /* tm_suspect_work: of what it takes longer */
+    double saved_pct; /* what fixing it saves of a step, with those named before it where it saves
+                         nothing without them; NaN where no replay tells */
 } tm_finding;
 
 /** An operation that waited most. */
@@ -66,6 +70,9 @@ typedef struct tm_findings {
     double bubble, ideal; /* shares of the windows; 0 without a pipeline */
     double transfers;     /* waiting for transfers, likewise */
     int64_t stages, micro_batches;
+    bool replayed;        /* what fixing ranks saves is known */
+    bool spared;          /* who stands out is not named, for fixing it saves too little: */
+    tm_finding spared_of; /* who would save most of these */
 } tm_findings;
 
 /** "throughout", "episode", "alternation", "event" or "bubble". */
@@ -89,18 +96,20 @@ typedef struct tm_findings_input {
     int64_t window_ns;    /* sum of all ranks' windows */
     double matched_share; /* of the communication time */
     double open_share;    /* of it in groups that may have further ranks */
+    tm_fixes fixes;
 } tm_findings_input;
 
 /**
  * Finds what is to be said. Of one rank the groups are brought together: the least p, the window of
- * the largest excess. Who has under 1 % of the steps is left out. A host of at most half of all
- * ranks of which 80 %, and 2, are found is named instead of them; else such a process group. Two
- * episodes of which one ends before the other begins alternate. Where nobody is
- * found, a pipeline in which ranks wait for transfers between stages for 1 % of the windows has a
- * bubble: the time in which waiting, for transfers and in collectives, keeps ranks from computing.
- * Ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches, as many as transfers from a rank
- * of the first stage in a step. Without such a pipeline at most 5 operations, and 10 % of all, that
- * hold half of the waiting are an event.
+ * the largest excess. Where a replay tells what fixing them saves, those stay who save 1 % of a
+ * step and, beside others, a tenth of what all together save; else those whose excess is 1 % of the
+ * steps. A host of at most half of all ranks of which 80 %, and 2, are found is named instead of
+ * them; else such a process group. Two episodes of which one ends before the other begins
+ * alternate. Where nobody is found, a pipeline in which ranks wait for transfers between stages for
+ * 1 % of the windows has a bubble: the time in which waiting, for transfers and in collectives,
+ * keeps ranks from computing. Ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches, as
+ * many as transfers from a rank of the first stage in a step. Without such a pipeline at most 5
+ * operations, and 10 % of all, that hold half of the waiting are an event.
  *
  * @param out  its vector initialised
  * @return     TM_OK; TM_ERR_FAULT

@@ -250,7 +250,7 @@ static void hold_back(const tm_tables *tables, const tm_tolls *tolls, tm_judgeme
 tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement *out,
                    tm_error *err) {
     const tm_table *heard = tm_tables_find(tables, tm_judge_heard.name);
-    tm_findings_input in = {.tolls = tolls};
+    tm_findings_input in = {.tolls = tolls, .fixes = tm_fixes_read(tables)};
     sent s = {0};
     int64_t comm = sum_of(heard, "comm_ns");
     *out = (tm_judgement){.found = {.all = TM_VEC(tm_finding)}};

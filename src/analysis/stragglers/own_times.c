@@ -175,7 +175,7 @@ static tm_status hangs_together(const tm_own_times *times, const step_rows *step
                 shuffle(orders + i * n_steps, n_steps, tm_draw(draw, i));
             reached += step_squares(scores, times->n, steps, n_steps, orders, n_places) >= own;
         }
-        *out = (double)reached <= 0.1 * (1 + ORDERS);
+        *out = (double)reached <= (times->parts ? 0.02 : 0.1) * (1 + ORDERS);
     }
     bool ok = scores && orders;
     free(scores);
@@ -237,13 +237,14 @@ static tm_status make_units(const tm_own_times *stretches, const int64_t *number
                             tm_error *err) {
     const step_rows *steps = in->rows;
     size_t n_steps = in->n;
+    const tm_unit_kind one = stretches->parts ? TM_UNIT_PART : TM_UNIT_STRETCH;
     bool together = true;
     *unit = TM_UNIT_STEP;
     if (n_steps >= 2 && pow((double)stretches->n, 1.0 - (double)n_steps) > 0.001) {
         TM_TRY(hangs_together(stretches, steps, n_steps, &together, err));
-        *unit = together ? TM_UNIT_STEP : TM_UNIT_STRETCH;
+        *unit = together ? TM_UNIT_STEP : one;
     } else if (n_steps < 2) {
-        *unit = TM_UNIT_BLOCK;
+        *unit = n_steps > 0 && stretches->parts ? TM_UNIT_PART : TM_UNIT_BLOCK;
     }
     size_t length = *unit == TM_UNIT_BLOCK ? block_length(stretches, err) : 1;
     if (length == 0)
@@ -253,7 +254,7 @@ static tm_status make_units(const tm_own_times *stretches, const int64_t *number
             add_unit(stretches, steps[s].first, steps[s].end, units);
             units->from[units->n_rows - 1] = units->to[units->n_rows - 1] = numbers[steps[s].first];
         }
-        for (size_t row = steps[s].first; row < steps[s].end && *unit == TM_UNIT_STRETCH; row++)
+        for (size_t row = steps[s].first; row < steps[s].end && *unit == one; row++)
             add_unit(stretches, row, row + 1, units);
     }
     for (size_t row = 0; row + length <= stretches->n_rows && *unit == TM_UNIT_BLOCK; row += length)
@@ -342,6 +343,7 @@ tm_status tm_own_times_units(const tm_own_times *stretches, const int64_t *steps
     if (status == TM_OK)
         status = tm_own_times_create(stretches->n, stretches->n_rows, &joined, err);
     if (status == TM_OK) {
+        joined.parts = stretches->parts;
         join_short(stretches, steps, &joined, joined_steps);
         status = units_of(&joined, joined_steps, units, unit, err);
     }

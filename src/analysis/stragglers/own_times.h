@@ -15,6 +15,7 @@ typedef struct tm_own_times {
     int64_t *from;    /* [n_rows] number of its step, or of the operation that ends it; of a unit */
     int64_t *to;      /* [n_rows] of several: of the first and the last */
     int64_t *members; /* [n] global ranks, ascending; of hosts the lowest of each */
+    bool parts;       /* rows are parts of steps, each with some of all that is done in it */
 } tm_own_times;
 
 tm_status tm_own_times_create(size_t n, size_t n_rows, tm_own_times *out,
@@ -29,7 +30,12 @@ void tm_own_times_drop(tm_own_times *times, size_t member);
 void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted, int64_t *out);
 
 /** What is independent enough to be compared by chance. */
-typedef enum tm_unit_kind { TM_UNIT_STEP, TM_UNIT_STRETCH, TM_UNIT_BLOCK } tm_unit_kind;
+typedef enum tm_unit_kind {
+    TM_UNIT_STEP,
+    TM_UNIT_STRETCH,
+    TM_UNIT_PART, /* of a step: likewise, where rows are these; and where there is one step */
+    TM_UNIT_BLOCK
+} tm_unit_kind;
 
 /**
  * Makes units of stretches. A stretch in which no member does a tenth of what the slowest does in
@@ -39,7 +45,8 @@ typedef enum tm_unit_kind { TM_UNIT_STEP, TM_UNIT_STRETCH, TM_UNIT_BLOCK } tm_un
  *    of 1,000 groups: n^-(S-1) <= 0.001 for n members and S whole steps;
  * 2. stretches, where there are 2 steps and what a member does does not hang together in a step:
  *    the squared sums of its scores over a step, its mean removed, are not among the largest tenth
- *    of 200 random orders of the steps at each place; else steps;
+ *    (of parts of steps, which tell it better, the largest 2 %) of 200 random orders of the steps
+ * at each place; else steps;
  * 3. where there is one step or none, blocks of so many stretches that scores of neighbouring
  *    blocks tell nothing of one another (8 times the correlation time; single stretches where that
  *    is under 1.15).

@@ -19,7 +19,7 @@ enum {
 
 /* The largest p of one who is named, and the least excess as a part of what the slowest did: the
  * gate is at 1 % of the steps, which are longer than what ranks do by themselves. */
-static const double P_MOST = 0.01, EXCESS_LEAST = 0.005;
+static const double P_MOST = TM_CHANCE_MOST, EXCESS_LEAST = 0.005;
 /* Within a factor of so much of that, draws would decide. */
 static const double NEAR_P = 4.0;
 /* Of a rank that is compared with those of other stages, which do other things. */
@@ -340,6 +340,7 @@ static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t 
         fit = classes[c.listed[c.first[k]]] >= 0 && c.first[k + 1] - c.first[k] >= least;
     if (fit && c.n >= 2)
         status = tm_own_times_create(c.n, t->n_rows, out, err);
+    out->parts = t->parts;
     for (size_t row = 0; row < t->n_rows && out->n > 0 && status == TM_OK; row++) {
         for (size_t k = 0; k < c.n; k++) {
             const size_t *own = c.listed + c.first[k];

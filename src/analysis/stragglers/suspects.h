@@ -5,6 +5,9 @@
 #include "base/vec.h"
 #include "own_times.h"
 
+/** The largest p of one. */
+#define TM_CHANCE_MOST 0.01
+
 /** One that does. */
 typedef struct tm_suspect {
     int64_t member;    /* rank; of a host the lowest rank of it in the group */
@@ -16,7 +19,15 @@ typedef struct tm_suspect {
     bool host;       /* the ranks of a host, taken together */
     bool throughout; /* the window is all there is */
     bool of_stage;   /* its stage against the others of a pipeline, which need not be equal */
+    uint8_t work;    /* tm_suspect_work: of what; set by who asks */
 } tm_suspect;
+
+/** What of a member's own time is compared: all of it, or by the replay's weights. */
+typedef enum tm_suspect_work {
+    TM_SUSPECT_ALL,
+    TM_SUSPECT_DEVICE, /* its kernels and copies */
+    TM_SUSPECT_HOST    /* its calls and what lies before them */
+} tm_suspect_work;
 
 /** What each member's whole time tells, whether it is a suspect or not. */
 typedef struct tm_standing {

@@ -24,20 +24,28 @@ static const tm_cell *cell_of(const tm_table *table, int64_t rank, const char *c
     return tm_table_cell(table, tm_table_find_row(table, &rank, 1), column);
 }
 
+/* Whether the time of a finding is told by steps. */
+static bool is_of_steps(const tm_finding *f) {
+    return f->unit == TM_UNIT_STEP || f->unit == TM_UNIT_PART;
+}
+
 /* Why a rank comes late in the time of its finding. Where that is told by operations, no table says
  * what it did meanwhile. */
 static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
-    bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = f->unit == TM_UNIT_STEP;
+    bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = is_of_steps(f);
     tm_late_cause c = throughout || !steps
                           ? tm_late_throughout(tables, f->rank, f->excess_ns)
                           : tm_late_in_steps(tables, f->rank, f->from, f->to, f->excess_ns);
     if (!throughout && !steps)
         c.kind = TM_LATE_UNKNOWN;
+    /* What takes longer was compared by itself. */
+    if (f->work != TM_SUSPECT_ALL)
+        c.kind = f->work == TM_SUSPECT_DEVICE ? TM_LATE_GPU : TM_LATE_HOST;
     return c;
 }
 
 static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
-    bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = f->unit == TM_UNIT_STEP;
+    bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = is_of_steps(f);
     tm_late_cause c = cause_of(tables, f);
     const char *when = throughout ? "" : steps ? "there " : "over the whole recording ";
     bool known = c.idle_ns > 0 || c.median_idle_ns > 0;
@@ -190,7 +198,7 @@ static bool is_of_few_steps(const tm_finding *f) {
 
 /* " in steps 20 to 30", " in operations 130 to 663 of its group", "". */
 static void when_text(const tm_finding *f, char *out, size_t size) {
-    const char *unit = f->unit == TM_UNIT_STEP ? "step" : "operation";
+    const char *unit = is_of_steps(f) ? "step" : "operation";
     out[0] = '\0';
     if (f->shape == TM_SHAPE_THROUGHOUT)
         return;
@@ -198,7 +206,7 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         snprintf(out, size, " in %s %" PRId64, unit, f->from);
     else
         snprintf(out, size, " in %ss %" PRId64 " to %" PRId64, unit, f->from, f->to);
-    if (f->unit != TM_UNIT_STEP)
+    if (!is_of_steps(f))
         append(out, size, " of its group");
 }
 
@@ -346,7 +354,11 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
 /* Where to look: what the ranks share, or why the one comes late. */
 static void look_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
     if (f->level == TM_CULPRIT_HOST)
-        snprintf(out, size, "look at what these ranks share: their host and its network");
+        snprintf(out, size, "look at what these ranks share: their host%s",
+                 f->work == TM_SUSPECT_DEVICE
+                     ? ", for all of their GPUs compute longer (power, heat)"
+                 : f->work == TM_SUSPECT_HOST ? ", whose CPUs launch later"
+                                              : " and its network");
     else if (f->of_stage)
         snprintf(out, size,
                  "stages need not be equal: look at how the layers are divided among them, then at "
@@ -492,6 +504,11 @@ static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
                                  : "");
     } else if (!j->found.tested) {
         snprintf(out, size, "record more steps, which tell chance from cause");
+    } else if (j->found.least_p <= TM_CHANCE_MOST) {
+        snprintf(out, size, "but who takes longer by itself than chance explains (p %.2g) %s",
+                 j->found.least_p,
+                 j->found.replayed ? "would save under 1 % of a step if fixed"
+                                   : "does so by under 1 % of the steps");
     } else {
         const double hint = 0.1; /* what is far from it, more of the same does not prove */
         snprintf(out, size,
@@ -502,7 +519,8 @@ static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
     }
 }
 
-static void none_text(const tm_tolls *t, const tm_judgement *j, char out[TM_SENTENCE_MAX]) {
+static void none_text(const tm_tables *tables, const tm_tolls *t, const tm_judgement *j,
+                      char out[TM_SENTENCE_MAX]) {
     char share[32], time[32];
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, share,
                sizeof share);
@@ -517,12 +535,22 @@ static void none_text(const tm_tolls *t, const tm_judgement *j, char out[TM_SENT
     } else if (tm_waits_little(t->wait_ns, j->window_ns))
         snprintf(out, TM_SENTENCE_MAX, "All waiting is %s of the ranks' windows: %s of GPU time",
                  share, time);
-    else
+    else if (j->found.spared) {
+        char who[WHO_MAX], excess[448];
+        who_text(tables, t, &j->found.spared_of, who);
+        excess_text(t, &j->found.spared_of, excess, sizeof excess);
         snprintf(
             out, TM_SENTENCE_MAX,
-            "Ranks wait %s of their windows (%s of GPU time), but by itself no rank takes 1 %% "
-            "longer than the others: who is late changes",
-            share, time);
+            "Ranks wait %s of their windows (%s of GPU time). R%s stands out: %s. But fixing %s "
+            "saves under 1 %% of a step",
+            share, time, who + 1, excess,
+            j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
+    } else
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time), but %s",
+                 share, time,
+                 j->found.replayed ? "fixing any one of them saves under 1 % of a step"
+                                   : "by itself no rank takes 1 % longer than the others: who is "
+                                     "late changes");
 }
 
 /* Whether hardly anybody waits, and only for what was not compared nobody is cleared. */
@@ -552,7 +580,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         return;
     }
     if (j->kind == TM_VERDICT_NONE || is_quiet(e)) {
-        none_text(e->tolls, j, out);
+        none_text(tables, e->tolls, j, out);
         return;
     }
     if (j->kind == TM_VERDICT_BUBBLE) {

@@ -1,7 +1,12 @@
 /* The tables of the verdict: what is found, and what is said of it. */
 #include "verdict_tables.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "analysis/shared/doubt.h"
+#include "analysis/shared/savings.h"
 
 enum {
     F_PLACE,
@@ -19,6 +24,8 @@ enum {
     F_EXCESS,
     F_EXCESS_PCT,
     F_CAUSED_SHARE,
+    F_SAVED,
+    F_WORK,
     N_FINDING_COLUMNS
 };
 
@@ -45,7 +52,9 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
     [F_TO] = {"to", TM_INT, "", "The last one."},
     [F_UNIT] = {"unit", TM_TEXT, "",
                 "What is compared as independent: step, or stretch: what ranks do from one "
-                "operation of their group to the next, or blocks of it; operation for an event."},
+                "operation of their group to the next, or blocks of it; part: some of all that "
+                "ranks do in a "
+                "step; operation for an event."},
     [F_UNITS] = {"units", TM_INT, "", "How many in the window; operations of an event."},
     [F_P] = {"p", TM_REAL, "",
              "The chance that one of equal ranks stands out as much in any window: permutations of "
@@ -63,6 +72,13 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
     [F_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
                         "direct_ns + indirect_ns of its ranks in its steps / the waiting of all "
                         "ranks; of an event, its operations' share."},
+    [F_SAVED] = {"saved_pct", TM_REAL, "%",
+                 "What fixing it saves of a mean step (whatif.item), with those named before it "
+                 "where they only help together; null where no replay tells."},
+    [F_WORK] =
+        {"work", TM_TEXT, "",
+         "What takes it longer: device (kernels and copies) or host (calls, and what its host "
+         "does before them); null where no replay tells."},
 };
 
 const tm_table_def tm_verdict_finding = {
@@ -106,7 +122,10 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_MATCHED] = {"matched_share", TM_REAL, "",
                    "Of the time of all communication kernels, how much is of complete operations; "
                    "below 0.9 nobody is cleared, below 0.5 nothing is more than likely."},
-    [J_HEADLINE] = {"headline", TM_TEXT, "", "The verdict in a sentence."},
+    [J_HEADLINE] = {"headline", TM_TEXT, "",
+                    "What saves most, in a sentence: the verdict on ranks, or a kind of work on "
+                    "all of them, with the "
+                    "verdict first in the evidence then."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "A sentence that can be checked in these tables."},
 };
 
@@ -130,7 +149,7 @@ static const char *host_of(const tm_tables *tables, int64_t rank) {
 static const char *unit_word(const tm_finding *f) {
     if (f->shape == TM_SHAPE_EVENT)
         return "operation";
-    return f->unit == TM_UNIT_STEP ? "step" : "stretch";
+    return f->unit == TM_UNIT_STEP ? "step" : f->unit == TM_UNIT_PART ? "part" : "stretch";
 }
 
 static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tables, tm_error *err) {
@@ -161,7 +180,26 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     tm_cell_set_real(&row[F_P], f->p);
     tm_cell_set_int(&row[F_EXCESS], f->excess_ns);
     tm_cell_set_real(&row[F_EXCESS_PCT], f->excess_pct);
+    if (!isnan(f->saved_pct))
+        tm_cell_set_real(&row[F_SAVED], f->saved_pct);
+    if (f->work != TM_SUSPECT_ALL)
+        TM_TRY(tm_table_set_text(table, &row[F_WORK],
+                                 f->work == TM_SUSPECT_DEVICE ? "device" : "host", err));
     return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
+}
+
+/* Where a kind of work on all ranks saves more, it is said first, and the verdict after it. */
+static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
+                          char *evidence) {
+    const tm_lead lead = tm_savings_lead(tables);
+    char verdict[TM_SENTENCE_MAX], why[TM_SENTENCE_MAX];
+    if (lead.kind == tm_tables_find(tables, "whatif.item")->n_rows || topic->tolls->n_parts == 0 ||
+        topic->judgement->withheld || tm_doubt_of_job(tables))
+        return;
+    snprintf(verdict, sizeof verdict, "%s", headline);
+    snprintf(why, sizeof why, "%s", evidence);
+    tm_savings_kind(tables, lead.kind, headline);
+    snprintf(evidence, TM_SENTENCE_MAX, "%.600s. %.900s", verdict, why);
 }
 
 /* There are sentences also where there is no verdict: they say why. */
@@ -175,6 +213,7 @@ static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_er
         return tm_fail_memory(err);
     tm_verdict_headline(tables, topic, headline);
     tm_verdict_evidence(tables, topic, evidence);
+    let_kind_lead(tables, topic, headline, evidence);
     TM_TRY(tm_table_set_text(table, &row[J_HEADLINE], headline, err));
     TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], evidence, err));
     if (topic->tolls->n_parts == 0)

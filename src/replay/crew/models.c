@@ -110,7 +110,7 @@ static bool same_ports(const tm_model *model, const tm_maker *m) {
 }
 
 static bool is_like(const tm_model *model, const tm_maker *m) {
-    return model->stage == m->draft->stage && model->n_events == m->draft->events.n &&
+    return !m->unseen && model->stage == m->draft->stage && model->n_events == m->draft->events.n &&
            model->parts.n == m->draft->events.n + m->draft->calls.n &&
            model->edges.n == m->edges.n && same_ports(model, m) &&
            (model->draft == m->draft || same_parts(model, m->draft));

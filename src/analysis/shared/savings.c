@@ -1,11 +1,12 @@
-#include "whatif_sentence.h"
+#include "savings.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/shared/words.h"
 #include "table/shown.h"
+#include "words.h"
 
 /* What saves less of a step is not worth the trouble. */
 static const double WORTH_PCT = 1.0;
@@ -70,20 +71,27 @@ static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
-/* "saves ...", or "may save ... to ..." where the figures are not sure. */
+/* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" where what
+ * nothing recorded explains may go as well; "may save ..." where the figures are not sure. */
 static void saves_text(const topic *t, size_t item, char *out, size_t size) {
-    char amount[128], most[32];
+    const tm_cell *least = tm_table_cell(t->items, item, "saved_ns");
+    const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
+    char amount[128], times[2][32];
+    double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
     amount_text(t, item, amount, sizeof amount);
-    const tm_cell *cell = tm_table_cell(t->items, item, "saved_most_ns");
-    if (cell->null || is_sure(t, item)) {
+    if (most->null || is_sure(t, item)) {
         snprintf(out, size, "saves %s", amount);
         return;
     }
-    tm_shown_duration(cell->value.i, most, sizeof most);
-    if (cell->value.i > tm_table_cell(t->items, item, "saved_ns")->value.i)
-        snprintf(out, size, "may save %s, or up to %s", amount, most);
-    else
+    double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
+    if (most->value.i <= least->value.i || most_pct < saved_pct(t, item) + 0.1) {
         snprintf(out, size, "may save %s", amount);
+        return;
+    }
+    tm_shown_duration(least->value.i, times[0], sizeof times[0]);
+    tm_shown_duration(most->value.i, times[1], sizeof times[1]);
+    snprintf(out, size, "saves %.1f to %.1f %% of %s (%s to %s)", fmax(saved_pct(t, item), 0.0),
+             most_pct, t->whole, least->value.i > 0 ? times[0] : "0", times[1]);
 }
 
 /* What would have to be done with operations, which have an ideal that all ranks share. */
@@ -138,6 +146,19 @@ static size_t best_kind(const topic *t) {
     return best;
 }
 
+/* What the ranks of the plan save together; empty where that is not worth it. */
+static void plan_text(const topic *t, char *out, size_t size) {
+    const size_t plan = find_plan(t);
+    char saves[192];
+    out[0] = '\0';
+    if (plan == t->items->n_rows || saved_pct(t, plan) < WORTH_PCT)
+        return;
+    bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
+    saves_text(t, plan, saves, sizeof saves);
+    snprintf(out, size, "Fixing rank%s %.80s %s%s", several ? "s" : "",
+             tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "", saves);
+}
+
 /* What is worth it instead, or that nothing is. */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
@@ -148,11 +169,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     char subject[PHRASE_MAX], saves[192];
     double of_kind = kind < t->items->n_rows ? saved_pct(t, kind) : WORTH_PCT;
     if (rank_tried && !t->alone && plan < t->items->n_rows && saved_pct(t, plan) >= of_kind) {
-        bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
-        saves_text(t, plan, saves, sizeof saves);
-        snprintf(out, size, "Mending rank%s %.80s %s%s", several ? "s" : "",
-                 tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "",
-                 saves);
+        plan_text(t, out, size);
     } else if (kind < t->items->n_rows) {
         if (t->operations)
             operations_text(t, kind, subject, sizeof subject);
@@ -206,6 +223,7 @@ static size_t named_item(const topic *t, const char **it) {
     }
     if (is_text(t->findings, 0, "level", "host")) {
         const tm_cell *host = tm_table_cell(t->findings, 0, "host");
+        *it = "them";
         return host->null ? none : find_item(t, "host", host->value.text);
     }
     if (!is_text(t->findings, 0, "level", "rank"))
@@ -226,47 +244,128 @@ static void little_text(const topic *t, size_t item, const char *it, char *out, 
     instead_text(t, true, instead, sizeof instead);
     if (!after->null)
         snprintf(next, sizeof next, ", for rank %" PRId64 " is nearly as late", after->value.i);
-    snprintf(out, size, "Mending %s alone saves %s%s. %s", it, amount, next, instead);
+    snprintf(out, size, "Fixing only %s saves %s%s. %s", it, amount, next, instead);
 }
 
-size_t tm_whatif_sentence(const tm_tables *tables, char out[TM_WHATIF_SENTENCE_MAX]) {
+/* False where nothing can be told of what ranks do to one another, or there is nothing to compare.
+ */
+static bool open_topic(const tm_tables *tables, topic *t) {
     const tm_table *whole = tm_tables_find(tables, "job.job");
+    const tm_table *check = tm_tables_find(tables, "clock.check");
+    *t = (topic){.items = tm_tables_find(tables, "whatif.item"),
+                 .findings = tm_tables_find(tables, "stragglers.finding"),
+                 .job = tm_tables_find(tables, "whatif.job"),
+                 .whole = tm_words_whole(tables),
+                 .alone = whole->n_rows > 0 && tm_table_cell(whole, 0, "ranks")->value.i < 2};
+    t->operations = check->n_rows > 0 && tm_table_cell(check, 0, "transfers_alone")->value.i > 0;
+    return t->items->n_rows > 0 && !tm_table_cell(t->job, 0, "slowdown")->null &&
+           !(t->alone && tm_tables_find(tables, "whatif.step")->n_rows < 2);
+}
+
+void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]) {
+    char subject[PHRASE_MAX], saves[192];
+    topic t;
+    (void)open_topic(tables, &t);
+    if (t.operations)
+        operations_text(&t, item, subject, sizeof subject);
+    else
+        subject_text(&t, item, subject, sizeof subject);
+    saves_text(&t, item, saves, sizeof saves);
+    snprintf(out, TM_SAVINGS_MAX, "%s %s", subject, saves);
+}
+
+/* Whether a kind of work holds what makes a finding late. */
+static bool holds(const topic *t, size_t kind, size_t finding) {
+    bool compute = is_text(t->items, kind, "what", "kernel") ||
+                   is_text(t->items, kind, "name", "compute") ||
+                   is_text(t->items, kind, "name", "copy");
+    bool transfer = is_text(t->items, kind, "name", "transfer");
+    return is_text(t->findings, finding, "work", "device") ? compute
+           : is_text(t->findings, finding, "work", "host") ? !compute && !transfer
+                                                           : true;
+}
+
+static bool any_compared(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    bool any = false;
+    for (size_t i = 0; i < ranks->n_rows && !any; i++)
+        any = tm_table_cell(ranks, i, "collectives")->value.i > 0;
+    return any;
+}
+
+tm_lead tm_savings_lead(const tm_tables *tables) {
+    const double alone_pct = 5.0, times = 3.0;
+    tm_lead lead = {0};
+    topic t;
+    double most = 0.0, stake = 0.0;
+    bool held = false, named = false;
+    bool known = open_topic(tables, &t) && !t.alone && !t.operations && any_compared(tables);
+    lead.kind = t.items->n_rows;
+    if (!known)
+        return lead;
+    const size_t kind = best_kind(&t);
+    for (size_t i = 0; i < t.items->n_rows; i++)
+        if (is_text(t.items, i, "what", "plan") || is_text(t.items, i, "what", "host"))
+            stake = fmax(stake, saved_pct(&t, i));
+    for (size_t f = 0; f < t.findings->n_rows; f++) {
+        const tm_cell *saved = tm_table_cell(t.findings, f, "saved_pct");
+        if (is_text(t.findings, f, "level", "job") || saved->null)
+            continue;
+        named = true;
+        lead.named_pct += fmax(saved->value.r, 0.0);
+        most = fmax(most, saved->value.r);
+        held = held || (kind < t.items->n_rows && holds(&t, kind, f));
+    }
+    lead.named_pct = fmax(most, fmin(lead.named_pct, stake));
+    if (kind == t.items->n_rows || !is_sure(&t, kind))
+        return lead;
+    const double least = !named ? alone_pct : (held ? times : 1.0) * lead.named_pct;
+    if (saved_pct(&t, kind) > least)
+        lead.kind = kind;
+    return lead;
+}
+
+size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const tm_table *verdict = tm_tables_find(tables, "stragglers.job");
-    topic t = {.items = tm_tables_find(tables, "whatif.item"),
-               .findings = tm_tables_find(tables, "stragglers.finding"),
-               .job = tm_tables_find(tables, "whatif.job"),
-               .whole = tm_words_whole(tables),
-               .alone = whole->n_rows > 0 && tm_table_cell(whole, 0, "ranks")->value.i < 2};
+    topic t;
     const char *it;
     out[0] = '\0';
-    /* Where nothing can be told of what ranks do to one another, or there is nothing to compare. */
-    if (t.items->n_rows == 0 || tm_table_cell(t.job, 0, "slowdown")->null ||
-        (t.alone && tm_tables_find(tables, "whatif.step")->n_rows < 2))
+    if (!open_topic(tables, &t))
         return t.items->n_rows;
-    const tm_table *check = tm_tables_find(tables, "clock.check");
-    t.operations = check->n_rows > 0 && tm_table_cell(check, 0, "transfers_alone")->value.i > 0;
     size_t item = named_item(&t, &it);
+    char whose[96];
+    if (item < t.items->n_rows && tm_savings_lead(tables).kind < t.items->n_rows) {
+        const char *what =
+            is_text(t.items, item, "what", "host") ? "host" : "rank"; /* not the kind */
+        bool several = tm_table_cell(t.items, item, "ranks")->value.i > 1 && what[0] == 'r';
+        snprintf(whose, sizeof whose, "%s%s %.64s", what, several ? "s" : "",
+                 tm_table_cell(t.items, item, "name")->value.text);
+        it = whose;
+    }
     if (item == t.items->n_rows) {
-        if (names_nobody(&t))
+        if (names_nobody(&t) && tm_savings_lead(tables).kind < t.items->n_rows)
+            plan_text(&t, out, TM_SAVINGS_MAX); /* the headline has the kind */
+        else if (names_nobody(&t))
             instead_text(&t, verdict->n_rows > 0 && !is_text(verdict, 0, "verdict", "none"), out,
-                         TM_WHATIF_SENTENCE_MAX);
+                         TM_SAVINGS_MAX);
         return item;
     }
     if (saved_pct(&t, item) < WORTH_PCT) {
         if (is_known(&t))
-            little_text(&t, item, it, out, TM_WHATIF_SENTENCE_MAX);
+            little_text(&t, item, it, out, TM_SAVINGS_MAX);
         return item;
     }
     char saves[192], more[224] = "";
     size_t plan = find_plan(&t);
     saves_text(&t, item, saves, sizeof saves);
-    if (plan < t.items->n_rows && saved_pct(&t, plan) >= saved_pct(&t, item) + WORTH_PCT &&
+    if (plan < t.items->n_rows &&
+        saved_pct(&t, plan) - saved_pct(&t, item) >= fmax(WORTH_PCT, saved_pct(&t, plan) / 10.0) &&
         tm_table_cell(t.items, plan, "ranks")->value.i > 1) {
         char all[128];
         amount_text(&t, plan, all, sizeof all);
         snprintf(more, sizeof more, "; ranks %.60s together %s",
                  tm_table_cell(t.items, plan, "name")->value.text, all);
     }
-    snprintf(out, TM_WHATIF_SENTENCE_MAX, "Mending %s %s%s", it, saves, more);
+    snprintf(out, TM_SAVINGS_MAX, "Fixing %s %s%s", it, saves, more);
     return item;
 }

@@ -1,0 +1,167 @@
+#include "works.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+#include "base/sorted.h"
+#include "mpi/agree.h"
+#include "mpi/shuffle.h"
+#include "replay/works_sum.h"
+#include "waits/stages.h"
+
+/* A rank and its stage, as every process has them. Sent as bytes. */
+typedef struct member {
+    int64_t rank, stage;
+} member;
+
+static tm_status share_members(const tm_replay_ranks *r, tm_vec *all, tm_error *err) {
+    tm_vec own = TM_VEC(member);
+    bool ok = true;
+    for (size_t i = 0; i < r->n && ok; i++) {
+        const member m = {r->timelines[i].rank,
+                          tm_stage_of(&r->collectives->stages, r->timelines[i].rank)};
+        ok = !tm_replay_has(r, i) || tm_vec_append(&own, &m, 1);
+    }
+    tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(r->comm, &own, all, err);
+    tm_vec_free(&own);
+    return status;
+}
+
+static int64_t count_stage(const tm_vec *members, int64_t stage) {
+    int64_t n = 0;
+    for (size_t i = 0; i < members->n; i++)
+        n += ((const member *)members->data)[i].stage == stage;
+    return n;
+}
+
+/* Room for the sums of a rank that is held here; NULL when memory is out. */
+static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
+    const tm_timeline *t = &r->timelines[i];
+    tm_works_rank *rank = tm_vec_push(own);
+    if (!rank)
+        return NULL;
+    memset(rank, 0, own->size);
+    *rank = (tm_works_rank){t->rank, tm_stage_of(&r->collectives->stages, t->rank),
+                            t->host == TM_NO_NAME ? -1 : (int64_t)t->host};
+    return (int64_t *)(void *)(rank + 1);
+}
+
+/* The sums of a crew's ranks, which are all of one stage. */
+static bool add_crew(const tm_replay_ranks *r, const tm_crew *crew, tm_works_of *of,
+                     const tm_vec *members, tm_vec *own) {
+    int64_t *sums[TM_LANES];
+    if (!tm_vec_reserve(own, own->n + crew->n)) /* what points into it stays good */
+        return false;
+    for (size_t k = 0; k < crew->n; k++)
+        sums[k] = add_rank(r, crew->index[k], own);
+    if (crew->n > 0) {
+        of->n_peers = count_stage(members, tm_stage_of(&r->collectives->stages, crew->rank[0]));
+        tm_works_add_crew(of, crew, sums);
+    }
+    return true;
+}
+
+static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, const tm_vec *members,
+                      tm_vec *own) {
+    tm_works_of of = {.shape = shape, .places = &r->places};
+    size_t n_crews;
+    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    bool ok = true;
+    for (size_t i = 0; i < r->n && ok; i++) {
+        if (r->graphs[i].n_nodes == 0 || !r->items[i].places)
+            continue;
+        int64_t *sums = add_rank(r, i, own);
+        ok = sums != NULL;
+        of.n_peers =
+            count_stage(members, tm_stage_of(&r->collectives->stages, r->timelines[i].rank));
+        if (ok)
+            tm_works_add(&of, &r->items[i], sums);
+    }
+    for (size_t c = 0; c < n_crews && ok; c++)
+        ok = add_crew(r, &crews[c], &of, members, own);
+    return ok;
+}
+
+/* Whether anything was summed: where nothing of a role is on all of its ranks, nothing is. */
+static bool any_work(const tm_replay_ranks *r, const tm_vec *own) {
+    int any = 0;
+    for (size_t i = 0; i < own->n && !any; i++) {
+        const int64_t *words = (const void *)((const char *)own->data + i * own->size);
+        for (size_t k = TM_WORKS_RANK_WORDS; k < own->size / sizeof *words && !any; k++)
+            any = words[k] != 0;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, r->comm);
+    return any;
+}
+
+static int by_stage(const void *a, const void *b) {
+    const tm_works_rank *x = a, *y = b;
+    int order = tm_order_i64(x->stage, y->stage);
+    return order ? order : tm_order_i64(x->rank, y->rank);
+}
+
+/* The number of a step by what its places say of it: the first that a rank here has of these. */
+static int64_t number_of(const tm_replay_ranks *r, unsigned step) {
+    int64_t number = INT64_MAX;
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t k = 0; k < r->timelines[i].n_steps; k++) {
+            const int64_t n = r->timelines[i].steps[k].number;
+            if (n >= 0 && 1 + n % TM_PLACE_STEPS == (int64_t)step && n < number)
+                number = n;
+        }
+    return number;
+}
+
+/* Puts the rows in the order of their steps. */
+static bool number_rows(const tm_replay_ranks *r, tm_works_shape *shape, tm_works *out) {
+    int64_t numbers[TM_PLACE_STEPS + 1];
+    int64_t sorted[TM_PLACE_STEPS + 1];
+    size_t n = 0;
+    for (unsigned step = 0; step <= TM_PLACE_STEPS; step++)
+        numbers[step] = shape->step_at[step] < shape->n_steps ? number_of(r, step) : INT64_MAX;
+    MPI_Allreduce(MPI_IN_PLACE, numbers, TM_PLACE_STEPS + 1, MPI_INT64_T, MPI_MIN, r->comm);
+    for (unsigned step = 0; step <= TM_PLACE_STEPS; step++)
+        if (shape->step_at[step] < shape->n_steps)
+            sorted[n++] = numbers[step];
+    tm_sort_values(sorted, n);
+    for (unsigned step = 0; step <= TM_PLACE_STEPS; step++)
+        if (shape->step_at[step] < shape->n_steps)
+            shape->step_at[step] = (uint8_t)tm_lower_bound(sorted, n, numbers[step]);
+    out->n_rows = tm_works_rows(shape);
+    out->steps = malloc((out->n_rows + 1) * sizeof *out->steps);
+    for (size_t i = 0; i < out->n_rows && out->steps; i++)
+        out->steps[i] = sorted[i / shape->n_parts];
+    return out->steps != NULL;
+}
+
+tm_status tm_mpi_works(const tm_replay_ranks *r, tm_works *out, tm_error *err) {
+    uint64_t steps[(TM_PLACE_STEPS + 1) / 64] = {0};
+    tm_vec members = TM_VEC(member);
+    tm_works_steps(&r->places, steps);
+    MPI_Allreduce(MPI_IN_PLACE, steps, sizeof steps / sizeof *steps, MPI_UINT64_T, MPI_BOR,
+                  r->comm);
+    tm_works_shape shape = tm_works_shape_of(steps);
+    if (shape.n_steps == 0)
+        return TM_OK;
+    const bool numbered = number_rows(r, &shape, out);
+    TM_TRY(tm_mpi_agree(r->comm, numbered ? TM_OK : tm_fail_memory(err), err));
+    out->ranks.size = sizeof(tm_works_rank) + TM_N_WORKS * out->n_rows * sizeof(int64_t);
+    tm_vec own = {.size = out->ranks.size};
+    tm_status status = share_members(r, &members, err);
+    if (status == TM_OK) {
+        const bool ok = sum_ranks(r, &shape, &members, &own);
+        status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    }
+    if (status == TM_OK && !any_work(r, &own))
+        out->n_rows = 0;
+    else if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &own, tm_mpi_first_process, &out->ranks, err);
+    if (out->ranks.n > 1)
+        qsort(out->ranks.data, out->ranks.n, out->ranks.size, by_stage);
+    tm_vec_free(&own);
+    tm_vec_free(&members);
+    return status;
+}

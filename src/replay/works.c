@@ -1,0 +1,78 @@
+#include "works_sum.h"
+
+#include <stdlib.h>
+
+#include "base/sums.h"
+#include "replay/crew/loops.h"
+
+enum { ROWS = 64, NO_STEP = 0xff };
+
+void tm_works_free(tm_works *works) {
+    free(works->steps);
+    works->steps = NULL;
+    works->n_rows = 0;
+    tm_vec_free(&works->ranks);
+}
+
+void tm_works_steps(const tm_peer_places *places, uint64_t steps[(TM_PLACE_STEPS + 1) / 64]) {
+    const uint64_t *hashes = places->keys.keys.data;
+    for (size_t i = 0; i < places->keys.keys.n; i++) {
+        const unsigned step = tm_place_step(hashes[i]);
+        steps[step / 64] |= UINT64_C(1) << step % 64;
+    }
+}
+
+tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]) {
+    tm_works_shape shape = {.n_parts = 1};
+    shape.step_at[0] = NO_STEP;
+    for (unsigned step = 1; step <= TM_PLACE_STEPS; step++)
+        shape.step_at[step] =
+            steps[step / 64] >> step % 64 & 1 ? (uint8_t)shape.n_steps++ : (uint8_t)NO_STEP;
+    while (shape.n_steps > 0 && 2 * shape.n_parts * shape.n_steps <= ROWS)
+        shape.n_parts *= 2;
+    return shape;
+}
+
+/* Where the weights of a place are summed: an index into the sums of a rank; SIZE_MAX for none. */
+static size_t sum_at(const tm_works_of *of, uint32_t place) {
+    const tm_peer_others *others = of->places->others.data;
+    if (place == TM_NO_PLACE)
+        return SIZE_MAX;
+    const uint32_t known = of->places->known[place];
+    const uint64_t hash = ((const uint64_t *)of->places->keys.keys.data)[place];
+    const size_t step = of->shape->step_at[tm_place_step(hash)];
+    if (known == 0 || others[known - 1].n != of->n_peers || of->n_peers < 2 || step == NO_STEP ||
+        tm_place_is_communication(hash))
+        return SIZE_MAX;
+    const size_t row = step * of->shape->n_parts + tm_place_part(hash) % of->shape->n_parts;
+    return tm_place_is_call(hash) * tm_works_rows(of->shape) + row;
+}
+
+/* Of an event the second is no work: what nothing explains of its begin. */
+static int64_t work_of(const tm_peer_weights *w, bool call) {
+    return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
+}
+
+void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out) {
+    for (size_t i = 0; i < items->n; i++) {
+        const size_t at = sum_at(of, items->places[i]);
+        if (at != SIZE_MAX)
+            out[at] = tm_sum(out[at], work_of(&items->weights[i], i >= items->n_events));
+    }
+}
+
+void tm_works_add_crew(const tm_works_of *of, const tm_crew *crew, int64_t *const *out) {
+    const tm_crew_loops *loops = tm_crew_loops_of(NULL);
+    const tm_crew_items *items = crew->items;
+    tm_crew_row first, second;
+    for (size_t i = 0; i < items->n; i++) {
+        const size_t at = items->always[i] ? sum_at(of, items->places[i]) : SIZE_MAX;
+        if (at == SIZE_MAX)
+            continue;
+        loops->weigh_item(crew, i, &first, &second);
+        for (size_t k = 0; k < crew->n; k++) {
+            const tm_peer_weights w = {first.ns[k], second.ns[k]};
+            out[k][at] = tm_sum(out[k][at], work_of(&w, i >= items->n_events));
+        }
+    }
+}
