@@ -130,8 +130,10 @@ def is_wanted(kind, _, options, only_kind, only_noise):
 
 
 def span(text):
+    """The numbers of '4', '0-3' or '0-6:2'."""
+    text, _, stride = text.partition(':')
     first, _, last = text.partition('-')
-    return range(int(first), int(last or first) + 1)
+    return range(int(first), int(last or first) + 1, int(stride or 1))
 
 
 def culprits(config):
@@ -152,7 +154,8 @@ def ranks_of(row, config, groups):
     if row['level'] == 'host':
         return {r for r in range(config['ranks'])
                 if f'host{r // config["ranks_per_host"]}' == row['host']}
-    return set().union(*[members(g['members']) for g in groups if g.get('group') == row.get('group')])
+    found = [members(g['members']) for g in groups]
+    return next((g for g in found if min(g) == row['rank'] and len(g) == row['ranks']), set())
 
 
 def is_naming(row):
