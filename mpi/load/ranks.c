@@ -40,9 +40,9 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_err
         [TM_CLAIM_COVERED] =
             {"covered", "those of its ranks that have traces of their own, which are read instead"},
         [TM_CLAIM_NO_RANK] = {"unranked",
-                              "tells no rank, and all ranks of the job are of other "
-                              "traces; say which rank it is with --rank-map, or leave it "
-                              "out"},
+                              "does not say which rank it is, and other traces cover every "
+                              "rank of the job; assign it a rank with --rank-map, or leave "
+                              "it out"},
     };
     const char *path = tm_loader_path(l, i), *message = why[claim->fate].message;
     bool said = false;

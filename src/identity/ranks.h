@@ -22,7 +22,7 @@ typedef enum tm_claim_fate {
     TM_CLAIM_KEPT,
     TM_CLAIM_HELPER,  /* of a process that is no rank: a server's front end, a data loader */
     TM_CLAIM_COVERED, /* a copy of what another trace of its rank holds */
-    TM_CLAIM_NO_RANK  /* all ranks of the job are of other traces */
+    TM_CLAIM_NO_RANK  /* it does not say its rank, and other traces cover all of them */
 } tm_claim_fate;
 
 /** What is known of a trace, and what it comes to. */

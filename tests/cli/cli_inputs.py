@@ -206,8 +206,8 @@ def test_a_helper_is_no_rank_and_takes_none():
         for made in (path, '0.h5', '3.h5', 'tmerge.h5'):
             os.unlink(made)
     put('job/z.json', small_trace(at=200))
-    tmerge('job').fails(3, 'job/z.json: tells no rank, and all ranks of the job are of other traces; say '
-                           'which rank it is with --rank-map, or leave it out')
+    tmerge('job').fails(3, 'job/z.json: does not say which rank it is, and other traces cover every rank of '
+                           'the job; assign it a rank with --rank-map, or leave it out')
 
 
 def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():

@@ -146,7 +146,8 @@ static const tm_column left_out_columns[] = {
      "unreadable, overlapping (covers the time of another trace of its rank), exported (a report "
      "whose export was given too), outdated (an export that is older than its report), other (no "
      "trace), store or page (of tmerge), covered (another file holds the same), helper (a process "
-     "that is no rank), unranked (all ranks of the job are of others)."},
+     "that is no rank), unranked (does not say its rank, and other traces cover every rank of "
+     "the job)."},
     {"message", TM_TEXT, "", "What was found."},
 };
 
