@@ -95,6 +95,15 @@ static bool same_folder(const char *a, const char *b) {
     return x.size == y.size && memcmp(x.bytes, y.bytes, x.size) == 0;
 }
 
+void tm_folders_list_name(char *text, size_t room, tm_text name) {
+    size_t used = strlen(text);
+    const char *comma = used > 0 ? ", " : "";
+    if (used + name.size + sizeof ", , ..." < room)
+        snprintf(text + used, room - used, "%s%.*s", comma, (int)name.size, name.bytes);
+    else if (used < 3 || strcmp(text + used - 3, "...") != 0)
+        snprintf(text + used, room - used, "%s...", comma);
+}
+
 /* Fails, with their names, where [n] paths lie in several folders.
  * @param what    they hold
  * @param advice  how to go on */
@@ -106,12 +115,7 @@ static tm_status check_one_folder(const char *named, char *const *paths, size_t 
         tm_text folder = folder_of(paths[i]);
         if (i > 0 && same_folder(paths[i], paths[i - 1]))
             continue;
-        size_t used = strlen(text);
-        if (used + folder.size + sizeof ", , ..." < sizeof text)
-            snprintf(text + used, sizeof text - used, "%s%.*s", n_folders > 0 ? ", " : "",
-                     (int)folder.size, folder.bytes);
-        else if (strcmp(text + used - 3, "...") != 0)
-            snprintf(text + used, sizeof text - used, ", ...");
+        tm_folders_list_name(text, sizeof text, folder);
         n_folders++;
     }
     return n_folders <= 1
@@ -136,7 +140,7 @@ static tm_status read_below(const char *folder, tm_vec *paths, tm_error *err) {
     return TM_OK;
 }
 
-static bool is_trace(const char *path) {
+bool tm_is_trace(const char *path) {
     tm_file_info info = {.kind = TM_FILE_OTHER};
     return tm_converter_of(path) ||
            (tm_file_sniff(path, &info, NULL) == TM_OK && info.kind == TM_FILE_TRACE);
@@ -144,7 +148,7 @@ static bool is_trace(const char *path) {
 
 static bool any_trace(char *const *paths, size_t n) {
     size_t i = 0;
-    while (i < n && !is_trace(paths[i]))
+    while (i < n && !tm_is_trace(paths[i]))
         i++;
     return i < n;
 }
@@ -180,9 +184,11 @@ static void keep_recordings(tm_vec *paths, size_t first) {
 
 /* Recordings, a folder each, as torchtitan and torchtune leave them
  * (iteration_10/rank0_trace.json): what the folders hold that lie in one without a trace. */
-static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, tm_error *err) {
+static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, bool *any,
+                                 tm_error *err) {
     size_t first = paths->n;
-    if (any_trace(paths->data, paths->n))
+    *any = any_trace(paths->data, paths->n);
+    if (*any)
         return TM_OK;
     if (!add_matches(folder, "*/*", paths))
         return tm_fail_memory(err);
@@ -190,6 +196,7 @@ static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, tm
     if (paths->n > first)
         qsort(v, paths->n - first, sizeof *v, tm_path_order);
     keep_recordings(paths, first);
+    *any = paths->n > first;
     if (all || are_of_ranks(v, paths->n - first))
         return TM_OK;
     return check_one_folder(
@@ -198,7 +205,8 @@ static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, tm
         err);
 }
 
-tm_status tm_folder_list(const char *folder, bool all_recordings, tm_vec *paths, tm_error *err) {
+tm_status tm_folder_list(const char *folder, bool all_recordings, tm_vec *paths, bool *any,
+                         tm_error *err) {
     DIR *dir = opendir(folder);
     if (!dir)
         return tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno));
@@ -207,7 +215,7 @@ tm_status tm_folder_list(const char *folder, bool all_recordings, tm_vec *paths,
     if (status == TM_OK)
         status = read_below(folder, paths, err);
     if (status == TM_OK)
-        status = read_recordings(folder, all_recordings, paths, err);
+        status = read_recordings(folder, all_recordings, paths, any, err);
     if (paths->n > 1)
         qsort(paths->data, paths->n, paths->size, tm_path_order);
     return status;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "elsewhere.h"
 #include "folders.h"
 #include "mpi/agree.h"
 #include "mpi/bytes.h"
@@ -20,6 +21,13 @@
 #include "operands/operands.h"
 #include "rank_map.h"
 
+/* What a host finds of the operands. */
+typedef struct sighting {
+    int *absent;    /* [operands] why there is nothing; 0 where there is something */
+    bool any;       /* something may be a trace */
+    tm_vec without; /* of char: folders that hold none, one after the other */
+} sighting;
+
 /* What one host lists. */
 typedef struct lister {
     tm_vec *out; /* of char: heads and paths */
@@ -28,7 +36,7 @@ typedef struct lister {
     int64_t host;
     bool all_recordings;
     bool has_hosts; /* others list, too: inputs are told apart by what they are */
-    int *absent;    /* [operands] why there is nothing; 0 where there is something */
+    sighting *seen;
 } lister;
 
 /* As errno, for a pattern that matches nothing. */
@@ -42,6 +50,7 @@ static tm_status add_input(const lister *l, const char *path, const char *match,
                           .operand = l->number,
                           .match = (int64_t)strlen(match),
                           .host = l->host};
+    l->seen->any = l->seen->any || !from_folder;
     if (l->has_hosts)
         TM_TRY(tm_identity_of(path, &head.identity, err));
     if (!tm_vec_append(l->out, &head, sizeof head) ||
@@ -52,7 +61,11 @@ static tm_status add_input(const lister *l, const char *path, const char *match,
 
 static tm_status add_folder(const lister *l, const char *folder, tm_error *err) {
     tm_vec paths = TM_VEC(char *);
-    tm_status status = tm_folder_list(folder, l->all_recordings, &paths, err);
+    bool any = false;
+    tm_status status = tm_folder_list(folder, l->all_recordings, &paths, &any, err);
+    l->seen->any = l->seen->any || any;
+    if (status == TM_OK && !any && !tm_vec_append(&l->seen->without, folder, strlen(folder) + 1))
+        status = tm_fail_memory(err);
     for (size_t i = 0; i < paths.n; i++) {
         char *path = ((char **)paths.data)[i];
         if (status == TM_OK)
@@ -73,7 +86,7 @@ static tm_status add_glob(const lister *l, tm_error *err) {
     glob_t found;
     int code = glob(l->operand->text, 0, NULL, &found);
     if (code == GLOB_NOMATCH) {
-        l->absent[l->number] = NO_MATCH;
+        l->seen->absent[l->number] = NO_MATCH;
         return TM_OK;
     }
     if (code != 0)
@@ -94,7 +107,7 @@ static tm_status add_operand(const lister *l, tm_error *err) {
     int error = errno;
     if (strpbrk(path, "*?["))
         return add_glob(l, err);
-    l->absent[l->number] = error;
+    l->seen->absent[l->number] = error;
     return TM_OK;
 }
 
@@ -141,12 +154,12 @@ static tm_status map_line(void *context, const tm_line *line, tm_error *err) {
 
 /* All that this host sees of the operands. */
 static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bool all_recordings,
-                          tm_vec *out, int *absent, tm_error *err) {
+                          tm_vec *out, sighting *seen, tm_error *err) {
     lister l = {.out = out,
                 .host = hosts->self,
                 .all_recordings = all_recordings,
                 .has_hosts = hosts->n > 1,
-                .absent = absent};
+                .seen = seen};
     for (size_t i = 0; i < operands->n; i++) {
         l.operand = &operands->v[i];
         l.number = (int64_t)i;
@@ -177,16 +190,16 @@ tm_status tm_inputs_each(const tm_arguments *arguments,
     const char *pipe = pipe_of(arguments);
     tm_vec bytes = TM_VEC(char);
     tm_operands operands = {0};
-    int *absent = NULL;
+    sighting seen = {.without = TM_VEC(char)};
     if (pipe) {
         each(context, pipe);
         return TM_OK;
     }
     tm_status status = tm_operands_read(arguments, &operands, err);
     if (status == TM_OK) {
-        absent = calloc(operands.n + 1, sizeof *absent);
-        status = absent ? list_own(&alone, &operands, takes_all(arguments), &bytes, absent, err)
-                        : tm_fail_memory(err);
+        seen.absent = calloc(operands.n + 1, sizeof *seen.absent);
+        status = seen.absent ? list_own(&alone, &operands, takes_all(arguments), &bytes, &seen, err)
+                             : tm_fail_memory(err);
     }
     for (size_t at = 0; at < bytes.n && status == TM_OK;) {
         const char *path = (const char *)bytes.data + at + sizeof(tm_input_head);
@@ -194,8 +207,9 @@ tm_status tm_inputs_each(const tm_arguments *arguments,
         at += sizeof(tm_input_head) + strlen(path) + 1;
     }
     tm_vec_free(&bytes);
+    tm_vec_free(&seen.without);
     tm_operands_free(&operands);
-    free(absent);
+    free(seen.absent);
     return status;
 }
 
@@ -209,6 +223,18 @@ static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *a
                 &operands->v[i],
                 absent[i] == NO_MATCH ? "no file matches this pattern" : strerror(absent[i]), err);
     return TM_OK;
+}
+
+/* Where nothing is a trace, it is an error that some lie deeper below the folders. */
+static tm_status check_any(MPI_Comm comm, const sighting *seen, tm_error *err) {
+    int any = seen->any;
+    tm_status status = TM_OK;
+    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm);
+    const char *folders = seen->without.data;
+    for (size_t at = 0; at < seen->without.n && !any && status == TM_OK;
+         at += strlen(folders + at) + 1)
+        status = tm_elsewhere_fail(folders + at, err);
+    return tm_mpi_agree(comm, status, err);
 }
 
 /* Whether all hosts list the same, but for their numbers. */
@@ -273,22 +299,26 @@ static tm_status list_all(MPI_Comm comm, const tm_arguments *arguments, const tm
     int self;
     MPI_Comm_rank(comm, &self);
     tm_vec bytes = TM_VEC(char), seen = TM_VEC(uint64_t);
-    int *absent = calloc(operands->n + 1, sizeof *absent);
-    tm_status status = absent ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; absent && i < operands->n; i++)
-        absent[i] = out->hosts.leads ? 0 : INT_MAX;
+    sighting sighted = {.without = TM_VEC(char)};
+    sighted.absent = calloc(operands->n + 1, sizeof *sighted.absent);
+    tm_status status = sighted.absent ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; sighted.absent && i < operands->n; i++)
+        sighted.absent[i] = out->hosts.leads ? 0 : INT_MAX;
     if (status == TM_OK && out->hosts.leads)
-        status = list_own(&out->hosts, operands, takes_all(arguments), &bytes, absent, err);
+        status = list_own(&out->hosts, operands, takes_all(arguments), &bytes, &sighted, err);
     status = tm_mpi_agree(comm, status, err);
     if (status == TM_OK)
-        status = check_absent(comm, operands, absent, err);
+        status = check_absent(comm, operands, sighted.absent, err);
+    if (status == TM_OK)
+        status = check_any(comm, &sighted, err);
     if (status == TM_OK)
         status = bring_together(comm, &out->hosts, &bytes, &seen, err);
     if (status == TM_OK) {
         status = self == 0 && rank_map ? tm_lines_each(rank_map, map_line, &bytes, err) : TM_OK;
         status = tm_mpi_agree(comm, status, err);
     }
-    free(absent);
+    free(sighted.absent);
+    tm_vec_free(&sighted.without);
     if (self != 0 || status != TM_OK) {
         tm_vec_free(&bytes);
         tm_vec_free(&seen);

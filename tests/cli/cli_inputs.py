@@ -409,6 +409,19 @@ def test_nothing_to_read_is_an_error_also_with_skip_bad():
         tmerge(*arguments, n=n).fails(3, 'there is no trace to read')
     done = tmerge('notes', '--skip-bad').expect(3)
     equal(done.errors, ['tmerge: there is no trace to read'])
+    # Deeper ones are named: folders of ranks by the one that they are in; links are not followed.
+    for path in ('run/iteration_9/rank0.json', 'run/iteration_10/rank0.json', 'b/c/d/rank_3/t.json',
+                 'b/c/d/rank_4/t.json', '.old/b/rank0.json', '1/2/3/4/5/6/rank0.json'):
+        put(f'job/{path}', small_trace(0))
+    os.symlink('..', 'job/b/link')
+    above = 'there is no trace here or one level below; there are traces in '
+    for folder, n, where in (('job/', 0, 'run/iteration_9, run/iteration_10, b/c/d; name one of these folders'),
+                             ('./job', 3, 'run/iteration_9, run/iteration_10, b/c/d; name one of these folders'),
+                             ('job/b', 0, 'c/d; name that folder')):
+        tmerge('empty', folder, n=n).fails(3, f'{folder}: {above}{where}')
+    merged('job/b/c/d', 'some')
+    put('rank0.json', small_trace(0))
+    merged('rank0.json', 'job')  # a folder beside a trace may hold none
 
 
 def test_compression_is_told_by_content_whatever_the_name():
