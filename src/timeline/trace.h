@@ -141,8 +141,9 @@ tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Leaves out the events of a linked trace whose time the profiler did not know, and counts them:
- * what lies a year from the rest, and what begins at the zero of its clock or before it where
- * nothing else is near. TM_OK; TM_ERR_FAULT.
+ * what lies a year from the rest, what begins at the zero of its clock or before it where nothing
+ * else is near, and GPU work without a duration where the clock would have told a short one. TM_OK;
+ * TM_ERR_FAULT.
  */
 tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 

@@ -4,7 +4,11 @@
  * ends of a kernel whose times could not be collected, PyTorch 2.12 writes them as "ts": 0.000,
  * "dur": 0.000, others -1, and a device clock that was never set counts from its start. Taken for a
  * moment, one such event makes the recording last for decades. But a clock may begin at 0, and then
- * what begins there is as good as the rest: an event is left out only where no other is near. */
+ * what begins there is as good as the rest: an event is left out only where no other is near.
+ *
+ * Of others only the begin is known, and their duration is 0. But a coarse clock makes that of
+ * every short kernel, too: whole microseconds in PyTorch's traces until 2022, and on TPUs a
+ * nanosecond is long. Then it also makes one or a few of its ticks of others. */
 #include "trace.h"
 
 #include <stdlib.h>
@@ -23,6 +27,9 @@ enum { ALONE_TIMES = 10 };
 /* Clocks of GPUs are wrong by microseconds, no more. */
 #define EARLY_NS INT64_C(1000000)
 
+/* Durations that tell a clock's tick, at least; and what is a few ticks. */
+enum { TELLING = 16, FEW_TICKS = 16 };
+
 /* Where the events of a trace lie. */
 typedef struct extent {
     int64_t zero_ns;           /* what its clock counts from */
@@ -30,6 +37,7 @@ typedef struct extent {
     int64_t usual_ns;          /* the time that those are held against */
     int64_t first_ns, last_ns; /* begins of those that are not in doubt */
     int64_t first_work_ns;     /* likewise, of GPU work; INT64_MAX without */
+    bool no_ends;              /* GPU work without a duration has no known end */
 } extent;
 
 static bool is_work(const tm_raw_event *e) {
@@ -62,16 +70,56 @@ static bool find_usual(const tm_trace *trace, extent *x) {
     return true;
 }
 
-/* Whether any event is in doubt; all of them are looked at, so this has to be quick. */
-static bool any_in_doubt(const tm_trace *trace, const extent *x) {
+static bool has_no_duration(const tm_raw_event *e) {
+    return e->duration_ns == 0 && e->kind == TM_DURATION && is_work(e);
+}
+
+/* The longest time that divides all durations, 0 where there are too few of them. */
+static int64_t find_tick(const tm_trace *trace, bool of_work) {
     const tm_raw_event *events = trace->events.data;
-    int64_t least = INT64_MAX, most = INT64_MIN;
+    int64_t tick = 0, n = 0;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        int64_t rest = of_work && !is_work(&events[i]) ? 0 : events[i].duration_ns;
+        n += rest > 0;
+        while (rest > 0) {
+            int64_t divisor = rest;
+            rest = tick % divisor;
+            tick = divisor;
+        }
+    }
+    return n >= TELLING ? tick : 0;
+}
+
+/* Whether the end of GPU work without a duration is unknown, where there is some: if it were short,
+ * more would take a few ticks. Where hardly any has a duration, the host's show the tick; then that
+ * has to be fine, or the work too much to be short all of it. */
+static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
+    const int64_t shortest_ns = 500; /* no kernel or copy of a GPU takes less */
+    const tm_raw_event *events = trace->events.data;
+    int64_t tick = find_tick(trace, true), n_few = 0;
+    if (tick == 0) {
+        tick = find_tick(trace, false);
+        if (n_zero < TELLING && (tick == 0 || tick > shortest_ns / FEW_TICKS))
+            return false;
+    }
+    for (size_t i = 0; i < trace->events.n; i++)
+        n_few += is_work(&events[i]) && events[i].duration_ns > 0 &&
+                 events[i].duration_ns <= FEW_TICKS * tick;
+    return n_zero > 8 * n_few;
+}
+
+/* Whether any event is in doubt; all of them are looked at, so this has to be quick. */
+static bool any_in_doubt(const tm_trace *trace, extent *x) {
+    const tm_raw_event *events = trace->events.data;
+    int64_t least = INT64_MAX, most = INT64_MIN, n_zero = 0;
     for (size_t i = 0; i < trace->events.n; i++) {
         int64_t begin = events[i].begin_ns;
         least = begin < least ? begin : least;
         most = begin > most ? begin : most;
+        n_zero += has_no_duration(&events[i]);
     }
-    return least <= x->zero_ns || least < x->median_ns - TM_DAY_NS ||
+    x->no_ends = n_zero > 0 && lack_ends(trace, n_zero);
+    return x->no_ends || least <= x->zero_ns || least < x->median_ns - TM_DAY_NS ||
            most > x->median_ns + TM_DAY_NS;
 }
 
@@ -113,7 +161,8 @@ static bool is_alone(const tm_trace *trace, const extent *x, const tm_raw_event 
 }
 
 static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_event *e) {
-    return is_far(x, e->begin_ns) || (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
+    return is_far(x, e->begin_ns) || (x->no_ends && has_no_duration(e)) ||
+           (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
 /* The new rows of events, TM_NO_EVENT of those that are left out, which are counted; NULL when

@@ -237,7 +237,7 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
          0},
         {EPOCH, {OP("at the base", EPOCH, 0, 2, 1), OP("op", EPOCH + 500 * MS, 1, 2, 1)}, 0, 0},
         {-1, {OP("op", 0, 0, 2, 1), KERNEL("all that there is", 0, 0, 0, 7, 0)}, 0, 0},
-        /* no length is no fault */
+        /* no length is no fault, where nothing tells the clock's tick */
         {-1, {CALL("call", EPOCH, 1), KERNEL("k", EPOCH + 5, 0, 1, 7, 0)}, 0, 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -261,6 +261,44 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
                 assert_name(&g, t.name[t.launch[row]], "call");
         }
         assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH], n_calls); /* they went with their events */
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
+TEST(work_without_a_duration_is_left_out_where_the_clock_would_tell_a_short_one) {
+    static const struct {
+        int64_t tick_ns, shortest, host_tick_ns; /* the shortest of 20 kernels in ticks, 0: none */
+        int n_zero, n_lost;
+    } cases[] = {
+        {1, 1203, 1000, 1, 1},   /* GPUs of today */
+        {40, 20, 1, 3, 3},       /* 800 ns */
+        {1000, 1, 1, 30, 0},     /* kernels of 1 to 16 us: so do others take less than one */
+        {1000, 1, 1000, 30, 0},  /* whatever the host's */
+        {1000, 100, 1000, 2, 2}, /* none takes less than 100 us */
+        {1, 1, 1, 30, 0},        /* instructions of a TPU */
+        {1, 16, 1, 8, 0},        /* one of 16 ns, which is of */
+        {1, 16, 1, 9, 9},        /* no weight for more than 8 */
+        {1, 0, 1, 5, 5},         /* no kernel has a known end, */
+        {1, 0, 1000, 15, 0},     /* or all are short, */
+        {1, 0, 1000, 16, 16},    /* unless they are many */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        ground g = open_ground();
+        event_spec events[80];
+        size_t n = 0;
+        for (int64_t k = 0; k < 20; k++) {
+            events[n++] = (event_spec)OP("op", EPOCH + k, (k + 3) * cases[i].host_tick_ns, 1, 1);
+            if (cases[i].shortest > 0)
+                events[n++] = (event_spec)KERNEL(
+                    "k", EPOCH + k * MS, (cases[i].shortest + k) * cases[i].tick_ns, 0, 7, 0);
+        }
+        for (int k = 0; k < cases[i].n_zero; k++)
+            events[n++] = (event_spec)KERNEL("zero", EPOCH + k, 0, 0, 8, 0);
+        tm_timeline t = build_one(&g, 0, events, n);
+        print_message("case %zu\n", i);
+        assert_int_equal(t.counts[TM_COUNT_UNKNOWN_WORK_TIME], cases[i].n_lost);
+        assert_int_equal(t.n_events, n - (size_t)cases[i].n_lost);
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
