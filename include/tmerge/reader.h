@@ -119,7 +119,8 @@ typedef struct tm_format {
     int64_t (*peek_rank)(const char *head, size_t size);
 
     /** Whether the first decoded bytes tell that the file holds several units: else it is one
-     * trace, and is not opened again to list them. NULL: they do not tell. */
+     * trace, and is not opened again to list them, unless all of it was read and is_fused. NULL:
+     * they do not tell. */
     bool (*has_units)(const char *head, size_t size);
 
     /**

@@ -134,9 +134,8 @@ static tm_status too_many(tm_error *err) {
     return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more files than one run can take");
 }
 
-/* Brings the entries of all processes together, in the order of the inputs. */
-static tm_status gather(MPI_Comm comm, const tm_vec *found, tm_entry **out, size_t *n,
-                        tm_error *err) {
+tm_status tm_mpi_entries_gather(MPI_Comm comm, const tm_vec *found, tm_entry **out, size_t *n,
+                                tm_error *err) {
     int n_processes;
     int64_t total = 0;
     size_t n_inputs = 0;
@@ -324,6 +323,26 @@ static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
     return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
+tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
+    tm_file_info info;
+    tm_entry entry = {.input = (int64_t)i, .kind = TM_FILE_OTHER, .told = -1};
+    bool foreign;
+    size_t before = found->n;
+    tm_status status = tm_file_sniff(tm_loader_file(l, i), &info, err);
+    info.has_units = true;
+    if (status == TM_OK)
+        status = add_trace(&l->options->inputs[i], &info, &entry, found, &foreign, err);
+    if (status == TM_OK && !((const tm_entry *)found->data)[before].has_unit) {
+        found->n = before;
+        status = tm_fail(err, TM_ERR_INPUT, l->options->inputs[i].path, -1,
+                         "holds the traces of several ranks, which cannot be told apart; give the "
+                         "ranks' own traces");
+    }
+    if (status != TM_OK)
+        TM_TRY(tm_loader_bad_input(l, &entry, status, err));
+    return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
+}
+
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
     tm_status status = TM_OK;
     tm_vec found = TM_VEC(tm_entry);
@@ -332,7 +351,7 @@ tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
             status = sniff_one(l, i, &found, err);
     status = tm_mpi_agree(l->comm, status, err);
     if (status == TM_OK)
-        status = gather(l->comm, &found, &l->entries, &l->n, err);
+        status = tm_mpi_entries_gather(l->comm, &found, &l->entries, &l->n, err);
     tm_vec_free(&found);
     TM_TRY(status);
     TM_TRY(tm_mpi_agree(l->comm, order_by_path(l, err), err));

@@ -16,22 +16,27 @@ static tm_status prepare(tm_loader *l, tm_error *err) {
     return tm_mpi_agree(l->comm, status, err);
 }
 
+static tm_status read_by_plan(tm_loader *l, tm_error *err) {
+    TM_TRY(tm_mpi_agree(l->comm, tm_loader_plan(l, err), err));
+    return tm_mpi_read_traces(l, err);
+}
+
 /* Traces of one rank may have been read on several processes where the rank became known only
  * behind the events; then the plan is made again with what is known now, and their new owner reads
- * them once more. */
+ * them once more. Likewise those of several ranks in one file. */
 static tm_status run(tm_loader *l, tm_error *err) {
-    bool split = false;
+    bool fused = false, split = false;
     TM_TRY(prepare(l, err));
     TM_TRY(tm_mpi_exports_make(l->comm, l->options, &l->readers, l->left_out, &l->exports, err));
     TM_TRY(tm_mpi_list_entries(l, err));
-    tm_status status = tm_loader_cut(l, err);
-    TM_TRY(tm_mpi_agree(l->comm, status == TM_OK ? tm_loader_plan(l, err) : status, err));
-    TM_TRY(tm_mpi_read_traces(l, err));
+    TM_TRY(tm_mpi_agree(l->comm, tm_loader_cut(l, err), err));
+    TM_TRY(read_by_plan(l, err));
+    TM_TRY(tm_mpi_list_fused(l, &fused, err));
+    if (fused)
+        TM_TRY(read_by_plan(l, err));
     TM_TRY(tm_mpi_find_ranks(l, &split, err));
-    if (split) {
-        TM_TRY(tm_mpi_agree(l->comm, tm_loader_plan(l, err), err));
-        TM_TRY(tm_mpi_read_traces(l, err));
-    }
+    if (split)
+        TM_TRY(read_by_plan(l, err));
     TM_TRY(tm_mpi_agree(l->comm, tm_loader_list_ranks(l, err), err));
     TM_TRY(tm_mpi_build_timelines(l, err));
     return tm_mpi_find_communicators(l->comm, l->out, err);

@@ -57,6 +57,24 @@ void tm_loader_drop_trace(tm_loader *l, size_t i);
  */
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
+/** Lists the units of an input that was read as one trace and is_fused: appends an entry for each.
+ * Collective: no.  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_loader_list_units(tm_loader *l, size_t input, tm_vec *found,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Spreads what traces tell, and which are bad, from those who read them. Collective: over l->comm.
+ * TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
+tm_status tm_loader_spread(tm_loader *l, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Lists the units of traces that turned out to be of several ranks, which replace them: to be read
+ * by a new plan.
+ * Collective: over l->comm.
+ * @param any  whether there are some
+ * @return     TM_OK; TM_ERR_INPUT; TM_ERR_USAGE (too many); TM_ERR_FAULT; the same on every process
+ */
+tm_status tm_mpi_list_fused(tm_loader *l, bool *any, tm_error *err) TM_MUST_CHECK;
+
 /**
  * Decides which rank each entry is of, by what is known of all, and leaves out what is none. Sets
  * what is loaded of ranks but their list.

@@ -112,7 +112,7 @@ static void tell(const tm_trace *trace, tm_entry *e) {
     e->has_device = e->has_unit || has_device(trace);
 }
 
-static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
+tm_status tm_loader_spread(tm_loader *l, tm_error *err) {
     for (size_t i = 0; i < l->n; i++) {
         /* Only its owner knows what a trace tells, and that it turned out bad. */
         if (l->items[i].owner != l->self)
@@ -120,8 +120,7 @@ static tm_status resolve_ranks(tm_loader *l, tm_error *err) {
         if (l->traces[i])
             tell(l->traces[i], &l->entries[i]);
     }
-    TM_TRY(tm_mpi_entries_sum(l->comm, l->entries, l->n, err));
-    return tm_loader_decide_ranks(l, true, err);
+    return tm_mpi_entries_sum(l->comm, l->entries, l->n, err);
 }
 
 tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
@@ -160,6 +159,7 @@ static tm_status find_split(const tm_loader *l, bool *split, tm_error *err) {
 }
 
 tm_status tm_mpi_find_ranks(tm_loader *l, bool *split, tm_error *err) {
-    TM_TRY(tm_mpi_agree(l->comm, resolve_ranks(l, err), err));
+    TM_TRY(tm_mpi_agree(l->comm, tm_loader_spread(l, err), err));
+    TM_TRY(tm_mpi_agree(l->comm, tm_loader_decide_ranks(l, true, err), err));
     return tm_mpi_agree(l->comm, find_split(l, split, err), err);
 }

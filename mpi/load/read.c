@@ -187,7 +187,7 @@ static tm_status check_any(const tm_loader *l, tm_error *err) {
     for (size_t i = 0; i < l->n; i++)
         if (l->traces[i]) {
             sums[0]++;
-            sums[1] += (int64_t)l->traces[i]->events.n;
+            sums[1] += (int64_t)l->traces[i]->events.n + l->traces[i]->is_fused;
         }
     if (tm_mpi_reduce(l->comm, sums, 2, MPI_INT64_T, MPI_SUM) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");

@@ -74,6 +74,25 @@ int64_t tm_rank_of_path(const char *path) {
     return tm_rank_of_label(&label);
 }
 
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+int64_t tm_rank_of_process(const char *name, size_t size) {
+    char text[128]; /* one sign for all between the word and its number */
+    size_t n = 0;
+    int64_t first = -1;
+    for (size_t i = 0; i < size && n < sizeof text; i++) {
+        char c = name[i] && strchr(" _-:#=", name[i]) ? '_' : name[i];
+        if (c != '_' || n == 0 || text[n - 1] != '_')
+            text[n++] = c;
+    }
+    for (size_t k = 1; k <= n && first < 0; k++)
+        if (is_digit(text[k - 1]) && (k == n || !is_digit(text[k])))
+            first = tm_rank_label_of(text, k).of[TM_WORD_RANK];
+    return first >= 0 && tm_rank_label_of(text, n).of[TM_WORD_RANK] == first ? first : -1;
+}
+
 static size_t digits_before(const char *start, const char *end) {
     const char *p = end;
     while (p > start && p[-1] >= '0' && p[-1] <= '9')

@@ -47,6 +47,10 @@ int64_t tm_rank_of_label(const tm_rank_label *label);
 /** The same of a path's base name. */
 int64_t tm_rank_of_path(const char *path);
 
+/** The rank that the name of a process tells: "RANK 3 - GPU", "rank3", "[Rank 3] python"; -1 where
+ * it tells none, or several. */
+int64_t tm_rank_of_process(const char *name, size_t size);
+
 /** The host that a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json tells.
  * @param out  [size] terminated; set only where there is one  @return false where there is none */
 bool tm_host_of_path(const char *path, char *out, size_t size);

@@ -66,6 +66,8 @@ typedef struct tm_trace {
     int64_t base_ns; /* what its times are relative to, already added; -1 where it does not say */
     const char *device_categories; /* borrowed while it is read: of tm_trace_file */
     bool truncated;
+    bool is_fused; /* several ranks were put into the file, as it told at its end: nothing was kept,
+                      and list_units tells them */
     bool left_out; /* by tm_timeline_build: it overlaps an earlier one of its rank */
     int64_t counts[TM_N_COUNTS];
     tm_vec events;            /* of tm_raw_event */

@@ -96,14 +96,20 @@ def bad_files():
     # ids are no accident.
     yield 'rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0), SEVERAL
     # Labels that only some events have, or only processes, which may come after all events.
+    said = ('holds the traces of several ranks, but {} of its events do not say which rank they are of; give '
+            "the ranks' own traces")
     yield ('merged.json', trace(calls('[TP0] 71', 1) + calls('[TP1] 72', 12) + calls('73', 12)[:3]),
-           "holds the traces of several ranks, but 3 of its events tell no rank; give the ranks' own "
-           'traces')
+           said.format(3))
+    # The call of process 1 may be of either rank, and nobody's call is in process 3.
     names = [event('process_name', '', 0, 0) | {'ph': 'M', 'pid': rank, 'args': {'name': text}}
-             for rank, text in enumerate(('RANK 0 - GPU', 'python', 'RANK 2 - GPU'))]
-    yield ('merged.json', trace([kernel('gemm', 1, 9, pid=0), kernel('gemm', 2, 9, pid=2), *names], 0),
-           'holds the traces of several ranks, as its processes are called (RANK 0 - GPU, RANK 2 - GPU); '
-           "give the ranks' own traces")
+             for rank, text in enumerate(('RANK 0 - GPU', 'python', 'RANK 2 - GPU', 'rank 0, rank 2'))]
+    call = event('cudaLaunchKernel', 'cuda_runtime', 0, 1, pid=1, correlation=7)
+    kernels = [kernel('gemm', 1, 9, pid=pid, correlation=7) for pid in (0, 2)]
+    yield 'merged.json', trace([call, *kernels, *names], 0), said.format(1)
+    yield 'merged.json', trace([*kernels, kernel('gemm', 1, 9, pid=3), *names], 0), said.format(1)
+    both = [names[0] | {'pid': 9}, names[2] | {'pid': 9}]  # as where the ids of processes were kept
+    yield ('merged.json', trace([kernel('gemm', 1, 9, pid=9), *both], 0), 'holds the traces of several ranks, '
+           "which cannot be told apart; give the ranks' own traces")
 
 
 SEVERAL = ('holds the calls of several processes under the same ids, as when traces of several ranks '

@@ -212,30 +212,41 @@ def test_a_helper_is_no_rank_and_takes_none():
 
 def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
     """As SGLang and its older tool (label and process as the pid) and TraceLens's TraceFusion (rank among
-    the args, pid and correlation moved) write it; of the first file they keep what it says of itself."""
+    the args, pid and correlation moved) write it; of the first file they keep what it says of itself.
+    Others name the processes at the end, all of them or those whose correlation is told apart."""
     def own(rank):
         return [event('cudaLaunchKernel', 'cuda_runtime', 90, 5, pid=71, correlation=1),
                 kernel('gemm', 100, 50 + rank, correlation=1),
                 event('process_name', '', 0, 0) | {'ph': 'M', 'args': {'name': 'python'}}]
 
-    def fused(change):
-        return trace([{**e, **change(rank, e)} for rank in (0, 1, 2) for e in own(rank)], 0, world=3)
+    def fused(change, named=None):
+        names = [event('process_name', '', 0, 0) | {'ph': 'M', 'pid': pid + 1000 * rank, 'args': {
+            'name': named[1].format(rank)}} for rank in (2, 0, 1) for pid in named[0]] if named else []
+        return trace([{**e, **change(rank, e)} for rank in (0, 1, 2) for e in own(rank)] + names, 0, world=3)
+
+    def moved(rank, e, correlation=1):
+        return {'pid': e['pid'] + 1000 * rank, 'args': {**e['args'], 'correlation': correlation}}
 
     for rank in (0, 1, 2):
         put(f'own/17-TP-{rank}.json', trace(own(rank), rank, world=3))
     merged('own', '-o', 'own.h5')
-    for change in (lambda rank, e: {'pid': f'[TP{rank:02}-EP00] {e["pid"]}'},
-                   lambda rank, e: {'pid': f'[TP{rank:02} {e["pid"]}]'},
-                   lambda rank, e: {'pid': e['pid'] + 1000 * rank, 'args': {
-                       **e['args'], 'rank': rank, 'pid_raw': e['pid'], 'correlation': 1 + 100 * rank}}):
-        put('job/merged.json', fused(change))
+    gpu, cpu = own(0)[1]['pid'], 71
+    for change, *named in (
+            (lambda rank, e: {'pid': f'[TP{rank:02}-EP00] {e["pid"]}'},),
+            (lambda rank, e: {'pid': f'[TP{rank:02} {e["pid"]}]'},),
+            (lambda rank, e: {'pid': e['pid'] + 1000 * rank, 'args': {
+                **e['args'], 'rank': rank, 'pid_raw': e['pid'], 'correlation': 1 + 100 * rank}},),
+            (lambda rank, e: {'pid': f'rank{rank}'},),
+            (moved, (gpu, cpu), '[Rank {}] python'),
+            (lambda rank, e: moved(rank, e, 1 + 100 * rank), (gpu,), 'RANK {} - GPU')):
+        put('job/merged.json', fused(change, *[named] if named else []))
         for n in (0, 3):
             merged('job', '-o', f'{n}.h5', n=n)
         same_bytes('0.h5', '3.h5')
         for name in ('overlap.rank', 'launches.rank', 'kernels.kernel'):
             equal(rows('0.h5', name), rows('own.h5', name), name)
         equal([row['source'] for row in rows('0.h5', 'job.rank')], ['job/merged.json'] * 3)
-        put('own/merged.json', fused(change))
+        put('own/merged.json', fused(change, *[named] if named else []))
         tmerge('own').expect(0)
         equal(left_out(), {'own/merged.json': (
             'covered', "those of its ranks that have traces of their own, which are read instead")})

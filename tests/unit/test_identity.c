@@ -41,6 +41,21 @@ TEST(a_file_name_tells_its_rank) {
     }
 }
 
+TEST(the_name_of_a_process_tells_its_rank_where_it_tells_one) {
+    static const struct {
+        const char *name;
+        int rank;
+    } cases[] = {{"RANK 3 - GPU", 3},     {"Rank-12-HOST", 12},   {"rank3", 3},
+                 {"[Rank 3] python", 3},  {"Rank #3", 3},         {"python (rank: 3 of 8)", 3},
+                 {"rank 3: 83", 3},       {"rank", -1},           {"ranking 3", -1},
+                 {"rank on 3", -1},       {"[TP03] 83", -1},      {"", -1},
+                 {"rank 3, rank 3", 3},   {"rank 3, rank 5", -1}, {"Rank 3 (local rank 1)", -1},
+                 {"tp1 rank 12 dp3", 12}, {"rank 1000000001", -1}};
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (tm_rank_of_process(cases[i].name, strlen(cases[i].name)) != cases[i].rank)
+            fail_msg("%s", cases[i].name);
+}
+
 TEST(a_host_is_told_by_the_profilers_own_form_alone) {
     static const struct {
         const char *path, *host; /* NULL: the name tells none */

@@ -8,6 +8,7 @@
 #include "kineto_devices.h"
 #include "kineto_emit.h"
 #include "kineto_fused.h"
+#include "kineto_named.h"
 #include "kineto_processes.h"
 #include "kineto_sniff.h"
 #include "readers/chrome.h"
@@ -20,11 +21,13 @@ typedef struct kineto_reader {
     tm_kineto_emitter emitter;
     tm_kineto_way way;
     int64_t owner; /* of the events that are read, where the file has several */
+    tm_kineto_named named;
 } kineto_reader;
 
 /* Labels of processes may tell no rank: they name nothing where those have no events. */
 static __attribute__((noinline)) bool is_own(const kineto_reader *reader, tm_kineto_event *event) {
-    int64_t owner = tm_kineto_owner(reader->way, event);
+    int64_t owner = reader->way == TM_KINETO_NAME ? tm_kineto_named_owner(&reader->named, event)
+                                                  : tm_kineto_owner(reader->way, event);
     return owner == reader->owner || (owner < 0 && event->phase == 'M');
 }
 
@@ -92,9 +95,14 @@ static tm_status read_part(tm_source *source, int64_t stop, const tm_unit *unit,
         reader->way = (tm_kineto_way)unit->devices;
         reader->owner = unit->process;
     }
+    tm_status status = TM_OK;
+    if (reader->way == TM_KINETO_NAME)
+        status = tm_kineto_named_read(tm_source_path(source), &reader->named, err);
     tm_kineto_emitter_init(&reader->emitter, out, names);
-    tm_status status = tm_chrome_read_part(source, &form, stop, reader, out, err);
+    if (status == TM_OK)
+        status = tm_chrome_read_part(source, &form, stop, reader, out, err);
     tm_kineto_emitter_free(&reader->emitter);
+    tm_kineto_named_free(&reader->named);
     free(reader);
     return status;
 }
@@ -113,9 +121,13 @@ static tm_status finish(tm_part *whole, tm_names *names, tm_error *err) {
 }
 
 static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
-    const char *path = tm_names_text(names, whole->trace->source).bytes;
-    TM_TRY(tm_kineto_one_rank(&whole->labels, path, names, err));
-    return finish(whole, names, err);
+    tm_trace *trace = whole->trace;
+    if (!tm_kineto_names_ranks(whole, names))
+        return finish(whole, names, err);
+    tm_trace_free(trace); /* its ranks are read next */
+    memset(trace->counts, 0, sizeof trace->counts);
+    trace->is_fused = true;
+    return TM_OK;
 }
 
 /* What a file says of one of its ranks. What was fused says of all what the first trace says of

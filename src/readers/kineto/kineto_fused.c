@@ -7,9 +7,9 @@
 #include "base/export_mark.h"
 #include "base/hash.h"
 #include "base/keys.h"
-#include "base/letters.h"
 #include "base/sorted.h"
 #include "identity/ranks.h"
+#include "kineto_named.h"
 #include "readers/chrome.h"
 #include "readers/number.h"
 #include "tmerge/reader.h"
@@ -76,6 +76,7 @@ int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event) {
         return owner_by_pid(&event->pid);
     case TM_KINETO_ARG:
         return owner_by_arg(event);
+    case TM_KINETO_NAME: /* of its process: kineto_named.h */
     case TM_KINETO_ALONE:
         break;
     }
@@ -98,23 +99,32 @@ static const char *first_event(const char *head) {
     return events && *events == '{' ? events : NULL;
 }
 
+static tm_kineto_way way_of(const tm_kineto_event *event) {
+    return is_labelled(&event->pid)                                     ? TM_KINETO_PID
+           : owner_by_arg(event) >= 0                                   ? TM_KINETO_ARG
+           : tm_rank_of_process(event->pid.bytes, event->pid.size) >= 0 ? TM_KINETO_NAME
+                                                                        : TM_KINETO_ALONE;
+}
+
 tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole) {
     static const char export[] = TM_EXPORT_FIRST "\"" TM_EXPORT_RANKS "\": [";
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     tm_chrome_keys *keys;
-    tm_kineto_event event;
+    tm_kineto_event event = {0};
     tm_kineto_way way = TM_KINETO_ALONE;
     if (strncmp(head, export, strlen(export)) == 0)
         return TM_KINETO_EXPORT;
-    const char *first = first_event(head);
-    keys = first ? malloc(sizeof *keys) : NULL;
+    const char *p = first_event(head);
+    keys = p ? malloc(sizeof *keys) : NULL;
     if (!keys)
         return way;
     tm_chrome_keys_init(keys, tm_kineto_fields, N_FIELDS);
-    if (tm_chrome_event_parse(&cursor, keys, first, &event))
-        way = is_labelled(&event.pid)     ? TM_KINETO_PID
-              : owner_by_arg(&event) >= 0 ? TM_KINETO_ARG
-                                          : TM_KINETO_ALONE;
+    while (p && *p == '{' && way == TM_KINETO_ALONE && event.phase != 'X') {
+        p = tm_chrome_event_parse(&cursor, keys, p, &event);
+        way = p ? way_of(&event) : way;
+        p = p ? tm_json_space(p) : NULL;
+        p = p && *p == ',' ? tm_json_space(p + 1) : NULL;
+    }
     free(keys);
     return way;
 }
@@ -182,41 +192,11 @@ static tm_status add_owners(const owners *o, tm_vec *units, tm_error *err) {
     return status;
 }
 
-/* "RANK 3 - GPU"; -1 where it begins otherwise. */
-static int64_t named_rank(tm_text name) {
-    static const char word[] = "rank";
-    char text[32];
-    size_t size = name.size < sizeof text ? name.size : sizeof text;
-    for (size_t i = 0; i < size; i++) {
-        text[i] = name.bytes[i] == ' ' ? '_' : name.bytes[i];
-        if (i < strlen(word) && tm_lower(text[i]) != word[i])
-            return -1;
-    }
-    return tm_rank_label_of(text, size).of[TM_WORD_RANK];
-}
-
-tm_status tm_kineto_one_rank(const tm_vec *labels, const char *path, const tm_names *names,
-                             tm_error *err) {
-    const tm_label *v = labels->data, *first = NULL;
-    for (size_t i = 0; i < labels->n; i++) {
-        tm_text name = tm_names_text(names, v[i].text);
-        if (!v[i].process || named_rank(name) < 0)
-            continue;
-        first = first ? first : &v[i];
-        tm_text other = tm_names_text(names, first->text);
-        if (named_rank(name) != named_rank(other))
-            return tm_fail(err, TM_ERR_INPUT, path, -1,
-                           "holds the traces of several ranks, as its processes are called (%.60s, "
-                           "%.60s); give the ranks' own traces",
-                           other.bytes, name.bytes);
-    }
-    return TM_OK;
-}
-
-tm_status tm_kineto_list_fused(const char *path, tm_kineto_way way, tm_vec *units, tm_error *err) {
-    static const tm_chrome_form form = {
-        .fields = tm_kineto_fields, .n_fields = N_FIELDS, .emit = note_owner};
-    owners o = {.way = way, .known = TM_KEYS(int64_t), .labels = TM_VEC(tm_rank_label)};
+tm_status tm_kineto_scan(const char *path,
+                         bool (*emit)(void *context, tm_json_cursor *cursor,
+                                      tm_chrome_event *event),
+                         void *context, tm_error *err) {
+    const tm_chrome_form form = {.fields = tm_kineto_fields, .n_fields = N_FIELDS, .emit = emit};
     tm_source *source;
     tm_trace trace;
     tm_part part;
@@ -225,18 +205,49 @@ tm_status tm_kineto_list_fused(const char *path, tm_kineto_way way, tm_vec *unit
         return TM_OK; /* that is for the reader to tell */
     tm_trace_init(&trace);
     tm_part_init(&part, &trace);
-    tm_status status = tm_chrome_read_part(source, &form, -1, &o, &part, &unread);
+    tm_status status = tm_chrome_read_part(source, &form, -1, context, &part, &unread);
     tm_part_free(&part);
     tm_trace_free(&trace);
     tm_source_close(source);
-    status = status == TM_ERR_FAULT ? tm_fail_memory(err) : TM_OK;
+    return status == TM_ERR_FAULT ? tm_fail_memory(err) : TM_OK;
+}
+
+static tm_status fail_untold(const char *path, int64_t n_untold, tm_error *err) {
+    return tm_fail(err, TM_ERR_INPUT, path, -1,
+                   "holds the traces of several ranks, but %" PRId64 " of its events do not say "
+                   "which rank they are of; give the ranks' own traces",
+                   n_untold);
+}
+
+/* Whose only sign are the names of processes. */
+static tm_status list_named(const char *path, tm_vec *units, tm_error *err) {
+    tm_kineto_named named;
+    tm_status status = tm_kineto_named_read(path, &named, err);
+    const int64_t *told = named.told.data;
+    size_t n = named.n_untold == 0 ? named.told.n : 0;
+    if (status == TM_OK && named.told.n > 1 && n == 0)
+        status = fail_untold(path, named.n_untold, err);
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        const tm_unit unit = {.process = told[i],
+                              .devices = TM_KINETO_NAME,
+                              .rank = told[i],
+                              .told = told[i],
+                              .clock_ns = -1};
+        status = tm_vec_append(units, &unit, 1) ? TM_OK : tm_fail_memory(err);
+    }
+    tm_kineto_named_free(&named);
+    return status;
+}
+
+tm_status tm_kineto_list_fused(const char *path, tm_kineto_way way, tm_vec *units, tm_error *err) {
+    owners o = {.way = way, .known = TM_KEYS(int64_t), .labels = TM_VEC(tm_rank_label)};
+    if (way == TM_KINETO_ALONE || way == TM_KINETO_NAME)
+        return list_named(path, units, err);
+    tm_status status = tm_kineto_scan(path, note_owner, &o, err);
     if (status == TM_OK && o.n_untold == 0)
         status = add_owners(&o, units, err);
     else if (status == TM_OK && o.n_untold < o.n_told && o.labels.n > 1)
-        status = tm_fail(err, TM_ERR_INPUT, path, -1,
-                         "holds the traces of several ranks, but %" PRId64 " of its events tell no "
-                         "rank; give the ranks' own traces",
-                         o.n_untold);
+        status = fail_untold(path, o.n_untold, err);
     tm_keys_free(&o.known);
     tm_vec_free(&o.labels);
     return status;

@@ -113,7 +113,7 @@ tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, boo
     tm_status status = TM_OK;
     if (way == TM_KINETO_EXPORT)
         status = list_ranks(head, tm_source_path(source), units, err);
-    else if (way != TM_KINETO_ALONE)
+    else
         status = tm_kineto_list_fused(tm_source_path(source), way, units, err);
     free(head);
     return status;
