@@ -144,6 +144,12 @@ typedef struct tm_format {
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
                            struct tm_trace *out, tm_error *err);
 
+    /** Reads several units at once, where one reading of the file gives them all: traces that the
+     * caller initialised, of which none counts where it fails. NULL: one is read after the other.
+     */
+    tm_status (*read_units)(tm_source *source, const tm_unit *units, size_t n, tm_names *names,
+                            struct tm_trace *const *out, tm_error *err);
+
     /** Whether another input is a better file of the same recording, by their paths: then this one
      * is left out. */
     bool (*is_covered)(const char *path, const char *other);
@@ -202,6 +208,7 @@ typedef struct tm_trace_file {
     const char *path;
     const char *name;              /* of its source, where that is not the path; else NULL */
     const tm_unit *unit;           /* which of the file; NULL: the one that it holds */
+    size_t n_units;                /* how many of these, for tm_trace_read_units */
     const char *device_categories; /* names of categories that are work of a device besides those
                                     * that a format knows, with commas between them; or NULL */
     bool spare_core;               /* what is compressed may be decoded beside the reading */
@@ -217,6 +224,16 @@ typedef struct tm_trace_file {
  */
 tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                         struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * The same of several units of a file at once, with a format that has read_units.
+ *
+ * @param file  with its format
+ * @param out   [n_units] as of tm_trace_read
+ */
+tm_status tm_trace_read_units(const tm_trace_file *file, tm_names *names,
+                              const tm_source_watch *watch, struct tm_trace *const *out,
+                              tm_error *err) TM_MUST_CHECK;
 
 /** The first byte at which part @p index of @p n may begin in a file of @p size bytes: its cut.
  * Part n would begin at the end. */

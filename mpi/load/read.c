@@ -15,19 +15,22 @@ void tm_loader_drop_trace(tm_loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-/* A trace or part in the reading, and how much of it was told of. */
+/* Traces or a part in the reading, and how much of it was told of. */
 typedef struct reading {
     tm_progress *progress;
-    tm_trace *const *trace;
+    tm_trace *const *traces; /* [n] of one file, which counts for each */
+    int64_t n;
     int64_t most; /* bytes in all: a part reads a little further */
     int64_t bytes, events;
 } reading;
 
 static void tell_progress(void *context, int64_t consumed_bytes) {
     reading *r = context;
-    int64_t events = (int64_t)(*r->trace)->events.n;
+    int64_t events = 0;
+    for (int64_t k = 0; k < r->n; k++)
+        events += (int64_t)r->traces[k]->events.n;
     consumed_bytes = consumed_bytes < r->most ? consumed_bytes : r->most;
-    tm_progress_add(r->progress, consumed_bytes - r->bytes, events - r->events);
+    tm_progress_add(r->progress, (consumed_bytes - r->bytes) * r->n, events - r->events);
     r->bytes = consumed_bytes;
     r->events = events;
 }
@@ -84,30 +87,101 @@ static bool has_spare_core(const tm_loader *l) {
     return packed && tm_cores("") - all > before;
 }
 
+/* What is read of one file in one go: an entry, or all units of a file that are this process's. */
+typedef struct batch {
+    size_t *entries;   /* [n] */
+    tm_trace **traces; /* [n] theirs */
+    tm_unit *units;    /* [n] where they are units */
+    size_t n;
+} batch;
+
+static void free_batch(batch *b) {
+    free(b->entries);
+    free(b->traces);
+    free(b->units);
+}
+
+static bool is_unread(const tm_loader *l, size_t i) {
+    return l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self && !l->traces[i];
+}
+
+static tm_status make_batch(tm_loader *l, size_t i, bool alone, batch *b, tm_error *err) {
+    const tm_entry *first = &l->entries[i];
+    bool several = !alone && first->has_unit && tm_entry_format(first)->read_units;
+    size_t end = several ? l->n : i + 1;
+    *b = (batch){calloc(end - i, sizeof *b->entries), calloc(end - i, sizeof(tm_trace *)),
+                 calloc(end - i, sizeof *b->units), 0};
+    bool ok = b->entries && b->traces && b->units;
+    for (size_t k = i; k < end && ok; k++) {
+        if (l->entries[k].input != first->input || !is_unread(l, k))
+            continue;
+        tm_trace *trace = malloc(sizeof *trace);
+        ok = trace != NULL;
+        if (!ok)
+            break;
+        tm_trace_init(trace);
+        l->traces[k] = trace;
+        b->entries[b->n] = k;
+        b->traces[b->n] = trace;
+        b->units[b->n++] = l->entries[k].unit;
+    }
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status read_batch(tm_loader *l, const batch *b, tm_progress *progress, bool spare_core,
+                            tm_error *err) {
+    const tm_entry *e = &l->entries[*b->entries];
+    reading context = {progress, b->traces, (int64_t)b->n, INT64_MAX, 0, 0};
+    const tm_source_watch told = {tell_progress, &context}, *watch = progress ? &told : NULL;
+    const tm_trace_file file = {tm_loader_file(l, (size_t)e->input),
+                                tm_loader_path(l, *b->entries),
+                                e->has_unit ? b->units : NULL,
+                                b->n,
+                                l->options->device_categories,
+                                spare_core && is_packed(e),
+                                tm_entry_format(e)};
+    return b->n > 1 ? tm_trace_read_units(&file, l->out->names, watch, b->traces, err)
+                    : tm_trace_read(&file, l->out->names, watch, *b->traces, err);
+}
+
+static void drop_batch(tm_loader *l, const batch *b) {
+    for (size_t k = 0; k < b->n; k++)
+        tm_loader_drop_trace(l, b->entries[k]);
+}
+
+static tm_status read_alone(tm_loader *l, size_t i, tm_progress *progress, bool spare_core,
+                            tm_error *err) {
+    batch b;
+    tm_status status = make_batch(l, i, true, &b, err);
+    if (status == TM_OK)
+        status = read_batch(l, &b, progress, spare_core, err);
+    if (status != TM_OK)
+        drop_batch(l, &b);
+    free_batch(&b);
+    return status == TM_OK ? drop_empty(l, i, err)
+                           : tm_loader_bad_input(l, &l->entries[i], status, err);
+}
+
+/* Reads an entry, and with it what the same reading of its file gives. Which of several units is
+ * bad, or whether they are, only one reading of each tells. */
 static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, bool spare_core,
                           tm_error *err) {
-    tm_trace *trace = malloc(sizeof *trace);
-    if (!trace)
-        return tm_fail_memory(err);
-    reading context = {.progress = progress, .trace = &l->traces[i], .most = INT64_MAX};
-    const tm_source_watch watch = {tell_progress, &context};
-    l->traces[i] = trace;
-    const tm_unit *unit = l->entries[i].has_unit ? &l->entries[i].unit : NULL;
-    const tm_trace_file file = {tm_loader_file(l, (size_t)l->entries[i].input),
-                                tm_loader_path(l, i),
-                                unit,
-                                l->options->device_categories,
-                                spare_core && is_packed(&l->entries[i]),
-                                tm_entry_format(&l->entries[i])};
-    tm_status status = tm_trace_read(&file, l->out->names, progress ? &watch : NULL, trace, err);
-    if (status == TM_OK)
-        return drop_empty(l, i, err);
-    tm_loader_drop_trace(l, i);
-    return tm_loader_bad_input(l, &l->entries[i], status, err);
+    batch b;
+    tm_error unread;
+    tm_status status = make_batch(l, i, false, &b, err);
+    bool read =
+        status == TM_OK && b.n > 1 && read_batch(l, &b, progress, spare_core, &unread) == TM_OK;
+    if (!read)
+        drop_batch(l, &b);
+    for (size_t k = 0; k < b.n && status == TM_OK; k++)
+        status = read ? drop_empty(l, b.entries[k], err)
+                      : read_alone(l, b.entries[k], progress, spare_core, err);
+    free_batch(&b);
+    return status;
 }
 
 static tm_status read_part(tm_loader *l, tm_mpi_part *part, tm_progress *progress, tm_error *err) {
-    reading context = {progress, &part->part.trace, tm_loader_part_size(l, part), 0, 0};
+    reading context = {progress, &part->part.trace, 1, tm_loader_part_size(l, part), 0, 0};
     const tm_source_watch watch = {tell_progress, &context};
     const tm_trace_file file = {.path = tm_loader_path(l, part->input),
                                 .device_categories = l->options->device_categories};

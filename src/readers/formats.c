@@ -160,6 +160,35 @@ tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_sou
     return status;
 }
 
+tm_status tm_trace_read_units(const tm_trace_file *file, tm_names *names,
+                              const tm_source_watch *watch, tm_trace *const *out, tm_error *err) {
+    const char *name = file->name ? file->name : file->path;
+    size_t n = file->n_units;
+    tm_source *source;
+    tm_status status = TM_OK;
+    for (size_t k = 0; k < n; k++)
+        tm_trace_init(out[k]);
+    for (size_t k = 0; k < n && status == TM_OK; k++) {
+        status = start_trace(file->format, name, names, out[k], err);
+        out[k]->device_categories = file->device_categories;
+    }
+    if (status == TM_OK)
+        status = tm_source_open(file->path, &source, err);
+    if (status != TM_OK)
+        return status;
+    if (file->spare_core)
+        tm_source_decode_ahead(source);
+    if (watch)
+        tm_source_set_watch(source, *watch);
+    status = file->format->read_units(source, file->unit, n, names, out, err);
+    for (size_t k = 0; k < n; k++) {
+        out[k]->device_categories = NULL;
+        tm_trace_trim(out[k]);
+    }
+    tm_source_close(source);
+    return status;
+}
+
 int64_t tm_part_cut(int64_t size, int index, int n) {
     return size / n * index + size % n * index / n;
 }

@@ -18,24 +18,30 @@
 const tm_chrome_field tm_kineto_fields[N_FIELDS] = {TM_KINETO_FIELDS(TM_CHROME_FIELD_ROW)};
 
 typedef struct kineto_reader {
-    tm_kineto_emitter emitter;
+    tm_kineto_emitter *emitters; /* [n] one, or one for each rank of a file of several */
+    size_t n;
     tm_kineto_way way;
-    int64_t owner; /* of the events that are read, where the file has several */
+    tm_keys owners; /* of int64_t: of the events of each emitter */
     tm_kineto_named named;
 } kineto_reader;
 
 /* Labels of processes may tell no rank: they name nothing where those have no events. */
-static __attribute__((noinline)) bool is_own(const kineto_reader *reader, tm_kineto_event *event) {
+static __attribute__((noinline)) bool emit_to_owner(kineto_reader *reader, tm_json_cursor *cursor,
+                                                    tm_kineto_event *event) {
     int64_t owner = reader->way == TM_KINETO_NAME ? tm_kineto_named_owner(&reader->named, event)
                                                   : tm_kineto_owner(reader->way, event);
-    return owner == reader->owner || (owner < 0 && event->phase == 'M');
+    uint32_t number = owner >= 0 ? tm_keys_find(&reader->owners, &owner) : TM_NO_KEY;
+    bool ok = number == TM_NO_KEY || tm_kineto_emit(&reader->emitters[number], cursor, event);
+    for (size_t k = 0; k < reader->n && owner < 0 && event->phase == 'M' && ok; k++)
+        ok = tm_kineto_emit(&reader->emitters[k], cursor, event);
+    return ok;
 }
 
 static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) {
     kineto_reader *reader = context;
-    if (__builtin_expect(reader->way != TM_KINETO_ALONE && !is_own(reader, event), false))
-        return true;
-    return tm_kineto_emit(&reader->emitter, cursor, event);
+    if (__builtin_expect(reader->way != TM_KINETO_ALONE, false))
+        return emit_to_owner(reader, cursor, event);
+    return tm_kineto_emit(reader->emitters, cursor, event);
 }
 
 static const tm_chrome_form form = {.fields = tm_kineto_fields, .n_fields = N_FIELDS, .emit = emit};
@@ -85,31 +91,43 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
     return TM_OK;
 }
 
-/* @param unit  NULL: all of the file is of one rank */
-static tm_status read_part(tm_source *source, int64_t stop, const tm_unit *unit, tm_names *names,
-                           tm_part *out, tm_error *err) {
-    kineto_reader *reader = calloc(1, sizeof *reader);
-    if (!reader)
+static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *names, tm_part *out,
+                                  tm_error *err) {
+    tm_kineto_emitter *emitter = malloc(sizeof *emitter);
+    kineto_reader reader = {.emitters = emitter, .n = 1};
+    if (!emitter)
         return tm_fail_memory(err);
-    if (unit) {
-        reader->way = (tm_kineto_way)unit->devices;
-        reader->owner = unit->process;
-    }
-    tm_status status = TM_OK;
-    if (reader->way == TM_KINETO_NAME)
-        status = tm_kineto_named_read(tm_source_path(source), &reader->named, err);
-    tm_kineto_emitter_init(&reader->emitter, out, names);
-    if (status == TM_OK)
-        status = tm_chrome_read_part(source, &form, stop, reader, out, err);
-    tm_kineto_emitter_free(&reader->emitter);
-    tm_kineto_named_free(&reader->named);
-    free(reader);
+    tm_kineto_emitter_init(emitter, out, names);
+    tm_status status = tm_chrome_read_part(source, &form, stop, &reader, out, err);
+    tm_kineto_emitter_free(emitter);
+    free(emitter);
     return status;
 }
 
-static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *names, tm_part *out,
-                                  tm_error *err) {
-    return read_part(source, stop, NULL, names, out, err);
+/* Makes ready to read ranks of a file at once.
+ * @param parts   [n] theirs, initialised by the caller
+ * @param reader  free it with close_reader, whatever comes of the call */
+static tm_status open_reader(kineto_reader *reader, const tm_unit *units, size_t n, tm_part *parts,
+                             tm_names *names, tm_error *err) {
+    *reader = (kineto_reader){.emitters = calloc(n, sizeof *reader->emitters),
+                              .way = (tm_kineto_way)units->devices,
+                              .owners = TM_KEYS(int64_t)};
+    if (!reader->emitters)
+        return tm_fail_memory(err);
+    for (; reader->n < n; reader->n++) {
+        tm_kineto_emitter_init(&reader->emitters[reader->n], &parts[reader->n], names);
+        if (tm_keys_add(&reader->owners, &units[reader->n].process) == TM_NO_KEY)
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+static void close_reader(kineto_reader *reader) {
+    for (size_t k = 0; k < reader->n; k++)
+        tm_kineto_emitter_free(&reader->emitters[k]);
+    free(reader->emitters);
+    tm_keys_free(&reader->owners);
+    tm_kineto_named_free(&reader->named);
 }
 
 static tm_status finish(tm_part *whole, tm_names *names, tm_error *err) {
@@ -164,28 +182,72 @@ static tm_status choose_members(tm_part *whole, const tm_unit *unit, tm_error *e
 }
 
 /* A text that ends too early gives what it holds, unless that is nothing. */
-static tm_status read_whole(tm_source *source, const tm_unit *unit, tm_names *names, tm_trace *out,
-                            tm_error *err) {
+static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     tm_part whole;
     tm_part_init(&whole, out);
-    tm_status status = read_part(source, -1, unit, names, &whole, err);
+    tm_status status = kineto_read_part(source, -1, names, &whole, err);
     if (out->truncated && out->events.n > 0)
         status = TM_OK;
-    if (status == TM_OK && unit)
-        status = choose_members(&whole, unit, err);
     if (status == TM_OK)
-        status = unit ? finish(&whole, names, err) : kineto_finish(&whole, names, err);
+        status = kineto_finish(&whole, names, err);
     tm_part_free(&whole);
     return status;
 }
 
-static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
-    return read_whole(source, NULL, names, out, err);
+/* Gives a rank what is said of the file. */
+static tm_status take_file(tm_part *part, const tm_part *file, tm_error *err) {
+    part->base_ns = file->base_ns;
+    part->trace->truncated = file->trace->truncated;
+    for (int c = 0; c < TM_N_COUNTS; c++)
+        part->trace->counts[c] += file->trace->counts[c];
+    bool ok = file->metadata.n == 0 ||
+              tm_vec_append(&part->metadata, file->metadata.data, file->metadata.n);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* Makes of a part what is told of its rank, by what is said of the file. */
+static tm_status finish_unit(tm_part *part, const tm_part *file, const tm_unit *unit,
+                             tm_names *names, tm_error *err) {
+    TM_TRY(take_file(part, file, err));
+    TM_TRY(choose_members(part, unit, err));
+    return finish(part, names, err);
+}
+
+static tm_status kineto_read_units(tm_source *source, const tm_unit *units, size_t n,
+                                   tm_names *names, tm_trace *const *out, tm_error *err) {
+    kineto_reader reader;
+    tm_trace own; /* of what is of no rank */
+    tm_part file, *parts = malloc(n * sizeof *parts);
+    bool any = false;
+    if (!parts)
+        return tm_fail_memory(err);
+    tm_trace_init(&own);
+    tm_part_init(&file, &own);
+    for (size_t k = 0; k < n; k++)
+        tm_part_init(&parts[k], out[k]);
+    tm_status status = open_reader(&reader, units, n, parts, names, err);
+    if (status == TM_OK && reader.way == TM_KINETO_NAME)
+        status = tm_kineto_named_read(tm_source_path(source), &reader.named, err);
+    if (status == TM_OK)
+        status = tm_chrome_read_part(source, &form, -1, &reader, &file, err);
+    close_reader(&reader);
+    for (size_t k = 0; k < n; k++)
+        any = any || out[k]->events.n > 0;
+    if (own.truncated && any)
+        status = TM_OK;
+    for (size_t k = 0; k < n && status == TM_OK; k++)
+        status = finish_unit(&parts[k], &file, &units[k], names, err);
+    for (size_t k = 0; k < n; k++)
+        tm_part_free(&parts[k]);
+    tm_part_free(&file);
+    tm_trace_free(&own);
+    free(parts);
+    return status;
 }
 
 static tm_status kineto_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                   tm_trace *out, tm_error *err) {
-    return read_whole(source, unit, names, out, err);
+    return kineto_read_units(source, unit, 1, names, &out, err);
 }
 
 const tm_format tm_format_kineto = {
@@ -201,5 +263,6 @@ const tm_format tm_format_kineto = {
     .has_units = tm_kineto_has_units,
     .list_units = tm_kineto_list_units,
     .read_unit = kineto_read_unit,
+    .read_units = kineto_read_units,
     .units_are_copies = true,
 };
