@@ -93,6 +93,9 @@ static void set_up_processes(void) {
         setenv("OMPI_MCA_pml", "ob1", 0);
         setenv("OMPI_MCA_btl", "self,vader", 0);
     } else {
+        /* Open MPI from 5 on ends a process whose connection to one that was killed is closed, and
+         * mpirun then names that one's host. It is given the time to see who was killed. */
+        setenv("OMPI_MCA_opal_abort_delay", "2", 0);
         leave_networks_out();
     }
 }
