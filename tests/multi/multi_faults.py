@@ -81,13 +81,14 @@ def processes(name):
                 words = file.read()
             with open(f'/proc/{pid}/environ', 'rb') as file:
                 rank = re.search(rb'OMPI_COMM_WORLD_RANK=(\d+)', file.read())
-            if f'\0{name}.h5\0'.encode() in words:
+            if rank and f'\0{name}.h5\0'.encode() in words:
                 found[int(rank[1])] = pid
     return found
 
 
-def ends(launched, name, seconds, status=None):
-    """Waits for the end of a run that must fail, and of its processes. Returns what it said."""
+def ends(launched, name, seconds, fails=True):
+    """Waits for the end of a run that must fail, and of its processes. Returns what it said. fails:
+    whether its status must say so."""
     began = time.monotonic()
     try:
         launched.wait(seconds)
@@ -95,9 +96,7 @@ def ends(launched, name, seconds, status=None):
         holds(False, f'{name} runs on after {seconds} s')
     wait_until(lambda: not processes(name), f'the processes of {name} to end',
                max(5, seconds - (time.monotonic() - began)))
-    holds(launched.returncode != 0, 'a run that failed gives status 0')
-    if status is not None:
-        equal(launched.returncode, status, name)
+    holds(launched.returncode != 0 or not fails, 'a run that failed gives status 0')
     with open(f'{name}.said', encoding='utf-8') as file:
         return file.read()
 
@@ -141,14 +140,15 @@ def nothing_left(names):
 @full
 def test_a_process_or_a_daemon_that_is_killed_ends_the_run():
     names, pipe = six_traces(True)
-    for what, message in (('process', 'on node h2 exited on signal 9'),
+    for what, message in (('process', r'on node h2 exited on\s+signal 9'),
                           ('orted', r'Remote daemon: .* on node h2')):
         with started(what, reads(what, names[5]), *names) as launched:
             if what == 'process':
                 os.kill(processes(what)[3], signal.SIGKILL)
             else:
                 on('h2', 'sh', '-c', 'kill -9 $(pgrep --ns $$ --nslist net -x [op]rted)').expect(0)
-            said = ends(launched, what, 10)
+            # Open MPI 5 that has lost a daemon says so and gives status 0.
+            said = ends(launched, what, 10, fails=what == 'process')
         holds(re.search(message, said), said)
         equal(ours(said), [], said)
     os.close(pipe)
