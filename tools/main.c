@@ -128,6 +128,10 @@ int main(int argc, char **argv) {
     err.status = run_all(argc, argv, &err);
     if (err.status != TM_OK && err.message[0] != '\0') /* else all was said */
         speak(&err);
+    /* Once one process has left with an error mpirun ends the others: what they tell one another
+     * then is not to become their status, which is agreed. */
+    if (err.status != TM_OK)
+        tm_lifeline_end();
     MPI_Initialized(&started);
     if (started)
         MPI_Finalize();
