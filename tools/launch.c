@@ -13,6 +13,13 @@
 #include "lifeline/lifeline.h"
 #include "signals.h"
 
+/* What of Slurm joins processes of this MPI. */
+#ifdef OPEN_MPI
+#define TMERGE_PMI "pmix"
+#else
+#define TMERGE_PMI "pmi2"
+#endif
+
 extern char **environ;
 
 static tm_place place = {TM_LAUNCHER_NONE, 0, 1, 1};
@@ -200,8 +207,8 @@ tm_status tm_launch_mpi(tm_error *err) {
         return TM_OK;
     if (place.launcher == TM_LAUNCHER_SLURM && place.size > 1)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "srun started %d processes that cannot reach one another: srun --mpi=pmix "
-                       "or mpirun joins them",
+                       "srun started %d processes that cannot reach one another: srun "
+                       "--mpi=" TMERGE_PMI " or mpirun joins them",
                        place.size);
     bool alone = tm_place_is_alone(&place);
     if (alone)

@@ -9,13 +9,18 @@ import subprocess
 import time
 
 import common_multi
-from common import TMERGE, content, equal, files, holds, main, merged, put, run, same_bytes, \
+from common import TMERGE, Skip, content, equal, files, holds, main, merged, put, run, same_bytes, \
     small_trace, synth, tmerge
 from watching import FAULTS, is_open, ours, strays, wait_until
 
 SLURM = common_multi.up('slurm.sh', ('ip', 'unshare', 'srun', 'slurmctld', 'slurmd', 'munged'))
-ALL = ('--mpi=pmix', '-N3', '-n6')
-MPIRUN = 'mpirun --bind-to none'  # nodes say that they have more processors than there are
+# What of Slurm joins processes of the MPI that tmerge was built with, and that MPI's own launcher; nodes
+# say that they have more processors than there are.
+PMI, MPIRUN = (('pmi2', 'mpiexec.mpich') if 'MPICH' in tmerge('--version').out else
+               ('pmix', 'mpirun --bind-to none'))
+HAS_PMI = re.search(fr'\b{PMI}\b', run([SLURM, 'run', 'srun', '--mpi=list']).out)
+JOINED = f'--mpi={PMI}'
+ALL = (JOINED, '-N3', '-n6')
 
 
 STARTED = os.path.abspath('started')
@@ -45,6 +50,11 @@ def at_start(attempt, n):
         holds(began < n, f'crashed or hangs after MPI_Init:\n{done}')
         print(f'MPI_Init of {n - began} of {n} processes failed; once more')
     return done
+
+
+def needs_pmi():
+    if not HAS_PMI:
+        raise Skip(f'srun --mpi=list has no {PMI} here')
 
 
 def srun(*arguments, env=None, n=6, **more):
@@ -80,13 +90,14 @@ def batch(n, *lines):
 def test_every_way_to_start_gives_the_store_of_one_process():
     synth('job', ranks=6, steps=2)
     merged('job', '-o', 'a.h5')
-    for n, how in ((6, ALL), (4, ('--mpi=pmix', '-N1', '-n4')), (1, ('--mpi=pmix', '-n1')),
-                   (1, ('--mpi=pmi2', '-n1')), (1, ('--mpi=none', '-n1'))):
+    joined = ((6, ALL), (4, (JOINED, '-N1', '-n4')), (1, (JOINED, '-n1'))) if HAS_PMI else ()
+    for n, how in (*joined, (1, ('--mpi=pmi2', '-n1')), (1, ('--mpi=none', '-n1'))):
         done = srun(*how, TMERGE, 'job', '--no-html', '-o', 'b.h5', n=n).expect(0)
         equal((done.ours, done.out.count('Stored in')), ([], 1), ' '.join(how))
         same_bytes('a.h5', 'b.h5')
-    for n, how, more in ((6, MPIRUN, ''), (6, 'srun --mpi=pmix', ''), (1, '', ''),
-                         (2, '', '-j 2')):
+    joined = ((6, f'srun {JOINED}', ''),) if HAS_PMI else ()
+    jobs = ((2, '', '-j 2'),) if PMI == 'pmix' else ()  # MPICH's launcher tmerge does not start
+    for n, how, more in ((6, MPIRUN, ''), *joined, (1, '', ''), *jobs):
         os.unlink('b.h5')
         status, said = batch(n, f'{how} {TMERGE} job --no-html -o b.h5 {more}')
         equal((status, said.count('Stored in'), ours(said)), (0, 1, []), said)
@@ -94,6 +105,7 @@ def test_every_way_to_start_gives_the_store_of_one_process():
 
 
 def test_one_process_speaks_for_all():
+    needs_pmi()
     put('rank0.json', small_trace(0))
     merged('rank0.json')
     for arguments, status, said in (
@@ -108,19 +120,21 @@ def test_one_process_speaks_for_all():
         equal(srun(*ALL, TMERGE, *arguments).expect(0).out, tmerge(*arguments).out)
     done = srun('--mpi=none', '-N3', '-n6', TMERGE, 'rank0.json').expect(2)
     equal(done.ours, ['tmerge: srun started 6 processes that cannot reach one another: srun '
-                      '--mpi=pmix or mpirun joins them'])
+                      f'{JOINED} or mpirun joins them'])
 
 
 def test_a_failure_inside_mpi_names_the_host():
+    needs_pmi()
     put('rank0.json', small_trace(0))
     done = srun('--kill-on-bad-exit', *ALL, TMERGE, 'rank0.json',
                 env={'LD_PRELOAD': FAULTS, 'TMERGE_FAULT': 'mpi'})
     holds(done.status != 0, done.out)
-    equal(done.errors[:1], ['tmerge: MPI failed on h1: MPI_ERR_INTERN: internal error'])
+    holds(re.match('tmerge: MPI failed on h1: .*[Ii]nternal', done.errors[0]), done.err)
     equal(files(), ['rank0.json'])
 
 
 def test_a_task_that_is_killed_ends_the_run_without_kill_on_bad_exit():
+    needs_pmi()
     for rank in range(5):
         put(f'rank{rank}.json', small_trace(rank))
     os.mkfifo('rank5.json')
@@ -163,7 +177,7 @@ def test_a_job_that_is_cancelled_ends_at_once_and_leaves_nothing():
     os.mkfifo('rank5.json')
     pipe = os.open('rank5.json', os.O_RDWR)  # so that it can be opened and never ends
     try:
-        for how in ('srun --mpi=pmix', MPIRUN):
+        for how in (*([f'srun {JOINED}'] if HAS_PMI else []), MPIRUN):
             # No dump: mpirun of Open MPI 4.1.4 may crash where it is told to end.
             put('job.sh', '#!/bin/bash\n#SBATCH -N3 -n6 -o job.out\nulimit -c 0\n'
                           f'{how} {TMERGE} rank*.json\n')

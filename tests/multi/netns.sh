@@ -69,6 +69,11 @@ host() {
     hostname "h$i"
     mkdir -p "$dir/h$i/local" "$dir/shared"
     mount --bind "$dir/hosts" /etc/hosts
+    # As Debian installs Open MPI 6 it talks over lo alone, which its administrator has to change.
+    if grep -qs '^btl_tcp_if_include=lo' /etc/openmpi/openmpi-mca-params.conf; then
+        sed '/^btl_tcp_if_include/d' /etc/openmpi/openmpi-mca-params.conf >"$dir/h$i/openmpi"
+        mount --bind "$dir/h$i/openmpi" /etc/openmpi/openmpi-mca-params.conf
+    fi
     mount -t tmpfs tmpfs /mnt
     mkdir /mnt/local /mnt/shared /mnt/tmp
     if [[ -n ${HOSTS_LOCAL:-} ]]; then

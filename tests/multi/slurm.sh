@@ -43,7 +43,6 @@ SwitchType=switch/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
-MpiDefault=pmix
 ReturnToService=2
 KillWait=5
 PropagateResourceLimits=NONE
