@@ -3,8 +3,8 @@ that were opened one after the other."""
 import json
 import os
 
-from common import (content, equal, event, holds, kernel, main, merged, put, rows, same_bytes,
-                    tables, tests_of, tmerge, trace, without)
+from common import (contains, content, equal, event, holds, kernel, main, merged, put, rows,
+                    same_bytes, tables, tests_of, tmerge, trace, without)
 
 RANKS, STEP_US, COMPUTE_US, LATE_US, SEND_US = 4, 20000, 6000, 1500, 1500
 
@@ -42,20 +42,21 @@ def record(folder, part, numbers, at, seqs, first=(0,) * RANKS):
                    for e in step(rank, number, each, seq)], rank, RANKS))
 
 
-def judged(folder):
-    merged(folder, '-o', f'{folder}.h5')
+def judged(folder, says=''):
+    contains(merged(folder, '-o', f'{folder}.h5').out, says)
     return tables(f'{folder}.h5', 'stragglers.job', 'whatif.step', 'advice.item')
 
 
-# Name: seconds from the begin of one recording of six steps to that of the next, how many there are.
+# Name: seconds from the begin of one recording of six steps of 20 ms to that of the next, how many
+# there are, and what is said of them.
 SEVERAL = {
-    'two': (20, 2),
-    'two that touch': (6 * STEP_US / 1e6, 2),
-    'three hours apart': (3600, 3),
+    'two': (20, 2, '240.0 ms recorded in 2 recordings over 20.1 s'),
+    'two that touch': (6 * STEP_US / 1e6, 2, '\n240.0 ms from 2023'),
+    'three hours apart': (3600, 3, '360.0 ms recorded in 3 recordings over 7200.1 s'),
 }
 
 
-def check_several(apart_s, n):
+def check_several(apart_s, n, says):
     """Nobody knows what happened between two recordings, so it is no step's time; all else is as in
     one recording of as many steps."""
     steps = 6 * n
@@ -63,7 +64,7 @@ def check_several(apart_s, n):
     for part in range(n):
         record('several', part, range(5 + 6 * part, 11 + 6 * part), part * apart_s * 1e6,
                range(1 + 100 * part, 7 + 100 * part))
-    one, several = judged('one'), judged('several')
+    one, several = judged('one'), judged('several', says)
     for row, expected in zip(several['stragglers.job'], one['stragglers.job']):
         equal((row['verdict'], row['rank']), ('persistent', 1))
         holds(expected['p'] / 3 <= row['p'] <= 3 * expected['p'], (row['p'], expected['p']))

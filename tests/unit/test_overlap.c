@@ -166,7 +166,7 @@ TEST(the_job_is_as_worked_out_by_hand) {
     /* Rank 0 keeps 16 events, rank 1 three; the steps are 1, 2 and 3; all lies in [0, 200). */
     static const char *const jobs[] = {
         "ranks=2 hosts=2 steps=3 events=19 collectives=null begin_ns=1700000000000000000 "
-        "duration_ns=200 device_kind=GPU integrity=null"};
+        "duration_ns=200 recordings=1 recorded_ns=200 device_kind=GPU integrity=null"};
     static const char *const ranks[] = {
         "rank=0 host=nodeA device=0 source=t/rank0.json format=kineto events=16 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000200 skipped_events=2 "
@@ -221,6 +221,9 @@ TEST(the_window_of_two_spans_is_the_sum_of_theirs) {
     CHECK_ROWS(&b, "overlap.kind", kinds);
     CHECK_ROWS(&b, "ratio.step", ratios);
     CHECK_ROWS(&b, "job.rank", jobs);
+    const tm_table *job = tm_tables_find(&b.tables, "job.job");
+    assert_int_equal(tm_table_cell(job, 0, "recordings")->value.i, 2);
+    assert_int_equal(tm_table_cell(job, 0, "recorded_ns")->value.i, 200);
     close_job(&b);
 }
 
@@ -395,10 +398,10 @@ TEST(times_that_count_from_0_are_no_part_of_the_jobs_range) {
     } cases[] = {
         {{INT64_C(1700000000000000000), 5, INT64_C(1700000000000000020)},
          "ranks=3 hosts=1 steps=0 events=3 collectives=null begin_ns=1700000000000000000 "
-         "duration_ns=null device_kind=GPU integrity=null"},
+         "duration_ns=null recordings=null recorded_ns=null device_kind=GPU integrity=null"},
         {{40, 5, 20},
          "ranks=3 hosts=1 steps=0 events=3 collectives=null begin_ns=5 duration_ns=45 "
-         "device_kind=GPU integrity=null"},
+         "recordings=1 recorded_ns=10 device_kind=GPU integrity=null"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         small_job b = open_job();
@@ -426,8 +429,9 @@ TEST(hosts_that_nobody_tells_are_told_by_their_devices) {
         {8, 3, NULL, "t", "host4"},                                /* 7 is missing */
         {9, 4, "venus", "t", "venus"}, {10, 4, "venus", "t", "venus"},
     };
-    static const char *const jobs[] = {"ranks=10 hosts=7 steps=0 events=10 collectives=null "
-                                       "begin_ns=0 duration_ns=10 device_kind=GPU integrity=null"};
+    static const char *const jobs[] = {
+        "ranks=10 hosts=7 steps=0 events=10 collectives=null "
+        "begin_ns=0 duration_ns=10 recordings=1 recorded_ns=10 device_kind=GPU integrity=null"};
     small_job b = open_job();
     for (size_t i = 0; i < COUNT(cases); i++) {
         const event_spec events[] = {
@@ -448,9 +452,9 @@ TEST(hosts_that_nobody_tells_are_told_by_their_devices) {
 TEST(a_job_without_duration_events_has_no_time) {
     static const event_spec events[] = {
         {TM_CAT_CPU_INSTANT, "[memory]", 5, 0, 0, 1, 1, NULL, TM_INSTANT}};
-    static const char *const jobs[] = {
-        "ranks=1 hosts=1 steps=0 events=1 collectives=null "
-        "begin_ns=null duration_ns=null device_kind=null integrity=null"};
+    static const char *const jobs[] = {"ranks=1 hosts=1 steps=0 events=1 collectives=null "
+                                       "begin_ns=null duration_ns=null recordings=null "
+                                       "recorded_ns=null device_kind=null integrity=null"};
     static const char *const ranks[] = {
         "rank=0 host=host0 device=null source=one.json format=kineto events=1 begin_ns=null "
         "end_ns=null "

@@ -140,8 +140,8 @@ TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
 static const struct {
     const char *name, *columns;
 } contract[] = {
-    {"job.job",
-     " ranks hosts steps events collectives begin_ns duration_ns device_kind integrity "},
+    {"job.job", " ranks hosts steps events collectives begin_ns duration_ns recordings recorded_ns "
+                "device_kind integrity "},
     {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
                  "repaired_events truncated remarks device_kind unrecognised profiler_error "
                  "opening_ns "},

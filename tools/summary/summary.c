@@ -43,6 +43,10 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
     fputs(colors->off, stdout);
     if (!tm_table_cell(job, 0, "duration_ns")->null) {
         puts("");
+        if (number(job, 0, "recordings") > 1) {
+            print_time(number(job, 0, "recorded_ns"));
+            printf(" recorded in %" PRId64 " recordings over ", number(job, 0, "recordings"));
+        }
         print_time(number(job, 0, "duration_ns"));
         print_date(number(job, 0, "begin_ns"));
     } else if (!tm_table_cell(job, 0, "begin_ns")->null) {

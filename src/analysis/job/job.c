@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/shared/doubt.h"
+#include "base/intervals.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "differs.h"
@@ -102,6 +103,8 @@ enum {
     J_COLLECTIVES,
     J_BEGIN,
     J_DURATION,
+    J_RECORDINGS,
+    J_RECORDED,
     J_KIND,
     J_INTEGRITY,
     N_JOB_COLUMNS
@@ -122,6 +125,13 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_DURATION] = {"duration_ns", TM_INT, "ns",
                     "Last end over all ranks minus begin_ns; null where the times of some alone "
                     "count from 0."},
+    [J_RECORDINGS] =
+        {"recordings", TM_INT, "",
+         "How many recordings, with time between them, the rank has that has most. Null "
+         "where duration_ns is."},
+    [J_RECORDED] = {"recorded_ns", TM_INT, "ns",
+                    "Of duration_ns how long the rank was recorded "
+                    "that was recorded longest."},
     [J_KIND] = {"device_kind", TM_TEXT, "",
                 "What its devices are, as in job.rank; device where ranks have several kinds."},
     [J_INTEGRITY] = {"integrity", TM_TEXT, "",
@@ -137,6 +147,22 @@ static const tm_table_def job_def = {
     .n_keys = 0,
     .top = J_EVENTS,
     .n_prose = 1,
+};
+
+static const tm_column span_columns[] = {
+    {"rank", TM_INT, "", "Global rank."},
+    {"begin_ns", TM_INT, "ns", "Aligned begin of one of its traces, since the epoch."},
+    {"end_ns", TM_INT, "ns", "begin_ns plus the time that it covers."},
+};
+
+static const tm_table_def span_def = {
+    .name = "job.span",
+    .doc = "A row for each trace of a rank: its part of recorded_ns of job.job.",
+    .columns = span_columns,
+    .n_columns = 3,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true,
 };
 
 /* Filled while the files are read: reading knows what it leaves out. */
@@ -160,11 +186,17 @@ static const tm_table_def left_out_def = {
     .top = -1,
 };
 
-static const tm_table_def *const defs[] = {
-    &job_def,         &tm_integrity_table,  &tm_differs_table,
-    &rank_def,        &tm_job_format_table, &tm_remark_table,
-    &left_out_def,    &tm_differs_place,    &tm_differs_kernel,
-    &tm_differs_group};
+static const tm_table_def *const defs[] = {&job_def,
+                                           &tm_integrity_table,
+                                           &tm_differs_table,
+                                           &rank_def,
+                                           &tm_job_format_table,
+                                           &tm_remark_table,
+                                           &left_out_def,
+                                           &tm_differs_place,
+                                           &tm_differs_kernel,
+                                           &tm_differs_group,
+                                           &span_def};
 
 /* Null for an empty name, which nobody told. */
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
@@ -188,6 +220,22 @@ static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *
                           : tm_fail_memory(err);
     tm_vec_free(&joined);
     return status;
+}
+
+static tm_status add_spans(const tm_timeline *timeline, tm_table *table, tm_error *err) {
+    for (size_t i = 0; i < timeline->n_spans; i++) {
+        const tm_span *span = &timeline->spans[i];
+        tm_cell *row = span->n_durations > 0 ? tm_table_add_row(table) : NULL;
+        if (span->n_durations == 0)
+            continue;
+        if (!row)
+            return tm_fail_memory(err);
+        int64_t aligned = tm_rank_clock_true(&timeline->clock, span->begin_ns);
+        tm_cell_set_int(&row[0], timeline->rank);
+        tm_cell_set_int(&row[1], aligned);
+        tm_cell_set_int(&row[2], aligned + (span->end_ns - span->begin_ns));
+    }
+    return TM_OK;
 }
 
 static void set_opening(const tm_timeline *timeline, tm_cell *cell) {
@@ -274,6 +322,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     tm_cell_set_int(&row[REPAIRED], timeline->counts[TM_COUNT_REPAIRED_EVENT]);
     tm_cell_set_bool(&row[TRUNCATED], timeline->truncated);
     set_opening(timeline, &row[OPENING]);
+    TM_TRY(add_spans(timeline, tm_tables_find(out, span_def.name), err));
     TM_TRY(set_name(table, &row[FORMAT], view->names, timeline->format, err));
     TM_TRY(set_name(table, &row[HOST], view->names, timeline->host, err));
     TM_TRY(set_source(view, table, row, err));
@@ -400,6 +449,33 @@ static void set_range(const tm_table *ranks, tm_cell *row) {
         tm_cell_set_int(&row[J_DURATION], end - first);
 }
 
+/* Of the rank that has most of them its recordings, and how long the longest recorded rank was. Not
+ * those of all ranks together: clocks of hosts may be apart. */
+static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err) {
+    int64_t recordings = 0, recorded_ns = 0;
+    for (size_t i = 0, first = 0; i < spans->n_rows; first = i) {
+        const int64_t rank = tm_table_row(spans, first)[0].value.i;
+        tm_intervals own = TM_INTERVALS();
+        bool ok = true;
+        for (; i < spans->n_rows && tm_table_row(spans, i)[0].value.i == rank && ok; i++) {
+            const tm_cell *span = tm_table_row(spans, i);
+            ok = tm_intervals_add(&own, span[1].value.i, span[2].value.i);
+        }
+        tm_intervals_normalise(&own);
+        const int64_t n = (int64_t)own.n, ns = tm_intervals_length(&own);
+        tm_vec_free(&own);
+        if (!ok)
+            return tm_fail_memory(err);
+        recordings = n > recordings ? n : recordings;
+        recorded_ns = ns > recorded_ns ? ns : recorded_ns;
+    }
+    if (!row[J_DURATION].null) {
+        tm_cell_set_int(&row[J_RECORDINGS], recordings);
+        tm_cell_set_int(&row[J_RECORDED], recorded_ns);
+    }
+    return TM_OK;
+}
+
 /* After the ranks' rows are here, for hosts without a name are told by consecutive ranks, and other
  * analyses read the hosts from job.rank: so this one comes first in analyses.def. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
@@ -430,6 +506,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     set_range(ranks, row);
+    TM_TRY(set_recorded(tm_tables_find(out, span_def.name), row, err));
     char line[TM_DOUBT_TEXT];
     if (tm_doubt_line(out, line))
         TM_TRY(tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_INTEGRITY], line, err));

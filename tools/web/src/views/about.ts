@@ -1,6 +1,6 @@
 /** About the data: what was read, and how. */
 import { recorded } from "../app";
-import { block, type Job } from "../data";
+import { block, type Job, type Table } from "../data";
 import { fill, h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
@@ -22,13 +22,20 @@ const FACTS: Readonly<Record<string, string>> = {
   tool_version: "Written by tmerge",
 };
 
+/** "20.1 s, recorded 240 ms in 2 recordings" */
+function covered(row: Table<"job.job">): string {
+  const recordings = row.num(0, "recordings") ?? 0,
+    all = f.time(row.num(0, "duration_ns"));
+  return recordings > 1 ? `${all}, recorded ${f.time(row.num(0, "recorded_ns"))} in ${f.count(recordings, "recording")}` : all;
+}
+
 function facts(job: Job): HTMLElement {
   const row = job.table("job.job"),
     { missing, missingCount } = ranksOf(job);
   const lines: [string, Child][] = [
     ["Begin", recorded(job) ?? "no time of day"],
     ["Begin, ns since the epoch", job.begin === null ? f.NONE : String(job.begin)],
-    ["Time covered", f.time(row.num(0, "duration_ns"))],
+    ["Time covered", covered(row)],
     ["Ranks read", f.grouped(row.num(0, "ranks") ?? 0)],
     ["Ranks without a trace", missingCount === 0 ? "none known" : f.ranges(missing) + (missing.length < missingCount ? ", …" : "")],
     ["Events", f.grouped(row.num(0, "events") ?? 0)],
