@@ -126,7 +126,7 @@ typedef enum tm_remark {
       "duration events over 24 hours: no profiler records that long")                              \
     X(TM_COUNT_UNKNOWN_WORK_TIME, "unknown_work_time", TM_REMARK_SKIPPED,                          \
       "kernels, copies and sets whose time the profiler did not know: its begin or duration is "   \
-      "0, or it lies a year off the rest")                                                         \
+      "0, it lies a year off the rest, or ends after the rank's next recording began")             \
     X(TM_COUNT_UNKNOWN_TIME, "unknown_time", TM_REMARK_SKIPPED,                                    \
       "other events whose time the profiler did not know: 0, or a year off the rest")              \
     X(TM_COUNT_OTHER_PHASE, "other_phase", TM_REMARK_SKIPPED,                                      \

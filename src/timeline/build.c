@@ -84,17 +84,51 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
+/* Until when a trace was recorded for sure: to the last end of its events, of those of the device
+ * to the last begin, for a profiler may miss the end of a kernel. */
+static int64_t sure_end(const tm_trace *trace) {
+    const tm_raw_event *events = trace->events.data;
+    int64_t sure_ns = INT64_MIN;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        const tm_raw_event *e = &events[i];
+        const int64_t ns = tm_event_is_of_device(e) ? e->duration_ns > 0 : e->duration_ns;
+        if (e->kind == TM_DURATION && !is_beside(e->category) && e->begin_ns + ns > sure_ns)
+            sure_ns = e->begin_ns + ns;
+    }
+    return sure_ns;
+}
+
+/* Links the traces; what they cover, without what would last until another of them had begun. */
+static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        TM_TRY(tm_trace_link(traces[i], err));
+        TM_TRY(tm_trace_drop_unknown(traces[i], err));
+        tm_trace_range(traces[i], &spans[i]);
+    }
+    for (size_t i = 0; i < n && n > 1; i++) {
+        const int64_t sure_ns = sure_end(traces[i]);
+        int64_t next_ns = INT64_MAX;
+        for (size_t k = 0; k < n; k++)
+            if (k != i && spans[k].n_durations > 0 && spans[k].begin_ns >= sure_ns &&
+                spans[k].begin_ns < next_ns)
+                next_ns = spans[k].begin_ns;
+        if (spans[i].n_durations == 0 || spans[i].end_ns <= next_ns)
+            continue;
+        TM_TRY(tm_trace_drop_endless(traces[i], next_ns, err));
+        tm_trace_range(traces[i], &spans[i]);
+    }
+    return TM_OK;
+}
+
 /* Links the traces, and decides which are spans of the rank; the others are emptied. */
 static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     tm_span *spans = calloc(n, sizeof *spans);
     if (!spans)
         return tm_fail_memory(err);
     b->out->spans = spans;
+    TM_TRY(measure(traces, n, spans, err));
     for (size_t i = 0; i < n; i++) {
-        tm_span span;
-        TM_TRY(tm_trace_link(traces[i], err));
-        TM_TRY(tm_trace_drop_unknown(traces[i], err));
-        tm_trace_range(traces[i], &span);
+        tm_span span = spans[i];
         traces[i]->left_out = false;
         for (size_t k = 0; k < b->out->n_spans && !traces[i]->left_out; k++) {
             if (!overlap(&spans[k], &span))

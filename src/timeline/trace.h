@@ -149,6 +149,17 @@ tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
  */
 tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
+/** Whether an event is of what the device did, or what a profiler makes of that. */
+static inline bool tm_event_is_of_device(const tm_raw_event *event) {
+    return event->category == TM_CAT_KERNEL || event->category == TM_CAT_MEMCPY ||
+           event->category == TM_CAT_MEMSET || event->category == TM_CAT_GPU_ANNOTATION ||
+           event->category == TM_CAT_CUDA_SYNC;
+}
+
+/** Leaves out what the device did beyond a moment, and counts it likewise: what would last until
+ * another recording of the rank had begun ended when nobody knows. TM_OK; TM_ERR_FAULT. */
+tm_status tm_trace_drop_endless(tm_trace *trace, int64_t end_ns, tm_error *err) TM_MUST_CHECK;
+
 /** A launch of which nothing is recorded. */
 static inline tm_launch_shape tm_launch_shape_bare(void) {
     return (tm_launch_shape){.grid = {-1, -1, -1},

@@ -215,13 +215,8 @@ static void keep_attrs(tm_trace *trace, tm_attr attr, const uint32_t *row_of) {
     rows->n = kept;
 }
 
-tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) {
-    extent x = {.zero_ns = trace->base_ns > 0 ? trace->base_ns : 0};
-    size_t n_kept;
-    if (!find_usual(trace, &x) || !any_in_doubt(trace, &x))
-        return TM_OK;
-    find_extent(trace, &x);
-    uint32_t *row_of = number_kept(trace, &x, &n_kept);
+/* Takes over the new rows. */
+static tm_status keep(tm_trace *trace, uint32_t *row_of, size_t n_kept, tm_error *err) {
     if (!row_of)
         return tm_fail_memory(err);
     if (n_kept < trace->events.n) {
@@ -231,4 +226,27 @@ tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) {
     }
     free(row_of);
     return TM_OK;
+}
+
+tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) {
+    extent x = {.zero_ns = trace->base_ns > 0 ? trace->base_ns : 0};
+    size_t n_kept;
+    if (!find_usual(trace, &x) || !any_in_doubt(trace, &x))
+        return TM_OK;
+    find_extent(trace, &x);
+    uint32_t *row_of = number_kept(trace, &x, &n_kept);
+    return keep(trace, row_of, n_kept, err);
+}
+
+tm_status tm_trace_drop_endless(tm_trace *trace, int64_t end_ns, tm_error *err) {
+    const tm_raw_event *events = trace->events.data;
+    uint32_t *row_of = malloc((trace->events.n + 1) * sizeof *row_of);
+    size_t n_kept = 0;
+    for (size_t i = 0; row_of && i < trace->events.n; i++) {
+        const tm_raw_event *e = &events[i];
+        const bool endless = tm_event_is_of_device(e) && e->begin_ns + e->duration_ns > end_ns;
+        row_of[i] = endless ? TM_NO_EVENT : (uint32_t)n_kept++;
+        trace->counts[is_work(e) ? TM_COUNT_UNKNOWN_WORK_TIME : TM_COUNT_UNKNOWN_TIME] += endless;
+    }
+    return keep(trace, row_of, n_kept, err);
 }

@@ -421,6 +421,33 @@ TEST(an_overlapping_trace_can_be_left_out_and_its_events_are_counted) {
     close_ground(&g);
 }
 
+TEST(what_the_device_did_has_no_end_beyond_the_next_recording) {
+    /* Only the last end of "k", and of what marks it, is beyond 500, when the next recording began:
+     * they are left out. The kernel that ends just then stays. */
+    static const event_spec first[] = {
+        CALL("call", 1, 1),
+        CALL("call", 2, 2),
+        KERNEL("k", 10, 900, 1, 7, 0),
+        {TM_CAT_GPU_ANNOTATION, "mark", 10, 900, 0, 7, 0, NULL, TM_DURATION},
+        KERNEL("k", 20, 480, 2, 7, 0)};
+    static const event_spec second[] = {OP("op", 500, 20, 1, 1)};
+    for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
+        ground g = open_ground();
+        tm_trace a = make_trace(&g, "a", first, COUNT(first), 0);
+        tm_trace b = make_trace(&g, "b", second, 1, 0);
+        tm_trace *traces[] = {given ? &b : &a, given ? &a : &b};
+        tm_timeline t;
+        assert_int_equal(tm_timeline_build(traces, 2, 0, &g.context, &t, &g.err), TM_OK);
+        assert_int_equal(t.n_events, 4);
+        assert_int_equal(t.counts[TM_COUNT_UNKNOWN_WORK_TIME], 1);
+        assert_int_equal(t.counts[TM_COUNT_UNKNOWN_TIME], 1);
+        assert_int_equal(t.spans[0].end_ns, 500);
+        assert_int_equal(t.spans[0].gpu_begin_ns, 20);
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
 TEST(traces_without_durations_overlap_nothing) {
     static const event_spec first[] = {OP("a", -50, 100, 1, 1)},
                             second[] = {{TM_CAT_CPU_INSTANT, "i", 10, 0, 0, 1, 1, NULL, TM_INSTANT},
