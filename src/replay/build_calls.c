@@ -197,20 +197,65 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
-/* What at least half of the time before a call, of @p ns from @p since on, is spent in. */
-static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
+/* The spans of its thread before a call, from those on that end after the last call began. */
+static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
     const tm_part_span *spans = w->m->draft->spans.data;
     thread *at = &w->threads[call->thread];
-    int64_t in[2] = {0}, reach[2] = {since, since}; /* the loader, garbage collection */
-    size_t n = w->m->draft->spans.n, i = at->span;
-    while (i < n && spans[i].thread == call->thread && at->last_call != TM_NO_PART &&
+    size_t all = w->m->draft->spans.n, i = at->span, end;
+    while (i < all && spans[i].thread == call->thread && at->last_call != TM_NO_PART &&
            spans[i].end_ns <= call_at(w, at->last_call)->begin_ns)
         i++;
-    at->span = i;
-    if (i == n || spans[i].thread != call->thread || spans[i].begin_ns >= call->begin_ns)
-        return 0;
-    for (; i < n && spans[i].thread == call->thread && spans[i].begin_ns < call->begin_ns; i++) {
+    at->span = end = i;
+    while (end < all && spans[end].thread == call->thread && spans[end].begin_ns < call->begin_ns)
+        end++;
+    *n = end - i;
+    return spans + i;
+}
+
+/* The last event to end of all that were launched. */
+static uint32_t last_to_end(const host_walk *w) {
+    uint32_t found = TM_NO_PART;
+    for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++) {
+        const uint32_t last = w->last_event[k];
+        if (last != TM_NO_PART &&
+            (found == TM_NO_PART || event_at(w, last)->end_ns > event_at(w, found)->end_ns))
+            found = last;
+    }
+    return found;
+}
+
+/* The call in the gap before another that may wait for the device, which was done meanwhile:
+ * [*from, *to); what was last to end of all that was launched. Where that runs on after such a
+ * call, it has not waited. TM_NO_PART, and the times as they were, for none. */
+static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
+                          int64_t *from, int64_t *to) {
+    size_t n;
+    const tm_part_span *spans = spans_before(w, call, &n);
+    uint32_t last = TM_NO_PART;
+    for (size_t i = 0; i < n; i++) {
+        if (spans[i].flags != TM_SPAN_MAY_WAIT || spans[i].begin_ns < since)
+            continue;
+        last = last == TM_NO_PART ? last_to_end(w) : last;
+        if (last == TM_NO_PART || event_at(w, last)->end_ns <= spans[i].begin_ns)
+            break;
+        if (event_at(w, last)->end_ns > spans[i].end_ns)
+            continue;
+        *from = spans[i].begin_ns;
+        *to = spans[i].end_ns;
+        return last;
+    }
+    return TM_NO_PART;
+}
+
+/* What at least half of the time before a call, of @p ns from @p since on, is spent in. */
+static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
+    int64_t in[2] = {0}, reach[2] = {since, since}; /* the loader, garbage collection */
+    size_t n;
+    const tm_part_span *spans = spans_before(w, call, &n);
+    for (size_t i = 0; i < n; i++) {
         int which = spans[i].flags == TM_EDGE_GC;
+        if (spans[i].flags == TM_SPAN_MAY_WAIT)
+            continue;
         int64_t begin = spans[i].begin_ns > reach[which] ? spans[i].begin_ns : reach[which];
         int64_t end = spans[i].end_ns < call->begin_ns ? spans[i].end_ns : call->begin_ns;
         in[which] += end > begin ? end - begin : 0;
@@ -230,9 +275,12 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
                     .peer_ns = call->begin_ns - since,
                     .from = inside ? tm_call_begin(w->m, source) : tm_call_end(w->m, source),
                     .kind = TM_EDGE_HOST};
-    if (!w->m->draft->syncs && edge.ns > DARK_NS)
+    uint32_t last = find_wait(w, call, since, &dark, &lit);
+    const bool known = last != TM_NO_PART;
+    if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
-    uint32_t last = lit - dark > DARK_NS ? ended_by(w, lit) : TM_NO_PART;
+    if (!known && lit - dark > DARK_NS)
+        last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
     if (end > dark)
         edge.peer_ns = edge.ns -= end - dark;
@@ -247,7 +295,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
         wait.from = tm_event_end(last);
-        if (!tm_maker_edge_over(w->m, tm_call_begin(w->m, c), &wait, lit - dark))
+        if (!tm_maker_edge_over(w->m, tm_call_begin(w->m, c), &wait, known ? 0 : lit - dark))
             return false;
     }
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);

@@ -20,11 +20,29 @@ static const rule rules[] = {
     {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE}, /* these three of Ascend's runtime */
     {"SynchronizeStream", false, TM_CALL_WAITS_STREAM},
     {"SynchronizeEvent", false, TM_CALL_WAITS_EVENT},
-    {"Free", true, TM_CALL_WAITS_DEVICE},
     {"Memcpy", true, TM_CALL_WAITS_OWN},
     {"MemcpyDtoH", true, TM_CALL_WAITS_OWN},
     {"MemcpyHtoD", true, TM_CALL_WAITS_OWN},
     {"MemcpyWithStream", true, TM_CALL_WAITS_OWN},
+    {"Malloc", false, TM_CALL_MAY_WAIT},
+    {"ExtMalloc", false, TM_CALL_MAY_WAIT},
+    {"HostMalloc", false, TM_CALL_MAY_WAIT},
+    {"HostAlloc", false, TM_CALL_MAY_WAIT},
+    {"HostFree", false, TM_CALL_MAY_WAIT},
+    {"HostRegister", false, TM_CALL_MAY_WAIT},
+    {"HostUnregister", false, TM_CALL_MAY_WAIT},
+    {"Free", false, TM_CALL_MAY_WAIT},
+    {"MemAlloc", false, TM_CALL_MAY_WAIT},
+    {"MemFree", false, TM_CALL_MAY_WAIT},
+    {"MemHost", false, TM_CALL_MAY_WAIT},
+    {"MemCreate", false, TM_CALL_MAY_WAIT},
+    {"MemRelease", false, TM_CALL_MAY_WAIT},
+    {"MemMap", false, TM_CALL_MAY_WAIT},
+    {"MemUnmap", false, TM_CALL_MAY_WAIT},
+    {"ModuleLoad", false, TM_CALL_MAY_WAIT},
+    {"ModuleUnload", false, TM_CALL_MAY_WAIT},
+    {"LibraryLoad", false, TM_CALL_MAY_WAIT},
+    {"LibraryUnload", false, TM_CALL_MAY_WAIT},
 };
 
 static const char *behind_library(const char *name) {
@@ -41,7 +59,9 @@ tm_call_class_kind tm_call_class_of(tm_text name) {
         size_t size = strlen(rules[i].word);
         bool begins = strncmp(word, rules[i].word, size) == 0;
         if (begins && (!rules[i].whole || word[size] == 0 || word[size] == '_'))
-            return rules[i].kind;
+            /* in the order of a stream: it waits for nothing */
+            return rules[i].kind == TM_CALL_MAY_WAIT && strstr(word, "Async") ? TM_CALL_OTHER
+                                                                              : rules[i].kind;
     }
     return TM_CALL_OTHER;
 }

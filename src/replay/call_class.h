@@ -6,7 +6,9 @@
 
 typedef enum tm_call_class_kind {
     TM_CALL_OTHER,
-    TM_CALL_WAITS_DEVICE, /* for all that was launched: cudaDeviceSynchronize, cudaFree */
+    TM_CALL_WAITS_DEVICE, /* for all that was launched: cudaDeviceSynchronize */
+    TM_CALL_MAY_WAIT,     /* for all that was launched, and then has work of its own: it takes or
+                             gives back memory, or loads code: cudaFree, cuModuleLoad */
     TM_CALL_WAITS_STREAM, /* for one stream: cudaStreamSynchronize */
     TM_CALL_WAITS_EVENT,  /* for what an event recorded: cudaEventSynchronize */
     TM_CALL_WAITS_OWN,    /* for what it launched itself: cudaMemcpy */

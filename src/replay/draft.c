@@ -45,11 +45,10 @@ static uint32_t *mark_launches(const tm_timeline *timeline) {
     return marks;
 }
 
-/* Where the name of an event that is no call says what the host does in it. */
-static bool add_span(tm_draft *d, tm_call_classes *classes, uint32_t thread, uint32_t row,
+/* Where the name of an event says what the host does in it. */
+static bool add_span(tm_draft *d, uint8_t flags, uint32_t thread, uint32_t row,
                      const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
-    uint8_t flags = tm_call_classes_flags(classes, t->name[row]);
     if (flags == 0)
         return true;
     int64_t begin = tm_draft_begin(t, row, base);
@@ -73,11 +72,14 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             bool is_call = t->category[row] == TM_CAT_RUNTIME || t->category[row] == TM_CAT_DRIVER;
             if (t->kind[row] != TM_DURATION)
                 continue;
-            if (!is_call && !add_span(d, classes, k, row, base))
-                return false;
-            if (!is_call && !marks[row])
-                continue;
             uint8_t kind = (uint8_t)tm_call_classes_at(classes, t->name[row]);
+            uint8_t flags = !is_call ? tm_call_classes_flags(classes, t->name[row])
+                            : kind == TM_CALL_MAY_WAIT ? TM_SPAN_MAY_WAIT
+                                                       : 0;
+            if (!add_span(d, flags, k, row, base))
+                return false;
+            if (!marks[row] && (!is_call || kind == TM_CALL_MAY_WAIT))
+                continue;
             int64_t begin = tm_draft_begin(t, row, base);
             const tm_part_pause pause = {begin, row};
             if (kind == TM_CALL_STREAM_WAITS && !tm_vec_append(&d->stream_waits, &pause, 1))
@@ -238,11 +240,15 @@ static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
 static bool has_syncs(const tm_draft *d) {
     const tm_part_event *first = d->events.data;
     const tm_part_call *calls = d->calls.data;
+    const tm_part_span *spans = d->spans.data;
     size_t c = d->calls.n;
     if (d->events.n == 0)
         return false;
     const int64_t launch_ns =
         first->call == TM_NO_PART ? first->begin_ns : calls[first->call].begin_ns;
+    for (size_t i = 0; i < d->spans.n; i++)
+        if (spans[i].flags == TM_SPAN_MAY_WAIT && spans[i].begin_ns >= launch_ns)
+            return true;
     while (c > 0 && calls[c - 1].begin_ns >= launch_ns &&
            (calls[c - 1].kind == TM_CALL_OTHER || calls[c - 1].kind == TM_CALL_STREAM_WAITS))
         c--;

@@ -32,12 +32,15 @@ typedef struct tm_part_call {
     uint8_t kind; /* tm_call_class_kind */
 } tm_part_call;
 
-/** An annotation that says what the host does. */
+/** Of a span: the host is in a call that may wait for the device before it does its own work. */
+enum { TM_SPAN_MAY_WAIT = 128 };
+
+/** An annotation that says what the host does, or a call that does work of its own. */
 typedef struct tm_part_span {
     int64_t begin_ns, end_ns;
     uint32_t row;
     uint32_t thread; /* index of its track */
-    uint8_t flags;   /* TM_EDGE_INPUT or TM_EDGE_GC */
+    uint8_t flags;   /* TM_EDGE_INPUT, TM_EDGE_GC or TM_SPAN_MAY_WAIT */
 } tm_part_span;
 
 /** A call that makes a stream wait. */

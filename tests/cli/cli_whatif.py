@@ -109,12 +109,25 @@ def test_host_time_before_the_first_gpu_event_is_saved_by_nothing():
     # first kernel, so its own 10 ms there, and the 10 us of a launch, are what a factor changes.
     events = [event('cudaFree', 'cuda_runtime', 1_000_000, 500_000, pid=1, tid=1, correlation=9)]
     for i, at in enumerate((1_500_000, 1_520_010)):
-        events += [event('cudaLaunchKernel', 'cuda_runtime', at, 10, pid=1, tid=1, correlation=i),
-                   kernel('gemm', at + 10, 10_000, correlation=i)]
+        events += [event('cudaLaunchKernel', 'cuda_runtime', at, 10, pid=1, tid=1,
+                         correlation=i + 1), kernel('gemm', at + 10, 10_000, correlation=i + 1)]
     put('rank0.json', trace(events, 0))
     merged('rank0.json', '-o', 'one.h5')
     for factor, step_us in (('0.999', 30_000), ('0.9', 29_010), ('0.5', 25_010), ('0', 20_010)):
         equal(scenario('one.h5', '--scale', f'kind=host:{factor}')[1], 1000 * step_us, factor)
+
+
+def test_a_call_that_synchronises_implicitly_waits_only_for_the_device():
+    # The first kernel ends at 1,010,010; of the call, up to 1,500,100, the 490,090 us that follow
+    # are the host's own, and the 100 us up to the next launch: a tenth of them is 49,019 us.
+    for name in ('cudaFree', 'cudaMallocHost', 'hipHostFree', 'cuModuleLoadData'):
+        events = [event(name, 'cuda_runtime', 1_000_100, 500_000, pid=1, tid=1, correlation=9)]
+        for i, at in enumerate((1_000_000, 1_500_200)):
+            events += [event('cudaLaunchKernel', 'cuda_runtime', at, 5, pid=1, tid=1,
+                             correlation=i + 1), kernel('gemm', at + 10, 10_000, correlation=i + 1)]
+        put('rank0.json', trace(events, 0))
+        merged('rank0.json', '-o', 'one.h5')
+        equal(scenario('one.h5', '--scale', 'kind=host:0.9')[0]['saved_ns'], 49_019_000, name)
 
 
 def test_host_time_is_of_the_loader_or_of_gc_where_half_of_it_is():

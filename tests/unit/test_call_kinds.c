@@ -34,6 +34,8 @@ static const struct {
     {"synchronizeStream", TM_CALL_KIND_SYNC},
     {"cuMemCreate", TM_CALL_KIND_ALLOCATION},
     {"hipMalloc", TM_CALL_KIND_ALLOCATION},
+    {"cuModuleLoadDataEx", TM_CALL_KIND_LOADING},
+    {"hipModuleUnload", TM_CALL_KIND_LOADING},
     {"cudaMemGetInfo", TM_CALL_KIND_OTHER},
     {"AscendCL@aclrtSynchronizeStreamWithTimeout", TM_CALL_KIND_SYNC},
     {"AscendCL@aclrtMemcpyAsync", TM_CALL_KIND_COPY},

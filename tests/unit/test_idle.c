@@ -94,6 +94,28 @@ TEST(idle_time_is_as_worked_out_by_hand) {
     close_job(&j);
 }
 
+/* The GPU runs dry at 20, where the host is in cudaFree since 12: it had waited for 8. Then
+ * cudaFree works itself until 520, and the gap ends at 540: 520 long, of which 8 are sync. */
+TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
+    static const event_spec events[] = {
+        CALL("cudaLaunchKernel", 0, 2, 1),   CALL("cudaFree", 12, 508, 9),
+        CALL("cudaLaunchKernel", 530, 2, 2), KERNEL("a", 10, 10, 1, 7),
+        KERNEL("b", 540, 10, 2, 7),
+    };
+    static const char *const ranks[] = {
+        "rank=0 idle_ns=520 idle_pct=96.2962963 host_wait_ns=520 kernel_wait_ns=0 other_ns=0 "
+        "input_ns=0 host_comm_ns=0 sync_ns=8 host_work_ns=512 gaps=1 longest_ns=520 turns_ns=null"};
+    static const char *const calls[] = {
+        "call=cudaFree operator=null inside=null calls=1 calls_per_step=null total_ns=508 "
+        "mean_ns=508 max_ns=508 lost_ns=8 ranks=1 max_rank_lost_ns=8 max_rank=0"};
+    small_job j = open_job();
+    add_rank(&j, 0, events, COUNT(events));
+    finish_job(&j);
+    CHECK_ROWS(&j, "idle.rank", ranks);
+    CHECK_ROWS(&j, "sync.call", calls);
+    close_job(&j);
+}
+
 /* Two events end the gap [10, 30) at once. That of stream 8 was launched before it began, and so
  * was not the host's fault. */
 TEST(the_event_that_was_launched_first_ends_a_gap) {

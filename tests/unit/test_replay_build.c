@@ -214,16 +214,32 @@ static const edge_case cases[] = {
                 WORK("b", 2016, 10, 2, 7), CALL("cudaFree", 2020, 9, 3)},
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 999; "
               "host root>lb.S 2004; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 6; "
-              "host lb.E>cudaFree.S 5; compute b.S>b.E 10; call cudaFree.S>cudaFree.E 3; "
-              "sync b.E>cudaFree.E 3"},
+              "compute b.S>b.E 10"},
+    {/* The last of a and b ends at 200: cudaMalloc waits for 180 us of the 995 between lb and lc.
+      */
+     .what = "a call that may wait for the device does its own work once that is done",
+     .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
+                WORK("b", 16, 184, 2, 8), CALL("cudaMalloc", 20, 980, 9), CALL("lc", 1010, 5, 3),
+                WORK("c", 1016, 10, 3, 7)},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
+              "call lb.S>lb.E 5; launch lb.S>b.S 6; compute a.S>a.E 100; compute b.S>b.E 184; "
+              "host b.E>lc.S 810; host lb.E>lc.S 815; call lc.S>lc.E 5; gap a.E>c.S 1; "
+              "launch lc.S>c.S 6; compute c.S>c.E 10"},
+    {.what = "it has not waited where something runs on after it",
+     .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
+                WORK("b", 16, 184, 2, 8), CALL("cuModuleLoadData", 20, 100, 9),
+                CALL("lc", 130, 5, 3), WORK("c", 201, 10, 3, 8)},
+     .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
+              "call lb.S>lb.E 5; launch lb.S>b.S 6; compute a.S>a.E 100; host lb.E>lc.S 115; "
+              "call lc.S>lc.E 5; compute b.S>b.E 184; gap b.E>c.S 1; launch lc.S>c.S 6; "
+              "compute c.S>c.E 10"},
     {/* la has 20 of its 40 us after it, and its launch 7 more than usual. cudaFree had nothing to
         wait for: of 2,000 us up to lb 979 may have been waiting for a. */
      .what = "of what leads over the first event's begin only the part after it is left",
      .events = {CALL("cudaFree", 0, 2000, 1), CALL("la", 2010, 40, 2), WORK("a", 2030, 999, 2, 7),
                 CALL("lb", 4050, 5, 3), WORK("b", 4056, 10, 3, 7)},
      .edges =
-         "before root>cudaFree.S -2030; call cudaFree.S>cudaFree.E 2000; "
-         "host cudaFree.E>la.S 10; launch root>a.S 0 (7); call root>la.E 20; compute a.S>a.E 999; "
+         "before root>la.S -20; launch root>a.S 0 (7); call root>la.E 20; compute a.S>a.E 999; "
          "host a.E>lb.S 1021 (2000); host la.E>lb.S 1021; call lb.S>lb.E 5; gap a.E>b.S 1; "
          "launch lb.S>b.S 6; compute b.S>b.E 10"},
     {.what = "the end of communication follows its operation",
@@ -248,6 +264,32 @@ static const edge_case cases[] = {
      .edges = "before root>la.S 0; launch la.S>a.S 0; compute a.S>b.S 0; compute a.S>a.E 0; "
               "compute b.S>b.E 0; call la.S>la.E 0"},
 };
+
+TEST(names_tell_which_calls_wait) {
+    static const struct {
+        const char *name;
+        tm_call_class_kind kind;
+    } names[] = {
+        {"cudaFree", TM_CALL_MAY_WAIT},
+        {"cudaMallocHost", TM_CALL_MAY_WAIT},
+        {"cudaHostAlloc", TM_CALL_MAY_WAIT},
+        {"cudaFreeHost", TM_CALL_MAY_WAIT},
+        {"cuMemAlloc_v2", TM_CALL_MAY_WAIT},
+        {"cuMemFreeHost", TM_CALL_MAY_WAIT},
+        {"hipHostMalloc", TM_CALL_MAY_WAIT},
+        {"AscendCL@aclrtMalloc", TM_CALL_MAY_WAIT},
+        {"cuLibraryLoadData", TM_CALL_MAY_WAIT},
+        {"hipModuleLoad", TM_CALL_MAY_WAIT},
+        {"cudaFreeAsync", TM_CALL_OTHER},
+        {"cuMemAllocFromPoolAsync", TM_CALL_OTHER},
+        {"cudaMemcpy", TM_CALL_WAITS_OWN},
+        {"cudaMemcpyAsync", TM_CALL_OTHER},
+        {"cudaDeviceSynchronize", TM_CALL_WAITS_DEVICE},
+    };
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_int_equal(tm_call_class_of((tm_text){names[i].name, strlen(names[i].name)}),
+                         names[i].kind);
+}
 
 TEST(each_case_has_the_edges_worked_out) {
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -56,7 +56,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"sync_ns", TM_INT, "ns",
          "Of the rest: gaps that began while the host was in a call that waits for the GPU "
          "or may: Synchronize, a copy, an allocation. It came back to an empty queue. Of each "
-         "gap as long as that call took, by which it would have launched earlier at most."},
+         "gap as long as that call took, by which it would have launched earlier at most; of a "
+         "call "
+         "that takes or gives back memory or loads code as long as it took until the gap began: "
+         "from then on it does its own work."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
                      "The rest: the host was at other work and launched too late."},
     [R_GAPS] = {"gaps", TM_INT, "", "Times in which nothing ran on the GPU."},

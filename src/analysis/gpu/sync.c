@@ -49,7 +49,7 @@ static const tm_column sync_columns[N_SYNC_COLUMNS] = {
     [S_LOST] =
         {"lost_ns", TM_INT, "ns",
          "Time in which the GPU did nothing because it ran dry during the call and the next "
-         "work was launched only then, each time as long as it took at most: over all rows it "
+         "work was launched only then, each time as long as it waited at most: over all rows it "
          "is sync_ns of idle.rank."},
     [S_RANKS] = {"ranks", TM_INT, "", "Ranks that made such calls."},
     [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "The largest lost_ns of a rank."},
@@ -59,8 +59,9 @@ static const tm_column sync_columns[N_SYNC_COLUMNS] = {
 static const tm_table_def sync_def = {
     .name = "sync.call",
     .doc = "A row for each call that waits for the GPU (synchronize, blocking copies, as .item() "
-           "and .cpu() make them) or may (taking and giving back memory, pinning it) and where it "
-           "is made, over all ranks: the 1000 with most lost_ns, then total_ns, in this order.",
+           "and .cpu() make them) or may (taking and giving back memory, pinning it, loading code) "
+           "and where it is made, over all ranks: the 1000 with most lost_ns, then total_ns, in "
+           "this order.",
     .columns = sync_columns,
     .n_columns = N_SYNC_COLUMNS,
     .n_keys = 3,

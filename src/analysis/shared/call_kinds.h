@@ -17,6 +17,7 @@ typedef enum tm_call_kind {
     TM_CALL_KIND_SYNC,       /* waits for the GPU */
     TM_CALL_KIND_COPY,       /* copies or sets memory; may wait for it */
     TM_CALL_KIND_ALLOCATION, /* takes or gives back memory of the device, or pinned memory */
+    TM_CALL_KIND_LOADING,    /* loads or unloads code of the device */
     TM_CALL_KIND_INPUT,      /* waits for the next batch */
     TM_CALL_KIND_STEP,       /* marks a step: by its row, not by its name */
     TM_CALL_KIND_OPTIMIZER,  /* the optimizer's step */

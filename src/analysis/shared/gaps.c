@@ -68,16 +68,25 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
     }
 }
 
+/* The stretch of a set in which a moment lies, which come in order; NULL for none. */
+static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t *next) {
+    const tm_interval *v = set->data;
+    while (*next < set->n && v[*next].end_ns <= ns)
+        ++*next;
+    return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
+}
+
 /* Whether the GPU ran dry while the host was in a call that waits for it, and how long that took.
- */
-static void mark_gaps(const tm_timeline *timeline, const tm_intervals *sync, tm_vec *found) {
-    const tm_interval *wait = sync->data, *end = wait + sync->n;
+ * A call that has work of its own waited until then at most. */
+static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
+    size_t next_sync = 0, next_may = 0;
     for (size_t i = 0; i < found->n; i++) {
         tm_gap *gap = (tm_gap *)found->data + i;
-        while (wait < end && wait->end_ns <= gap->begin_ns)
-            wait++;
-        gap->waited_ns =
-            wait < end && wait->begin_ns < gap->begin_ns ? wait->end_ns - wait->begin_ns : 0;
+        const tm_interval *sync = stretch_at(&host->sync, gap->begin_ns, &next_sync);
+        const tm_interval *may = stretch_at(&host->may_sync, gap->begin_ns, &next_may);
+        gap->waited_ns = sync  ? sync->end_ns - sync->begin_ns
+                         : may ? gap->begin_ns - may->begin_ns
+                               : 0;
         gap->host = gap->next != TM_NO_EVENT && launched_late(timeline, gap->next, gap->begin_ns);
     }
 }
@@ -157,7 +166,7 @@ tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
         for (size_t t = 0; t < timeline->n_tracks; t++)
             if (timeline->tracks[t].kind == TM_TRACK_GPU)
                 find_next_events(timeline, &timeline->tracks[t], &out->gaps);
-        mark_gaps(timeline, &view->host->sync, &out->gaps);
+        mark_gaps(timeline, view->host, &out->gaps);
         sum_up(out);
     }
     return ok ? TM_OK : tm_fail_memory(err);

@@ -22,10 +22,11 @@ typedef enum tm_idle_cause {
 /** A gap of all streams together: they did nothing in [begin, end). */
 typedef struct tm_gap {
     int64_t begin_ns, end_ns;
-    uint32_t next;     /* row of the event that ends it; of several, the one launched first */
-    bool host;         /* the host launched too late */
-    int64_t waited_ns; /* the call in which it waited for the GPU when that ran dry; 0: none */
-    int64_t sync_ns;   /* of the gap, what is due to that wait: its part of TM_IDLE_SYNC */
+    uint32_t next; /* row of the event that ends it; of several, the one launched first */
+    bool host;     /* the host launched too late */
+    int64_t
+        waited_ns;   /* how long it waited for the GPU in the call in which that ran dry; 0: none */
+    int64_t sync_ns; /* of the gap, what is due to that wait: its part of TM_IDLE_SYNC */
 } tm_gap;
 
 /** The gaps of a rank, and what its host did. */

@@ -41,8 +41,11 @@ static bool add_wait(tm_host_time *out, tm_call_kind kind, uint32_t row, int64_t
     switch (kind) {
     case TM_CALL_KIND_SYNC:
     case TM_CALL_KIND_COPY:
-    case TM_CALL_KIND_ALLOCATION:
         return tm_intervals_add(&out->sync, begin_ns, end_ns) &&
+               tm_vec_append(&out->waits, &row, 1);
+    case TM_CALL_KIND_ALLOCATION:
+    case TM_CALL_KIND_LOADING:
+        return tm_intervals_add(&out->may_sync, begin_ns, end_ns) &&
                tm_vec_append(&out->waits, &row, 1);
     case TM_CALL_KIND_COMMUNICATION:
         return tm_intervals_add(&out->any_communication, begin_ns, end_ns);
@@ -89,6 +92,7 @@ tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *c
                           .communication = TM_INTERVALS(),
                           .any_communication = TM_INTERVALS(),
                           .sync = TM_INTERVALS(),
+                          .may_sync = TM_INTERVALS(),
                           .waits = TM_VEC(uint32_t),
                           .threads = calloc(timeline->n_tracks + 1, sizeof *out->threads)};
     bool ok = out->threads != NULL;
@@ -96,7 +100,8 @@ tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *c
         if (timeline->tracks[t].kind == TM_TRACK_CPU)
             ok = add_thread(timeline, call_kinds, t, &found);
     tm_intervals *sets[] = {&out->input, &out->communication, &out->any_communication,
-                            &out->sync,  &work->runtime,      &work->cpu};
+                            &out->sync,  &out->may_sync,      &work->runtime,
+                            &work->cpu};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         tm_intervals_normalise(sets[i]);
         tm_vec_trim(sets[i]);
@@ -110,6 +115,7 @@ void tm_host_time_free(tm_host_time *host) {
     tm_vec_free(&host->communication);
     tm_vec_free(&host->any_communication);
     tm_vec_free(&host->sync);
+    tm_vec_free(&host->may_sync);
     tm_vec_free(&host->waits);
     free(host->threads);
     host->threads = NULL;

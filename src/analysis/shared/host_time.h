@@ -18,8 +18,9 @@ typedef struct tm_host_time {
     int64_t n_inputs;           /* waits for a batch */
 
     tm_intervals any_communication; /* in calls of any library that communicates */
-    tm_intervals sync;              /* in calls that wait for the GPU or may, and */
-    tm_vec waits;                   /* of uint32_t: the rows of these, ascending */
+    tm_intervals sync;              /* in calls that wait for the GPU, */
+    tm_intervals may_sync;          /* in those that may before they do their own work, and */
+    tm_vec waits;                   /* of uint32_t: the rows of both, ascending */
     tm_thread *threads;             /* [n_tracks], 0 for streams; owned */
 } tm_host_time;
 
