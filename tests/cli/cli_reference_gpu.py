@@ -205,7 +205,7 @@ def check_identities(name, result, problems):
         what = f"{name} rank {r['rank']}: idle"
         problems.same(what, r["idle_ns"], whole[r["rank"]])
         problems.same(what, r["host_wait_ns"] + r["kernel_wait_ns"] + r["other_ns"], r["idle_ns"])
-        parts = ("input_ns", "host_comm_ns", "sync_ns", "host_work_ns")
+        parts = ("input_ns", "host_comm_ns", "alloc_ns", "sync_ns", "host_work_ns")
         problems.same(what, sum(r[p] for p in parts), r["host_wait_ns"])
     for r in result["idle.stream"]:
         problems.same(f"{name}: stream", r["host_wait_ns"] + r["kernel_wait_ns"] + r["other_ns"],

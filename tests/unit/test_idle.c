@@ -57,10 +57,11 @@ static const event_spec rank_0[] = {
 TEST(idle_time_is_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         ("rank=0 idle_ns=229000 idle_pct=78.96551724 host_wait_ns=120000 kernel_wait_ns=21000 "
-         "other_ns=88000 input_ns=30000 host_comm_ns=20000 sync_ns=35000 host_work_ns=35000 gaps=6 "
+         "other_ns=88000 input_ns=30000 host_comm_ns=20000 alloc_ns=0 sync_ns=35000 "
+         "host_work_ns=35000 gaps=6 "
          "longest_ns=90000 turns_ns=null"),
         ("rank=1 idle_ns=0 idle_pct=null host_wait_ns=0 kernel_wait_ns=0 other_ns=0 input_ns=0 "
-         "host_comm_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null turns_ns=null"),
+         "host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null turns_ns=null"),
     };
     static const char *const streams[] = {
         ("rank=0 device=0 stream=7 events=7 idle_ns=239000 host_wait_ns=120000 kernel_wait_ns=1000 "
@@ -95,7 +96,8 @@ TEST(idle_time_is_as_worked_out_by_hand) {
 }
 
 /* The GPU runs dry at 20, where the host is in cudaFree since 12: it had waited for 8. Then
- * cudaFree works itself until 520, and the gap ends at 540: 520 long, of which 8 are sync. */
+ * cudaFree works itself until 520, and the gap ends at 540: of 520 it works for 500, and 8 are
+ * sync. */
 TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),   CALL("cudaFree", 12, 508, 9),
@@ -104,7 +106,8 @@ TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     };
     static const char *const ranks[] = {
         "rank=0 idle_ns=520 idle_pct=96.2962963 host_wait_ns=520 kernel_wait_ns=0 other_ns=0 "
-        "input_ns=0 host_comm_ns=0 sync_ns=8 host_work_ns=512 gaps=1 longest_ns=520 turns_ns=null"};
+        "input_ns=0 host_comm_ns=0 alloc_ns=500 sync_ns=8 host_work_ns=12 gaps=1 longest_ns=520 "
+        "turns_ns=null"};
     static const char *const calls[] = {
         "call=cudaFree operator=null inside=null calls=1 calls_per_step=null total_ns=508 "
         "mean_ns=508 max_ns=508 lost_ns=8 ranks=1 max_rank_lost_ns=8 max_rank=0"};
@@ -145,7 +148,7 @@ TEST(limits_of_causes_are_exact) {
     };
     static const char *const ranks[] = {
         ("rank=0 idle_ns=60019 idle_pct=99.99167 host_wait_ns=10 kernel_wait_ns=30009 "
-         "other_ns=30000 input_ns=0 host_comm_ns=0 sync_ns=0 host_work_ns=10 gaps=4 "
+         "other_ns=30000 input_ns=0 host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=10 gaps=4 "
          "longest_ns=30000 turns_ns=null")};
     static const char *const streams[] = {("rank=0 device=0 stream=7 events=5 idle_ns=60019 "
                                            "host_wait_ns=10 kernel_wait_ns=30009 other_ns=30000")};

@@ -171,7 +171,7 @@ each("idle time by cause, loading and phases are drawn as their tables have them
   assert.equal(drawn.length, idle.length);
   for (const { rank, parts } of drawn) {
     const row = idle.find((each) => each.rank === rank);
-    const expected = { stall: row.input_ns, hostcomm: row.host_comm_ns, sync: row.sync_ns, hostwork: row.host_work_ns, between: row.kernel_wait_ns, idle: row.other_ns };
+    const expected = { stall: row.input_ns, hostcomm: row.host_comm_ns, alloc: row.alloc_ns, sync: row.sync_ns, hostwork: row.host_work_ns, between: row.kernel_wait_ns, idle: row.other_ns };
     assert.deepEqual(parts, Object.fromEntries(Object.entries(expected).filter(([, ns]) => ns > 0)), `rank ${rank}`);
     assert.equal(Object.values(parts).reduce((a, b) => a + b, 0), row.idle_ns);
   }

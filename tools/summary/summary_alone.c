@@ -31,6 +31,7 @@ enum { N_BESIDES = sizeof besides / sizeof *besides };
 static const part causes[] = {
     {"input_ns", "the host waited for its next batch"},
     {"host_comm_ns", "the host was in a call that communicates"},
+    {"alloc_ns", "the host took or gave back memory, or loaded code"},
     {"sync_ns", "the host had waited for the device, whose queue was empty then"},
     {"host_work_ns", "the host was at other work and launched too late"},
     {"kernel_wait_ns", "it is the device's own time between kernels"},

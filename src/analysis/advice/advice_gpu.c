@@ -221,6 +221,11 @@ static const struct {
      "Wait for the GPU less often: synchronisation and blocking copies empty its queue.",
      "Wait for the GPU less often: .item(), .cpu(), prints of tensors and synchronize() empty its "
      "queue."},
+    {"alloc_ns", "the host takes or gives back memory, or loads code",
+     "Keep memory and code between steps: take memory once, or from a pool, and load code before "
+     "the first step.",
+     "Keep memory and code between steps: leave the caching allocators on, drop empty_cache(), and "
+     "run each kernel once before the first step."},
     {"host_comm_ns", "the host is in calls of communication",
      "Let communication not hold the host: asynchronous calls, on memory of the GPU.", NULL},
     {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels.", NULL},

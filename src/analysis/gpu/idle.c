@@ -19,6 +19,7 @@ enum {
     R_OTHER,
     R_INPUT,
     R_COMM,
+    R_ALLOCATION,
     R_SYNC,
     R_HOST_WORK,
     R_GAPS,
@@ -34,9 +35,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                 "other_ns. A kernel that waits for other ranks is not idle: see "
                 "overlap.rank.exposed_wait_ns."},
     [R_IDLE_PCT] = {"idle_pct", TM_REAL, "%", "100 idle_ns / window_ns of overlap.rank."},
-    [R_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
-                     "Gaps whose next event was launched (its call began) after the gap began: the "
-                     "GPU had nothing to do. input_ns + host_comm_ns + sync_ns + host_work_ns."},
+    [R_HOST_WAIT] =
+        {"host_wait_ns", TM_INT, "ns",
+         "Gaps whose next event was launched (its call began) after the gap began: the "
+         "GPU had nothing to do. input_ns + host_comm_ns + alloc_ns + sync_ns + host_work_ns."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was queued before: the GPU's own time "
                        "between kernels."},
@@ -52,6 +54,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_COMM] = {"host_comm_ns", TM_INT, "ns",
                 "Of the rest: the host was in a communication call (gloo:, mpi:, ucc:, nccl:, "
                 "c10d::, record_param_comms)."},
+    [R_ALLOCATION] = {"alloc_ns", TM_INT, "ns",
+                      "Of the rest: the host was in a call that takes, gives back or pins memory, "
+                      "or loads code (cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
     [R_SYNC] =
         {"sync_ns", TM_INT, "ns",
          "Of the rest: gaps that began while the host was in a call that waits for the GPU "
@@ -135,8 +140,8 @@ static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_DURATION] = {"duration_ns", TM_INT, "ns", "How long nothing ran on the GPU."},
     [G_STEP] = {"step", TM_INT, "", "Step of the event that ended it; null for none."},
     [G_CAUSE] = {"cause", TM_TEXT, "",
-                 "What most of it is due to, in the words of idle.rank: input, host_comm, sync, "
-                 "host_work, kernel_wait or other."},
+                 "What most of it is due to, in the words of idle.rank: input, host_comm, "
+                 "alloc, sync, host_work, kernel_wait or other."},
     [G_AFTER] = {"after", TM_TEXT, "", "What ran on the GPU before."},
     [G_BEFORE] = {"before", TM_TEXT, "", "What ended it."},
     [G_HOST] = {"host", TM_TEXT, "",
@@ -160,9 +165,13 @@ static const tm_table_def gap_def = {
 static const tm_table_def *const defs[] = {&rank_def, &stream_def, &gap_def};
 
 static const char *const cause_words[] = {
-    [TM_IDLE_HOST] = "host_work",          [TM_IDLE_INPUT] = "input",
-    [TM_IDLE_COMMUNICATION] = "host_comm", [TM_IDLE_SYNC] = "sync",
-    [TM_IDLE_KERNEL] = "kernel_wait",      [TM_IDLE_OTHER] = "other",
+    [TM_IDLE_HOST] = "host_work",
+    [TM_IDLE_INPUT] = "input",
+    [TM_IDLE_COMMUNICATION] = "host_comm",
+    [TM_IDLE_ALLOCATION] = "alloc",
+    [TM_IDLE_SYNC] = "sync",
+    [TM_IDLE_KERNEL] = "kernel_wait",
+    [TM_IDLE_OTHER] = "other",
 };
 
 static int64_t length_of(const tm_gap *gap) {
@@ -173,8 +182,8 @@ static int64_t length_of(const tm_gap *gap) {
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     const int64_t *sums = gaps->sums;
-    int64_t host =
-        sums[TM_IDLE_HOST] + sums[TM_IDLE_INPUT] + sums[TM_IDLE_COMMUNICATION] + sums[TM_IDLE_SYNC];
+    int64_t host = sums[TM_IDLE_HOST] + sums[TM_IDLE_INPUT] + sums[TM_IDLE_COMMUNICATION] +
+                   sums[TM_IDLE_ALLOCATION] + sums[TM_IDLE_SYNC];
     int64_t idle = host + sums[TM_IDLE_KERNEL] + sums[TM_IDLE_OTHER], longest = -1;
     for (size_t i = 0; i < gaps->gaps.n; i++) {
         const tm_gap *gap = (const tm_gap *)gaps->gaps.data + i;
@@ -191,6 +200,7 @@ static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     tm_cell_set_int(&row[R_OTHER], sums[TM_IDLE_OTHER]);
     tm_cell_set_int(&row[R_INPUT], sums[TM_IDLE_INPUT]);
     tm_cell_set_int(&row[R_COMM], sums[TM_IDLE_COMMUNICATION]);
+    tm_cell_set_int(&row[R_ALLOCATION], sums[TM_IDLE_ALLOCATION]);
     tm_cell_set_int(&row[R_SYNC], sums[TM_IDLE_SYNC]);
     tm_cell_set_int(&row[R_HOST_WORK], sums[TM_IDLE_HOST]);
     tm_cell_set_int(&row[R_GAPS], (int64_t)gaps->gaps.n);

@@ -91,33 +91,42 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
     }
 }
 
-/* The parts of a gap by cause, given how long the GPU may have worked and the host was loading and
- * communicating within it; they add up to its length. Had the host not waited, it would have
- * launched earlier by that wait at most. */
-static void split(const tm_gap *gap, int64_t hidden_ns, int64_t input_ns, int64_t comm_ns,
-                  int64_t parts[TM_N_IDLE_CAUSES]) {
-    int64_t length = gap->end_ns - gap->begin_ns;
+/* Sets that are apart, and the causes of what of a gap lies in them. */
+enum { N_SETS = 4 };
+static const tm_idle_cause causes_of_sets[N_SETS] = {TM_IDLE_OTHER, TM_IDLE_INPUT,
+                                                     TM_IDLE_COMMUNICATION, TM_IDLE_ALLOCATION};
+
+static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
+    const tm_intervals *const sets[N_SETS] = {gaps->hidden, &gaps->input, &gaps->comm,
+                                              &gaps->allocation};
+    return sets[i];
+}
+
+/* The parts of a gap by cause, given how much of it lies in each set; they add up to its length.
+ * Had the host not waited, it would have launched earlier by that wait at most. */
+static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
+    int64_t length = gap->end_ns - gap->begin_ns, rest = length;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
         parts[cause] = 0;
     if (!gap->host) {
         parts[length < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER] = length;
         return;
     }
-    parts[TM_IDLE_OTHER] = hidden_ns;
-    parts[TM_IDLE_INPUT] = input_ns;
-    parts[TM_IDLE_COMMUNICATION] = comm_ns;
-    int64_t rest = length - hidden_ns - input_ns - comm_ns;
+    for (int i = 0; i < N_SETS; i++) {
+        parts[causes_of_sets[i]] = in_ns[i];
+        rest -= in_ns[i];
+    }
     parts[TM_IDLE_SYNC] = rest < gap->waited_ns ? rest : gap->waited_ns;
     parts[TM_IDLE_HOST] = rest - parts[TM_IDLE_SYNC];
 }
 
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
-    int64_t parts[TM_N_IDLE_CAUSES];
+    int64_t parts[TM_N_IDLE_CAUSES], in_ns[N_SETS];
     /* Of equal parts the first of tm_idle_cause. */
     int most = 0;
-    split(gap, tm_intervals_length_in(gaps->hidden, gap->begin_ns, gap->end_ns),
-          tm_intervals_length_in(&gaps->input, gap->begin_ns, gap->end_ns),
-          tm_intervals_length_in(&gaps->comm, gap->begin_ns, gap->end_ns), parts);
+    for (int i = 0; i < N_SETS; i++)
+        in_ns[i] = tm_intervals_length_in(set_of(gaps, i), gap->begin_ns, gap->end_ns);
+    split(gap, in_ns, parts);
     for (int cause = 1; cause < TM_N_IDLE_CAUSES; cause++)
         most = parts[cause] > parts[most] ? cause : most;
     return (tm_idle_cause)most;
@@ -138,35 +147,50 @@ static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *nex
 }
 
 static void sum_up(tm_gaps *gaps) {
-    size_t next_hidden = 0, next_input = 0, next_comm = 0;
+    size_t next[N_SETS] = {0};
     for (size_t i = 0; i < gaps->gaps.n; i++) {
         tm_gap *gap = (tm_gap *)gaps->gaps.data + i;
-        int64_t parts[TM_N_IDLE_CAUSES];
-        split(gap, length_in(gaps->hidden, gap, &next_hidden),
-              length_in(&gaps->input, gap, &next_input), length_in(&gaps->comm, gap, &next_comm),
-              parts);
+        int64_t parts[TM_N_IDLE_CAUSES], in_ns[N_SETS];
+        for (int k = 0; k < N_SETS; k++)
+            in_ns[k] = length_in(set_of(gaps, k), gap, &next[k]);
+        split(gap, in_ns, parts);
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
         gap->sync_ns = parts[TM_IDLE_SYNC];
     }
 }
 
+/* What is in a set and in none of @p n others. */
+static bool leave_out(const tm_intervals *set, const tm_intervals *const *others, size_t n,
+                      tm_intervals *out) {
+    bool ok = tm_intervals_subtract(set, others[0], out);
+    for (size_t i = 1; i < n && ok; i++) {
+        tm_intervals left = TM_INTERVALS();
+        ok = tm_intervals_subtract(out, others[i], &left);
+        tm_vec_free(out);
+        *out = left;
+    }
+    return ok;
+}
+
 tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    const tm_intervals *hidden = &view->lost->hidden;
-    tm_intervals calm = TM_INTERVALS();
-    *out = (tm_gaps){
-        .gaps = TM_VEC(tm_gap), .hidden = hidden, .input = TM_INTERVALS(), .comm = TM_INTERVALS()};
-    bool ok = find_gaps(view->busy, &out->gaps) &&
-              tm_intervals_subtract(&view->host->input, hidden, &out->input) &&
-              tm_intervals_subtract(&view->host->any_communication, &view->host->input, &calm) &&
-              tm_intervals_subtract(&calm, hidden, &out->comm);
-    tm_vec_free(&calm);
+    const tm_host_time *host = view->host;
+    const tm_intervals *const apart[] = {&view->lost->hidden, &host->input,
+                                         &host->any_communication};
+    *out = (tm_gaps){.gaps = TM_VEC(tm_gap),
+                     .hidden = &view->lost->hidden,
+                     .input = TM_INTERVALS(),
+                     .comm = TM_INTERVALS(),
+                     .allocation = TM_INTERVALS()};
+    bool ok = find_gaps(view->busy, &out->gaps) && leave_out(&host->input, apart, 1, &out->input) &&
+              leave_out(&host->any_communication, apart, 2, &out->comm) &&
+              leave_out(&host->may_sync, apart, 3, &out->allocation);
     if (ok) {
         for (size_t t = 0; t < timeline->n_tracks; t++)
             if (timeline->tracks[t].kind == TM_TRACK_GPU)
                 find_next_events(timeline, &timeline->tracks[t], &out->gaps);
-        mark_gaps(timeline, view->host, &out->gaps);
+        mark_gaps(timeline, host, &out->gaps);
         sum_up(out);
     }
     return ok ? TM_OK : tm_fail_memory(err);
@@ -176,4 +200,5 @@ void tm_gaps_free(tm_gaps *gaps) {
     tm_vec_free(&gaps->gaps);
     tm_vec_free(&gaps->input);
     tm_vec_free(&gaps->comm);
+    tm_vec_free(&gaps->allocation);
 }

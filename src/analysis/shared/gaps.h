@@ -12,6 +12,7 @@ typedef enum tm_idle_cause {
     TM_IDLE_HOST,          /* the next event was launched after the gap began: none was queued */
     TM_IDLE_INPUT,         /* the same, while the host waited for the next batch */
     TM_IDLE_COMMUNICATION, /* the same, while the host was in a communication call */
+    TM_IDLE_ALLOCATION,    /* the same, while the host took or gave back memory, or loaded code */
     TM_IDLE_SYNC,          /* the same, after the host had waited for the GPU to finish */
     TM_IDLE_KERNEL,        /* the next event was queued, the gap is short */
     TM_IDLE_OTHER,         /* the next event was queued, or nobody knows, or what was launched
@@ -31,10 +32,11 @@ typedef struct tm_gap {
 
 /** The gaps of a rank, and what its host did. */
 typedef struct tm_gaps {
-    tm_vec gaps;                    /* of tm_gap, ascending */
-    const tm_intervals *hidden;     /* the GPU may have worked unrecorded; borrowed */
-    tm_intervals input;             /* the host waited for the next batch, and not that */
-    tm_intervals comm;              /* it was in a communication call, and neither */
+    tm_vec gaps;                /* of tm_gap, ascending */
+    const tm_intervals *hidden; /* the GPU may have worked unrecorded; borrowed */
+    tm_intervals input;         /* the host waited for the next batch, and not that */
+    tm_intervals comm;          /* it was in a communication call, and neither */
+    tm_intervals allocation;    /* it took or gave back memory or loaded code, and none of these */
     int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] they add up to all gaps */
 } tm_gaps;
 

@@ -38,6 +38,14 @@ const CAUSES: readonly Cause[] = [
     text: "the host is in a call that communicates",
   },
   {
+    key: "alloc",
+    word: "alloc",
+    short: "memory",
+    column: "alloc_ns",
+    label: "Taking memory, loading code",
+    text: "the host takes or gives back memory, or loads code: keep both between steps",
+  },
+  {
     key: "sync",
     word: "sync",
     short: "sync.",

@@ -31,7 +31,7 @@ function idleByHosts(job: Job, late: ReadonlySet<number | null>): number {
     rows = [...table.rows.keys()].filter((row) => !late.has(table.num(row, "rank")));
   const sum = (column: ColumnOf<"idle.rank">) => f.sum(rows.map((row) => table.num(row, column)));
   const idle = sum("idle_ns"),
-    hosts = sum("input_ns") + sum("host_comm_ns") + sum("sync_ns") + sum("host_work_ns"),
+    hosts = sum("input_ns") + sum("host_comm_ns") + sum("alloc_ns") + sum("sync_ns") + sum("host_work_ns"),
     window = f.sum(rows.map((row) => overlap.num(overlap.find({ rank: table.num(row, "rank") }), "window_ns")));
   return (f.share(idle, window) ?? 0) < IDLE_PCT ? 0 : (f.share(hosts, idle) ?? 0);
 }
