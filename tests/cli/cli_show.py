@@ -465,15 +465,26 @@ def test_one_rank_alone_says_what_it_can():
              'It idles 300.0 us; for 300.0 us of them \\(100.0 %\\) what came next was queued, or its '
              'launch is not recorded')
     # Three GPUs in turn: 200, 100 and 90 of 400 us, on average 130 (32.5 %); each is idle for 200,
-    # 300 and 310, on average 270, of which nobody works for 10: 260 (96.3 %) are another's turn.
-    put('rank0.json', trace([dict(kernel('gemm', begin, us, device=gpu), pid=gpu)
-                             for gpu, begin, us in ((0, 100, 200), (1, 300, 100), (2, 410, 90))], 0))
-    done = merged('rank0.json', env={'COLUMNS': '200'})
-    has_line(done.out, 'One rank: its 3 GPUs compute 32.5 % of the 400.0 us from its first work to '
-             'its last on average \(device 0: 50.0 %, 1: 25.0 %, 2: 22.5 %\), and 67.5 % they idle')
-    has_line(done.out, 'On average one idles 270.0 us; for 260.0 us of them \(96.3 %\) another '
-             'device of the rank was at work')
-    has_line(done.out, '^GPU time: compute 32.5 %, .* idle 67.5 %')
+    # 300 and 310, on average 270, of which nobody works for 10: 260 (96.3 %) are another's turn. A
+    # fourth that works for 0.4 us beside them changes nothing of that, and is named.
+    turns, few = [(0, 100, 200), (1, 300, 100), (2, 410, 90)], [(3, 450, 0.4)]
+    for gpus, whose, last in ((turns, 'its 3', ''),
+                              (turns + few, '3 of its 4', ', 3: idle but for 0.1 %')):
+        put('rank0.json', trace([dict(kernel('gemm', begin, us, device=gpu), pid=gpu)
+                                 for gpu, begin, us in gpus], 0))
+        out = merged('rank0.json', env={'COLUMNS': '200'}).out
+        contains(out, f'One rank: {whose} GPUs compute 32.5 % of the 400.0 us from its first work to '
+                 f'its last on average (device 0: 50.0 %, 1: 25.0 %, 2: 22.5 %{last}), and 67.5 %')
+        contains(out, 'On average one idles 270.0 us; for 260.0 us of them (96.3 %) another device of '
+                 'the rank was at work')
+        has_line(out, '^GPU time: compute 32.5 %, .* idle 67.5 %')
+    # Of two GPUs one works; the other, a copy of 2 us in each of ten, is only touched, and 1 of 2
+    # where it computes for them.
+    for cat, says in (('gpu_memcpy', 'its GPU computes'), ('kernel', '1 of its 2 GPUs computes')):
+        put('rank0.json', trace([dict(kernel('x', 1000 * i, 500), pid=0) for i in range(10)] +
+                                [dict(kernel('x', 1000 * i, 2, device=1), pid=1, cat=cat)
+                                 for i in range(10)], 0))
+        contains(merged('rank0.json', env={'COLUMNS': '200'}).out, f'One rank: {says} ')
 
 
 def test_no_line_of_the_summary_begins_with_a_unit():

@@ -105,13 +105,17 @@ TEST(overlap_is_as_worked_out_by_hand) {
     close_job(&b);
 }
 
-/* A rank with GPUs 0 and 1; of GPU 2 it only sets 1 ns, which is no work beside 120. In ns:
+/* A rank with GPUs 0 and 1; of GPU 2 it only sets 1 ns, which is no work beside 120. Rank 2 is one
+ * of 8, and has only touched that. In ns:
  *
  *   GPU 0: gemm [0, 100), copy [180, 200)        P 100, M 20, busy 120, idle 80 of 200
  *   GPU 1: gemm [90, 150), allreduce [140, 170)  P 60, C 30, C n P 10, C \ P 20, busy 80, idle 120
  *   rank:  P [0, 150), C \ P 20, M \ P \ C 20: busy 190, idle 10. While another works they idle
  *          70 and 110, so 90 on average: 10 + 90 is the mean of 80 and 120.
  *   kernels: 100 and 60 + 20, on average 90 of 200: 45 %. */
+#define ANY_TIMES                                                                                  \
+    " window_ns=? compute_ns=? comm_ns=? memory_ns=? overlap_ns=? overlap_pct=? "                  \
+    "exposed_comm_ns=? exposed_memory_ns=? busy_ns=? idle_ns=?"
 TEST(the_devices_of_a_rank_are_told_apart) {
     static const event_spec events[] = {
         STEP("ProfilerStep#1", 0, 200),
@@ -122,14 +126,23 @@ TEST(the_devices_of_a_rank_are_told_apart) {
         {TM_CAT_MEMSET, "Memset", 0, 1, 0, 7, 2, NULL, TM_DURATION},
     };
     static const char *const devices[] = {
-        "rank=0 device=0 window_ns=200 compute_ns=100 comm_ns=0 memory_ns=20 overlap_ns=0 "
+        "rank=0 device=0 works=true window_ns=200 compute_ns=100 comm_ns=0 memory_ns=20 "
+        "overlap_ns=0 "
         "overlap_pct=null exposed_comm_ns=0 exposed_memory_ns=20 busy_ns=120 idle_ns=80",
-        "rank=0 device=1 window_ns=200 compute_ns=60 comm_ns=30 memory_ns=0 overlap_ns=10 "
+        "rank=0 device=1 works=true window_ns=200 compute_ns=60 comm_ns=30 memory_ns=0 "
+        "overlap_ns=10 "
         "overlap_pct=33.33333333 exposed_comm_ns=20 exposed_memory_ns=0 busy_ns=80 idle_ns=120",
+        "rank=0 device=2 works=false window_ns=200 compute_ns=0 comm_ns=0 memory_ns=1 overlap_ns=0 "
+        "overlap_pct=null exposed_comm_ns=0 exposed_memory_ns=1 busy_ns=1 idle_ns=199",
+        "rank=2 device=0 works=true" ANY_TIMES,
+        "rank=2 device=1 works=true" ANY_TIMES,
     };
     small_job j = open_job();
+    tm_trace one_of_8 = make_trace(&j.ground, "t", events, COUNT(events), 0);
+    one_of_8.world_size = 8;
     add_rank(&j, 1, events, 3); /* on one GPU */
     add_rank(&j, 0, events, COUNT(events));
+    add_trace(&j, 2, &one_of_8);
     finish_job(&j);
     CHECK_ROWS(&j, "overlap.device", devices);
     const tm_table *ranks = tm_tables_find(&j.tables, "overview.rank");

@@ -156,8 +156,9 @@ static const struct {
      "exposed_comm_ns exposed_memory_ns busy_ns idle_ns wait_ns transfer_ns exposed_wait_ns "
      "exposed_transfer_ns exposed_unmatched_ns "},
     {"overlap.kind", " rank kind count comm_ns overlap_ns overlap_pct exposed_comm_ns "},
-    {"overlap.device", " rank device window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
-                       "exposed_comm_ns exposed_memory_ns busy_ns idle_ns "},
+    {"overlap.device",
+     " rank device works window_ns compute_ns comm_ns memory_ns overlap_ns overlap_pct "
+     "exposed_comm_ns exposed_memory_ns busy_ns idle_ns "},
     {"ratio.rank", " rank comm_ns compute_ns comm_to_compute exposed_to_window "},
     {"ratio.step", " rank step comm_ns compute_ns comm_to_compute exposed_to_window "},
     {"imbalance.step",

@@ -189,6 +189,14 @@ static bool any_several(const tm_tables *tables) {
     return tm_tables_find(tables, "overlap.device")->n_rows > 0;
 }
 
+/* Whether devices of some hardly work. */
+static bool any_idle(const tm_tables *tables) {
+    bool any = false;
+    for (size_t i = 0; i < tm_tables_find(tables, "overlap.device")->n_rows; i++)
+        any = any || !tm_device_works(tables, i);
+    return any;
+}
+
 /* A sum over steps, or over ranks, of which those with several devices have the mean. */
 static int64_t sum_of(const tm_tables *tables, bool steps, const char *own_column) {
     return steps ? sum_whole(tm_tables_find(tables, "overlap.step"), own_column)
@@ -252,8 +260,8 @@ static void print_totals(const tm_tables *tables) {
     const char *idle = waits ? "idle" : "idle or waits";
     char shares[160];
     if (any_several(tables))
-        printf("(times of ranks with several %ss are of any of them; overlap.device has each)\n",
-               device);
+        printf("(times of ranks with several %ss are of any of them%s; overlap.device has each)\n",
+               device, any_idle(tables) ? ", shares of those that work" : "");
     write_shares(tables, false, idle, shares, sizeof shares);
     printf("%c%s time: %s\n", toupper((unsigned char)*device), device + 1, shares);
     print_bounds(tables);

@@ -82,19 +82,49 @@ static const part *largest_beside(const tm_tables *tables, bool several, int64_t
     return found;
 }
 
-/* " on average (device 0: 30.0 %, 1: 20.0 %)": what share of the window each of [n] computes. */
-static void devices_text(const tm_tables *tables, size_t first, size_t n, char *out, size_t size) {
+/* " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle but for 0.1 %)": what share of the window each
+ * of [n] computes; of many those that hardly work and some others. */
+static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t n_working,
+                         char *out, size_t size) {
     enum { SHOWN = 8 };
     const tm_table *devices = tm_tables_find(tables, "overlap.device");
-    size_t at = (size_t)snprintf(out, size, " on average");
-    for (size_t i = 0; i < n && i < SHOWN && at < size; i++)
-        at += (size_t)snprintf(
-            out + at, size - at, "%s%" PRId64 ": %s", i ? ", " : " (device ",
-            number(devices, first + i, "device"),
-            share(number(devices, first + i, "compute_ns"), number(devices, first + i, "window_ns"))
-                .text);
+    size_t at = (size_t)snprintf(out, size, "%s", n_working > 1 ? " on average" : "");
+    size_t shown = 0, left = n - n_working < SHOWN ? SHOWN - (n - n_working) : 0;
+    for (size_t i = 0; i < n && shown < SHOWN && at < size; i++) {
+        const bool works = tm_device_works(tables, first + i);
+        const int64_t ns = number(devices, first + i, works ? "compute_ns" : "busy_ns");
+        if (works && left == 0)
+            continue;
+        at += (size_t)snprintf(out + at, size - at, "%s%" PRId64 ": %s%s",
+                               shown++ ? ", " : " (device ", number(devices, first + i, "device"),
+                               works ? "" : "idle but for ",
+                               share(ns, number(devices, first + i, "window_ns")).text);
+        left -= works;
+    }
     if (at < size)
         snprintf(out + at, size - at, n > SHOWN ? ", ...)" : ")");
+}
+
+enum { WHOSE_TEXT = 128 };
+
+/* "its GPU computes", "3 of its 4 GPUs compute"; what each of several does. */
+static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *each, size_t size) {
+    const int64_t rank = number(tm_tables_find(tables, "overlap.rank"), 0, "rank");
+    const char *device = tm_words_device(tables);
+    size_t first, n = tm_devices_of(tables, rank, &first), working = 0;
+    for (size_t i = 0; i < n; i++)
+        working += tm_device_works(tables, first + i);
+    *each = '\0';
+    if (n == 0)
+        snprintf(whose, WHOSE_TEXT, "its %.32s computes", device);
+    else if (working == n)
+        snprintf(whose, WHOSE_TEXT, "its %zu %.32ss compute", n, device);
+    else
+        snprintf(whose, WHOSE_TEXT, "%zu of its %zu %.32ss compute%s", working, n, device,
+                 working == 1 ? "s" : "");
+    if (n > 0)
+        devices_text(tables, first, n, working, each, size);
+    return working > 1;
 }
 
 bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
@@ -103,27 +133,21 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     int64_t window_ns = overlap->n_rows == 1 ? number(overlap, 0, "window_ns") : 0, ns;
     if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0)
         return false;
-    size_t first, n = tm_devices_of(tables, number(overlap, 0, "rank"), &first);
-    const part *rest = largest_beside(tables, n > 0, &ns);
-    char text[640], beside[128] = "", window[32], whose[64], each[256] = "";
+    char text[640], beside[128] = "", window[32], whose[WHOSE_TEXT], each[256];
+    const bool several = whose_text(tables, whose, each, sizeof each);
+    const part *rest = largest_beside(tables, several, &ns);
     tm_shown_duration(window_ns, window, sizeof window);
-    if (n > 0) {
-        snprintf(whose, sizeof whose, "%zu %.32ss compute", n, tm_words_device(tables));
-        devices_text(tables, first, n, each, sizeof each);
-    } else {
-        snprintf(whose, sizeof whose, "%.32s computes", tm_words_device(tables));
-    }
     if (ns > 0)
         snprintf(beside, sizeof beside, ", and %s %s%s", share(ns, window_ns).text,
-                 n > 0 ? "" : "it ", rest->what);
+                 several ? "" : "it ", rest->what);
     bool doubted = tm_doubt_of_job(tables);
-    snprintf(text, sizeof text, "rank: %sits %s %s of the %s from its first work to its last%s%s",
+    snprintf(text, sizeof text, "rank: %s%s %s of the %s from its first work to its last%s%s",
              doubted ? "by what was recorded " : "", whose,
              share(tm_device_mean(tables, 0, "compute_ns"), window_ns).text, window, each, beside);
     printf("%sOne", colors->strong);
     tm_console_wrap(text, (int)strlen("One"), tm_console_width());
     fputs(colors->off, stdout);
     if (!doubted && idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)
-        print_idle(idle, n > 0);
+        print_idle(idle, several);
     return true;
 }

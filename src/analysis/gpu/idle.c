@@ -72,7 +72,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_TURNS] = {"turns_ns", TM_INT, "ns",
                  "Of a rank that works on several GPUs, besides idle_ns: how long one of them did "
                  "nothing while another worked, on average; idle_ns + turns_ns is the mean of "
-                 "overlap.device.idle_ns. Null with one."},
+                 "overlap.device.idle_ns over those that work. Null with one."},
 };
 
 static const tm_table_def rank_def = {
@@ -364,12 +364,15 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
 /* What the devices of a rank that has several idle beyond the rank. */
 static void set_turns(const tm_rank_view *view, tm_cell *cell) {
     const tm_device_busy *v = view->devices->data;
-    const size_t n = view->devices->n;
-    int64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
+    int64_t sum = 0, n = 0;
+    for (size_t i = 0; i < view->devices->n; i++) {
+        if (!v[i].works)
+            continue;
         sum += tm_intervals_length(&view->busy->busy) - tm_intervals_length(&v[i].busy.busy);
-    if (n > 0)
-        tm_cell_set_int(cell, sum / (int64_t)n);
+        n++;
+    }
+    if (n > 1)
+        tm_cell_set_int(cell, sum / n);
 }
 
 static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {

@@ -140,17 +140,38 @@ static bool list_devices(const tm_timeline *timeline, tm_vec *out) {
     return ok;
 }
 
-/* Leaves those that work; none where one alone does. */
-static void leave_working(tm_vec *devices) {
+/* Whether a device computes in at least half of the tenths of the rank's recording. */
+static bool computes_throughout(const tm_busy *busy) {
+    enum { PARTS = 10 };
+    const tm_interval *window = busy->window.data;
+    int parts = 0;
+    if (busy->window.n == 0)
+        return false;
+    const int64_t begin = window[0].begin_ns, length = window[busy->window.n - 1].end_ns - begin;
+    for (int i = 0; i < PARTS; i++)
+        parts += tm_intervals_length_in(&busy->compute, begin + length / PARTS * i,
+                                        begin + length / PARTS * (i + 1)) > 0;
+    return 2 * parts >= PARTS;
+}
+
+/* Leaves the rank's own; none where that is one alone. */
+static void leave_own(const tm_timeline *timeline, tm_vec *devices) {
     tm_device_busy *v = devices->data;
+    const bool whole_job = timeline->world_size <= 1;
     int64_t most = 0;
-    size_t n = 0;
+    size_t n = 0, n_working = 0;
     for (size_t i = 0; i < devices->n; i++) {
         const int64_t busy = tm_intervals_length(&v[i].busy.busy);
         most = busy > most ? busy : most;
     }
     for (size_t i = 0; i < devices->n; i++) {
-        if (tm_intervals_length(&v[i].busy.busy) > most / TM_DEVICE_WORKS)
+        v[i].works = tm_intervals_length(&v[i].busy.busy) > most / TM_DEVICE_WORKS;
+        n_working += v[i].works;
+    }
+    for (size_t i = 0; i < devices->n; i++) {
+        const bool touched = v[i].busy.any && n_working > 1 && whole_job;
+        const bool used = (n_working > 1 || whole_job) && computes_throughout(&v[i].busy);
+        if (v[i].works || touched || used)
             v[n++] = v[i];
         else
             tm_busy_free(&v[i].busy);
@@ -169,7 +190,7 @@ tm_status tm_busy_by_device(const tm_timeline *timeline, tm_vec *out, tm_error *
     for (size_t i = 0; i < out->n && status == TM_OK; i++)
         status = compute(timeline, v[i].device, &v[i].busy, err);
     if (status == TM_OK)
-        leave_working(out);
+        leave_own(timeline, out);
     return status;
 }
 

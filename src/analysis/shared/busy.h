@@ -36,15 +36,22 @@ void tm_busy_free(tm_busy *busy);
 /** One of several devices of a rank. Its window is the rank's, its waits are not told apart. */
 typedef struct tm_device_busy {
     int32_t device;
+    bool works; /* busy for over 1 / TM_DEVICE_WORKS of the rank's busiest */
     tm_busy busy;
 } tm_device_busy;
 
-/** A device works where it is busy for over 1 / this of the rank's busiest: a process may touch
- * another device than its own. */
 enum { TM_DEVICE_WORKS = 100 };
 
-/** Of tm_device_busy: the rank's devices that work, ascending; none where they are fewer than two.
- * Release them with tm_busy_free_devices whatever comes of it. TM_OK; TM_ERR_FAULT. */
+/**
+ * Finds the devices of a rank that has several. A process may touch another device than its own, as
+ * a copy from a peer or a context on device 0 does. So one that hardly works is the rank's only
+ * where the rank is the whole job and others work, or where it computes throughout the recording;
+ * and not where one of several ranks has one device that works.
+ *
+ * @param out  of tm_device_busy, ascending in device, none where they are fewer than two; release
+ *             them with tm_busy_free_devices whatever comes of it
+ * @return     TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_busy_by_device(const tm_timeline *timeline, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free_devices(tm_vec *devices);
 

@@ -13,14 +13,22 @@ size_t tm_devices_of(const tm_tables *tables, int64_t rank, size_t *first) {
     return n;
 }
 
+bool tm_device_works(const tm_tables *tables, size_t row) {
+    const tm_cell *works = tm_table_cell(tm_tables_find(tables, "overlap.device"), row, "works");
+    return works->null || works->value.i; /* an older store has only those that do */
+}
+
 int64_t tm_device_mean(const tm_tables *tables, size_t row, const char *column) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     const tm_table *devices = tm_tables_find(tables, "overlap.device");
     size_t first, n = tm_devices_of(tables, number(ranks, row, "rank"), &first);
-    int64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += number(devices, first + i, column);
-    return n > 0 ? sum / (int64_t)n : number(ranks, row, column);
+    int64_t sum = 0, working = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool works = tm_device_works(tables, first + i);
+        sum += works ? number(devices, first + i, column) : 0;
+        working += works;
+    }
+    return working > 0 ? sum / working : number(ranks, row, column);
 }
 
 int64_t tm_device_mean_sum(const tm_tables *tables, const char *column) {

@@ -119,20 +119,25 @@ static const tm_table_def kind_def = {
     .top = K_EXPOSED,
 };
 
-enum { D_RANK, D_DEVICE, D_TIMES, N_DEVICE_TIMES = T_IDLE + 1 };
+enum { D_RANK, D_DEVICE, D_WORKS, D_TIMES, N_DEVICE_TIMES = T_IDLE + 1 };
 
 static const tm_column device_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_INT, "", "Its number on the host, as the profiler counts it."},
+    {"works", TM_BOOL, "",
+     "It is busy for over 1 % of the busiest's time. One that hardly works has a row where the "
+     "rank "
+     "is the whole job and others work, or where it computes in at least half of the tenths of the "
+     "recording: else the rank has only touched it."},
     TIME_COLUMNS,
 };
 
 static const tm_table_def device_def = {
     .name = "overlap.device",
     .doc =
-        "A row for each device of a rank that works on several: overlap.rank by device. There the "
-        "rank is busy while any of them is; what its devices do on average is the mean of these "
-        "rows. A device that is busy for at most 1 % of the busiest's time has none.",
+        "A row for each device of a rank that has several: overlap.rank by device. There the rank "
+        "is busy while any of them is; what its devices do on average is the mean of the rows of "
+        "those that work.",
     .columns = device_columns,
     .n_columns = D_TIMES + N_DEVICE_TIMES,
     .n_keys = 2,
@@ -365,6 +370,7 @@ static tm_status overlap_devices(const tm_rank_view *view, tm_tables *out, tm_er
             return tm_fail_memory(err);
         tm_cell_set_int(&row[D_RANK], view->timeline->rank);
         tm_cell_set_int(&row[D_DEVICE], v[i].device);
+        tm_cell_set_bool(&row[D_WORKS], v[i].works);
         set_times(row + D_TIMES, &t);
     }
     return TM_OK;

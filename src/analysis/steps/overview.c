@@ -248,13 +248,15 @@ static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
 }
 
-/* The same where it works on several devices: their mean. */
+/* The same where it has several devices: the mean of those that work. */
 static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     const tm_device_busy *v = s->devices->data;
-    int64_t sum = 0;
-    for (size_t i = 0; i < s->devices->n; i++)
-        sum += kernels_in(&v[i].busy, step);
-    return s->devices->n > 0 ? sum / (int64_t)s->devices->n : kernels_in(s->busy, step);
+    int64_t sum = 0, n = 0;
+    for (size_t i = 0; i < s->devices->n; i++) {
+        sum += v[i].works ? kernels_in(&v[i].busy, step) : 0;
+        n += v[i].works;
+    }
+    return n > 0 ? sum / n : kernels_in(s->busy, step);
 }
 
 /* The steps' rows; `sums` [N_PARTS] and `length` become those of the rank. */
