@@ -71,6 +71,19 @@ static const event_spec impossible[] = {
     KERNEL("D", 50, 10, 4, 7), KERNEL("E", 20, 40, 5, 8),
 };
 
+/* GPU 0 runs A, and GPU 1 B and C. Between them one thread launched what is lost, for GPU 1 as what
+ * it launched before and after that: from 25 until C begins, while A runs. Of 2 x 100 ns they
+ * compute 120 to 195 and idle 5 to 80. */
+static const event_spec two_gpus[] = {
+    CALL("cudaLaunchKernel", 0, 2, 1),
+    CALL("cudaLaunchKernel", 3, 2, 2),
+    CALL("cudaLaunchKernel", 25, 2, 3),
+    CALL("cudaLaunchKernel", 80, 2, 4),
+    KERNEL("A", 10, 100, 1, 7),
+    {TM_CAT_KERNEL, "B", 10, 10, 2, 7, 1, NULL, TM_DURATION},
+    {TM_CAT_KERNEL, "C", 100, 10, 4, 7, 1, NULL, TM_DURATION},
+};
+
 /* Nothing that was launched was recorded; it may have run until the recording ends, for 5 ns. */
 static const event_spec host_only[] = {CALL("cudaLaunchKernel", 0, 5, 1)};
 
@@ -91,6 +104,7 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
         "2 0 0 5 0 0 100 140 0 80 80 80 20 20 20 0 0 0 null null null 0 140 140",
         "3 null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60",
         ("4 0 0 1 1 0 0 0 5 null null null null null null 100 100 0 null null null null 0 null"),
+        "5 0 0 4 1 0 75 100 75 60 60 97.5 40 2.5 40 37.5 25 0 null null null 0 100 100",
     };
     small_job j = open_job();
     add_rank(&j, 0, lost_kernels, COUNT(lost_kernels));
@@ -98,6 +112,7 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
     add_rank(&j, 2, whole, COUNT(whole));
     add_rank(&j, 3, impossible, COUNT(impossible));
     add_rank(&j, 4, host_only, COUNT(host_only));
+    add_rank(&j, 5, two_gpus, COUNT(two_gpus));
     finish_job(&j);
     CHECK_NAMED(&j, "job.integrity", rows);
     close_job(&j);

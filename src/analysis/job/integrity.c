@@ -52,15 +52,17 @@ static const tm_column columns[N_COLUMNS] = {
     [DEVICE] = {"device_ns", TM_INT, "ns", "Time in which a GPU event was recorded: |P u C u M|."},
     [HIDDEN] = {"hidden_ns", TM_INT, "ns",
                 "Time without a recorded GPU event from a launch of launches_lost until the host "
-                "had waited for the GPU, or the next kernel began: the GPU may have worked."},
+                "had waited for the GPU, or the next kernel began: the GPU may have worked. Of a "
+                "rank with several devices (overlap.device) that of each, by the device that the "
+                "launches before and after it on its thread were for."},
     [COMPUTE] = {"compute_pct", TM_REAL, "%",
-                 "100 compute_ns / the rank's window; null, as the five that follow, without GPU "
-                 "events."},
+                 "100 compute_ns / the rank's window, of several devices their mean, as the five "
+                 "that follow; null, as these, without GPU events."},
     [COMPUTE_LEAST] = {"compute_least_pct", TM_REAL, "%",
                        "The same, were hidden_ns idle and impossible_ns too, of a window that has "
                        "all of hidden_ns."},
     [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%", "The same, were all of hidden_ns compute."},
-    [IDLE] = {"idle_pct", TM_REAL, "%", "100 idle_ns of overlap.rank / the window."},
+    [IDLE] = {"idle_pct", TM_REAL, "%", "100 idle_ns of overlap.rank / the window, likewise."},
     [IDLE_LEAST] = {"idle_least_pct", TM_REAL, "%", "The same, were the GPU at work in hidden_ns."},
     [IDLE_MOST] = {"idle_most_pct", TM_REAL, "%",
                    "The same, were it idle then and in impossible_ns."},
@@ -126,16 +128,39 @@ static void set_lost(tm_cell *row, const tm_lost *l) {
     tm_cell_set_ratio(&row[RECORDED_PCT], 100.0, l->launches - l->lost, l->launches);
 }
 
+/* What the devices of a rank did, together. */
+typedef struct device_times {
+    int64_t n, compute_ns, busy_ns;
+} device_times;
+
+static device_times devices_of(const tm_rank_view *view) {
+    const tm_device_busy *v = view->devices->data;
+    const tm_busy_times t = tm_busy_rank(view->busy);
+    device_times sum = {0};
+    for (size_t i = 0; i < view->devices->n; i++) {
+        sum.n++;
+        sum.compute_ns += tm_intervals_length(&v[i].busy.compute);
+        sum.busy_ns += tm_intervals_length(&v[i].busy.busy);
+    }
+    return sum.n > 0 ? sum : (device_times){1, t.compute_ns, t.busy_ns};
+}
+
 /* The shares as recorded, and the bounds that what is in doubt gives them. */
 static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const tm_busy_times t = tm_busy_rank(s->view->busy);
     bool odd = s->serial.kernels > 0;
-    int64_t hidden = tm_intervals_length(&s->lost->hidden);
     int64_t compute = odd ? tm_intervals_length(&s->serial.compute) : t.compute_ns;
     int64_t busy = odd ? tm_intervals_length(&s->serial.busy) : t.busy_ns;
-    double shown[] = {share(t.compute_ns, t.window_ns), share(t.idle_ns, t.window_ns)};
-    double least[] = {share(compute, whole_ns), share(whole_ns - t.busy_ns - hidden, whole_ns)};
-    double most[] = {share(t.compute_ns + hidden, whole_ns), share(whole_ns - busy, whole_ns)};
+    const device_times d = devices_of(s->view);
+    const int64_t late_ns = t.compute_ns - compute, odd_ns = t.busy_ns - busy;
+    const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
+    /* what may be of any device counts beside what is of each */
+    const int64_t room = whole - d.busy_ns;
+    const int64_t hidden = s->lost->hidden_ns < room ? s->lost->hidden_ns : room;
+    double shown[] = {share(d.compute_ns, window), share(window - d.busy_ns, window)};
+    double least[] = {share(d.compute_ns - late_ns, whole),
+                      share(whole - d.busy_ns - hidden, whole)};
+    double most[] = {share(d.compute_ns + hidden, whole), share(whole - d.busy_ns + odd_ns, whole)};
     double moves = s->lost->known ? share(s->lost->lost, s->lost->launches) : 0.0;
     for (int i = 0; i < 2; i++) {
         tm_cell *cells = &row[i == 0 ? COMPUTE : IDLE];
@@ -176,7 +201,7 @@ static tm_status add_row(const state *s, tm_tables *out, tm_error *err) {
     tm_cell_set_int(&row[RANK], s->view->timeline->rank);
     set_lost(row, s->lost);
     tm_cell_set_int(&row[DEVICE], t.busy_ns);
-    tm_cell_set_int(&row[HIDDEN], tm_intervals_length(&s->lost->hidden));
+    tm_cell_set_int(&row[HIDDEN], s->lost->hidden_ns);
     tm_cell_set_int(&row[COMPUTE_NS], t.compute_ns);
     if (t.window_ns > 0)
         set_shares(row, s, tm_intervals_length(&whole));

@@ -10,12 +10,16 @@
  * profiler begins and ends with the host and the GPU at different places of the program. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
+/* Which devices' launches count. */
+static const int32_t ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
+
 /* A call that launches, copies or waits for the GPU. */
 typedef struct made {
     int64_t begin_ns, end_ns;
     int64_t ran_ns; /* first begin of what it launched; INT64_MAX: nothing was recorded of it */
     uint32_t row;
-    uint8_t kind; /* tm_call_kind */
+    int32_t device; /* that it was for */
+    uint8_t kind;   /* tm_call_kind */
     bool lost, edge, between;
 } made;
 
@@ -47,6 +51,19 @@ static void note_run(survey *s, uint32_t call, uint32_t row) {
         s->ran[call] = row;
 }
 
+/* What was recorded of a device; of all where it has no set of its own. */
+static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
+    const tm_device_busy *v = view->devices->data;
+    for (size_t i = 0; i < view->devices->n; i++)
+        if (v[i].device == device)
+            return &v[i].busy.busy;
+    return &view->busy->busy;
+}
+
+static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
+    return tm_timeline_track(timeline, row)->device;
+}
+
 /* Where a queue stands between them, both the call that asked and the one that launched have run.
  */
 static bool look_at_device(survey *s) {
@@ -70,6 +87,28 @@ static bool look_at_device(survey *s) {
     return true;
 }
 
+/* A launch of which nothing was recorded was for the device that those before and after it on its
+ * thread were for. */
+static void place(made *v, size_t n) {
+    int32_t before = UNKNOWN_DEVICE, after = UNKNOWN_DEVICE;
+    for (size_t i = 0; i < n; i++) {
+        if (is_launch(&v[i]) && !has_run(&v[i]))
+            v[i].device = before;
+        else if (is_launch(&v[i]))
+            before = v[i].device;
+    }
+    for (size_t i = n; i-- > 0;) {
+        if (!is_launch(&v[i]))
+            continue;
+        if (has_run(&v[i]))
+            after = v[i].device;
+        else if (v[i].device == UNKNOWN_DEVICE)
+            v[i].device = after;
+        else if (after != UNKNOWN_DEVICE && after != v[i].device)
+            v[i].device = UNKNOWN_DEVICE;
+    }
+}
+
 /* The calls of one thread. One that lies in another (the driver's in the runtime's) is part of
  * it. */
 static bool look_at_thread(survey *s, const tm_track *track) {
@@ -86,6 +125,8 @@ static bool look_at_thread(survey *s, const tm_track *track) {
                      .ran_ns =
                          s->ran[row] == TM_NO_EVENT ? INT64_MAX : timeline->begin_ns[s->ran[row]],
                      .row = row,
+                     .device = s->ran[row] == TM_NO_EVENT ? UNKNOWN_DEVICE
+                                                          : device_of(timeline, s->ran[row]),
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
@@ -97,11 +138,14 @@ static bool look_at_thread(survey *s, const tm_track *track) {
             continue;
         if (last && is_launch(last) && is_launch(&call) && call.end_ns <= last->end_ns) {
             last->ran_ns = call.ran_ns < last->ran_ns ? call.ran_ns : last->ran_ns;
+            last->device = last->device == UNKNOWN_DEVICE ? call.device : last->device;
             continue;
         }
         if (!tm_vec_append(&s->calls, &call, 1))
             return false;
     }
+    if (s->calls.n > first)
+        place((made *)s->calls.data + first, s->calls.n - first);
     return true;
 }
 
@@ -152,15 +196,24 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* From a lost launch until the host has waited for the GPU, or what was launched next began. */
-static bool hide_span(const tm_span *span, const made *v, size_t n, tm_intervals *out) {
+/* Whether a call counts for a device: of what is not known of any, each that ran may be its next.
+ */
+static bool is_for(const made *call, int32_t device) {
+    return device == ANY_DEVICE || call->device == device ||
+           (device == UNKNOWN_DEVICE && !call->lost);
+}
+
+/* From a lost launch for a device until the host has waited for the GPU, or what was launched next
+ * began. */
+static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t device,
+                      tm_intervals *out) {
     int64_t open_ns = INT64_MAX, waited_ns = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         bool waits =
             v[i].kind == TM_CALL_KIND_SYNC || (v[i].kind == TM_CALL_KIND_COPY && !has_run(&v[i]));
         if (waits && open_ns < INT64_MAX && v[i].end_ns > waited_ns)
             waited_ns = v[i].end_ns;
-        if (waits || !(v[i].lost || has_run(&v[i])))
+        if (waits || !(v[i].lost || has_run(&v[i])) || !is_for(&v[i], device))
             continue;
         if (waited_ns > INT64_MIN || has_run(&v[i])) {
             int64_t end_ns = waited_ns > INT64_MIN ? waited_ns : v[i].ran_ns;
@@ -238,10 +291,51 @@ static size_t calls_of(const survey *s, size_t span, size_t first) {
     return end - first;
 }
 
+/* When launches for a device may have run, and nothing was recorded of it. */
+static bool hide(const survey *s, int32_t device, const tm_intervals *busy, tm_intervals *out) {
+    const tm_timeline *timeline = s->view->timeline;
+    const made *v = s->calls.data;
+    tm_intervals may = TM_INTERVALS();
+    bool ok = true;
+    for (size_t k = 0, i = 0, n; k < timeline->n_spans && ok; k++, i += n) {
+        n = calls_of(s, k, i);
+        ok = hide_span(&timeline->spans[k], v + i, n, device, &may);
+    }
+    tm_intervals_normalise(&may);
+    ok = ok && tm_intervals_subtract(&may, busy, out);
+    tm_vec_free(&may);
+    return ok;
+}
+
+static bool add_hidden(const survey *s, int32_t device, const tm_intervals *busy, tm_lost *out) {
+    tm_intervals hidden = TM_INTERVALS();
+    const bool ok = hide(s, device, busy, &hidden);
+    out->hidden_ns += tm_intervals_length(&hidden);
+    tm_vec_free(&hidden);
+    return ok;
+}
+
+/* Of several devices each by itself, and together what is of none of them. */
+static bool hide_all(survey *s, tm_lost *out) {
+    const tm_rank_view *view = s->view;
+    const tm_device_busy *devices = view->devices->data;
+    made *v = s->calls.data;
+    bool ok = hide(s, ANY_DEVICE, &view->busy->busy, &out->hidden);
+    if (ok && view->devices->n == 0) {
+        out->hidden_ns = tm_intervals_length(&out->hidden);
+        return true;
+    }
+    for (size_t i = 0; i < s->calls.n; i++)
+        if (busy_of(view, v[i].device) == &view->busy->busy)
+            v[i].device = UNKNOWN_DEVICE;
+    for (size_t i = 0; i < view->devices->n && ok; i++)
+        ok = add_hidden(s, devices[i].device, &devices[i].busy.busy, out);
+    return ok && add_hidden(s, UNKNOWN_DEVICE, &view->busy->busy, out);
+}
+
 static bool count(survey *s, tm_lost *out) {
     const tm_timeline *timeline = s->view->timeline;
     made *v = s->calls.data;
-    bool ok = true;
     for (size_t k = 0, i = 0, n; k < timeline->n_spans; k++, i += n) {
         n = calls_of(s, k, i);
         if (n > 0)
@@ -249,21 +343,7 @@ static bool count(survey *s, tm_lost *out) {
     }
     settle(s, out);
     count_steps(s, out);
-    for (size_t k = 0, i = 0, n; k < timeline->n_spans && ok; k++, i += n) {
-        n = calls_of(s, k, i);
-        ok = hide_span(&timeline->spans[k], v + i, n, &out->hidden);
-    }
-    return ok;
-}
-
-/* Only where nothing was recorded. */
-static bool hide(const tm_busy *busy, tm_lost *out) {
-    tm_intervals quiet = TM_INTERVALS();
-    tm_intervals_normalise(&out->hidden);
-    bool ok = tm_intervals_subtract(&out->hidden, &busy->busy, &quiet);
-    tm_vec_free(&out->hidden);
-    out->hidden = quiet;
-    return ok;
+    return hide_all(s, out);
 }
 
 tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
@@ -272,8 +352,7 @@ tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     *out = (tm_lost){.hidden = TM_INTERVALS()};
     s.ran = malloc((timeline->n_events + 1) * sizeof *s.ran);
     s.step_kernels = calloc(timeline->n_steps + 1, 1);
-    bool ok = s.ran && s.step_kernels && look(&s) && (s.calls.n == 0 || count(&s, out)) &&
-              hide(view->busy, out);
+    bool ok = s.ran && s.step_kernels && look(&s) && (s.calls.n == 0 || count(&s, out));
     out->known = out->launches > 0;
     free(s.ran);
     free(s.step_kernels);

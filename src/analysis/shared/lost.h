@@ -13,7 +13,9 @@ typedef struct tm_lost {
     int64_t lost_between;
     int64_t steps;       /* steps that the trace marks */
     int64_t steps_lost;  /* those in which kernels were launched and none was recorded */
-    tm_intervals hidden; /* when the GPU may have run them: nothing else was recorded then */
+    tm_intervals hidden; /* when devices may have run them: nothing else was recorded then */
+    int64_t hidden_ns;   /* the same of all devices, each while nothing was recorded of it: of the
+                            one that a launch was for, where that is known */
     bool known;          /* the trace holds launches */
 } tm_lost;
 
