@@ -305,7 +305,7 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
              'launches have no kernel); the GPU may have worked unrecorded for up to 16.4 ms; '
              'what is said is only of what was recorded, and no advice follows'),
             ('graphs', in_part(range(1, 20, 2), 'hipGraphLaunch'), 'Kernels of 10 of 20 steps were '
-             'not recorded (the kernels of 10 graph launches were not recorded)'),
+             'not recorded (the computing kernels of 10 graph launches were not recorded)'),
             # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us, where
             # ended at the next it leaves 1 ms and 19 x 700 us.
             ('late', in_part((), late=(3,)), 'A kernel (gemm) ends after the next 5 of its stream: '

@@ -84,6 +84,19 @@ static const event_spec two_gpus[] = {
     {TM_CAT_KERNEL, "C", 100, 10, 4, 7, 1, NULL, TM_DURATION},
 };
 
+/* The first graph has both, the second is communication alone. Of the third only communication was
+ * recorded, before which the GPU did nothing for 295 of the 395 us since its launch: it may have
+ * worked for 300 more, though the GPU was recorded to the end. It worked for 780 us of 2,390. */
+static const event_spec comm_of_graphs[] = {
+    CALL("cudaGraphLaunch", 0, 5000, 1),
+    CALL("cudaGraphLaunch", 1000000, 5000, 2),
+    CALL("cudaGraphLaunch", 2000000, 5000, 3),
+    KERNEL("gemm", 10000, 90000, 1, 7),
+    KERNEL("ncclDevKernel_AllReduce", 300000, 100000, 1, 7),
+    KERNEL("ncclDevKernel_AllReduce", 1010000, 490000, 2, 7),
+    KERNEL("ncclDevKernel_AllReduce", 2300000, 100000, 3, 7),
+};
+
 /* Nothing that was launched was recorded; it may have run until the recording ends, for 5 ns. */
 static const event_spec host_only[] = {CALL("cudaLaunchKernel", 0, 5, 1)};
 
@@ -105,6 +118,8 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
         "3 null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60",
         ("4 0 0 1 1 0 0 0 5 null null null null null null 100 100 0 null null null null 0 null"),
         "5 0 0 4 1 0 75 100 75 60 60 97.5 40 2.5 40 37.5 25 0 null null null 0 100 100",
+        ("6 0 0 3 1 1 66.66666667 780000 300000 3.765690377 3.765690377 16.31799163 67.36401674 "
+         "54.81171548 67.36401674 33.33333333 33.33333333 0 null null null 0 90000 90000"),
     };
     small_job j = open_job();
     add_rank(&j, 0, lost_kernels, COUNT(lost_kernels));
@@ -113,6 +128,7 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
     add_rank(&j, 3, impossible, COUNT(impossible));
     add_rank(&j, 4, host_only, COUNT(host_only));
     add_rank(&j, 5, two_gpus, COUNT(two_gpus));
+    add_rank(&j, 6, comm_of_graphs, COUNT(comm_of_graphs));
     finish_job(&j);
     CHECK_NAMED(&j, "job.integrity", rows);
     close_job(&j);

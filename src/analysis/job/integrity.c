@@ -44,9 +44,10 @@ static const tm_column columns[N_COLUMNS] = {
                   "recorded."},
     [LAUNCHES_LOST] =
         {"launches_lost", TM_INT, "",
-         "Those of which no GPU event was recorded. Where under 1 % of the launches are "
-         "lost between recorded ones, it leaves out the first and the last tenth of "
-         "the recording."},
+         "Those of which no GPU event was recorded; of a graph, too, those of which only copies "
+         "were, or only communication and from the launch to its end the GPU did nothing for over "
+         "200 us and half of that time. Where under 1 % of the launches are lost between recorded "
+         "ones, it leaves out the first and the last tenth of the recording."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Of launches_lost, launches of graphs."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
     [DEVICE] = {"device_ns", TM_INT, "ns", "Time in which a GPU event was recorded: |P u C u M|."},

@@ -91,13 +91,13 @@ static void append_who(const tm_table *table, size_t worst, int64_t n, char out[
     append(out, text);
 }
 
-/* "240 of 256 launches have no kernel", of graphs alone "the kernels of 40 graph launches were not
- * recorded". */
+/* "240 of 256 launches have no kernel", of graphs alone "the computing kernels of 40 graph launches
+ * were not recorded". */
 static void launches_text(const tm_table *table, size_t row, char *out, size_t size) {
     int64_t lost = count(table, row, "launches_lost"), graphs = count(table, row, "graphs_lost");
     if (graphs == lost)
-        snprintf(out, size, "the kernels of %" PRId64 " graph launch%s were not recorded", graphs,
-                 graphs == 1 ? "" : "es");
+        snprintf(out, size, "the computing kernels of %" PRId64 " graph launch%s were not recorded",
+                 graphs, graphs == 1 ? "" : "es");
     else
         snprintf(out, size, "%" PRId64 " of %" PRId64 " launches have no kernel", lost,
                  count(table, row, "launches"));

@@ -10,6 +10,9 @@
  * profiler begins and ends with the host and the GPU at different places of the program. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
+/* A graph begins so soon after it was launched, and goes on. */
+static const int64_t QUIET_NS = 200000;
+
 /* Which devices' launches count. */
 static const int32_t ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
@@ -20,8 +23,17 @@ typedef struct made {
     uint32_t row;
     int32_t device; /* that it was for */
     uint8_t kind;   /* tm_call_kind */
+    bool part;      /* something was recorded of it, but not its computing kernels */
     bool lost, edge, between;
 } made;
+
+/* In place of the first event that a call launched. */
+static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
+
+/* What besides computing kernels a graph's launch ran. */
+typedef struct told {
+    uint32_t call, row;
+} told;
 
 static bool is_launch(const made *call) {
     return call->kind == TM_CALL_KIND_LAUNCH || call->kind == TM_CALL_KIND_GRAPH;
@@ -38,17 +50,28 @@ typedef struct survey {
     uint8_t *step_kernels; /* [n_steps] whether a recorded kernel is of it */
     tm_vec calls;          /* of made, ascending in begin */
     tm_vec unlinked;       /* of int64_t: begins of kernels of which no launch is known */
+    tm_vec others;         /* of told */
 } survey;
 
-/* A graph of copies alone is no program's: one of which copies are recorded lacks its kernels. */
-static void note_run(survey *s, uint32_t call, uint32_t row) {
-    const tm_timeline *timeline = s->view->timeline;
-    if (call == TM_NO_EVENT ||
-        (timeline->role[row] == TM_ROLE_MEMORY &&
-         tm_call_kinds_at(s->view->call_kinds, timeline->name[call]) == TM_CALL_KIND_GRAPH))
-        return;
-    if (s->ran[call] == TM_NO_EVENT || timeline->begin_ns[row] < timeline->begin_ns[s->ran[call]])
+static void set_run(survey *s, uint32_t call, uint32_t row) {
+    const int64_t *begin_ns = s->view->timeline->begin_ns;
+    if (s->ran[call] == TM_NO_EVENT || begin_ns[row] < begin_ns[s->ran[call]])
         s->ran[call] = row;
+}
+
+/* A graph of copies alone is no program's: one of which copies are recorded lacks its kernels. One
+ * of communication may be. */
+static bool note_run(survey *s, uint32_t call, uint32_t row) {
+    const tm_timeline *timeline = s->view->timeline;
+    const told other = {call, row};
+    if (call == TM_NO_EVENT)
+        return true;
+    if (timeline->role[row] == TM_ROLE_COMPUTE ||
+        tm_call_kinds_at(s->view->call_kinds, timeline->name[call]) != TM_CALL_KIND_GRAPH)
+        set_run(s, call, row);
+    else
+        return tm_vec_append(&s->others, &other, 1) != NULL;
+    return true;
 }
 
 /* What was recorded of a device; of all where it has no set of its own. */
@@ -64,6 +87,51 @@ static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
     return tm_timeline_track(timeline, row)->device;
 }
 
+/* Whether only copies were recorded of a graph, or its device mostly did nothing from its launch to
+ * the end of its communication. @param v  [n] what it ran */
+static bool lacks_computation(const survey *s, const told *v, size_t n) {
+    const tm_timeline *timeline = s->view->timeline;
+    const uint32_t call = v->call;
+    int64_t from_ns = timeline->begin_ns[call] + timeline->duration_ns[call], end_ns = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        if (timeline->role[v[i].row] != TM_ROLE_COMMUNICATION)
+            continue;
+        const int64_t begin_ns = timeline->begin_ns[v[i].row];
+        const int64_t ns = begin_ns + timeline->duration_ns[v[i].row];
+        end_ns = ns > end_ns ? ns : end_ns;
+        from_ns = begin_ns < from_ns ? begin_ns : from_ns;
+    }
+    if (end_ns == INT64_MIN)
+        return true;
+    const tm_intervals *busy = busy_of(s->view, device_of(timeline, v->row));
+    const int64_t quiet_ns = end_ns - from_ns - tm_intervals_length_in(busy, from_ns, end_ns);
+    return quiet_ns > QUIET_NS && 2 * quiet_ns > end_ns - from_ns;
+}
+
+static int by_call(const void *a, const void *b) {
+    const told *x = a, *y = b;
+    int order = tm_order_i64(x->call, y->call);
+    return order ? order : tm_order_i64(x->row, y->row);
+}
+
+/* Which graphs have run as recorded. */
+static void settle_graphs(survey *s) {
+    const uint8_t *role = s->view->timeline->role;
+    const told *v = s->others.data;
+    if (s->others.n > 1)
+        qsort(s->others.data, s->others.n, s->others.size, by_call);
+    for (size_t i = 0, n; i < s->others.n; i += n) {
+        const uint32_t call = v[i].call;
+        for (n = 1; i + n < s->others.n && v[i + n].call == call;)
+            n++;
+        const bool lacks = s->ran[call] == TM_NO_EVENT && lacks_computation(s, v + i, n);
+        for (size_t k = i; k < i + n && !lacks; k++)
+            if (role[v[k].row] == TM_ROLE_COMMUNICATION)
+                set_run(s, call, v[k].row);
+        s->ran[call] = lacks ? PART_ALONE : s->ran[call];
+    }
+}
+
 /* Where a queue stands between them, both the call that asked and the one that launched have run.
  */
 static bool look_at_device(survey *s) {
@@ -73,8 +141,9 @@ static bool look_at_device(survey *s) {
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (timeline->role[row] == TM_ROLE_NONE)
                 continue;
-            note_run(s, timeline->launch[row], row);
-            note_run(s, tm_timeline_asked(timeline, row), row);
+            if (!note_run(s, timeline->launch[row], row) ||
+                !note_run(s, tm_timeline_asked(timeline, row), row))
+                return false;
             if (timeline->role[row] == TM_ROLE_MEMORY)
                 continue;
             if (timeline->step[row] != TM_NO_STEP)
@@ -120,13 +189,14 @@ static bool look_at_thread(survey *s, const tm_track *track) {
             (timeline->category[row] != TM_CAT_RUNTIME && timeline->category[row] != TM_CAT_DRIVER))
             continue;
         tm_call_kind kind = tm_call_kinds_at(s->view->call_kinds, timeline->name[row]);
+        const uint32_t ran = s->ran[row];
+        const bool known = ran != TM_NO_EVENT && ran != PART_ALONE;
         made call = {.begin_ns = timeline->begin_ns[row],
                      .end_ns = timeline->begin_ns[row] + timeline->duration_ns[row],
-                     .ran_ns =
-                         s->ran[row] == TM_NO_EVENT ? INT64_MAX : timeline->begin_ns[s->ran[row]],
+                     .ran_ns = known ? timeline->begin_ns[ran] : INT64_MAX,
                      .row = row,
-                     .device = s->ran[row] == TM_NO_EVENT ? UNKNOWN_DEVICE
-                                                          : device_of(timeline, s->ran[row]),
+                     .device = known ? device_of(timeline, ran) : UNKNOWN_DEVICE,
+                     .part = ran == PART_ALONE,
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
@@ -164,6 +234,7 @@ static bool look(survey *s) {
     for (size_t i = 0; i < timeline->n_events; i++)
         s->ran[i] = TM_NO_EVENT;
     bool ok = look_at_device(s);
+    settle_graphs(s);
     for (size_t t = 0; t < timeline->n_tracks && ok; t++)
         if (timeline->tracks[t].kind == TM_TRACK_CPU)
             ok = look_at_thread(s, &timeline->tracks[t]);
@@ -174,15 +245,20 @@ static bool look(survey *s) {
     return ok;
 }
 
+/* Whether anything was recorded of a launch. */
+static bool was_recorded(const made *call) {
+    return is_launch(call) && (has_run(call) || call->part);
+}
+
 /* Of the calls of one recording the launches of which nothing was recorded. Before the first and
  * after the last launch that ran, they are at an edge where that is little of the recording; where
  * none ran there is no edge. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
-    while (first < n && !(is_launch(&v[first]) && has_run(&v[first])))
+    while (first < n && !was_recorded(&v[first]))
         first++;
-    while (end > 0 && !(is_launch(&v[end - 1]) && has_run(&v[end - 1])))
+    while (end > 0 && !was_recorded(&v[end - 1]))
         end--;
     for (size_t i = 0; i < n; i++) {
         v[i].lost = is_launch(&v[i]) && !has_run(&v[i]);
@@ -348,7 +424,8 @@ static bool count(survey *s, tm_lost *out) {
 
 tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    survey s = {.view = view, .calls = TM_VEC(made), .unlinked = TM_VEC(int64_t)};
+    survey s = {
+        .view = view, .calls = TM_VEC(made), .unlinked = TM_VEC(int64_t), .others = TM_VEC(told)};
     *out = (tm_lost){.hidden = TM_INTERVALS()};
     s.ran = malloc((timeline->n_events + 1) * sizeof *s.ran);
     s.step_kernels = calloc(timeline->n_steps + 1, 1);
@@ -358,6 +435,7 @@ tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     free(s.step_kernels);
     tm_vec_free(&s.calls);
     tm_vec_free(&s.unlinked);
+    tm_vec_free(&s.others);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

@@ -20,7 +20,9 @@ typedef struct tm_lost {
 } tm_lost;
 
 /**
- * Finds them. Launches during the capture of a graph run nothing. What was launched shortly before
+ * Finds them. Launches during the capture of a graph run nothing. A graph of which only copies were
+ * recorded, or communication in whose middle the device did nothing, lacks its computing kernels: a
+ * graph runs without the host, so it waits for nothing. What was launched shortly before
  * the first recorded event, or is still queued when the recording ends, is lost by no fault.
  *
  * @param out  free it with tm_lost_free whatever comes of it
