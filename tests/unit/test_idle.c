@@ -119,6 +119,26 @@ TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     close_job(&j);
 }
 
+/* The launch of b begins before the GPU runs dry at 20 and keeps the host until b begins, at
+ * 40,020: from 15 to 40,000 it loads code. Of the gap's 40,000, 39,980 are of loading, which may
+ * have waited for 5. */
+TEST(a_launch_that_takes_long_has_queued_nothing) {
+    static const event_spec events[] = {
+        CALL("cudaLaunchKernel", 0, 2, 1),      CALL("cudaLaunchKernel", 12, 59988, 2),
+        CALL("cuModuleLoadData", 15, 39985, 9), KERNEL("a", 10, 10, 1, 7),
+        KERNEL("b", 40020, 10, 2, 7),
+    };
+    static const char *const ranks[] = {
+        "rank=0 idle_ns=40000 idle_pct=99.95002499 host_wait_ns=40000 kernel_wait_ns=0 other_ns=0 "
+        "input_ns=0 host_comm_ns=0 alloc_ns=39980 sync_ns=5 host_work_ns=15 gaps=1 "
+        "longest_ns=40000 turns_ns=null"};
+    small_job j = open_job();
+    add_rank(&j, 0, events, COUNT(events));
+    finish_job(&j);
+    CHECK_ROWS(&j, "idle.rank", ranks);
+    close_job(&j);
+}
+
 /* Two events end the gap [10, 30) at once. That of stream 8 was launched before it began, and so
  * was not the host's fault. */
 TEST(the_event_that_was_launched_first_ends_a_gap) {

@@ -37,8 +37,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_IDLE_PCT] = {"idle_pct", TM_REAL, "%", "100 idle_ns / window_ns of overlap.rank."},
     [R_HOST_WAIT] =
         {"host_wait_ns", TM_INT, "ns",
-         "Gaps whose next event was launched (its call began) after the gap began: the "
-         "GPU had nothing to do. input_ns + host_comm_ns + alloc_ns + sync_ns + host_work_ns."},
+         "Gaps whose next event was launched (its call began) after the gap began, or is a kernel "
+         "whose launch kept the host for 30 us of the gap or more: the GPU had nothing to do. "
+         "input_ns + host_comm_ns + alloc_ns + sync_ns + host_work_ns."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was queued before: the GPU's own time "
                        "between kernels."},

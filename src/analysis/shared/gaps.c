@@ -16,6 +16,17 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
     return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
 }
 
+/* Whether the call that launched a kernel kept the host for long after the gap began, as where code
+ * is loaded by its first launch: it put nothing into the queue before. */
+static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
+    uint32_t call = timeline->launch[row];
+    if (call == TM_NO_EVENT || timeline->role[row] == TM_ROLE_MEMORY)
+        return false;
+    const int64_t begin_ns = timeline->begin_ns[row];
+    const int64_t end_ns = timeline->begin_ns[call] + timeline->duration_ns[call];
+    return (end_ns < begin_ns ? end_ns : begin_ns) - gap_begin_ns >= TM_SHORT_GAP_NS;
+}
+
 /* Where nothing ran, within the windows of the rank's recordings. */
 static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     tm_intervals idle = TM_INTERVALS();
@@ -87,7 +98,9 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
         gap->waited_ns = sync  ? sync->end_ns - sync->begin_ns
                          : may ? gap->begin_ns - may->begin_ns
                                : 0;
-        gap->host = gap->next != TM_NO_EVENT && launched_late(timeline, gap->next, gap->begin_ns);
+        gap->host =
+            gap->next != TM_NO_EVENT && (launched_late(timeline, gap->next, gap->begin_ns) ||
+                                         launched_slowly(timeline, gap->next, gap->begin_ns));
     }
 }
 
