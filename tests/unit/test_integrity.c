@@ -72,13 +72,15 @@ static const event_spec impossible[] = {
 };
 
 /* GPU 0 runs A, and GPU 1 B and C. Between them one thread launched what is lost, for GPU 1 as what
- * it launched before and after that: from 25 until C begins, while A runs. Of 2 x 100 ns they
- * compute 120 to 195 and idle 5 to 80. */
+ * it launched before and after that: from 25 until C begins, while A runs. What another launched
+ * was for a GPU that nobody knows, from 30 to the end at 110. Of 2 x 100 ns they compute 120 to 200
+ * and idle 0 to 80. */
 static const event_spec two_gpus[] = {
     CALL("cudaLaunchKernel", 0, 2, 1),
     CALL("cudaLaunchKernel", 3, 2, 2),
     CALL("cudaLaunchKernel", 25, 2, 3),
     CALL("cudaLaunchKernel", 80, 2, 4),
+    {TM_CAT_RUNTIME, "cudaLaunchKernel", 30, 2, 5, 2, 1, NULL, TM_DURATION},
     KERNEL("A", 10, 100, 1, 7),
     {TM_CAT_KERNEL, "B", 10, 10, 2, 7, 1, NULL, TM_DURATION},
     {TM_CAT_KERNEL, "C", 100, 10, 4, 7, 1, NULL, TM_DURATION},
@@ -117,7 +119,7 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
         "2 0 0 5 0 0 100 140 0 80 80 80 20 20 20 0 0 0 null null null 0 140 140",
         "3 null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60",
         ("4 0 0 1 1 0 0 0 5 null null null null null null 100 100 0 null null null null 0 null"),
-        "5 0 0 4 1 0 75 100 75 60 60 97.5 40 2.5 40 37.5 25 0 null null null 0 100 100",
+        "5 0 0 5 2 0 60 100 155 60 60 100 40 0 40 40 40 0 null null null 0 100 100",
         ("6 0 0 3 1 1 66.66666667 780000 300000 3.765690377 3.765690377 16.31799163 67.36401674 "
          "54.81171548 67.36401674 33.33333333 33.33333333 0 null null null 0 90000 90000"),
     };

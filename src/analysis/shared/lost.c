@@ -13,8 +13,8 @@ enum { EDGE_PART = 10, LITTLE_PART = 100 };
 /* A graph begins so soon after it was launched, and goes on. */
 static const int64_t QUIET_NS = 200000;
 
-/* Which devices' launches count. */
-static const int32_t ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
+/* Which devices' launches count; a device is unseen where nothing of its thread was recorded. */
+static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
 /* A call that launches, copies or waits for the GPU. */
 typedef struct made {
@@ -166,6 +166,8 @@ static void place(made *v, size_t n) {
         else if (is_launch(&v[i]))
             before = v[i].device;
     }
+    if (before == UNKNOWN_DEVICE)
+        after = UNSEEN_DEVICE;
     for (size_t i = n; i-- > 0;) {
         if (!is_launch(&v[i]))
             continue;
@@ -395,6 +397,7 @@ static bool add_hidden(const survey *s, int32_t device, const tm_intervals *busy
 static bool hide_all(survey *s, tm_lost *out) {
     const tm_rank_view *view = s->view;
     const tm_device_busy *devices = view->devices->data;
+    const tm_intervals none = TM_INTERVALS();
     made *v = s->calls.data;
     bool ok = hide(s, ANY_DEVICE, &view->busy->busy, &out->hidden);
     if (ok && view->devices->n == 0) {
@@ -402,11 +405,12 @@ static bool hide_all(survey *s, tm_lost *out) {
         return true;
     }
     for (size_t i = 0; i < s->calls.n; i++)
-        if (busy_of(view, v[i].device) == &view->busy->busy)
+        if (v[i].device != UNSEEN_DEVICE && busy_of(view, v[i].device) == &view->busy->busy)
             v[i].device = UNKNOWN_DEVICE;
     for (size_t i = 0; i < view->devices->n && ok; i++)
         ok = add_hidden(s, devices[i].device, &devices[i].busy.busy, out);
-    return ok && add_hidden(s, UNKNOWN_DEVICE, &view->busy->busy, out);
+    return ok && add_hidden(s, UNKNOWN_DEVICE, &view->busy->busy, out) &&
+           add_hidden(s, UNSEEN_DEVICE, &none, out);
 }
 
 static bool count(survey *s, tm_lost *out) {
