@@ -10,7 +10,7 @@
 typedef struct tm_fact {
     int64_t rank, device;
     int64_t begin_ns, end_ns, middle_ns; /* recorded; begin above end: it has no event */
-    uint32_t host;                       /* name id, TM_NO_NAME unknown */
+    uint32_t host;  /* name id, TM_NO_NAME unknown; of a file that has one clock its path */
     bool tied;      /* its clock is, tied to the system's at both ends of the recording */
     bool own_clock; /* it shares none, not even with the other ranks of its host */
 } tm_fact;

@@ -28,13 +28,18 @@ void tm_aligner_free(tm_aligner *a) {
     free(a->leads);
 }
 
-static bool is_tied(const tm_timeline *timeline) {
-    const char *text = tm_timeline_metadata(timeline).bytes;
-    return strstr(text, "\"baseTimeNanoseconds\"") && !strstr(text, "\"roctracer_version\"");
+static bool says(const tm_timeline *timeline, const char *what) {
+    return strstr(tm_timeline_metadata(timeline).bytes, what) != NULL;
 }
 
-static bool has_own_clock(const tm_timeline *timeline) {
-    return strstr(tm_timeline_metadata(timeline).bytes, TM_OWN_CLOCK) != NULL;
+static bool is_tied(const tm_timeline *timeline) {
+    return says(timeline, "\"baseTimeNanoseconds\"") && !says(timeline, "\"roctracer_version\"");
+}
+
+/* What a rank shares its clock with: its host, or the file that has one clock for all its ranks. */
+static uint32_t clock_of(const tm_timeline *timeline) {
+    bool file = timeline->n_spans > 0 && says(timeline, TM_FILE_CLOCK);
+    return file ? timeline->spans->source : timeline->host;
 }
 
 static tm_fact fact_of(const tm_timeline *timeline) {
@@ -42,9 +47,9 @@ static tm_fact fact_of(const tm_timeline *timeline) {
                  .device = timeline->device,
                  .begin_ns = 1,
                  .middle_ns = tm_timeline_middle(timeline),
-                 .host = timeline->host,
+                 .host = clock_of(timeline),
                  .tied = is_tied(timeline),
-                 .own_clock = has_own_clock(timeline)};
+                 .own_clock = says(timeline, TM_OWN_CLOCK)};
     (void)tm_timeline_range(timeline, &f.begin_ns, &f.end_ns);
     return f;
 }

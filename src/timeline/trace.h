@@ -37,6 +37,10 @@ tm_text tm_trace_noted(tm_text metadata, const char *what);
  * which differs from those of the other devices of its host. */
 #define TM_OWN_CLOCK "\"clock\":\"the device's own\""
 
+/** Stands in the metadata of a rank whose trace was exported together with those of other ranks, on
+ * whatever hosts these ran: the times of one such file are all on one clock. */
+#define TM_FILE_CLOCK "\"clock\":\"the file's\""
+
 /** One event as read. begin_ns lacks the trace's base time until the reader has finished. */
 typedef struct tm_raw_event {
     int64_t begin_ns, duration_ns;

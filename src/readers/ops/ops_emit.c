@@ -204,8 +204,8 @@ static bool mark_steps(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid) {
 /* What the replay of the job needs to know of a rank, as metadata. */
 static bool describe(tm_ops_emitter *e, const tm_ops_job *job, const tm_ops_rank *rank) {
     char text[320];
-    int n = snprintf(text, sizeof text, "{\"distributedInfo\":{\"rank\":%" PRId64 ",%s", e->rank,
-                     TM_TRANSFERS_ALONE);
+    int n = snprintf(text, sizeof text, "{\"distributedInfo\":{\"rank\":%" PRId64 ",%s,%s", e->rank,
+                     TM_TRANSFERS_ALONE, TM_FILE_CLOCK);
     if (rank->stage >= 0)
         n += snprintf(text + n, sizeof text - (size_t)n,
                       ",\"data_rank\":%" PRId64 ",\"stage\":%" PRId64 ",\"tensor_rank\":%" PRId64
