@@ -4,7 +4,8 @@ import gzip
 import json
 import os
 
-from common import SHARED, Skip, equal, has_line, holds, lacks, main, merged, tables, tmerge
+from common import (SHARED, SOURCE, Skip, equal, has_line, holds, lacks, main, merged, put, tables,
+                    tmerge)
 
 TRACE = os.path.join(SHARED, 'traces', 'bytedance-st', 'timeline-ST.json.gz')
 NO_WAITS = ('  The traces hold, of communication, the transfer alone, from when its last rank',
@@ -133,6 +134,29 @@ def test_the_replay_gives_the_published_figures():
     for row in shown['criticalpath.piece']:
         pieces[row['step']] += row['duration_ns']
     equal(dict(pieces), steps)
+
+
+def test_neither_ranks_nor_steps_need_follow_one_another():
+    """A job of which every fourth rank is told, and which was sampled every so many steps: its two
+    steps are those of testdata/ok_operations.json, whose figures test_ops_replay.c works out."""
+    with open(os.path.join(SOURCE, 'testdata/ok_operations.json')) as file:
+        events = json.load(file)
+    for event in events:
+        if event.get('tid', 0) >= 5:
+            event['tid'] += 15  # rank 1 is rank 4
+        if event['args'].get('step') == 9:
+            event['ts'] += 10e6
+            event['args']['step'] = 16
+    put('x.json', json.dumps(events))
+    has_line(merged('x.json', '-o', 'x.h5').out, 'Clocks: all ranks share one; ')
+    found = tables('x.h5', 'whatif.job', 'whatif.step', 'overlap.rank')
+    job, = found['whatif.job']
+    near(job['slowdown'], 800 / 790, 1e-6, 'S')
+    near(job['worker_share'], 0.5, 1e-6, 'M_w')
+    near(job['stage_share'], 0.5, 1e-6, 'M_s')
+    equal([(row['step'], row['step_ns']) for row in found['whatif.step']],
+          [(7, 990000), (16, 990000)])
+    equal([row['rank'] for row in found['overlap.rank']], [0, 4])
 
 
 def test_an_analysis_gives_the_results_of_the_merge():

@@ -128,19 +128,24 @@ TEST(an_operation_is_what_its_name_says) {
 }
 
 /* Two ranks, of which the first step takes 100 us, the second 50. */
-#define STEPS(second)                                                                              \
+#define STEPS(number, second)                                                                      \
     "[" OPERATION("optimizer", 0, , 0, 10, 40, 23, -1, 0) "," OPERATION(                           \
-        "optimizer", 0, , 5, 0, 100, 23, -1, 0) "," OPERATION("optimizer", 0, , 0, second, 50, 25, \
-                                                              -1, 0) "]"
+        "optimizer", 0, , 5, 0, 100, 23, -1, 0) "," OPERATION("optimizer", 0, , 0, second, 50,     \
+                                                              number, -1, 0) "]"
 
 TEST(steps_take_the_time_of_all_ranks) {
     static const struct {
         const char *text;
-        int64_t begin_ns; /* of the second, whose operation begins with it */
+        const char *name; /* of the second */
+        int64_t begin_ns; /* of it, whose operation begins with it */
     } cases[] = {
-        {STEPS(100), 100000}, {STEPS(110), 100000}, /* a tenth of the first was put between them */
-        {STEPS(0), 100000},                         /* both at one time */
-        {STEPS(160), 160000}, {STEPS(105), 105000},
+        {STEPS(24, 100), "step 24", 100000},
+        {STEPS(24, 110), "step 24", 100000}, /* a tenth of the first was put between them */
+        {STEPS(24, 0), "step 24", 100000},   /* both at one time */
+        {STEPS(24, 160), "step 24", 160000},
+        {STEPS(24, 105), "step 24", 105000},
+        {STEPS(25, 160), "step 25", 100000}, /* step 24 was not recorded */
+        {STEPS(29, 9000), "step 29", 100000},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         reading r = read_rank(cases[i].text, 0);
@@ -148,7 +153,7 @@ TEST(steps_take_the_time_of_all_ranks) {
         assert_name(&r.ground, event_at(&r, 2)->name, "step 23");
         assert_int_equal(event_at(&r, 2)->begin_ns, 0);
         assert_int_equal(event_at(&r, 2)->duration_ns, 100000);
-        assert_name(&r.ground, event_at(&r, 3)->name, "step 25");
+        assert_name(&r.ground, event_at(&r, 3)->name, cases[i].name);
         assert_int_equal(event_at(&r, 3)->begin_ns, cases[i].begin_ns);
         assert_int_equal(event_at(&r, 3)->duration_ns, 50000);
         assert_int_equal(event_at(&r, 1)->begin_ns, cases[i].begin_ns);

@@ -105,13 +105,20 @@ static bool is_made_up(const tm_ops_step *step, const tm_ops_step *next) {
     return length < longest && (gap < 0 || (gap > length / 100 * 9 && gap < length / 100 * 12));
 }
 
+static bool follows(const tm_ops_step *step, const tm_ops_step *next) {
+    return next->number == step->number + 1;
+}
+
+/* What lies between steps that do not follow one another was not recorded, however long it is. */
 static void lay_steps(tm_ops_job *job) {
     tm_ops_step *steps = job->steps.data;
     bool made_up = true;
     for (size_t i = 1; i < job->steps.n; i++)
-        made_up = made_up && is_made_up(&steps[i - 1], &steps[i]);
-    for (size_t i = 1; i < job->steps.n && made_up; i++) {
-        steps[i].early_ns = steps[i].begin_ns - steps[i - 1].end_ns;
+        made_up =
+            made_up && (!follows(&steps[i - 1], &steps[i]) || is_made_up(&steps[i - 1], &steps[i]));
+    for (size_t i = 1; i < job->steps.n; i++) {
+        bool lies = made_up || !follows(&steps[i - 1], &steps[i]);
+        steps[i].early_ns = lies ? steps[i].begin_ns - steps[i - 1].end_ns : steps[i - 1].early_ns;
         steps[i].begin_ns -= steps[i].early_ns;
         steps[i].end_ns -= steps[i].early_ns;
     }

@@ -35,8 +35,9 @@ void tm_ops_job_free(tm_ops_job *job);
 bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event);
 
 /**
- * Sorts ranks and steps and finds the last stage. Steps are samples of a run: where the exporter
- * put a tenth of each between it and the next (or all at one time), they are laid end to end.
+ * Sorts ranks and steps and finds the last stage. Steps are samples of a run: those whose numbers
+ * do not follow one another are laid end to end, and so are all where the exporter put a tenth of
+ * each between it and the next (or all at one time).
  */
 void tm_ops_job_finish(tm_ops_job *job);
 
