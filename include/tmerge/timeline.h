@@ -412,7 +412,8 @@ typedef struct tm_step {
 #define TM_FAR_APART_NS INT64_C(600000000000)
 #define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* of 2000 */
 
-/** One trace of the rank: its path and the time that it covers. */
+/** One trace of the rank: its path and the time that it covers. A trace in which the profiler
+ * paused between steps is several spans of one source. */
 typedef struct tm_span {
     uint32_t source;                   /* name id of the path as given */
     int64_t begin_ns, end_ns;          /* over its duration events but for those of category
@@ -421,7 +422,7 @@ typedef struct tm_span {
     int64_t open_ns;                   /* from when on the profilers of those that it met first were
                                           open (mpi/opening.h): begin_ns where they were by then */
     int64_t n_durations, n_gpu_events; /* how many; a range of none is [0, 0) */
-    int64_t counts[TM_N_COUNTS];       /* of this trace alone */
+    int64_t counts[TM_N_COUNTS];       /* of this trace alone; with the first of its spans */
     bool truncated;                    /* it ends before its end */
 } tm_span;
 

@@ -168,9 +168,12 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
     return tm_export_flush(x, err);
 }
 
-/* A manifest has no drift, so the clock is right in the middle of the trace. */
+/* A manifest has no drift, so the clock is right in the middle of the trace: of its spans. */
 static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
-    int64_t middle = span->begin_ns + (span->end_ns - span->begin_ns) / 2;
+    const tm_span *last = span, *end = timeline->spans + timeline->n_spans;
+    while (last + 1 < end && last[1].source == span->source)
+        last++;
+    int64_t middle = span->begin_ns + (last->end_ns - span->begin_ns) / 2;
     return tm_rank_clock_true(&timeline->clock, middle) - middle;
 }
 
@@ -197,7 +200,8 @@ static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, t
 
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     for (size_t i = 0; i < timeline->n_spans; i++)
-        TM_TRY(put_span(x, timeline, i, err));
+        if (i == 0 || timeline->spans[i].source != timeline->spans[i - 1].source)
+            TM_TRY(put_span(x, timeline, i, err));
     size_t at = tm_export_rank_index(x->job, timeline->rank);
     x->n_events += x->first_row[at + 1] - x->first_row[at];
     return TM_OK;

@@ -422,7 +422,9 @@ static const tm_record_column level_columns[] = {
 const tm_record_table tm_record_tables[TM_N_RECORDS] = {
     [TM_RECORD_RANKS] = {TABLE("/ranks", rank_columns, "a rank of the job"), EACH_RANK},
     [TM_RECORD_CLOCK] = {TABLE("/clock", clock_columns, "the clock of a rank"), EACH_RANK},
-    [TM_RECORD_SPANS] = {TABLE("/spans", span_columns, "a trace of a rank"), ROWS(n_spans)},
+    [TM_RECORD_SPANS] = {TABLE("/spans", span_columns,
+                               "a trace of a rank, or a part of it between pauses of its profiler"),
+                         ROWS(n_spans)},
     [TM_RECORD_STEPS] = {TABLE("/steps", step_columns, "a step of a rank"), ROWS(n_steps)},
     [TM_RECORD_TRACKS] = {TABLE("/tracks", track_columns, "a GPU stream or CPU thread of a rank"),
                           ROWS(n_tracks)},

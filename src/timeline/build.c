@@ -20,38 +20,35 @@ typedef struct builder {
     tm_timeline *out;
 } builder;
 
-static void widen(int64_t range[2], int64_t n, int64_t begin_ns, int64_t end_ns) {
-    if (n == 0 || begin_ns < range[0])
-        range[0] = begin_ns;
-    if (n == 0 || end_ns > range[1])
-        range[1] = end_ns;
+static void widen(int64_t *begin, int64_t *end, int64_t n, int64_t begin_ns, int64_t end_ns) {
+    if (n == 0 || begin_ns < *begin)
+        *begin = begin_ns;
+    if (n == 0 || end_ns > *end)
+        *end = end_ns;
 }
 
 /* Spans are of what the program does: the profiler's own and what the operating system tells of its
  * threads, from its first moment to its last, are beside that. */
-static bool is_beside(uint8_t category) {
-    return category == TM_CAT_TRACE || category == TM_CAT_OS_RUNTIME ||
-           category == TM_CAT_SYSCALL || category == TM_CAT_ON_CPU;
+bool tm_span_counts(uint8_t kind, uint8_t category) {
+    return kind == TM_DURATION && category != TM_CAT_TRACE && category != TM_CAT_OS_RUNTIME &&
+           category != TM_CAT_SYSCALL && category != TM_CAT_ON_CPU;
+}
+
+void tm_span_widen(tm_span *span, uint8_t category, int64_t begin_ns, int64_t end_ns) {
+    widen(&span->begin_ns, &span->end_ns, span->n_durations++, begin_ns, end_ns);
+    if (category == TM_CAT_KERNEL || category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET)
+        widen(&span->gpu_begin_ns, &span->gpu_end_ns, span->n_gpu_events++, begin_ns, end_ns);
 }
 
 void tm_trace_range(const tm_trace *trace, tm_span *out) {
     const tm_raw_event *events = trace->events.data;
-    int64_t all[2] = {0, 0}, gpu[2] = {0, 0};
     *out = (tm_span){.source = trace->source};
     for (size_t i = 0; i < trace->events.n; i++) {
         const tm_raw_event *e = &events[i];
-        if (e->kind != TM_DURATION || is_beside(e->category))
-            continue;
-        int64_t end = e->begin_ns + e->duration_ns;
-        widen(all, out->n_durations++, e->begin_ns, end);
-        if (e->category == TM_CAT_KERNEL || e->category == TM_CAT_MEMCPY ||
-            e->category == TM_CAT_MEMSET)
-            widen(gpu, out->n_gpu_events++, e->begin_ns, end);
+        if (tm_span_counts(e->kind, e->category))
+            tm_span_widen(out, e->category, e->begin_ns, e->begin_ns + e->duration_ns);
     }
-    out->begin_ns = out->open_ns = all[0];
-    out->end_ns = all[1];
-    out->gpu_begin_ns = gpu[0];
-    out->gpu_end_ns = gpu[1];
+    out->open_ns = out->begin_ns;
 }
 
 /* What is told of a trace of which most is not read rests on the little that is. */
@@ -92,7 +89,7 @@ static int64_t sure_end(const tm_trace *trace) {
     for (size_t i = 0; i < trace->events.n; i++) {
         const tm_raw_event *e = &events[i];
         const int64_t ns = tm_event_is_of_device(e) ? e->duration_ns > 0 : e->duration_ns;
-        if (e->kind == TM_DURATION && !is_beside(e->category) && e->begin_ns + ns > sure_ns)
+        if (tm_span_counts(e->kind, e->category) && e->begin_ns + ns > sure_ns)
             sure_ns = e->begin_ns + ns;
     }
     return sure_ns;

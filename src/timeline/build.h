@@ -39,11 +39,18 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
 tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                  tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
 
-/** Finds the steps and gives every event its step; part of tm_timeline_build. Found again by other
- * names, they are what building with those gives.
+/** Finds the steps, gives every event its step and splits spans where the profiler paused between
+ * steps (pauses.h); part of tm_timeline_build. Found again by other names, all of that is what
+ * building with those gives.
  * @param step_names  NULL: the known ones  @return TM_OK; TM_ERR_FAULT */
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
+
+/** Whether an event is of the time that a span covers. */
+bool tm_span_counts(uint8_t kind, uint8_t category);
+
+/** Adds such an event to a span's ranges. */
+void tm_span_widen(tm_span *span, uint8_t category, int64_t begin_ns, int64_t end_ns);
 
 /** Adds the duration events' range and the GPU events' range of a trace to a span. */
 void tm_trace_range(const tm_trace *trace, tm_span *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "pauses.h"
 #include "restarts.h"
 
 /* An annotation on the CPU that is a step, or may be one. */
@@ -267,5 +268,5 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
     }
     tm_vec_free(&c.found);
     tm_vec_free(&c.profiler);
-    return status;
+    return status == TM_OK ? tm_timeline_find_pauses(timeline, err) : status;
 }

@@ -77,6 +77,33 @@ def check_several(apart_s, n, says):
           [row['rule'] for row in one['advice.item']])
 
 
+def test_a_pause_inside_of_a_trace_counts_as_one_between_two():
+    """The profiler skips 14 steps: in one trace, and with a trace for each part."""
+    for part, numbers, seqs in ((0, range(5, 11), range(1, 7)), (1, range(25, 31), range(21, 27))):
+        record('two', part, numbers, part * 20 * STEP_US, seqs)
+    for rank in range(RANKS):
+        first, second = (json.loads(content(f'two/rank{rank}.{part}.json')) for part in range(2))
+        first['traceEvents'] += second['traceEvents']
+        put(f'one/rank{rank}.json', json.dumps(first))
+    names = ('stragglers.job', 'stragglers.finding', 'whatif.job', 'whatif.step',
+             'criticalpath.step', 'overlap.rank', 'overlap.step', 'advice.item')
+    found = []
+    for folder in ('one', 'two'):
+        merged(folder, '-o', f'{folder}.h5')
+        found.append(tables(f'{folder}.h5', *names))
+    for name in names:
+        equal(found[0][name], found[1][name])
+    # As in check_several; a rank's window is of 12 steps, without its last transfer's wait.
+    for row in found[0]['whatif.step'][1:]:
+        holds(abs(row['step_ns'] - STEP_US * 1000) <= 9000, row)
+    merged('one', '-o', 'three.h5', n=3)
+    same_bytes('one.h5', 'three.h5')
+    tmerge('analyze', 'one.h5', '-o', 'again.h5').expect(0)
+    same_bytes('one.h5', 'again.h5')
+    equal([row['source'] for row in rows('one.h5', 'job.rank')],
+          [f'one/rank{rank}.json' for rank in range(RANKS)])
+
+
 # Name: of how many collectives nothing contradicts, how many lack ranks, traces that are not there.
 # Collectives of both runs have the same numbers, and so have their steps.
 RESTARTED = {

@@ -114,6 +114,50 @@ TEST(events_belong_to_steps_that_annotations_mark) {
     }
 }
 
+/* A usual step takes 10 ns: nothing recorded for 5 is a pause. */
+TEST(a_trace_has_a_span_for_each_time_between_pauses) {
+    static const struct {
+        event_spec events[7];
+        const char *spans; /* begin-end, of it events of the GPU */
+    } cases[] = {
+        {{STEP("step 1", 0, 10, 1), STEP("step 2", 10, 10, 1), KERNEL("a", 12, 7, 0),
+          OP("before its mark", 48, 1, 1), STEP("step 5", 50, 10, 1), KERNEL("b", 52, 3, 0),
+          KERNEL("c", 56, 3, 0)},
+         "0-20 12-19 (1) 48-60 52-59 (2) "},
+        {{STEP("step 1", 0, 10, 1), STEP("step 3", 15, 10, 1), STEP("step 6", 29, 10, 1)},
+         "0-10 0-0 (0) 15-39 0-0 (0) "}, /* 5 and 4 ns */
+        {{STEP("step 1", 0, 10, 1), OP("stray", 30, 1, 1), STEP("step 9", 70, 10, 1)},
+         "0-10 0-0 (0) 30-31 0-0 (0) 70-80 0-0 (0) "},
+        {{STEP("step 1", 0, 10, 1), STEP("step 2", 60, 10, 1)}, "0-70 0-0 (0) "},
+        {{STEP("step 1", 0, 10, 1), KERNEL("a", 13, 55, 0), STEP("step 5", 70, 10, 1)},
+         "0-80 13-68 (1) "},
+        {{OP("first", -30, 1, 1), STEP("step 1", 0, 10, 1), OP("last", 90, 1, 1)},
+         "-30-91 0-0 (0) "},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        size_t n = 0;
+        while (n < COUNT(cases[c].events) && cases[c].events[n].name)
+            n++;
+        ground g = open_ground();
+        tm_timeline t = build_one(&g, 0, cases[c].events, n);
+        for (int again = 0; again < 2; again++) {
+            char found[128] = "";
+            for (size_t i = 0; i < t.n_spans; i++) {
+                const tm_span *span = &t.spans[i];
+                assert_int_equal(span->open_ns, span->begin_ns);
+                snprintf(found + strlen(found), sizeof found - strlen(found),
+                         "%lld-%lld %lld-%lld (%lld) ", (long long)span->begin_ns,
+                         (long long)span->end_ns, (long long)span->gpu_begin_ns,
+                         (long long)span->gpu_end_ns, (long long)span->n_gpu_events);
+            }
+            assert_string_equal(found, cases[c].spans);
+            assert_ok(tm_timeline_find_steps(&t, g.names, NULL, &g.err)); /* again, the same */
+        }
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
 TEST(without_an_annotation_the_whole_trace_is_step_0) {
     /* The GPU copies of ProfilerStep and what only looks like one do not count; the range is that
      * of duration events except Trace: [-5, 90). */

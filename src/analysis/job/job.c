@@ -205,13 +205,16 @@ static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names,
     return text.size ? tm_table_set_bytes(table, cell, text.bytes, text.size, err) : TM_OK;
 }
 
-/* A rank may have several traces, one behind another in time. */
+/* A rank may have several traces, one after another in time, of each of which there may be several
+ * spans. */
 static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *row,
                             tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_vec joined = TM_VEC(char);
     bool ok = true;
     for (size_t i = 0; i < timeline->n_spans && ok; i++) {
+        if (i > 0 && timeline->spans[i].source == timeline->spans[i - 1].source)
+            continue;
         tm_text path = tm_names_text(view->names, timeline->spans[i].source);
         ok = (i == 0 || tm_vec_append(&joined, ",", 1)) &&
              tm_vec_append(&joined, path.bytes, path.size);
