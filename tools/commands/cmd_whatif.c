@@ -230,8 +230,8 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     tm_table *items = tm_tables_find(tables, "whatif.item");
     (void)err;
     if (job->n_rows == 0)
-        puts("Nothing is known: no event of a device was recorded, or clocks were not compared "
-             "(--align=none).");
+        puts("Nothing is known: no event of a device was recorded, or clocks cannot be compared "
+             "(tmerge show clock.rank).");
     else if (q->scenario.text)
         print_scenario(q, job, items);
     else if (q->each)
