@@ -109,7 +109,7 @@ TEST(units_are_the_largest_that_tell_enough) {
         tm_error err;
         assert_int_equal(tm_own_times_units(&times, steps, &units, &unit, &err), TM_OK);
         if (unit != j->unit || units.n_rows != j->n_units || units.from[0] != j->from ||
-            units.to[0] != j->to)
+            units.to[0] != j->to || units.each != j->to - j->from + 1)
             fail_msg("row %zu: %zu of kind %d, the first %lld to %lld", t, units.n_rows, (int)unit,
                      (long long)units.from[0], (long long)units.to[0]);
         /* A unit has all that its stretches have. */
@@ -136,6 +136,7 @@ TEST(blocks_are_8_times_as_long_as_members_stay_alike) {
     assert_int_equal(unit, TM_UNIT_BLOCK);
     assert_in_range(units.n_rows, 38, 71);
     int64_t length = units.to[0] + 1;
+    assert_int_equal(units.each, length);
     assert_in_range(length, 56, 104);
     for (size_t u = 0; u < units.n_rows; u++) {
         assert_int_equal(units.from[u], (int64_t)u * length);

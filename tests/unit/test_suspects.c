@@ -5,7 +5,7 @@
 
 #include "analysis/stragglers/scores.h"
 
-enum { UNITS_MOST = 64, MEMBERS_MOST = 1024 };
+enum { UNITS_MOST = 130, MEMBERS_MOST = 1024 };
 
 /* Ranks 10, 11, ... each do 1,000 ns and what chance adds, in steps 5, 6, ... of one stretch. */
 typedef struct group {
@@ -162,6 +162,10 @@ TEST(an_episode_has_its_window) {
     assert_true(s.throughout);
     assert_int_equal(s.units, 40);
     assert_int_equal(s.excess_ns, 3600); /* 5 times 8 units */
+    /* 129 steps of 256 members are compared in 43 blocks of 3 (test_own_times.c). */
+    s = only(&(group){.n = 256, .n_units = 129, .noise_ns = 20, .slow = {{2, 3, 0, 129, 1000}}}, 12,
+             false);
+    assert_int_equal(s.units, 129);
 }
 
 TEST(an_episode_begins_and_ends_where_it_does_between_windows) {

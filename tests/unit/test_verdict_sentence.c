@@ -247,6 +247,12 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
                 text,
                 "None of these ranks holds the others up; no trace tells whether the job has more");
         }
+        if (strstr(text, "this one step")) { /* that no trace marks */
+            add_row(&tables, "job.job", "steps=0");
+            tm_verdict_headline(&tables, &topic, text);
+            assert_string_equal(text,
+                                "Rank 3 (node7) makes the other ranks wait in this recording");
+        }
         tm_verdict_evidence(&tables, &topic, text);
         if (s->evidence)
             assert_string_equal(text, s->evidence);

@@ -404,11 +404,13 @@ static bool saves_nothing(const tm_facts_saving *saving) {
 }
 
 /* A cost of many ms beside a saving of none asks for a word. */
-static void say_nothing_saved(tm_advice *advice) {
+static void say_nothing_saved(tm_advice *advice, bool steps) {
     size_t used = strlen(advice->evidence);
     snprintf(advice->evidence + used, sizeof advice->evidence - used,
-             " Replayed with this mended the steps take as long: the critical path of each "
-             "step says what they consist of (tmerge show criticalpath).");
+             " Replayed with this mended the %s as long: the critical path %ssays what %s of "
+             "(tmerge show criticalpath).",
+             steps ? "steps take" : "recording takes", steps ? "of each step " : "",
+             steps ? "they consist" : "it consists");
 }
 
 /* One cause gives one item: of what the plan saves, what is left with those mended that have an
@@ -465,7 +467,7 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         if (!found->saving.share.null && found->saving.share.value.r < 1.0)
             found->severity = 0;
         if (saves_nothing(&found->saving))
-            say_nothing_saved(&found->advice);
+            say_nothing_saved(&found->advice, tm_facts_marks_steps(facts));
         if (r == TM_RULE_STRAGGLER)
             /* The one rank of that rule's text. */
             facts->straggler = strtoll(found->advice.ranks, NULL, 10);

@@ -117,8 +117,12 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     return found;
 }
 
+bool tm_facts_marks_steps(const tm_facts *facts) {
+    return tm_facts_int(facts, "job.job", 0, "steps") > 0;
+}
+
 const char *tm_facts_whole(const tm_facts *facts) {
-    return tm_facts_int(facts, "job.job", 0, "steps") > 0 ? "steps" : "recording";
+    return tm_facts_marks_steps(facts) ? "steps" : "recording";
 }
 
 void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]) {

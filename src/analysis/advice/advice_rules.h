@@ -173,6 +173,9 @@ typedef struct tm_facts_saving {
 
 tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const char *name);
 
+/** Whether the traces mark steps. */
+bool tm_facts_marks_steps(const tm_facts *facts);
+
 /** "steps", "recording" where none are marked: what shares are of. */
 const char *tm_facts_whole(const tm_facts *facts);
 

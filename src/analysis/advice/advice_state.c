@@ -389,7 +389,8 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     tm_shown_duration(skew < 0 ? 0 : skew, skew_text, sizeof skew_text);
     snprintf(out->text, sizeof out->text,
              "Do not yet trust who came last: keep the hosts' clocks in step (PTP, chrony), or "
-             "record more steps, so that more collectives link them.");
+             "record %s, so that more collectives link them.",
+             tm_facts_marks_steps(f) ? "more steps" : "for longer");
     snprintf(out->evidence, sizeof out->evidence,
              "Clocks are aligned to %s where arrivals differ by %s; in %" PRId64 " of %" PRId64
              " collectives a rank still ends before another begins%s.",

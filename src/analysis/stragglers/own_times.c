@@ -10,7 +10,7 @@
 #include "scores.h"
 
 tm_status tm_own_times_create(size_t n, size_t n_rows, tm_own_times *out, tm_error *err) {
-    *out = (tm_own_times){.n = n, .n_rows = n_rows};
+    *out = (tm_own_times){.n = n, .n_rows = n_rows, .each = 1};
     out->ns = calloc(n * n_rows + 1, sizeof *out->ns);
     out->from = calloc(n_rows + 1, sizeof *out->from);
     out->to = calloc(n_rows + 1, sizeof *out->to);
@@ -224,6 +224,7 @@ static void join(tm_own_times *units) {
         units->to[made] = units->to[first + length - 1];
     }
     units->n_rows = made;
+    units->each *= (int64_t)length;
 }
 
 /* The steps of the stretches. */
@@ -259,6 +260,7 @@ static tm_status make_units(const tm_own_times *stretches, const int64_t *number
     }
     for (size_t row = 0; row + length <= stretches->n_rows && *unit == TM_UNIT_BLOCK; row += length)
         add_unit(stretches, row, row + length, units);
+    units->each = (int64_t)length;
     join(units);
     return TM_OK;
 }

@@ -11,6 +11,7 @@
 typedef struct tm_own_times {
     size_t n;         /* members */
     size_t n_rows;    /* stretches, in order; or units made of them */
+    int64_t each;     /* steps or stretches that a row has; 1, but for blocks of them */
     int64_t *ns;      /* [n_rows][n] */
     int64_t *from;    /* [n_rows] number of its step, or of the operation that ends it; of a unit */
     int64_t *to;      /* [n_rows] of several: of the first and the last */

@@ -220,7 +220,7 @@ static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_
         *out = (tm_suspect){.member = l->units.members[i],
                             .from = l->units.from[w.first],
                             .to = l->units.to[w.end - 1],
-                            .units = (int64_t)(w.end - w.first),
+                            .units = (int64_t)(w.end - w.first) * l->units.each,
                             .excess_ns = excess,
                             .p = p,
                             .unit = l->unit,
@@ -353,6 +353,7 @@ static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t 
         out->from[row] = t->from[row];
         out->to[row] = t->to[row];
     }
+    out->each = t->each;
     free_classes(&c);
     free(values);
     return status;

@@ -12,7 +12,7 @@
 typedef struct tm_suspect {
     int64_t member;    /* rank; of a host the lowest rank of it in the group */
     int64_t from, to;  /* the window: as from and to of its units */
-    int64_t units;     /* in the window */
+    int64_t units;     /* steps or stretches in the window, of blocks all that they have */
     int64_t excess_ns; /* over the median of the others, summed over the window */
     double p;          /* that chance explains as much, of all groups and levels tested */
     tm_unit_kind unit;

@@ -210,10 +210,17 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         append(out, size, " of its group");
 }
 
+/* Without marks of steps the recording counts as one: it is not called so. */
+static bool marks_steps(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "job.job");
+    return job->n_rows == 0 || tm_table_cell(job, 0, "steps")->value.i > 0;
+}
+
 /* " in these 4 steps", " in 3 of these 4 steps", " in this one step", " in this recording": of
  * steps all that are recorded, as the first line of the screen has them, of which a test may leave
  * out the first; where another rank costs most in some of them, those in which this one does. */
-static void these_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
+static void these_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f, char *out,
+                       size_t size) {
     size_t led = 0;
     for (size_t i = 0; i < t->n_leaders && f->level == TM_CULPRIT_RANK; i++)
         led += t->leaders[i].rank == f->rank;
@@ -222,7 +229,8 @@ static void these_text(const tm_tolls *t, const tm_finding *f, char *out, size_t
     else if (t->n_leaders > 1)
         snprintf(out, size, " in these %zu steps", t->n_leaders);
     else
-        snprintf(out, size, " in this %s", t->n_leaders == 1 ? "one step" : "recording");
+        snprintf(out, size, " in this %s",
+                 t->n_leaders == 1 && marks_steps(tables) ? "one step" : "recording");
 }
 
 /* Everyone who is named: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
@@ -304,7 +312,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(when, sizeof when, " in turn");
     /* What is found may be of the data that these steps were given. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
-        these_text(e->tolls, f, when, sizeof when);
+        these_text(tables, e->tolls, f, when, sizeof when);
     if (e->judgement->found.few > 0)
         snprintf(few, sizeof few, ", mostly in %" PRId64 " operation%s", e->judgement->found.few,
                  e->judgement->found.few == 1 ? "" : "s");
@@ -489,7 +497,7 @@ static size_t costliest(const tm_tolls *t) {
 }
 
 /* What is to be concluded where nobody is named. */
-static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
+static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *out, size_t size) {
     const tm_finding *event = j->found.all.data;
     char cost[32];
     if (j->kind == TM_VERDICT_EVENT) {
@@ -503,7 +511,8 @@ static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
                                    "than chance explains"
                                  : "");
     } else if (!j->found.tested) {
-        snprintf(out, size, "record more steps, which tell chance from cause");
+        snprintf(out, size, "record %s chance from cause",
+                 marks_steps(tables) ? "more steps, which tell" : "for longer, which tells");
     } else if (j->found.least_p <= TM_CHANCE_MOST) {
         snprintf(out, size, "but who takes longer by itself than chance explains (p %.2g) %s",
                  j->found.least_p,
@@ -514,8 +523,9 @@ static void unnamed_text(const tm_judgement *j, char *out, size_t size) {
         snprintf(out, size,
                  "but by itself no rank takes longer than chance explains (least p %.2g): %s",
                  j->found.least_p,
-                 j->found.least_p < hint ? "more steps may tell"
-                                         : "who is late changes, or too little is recorded");
+                 j->found.least_p >= hint ? "who is late changes, or too little is recorded"
+                 : marks_steps(tables)    ? "more steps may tell"
+                                          : "a longer recording may tell");
     }
 }
 
@@ -601,7 +611,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     const tm_toll *toll = &e->tolls->ranks[most];
     cost_text(e->tolls, toll, true, cost, sizeof cost);
     last_text(toll, came, sizeof came);
-    unnamed_text(j, conclusion, sizeof conclusion);
+    unnamed_text(tables, j, conclusion, sizeof conclusion);
     snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 "%s %s%s; %s", toll->rank,
              last ? "" : " costs most: it", cost, came, conclusion);
 }

@@ -53,9 +53,10 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
     [F_UNIT] = {"unit", TM_TEXT, "",
                 "What is compared as independent: step, or stretch: what ranks do from one "
                 "operation of their group to the next, or blocks of it; part: some of all that "
-                "ranks do in a "
-                "step; operation for an event."},
-    [F_UNITS] = {"units", TM_INT, "", "How many in the window; operations of an event."},
+                "ranks do in a step; operation for an event."},
+    [F_UNITS] = {"units", TM_INT, "",
+                 "How many in the window, of those that are compared in blocks all; operations of "
+                 "an event."},
     [F_P] = {"p", TM_REAL, "",
              "The chance that one of equal ranks stands out as much in any window: permutations of "
              "the ranks in each unit, corrected for the groups that were tested; null for an "
