@@ -41,7 +41,8 @@ static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, t
     return TM_OK;
 }
 
-static void print_advice(const tm_table *items, const tm_colors *colors) {
+static void print_advice(const tm_tables *tables, const tm_colors *colors) {
+    const tm_table *items = tm_tables_find(tables, "advice.item");
     if (items->n_rows == 0)
         return;
     printf("%sWhat to do%s (advice says why", colors->strong, colors->off);
@@ -49,13 +50,11 @@ static void print_advice(const tm_table *items, const tm_colors *colors) {
         printf(", and %zu more", items->n_rows - ADVICE_SHOWN);
     puts(")");
     for (size_t i = 0; i < items->n_rows && i < ADVICE_SHOWN; i++) {
-        char text[1024];
-        const tm_cell *percent = tm_table_cell(items, i, "saved_pct");
+        char text[1024], saving[128];
         const tm_cell *what = tm_table_cell(items, i, "text");
-        bool saves = !percent->null && percent->value.r >= 0.05;
-        snprintf(text, sizeof text, "%zu. %.900s%s%s", i + 1, what->null ? "" : what->value.text,
-                 saves ? " Saves at most " : "",
-                 saves ? tm_shown_percent(percent->value.r, 1).text : "");
+        tm_summary_saving(tables, i, saving, sizeof saving);
+        snprintf(text, sizeof text, "%zu. %.800s%s", i + 1, what->null ? "" : what->value.text,
+                 saving);
         tm_console_wrap(text, 0, tm_console_width());
     }
     puts("");
@@ -155,7 +154,7 @@ tm_status tm_overview_print(const tm_store *store, tm_tables *tables, const char
     if (rows_of(tables, "job.job") > 0 && rows_of(tables, "stragglers.job") > 0)
         tm_summary_job(tables, colors);
     TM_TRY(print_ranks(tables, colors, err));
-    print_advice(tm_tables_find(tables, "advice.item"), colors);
+    print_advice(tables, colors);
     TM_TRY(print_list(store, colors, err));
     print_next(path, colors);
     return TM_OK;

@@ -137,21 +137,54 @@ void tm_summary_job(const tm_tables *tables, const tm_colors *colors) {
     print_verdict(tables, colors);
 }
 
+/* Whether an item is replayed with ranks mended, and not without a kind of work at all, of which
+ * nobody can do away with more than a part. */
+static bool is_mended(const char *rule) {
+    static const char *const rules[] = {"straggler", "late_ranks", "imbalance"};
+    bool mended = false;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        mended = mended || strcmp(rule, rules[i]) == 0;
+    return mended;
+}
+
+/* Then late ranks are those of other stages, and what is to be done is not to mend ranks. */
+static bool says_bubble(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "stragglers.job");
+    const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
+    return job->n_rows > 0 && !verdict->null && strcmp(verdict->value.text, "bubble") == 0;
+}
+
+void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size) {
+    const double nearly_all = 95.0; /* as a bound it says nothing */
+    const tm_table *items = tm_tables_find(tables, "advice.item");
+    const tm_table *job = tm_tables_find(tables, "whatif.job");
+    const tm_cell *percent = tm_table_cell(items, row, "saved_pct");
+    bool sure = job->n_rows > 0 && tm_table_cell(job, 0, "sure")->value.i != 0;
+    const char *rule = tm_table_cell(items, row, "rule")->value.text;
+    bool mended = is_mended(rule),
+         schedule = strcmp(rule, "late_ranks") == 0 && says_bubble(tables);
+    char time[32];
+    out[0] = '\0';
+    if (percent->null || percent->value.r < 0.05 || schedule ||
+        (!mended && percent->value.r >= nearly_all))
+        return;
+    tm_shown_duration(tm_table_cell(items, row, "saved_ns")->value.i, time, sizeof time);
+    snprintf(out, size, " It %s%s %s of %s (%s).", sure ? "saves" : "may save",
+             mended ? "" : " up to", tm_shown_percent(percent->value.r, 1).text,
+             tm_words_whole(tables), time);
+}
+
 /* The first thing to do that the verdict has not yet said. */
-static void print_advice(const tm_table *items, const char *whole, const char *store) {
+static void print_advice(const tm_tables *tables, const char *store) {
+    const tm_table *items = tm_tables_find(tables, "advice.item");
     size_t i = 0;
     while (i < items->n_rows &&
            strcmp(tm_table_cell(items, i, "rule")->value.text, "straggler") == 0)
         i++;
     if (i == items->n_rows)
         return;
-    char text[1024], time[32], saving[128] = "";
-    const tm_cell *percent = tm_table_cell(items, i, "saved_pct");
-    if (!percent->null && percent->value.r >= 0.05) {
-        tm_shown_duration(tm_table_cell(items, i, "saved_ns")->value.i, time, sizeof time);
-        snprintf(saving, sizeof saving, " It saves at most %s of %s (%s).",
-                 tm_shown_percent(percent->value.r, 1).text, whole, time);
-    }
+    char text[1024], saving[128];
+    tm_summary_saving(tables, i, saving, sizeof saving);
     snprintf(text, sizeof text, "%.800s%s", tm_table_cell(items, i, "text")->value.text, saving);
     fputs("Advice:", stdout);
     tm_console_wrap(text, (int)strlen("Advice:"), tm_console_width());
@@ -655,7 +688,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");
     tm_summary_figures(tables);
-    print_advice(tm_tables_find(tables, "advice.item"), tm_words_whole(tables), store);
+    print_advice(tables, store);
     tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);
     print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);

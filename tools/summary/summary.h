@@ -26,6 +26,10 @@ tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
 /** Its figures of the job: what its time was, samples and tokens a second, imbalance. */
 void tm_summary_figures(const tm_tables *tables);
 
+/** What following an item of advice.item saves: " It saves up to 11.3 % of a step (1.15 ms)."; ""
+ * where that is not known, or nothing, or a bound that says nothing. */
+void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
+
 /** Whether so little of the communication time was matched that nobody is cleared: then it is told
  * beside the verdict, and not with the clocks. */
 bool tm_summary_mostly_unmatched(const tm_tables *tables);

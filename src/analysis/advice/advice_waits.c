@@ -287,8 +287,9 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
         write_one_rank(f, u.rank, u.n, out);
     } else {
         snprintf(out->text, sizeof out->text,
-                 "Even out the work of a step between ranks: lengths of sequences, padding, "
-                 "routing to experts.");
+                 "Even out the work%s between ranks: lengths of sequences, padding, routing to "
+                 "experts.",
+                 tm_facts_marks_steps(f) ? " of a step" : "");
     }
     if (u.n == 1)
         snprintf(out->evidence, sizeof out->evidence,
@@ -355,7 +356,8 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     if (verdict_is(f, "inconclusive"))
         snprintf(out->text, sizeof out->text,
                  "Find what delays ranks, those first that make others wait most (tmerge show "
-                 "stragglers); record more steps, which tell chance from cause.");
+                 "stragglers); record %s chance from cause.",
+                 tm_facts_marks_steps(f) ? "more steps, which tell" : "for longer, which tells");
     else if (verdict_is(f, "event"))
         snprintf(out->text, sizeof out->text,
                  "Look at what happened just before the operations that hold most waiting "
