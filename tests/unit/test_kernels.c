@@ -43,7 +43,8 @@ static void add_kernels(small_job *j, int64_t rank, const kernel_spec *specs, si
  *   occupancy  (50 * 50 + 20 * 200 + 10 * 100 + 10 * 400) / 750 = 11500 / 750; the 150 have none
  *   means      133.333, 100, 400: median 133.333, the slowest is 3.0000075 times that
  *   shares     of 911 us: 98.7925..., 1.0976..., 0.1097...
- *   the grid of 2: 700 in 4, blocks 1500 / 700, occupancy 7500 / 550 */
+ *   the grid of 2: 700 in 4, blocks 1500 / 700, occupancy 7500 / 550
+ *     means by rank 100, 100, 400; of the others 250, 250, 100, of rank 0 twice: 500, 250, 100 */
 static const kernel_spec rank_0[] = {{"gemm", 50, 2, 32, 0, 1.0F, 50.0F},
                                      {"gemm", 150, 2, 32, 0, 3.0F, NAN},
                                      {"gemm", 200, 4, 40, 512, NAN, 20.0F},
@@ -73,6 +74,9 @@ TEST(kernels_are_as_worked_out_by_hand) {
         "ncclDevKernel_AllReduce null null null null 1 10000 10000 10000 10000 null null",
         "nvjet_tst_128x160 8,1,1 64,2,1 168 9 1 1000 1000 1000 1000 0 0",
     };
+    static const char *const same[] = {"rank own_ns alike_ns usual_ns slower_ns kernels",
+                                       "0 400000 200000 500000 0 1", "1 100000 100000 250000 0 1",
+                                       "2 401000 400000 100000 400000 1"};
     small_job j = open_job();
     add_kernels(&j, 2, rank_2, COUNT(rank_2));
     add_kernels(&j, 0, rank_0, COUNT(rank_0));
@@ -80,6 +84,7 @@ TEST(kernels_are_as_worked_out_by_hand) {
     finish_job(&j);
     CHECK_NAMED(&j, "kernels.kernel", kernels);
     CHECK_NAMED(&j, "kernels.launch_shape", shapes);
+    CHECK_NAMED(&j, "kernels.same", same);
     close_job(&j);
 }
 

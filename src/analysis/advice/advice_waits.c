@@ -18,7 +18,7 @@ enum { FAR_LONGER = 4 };
 /* Where to look, and why, for one row of stragglers.finding. */
 typedef struct target {
     char where[160];
-    const char *what;
+    char what[200];
 } target;
 
 static bool text_is(const tm_table *table, size_t row, const char *column, const char *word) {
@@ -68,19 +68,30 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     const char *place = "";
     /* What it did in a part of a step, no table tells. */
     c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;
-    out->what = "the traces do not tell whether its GPU, its share of the work or its host";
+    const char *what = "the traces do not tell whether its GPU, its share of the work or its host";
     if (c.kind == TM_LATE_GPU) {
         place = "the GPU of ";
-        out->what =
-            "its kernels are slow (clock, heat, neighbours), or it has more work than the others";
+        what = c.same_kernels ? "its kernels are slow (clock, heat, neighbours)"
+                              : "its kernels are slow (clock, heat, neighbours), or it has more "
+                                "work than the others";
+    } else if (c.kind == TM_LATE_WORK) {
+        place = "the work of ";
+        what = "it has more than the others, and the same kernels take no longer there (tokens, "
+               "lengths, experts)";
     } else if (tm_late_for_input(f->tables, &c, rank, from, to)) {
         place = "the data loading of ";
-        out->what = "it waits for its batches (workers, storage, decoding)";
+        what = "it waits for its batches (workers, storage, decoding)";
+        c.call = NULL;
     } else if (c.kind == TM_LATE_HOST) {
         place = "the host of ";
-        out->what = "it launches its kernels too late (load, pinning of cores, garbage "
-                    "collection, synchronisation)";
+        what = "it launches its kernels too late (load, pinning of cores, garbage collection, "
+               "synchronisation)";
     }
+    snprintf(out->what, sizeof out->what, "%s", what);
+    if (c.call)
+        snprintf(out->what, sizeof out->what,
+                 "it launches its kernels too late, in %.48s for most of its GPU's longest gaps",
+                 c.call);
     bool where = !host->null && several_hosts(f);
     snprintf(out->where, sizeof out->where, "%srank %" PRId64 "%s%.40s%s", place, rank,
              where ? " on " : "", where ? host->value.text : "", when);
@@ -94,12 +105,13 @@ static void target_of(const tm_facts *f, size_t row, target *out) {
     if (text_is(findings, row, "level", "host") && !host->null) {
         snprintf(out->where, sizeof out->where, "what the ranks of %.64s share%s", host->value.text,
                  when);
-        out->what = "the host, its load, its cooling, its network";
+        snprintf(out->what, sizeof out->what, "the host, its load, its cooling, its network");
     } else if (text_is(findings, row, "level", "group")) {
         snprintf(out->where, sizeof out->where,
                  "what rank %" PRId64 " and the others of its process group share%s",
                  tm_facts_int(f, "stragglers.finding", row, "rank"), when);
-        out->what = "their part of the model or of the work, the links between them";
+        snprintf(out->what, sizeof out->what,
+                 "their part of the model or of the work, the links between them");
     } else {
         target_rank(f, row, when, steps, out);
     }

@@ -7,6 +7,7 @@
 #include "analysis/shared/launch_shape.h"
 #include "analysis/shared/launched.h"
 #include "analysis/shared/over_ranks.h"
+#include "analysis/shared/same_kernels.h"
 #include "analysis/shared/words.h"
 #include "base/keys.h"
 #include "base/median.h"
@@ -166,7 +167,7 @@ static const tm_table_def kernel_part_def = {
 };
 
 enum { SP_NAME, SP_GRID, SP_BLOCK = SP_GRID + 3, SP_REGISTERS = SP_BLOCK + 3, SP_SHARED, SP_RANK };
-enum { SP_PARTS = SP_RANK + 1 };
+enum { SP_COMMUNICATION = SP_RANK + 1, SP_PARTS };
 
 static const tm_column shape_part_columns[] = {
     {"name", TM_INT, "", "Id of the name."},
@@ -179,6 +180,7 @@ static const tm_column shape_part_columns[] = {
     {"registers", TM_INT, "", "Registers for a thread."},
     {"shared_memory_bytes", TM_INT, "B", "Shared memory for a block."},
     {"rank", TM_INT, "", "Global rank."},
+    {"communication", TM_INT, "", "Communication kernels of that shape."},
     PART_COLUMNS,
 };
 
@@ -218,8 +220,9 @@ static const tm_table_def launcher_def = {
 static const tm_table_def launcher_part_def = TM_LAUNCHED_PART("kernels.launcher_part");
 
 static const tm_table_def *const defs[] = {
-    &kernel_def,    &shape_def,       &launcher_def,   &tm_roofline_table, &tm_section_table,
-    &tm_rule_table, &kernel_part_def, &shape_part_def, &launcher_part_def};
+    &kernel_def,       &shape_def,        &launcher_def,          &tm_roofline_table,
+    &tm_section_table, &tm_rule_table,    &tm_same_kernels_table, &kernel_part_def,
+    &shape_part_def,   &launcher_part_def};
 
 typedef struct shape_key {
     uint32_t name;
@@ -332,6 +335,7 @@ static bool add_shape_parts(int64_t rank, const tm_keys *keys, const tm_vec *tal
         tm_cell_set_int(&row[SP_REGISTERS], key->registers);
         tm_cell_set_int(&row[SP_SHARED], key->shared_memory_bytes);
         tm_cell_set_int(&row[SP_RANK], rank);
+        tm_cell_set_int(&row[SP_COMMUNICATION], ((const tally *)tallies->data)[i].communication);
         set_parts(row + SP_PARTS, (const tally *)tallies->data + i);
     }
     return true;
@@ -477,7 +481,10 @@ static tm_status merge_kernels(const tm_names *names, const tm_kernel_words *wor
 }
 
 /* A shape has one number of registers and one of bytes: they are among its keys. */
-static tm_status merge_shapes(const tm_names *names, tm_tables *tables, tm_error *err) {
+static tm_status merge_shapes(const tm_names *names, tm_same_kernels *same, tm_tables *tables,
+                              tm_error *err) {
+    static const tm_same_kernels_columns compared = {SP_RANK, SP_GRID, SP_PARTS + P_CALLS,
+                                                     SP_PARTS + P_TOTAL, SP_COMMUNICATION};
     const tm_table *part = tm_tables_find(tables, shape_part_def.name);
     tm_table *table = tm_tables_find(tables, shape_def.name);
     for (size_t first = 0, end; first < part->n_rows; first = end) {
@@ -486,7 +493,7 @@ static tm_status merge_shapes(const tm_names *names, tm_tables *tables, tm_error
         const tm_cell *key = tm_table_row(part, first);
         tm_text name = tm_names_text(names, (uint32_t)key[SP_NAME].value.i);
         tm_cell *row = tm_table_add_row(table);
-        if (!row)
+        if (!row || !tm_same_kernels_add(same, part, first, end, &compared))
             return tm_fail_memory(err);
         set_calls(row + S_CALLS, &sum);
         if (key[SP_REGISTERS].value.i >= 0)
@@ -497,7 +504,7 @@ static tm_status merge_shapes(const tm_names *names, tm_tables *tables, tm_error
         TM_TRY(tm_set_launch_shape(table, &row[S_BLOCK], &key[SP_BLOCK], err));
         TM_TRY(tm_table_set_bytes(table, &row[S_NAME], name.bytes, name.size, err));
     }
-    return TM_OK;
+    return tm_same_kernels_put(same, tm_tables_find(tables, tm_same_kernels_table.name), err);
 }
 
 static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
@@ -506,7 +513,11 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
                                                     : tm_fail_memory(err);
     tm_kernel_words_free(&words);
     TM_TRY(status);
-    TM_TRY(merge_shapes(names, tables, err));
+    tm_same_kernels same;
+    tm_same_kernels_init(&same);
+    status = merge_shapes(names, &same, tables, err);
+    tm_same_kernels_free(&same);
+    TM_TRY(status);
     return tm_launched_merge(names, tm_tables_find(tables, launcher_part_def.name),
                              tm_tables_find(tables, launcher_def.name), err);
 }

@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/median.h"
+#include "same_kernels.h"
 
 /* Between the two limits the speed by itself neither accuses the GPU nor clears it; from the third
  * on a rank computes as fast as the others. */
@@ -12,6 +14,9 @@ static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
 static const double FAR = 10.0;
 /* From this share of its steps on, waiting for batches may be why. */
 static const double STALLED = 0.05;
+
+/* From this length on a gap is a stall of the host, as in the kind of whatif.item. */
+static const int64_t STALL_NS = 1000000;
 
 /* Sums of a rank. */
 typedef struct sums {
@@ -24,49 +29,187 @@ static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_
            2 * (c->idle_ns - c->median_idle_ns) > late_ns;
 }
 
+/* Whether computing longer makes it late, and idling longer does not.
+ * @param far  it idles so much longer that it outweighs slower kernels */
+static bool computes_longer(double speed, double slower_ns, double idle_ns, bool far) {
+    return (speed < SLOW && !far) || (speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0));
+}
+
+/* Its own time and that of those that it is compared with. */
+typedef struct peers {
+    int64_t *compute_ns, *idle_ns; /* [n] */
+    size_t n;
+    bool equal; /* they have as much work */
+    int64_t own_compute_ns, own_idle_ns;
+} peers;
+
 /* What it computes longer than the median, and what it idles longer, tell who has most of it.
- * @param others  [n] what the others idle; brought out of order */
-static void judge(tm_late_cause *c, int64_t compute_ns, int64_t *others, size_t n,
-                  int64_t late_ns) {
+ * @param same  how fast its kernels are beside the same ones of others
+ * @param p     brought out of order */
+static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, int64_t late_ns) {
+    const int64_t compute_ns = p->own_compute_ns;
     int64_t most_idle_ns = 0;
-    for (size_t i = 0; i < n; i++)
-        most_idle_ns = others[i] > most_idle_ns ? others[i] : most_idle_ns;
-    c->median_idle_ns = n > 0 ? tm_median_any(others, n) : c->idle_ns;
-    double slower_ns = (1.0 - c->speed) * (double)compute_ns;
+    for (size_t i = 0; i < p->n; i++)
+        most_idle_ns = p->idle_ns[i] > most_idle_ns ? p->idle_ns[i] : most_idle_ns;
+    c->idle_ns = p->own_idle_ns;
+    c->median_idle_ns = p->n > 0 ? tm_median_any(p->idle_ns, p->n) : c->idle_ns;
+    double speed = same.speed >= 0.0 ? same.speed : c->speed;
+    double slower_ns = (1.0 - speed) * (double)compute_ns;
+    double more_ns = (1.0 - c->speed) * (double)compute_ns;
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
     /* A GPU may be slow, and that be nothing beside what its host leaves it idle. */
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
-    if ((c->speed < SLOW && !far) || (c->speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0)))
+    if (p->equal && computes_longer(speed, slower_ns, idle_ns, far))
         c->kind = TM_LATE_GPU;
+    else if (same.speed >= SAME && p->equal &&
+             computes_longer(c->speed, more_ns, idle_ns, idle_ns > FAR * more_ns))
+        c->kind = TM_LATE_WORK;
     else if ((c->idle_ns > 2 * c->median_idle_ns || explains(c, most_idle_ns, late_ns)) &&
-             (far || (c->speed >= NORMAL && idle_ns > slower_ns)))
+             (far || (speed >= NORMAL && idle_ns > slower_ns)))
         c->kind = TM_LATE_HOST;
+    c->same_kernels = c->kind == TM_LATE_GPU && same.all_slower;
+    c->speed = c->kind == TM_LATE_GPU || c->kind == TM_LATE_HOST ? speed : c->speed;
 }
 
 static int64_t number(const tm_table *table, size_t row, const char *column) {
     return tm_table_cell(table, row, column)->value.i;
 }
 
+/* The lengths of the gaps that are told of: of many, those above that of the 100th, for each
+ * process has its own that are not. */
+static int64_t least_gap(const tm_table *gaps) {
+    enum { LONGEST = 100 };
+    int64_t *lengths = malloc((gaps->n_rows + 1) * sizeof *lengths), ns = lengths ? 0 : INT64_MAX;
+    for (size_t i = 0; i < gaps->n_rows && lengths; i++)
+        lengths[i] = number(gaps, i, "duration_ns");
+    if (lengths && gaps->n_rows >= LONGEST)
+        ns = tm_select(lengths, gaps->n_rows, gaps->n_rows - LONGEST);
+    free(lengths);
+    return ns;
+}
+
+/* Whether a row of idle.gap is of a rank and some of its steps, its host's work, and long. */
+static bool is_late_gap(const tm_table *gaps, size_t row, int64_t rank, int64_t from, int64_t to,
+                        int64_t least_ns) {
+    const tm_cell *step = tm_table_cell(gaps, row, "step");
+    bool inside =
+        from == INT64_MIN || (!step->null && step->value.i >= from && step->value.i <= to);
+    return number(gaps, row, "rank") == rank && inside &&
+           number(gaps, row, "duration_ns") > least_ns &&
+           strcmp(tm_table_cell(gaps, row, "cause")->value.text, "host_work") == 0;
+}
+
+/* What the host was in for most of a rank's longest gaps. */
+static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
+                      tm_late_cause *c) {
+    const tm_table *gaps = tm_tables_find(tables, "idle.gap");
+    const int64_t least_ns = least_gap(gaps);
+    int64_t gaps_ns = 0, most_ns = 0, n = 0;
+    const char *most = NULL;
+    for (size_t i = 0; i < gaps->n_rows; i++) {
+        const tm_cell *call = tm_table_cell(gaps, i, "host");
+        int64_t ns = 0;
+        if (!is_late_gap(gaps, i, rank, from, to, least_ns))
+            continue;
+        gaps_ns += number(gaps, i, "duration_ns");
+        n++;
+        for (size_t k = 0; k < gaps->n_rows && !call->null; k++)
+            if (is_late_gap(gaps, k, rank, from, to, least_ns) &&
+                !tm_table_cell(gaps, k, "host")->null &&
+                strcmp(tm_table_cell(gaps, k, "host")->value.text, call->value.text) == 0)
+                ns += number(gaps, k, "host_ns");
+        most = ns > most_ns ? call->value.text : most;
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    /* In shorter gaps it is in what it launches with, as every rank is; few are not why it is late.
+     */
+    if (most_ns == 0 || 2 * most_ns < gaps_ns || gaps_ns < n * STALL_NS ||
+        10 * gaps_ns < c->idle_ns - c->median_idle_ns)
+        return;
+    c->call = most;
+    c->call_ns = most_ns;
+    c->gaps_ns = gaps_ns;
+}
+
+/* The rank's stage of a pipeline, -1 for none: stages need not have equal work, and so only ranks
+ * of one are compared. */
+static int64_t stage_of(const tm_tables *tables, int64_t rank) {
+    const tm_table *places = tm_tables_find(tables, "bubble.place");
+    size_t row = tm_table_find_row(places, &rank, 1);
+    return row < places->n_rows ? number(places, row, "stage") : -1;
+}
+
+/* How fast its kernels are beside the same ones of others: in a pipeline, beside those of its
+ * stage.
+ * @param values  room for all ranks */
+static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank, double *values) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    const int64_t stage = stage_of(tables, rank);
+    tm_same_kernels_speed own = tm_same_kernels_of(tables, rank);
+    size_t n = 0;
+    for (size_t i = 0; i < overlap->n_rows && stage >= 0 && own.speed >= 0.0; i++) {
+        const int64_t other = number(overlap, i, "rank");
+        if (other == rank || stage_of(tables, other) != stage)
+            continue;
+        values[n] = tm_same_kernels_of(tables, other).speed;
+        n += values[n] > 0.0;
+    }
+    if (stage >= 0 && own.speed >= 0.0)
+        own.speed = n > 0 ? own.speed / tm_median_real(values, n) : -1.0;
+    return own;
+}
+
+/* Those of its stage, where it is not alone there; else all others. */
+static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    const int64_t stage = stage_of(tables, rank);
+    *p = (peers){.compute_ns = malloc((overlap->n_rows + 1) * sizeof(int64_t)),
+                 .idle_ns = malloc((overlap->n_rows + 1) * sizeof(int64_t)),
+                 .equal = true};
+    for (int all = stage < 0; all < 2 && p->n == 0 && p->compute_ns && p->idle_ns; all++) {
+        p->equal = stage < 0 || !all;
+        for (size_t i = 0; i < overlap->n_rows; i++) {
+            const int64_t other = number(overlap, i, "rank");
+            if (other == rank) {
+                p->own_compute_ns = number(overlap, i, "compute_ns");
+                p->own_idle_ns = number(overlap, i, "idle_ns");
+            } else if (number(overlap, i, "window_ns") > 0 &&
+                       (all || stage_of(tables, other) == stage)) {
+                p->compute_ns[p->n] = number(overlap, i, "compute_ns");
+                p->idle_ns[p->n++] = number(overlap, i, "idle_ns");
+            }
+        }
+    }
+    return p->compute_ns && p->idle_ns;
+}
+
+/* Of a rank in a pipeline that of its stage, else that of stragglers.rank. */
+static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    size_t at = tm_table_find_row(ranks, &rank, 1);
+    if (stage_of(tables, rank) >= 0 && p->equal && p->n > 0 && p->own_compute_ns > 0)
+        return (double)tm_median_any(p->compute_ns, p->n) / (double)p->own_compute_ns;
+    if (at == ranks->n_rows || tm_table_cell(ranks, at, "relative_speed")->null)
+        return -1.0;
+    return tm_table_cell(ranks, at, "relative_speed")->value.r;
+}
+
 tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
-    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
-    size_t at = tm_table_find_row(ranks, &rank, 1), n = 0;
-    size_t own = tm_table_find_row(overlap, &rank, 1);
+    double *speeds = malloc((overlap->n_rows + 1) * sizeof *speeds);
     tm_late_cause c = {.speed = -1.0};
-    int64_t *idle = malloc((overlap->n_rows + 1) * sizeof *idle), compute_ns = 0;
-    if (at < ranks->n_rows && !tm_table_cell(ranks, at, "relative_speed")->null)
-        c.speed = tm_table_cell(ranks, at, "relative_speed")->value.r;
-    if (own < overlap->n_rows) {
-        c.idle_ns = number(overlap, own, "idle_ns");
-        compute_ns = number(overlap, own, "compute_ns");
+    peers p = {0};
+    if (find_peers(tables, rank, &p) && speeds) {
+        c.speed = speed_of(tables, rank, &p);
+        judge(&c, same_kernels(tables, rank, speeds), &p, late_ns);
+        if (c.kind == TM_LATE_HOST)
+            find_call(tables, rank, INT64_MIN, INT64_MAX, &c);
     }
-    for (size_t i = 0; i < overlap->n_rows && idle; i++)
-        if (number(overlap, i, "window_ns") > 0 && i != own)
-            idle[n++] = number(overlap, i, "idle_ns");
-    judge(&c, compute_ns, idle, n, late_ns);
-    free(idle);
+    free(speeds);
+    free(p.compute_ns);
+    free(p.idle_ns);
     return c;
 }
 
@@ -86,27 +229,42 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
+/* Of ranks that have as many of the steps, those of a stage; -1: all. */
+static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
+                        int64_t stage) {
+    return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);
+}
+
 tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                                int64_t late_ns) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     tm_late_cause c = {.speed = -1.0};
     sums *v = malloc((steps->n_rows + 1) * sizeof *v);
     int64_t *values = malloc((steps->n_rows + 1) * sizeof *values);
-    size_t n = v && values ? sum_ranks(steps, from, to, v) : 0, own = 0, alike = 0;
+    size_t n = v && values ? sum_ranks(steps, from, to, v) : 0, own = 0, compared = 0;
     while (own < n && v[own].rank != rank)
         own++;
+    const int64_t stage = stage_of(tables, rank);
+    bool equal = stage < 0;
+    for (size_t i = 0; i < n && own < n; i++)
+        equal = equal || (i != own && is_compared(tables, &v[i], &v[own], stage));
     if (own < n && v[own].compute_ns > 0) {
-        /* Of ranks that have as many of the steps. */
         for (size_t i = 0; i < n; i++)
-            if (v[i].n == v[own].n)
-                values[alike++] = v[i].compute_ns;
-        c.speed = (double)tm_median_any(values, alike) / (double)v[own].compute_ns;
-        alike = 0;
+            if (is_compared(tables, &v[i], &v[own], equal ? stage : -1))
+                values[compared++] = v[i].compute_ns;
+        c.speed = (double)tm_median_any(values, compared) / (double)v[own].compute_ns;
+        compared = 0;
         for (size_t i = 0; i < n; i++)
-            if (v[i].n == v[own].n && i != own)
-                values[alike++] = v[i].idle_ns;
-        c.idle_ns = v[own].idle_ns;
-        judge(&c, v[own].compute_ns, values, alike, late_ns);
+            if (i != own && is_compared(tables, &v[i], &v[own], equal ? stage : -1))
+                values[compared++] = v[i].idle_ns;
+        const peers p = {.idle_ns = values,
+                         .n = compared,
+                         .equal = equal,
+                         .own_compute_ns = v[own].compute_ns,
+                         .own_idle_ns = v[own].idle_ns};
+        judge(&c, (tm_same_kernels_speed){.speed = -1.0}, &p, late_ns);
+        if (c.kind == TM_LATE_HOST)
+            find_call(tables, rank, from, to, &c);
     }
     free(v);
     free(values);

@@ -1,5 +1,5 @@
-/* Why a rank comes late, as far as its kernels and its idle time tell: the sentence of the verdict
- * and the advice say the same. */
+/* Why a rank comes late, as far as its kernels, its idle time and what its host did meanwhile tell:
+ * the sentence of the verdict and the advice say the same. */
 #ifndef TMERGE_LATE_CAUSE_H
 #define TMERGE_LATE_CAUSE_H
 
@@ -14,18 +14,25 @@
 typedef enum tm_late_kind {
     TM_LATE_UNKNOWN, /* neither accuses */
     TM_LATE_GPU,     /* it computes longer than the others, and does not idle far longer */
+    TM_LATE_WORK,    /* likewise, while the same kernels take no longer than on other ranks */
     TM_LATE_HOST     /* its GPU idles more than twice as long, or longer than any other by most of
                         what it is late, and that outweighs its kernels */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
-    double speed; /* median compute time / its own; negative where it is not known */
+    double speed;      /* median compute time / its own; negative where it is not known */
+    bool same_kernels; /* of TM_LATE_GPU: nearly all kernels are slower than the same ones of other
+                          ranks, so that it is not more work */
     int64_t idle_ns, median_idle_ns; /* its own, and of the others */
+    const char *call; /* of TM_LATE_HOST: what the host was in for most of the longest gaps, where
+                         these are stalls; NULL: no one call. Borrowed */
+    int64_t call_ns, gaps_ns; /* how long, and all of these gaps */
 } tm_late_cause;
 
 /** Of a rank that is late throughout, by @p late_ns in all (0: that is not known). Needs
- * stragglers.rank with its speeds, and overlap.rank. */
+ * stragglers.rank with its speeds, and overlap.rank. Where kernels.same tells how fast the rank's
+ * kernels are beside the same ones of other ranks, that counts. */
 tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns);
 
 /** Of a rank that is late in steps [from, to]: only these count, for the others would hide it.

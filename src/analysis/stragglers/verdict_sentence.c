@@ -39,9 +39,53 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
     if (!throughout && !steps)
         c.kind = TM_LATE_UNKNOWN;
     /* What takes longer was compared by itself. */
-    if (f->work != TM_SUSPECT_ALL)
-        c.kind = f->work == TM_SUSPECT_DEVICE ? TM_LATE_GPU : TM_LATE_HOST;
+    if (f->work == TM_SUSPECT_DEVICE && c.kind != TM_LATE_WORK)
+        c.kind = TM_LATE_GPU;
+    else if (f->work == TM_SUSPECT_HOST)
+        c.kind = TM_LATE_HOST;
     return c;
+}
+
+enum { IDLE_MAX = 112 };
+
+static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
+    char own[32], others[32];
+    tm_shown_duration(c->idle_ns, own, sizeof own);
+    tm_shown_duration(c->median_idle_ns, others, sizeof others);
+    snprintf(out, IDLE_MAX, "its GPU idles %s against a median of %s", own, others);
+}
+
+/* " (in its longest gaps, 71.2 ms, it was in gc_collect for 69.9 ms)": of the host. */
+static void call_text(const tm_late_cause *c, char *out, size_t size) {
+    char took[32], all[32];
+    size_t used = strlen(out);
+    if (!c->call)
+        return;
+    tm_shown_duration(c->call_ns, took, sizeof took);
+    tm_shown_duration(c->gaps_ns, all, sizeof all);
+    snprintf(out + used, size - used, " (in its longest gaps, %s, it was in %.48s%s for %s)", all,
+             c->call, strlen(c->call) > 48 ? "..." : "", took);
+}
+
+static void host_text(const tm_tables *tables, const tm_finding *f, const tm_late_cause *c,
+                      const char *when, char *out, size_t size) {
+    char idle[IDLE_MAX];
+    idle_text(c, idle);
+    const bool throughout = f->shape == TM_SHAPE_THROUGHOUT;
+    const bool normal = c->speed >= TM_LATE_NORMAL_SPEED;
+    const bool input = tm_late_for_input(tables, c, f->rank, throughout ? INT64_MIN : f->from,
+                                         throughout ? INT64_MAX : f->to);
+    const char *look = input    ? "it waits for its batches, so look at its data loading"
+                       : normal ? "look at its host, not at its GPU"
+                                : "look at its host first";
+    if (normal)
+        snprintf(out, size, "%sits kernels run at normal speed (%.2fx) while %s: %s", when,
+                 c->speed, idle, look);
+    else
+        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx) take: %s", when, idle,
+                 c->speed, look);
+    if (!input)
+        call_text(c, out, size);
 }
 
 static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
@@ -49,24 +93,20 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
     tm_late_cause c = cause_of(tables, f);
     const char *when = throughout ? "" : steps ? "there " : "over the whole recording ";
     bool known = c.idle_ns > 0 || c.median_idle_ns > 0;
-    char idle[112], own[32], others[32];
-    tm_shown_duration(c.idle_ns, own, sizeof own);
-    tm_shown_duration(c.median_idle_ns, others, sizeof others);
-    snprintf(idle, sizeof idle, "its GPU idles %s against a median of %s", own, others);
+    char idle[IDLE_MAX];
+    idle_text(&c, idle);
     if (c.kind == TM_LATE_GPU)
         snprintf(out, size,
-                 "%sit computes at %.2fx the median speed: look at its GPU (clock, heat, "
-                 "neighbours) or its share of the work",
+                 "%s%s at %.2fx the median speed: look at its GPU (clock, heat, neighbours)%s",
+                 when, c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed,
+                 c.same_kernels ? "" : " or its share of the work");
+    else if (c.kind == TM_LATE_WORK)
+        snprintf(out, size,
+                 "%sit computes at %.2fx the median speed, in other or more kernels, for the same "
+                 "ones take no longer: look at its share of the work (tokens, lengths, experts)",
                  when, c.speed);
-    else if (c.kind == TM_LATE_HOST && c.speed >= TM_LATE_NORMAL_SPEED)
-        snprintf(out, size,
-                 "%sits kernels run at normal speed (%.2fx) while %s: look at its host, not at its "
-                 "GPU",
-                 when, c.speed, idle);
     else if (c.kind == TM_LATE_HOST)
-        snprintf(out, size,
-                 "%s%s, far more than its slower kernels (%.2fx) take: look at its host first",
-                 when, idle, c.speed);
+        host_text(tables, f, &c, when, out, size);
     else if (c.speed >= 0.0)
         snprintf(out, size,
                  "%sits speed is %.2fx the median, %s: the traces do not tell why it is late", when,
@@ -359,14 +399,42 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
 }
 
+/* Why the ranks of a host come late, where that is the same for all of them. */
+static tm_late_kind cause_of_host(const tm_tables *tables, const tm_tolls *t, const tm_finding *f) {
+    bool *members = calloc(t->n_ranks + 1, sizeof *members);
+    tm_late_kind kind = TM_LATE_UNKNOWN;
+    if (members)
+        tm_finding_members(t, f, members);
+    for (size_t i = 0, n = 0; i < t->n_ranks && members; i++) {
+        if (!members[i])
+            continue;
+        tm_finding one = *f;
+        one.rank = t->ranks[i].rank;
+        const tm_late_cause c = cause_of(tables, &one);
+        kind = n++ == 0 || c.kind == kind ? c.kind : TM_LATE_UNKNOWN;
+    }
+    free(members);
+    return kind;
+}
+
+static const char *look_at_host(tm_late_kind kind) {
+    return kind == TM_LATE_GPU ? "all of them compute longer than the others: look at what their "
+                                 "GPUs share (power, "
+                                 "cooling) or their share of the work"
+           : kind == TM_LATE_WORK
+               ? "all of them have more work than the others, and the same kernels take no longer "
+                 "there: look at their share of it"
+           : kind == TM_LATE_HOST
+               ? "the GPUs of all of them idle while their kernels run at normal speed: look at "
+                 "their host (load, memory, other programs)"
+               : "look at what these ranks share: their host and its network";
+}
+
 /* Where to look: what the ranks share, or why the one comes late. */
-static void look_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
+static void look_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f, char *out,
+                      size_t size) {
     if (f->level == TM_CULPRIT_HOST)
-        snprintf(out, size, "look at what these ranks share: their host%s",
-                 f->work == TM_SUSPECT_DEVICE
-                     ? ", for all of their GPUs compute longer (power, heat)"
-                 : f->work == TM_SUSPECT_HOST ? ", whose CPUs launch later"
-                                              : " and its network");
+        snprintf(out, size, "%s", look_at_host(cause_of_host(tables, t, f)));
     else if (f->of_stage)
         snprintf(out, size,
                  "stages need not be equal: look at how the layers are divided among them, then at "
@@ -449,7 +517,7 @@ static void last_text(const tm_toll *toll, char *out, size_t size) {
  * where one is later still. */
 static void finding_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
-    char who[WHO_MAX], excess[448], cost[256], last[112], look[256] = "";
+    char who[WHO_MAX], excess[448], cost[256], last[112], look[448] = "";
     bool told = first && f->level == TM_CULPRIT_RANK;
     tm_toll toll = toll_of(t, f);
     who_text(tables, t, f, who);
@@ -457,7 +525,7 @@ static void finding_text(const tm_tables *tables, const tm_tolls *t, const tm_fi
     excess_text(t, f, excess, sizeof excess);
     cost_text(t, &toll, f->level == TM_CULPRIT_RANK, cost, sizeof cost);
     last_text(&toll, last, sizeof last);
-    look_text(tables, f, look, sizeof look);
+    look_text(tables, t, f, look, sizeof look);
     snprintf(out, TM_SENTENCE_MAX, "%s %s%s; %s%s%s", who, cost, told ? last : "", excess,
              look[0] ? "; " : "", look);
 }
@@ -476,10 +544,13 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     }
     if (all->n > TOLD_MAX)
         append(out, TM_SENTENCE_MAX, ". tmerge show stragglers tells of the others");
-    /* Who idles has no larger share. */
-    if (is_of_few_steps(v))
+    tm_late_cause cause = {0};
+    if (v->level == TM_CULPRIT_RANK)
+        cause = cause_of(tables, v);
+    /* Who idles has no larger share, nor has whose same kernels are slower. */
+    if (is_of_few_steps(v) && cause.kind != TM_LATE_WORK && !cause.same_kernels)
         append(out, TM_SENTENCE_MAX,
-               v->level == TM_CULPRIT_RANK && cause_of(tables, v).kind == TM_LATE_HOST
+               cause.kind == TM_LATE_HOST
                    ? ". A passing disturbance of its host would look the same"
                    : ". A larger share of the data in this recording would look the same");
 }
