@@ -356,7 +356,6 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs pairs = TM_PAIRS();
     ranks->places.keys = TM_KEYS(uint64_t);
-    ranks->places.names = ranks->names;
     ranks->places.others = TM_VEC(tm_peer_others);
     ranks->models = TM_MODELS();
     ranks->desk = calloc(1, sizeof *ranks->desk);

@@ -21,9 +21,7 @@ void tm_peer_places_free(tm_peer_places *places) {
     tm_keys_free(&places->keys);
     tm_vec_free(&places->others);
     free(places->known);
-    free(places->name_hashes);
     places->known = NULL;
-    places->name_hashes = NULL;
 }
 
 void tm_peer_items_free(tm_peer_items *items) {
@@ -131,18 +129,11 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place) {
     return number;
 }
 
-/* Dealt out by what the name is, and not by its number, which differs from run to run. */
-static uint64_t part_of(tm_peer_places *places, uint32_t name, uint32_t nth) {
-    uint64_t hash = name;
-    if (places->name_hashes) {
-        uint64_t *known = &places->name_hashes[name];
-        const tm_text text = tm_names_text(places->names, name);
-        if (*known == 0)
-            *known = tm_hash_mixed(0, text.bytes, text.size) | 1;
-        hash = *known;
-    }
+/* Which part of its step: what repeats in a step (layers, micro-batches) is dealt out, and not by
+ * names, which profilers give otherwise. */
+static uint64_t part_of(uint32_t nth) {
     const uint64_t key = nth;
-    return tm_hash_words(hash, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
+    return tm_hash_words(0, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
 }
 
 /* @param out  [events and calls] those that are not TM_NO_PLACE are set */
@@ -150,11 +141,6 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
                          uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");
     const tm_timeline *t = draft->timeline;
-    if (places->names && !places->name_hashes)
-        places->name_hashes =
-            calloc(tm_names_count(places->names) + 1, sizeof *places->name_hashes);
-    if (places->names && !places->name_hashes)
-        return false;
     for (size_t i = 0; i < draft->events.n + draft->calls.n; i++) {
         if (out[i] == TM_NO_PLACE)
             continue;
@@ -163,8 +149,7 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
         const uint64_t key = (uint64_t)t->name[at.row] << 32 | at.nth;
         const step_hash *step = &steps[2 * (at.step + 1) + call];
         const uint64_t joins = !call && t->role[at.row] == TM_ROLE_COMMUNICATION;
-        const uint64_t tag =
-            step->tag | joins << 54 | part_of(places, t->name[at.row], at.nth) << 48;
+        const uint64_t tag = step->tag | joins << 54 | part_of(at.nth) << 48;
         out[i] = number_place(places, tag | tm_hash_words(step->hash, &key, 1) >> 16);
         if (out[i] == TM_NO_KEY)
             return false;

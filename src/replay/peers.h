@@ -70,13 +70,10 @@ typedef struct tm_peer_others {
 
 /** The places that a process's ranks have, and what is known of them. */
 typedef struct tm_peer_places {
-    tm_keys keys;          /* of uint64_t */
-    uint32_t guess;        /* the number that comes next where a rank is as the one before it */
-    tm_vec others;         /* of tm_peer_others */
-    uint32_t *known;       /* owned; [keys] 1 + index, 0 where no other rank is there */
-    const tm_names *names; /* borrowed; NULL: parts of steps follow the numbers of names, which
-                              other runs give otherwise */
-    uint64_t *name_hashes; /* owned; by name id, 0 where nobody asked yet */
+    tm_keys keys;    /* of uint64_t */
+    uint32_t guess;  /* the number that comes next where a rank is as the one before it */
+    tm_vec others;   /* of tm_peer_others */
+    uint32_t *known; /* owned; [keys] 1 + index, 0 where no other rank is there */
 } tm_peer_places;
 
 /** No place: the item has no weight. */

@@ -27,7 +27,7 @@ OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': 
              'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.operator': ALL,
              'efficiency.kernel': ALL, 'efficiency.place': ALL}
 # Where an event stands in its file, and the last digits of a drift that is none.
-PLACES = {'job.job': {'events'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
+PLACES = {'job.job': {'events', 'recorded_ns'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
           'job.format': ALL, 'clock.rank': {'drift_ppb'}, 'criticalpath.piece': {'event'}}
 # Occupancy, which Kineto estimates, and its numbers of blocks, which have six digits.
 SHAPES = {'overview.job': {'occupancy_pct', 'occupancy_known_pct'},
@@ -98,6 +98,8 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'groups.group': {'group', 'description'},
     # Of the card, which no other profiler records.
     'host.counter': ALL,
+    # Launch shapes: with them kernels are known to be the same.
+    'stragglers.job': {'evidence'}, 'advice.item': {'text', 'evidence'},
 })
 WORDS = {'ascend': (
     *((f'ncclDevKernel_{nccl}_RING_LL(ncclDevKernelArgsStorage<4096ul>)', f'hcom_{hccl}')
