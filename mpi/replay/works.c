@@ -85,16 +85,24 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, con
     return ok;
 }
 
-/* Whether anything was summed: where nothing of a role is on all of its ranks, nothing is. */
-static bool any_work(const tm_replay_ranks *r, const tm_vec *own) {
-    int any = 0;
-    for (size_t i = 0; i < own->n && !any; i++) {
-        const int64_t *words = (const void *)((const char *)own->data + i * own->size);
-        for (size_t k = TM_WORKS_RANK_WORDS; k < own->size / sizeof *words && !any; k++)
-            any = words[k] != 0;
+/* Whether what was summed is most of what GPUs did of themselves: where ranks without known stages
+ * run several programs, all of them have little in common. */
+static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows) {
+    int64_t ns[2] = {0}; /* summed, of all */
+    for (size_t i = 0; i < own->n; i++) {
+        const int64_t *sums = (const void *)((const char *)own->data + i * own->size);
+        for (size_t row = 0; row < n_rows; row++)
+            ns[0] += sums[TM_WORKS_RANK_WORDS + TM_WORKS_DEVICE * n_rows + row];
     }
-    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, r->comm);
-    return any;
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t row = 0; tm_replay_has(r, i) && row < r->timelines[i].n_events; row++) {
+            const uint8_t role = r->timelines[i].role[row];
+            if ((role == TM_ROLE_COMPUTE || role == TM_ROLE_MEMORY) &&
+                r->timelines[i].step[row] != TM_NO_STEP)
+                ns[1] += r->timelines[i].duration_ns[row];
+        }
+    MPI_Allreduce(MPI_IN_PLACE, ns, 2, MPI_INT64_T, MPI_SUM, r->comm);
+    return ns[0] > ns[1] / 2;
 }
 
 static int by_stage(const void *a, const void *b) {
@@ -155,7 +163,7 @@ tm_status tm_mpi_works(const tm_replay_ranks *r, tm_works *out, tm_error *err) {
         const bool ok = sum_ranks(r, &shape, &members, &own);
         status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
     }
-    if (status == TM_OK && !any_work(r, &own))
+    if (status == TM_OK && !is_most(r, &own, out->n_rows))
         out->n_rows = 0;
     else if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &own, tm_mpi_first_process, &out->ranks, err);

@@ -111,7 +111,7 @@ static step_hash *hash_steps(const tm_draft *draft, bool other_steps) {
     step_hash *hashes = malloc(2 * (t->n_steps + 1) * sizeof *hashes);
     for (size_t i = 0; i < 2 * (t->n_steps + 1) && hashes; i++) {
         int64_t number = i < 2 ? -1 : t->steps[i / 2 - 1].number;
-        bool known = !other_steps && number >= 0;
+        bool known = !other_steps && number >= 0 && t->steps[i / 2 - 1].annotated;
         const uint64_t key[3] = {(uint64_t)draft->stage, other_steps ? 0 : (uint64_t)number, i % 2};
         hashes[i].hash = tm_hash_words(0, key, 3);
         hashes[i].tag = (known ? 1 + (uint64_t)number % TM_PLACE_STEPS : 0) << 56 | i % 2 << 55;

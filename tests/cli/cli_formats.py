@@ -98,8 +98,10 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'groups.group': {'group', 'description'},
     # Of the card, which no other profiler records.
     'host.counter': ALL,
-    # Launch shapes: with them kernels are known to be the same.
-    'stragglers.job': {'evidence'}, 'advice.item': {'text', 'evidence'},
+    # Launch shapes: with them kernels are known to be the same; and which of its name a copy is.
+    'stragglers.job': {'p', 'evidence'}, 'advice.item': {'text', 'evidence'},
+    'stragglers.rank': {'p', 'excess_ns', 'excess_pct'},
+    'stragglers.finding': {'p', 'excess_ns', 'excess_pct'},
 })
 WORDS = {'ascend': (
     *((f'ncclDevKernel_{nccl}_RING_LL(ncclDevKernelArgsStorage<4096ul>)', f'hcom_{hccl}')

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the communication: what joins no ranks keeps its recorded length, the waiting for them too. */
+static const double UNMATCHED_MOST_PCT = 10.0;
+
 static bool is_what(const tm_table *items, size_t row, const char *what) {
     return strcmp(tm_table_cell(items, row, "what")->value.text, what) == 0;
 }
@@ -19,8 +22,9 @@ tm_fixes tm_fixes_read(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "whatif.job");
     tm_fixes f = {.items = tm_tables_find(tables, "whatif.item"),
                   .ranks = tm_tables_find(tables, "job.rank")};
-    f.known =
-        job && job->n_rows > 0 && f.ranks->n_rows > 1 && !tm_table_cell(job, 0, "slowdown")->null;
+    f.known = job && job->n_rows > 0 && f.ranks->n_rows > 1 &&
+              !tm_table_cell(job, 0, "slowdown")->null &&
+              tm_table_cell(job, 0, "unmatched_pct")->value.r <= UNMATCHED_MOST_PCT;
     for (size_t i = 0; f.known && i < f.items->n_rows; i++) {
         bool one = is_what(f.items, i, "rank") || is_what(f.items, i, "host");
         if (one)
