@@ -108,7 +108,7 @@ typedef struct step_hash {
 /* By 2 x (index of the step + 1) + whether it is a call; NULL when memory is out. */
 static step_hash *hash_steps(const tm_draft *draft, bool other_steps) {
     const tm_timeline *t = draft->timeline;
-    step_hash *hashes = malloc(2 * (t->n_steps + 1) * sizeof *hashes);
+    step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
     for (size_t i = 0; i < 2 * (t->n_steps + 1) && hashes; i++) {
         int64_t number = i < 2 ? -1 : t->steps[i / 2 - 1].number;
         bool known = !other_steps && number >= 0 && t->steps[i / 2 - 1].annotated;
