@@ -144,9 +144,8 @@ typedef struct tm_format {
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
                            struct tm_trace *out, tm_error *err);
 
-    /** Reads several units at once, where one reading of the file gives them all: traces that the
-     * caller initialised, of which none counts where it fails. NULL: one is read after the other.
-     */
+    /** Reads several units in one reading of the file. The caller initialises the traces; if it
+     * fails, none of them is valid. NULL: units are read one by one. */
     tm_status (*read_units)(tm_source *source, const tm_unit *units, size_t n, tm_names *names,
                             struct tm_trace *const *out, tm_error *err);
 

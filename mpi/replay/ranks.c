@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/pages.h"
+#include "base/sorted.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
 #include "ops.h"
@@ -263,6 +264,30 @@ static tm_status compare(tm_replay_ranks *r, tm_error *err) {
     return TM_OK;
 }
 
+static int by_rank(const void *a, const void *b) {
+    return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
+}
+
+/* Of every rank that has a graph, in the job's order of ranks. */
+static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
+    tm_vec own = TM_VEC(tm_replay_fact);
+    bool ok = true;
+    for (size_t i = 0; i < r->n && ok; i++) {
+        const tm_timeline *t = &r->timelines[i];
+        const tm_replay_fact f = {.rank = t->rank,
+                                  .stage = tm_stage_of(&r->collectives->stages, t->rank),
+                                  .host = t->host};
+        ok = !tm_replay_has(r, i) || tm_vec_append(&own, &f, 1);
+    }
+    tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(r->comm, &own, &r->facts, err);
+    if (r->facts.n > 1)
+        qsort(r->facts.data, r->facts.n, r->facts.size, by_rank);
+    tm_vec_free(&own);
+    return status;
+}
+
 /* What only the making of graphs needs. */
 static void free_parts(tm_replay_ranks *r) {
     tm_drafts_free(&r->drafts);
@@ -360,6 +385,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->models = TM_MODELS();
     ranks->desk = calloc(1, sizeof *ranks->desk);
     ranks->visits = TM_VEC(tm_replay_visit);
+    ranks->facts = TM_VEC(tm_replay_fact);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
@@ -370,8 +396,10 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
     ranks->is_ops = tm_mpi_ops_is(ranks);
-    if (ranks->is_ops)
-        return tm_mpi_ops_graphs(ranks, err);
+    if (ranks->is_ops) {
+        TM_TRY(tm_mpi_ops_graphs(ranks, err));
+        return gather_facts(ranks, err);
+    }
     tm_status status = send_visits(ranks, err);
     if (status == TM_OK)
         status = make_drafts(ranks, &pairs, err);
@@ -382,6 +410,8 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs_free(&pairs);
     if (status == TM_OK)
         status = compare(ranks, err);
+    if (status == TM_OK)
+        status = gather_facts(ranks, err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
@@ -395,6 +425,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
     free(ranks->graphs);
     tm_timebase_free(&ranks->base);
     tm_vec_free(&ranks->visits);
+    tm_vec_free(&ranks->facts);
     tm_models_free(&ranks->models);
     tm_peer_places_free(&ranks->places);
     tm_works_free(&ranks->works);

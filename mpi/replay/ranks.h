@@ -14,6 +14,12 @@
 #include "replay/works.h"
 #include "timeline/collectives.h"
 
+/** What every process knows of a rank that has a graph. Sent as bytes. */
+typedef struct tm_replay_fact {
+    int64_t rank, stage; /* stage of a pipeline, -1 for none */
+    uint32_t host;       /* name id */
+} tm_replay_fact;
+
 typedef struct tm_replay_ranks {
     MPI_Comm comm;
     const tm_timeline *timelines; /* [n] this process's, ascending in rank */
@@ -33,6 +39,7 @@ typedef struct tm_replay_ranks {
     tm_models models;
     tm_peer_places places;
     tm_crew_desk *desk; /* owned */
+    tm_vec facts;       /* of tm_replay_fact, ascending in rank: those of the job */
     tm_works works;     /* of all ranks, on process 0 */
 } tm_replay_ranks;
 

@@ -19,12 +19,6 @@
 /* Of the ranks with the largest S_x, so many are the worst. */
 static const double WORST_SHARE = 0.03;
 
-/* What every process knows of a rank. Sent as bytes. */
-typedef struct fact {
-    int64_t rank, stage;
-    uint32_t host; /* name id */
-} fact;
-
 /* A row before it is tried: which ranks get which weights. */
 typedef struct trial {
     tm_whatif_item item;
@@ -40,7 +34,6 @@ typedef struct whatif {
     tm_replay job;
     tm_fixer fixer;
     tm_trying trying; /* of the changes */
-    tm_vec facts;     /* of fact, ascending in rank: those of the job */
     tm_vec trials;    /* of trial */
     tm_vec members;   /* of uint32_t: places of ranks */
     tm_vec best;      /* of tm_whatif_step: this process's best */
@@ -101,40 +94,16 @@ static tm_status make_job(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const fact *)a)->rank, ((const fact *)b)->rank);
-}
-
-/* Of every rank that has a graph, in the job's order of ranks. */
-static tm_status gather_facts(whatif *w, tm_error *err) {
-    tm_vec own = TM_VEC(fact);
-    bool ok = true;
-    for (size_t i = 0; i < w->r->n && ok; i++) {
-        const tm_timeline *t = &w->r->timelines[i];
-        const fact f = {.rank = t->rank,
-                        .stage = tm_stage_of(&w->r->collectives->stages, t->rank),
-                        .host = t->host};
-        ok = !tm_replay_has(w->r, i) || tm_vec_append(&own, &f, 1);
-    }
-    tm_status status = tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
-    if (status == TM_OK)
-        status = tm_mpi_everywhere(w->r->comm, &own, &w->facts, err);
-    if (w->facts.n > 1)
-        qsort(w->facts.data, w->facts.n, w->facts.size, by_rank);
-    tm_vec_free(&own);
-    return status;
-}
-
-static const fact *fact_at(const whatif *w, size_t i) {
-    return (const fact *)w->facts.data + i;
+static const tm_replay_fact *fact_at(const whatif *w, size_t i) {
+    return (const tm_replay_fact *)w->r->facts.data + i;
 }
 
 /* What a rank's trial of a sort is known by: its rank, host or stage. */
-static int64_t id_of(const fact *f, tm_whatif_what what) {
+static int64_t id_of(const tm_replay_fact *f, tm_whatif_what what) {
     return what == TM_WHATIF_RANK ? f->rank : what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
 }
 
-static bool is_named(const fact *f, tm_whatif_what what) {
+static bool is_named(const tm_replay_fact *f, tm_whatif_what what) {
     return what == TM_WHATIF_RANK ||
            (what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0);
 }
@@ -151,7 +120,7 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     }
     if (!tm_vec_append(&w->members, NULL, n - w->members.n))
         return false;
-    for (uint32_t k = 0; k < w->facts.n; k++)
+    for (uint32_t k = 0; k < w->r->facts.n; k++)
         if (of[k] > 0) {
             trial *t = &trials[of[k] - 1];
             ((uint32_t *)w->members.data)[t->first + t->n++] = k;
@@ -164,9 +133,9 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
  * @param ids  empty; out: what each trial is known by */
 static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm_keys *ids) {
     bool ok = true, several = false;
-    for (size_t i = 1; i < w->facts.n; i++)
+    for (size_t i = 1; i < w->r->facts.n; i++)
         several = several || id_of(fact_at(w, i), what) != id_of(fact_at(w, 0), what);
-    for (size_t i = 0; i < w->facts.n && ok && several; i++) {
+    for (size_t i = 0; i < w->r->facts.n && ok && several; i++) {
         const int64_t id = id_of(fact_at(w, i), what);
         if (!is_named(fact_at(w, i), what))
             continue;
@@ -179,7 +148,7 @@ static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm
 /* A trial for each rank, host or stage; none where there is but one. */
 static bool add_trials(whatif *w, tm_whatif_what what) {
     tm_keys ids = TM_KEYS(int64_t);
-    uint32_t *of = calloc(w->facts.n + 1, sizeof *of);
+    uint32_t *of = calloc(w->r->facts.n + 1, sizeof *of);
     const size_t first = w->trials.n;
     bool ok = of && number_trials(w, what, of, &ids);
     trial *added = ok ? tm_vec_append(&w->trials, NULL, ids.keys.n) : NULL;
@@ -190,7 +159,7 @@ static bool add_trials(whatif *w, tm_whatif_what what) {
                                     .ideal_ns = -1,
                                     .next_rank = -1},
                            .sets = {TM_SET_PEER, TM_SET_PEER_EXPLAINED}};
-    for (size_t i = 0; added && i < w->facts.n; i++)
+    for (size_t i = 0; added && i < w->r->facts.n; i++)
         if (of[i] > 0)
             added[of[i] - 1].item.ranks = ++added[of[i] - 1].n;
     ok = ok && add_members(w, first, of);
@@ -347,7 +316,7 @@ static int by_item(const void *a, const void *b) {
 static tm_status mend_worst(whatif *w, tm_error *err) {
     const tm_whatif_item *items = w->result->items.data;
     tm_vec worst = TM_VEC(without);
-    size_t n = (size_t)ceil(WORST_SHARE * (double)w->facts.n);
+    size_t n = (size_t)ceil(WORST_SHARE * (double)w->r->facts.n);
     int64_t last = -1;
     bool ok = true;
     for (size_t i = 0; i < w->result->items.n && ok; i++) {
@@ -376,7 +345,7 @@ static tm_status mend_worst(whatif *w, tm_error *err) {
 }
 
 static bool is_rank_below(const void *element, const void *key) {
-    return ((const fact *)element)->rank < *(const int64_t *)key;
+    return ((const tm_replay_fact *)element)->rank < *(const int64_t *)key;
 }
 
 /* What of the path each rank, host or stage has. @param path  [facts] */
@@ -385,7 +354,7 @@ static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
     tm_vec sums = TM_VEC(int64_t);
     tm_whatif_item *items = w->result->items.data;
     bool ok = true;
-    for (size_t i = 0; i < w->facts.n && ok; i++) {
+    for (size_t i = 0; i < w->r->facts.n && ok; i++) {
         const int64_t id = id_of(fact_at(w, i), what);
         int64_t *sum = tm_keys_value(&keys, &sums, &id);
         ok = sum != NULL;
@@ -406,13 +375,13 @@ static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
 static tm_status add_paths(whatif *w, tm_error *err) {
     const tm_path_piece *pieces = w->result->pieces.data;
     tm_whatif_item *items = w->result->items.data;
-    int64_t *path = calloc(w->facts.n + 1, sizeof *path), of_scenario = 0;
+    int64_t *path = calloc(w->r->facts.n + 1, sizeof *path), of_scenario = 0;
     if (!path)
         return tm_fail_memory(err);
     for (size_t k = 0; k < w->result->pieces.n; k++) {
         of_scenario += pieces[k].part > 0 ? pieces[k].ns : 0;
-        path[tm_bisect(w->facts.data, w->facts.n, sizeof(fact), &pieces[k].rank, is_rank_below)] +=
-            pieces[k].ns;
+        path[tm_bisect(w->r->facts.data, w->r->facts.n, sizeof(tm_replay_fact), &pieces[k].rank,
+                       is_rank_below)] += pieces[k].ns;
     }
     for (size_t i = 0; i < w->result->items.n; i++)
         items[i].path_ns += items[i].what == TM_WHATIF_SCENARIO ? of_scenario : 0;
@@ -501,7 +470,6 @@ static tm_status try_trials(whatif *w, tm_error *err) {
 static tm_status find(whatif *w, tm_error *err) {
     TM_TRY(choose_changes(w, err));
     TM_TRY(make_job(w, err));
-    TM_TRY(gather_facts(w, err));
     TM_TRY(list_trials(w, err));
     TM_TRY(try_trials(w, err));
     return tm_mpi_slack(w->r, &w->fixer, w->result, err);
@@ -512,7 +480,6 @@ tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenari
     whatif w = {.r = ranks,
                 .scenario = scenario,
                 .result = result,
-                .facts = TM_VEC(fact),
                 .trials = TM_VEC(trial),
                 .members = TM_VEC(uint32_t),
                 .best = TM_VEC(tm_whatif_step)};
@@ -522,7 +489,6 @@ tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenari
     tm_fixer_free(&w.fixer);
     tm_mpi_changes_free(&w.trying);
     tm_replay_free(&w.job);
-    tm_vec_free(&w.facts);
     tm_vec_free(&w.trials);
     tm_vec_free(&w.members);
     tm_vec_free(&w.best);

@@ -10,30 +10,10 @@
 #include "replay/works_sum.h"
 #include "waits/stages.h"
 
-/* A rank and its stage, as every process has them. Sent as bytes. */
-typedef struct member {
-    int64_t rank, stage;
-} member;
-
-static tm_status share_members(const tm_replay_ranks *r, tm_vec *all, tm_error *err) {
-    tm_vec own = TM_VEC(member);
-    bool ok = true;
-    for (size_t i = 0; i < r->n && ok; i++) {
-        const member m = {r->timelines[i].rank,
-                          tm_stage_of(&r->collectives->stages, r->timelines[i].rank)};
-        ok = !tm_replay_has(r, i) || tm_vec_append(&own, &m, 1);
-    }
-    tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
-    if (status == TM_OK)
-        status = tm_mpi_everywhere(r->comm, &own, all, err);
-    tm_vec_free(&own);
-    return status;
-}
-
-static int64_t count_stage(const tm_vec *members, int64_t stage) {
+static int64_t count_stage(const tm_replay_ranks *r, int64_t stage) {
     int64_t n = 0;
-    for (size_t i = 0; i < members->n; i++)
-        n += ((const member *)members->data)[i].stage == stage;
+    for (size_t i = 0; i < r->facts.n; i++)
+        n += ((const tm_replay_fact *)r->facts.data)[i].stage == stage;
     return n;
 }
 
@@ -50,22 +30,20 @@ static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
 }
 
 /* The sums of a crew's ranks, which are all of one stage. */
-static bool add_crew(const tm_replay_ranks *r, const tm_crew *crew, tm_works_of *of,
-                     const tm_vec *members, tm_vec *own) {
+static bool add_crew(const tm_replay_ranks *r, const tm_crew *crew, tm_works_of *of, tm_vec *own) {
     int64_t *sums[TM_LANES];
     if (!tm_vec_reserve(own, own->n + crew->n)) /* what points into it stays good */
         return false;
     for (size_t k = 0; k < crew->n; k++)
         sums[k] = add_rank(r, crew->index[k], own);
     if (crew->n > 0) {
-        of->n_peers = count_stage(members, tm_stage_of(&r->collectives->stages, crew->rank[0]));
+        of->n_peers = count_stage(r, tm_stage_of(&r->collectives->stages, crew->rank[0]));
         tm_works_add_crew(of, crew, sums);
     }
     return true;
 }
 
-static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, const tm_vec *members,
-                      tm_vec *own) {
+static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_vec *own) {
     tm_works_of of = {.shape = shape, .places = &r->places};
     size_t n_crews;
     const tm_crew *crews = tm_replay_crews(r, &n_crews);
@@ -75,13 +53,12 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, con
             continue;
         int64_t *sums = add_rank(r, i, own);
         ok = sums != NULL;
-        of.n_peers =
-            count_stage(members, tm_stage_of(&r->collectives->stages, r->timelines[i].rank));
+        of.n_peers = count_stage(r, tm_stage_of(&r->collectives->stages, r->timelines[i].rank));
         if (ok)
             tm_works_add(&of, &r->items[i], sums);
     }
     for (size_t c = 0; c < n_crews && ok; c++)
-        ok = add_crew(r, &crews[c], &of, members, own);
+        ok = add_crew(r, &crews[c], &of, own);
     return ok;
 }
 
@@ -147,7 +124,6 @@ static bool number_rows(const tm_replay_ranks *r, tm_works_shape *shape, tm_work
 
 tm_status tm_mpi_works(const tm_replay_ranks *r, tm_works *out, tm_error *err) {
     uint64_t steps[(TM_PLACE_STEPS + 1) / 64] = {0};
-    tm_vec members = TM_VEC(member);
     tm_works_steps(&r->places, steps);
     MPI_Allreduce(MPI_IN_PLACE, steps, sizeof steps / sizeof *steps, MPI_UINT64_T, MPI_BOR,
                   r->comm);
@@ -158,11 +134,8 @@ tm_status tm_mpi_works(const tm_replay_ranks *r, tm_works *out, tm_error *err) {
     TM_TRY(tm_mpi_agree(r->comm, numbered ? TM_OK : tm_fail_memory(err), err));
     out->ranks.size = sizeof(tm_works_rank) + TM_N_WORKS * out->n_rows * sizeof(int64_t);
     tm_vec own = {.size = out->ranks.size};
-    tm_status status = share_members(r, &members, err);
-    if (status == TM_OK) {
-        const bool ok = sum_ranks(r, &shape, &members, &own);
-        status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
-    }
+    const bool ok = sum_ranks(r, &shape, &own);
+    tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK && !is_most(r, &own, out->n_rows))
         out->n_rows = 0;
     else if (status == TM_OK)
@@ -170,6 +143,5 @@ tm_status tm_mpi_works(const tm_replay_ranks *r, tm_works *out, tm_error *err) {
     if (out->ranks.n > 1)
         qsort(out->ranks.data, out->ranks.n, out->ranks.size, by_stage);
     tm_vec_free(&own);
-    tm_vec_free(&members);
     return status;
 }

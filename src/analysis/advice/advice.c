@@ -407,7 +407,7 @@ static bool saves_nothing(const tm_facts_saving *saving) {
 static void say_nothing_saved(tm_advice *advice, bool steps) {
     size_t used = strlen(advice->evidence);
     snprintf(advice->evidence + used, sizeof advice->evidence - used,
-             " Replayed with this mended the %s as long: the critical path %ssays what %s of "
+             " Replayed with this fixed the %s as long: the critical path %ssays what %s of "
              "(tmerge show criticalpath).",
              steps ? "steps take" : "recording takes", steps ? "of each step " : "",
              steps ? "they consist" : "it consists");

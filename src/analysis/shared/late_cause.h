@@ -31,8 +31,8 @@ typedef struct tm_late_cause {
 } tm_late_cause;
 
 /** Of a rank that is late throughout, by @p late_ns in all (0: that is not known). Needs
- * stragglers.rank with its speeds, and overlap.rank. Where kernels.same tells how fast the rank's
- * kernels are beside the same ones of other ranks, that counts. */
+ * stragglers.rank with its speeds, and overlap.rank. If kernels.same has the rank's kernels
+ * against the same ones of other ranks, their speed is taken from it. */
 tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns);
 
 /** Of a rank that is late in steps [from, to]: only these count, for the others would hide it.

@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fixes.h"
 #include "table/shown.h"
 #include "words.h"
-
-/* What saves less of a step is not worth the trouble. */
-static const double WORTH_PCT = 1.0;
 
 enum { PHRASE_MAX = 288 };
 
@@ -26,23 +24,13 @@ static bool is_text(const tm_table *table, size_t row, const char *column, const
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* Of an item, 0 where it was not worth trying. */
 static double saved_pct(const topic *t, size_t item) {
-    const tm_cell *cell = tm_table_cell(t->items, item, "saved_pct");
-    return cell->null ? 0.0 : cell->value.r;
+    return tm_fixes_saved_pct(t->items, item);
 }
 
 static bool is_sure(const topic *t, size_t item) {
     const tm_cell *cell = tm_table_cell(t->items, item, "sure");
     return !cell->null && cell->value.i != 0;
-}
-
-/* The item of this name; n_rows for none. */
-static size_t find_item(const topic *t, const char *what, const char *name) {
-    for (size_t i = 0; i < t->items->n_rows; i++)
-        if (is_text(t->items, i, "what", what) && is_text(t->items, i, "name", name))
-            return i;
-    return t->items->n_rows;
 }
 
 /* The last place of the plan; n_rows without a plan. */
@@ -53,7 +41,7 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* "1.2 % of a step (640 us)"; " to 3 % (...)" where more may be saved. */
+/* "1.2 % of a step (640 us)". */
 static void amount_text(const topic *t, size_t item, char *out, size_t size) {
     char time[32];
     double percent = saved_pct(t, item);
@@ -134,7 +122,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
 /* What saves most by itself of kinds and kernels, of those that are worth it; n_rows for none. */
 static size_t best_kind(const topic *t) {
     size_t best = t->items->n_rows;
-    double most = WORTH_PCT;
+    double most = TM_FIX_LEAST_PCT;
     for (size_t i = 0; i < t->items->n_rows; i++) {
         bool kind = is_text(t->items, i, "what", "kind") || is_text(t->items, i, "what", "kernel");
         if (kind && saved_pct(t, i) >= most) {
@@ -151,7 +139,7 @@ static void plan_text(const topic *t, char *out, size_t size) {
     const size_t plan = find_plan(t);
     char saves[192];
     out[0] = '\0';
-    if (plan == t->items->n_rows || saved_pct(t, plan) < WORTH_PCT)
+    if (plan == t->items->n_rows || saved_pct(t, plan) < TM_FIX_LEAST_PCT)
         return;
     bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
     saves_text(t, plan, saves, sizeof saves);
@@ -167,7 +155,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
     char subject[PHRASE_MAX], saves[192];
-    double of_kind = kind < t->items->n_rows ? saved_pct(t, kind) : WORTH_PCT;
+    double of_kind = kind < t->items->n_rows ? saved_pct(t, kind) : TM_FIX_LEAST_PCT;
     if (rank_tried && !t->alone && plan < t->items->n_rows && saved_pct(t, plan) >= of_kind) {
         plan_text(t, out, size);
     } else if (kind < t->items->n_rows) {
@@ -182,7 +170,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     } else {
         double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
         char all[128] = "";
-        if (waste >= WORTH_PCT)
+        if (waste >= TM_FIX_LEAST_PCT)
             snprintf(all, sizeof all, "; all of it together saves %s",
                      tm_shown_percent(waste, 1).text);
         snprintf(out, size,
@@ -224,12 +212,12 @@ static size_t named_item(const topic *t, const char **it) {
     if (is_text(t->findings, 0, "level", "host")) {
         const tm_cell *host = tm_table_cell(t->findings, 0, "host");
         *it = "them";
-        return host->null ? none : find_item(t, "host", host->value.text);
+        return host->null ? none : tm_fixes_find(t->items, "host", host->value.text);
     }
     if (!is_text(t->findings, 0, "level", "rank"))
         return none;
     snprintf(name, sizeof name, "%" PRId64, tm_table_cell(t->findings, 0, "rank")->value.i);
-    return find_item(t, "rank", name);
+    return tm_fixes_find(t->items, "rank", name);
 }
 
 static bool names_nobody(const topic *t) {
@@ -297,16 +285,13 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double alone_pct = 5.0, times = 3.0;
     tm_lead lead = {0};
     topic t;
-    double most = 0.0, stake = 0.0;
+    double most = 0.0;
     bool held = false, named = false;
     bool known = open_topic(tables, &t) && !t.alone && !t.operations && any_compared(tables);
     lead.kind = t.items->n_rows;
     if (!known)
         return lead;
     const size_t kind = best_kind(&t);
-    for (size_t i = 0; i < t.items->n_rows; i++)
-        if (is_text(t.items, i, "what", "plan") || is_text(t.items, i, "what", "host"))
-            stake = fmax(stake, saved_pct(&t, i));
     for (size_t f = 0; f < t.findings->n_rows; f++) {
         const tm_cell *saved = tm_table_cell(t.findings, f, "saved_pct");
         if (is_text(t.findings, f, "level", "job") || saved->null)
@@ -316,7 +301,7 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
         most = fmax(most, saved->value.r);
         held = held || (kind < t.items->n_rows && holds(&t, kind, f));
     }
-    lead.named_pct = fmax(most, fmin(lead.named_pct, stake));
+    lead.named_pct = fmax(most, fmin(lead.named_pct, tm_fixes_read(tables).stake_pct));
     if (kind == t.items->n_rows || !is_sure(&t, kind))
         return lead;
     const double least = !named ? alone_pct : (held ? times : 1.0) * lead.named_pct;
@@ -333,8 +318,9 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     if (!open_topic(tables, &t))
         return t.items->n_rows;
     size_t item = named_item(&t, &it);
+    const bool kind_leads = tm_savings_lead(tables).kind < t.items->n_rows;
     char whose[96];
-    if (item < t.items->n_rows && tm_savings_lead(tables).kind < t.items->n_rows) {
+    if (item < t.items->n_rows && kind_leads) {
         const char *what =
             is_text(t.items, item, "what", "host") ? "host" : "rank"; /* not the kind */
         bool several = tm_table_cell(t.items, item, "ranks")->value.i > 1 && what[0] == 'r';
@@ -343,14 +329,14 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
         it = whose;
     }
     if (item == t.items->n_rows) {
-        if (names_nobody(&t) && tm_savings_lead(tables).kind < t.items->n_rows)
+        if (names_nobody(&t) && kind_leads)
             plan_text(&t, out, TM_SAVINGS_MAX); /* the headline has the kind */
         else if (names_nobody(&t))
             instead_text(&t, verdict->n_rows > 0 && !is_text(verdict, 0, "verdict", "none"), out,
                          TM_SAVINGS_MAX);
         return item;
     }
-    if (saved_pct(&t, item) < WORTH_PCT) {
+    if (saved_pct(&t, item) < TM_FIX_LEAST_PCT) {
         if (is_known(&t))
             little_text(&t, item, it, out, TM_SAVINGS_MAX);
         return item;
@@ -359,7 +345,8 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     size_t plan = find_plan(&t);
     saves_text(&t, item, saves, sizeof saves);
     if (plan < t.items->n_rows &&
-        saved_pct(&t, plan) - saved_pct(&t, item) >= fmax(WORTH_PCT, saved_pct(&t, plan) / 10.0) &&
+        saved_pct(&t, plan) - saved_pct(&t, item) >=
+            fmax(TM_FIX_LEAST_PCT, saved_pct(&t, plan) / 10.0) &&
         tm_table_cell(t.items, plan, "ranks")->value.i > 1) {
         char all[128];
         amount_text(&t, plan, all, sizeof all);

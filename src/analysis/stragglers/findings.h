@@ -3,7 +3,7 @@
 #ifndef TMERGE_FINDINGS_H
 #define TMERGE_FINDINGS_H
 
-#include "fixes.h"
+#include "analysis/shared/fixes.h"
 #include "suspects.h"
 #include "timeline/collectives.h"
 #include "tolls.h"
@@ -101,7 +101,7 @@ typedef struct tm_findings_input {
 
 /**
  * Finds what is to be said. Of one rank the groups are brought together: the least p, the window of
- * the largest excess. Where a replay tells what fixing them saves, those stay who save 1 % of a
+ * the largest excess. If a replay knows what fixing them saves, only those stay who save 1 % of a
  * step and, beside others, a tenth of what all together save; else those whose excess is 1 % of the
  * steps. A host of at most half of all ranks of which 80 %, and 2, are found is named instead of
  * them; else such a process group. Two episodes of which one ends before the other begins

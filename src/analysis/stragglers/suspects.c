@@ -17,9 +17,9 @@ enum {
     UNITS_LEAST = 4 /* without steps */
 };
 
-/* The largest p of one who is named, and the least excess as a part of what the slowest did: the
- * gate is at 1 % of the steps, which are longer than what ranks do by themselves. */
-static const double P_MOST = TM_CHANCE_MOST, EXCESS_LEAST = 0.005;
+/* The least excess of one who is named, as a part of what the slowest did: the gate is at 1 % of
+ * the steps, which are longer than what ranks do by themselves. */
+static const double EXCESS_LEAST = 0.005;
 /* Within a factor of so much of that, draws would decide. */
 static const double NEAR_P = 4.0;
 /* Of a rank that is compared with those of other stages, which do other things. */
@@ -165,7 +165,7 @@ static bool nobody_stands_out(const level *l) {
     bool nobody = true;
     for (size_t i = 0; i < l->units.n && nobody; i++) {
         tm_window w;
-        nobody = p_in(l, reach_of(l, i, &w), DRAWS) > NEAR_P * P_MOST;
+        nobody = p_in(l, reach_of(l, i, &w), DRAWS) > NEAR_P * TM_CHANCE_MOST;
     }
     return nobody;
 }
@@ -193,7 +193,7 @@ static tm_status draw(level *l, tm_error *err) {
         double p = p_of(l, i, &w);
         if (p <= floor_p)
             times = fmax(times, tests_of(l));
-        else if (p >= P_MOST / NEAR_P && p <= NEAR_P * P_MOST)
+        else if (p >= TM_CHANCE_MOST / NEAR_P && p <= NEAR_P * TM_CHANCE_MOST)
             times = fmax(times, NEAR_TIMES * tests_of(l));
     }
     double most = fmin(fmin(DRAWS * times, DRAWS_MAX), WORK_MAX / work);
@@ -206,7 +206,7 @@ static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_
     for (size_t i = 0; i < l->units.n; i++) {
         tm_window w;
         double p = p_of(l, i, &w);
-        if (p > P_MOST)
+        if (p > TM_CHANCE_MOST)
             continue;
         bool throughout = is_throughout(l, i, w);
         w = throughout ? w : fitted(l, i, w);

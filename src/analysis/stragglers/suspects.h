@@ -19,7 +19,7 @@ typedef struct tm_suspect {
     bool host;       /* the ranks of a host, taken together */
     bool throughout; /* the window is all there is */
     bool of_stage;   /* its stage against the others of a pipeline, which need not be equal */
-    uint8_t work;    /* tm_suspect_work: of what; set by who asks */
+    uint8_t work;    /* tm_suspect_work: what was compared; the caller sets it */
 } tm_suspect;
 
 /** What of a member's own time is compared: all of it, or by the replay's weights. */

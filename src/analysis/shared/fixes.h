@@ -12,10 +12,19 @@
 /** Borrowed from the tables. */
 typedef struct tm_fixes {
     const tm_table *items, *ranks; /* whatif.item, job.rank */
-    bool known;                    /* the replay tells what ranks do to one another */
+    bool known;                    /* the replay knows how ranks delay one another */
     double most_pct;               /* the most that fixing any one rank or host saves */
     double stake_pct;              /* and any set of them that was tried */
 } tm_fixes;
+
+/** Of whatif.item: whether a row is of a sort, such as "rank" or "plan". */
+bool tm_fixes_is(const tm_table *items, size_t row, const char *what);
+
+/** What a row saves of a step in percent, 0 where it was not worth trying. */
+double tm_fixes_saved_pct(const tm_table *items, size_t row);
+
+/** The row of a sort and name; n_rows for none. */
+size_t tm_fixes_find(const tm_table *items, const char *what, const char *name);
 
 tm_fixes tm_fixes_read(const tm_tables *tables);
 

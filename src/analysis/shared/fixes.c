@@ -9,11 +9,11 @@
 /* Of the communication: what joins no ranks keeps its recorded length, the waiting for them too. */
 static const double UNMATCHED_MOST_PCT = 10.0;
 
-static bool is_what(const tm_table *items, size_t row, const char *what) {
+bool tm_fixes_is(const tm_table *items, size_t row, const char *what) {
     return strcmp(tm_table_cell(items, row, "what")->value.text, what) == 0;
 }
 
-static double saved_pct(const tm_table *items, size_t row) {
+double tm_fixes_saved_pct(const tm_table *items, size_t row) {
     const tm_cell *cell = tm_table_cell(items, row, "saved_pct");
     return cell->null ? 0.0 : cell->value.r;
 }
@@ -26,42 +26,47 @@ tm_fixes tm_fixes_read(const tm_tables *tables) {
               !tm_table_cell(job, 0, "slowdown")->null &&
               tm_table_cell(job, 0, "unmatched_pct")->value.r <= UNMATCHED_MOST_PCT;
     for (size_t i = 0; f.known && i < f.items->n_rows; i++) {
-        bool one = is_what(f.items, i, "rank") || is_what(f.items, i, "host");
+        bool one = tm_fixes_is(f.items, i, "rank") || tm_fixes_is(f.items, i, "host");
         if (one)
-            f.most_pct = fmax(f.most_pct, saved_pct(f.items, i));
-        if (one || is_what(f.items, i, "plan"))
-            f.stake_pct = fmax(f.stake_pct, saved_pct(f.items, i));
+            f.most_pct = fmax(f.most_pct, tm_fixes_saved_pct(f.items, i));
+        if (one || tm_fixes_is(f.items, i, "plan"))
+            f.stake_pct = fmax(f.stake_pct, tm_fixes_saved_pct(f.items, i));
     }
     return f;
 }
 
-static double find(const tm_fixes *f, const char *what, const char *name) {
-    for (size_t i = 0; i < f->items->n_rows; i++)
-        if (is_what(f->items, i, what) &&
-            strcmp(tm_table_cell(f->items, i, "name")->value.text, name) == 0)
-            return saved_pct(f->items, i);
-    return 0.0;
+size_t tm_fixes_find(const tm_table *items, const char *what, const char *name) {
+    size_t i = 0;
+    while (i < items->n_rows && !(tm_fixes_is(items, i, what) &&
+                                  strcmp(tm_table_cell(items, i, "name")->value.text, name) == 0))
+        i++;
+    return i;
+}
+
+static double saved_by(const tm_fixes *f, const char *what, const char *name) {
+    const size_t row = tm_fixes_find(f->items, what, name);
+    return row < f->items->n_rows ? tm_fixes_saved_pct(f->items, row) : 0.0;
 }
 
 double tm_fixes_of_rank(const tm_fixes *f, int64_t rank) {
     char name[32];
     snprintf(name, sizeof name, "%" PRId64, rank);
-    return find(f, "rank", name);
+    return saved_by(f, "rank", name);
 }
 
 double tm_fixes_of_host(const tm_fixes *f, int64_t rank) {
     const tm_cell *host = tm_table_cell(f->ranks, tm_table_find_row(f->ranks, &rank, 1), "host");
-    return host->null ? 0.0 : find(f, "host", host->value.text);
+    return host->null ? 0.0 : saved_by(f, "host", host->value.text);
 }
 
 bool tm_fixes_planned(const tm_fixes *f, size_t place, int64_t *rank, double *saved) {
     for (size_t i = 0; i < f->items->n_rows; i++) {
-        if (!is_what(f->items, i, "plan") || place-- > 0)
+        if (!tm_fixes_is(f->items, i, "plan") || place-- > 0)
             continue;
         const char *names = tm_table_cell(f->items, i, "name")->value.text;
         const char *last = strrchr(names, ' ');
         *rank = strtoll(last ? last + 1 : names, NULL, 10);
-        *saved = saved_pct(f->items, i);
+        *saved = tm_fixes_saved_pct(f->items, i);
         return true;
     }
     return false;
