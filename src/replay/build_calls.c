@@ -11,10 +11,12 @@
 static const int64_t WAITING_CALL_NS = 3000;
 /* A launch that is so long and ends behind its own event waited for it (pageable memory). */
 static const int64_t PAGEABLE_NS = 20000;
-/* A launch that is so long, and so many times the median of its name, waited for room in the queue
- * where an event ended so shortly before it did. */
-static const int64_t FULL_NS = 100000, FULL_BEFORE_NS = 20000;
-enum { FULL_TIMES = 20 };
+/* A launch that is so long, and so many times what calls of its name take that wait for nothing,
+ * waited for room in the queue: where an event ended so shortly before it did, and where at its end
+ * still nearly as many launches were ahead of the GPU as ever. */
+static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
+enum { FULL_TIMES = 5, FULL_LEAST = 32 };
+static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
 /* A stretch of a thread in which nothing is recorded for so long is a wait, where none is. */
 static const int64_t DARK_NS = 1000000;
 
@@ -35,8 +37,10 @@ typedef struct host_walk {
     uint32_t *by_end;      /* owned; calls ascending in end */
     uint32_t *ended;       /* owned; events ascending in end; NULL until they are asked for */
     bool failed;           /* memory was out when they were */
+    uint32_t *ahead;       /* owned; by call: launches ahead of the GPU at its end; likewise, and */
+    uint32_t most_ahead;   /* the most of them */
     tm_keys usual_names;   /* of uint32_t, and */
-    tm_vec usual;          /* of int64_t: how long calls of this name take */
+    tm_vec usual;          /* of int64_t: how long calls of this name take that do not wait */
     size_t n_ended;        /* calls of by_end that ended by the begin of the one at hand */
 } host_walk;
 
@@ -106,7 +110,8 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_maker_cause(w->m, &cause);
 }
 
-/* The median length of the calls of a name, found when it is first asked for. */
+/* What calls of a name take that wait for nothing: nearly the shortest, for where the queue is full
+ * most of the time most of them wait. Found when it is first asked for. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
@@ -119,20 +124,54 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
         if (names[w->calls[i].row] == name && !tm_vec_append(&lengths, &length, 1))
             break;
     }
-    *usual = lengths.n > 0 ? tm_median_any(lengths.data, lengths.n) : INT64_MAX / FULL_TIMES;
+    *usual = INT64_MAX / FULL_TIMES;
+    if (lengths.n > 0)
+        *usual = tm_select(lengths.data, lengths.n, (size_t)(SHORT_SHARE * (double)lengths.n));
     tm_vec_free(&lengths);
     return *usual;
 }
 
-/* Far longer than calls of its name are; and something ended just before it did. */
+/* How many launches were ahead of the GPU at the end of each call: made before it, with something
+ * that had not ended. */
+static bool count_ahead(host_walk *w) {
+    const size_t n = w->m->draft->calls.n;
+    ending *ends = malloc((n + 1) * sizeof *ends);
+    w->ahead = calloc(n + 1, sizeof *w->ahead);
+    size_t n_ends = 0;
+    for (size_t c = 0; c < n && ends; c++)
+        if (w->calls[c].launched != TM_NO_PART)
+            ends[n_ends++] = (ending){event_at(w, w->calls[c].launched)->end_ns, (uint32_t)c};
+    if (!ends || !w->ahead) {
+        free(ends);
+        return false;
+    }
+    tm_sort(ends, n_ends, sizeof *ends, by_end);
+    size_t launched = 0, ended = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t c = w->by_end[i];
+        launched += w->calls[c].launched != TM_NO_PART;
+        while (ended < n_ends && ends[ended].ns <= w->calls[c].end_ns)
+            ended++;
+        w->ahead[c] = (uint32_t)(launched > ended ? launched - ended : 0);
+        w->most_ahead = w->ahead[c] > w->most_ahead ? w->ahead[c] : w->most_ahead;
+    }
+    free(ends);
+    return true;
+}
+
+/* Longer than calls of its name are; something ended just before it did; and the queue was full. */
 static bool was_full(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     int64_t length = call->end_ns - call->begin_ns;
-    if (length <= FULL_NS ||
+    if (length <= FULL_NS || call->launched == TM_NO_PART ||
         length <= FULL_TIMES * usual_length(w, w->m->draft->timeline->name[call->row]))
         return false;
     uint32_t last = ended_by(w, call->end_ns);
-    return last != TM_NO_PART && event_at(w, last)->end_ns >= call->end_ns - FULL_BEFORE_NS;
+    if (last == TM_NO_PART || event_at(w, last)->end_ns < call->end_ns - FULL_BEFORE_NS)
+        return false;
+    w->failed = !w->ahead && !count_ahead(w);
+    return !w->failed && w->most_ahead >= FULL_LEAST &&
+           (double)w->ahead[c] >= FULL_SHARE * (double)w->most_ahead;
 }
 
 /* What a call waited for, as causes of its end. */
@@ -368,6 +407,7 @@ bool tm_maker_calls(tm_maker *m) {
     free(w.threads);
     free(w.by_end);
     free(w.ended);
+    free(w.ahead);
     tm_keys_free(&w.usual_names);
     tm_vec_free(&w.usual);
     return ok;

@@ -194,14 +194,6 @@ static const edge_case cases[] = {
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
      .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
               "sync a.E>la.E 4 (1)"},
-    {/* 5 us is the median of its name; it ends 10 us behind a. */
-     .what = "the queue was full: a launch waited until something ended",
-     .events = {CALL("l", 0, 5, 1), CALL("l", 10, 5, 2), CALL("l", 20, 500, 3),
-                WORK("a", 6, 504, 1, 7), WORK("b", 511, 20, 2, 7), WORK("c", 532, 20, 3, 7)},
-     .edges = "before root>l.S -6; call l.S>l.E 5; launch root>a.S 0; host root>l.S 4; "
-              "call l.S>l.E 5; host l.E>l.S 5; compute a.S>a.E 504; gap a.E>b.S 1; "
-              "launch l.S>b.S 6; call l.S>l.E 3; sync a.E>l.E 10 (7); compute b.S>b.E 20; "
-              "gap b.E>c.S 1; launch l.S>c.S 6; compute c.S>c.E 20"},
     {/* Of 2,005 us between the calls 1,000 may have been waiting for a, which ended then. */
      .what = "a dark stretch is a wait, where no call is",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
@@ -315,6 +307,38 @@ TEST(each_case_has_the_edges_worked_out) {
             fail_msg("%s:\n%s", c->what, text);
         close_built(&b);
     }
+}
+
+/* A kernel begins each 101 us; 64 launches, each 10 us, have at most 40 ahead. So the 45th, at
+ * 440 us, is the first that waits until 4 us after the end of the kernel 40 before, at 510 us.
+ * Where kernels are shorter, it takes as long of itself. Returns how many calls wait for a kernel.
+ */
+static size_t count_waits(int64_t kernel_us) {
+    enum { N = 64, QUEUE = 40 };
+    event_spec events[2 * N];
+    size_t n_waits = 0;
+    int64_t host = 0, ends[N];
+    for (int i = 0; i < N; i++) {
+        const int64_t freed = i < QUEUE ? 0 : ends[i - QUEUE] + 4;
+        const int64_t took = freed > host + 5 ? freed - host : 5;
+        events[2 * i] = (event_spec)CALL("l", host, took, i + 1);
+        ends[i] = (i == 0 ? 6 : ends[i - 1] + 1) + 100;
+        events[2 * i + 1] = (event_spec)WORK("k", ends[i] - 100, kernel_us, i + 1, 7);
+        host += took + 5;
+    }
+    built b;
+    open_built(&b, events, sizeof events / sizeof *events);
+    build(&b, NULL, 0);
+    for (uint32_t e = 0; e < b.graph.first[b.graph.n_nodes]; e++)
+        n_waits += b.graph.edges[e].kind == TM_EDGE_SYNC;
+    close_built(&b);
+    return n_waits;
+}
+
+/* Most calls may wait so: a GPU that is late keeps the queue full. */
+TEST(a_launch_into_a_full_queue_waits_for_a_kernel) {
+    assert_int_equal(count_waits(100), 64 - 44);
+    assert_int_equal(count_waits(50), 0);
 }
 
 /* Calls on two threads and work on three streams of two devices, which overlap and take no time at

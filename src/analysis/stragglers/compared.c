@@ -175,9 +175,12 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
 }
 
 /* How the works of ranks are compared. Parts tell a rank that always takes a little longer, in few
- * steps too; steps one that once in each takes much longer; and where those of a stage are few, how
- * far ranks are from the others of theirs, measured by what is usual there. */
+ * steps too; steps one that once in each takes much longer; where there are stages, by how far
+ * ranks are from the others of theirs, as a part of what is done there: a stage has few ranks. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
+
+static const double N_COMPARED = 2.0 * TM_N_WORKS; /* each kind in parts and in steps */
+static const double PARTS_OF_USUAL = 1e9;
 
 /* Works of one kind, of ranks [first, first + n). */
 typedef struct works_range {
@@ -250,28 +253,26 @@ static tm_status find_excess(const works_range *r, const tm_own_times *times, in
     return TM_OK;
 }
 
-/* Puts in the place of what members took how far that is from the others of their stage, in
- * thousandths of the median distance there. */
+/* Puts in the place of what members took how far that is from the others of their stage, in parts
+ * of what the members of the stage take in a row. */
 static tm_status scale_by_stage(const works_range *r, tm_own_times *times, const int64_t *excess,
                                 tm_error *err) {
-    int64_t *distances = malloc((times->n_rows * r->n + 1) * sizeof *distances);
-    if (!distances)
+    int64_t *taken = malloc((times->n_rows * r->n + 1) * sizeof *taken);
+    if (!taken)
         return tm_fail_memory(err);
     for (size_t i = 0, end; i < r->n; i = end) {
         size_t n = 0;
         end = end_of_stage(r->works, r->first + i) - r->first;
         for (size_t row = 0; row < times->n_rows; row++)
-            for (size_t k = i; k < end; k++) {
-                const int64_t ns = excess[row * r->n + k];
-                distances[n++] = ns < 0 ? -ns : ns;
-            }
-        const int64_t usual = n > 0 ? tm_median_any(distances, n) : 0;
+            for (size_t k = i; k < end; k++)
+                taken[n++] = times->ns[row * r->n + k];
+        const double usual = n > 0 ? (double)tm_median_any(taken, n) + 1.0 : 1.0;
         for (size_t row = 0; row < times->n_rows; row++)
             for (size_t k = i; k < end; k++)
                 times->ns[row * r->n + k] =
-                    (int64_t)(1000.0 * (double)excess[row * r->n + k] / (double)(usual + 1));
+                    (int64_t)(PARTS_OF_USUAL * (double)excess[row * r->n + k] / usual);
     }
-    free(distances);
+    free(taken);
     return TM_OK;
 }
 
@@ -337,23 +338,23 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
     return status;
 }
 
-/* Ranks of one stage against one another, of each kind of work that all of them have; where there
- * are several stages, all by how far they are from the others of theirs. */
+/* Of each kind of work, ranks of one stage against one another in parts, and all in steps. */
 static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *err) {
     const size_t n = works->ranks.n;
     const bool stages = n > 0 && end_of_stage(works, 0) < n;
     const bool parts = works->n_rows > 1 && works->steps[0] == works->steps[1];
-    const double ways = TM_N_WORKS * (1.0 + parts + stages);
     works_range r = {.works = works};
     for (r.kind = 0; r.kind < TM_N_WORKS; r.kind++) {
-        for (r.first = 0; r.first < n; r.first += r.n) {
+        r.way = WAY_PARTS;
+        for (r.first = 0; r.first < n && parts; r.first += r.n) {
             r.n = end_of_stage(works, r.first) - r.first;
-            r.n_tests = ways * (double)n / (double)r.n;
-            for (r.way = parts ? WAY_PARTS : WAY_STEPS; r.way <= WAY_STEPS && r.n >= 2; r.way++)
+            r.n_tests = N_COMPARED * (double)n / (double)r.n;
+            if (r.n >= 2)
                 TM_TRY(test_works(&r, tables, err));
         }
-        r = (works_range){works, 0, n, r.kind, WAY_STAGES, ways};
-        if (stages)
+        r = (works_range){
+            works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, parts ? N_COMPARED : TM_N_WORKS};
+        if (n >= 2)
             TM_TRY(test_works(&r, tables, err));
     }
     return TM_OK;
