@@ -1,6 +1,7 @@
 #include "stages.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sorted.h"
 
@@ -18,7 +19,8 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges, tm_e
         if (!instances[i].transfers && !alone)
             continue;
         const tm_comm_record *sender = &members[members[0].kind == TM_COLL_SEND ? 0 : 1];
-        tm_stage_edge edge = {sender->rank, members[sender == members].rank, sender->begin_ns};
+        const tm_comm_record *receiver = &members[sender == members];
+        tm_stage_edge edge = {sender->rank, receiver->rank, sender->begin_ns, receiver->end_ns};
         tm_stage_edge *known = edges->data;
         /* Transfers of one pair are side by side, in both directions. */
         if (members->group != group)
@@ -28,7 +30,7 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges, tm_e
         while (k < edges->n && known[k].from != edge.from)
             k++;
         if (k < edges->n && edge.begin_ns < known[k].begin_ns)
-            known[k].begin_ns = edge.begin_ns;
+            known[k] = edge;
         if (k == edges->n && !tm_vec_append(edges, &edge, 1))
             return tm_fail_memory(err);
     }
@@ -113,8 +115,44 @@ static bool same_pair(const tm_stage_edge *a, const tm_stage_edge *b) {
     return (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
 }
 
+static int by_sender(const void *a, const void *b) {
+    int order = tm_order_i64(((const tm_stage_edge *)a)->from, ((const tm_stage_edge *)b)->from);
+    return order ? order : by_time(a, b);
+}
+
+static bool is_lower_sender(const void *edge, const void *rank) {
+    return ((const tm_stage_edge *)edge)->from < *(const int64_t *)rank;
+}
+
+/* Whether the receiver had sent something before it had this. @param by_sender  [n] by sender */
+static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sender, size_t n) {
+    const size_t first = tm_bisect(by_sender, n, sizeof *by_sender, &edge->to, is_lower_sender);
+    return first < n && by_sender[first].from == edge->to &&
+           by_sender[first].begin_ns < edge->end_ns;
+}
+
+/* Takes out what is none from a stage to the next. How many are left; SIZE_MAX when memory is out.
+ */
+static size_t drop_exchanges(tm_stage_edge *edges, size_t n) {
+    size_t kept = 0;
+    tm_stage_edge *all = malloc((n + 1) * sizeof *all);
+    if (!all)
+        return SIZE_MAX;
+    if (n > 1)
+        qsort(edges, n, sizeof *edges, by_sender);
+    memcpy(all, edges, n * sizeof *all);
+    for (size_t i = 0; i < n; i++)
+        if (!is_exchange(&all[i], all, n))
+            edges[kept++] = all[i];
+    free(all);
+    return kept;
+}
+
 tm_status tm_stages_find(tm_stage_edge *edges, size_t n, tm_vec *stages, tm_error *err) {
     size_t kept = 0;
+    n = drop_exchanges(edges, n);
+    if (n == SIZE_MAX)
+        return tm_fail_memory(err);
     if (n > 1)
         qsort(edges, n, sizeof *edges, by_pair);
     for (size_t i = 0; i < n; i++)

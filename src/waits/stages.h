@@ -8,6 +8,7 @@
 typedef struct tm_stage_edge {
     int64_t from, to; /* ranks */
     int64_t begin_ns; /* of the sender's kernel, on the job's clock */
+    int64_t end_ns;   /* of the receiver's */
 } tm_stage_edge;
 
 /** A rank of a pipeline. */
@@ -21,8 +22,11 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the stages. Who is first to transfer with another stage is the earlier of both; stage 0 is
- * who sends before it receives anything, and each other stage is one behind the nearest before it.
+ * Finds the stages. A stage sends on what it has received: a transfer to a rank that had sent
+ * something before its end is none from a stage to the next (ranks of a ring pass on parts of a
+ * context, and all begin at once). Who is first to transfer with another stage is the earlier of
+ * both; stage 0 is who sends before it receives anything, and each other stage is one behind the
+ * nearest before it.
  * Where a rank has more than four partners it is no pipeline (an all-to-all of sends and receives),
  * and nobody has a stage.
  *

@@ -9,24 +9,38 @@ static const struct {
     int64_t stages[RANKS];
 } pipelines[] = {
     /* Four ranks: forward, and gradients back. */
-    {{{0, 1, 10}, {1, 2, 20}, {2, 3, 30}, {3, 2, 40}, {2, 1, 50}, {1, 0, 60}},
+    {{{0, 1, 10, 0}, {1, 2, 20, 0}, {2, 3, 30, 0}, {3, 2, 40, 0}, {2, 1, 50, 0}, {1, 0, 60, 0}},
      {0, 1, 2, 3, NONE, NONE}},
     /* In any order, and whatever the ranks. */
-    {{{0, 5, 60}, {4, 2, 30}, {5, 4, 20}, {0, 1, 5}, {4, 5, 50}, {1, 5, 10}},
+    {{{0, 5, 60, 0}, {4, 2, 30, 0}, {5, 4, 20, 0}, {0, 1, 5, 0}, {4, 5, 50, 0}, {1, 5, 10, 0}},
      {0, 1, 3, NONE, 2, 1}},
     /* The last sends to the first again: the first sent before it received. */
-    {{{0, 1, 10}, {1, 2, 20}, {2, 3, 30}, {3, 0, 40}}, {0, 1, 2, 3, NONE, NONE}},
+    {{{0, 1, 10, 0}, {1, 2, 20, 0}, {2, 3, 30, 0}, {3, 0, 40, 0}}, {0, 1, 2, 3, NONE, NONE}},
+    /* And with the ends of what is received: each sends on what it has. */
+    {{{0, 1, 10, 20}, {1, 2, 21, 30}, {2, 0, 31, 40}}, {0, 1, 2, NONE, NONE, NONE}},
+    /* A ring: all send at once. */
+    {{{0, 1, 10, 50}, {1, 2, 12, 50}, {2, 0, 45, 51}}, {NONE, NONE, NONE, NONE, NONE, NONE}},
+    /* Two stages, in each of which two ranks exchange before the first sends on, and back. */
+    {{{0, 1, 10, 30},
+      {1, 0, 11, 30},
+      {0, 2, 40, 60},
+      {1, 3, 40, 60},
+      {2, 3, 65, 80},
+      {3, 2, 66, 80},
+      {2, 0, 90, 99},
+      {3, 1, 90, 99}},
+     {0, 0, 1, 1, NONE, NONE}},
     /* Two pipelines side by side. */
-    {{{0, 2, 10}, {2, 4, 20}, {1, 3, 15}, {3, 5, 25}}, {0, 0, 1, 1, 2, 2}},
+    {{{0, 2, 10, 0}, {2, 4, 20, 0}, {1, 3, 15, 0}, {3, 5, 25, 0}}, {0, 0, 1, 1, 2, 2}},
     /* Two senders for one, of which one is a stage behind: one behind the nearest. */
-    {{{0, 1, 10}, {1, 2, 20}, {0, 2, 30}}, {0, 1, 1, NONE, NONE, NONE}},
+    {{{0, 1, 10, 0}, {1, 2, 20, 0}, {0, 2, 30, 0}}, {0, 1, 1, NONE, NONE, NONE}},
     /* Four partners are allowed: 0 sends to 1, 2, 3, 4. */
-    {{{0, 1, 10}, {0, 2, 20}, {0, 3, 30}, {0, 4, 40}}, {0, 1, 1, 1, 1, NONE}},
+    {{{0, 1, 10, 0}, {0, 2, 20, 0}, {0, 3, 30, 0}, {0, 4, 40, 0}}, {0, 1, 1, 1, 1, NONE}},
     /* Five are not, as in an all-to-all of six. */
-    {{{0, 1, 10}, {0, 2, 20}, {0, 3, 30}, {0, 4, 40}, {0, 5, 50}},
+    {{{0, 1, 10, 0}, {0, 2, 20, 0}, {0, 3, 30, 0}, {0, 4, 40, 0}, {0, 5, 50, 0}},
      {NONE, NONE, NONE, NONE, NONE, NONE}},
     /* Nobody sends. */
-    {{{0, 0, 0}}, {NONE, NONE, NONE, NONE, NONE, NONE}},
+    {{{0, 0, 0, 0}}, {NONE, NONE, NONE, NONE, NONE, NONE}},
 };
 
 TEST(stages_are_one_behind_another) {
@@ -52,20 +66,15 @@ TEST(stages_are_one_behind_another) {
 /* An operation of two: of one sender and one receiver, or of another kind. */
 typedef struct pair {
     uint64_t group;
-    int64_t from, to, begin_ns, to_begin_ns;
+    int64_t from, to, begin_ns, to_end_ns;
     bool transfers;
 } pair;
 
 static void add_pair(tm_collectives *c, const pair *p) {
     bool lower = p->from < p->to; /* records are ascending in rank */
-    tm_comm_record send = {.group = p->group,
-                           .rank = p->from,
-                           .begin_ns = p->begin_ns,
-                           .kind = TM_COLL_SEND},
-                   receive = {.group = p->group,
-                              .rank = p->to,
-                              .begin_ns = p->to_begin_ns,
-                              .kind = TM_COLL_RECV};
+    tm_comm_record
+        send = {.group = p->group, .rank = p->from, .begin_ns = p->begin_ns, .kind = TM_COLL_SEND},
+        receive = {.group = p->group, .rank = p->to, .end_ns = p->to_end_ns, .kind = TM_COLL_RECV};
     tm_instance instance = {.first = c->records.n, .n = 2, .transfers = p->transfers};
     assert_non_null(tm_vec_append(&c->records, lower ? &send : &receive, 1));
     assert_non_null(tm_vec_append(&c->records, lower ? &receive : &send, 1));
@@ -73,12 +82,12 @@ static void add_pair(tm_collectives *c, const pair *p) {
 }
 
 TEST(edges_are_the_first_transfers_of_a_pair) {
-    /* Both directions of a pair are of one group. The receiver's begin does not matter. */
+    /* Both directions of a pair are of one group. */
     static const pair pairs[] = {
         {7, 3, 4, 50, 1, true}, {7, 4, 3, 60, 2, true}, {7, 3, 4, 40, 3, true},
         {7, 4, 3, 70, 4, true}, {8, 9, 3, 5, 6, true},  {8, 3, 9, 1, 1, false},
     };
-    static const tm_stage_edge expected[] = {{3, 4, 40}, {4, 3, 60}, {9, 3, 5}};
+    static const tm_stage_edge expected[] = {{3, 4, 40, 3}, {4, 3, 60, 2}, {9, 3, 5, 6}};
     tm_collectives c = {.records = TM_VEC(tm_comm_record), .instances = TM_VEC(tm_instance)};
     tm_vec edges = TM_VEC(tm_stage_edge);
     tm_error err;
