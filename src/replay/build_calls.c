@@ -263,6 +263,13 @@ static uint32_t last_to_end(const host_walk *w) {
     return found;
 }
 
+/* Whether something that was launched ends later: who waited for the GPU has not waited until then.
+ */
+static bool runs_on(const host_walk *w, int64_t ns) {
+    const uint32_t last = last_to_end(w);
+    return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
+}
+
 /* The call in the gap before another that may wait for the device, which was done meanwhile:
  * [*from, *to); what was last to end of all that was launched. Where that runs on after such a
  * call, it has not waited. TM_NO_PART, and the times as they were, for none. */
@@ -318,7 +325,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const bool known = last != TM_NO_PART;
     if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
-    if (!known && lit - dark > DARK_NS)
+    if (!known && lit - dark > DARK_NS && !runs_on(w, lit))
         last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
     if (end > dark)
