@@ -258,27 +258,43 @@ static tm_status compare(tm_replay_ranks *r, tm_error *err) {
         status = compare_slice(r, &slice, &rows, err);
     tm_vec_free(&rows);
     TM_TRY(status);
-    TM_TRY(tm_mpi_agree(r->comm, tm_peers_note(&r->places, err), err));
-    for (size_t i = 0; i < r->n; i++)
-        tm_peers_set(&r->graphs[i], &r->items[i], &r->places);
-    return TM_OK;
+    return tm_mpi_agree(r->comm, tm_peers_note(&r->places, err), err);
 }
 
 static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
 }
 
+/* What a call takes on each rank; of operations' graphs it is left. @param out  [r->n] */
+static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
+    size_t n_crews;
+    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    bool ok = true;
+    for (size_t i = 0; i < r->n && ok; i++)
+        ok = !r->items[i].places || tm_call_time(&r->items[i], &out[i]);
+    for (size_t c = 0; c < n_crews && ok; c++) {
+        int64_t ns[TM_LANES];
+        ok = crews[c].n == 0 || tm_crew_call_times(&crews[c], ns);
+        for (size_t k = 0; k < crews[c].n && ok; k++)
+            out[crews[c].index[k]] = ns[k];
+    }
+    return ok;
+}
+
 /* Of every rank that has a graph, in the job's order of ranks. */
 static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_replay_fact);
-    bool ok = true;
+    int64_t *call_ns = calloc(r->n + 1, sizeof *call_ns);
+    bool ok = call_ns && find_call_times(r, call_ns);
     for (size_t i = 0; i < r->n && ok; i++) {
         const tm_timeline *t = &r->timelines[i];
         const tm_replay_fact f = {.rank = t->rank,
                                   .stage = tm_stage_of(&r->collectives->stages, t->rank),
+                                  .call_ns = call_ns[i],
                                   .host = t->host};
         ok = !tm_replay_has(r, i) || tm_vec_append(&own, &f, 1);
     }
+    free(call_ns);
     tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(r->comm, &own, &r->facts, err);
@@ -286,6 +302,27 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
         qsort(r->facts.data, r->facts.n, r->facts.size, by_rank);
     tm_vec_free(&own);
     return status;
+}
+
+/* Where stages have hosts of their own, what others take for the calls of a slow one is what other
+ * hosts take. */
+static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
+    size_t n_crews;
+    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    TM_TRY(tm_host_times(r->facts.data, r->facts.n, &r->host_times, err));
+    bool *done = calloc(r->places.others.n + 1, sizeof *done);
+    for (size_t i = 0; i < r->n && done; i++) {
+        const double factor = tm_host_factor(&r->host_times, r->timelines[i].host);
+        if (factor > 1.0 && r->items[i].places)
+            tm_calls_divide(r->items[i].places, r->items[i].n_events, r->items[i].n, factor,
+                            &r->places, done);
+        for (size_t c = 0; c < n_crews && factor > 1.0; c++)
+            if (crews[c].n > 0 && crews[c].index[0] == i)
+                tm_calls_divide(crews[c].items->places, crews[c].items->n_events, crews[c].items->n,
+                                factor, &r->places, done);
+    }
+    free(done);
+    return done ? TM_OK : tm_fail_memory(err);
 }
 
 /* What only the making of graphs needs. */
@@ -386,6 +423,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->desk = calloc(1, sizeof *ranks->desk);
     ranks->visits = TM_VEC(tm_replay_visit);
     ranks->facts = TM_VEC(tm_replay_fact);
+    ranks->host_times = TM_VEC(tm_host_time);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
@@ -412,6 +450,10 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
         status = compare(ranks, err);
     if (status == TM_OK)
         status = gather_facts(ranks, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(ranks->comm, compare_hosts(ranks, err), err);
+    for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
+        tm_peers_set(&ranks->graphs[i], &ranks->items[i], &ranks->places);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
@@ -426,6 +468,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
     tm_timebase_free(&ranks->base);
     tm_vec_free(&ranks->visits);
     tm_vec_free(&ranks->facts);
+    tm_vec_free(&ranks->host_times);
     tm_models_free(&ranks->models);
     tm_peer_places_free(&ranks->places);
     tm_works_free(&ranks->works);

@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "replay/build.h"
+#include "replay/call_times.h"
 #include "replay/crew/drafts.h"
 #include "replay/crew/models.h"
 #include "replay/peers.h"
@@ -13,12 +14,6 @@
 #include "replay/sets.h"
 #include "replay/works.h"
 #include "timeline/collectives.h"
-
-/** What every process knows of a rank that has a graph. Sent as bytes. */
-typedef struct tm_replay_fact {
-    int64_t rank, stage; /* stage of a pipeline, -1 for none */
-    uint32_t host;       /* name id */
-} tm_replay_fact;
 
 typedef struct tm_replay_ranks {
     MPI_Comm comm;
@@ -40,6 +35,7 @@ typedef struct tm_replay_ranks {
     tm_peer_places places;
     tm_crew_desk *desk; /* owned */
     tm_vec facts;       /* of tm_replay_fact, ascending in rank: those of the job */
+    tm_vec host_times;  /* of tm_host_time: where they are compared */
     tm_works works;     /* of all ranks, on process 0 */
 } tm_replay_ranks;
 

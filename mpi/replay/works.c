@@ -36,15 +36,15 @@ static bool add_crew(const tm_replay_ranks *r, const tm_crew *crew, tm_works_of 
         return false;
     for (size_t k = 0; k < crew->n; k++)
         sums[k] = add_rank(r, crew->index[k], own);
-    if (crew->n > 0) {
-        of->n_peers = count_stage(r, tm_stage_of(&r->collectives->stages, crew->rank[0]));
-        tm_works_add_crew(of, crew, sums);
-    }
-    return true;
+    if (crew->n == 0)
+        return true;
+    of->n_peers = count_stage(r, tm_stage_of(&r->collectives->stages, crew->rank[0]));
+    tm_works_add_crew(of, crew, sums);
+    return !of->calls || tm_works_crew_calls(of, crew, sums);
 }
 
 static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_vec *own) {
-    tm_works_of of = {.shape = shape, .places = &r->places};
+    tm_works_of of = {.shape = shape, .places = &r->places, .calls = r->host_times.n > 0};
     size_t n_crews;
     const tm_crew *crews = tm_replay_crews(r, &n_crews);
     bool ok = true;
@@ -56,6 +56,7 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
         of.n_peers = count_stage(r, tm_stage_of(&r->collectives->stages, r->timelines[i].rank));
         if (ok)
             tm_works_add(&of, &r->items[i], sums);
+        ok = ok && (!of.calls || tm_works_calls(&of, &r->items[i], sums));
     }
     for (size_t c = 0; c < n_crews && ok; c++)
         ok = add_crew(r, &crews[c], &of, own);

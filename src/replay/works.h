@@ -10,8 +10,15 @@
 
 #include <stdint.h>
 
-/** What is summed: compute kernels, copies and sets; calls and what the host does before them. */
-typedef enum tm_works_kind { TM_WORKS_DEVICE, TM_WORKS_HOST, TM_N_WORKS } tm_works_kind;
+/** What is summed: compute kernels, copies and sets; calls and what the host does before them. Of
+ * the latter also the median of a call, where stages are on hosts of their own (call_times.h): else
+ * 0. */
+typedef enum tm_works_kind {
+    TM_WORKS_DEVICE,
+    TM_WORKS_HOST,
+    TM_WORKS_CALL,
+    TM_N_WORKS
+} tm_works_kind;
 
 /** Whose they are; behind it stand [TM_N_WORKS][rows] sums in ns. */
 typedef struct tm_works_rank {

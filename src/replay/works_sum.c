@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/sums.h"
+#include "call_times.h"
 #include "replay/crew/loops.h"
 
 enum { ROWS = 64, NO_STEP = 0xff };
@@ -33,6 +34,12 @@ tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]
     return shape;
 }
 
+static size_t row_of(const tm_works_of *of, uint64_t hash) {
+    const size_t step = of->shape->step_at[tm_place_step(hash)];
+    const size_t part = tm_place_part(hash) % of->shape->n_parts;
+    return step == NO_STEP ? SIZE_MAX : step * of->shape->n_parts + part;
+}
+
 /* Where the weights of a place are summed: an index into the sums of a rank; SIZE_MAX for none. */
 static size_t sum_at(const tm_works_of *of, uint32_t place) {
     const tm_peer_others *others = of->places->others.data;
@@ -40,11 +47,10 @@ static size_t sum_at(const tm_works_of *of, uint32_t place) {
         return SIZE_MAX;
     const uint32_t known = of->places->known[place];
     const uint64_t hash = ((const uint64_t *)of->places->keys.keys.data)[place];
-    const size_t step = of->shape->step_at[tm_place_step(hash)];
-    if (known == 0 || others[known - 1].n != of->n_peers || of->n_peers < 2 || step == NO_STEP ||
+    const size_t row = row_of(of, hash);
+    if (known == 0 || others[known - 1].n != of->n_peers || of->n_peers < 2 || row == SIZE_MAX ||
         tm_place_is_communication(hash))
         return SIZE_MAX;
-    const size_t row = step * of->shape->n_parts + tm_place_part(hash) % of->shape->n_parts;
     return tm_place_is_call(hash) * tm_works_rows(of->shape) + row;
 }
 
@@ -75,4 +81,39 @@ void tm_works_add_crew(const tm_works_of *of, const tm_crew *crew, int64_t *cons
             out[k][at] = tm_sum(out[k][at], work_of(&w, i >= items->n_events));
         }
     }
+}
+
+/* The rows of calls; NULL when memory is out. @param places  [n] */
+static size_t *rows_of(const tm_works_of *of, const uint32_t *places, size_t n) {
+    const uint64_t *hashes = of->places->keys.keys.data;
+    size_t *rows = malloc((n + 1) * sizeof *rows);
+    for (size_t i = 0; i < n && rows; i++)
+        rows[i] = places[i] == TM_NO_PLACE ? SIZE_MAX : row_of(of, hashes[places[i]]);
+    return rows;
+}
+
+bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *out) {
+    const size_t n_rows = tm_works_rows(of->shape), n = items->n - items->n_events;
+    size_t *rows = rows_of(of, items->places + items->n_events, n);
+    int64_t *ns = malloc((n + 1) * sizeof *ns);
+    for (size_t i = 0; i < n && ns; i++)
+        ns[i] = work_of(&items->weights[items->n_events + i], true);
+    const bool ok =
+        rows && ns && tm_call_medians(rows, ns, n, n_rows, out + TM_WORKS_CALL * n_rows);
+    free(rows);
+    free(ns);
+    return ok;
+}
+
+bool tm_works_crew_calls(const tm_works_of *of, const tm_crew *crew, int64_t *const *out) {
+    const size_t n_rows = tm_works_rows(of->shape);
+    const size_t n = crew->items->n - crew->items->n_events;
+    size_t *rows = rows_of(of, crew->items->places + crew->items->n_events, n);
+    int64_t *ns = tm_crew_calls(crew);
+    bool ok = rows && ns;
+    for (size_t k = 0; k < crew->n && ok; k++)
+        ok = tm_call_medians(rows, ns + k * n, n, n_rows, out[k] + TM_WORKS_CALL * n_rows);
+    free(rows);
+    free(ns);
+    return ok;
 }

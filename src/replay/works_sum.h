@@ -26,12 +26,20 @@ typedef struct tm_works_of {
     const tm_works_shape *shape;
     const tm_peer_places *places; /* with what is known of the others */
     int64_t n_peers;              /* ranks of the role, this one among them */
+    bool calls;                   /* the medians of calls, too */
 } tm_works_of;
 
-/** Adds a rank's sums. @param out  [TM_N_WORKS][rows] */
+/** Adds a rank's sums. @param out  [TM_N_WORKS][rows]; that of calls is left */
 void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out);
+
+/** The medians of a rank's calls. False when memory is out. @param out  likewise; the others are
+ * left
+ */
+bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 
 /** Adds those of the ranks of a crew. @param out  [crew->n] sums of each */
 void tm_works_add_crew(const tm_works_of *of, const tm_crew *crew, int64_t *const *out);
+bool tm_works_crew_calls(const tm_works_of *of, const tm_crew *crew,
+                         int64_t *const *out) TM_MUST_CHECK;
 
 #endif

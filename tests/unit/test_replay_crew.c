@@ -279,8 +279,8 @@ static void check_reduced(both *b, const tm_sets *sets) {
     tm_vec_free(&words[1]);
 }
 
-/* What a rank of a crew did by itself, in four parts, is what it is alone; on the device it is all
- * but communication. */
+/* What a rank of a crew did by itself, in four parts, is what it is alone, as are the medians of
+ * its calls; on the device it is all but communication. */
 static void check_works(const both *b, const tm_crew *crew) {
     enum { PARTS = 4 };
     const tm_works_shape shape = {.n_steps = 1, .n_parts = PARTS}; /* no step is one, too */
@@ -288,18 +288,22 @@ static void check_works(const both *b, const tm_crew *crew) {
     int64_t *lanes[TM_LANES];
     for (size_t k = 0; k < TM_LANES; k++)
         lanes[k] = sums[1][k][0];
-    tm_works_add_crew(&(tm_works_of){&shape, &b->places[1], RANKS}, crew, lanes);
+    const tm_works_of of[2] = {{&shape, &b->places[0], RANKS, true},
+                               {&shape, &b->places[1], RANKS, true}};
+    tm_works_add_crew(&of[1], crew, lanes);
+    assert_true(tm_works_crew_calls(&of[1], crew, lanes));
     for (size_t k = 0; k < crew->n; k++) {
         const tm_timeline *t = &b->timelines[crew->index[k]];
         int64_t device = 0;
-        tm_works_add(&(tm_works_of){&shape, &b->places[0], RANKS}, &b->items[crew->index[k]],
-                     sums[0][k][0]);
+        tm_works_add(&of[0], &b->items[crew->index[k]], sums[0][k][0]);
+        assert_true(tm_works_calls(&of[0], &b->items[crew->index[k]], sums[0][k][0]));
         assert_memory_equal(sums[0][k], sums[1][k], sizeof sums[0][k]);
         for (uint32_t row = 0; row < t->n_events; row++)
             if (t->role[row] == TM_ROLE_COMPUTE || t->role[row] == TM_ROLE_MEMORY)
                 device += t->duration_ns[row];
         for (size_t part = 0; part < PARTS; part++) {
             assert_true(sums[0][k][TM_WORKS_DEVICE][part] > 0);
+            assert_true(sums[0][k][TM_WORKS_CALL][part] > 0);
             device -= sums[0][k][TM_WORKS_DEVICE][part];
         }
         assert_int_equal(device, 0);

@@ -5,6 +5,7 @@
 
 #include "base/median.h"
 #include "base/sums.h"
+#include "replay/call_times.h"
 #include "replay/result.h"
 #include "waits/stages.h"
 
@@ -179,7 +180,9 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
  * ranks are from the others of theirs, as a part of what is done there: a stage has few ranks. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
-static const double N_COMPARED = 2.0 * TM_N_WORKS; /* each kind in parts and in steps */
+/* Sums are compared, in parts and in steps; then the medians of calls, of which hosts are asked.
+ * Their part of what is allowed to chance is small: each has thousands. */
+static const double N_SUMMED = TM_WORKS_CALL, CALLS_SHARE = 0.1;
 static const double PARTS_OF_USUAL = 1e9;
 
 /* Works of one kind, of ranks [first, first + n). */
@@ -320,12 +323,46 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
     return status;
 }
 
+static bool has_calls(const tm_works *works) {
+    bool any = false;
+    for (size_t i = 0; i < works->ranks.n; i++)
+        for (size_t row = 0; row < works->n_rows && !any; row++)
+            any = tm_works_sums(works, i, TM_WORKS_CALL)[row] > 0;
+    return any;
+}
+
+/* Of calls only hosts are asked, and those that take so many times as long that they are said to be
+ * slow; what a host's ranks take longer is that part of the work of their hosts. */
+static void keep_slow_hosts(const works_range *r, const tm_own_times *times, tm_vec *suspects) {
+    tm_suspect *v = suspects->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < suspects->n; i++) {
+        int64_t calls = 0, host = 0;
+        for (size_t k = 0; k < r->n; k++)
+            for (size_t row = 0; times->members[k] == v[i].member && row < r->works->n_rows;
+                 row++) {
+                calls = tm_sum(calls, work_at(r, k, row));
+                host = tm_sum(host, tm_works_sums(r->works, k, TM_WORKS_HOST)[row]);
+            }
+        const double longer = (double)v[i].excess_ns / (double)(calls + 1);
+        if (!v[i].host || longer < 1.0 - 1.0 / TM_HOST_FACTOR_LEAST)
+            continue;
+        v[kept] = v[i];
+        v[kept++].excess_ns = (int64_t)(longer * (double)host);
+    }
+    suspects->n = kept;
+}
+
 static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *err) {
     tm_own_times times = {0};
     tm_vec suspects = TM_VEC(tm_suspect), standings = TM_VEC(tm_standing);
     tm_status status = tm_own_times_create(r->n, r->works->n_rows, &times, err);
     if (status == TM_OK)
         status = find_in_works(r, &times, &suspects, &standings, err);
+    if (status == TM_OK && r->kind == TM_WORKS_CALL) {
+        keep_slow_hosts(r, &times, &suspects);
+        standings.n = 0;
+    }
     for (size_t i = 0; i < suspects.n; i++)
         ((tm_suspect *)suspects.data)[i].work =
             r->kind == TM_WORKS_DEVICE ? TM_SUSPECT_DEVICE : TM_SUSPECT_HOST;
@@ -343,21 +380,22 @@ static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *e
     const size_t n = works->ranks.n;
     const bool stages = n > 0 && end_of_stage(works, 0) < n;
     const bool parts = works->n_rows > 1 && works->steps[0] == works->steps[1];
+    const bool calls = has_calls(works);
+    const double n_tests = (parts ? 2.0 : 1.0) * N_SUMMED / (calls ? 1.0 - CALLS_SHARE : 1.0);
     works_range r = {.works = works};
-    for (r.kind = 0; r.kind < TM_N_WORKS; r.kind++) {
+    for (r.kind = 0; r.kind < TM_WORKS_CALL && n >= 2; r.kind++) {
         r.way = WAY_PARTS;
         for (r.first = 0; r.first < n && parts; r.first += r.n) {
             r.n = end_of_stage(works, r.first) - r.first;
-            r.n_tests = N_COMPARED * (double)n / (double)r.n;
+            r.n_tests = n_tests * (double)n / (double)r.n;
             if (r.n >= 2)
                 TM_TRY(test_works(&r, tables, err));
         }
-        r = (works_range){
-            works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, parts ? N_COMPARED : TM_N_WORKS};
-        if (n >= 2)
-            TM_TRY(test_works(&r, tables, err));
+        r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, n_tests};
+        TM_TRY(test_works(&r, tables, err));
     }
-    return TM_OK;
+    r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, 1.0 / CALLS_SHARE};
+    return calls ? test_works(&r, tables, err) : TM_OK;
 }
 
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own, tm_error *err) {
