@@ -325,13 +325,15 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const bool known = last != TM_NO_PART;
     if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
-    if (!known && lit - dark > DARK_NS && !runs_on(w, lit))
+    const bool within =
+        before->step == call->step; /* behind a step an older one may be waited for */
+    if (!known && lit - dark > DARK_NS && !(within && runs_on(w, lit)))
         last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
     if (end > dark)
         edge.peer_ns = edge.ns -= end - dark;
     edge.flags = spent_in(w, call, since, edge.ns);
-    if (lit - dark > DARK_NS && before->step != call->step) {
+    if (lit - dark > DARK_NS && !within) {
         edge.flags |= TM_EDGE_UNSEEN;
         edge.peer_ns = lit - (end > dark ? end : dark);
         w->m->unseen = true;
