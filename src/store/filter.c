@@ -3,16 +3,32 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#define ZSTD_STATIC_LINKING_ONLY /* ZSTD_c_blockSplitterLevel, which zstd has since 1.5.7 */
 #include <zstd.h>
 
 #include "tmerge/store.h"
 
+struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    if (context)
+        (void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+#ifdef ZSTD_c_blockSplitterLevel
+    /* 1: only full blocks, as before there was a choice */
+    if (context)
+        (void)ZSTD_CCtx_setParameter(context, ZSTD_c_blockSplitterLevel, 1);
+#endif
+    return context;
+}
+
 /* In one call, so that the frame states its content size: unpack makes room by it, and so do other
  * programs' decoders. */
 static size_t pack(const void *from, size_t size, int level, void **out, size_t *out_size) {
+    ZSTD_CCtx *context = tm_zstd_compressor(level);
     *out_size = ZSTD_compressBound(size);
     *out = malloc(*out_size);
-    return *out ? ZSTD_compress(*out, *out_size, from, size, level) : 0;
+    size_t n = context && *out ? ZSTD_compress2(context, *out, *out_size, from, size) : 0;
+    ZSTD_freeCCtx(context);
+    return n;
 }
 
 static size_t unpack(const void *from, size_t size, void **out, size_t *out_size) {

@@ -6,6 +6,7 @@
 
 #include <zstd.h>
 
+#include "filter.h"
 #include "tmerge/store.h"
 
 typedef struct buffer {
@@ -21,7 +22,7 @@ struct tm_packer {
 
 tm_packer *tm_packer_create(bool compress) {
     tm_packer *packer = calloc(1, sizeof *packer);
-    if (packer && compress && !(packer->context = ZSTD_createCCtx())) {
+    if (packer && compress && !(packer->context = tm_zstd_compressor(TM_STORE_ZSTD_LEVEL))) {
         free(packer);
         return NULL;
     }
@@ -175,9 +176,8 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
     void *out = room(&packer->packed, ZSTD_compressBound(raw));
     if (!from || !out)
         return NULL;
-    /* In one call: the context lends its memory alone, and the frame states its content size. */
-    *size = ZSTD_compressCCtx(packer->context, out, packer->packed.size, from, raw,
-                              TM_STORE_ZSTD_LEVEL);
+    /* In one call, so that the frame states its content size. */
+    *size = ZSTD_compress2(packer->context, out, packer->packed.size, from, raw);
     return ZSTD_isError(*size) ? NULL : out;
 }
 
