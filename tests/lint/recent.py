@@ -1,7 +1,7 @@
 """Which files a check that is too dear for all of them looks at: what has changed, and a seventh.
 
-recent.py SUFFIX FOLDER...   in the root of the project: prints those below the folders, or all of
-                             them in the full set (TMERGE_FULL=1)
+recent.py SUFFIX[,SUFFIX...] FOLDER...   in the root of the project: prints those below the folders,
+                                         or all of them in the full set (TMERGE_FULL=1)
 """
 import datetime
 import os
@@ -24,32 +24,39 @@ def git(root, *arguments):
 
 
 def changed(root):
-    """Paths below root that changed since the last commit that is a day older than the newest one.
+    """Paths below root that changed since the last commit that is a day older than the newest one,
+    the latest first.
 
     Empty where git does not tell: no repository, a shallow clone, or none that old.
     """
     newest = git(root, "log", "-1", "--format=%ct")
     if not newest or git(root, "rev-parse", "--is-shallow-repository") != ["false"]:
-        return set()
+        return []
     base = git(root, "rev-list", "-1", f"--before={int(newest[0]) - DAY_S}", "HEAD")
     if not base:
-        return set()
-    return set(git(root, "diff", "--name-only", base[0])
-               + git(root, "ls-files", "--others", "--exclude-standard"))
+        return []
+    return list(dict.fromkeys(
+        git(root, "ls-files", "--others", "--exclude-standard")
+        + git(root, "diff", "--name-only", "HEAD")
+        + git(root, "log", "-m", "--format=", "--name-only", f"{base[0]}..HEAD")))
 
 
-def in_shard(path, day=None):
-    """Whether today, or on that day, it is the turn of a path; in a week each has one."""
-    day = datetime.date.today().toordinal() if day is None else day
-    return zlib.crc32(Path(path).as_posix().encode()) % SHARDS == day % SHARDS
+def in_shard(path, shards=SHARDS):
+    """Whether today it is the turn of a path; in so many days each has one."""
+    turn = zlib.crc32(Path(path).as_posix().encode()) - datetime.date.today().toordinal()
+    return turn % shards == 0
+
+
+def due(paths):
+    """Those of the paths, relative to the root of the project that one is in, that are looked at."""
+    new = set(changed("."))
+    return [path for path in paths if FULL or in_shard(path) or str(path) in new]
 
 
 def main():
-    suffix, folders = sys.argv[1], sys.argv[2:]
-    new = changed(".")
-    for path in files(Path(), folders, (suffix,)):
-        if FULL or in_shard(path) or str(path) in new:
-            print(path)
+    suffixes, folders = sys.argv[1].split(","), sys.argv[2:]
+    for path in due(files(Path(), folders, suffixes)):
+        print(path)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """clang-tidy over every C file that the build compiles: tidy.py ROOT BUILD
 
 The analyser follows paths through a function until it has NODES nodes. That many cost ten times
-what FEW do, and find little more. So all files get FEW at each landing, and NODES those that
-changed in the last day, those that include a header that did, and each day another seventh of all;
-in the full set (TMERGE_FULL=1) all. What was checked in depth and has not changed since is not
-checked again.
+what FEW do, and find little more. So all files get FEW at each landing, and in the full set
+(TMERGE_FULL=1) NODES. At a landing NODES are for at most MOST files that changed in the last day,
+those that changed last first, and then that use a header that did, others for each commit; and for
+those of SHARDS whose day it is. What was checked in depth and has not changed since is not checked
+again.
 """
 import hashlib
 import json
@@ -12,24 +13,31 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from recent import FULL, changed, in_shard
+from recent import FULL, changed, git, in_shard
 
-FEW, NODES = 20_000, 225_000  # the latter is clang's default
+FEW, NODES = 5_000, 225_000  # the latter is clang's default
+MOST, SHARDS = 60, 28
 # The files that define what analyzer.h is about.
 PLAIN = ("src/base/status.c", "mpi/agree.c", "tools/synth/base/error.c")
 BAD = "int f(int *p); int f(int *p) { if (!p) return *p; else return 1; }\n"
+
+
+def is_test(path):
+    """cmocka does not say that a failed assertion ends the test, so there the analyser goes on: it
+    looks at no test."""
+    return path.is_relative_to("tests/unit") or path.is_relative_to("tests/mpi")
 
 
 def command(root, build, path, nodes):
     """One file for each process: within one process, version 14 carries state of its va_list check
     from file to file and reports what is not there."""
     options = [f"-p={build}", f"--config-file={root}/.clang-tidy", "--quiet"]
-    if path.is_relative_to("tests/unit") or path.is_relative_to("tests/mpi"):
-        # cmocka does not say that a failed assertion ends the test, so the analyser goes on.
+    if is_test(path):
         options.append("--checks=-clang-analyzer-*")
     elif str(path) not in PLAIN:
         options += ["--extra-arg=-include", f"--extra-arg={root}/tests/lint/analyzer.h"]
@@ -84,6 +92,19 @@ def dependencies(root, build):
     return found
 
 
+def in_depth(root, parts):
+    """The files of {path: paths that it is made of} that get NODES."""
+    files = [path for path in parts if not is_test(path)]
+    if FULL:
+        return set(files)
+    new, commit = changed(root), git(root, "rev-parse", "HEAD")
+    place = {Path(path): at for at, path in enumerate(new)}
+    own = sorted((path for path in files if path in place), key=place.get)
+    using = sorted((path for path in files if path not in place and parts[path] & place.keys()),
+                   key=lambda path: zlib.crc32(f"{commit} {path}".encode()))
+    return {*(own + using)[:MOST], *(path for path in files if in_shard(path, SHARDS))}
+
+
 @cache
 def sum_of(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -91,35 +112,34 @@ def sum_of(path):
 
 def main():
     root, build = (Path(argument).resolve() for argument in sys.argv[1:3])
-    objects, parts, new = compiled(root, build), dependencies(root, build), changed(root)
+    noted = dependencies(root, build)
+    parts = {path: noted.get(built, set()) for path, built in compiled(root, build).items()}
+    deep = in_depth(root, parts)
     prove(root, build)
     common = [root / name for name in (".clang-tidy", "tests/lint/analyzer.h", "tests/lint/tidy.py")]
 
     def check(path):
-        made_of = parts.get(objects[path])
-        if not made_of:
-            return f"{path}: not built, so that no change of a header is seen\n", 0
-        nodes = NODES if FULL or in_shard(path) or new & {str(p) for p in made_of} else FEW
-        sums = "".join(sum_of(p) for p in [*common, *(root / p for p in sorted(made_of))])
+        if not parts[path]:
+            return f"{path}: not built, so that no change of a header is seen\n"
+        nodes = NODES if path in deep else FEW
+        sums = "".join(sum_of(p) for p in [*common, *(root / p for p in sorted(parts[path]))])
         stamp = build / "tidy" / f"{path}.stamp"
         if stamp.exists():
             had, sums_then = stamp.read_text(encoding="utf-8").split()
             if int(had) >= nodes and sums_then == hashlib.sha256(sums.encode()).hexdigest():
-                return "", nodes
+                return ""
         said = tidy(root, build, path, nodes)
         if not said:
             stamp.parent.mkdir(parents=True, exist_ok=True)
             stamp.write_text(f"{nodes} {hashlib.sha256(sums.encode()).hexdigest()}\n",
                              encoding="utf-8")
-        return said, nodes
+        return said
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(check, sorted(objects)))
-    problems = [said for said, _ in results if said]
+        problems = [said for said in pool.map(check, sorted(parts)) if said]
     print("".join(problems), end="")
-    deep = sum(nodes == NODES for _, nodes in results)
-    print(f"clang-tidy: {len(results)} files, {deep} of them in depth, {len(problems)} with problems")
-    sys.exit(1 if problems or not results else 0)
+    print(f"clang-tidy: {len(parts)} files, {len(deep)} of them in depth, {len(problems)} wrong")
+    sys.exit(1 if problems or not parts else 0)
 
 
 if __name__ == "__main__":
