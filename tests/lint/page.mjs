@@ -1,7 +1,8 @@
-// Holds the page's TypeScript against Prettier and ESLint: node page.mjs SOURCES WEB [--fix]
+// Holds the page's TypeScript against its types, Prettier and ESLint: node page.mjs SOURCES WEB [--fix]
 //
 // WEB is where the packages are installed, and the tsconfig.json that names the tables. With --fix
-// what can be mended is.
+// what can be mended is. All types are checked; of the rest what has changed and a seventh, but in
+// the full set all.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 const [sources, web, fix] = process.argv.slice(2);
 const required = createRequire(join(web, "package.json"));
-const prettier = required("prettier"), { ESLint } = required("eslint"), typescript = required("typescript-eslint");
+const prettier = required("prettier"), { ESLint } = required("eslint"), typescript = required("typescript-eslint"), compiler = required("typescript");
 
 const FORMAT = { printWidth: 140 };
 /* What the compiler or this page's style settle: `!` after a bound was checked, a number in a text,
@@ -26,13 +27,24 @@ const RULES = {
 };
 
 const files = readdirSync(sources, { recursive: true }).filter((name) => name.endsWith(".ts")).map((name) => join(sources, name)).sort();
+const recent = join(dirname(fileURLToPath(import.meta.url)), "recent.py");
+const named = execFileSync("python3", [recent, ".ts", relative(".", sources)], { encoding: "utf8" }).split("\n").filter(Boolean).map((name) => resolve(name));
+const due = fix ? files : files.filter((file) => named.includes(resolve(file)));
 const wrong = [];
 
-for (const file of files) {
+for (const file of due) {
   const text = readFileSync(file, "utf8"), options = { ...FORMAT, filepath: file };
   if (await prettier.check(text, options)) continue;
   if (fix) writeFileSync(file, await prettier.format(text, options));
   else wrong.push(`${relative(".", file)}: is not as Prettier has it`);
+}
+
+/* One program for the compiler's own words and for the rules of ESLint that need types. */
+const { options, fileNames } = compiler.getParsedCommandLineOfConfigFile(join(web, "tsconfig.json"), {}, { ...compiler.sys, onUnRecoverableConfigFileDiagnostic: (said) => { throw new Error(said.messageText); } });
+const program = compiler.createProgram(fileNames, options);
+for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(program)) {
+  const place = file ? `${relative(".", file.fileName)}:${file.getLineAndCharacterOfPosition(start).line + 1}: ` : "";
+  wrong.push(place + compiler.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
 const eslint = new ESLint({
@@ -42,21 +54,18 @@ const eslint = new ESLint({
   overrideConfig: typescript.config({
     files: ["**/*.ts"],
     extends: [...typescript.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { project: join(web, "tsconfig.json"), tsconfigRootDir: sources } },
+    languageOptions: { parserOptions: fix ? { project: join(web, "tsconfig.json"), tsconfigRootDir: sources } : { programs: [program] } },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: RULES,
   }),
 });
-/* Its rules that need types are dear: what has changed, and a seventh, but in the full set all. */
-const recent = join(dirname(fileURLToPath(import.meta.url)), "recent.py");
-const due = execFileSync("python3", [recent, ".ts", relative(".", sources)], { encoding: "utf8" }).split("\n").filter(Boolean);
-const results = await eslint.lintFiles(fix ? files : due.map((name) => resolve(name)));
+const results = await eslint.lintFiles(due);
 if (fix) await ESLint.outputFixes(results);
 for (const { filePath, messages } of results)
   for (const { line, ruleId, message } of messages) wrong.push(`${relative(".", filePath)}:${line}: ${message} (${ruleId})`);
 
 for (const each of wrong) console.error(each);
-console.log(`${files.length} files of the page, ${results.length} of them under ESLint, ${wrong.length} problems`);
+console.log(`${program.getRootFileNames().length} files of the page, ${results.length} of them under ESLint, ${wrong.length} problems`);
 if (files.length === 0 || results.length === 0 || wrong.length > 0) {
   console.error(`to mend what can be: node ${relative(".", process.argv[1])} ${sources} ${web} --fix`);
   process.exit(1);
