@@ -416,7 +416,8 @@ item("made", "#communication", "9: who communicates with whom, host by host", as
 for (const [i, { job, hash, name, act }] of ROWS.entries())
   for (const [turn, width] of [800, 1280, 1920].entries())
     (i % 3 === turn ? test : full)(`${name}, ${width} px`, async () => {
-      const { page: path, store } = jobs[job], { page } = await open(path, { hash, width, theme: THEMES[(i + turn) % 2], init: noteTexts });
+      const { page: path, store } = jobs[job], { page } = await open(path, { hash, width, theme: THEMES[(i + turn) % 2] });
+      await page.evaluate(noteTexts);
       if (hash.startsWith("#timeline")) await page.waitForSelector(COMPLETE);
       await act(page, store);
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
