@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv_folder.h"
 #include "tmerge/analysis.h"
 #include "tmerge/diff.h"
 #include "tmerge/store.h"
@@ -40,18 +41,32 @@ void tm_sides_destroy(tm_tables sides[2]) {
     tm_tables_destroy(&sides[1]);
 }
 
-tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) {
+/* Borrowed; freed by the caller; NULL where memory is out. */
+static const tm_table **tables_of(const tm_tables *found) {
     const tm_table **tables = calloc(found->n_tables, sizeof *tables);
+    for (size_t t = 0; tables && t < found->n_tables; t++)
+        tables[t] = &found->tables[t];
+    return tables;
+}
+
+tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) {
+    const tm_table **tables = tables_of(found);
     char *text = NULL;
     if (!tables)
         return tm_fail_memory(err);
-    for (size_t t = 0; t < found->n_tables; t++)
-        tables[t] = &found->tables[t];
     tm_status status = json ? tm_tables_json(tables, found->n_tables, NULL, &text, err)
-                            : tm_tables_csv(tables, found->n_tables, &text, err);
+                            : tm_table_csv(tables[0], &text, err);
     if (status == TM_OK)
         fputs(text, stdout);
     free(text);
+    free(tables);
+    return status;
+}
+
+tm_status tm_sides_write(const tm_tables *found, const char *folder, tm_error *err) {
+    const tm_table **tables = tables_of(found);
+    tm_status status =
+        tables ? tm_csv_folder_write(folder, tables, found->n_tables, err) : tm_fail_memory(err);
     free(tables);
     return status;
 }

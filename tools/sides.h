@@ -19,7 +19,11 @@ void tm_sides_destroy(tm_tables sides[2]);
 /** The same of one store, into empty tables of tm_analysis_tables. */
 tm_status tm_side_read(const char *path, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Prints what comes of comparing them for programs: as JSON, else CSV. TM_OK; TM_ERR_FAULT. */
+/** Prints what comes of comparing them for programs: as JSON, else, of one table, CSV. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) TM_MUST_CHECK;
+
+/** The same as files of a folder. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
+tm_status tm_sides_write(const tm_tables *found, const char *folder, tm_error *err) TM_MUST_CHECK;
 
 #endif

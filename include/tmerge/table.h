@@ -104,6 +104,13 @@ void tm_table_trim(tm_table *table);
  */
 tm_table *tm_tables_find(const tm_tables *tables, const char *table);
 
+/** Whether a text is the name of the table: "overlap.rank", or overlap_rank, as SQL takes it
+ * without quotes. */
+bool tm_table_is_named(const tm_table_def *def, const char *text);
+
+/** Whether a text is the name of the table or of its analysis, "overlap". */
+bool tm_table_is_meant(const tm_table_def *def, const char *text);
+
 /** The table of a name that somebody gave, or NULL. */
 tm_table *tm_tables_look_up(const tm_tables *tables, const char *name);
 
@@ -240,10 +247,8 @@ tm_status tm_tables_json(const tm_table *const *tables, size_t n_tables, const c
                          char **out, tm_error *err) TM_MUST_CHECK;
 
 /** RFC 4180 (lines end in CR LF) with a header line. Null is an empty field, the empty text is "".
- * Bools are true and false, numbers as in JSON. Several tables follow each other with a
- * line "# name" before each and an empty line between them; one table has no such line. */
-tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **out,
-                        tm_error *err) TM_MUST_CHECK;
+ * Bools are true and false, numbers as in JSON. */
+tm_status tm_table_csv(const tm_table *table, char **out, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Columns aligned for the eye: one unit for each column, named in its header (ns, us, ms or s for

@@ -118,11 +118,29 @@ static tm_status fail_query(const tm_sql_query *q, int code, const char *text, t
     return fail_statement(q, text, err);
 }
 
+/* SQLite has no table overlap.rank: a statement with such a name is prepared again, with
+ * overlap_rank, which is as long, so that errors are at the same place. */
+static int prepare(tm_sql_query *q, const char *text, sqlite3_stmt **out, const char **rest) {
+    const char *end;
+    int code = sqlite3_prepare_v2(q->sql->db, text, -1, out, rest);
+    if (code != SQLITE_ERROR || strncmp(sqlite3_errmsg(q->sql->db), "no such table", 13) != 0)
+        return code;
+    char *changed = strdup(text);
+    if (!changed)
+        return SQLITE_NOMEM;
+    if (tm_sql_write_names(changed, &q->sql->source.tables)) {
+        code = sqlite3_prepare_v2(q->sql->db, changed, -1, out, &end);
+        *rest = text + (end - changed);
+    }
+    free(changed);
+    return code;
+}
+
 /* A statement, and behind it nothing but blanks and comments. */
-static tm_status prepare(tm_sql_query *q, const char *text, tm_error *err) {
+static tm_status prepare_one(tm_sql_query *q, const char *text, tm_error *err) {
     const char *rest = text;
     sqlite3_stmt *second = NULL;
-    int code = sqlite3_prepare_v2(q->sql->db, text, -1, &q->statement, &rest);
+    int code = prepare(q, text, &q->statement, &rest);
     if (code != SQLITE_OK)
         return fail_query(q, code, text, err);
     if (!q->statement || sqlite3_column_count(q->statement) == 0 ||
@@ -257,7 +275,7 @@ static tm_status hold(tm_sql_query *q, tm_error *err) {
 
 static tm_status begin(tm_sql_query *q, const char *text, tm_error *err) {
     TM_TRY(lock(q, err));
-    TM_TRY(prepare(q, text, err));
+    TM_TRY(prepare_one(q, text, err));
     q->def = (tm_table_def){.name = "query", .doc = "", .n_keys = 1, .top = -1};
     q->def.n_columns = sqlite3_column_count(q->statement);
     q->columns = calloc((size_t)q->def.n_columns, sizeof *q->columns);

@@ -2,6 +2,7 @@
 #ifndef TMERGE_SQL_SQL_H
 #define TMERGE_SQL_SQL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,14 @@ typedef struct tm_sql tm_sql;
 
 /** The name of a table without quotes: "job.rank" as job_rank. */
 void tm_sql_plain_name(const char *name, char *out, size_t size);
+
+/**
+ * Writes the names of tables in a statement as SQL takes them: FROM overlap.rank, which SQL has for
+ * a table "rank" of a database "overlap", becomes FROM overlap_rank. Changes only dots, and only
+ * where a table is named: after FROM, JOIN or a comma, or in front of a column.
+ * @return  whether anything changed
+ */
+bool tm_sql_write_names(char *statement, const tm_tables *tables);
 
 /** The columns of the table of events. */
 extern const tm_table_def tm_sql_events;

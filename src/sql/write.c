@@ -63,6 +63,9 @@ static tm_status copy_table(tm_sql *sql, const tm_table_def *def, tm_error *err)
     TM_TRY(run_made(
         sql, sqlite3_mprintf("CREATE TABLE main.\"%w\" AS SELECT * FROM temp.\"%w\"", name, name),
         err));
+    TM_TRY(run_made(
+        sql, sqlite3_mprintf("CREATE VIEW main.\"%w\" AS SELECT * FROM \"%w\"", def->name, name),
+        err));
     TM_TRY(add_index(sql, def, name, err));
     return describe(sql, def, name, err);
 }

@@ -81,21 +81,13 @@ tm_status tm_stream_csv(const tm_rows *rows, const tm_sink_out *sink, tm_error *
     return rows->each(rows, put_rows, &to, err);
 }
 
-void tm_csv_between(tm_out *out, size_t table, const char *name) {
-    tm_out_string(out, table == 0 ? "# " : "\r\n# ");
-    tm_out_string(out, name);
-    tm_out_string(out, TM_CSV_LINE_END);
-}
-
-tm_status tm_tables_csv(const tm_table *const *tables, size_t n_tables, char **out, tm_error *err) {
+tm_status tm_table_csv(const tm_table *table, char **out, tm_error *err) {
     tm_out text = TM_OUT();
     const tm_sink_out sink = {&text, NULL};
-    tm_status status = TM_OK;
-    for (size_t t = 0; t < n_tables && status == TM_OK; t++) {
-        const tm_rows rows = tm_rows_of(tables[t]);
-        if (n_tables > 1)
-            tm_csv_between(&text, t, tables[t]->def->name);
-        status = tm_stream_csv(&rows, &sink, err);
-    }
-    return tm_out_take(&text, out, NULL, err);
+    const tm_rows rows = tm_rows_of(table);
+    tm_status status = tm_stream_csv(&rows, &sink, err);
+    if (status == TM_OK)
+        return tm_out_take(&text, out, NULL, err);
+    tm_vec_free(&text.bytes);
+    return status;
 }

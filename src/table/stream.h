@@ -48,9 +48,6 @@ void tm_json_begin(tm_out *out, const char *store);
 void tm_json_between(tm_out *out, size_t table);
 void tm_json_end(tm_out *out, size_t n_tables);
 
-/** In front of a table of several: its name. */
-void tm_csv_between(tm_out *out, size_t table, const char *name);
-
 /** After a slice. */
 tm_status tm_sink_spill(const tm_sink_out *sink, tm_error *err) TM_MUST_CHECK;
 

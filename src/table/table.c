@@ -90,9 +90,24 @@ void tm_tables_destroy(tm_tables *tables) {
     *tables = (tm_tables){0};
 }
 
+bool tm_table_is_named(const tm_table_def *def, const char *text) {
+    const char *name = def->name;
+    while (*name != '\0' && (*text == *name || (*text == '_' && *name == '.'))) {
+        text++;
+        name++;
+    }
+    return *name == *text;
+}
+
+bool tm_table_is_meant(const tm_table_def *def, const char *text) {
+    size_t size = strlen(text);
+    return tm_table_is_named(def, text) ||
+           (strncmp(def->name, text, size) == 0 && def->name[size] == '.');
+}
+
 tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
     for (size_t t = 0; t < tables->n_tables; t++)
-        if (strcmp(tables->tables[t].def->name, name) == 0)
+        if (tm_table_is_named(tables->tables[t].def, name))
             return &tables->tables[t];
     return NULL;
 }

@@ -45,7 +45,9 @@ WRONG = [(arguments.split(), message) for arguments, message in [
     ('diff a.h5 b.h5 --color=no', "--color takes auto, always or never, not 'no'"),
     ('analyze x.h5 --align=best', "--align takes auto, utc or none, not 'best'"),
     *((arguments + ' --json --csv', '--json and --csv exclude each other')
-      for arguments in ('show x.h5', 'diff a.h5 b.h5', 'trend a.h5 b.h5', 'query a.h5 SELECT')),
+      for arguments in ('show x.h5', 'trend a.h5 b.h5', 'query a.h5 SELECT')),
+    *((arguments + ' --json --csv-dir=x', '--json and --csv-dir exclude each other')
+      for arguments in ('diff a.h5 b.h5', 'whatif a.h5')),
     *((f'show x.h5 {option}={value}', f"{option} takes {what}, not '{value}'")
       for option, what, values in (
           ('--rank', 'a list such as 0,3,8-15', ('5-3', '', '1,', '-1')),
@@ -62,7 +64,7 @@ WRONG = [(arguments.split(), message) for arguments, message in [
     ('show x.h5 job --all', "--all is of every table: no 'job' beside it"),
     ('show x.h5 --columns rank,,step',
      "--columns takes names of columns such as rank,wait_ns, not 'rank,,step'"),
-    ('show x.h5 --sort=-', '--sort takes a column, or -COLUMN for the smallest first'),
+    ('show x.h5 --sort=-', '--sort takes a column, or -COLUMN for the largest first'),
     ('query a.h5 SELECT --timeout=0', '--timeout takes a number from 1 to 16777216'),
     ('gate a.h5 b.h5', 'tmerge gate needs a limit, such as --max step=+2%'),
     ('gate a.h5 b.h5 --max step=2%',
@@ -145,12 +147,19 @@ def test_help_of_what_is_no_command_is_refused():
     equal(tmerge('-V', page=True).expect(0).out, tmerge('--version').out)
 
 
+NO_FILE = ', nor a file or folder of that name; tmerge help names the commands'
+
+
 def test_a_mistyped_command_is_no_trace_but_a_file_of_its_name_is():
     for n in (None, 2):
-        tmerge('shwo', 'x.h5', page=True, n=n).fails(2, "'shwo' is neither a command nor a file; did you mean tmerge show?")
-    tmerge('nothing', 'x.h5', page=True).expect(3)  # near nothing
+        tmerge('shwo', 'x.h5', page=True, n=n).fails(
+            2, "no such command: 'shwo' (did you mean tmerge show?)" + NO_FILE)
+    tmerge('frobnicate', page=True).fails(2, "no such command: 'frobnicate'" + NO_FILE)
     put('shwo', small_trace(0))
     tmerge('shwo').expect(0)
+    os.mkdir('frobnicate')
+    put('frobnicate/rank0.json', small_trace(0))
+    tmerge('frobnicate').expect(0)
 
 
 def test_of_stores_alone_it_is_said_what_can_be_done():
@@ -243,8 +252,10 @@ def test_list_names_every_table_and_doc_defines_every_column():
     listed = re.findall(r'^    (\w+\.\w+|events) ', tmerge('list').expect(0).out, re.M)
     stored = [name for name in listed if not name.startswith(('diff.', 'events'))]
     equal(sorted(stored), sorted(tables(store)))
-    shown = tmerge('show', store, '--csv', *stored).expect(0).out
-    for arguments in (['diff', store], ['gate', store, '--max=step=+2%'], ['trend', store],
+    tmerge('show', store, '--csv-dir=all', *stored).expect(0)
+    tmerge('diff', store, store, '--csv-dir=all').expect(0)
+    shown = ''.join(content('all/' + name).decode() for name in os.listdir('all'))
+    for arguments in (['gate', store, '--max=step=+2%'], ['trend', store],
                       ['query', 'SELECT * FROM events']):
         shown += tmerge(arguments[0], store, *arguments[1:], '--csv').out
     doc = tmerge('list', '--doc').expect(0).out

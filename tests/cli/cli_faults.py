@@ -194,7 +194,7 @@ def shell(line):
 
 def test_a_reader_that_leaves_ends_a_run_as_shells_expect():
     use('long')
-    done = shell(f'tmerge show {store("long")} --csv | head -1; echo ${{PIPESTATUS[0]}}')
+    done = shell(f'tmerge show {store("long")} --json | head -1; echo ${{PIPESTATUS[0]}}')
     equal((done.out.splitlines()[1:], done.err), (['141'], ''))
     done = shell('tmerge --no-html job -o x.h5 --progress=always 2> >(exec true) > /dev/null; echo $?')
     holds(done.out in ('141\n', '0\n'), done.out)  # 0: it wrote before the reader had left

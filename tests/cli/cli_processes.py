@@ -120,7 +120,7 @@ globals().update(tests_of({name: [name] for name in MERGES}, check_any_count,
 def test_any_number_of_processes_answers_the_same():
     path = store('groups')
     for options in (('--fix', 'stage=1+kind=compute', '--scale', 'transfer:0.5', '--json'),
-                    ('--step', '3-4', '--csv'), ('--each', 'rank'), ()):
+                    ('--step', '3-4', '--json'), ('--each', 'rank'), ()):
         expected = merged('whatif', path, *options).out
         for n in COUNTS:
             equal(merged('whatif', path, *options, n=n).out, expected, f'{options}, {n} processes')

@@ -174,6 +174,9 @@ REFUSED = [
     ("SELECT readfile('other')", "no such function: readfile; at character 8: readfile('other')"),
     ("SELECT 'a", 'unrecognized token: "\'a"; at character 8: \'a'),
     ('SELECT "é", rnak FROM job_rank', 'no such column: é; at character 8: "é", rnak FROM job_rank'),
+    ('SELECT * FROM job.rnak',
+     'no such table: job.rnak (did you mean job.rank?); tmerge query STORE lists them'),
+    ('SELECT job.rnak FROM job.rank AS job', 'no such column: job.rnak; at character 8: job.rnak FROM job.rank A...'),
     ('SELECT * FROM "job.rnak"',
      'no such table: job.rnak (did you mean job.rank?); tmerge query STORE lists them'),
     ('SELECT zeroblob(2000000000)', 'string or blob too big'),
@@ -209,6 +212,19 @@ def test_one_process_answers_in_any_width_and_what_is_asked_is_no_file():
         holds(max(map(len, out.splitlines())) <= width, out)
         holds(all(line.split()[0] in ('rank', '0', '1') for line in out.splitlines() if line), out)
     lacks(tmerge('query', path, "SELECT char(27) || 'x'").expect(0).out, '\033')
+
+
+def test_both_names_of_a_table_are_known():
+    """Also without quotes, which SQL has for a table of another database; not in a text or comment,
+    or for a column."""
+    path = store('two')
+    n, = answer(path, 'SELECT count(*), min(idle_ns) FROM overlap_step')
+    for text in ('SELECT count(*), min(idle_ns) FROM overlap.step', 'SELECT count(*), min(idle_ns) FROM "overlap.step"',
+                 'select count(*), min(overlap.step.idle_ns) from job.job, (overlap.step) -- FROM job.rank',
+                 'SELECT count(*), min(overlap.idle_ns) FROM job.job j JOIN overlap.step AS overlap'):
+        equal(answer(path, text), [n], text)
+    equal(answer(path, "SELECT 'FROM job.job' FROM job.job"), [('FROM job.job',)])
+    equal(exported(path).execute('SELECT count(*), min(idle_ns) FROM "overlap.step"').fetchall(), [n])
 
 
 def exported(path, *more):

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 
-from common import (contains, equal, has_line, holds, kernel, lacks, main, merged, nanogpt, put,
+from common import (contains, content, equal, has_line, holds, kernel, lacks, main, merged, nanogpt, put,
                     rows, small_trace, synth, tables, tmerge, trace)
 from jobs import real_store, store, use
 
@@ -109,12 +109,26 @@ def test_csv_has_the_same_values_as_json():
     contains(show('job.rank', '--csv'), ',"a,""b"".json",kineto,')
 
 
-def test_several_csv_tables_are_told_apart():
+def test_a_csv_is_one_table_and_several_are_a_folder():
     worked_out_job()
-    parts = [show(name, '--csv') for name in ('overlap.rank', 'ratio.rank')]
-    text = show('overlap.rank', 'ratio.rank', '--csv')
-    for part in parts:
-        contains(text, part)
+    tmerge('show', 'tmerge.h5', 'overlap.rank', 'ratio.rank', '--csv').fails(
+        2, '--csv prints one table, and these are 2 (overlap.rank, ratio.rank): name one, or have '
+        '--csv-dir FOLDER write a file of each')
+    for _ in range(2):  # into the same folder again
+        equal(show('overlap.rank', 'ratio', '--csv-dir=out', '--columns=rank'), '')
+        equal(sorted(os.listdir('out')), ['overlap.rank.csv', 'ratio.rank.csv', 'ratio.step.csv'])
+        equal(content('out/overlap.rank.csv').decode(), show('overlap.rank', '--csv', '--columns=rank'))
+    tmerge('show', 'tmerge.h5', 'overlap', '--csv-dir=no/out').fails(
+        4, 'no/out: the folder cannot be made: No such file or directory')
+
+
+def test_both_names_of_a_table_are_known():
+    worked_out_job()
+    for name in ('overlap.rank', 'overlap_rank'):
+        equal(list(tables('tmerge.h5', name)), ['overlap.rank'])
+        contains(tmerge('list', name).expect(0).out, 'overlap.rank')
+    tmerge('show', 'tmerge.h5', 'overlap_rnak').fails(
+        2, "'overlap_rnak' is no analysis and no table (did you mean overlap.rank?); tmerge list names them")
 
 
 def test_rank_and_step_choose_rows():
@@ -206,7 +220,7 @@ def test_sort_and_columns_shape_a_table():
     synth('job', ranks=6, steps=4, jitter=30)
     merged('job')
     every = rows('tmerge.h5', 'overlap.step')
-    for sort, key, down in (('idle_ns', 'idle_ns', True), ('-idle_ns', 'idle_ns', False)):
+    for sort, key, down in (('-idle_ns', 'idle_ns', True), ('idle_ns', 'idle_ns', False)):
         expected = sorted(every, key=lambda row: row[key], reverse=down)
         equal(tables('tmerge.h5', 'overlap.step', '--sort', sort)['overlap.step'], expected, sort)
         equal(tables('tmerge.h5', 'overlap.step', '--sort', sort, '--top', '3')['overlap.step'],
@@ -217,7 +231,7 @@ def test_sort_and_columns_shape_a_table():
         equal([row['name'] for row in found['kernels.kernel']], sorted(names, reverse=down))
         equal({tuple(row) for row in found['kernels.kernel']}, {('calls', 'name')})
     # What rows are chosen and ordered by need not be shown.
-    found = tables('tmerge.h5', 'overlap.step', '--rank=1', '--where', 'step > 3', '--sort=-idle_ns',
+    found = tables('tmerge.h5', 'overlap.step', '--rank=1', '--where', 'step > 3', '--sort=idle_ns',
                    '--columns', 'window_ns')['overlap.step']
     equal(found, [{'window_ns': row['window_ns']} for row in sorted(every, key=lambda r: r['idle_ns'])
                   if row['rank'] == 1 and row['step'] > 3])

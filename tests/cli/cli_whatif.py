@@ -269,7 +269,7 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
             (('--fix', 'rank=1', '--each', 'rank'),
              '--fix and --scale make one scenario: without --each and --top'),
             (('--each', 'node'), "--each takes rank, host, stage, kind or kernel, not 'node'"),
-            (('--json', '--csv'), '--json and --csv exclude each other'),
+            (('--json', '--csv-dir=x'), '--json and --csv-dir exclude each other'),
             (('--scale', 'rank=1'), '--scale takes a factor up to 1000 behind the last colon, such '
                                     "as rank=3:1.5, not 'rank=1'")):
         tmerge('whatif', path, *options).fails(2, message)

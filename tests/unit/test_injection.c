@@ -163,8 +163,10 @@ static tm_status render(run *r) {
     }
     TM_TRY(tm_tables_json(shown, n, "x.h5", &text, r->err));
     TM_TRY(append(&r->text, text, r->err));
-    TM_TRY(tm_tables_csv(shown, n, &text, r->err));
-    TM_TRY(append(&r->text, text, r->err));
+    for (size_t i = 0; i < n; i++) {
+        TM_TRY(tm_table_csv(shown[i], &text, r->err));
+        TM_TRY(append(&r->text, text, r->err));
+    }
     return pack_tables(r);
 }
 

@@ -14,10 +14,10 @@ static char *json_of(const tm_table *const *tables, size_t n, const char *store)
     return text;
 }
 
-static char *csv_of(const tm_table *const *tables, size_t n) {
+static char *csv_of(const tm_table *table) {
     char *text = NULL;
     tm_error err;
-    assert_int_equal(tm_tables_csv(tables, n, &text, &err), TM_OK);
+    assert_int_equal(tm_table_csv(table, &text, &err), TM_OK);
     return text;
 }
 
@@ -174,12 +174,8 @@ TEST(empty_tables_are_whole_documents) {
     json = json_of(list, 0, "s");
     assert_string_equal(json, "{\"tmerge\": 1, \"store\": \"s\", \"tables\": {}}\n");
     free(json);
-    char *csv = csv_of(list, 2);
-    assert_string_equal(csv, "# test.sample\r\nrank,compute_ns,ratio,host,partial\r\n"
-                             "\r\n# test.other\r\nrank\r\n");
-    free(csv);
-    csv = csv_of(list, 0);
-    assert_string_equal(csv, "");
+    char *csv = csv_of(list[1]);
+    assert_string_equal(csv, "rank\r\n");
     free(csv);
     tm_tables_destroy(&tables);
 }
@@ -204,10 +200,9 @@ TEST(csv_quotes_as_rfc_4180_says) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture f = make(&def);
         set_text(&f, add(&f), cases[i].text);
-        const tm_table *const list[] = {f.table};
         char expected[64];
         snprintf(expected, sizeof expected, "host\r\n%s\r\n", cases[i].field);
-        char *csv = csv_of(list, 1);
+        char *csv = csv_of(f.table);
         assert_string_equal(csv, expected);
         free(csv);
         tm_tables_destroy(&f.tables);
@@ -216,18 +211,12 @@ TEST(csv_quotes_as_rfc_4180_says) {
 
 TEST(csv_is_exact_and_leaves_null_empty) {
     fixture f = make_sample();
-    const tm_table *const list[] = {f.table, f.table};
-    char *csv = csv_of(list, 1);
+    char *csv = csv_of(f.table);
     const char rows[] = "rank,compute_ns,ratio,host,partial\r\n"
                         "-9223372036854775808,9223372036854775807,0.1,\"a,\"\"b\"\"\nc\",true\r\n"
                         "1,-1500,2.0,\"\",true\r\n"
                         "2,,,,\r\n";
     assert_string_equal(csv, rows);
-    free(csv);
-    csv = csv_of(list, 2);
-    char expected[512];
-    snprintf(expected, sizeof expected, "# test.sample\r\n%s\r\n# test.sample\r\n%s", rows, rows);
-    assert_string_equal(csv, expected);
     free(csv);
     tm_tables_destroy(&f.tables);
 }

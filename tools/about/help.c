@@ -106,6 +106,7 @@ tm_status tm_help_print(int n, char *const *words, tm_error *err) {
 
 static tm_status check_word(const char *word, tm_error *err) {
     tm_guess guess = {.word = word};
+    char hint[TM_GUESS_HINT];
     size_t n;
     const tm_command *const *commands = tm_generate_commands(&n);
     if (strpbrk(word, "-@./*?[") || access(word, F_OK) == 0)
@@ -113,10 +114,10 @@ static tm_status check_word(const char *word, tm_error *err) {
     for (size_t i = 0; i < n; i++)
         tm_guess_try(&guess, commands[i]->name);
     tm_guess_try(&guess, "help");
-    return guess.best ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                                "'%s' is neither a command nor a file; did you mean tmerge %s?",
-                                word, guess.best)
-                      : TM_OK;
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "no such command: '%s'%s, nor a file or folder of that name; tmerge help names "
+                   "the commands",
+                   word, tm_guess_hint(&guess, "tmerge ", hint));
 }
 
 static bool are_stores(int n, char *const *words) {

@@ -197,7 +197,7 @@ static const char end[] =
     ".Bd -literal -offset indent\n"
     "tmerge show tmerge.h5\n"
     "tmerge show tmerge.h5 overlap.step \\-\\-where \\(dqrank = 3 and idle_ns > 2ms\\(dq "
-    "\\-\\-sort idle_ns\n"
+    "\\-\\-sort \\-idle_ns\n"
     ".Ed\n"
     ".Pp\n"
     "What would be gained if the host of ranks 4 to 7 were no slower than the others:\n"

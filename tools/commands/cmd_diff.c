@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "console.h"
+#include "csv_folder.h"
 #include "diff_text.h"
 #include "options.h"
 #include "output.h"
@@ -15,7 +16,7 @@
 
 static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with all rows of the tables diff.* (see list --doc)"},
-    {"csv", 0, NULL, "the same as comma-separated values"},
+    TM_OPTION_CSV_DIR,
     {"top", 0, "N", "only the N kernels and operators that changed most (10; in tables all)"},
     {"html", 0, "FILE.html", "also writes a page that compares the two jobs"},
     {"force", 0, NULL, "overwrite that page even where it is no page of tmerge"},
@@ -23,9 +24,10 @@ static const tm_option options[] = {
 };
 
 typedef struct selection {
-    bool json, csv;
-    int64_t top;      /* -1: not given */
-    const char *page; /* NULL: none */
+    bool json;
+    const char *folder; /* of CSV files; NULL: none */
+    int64_t top;        /* -1: not given */
+    const char *page;   /* NULL: none */
     tm_colors colors;
 } selection;
 
@@ -40,10 +42,12 @@ static void keep_top(tm_tables *found, int64_t top) {
 }
 
 static tm_status print_found(const selection *s, tm_tables *found, tm_error *err) {
-    if (s->top >= 0 && (s->json || s->csv))
+    if (s->top >= 0 && (s->json || s->folder))
         keep_top(found, s->top);
-    if (s->json || s->csv)
-        return tm_sides_print(found, s->json, err);
+    if (s->folder)
+        return tm_sides_write(found, s->folder, err);
+    if (s->json)
+        return tm_sides_print(found, true, err);
     tm_diff_print(found, s->top < 0 ? TM_DIFF_SHOWN : (size_t)s->top, &s->colors);
     if (s->page)
         printf("\nReport in %s: open it in a browser, or send it.\n", s->page);
@@ -76,12 +80,12 @@ static tm_status compare(const tm_arguments *arguments, const selection *s,
 static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
     tm_tables sides[2];
     selection s = {.json = tm_argument(arguments, "json"),
-                   .csv = tm_argument(arguments, "csv"),
+                   .folder = tm_argument(arguments, "csv-dir"),
                    .page = tm_argument(arguments, "html")};
     if (arguments->n_operands != 2)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge diff needs two stores; see --help");
-    if (s.json && s.csv)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
+    if (s.json && s.folder)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv-dir exclude each other");
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &s.top, err));
     TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &s.colors, err));
     if (s.page)
@@ -94,7 +98,7 @@ static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
 
 const tm_command tm_command_diff = {
     .name = "diff",
-    .usage = "STORE STORE [--json | --csv] [--top N] [--html FILE.html]",
+    .usage = "STORE STORE [--json | --csv-dir FOLDER] [--top N] [--html FILE.html]",
     .summary = "Says what changed from one job to another: before and after, or two runs",
     .options = options,
     .n_options = sizeof options / sizeof *options,

@@ -66,9 +66,7 @@ static void print_overview(void) {
 
 /* Definitions of what a name stands for: a table, an analysis, "diff"; NULL: all. */
 static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name) {
-    size_t size = name ? strlen(name) : 0;
-    bool wanted = !name || (strncmp(def->name, name, size) == 0 &&
-                            (def->name[size] == '\0' || def->name[size] == '.'));
+    bool wanted = !name || tm_table_is_meant(def, name);
     return def->internal || !wanted || tm_vec_append(defs, &def, 1);
 }
 

@@ -190,7 +190,7 @@ const tm_command tm_command_query = {
     .summary = "Answers a question in SQL about the tables and events of a store",
     .operands =
         "The statement is SQLite's: SELECT, WITH or VALUES, in one pair of quotes. Without one, "
-        "the tables and their columns are listed. A table is written job_rank or \"job.rank\"; "
+        "the tables and their columns are listed. A table is written job_rank or job.rank; "
         "events has all events. Nothing is written, and no other file is read.",
     .options = options,
     .n_options = sizeof options / sizeof *options,

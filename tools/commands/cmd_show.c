@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "console.h"
+#include "csv_folder.h"
 #include "options.h"
 #include "show/overview.h"
 #include "show/reports.h"
@@ -15,7 +16,8 @@
 static const tm_option options[] = {
     {"all", 0, NULL, "every table, whole; without it, and without a name, an overview"},
     {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
-    {"csv", 0, NULL, "comma-separated values"},
+    {"csv", 0, NULL, "comma-separated values, of one table"},
+    TM_OPTION_CSV_DIR,
     TM_OPTION_RANK,
     {"step", 0, "LIST", "only these steps"},
     {"where", 0, "EXPR",
@@ -25,8 +27,8 @@ static const tm_option options[] = {
      "from the job's begin), one with blanks needs quotes, null is no value"},
     {"columns", 0, "LIST", "only these columns, in this order"},
     {"sort", 0, "COLUMN",
-     "by this column, largest first, texts from A to Z and by their numbers; -COLUMN: the other "
-     "way"},
+     "by this column, smallest first, texts from A to Z and by their numbers; -COLUMN: largest "
+     "first, texts from Z to A"},
     {"top", 0, "N",
      "only the N rows that come first by --sort, else that cost most, in the table's own measure "
      "(see list --doc)"},
@@ -41,6 +43,7 @@ typedef struct request {
     const tm_arguments *arguments;
     tm_choice choice;
     const char *format; /* "text", "json" or "csv" */
+    const char *folder; /* of CSV files; NULL: none */
     tm_colors colors;
     tm_text_style style;
 } request;
@@ -50,12 +53,6 @@ typedef struct chosen {
     const tm_table_def **defs; /* owned */
     size_t n;
 } chosen;
-
-/* True where an operand names a table, or the analysis that it is of. */
-static bool names_table(const char *operand, const char *table) {
-    size_t size = strlen(operand);
-    return strncmp(operand, table, size) == 0 && (table[size] == '\0' || table[size] == '.');
-}
 
 /* Of a name that nothing has: what it may have been meant to be. */
 static tm_status fail_name(const char *name, const tm_tables *tables, tm_error *err) {
@@ -79,17 +76,17 @@ static tm_status check_operands(const tm_arguments *arguments, const tm_tables *
         bool known = false;
         for (size_t t = 0; t < tables->n_tables && !known; t++)
             known = !tables->tables[t].def->internal &&
-                    names_table(arguments->operands[o], tables->tables[t].def->name);
+                    tm_table_is_meant(tables->tables[t].def, arguments->operands[o]);
         if (!known)
             return fail_name(arguments->operands[o], tables, err);
     }
     return TM_OK;
 }
 
-static bool wanted(const tm_arguments *arguments, const char *table) {
+static bool wanted(const tm_arguments *arguments, const tm_table_def *def) {
     bool any = arguments->n_operands == 1;
     for (size_t o = 1; o < arguments->n_operands && !any; o++)
-        any = names_table(arguments->operands[o], table);
+        any = tm_table_is_meant(def, arguments->operands[o]);
     return any;
 }
 
@@ -97,8 +94,11 @@ static tm_status parse_request(const tm_arguments *arguments, request *out, tm_e
     bool json = tm_argument(arguments, "json"), csv = tm_argument(arguments, "csv");
     *out = (request){.arguments = arguments};
     TM_TRY(tm_choice_parse(arguments, &out->choice, err));
+    out->folder = tm_argument(arguments, "csv-dir");
     if (json && csv)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
+    if ((json || csv) && out->folder)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--csv-dir excludes --json and --csv");
     if (arguments->n_operands > 1 && tm_argument(arguments, "all"))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--all is of every table: no '%s' beside it",
                        arguments->operands[1]);
@@ -114,7 +114,7 @@ static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) 
     bool found = false;
     for (size_t t = 0; t < tables->n_tables; t++) {
         const tm_table_def *def = tables->tables[t].def;
-        if (def->internal || !wanted(r->arguments, def->name))
+        if (def->internal || !wanted(r->arguments, def))
             continue;
         found = found || tm_table_column(def, column) >= 0;
         for (int c = 0; c < def->n_columns; c++)
@@ -141,9 +141,9 @@ static tm_status fail_column(const request *r, const tm_tables *tables, const ch
                    tm_guess_hint(&guess, "", hint), a->operands[1]);
 }
 
-static bool names_it(const tm_arguments *arguments, const char *table) {
+static bool names_it(const tm_arguments *arguments, const tm_table_def *def) {
     for (size_t i = 1; i < arguments->n_operands; i++)
-        if (strcmp(arguments->operands[i], table) == 0)
+        if (tm_table_is_named(def, arguments->operands[i]))
             return true;
     return false;
 }
@@ -152,17 +152,18 @@ static bool names_it(const tm_arguments *arguments, const char *table) {
  * of its analysis, is missed. Tables without a column that is asked for are left out. */
 static tm_status choose_tables(const request *r, const tm_store *store, const tm_tables *tables,
                                chosen *out, tm_error *err) {
-    const char *lacks = NULL, *absent = NULL;
+    const char *lacks = NULL;
+    const tm_table_def *absent = NULL;
     size_t n_left = 0;
     out->defs = calloc(tables->n_tables + 1, sizeof *out->defs);
     if (!out->defs)
         return tm_fail_memory(err);
     for (size_t t = 0; t < tables->n_tables; t++) {
         const tm_table_def *def = tables->tables[t].def;
-        if (def->internal || !wanted(r->arguments, def->name))
+        if (def->internal || !wanted(r->arguments, def))
             continue;
         if (!tm_store_has_table(store, def->name)) {
-            absent = !absent || names_it(r->arguments, def->name) ? def->name : absent;
+            absent = !absent || names_it(r->arguments, def) ? def : absent;
             continue;
         }
         const char *missing = tm_choice_lacks(&r->choice, def);
@@ -175,7 +176,8 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
     }
     if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))
         return tm_fail(err, TM_ERR_INPUT, r->arguments->operands[0], -1,
-                       "the store has no table %s, as it is older; tmerge analyze adds it", absent);
+                       "the store has no table %s, as it is older; tmerge analyze adds it",
+                       absent->name);
     if (lacks && out->n == 0)
         return fail_column(r, tables, lacks, err);
     if (n_left > 0 && r->arguments->n_operands > 1 && tm_console_speaks())
@@ -206,11 +208,8 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
         tm_json_between(sink->out, i);
         return tm_stream_json(rows, sink, err);
     }
-    if (strcmp(r->format, "csv") == 0) {
-        if (n > 1)
-            tm_csv_between(sink->out, i, name);
+    if (strcmp(r->format, "csv") == 0)
         return tm_stream_csv(rows, sink, err);
-    }
     tm_out_string(sink->out, i > 0 ? "\n" : "");
     tm_out_string(sink->out, r->colors.strong);
     tm_out_string(sink->out, name);
@@ -245,8 +244,11 @@ static tm_status print_table(const request *r, const tm_store *store, const chos
     tm_status status = tm_selection_make(store, tables->defs[i], &r->choice, &selection, err);
     if (status == TM_OK) {
         const tm_rows rows = tm_selection_rows(&selection);
-        status = print_rows(r, &rows, i, tables->n, sink, err);
-        if (status == TM_OK && tables->n == 1 && strcmp(r->format, "text") == 0 &&
+        if (r->folder)
+            status = tm_csv_folder_add(r->folder, &rows, err);
+        else
+            status = print_rows(r, &rows, i, tables->n, sink, err);
+        if (status == TM_OK && tables->n == 1 && strcmp(r->format, "text") == 0 && !r->folder &&
             r->choice.top != 0)
             status = say_empty(&rows, err);
     }
@@ -262,7 +264,7 @@ static tm_status print_tables(const request *r, const tm_store *store, const cho
     bool json = strcmp(r->format, "json") == 0;
     if (json)
         tm_json_begin(&out, r->arguments->operands[0]);
-    tm_status status = TM_OK;
+    tm_status status = r->folder ? tm_csv_folder_make(r->folder, err) : TM_OK;
     for (size_t i = 0; i < tables->n && status == TM_OK; i++)
         status = print_table(r, store, tables, i, &sink, err);
     if (json)
@@ -271,6 +273,17 @@ static tm_status print_tables(const request *r, const tm_store *store, const cho
         status = spill(&out, err);
     tm_vec_free(&out.bytes);
     return status;
+}
+
+/* A reader of CSV expects one header and rows of its columns. */
+static tm_status check_csv(const request *r, const chosen *tables, tm_error *err) {
+    if (strcmp(r->format, "csv") != 0 || tables->n <= 1)
+        return TM_OK;
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "--csv prints one table, and these are %zu (%s, %s%s): name one, or have "
+                   "--csv-dir FOLDER write a file of each",
+                   tables->n, tables->defs[0]->name, tables->defs[1]->name,
+                   tables->n > 2 ? ", ..." : "");
 }
 
 /* What is damaged is found before anything is printed. */
@@ -292,10 +305,12 @@ static tm_status verify(const request *r, const tm_store *store, const chosen *t
 static tm_status show_tables(const request *r, const tm_store *store, tm_tables *tables,
                              tm_error *err) {
     chosen out = {NULL, 0};
-    bool overview = r->arguments->n_operands == 1 && strcmp(r->format, "text") == 0 &&
+    bool overview = r->arguments->n_operands == 1 && strcmp(r->format, "text") == 0 && !r->folder &&
                     !r->choice.is_given && !tm_argument(r->arguments, "all");
     TM_TRY(tm_choice_check(&r->choice, store, err));
     tm_status status = choose_tables(r, store, tables, &out, err);
+    if (status == TM_OK)
+        status = check_csv(r, &out, err);
     if (status == TM_OK && !overview)
         status = verify(r, store, &out, err);
     if (status == TM_OK && tm_console_speaks()) /* not before: all leave with the same status */
@@ -355,7 +370,8 @@ static tm_status show_run(const tm_arguments *arguments, tm_error *err) {
 
 const tm_command tm_command_show = {
     .name = "show",
-    .usage = "STORE [ANALYSIS | ANALYSIS.TABLE]... [--all | --json | --csv] [options]",
+    .usage = "STORE [ANALYSIS | ANALYSIS.TABLE]... [--all | --json | --csv | --csv-dir FOLDER] "
+             "[options]",
     .summary = "Prints an overview of a store, or its result tables",
     .operands = TM_REPORTS_HELP,
     .options = options,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv_folder.h"
 #include "mpi/agree.h"
 #include "options.h"
 #include "pipeline.h"
@@ -21,7 +22,7 @@ static const tm_option options[] = {
     {"top", 0, "N", "only the N that save most"},
     {"step", 0, "LIST", "all figures of these steps"},
     {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
-    {"csv", 0, NULL, "comma-separated values"},
+    TM_OPTION_CSV_DIR,
     TM_OPTION_JOBS,
     TM_OPTION_COLOR,
 };
@@ -32,7 +33,8 @@ typedef struct question {
     const char *each; /* or NULL */
     int64_t top;      /* -1: not said */
     tm_list steps;
-    const char *format; /* "text", "json" or "csv" */
+    const char *folder; /* of CSV files, or NULL */
+    bool json;
     tm_colors colors;
     tm_scenario scenario;
     tm_pipeline_store from;
@@ -245,11 +247,11 @@ static tm_status print_machine(const question *q, const tm_tables *tables, tm_er
     const tm_table *shown[3] = {tm_tables_find(tables, "whatif.job"),
                                 tm_tables_find(tables, "whatif.item"),
                                 tm_tables_find(tables, "whatif.step")};
-    bool json = strcmp(q->format, "json") == 0;
     char *text = NULL;
     size_t n = q->each || q->scenario.text ? 2 : 3;
-    tm_status status =
-        json ? tm_tables_json(shown, n, q->path, &text, err) : tm_tables_csv(shown, n, &text, err);
+    if (q->folder)
+        return tm_csv_folder_write(q->folder, shown, n, err);
+    tm_status status = tm_tables_json(shown, n, q->path, &text, err);
     if (status == TM_OK)
         fputs(text, stdout);
     free(text);
@@ -260,7 +262,7 @@ static tm_status print_machine(const question *q, const tm_tables *tables, tm_er
 static tm_status answer(const question *q, const tm_tables *tables, tm_error *err) {
     tm_table *items = tm_tables_find(tables, "whatif.item");
     char *each = NULL, scenario[] = "scenario";
-    bool text = strcmp(q->format, "text") == 0, known = items->n_rows > 0;
+    bool text = !q->json && !q->folder, known = items->n_rows > 0;
     if (q->each) {
         each = strdup(q->each);
         if (!each)
@@ -326,13 +328,14 @@ static tm_status answer_replayed(tm_pipeline *p, void *context, tm_error *err) {
 
 static tm_status take_options(const tm_arguments *arguments, question *q, tm_error *err) {
     static const char *const each[] = {"rank", "host", "stage", "kind", "kernel"};
-    bool json = tm_argument(arguments, "json"), csv = tm_argument(arguments, "csv"), known = false;
+    bool known = false;
     if (arguments->n_operands != 1)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge whatif needs one store; see --help");
-    if (json && csv)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
+    q->json = tm_argument(arguments, "json") != NULL;
+    q->folder = tm_argument(arguments, "csv-dir");
+    if (q->json && q->folder)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv-dir exclude each other");
     q->path = q->from.path = arguments->operands[0];
-    q->format = json ? "json" : csv ? "csv" : "text";
     q->each = tm_argument(arguments, "each");
     for (size_t i = 0; i < sizeof each / sizeof *each && q->each; i++)
         known = known || strcmp(q->each, each[i]) == 0;

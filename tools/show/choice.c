@@ -33,11 +33,11 @@ tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out, tm_erro
     TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &out->ranks, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &out->steps, err));
     TM_TRY(tm_where_parse(tm_argument(arguments, "where"), &out->where, err));
-    out->smallest = sort && *sort == '-';
-    out->sort_column = out->smallest ? sort + 1 : sort;
+    out->descending = sort && *sort == '-';
+    out->sort_column = out->descending ? sort + 1 : sort;
     if (sort && *out->sort_column == '\0')
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--sort takes a column, or -COLUMN for the smallest first");
+                       "--sort takes a column, or -COLUMN for the largest first");
     if (columns)
         TM_TRY(split_columns(columns, out, err));
     out->is_given = out->top >= 0 || out->ranks.n > 0 || out->steps.n > 0 || sort || columns ||

@@ -12,7 +12,7 @@ typedef struct tm_choice {
     tm_list ranks, steps;
     int64_t top;             /* -1: all */
     const char *sort_column; /* NULL: the table's own order */
-    bool smallest;           /* first: its values ascend, and texts descend */
+    bool descending;         /* by it: largest first, and texts from Z to A */
     char *text;              /* owned; of the columns */
     tm_vec columns;          /* of const char *; none: all */
     tm_where where;

@@ -133,8 +133,8 @@ static void print_next(const char *path, const tm_colors *colors) {
     } lines[] = {
         {"overlap.rank", "a table; overlap: all of that analysis", true},
         {"kernels.kernel --top 10 --columns name,calls,total_ns", "some rows and columns", true},
-        {"overlap.step --where \"rank = 0\" --sort idle_ns", "in an order of yours", true},
-        {"--all", "every table; --json, --csv: for programs", true},
+        {"overlap.step --where \"rank = 0\" --sort -idle_ns", "the largest first", true},
+        {"--all", "every table; --json, --csv-dir: for programs", true},
         {"list overlap", "what the columns mean", false},
     };
     size_t width = (size_t)tm_console_width();

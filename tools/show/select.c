@@ -128,9 +128,9 @@ typedef struct holding {
 } holding;
 
 static void put_in_order(const tm_selection *s, tm_table *table) {
-    bool text = s->sort >= 0 && s->read.columns[s->sort].type == TM_TEXT;
+    bool ascending = s->choice->sort_column && !s->choice->descending;
     if (s->sort >= 0) /* a table that ranks by nothing keeps its order */
-        tm_table_order(table, s->sort, s->choice->smallest != text);
+        tm_table_order(table, s->sort, ascending);
     if (s->choice->top >= 0 && table->n_rows > (size_t)s->choice->top)
         table->n_rows = (size_t)s->choice->top;
 }
