@@ -25,8 +25,11 @@ def boxes():
         holds(box['because'] is None or box['result'] == 'fail', box)
     own, unknown = ([box['box'] for box in found if box['result'] == what and not box['because']]
                     for what in ('fail', 'unknown'))
-    return own, unknown, {box['box']: re.match(r'the same fault as (\w+):', box['because']).group(1)
-                          for box in found if box['because']}
+    because = {box['box']: re.match(r'the same fault as (\w+):', box['because']).group(1)
+               for box in found if box['because']}
+    # Who keeps others waiting fails these boxes, too; they are said to be of one fault.
+    return own, unknown, {box: because.get(cause, cause) for box, cause in because.items()
+                          if box not in ('waits', 'exposed_communication') and cause != 'waits'}
 
 
 def planted(rule, ranks='all', fails=None, by_it=None, unknown=(), **options):

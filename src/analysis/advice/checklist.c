@@ -47,6 +47,9 @@ static const tm_table_def box_def = {
 static const tm_table_def *const defs[] = {&box_def};
 
 #define UNKNOWN ((double)NAN)
+/* In percent. */
+#define USED_LEAST 80.0
+#define WAITS_MOST 10.0
 /* Of a consequence; no figure is below 0. */
 #define OUT_OF_MEMORY (-1.0)
 
@@ -58,9 +61,10 @@ static double at_least_zero(double value) {
     return value < 0.0 ? UNKNOWN : value;
 }
 
-/* A step that nothing marks is the whole recording: of a job without steps the devices' own time
+/* The same with waits for other ranks inside of collectives: a kernel that waits runs. A step that
+ * nothing marks is the whole recording: of a job without steps the devices' own time
  * tells more, and where only some ranks have steps, these are looked at. */
-static double gpu_utilization(const tm_facts *f) {
+static double kernels_run(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     double used = 0.0, steps = 0.0;
     if (tm_facts_int(f, "job.job", 0, "steps") <= 0)
@@ -78,6 +82,33 @@ static double gpu_utilization(const tm_facts *f) {
         }
     }
     return steps > 0.0 ? used / steps : UNKNOWN;
+}
+
+static int64_t or_zero(const tm_cell *cell) {
+    return cell->null ? 0 : cell->value.i;
+}
+
+/* A part of the exposed communication, of the steps of the ranks that have any, or else of the
+ * recording. */
+static double part_of_steps(const tm_facts *f, const char *column) {
+    const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
+    int64_t part_ns = 0, window_ns = 0;
+    if (tm_facts_int(f, "job.job", 0, "steps") <= 0)
+        return share(tm_facts_sum(f, "overlap.rank", column), f->window_ns);
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        if (!tm_facts_has_steps(f, tm_facts_int(f, "overlap.step", i, "rank")))
+            continue;
+        part_ns += or_zero(tm_table_cell(steps, i, column));
+        window_ns += or_zero(tm_table_cell(steps, i, "window_ns"));
+    }
+    return part_ns > 0 ? share(part_ns, window_ns) : 0.0;
+}
+
+/* Not known where the communication that is matched with no other rank's decides over it. */
+static double gpu_utilization(const tm_facts *f) {
+    double used = kernels_run(f) - part_of_steps(f, "exposed_wait_ns");
+    double surely = used - part_of_steps(f, "exposed_unmatched_ns");
+    return used >= USED_LEAST && surely < USED_LEAST ? UNKNOWN : fmax(used, 0.0);
 }
 
 static double step_variation(const tm_facts *f) {
@@ -129,11 +160,21 @@ static double data_loading(const tm_facts *f) {
 }
 
 static double exposed_communication(const tm_facts *f) {
-    int64_t exposed = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") -
-                      tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
     return tm_facts_sum(f, "overlap.rank", "comm_ns") > 0
-               ? share(exposed, tm_facts_sum(f, "overlap.rank", "window_ns"))
+               ? share(tm_facts_sum(f, "overlap.rank", "exposed_comm_ns"), f->window_ns)
                : UNKNOWN;
+}
+
+/* The same of waits. */
+static double waits(const tm_facts *f) {
+    double waited = share(tm_facts_sum(f, "overlap.rank", "exposed_wait_ns"), f->window_ns);
+    double rest = share(tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns"), f->window_ns);
+    bool any = tm_facts_sum(f, "overlap.rank", "comm_ns") > 0;
+    return any && (waited > WAITS_MOST || waited + rest <= WAITS_MOST) ? waited : UNKNOWN;
+}
+
+static double exposed_without_waits(const tm_facts *f) {
+    return exposed_communication(f) - waits(f);
 }
 
 static double copies(const tm_facts *f) {
@@ -188,14 +229,39 @@ static bool is_straggler(const tm_facts *f, int64_t rank) {
     return verdict && !verdict->null && strcmp(verdict->value.text, "straggler") == 0;
 }
 
+/* What ranks wait for others than those that stragglers names. */
+static double waits_for_others(const tm_facts *f) {
+    const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
+    double all_ns = 0.0, named_ns = 0.0;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        double caused_ns = (double)(or_zero(tm_table_cell(ranks, i, "direct_ns")) +
+                                    or_zero(tm_table_cell(ranks, i, "indirect_ns")));
+        bool named = is_straggler(f, or_zero(tm_table_cell(ranks, i, "rank")));
+        all_ns += caused_ns;
+        named_ns += named ? caused_ns : 0.0;
+    }
+    return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
+}
+
+/* The mean rank waits for as long as the one with most to do computes beyond the mean. */
+static double waits_balanced(const tm_facts *f) {
+    return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
+                                 tm_facts_sum(f, "imbalance.step", "step_ns")),
+                0.0);
+}
+
+static double exposed_for_others(const tm_facts *f) {
+    return exposed_without_waits(f) + waits_for_others(f);
+}
+
+static double exposed_balanced(const tm_facts *f) {
+    return exposed_without_waits(f) + waits_balanced(f);
+}
+
 /* The loads of one step. */
 typedef struct loads {
     double sum, most, n;
 } loads;
-
-static int64_t or_zero(const tm_cell *cell) {
-    return cell->null ? 0 : cell->value.i;
-}
 
 /* Adds a rank's steps, rows [first, end) of overlap.step, to those of imbalance.step; both ascend
  * in step. */
@@ -300,9 +366,9 @@ static const struct box {
     const char *meaning, *look_at;
     tm_whose whose;
 } boxes[] = {
-    {"gpu_utilization", "%", 80, UNKNOWN, gpu_utilization,
-     "Share of the steps in which a kernel runs, without marks of steps of the time from a GPU's "
-     "first event to its last; under 50 % is serious.",
+    {"gpu_utilization", "%", USED_LEAST, UNKNOWN, gpu_utilization,
+     "Share of the steps in which a kernel runs and does more than wait for other ranks, without "
+     "marks of steps of the time from a GPU's first event to its last; under 50 % is serious.",
      "overview.rank, idle.rank", TM_OF_ANY},
     {"step_variation", "%", UNKNOWN, 10, step_variation,
      "Standard deviation of the whole steps, of their mean; without the first of a recording, into "
@@ -327,9 +393,11 @@ static const struct box {
      "Steps in which a rank waits for its next batch, whether its GPU is idle or not.",
      "input.rank, input.step", TM_OF_OTHERS},
     {"exposed_communication", "%", UNKNOWN, 10, exposed_communication,
-     "GPU time with communication and no computation beside it, without waits for late ranks "
-     "where these are known.",
+     "GPU time with communication and no computation beside it, waits for late ranks included.",
      "overlap.rank, overlap.kind, collectives.kind", TM_OF_ANY},
+    {"waits", "%", UNKNOWN, WAITS_MOST, waits,
+     "The part of it in which a GPU waits inside of a collective for ranks that come later.",
+     "stragglers.rank, collectives.kind", TM_OF_ANY},
     {"copies", "%", UNKNOWN, 2, copies,
      "GPU time with copies to or from the host and no computation beside them.",
      "transfers.kind, transfers.size", TM_OF_ANY},
@@ -424,6 +492,13 @@ static const struct consequence {
     tm_box_measure *measure;
 } consequences[] = {
     {"gpu_utilization", "data_loading", "without GPUs idle for data", utilization_fed},
+    {"gpu_utilization", "waits", "counting waits as use", kernels_run},
+    {"exposed_communication", "waits", "without them", exposed_without_waits},
+    {"exposed_communication", "stragglers", "besides waits for these", exposed_for_others},
+    {"exposed_communication", "balance", "did no rank compute more than the mean",
+     exposed_balanced},
+    {"waits", "stragglers", "besides those for these", waits_for_others},
+    {"waits", "balance", "did no rank compute more than the mean", waits_balanced},
     {"step_variation", "stragglers", "outside of their episodes", step_variation_calm},
     {"step_variation", "balance", "did no rank compute more than the mean",
      step_variation_balanced},
