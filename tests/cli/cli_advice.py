@@ -137,9 +137,7 @@ def test_nanogpt8_has_first_what_shortens_its_steps_most():
     job, = rows(real_store(), 'stragglers.job')
     contains(job['headline'], "Bringing the work of hosts between launches to the median rank's")
     contains(rows(real_store(), 'whatif.job')[0]['headline'], 'Fixing rank 1 saves 1.2 % of a step')
-    exposed = next(item for item in items if item['rule'] == 'exposed_communication')
-    equal(exposed['saved_pct'], 0, 'not on the path')
-    contains(exposed['evidence'], 'the steps take as long')
+    holds(all(item['saved_pct'] != 0 for item in items), 'what saves nothing is no advice')
 
 
 def test_sentences_are_shown_whole_and_wrapped():

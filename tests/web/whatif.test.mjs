@@ -55,14 +55,14 @@ test("bars are what would help most, as long as what is saved, hatched where not
   }
 });
 
-test("the summary says what mending saves, and the plan where no rule of the advice says the same", async () => {
+test("the summary says what the terminal says: the headline, what mending saves, and the advice in its order", async () => {
   for (const job of some()) {
-    const { "whatif.item": items, "whatif.job": [whole], "advice.item": advice } = show(job.store, "whatif.item", "whatif.job", "advice.item");
-    const row = items.findLastIndex((item) => item.what === "plan"), plan = items[row];
-    const said = advice.some((item) => ["straggler", "late_ranks", "imbalance"].includes(item.rule) && item.saved_ns === plan.saved_ns);
+    const { "whatif.job": [whole], "stragglers.job": [verdict], "advice.item": advice } = show(job.store, "whatif.job", "stragglers.job", "advice.item");
     const { page } = await open(job.page);
-    const shown = await page.$$eval('.advice .figure[data-table="whatif.item"]', (all) => all.map((e) => Number(e.dataset.row)));
-    assert.deepEqual(shown, plan.ranks > 1 && plan.saved_pct >= 1 && !said ? [row] : [], `${plan.name}`);
+    assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), verdict.headline);
+    const shown = await page.$$eval(".advice li", (all) => all.map((e) => [e.querySelector(".sign").className, Number(e.querySelector(".figure")?.dataset.row ?? -1)]));
+    const signs = { critical: "sign bad", warning: "sign warn", note: "sign note" };
+    assert.deepEqual(shown, advice.slice(0, shown.length).map((item, row) => [signs[item.severity], item.saved_ns ?? item.cost_ns ? row : -1]));
     const words = (text) => text.replaceAll("\u00a0", " ").replaceAll("µs", "us").replace(/\.$/, "");
     assert.equal(words(await page.textContent(".verdict .saved")), whole.headline);
   }

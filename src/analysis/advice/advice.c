@@ -16,7 +16,9 @@ enum { RULE, SEVERITY, SAVED, SAVED_PCT, COST, BOUND, RANKS, TEXT, EVIDENCE, LOO
 
 static const tm_column columns[N_COLUMNS] = {
     [RULE] = {"rule", TM_TEXT, "", "What was found: straggler, imbalance, input, ..."},
-    [SEVERITY] = {"severity", TM_TEXT, "", "critical, warning or note, by the rule's thresholds."},
+    [SEVERITY] = {"severity", TM_TEXT, "",
+                  "critical, warning or note: by saved_pct from 10 and from 2 on, where that is "
+                  "not known by the rule's thresholds."},
     [SAVED] =
         {"saved_ns", TM_INT, "ns",
          "What a mean step would be shorter by, replayed (whatif.item): of straggler with who "
@@ -39,9 +41,10 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def item_def = {
     .name = "advice.item",
-    .doc = "What to do, the item that saves most of a step first; those of which that is not known "
-           "follow by what they cost, those without a time behind them, but what may stop the job "
-           "comes before all. None for a job without trouble.",
+    .doc = "What to do, the gravest first, and of these what saves most of a step; what is not "
+           "known to save follows by what it costs, and what has no time after that, but what may "
+           "stop the job comes before all. What a replay shows to save nothing is left out. None "
+           "for a job without trouble.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -382,10 +385,10 @@ static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec
 }
 
 /* -1 for none. */
-static int severity_of(const double at[N_SEVERITIES], const tm_advice *advice) {
+static int severity_of(const double at[N_SEVERITIES], double measure) {
     int severity = -1;
-    for (int s = 0; s < N_SEVERITIES && advice->measure >= 0.0; s++)
-        severity = advice->measure >= at[s] ? s : severity;
+    for (int s = 0; s < N_SEVERITIES && measure >= 0.0; s++)
+        severity = measure >= at[s] ? s : severity;
     return severity;
 }
 
@@ -396,22 +399,9 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
     return cost > facts->job_ns ? facts->job_ns : cost;
 }
 
-/* Long as GPUs may wait for something, what else the steps wait for meanwhile can hold them as
- * long.
- */
-static bool saves_nothing(const tm_facts_saving *saving) {
-    return !saving->share.null && saving->share.value.r < 0.05;
-}
-
-/* A cost of many ms beside a saving of none asks for a word. */
-static void say_nothing_saved(tm_advice *advice, bool steps) {
-    size_t used = strlen(advice->evidence);
-    snprintf(advice->evidence + used, sizeof advice->evidence - used,
-             " Replayed with this fixed the %s as long: the critical path %ssays what %s of "
-             "(tmerge show criticalpath).",
-             steps ? "steps take" : "recording takes", steps ? "of each step " : "",
-             steps ? "they consist" : "it consists");
-}
+/* By what is saved of a step, in percent: long as GPUs may wait for something, what else the steps
+ * wait for meanwhile can hold them as long. What saves less than the first is no advice. */
+static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
 /* One cause gives one item: of what the plan saves, what is left with those mended that have an
  * item of their own. */
@@ -442,8 +432,8 @@ static bool rests_on_devices(tm_rule_id rule) {
     }
 }
 
-/* In the order of tm_rule_id: what a rule has found is taken off by those behind it, and only if it
- * gave an item, for else nobody is told of it. */
+/* In the order of tm_rule_id: what a rule has found is taken off by those behind it, also where
+ * fixing it saves nothing: its time is not theirs. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     const bool doubted = tm_doubt_of_job(facts->tables);
     size_t n = 0;
@@ -453,7 +443,7 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
             continue;
         *found = (item){.rule = r, .advice = {.measure = -1.0, .cost_ns = -1, .ranks = "all"}};
         rules[r].look(facts, &found->advice);
-        found->severity = severity_of(rules[r].at, &found->advice);
+        found->severity = severity_of(rules[r].at, found->advice.measure);
         if (found->severity < 0)
             continue;
         facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
@@ -463,11 +453,10 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
                             : (tm_facts_saving){{.null = true}, {.null = true}};
         if (r == TM_RULE_LATE_RANKS)
             found->saving = besides_named(facts, found->saving);
-        /* However long GPUs wait for it: steps are no shorter without. */
-        if (!found->saving.share.null && found->saving.share.value.r < 1.0)
-            found->severity = 0;
-        if (saves_nothing(&found->saving))
-            say_nothing_saved(&found->advice, tm_facts_marks_steps(facts));
+        if (!found->saving.share.null)
+            found->severity = severity_of(worth, found->saving.share.value.r);
+        if (found->severity < 0)
+            continue;
         if (r == TM_RULE_STRAGGLER)
             /* The one rank of that rule's text. */
             facts->straggler = strtoll(found->advice.ranks, NULL, 10);
@@ -476,27 +465,28 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     return n;
 }
 
-/* What may stop the job; what is known to save time; what costs time; what costs none that is
- * known; what is known to save nothing. */
+/* What is known to save time; what costs time; what costs none that is known. */
 static int class_of(const item *i) {
-    bool timeless = i->advice.cost_ns < 0;
-    if (timeless)
-        return i->severity == N_SEVERITIES - 1 ? 0 : 3;
-    if (i->saving.share.null)
-        return 2;
-    return saves_nothing(&i->saving) ? 4 : 1;
+    return i->advice.cost_ns < 0 ? 2 : i->saving.share.null;
+}
+
+/* Whether it may stop the job. */
+static bool stops(const item *i) {
+    return i->advice.cost_ns < 0 && i->severity == N_SEVERITIES - 1;
 }
 
 static int worst_first(const void *a, const void *b) {
     const item *x = a, *y = b;
+    if (stops(x) != stops(y))
+        return stops(y) - stops(x);
+    if (x->severity != y->severity)
+        return y->severity - x->severity;
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
-    if (class_of(x) == 1 && x->saving.time.value.i != y->saving.time.value.i)
+    if (class_of(x) == 0 && x->saving.time.value.i != y->saving.time.value.i)
         return tm_order_i64(y->saving.time.value.i, x->saving.time.value.i);
     if (x->advice.cost_ns != y->advice.cost_ns)
         return tm_order_i64(y->advice.cost_ns, x->advice.cost_ns);
-    if (x->severity != y->severity)
-        return y->severity - x->severity;
     return (int)x->rule - (int)y->rule;
 }
 

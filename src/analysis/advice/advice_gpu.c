@@ -249,13 +249,15 @@ static bool has_no_launch(const tm_facts *f) {
            tm_facts_sum(f, "launches.rank", "launches") == 0;
 }
 
-/* ", most in cudaStreamSynchronize of aten::item in train.py(34): step": where the host waited for
- * the GPU so that it ran dry; nothing where no call was found. Names of code may be long. */
-static void say_where(const tm_facts *f, char *out, size_t size) {
+/* " Most of it is in cudaStreamSynchronize of aten::item in train.py(34): step, 24 calls a step.":
+ * where the host waited for the GPU so that it ran dry; nothing where no call was found. Names of
+ * code may be long. */
+static void say_call(const tm_facts *f, char *out, size_t size) {
     const tm_table *calls = tm_tables_find(f->tables, "sync.call");
     static const char *const columns[] = {"call", "operator", "inside"};
-    static const char *const before[] = {", most in ", " of ", " in "};
+    static const char *const before[] = {" Most of it is in ", " of ", " in "};
     size_t at = 0;
+    double per_step = tm_facts_real(f, "sync.call", 0, "calls_per_step");
     *out = 0;
     if (calls->n_rows == 0 || tm_facts_int(f, "sync.call", 0, "lost_ns") == 0)
         return;
@@ -264,6 +266,49 @@ static void say_where(const tm_facts *f, char *out, size_t size) {
         if (!cell->null)
             at += (size_t)snprintf(out + at, size - at, "%s\"%.80s\"", before[c], cell->value.text);
     }
+    if (at < size && per_step >= 1.0)
+        at += (size_t)snprintf(out + at, size - at, ", %.3g call%s a step", per_step,
+                               per_step < 1.005 ? "" : "s");
+    if (at < size)
+        snprintf(out + at, size - at, ".");
+}
+
+/* The call that the host is in for most of the longest gaps of a cause; "" where it is in no
+ * recorded call for most of them; NULL where neither is so. */
+static const char *host_in_gaps(const tm_facts *f, const char *cause) {
+    const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
+    int64_t all_ns = 0, unrecorded_ns = 0, most_ns = 0;
+    const char *most = "";
+    for (size_t i = 0; i < gaps->n_rows; i++) {
+        const tm_cell *call = tm_table_cell(gaps, i, "host");
+        int64_t ns = 0;
+        if (strcmp(tm_table_cell(gaps, i, "cause")->value.text, cause) != 0)
+            continue;
+        all_ns += tm_facts_int(f, "idle.gap", i, "duration_ns");
+        unrecorded_ns += tm_facts_int(f, "idle.gap", i, "unrecorded_ns");
+        for (size_t k = i; k < gaps->n_rows && !call->null; k++) {
+            const tm_cell *other = tm_table_cell(gaps, k, "host");
+            if (strcmp(tm_table_cell(gaps, k, "cause")->value.text, cause) == 0 && !other->null &&
+                strcmp(other->value.text, call->value.text) == 0)
+                ns += tm_facts_int(f, "idle.gap", k, "host_ns");
+        }
+        most = ns > most_ns ? call->value.text : most;
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    return all_ns > 0 && 2 * most_ns >= all_ns         ? most
+           : all_ns > 0 && 2 * unrecorded_ns >= all_ns ? ""
+                                                       : NULL;
+}
+
+/* What the host does while it launches too late, as far as it was recorded. */
+static void say_gaps(const tm_facts *f, char *out, size_t size) {
+    const char *call = host_in_gaps(f, "host_work");
+    *out = 0;
+    if (call && *call)
+        snprintf(out, size, " For most of the longest gaps it is in \"%.80s\".", call);
+    else if (call)
+        snprintf(out, size, " For most of the longest gaps it is in no call that was recorded%s.",
+                 f->torch ? ": with_stack=True names the line" : "");
 }
 
 /* The idle time that no rule before it explains; the cause that it names is the largest of all. */
@@ -291,19 +336,21 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         text = "Record what the host does, too: without its calls nothing tells why GPUs are idle.";
     }
     if (strcmp(idle_causes[cause].column, "sync_ns") == 0)
-        say_where(f, where, sizeof where);
+        say_call(f, where, sizeof where);
+    if (strcmp(idle_causes[cause].column, "host_work_ns") == 0)
+        say_gaps(f, where, sizeof where);
     out->cost_ns = rest;
     out->exact = true;
     out->apart = strcmp(idle_causes[cause].column, "turns_ns") == 0;
     out->measure = tm_facts_percent(rest, f->window_ns);
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, most, part);
-    snprintf(out->text, sizeof out->text, "%s", text);
+    snprintf(out->text, sizeof out->text, "%s%s", text, where);
     snprintf(out->evidence, sizeof out->evidence,
              "Kernels run for %s of the %s; GPUs do nothing for %s of their time (%s) "
-             "that no other item explains; mostly %s (%s)%s.",
+             "that no other cause explains; mostly %s (%s).",
              tm_shown_percent(used, 0).text, tm_facts_whole(f),
-             tm_shown_percent(out->measure, 1).text, time, what, part, where);
+             tm_shown_percent(out->measure, 1).text, time, what, part);
 }
 
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {

@@ -231,19 +231,18 @@ export interface Verdict {
   readonly link: string;
 }
 
-/** The page's first sentence: who holds the job up, else what costs most, else that nothing does. */
+/** The page's first sentence, which is the terminal's: who holds the job up, else what costs most, else that nothing does. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
   const evidence = table.text(0, "evidence"),
     title = table.text(0, "headline") ?? "";
   if (state === "bad" || state === "warn") return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
-  /* What may be chance, or is not known, gives way to what is known to cost much. */
-  const known = job.table("advice.item").n > 0 && adviceItem(job, 0).state === "bad";
-  if (word !== null && word !== "none" && !(known && communicates(job)))
+  if (word !== null && word !== "none")
     return { state: "note", title, text: evidence, view: "stragglers", link: "What is known of arrivals" };
-  const said = severalRanks(job) && (word === "none" || communicates(job));
-  return withoutStraggler(job, said ? `${title}.${evidence === null ? "" : ` ${evidence}`}` : null);
+  const rest = withoutStraggler(job),
+    said = severalRanks(job) && total(job, "window_ns") > 0 && (word === "none" || communicates(job));
+  return said ? { ...rest, title, text: evidence ?? rest.text } : rest;
 }
 
 /* What one rank alone tells. */
@@ -260,11 +259,10 @@ function aloneSentence(job: Job): string {
   return `One rank: ${recorded}its ${deviceWord(job)} computes ${percent(total(job, "compute_ns"))} of the time${rest}.`;
 }
 
-function withoutStraggler(job: Job, evidence: string | null): Verdict {
+function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
-  const lone = severalRanks(job) ? null : aloneSentence(job);
-  const before = [lone, evidence].filter((text) => text !== null).join(" ");
-  const join = (text: string) => (before ? `${before.replace(/[^.]$/, "$&.")} ${text}` : text);
+  const before = severalRanks(job) ? "" : aloneSentence(job);
+  const join = (text: string) => (before ? `${before} ${text}` : text);
   if (total(job, "window_ns") === 0)
     return {
       state: "note",
@@ -283,16 +281,8 @@ function withoutStraggler(job: Job, evidence: string | null): Verdict {
       link: "What this follows from",
     };
   }
-  if (severalRanks(job) && communicates(job) && straggling(job).word === null)
-    return {
-      state: "note",
-      title: "Nothing could be compared between ranks",
-      text: before,
-      view: "stragglers",
-      link: "What is known of arrivals",
-    };
   return {
-    state: "good",
+    state: severalRanks(job) && communicates(job) && straggling(job).word === null ? "note" : "good",
     title: "Nothing stands out",
     text: join("No rule of the advice applies."),
     view: "ranks",

@@ -528,8 +528,6 @@ export function costOf(job: Job, row: number): number {
 
 /* Of these the saving is what is replayed; of the others it is at most that. */
 const REPLAYED = ["straggler", "late_ranks", "imbalance"];
-const WORTH_PCT = 1,
-  PLACES_MAX = 4;
 
 /* What a row of the advice saves, or where that is not known what it costs. */
 function amount(job: Job, row: number): Child {
@@ -537,13 +535,15 @@ function amount(job: Job, row: number): Child {
     saved = table.num(row, "saved_ns"),
     cost = table.num(row, "cost_ns");
   if (saved !== null)
-    return saved <= 0
-      ? "saves nothing"
-      : figure(
-          job,
-          `${REPLAYED.includes(table.text(row, "rule") ?? "") ? "" : "≤ "}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
-          { table: "advice.item", row, column: "saved_ns" },
-        );
+    return figure(
+      job,
+      `${REPLAYED.includes(table.text(row, "rule") ?? "") ? "" : "≤ "}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
+      {
+        table: "advice.item",
+        row,
+        column: "saved_ns",
+      },
+    );
   return (
     cost !== null &&
     figure(job, `${table.text(row, "bound") === "upper" ? "≤ " : ""}${f.time(cost)} a rank in all`, {
@@ -554,49 +554,10 @@ function amount(job: Job, row: number): Child {
   );
 }
 
-/* The whole plan as advice, where it is of several ranks and no rule says the same; and before which row it stands. */
-function planItem(job: Job): { readonly element: HTMLLIElement; readonly before: number } | null {
-  const items = job.table("whatif.item"),
-    advice = job.table("advice.item");
-  const places = [...items.rows.keys()].filter((row) => items.text(row, "what") === "plan"),
-    plan = places[places.length - 1] ?? -1;
-  const saved = items.num(plan, "saved_ns");
-  if (saved === null || (items.num(plan, "ranks") ?? 0) < 2 || (items.num(plan, "saved_pct") ?? 0) < WORTH_PCT) return null;
-  if (advice.rows.some((_, row) => REPLAYED.includes(advice.text(row, "rule") ?? "") && advice.num(row, "saved_ns") === saved)) return null;
-  const names = (items.text(plan, "name") ?? "").split(", ").map(Number),
-    share = (row: number) => f.percent(items.num(row, "saved_pct"), 1);
-  const before = advice.rows.findIndex((_, row) => (advice.num(row, "saved_ns") ?? -1) < saved);
-  const element = h(
-    "li",
-    null,
-    sign(items.cell(plan, "sure") === true ? "warn" : "note"),
-    h(
-      "div",
-      null,
-      h(
-        "div",
-        { class: "advice-head" },
-        h("a", { attr: { href: href("whatif") } }, `Mend ranks ${f.ranges(names)} together`),
-        figure(job, `${f.time(saved)}, ${share(plan)}`, { table: "whatif.item", row: plan, column: "saved_ns" }),
-      ),
-      h(
-        "p",
-        null,
-        `Rank ${names[0]} by itself: ${share(places[0]!)}`,
-        places.slice(1, PLACES_MAX).map((row, i) => `; with rank ${names[i + 1]}: ${share(row)}`),
-        ".",
-        items.cell(plan, "sure") !== true && " Not sure: see What if.",
-      ),
-    ),
-  );
-  return { element, before: before < 0 ? advice.n : before };
-}
-
 function adviceList(job: Job): HTMLElement {
   const table = job.table("advice.item");
   const said = verdict(job).text ?? "";
-  const plan = planItem(job);
-  if (table.n === 0 && !plan) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
+  if (table.n === 0) return section("What to do", h("p", { class: "note" }, "No rule of the advice applies to this job."));
   const evidence = (text: string) =>
     !text.startsWith(said.slice(0, 40)) || said === "" ? h("p", { class: "note" }, kindsIn(prose(text))) : null;
   const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
@@ -619,8 +580,7 @@ function adviceList(job: Job): HTMLElement {
       ),
     );
   });
-  if (plan) items.splice(Math.min(plan.before, ADVICE_MAX), 0, plan.element);
-  const known = plan !== null || table.nums("saved_ns").some((saved) => saved !== null),
+  const known = table.nums("saved_ns").some((saved) => saved !== null),
     mean = job.table("whatif.job").num(0, "step_ns");
   const whole = `${wholeWord(job)}${mean === null ? "" : `, ${f.time(mean)}`}`;
   return section(
