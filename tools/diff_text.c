@@ -25,6 +25,14 @@ static bool is_change(const char *verdict) {
     return true;
 }
 
+/* So few steps tell no change from chance. */
+static bool is_unjudged(const char *verdict) {
+    return strcmp(verdict, "too few steps") == 0;
+}
+
+/* Whether rows of such a verdict belong to a group. */
+typedef bool group(const char *verdict);
+
 /* A figure in its unit. */
 static void show_value(const tm_cell *cell, const char *unit, char out[WORD]) {
     if (cell->null)
@@ -61,34 +69,36 @@ static void print_figure(const tm_table *table, size_t row) {
     show_value(tm_table_cell(table, row, "b"), unit, b);
     if (!pct->null)
         snprintf(change, sizeof change, "%+.1f %%", pct->value.r);
-    printf("  %-6s %11s  %10s -> %-10s %s\n", text_of(table, row, "verdict"), change, a, b,
+    const char *verdict = text_of(table, row, "verdict");
+    printf("  %-6s %11s  %10s -> %-10s %s\n", is_unjudged(verdict) ? "" : verdict, change, a, b,
            text_of(table, row, "figure"));
 }
 
-/* The weight next below `last` of a changed figure in rows [first, end); LEAST_WEIGHT or less where
- * there is none. */
-static double next_weight(const tm_table *table, size_t first, size_t end, double step_ns,
-                          double last) {
+/* The weight next below `last` of a figure of the group in rows [first, end); LEAST_WEIGHT or less
+ * where there is none. */
+static double next_weight(const tm_table *table, group *is_of, size_t first, size_t end,
+                          double step_ns, double last) {
     double most = 0.0;
     for (size_t i = first; i < end; i++) {
         double w = weight(table, i, step_ns);
-        if (is_change(text_of(table, i, "verdict")) && w < last && w > most)
+        if (is_of(text_of(table, i, "verdict")) && w < last && w > most)
             most = w;
     }
     return most;
 }
 
-/* Prints the changed figures in rows [first, end), the weightiest first, and says how many more
- * there are. */
-static void print_figures(const tm_table *table, size_t first, size_t end, double step_ns) {
+/* Prints the figures of the group in rows [first, end), the weightiest first, and says how many
+ * more there are. */
+static void print_figures(const tm_table *table, group *is_of, size_t first, size_t end,
+                          double step_ns) {
     double last = HUGE_VAL;
     size_t shown = 0, changed = 0;
     for (size_t i = first; i < end; i++)
-        changed += is_change(text_of(table, i, "verdict"));
+        changed += is_of(text_of(table, i, "verdict"));
     while (shown < FIGURES_SHOWN &&
-           (last = next_weight(table, first, end, step_ns, last)) > LEAST_WEIGHT)
+           (last = next_weight(table, is_of, first, end, step_ns, last)) > LEAST_WEIGHT)
         for (size_t i = first; i < end; i++)
-            if (is_change(text_of(table, i, "verdict")) && weight(table, i, step_ns) == last) {
+            if (is_of(text_of(table, i, "verdict")) && weight(table, i, step_ns) == last) {
                 print_figure(table, i);
                 shown++;
             }
@@ -96,16 +106,22 @@ static void print_figures(const tm_table *table, size_t first, size_t end, doubl
         printf("  %s%zu more: --json\n", shown > 0 ? "and " : "", changed - shown);
 }
 
-static void print_job(const tm_tables *found, double step_ns, const tm_colors *colors) {
+static void print_group(const tm_tables *found, group *is_of, const char *heading, double step_ns,
+                        const tm_colors *colors) {
     const tm_table *job = tm_tables_find(found, "diff.job");
     bool any = false;
     for (size_t i = 0; i < job->n_rows; i++)
-        any = any || is_change(text_of(job, i, "verdict"));
+        any = any || is_of(text_of(job, i, "verdict"));
     if (!any)
         return;
-    printf("\n%sFigures of the job%s, of a rank in a step (tmerge list --doc defines them)\n",
-           colors->strong, colors->off);
-    print_figures(job, 0, job->n_rows, step_ns);
+    printf("\n%s%s%s, of a rank in a step (tmerge list --doc defines them)\n", colors->strong,
+           heading, colors->off);
+    print_figures(job, is_of, 0, job->n_rows, step_ns);
+}
+
+static void print_job(const tm_tables *found, double step_ns, const tm_colors *colors) {
+    print_group(found, is_change, "Figures of the job", step_ns, colors);
+    print_group(found, is_unjudged, "Changed, cannot be judged by so few steps", step_ns, colors);
 }
 
 static void print_roles(const tm_tables *found, double step_ns, const tm_colors *colors) {
@@ -124,12 +140,12 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
         if (strcmp(text_of(ranks, first, "a_ranks"), text_of(ranks, first, "b_ranks")) != 0)
             printf(" (in B %s)", text_of(ranks, first, "b_ranks"));
         puts("");
-        print_figures(ranks, first, i, step_ns);
+        print_figures(ranks, is_change, first, i, step_ns);
     }
 }
 
 /* Which rows of a table of names. */
-typedef enum choice { ALL, OF_BOTH, OF_ONE } choice;
+typedef enum choice { ALL, OF_BOTH, OF_ONE, UNJUDGED } choice;
 
 /* Rows of kernels or operators that are printed, and how. */
 typedef struct listing {
@@ -145,6 +161,8 @@ typedef struct listing {
 
 static bool is_listed(const tm_table *table, size_t row, choice rows) {
     const char *verdict = text_of(table, row, "verdict");
+    if (rows == UNJUDGED)
+        return is_unjudged(verdict) && tm_table_cell(table, row, "change_ns")->value.i != 0;
     bool of_one = strcmp(verdict, "added") == 0 || strcmp(verdict, "removed") == 0;
     return is_change(verdict) && (rows == ALL || of_one == (rows == OF_ONE));
 }
@@ -229,8 +247,8 @@ static void print_row(const listing *l, size_t row) {
         snprintf(shown[2], WORD, "%+.3f",
                  (double)(times[1]->value.i - times[0]->value.i) / l->unit_ns);
     show_calls(l->table, row, counted);
-    printf("  %-7.*s %9s %9s %9s %*s  ", (int)strcspn(verdict, " "), verdict, shown[0], shown[1],
-           shown[2], l->calls_width, counted);
+    printf("  %-7.*s %9s %9s %9s %*s  ", is_unjudged(verdict) ? 0 : (int)strcspn(verdict, " "),
+           verdict, shown[0], shown[1], shown[2], l->calls_width, counted);
     tm_alike_show(&l->names, text_of(l->table, row, "name"), name);
     printf("%s%s\n", name, on_host(l->table, row) ? " (host)" : "");
 }
@@ -239,7 +257,8 @@ static void print_names(const tm_table *table, const char *what, choice rows, si
                         const tm_colors *colors) {
     static const char *const of[] = {
         ", of a rank in a step", ", mean time of a call; calls of a rank in all of the recording",
-        " of A or B alone, by their time in all of the recording"};
+        " of A or B alone, by their time in all of the recording",
+        ", changed, cannot be judged by so few steps"};
     listing l = make_listing(table, rows, top);
     if (l.changed == 0)
         return;
@@ -266,8 +285,7 @@ static void print_table(const tm_table *table, const char *what, size_t top,
                         const tm_colors *colors) {
     bool by_call = table->n_rows > 0 && strcmp(text_of(table, 0, "per"), "call") == 0;
     print_names(table, what, by_call ? OF_BOTH : ALL, top, colors);
-    if (by_call)
-        print_names(table, what, OF_ONE, top, colors);
+    print_names(table, what, by_call ? OF_ONE : UNJUDGED, top, colors);
 }
 
 void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) {

@@ -284,4 +284,19 @@ def test_missing_damaged_and_foreign_stores_are_errors_of_the_input():
         equal((done.out, done.err), ('', shown.err), bad)
 
 
+def test_what_so_few_steps_cannot_judge_is_listed_by_its_size():
+    """A loader that is slow makes GPUs idle; of two steps nobody knows whether that is chance."""
+    store('a', ranks=2, steps=2)
+    store('b', ranks=2, steps=2, fault='slow-loader')
+    text = diff()
+    job, kernels = text[text.index('\nChanged, cannot be judged by so few steps'):].split('\nKernels')[:2]
+    idle = figures(found())['overlap.step.idle_ns']
+    has_line(job, rf"^ +[+]{idle['change_pct']:.1f} % .* overlap.step.idle_ns$")
+    contains(kernels, ', changed, cannot be judged by so few steps\n')
+    sizes = [abs(float(change)) for change in re.findall(
+        r'^ +[\d.]+ +[\d.]+ +([+-][\d.]+)', kernels.split('\nOperators')[0], re.M)]
+    holds(len(sizes) > 3, kernels)
+    equal(sizes, sorted(sizes, reverse=True))
+
+
 main()

@@ -58,13 +58,14 @@ test("every number that names its table, row and column is the one there", async
   }
 });
 
-test("what changed beyond noise is shown, the weightiest first, and the rest is not", async () => {
+test("what changed beyond noise is shown, the weightiest first, then what so few steps cannot judge, and the rest is not", async () => {
   for (const { page, tables } of [jobs.slower, jobs.faster, jobs.same, jobs.few]) {
     const step = tables["diff.side"][0].step_ns;
     const weight = (row) => row.change === null ? 100 : row.unit === "%" ? Math.abs(row.change) : row.unit === "ns" ? 100 * Math.abs(row.change) / step : Math.abs(row.change_pct ?? 100);
     const group = (row) => ["ns", "%"].indexOf(row.unit) < 0 ? 2 : ["ns", "%"].indexOf(row.unit);
-    const rows = tables["diff.job"].map((row, i) => ({ ...row, i })).filter((row) => !UNCHANGED.includes(row.verdict) && weight(row) > 0.1)
+    const of = (isOf) => tables["diff.job"].map((row, i) => ({ ...row, i })).filter((row) => isOf(row.verdict) && weight(row) > 0.1)
       .sort((x, y) => group(x) - group(y) || weight(y) - weight(x) || x.i - y.i);
+    const rows = [...of((verdict) => !UNCHANGED.includes(verdict)), ...of((verdict) => verdict === "too few steps")];
     const { page: tab } = await open(page);
     assert.deepEqual(await tab.$$eval(".pair[data-figure]", (all) => all.map((e) => e.dataset.figure)), rows.map((row) => row.figure));
     for (const row of rows) {
@@ -156,4 +157,7 @@ test("with too few steps it says that nothing is judged", async () => {
   const { page: tab } = await open(jobs.few.page);
   assert.match(await tab.textContent("h1"), /^Too few steps to judge/);
   assert.match(await tab.textContent("main"), /Under 3 whole steps in A or B \(6, 2\)/);
+  assert.match(await tab.textContent("main"), /Changed, cannot be judged/);
+  await visit(tab, "#kernels");
+  assert.match(await tab.textContent("main"), /\d+ changed, which so few steps cannot judge\./);
 });

@@ -77,6 +77,11 @@ export function isChange(verdict: string | null): boolean {
   return verdict !== null && !UNCHANGED.has(verdict);
 }
 
+/** Whether so few steps tell no change from chance. */
+export function isUnjudged(verdict: string | null): boolean {
+  return verdict === "too few steps";
+}
+
 /** The sign of a changed figure: worse, better, or neither. */
 export function stateOf(figure: string, verdict: string | null): State {
   const better = FIGURES[figure as PlaceName]?.[1] ?? "neither";
@@ -97,10 +102,10 @@ function weight(table: Figures, row: number, step: number): number {
   return Math.abs(table.num(row, "change_pct") ?? 100);
 }
 
-/** Those of these rows that changed, the weightiest first. */
-export function changed(table: Figures, rows: readonly number[], step: number): number[] {
+/** Those of these rows that changed, or of another group, the weightiest first. */
+export function changed(table: Figures, rows: readonly number[], step: number, isOf = isChange): number[] {
   return rows
-    .filter((row) => isChange(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
+    .filter((row) => isOf(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
     .sort((x, y) => weight(table, y, step) - weight(table, x, step) || x - y);
 }
 

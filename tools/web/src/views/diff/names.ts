@@ -6,7 +6,7 @@ import * as f from "../../format";
 import { grid, type GridColumn } from "../../grid";
 import { controls, empty, heading, note, section, segmented, tip } from "../../ui";
 import type { Context, View } from "../../view";
-import { isChange, signed } from "./figures";
+import { isChange, isUnjudged, signed } from "./figures";
 import { sidesLegend } from "./pairs";
 
 const SHOWN = 30;
@@ -161,14 +161,18 @@ function render(root: HTMLElement, context: Context, title: string, table: Names
     ),
   );
   if (table.n === 0) return void root.append(empty("Neither A nor B has any."));
-  root.append(
-    note(n === 0 ? `None of ${f.grouped(table.n)} changed ${least}.` : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`),
-  );
+  const open = table.rows.filter((_, row) => isUnjudged(table.text(row, "verdict")) && table.num(row, "change_ns") !== 0).length;
+  const none =
+    open > 0 ? `${f.grouped(open)} changed, which so few steps cannot judge.` : `None of ${f.grouped(table.n)} changed ${least}.`;
+  root.append(note(n === 0 ? none : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`));
   const chosen = context.params.get("verdict") ?? "";
   const verdict = found.has(chosen) ? chosen : "all";
   const rows = table.rows
     .map((_, row) => row)
-    .filter((row) => (verdict === "all" ? isChange(table.text(row, "verdict")) : table.text(row, "verdict") === verdict));
+    .filter((row) => {
+      const own = table.text(row, "verdict");
+      return verdict === "all" ? isChange(own) || (isUnjudged(own) && table.num(row, "change_ns") !== 0) : own === verdict;
+    });
   if (found.size > 1)
     root.append(
       controls(

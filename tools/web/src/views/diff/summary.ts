@@ -6,7 +6,7 @@ import { grid } from "../../grid";
 import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
 import type { State, View } from "../../view";
-import { changed, figureCell, isChange, labelOf, stateOf } from "./figures";
+import { changed, figureCell, isUnjudged, labelOf, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 import { sideCards } from "./sides";
 
@@ -53,17 +53,15 @@ function changes(job: Job): HTMLElement {
   const all = table.rows.map((_, row) => row);
   const rows = changed(table, all, job.table("diff.side").num(0, "step_ns") ?? 0);
   const heading = "What changed beyond noise";
-  if (rows.length === 0) {
-    const few = all.some((row) => table.text(row, "verdict") === "too few steps");
+  if (rows.length === 0)
     return section(
       heading,
       empty(
-        few
-          ? "With fewer than 3 whole steps in A or B no change of a time can be told from chance."
+        all.some((row) => isUnjudged(table.text(row, "verdict")))
+          ? "No figure that can be judged."
           : "No figure of the job differs by more than its steps vary anyhow.",
       ),
     );
-  }
   return section(
     heading,
     note(
@@ -74,16 +72,30 @@ function changes(job: Job): HTMLElement {
   );
 }
 
+/* What changed, and no number of steps says whether by chance. */
+function unjudged(job: Job): HTMLElement | null {
+  const table = job.table("diff.job");
+  const rows = changed(table, [...table.rows.keys()], job.table("diff.side").num(0, "step_ns") ?? 0, isUnjudged);
+  if (rows.length === 0) return null;
+  return section(
+    "Changed, cannot be judged",
+    note("With fewer than 3 whole steps in A or B no change of a time can be told from chance. The largest stands first."),
+    sidesLegend(),
+    pairs(job, table, rows),
+  );
+}
+
 function rest(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
-  const rows = table.rows.map((_, row) => row).filter((row) => !isChange(table.text(row, "verdict")));
+  const of = (verdict: string) => table.rows.map((_, row) => row).filter((row) => table.text(row, "verdict") === verdict);
+  const rows = [...of("same"), ...of("unclear")].sort((x, y) => x - y);
   if (rows.length === 0) return null;
-  const noise = rows.filter((row) => table.text(row, "verdict") === "unclear").length;
+  const noise = of("unclear").length;
   return section(
     "What stayed",
     note(
       `${f.count(rows.length, "figure")} of ${f.grouped(table.n)}: `,
-      noise > 0 ? `${f.grouped(noise)} differ by no more than chance, the others not at all. ` : "",
+      noise > 0 ? `${f.grouped(noise)} differ by no more than chance${noise < rows.length ? ", the others not at all" : ""}. ` : "",
       link("All figures", "tables", { name: "diff.job" satisfies TableName }),
     ),
     h(
@@ -113,7 +125,6 @@ export const summary: View = {
   state: (job) => (verdictState(job) === "note" ? undefined : verdictState(job)),
   render(root, { job }) {
     root.append(title(job), sideCards(job), changes(job));
-    const stayed = rest(job);
-    if (stayed) root.append(stayed);
+    root.append(...[unjudged(job), rest(job)].filter((part) => part !== null));
   },
 };
