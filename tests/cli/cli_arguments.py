@@ -92,7 +92,7 @@ def both_statuses(*arguments):
 def test_no_arguments_print_what_help_prints_on_standard_error_and_give_2():
     done = tmerge().expect(2)
     equal(done.out, '')
-    contains(done.err, 'mpirun -n 8 tmerge profile_rank_*')
+    contains(done.err, '\n  tmerge profile_rank_*\n')
     equal(re.findall(r'\n  tmerge (\w+) ', done.err), COMMANDS)
     for option in ('--help', '-h', 'help', ['help', 'help']):
         asked = tmerge(*([option] if isinstance(option, str) else option), page=True).expect(0)

@@ -21,7 +21,7 @@ void tm_help_usage(FILE *stream) {
     size_t n;
     const tm_command *const *commands = tm_generate_commands(&n);
     fputs("Merges the profiler traces of a distributed job and says where its time goes.\n\n"
-          "  mpirun -n 8 tmerge profile_rank_*\n\n",
+          "  tmerge profile_rank_*\n\n",
           stream);
     for (size_t i = 0; i < n; i++) {
         char left[64];
@@ -32,7 +32,11 @@ void tm_help_usage(FILE *stream) {
     fputs("\n", stream);
     tm_console_beside(
         stream, "", 0,
-        "Without a command, merge is meant. tmerge help COMMAND tells its options. "
+        "Without a command, merge is meant. tmerge help COMMAND tells its options. Large traces "
+        "are "
+        "read by a process for each core, or by those that srun --mpi=pmix or mpirun -n 8 starts "
+        "(with Open MPI --oversubscribe where these are more than the cores, and as root "
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1). "
         "tmerge --version prints the version and what is built in, tmerge "
         "--plugin-path the folder for HDF5_PLUGIN_PATH, with which h5py reads stores.");
 }

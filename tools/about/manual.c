@@ -188,7 +188,7 @@ static const char end[] =
     ".Sh EXAMPLES\n"
     "The main job, in eight processes, and a table of its results for a script:\n"
     ".Bd -literal -offset indent\n"
-    "mpirun \\-n 8 tmerge profile_rank_*\n"
+    "tmerge profile_rank_*\n"
     "tmerge show tmerge.h5 overlap.rank \\-\\-json\n"
     ".Ed\n"
     ".Pp\n"
