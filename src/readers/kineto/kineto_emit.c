@@ -7,6 +7,7 @@
 #include "base/sums.h"
 #include "kineto_devices.h"
 #include "kineto_flows.h"
+#include "kineto_name.h"
 #include "readers/chrome.h"
 #include "readers/number.h"
 #include "timeline/counted.h"
@@ -482,7 +483,17 @@ static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event)
 }
 
 static uint32_t name_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
-    return event->has_name ? tm_kineto_intern(emitter, &event->name) : TM_NO_NAME;
+    enum { LONGEST = 4096 };
+    char plain[LONGEST];
+    if (!event->has_name)
+        return TM_NO_NAME;
+    tm_json_text name = event->name;
+    size_t size = tm_kineto_cut_addresses(name.bytes, name.size, plain, sizeof plain);
+    if (size > 0) {
+        name.bytes = plain;
+        name.size = size;
+    }
+    return tm_kineto_intern(emitter, &name);
 }
 
 static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event *event,
