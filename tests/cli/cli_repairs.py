@@ -298,6 +298,10 @@ def in_part(lost, name='cudaLaunchKernel', late=(), steps=range(20)):
     return trace(events, 0)
 
 
+def beyond_all():
+    return in_part((), late=(19,)).replace(b'5700', b'35700').replace(b'cudaDeviceSynchronize', b'cudaEventQuery')
+
+
 def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
     for name, content_of, said in (
             ('whole', in_part(()), None),
@@ -309,7 +313,13 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
             # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us, where
             # ended at the next it leaves 1 ms and 19 x 700 us.
             ('late', in_part((), late=(3,)), 'A kernel (gemm) ends after the next 5 of its stream: '
-             '1.20 ms are in doubt (compute 15.5 ms with them, 14.3 ms without)')):
+             '1.20 ms are in doubt (compute 15.5 ms with them, 14.3 ms without)'),
+            # The last lasts for 5.7 ms, in the first of which the host had waited for it; or for
+            # 35.7, longer than all else took. Without it there are 19 x 700 us.
+            ('waited', in_part((), late=(19,)), 'A kernel (gemm) lasts for longer than it can have: '
+             '5.70 ms are in doubt (compute 19.0 ms with them, 13.3 ms without)'),
+            ('beyond', beyond_all(), 'A kernel (gemm) lasts for longer than it can have: '
+             '35.7 ms are in doubt (compute 49.0 ms with them, 13.3 ms without)')):
         put(name + '.json', content_of)
         out = ' '.join(merged(name + '.json', '-o', name + '.h5').out.split())
         equal([item['rule'] for item in rows(name + '.h5', 'advice.item')],
@@ -331,6 +341,10 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
     for traces, steps in (('two', 40), ('none.json', 20)):
         out = ' '.join(merged(traces).out.split())
         contains(out, f'! Kernels of 20 of {steps} steps were not recorded')
+    # What ends between two recordings.
+    put('end/a.json', beyond_all())
+    put('end/b.json', in_part((), steps=range(100, 120)))
+    contains(merged('end').out, '! A kernel (gemm) lasts for longer')
 
 
 main()

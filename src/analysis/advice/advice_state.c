@@ -411,7 +411,7 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text, "Record again%s%s.",
              lost ? ", so that each launch has its kernel: fewer steps, larger buffers of the "
                     "profiler, kernels inside of graphs"
-                  : ": a stream runs one kernel after another, and these times deny it",
+                  : ": kernels cannot have lasted for so long",
              out->measure < 100.0 ? ""
                                   : ". What else could be advised would rest on figures that "
                                     "may be wrong");

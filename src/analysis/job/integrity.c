@@ -75,10 +75,13 @@ static const tm_column columns[N_COLUMNS] = {
                  "The larger of the last of these and, of the launches from the first to the last "
                  "of which a GPU event was recorded, 100 lost / launches. Up to 5 that stretch is "
                  "whole, and who made others wait in it can be said."},
-    [IMPOSSIBLE] = {"impossible_kernels", TM_INT, "",
-                    "Kernels that end after 3 or more that follow them on their stream began and "
-                    "ended: a stream is serial, so their ends are wrong. Those of one graph may "
-                    "run side by side."},
+    [IMPOSSIBLE] =
+        {"impossible_kernels", TM_INT, "",
+         "Kernels whose ends are wrong. 3 or more that follow them on their stream began "
+         "and ended before: a stream is serial, but for those of one graph. Or the host "
+         "had waited for its device in the first half of what they take. "
+         "Or all else of the recording was over, and they last for longer than that "
+         "took: profilers stop when the device has."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
                            "The one of which most is in doubt; null, as what follows it, where "
                            "there is none."},
@@ -87,10 +90,12 @@ static const tm_column columns[N_COLUMNS] = {
     [FOLLOWERS] = {"followers", TM_INT, "", "How many began and ended before its end."},
     [IMPOSSIBLE_NS] = {"impossible_ns", TM_INT, "ns",
                        "Of all these kernels, the busy time that only what follows the begin of "
-                       "their next makes."},
+                       "their next makes; all of theirs where none follows."},
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns", "|P| as recorded."},
-    [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
-                          "|P| with each of these kernels ended where its next begins."},
+    [COMPUTE_LEAST_NS] =
+        {"compute_least_ns", TM_INT, "ns",
+         "|P| with each of these kernels ended where its next begins, without those "
+         "that none follows."},
 };
 
 const tm_table_def tm_integrity_table = {

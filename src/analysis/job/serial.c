@@ -1,22 +1,147 @@
 #include "serial.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "analysis/shared/busy.h"
+#include "analysis/shared/call_kinds.h"
+#include "base/sorted.h"
+#include "timeline/build.h"
 
 /* So many kernels of a stream cannot have come and gone while one ran. In the traces of real jobs
  * that were looked at (NVIDIA and AMD) none does within another. */
 enum { FOLLOWERS_LEAST = 3 };
 
+/* Kernels that last beyond one another, of one stream: deeper ones are not looked at. */
+enum { DEPTH_MOST = 16 };
+
+/* Kernels that make a recording: a program of fewer may well end with one that takes longest. */
+enum { RECORDED_LEAST = 16 };
+
+/* By how much clocks of the host and the GPU may differ. */
+static const int64_t SKEW_NS = 1000000;
+
 /* A kernel that lasts beyond others of its stream. */
 typedef struct cover {
     uint32_t row;
-    int64_t end_ns, next_ns; /* its end, and the begin of the next */
+    int64_t end_ns, least_ns; /* its end, and when it may have ended: where the next begins */
     int64_t followers;
 } cover;
 
-static bool add_cover(const tm_timeline *timeline, const cover *c, tm_serial *out, tm_vec *found) {
-    if (c->followers < FOLLOWERS_LEAST)
+/* A call that waited for all that the device had to do. */
+typedef struct waited {
+    int64_t begin_ns, end_ns;
+} waited;
+
+/* A recording of the rank: all else of it was over at `over_ns`, the last end of what the host did
+ * and the last begin of what the device did. */
+typedef struct recorded {
+    int64_t begin_ns, over_ns;
+    size_t calls, kernels;
+} recorded;
+
+/* What is known of a rank. */
+typedef struct search {
+    const tm_rank_view *view;
+    recorded *recordings; /* ascending in begin */
+    size_t n_recordings;
+    tm_vec waits; /* of waited, ascending */
+    tm_vec found; /* of cover */
+    tm_serial *out;
+} search;
+
+static bool waits_for_device(const search *s, uint32_t row) {
+    const uint32_t name = s->view->timeline->name[row];
+    if (tm_call_kinds_at(s->view->call_kinds, name) != TM_CALL_KIND_SYNC)
+        return false;
+    const char *text = tm_names_text(s->view->names, name).bytes;
+    return strstr(text, "DeviceSynchronize") || strstr(text, "CtxSynchronize");
+}
+
+static int by_begin(const void *a, const void *b) {
+    const waited *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->end_ns, y->end_ns);
+}
+
+/* The recording that a row is of, at or behind that of the row before on its track. */
+static recorded *recording_of(const search *s, recorded *r, int64_t begin_ns) {
+    while (r + 1 < s->recordings + s->n_recordings && r[1].begin_ns <= begin_ns)
+        r++;
+    return r;
+}
+
+static bool look_at_track(search *s, const tm_track *track) {
+    const tm_timeline *timeline = s->view->timeline;
+    const bool device = track->kind == TM_TRACK_GPU;
+    recorded *r = s->recordings;
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        const uint8_t category = timeline->category[row];
+        const int64_t begin_ns = timeline->begin_ns[row];
+        const waited call = {begin_ns, begin_ns + timeline->duration_ns[row]};
+        if (!tm_span_counts(timeline->kind[row], category))
+            continue;
+        r = recording_of(s, r, begin_ns);
+        const int64_t ns = device ? begin_ns : call.end_ns;
+        r->over_ns = ns > r->over_ns ? ns : r->over_ns;
+        r->kernels += category == TM_CAT_KERNEL;
+        if (category != TM_CAT_RUNTIME && category != TM_CAT_DRIVER)
+            continue;
+        r->calls++;
+        if (waits_for_device(s, row) && !tm_vec_append(&s->waits, &call, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool survey(search *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    bool ok = true;
+    for (size_t i = 0; i < timeline->n_spans && timeline->spans[i].n_durations > 0; i++)
+        s->recordings[s->n_recordings++] =
+            (recorded){timeline->spans[i].begin_ns, timeline->spans[i].begin_ns, 0, 0};
+    for (size_t t = 0; t < timeline->n_tracks && s->n_recordings > 0 && ok; t++)
+        ok = look_at_track(s, &timeline->tracks[t]);
+    if (s->view->devices->n > 1) /* one may be waited for while another works */
+        s->waits.n = 0;
+    if (ok && s->waits.n > 1)
+        qsort(s->waits.data, s->waits.n, s->waits.size, by_begin);
+    return ok;
+}
+
+/* Whether it lasts beyond all else of its recording for longer than that took. Profilers write a
+ * kernel when it has ended, and stop when the device has. */
+static bool is_beyond_all(const search *s, const cover *c) {
+    const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
+    return s->n_recordings > 0 && r->calls > 0 && r->kernels >= RECORDED_LEAST &&
+           c->end_ns - r->over_ns > r->over_ns - r->begin_ns;
+}
+
+static bool is_before(const void *call, const void *begin_ns) {
+    return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
+}
+
+/* Whether the host had waited for it long before its end: for over half of what it lasts.
+ */
+static bool is_beyond_wait(const search *s, const cover *c) {
+    const tm_timeline *timeline = s->view->timeline;
+    const uint32_t launch = timeline->launch[c->row];
+    if (launch == TM_NO_EVENT || s->waits.n == 0)
+        return false;
+    const waited *v = s->waits.data;
+    const size_t i = tm_bisect(v, s->waits.n, sizeof *v, &timeline->begin_ns[launch], is_before);
+    const int64_t ns = timeline->duration_ns[c->row];
+    return i < s->waits.n && v[i].end_ns > timeline->begin_ns[c->row] &&
+           c->end_ns - v[i].end_ns > SKEW_NS && c->end_ns - v[i].end_ns > ns / 2;
+}
+
+/* One without followers is left out whole. */
+static bool add_cover(search *s, const cover *c) {
+    const tm_timeline *timeline = s->view->timeline;
+    tm_serial *out = s->out;
+    if (c->followers < FOLLOWERS_LEAST && !is_beyond_wait(s, c) && !is_beyond_all(s, c))
         return true;
-    int64_t beyond_ns = c->end_ns - c->next_ns;
+    int64_t beyond_ns = c->end_ns - c->least_ns;
     out->kernels++;
     if (out->name == TM_NO_NAME || beyond_ns > out->beyond_ns) {
         out->name = timeline->name[c->row];
@@ -24,39 +149,50 @@ static bool add_cover(const tm_timeline *timeline, const cover *c, tm_serial *ou
         out->followers = c->followers;
         out->beyond_ns = beyond_ns;
     }
-    return tm_vec_append(found, c, 1) != NULL;
+    return tm_vec_append(&s->found, c, 1) != NULL;
 }
 
-static bool look_at_stream(const tm_timeline *timeline, const tm_track *track, tm_serial *out,
-                           tm_vec *found) {
-    cover c = {.end_ns = INT64_MIN};
-    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+/* @param open  those that have not ended, each within the one before */
+static bool look_at_stream(search *s, const tm_track *track) {
+    const tm_timeline *timeline = s->view->timeline;
+    cover open[DEPTH_MOST];
+    size_t n = 0;
+    bool ok = true;
+    for (uint32_t row = track->first; row < track->first + track->count && ok; row++) {
         int64_t begin_ns = timeline->begin_ns[row], end_ns = begin_ns + timeline->duration_ns[row];
         if (timeline->category[row] != TM_CAT_KERNEL || end_ns == begin_ns)
             continue;
-        if (end_ns > c.end_ns) {
-            if (!add_cover(timeline, &c, out, found))
-                return false;
-            c = (cover){.row = row, .end_ns = end_ns};
-        } else if (timeline->launch[row] == TM_NO_EVENT ||
-                   timeline->launch[row] != timeline->launch[c.row]) {
-            c.next_ns = c.followers++ == 0 ? begin_ns : c.next_ns;
-        }
+        while (n > 0 && end_ns > open[n - 1].end_ns && ok)
+            ok = add_cover(s, &open[--n]);
+        for (size_t i = 0; i < n; i++)
+            if (timeline->launch[row] == TM_NO_EVENT ||
+                timeline->launch[row] != timeline->launch[open[i].row])
+                open[i].least_ns = open[i].followers++ == 0 ? begin_ns : open[i].least_ns;
+        if (n < DEPTH_MOST)
+            open[n++] = (cover){.row = row, .end_ns = end_ns, .least_ns = begin_ns};
     }
-    return add_cover(timeline, &c, out, found);
+    while (n > 0 && ok)
+        ok = add_cover(s, &open[--n]);
+    return ok;
 }
 
-/* The sets without what is in doubt; those found are in the order of rows. */
-static bool leave_out(const tm_rank_view *view, const tm_vec *found, tm_serial *out) {
-    const tm_timeline *timeline = view->timeline;
-    const cover *c = found->data, *end = c + found->n;
+static int by_row(const void *a, const void *b) {
+    return tm_order_i64(((const cover *)a)->row, ((const cover *)b)->row);
+}
+
+/* The sets without what is in doubt. */
+static bool leave_out(search *s) {
+    const tm_timeline *timeline = s->view->timeline;
+    tm_serial *out = s->out;
+    const cover *c = s->found.data, *end = c + s->found.n;
     tm_intervals others = TM_INTERVALS();
     bool ok = true;
+    qsort(s->found.data, s->found.n, s->found.size, by_row);
     for (uint32_t row = 0; row < timeline->n_events && ok; row++) {
         tm_role role = (tm_role)timeline->role[row];
         int64_t end_ns = timeline->begin_ns[row] + timeline->duration_ns[row];
         if (c < end && c->row == row)
-            end_ns = c++->next_ns;
+            end_ns = c++->least_ns;
         if (role != TM_ROLE_NONE)
             ok = tm_intervals_add(role == TM_ROLE_COMPUTE ? &out->compute : &others,
                                   timeline->begin_ns[row], end_ns);
@@ -70,15 +206,21 @@ static bool leave_out(const tm_rank_view *view, const tm_vec *found, tm_serial *
 
 tm_status tm_serial_find(const tm_rank_view *view, tm_serial *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    tm_vec found = TM_VEC(cover);
-    bool ok = true;
+    search s = {.view = view,
+                .recordings = calloc(timeline->n_spans + 1, sizeof *s.recordings),
+                .waits = TM_VEC(waited),
+                .found = TM_VEC(cover),
+                .out = out};
     *out = (tm_serial){.name = TM_NO_NAME, .compute = TM_INTERVALS(), .busy = TM_INTERVALS()};
+    bool ok = s.recordings && survey(&s);
     for (size_t t = 0; t < timeline->n_tracks && ok; t++)
         if (timeline->tracks[t].kind == TM_TRACK_GPU && timeline->tracks[t].stream >= 0)
-            ok = look_at_stream(timeline, &timeline->tracks[t], out, &found);
-    if (ok && found.n > 0)
-        ok = leave_out(view, &found, out);
-    tm_vec_free(&found);
+            ok = look_at_stream(&s, &timeline->tracks[t]);
+    if (ok && s.found.n > 0)
+        ok = leave_out(&s);
+    free(s.recordings);
+    tm_vec_free(&s.waits);
+    tm_vec_free(&s.found);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
