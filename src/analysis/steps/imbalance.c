@@ -162,8 +162,15 @@ static bool lacks_work(const tm_tables *tables, int64_t rank) {
            (row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0);
 }
 
+/* Whether nothing was recorded of a step, of a rank of whose work much is missing. */
+static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) {
+    return tm_table_cell(steps, row, "idle_ns")->value.i ==
+               tm_table_cell(steps, row, "window_ns")->value.i &&
+           tm_doubt_of_rank(tables, tm_table_cell(steps, row, "rank")->value.i);
+}
+
 /* The rows of overlap.step that count: a rank without GPU events has windows of 0 and is in no
- * mean, and neither is a part of a step. */
+ * mean, and neither is a part of a step, or one that was not recorded. */
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -175,7 +182,8 @@ static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_par
                   tm_table_cell(steps, i, "window_ns")->value.i};
         const tm_cell *partial = tm_table_cell(steps, i, "partial");
         l.window_ns = tm_busy_compared(unmarked, l.rank, l.window_ns);
-        bool is_partial = l.window_ns > 0 && !partial->null && partial->value.i;
+        bool is_partial =
+            l.window_ns > 0 && ((!partial->null && partial->value.i) || is_lost(tables, steps, i));
         *n_partial += is_partial;
         if (l.window_ns > 0 && !is_partial && !tm_vec_append(out, &l, 1))
             return tm_fail_memory(err);
