@@ -140,6 +140,16 @@ static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     return false;
 }
 
+/* Whether all that says its rank is that it is a worker, where a trace with work of a device says
+ * so in other words: a data loader has workers too. */
+static bool is_only_worker(const decider *d, const tm_claim *c) {
+    bool others = false;
+    for (size_t i = 0; i < d->n && !others; i++)
+        others = d->v[i].has_device && !d->v[i].is_bad && d->v[i].label.of[TM_WORD_WORKER] < 0;
+    return others && c->told < 0 && c->label.of[TM_WORD_RANK] < 0 &&
+           c->label.of[TM_WORD_WORKER] >= 0;
+}
+
 /* A server's front end may have the environment of rank 0, and so tell that. */
 static void find_helpers(decider *d) {
     bool any = any_device(d);
@@ -148,7 +158,7 @@ static void find_helpers(decider *d) {
         if (c->is_bad || c->has_device || c->mapped >= 0)
             continue;
         bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide && c->told < 0;
-        if (c->rank < 0 || beyond || has_other(d, c, false))
+        if (c->rank < 0 || beyond || is_only_worker(d, c) || has_other(d, c, false))
             c->fate = TM_CLAIM_HELPER;
     }
 }

@@ -54,7 +54,8 @@ typedef struct tm_rank_move {
  * names tell one rank, as those of replicas do, the names decide, if each stands for one rank.
  *
  * A trace that tells no rank and holds no work of a device, where others do, is a helper's; also
- * where its name has a rank that another trace has at the same time, or the job has not.
+ * where its name has a rank that another trace has at the same time, or the job has not, or calls
+ * it a worker and a trace that holds such work is called something else.
  *
  * @param claims  [n] in the order of the arguments; answers are set
  * @param moves   of tm_rank_move, appended to, sorted; for tm_rank_moved

@@ -234,6 +234,7 @@ def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
     for change, *named in (
             (lambda rank, e: {'pid': f'[TP{rank:02}-EP00] {e["pid"]}'},),
             (lambda rank, e: {'pid': f'[TP{rank:02} {e["pid"]}]'},),
+            (lambda rank, e: {'pid': f'[DP00 TP{rank:02}] {e["pid"]}'},),
             (lambda rank, e: {'pid': e['pid'] + 1000 * rank, 'args': {
                 **e['args'], 'rank': rank, 'pid_raw': e['pid'], 'correlation': 1 + 100 * rank}},),
             (lambda rank, e: {'pid': f'rank{rank}'},),

@@ -177,6 +177,8 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"rank0=0/2 rank1=1/2 worker990=0/2-", "0 1 h", 2},
         {"rank0 rank0-+", "0 0", -1},
         {"rank0 api-@1", "0 1", -1},
+        {"rank0 rank1 worker2- worker12-", "0 1 h h", -1}, /* a loader's, */
+        {"worker0 worker1 worker2-", "0 1 2", -1},         /* but not where ranks are called so */
         /* Replicas: names decide, and groups follow, also to ranks without a trace. */
         {"tp0_dp0=0/2 tp1_dp0=1/2 tp0_dp1=0/2 tp1_dp1=1/2", "0 1 2(2,3) 3(2,3)", 4},
         {"tp1_dp1=1/2 tp0_dp0=0/2 tp0_dp1=0/2", "3(2,3) 0 2(2,3)", 4},

@@ -36,6 +36,12 @@ static int64_t owner_by_export(tm_json_text *pid) {
     return rank;
 }
 
+/* Whether the number of a process follows in the same brackets. */
+static bool number_follows(const tm_json_text *pid, size_t at) {
+    return pid->bytes[at] == ' ' && at + 1 < pid->size && pid->bytes[at + 1] >= '0' &&
+           pid->bytes[at + 1] <= '9';
+}
+
 /* The label of a process, without what follows it; size 0 where it has none. */
 static tm_json_text label_of(const tm_json_text *pid) {
     tm_json_text label = {.bytes = ""};
@@ -43,7 +49,7 @@ static tm_json_text label_of(const tm_json_text *pid) {
         return label;
     label.bytes = pid->bytes + 1;
     while (label.size + 1 < pid->size && label.bytes[label.size] != ']' &&
-           label.bytes[label.size] != ' ')
+           !number_follows(pid, label.size + 1))
         label.size++;
     return label;
 }
