@@ -260,6 +260,47 @@ TEST(nobody_is_cleared_without_a_test) {
     }
 }
 
+/* Rank 17 costs 142 of what is waited, which is half of 284, and fixing it saves nothing. */
+TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
+    static const struct {
+        bool sure, suspected;
+        int64_t wait_ns;
+        tm_verdict_kind verdict;
+    } cases[] = {
+        {false, true, 284, TM_VERDICT_PERSISTENT}, {false, true, 285, TM_VERDICT_NONE},
+        {true, true, 284, TM_VERDICT_NONE},        {false, false, 284, TM_VERDICT_INCONCLUSIVE},
+        {false, false, 285, TM_VERDICT_NONE},      {true, false, 284, TM_VERDICT_NONE},
+    };
+    static const tm_table none = {0};
+    static const tm_suspect suspect = {
+        .member = 17, .from = 5, .to = 6, .excess_ns = 5000, .p = 0.0005, .throughout = true};
+    static const tm_standing standing = {17, 5000, 0.0005};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        job j;
+        tm_error err;
+        tm_findings found = {.all = TM_VEC(tm_finding)};
+        make_job(&j);
+        j.tolls.wait_ns = cases[i].wait_ns;
+        j.ranks[7].caused = j.parts[7].caused;
+        j.ranks[7].caused.whole_ns *= 2;
+        tm_findings_input in = {.suspects = &suspect,
+                                .n_suspects = cases[i].suspected,
+                                .standings = &standing,
+                                .n_standings = 1,
+                                .tolls = &j.tolls,
+                                .steps_ns = 100000,
+                                .window_ns = 10000,
+                                .matched_share = 1.0,
+                                .fixes = {.items = &none, .known = true, .sure = cases[i].sure}};
+        assert_ok(tm_findings_find(&in, &found, &err));
+        if (tm_findings_verdict(&in, &found) != cases[i].verdict)
+            fail_msg("case %zu: %s", i, tm_verdict_word(tm_findings_verdict(&in, &found)));
+        if (found.all.n > 0)
+            assert_true(isnan(((const tm_finding *)found.all.data)->saved_pct));
+        tm_vec_free(&found.all);
+    }
+}
+
 TEST(an_event_says_when_it_was) {
     static const tm_heavy heavy[] = {{200, 12, 8}, {200, 12, 3}, {100, 12, 5}};
     job j;

@@ -25,6 +25,7 @@ tm_fixes tm_fixes_read(const tm_tables *tables) {
     f.known = job && job->n_rows > 0 && f.ranks->n_rows > 1 &&
               !tm_table_cell(job, 0, "slowdown")->null &&
               tm_table_cell(job, 0, "unmatched_pct")->value.r <= UNMATCHED_MOST_PCT;
+    f.sure = f.known && tm_table_cell(job, 0, "sure")->value.i != 0;
     for (size_t i = 0; f.known && i < f.items->n_rows; i++) {
         bool one = tm_fixes_is(f.items, i, "rank") || tm_fixes_is(f.items, i, "host");
         if (one)

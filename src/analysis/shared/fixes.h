@@ -13,6 +13,7 @@
 typedef struct tm_fixes {
     const tm_table *items, *ranks; /* whatif.item, job.rank */
     bool known;                    /* the replay knows how ranks delay one another */
+    bool sure;                     /* and too little is unexplained to change that */
     double most_pct;               /* the most that fixing any one rank or host saves */
     double stake_pct;              /* and any set of them that was tried */
 } tm_fixes;

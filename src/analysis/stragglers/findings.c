@@ -274,6 +274,39 @@ static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
     return f->level == TM_CULPRIT_RANK ? tm_fixes_of_rank(&in->fixes, f->rank) : 0.0;
 }
 
+/* What the ranks of a finding cost the others, in its window where that is told by steps. */
+static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *members) {
+    int64_t sum = 0;
+    bool window =
+        f->shape != TM_SHAPE_THROUGHOUT && (f->unit == TM_UNIT_STEP || f->unit == TM_UNIT_PART);
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const tm_toll *part = &t->parts[i];
+        if (window && (part->step < f->from || part->step > f->to))
+            continue;
+        if (members[tm_tolls_index(t, part->rank)])
+            sum = tm_sum(sum, tm_share_round(tm_toll_cost(part)));
+    }
+    return sum;
+}
+
+/* Where too much is unexplained for the replay to say that fixing somebody saves little, who stands
+ * out is named if half of all waiting was for that one: then nobody knows what fixing saves.
+ * @param worth  [all] out  @return  whether there is one */
+static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
+    tm_finding *v = all->data;
+    for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
+        memset(members, 0, in->tolls->n_ranks * sizeof *members);
+        tm_finding_members(in->tolls, &v[i], members);
+        const int64_t cost_ns = cost_of(in->tolls, &v[i], members);
+        if (cost_ns <= 0 || cost_ns < in->tolls->wait_ns - cost_ns)
+            continue;
+        v[i].saved_pct = (double)NAN;
+        worth[i] = true;
+        return true;
+    }
+    return false;
+}
+
 /* Leaves those that are worth fixing. */
 static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_error *err) {
     tm_vec *all = &out->all;
@@ -295,8 +328,8 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
         best = v[i].saved_pct > v[best].saved_pct ? i : best;
     }
     if (n > 0 && !any)
-        worth[best] = v[best].saved_pct >= TM_FIX_LEAST_PCT;
-    out->spared = n > 0 && !any && !worth[best];
+        worth[best] = any = v[best].saved_pct >= TM_FIX_LEAST_PCT;
+    out->spared = n > 0 && !any && !keep_waited_for(in, all, flags + 2 * n, worth);
     out->spared_of = out->spared ? v[best] : (tm_finding){0};
     out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
     keep_if(all, worth);
@@ -304,21 +337,6 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
         qsort(v, all->n, sizeof *v, by_saving);
     free(flags);
     return TM_OK;
-}
-
-/* What the ranks of a finding cost the others, in its window where that is told by steps. */
-static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *members) {
-    int64_t sum = 0;
-    bool window =
-        f->shape != TM_SHAPE_THROUGHOUT && (f->unit == TM_UNIT_STEP || f->unit == TM_UNIT_PART);
-    for (size_t i = 0; i < t->n_parts; i++) {
-        const tm_toll *part = &t->parts[i];
-        if (window && (part->step < f->from || part->step > f->to))
-            continue;
-        if (members[tm_tolls_index(t, part->rank)])
-            sum = tm_sum(sum, tm_share_round(tm_toll_cost(part)));
-    }
-    return sum;
 }
 
 static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *err) {
@@ -399,6 +417,18 @@ static bool is_bubble(const tm_findings *found) {
     return found->transfers >= 0.01;
 }
 
+/* Whether half of all waiting was for one rank, and too much is unexplained to say what fixing it
+ * saves. */
+static bool is_open(const tm_findings_input *in) {
+    const tm_tolls *t = in->tolls;
+    bool half = false;
+    for (size_t i = 0; i < t->n_ranks && in->fixes.known && !in->fixes.sure && !half; i++) {
+        const int64_t cost_ns = tm_share_round(tm_toll_cost(&t->ranks[i]));
+        half = cost_ns > 0 && cost_ns >= t->wait_ns - cost_ns;
+    }
+    return half;
+}
+
 tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_error *err) {
     out->steps_ns = in->steps_ns;
     out->least_p = 1.0;
@@ -408,6 +438,7 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
         out->tested = out->tested || !isnan(in->standings[i].p);
     }
     out->replayed = in->fixes.known;
+    out->open = is_open(in);
     look_at_pipeline(in, out);
     if (tm_waits_little(in->tolls->wait_ns, in->window_ns) && !is_bubble(out))
         return TM_OK;
@@ -448,9 +479,10 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return one[first->shape];
     /* Where much could not be compared, or most not with all who may have kept it waiting, nobody
      * is cleared. */
-    bool cleared = tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
-                   (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT
-                                                      : found->most_pct < EXCESS_LEAST_PCT));
+    bool cleared =
+        tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
+        (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open
+                                           : found->most_pct < EXCESS_LEAST_PCT));
     cleared = cleared && in->matched_share >= TM_MATCHED_CLEARED &&
               in->matched_share - in->open_share >= TM_MATCHED_LEAST;
     return cleared ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;

@@ -71,6 +71,7 @@ typedef struct tm_findings {
     double transfers;     /* waiting for transfers, likewise */
     int64_t stages, micro_batches;
     bool replayed;        /* what fixing ranks saves is known */
+    bool open;            /* half of all waiting was for one rank, and that is not sure */
     bool spared;          /* who stands out is not named, for fixing it saves too little: */
     tm_finding spared_of; /* who would save most of these */
 } tm_findings;
@@ -102,14 +103,15 @@ typedef struct tm_findings_input {
 /**
  * Finds what is to be said. Of one rank the groups are brought together: the least p, the window of
  * the largest excess. If a replay knows what fixing them saves, only those stay who save 1 % of a
- * step and, beside others, a tenth of what all together save; else those whose excess is 1 % of the
- * steps. A host of at most half of all ranks of which 80 %, and 2, are found is named instead of
- * them; else such a process group. Two episodes of which one ends before the other begins
- * alternate. Where nobody is found, a pipeline in which ranks wait for transfers between stages for
- * 1 % of the windows has a bubble: the time in which waiting, for transfers and in collectives,
- * keeps ranks from computing. Ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches, as
- * many as transfers from a rank of the first stage in a step. Without such a pipeline at most 5
- * operations, and 10 % of all, that hold half of the waiting are an event.
+ * step and, beside others, a tenth of what all together save, or, where none does and the replay is
+ * not sure, one for whom half of all waiting was; else those whose excess is 1 % of the steps. A
+ * host of at most half of all ranks of which 80 %, and 2, are found is named instead of them; else
+ * such a process group. Two episodes of which one ends before the other begins alternate. Where
+ * nobody is found, a pipeline in which ranks wait for transfers between stages for 1 % of the
+ * windows has a bubble: the time in which waiting, for transfers and in collectives, keeps ranks
+ * from computing. Ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches, as many as
+ * transfers from a rank of the first stage in a step. Without such a pipeline at most 5 operations,
+ * and 10 % of all, that hold half of the waiting are an event.
  *
  * @param out  its vector initialised
  * @return     TM_OK; TM_ERR_FAULT

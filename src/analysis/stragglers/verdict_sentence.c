@@ -594,9 +594,11 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
         snprintf(out, size,
                  "but by itself no rank takes longer than chance explains (least p %.2g): %s",
                  j->found.least_p,
-                 j->found.least_p >= hint ? "who is late changes, or too little is recorded"
-                 : marks_steps(tables)    ? "more steps may tell"
-                                          : "a longer recording may tell");
+                 j->found.open && j->found.least_p >= hint
+                     ? "what was not recorded may be why it is late"
+                 : j->found.least_p >= hint ? "who is late changes, or too little is recorded"
+                 : marks_steps(tables)      ? "more steps may tell"
+                                            : "a longer recording may tell");
     }
 }
 
