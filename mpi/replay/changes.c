@@ -28,7 +28,7 @@ static void count_ports(const tm_replay_ranks *r, int64_t *n_ports, int64_t *n_r
     *n_ranks = n[1];
 }
 
-/* The next that are worth it, and behind all of them the scenario. */
+/* The next that are worth it, and after all of them the others and the scenario. */
 static void pick(tm_trying *t) {
     t->n = 0;
     for (; t->next < t->chosen->n && t->n < t->most; t->next++) {
@@ -36,6 +36,11 @@ static void pick(tm_trying *t) {
         t->items[t->n].ranks = t->n_ranks;
         t->changes[t->n] = t->chosen->changes[t->next];
         t->n += t->chosen->items[t->next].tried;
+    }
+    for (; t->next_more < t->more->changes.n && t->n < t->most; t->next_more++) {
+        const tm_change_more *more = (const tm_change_more *)t->more->changes.data + t->next_more;
+        t->items[t->n] = more->item;
+        t->changes[t->n++] = more->change;
     }
     if (t->scenario && t->n < t->most) {
         t->changes[t->n] = (tm_change){.factors = t->scenario->factors.data};
@@ -48,12 +53,14 @@ static void pick(tm_trying *t) {
     }
     tm_sets_init(&t->sets, t->changes, t->n);
     t->sets.marks = t->marks;
+    t->sets.pairs = t->more->pairs;
 }
 
 tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *chosen,
-                              const tm_scenario *scenario, tm_trying *out, tm_error *err) {
+                              const tm_changes_more *more, const tm_scenario *scenario,
+                              tm_trying *out, tm_error *err) {
     int64_t n_ports, most;
-    *out = (tm_trying){.r = ranks, .chosen = chosen, .scenario = scenario};
+    *out = (tm_trying){.r = ranks, .chosen = chosen, .more = more, .scenario = scenario};
     out->words = TM_VEC(int64_t);
     out->marks = tm_changes_mark(chosen, tm_names_count(ranks->names));
     count_ports(ranks, &n_ports, &out->n_ranks);

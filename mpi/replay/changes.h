@@ -10,11 +10,25 @@
 /** Changes are tried so many at a time: each time, all graphs are gone through. */
 enum { TM_CHANGES_AT_ONCE = 32 };
 
+/** A change of another sort than those that are chosen from the path. */
+typedef struct tm_change_more {
+    tm_whatif_item item;
+    tm_change change;
+} tm_change_more;
+
+/** Those, and what they need. */
+typedef struct tm_changes_more {
+    tm_vec changes;       /* of tm_change_more; the same sorts on every process */
+    const uint8_t *pairs; /* as in tm_sets; or NULL */
+} tm_changes_more;
+
 /** The changes that were found to be worth it, and the scenario: what is left of the ranks with the
  * weights of a few of them. */
 typedef struct tm_trying {
     const tm_replay_ranks *r;
     const tm_changes *chosen;
+    const tm_changes_more *more; /* tried, too */
+    size_t next_more;
     const tm_scenario *scenario; /* or NULL: once it is among them */
     uint8_t *marks;              /* owned; by name id, of kernels that are chosen */
     tm_change changes[TM_CHANGES_AT_ONCE];
@@ -36,8 +50,8 @@ typedef struct tm_trying {
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *chosen,
-                              const tm_scenario *scenario, tm_trying *out,
-                              tm_error *err) TM_MUST_CHECK;
+                              const tm_changes_more *more, const tm_scenario *scenario,
+                              tm_trying *out, tm_error *err) TM_MUST_CHECK;
 void tm_mpi_changes_free(tm_trying *trying);
 
 /** What ranks are to be reduced with before they are tried. */

@@ -363,8 +363,10 @@ static tm_status reduce_apart(const tm_replay_ranks *r, const tm_crew *crew,
 }
 
 static void name_rows(const tm_replay_ranks *r, const tm_replay_weigh *weigh, size_t i) {
-    if (weigh->sets)
-        weigh->sets->names = r->timelines[i].name;
+    if (!weigh->sets)
+        return;
+    weigh->sets->names = r->timelines[i].name;
+    weigh->sets->rank = i;
 }
 
 static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_replay_weigh *weigh,

@@ -14,6 +14,7 @@
 #include "replay/plan.h"
 #include "replay/sets.h"
 #include "slack.h"
+#include "split.h"
 #include "waits/stages.h"
 
 /* Of the ranks with the largest S_x, so many are the worst. */
@@ -31,6 +32,8 @@ typedef struct whatif {
     const tm_scenario *scenario; /* or NULL */
     tm_replay_result *result;
     tm_changes chosen; /* by process 0 */
+    tm_split split;
+    tm_changes_more more;
     tm_replay job;
     tm_fixer fixer;
     tm_trying trying; /* of the changes */
@@ -75,7 +78,7 @@ static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
 
 static tm_status make_job(whatif *w, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
-    TM_TRY(tm_mpi_changes_open(w->r, &w->chosen, w->scenario, &w->trying, err));
+    TM_TRY(tm_mpi_changes_open(w->r, &w->chosen, &w->more, w->scenario, &w->trying, err));
     tm_status status = tm_mpi_agree(w->r->comm, reduce_ranks(w, &own, err), err);
     if (status == TM_OK)
         status = tm_replay_share(w->r->comm, &own, &all, err);
@@ -375,16 +378,19 @@ static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
 static tm_status add_paths(whatif *w, tm_error *err) {
     const tm_path_piece *pieces = w->result->pieces.data;
     tm_whatif_item *items = w->result->items.data;
-    int64_t *path = calloc(w->r->facts.n + 1, sizeof *path), of_scenario = 0;
+    int64_t *path = calloc(w->r->facts.n + 1, sizeof *path), of_scenario = 0, of_compute = 0;
     if (!path)
         return tm_fail_memory(err);
     for (size_t k = 0; k < w->result->pieces.n; k++) {
         of_scenario += pieces[k].part > 0 ? pieces[k].ns : 0;
+        of_compute += pieces[k].kind == TM_EDGE_COMPUTE ? pieces[k].ns : 0;
         path[tm_bisect(w->r->facts.data, w->r->facts.n, sizeof(tm_replay_fact), &pieces[k].rank,
                        is_rank_below)] += pieces[k].ns;
     }
-    for (size_t i = 0; i < w->result->items.n; i++)
+    for (size_t i = 0; i < w->result->items.n; i++) {
         items[i].path_ns += items[i].what == TM_WHATIF_SCENARIO ? of_scenario : 0;
+        items[i].path_ns += items[i].what == TM_WHATIF_SPLIT ? of_compute : 0;
+    }
     const bool ok = add_paths_of(w, TM_WHATIF_RANK, path) &&
                     add_paths_of(w, TM_WHATIF_HOST, path) && add_paths_of(w, TM_WHATIF_STAGE, path);
     free(path);
@@ -467,8 +473,19 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     return gather_steps(w, err);
 }
 
+/* Stages of unequal work. */
+static tm_status compare_stages(whatif *w, tm_error *err) {
+    TM_TRY(tm_mpi_split(w->r, w->result, &w->split, err));
+    w->more.pairs = w->split.pairs;
+    bool ok = tm_mpi_split_change(&w->split, &w->more.changes);
+    if (w->self == 0 && w->split.stages.n > 0)
+        ok = ok && tm_vec_append(&w->result->stages, w->split.stages.data, w->split.stages.n);
+    return tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+}
+
 static tm_status find(whatif *w, tm_error *err) {
     TM_TRY(choose_changes(w, err));
+    TM_TRY(compare_stages(w, err));
     TM_TRY(make_job(w, err));
     TM_TRY(list_trials(w, err));
     TM_TRY(try_trials(w, err));
@@ -482,6 +499,7 @@ tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenari
                 .result = result,
                 .trials = TM_VEC(trial),
                 .members = TM_VEC(uint32_t),
+                .more = {TM_VEC(tm_change_more), NULL},
                 .best = TM_VEC(tm_whatif_step)};
     MPI_Comm_rank(ranks->comm, &w.self);
     MPI_Comm_size(ranks->comm, &w.n_processes);
@@ -491,6 +509,8 @@ tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenari
     tm_replay_free(&w.job);
     tm_vec_free(&w.trials);
     tm_vec_free(&w.members);
+    tm_vec_free(&w.more.changes);
+    tm_mpi_split_free(&w.split);
     tm_vec_free(&w.best);
     free(w.ideal);
     free(w.sets);

@@ -11,6 +11,7 @@ void tm_replay_result_init(tm_replay_result *result) {
                                  .path_steps = TM_VEC(tm_path_step),
                                  .pieces = TM_VEC(tm_path_piece),
                                  .whole = TM_VEC(tm_path_piece),
+                                 .stages = TM_VEC(tm_split_stage),
                                  .items = TM_VEC(tm_whatif_item),
                                  .steps = TM_VEC(tm_whatif_step),
                                  .ranks = TM_VEC(tm_whatif_rank),
@@ -22,6 +23,7 @@ void tm_replay_result_free(tm_replay_result *result) {
     tm_vec_free(&result->path_steps);
     tm_vec_free(&result->pieces);
     tm_vec_free(&result->whole);
+    tm_vec_free(&result->stages);
     tm_vec_free(&result->items);
     tm_vec_free(&result->steps);
     tm_vec_free(&result->ranks);

@@ -4,6 +4,7 @@
 
 #include "path.h"
 #include "slack.h"
+#include "split.h"
 #include "timebase.h"
 #include "works.h"
 
@@ -16,6 +17,7 @@
     X(STAGE, "stage")                                                                              \
     X(KIND, "kind")                                                                                \
     X(KERNEL, "kernel")                                                                            \
+    X(SPLIT, "split") /* all stages at the mean of their work */                                   \
     X(LIMIT, "limit") /* a kind of work that takes no time at all */
 
 typedef enum tm_whatif_what {
@@ -86,6 +88,7 @@ typedef struct tm_replay_result {
     tm_vec ranks;                 /* of tm_whatif_rank, ascending */
     tm_vec slacks;                /* of tm_slack_run, ascending in rank, stream after stream */
     tm_works works;               /* what ranks did by themselves; its rows on every process */
+    tm_vec stages;                /* of tm_split_stage: where some have more work than others */
     int64_t total_ns;             /* T */
     int64_t window_ns;            /* of the steps that traces mark, the mean of ranks; 0 without */
     int64_t base_ns;              /* what slowdown and shares are of: T; of operations without what

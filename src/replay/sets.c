@@ -16,9 +16,9 @@ static int64_t explained(const tm_edge *edge, int64_t over_ns, int64_t ns) {
 }
 
 /* The weight by a change, and what is left of that without what nothing explains. */
-static void change_edge(const tm_change *change, const tm_edge *edge, int64_t over_ns,
-                        int64_t *ns) {
-    double factor = change->factors ? change->factors[edge->part - 1] : change->factor;
+static void change_edge(const tm_change *change, double factor, const tm_edge *edge,
+                        int64_t over_ns, int64_t *ns) {
+    factor = change->factors ? change->factors[edge->part - 1] : factor;
     if (factor == 0.0) {
         ns[0] = ns[1] = 0;
     } else if (isnan(factor) || isinf(factor)) {
@@ -62,6 +62,24 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
            (edge->part > 0 ? sets->of_part : 0);
 }
 
+/* Whether an edge is the transfer of a send or a receive. */
+static bool is_of_pair(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge) {
+    if (edge->kind != TM_EDGE_TRANSFER || !(edge->from & TM_FROM_VISIT) || !sets->pairs)
+        return false;
+    const tm_graph_visit *visits = graph->visits.data;
+    const uint32_t row = visits[edge->from & ~TM_FROM_VISIT].event;
+    return row != TM_NO_EVENT && sets->pairs[sets->names[row]];
+}
+
+double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge) {
+    const tm_change *change = &sets->changes[i];
+    if (!change->of_rank)
+        return change->factor;
+    return is_of_pair(sets, graph, edge)
+               ? 1.0
+               : change->of_rank[2 * sets->rank + (edge->kind != TM_EDGE_COMPUTE)];
+}
+
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
                            int64_t *ns) {
     const tm_sets *sets = context;
@@ -76,7 +94,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     for (; meant; meant &= meant - 1) {
         const size_t i = (size_t)__builtin_ctzll(meant);
         if (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags))
-            change_edge(&sets->changes[i], e, over, ns + 2 * i);
+            change_edge(&sets->changes[i], tm_sets_factor(sets, i, graph, e), e, over, ns + 2 * i);
     }
 }
 

@@ -26,6 +26,8 @@ typedef struct tm_change {
     uint8_t mark;          /* of them those with this mark; 0: all */
     double factor;         /* times this; NaN: what the peers have; INFINITY: what is usual */
     const double *factors; /* a user's scenario instead: by tm_edge.part from 1 on; else NULL */
+    const double *of_rank; /* times this instead, by the process's rank: of compute kernels, then of
+                              all else but sends and receives; else NULL */
 } tm_change;
 
 /** Kernels that are tried: those with most of the path. */
@@ -38,10 +40,15 @@ typedef struct tm_sets {
     size_t n;
     const uint8_t *marks;  /* by name id, of kernels; NULL for none */
     const uint32_t *names; /* by row, of the rank at hand */
+    const uint8_t *pairs;  /* by name id: 1 of kernels that send or receive; NULL: nobody asks */
+    size_t rank;           /* which of the process's it is; of a crew the first */
     uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part; /* bit i: change i */
 } tm_sets;
 
 void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n);
+
+/** What change @p i does to an edge of the rank at hand. All ranks of a crew are of one stage. */
+double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge);
 
 /** Which changes mean an edge, but for their flags: bit i change i. */
 uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge);

@@ -32,6 +32,8 @@ LIMITS = {
     'none, stage, link, skew: somebody named': ('<=', 0.005),
     'who is first is the same everywhere': ('>=', 0.995),
     'who is first saves 1 % or more, replayed': ('>=', 0.995),
+    'uneven stages that save 1 %: said so': ('>=', 0.90),
+    'others said to be uneven stages': ('<=', 0.005),
 }
 SAMPLE = 500  # jobs; of fewer chance may explain what is beyond a limit
 
@@ -111,7 +113,11 @@ def by_simulate(options, folder):
     job)."""
     world, us = simulate.simulate(options)
     simulate.write(world, folder)
-    _, without = simulate.simulate({**options, 'culprit': 'none'})
+    even = {**options, 'culprit': 'none'}
+    if options['culprit'] == 'stage':  # what is saved is by all stages having the mean of layers
+        more = options['more_layers'] / options['layers'] - 1
+        even['size'] *= 1 + more / simulate.SHAPES[options['shape']]['pp']
+    _, without = simulate.simulate(even)
     config = {'ranks': simulate.RANKS, 'ranks_per_host': options['per_host']}
     return set(options['members']), 1 - without / us, config
 
@@ -138,9 +144,10 @@ def run(given, number):
         members, saved, config = make(options, folder)
         screen = common.tmerge(folder, '-o', store, env=env).expect(0).out
         tables = common.tables(store, 'stragglers.finding', 'stragglers.job', 'groups.group',
-                               'whatif.job', 'whatif.item', 'advice.item', env=env)
+                               'whatif.job', 'whatif.item', 'whatif.split', 'advice.item', env=env)
     gc.collect()
     return {'number': number, 'shape': shape, 'culprit': culprit, 'members': members, 'saved': saved,
+            'uneven': members if culprit == 'stage' else set(),
             'config': config, 'screen': screen, **tables}
 
 
@@ -194,9 +201,22 @@ def replayed(a, ranks):
                  if (row['what'], row['name']) == wanted), None)
 
 
+def uneven(a):
+    """The ranks of the stages that the headline says have more work."""
+    if 'split unevenly' not in (a['stragglers.job'][0]['headline'] or ''):
+        return set()
+    stages = [row['differs'] for row in a['whatif.split']]
+    return {rank for rank in range(a['config']['ranks'])
+            if stages[rank * len(stages) // a['config']['ranks']]}
+
+
 def judge(a):
     """(figure, share that counts) of a job."""
     found, named = outcome(a), namings(a)
+    if a['culprit'] != 'stage':
+        yield 'others said to be uneven stages', bool(uneven(a))
+    elif a['saved'] >= .01:
+        yield 'uneven stages that save 1 %: said so', uneven(a) == a['uneven']
     if a['culprit'] in NOBODY:
         yield 'none, stage, link, skew: somebody named', bool(named)
     elif a['saved'] >= .01:

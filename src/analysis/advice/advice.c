@@ -86,6 +86,13 @@ static const struct {
                            "named",
                            "",
                            TM_OF_ANY},
+    [TM_RULE_UNEVEN_STAGES] = {"uneven_stages", /* of a step, saved */
+                               {1, 2, 10},
+                               tm_look_uneven_stages,
+                               "whatif.split",
+                               "split",
+                               "",
+                               TM_OF_ANY},
     [TM_RULE_IMBALANCE] = {"imbalance", /* * computation over the mean */
                            {NEVER, 10, 25},
                            tm_look_imbalance,

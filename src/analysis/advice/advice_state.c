@@ -92,7 +92,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
         return;
     /* Ranks that are late, or have more to do, in some steps only make steps differ. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
-                   f->costs[TM_RULE_IMBALANCE] - f->costs[TM_RULE_INPUT];
+                   tm_facts_uneven(f) - f->costs[TM_RULE_INPUT];
     /* Steps may differ a lot where little is lost by it, as when they are short. */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;

@@ -1,7 +1,9 @@
 /* Rules on waiting and communication: who comes late, who has more work, what does not hide. The
  * exposed communication of all ranks is split between them, so that nothing costs twice. */
 #include "advice_rules.h"
+#include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
+#include "analysis/shared/uneven.h"
 #include "analysis/shared/words.h"
 #include "table/shown.h"
 
@@ -206,6 +208,24 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     copy_evidence(f, out);
 }
 
+void tm_look_uneven_stages(const tm_facts *f, tm_advice *out) {
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    char stages[TM_UNEVEN_MAX], why[TM_UNEVEN_MAX];
+    for (size_t i = 0; i < items->n_rows; i++)
+        if (tm_fixes_is(items, i, "split"))
+            out->measure = tm_fixes_saved_pct(items, i);
+    if (out->measure < TM_FIX_LEAST_PCT)
+        return;
+    out->cost_ns = llround(out->measure / 100.0 * (double)f->window_ns);
+    tm_uneven_text(f->tables, stages);
+    tm_uneven_why(f->tables, why);
+    stages[0] = (char)(stages[0] - 'a' + 'A');
+    snprintf(out->text, sizeof out->text,
+             "Divide the work of the pipeline evenly between its stages.");
+    snprintf(out->evidence, sizeof out->evidence, "%s.%s%s%s", stages, why[0] ? " " : "", why,
+             why[0] ? "." : "");
+}
+
 /* One rank computes most. Whether that is its work or its GPU, kernels that all ranks run tell. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
     const int64_t few = 3; /* of two ranks one leads both of two steps in every second job */
@@ -283,7 +303,8 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     /* One rank has most work in half of the steps: its share is to be looked at, not the
      * batches. The verdict's own has its item. */
     bool one = 2 * u.led >= u.n, one_step = u.n > 2 && 2 * u.most_ns > u.above_ns;
-    if (f->job->n_ranks < 2 || tm_facts_percent(lost, f->window_ns) < 1.0 ||
+    if (f->costs[TM_RULE_UNEVEN_STAGES] > 0 || f->job->n_ranks < 2 ||
+        tm_facts_percent(lost, f->window_ns) < 1.0 ||
         ((one || one_step) && is_named(f, one_step ? u.most_rank : u.rank)))
         return;
     char time[32];
@@ -294,7 +315,11 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
         return;
     }
     tm_shown_duration(u.n > 0 ? u.above_ns / u.n : 0, time, sizeof time);
-    if (one) {
+    if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
+        /* Its stage has more, and it the most of that by chance. */
+        snprintf(out->text, sizeof out->text,
+                 "Divide the work of the pipeline evenly between its stages.");
+    } else if (one) {
         snprintf(out->ranks, sizeof out->ranks, "%" PRId64, u.rank);
         write_one_rank(f, u.rank, u.n, out);
     } else {
@@ -351,7 +376,7 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     bool bubble = verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
     char behind[96], time[TM_ADVICE_TIME];
     out->cost_ns = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") -
-                   f->costs[TM_RULE_STRAGGLER] - f->costs[TM_RULE_IMBALANCE] +
+                   f->costs[TM_RULE_STRAGGLER] - tm_facts_uneven(f) +
                    (bubble ? exposed_transfers(f) : 0);
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     tm_facts_by_rank(f, out->cost_ns, time);
@@ -360,10 +385,10 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
              "%s of the GPU time (%s) is exposed waiting for %s%s%s.",
              tm_shown_percent(out->measure, 1).text, time,
              bubble ? "other stages, with their transfers," : "late ranks",
-             named                             ? " besides those that are named"
-             : f->costs[TM_RULE_IMBALANCE] > 0 ? " besides what uneven work explains"
-             : bubble                          ? " and in collectives"
-                                               : "",
+             named                    ? " besides those that are named"
+             : tm_facts_uneven(f) > 0 ? " besides what uneven work explains"
+             : bubble                 ? " and in collectives"
+                                      : "",
              bubble ? "" : behind);
     if (verdict_is(f, "inconclusive"))
         snprintf(out->text, sizeof out->text,
@@ -501,7 +526,7 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
  * The kind that shows most; NULL where it is the other rule's. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =
-        f->costs[TM_RULE_STRAGGLER] + f->costs[TM_RULE_IMBALANCE] + f->costs[TM_RULE_LATE_RANKS];
+        f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
     int64_t rest = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") - waiting;
     int64_t overlap = tm_facts_sum(f, "overlap.rank", "overlap_ns"), of_kind;
     /* Ranks that wait for another have nothing left to hide transfers behind: where most of it is

@@ -171,7 +171,7 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
 
 /* What rules on ranks that come late have explained of the waiting. */
 static int64_t explained(const tm_facts *f) {
-    return f->costs[TM_RULE_STRAGGLER] + f->costs[TM_RULE_IMBALANCE] + f->costs[TM_RULE_LATE_RANKS];
+    return f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
 }
 
 static const char *beside_late(const tm_facts *f) {

@@ -113,10 +113,13 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
         {"what", TM_TEXT, "",
          "plan: the rank that saves most, then the one that saves most with it mended, and "
          "so on, each row with all before it; rank, host, stage, kind, kernel; limit: a kind "
-         "that takes no time at all, which no mending does better than; scenario: what was "
+         "that takes no time at all, which no mending does better than; split: the compute "
+         "kernels of each stage at the mean of their work (whatif.split), its host "
+         "and the operations of its groups at that of their number; scenario: what was "
          "asked for."},
     [I_NAME] = {"name", TM_TEXT, "",
-                "Which; of kinds also stall: host time over 1 ms and 5 times the other ranks'; "
+                "Which; of a split the stages that differ; of kinds also stall: host time over 1 "
+                "ms and 5 times the other ranks'; "
                 "input: the host inside of the loader of the next batch; gc: inside of Python's "
                 "garbage collection; launch: lags from a call or an end to a begin."},
     [I_RANKS] = {"ranks", TM_INT, "", "How many ranks it is of."},
@@ -174,7 +177,40 @@ static const tm_table_def step_def = {
     .top = S_NS,
 };
 
-static const tm_table_def *const defs[] = {&job_def, &item_def, &step_def};
+enum { P_STAGE, P_RANKS, P_WORK, P_USUAL, P_OWN, P_LAYERS, P_DIFFERS, P_TIMES, N_SPLIT_COLUMNS };
+
+static const tm_column split_columns[N_SPLIT_COLUMNS] = {
+    [P_STAGE] = {"stage", TM_INT, "", "Stage, from 0: the first to send."},
+    [P_RANKS] = {"ranks", TM_INT, "", "How many ranks it has."},
+    [P_WORK] = {"work_ns", TM_INT, "ns",
+                "What the compute kernels of one of its ranks take in a mean step, of several "
+                "ranks the lower median; usual_ns where a stage has one rank, for nobody tells a "
+                "slow GPU from more work then."},
+    [P_USUAL] = {"usual_ns", TM_INT, "ns",
+                 "The same with each kernel at the median of the job's ranks for its name and "
+                 "launch shape."},
+    [P_OWN] = {"own_ns", TM_INT, "ns", "Of that, in kernels that no other stage runs."},
+    [P_LAYERS] = {"layers", TM_INT, "",
+                  "How often four fifths of its passes, or more, repeat one row of kernels; a pass "
+                  "is what the host launches between two transfers. Null where that is not so."},
+    [P_DIFFERS] = {"differs", TM_BOOL, "",
+                   "It is one of the stages with more work: above the mean by at least half of "
+                   "what the largest is, and above all others by 3 % and three times what ranks of "
+                   "one stage differ by. Where these are most, it is one of those with less."},
+    [P_TIMES] = {"times", TM_REAL, "",
+                 "Of those that differ: the mean of their work / that of the others."},
+};
+
+static const tm_table_def split_def = {
+    .name = "whatif.split",
+    .doc = "A row for each stage of a pipeline, where some have more work than the others.",
+    .columns = split_columns,
+    .n_columns = N_SPLIT_COLUMNS,
+    .n_keys = 1,
+    .top = P_WORK,
+};
+
+static const tm_table_def *const defs[] = {&job_def, &item_def, &step_def, &split_def};
 
 static const char *const what_words[TM_N_WHATIF] = {
 #define WHAT_WORD(id, word) [TM_WHATIF_##id] = word,
@@ -316,6 +352,16 @@ static bool item_is_sure(const tm_replay_result *r, const tm_whatif_item *item) 
            (hops == 0 || llabs(item->saved_ns) >= 2 * r->uncertainty_ns * hops);
 }
 
+/* The stages that differ: "0, 2". */
+static void name_split(const tm_replay_result *r, char *out, size_t size) {
+    const tm_split_stage *stages = r->stages.data;
+    size_t used = 0;
+    for (size_t i = 0; i < r->stages.n && used < size; i++)
+        if (stages[i].differs)
+            used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, used > 0 ? ", " : "",
+                                     stages[i].stage);
+}
+
 /* The ranks of a plan up to one of its places: "3, 1". */
 static void name_plan(const tm_replay_result *r, size_t item, char *out, size_t size) {
     const tm_whatif_item *items = r->items.data;
@@ -341,6 +387,9 @@ static tm_status set_name(const tm_replay_result *r, size_t i, tm_table *table, 
         return tm_table_set_text(table, cell, tm_fix_kinds[item->id].word, err);
     case TM_WHATIF_PLAN:
         name_plan(r, i, text, sizeof text);
+        break;
+    case TM_WHATIF_SPLIT:
+        name_split(r, text, sizeof text);
         break;
     default:
         snprintf(text, sizeof text, "%" PRId64, item->id);
@@ -397,6 +446,33 @@ static tm_status add_steps(const tm_replay_result *r, tm_tables *out, tm_error *
     return TM_OK;
 }
 
+static tm_status add_split(const tm_replay_result *r, tm_tables *out, tm_error *err) {
+    double sums[2] = {0}; /* of those that differ, and of the others */
+    size_t n[2] = {0};
+    for (size_t i = 0; i < r->stages.n; i++) {
+        const tm_split_stage *s = (const tm_split_stage *)r->stages.data + i;
+        sums[s->differs] += (double)s->work_ns;
+        n[s->differs]++;
+    }
+    for (size_t i = 0; i < r->stages.n; i++) {
+        const tm_split_stage *s = (const tm_split_stage *)r->stages.data + i;
+        tm_cell *row = tm_table_add_row(tm_tables_find(out, split_def.name));
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[P_STAGE], s->stage);
+        tm_cell_set_int(&row[P_RANKS], s->ranks);
+        tm_cell_set_int(&row[P_WORK], s->work_ns);
+        tm_cell_set_int(&row[P_USUAL], s->usual_ns);
+        tm_cell_set_int(&row[P_OWN], s->own_ns);
+        if (s->layers > 0)
+            tm_cell_set_int(&row[P_LAYERS], s->layers);
+        tm_cell_set_bool(&row[P_DIFFERS], s->differs != 0);
+        if (s->differs && sums[0] > 0.0)
+            tm_cell_set_real(&row[P_TIMES], sums[1] / (double)n[1] / (sums[0] / (double)n[0]));
+    }
+    return TM_OK;
+}
+
 static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_replay_result *r = own->replay;
     if (!r || r->total_ns <= 0)
@@ -404,6 +480,7 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     TM_TRY(add_job(r, out, err));
     for (size_t i = 0; i < r->items.n; i++)
         TM_TRY(add_item(r, i, out, err));
+    TM_TRY(add_split(r, out, err));
     return add_steps(r, out, err);
 }
 

@@ -7,12 +7,14 @@
 
 #include "fixes.h"
 #include "table/shown.h"
+#include "uneven.h"
 #include "words.h"
 
-enum { PHRASE_MAX = 288 };
+enum { PHRASE_MAX = 320 };
 
 /* What is said of it. All borrowed. */
 typedef struct topic {
+    const tm_tables *tables;
     const tm_table *items, *findings, *job;
     const char *whole; /* what shares are of */
     bool alone;        /* the job is of one rank: its steps are compared */
@@ -92,6 +94,14 @@ static void operations_text(const topic *t, size_t item, char *out, size_t size)
     snprintf(out, size, "Bringing %.60s to what is usual for its type in this job", what);
 }
 
+/* What no rank and no kind of work is to blame for, with what is done about it as a subject. */
+static void split_text(const topic *t, char *out, size_t size) {
+    char stages[TM_UNEVEN_MAX], remedy[TM_UNEVEN_MAX];
+    tm_uneven_text(t->tables, stages);
+    tm_uneven_remedy(t->tables, remedy);
+    snprintf(out, size, "The pipeline is split unevenly: %.220s; %.48s", stages, remedy);
+}
+
 /* What is done about a kind of work or a kernel, as a subject. */
 static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
@@ -106,7 +116,9 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     };
     const char *where = t->alone ? "the median step's" : "the median rank's";
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
-    if (is_text(t->items, item, "what", "kernel"))
+    if (is_text(t->items, item, "what", "split"))
+        split_text(t, out, size);
+    else if (is_text(t->items, item, "what", "kernel"))
         snprintf(out, size, "Bringing kernel %.60s%s to %s", name, strlen(name) > 60 ? "..." : "",
                  where);
     else if (strcmp(name, "stall") == 0)
@@ -119,19 +131,34 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Bringing %s to %s", kinds[k].text, where);
 }
 
-/* What saves most by itself of kinds and kernels, of those that are worth it; n_rows for none. */
-static size_t best_kind(const topic *t) {
+/* Neither work that all ranks have nor a rank's: what is uneven by plan. */
+static bool is_nobody(const topic *t, size_t item) {
+    return is_text(t->items, item, "what", "split");
+}
+
+static bool is_kind(const topic *t, size_t item) {
+    return is_text(t->items, item, "what", "kind") || is_text(t->items, item, "what", "kernel");
+}
+
+/* What saves most by itself of those items that are worth it; n_rows for none. */
+static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
     size_t best = t->items->n_rows;
     double most = TM_FIX_LEAST_PCT;
-    for (size_t i = 0; i < t->items->n_rows; i++) {
-        bool kind = is_text(t->items, i, "what", "kind") || is_text(t->items, i, "what", "kernel");
-        if (kind && saved_pct(t, i) >= most) {
+    for (size_t i = 0; i < t->items->n_rows; i++)
+        if (is(t, i) && saved_pct(t, i) >= most) {
             /* A kernel that saves as much as its kind says more. */
             most = saved_pct(t, i);
             best = i;
         }
-    }
     return best;
+}
+
+/* The same of all of these. */
+static size_t best_kind(const topic *t) {
+    const size_t kind = best_of(t, is_kind), nobody = best_of(t, is_nobody);
+    const size_t none = t->items->n_rows;
+    return nobody == none || (kind < none && saved_pct(t, kind) > saved_pct(t, nobody)) ? kind
+                                                                                        : nobody;
 }
 
 /* What the ranks of the plan save together; empty where that is not worth it. */
@@ -240,7 +267,8 @@ static void little_text(const topic *t, size_t item, const char *it, char *out, 
 static bool open_topic(const tm_tables *tables, topic *t) {
     const tm_table *whole = tm_tables_find(tables, "job.job");
     const tm_table *check = tm_tables_find(tables, "clock.check");
-    *t = (topic){.items = tm_tables_find(tables, "whatif.item"),
+    *t = (topic){.tables = tables,
+                 .items = tm_tables_find(tables, "whatif.item"),
                  .findings = tm_tables_find(tables, "stragglers.finding"),
                  .job = tm_tables_find(tables, "whatif.job"),
                  .whole = tm_words_whole(tables),
@@ -248,6 +276,12 @@ static bool open_topic(const tm_tables *tables, topic *t) {
     t->operations = check->n_rows > 0 && tm_table_cell(check, 0, "transfers_alone")->value.i > 0;
     return t->items->n_rows > 0 && !tm_table_cell(t->job, 0, "slowdown")->null &&
            !(t->alone && tm_tables_find(tables, "whatif.step")->n_rows < 2);
+}
+
+void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]) {
+    out[0] = '\0';
+    if (tm_fixes_is(tm_tables_find(tables, "whatif.item"), item, "split"))
+        tm_uneven_why(tables, out);
 }
 
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]) {
@@ -291,7 +325,7 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     lead.kind = t.items->n_rows;
     if (!known)
         return lead;
-    const size_t kind = best_kind(&t);
+    const size_t kinds[] = {best_of(&t, is_nobody), best_of(&t, is_kind)};
     for (size_t f = 0; f < t.findings->n_rows; f++) {
         const tm_cell *saved = tm_table_cell(t.findings, f, "saved_pct");
         if (is_text(t.findings, f, "level", "job") || saved->null)
@@ -299,14 +333,16 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
         named = true;
         lead.named_pct += fmax(saved->value.r, 0.0);
         most = fmax(most, saved->value.r);
-        held = held || (kind < t.items->n_rows && holds(&t, kind, f));
+        held = held || (kinds[1] < t.items->n_rows && holds(&t, kinds[1], f));
     }
     lead.named_pct = fmax(most, fmin(lead.named_pct, tm_fixes_read(tables).stake_pct));
-    if (kind == t.items->n_rows || !is_sure(&t, kind))
-        return lead;
-    const double least = !named ? alone_pct : (held ? times : 1.0) * lead.named_pct;
-    if (saved_pct(&t, kind) > least)
-        lead.kind = kind;
+    const double least[] = {named ? lead.named_pct : 0.0,
+                            !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
+    for (size_t k = 0; k < 2; k++)
+        if (kinds[k] < t.items->n_rows && is_sure(&t, kinds[k]) &&
+            saved_pct(&t, kinds[k]) > least[k] &&
+            (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
+            lead.kind = kinds[k];
     return lead;
 }
 

@@ -321,19 +321,20 @@ static void bubble_headline(const tm_findings *found, char out[TM_SENTENCE_MAX])
              "the pipeline's bubble: GPUs wait %s of the time, where %s is ideal", share, ideal);
 }
 
-static void bubble_text(const tm_judgement *j, char out[TM_SENTENCE_MAX]) {
+static void bubble_text(const tm_tables *tables, const tm_judgement *j, char out[TM_SENTENCE_MAX]) {
     const tm_findings *found = &j->found;
     const tm_finding *f = found->all.data;
+    const bool uneven = tm_tables_find(tables, "whatif.split")->n_rows > 0;
     char kept[32];
     tm_shown_duration(f->caused_ns, kept, sizeof kept);
     snprintf(out, TM_SENTENCE_MAX,
              "Waiting for other stages and in collectives keeps GPUs from computing for %s of GPU "
              "time. For %" PRId64 " stages and %" PRId64
-             " micro-batches a step (p - 1) / (m + p - 1) is ideal, without interleaving; %s; %s",
+             " forward passes a step (p - 1) / (m + p - 1) is ideal; %s; %s",
              kept, found->stages, found->micro_batches,
              found->tested ? "by itself no rank takes longer than chance explains"
                            : "too little is recorded to test ranks",
-             found->bubble > 1.1 * found->ideal + 0.01
+             uneven || found->bubble > 1.1 * found->ideal + 0.01
                  ? "what is above that is transfers, uneven stages, or senders that come late now "
                    "and then"
                  : "only more micro-batches, fewer stages or another schedule make it smaller");
@@ -667,7 +668,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         return;
     }
     if (j->kind == TM_VERDICT_BUBBLE) {
-        bubble_text(j, out);
+        bubble_text(tables, j, out);
         return;
     }
     if (j->found.all.n > 0 && tm_finding_names(first)) {

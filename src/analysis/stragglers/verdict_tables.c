@@ -193,14 +193,16 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
 static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);
-    char verdict[TM_SENTENCE_MAX], why[TM_SENTENCE_MAX];
+    char verdict[TM_SENTENCE_MAX], why[TM_SENTENCE_MAX], first[TM_SAVINGS_MAX];
     if (lead.kind == tm_tables_find(tables, "whatif.item")->n_rows || topic->tolls->n_parts == 0 ||
         topic->judgement->withheld || tm_doubt_of_job(tables))
         return;
     snprintf(verdict, sizeof verdict, "%s", headline);
     snprintf(why, sizeof why, "%s", evidence);
     tm_savings_kind(tables, lead.kind, headline);
-    snprintf(evidence, TM_SENTENCE_MAX, "%.600s. %.900s", verdict, why);
+    tm_savings_why(tables, lead.kind, first);
+    snprintf(evidence, TM_SENTENCE_MAX, "%.256s%s%.400s. %.800s", first, first[0] ? ". " : "",
+             verdict, why);
 }
 
 /* There are sentences also where there is no verdict: they say why. */

@@ -391,7 +391,7 @@ static void weigh_changes(const void *context, const tm_crew *crew, const tm_cre
         tm_crew_row *own = room + 3 + 2 * i;
         if (!ranks)
             continue;
-        change_all(&w, sets->changes[i].factor, own, by + 2 * i);
+        change_all(&w, tm_sets_factor(sets, i, crew->like, e), own, by + 2 * i);
         if (ranks != UINT8_MAX)
             leave_ranks(ranks, was, own, by + 2 * i);
     }

@@ -1,0 +1,139 @@
+#include "uneven.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table/shown.h"
+
+/* Work goes by layers where both differ by the same factor, to this. */
+static const double SAME = 0.03;
+
+/* The stages that differ, and the others: sums over their rows. */
+typedef struct side {
+    size_t n;
+    double work_ns, usual_ns, own_ns, ranks;
+    int64_t layers, most, least; /* their sum, and of one stage; least 0: of some not known */
+} side;
+
+typedef struct sides {
+    side differ, other;
+    int64_t each, moved; /* layers of a stage were they even, 0: they cannot be; how many move then
+                          */
+    char names[96];      /* "stage 2", "stages 0 and 1" */
+} sides;
+
+static void add(side *s, const tm_table *table, size_t row) {
+    const tm_cell *layers = tm_table_cell(table, row, "layers");
+    const int64_t n = layers->null ? 0 : layers->value.i;
+    s->work_ns += (double)tm_table_cell(table, row, "work_ns")->value.i;
+    s->usual_ns += (double)tm_table_cell(table, row, "usual_ns")->value.i;
+    s->own_ns += (double)tm_table_cell(table, row, "own_ns")->value.i;
+    s->ranks += (double)tm_table_cell(table, row, "ranks")->value.i;
+    s->layers += n;
+    s->most = n > s->most ? n : s->most;
+    s->least = s->n == 0 || n < s->least ? n : s->least;
+    s->n++;
+}
+
+static bool differs(const tm_table *table, size_t row) {
+    return tm_table_cell(table, row, "differs")->value.i != 0;
+}
+
+static void name(const tm_table *table, size_t n_differ, char *out, size_t size) {
+    size_t named = 0, used = (size_t)snprintf(out, size, "stage%s", n_differ > 1 ? "s" : "");
+    for (size_t i = 0; i < table->n_rows && used < size; i++) {
+        if (!differs(table, i))
+            continue;
+        const char *before = named == 0 ? " " : named + 1 == n_differ ? " and " : ", ";
+        used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, before,
+                                 tm_table_cell(table, i, "stage")->value.i);
+        named++;
+    }
+}
+
+/* How many layers have to move until all stages have as many. */
+static void count_moved(const tm_table *table, sides *s) {
+    const int64_t n = (int64_t)table->n_rows, all = s->differ.layers + s->other.layers;
+    const double by_layers = (double)s->differ.layers / (double)s->differ.n /
+                             ((double)s->other.layers / (double)s->other.n);
+    const double by_work =
+        s->differ.work_ns / (double)s->differ.n / (s->other.work_ns / (double)s->other.n);
+    if (all % n != 0 || fabs(by_layers / by_work - 1.0) > SAME)
+        return;
+    s->each = all / n;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const int64_t own = tm_table_cell(table, i, "layers")->value.i;
+        s->moved += own > s->each ? own - s->each : 0;
+    }
+}
+
+static bool read(const tm_tables *tables, sides *s) {
+    const tm_table *table = tm_tables_find(tables, "whatif.split");
+    *s = (sides){0};
+    for (size_t i = 0; i < table->n_rows; i++)
+        add(differs(table, i) ? &s->differ : &s->other, table, i);
+    if (s->differ.n == 0 || s->other.n == 0)
+        return false;
+    name(table, s->differ.n, s->names, sizeof s->names);
+    if (s->differ.least > 0 && s->other.least > 0)
+        count_moved(table, s);
+    return true;
+}
+
+/* How many times what the others have, each the mean of its stages. */
+static double times(const sides *s, double differ, double other) {
+    return other > 0.0 ? differ / (double)s->differ.n / (other / (double)s->other.n)
+                       : (double)INFINITY;
+}
+
+void tm_uneven_text(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
+    char layers[80] = "";
+    sides s;
+    out[0] = '\0';
+    if (!read(tables, &s))
+        return;
+    if (s.differ.least > 0 && s.differ.least == s.differ.most && s.other.least == s.other.most &&
+        s.other.least > 0 && s.other.least != s.differ.least)
+        snprintf(layers, sizeof layers, " (%" PRId64 " layers in a pass, not %" PRId64 ")",
+                 s.differ.least, s.other.least);
+    snprintf(out, TM_UNEVEN_MAX, "%.80s %s %.2f times the work of the other%s%s", s.names,
+             s.differ.n > 1 ? "have" : "has", times(&s, s.differ.work_ns, s.other.work_ns),
+             s.other.n > 1 ? "s" : "", layers);
+}
+
+void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
+    sides s;
+    snprintf(out, TM_UNEVEN_MAX, "an even split");
+    if (read(tables, &s) && s.moved > 0)
+        snprintf(out, TM_UNEVEN_MAX, "moving %" PRId64 " layer%s", s.moved, s.moved > 1 ? "s" : "");
+}
+
+void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
+    const double much = 0.5; /* of what the work differs by */
+    char own[32];
+    sides s;
+    out[0] = '\0';
+    if (!read(tables, &s))
+        return;
+    const double more = times(&s, s.differ.work_ns, s.other.work_ns) - 1.0;
+    const double usual = times(&s, s.differ.usual_ns, s.other.usual_ns) - 1.0;
+    const bool known = s.differ.least > 0 && s.other.least > 0;
+    if (usual / more < much)
+        snprintf(out, TM_UNEVEN_MAX,
+                 "The same kernels, as many, take %s time in %.90s: %s layers than their launch "
+                 "shapes show, or %s GPUs",
+                 more > 0.0 ? "more" : "less", s.names, more > 0.0 ? "larger" : "smaller",
+                 more > 0.0 ? "slower" : "faster");
+    else if (more > 0.0 && s.differ.own_ns >= much * more * s.other.usual_ns / (double)s.other.n) {
+        tm_shown_duration(llround(s.differ.own_ns / (double)s.differ.n), own, sizeof own);
+        snprintf(out, TM_UNEVEN_MAX,
+                 "Of its work %s is in kernels that no other stage runs, as a model's head or "
+                 "embedding",
+                 own);
+    } else if (known && s.moved == 0)
+        snprintf(out, TM_UNEVEN_MAX,
+                 "%" PRId64 " layers cannot be divided evenly between %zu stages",
+                 s.differ.layers + s.other.layers, s.differ.n + s.other.n);
+}
