@@ -8,6 +8,7 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 #include "changes.h"
+#include "links.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
 #include "replay/each.h"
@@ -33,6 +34,7 @@ typedef struct whatif {
     tm_replay_result *result;
     tm_changes chosen; /* by process 0 */
     tm_split split;
+    tm_scaled scaled; /* by a network as fast as others */
     tm_changes_more more;
     tm_replay job;
     tm_fixer fixer;
@@ -378,18 +380,21 @@ static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
 static tm_status add_paths(whatif *w, tm_error *err) {
     const tm_path_piece *pieces = w->result->pieces.data;
     tm_whatif_item *items = w->result->items.data;
-    int64_t *path = calloc(w->r->facts.n + 1, sizeof *path), of_scenario = 0, of_compute = 0;
+    int64_t *path = calloc(w->r->facts.n + 1, sizeof *path), of_scenario = 0;
+    int64_t of_kind[TM_N_EDGE_KINDS] = {0};
     if (!path)
         return tm_fail_memory(err);
     for (size_t k = 0; k < w->result->pieces.n; k++) {
         of_scenario += pieces[k].part > 0 ? pieces[k].ns : 0;
-        of_compute += pieces[k].kind == TM_EDGE_COMPUTE ? pieces[k].ns : 0;
+        of_kind[pieces[k].kind] += pieces[k].ns;
         path[tm_bisect(w->r->facts.data, w->r->facts.n, sizeof(tm_replay_fact), &pieces[k].rank,
                        is_rank_below)] += pieces[k].ns;
     }
     for (size_t i = 0; i < w->result->items.n; i++) {
         items[i].path_ns += items[i].what == TM_WHATIF_SCENARIO ? of_scenario : 0;
-        items[i].path_ns += items[i].what == TM_WHATIF_SPLIT ? of_compute : 0;
+        items[i].path_ns += items[i].what == TM_WHATIF_SPLIT     ? of_kind[TM_EDGE_COMPUTE]
+                            : items[i].what == TM_WHATIF_NETWORK ? of_kind[TM_EDGE_TRANSFER]
+                                                                 : 0;
     }
     const bool ok = add_paths_of(w, TM_WHATIF_RANK, path) &&
                     add_paths_of(w, TM_WHATIF_HOST, path) && add_paths_of(w, TM_WHATIF_STAGE, path);
@@ -473,11 +478,13 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     return gather_steps(w, err);
 }
 
-/* Stages of unequal work. */
-static tm_status compare_stages(whatif *w, tm_error *err) {
+/* Stages of unequal work, and a slow network. */
+static tm_status compare_parts(whatif *w, tm_error *err) {
     TM_TRY(tm_mpi_split(w->r, w->result, &w->split, err));
+    TM_TRY(tm_mpi_links(w->r, &w->result->network, &w->scaled, err));
     w->more.pairs = w->split.pairs;
-    bool ok = tm_mpi_split_change(&w->split, &w->more.changes);
+    bool ok = tm_mpi_split_change(&w->split, &w->more.changes) &&
+              tm_mpi_links_change(w->r, &w->result->network, &w->scaled, &w->more.changes);
     if (w->self == 0 && w->split.stages.n > 0)
         ok = ok && tm_vec_append(&w->result->stages, w->split.stages.data, w->split.stages.n);
     return tm_mpi_agree(w->r->comm, ok ? TM_OK : tm_fail_memory(err), err);
@@ -485,7 +492,7 @@ static tm_status compare_stages(whatif *w, tm_error *err) {
 
 static tm_status find(whatif *w, tm_error *err) {
     TM_TRY(choose_changes(w, err));
-    TM_TRY(compare_stages(w, err));
+    TM_TRY(compare_parts(w, err));
     TM_TRY(make_job(w, err));
     TM_TRY(list_trials(w, err));
     TM_TRY(try_trials(w, err));
@@ -511,6 +518,7 @@ tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenari
     tm_vec_free(&w.members);
     tm_vec_free(&w.more.changes);
     tm_mpi_split_free(&w.split);
+    tm_scaled_free(&w.scaled);
     tm_vec_free(&w.best);
     free(w.ideal);
     free(w.sets);

@@ -12,6 +12,7 @@ void tm_replay_result_init(tm_replay_result *result) {
                                  .pieces = TM_VEC(tm_path_piece),
                                  .whole = TM_VEC(tm_path_piece),
                                  .stages = TM_VEC(tm_split_stage),
+                                 .network = TM_LINKS(),
                                  .items = TM_VEC(tm_whatif_item),
                                  .steps = TM_VEC(tm_whatif_step),
                                  .ranks = TM_VEC(tm_whatif_rank),
@@ -24,6 +25,7 @@ void tm_replay_result_free(tm_replay_result *result) {
     tm_vec_free(&result->pieces);
     tm_vec_free(&result->whole);
     tm_vec_free(&result->stages);
+    tm_links_free(&result->network);
     tm_vec_free(&result->items);
     tm_vec_free(&result->steps);
     tm_vec_free(&result->ranks);

@@ -2,6 +2,7 @@
 #ifndef TMERGE_REPLAY_RESULT_H
 #define TMERGE_REPLAY_RESULT_H
 
+#include "links.h"
 #include "path.h"
 #include "slack.h"
 #include "split.h"
@@ -17,8 +18,9 @@
     X(STAGE, "stage")                                                                              \
     X(KIND, "kind")                                                                                \
     X(KERNEL, "kernel")                                                                            \
-    X(SPLIT, "split") /* all stages at the mean of their work */                                   \
-    X(LIMIT, "limit") /* a kind of work that takes no time at all */
+    X(NETWORK, "network") /* a host whose transfers are slow: as fast as others' */                \
+    X(SPLIT, "split")     /* all stages at the mean of their work */                               \
+    X(LIMIT, "limit")     /* a kind of work that takes no time at all */
 
 typedef enum tm_whatif_what {
 #define TM_WHATIF_ENUM(id, word) TM_WHATIF_##id,
@@ -89,6 +91,7 @@ typedef struct tm_replay_result {
     tm_vec slacks;                /* of tm_slack_run, ascending in rank, stream after stream */
     tm_works works;               /* what ranks did by themselves; its rows on every process */
     tm_vec stages;                /* of tm_split_stage: where some have more work than others */
+    tm_links network;             /* the hosts whose transfers are slow, if any */
     int64_t total_ns;             /* T */
     int64_t window_ns;            /* of the steps that traces mark, the mean of ranks; 0 without */
     int64_t base_ns;              /* what slowdown and shares are of: T; of operations without what

@@ -71,8 +71,24 @@ static bool is_of_pair(const tm_sets *sets, const tm_graph *graph, const tm_edge
     return row != TM_NO_EVENT && sets->pairs[sets->names[row]];
 }
 
+void tm_scaled_free(tm_scaled *scaled) {
+    tm_keys_free(&scaled->operations);
+    tm_vec_free(&scaled->factors);
+}
+
+double tm_scaled_factor(const tm_scaled *scaled, uint64_t operation) {
+    const uint32_t at = tm_keys_find(&scaled->operations, &operation);
+    return at == TM_NO_KEY ? 1.0 : ((const double *)scaled->factors.data)[at];
+}
+
 double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge) {
     const tm_change *change = &sets->changes[i];
+    const tm_graph_visit *visits = graph->visits.data;
+    if (change->of_operation)
+        return edge->from & TM_FROM_VISIT && edge->from != TM_FROM_ROOT
+                   ? tm_scaled_factor(change->of_operation,
+                                      visits[edge->from & ~TM_FROM_VISIT].operation)
+                   : 1.0;
     if (!change->of_rank)
         return change->factor;
     return is_of_pair(sets, graph, edge)

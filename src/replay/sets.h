@@ -2,6 +2,7 @@
 #ifndef TMERGE_REPLAY_SETS_H
 #define TMERGE_REPLAY_SETS_H
 
+#include "base/keys.h"
 #include "reduce.h"
 #include "result.h"
 
@@ -18,6 +19,19 @@ enum {
     TM_N_RANK_SETS
 };
 
+/** Operations whose transfer takes another time. */
+typedef struct tm_scaled {
+    tm_keys operations; /* of uint64_t */
+    tm_vec factors;     /* of double, in their order */
+} tm_scaled;
+
+#define TM_SCALED() ((tm_scaled){TM_KEYS(uint64_t), TM_VEC(double)})
+
+void tm_scaled_free(tm_scaled *scaled);
+
+/** 1 of those that are not among them. */
+double tm_scaled_factor(const tm_scaled *scaled, uint64_t operation);
+
 /** Edges of some sort have another weight, on all ranks: a set, and behind it the same without what
  * nothing explains. */
 typedef struct tm_change {
@@ -28,6 +42,7 @@ typedef struct tm_change {
     const double *factors; /* a user's scenario instead: by tm_edge.part from 1 on; else NULL */
     const double *of_rank; /* times this instead, by the process's rank: of compute kernels, then of
                               all else but sends and receives; else NULL */
+    const tm_scaled *of_operation; /* likewise, by the operation; else NULL */
 } tm_change;
 
 /** Kernels that are tried: those with most of the path. */

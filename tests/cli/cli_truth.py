@@ -3,11 +3,15 @@ import glob
 import json
 import os
 import resource
+import sys
 from decimal import Decimal
 
 from common import FULL, contains, content, equal, full, holds, lacks, main, put, same_bytes, synth, tables, tests_of, tmerge
 
 PROCESSES = 3 if FULL else 0  # cli.processes holds that it makes no difference
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'statistics'))
+import simulate  # pylint: disable=wrong-import-position
 
 # Name: options of tmerge-synth, the verdict, and the straggler that was put in. The truth tells who
 # caused a wait in the operation itself: of jobs with one group that is whose cost it is. In others a
@@ -150,6 +154,45 @@ def check_uneven(options, stages, says, layers, compute_us):
     equal(job['stragglers.finding'][0]['rank'], None)
 
 
+# Name: shape of simulate.SHAPES, ranks of a host, who is named, and what is said.
+SLOW_LINKS = {
+    'of four hosts, of which each shares groups with two others': (
+        'tp2 x pp2', 2, {'host1'}, 'that cross host1'),
+    'in rings of two hosts': ('cp4', 2, {'host0', 'host1'}, 'between host0 and host1'),
+    'of the one of two hosts that has no other to be compared with': ('tp2', 4, None, None),
+}
+
+
+def check_slow_link(shape, per_host, hosts, says):
+    """A host's transfers take 2.5 times as long: 14 us and 1e11 or 0.4e11 bytes a second."""
+    job = {'shape': shape, 'culprit': 'link', 'members': [], 'steps': 4, 'amount': 2.5,
+           'per_host': per_host, 'slow_host': 1, 'slow_call': False, 'noise': 1, 'size': 1.,
+           'elements': 2 << 20, 'gap': 4, 'queue': 1000, 'sync': True, 'norm': False, 'seq': True,
+           'flows': False, 'seed': 1, 'layers': 3, 'more_layers': 3, 'microbatches': 4,
+           'clocks': [(1000., 0.)] * 4}
+    world, us = simulate.simulate(job)
+    simulate.write(world, 'job')
+    _, without = simulate.simulate({**job, 'culprit': 'none'})
+    tmerge('job', '-o', 'job.h5').expect(0)
+    found = tables('job.h5')
+    verdict, = found['stragglers.job']
+    equal(verdict['rank'], None)
+    rows = [row for row in found['whatif.item'] if row['what'] == 'network']
+    equal([set(row['name'].split(', ')) for row in rows], [hosts] if hosts else [])
+    if not hosts:
+        lacks(verdict['headline'], 'bandwidth')
+        return
+    # Of a ring the all-reduces of all hosts, which compare with none, are left as they are.
+    holds(.5 < rows[0]['saved_ns'] / 1e3 / (us - without) < 1.1, (rows, us - without))
+    # Sends of 4 MiB: 14 + 41.9 us, not 14 + 104.9 us.
+    sends, = [row for row in found['whatif.network'] if row['kind'] == 'sendrecv']
+    holds(abs(sends['busbw_gbps'] - 4.194 / .1189) < 1, sends)
+    holds(abs(sends['others_busbw_gbps'] - 4.194 / .0559) < 2, sends)
+    contains(verdict['headline'], f'Transfers {says} run at ')
+    contains(verdict['evidence'], 'Look at the network of')
+    holds('slow_network' in {row['rule'] for row in found['advice.item']}, 'no advice')
+
+
 def test_steps_of_another_name_are_the_same_steps():
     synth('job', ranks=2, steps=3, fault='leak')
     for path in glob.glob('job/profile_rank_*'):
@@ -240,6 +283,7 @@ def check_unnumbered(options, knows_steps):
 
 globals().update(tests_of(UNNUMBERED, check_unnumbered, 'matched_where_'))
 globals().update(tests_of(UNEVEN, check_uneven, 'nobody_is_named_where_'))
+globals().update(tests_of(SLOW_LINKS, check_slow_link, 'slow_transfers_'))
 globals().update(tests_of(JOBS, check_job, ''))
 
 if __name__ == '__main__':

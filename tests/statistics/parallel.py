@@ -34,6 +34,8 @@ LIMITS = {
     'who is first saves 1 % or more, replayed': ('>=', 0.995),
     'uneven stages that save 1 %: said so': ('>=', 0.90),
     'others said to be uneven stages': ('<=', 0.005),
+    'slow links that save 1 % and can be told: said so': ('>=', 0.90),
+    'others said to be slow links': ('<=', 0.005),
 }
 SAMPLE = 500  # jobs; of fewer chance may explain what is beyond a limit
 
@@ -63,6 +65,8 @@ def for_simulate(draw, shape, culprit, steps, seed):
     hosts = culprit in ('host', 'link')
     per_host = {'tp=host': 4, 'tp4': 2 if hosts else 8}.get(
         shape, 4 if hosts else draw.choice([4, 8]))
+    if culprit == 'link' and shape != 'tp=host':  # of two hosts nobody can tell which is slow
+        per_host = 2
     tensor, stages = (simulate.SHAPES[shape].get(name, 1) for name in ('tp', 'pp'))
     slow, size = draw.randrange(simulate.RANKS), simulate.RANKS // stages
     amounts = {'gpu 10': 1.1, 'gpu 20': 1.2, 'gpu 50': 1.5, 'launch 20': 20,
@@ -147,7 +151,7 @@ def run(given, number):
                                'whatif.job', 'whatif.item', 'whatif.split', 'advice.item', env=env)
     gc.collect()
     return {'number': number, 'shape': shape, 'culprit': culprit, 'members': members, 'saved': saved,
-            'uneven': members if culprit == 'stage' else set(),
+            'slow_host': options.get('slow_host'), 'uneven': members if culprit == 'stage' else set(),
             'config': config, 'screen': screen, **tables}
 
 
@@ -210,9 +214,26 @@ def uneven(a):
             if stages[rank * len(stages) // a['config']['ranks']]}
 
 
+# Where operations cross other hosts and not the slow one; of a ring of two hosts both are named.
+TOLD = {'tp4': 1, 'pp4': 1, 'pp4 interleaved': 1, 'tp2 x pp2': 1, 'tp2 x pp4': 1, 'cp4': 2}
+
+
+def linked(a):
+    """The numbers of the hosts whose transfers are said to be slow."""
+    said = re.match(r'Transfers (.*) run at', a['stragglers.job'][0]['headline'] or '')
+    return {int(number) for number in re.findall(r'host(\d+)', said[1])} if said else set()
+
+
 def judge(a):
     """(figure, share that counts) of a job."""
     found, named = outcome(a), namings(a)
+    if a['culprit'] != 'link':
+        yield 'others said to be slow links', bool(linked(a))
+    elif a['saved'] >= .01 and a['shape'] in TOLD:
+        yield ('slow links that save 1 % and can be told: said so',
+               a['slow_host'] in linked(a) and len(linked(a)) <= TOLD[a['shape']])
+    elif a['shape'] not in TOLD:
+        yield 'others said to be slow links', bool(linked(a))
     if a['culprit'] != 'stage':
         yield 'others said to be uneven stages', bool(uneven(a))
     elif a['saved'] >= .01:

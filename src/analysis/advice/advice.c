@@ -93,6 +93,13 @@ static const struct {
                                "split",
                                "",
                                TM_OF_ANY},
+    [TM_RULE_SLOW_NETWORK] = {"slow_network", /* likewise */
+                              {1, 2, 10},
+                              tm_look_slow_network,
+                              "whatif.network, groups.link",
+                              "network",
+                              "",
+                              TM_OF_ANY},
     [TM_RULE_IMBALANCE] = {"imbalance", /* * computation over the mean */
                            {NEVER, 10, 25},
                            tm_look_imbalance,

@@ -9,6 +9,7 @@ typedef enum tm_rule_id {
     TM_RULE_RECORDING,
     TM_RULE_STRAGGLER,
     TM_RULE_UNEVEN_STAGES,
+    TM_RULE_SLOW_NETWORK,
     TM_RULE_IMBALANCE,
     TM_RULE_LATE_RANKS,
     TM_RULE_INPUT,
@@ -84,12 +85,13 @@ typedef struct tm_advice {
 /** Fills a tm_advice whose measure is -1, cost_ns -1 and ranks "all" beforehand. */
 typedef void tm_rule_look(const tm_facts *facts, tm_advice *out);
 
-tm_rule_look tm_look_recording, tm_look_straggler, tm_look_uneven_stages, tm_look_imbalance,
-    tm_look_late_ranks, tm_look_input, tm_look_small_kernels, tm_look_pageable_copies,
-    tm_look_exposed_copies, tm_look_device_allocation, tm_look_exposed_communication,
-    tm_look_communication, tm_look_gpu_utilization, tm_look_step_variation, tm_look_optimizer,
-    tm_look_tensor_cores, tm_look_precision, tm_look_attention, tm_look_memory, tm_look_memory_room,
-    tm_look_memory_growth, tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks;
+tm_rule_look tm_look_recording, tm_look_straggler, tm_look_uneven_stages, tm_look_slow_network,
+    tm_look_imbalance, tm_look_late_ranks, tm_look_input, tm_look_small_kernels,
+    tm_look_pageable_copies, tm_look_exposed_copies, tm_look_device_allocation,
+    tm_look_exposed_communication, tm_look_communication, tm_look_gpu_utilization,
+    tm_look_step_variation, tm_look_optimizer, tm_look_tensor_cores, tm_look_precision,
+    tm_look_attention, tm_look_memory, tm_look_memory_room, tm_look_memory_growth,
+    tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks;
 
 /** What XProf has bounds for. */
 tm_rule_look tm_look_xla_input, tm_look_xla_input_host, tm_look_xla_input_transfer,

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/bandwidth.h"
 #include "analysis/shared/size_class.h"
-#include "bandwidth.h"
 #include "base/median.h"
 #include "base/sorted.h"
 #include "timeline/collectives.h"

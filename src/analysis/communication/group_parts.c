@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/shared/bandwidth.h"
 #include "analysis/shared/size_class.h"
-#include "bandwidth.h"
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/sums.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/shared/bandwidth.h"
 #include "analysis/shared/doubt.h"
 #include "analysis/shared/savings.h"
 #include "base/median.h"
@@ -113,12 +114,15 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
         {"what", TM_TEXT, "",
          "plan: the rank that saves most, then the one that saves most with it mended, and "
          "so on, each row with all before it; rank, host, stage, kind, kernel; limit: a kind "
-         "that takes no time at all, which no mending does better than; split: the compute "
+         "that takes no time at all, which no mending does better than; network: transfers that "
+         "cross a host with a slow network as fast as the others' (whatif.network); split: the "
+         "compute "
          "kernels of each stage at the mean of their work (whatif.split), its host "
          "and the operations of its groups at that of their number; scenario: what was "
          "asked for."},
     [I_NAME] = {"name", TM_TEXT, "",
-                "Which; of a split the stages that differ; of kinds also stall: host time over 1 "
+                "Which; of a network the host, several where no operation tells them apart; of a "
+                "split the stages that differ; of kinds also stall: host time over 1 "
                 "ms and 5 times the other ranks'; "
                 "input: the host inside of the loader of the next batch; gc: inside of Python's "
                 "garbage collection; launch: lags from a call or an end to a begin."},
@@ -210,7 +214,51 @@ static const tm_table_def split_def = {
     .top = P_WORK,
 };
 
-static const tm_table_def *const defs[] = {&job_def, &item_def, &step_def, &split_def};
+enum {
+    N_PLACE,
+    N_KIND,
+    N_BYTES,
+    N_RANKS,
+    N_HOSTS,
+    N_COUNT,
+    N_TIME,
+    N_OTHERS,
+    N_BUSBW,
+    N_OTHERS_BUSBW,
+    N_NETWORK_COLUMNS
+};
+
+static const tm_column network_columns[N_NETWORK_COLUMNS] = {
+    [N_PLACE] = {"place", TM_INT, "", "0 for the operations that take most time in all."},
+    [N_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for sends and receives."},
+    [N_BYTES] = {"bytes", TM_INT, "B", "Size of each."},
+    [N_RANKS] = {"ranks", TM_INT, "", "How many ranks each has."},
+    [N_HOSTS] = {"hosts", TM_INT, "", "And hosts."},
+    [N_COUNT] = {"count", TM_INT, "", "Operations that cross the host of whatif.item."},
+    [N_TIME] = {"median_ns", TM_INT, "ns",
+                "Median over their groups of the median of what an operation takes: its shortest "
+                "kernel, that of the last rank to come."},
+    [N_OTHERS] =
+        {"others_ns", TM_INT, "ns",
+         "The same of operations that do not cross it. That of each group across it is "
+         "above theirs with its lower quartile above each of their upper ones, and by 30 % "
+         "and 10 us."},
+    [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "bytes x f / median_ns; f as in collectives.kind."},
+    [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s", "The same of others_ns."},
+};
+
+static const tm_table_def network_def = {
+    .name = "whatif.network",
+    .doc = "Where the transfers across a host are slow, a row for each sort of operations that is; "
+           "so are all of 1 MiB or more that can be compared.",
+    .columns = network_columns,
+    .n_columns = N_NETWORK_COLUMNS,
+    .n_keys = 1,
+    .top = N_TIME,
+};
+
+static const tm_table_def *const defs[] = {&job_def, &item_def, &step_def, &network_def,
+                                           &split_def};
 
 static const char *const what_words[TM_N_WHATIF] = {
 #define WHAT_WORD(id, word) [TM_WHATIF_##id] = word,
@@ -352,6 +400,19 @@ static bool item_is_sure(const tm_replay_result *r, const tm_whatif_item *item) 
            (hops == 0 || llabs(item->saved_ns) >= 2 * r->uncertainty_ns * hops);
 }
 
+static const char *name_text(const tm_replay_result *r, int64_t name) {
+    return tm_names_text(r->names, (uint32_t)name).bytes;
+}
+
+/* The hosts whose network is slow: "host3". */
+static void name_network(const tm_replay_result *r, char *out, size_t size) {
+    const int64_t *hosts = r->network.hosts.data;
+    size_t used = 0;
+    for (size_t i = 0; i < r->network.hosts.n && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%.64s", i > 0 ? ", " : "",
+                                 name_text(r, hosts[i]));
+}
+
 /* The stages that differ: "0, 2". */
 static void name_split(const tm_replay_result *r, char *out, size_t size) {
     const tm_split_stage *stages = r->stages.data;
@@ -380,13 +441,15 @@ static tm_status set_name(const tm_replay_result *r, size_t i, tm_table *table, 
         return tm_table_set_text(table, cell, r->scenario, err);
     case TM_WHATIF_HOST:
     case TM_WHATIF_KERNEL:
-        return tm_table_set_text(table, cell, tm_names_text(r->names, (uint32_t)item->id).bytes,
-                                 err);
+        return tm_table_set_text(table, cell, name_text(r, item->id), err);
     case TM_WHATIF_KIND:
     case TM_WHATIF_LIMIT:
         return tm_table_set_text(table, cell, tm_fix_kinds[item->id].word, err);
     case TM_WHATIF_PLAN:
         name_plan(r, i, text, sizeof text);
+        break;
+    case TM_WHATIF_NETWORK:
+        name_network(r, text, sizeof text);
         break;
     case TM_WHATIF_SPLIT:
         name_split(r, text, sizeof text);
@@ -446,6 +509,31 @@ static tm_status add_steps(const tm_replay_result *r, tm_tables *out, tm_error *
     return TM_OK;
 }
 
+static tm_status add_network(const tm_replay_result *r, tm_tables *out, tm_error *err) {
+    tm_table *table = tm_tables_find(out, network_def.name);
+    for (size_t i = 0; i < r->network.slow.n; i++) {
+        const tm_links_slow *s = (const tm_links_slow *)r->network.slow.data + i;
+        const uint8_t kind = (uint8_t)s->class.kind;
+        const double moved =
+            (double)s->class.bytes * tm_bus_factor(kind, (int32_t)s->class.n_ranks);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[N_PLACE], (int64_t)i);
+        tm_cell_set_int(&row[N_BYTES], s->class.bytes);
+        tm_cell_set_int(&row[N_RANKS], s->class.n_ranks);
+        tm_cell_set_int(&row[N_HOSTS], s->class.n_hosts);
+        tm_cell_set_int(&row[N_COUNT], s->count);
+        tm_cell_set_int(&row[N_TIME], s->ns);
+        tm_cell_set_int(&row[N_OTHERS], s->others_ns);
+        tm_cell_set_real(&row[N_BUSBW], moved / (double)s->ns);
+        tm_cell_set_real(&row[N_OTHERS_BUSBW], moved / (double)s->others_ns);
+        TM_TRY(tm_table_set_text(table, &row[N_KIND],
+                                 tm_collective_word((tm_collective_kind)s->class.kind), err));
+    }
+    return TM_OK;
+}
+
 static tm_status add_split(const tm_replay_result *r, tm_tables *out, tm_error *err) {
     double sums[2] = {0}; /* of those that differ, and of the others */
     size_t n[2] = {0};
@@ -480,6 +568,7 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     TM_TRY(add_job(r, out, err));
     for (size_t i = 0; i < r->items.n; i++)
         TM_TRY(add_item(r, i, out, err));
+    TM_TRY(add_network(r, out, err));
     TM_TRY(add_split(r, out, err));
     return add_steps(r, out, err);
 }

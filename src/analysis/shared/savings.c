@@ -102,6 +102,12 @@ static void split_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "The pipeline is split unevenly: %.220s; %.48s", stages, remedy);
 }
 
+static void network_text(const topic *t, char *out, size_t size) {
+    char transfers[TM_NETWORK_TEXT_MAX];
+    tm_network_text(t->tables, transfers);
+    snprintf(out, size, "%.270s; a network as fast as theirs", transfers);
+}
+
 /* What is done about a kind of work or a kernel, as a subject. */
 static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
@@ -118,6 +124,8 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     if (is_text(t->items, item, "what", "split"))
         split_text(t, out, size);
+    else if (is_text(t->items, item, "what", "network"))
+        network_text(t, out, size);
     else if (is_text(t->items, item, "what", "kernel"))
         snprintf(out, size, "Bringing kernel %.60s%s to %s", name, strlen(name) > 60 ? "..." : "",
                  where);
@@ -131,9 +139,9 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Bringing %s to %s", kinds[k].text, where);
 }
 
-/* Neither work that all ranks have nor a rank's: what is uneven by plan. */
+/* Neither work that all ranks have nor a rank's: what is uneven by plan, or between ranks. */
 static bool is_nobody(const topic *t, size_t item) {
-    return is_text(t->items, item, "what", "split");
+    return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
 }
 
 static bool is_kind(const topic *t, size_t item) {
@@ -282,6 +290,8 @@ void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MA
     out[0] = '\0';
     if (tm_fixes_is(tm_tables_find(tables, "whatif.item"), item, "split"))
         tm_uneven_why(tables, out);
+    if (tm_fixes_is(tm_tables_find(tables, "whatif.item"), item, "network"))
+        tm_network_look(tables, out);
 }
 
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]) {
@@ -339,7 +349,8 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        if (kinds[k] < t.items->n_rows && is_sure(&t, kinds[k]) &&
+        /* Work and bandwidth are known without clocks, which what is saved may lack. */
+        if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
             lead.kind = kinds[k];

@@ -17,13 +17,14 @@ typedef struct tm_lead {
 /**
  * A kind of work on all ranks leads before who is named in stragglers.finding where it saves more
  * (of the sort of work that makes them late, which holds what they take longer, three times as
- * much); and where nobody is named and it saves 5 % of a step. So does an uneven split of a
- * pipeline, which saves 1 % of a step at least, and holds nothing that makes ranks late.
+ * much); and where nobody is named and it saves 5 % of a step. So do an uneven split of a
+ * pipeline and a slow network, which save 1 % of a step at least and hold nothing that makes ranks
+ * late.
  */
 tm_lead tm_savings_lead(const tm_tables *tables);
 
-/** What a row of whatif.item saves that is of a kind, kernel or split: "Bringing copies to the
- * median rank's saves 3.1 % of a step (310 us)". */
+/** What a row of whatif.item saves that is of a kind, kernel, network or split: "Bringing copies to
+ * the median rank's saves 3.1 % of a step (310 us)". */
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
 /** More of why, "" for nothing. */

@@ -137,3 +137,41 @@ void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
                  "%" PRId64 " layers cannot be divided evenly between %zu stages",
                  s.differ.layers + s.other.layers, s.differ.n + s.other.n);
 }
+
+/* "host3"; "host0 and host1". */
+static void name_hosts(const tm_table *items, char *out, size_t size) {
+    out[0] = '\0';
+    for (size_t i = 0; i < items->n_rows; i++) {
+        if (strcmp(tm_table_cell(items, i, "what")->value.text, "network") != 0)
+            continue;
+        const char *names = tm_table_cell(items, i, "name")->value.text;
+        const char *last = strrchr(names, ',');
+        if (last)
+            snprintf(out, size, "%.*s and%s", (int)(last - names < 60 ? last - names : 60), names,
+                     last + 1);
+        else
+            snprintf(out, size, "%s", names);
+    }
+}
+
+void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {
+    const tm_table *slow = tm_tables_find(tables, "whatif.network");
+    char hosts[128];
+    out[0] = '\0';
+    name_hosts(tm_tables_find(tables, "whatif.item"), hosts, sizeof hosts);
+    if (slow->n_rows == 0 || !hosts[0])
+        return;
+    const double own = tm_table_cell(slow, 0, "busbw_gbps")->value.r;
+    const double others = tm_table_cell(slow, 0, "others_busbw_gbps")->value.r;
+    snprintf(
+        out, TM_NETWORK_TEXT_MAX,
+        "Transfers %s %.120s run at %.2f of the bandwidth of the others' (%.1f, not %.1f GB/s)",
+        strstr(hosts, " and ") ? "between" : "that cross", hosts, own / others, own, others);
+}
+
+void tm_network_look(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {
+    char hosts[128];
+    name_hosts(tm_tables_find(tables, "whatif.item"), hosts, sizeof hosts);
+    snprintf(out, TM_NETWORK_TEXT_MAX,
+             "Look at the network of %.120s (cards, cables, switch ports)", hosts);
+}

@@ -1,4 +1,5 @@
-/* What is said of a pipeline whose stages have unequal work (whatif.split). */
+/* What is said of a pipeline whose stages have unequal work (whatif.split), and of a host whose
+ * transfers are slow (whatif.network). */
 #ifndef TMERGE_UNEVEN_H
 #define TMERGE_UNEVEN_H
 
@@ -16,5 +17,14 @@ void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 /** What the work is made of: layers that do not divide evenly, kernels of its own, the same kernels
  * that take longer. Empty where more of the same kernels are all. */
 void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
+
+enum { TM_NETWORK_TEXT_MAX = 320 };
+
+/** "Transfers that cross host3 run at 0.40 of the bandwidth of the others' (5.0, not 12.4 GB/s)".
+ * Empty where none are slow. */
+void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]);
+
+/** Where to look: "Look at the network of host3 (cards, cables, switch ports)". */
+void tm_network_look(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]);
 
 #endif

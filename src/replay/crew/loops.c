@@ -357,6 +357,19 @@ static void change_all(const weights *w, double factor, tm_crew_row *room, const
     }
 }
 
+/* The weights of a transfer by the operation of each rank.
+ * @param room  [2] @param by  [2] as recorded so far */
+static void scale_operations(const tm_scaled *scaled, const tm_crew_visit *visit, tm_crew_row *room,
+                             const int64_t **by) {
+    for (size_t k = 0; k < TM_LANES; k++) {
+        const double factor = tm_scaled_factor(scaled, visit->operation[k]);
+        for (size_t i = 0; i < 2; i++)
+            room[i].ns[k] = llround((double)by[i][k] * factor);
+    }
+    by[0] = room[0].ns;
+    by[1] = room[1].ns;
+}
+
 /* Of the ranks that a change does not mean, bit by rank, the weights are as recorded.
  * @param was  [2] @param room  [2] @param by  [2] */
 static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_crew_row *room,
@@ -391,7 +404,11 @@ static void weigh_changes(const void *context, const tm_crew *crew, const tm_cre
         tm_crew_row *own = room + 3 + 2 * i;
         if (!ranks)
             continue;
-        change_all(&w, tm_sets_factor(sets, i, crew->like, e), own, by + 2 * i);
+        if (sets->changes[i].of_operation && e->from != TM_FROM_ROOT && e->from & TM_FROM_VISIT)
+            scale_operations(sets->changes[i].of_operation, &crew->visits[e->from & ~TM_FROM_VISIT],
+                             own, by + 2 * i);
+        else
+            change_all(&w, tm_sets_factor(sets, i, crew->like, e), own, by + 2 * i);
         if (ranks != UINT8_MAX)
             leave_ranks(ranks, was, own, by + 2 * i);
     }
