@@ -47,9 +47,24 @@ static void show_value(const tm_cell *cell, const char *unit, char out[WORD]) {
         snprintf(out, WORD, "%.4g", cell->value.r);
 }
 
+/* Whether two figures are of the same steps. */
+static bool same_kind(const tm_table *table, size_t a, size_t b) {
+    return strcmp(text_of(table, a, "kind"), text_of(table, b, "kind")) == 0;
+}
+
+/* What a step takes in A: of the kind that a row is of. */
+static double step_of(const tm_table *table, size_t row, double step_ns) {
+    for (size_t i = 0; i < table->n_rows && !tm_table_cell(table, row, "kind")->null; i++)
+        if (strcmp(text_of(table, i, "figure"), "overview.step.step_ns") == 0 &&
+            same_kind(table, i, row) && !tm_table_cell(table, i, "a")->null)
+            return tm_table_cell(table, i, "a")->value.r;
+    return step_ns;
+}
+
 /* How much a change of a figure matters, in percent: of times, of the step; of shares, in points.
  */
-static double weight(const tm_table *table, size_t row, double step_ns) {
+static double weight(const tm_table *table, size_t row, double of_ns) {
+    const double step_ns = step_of(table, row, of_ns);
     const tm_cell *change = tm_table_cell(table, row, "change");
     const tm_cell *pct = tm_table_cell(table, row, "change_pct");
     if (change->null) /* in A or B alone */
@@ -70,8 +85,10 @@ static void print_figure(const tm_table *table, size_t row) {
     if (!pct->null)
         snprintf(change, sizeof change, "%+.1f %%", pct->value.r);
     const char *verdict = text_of(table, row, "verdict");
-    printf("  %-6s %11s  %10s -> %-10s %s\n", is_unjudged(verdict) ? "" : verdict, change, a, b,
-           text_of(table, row, "figure"));
+    const bool of_all = tm_table_cell(table, row, "kind")->null;
+    printf("  %-6s %11s  %10s -> %-10s %s%s%s\n", is_unjudged(verdict) ? "" : verdict, change, a, b,
+           text_of(table, row, "figure"), of_all ? "" : " of ",
+           of_all ? "" : text_of(table, row, "kind"));
 }
 
 /* The weight next below `last` of a figure of the group in rows [first, end); LEAST_WEIGHT or less
@@ -288,12 +305,36 @@ static void print_table(const tm_table *table, const char *what, size_t top,
     print_names(table, what, by_call ? OF_ONE : UNJUDGED, top, colors);
 }
 
+/* Whether a sentence is the verdict on the steps of a kind: "EXTEND: B is 4.8 % slower ...". */
+static bool is_of_kind(const tm_tables *found, const char *text) {
+    const tm_table *job = tm_tables_find(found, "diff.job");
+    const char *colon = strstr(text, ": ");
+    for (size_t i = 0; colon && i < job->n_rows; i++) {
+        const tm_cell *kind = tm_table_cell(job, i, "kind");
+        if (!kind->null && strlen(kind->value.text) == (size_t)(colon - text) &&
+            strncmp(kind->value.text, text, (size_t)(colon - text)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Those on steps of single kinds; else the first. Returns how many. */
+static size_t print_verdicts(const tm_tables *found, const tm_colors *colors) {
+    const tm_table *remarks = tm_tables_find(found, "diff.remark");
+    size_t n = 0;
+    fputs(colors->strong, stdout);
+    while (n < remarks->n_rows && (n == 0 || is_of_kind(found, text_of(remarks, n, "text"))))
+        puts(text_of(remarks, n++, "text"));
+    fputs(colors->off, stdout);
+    return n;
+}
+
 void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) {
     const tm_table *remarks = tm_tables_find(found, "diff.remark");
     const tm_table *sides = tm_tables_find(found, "diff.side");
     const tm_cell *step = tm_table_cell(sides, 0, "step_ns");
     double step_ns = step->null ? 0.0 : (double)step->value.i;
-    printf("%s%s%s\n", colors->strong, text_of(remarks, 0, "text"), colors->off);
+    const size_t n_verdicts = print_verdicts(found, colors);
     for (size_t i = 0; i < sides->n_rows; i++) {
         printf("  %s: %s, ", text_of(sides, i, "side"), text_of(sides, i, "store"));
         print_counted(number(sides, i, "ranks"), "rank", ", ");
@@ -302,7 +343,7 @@ void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) 
         else
             print_counted(number(sides, i, "steps"), "step", "\n");
     }
-    for (size_t i = 1; i < remarks->n_rows; i++) {
+    for (size_t i = n_verdicts; i < remarks->n_rows; i++) {
         fputs(colors->warning, stdout);
         tm_console_beside(stdout, "!", 2, text_of(remarks, i, "text"));
         fputs(colors->off, stdout);

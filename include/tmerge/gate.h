@@ -29,11 +29,14 @@ tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) TM_
  * that; it passes where it is within and chance could not hide as large a change.
  *
  * @param sides  tables of the job before and of that after; one that a store lacks is empty
- * @param out    of tm_gate_def: a row for each of [n] limits
+ * @param out    of tm_gate_def: a row for each of [n] limits, or for each kind of steps
  * @return       TM_OK; TM_ERR_FAULT where memory is out
  */
 tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,
                           tm_table *out, tm_error *err) TM_MUST_CHECK;
+
+/** What a figure of its table is called in a limit: "step" of "overview.step.step_ns". */
+const char *tm_gate_alias(const char *figure);
 
 /** False where a job's traces mark no steps: its whole recording counts as one.
  * @param tables  job.job is read */

@@ -405,6 +405,8 @@ typedef struct tm_step {
                                  0 where the whole trace is the step */
     int64_t begin_ns, end_ns; /* the window, half open */
     bool annotated;           /* false: the trace marks no steps */
+    uint32_t name; /* name id of the annotation; TM_NO_NAME where the trace marks no steps,
+                      and in what tm_store_read_ranks gives */
 } tm_step;
 
 /** Recordings that are further apart are of no one job, on whatever clocks: none is as wrong. A

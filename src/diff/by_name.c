@@ -128,10 +128,14 @@ typedef struct pair {
     int64_t host_spread_ns; /* by which ranks differ on the host in a step */
 } pair;
 
-/* How far figures of the device vary. */
-typedef struct noises {
-    tm_sample compute[2], comm[2];
+/* How far a figure of the device may be apart by chance, and what it is on each side. */
+typedef struct variation {
+    double noise, middle[2];
     bool judges;
+} variation;
+
+typedef struct noises {
+    variation compute, comm;
 } noises;
 
 /* A's row before B's, which has NONE in A. */
@@ -235,12 +239,12 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
  * together. */
 static double device_noise(const noises *n, const pair *p, bool communicates) {
     if (communicates)
-        return tm_sample_noise(&n->comm[0], &n->comm[1]);
+        return n->comm.noise;
     double share = 0.0;
     for (int side = 0; side < 2; side++)
-        if (n->compute[side].middle > 0.0)
-            share = fmax(share, (double)p->ns[side] / n->compute[side].middle);
-    return sqrt(fmin(1.0, share)) * tm_sample_noise(&n->compute[0], &n->compute[1]);
+        if (n->compute.middle[side] > 0.0)
+            share = fmax(share, (double)p->ns[side] / n->compute.middle[side]);
+    return sqrt(fmin(1.0, share)) * n->compute.noise;
 }
 
 /* No table has operators by step, so nothing tells what varies from step to step: a tenth is taken,
@@ -336,7 +340,7 @@ static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, c
     bool communicates = is_communication(diff, s, p);
     double noise = on_device(p) ? device_noise(n, p, communicates) : host_noise(p);
     set_numbers(p, row);
-    if (n->judges && p->row[0] != NONE && p->row[1] != NONE)
+    if (n->compute.judges && p->row[0] != NONE && p->row[1] != NONE)
         tm_cell_set_int(&row[K_NOISE], llround(noise));
     if (s->host_column) {
         set_times(p, p->host_ns, &row[O_A_HOST], &row[O_B_HOST], &row[O_HOST_CHANGE]);
@@ -346,19 +350,38 @@ static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, c
     }
     TM_TRY(tm_table_set_text(out, &row[K_NAME], p->name, NULL));
     TM_TRY(tm_table_set_text(out, &row[K_PER], diff->by_call ? "call" : "step", NULL));
-    return tm_table_set_text(out, &row[K_VERDICT], judge_pair(diff, s, p, n->judges, noise), NULL);
+    return tm_table_set_text(out, &row[K_VERDICT], judge_pair(diff, s, p, n->compute.judges, noise),
+                             NULL);
 }
 
-/* From the steps of the whole job: no table has kernels by step. */
-static tm_status find_noises(const tm_diff *diff, noises *out, tm_error *err) {
-    const tm_sample_ranks all = {NULL, 0};
-    for (int side = 0; side < 2; side++) {
-        const tm_tables *tables = diff->tables[side];
-        TM_TRY(tm_sample_take(tables, "overlap.step", "compute_ns", all, &out->compute[side], err));
-        TM_TRY(tm_sample_take(tables, "overlap.step", "comm_ns", all, &out->comm[side], err));
+/* From the steps of the whole job: no table has kernels by step. Of steps of several kinds the mean
+ * over all varies as those of each kind do, by their shares of the steps. */
+static tm_status find_noise(const tm_diff *diff, const char *column, variation *out,
+                            tm_error *err) {
+    tm_sample s[TM_KINDS_MAX][2];
+    double all[2] = {0.0, 0.0}, square = 0.0;
+    *out = (variation){.judges = true};
+    for (int k = 0; k < diff->kinds.n; k++)
+        for (int side = 0; side < 2; side++) {
+            TM_TRY(tm_sample_take(diff->tables[side], "overlap.step", column,
+                                  tm_kinds_steps(&diff->kinds, k, side), &s[k][side], err));
+            all[side] += (double)s[k][side].n;
+        }
+    for (int k = 0; k < diff->kinds.n; k++) {
+        double share = all[0] > 0.0 ? (double)s[k][0].n / all[0] : 0.0;
+        for (int side = 0; side < 2; side++)
+            if (all[side] > 0.0)
+                out->middle[side] += s[k][side].middle * (double)s[k][side].n / all[side];
+        square += pow(share * tm_sample_noise(&s[k][0], &s[k][1]), 2.0);
+        out->judges = out->judges && tm_sample_judges(&s[k][0], &s[k][1]);
     }
-    out->judges = tm_sample_judges(&out->compute[0], &out->compute[1]);
+    out->noise = sqrt(square);
     return TM_OK;
+}
+
+static tm_status find_noises(const tm_diff *diff, noises *out, tm_error *err) {
+    TM_TRY(find_noise(diff, "compute_ns", &out->compute, err));
+    return find_noise(diff, "comm_ns", &out->comm, err);
 }
 
 static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm_error *err) {

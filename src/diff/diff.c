@@ -39,7 +39,7 @@ static const tm_column side_columns[N_SIDE] = {
      "Steps by which changes are judged: those that are not partial; 0 where none are marked."},
     {"step_ns", TM_INT, "ns",
      "Median over them of the mean over ranks of overview.step.step_ns; where none are marked of "
-     "the whole recording."},
+     "the whole recording; null where the steps are of several kinds (see diff.job)."},
     {"step_spread_ns", TM_INT, "ns",
      "Third quartile of the steps' absolute deviations from it: three in four are as near."},
     {"straggler", TM_TEXT, "", "stragglers.job.verdict."},
@@ -59,16 +59,19 @@ static const tm_table_def side_def = {
     .top = -1,
 };
 
-enum { T_PLACE, T_A_STEP, T_B_STEP, T_A, T_B, T_CHANGE, N_STEP };
+enum { T_PLACE, T_A_STEP, T_B_STEP, T_A, T_B, T_CHANGE, T_KIND, N_STEP };
 
 static const tm_column step_columns[N_STEP] = {
-    {"place", TM_INT, "", "Place of the step among those of its job, from 0."},
+    {"place", TM_INT, "",
+     "Place of the step among those of its job, from 0; where these are of several kinds, among "
+     "those of its kind, kind after kind."},
     {"a_step", TM_INT, "", "Its number in A; null where A has fewer."},
     {"b_step", TM_INT, "", "Its number in B; null where B has fewer."},
     {"a_ns", TM_INT, "ns",
      "Mean over ranks of overview.step.step_ns in A, partial steps left out."},
     {"b_ns", TM_INT, "ns", "The same in B."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns; single steps are not judged."},
+    {"kind", TM_TEXT, "", "As diff.job.kind."},
 };
 
 static const tm_table_def step_def = {
@@ -110,6 +113,8 @@ const tm_table_def *const *tm_diff_defs(size_t *n) {
 
 enum { SENTENCE_MAX = 256 };
 
+#define SHARE_PCT 0.1 /* by which the shares of kinds of steps may differ and count as the same */
+
 #define BY_CALL "kernels and operators are compared by the time of a call"
 
 static tm_status add_remark(tm_table *out, const char *text, tm_error *err) {
@@ -121,30 +126,38 @@ static tm_status add_remark(tm_table *out, const char *text, tm_error *err) {
 }
 
 /* By place, not by number: two runs rarely record steps of the same numbers. */
-static tm_status add_steps(const tm_diff *diff, tm_table *out, tm_error *err) {
-    tm_vec steps[2] = {TM_VEC(tm_step_mean), TM_VEC(tm_step_mean)};
-    tm_status status = TM_OK;
-    for (int side = 0; side < 2 && status == TM_OK; side++)
-        status = tm_sample_steps(diff->tables[side], "overview.step", "step_ns",
-                                 (tm_sample_ranks){NULL, 0}, &steps[side], err);
-    for (size_t i = 0; (i < steps[0].n || i < steps[1].n) && status == TM_OK; i++) {
+static tm_status add_steps_of(const tm_diff *diff, int pair, tm_vec steps[2], tm_table *out,
+                              tm_error *err) {
+    for (int side = 0; side < 2; side++)
+        TM_TRY(tm_sample_steps(diff->tables[side], "overview.step", "step_ns",
+                               tm_kinds_steps(&diff->kinds, pair, side), &steps[side], err));
+    for (size_t i = 0; i < steps[0].n || i < steps[1].n; i++) {
         tm_cell *row = tm_table_add_row(out);
-        status = row ? TM_OK : tm_fail_memory(err);
-        for (int side = 0; side < 2 && row; side++) {
+        if (!row)
+            return tm_fail_memory(err);
+        for (int side = 0; side < 2; side++) {
             const tm_step_mean *s = steps[side].data;
             if (i >= steps[side].n)
                 continue;
             tm_cell_set_int(&row[T_A_STEP + side], s[i].step);
             tm_cell_set_int(&row[T_A + side], llround(s[i].mean));
         }
-        if (!row)
-            continue;
-        tm_cell_set_int(&row[T_PLACE], (int64_t)i);
+        tm_cell_set_int(&row[T_PLACE], (int64_t)out->n_rows - 1);
         if (!row[T_A].null && !row[T_B].null)
             tm_cell_set_int(&row[T_CHANGE], row[T_B].value.i - row[T_A].value.i);
+        TM_TRY(tm_table_set_text(out, &row[T_KIND], diff->kinds.pairs[pair].name, err));
     }
-    tm_vec_free(&steps[0]);
-    tm_vec_free(&steps[1]);
+    return TM_OK;
+}
+
+static tm_status add_steps(const tm_diff *diff, tm_table *out, tm_error *err) {
+    tm_status status = TM_OK;
+    for (int pair = 0; pair < diff->kinds.n && status == TM_OK; pair++) {
+        tm_vec steps[2] = {TM_VEC(tm_step_mean), TM_VEC(tm_step_mean)};
+        status = add_steps_of(diff, pair, steps, out, err);
+        tm_vec_free(&steps[0]);
+        tm_vec_free(&steps[1]);
+    }
     return status;
 }
 
@@ -200,13 +213,13 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
     tm_cell *row = tm_table_add_row(out);
     if (!row)
         return tm_fail_memory(err);
-    TM_TRY(
-        tm_sample_take(tables, "overview.step", "step_ns", (tm_sample_ranks){NULL, 0}, &step, err));
+    TM_TRY(tm_sample_take(tables, "overview.step", "step_ns", (tm_sample_ranks){.roles = NULL},
+                          &step, err));
     copy_cell(job, "ranks", &row[S_RANKS]);
     copy_cell(job, "hosts", &row[S_HOSTS]);
     tm_cell_set_int(&row[S_ROLES], diff->roles[side].n_roles);
     tm_cell_set_int(&row[S_STEPS], tm_gate_is_marked(tables) ? (int64_t)step.n : 0);
-    if (step.n > 0) {
+    if (step.n > 0 && diff->kinds.sides[side].n < 2) {
         tm_cell_set_int(&row[S_STEP], llround(step.middle));
         tm_cell_set_int(&row[S_SPREAD], llround(step.spread));
     }
@@ -230,6 +243,10 @@ static bool is_same(const tm_tables *out) {
     return true;
 }
 
+static bool is_beyond(const char *verdict) {
+    return strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0;
+}
+
 /* A number of a side, 0 for null; words_of: a text, "" for null. */
 static int64_t whole(const tm_table *sides, int side, int column) {
     const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
@@ -241,16 +258,31 @@ static const char *words_of(const tm_table *sides, int side, int column) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Reads the rows that are there by now, so that the sentence says no other numbers than the
- * tables. */
+/* "B is 4.8 % slower a step: 29.0 ms -> 30.4 ms (noise 20 us)", from a row of diff.job on the step
+ * time. Rows are read, so that the sentence says no other numbers than the tables. */
+static void say_change(const tm_table *job, size_t row, char *text, size_t size) {
+    const tm_cell *noise = tm_table_cell(job, row, "noise");
+    const char *verdict = tm_table_cell(job, row, "verdict")->value.text;
+    char from[32], to[32], around[32];
+    tm_shown_duration(llround(tm_table_cell(job, row, "a")->value.r), from, sizeof from);
+    tm_shown_duration(llround(tm_table_cell(job, row, "b")->value.r), to, sizeof to);
+    tm_shown_duration(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
+    if (is_beyond(verdict))
+        snprintf(text, size, "B is %.1f %% %s a step: %s -> %s (noise %s)",
+                 fabs(tm_table_cell(job, row, "change_pct")->value.r),
+                 verdict[0] == 'h' ? "slower" : "faster", from, to, around);
+    else if (strcmp(verdict, TM_DIFF_FEW) == 0)
+        snprintf(text, size, "Too few steps to judge the step time: %s -> %s", from, to);
+    else
+        snprintf(text, size, "No change of the step time beyond noise: %s -> %s (noise %s)", from,
+                 to, around);
+}
+
+/* Where A and B have steps of one kind, or none. */
 static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
     const tm_table *job = &out->tables[JOB], *sides = &out->tables[SIDE];
     const tm_cell *a = tm_table_cell(sides, 0, "step_ns"), *b = tm_table_cell(sides, 1, "step_ns");
-    char from[32], to[32], around[32];
-    if (is_same(out)) {
-        snprintf(text, SENTENCE_MAX, "No difference: everything that is compared is the same");
-        return;
-    }
+    char from[32], to[32];
     if (a->null || b->null) {
         snprintf(text, SENTENCE_MAX, "%s no step: " BY_CALL,
                  a->null && b->null ? "A and B have"
@@ -258,27 +290,69 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
                                     : "B has");
         return;
     }
+    /* The step time is the first figure, and exists on both sides. */
+    bool marked = whole(sides, 0, S_STEPS) > 0 && whole(sides, 1, S_STEPS) > 0;
+    if (marked || is_beyond(tm_table_cell(job, 0, "verdict")->value.text)) {
+        say_change(job, 0, text, SENTENCE_MAX);
+        return;
+    }
     tm_shown_duration(a->value.i, from, sizeof from);
     tm_shown_duration(b->value.i, to, sizeof to);
-    /* The step time is the first figure, and exists on both sides. */
-    const char *verdict = tm_table_cell(job, 0, "verdict")->value.text;
-    double pct = fabs(tm_table_cell(job, 0, "change_pct")->value.r);
-    const tm_cell *noise = tm_table_cell(job, 0, "noise");
-    tm_shown_duration(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
-    if (strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0)
-        snprintf(text, SENTENCE_MAX, "B is %.1f %% %s a step: %s -> %s (noise %s)", pct,
-                 verdict[0] == 'h' ? "slower" : "faster", from, to, around);
-    else if (whole(sides, 0, S_STEPS) == 0 || whole(sides, 1, S_STEPS) == 0)
-        snprintf(text, SENTENCE_MAX, "%s no steps: recordings of %s and %s",
-                 whole(sides, 0, S_STEPS) > 0   ? "B marks"
-                 : whole(sides, 1, S_STEPS) > 0 ? "A marks"
-                                                : "A and B mark",
-                 from, to);
-    else if (strcmp(verdict, TM_DIFF_FEW) == 0)
-        snprintf(text, SENTENCE_MAX, "Too few steps to judge the step time: %s -> %s", from, to);
+    snprintf(text, SENTENCE_MAX, "%s no steps: recordings of %s and %s",
+             whole(sides, 0, S_STEPS) > 0   ? "B marks"
+             : whole(sides, 1, S_STEPS) > 0 ? "A marks"
+                                            : "A and B mark",
+             from, to);
+}
+
+/* The row of diff.job on the step time of a kind; n_rows where no whole step is of it. */
+static size_t row_of_kind(const tm_table *job, const char *kind) {
+    size_t row = 0;
+    while (row < job->n_rows && !tm_table_cell(job, row, "kind")->null &&
+           strcmp(tm_table_cell(job, row, "kind")->value.text, kind) != 0)
+        row++;
+    return row;
+}
+
+/* How much of the job the change of a kind's steps is; 0 for what is within noise, or in A or B
+ * alone. */
+static double weight_of(const tm_diff *diff, const tm_table *job, int pair) {
+    size_t row = row_of_kind(job, diff->kinds.pairs[pair].name);
+    if (row == job->n_rows || !is_beyond(tm_table_cell(job, row, "verdict")->value.text))
+        return 0.0;
+    return fabs(tm_table_cell(job, row, "change")->value.r) * diff->kinds.pairs[pair].steps[0];
+}
+
+/* "DECODE: no change ...": what is said of the steps of a kind. */
+static tm_status say_kind(const tm_diff *diff, const tm_table *job, int pair, tm_table *out,
+                          tm_error *err) {
+    const tm_kind_pair *kind = &diff->kinds.pairs[pair];
+    size_t row = row_of_kind(job, kind->name);
+    char text[SENTENCE_MAX], what[SENTENCE_MAX - 64];
+    if (row == job->n_rows)
+        return TM_OK;
+    if (kind->steps[0] > 0.0 && kind->steps[1] > 0.0)
+        say_change(job, row, what, sizeof what);
     else
-        snprintf(text, SENTENCE_MAX, "No change of the step time beyond noise: %s -> %s (noise %s)",
-                 from, to, around);
+        snprintf(what, sizeof what, "%.0f steps in %s, none in %s", kind->steps[0] + kind->steps[1],
+                 kind->steps[0] > 0.0 ? "A" : "B", kind->steps[0] > 0.0 ? "B" : "A");
+    snprintf(text, sizeof text, "%s: %s", kind->name, what);
+    return add_remark(out, text, err);
+}
+
+/* A sentence for each kind, what changed most of the job's time first. */
+static tm_status say_kinds(const tm_diff *diff, const tm_tables *out, tm_error *err) {
+    bool said[TM_KINDS_MAX] = {false};
+    for (int i = 0; i < diff->kinds.n; i++) {
+        int most = -1;
+        for (int k = 0; k < diff->kinds.n; k++)
+            if (!said[k] && (most < 0 || weight_of(diff, &out->tables[JOB], k) >
+                                             weight_of(diff, &out->tables[JOB], most)))
+                most = k;
+        said[most] = true;
+        TM_TRY(say_kind(diff, &out->tables[JOB], most, &out->tables[REMARK], err));
+    }
+    return TM_OK;
 }
 
 static bool is_by_call(const tm_table *sides) {
@@ -363,14 +437,46 @@ static tm_status remark_plans(const tm_table *sides, tm_table *out, tm_error *er
     return add_remark(out, text, err);
 }
 
+/* Sums over steps of all kinds go with how many there are of each. */
+static tm_status remark_shift(const tm_diff *diff, tm_table *out, tm_error *err) {
+    if (!diff->shifted)
+        return TM_OK;
+    return add_remark(
+        out, "The kinds of steps have other shares in A than in B: " BY_CALL ", over all kinds",
+        err);
+}
+
 /* The verdict is the first row. */
-static tm_status add_remarks(tm_tables *out, tm_error *err) {
+static tm_status add_remarks(const tm_diff *diff, tm_tables *out, tm_error *err) {
+    static const char same[] = "No difference: everything that is compared is the same";
     char text[SENTENCE_MAX];
-    say_verdict(out, text);
-    TM_TRY(add_remark(&out->tables[REMARK], text, err));
+    if (is_same(out) && !diff->shifted) {
+        TM_TRY(add_remark(&out->tables[REMARK], same, err));
+    } else if (tm_kinds_several(&diff->kinds)) {
+        TM_TRY(say_kinds(diff, out, err));
+    }
+    if (out->tables[REMARK].n_rows == 0) {
+        say_verdict(out, text);
+        TM_TRY(add_remark(&out->tables[REMARK], text, err));
+    }
+    TM_TRY(remark_shift(diff, &out->tables[REMARK], err));
     TM_TRY(remark_sizes(&out->tables[SIDE], &out->tables[REMARK], err));
     TM_TRY(remark_kinds(&out->tables[SIDE], &out->tables[REMARK], err));
     return remark_plans(&out->tables[SIDE], &out->tables[REMARK], err);
+}
+
+/* Whether the steps of a kind are another share of all in B than in A: what is summed over kinds
+ * changes with that, and noise hardly says by how much. */
+static bool is_shifted(const tm_kind_pairs *kinds) {
+    double all[2] = {0.0, 0.0};
+    for (int k = 0; k < kinds->n; k++)
+        for (int side = 0; side < 2; side++)
+            all[side] += kinds->pairs[k].steps[side];
+    for (int k = 0; k < kinds->n && all[0] > 0.0 && all[1] > 0.0; k++)
+        if (fabs(tm_diff_pct(kinds->pairs[k].steps[0] / all[0],
+                             kinds->pairs[k].steps[1] / all[1])) > SHARE_PCT)
+            return true;
+    return false;
 }
 
 /* A job without steps counts as one, so that what is divided by it stays as it is. */
@@ -384,9 +490,11 @@ static double count_steps(const tm_tables *tables) {
 
 /* Sides and figures before remarks, whose sentences read them. */
 static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
+    TM_TRY(tm_kinds_pair(diff->tables, &diff->kinds, err));
     for (int side = 0; side < 2; side++)
         TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
-    diff->by_call = is_by_call(&out->tables[SIDE]);
+    diff->shifted = is_shifted(&diff->kinds);
+    diff->by_call = diff->shifted || is_by_call(&out->tables[SIDE]);
     /* Roles are compared by number, which means something only where there are as many. */
     for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
         tm_roles_unite(&diff->roles[side]);
@@ -395,7 +503,7 @@ static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out
     TM_TRY(tm_diff_ranks(diff, &out->tables[RANK], err));
     TM_TRY(tm_diff_kernels(diff, &out->tables[KERNEL], err));
     TM_TRY(tm_diff_operators(diff, &out->tables[OPERATOR], err));
-    return add_remarks(out, err);
+    return add_remarks(diff, out, err);
 }
 
 tm_status tm_diff_compare(const tm_diff_side sides[2], tm_tables *out, tm_error *err) {

@@ -5,10 +5,12 @@
 #include <string.h>
 
 /* The columns that both tables share. */
-enum { F_FIGURE, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED };
+enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED };
 
 #define FIGURE_COLUMNS                                                                             \
     {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN, where it is defined."},                        \
+        {"kind", TM_TEXT, "",                                                                      \
+         "Of which steps it is, where A or B has several kinds of them (steps.kind); else null."}, \
         {"unit", TM_TEXT, "", "Unit of a, b, change and noise."},                                  \
         {"a", TM_REAL, "",                                                                         \
          "In A. Of a table of steps: the median over steps of the mean over ranks, without "       \
@@ -25,7 +27,9 @@ enum { F_FIGURE, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED
     {                                                                                              \
         "verdict", TM_TEXT, "",                                                                    \
             "higher or lower: the change is beyond noise (without steps: 2 % or more); unclear: "  \
-            "it is not; same: there is none; too few steps: A or B has under 3; only A, only B."   \
+            "it is not, or counts go with the kinds of steps, which have other shares in B; "      \
+            "same: "                                                                               \
+            "there is none; too few steps: A or B has under 3; only A, only B."                    \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};
@@ -35,7 +39,7 @@ const tm_table_def tm_diff_job_def = {
     .doc = "A row for each figure of the whole job.",
     .columns = job_columns,
     .n_columns = N_SHARED,
-    .n_keys = 1,
+    .n_keys = F_KIND + 1,
     .top = -1,
 };
 
@@ -56,7 +60,7 @@ const tm_table_def tm_diff_rank_def = {
     .doc = "A row for each role of ranks and figure: the same over the ranks of this role.",
     .columns = rank_columns,
     .n_columns = N_RANK,
-    .n_keys = R_SHARED + F_FIGURE + 1,
+    .n_keys = R_SHARED + F_KIND + 1,
     .top = -1,
 };
 
@@ -139,7 +143,7 @@ bool tm_diff_reads(const char *table) {
     /* What roles, sides, limits and diff.operator look at besides. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
                                          "overlap.kind", "operators.op",  "stragglers.job",
-                                         "whatif.item"};
+                                         "whatif.item",  "steps.mark"};
     for (size_t i = 0; i < N_FIGURES; i++)
         if (strcmp(figures[i].table, table) == 0)
             return true;
@@ -198,15 +202,15 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
 }
 
 /* In this order: what one side lacks cannot change, and what is equal needs no steps to be so. */
-static const char *judge(const tm_sample s[2], how way, double noise, bool by_call) {
+static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, double noise) {
     bool by_step = way == BY_STEP || way == RATE;
     double change = s[1].middle - s[0].middle;
     if (s[0].n == 0 || s[1].n == 0)
         return s[0].n == 0 ? "only B" : "only A";
     if (change == 0.0)
         return TM_DIFF_SAME;
-    if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && by_call)
-        return TM_DIFF_FEW;
+    if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && diff->by_call)
+        return diff->shifted && !by_step ? TM_DIFF_UNCLEAR : TM_DIFF_FEW;
     /* Without steps nothing tells what a figure varies by: a fixed share stands for it. */
     double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
     if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
@@ -221,7 +225,7 @@ static const char *unit_of(const tm_diff *diff, const figure *f) {
 
 /* The row of one figure from its samples; its name is that of the column where it is defined. */
 static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, const figure *f,
-                            const tm_sample s[2]) {
+                            const char *kind, const tm_sample s[2]) {
     char name[64] = "";
     size_t size = strlen(f->table);
     memcpy(name, f->table, size);
@@ -240,13 +244,14 @@ static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, 
     if (both && by_step && tm_sample_judges(&s[0], &s[1]))
         tm_cell_set_real(&cells[F_NOISE], noise);
     TM_TRY(tm_table_set_text(out, &cells[F_FIGURE], name, NULL));
+    TM_TRY(tm_table_set_text(out, &cells[F_KIND], kind, NULL));
     TM_TRY(tm_table_set_text(out, &cells[F_UNIT], unit_of(diff, f), NULL));
-    return tm_table_set_text(out, &cells[F_VERDICT], judge(s, f->how, noise, diff->by_call), NULL);
+    return tm_table_set_text(out, &cells[F_VERDICT], judge(diff, s, f->how, noise), NULL);
 }
 
 /* As many steps tell it as tell their length, and it varies by as much of itself. */
-static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample *out,
-                             tm_error *err) {
+static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample_ranks of,
+                             tm_sample *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, f->table);
     const char *given_column =
         strcmp(f->column, "samples_per_s") == 0 ? "samples_per_step" : "tokens_per_step";
@@ -254,8 +259,7 @@ static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample
     if (job->n_rows == 0 || tm_table_cell(job, 0, f->column)->null)
         return TM_OK;
     double number = (double)tm_table_cell(job, 0, given_column)->value.i;
-    TM_TRY(
-        tm_sample_take(tables, "overview.step", "step_ns", (tm_sample_ranks){NULL, 0}, out, err));
+    TM_TRY(tm_sample_take(tables, "overview.step", "step_ns", of, out, err));
     if (out->n == 0 || !(out->middle > 0.0))
         return TM_OK;
     double rate = number * 1e9 / out->middle;
@@ -263,30 +267,20 @@ static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample
     return TM_OK;
 }
 
-/* Both sides of a figure, over the ranks of a role, or over all where it is NULL. */
-static tm_status sample_both(const tm_diff *diff, const figure *f, const int *role,
+/* Both sides of a figure, over the steps of a kind and the ranks of a role, or over all where it is
+ * NULL. */
+static tm_status sample_both(const tm_diff *diff, const figure *f, int pair, const int *role,
                              tm_sample out[2], tm_error *err) {
     for (int side = 0; side < 2; side++) {
-        tm_sample_ranks ranks = {role ? &diff->roles[side] : NULL, role ? *role : 0};
+        tm_sample_ranks of = tm_kinds_steps(&diff->kinds, pair, side);
+        of.roles = role ? &diff->roles[side] : NULL;
+        of.role = role ? *role : 0;
         if (f->how == BY_STEP)
-            TM_TRY(tm_sample_take(diff->tables[side], f->table, f->column, ranks, &out[side], err));
+            TM_TRY(tm_sample_take(diff->tables[side], f->table, f->column, of, &out[side], err));
         else if (f->how == RATE)
-            TM_TRY(sample_rate(diff->tables[side], f, &out[side], err));
+            TM_TRY(sample_rate(diff->tables[side], f, of, &out[side], err));
         else
             out[side] = find_whole(diff, side, f);
-    }
-    return TM_OK;
-}
-
-tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
-    for (size_t i = 0; i < N_FIGURES; i++) {
-        tm_sample s[2];
-        TM_TRY(sample_both(diff, &figures[i], NULL, s, err));
-        if (s[0].n == 0 && s[1].n == 0)
-            continue;
-        tm_cell *row = tm_table_add_row(out);
-        if (!row || set_figure(diff, out, row, &figures[i], s) != TM_OK)
-            return tm_fail_memory(err);
     }
     return TM_OK;
 }
@@ -300,20 +294,36 @@ static tm_status set_role(const tm_diff *diff, int role, tm_table *out, tm_cell 
     return tm_table_set_text(out, &row[R_B_RANKS], ranks[1], NULL);
 }
 
+/* The rows of a figure: one, of what is of steps one for each kind of them. */
+static tm_status add_figure(const tm_diff *diff, const figure *f, const int *role, tm_table *out,
+                            tm_error *err) {
+    const int n = f->how == BY_STEP || f->how == RATE ? diff->kinds.n : 1;
+    for (int pair = 0; pair < n; pair++) {
+        const char *kind =
+            f->how == BY_STEP || f->how == RATE ? diff->kinds.pairs[pair].name : NULL;
+        tm_sample s[2];
+        TM_TRY(sample_both(diff, f, pair, role, s, err));
+        if (s[0].n == 0 && s[1].n == 0)
+            continue;
+        tm_cell *row = tm_table_add_row(out);
+        if (!row || (role && set_role(diff, *role, out, row) != TM_OK) ||
+            set_figure(diff, out, row + (role ? R_SHARED : 0), f, kind, s) != TM_OK)
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
+    for (size_t i = 0; i < N_FIGURES; i++)
+        TM_TRY(add_figure(diff, &figures[i], NULL, out, err));
+    return TM_OK;
+}
+
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) {
     /* Both sides have as many roles by now. */
     for (int role = 0; role < diff->roles[0].n_roles; role++)
-        for (size_t i = 0; i < N_FIGURES; i++) {
-            tm_sample s[2];
-            if (!figures[i].of_ranks)
-                continue;
-            TM_TRY(sample_both(diff, &figures[i], &role, s, err));
-            if (s[0].n == 0 && s[1].n == 0)
-                continue;
-            tm_cell *row = tm_table_add_row(out);
-            if (!row || set_role(diff, role, out, row) != TM_OK ||
-                set_figure(diff, out, row + R_SHARED, &figures[i], s) != TM_OK)
-                return tm_fail_memory(err);
-        }
+        for (size_t i = 0; i < N_FIGURES; i++)
+            if (figures[i].of_ranks)
+                TM_TRY(add_figure(diff, &figures[i], &role, out, err));
     return TM_OK;
 }

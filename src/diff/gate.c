@@ -15,6 +15,7 @@
 
 enum {
     G_FIGURE,
+    G_KIND,
     G_A,
     G_B,
     G_A_STEPS,
@@ -29,6 +30,9 @@ enum {
 
 static const tm_column columns[N_G] = {
     {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN, where it is defined."},
+    {"kind", TM_TEXT, "",
+     "Of which steps it is, where the jobs have several kinds of them (steps.kind); else null. A "
+     "kind of under 5 steps that takes under 5 % of the steps' time in both jobs has no row."},
     {"a", TM_REAL, "",
      "Before: the mean over steps of the mean over ranks, without partial steps and without the "
      "tenth of the steps (rounded up) at either end. Of a peak: the largest of a GPU."},
@@ -51,10 +55,10 @@ static const tm_column columns[N_G] = {
 
 const tm_table_def tm_gate_def = {
     .name = "diff.gate",
-    .doc = "A row for each figure that has a limit.",
+    .doc = "A row for each figure that has a limit, of figures of steps for each kind of them.",
     .columns = columns,
     .n_columns = N_G,
-    .n_keys = 1,
+    .n_keys = 2,
     .top = -1,
 };
 
@@ -154,10 +158,11 @@ static tm_level mean_of_few(const tm_step_mean *steps, size_t n) {
     return found;
 }
 
-static tm_status measure_steps(const tm_tables *tables, int name, tm_level *out, tm_error *err) {
+static tm_status measure_steps(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
+                               tm_error *err) {
     tm_vec steps = TM_VEC(tm_step_mean);
-    tm_status status = tm_sample_steps(tables, names[name].table, names[name].column,
-                                       (tm_sample_ranks){NULL, 0}, &steps, err);
+    tm_status status =
+        tm_sample_steps(tables, names[name].table, names[name].column, of, &steps, err);
     double *sorted = malloc((steps.n + 1) * sizeof *sorted);
     if (status == TM_OK && !sorted)
         status = tm_fail_memory(err);
@@ -185,11 +190,12 @@ static bool is_rate(int name) {
 }
 
 /* As sure as the length of a step is. */
-static tm_status measure_rate(const tm_tables *tables, int name, tm_level *out, tm_error *err) {
+static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
+                              tm_error *err) {
     double held = held_by_step(tables, name);
     if (!(held > 0.0))
         return TM_OK;
-    TM_TRY(measure_steps(tables, 0, out, err)); /* names[0] is the step's length */
+    TM_TRY(measure_steps(tables, 0, of, out, err)); /* names[0] is the step's length */
     if (out->mean > 0.0) {
         double rate = held * 1e9 / out->mean;
         out->error = rate * out->error / out->mean;
@@ -203,13 +209,14 @@ static bool is_of_steps(const tm_tables *tables, int name) {
            tm_table_column(tm_tables_find(tables, names[name].table)->def, "step") >= 0;
 }
 
-tm_status tm_level_measure(const tm_tables *tables, int name, tm_level *out, tm_error *err) {
+tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
+                           tm_error *err) {
     const tm_table *table = tm_tables_find(tables, names[name].table);
     *out = (tm_level){0};
     if (is_rate(name))
-        return measure_rate(tables, name, out, err);
+        return measure_rate(tables, name, of, out, err);
     if (is_of_steps(tables, name))
-        return measure_steps(tables, name, out, err);
+        return measure_steps(tables, name, of, out, err);
     tm_sample whole = tm_diff_largest(table, names[name].column, true);
     *out = (tm_level){.mean = whole.middle, .error = (double)NAN, .n = whole.n};
     return TM_OK;
@@ -261,6 +268,7 @@ bool tm_gate_is_marked(const tm_tables *tables) {
 
 typedef struct gate {
     tm_gate_limit limit;
+    const char *kind; /* NULL: all steps */
     tm_level a, b;
     int64_t ranks[2];
     bool marked[2], of_steps;
@@ -352,6 +360,7 @@ static tm_status set_row(const gate *g, const char *verdict, const char *why, tm
         tm_cell_set_real(&row[G_NOISE], g->noise);
     tm_cell_set_real(&row[G_LIMIT], g->limit.pct);
     TM_TRY(tm_table_set_text(out, &row[G_FIGURE], name, err));
+    TM_TRY(tm_table_set_text(out, &row[G_KIND], g->kind, err));
     TM_TRY(tm_table_set_text(out, &row[G_VERDICT], verdict, err));
     return tm_table_set_text(out, &row[G_WHY], *why ? why : NULL, err);
 }
@@ -361,21 +370,54 @@ static bool rests_on_devices(int name) {
     return strcmp(names[name].table, "memory.device") != 0;
 }
 
+/* Whether too little of both jobs is steps of a kind to judge it, or to ask for more of them. */
+static bool is_minor(const tm_kind_pairs *kinds, int pair) {
+    double all[2] = {0.0, 0.0};
+    const tm_kind_pair *own = &kinds->pairs[pair];
+    for (int k = 0; k < kinds->n; k++)
+        for (int side = 0; side < 2; side++)
+            all[side] += kinds->pairs[k].ns[side];
+    return fmin(own->steps[0], own->steps[1]) < TM_GATE_STEPS_MIN && own->ns[0] < 0.05 * all[0] &&
+           own->ns[1] < 0.05 * all[1];
+}
+
+static tm_status add_row(const tm_tables *const sides[2], const tm_kind_pairs *kinds, int pair,
+                         tm_gate_limit limit, tm_table *out, tm_error *err) {
+    gate g = {.limit = limit, .change = (double)NAN, .noise = (double)NAN};
+    char why[TM_GATE_WHY_MAX] = "";
+    tm_level *levels[2] = {&g.a, &g.b};
+    g.of_steps = is_of_steps(sides[0], limit.name);
+    g.kind = g.of_steps ? kinds->pairs[pair].name : NULL;
+    for (int side = 0; side < 2; side++) {
+        TM_TRY(tm_level_measure(sides[side], limit.name, tm_kinds_steps(kinds, pair, side),
+                                levels[side], err));
+        g.ranks[side] = tm_level_ranks(sides[side]);
+        g.marked[side] = tm_gate_is_marked(sides[side]);
+        g.doubted[side] = rests_on_devices(limit.name) && tm_doubt_of_job(sides[side]);
+    }
+    const char *verdict = judge(&g, why, sizeof why);
+    return set_row(&g, verdict, why, out, err);
+}
+
 tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,
                           tm_table *out, tm_error *err) {
+    tm_kind_pairs kinds;
+    TM_TRY(tm_kinds_pair(sides, &kinds, err));
     for (size_t i = 0; i < n; i++) {
-        gate g = {.limit = limits[i], .change = (double)NAN, .noise = (double)NAN};
-        char why[TM_GATE_WHY_MAX] = "";
-        g.of_steps = is_of_steps(sides[0], g.limit.name);
-        TM_TRY(tm_level_measure(sides[0], g.limit.name, &g.a, err));
-        TM_TRY(tm_level_measure(sides[1], g.limit.name, &g.b, err));
-        for (int side = 0; side < 2; side++) {
-            g.ranks[side] = tm_level_ranks(sides[side]);
-            g.marked[side] = tm_gate_is_marked(sides[side]);
-            g.doubted[side] = rests_on_devices(g.limit.name) && tm_doubt_of_job(sides[side]);
-        }
-        const char *verdict = judge(&g, why, sizeof why);
-        TM_TRY(set_row(&g, verdict, why, out, err));
+        int n_kinds = is_of_steps(sides[0], limits[i].name) ? kinds.n : 1;
+        for (int pair = 0; pair < n_kinds; pair++)
+            if (n_kinds == 1 || !is_minor(&kinds, pair))
+                TM_TRY(add_row(sides, &kinds, pair, limits[i], out, err));
     }
     return TM_OK;
+}
+
+const char *tm_gate_alias(const char *figure) {
+    for (int i = 0; i < N_NAMES; i++) {
+        size_t size = strlen(names[i].table);
+        if (strncmp(figure, names[i].table, size) == 0 && figure[size] == '.' &&
+            strcmp(figure + size + 1, names[i].column) == 0)
+            return names[i].alias;
+    }
+    return figure;
 }

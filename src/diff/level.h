@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "sample.h"
 #include "tmerge/table.h"
 
 typedef struct tm_level {
@@ -24,9 +25,9 @@ typedef struct tm_level_figure {
 int tm_level_figures(void);
 tm_level_figure tm_level_figure_of(const tm_tables *tables, int name);
 
-/** Measures a figure of a job; how sure it is takes TM_GATE_STEPS_MIN steps. TM_OK; TM_ERR_FAULT.
- */
-tm_status tm_level_measure(const tm_tables *tables, int name, tm_level *out,
+/** Measures a figure of a job, one of steps by those @p of names; how sure it is takes
+ * TM_GATE_STEPS_MIN of them. TM_OK; TM_ERR_FAULT. */
+tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                            tm_error *err) TM_MUST_CHECK;
 
 /** By how many percent of @p a the means of two levels of steps may differ by chance. */

@@ -2,6 +2,7 @@
 #ifndef TMERGE_DIFF_PARTS_H
 #define TMERGE_DIFF_PARTS_H
 
+#include "kinds.h"
 #include "sample.h"
 #include "tmerge/diff.h"
 
@@ -12,8 +13,10 @@ extern const tm_table_def tm_diff_job_def, tm_diff_rank_def, tm_diff_kernel_def,
 typedef struct tm_diff {
     const tm_tables *tables[2]; /* of A and B, borrowed */
     tm_roles roles[2];
+    tm_kind_pairs kinds;
     double rank_steps[2]; /* steps of all ranks together, at least 1 */
-    bool by_call;         /* A or B has too few steps for anything to be of a step */
+    bool by_call;         /* A or B has too few steps for anything to be of a step, or */
+    bool shifted;         /* other shares of steps of each kind: sums over kinds go with these */
 } tm_diff;
 
 /** The words of the columns `verdict`. */

@@ -22,6 +22,12 @@ static bool is_partial(const tm_table *steps, int64_t rank, int64_t step) {
     return !partial->null && partial->value.i;
 }
 
+static bool is_meant(tm_sample_ranks ranks, int64_t rank, int64_t step) {
+    if (ranks.roles && tm_roles_of(ranks.roles, rank) != ranks.role)
+        return false;
+    return !ranks.kinds || (ranks.kind >= 0 && tm_step_kind(ranks.kinds, rank, step) == ranks.kind);
+}
+
 /* A value for each row that counts, ascending in step. A table by step alone has no rank: none of
  * its rows is left out for being partial. */
 static bool gather(const tm_tables *tables, const tm_table *from, const char *column,
@@ -33,7 +39,7 @@ static bool gather(const tm_tables *tables, const tm_table *from, const char *co
         const tm_cell *cell = tm_table_cell(from, i, column);
         int64_t rank = rank_at < 0 ? -1 : tm_table_row(from, i)[rank_at].value.i;
         int64_t step = tm_table_cell(from, i, "step")->value.i;
-        if (cell->null || (ranks.roles && tm_roles_of(ranks.roles, rank) != ranks.role) ||
+        if (cell->null || !is_meant(ranks, rank, step) ||
             (rank_at >= 0 && is_partial(steps, rank, step)))
             continue;
         value v = {step, real ? cell->value.r : (double)cell->value.i};

@@ -2,6 +2,7 @@
 #ifndef TMERGE_DIFF_SAMPLE_H
 #define TMERGE_DIFF_SAMPLE_H
 
+#include "analysis/shared/kinds_of_steps.h"
 #include "base/vec.h"
 #include "roles.h"
 #include "tmerge/table.h"
@@ -15,10 +16,12 @@ typedef struct tm_sample {
     size_t n;      /* steps; 0: the figure does not exist */
 } tm_sample;
 
-/** Which ranks are meant: those of one role, or all. */
+/** Which ranks are meant, those of one role or all, and which of their steps. */
 typedef struct tm_sample_ranks {
     const tm_roles *roles; /* NULL: all */
     int role;
+    const tm_step_kinds *kinds; /* NULL: steps of all kinds */
+    int kind;                   /* below 0: none */
 } tm_sample_ranks;
 
 /** A step and a figure of it: the mean over ranks. */

@@ -15,6 +15,7 @@ enum { FIGURES_MAX = 16 };
 
 enum {
     T_FIGURE,
+    T_KIND,
     T_PLACE,
     T_STORE,
     T_UNIT,
@@ -31,6 +32,8 @@ enum {
 
 static const tm_column columns[N_T] = {
     {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN, where it is defined."},
+    {"kind", TM_TEXT, "",
+     "Of which steps it is, where a job has several kinds of them (steps.kind); else null."},
     {"place", TM_INT, "", "Place of the job among those given, from 1."},
     {"store", TM_TEXT, "", "Its store, as given."},
     {"unit", TM_TEXT, "", "Unit of value."},
@@ -54,17 +57,24 @@ static const tm_column columns[N_T] = {
 
 const tm_table_def tm_trend_def = {
     .name = "diff.trend",
-    .doc = "A row for each figure and job of tmerge trend.",
+    .doc = "A row for each figure, kind of steps and job of tmerge trend.",
     .columns = columns,
     .n_columns = N_T,
-    .n_keys = 2,
+    .n_keys = 3,
     .top = -1,
 };
+
+/* The figures of a job, of those of steps over the steps of a kind. */
+typedef struct measured {
+    char *kind; /* owned; NULL: none is known */
+    tm_level levels[FIGURES_MAX];
+} measured;
 
 typedef struct job {
     char *store; /* owned */
     int64_t ranks;
-    tm_level levels[FIGURES_MAX];
+    measured kinds[TM_STEP_KINDS_MAX]; /* [n_kinds >= 1] */
+    int n_kinds;
     tm_level_figure figures[FIGURES_MAX];
 } job;
 
@@ -82,8 +92,12 @@ tm_trend *tm_trend_create(void) {
 void tm_trend_destroy(tm_trend *trend) {
     if (!trend)
         return;
-    for (size_t i = 0; i < trend->jobs.n; i++)
-        free(((job *)trend->jobs.data)[i].store);
+    for (size_t i = 0; i < trend->jobs.n; i++) {
+        job *own = (job *)trend->jobs.data + i;
+        free(own->store);
+        for (int k = 0; k < own->n_kinds; k++)
+            free(own->kinds[k].kind);
+    }
     tm_vec_free(&trend->jobs);
     free(trend);
 }
@@ -92,33 +106,66 @@ static int n_figures(void) {
     return tm_level_figures() < FIGURES_MAX ? tm_level_figures() : FIGURES_MAX;
 }
 
+/* Of a job with steps of one kind, or of none, all steps count. */
+static tm_status measure_kind(const tm_tables *tables, const tm_step_kinds *kinds, int kind,
+                              job *out, tm_error *err) {
+    measured *own = &out->kinds[kind];
+    tm_sample_ranks of = {.kinds = kinds->n > 1 ? kinds : NULL, .kind = kind};
+    *own = (measured){.kind = kinds->n > 0 ? strdup(kinds->names[kind]) : NULL};
+    out->n_kinds = kind + 1;
+    if (kinds->n > 0 && !own->kind)
+        return tm_fail_memory(err);
+    for (int f = 0; f < n_figures(); f++)
+        TM_TRY(tm_level_measure(tables, f, of, &own->levels[f], err));
+    return TM_OK;
+}
+
 tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tables, tm_error *err) {
+    const tm_step_kinds kinds = tm_step_kinds_find(tables);
     job *added = tm_vec_push(&trend->jobs);
     if (!added)
         return tm_fail_memory(err);
     *added = (job){.store = strdup(store), .ranks = tm_level_ranks(tables)};
     if (!added->store)
         return tm_fail_memory(err);
-    for (int f = 0; f < n_figures(); f++) {
+    for (int f = 0; f < n_figures(); f++)
         added->figures[f] = tm_level_figure_of(tables, f);
-        TM_TRY(tm_level_measure(tables, f, &added->levels[f], err));
-    }
+    for (int k = 0; k == 0 || k < kinds.n; k++)
+        TM_TRY(measure_kind(tables, &kinds, k, added, err));
     return TM_OK;
 }
 
-static bool is_measured(const job *of, int f) {
-    return of->levels[f].n >= (of->figures[f].of_steps ? TM_GATE_STEPS_MIN : 1);
+/* A figure of a job over the steps of a kind, NULL for all. */
+static const tm_level *level_of(const job *of, int f, const char *kind) {
+    static const tm_level none = {0};
+    if (!kind)
+        return &of->kinds[0].levels[f];
+    for (int k = 0; k < of->n_kinds; k++)
+        if (of->kinds[k].kind && strcmp(of->kinds[k].kind, kind) == 0)
+            return &of->kinds[k].levels[f];
+    return &none;
 }
 
-static const char *judge(const job *a, const job *b, int f, double change, double noise) {
-    bool of_steps = a->figures[f].of_steps;
-    if (a->levels[f].n == 0 || b->levels[f].n == 0)
+/* What a row is of. */
+typedef struct row_of {
+    int f;
+    const char *kind; /* NULL: all steps */
+} row_of;
+
+static bool is_measured(const job *of, row_of r) {
+    return level_of(of, r.f, r.kind)->n >= (of->figures[r.f].of_steps ? TM_GATE_STEPS_MIN : 1);
+}
+
+static const char *judge(const job *a, const job *b, row_of r, double change, double noise) {
+    const tm_level *from = level_of(a, r.f, r.kind), *to = level_of(b, r.f, r.kind);
+    bool of_steps = a->figures[r.f].of_steps;
+    if (from->n == 0 || to->n == 0)
         return NULL;
     if (a->ranks != b->ranks)
         return "other ranks";
-    if (!is_measured(a, f) || !is_measured(b, f))
+    if (!is_measured(a, r) || !is_measured(b, r))
         return TM_DIFF_FEW;
-    if (a->levels[f].mean == b->levels[f].mean)
+    if (from->mean == to->mean)
         return TM_DIFF_SAME;
     if (!isfinite(change) ||
         (of_steps ? !(fabs(change) > noise) : fabs(change) < TM_DIFF_LEAST_PCT))
@@ -127,48 +174,77 @@ static const char *judge(const job *a, const job *b, int f, double change, doubl
 }
 
 /* Sets change, noise and verdict. */
-static tm_status compare(const job *a, const job *b, int f, tm_table *out, tm_cell *cells) {
+static tm_status compare(const job *a, const job *b, row_of r, tm_table *out, tm_cell *cells) {
+    const tm_level *from = level_of(a, r.f, r.kind), *to = level_of(b, r.f, r.kind);
     double change = (double)NAN, noise = (double)NAN;
-    bool of_steps = a->figures[f].of_steps;
-    if (a->levels[f].n > 0 && b->levels[f].n > 0 && a->ranks == b->ranks)
-        change = tm_diff_pct(a->levels[f].mean, b->levels[f].mean);
-    if (isfinite(change) && of_steps)
-        noise = tm_level_noise(&a->levels[f], &b->levels[f]);
+    if (from->n > 0 && to->n > 0 && a->ranks == b->ranks)
+        change = tm_diff_pct(from->mean, to->mean);
+    if (isfinite(change) && a->figures[r.f].of_steps)
+        noise = tm_level_noise(from, to);
     tm_cell_set_real(&cells[0], change);
     tm_cell_set_real(&cells[1], noise);
-    return tm_table_set_text(out, &cells[2], judge(a, b, f, change, noise), NULL);
+    return tm_table_set_text(out, &cells[2], judge(a, b, r, change, noise), NULL);
 }
 
-static tm_status tell(const tm_trend *trend, int f, size_t i, tm_table *out) {
+static tm_status tell(const tm_trend *trend, row_of r, size_t i, tm_table *out) {
     char name[96];
     const job *jobs = trend->jobs.data;
-    const tm_level_figure *figure = &jobs[i].figures[f];
+    const tm_level_figure *figure = &jobs[i].figures[r.f];
+    const tm_level *level = level_of(&jobs[i], r.f, r.kind);
     tm_cell *row = tm_table_add_row(out);
     if (!row)
         return TM_ERR_FAULT;
     snprintf(name, sizeof name, "%s.%s", figure->where, figure->column->name);
     tm_cell_set_int(&row[T_PLACE], (int64_t)i + 1);
-    if (jobs[i].levels[f].n > 0)
-        tm_cell_set_real(&row[T_VALUE], jobs[i].levels[f].mean);
+    if (level->n > 0)
+        tm_cell_set_real(&row[T_VALUE], level->mean);
     if (figure->of_steps)
-        tm_cell_set_int(&row[T_STEPS], (int64_t)jobs[i].levels[f].n);
+        tm_cell_set_int(&row[T_STEPS], (int64_t)level->n);
     TM_TRY(tm_table_set_text(out, &row[T_FIGURE], name, NULL));
+    TM_TRY(tm_table_set_text(out, &row[T_KIND], r.kind, NULL));
     TM_TRY(tm_table_set_text(out, &row[T_STORE], jobs[i].store, NULL));
     TM_TRY(tm_table_set_text(out, &row[T_UNIT], figure->column->unit, NULL));
     if (i > 0)
-        TM_TRY(compare(&jobs[i - 1], &jobs[i], f, out, &row[T_CHANGE]));
-    return i > 0 ? compare(&jobs[0], &jobs[i], f, out, &row[T_FIRST_CHANGE]) : TM_OK;
+        TM_TRY(compare(&jobs[i - 1], &jobs[i], r, out, &row[T_CHANGE]));
+    return i > 0 ? compare(&jobs[0], &jobs[i], r, out, &row[T_FIRST_CHANGE]) : TM_OK;
 }
 
+static tm_status tell_figure(const tm_trend *trend, row_of r, tm_table *out, tm_error *err) {
+    const job *jobs = trend->jobs.data;
+    bool any = false;
+    for (size_t i = 0; i < trend->jobs.n; i++)
+        any = any || level_of(&jobs[i], r.f, r.kind)->n > 0;
+    for (size_t i = 0; i < trend->jobs.n && any; i++)
+        if (tell(trend, r, i, out) != TM_OK)
+            return tm_fail_memory(err);
+    return TM_OK;
+}
+
+/* The next kind of any job in the order of the alphabet; NULL after the last. */
+static const char *next_kind(const tm_trend *trend, const char *last) {
+    const job *jobs = trend->jobs.data;
+    const char *next = NULL;
+    for (size_t i = 0; i < trend->jobs.n; i++)
+        for (int k = 0; k < jobs[i].n_kinds; k++) {
+            const char *kind = jobs[i].kinds[k].kind;
+            if (kind && (!last || strcmp(kind, last) > 0) && (!next || strcmp(kind, next) < 0))
+                next = kind;
+        }
+    return next;
+}
+
+/* Where a job has steps of several kinds, those of all are compared by kind. */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) {
     const job *jobs = trend->jobs.data;
-    for (int f = 0; f < n_figures(); f++) {
-        bool any = false;
-        for (size_t i = 0; i < trend->jobs.n; i++)
-            any = any || jobs[i].levels[f].n > 0;
-        for (size_t i = 0; i < trend->jobs.n && any; i++)
-            if (tell(trend, f, i, out) != TM_OK)
-                return tm_fail_memory(err);
+    bool several = false;
+    for (size_t i = 0; i < trend->jobs.n; i++)
+        several = several || jobs[i].n_kinds > 1;
+    for (int f = 0; f < n_figures() && trend->jobs.n > 0; f++) {
+        bool by_kind = several && jobs[0].figures[f].of_steps;
+        if (!by_kind)
+            TM_TRY(tell_figure(trend, (row_of){f, NULL}, out, err));
+        for (const char *kind = NULL; by_kind && (kind = next_kind(trend, kind));)
+            TM_TRY(tell_figure(trend, (row_of){f, kind}, out, err));
     }
     return TM_OK;
 }

@@ -52,6 +52,8 @@ void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, u
         visit(context, &timeline->tracks[i].process_name);
         visit(context, &timeline->tracks[i].thread_name);
     }
+    for (size_t i = 0; i < timeline->n_steps; i++)
+        visit(context, &timeline->steps[i].name);
     for (size_t i = 0; i < timeline->n_metadata_lists; i++)
         visit(context, &timeline->metadata_lists[i]);
     for (size_t i = 0; i < timeline->n_spans; i++)

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/hash.h"
+#include "base/letters.h"
 #include "base/pattern.h"
 
 struct tm_step_names {
@@ -39,6 +40,105 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+/* What is left of a text: its words, with a space between. */
+typedef struct word_list {
+    char *out;
+    size_t used;
+} word_list;
+
+/* Bytes beyond ASCII are letters of other languages. */
+static bool is_any_letter(char c) {
+    return tm_is_letter(c) || (unsigned char)c >= 0x80;
+}
+
+static bool is_of_word(char c) {
+    return is_any_letter(c) || is_digit(c) || c == '_' || c == '.';
+}
+
+static size_t word_end(const char *text, size_t n, size_t at) {
+    while (at < n && is_of_word(text[at]))
+        at++;
+    return at;
+}
+
+static size_t skip(const char *text, size_t n, size_t at, const char *these) {
+    while (at < n && strchr(these, text[at]))
+        at++;
+    return at;
+}
+
+/* The end of a number or of a list of them that follows a word with "=" or ":"; the word's own end
+ * where none does. */
+static size_t value_end(const char *text, size_t n, size_t end) {
+    size_t at = skip(text, n, end, " ");
+    if (at == n || (text[at] != '=' && text[at] != ':'))
+        return end;
+    at = skip(text, n, at + 1, " ");
+    size_t number = skip(text, n, at, "+-[(");
+    if (number == n || !is_digit(text[number]))
+        return end;
+    for (int depth = 0; at < n; at++) {
+        depth += text[at] == '[' || text[at] == '(';
+        depth -= text[at] == ']' || text[at] == ')';
+        if (depth < 0 || (depth == 0 && strchr(" ,;", text[at])))
+            break;
+    }
+    return at;
+}
+
+static void put(word_list *w, char c) {
+    if (w->used + 1 < TM_STEP_KIND_MAX)
+        w->out[w->used++] = c;
+}
+
+/* The parts of a word that begin with a letter, without the digits at their ends: "train" of
+ * "train_12", "step" of "step3". */
+static void add_word(word_list *w, const char *word, size_t n) {
+    bool first = true;
+    for (size_t i = 0; i < n;) {
+        size_t end = i;
+        while (end < n && word[end] != '_' && word[end] != '.')
+            end++;
+        size_t size = end - i;
+        while (size > 0 && is_digit(word[i + size - 1]))
+            size--;
+        if (size > 0 && is_any_letter(word[i])) {
+            if (w->used > 0)
+                put(w, first ? ' ' : '_');
+            for (size_t k = 0; k < size; k++)
+                put(w, word[i + k]);
+            first = false;
+        }
+        i = end + 1;
+    }
+}
+
+/* keys: the words that numbers are of stay, too. */
+static void add_words(word_list *w, const char *text, size_t n, bool keys) {
+    for (size_t i = 0; i < n;) {
+        size_t end = word_end(text, n, i);
+        size_t behind = keys ? end : value_end(text, n, end);
+        if (end > i && behind == end)
+            add_word(w, text + i, end - i);
+        i = behind > i ? behind : i + 1;
+    }
+}
+
+void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]) {
+    word_list w = {out, 0};
+    const char *bracket = memchr(name.bytes, '[', name.size);
+    if (bracket && name.bytes[name.size - 1] == ']') {
+        size_t first = (size_t)(bracket - name.bytes) + 1;
+        add_words(&w, name.bytes + first, name.size - first - 1, false);
+    }
+    for (int keys = 0; keys < 2 && w.used == 0; keys++)
+        add_words(&w, name.bytes, name.size, keys);
+    const bool cut = w.used + 1 == TM_STEP_KIND_MAX;
+    while (cut && w.used > 0 && ((unsigned char)out[w.used - 1] & 0x80))
+        w.used--; /* a letter of several bytes may have lost some */
+    out[w.used] = '\0';
+}
+
 /* Up to 18 digits as a number: no counter of steps goes further. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;
@@ -64,14 +164,10 @@ static size_t digits_before(const char *bytes, size_t end) {
     return n;
 }
 
-static bool is_letter(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 static bool ends_with_word(const char *bytes, size_t size, const char *word) {
     size_t n = strlen(word);
     return size >= n && strncasecmp(bytes + size - n, word, n) == 0 &&
-           (size == n || !is_letter(bytes[size - n - 1]));
+           (size == n || !tm_is_letter(bytes[size - n - 1]));
 }
 
 static bool ends_with_step(const char *bytes, size_t size) {

@@ -40,4 +40,15 @@ void tm_step_names_destroy(tm_step_names *steps);
 /** @p steps may be NULL: the known names. */
 tm_step_name tm_step_name_of(const tm_step_names *steps, tm_text name);
 
+enum { TM_STEP_KIND_MAX = 48 };
+
+/**
+ * The words of a name: what brackets at its end hold, where that has words ("DECODE" of
+ * "step[DECODE bs=16]"), else those of all of it ("ProfilerStep" of "ProfilerStep#12", "eval step"
+ * of "eval step 3"). Numbers are left out, and what they are of ("loss=0.3", "tok: [3, 4]").
+ *
+ * @param out  cut where it is too long; empty where the name has no words
+ */
+void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]);
+
 #endif

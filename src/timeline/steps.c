@@ -15,7 +15,7 @@ typedef struct annotation {
     uint64_t stem;    /* as in tm_step_name, like the next two */
     tm_step_trust trust;
     bool counted;
-    uint32_t row;
+    uint32_t row, name;
 } annotation;
 
 /* What there is to choose from, and what is a step's mark in any case. */
@@ -55,7 +55,8 @@ static tm_status find_annotations(const tm_timeline *timeline, const tm_names *n
                                 .stem = name.stem,
                                 .trust = name.trust,
                                 .counted = name.counted,
-                                .row = row};
+                                .row = row,
+                                .name = timeline->name[row]};
             bool profiler = name.trust == TM_STEP_PROFILER;
             if (!tm_vec_append(profiler ? &out->profiler : &out->found,
                                profiler ? (void *)&row : &found, 1))
@@ -211,7 +212,7 @@ static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) 
 static void set_windows(tm_timeline *timeline, const annotation *v) {
     tm_step *steps = timeline->steps;
     for (size_t i = 0; i < timeline->n_steps; i++)
-        steps[i] = (tm_step){v[i].number, v[i].begin_ns, v[i].end_ns, true};
+        steps[i] = (tm_step){v[i].number, v[i].begin_ns, v[i].end_ns, true, v[i].name};
     for (size_t row = 0; row < timeline->n_events; row++) {
         if (timeline->role[row] == TM_ROLE_NONE || timeline->step[row] == TM_NO_STEP)
             continue;

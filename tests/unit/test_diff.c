@@ -90,9 +90,9 @@ TEST(a_sample_is_the_median_over_steps_of_the_mean_over_ranks) {
         }
     tm_sample s;
     tm_error err;
-    assert_int_equal(
-        tm_sample_take(&tables, "overview.step", "step_ns", (tm_sample_ranks){NULL, 0}, &s, &err),
-        TM_OK);
+    assert_int_equal(tm_sample_take(&tables, "overview.step", "step_ns",
+                                    (tm_sample_ranks){.roles = NULL}, &s, &err),
+                     TM_OK);
     assert_int_equal(s.n, 4);
     assert_true(s.middle == 125.0 && s.spread == 25.0);
     /* 3 (1 + 4/4) x 1.0895419 x 25 x sqrt(1/4 + 1/4) = 115.5634 */

@@ -97,6 +97,55 @@ TEST(rows_worked_out_by_hand) {
     }
 }
 
+/* Steps 0, 1, ... of the kinds that letters stand for. */
+static tm_tables make_kinds(const char *kinds, int64_t extend, int64_t decode) {
+    tm_tables tables = open_tables();
+    add_row(&tables, "job.job", "ranks=1 hosts=1");
+    for (int i = 0; kinds[i]; i++) {
+        const char *kind = kinds[i] == 'E' ? "EXTEND" : kinds[i] == 'D' ? "DECODE" : "IDLE";
+        add_rowf(&tables, "overview.step", "rank=0 step=%d step_ns=%lld", i,
+                 (long long)(kinds[i] == 'E'   ? extend
+                             : kinds[i] == 'D' ? decode
+                                               : 1));
+        add_rowf(&tables, "steps.mark", "rank=0 step=%d kind=%s", i, kind);
+    }
+    return tables;
+}
+
+TEST(steps_of_several_kinds_are_judged_by_kind) {
+    /* EXTEND: 300 to 315 is 5 %; IDLE, of which there is one of 1 ns, is asked for nothing. Two
+     * EXTEND take 600 of 850 ns, and are too few. */
+    static const struct {
+        const char *a, *b, *rows;
+    } cases[] = {
+        {"EDDEDDEDDEDDEI", "EDDEDDEDDEDDEI", "DECODE pass, EXTEND fail, "},
+        {"DDDDD", "DDDDD", "- pass, "},
+        {"EDDDDDE", "EDDDDDE", "DECODE pass, EXTEND undecided, "},
+        {"EEEEEDDDDD", "DDDDD", "DECODE pass, EXTEND undecided, "},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        static const tm_table_def *const defs[] = {&tm_gate_def};
+        tm_tables a = make_kinds(cases[c].a, 300, 50), b = make_kinds(cases[c].b, 315, 50), found;
+        const tm_tables *sides[2] = {&a, &b};
+        tm_gate_limit limit;
+        tm_error err;
+        char rows[128] = "";
+        assert_int_equal(tm_gate_parse("step=+2%", &limit, &err), TM_OK);
+        assert_int_equal(tm_tables_create(defs, 1, &found, &err), TM_OK);
+        assert_int_equal(tm_gate_compare(sides, &limit, 1, &found.tables[0], &err), TM_OK);
+        for (size_t i = 0; i < found.tables[0].n_rows; i++) {
+            const tm_cell *kind = tm_table_cell(&found.tables[0], i, "kind");
+            snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "%s %s, ",
+                     kind->null ? "-" : kind->value.text,
+                     tm_table_cell(&found.tables[0], i, "verdict")->value.text);
+        }
+        assert_string_equal(rows, cases[c].rows);
+        tm_tables_destroy(&found);
+        tm_tables_destroy(&a);
+        tm_tables_destroy(&b);
+    }
+}
+
 TEST(what_is_no_limit_is_refused) {
     static const char *const bad[] = {"step", "step=2%", "step=+2",  "step=+%",    "step=+x%",
                                       "=+2%", "ste=+2%", "step=+0%", "step=+inf%", "step=+2%%"};

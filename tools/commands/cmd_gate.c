@@ -21,7 +21,6 @@ enum { LIMITS_MAX = 64 };
 
 typedef struct limits {
     tm_gate_limit all[LIMITS_MAX];
-    const char *names[LIMITS_MAX]; /* as typed, up to the = */
     size_t n;
 } limits;
 
@@ -31,7 +30,6 @@ static tm_status parse_limits(const tm_arguments *arguments, limits *out, tm_err
             continue;
         if (out->n == LIMITS_MAX)
             return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more than %d limits", LIMITS_MAX);
-        out->names[out->n] = arguments->given[i].value;
         TM_TRY(tm_gate_parse(arguments->given[i].value, &out->all[out->n++], err));
     }
     return out->n > 0 ? TM_OK
@@ -43,15 +41,17 @@ static const char *verdict_of(const tm_table *found, size_t row) {
     return tm_table_cell(found, row, "verdict")->value.text;
 }
 
-/* "step: +1.4 % (at most +2 %; by chance 0.4 %): pass". */
-static void print_row(const limits *l, const tm_table *found, size_t row) {
+/* "pass      step +1.40 % (at most +2 %; by chance 0.40 %)"; "fail      step of EXTEND +4.80 %". */
+static void print_row(const tm_table *found, size_t row) {
+    const tm_cell *kind = tm_table_cell(found, row, "kind");
     const tm_cell *change = tm_table_cell(found, row, "change_pct");
     const tm_cell *noise = tm_table_cell(found, row, "noise_pct");
     const tm_cell *why = tm_table_cell(found, row, "why");
     double most = tm_table_cell(found, row, "limit_pct")->value.r;
-    char left[64], changed[32] = "", chance[48] = "", text[400];
-    snprintf(left, sizeof left, "%-9s %.*s", verdict_of(found, row),
-             (int)strcspn(l->names[row], "="), l->names[row]);
+    char left[96], changed[32] = "", chance[48] = "", text[400];
+    snprintf(left, sizeof left, "%-9s %s%s%s", verdict_of(found, row),
+             tm_gate_alias(tm_table_cell(found, row, "figure")->value.text),
+             kind->null ? "" : " of ", kind->null ? "" : kind->value.text);
     if (!change->null)
         snprintf(changed, sizeof changed, "%+.2f %% ", change->value.r);
     if (!noise->null)
@@ -71,15 +71,15 @@ static void print_doubt(const tm_tables *side, const char *which) {
     tm_console_beside(stdout, left, (int)strlen(left) + 1, text);
 }
 
-static tm_status print_found(const tm_arguments *arguments, const limits *l,
-                             const tm_tables sides[2], const tm_tables *found, tm_error *err) {
+static tm_status print_found(const tm_arguments *arguments, const tm_tables sides[2],
+                             const tm_tables *found, tm_error *err) {
     bool json = tm_argument(arguments, "json");
     if (json || tm_argument(arguments, "csv"))
         return tm_sides_print(found, json, err);
     for (int side = 0; side < 2; side++)
         print_doubt(&sides[side], side == 0 ? "before" : "after");
-    for (size_t i = 0; i < l->n; i++) /* a row each */
-        print_row(l, &found->tables[0], i);
+    for (size_t i = 0; i < found->tables[0].n_rows; i++)
+        print_row(&found->tables[0], i);
     return TM_OK;
 }
 
@@ -107,7 +107,7 @@ static tm_status compare(const tm_arguments *arguments, const limits *l, const t
     TM_TRY(tm_tables_create(defs, 1, &found, err));
     tm_status status = tm_gate_compare(both, l->all, l->n, &found.tables[0], err);
     if (status == TM_OK && tm_console_speaks())
-        status = print_found(arguments, l, sides, &found, err);
+        status = print_found(arguments, sides, &found, err);
     if (status == TM_OK)
         status = conclude(&found.tables[0], err);
     tm_tables_destroy(&found);

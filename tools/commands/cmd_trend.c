@@ -56,12 +56,11 @@ static void print_row(const tm_table *rows, size_t i) {
 }
 
 static void print_text(const tm_table *rows) {
-    const char *last = "";
     for (size_t i = 0; i < rows->n_rows; i++) {
-        const char *figure = tm_table_cell(rows, i, "figure")->value.text;
-        if (strcmp(figure, last) != 0)
-            printf("%s%s\n", i > 0 ? "\n" : "", figure);
-        last = figure;
+        const tm_cell *kind = tm_table_cell(rows, i, "kind");
+        if (tm_table_cell(rows, i, "place")->value.i == 1)
+            printf("%s%s%s%s\n", i > 0 ? "\n" : "", tm_table_cell(rows, i, "figure")->value.text,
+                   kind->null ? "" : " of ", kind->null ? "" : kind->value.text);
         print_row(rows, i);
     }
 }

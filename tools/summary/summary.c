@@ -29,7 +29,8 @@ static void print_date(int64_t ns) {
         printf(" from %s UTC", text);
 }
 
-static void print_heading(const tm_table *job, const tm_colors *colors) {
+static void print_heading(const tm_tables *tables, const tm_colors *colors) {
+    const tm_table *job = tm_tables_find(tables, "job.job");
     fputs(colors->strong, stdout);
     bool hosts = !tm_table_cell(job, 0, "hosts")->null;
     print_counted(number(job, 0, "ranks"), "rank", hosts ? " on " : ", ");
@@ -52,7 +53,9 @@ static void print_heading(const tm_table *job, const tm_colors *colors) {
     } else if (!tm_table_cell(job, 0, "begin_ns")->null) {
         fputs("\nhow long together is not known: the times of some ranks count from 0", stdout);
     }
-    puts("\n");
+    puts("");
+    tm_summary_kinds(tables);
+    puts("");
 }
 
 /* From the margin on, and further in where it goes on. */
@@ -132,7 +135,7 @@ static void print_integrity(const tm_table *job, const tm_colors *colors) {
 
 void tm_summary_job(const tm_tables *tables, const tm_colors *colors) {
     print_integrity(tm_tables_find(tables, "job.job"), colors);
-    print_heading(tm_tables_find(tables, "job.job"), colors);
+    print_heading(tables, colors);
     print_differs(tm_tables_find(tables, "job.differs"), colors);
     print_verdict(tables, colors);
 }

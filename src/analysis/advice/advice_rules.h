@@ -159,10 +159,12 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
  * one without all, whose recording is the step. */
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
-/** How unlike the whole steps are, without the ranks' first ones. */
+/** How unlike the whole steps are, without the ranks' first ones: those of one kind, of several of
+ * the kind that takes most beyond its mean. */
 typedef struct tm_facts_variation {
-    double percent;  /* standard deviation, of their mean */
-    double above_ns; /* what they take beyond the mean, all together */
+    const char *kind; /* NULL: all steps are of one */
+    double percent;   /* standard deviation, of their mean */
+    double above_ns;  /* what the steps of all kinds take beyond the means of these, together */
     int64_t shortest_ns, longest_ns, longest_step;
 } tm_facts_variation;
 

@@ -1,11 +1,13 @@
 /* Rules on steps, memory, clocks and what is missing. */
 #include "advice_rules.h"
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/kinds_of_steps.h"
 #include "table/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The last of the ranks' first steps. Work that was asked for before a recording runs into its
@@ -57,13 +59,15 @@ static int64_t step_time(const tm_facts *f, size_t row, choice by) {
     return time->value.i - (by.which == TM_STEPS_BALANCED && !above->null ? above->value.i : 0);
 }
 
-bool tm_facts_vary(const tm_facts *f, tm_facts_steps which, tm_facts_variation *out) {
+/* How unlike the steps of a kind are, or all where there is one. False where there are under three:
+ * of two no one is the odd one. */
+static bool kind_varies(const tm_facts *f, const int *kinds, int kind, choice by,
+                        tm_facts_variation *out) {
     size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
     double sum = 0.0, squares = 0.0, n = 0.0;
-    const choice by = {last_begun(f), which};
     *out = (tm_facts_variation){.shortest_ns = INT64_MAX, .longest_ns = -1};
     for (size_t i = 0; i < rows; i++) {
-        int64_t time = step_time(f, i, by);
+        int64_t time = kinds[i] == kind ? step_time(f, i, by) : -1;
         if (time < 0)
             continue;
         if (time > out->longest_ns)
@@ -73,17 +77,43 @@ bool tm_facts_vary(const tm_facts *f, tm_facts_steps which, tm_facts_variation *
         sum += (double)time;
         n++;
     }
-    if (n < 3.0 || sum <= 0.0) /* of two no one is the odd one */
+    if (n < 3.0 || sum <= 0.0)
         return false;
     for (size_t i = 0; i < rows; i++) {
-        double apart = (double)step_time(f, i, by) - sum / n;
-        if (step_time(f, i, by) < 0)
+        int64_t time = kinds[i] == kind ? step_time(f, i, by) : -1;
+        double apart = (double)time - sum / n;
+        if (time < 0)
             continue;
         squares += apart * apart;
         out->above_ns += fmax(apart, 0.0);
     }
     out->percent = 100.0 * sqrt(squares / n) / (sum / n);
     return true;
+}
+
+bool tm_facts_vary(const tm_facts *f, tm_facts_steps which, tm_facts_variation *out) {
+    const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
+    const tm_step_kinds kinds = tm_step_kinds_find(f->tables);
+    const choice by = {last_begun(f), which};
+    int *of = calloc(steps->n_rows + 1, sizeof *of);
+    double above_ns = 0.0;
+    bool found = false;
+    for (size_t i = 0; of && kinds.n > 1 && i < steps->n_rows; i++)
+        of[i] = tm_step_kind(&kinds, -1, tm_table_cell(steps, i, "step")->value.i);
+    for (int k = 0; of && (k == 0 || k < kinds.n); k++) {
+        tm_facts_variation own;
+        if (!kind_varies(f, of, k, by, &own))
+            continue;
+        own.kind = kinds.n > 1 ? kinds.names[k] : NULL;
+        above_ns += own.above_ns;
+        if (!found || own.above_ns > out->above_ns)
+            *out = own;
+        found = true;
+    }
+    free(of);
+    if (found)
+        out->above_ns = above_ns;
+    return found;
 }
 
 void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
@@ -106,9 +136,10 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
              "sizes.",
              f->trains ? "checkpoints, evaluation, " : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "Steps take from %s to %s (standard deviation %.0f %% of the mean); the longest is "
+             "%s%s take from %s to %s (standard deviation %.0f %% of the mean); the longest is "
              "step %" PRId64 ".",
-             low, high, out->measure, v.longest_step);
+             v.kind ? v.kind : "Steps", v.kind ? " steps" : "", low, high, out->measure,
+             v.longest_step);
 }
 
 /* Calls in steps by which a rank gives memory back to its device. */
@@ -314,6 +345,21 @@ static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64
     }
 }
 
+/* Whether a step is of a kind that is not most steps': it may need more than those do. */
+static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
+    const tm_step_kinds kinds = tm_step_kinds_find(f->tables);
+    const tm_table *table = tm_tables_find(f->tables, "steps.kind");
+    int64_t own = 0, most = 0;
+    int kind = kinds.n > 1 ? tm_step_kind(&kinds, rank, step) : -1;
+    for (size_t i = 0; kind >= 0 && i < table->n_rows; i++) {
+        int64_t n = tm_facts_int(f, "steps.kind", i, "steps");
+        most = n > most ? n : most;
+        if (strcmp(tm_table_cell(table, i, "kind")->value.text, kinds.names[kind]) == 0)
+            own = n;
+    }
+    return own < most;
+}
+
 /* Of a step that needs far more than the others: it decides what fits. Of the host's memory a trace
  * knows the least part. */
 void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
@@ -325,6 +371,7 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
         int64_t rank = tm_facts_int(f, "memory.device", i, "rank");
         int64_t peak = tm_facts_int(f, "memory.device", i, "peak_bytes");
         if (tm_table_cell(devices, i, "spike_step")->null ||
+            is_of_rare_kind(f, rank, tm_facts_int(f, "memory.device", i, "spike_step")) ||
             strcmp(tm_table_cell(devices, i, "device")->value.text, "cpu") == 0)
             continue;
         if (rank != before)

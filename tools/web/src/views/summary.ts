@@ -336,7 +336,22 @@ function throughput(job: Job): Child[] {
   });
 }
 
+/* Of steps of several kinds there is no step between them that could be the middle one. */
+function kindsFigure(job: Job): Figure {
+  const table = job.table("steps.kind"),
+    rows = table.rows.map((_, row) => row).sort((a, b) => (table.num(b, "share_pct") ?? 0) - (table.num(a, "share_pct") ?? 0));
+  const median = (row: number): Child =>
+    figure(job, f.time(table.num(row, "median_ns")), { table: "steps.kind", row, column: "median_ns" });
+  return {
+    label: `Median step, ${table.text(rows[0]!, "kind") ?? ""}`,
+    doc: "Of the kind of steps that takes most of the time; below the other kinds: steps.kind median_ns.",
+    value: median(rows[0]!),
+    below: [rows.slice(1).map((row) => h("div", null, `${table.text(row, "kind") ?? ""} `, median(row))), throughput(job)],
+  };
+}
+
 function stepFigure(job: Job): Figure {
+  if (job.table("steps.kind").n > 1) return kindsFigure(job);
   const { step_median_ns: median, step_least_ns: least, step_most_ns: most } = job.facts;
   const times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!];
   const marked = hasSteps(job);
@@ -677,6 +692,7 @@ export const summary: View = {
     "stragglers.rank",
     "overview.step",
     "overlap.step",
+    "steps.kind",
     "imbalance.job",
     "imbalance.step",
     "ratio.rank",

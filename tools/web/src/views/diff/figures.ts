@@ -70,6 +70,20 @@ export function labelOf(figure: string): string {
   return FIGURES[figure as PlaceName]?.[0] ?? figure;
 }
 
+/** The same of a row, with the kind of steps that it is of. */
+export function labelOfRow(table: Figures, row: number): string {
+  const label = labelOf(table.text(row, "figure") ?? ""),
+    kind = table.text(row, "kind");
+  return kind === null ? label : `${label}, ${kind}`;
+}
+
+/* What a step of A takes: of several kinds that of the row's. */
+function stepOf(table: Figures, row: number, step: number): number {
+  const kind = table.text(row, "kind"),
+    own = kind === null ? -1 : table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind });
+  return own < 0 ? step : (table.num(own, "a") ?? step);
+}
+
 const UNCHANGED = new Set(["same", "unclear", "too few steps"]);
 
 /** Whether a verdict says that there is a change. */
@@ -98,7 +112,8 @@ function weight(table: Figures, row: number, step: number): number {
     unit = table.text(row, "unit");
   if (change === null) return 100; // in A or B alone
   if (unit === "%") return Math.abs(change);
-  if (unit === "ns" && step > 0) return (100 * Math.abs(change)) / step;
+  const whole = stepOf(table, row, step);
+  if (unit === "ns" && whole > 0) return (100 * Math.abs(change)) / whole;
   return Math.abs(table.num(row, "change_pct") ?? 100);
 }
 

@@ -3,7 +3,7 @@ import type { Job } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
 import { figure, legend, sign, tip } from "../../ui";
-import { isChange, labelOf, signed, stateOf, write, writeChange, type Figures } from "./figures";
+import { isChange, labelOfRow, signed, stateOf, write, writeChange, type Figures } from "./figures";
 
 export const SIDES = ["a", "b"] as const;
 export type Side = (typeof SIDES)[number];
@@ -110,7 +110,8 @@ export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRo
 function pair(job: Job, table: Figures, row: number, scale: number, short: (value: number | null) => string): HTMLElement {
   const id = table.text(row, "figure") ?? "",
     unit = table.text(row, "unit"),
-    verdict = table.text(row, "verdict");
+    verdict = table.text(row, "verdict"),
+    label = labelOfRow(table, row);
   const [a, b, change, noise] = (["a", "b", "change", "noise"] as const).map((column) => table.num(row, column)) as [
     number | null,
     number | null,
@@ -119,7 +120,7 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
   ];
   const pct = table.num(row, "change_pct");
   const text = (value: number | null) => write(value, unit, id);
-  const words = `${labelOf(id)}: A ${text(a)}, B ${text(b)}, ${verdict ?? ""}`;
+  const words = `${label}: A ${text(a)}, B ${text(b)}, ${verdict ?? ""}`;
   const cell = (side: Side, value: number | null) =>
     h("span", { class: "pair-value" }, figure(job, short(value), { table: table.name, row, column: side }));
   return h(
@@ -129,7 +130,7 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
       "span",
       { class: "pair-name" },
       isChange(verdict) ? sign(stateOf(id, verdict)) : h("span", { class: "no-sign" }),
-      h("span", null, labelOf(id), h("small", null, ` ${verdict ?? ""}`)),
+      h("span", null, label, h("small", null, ` ${verdict ?? ""}`)),
     ),
     pairBars({ a, b }, noise, scale, words, () => [
       h("b", null, id),

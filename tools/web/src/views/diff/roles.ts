@@ -4,7 +4,7 @@ import { h } from "../../dom";
 import { grid } from "../../grid";
 import { empty, heading, note, section } from "../../ui";
 import type { View } from "../../view";
-import { figureCell, isChange, labelOf } from "./figures";
+import { figureCell, isChange, labelOfRow } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 
 function titleOf(table: Table<"diff.rank">, row: number): string {
@@ -50,7 +50,7 @@ export const roles: View = {
             { column: "role" },
             { column: "a_ranks", label: "ranks of A" },
             { column: "b_ranks", label: "ranks of B" },
-            { column: "figure", draw: (row) => h("span", null, labelOf(table.text(row, "figure") ?? "")) },
+            { column: "figure", draw: (row) => h("span", null, labelOfRow(table, row)) },
             { column: "a", label: "A", draw: figureCell(table, "a") },
             { column: "b", label: "B", draw: figureCell(table, "b") },
             { column: "change", draw: figureCell(table, "change") },

@@ -37,7 +37,9 @@ function facts(job: Job, row: number): [string, Child][] {
     [
       "Median step",
       step === null
-        ? `${f.NONE} (no whole step)`
+        ? (table.num(row, "steps") ?? 0) > 0
+          ? "by kind, below"
+          : `${f.NONE} (no whole step)`
         : [own(f.time(step), "step_ns"), spread !== null && [", three in four within ", own(f.time(spread), "step_spread_ns")]],
     ],
     ["Who makes others wait", straggler !== null ? `rank ${straggler}` : (WAITING[word ?? ""] ?? "not known")],

@@ -6,7 +6,7 @@ import { grid } from "../../grid";
 import type { PlaceName, TableName } from "../../names";
 import { empty, link, note, prose, section, sign } from "../../ui";
 import type { State, View } from "../../view";
-import { changed, figureCell, isUnjudged, labelOf, stateOf } from "./figures";
+import { changed, figureCell, isUnjudged, labelOfRow, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
 import { sideCards } from "./sides";
 
@@ -15,9 +15,12 @@ const STEP: PlaceName = "overview.step.step_ns";
 /** How B stands to A, by the step time. */
 export function verdictState(job: Job): State {
   const table = job.table("diff.job");
-  const row = table.find({ figure: STEP });
-  const state = stateOf(STEP, table.text(row, "verdict"));
-  return state === "warn" ? "bad" : state;
+  // One, or one for each kind of steps.
+  const states = table.rows
+    .map((_, row) => row)
+    .filter((row) => table.text(row, "figure") === STEP)
+    .map((row) => stateOf(STEP, table.text(row, "verdict")));
+  return states.includes("warn") ? "bad" : states.includes("good") ? "good" : "note";
 }
 
 /* What tmerge prints in letters that every terminal has. */
@@ -105,7 +108,7 @@ function rest(job: Job): HTMLElement | null {
       grid(table, {
         rows,
         columns: [
-          { column: "figure", draw: (row) => labelOf(table.text(row, "figure") ?? "") },
+          { column: "figure", draw: (row) => labelOfRow(table, row) },
           { column: "a", label: "A", draw: figureCell(table, "a") },
           { column: "b", label: "B", draw: figureCell(table, "b") },
           { column: "change", draw: figureCell(table, "change") },

@@ -1,0 +1,40 @@
+/* The kinds of steps of two or more jobs, found again by name. */
+#ifndef TMERGE_DIFF_KINDS_H
+#define TMERGE_DIFF_KINDS_H
+
+#include "sample.h"
+
+enum { TM_KINDS_MAX = 2 * TM_STEP_KINDS_MAX };
+
+/** A kind, and which it is of each side; -1 where that has none. */
+typedef struct tm_kind_pair {
+    const char *name; /* NULL: all steps, of whatever kind */
+    int of[2];
+    double steps[2]; /* whole steps of it, those of all ranks together one, and what they take */
+    double ns[2];
+} tm_kind_pair;
+
+typedef struct tm_kind_pairs {
+    tm_step_kinds sides[2];
+    tm_kind_pair pairs[TM_KINDS_MAX]; /* [n >= 1] in the order of the alphabet */
+    int n;
+} tm_kind_pairs;
+
+/** Pairs the kinds of two jobs. Where neither has several, their steps are one pair, whatever their
+ * marks are called. TM_OK; TM_ERR_FAULT. */
+tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out,
+                        tm_error *err) TM_MUST_CHECK;
+
+/** Whether steps are compared by kind. */
+static inline bool tm_kinds_several(const tm_kind_pairs *kinds) {
+    return kinds->pairs[0].name != NULL;
+}
+
+/** Of a pair the steps of a side, over all ranks. */
+static inline tm_sample_ranks tm_kinds_steps(const tm_kind_pairs *kinds, int pair, int side) {
+    const bool all = !kinds->pairs[pair].name;
+    return (tm_sample_ranks){.kinds = all ? NULL : &kinds->sides[side],
+                             .kind = kinds->pairs[pair].of[side]};
+}
+
+#endif

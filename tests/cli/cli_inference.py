@@ -1,0 +1,85 @@
+"""Jobs that serve models: their steps are of several kinds, and what is said of them goes by kind."""
+import json
+
+from common import contains, equal, event, has_line, kernel, lacks, main, merged, put, rows, tmerge, trace
+
+
+def served(name, steps, more=(), ranks=1):
+    """A store of ranks whose steps have a name and a length in us, which a kernel fills but for 40
+    us at its begin; 60 us lie between two. more: options."""
+    paths = []
+    for rank in range(ranks):
+        at, events = 1000, []
+        for i, (mark, length) in enumerate(steps):
+            events += [event(mark, 'user_annotation', at, length),
+                       event('hipGraphLaunch', 'cuda_runtime', at + 10, 5, correlation=i + 1),
+                       kernel(f'attention {mark[:8]}', at + 40, length - 40, correlation=i + 1)]
+            at += length + 60
+        paths.append(put(f'{name}/rank{rank}.json', trace(events, rank)))
+    return merged(*paths, '-o', f'{name}.h5', *more)
+
+
+def sglang(extend=29000, decode=4980):
+    """12 prefills and after each 16 decodes; each turn differs from the mean by 20 or 4 us."""
+    return [step for i in range(12) for step in
+            [(f'step[EXTEND bs=2 toks={900 + i}]', extend + (-20, 0, 20)[i % 3])] +
+            [(f'step[DECODE bs={16 + k % 3}]', decode + (-4, 4)[k % 2]) for k in range(16)]]
+
+
+def test_a_first_screen_says_how_long_steps_of_each_kind_take():
+    out = served('job', sglang()).out
+    contains(out, 'Steps: 192 DECODE of 4.98 ms, 12 EXTEND of 29.0 ms (medians)')
+    lacks(out, 'long steps')
+    # 192 x 4980 + 12 x 29000 = 1,304,160 us, of which DECODE 73.32 %.
+    equal([(row['kind'], row['steps'], row['median_ns'], row['min_ns'], round(row['share_pct'], 2))
+           for row in rows('job.h5', 'steps.kind')],
+          [('DECODE', 192, 4980000, 4976000, 73.32), ('EXTEND', 12, 29000000, 28980000, 26.68)])
+    equal([row['kind'] for row in rows('job.h5', 'steps.mark')[:3]], ['EXTEND', 'DECODE', 'DECODE'])
+
+
+def test_a_slower_prefill_is_found_beside_decodes_that_stay():
+    served('a', sglang())
+    served('b', [(mark, length * 1.05 if 'EXTEND' in mark else length) for mark, length in sglang()])
+    out = tmerge('diff', 'a.h5', 'b.h5').expect(0).out
+    # 29.0 ms and 5 %: 30.45 ms; DECODE the same to the last digit.
+    has_line(out, r'^EXTEND: B is 5\.0 % slower a step: 29\.0 ms -> 30\.4 ms \(noise ')
+    has_line(out, r'^DECODE: No change of the step time beyond noise: 4\.98 ms -> 4\.98 ms')
+    has_line(out, r'higher +\+5\.0 % .*overview\.step\.step_ns of EXTEND$')
+    found = json.loads(tmerge('diff', 'a.h5', 'b.h5', '--json').expect(0).out)['tables']
+    equal([(row['kind'], row['a'], row['verdict']) for row in found['diff.job']['rows']
+           if row['figure'] == 'overview.step.step_ns'],
+          [('DECODE', 4980000.0, 'same'), ('EXTEND', 29000000.0, 'higher')])
+    equal([row['step_ns'] for row in found['diff.side']['rows']], [None, None])
+    gate = tmerge('gate', 'a.h5', 'b.h5', '--max=step=+2%').expect(6)
+    has_line(gate.out, r'^pass +step of DECODE \+0\.00 %')
+    has_line(gate.out, r'^fail +step of EXTEND \+5\.00 %')
+    tmerge('gate', 'a.h5', 'b.h5', '--max=step=+6%').expect(0)
+    trend = tmerge('trend', 'a.h5', 'b.h5').expect(0).out
+    contains(trend, 'overview.step.step_ns of EXTEND\n       29.0 ms  a.h5\n       30.4 ms  b.h5\n'
+                    '                since the one before: +5.0 % (chance 0.1 %), higher\n')
+
+
+def test_another_mix_of_kinds_is_no_change_of_their_steps():
+    served('a', sglang())
+    served('b', [step for i, step in enumerate(sglang()) if i % 17 < 9])  # half as many decodes
+    out = tmerge('diff', 'a.h5', 'b.h5').expect(0).out
+    for kind in ('DECODE', 'EXTEND'):
+        has_line(out, f'^{kind}: No change of the step time beyond noise')
+    contains(' '.join(out.split()), 'The kinds of steps have other shares in A than in B: kernels and '
+                                    'operators are compared by the time of a call')
+    lacks(out, 'slower')
+    served('c', [step for step in sglang() if 'DECODE' in step[0]])
+    contains(tmerge('diff', 'a.h5', 'c.h5').expect(0).out, 'EXTEND: 12 steps in A, none in B\n')
+
+
+def test_steps_of_one_kind_are_spoken_of_as_steps():
+    served('a', [(f'ProfilerStep#{i}', 1000 + i % 2) for i in range(8)])
+    served('b', [(f'step[DECODE bs={i}]', 2000 + i % 2) for i in range(8)])
+    found = json.loads(tmerge('diff', 'a.h5', 'b.h5', '--json').expect(0).out)['tables']
+    equal({row['kind'] for row in found['diff.job']['rows']}, {None})
+    contains(found['diff.remark']['rows'][0]['text'], 'B is 100.0 % slower a step')
+    lacks(tmerge('gate', 'a.h5', 'b.h5', '--max=step=+2%').expect(6).out, ' of ')
+
+
+if __name__ == '__main__':
+    main()
