@@ -16,11 +16,24 @@ static void pair_names(tm_kind_pairs *out) {
     }
 }
 
+/* Whether two jobs have a kind of steps each, as prefills and decodes, that an engine says are not
+ * the same. Other marks may only be called otherwise. */
+static bool of_other_phases(const tm_step_kinds sides[2]) {
+    const tm_cell *phases[2];
+    for (int side = 0; side < 2; side++) {
+        if (sides[side].n != 1)
+            return false;
+        phases[side] = tm_table_cell(sides[side].marks, 0, "phase");
+    }
+    return !phases[0]->null && !phases[1]->null &&
+           strcmp(phases[0]->value.text, phases[1]->value.text) != 0;
+}
+
 tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out, tm_error *err) {
     *out = (tm_kind_pairs){.n = 0};
     for (int side = 0; side < 2; side++)
         out->sides[side] = tm_step_kinds_find(sides[side]);
-    if (out->sides[0].n < 2 && out->sides[1].n < 2)
+    if (out->sides[0].n < 2 && out->sides[1].n < 2 && !of_other_phases(out->sides))
         out->pairs[out->n++] = (tm_kind_pair){.name = NULL};
     else
         pair_names(out);

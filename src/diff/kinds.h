@@ -21,7 +21,7 @@ typedef struct tm_kind_pairs {
 } tm_kind_pairs;
 
 /** Pairs the kinds of two jobs. Where neither has several, their steps are one pair, whatever their
- * marks are called. TM_OK; TM_ERR_FAULT. */
+ * marks are called, but for prefills beside decodes. TM_OK; TM_ERR_FAULT. */
 tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -139,6 +139,224 @@ void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]) {
     out[w.used] = '\0';
 }
 
+/* Reads digits; -1 where there are none, or more than a number of requests or tokens has. */
+static int64_t read_number(const char **at, const char *end) {
+    const char *first = *at;
+    int64_t number = 0;
+    while (*at < end && is_digit(**at))
+        number = number > INT64_MAX / 100 ? INT64_MAX / 100 : 10 * number + (*(*at)++ - '0');
+    return *at > first && *at - first <= 15 ? number : -1;
+}
+
+/* Numbers in a form. */
+enum { NUMBERS_MAX = 12 };
+
+/* Whether a name has a form, in which # stands for a number and a * at the end for any word. */
+static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX]) {
+    const char *at = name.bytes, *end = name.bytes + name.size;
+    for (int n = 0; *form; form++) {
+        if (*form == '*')
+            return at < end;
+        if (*form == '#') {
+            numbers[n] = read_number(&at, end);
+            if (numbers[n++] < 0)
+                return false;
+        } else if (at == end || *at++ != *form) {
+            return false;
+        }
+    }
+    return at == end;
+}
+
+/* The number of "key=12" in what the brackets hold, and that behind a slash; -1 for none. */
+static int64_t value_of(tm_text body, const char *key, int64_t *behind) {
+    size_t size = strlen(key);
+    const char *end = body.bytes + body.size;
+    for (const char *at = body.bytes; at + size < end; at++) {
+        bool begins = at == body.bytes || at[-1] == ' ';
+        if (!begins || memcmp(at, key, size) != 0 || at[size] != '=')
+            continue;
+        at += size + 1;
+        int64_t value = read_number(&at, end);
+        if (behind && at < end && *at == '/') {
+            at++;
+            *behind = read_number(&at, end);
+        }
+        return value;
+    }
+    return -1;
+}
+
+static int64_t sum(int64_t a, int64_t b) {
+    return a < 0 || b < 0 ? -1 : a + b;
+}
+
+static tm_step_phase phase_of(int64_t prefills, int64_t decodes) {
+    return prefills > 0 && decodes > 0 ? TM_STEP_MIXED
+           : prefills > 0              ? TM_STEP_PREFILL
+           : decodes > 0               ? TM_STEP_DECODE
+                                       : TM_STEP_IDLE;
+}
+
+/* execute_context_2(14721)_generation_0(0): requests and their tokens of both phases. The detailed
+ * form has the sums of query and key lengths, of their squares and products, of which the first is
+ * the tokens. */
+static bool read_vllm(tm_text name, tm_step_mark *out) {
+    int64_t n[NUMBERS_MAX];
+    if (has_form(name, "execute_context_#(#)_generation_#(#)", n)) {
+        out->prefill = (tm_step_held){n[0], n[1]};
+        out->decode = (tm_step_held){n[2], n[3]};
+    } else if (has_form(name,
+                        "execute_#_context_#(sq#sk#sqsq#sqsk#)_generation_#(sq#sk#sqsq#sqsk#)",
+                        n)) {
+        out->prefill = (tm_step_held){n[1], n[2]};
+        out->decode = (tm_step_held){n[6], n[7]};
+    } else {
+        return false;
+    }
+    out->all = (tm_step_held){sum(out->prefill.batch, out->decode.batch),
+                              sum(out->prefill.tokens, out->decode.tokens)};
+    out->phase = phase_of(out->prefill.batch, out->decode.batch);
+    strcpy(out->kind, tm_step_phase_word(out->phase));
+    return true;
+}
+
+static bool begins(tm_text text, const char *word) {
+    return text.size >= strlen(word) && memcmp(text.bytes, word, strlen(word)) == 0;
+}
+
+/* What brackets at the end of "WORD[...]" hold. */
+static bool bracketed(tm_text name, const char *word, tm_text *body) {
+    size_t size = strlen(word);
+    if (!begins(name, word) || name.size < size + 2 || name.bytes[size] != '[' ||
+        name.bytes[name.size - 1] != ']')
+        return false;
+    *body = (tm_text){name.bytes + size + 1, name.size - size - 2};
+    return true;
+}
+
+static tm_step_phase sglang_phase(tm_text body) {
+    static const struct {
+        const char *word;
+        tm_step_phase phase;
+    } words[] = {{"EXTEND ", TM_STEP_PREFILL},
+                 {"SPLIT_PREFILL ", TM_STEP_PREFILL},
+                 {"DECODE ", TM_STEP_DECODE},
+                 {"MIXED ", TM_STEP_MIXED},
+                 {"IDLE ", TM_STEP_IDLE}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (begins(body, words[i].word))
+            return words[i].phase;
+    return TM_STEP_PHASE_NONE;
+}
+
+static int64_t first_known(int64_t a, int64_t b) {
+    return a >= 0 ? a : b;
+}
+
+/* step[EXTEND bs=2 toks=14721], step[DECODE bs=64]; in the detailed form c_sq and g_sq are the
+ * tokens of prefills and decodes, and of a mixed step c and g the requests. */
+static bool read_sglang(tm_text name, tm_step_mark *out) {
+    tm_text body;
+    if (!bracketed(name, "step", &body))
+        return false;
+    out->all.batch = value_of(body, "bs", NULL);
+    if (out->all.batch < 0)
+        return false;
+    const int64_t prefill = value_of(body, "c_sq", NULL), decode = value_of(body, "g_sq", NULL);
+    out->phase = sglang_phase(body);
+    if (out->phase == TM_STEP_PREFILL)
+        out->all.tokens = first_known(prefill, value_of(body, "toks", NULL));
+    else if (out->phase == TM_STEP_DECODE)
+        out->all.tokens = first_known(decode, out->all.batch);
+    else
+        out->all.tokens = first_known(value_of(body, "toks", NULL), sum(prefill, decode));
+    if (out->phase == TM_STEP_PREFILL)
+        out->prefill = out->all;
+    if (out->phase == TM_STEP_DECODE)
+        out->decode = out->all;
+    if (out->phase == TM_STEP_MIXED) {
+        out->prefill = (tm_step_held){value_of(body, "c", NULL), prefill};
+        out->decode = (tm_step_held){value_of(body, "g", NULL), decode};
+    }
+    return true;
+}
+
+/* prefill[bs=2 tok=14721 ctx=[7803, 6918]], decode[bs=117/128 tok=117 d=117]: behind the slash is
+ * the batch that the graph was captured with, p are prefills among the decodes. */
+static bool read_atom(tm_text name, tm_step_mark *out) {
+    tm_text body;
+    bool prefill = bracketed(name, "prefill", &body);
+    if (!prefill && !bracketed(name, "decode", &body))
+        return false;
+    out->all.batch = value_of(body, "bs", &out->padded);
+    if (out->all.batch < 0)
+        return false;
+    out->all.tokens = value_of(body, "tok", NULL);
+    const int64_t among = value_of(body, "p", NULL);
+    out->phase = prefill ? TM_STEP_PREFILL : among > 0 ? TM_STEP_MIXED : TM_STEP_DECODE;
+    if (prefill)
+        out->prefill = out->all;
+    else if (among > 0)
+        out->prefill.batch = among;
+    if (!prefill)
+        out->decode = (tm_step_held){first_known(value_of(body, "d", NULL), out->all.batch),
+                                     among > 0 ? -1 : out->all.tokens};
+    strcpy(out->kind, prefill ? "prefill" : "decode");
+    return true;
+}
+
+/* What a graph may be captured for; other programs capture other things. */
+static bool is_captured(tm_text name) {
+    static const char *const words[] = {"decode", "prefill", "mixed",
+                                        "extend", "full",    "piecewise"};
+    const char *word = name.bytes + name.size;
+    while (word > name.bytes && !is_digit(word[-1]))
+        word--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncasecmp(word + 1, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+/* execute_diffusion_1_1024x1024, capture_128_decode. */
+static bool read_others(tm_text name, tm_step_mark *out) {
+    int64_t n[NUMBERS_MAX];
+    if (has_form(name, "execute_diffusion_#_#x#", n)) {
+        out->phase = TM_STEP_DIFFUSION;
+        out->height = n[1];
+        out->width = n[2];
+        strcpy(out->kind, "diffusion");
+    } else if (has_form(name, "capture_#_*", n) && is_captured(name)) {
+        out->phase = TM_STEP_CAPTURE;
+    } else {
+        return false;
+    }
+    out->all.batch = n[0];
+    return true;
+}
+
+tm_step_mark tm_step_mark_of(tm_text name) {
+    static const tm_step_held none = {-1, -1};
+    tm_step_mark mark = {
+        .all = none, .prefill = none, .decode = none, .padded = -1, .height = -1, .width = -1};
+    mark.engine = read_vllm(name, &mark) || read_sglang(name, &mark) || read_atom(name, &mark) ||
+                  read_others(name, &mark);
+    if (!mark.engine)
+        mark.all = none;
+    if (!*mark.kind)
+        tm_step_kind_of(name, mark.kind);
+    return mark;
+}
+
+const char *tm_step_phase_word(tm_step_phase phase) {
+    static const char *const words[] = {
+        [TM_STEP_PREFILL] = "prefill",     [TM_STEP_DECODE] = "decode",
+        [TM_STEP_MIXED] = "mixed",         [TM_STEP_IDLE] = "idle",
+        [TM_STEP_DIFFUSION] = "diffusion", [TM_STEP_CAPTURE] = "capture"};
+    return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
+}
+
 /* Up to 18 digits as a number: no counter of steps goes further. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;
@@ -183,9 +401,12 @@ static tm_step_name bracketed_name(tm_text name) {
     return (tm_step_name){TM_STEP_ALIKE, -1, tm_hash(TM_HASH_BEGIN, name.bytes, stem), false};
 }
 
-/* The word step or iteration, what may stand between, and a number at the end. */
+/* The mark of an inference engine, or the word step or iteration, what may stand between, and a
+ * number at the end. */
 static tm_step_name known_name(tm_text name) {
     static const char sure[] = "ProfilerStep#";
+    if (tm_step_mark_of(name).engine)
+        return (tm_step_name){TM_STEP_ENGINE, -1, 0, false};
     size_t n_digits = digits_before(name.bytes, name.size), stem = name.size - n_digits;
     tm_step_name out = {.number = number_of(name.bytes + stem, n_digits),
                         .stem = tm_hash(TM_HASH_BEGIN, name.bytes, stem)};

@@ -1,4 +1,4 @@
-/* Which annotations are steps, told from their names. */
+/* Which annotations are steps, told from their names, and what these say of the steps. */
 #ifndef TMERGE_STEP_NAMES_H
 #define TMERGE_STEP_NAMES_H
 
@@ -11,7 +11,9 @@ typedef enum tm_step_trust {
                          that the profiler recorded, and is neither a step nor work */
     TM_STEP_ALIKE,    /* "step 12", "train_iteration=3", "step[DECODE bs=8]": a step where the trace
                          has no others */
-    TM_STEP_SURE      /* ProfilerStep#12, or what the user's pattern matches */
+    TM_STEP_SURE,     /* ProfilerStep#12, or what the user's pattern matches */
+    TM_STEP_ENGINE    /* of an inference engine (tm_step_mark): a step also within ProfilerStep#12,
+                         if such take most of its time */
 } tm_step_trust;
 
 /** What a name says. */
@@ -50,5 +52,34 @@ enum { TM_STEP_KIND_MAX = 48 };
  * @param out  cut where it is too long; empty where the name has no words
  */
 void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]);
+
+typedef enum tm_step_phase {
+    TM_STEP_PHASE_NONE, /* not told */
+    TM_STEP_PREFILL,
+    TM_STEP_DECODE,
+    TM_STEP_MIXED, /* both in one step */
+    TM_STEP_IDLE,  /* a step without requests, for the sake of other ranks */
+    TM_STEP_DIFFUSION,
+    TM_STEP_CAPTURE /* of a graph, before the engine serves */
+} tm_step_phase;
+
+/** Requests and tokens; -1 where the mark does not say. */
+typedef struct tm_step_held {
+    int64_t batch, tokens;
+} tm_step_held;
+
+typedef struct tm_step_mark {
+    char kind[TM_STEP_KIND_MAX]; /* of any name: tm_step_kind_of, but of vLLM the phase */
+    bool engine;                 /* it is the mark of an engine; else the rest is not told */
+    tm_step_phase phase;
+    tm_step_held all, prefill, decode;
+    int64_t padded;        /* batch that the graph is of */
+    int64_t height, width; /* of a picture */
+} tm_step_mark;
+
+tm_step_mark tm_step_mark_of(tm_text name);
+
+/** "prefill"; NULL of TM_STEP_PHASE_NONE. */
+const char *tm_step_phase_word(tm_step_phase phase);
 
 #endif

@@ -28,7 +28,9 @@ static int by_begin(const void *a, const void *b) {
     const annotation *x = a, *y = b;
     if (x->begin_ns != y->begin_ns)
         return tm_order_i64(x->begin_ns, y->begin_ns);
-    return tm_order_i64(x->number, y->number);
+    if (x->number != y->number)
+        return tm_order_i64(x->number, y->number);
+    return tm_order_i64(y->end_ns, x->end_ns); /* the outer one first */
 }
 
 /* no_step: of each name, whether it is known to be none; names of steps are few, others repeat. */
@@ -46,7 +48,8 @@ static tm_status find_annotations(const tm_timeline *timeline, const tm_names *n
             no_step[timeline->name[row]] = name.trust == TM_STEP_NOT;
             if (name.trust == TM_STEP_NOT)
                 continue;
-            if (name.trust == TM_STEP_ALIKE && timeline->category[row] != TM_CAT_USER_ANNOTATION)
+            if ((name.trust == TM_STEP_ALIKE || name.trust == TM_STEP_ENGINE) &&
+                timeline->category[row] != TM_CAT_USER_ANNOTATION)
                 continue;
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
             annotation found = {.number = name.number,
@@ -73,6 +76,29 @@ static int by_loop(const void *a, const void *b) {
     return tm_order_u64(x->stem, y->stem);
 }
 
+/* A profiler's step may hold a pass of the engine, or a whole loop of them and the training that
+ * they are for: the engine's marks are the steps where they take most of the time of the
+ * profiler's. Else they are none; the others are then the profiler's alone. */
+static bool choose_engine(candidates *c) {
+    annotation *v = c->found.data;
+    double engine_ns = 0.0, sure_ns = 0.0;
+    for (size_t i = 0; i < c->found.n; i++) {
+        double ns = (double)(v[i].end_ns - v[i].begin_ns);
+        engine_ns += v[i].trust == TM_STEP_ENGINE ? ns : 0.0;
+        sure_ns += v[i].trust == TM_STEP_SURE ? ns : 0.0;
+    }
+    const bool engine = engine_ns > 0.0 && engine_ns > 0.5 * sure_ns;
+    size_t n = 0;
+    for (size_t i = 0; i < c->found.n; i++) {
+        if (engine && v[i].trust == TM_STEP_SURE && !tm_vec_append(&c->profiler, &v[i].row, 1))
+            return false;
+        if (engine == (v[i].trust == TM_STEP_ENGINE))
+            v[n++] = v[i];
+    }
+    c->found.n = n;
+    return true;
+}
+
 /* Keeps those that are sure; without any, those of the loop that takes the most time: steps within
  * its steps are no steps of the job. */
 static void choose_annotations(tm_vec *found) {
@@ -84,7 +110,7 @@ static void choose_annotations(tm_vec *found) {
     for (size_t first = 0, i = 0; i < found->n && v[first].trust == v[0].trust; first = i) {
         double sum = 0;
         while (i < found->n && v[i].trust == v[0].trust &&
-               (v[i].trust == TM_STEP_SURE || v[i].stem == v[first].stem)) {
+               (v[i].trust >= TM_STEP_SURE || v[i].stem == v[first].stem)) {
             sum += (double)(v[i].end_ns - v[i].begin_ns);
             i++;
         }
@@ -144,6 +170,13 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
         v[i].restarts = tm_timeline_restarts(timeline, v[i].begin_ns);
 }
 
+/* Whether one that begins later is of the same step. Those of an engine have no numbers: one within
+ * another is. */
+static bool is_same_step(const annotation *first, const annotation *later) {
+    return first->number == later->number && later->begin_ns < first->end_ns &&
+           (first->trust != TM_STEP_ENGINE || later->end_ns <= first->end_ns);
+}
+
 /* Ascending in begin; the same number on two threads at one time is one step. */
 static void order_annotations(tm_timeline *timeline, tm_vec *found) {
     annotation *v = found->data;
@@ -151,7 +184,7 @@ static void order_annotations(tm_timeline *timeline, tm_vec *found) {
     if (found->n > 1)
         qsort(v, found->n, sizeof *v, by_begin);
     for (size_t i = 0; i < found->n; i++) {
-        if (n > 0 && v[n - 1].number == v[i].number && v[i].begin_ns < v[n - 1].end_ns) {
+        if (n > 0 && is_same_step(&v[n - 1], &v[i])) {
             if (v[i].end_ns > v[n - 1].end_ns)
                 v[n - 1].end_ns = v[i].end_ns;
         } else {
@@ -247,6 +280,8 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
     tm_status status = no_step ? find_annotations(timeline, names, step_names, no_step, &c, err)
                                : tm_fail_memory(err);
     free(no_step);
+    if (status == TM_OK && !choose_engine(&c))
+        status = tm_fail_memory(err);
     choose_annotations(&c.found);
     free(timeline->steps);
     free(timeline->step_marks);

@@ -28,7 +28,10 @@ def sglang(extend=29000, decode=4980):
 
 def test_a_first_screen_says_how_long_steps_of_each_kind_take():
     out = served('job', sglang()).out
-    contains(out, 'Steps: 192 DECODE of 4.98 ms, 12 EXTEND of 29.0 ms (medians)')
+    # Decodes of 16, 17 and 18 requests, six, five and five in a turn of 16:
+    # (6 x 16 + 5 x 17 + 5 x 18) / 16 = 16.94. Prefills of 900 to 911 tokens.
+    contains(' '.join(out.split()), 'Steps (medians): 192 DECODE of 4.98 ms (batch 17), 12 EXTEND of '
+                                    '29.0 ms (batch 2, 906 tokens)')
     lacks(out, 'long steps')
     # 192 x 4980 + 12 x 29000 = 1,304,160 us, of which DECODE 73.32 %.
     equal([(row['kind'], row['steps'], row['median_ns'], row['min_ns'], round(row['share_pct'], 2))
@@ -70,6 +73,62 @@ def test_another_mix_of_kinds_is_no_change_of_their_steps():
     lacks(out, 'slower')
     served('c', [step for step in sglang() if 'DECODE' in step[0]])
     contains(tmerge('diff', 'a.h5', 'c.h5').expect(0).out, 'EXTEND: 12 steps in A, none in B\n')
+
+
+def test_marks_of_engines_are_steps_and_say_what_they_hold():
+    columns = ('kind', 'phase', 'batch', 'padded_batch', 'tokens', 'prefill_batch', 'prefill_tokens',
+               'decode_batch', 'decode_tokens', 'resolution')
+    none = None
+    marks = {
+        'execute_context_2(14721)_generation_0(0)': ('prefill', 'prefill', 2, none, 14721, 2, 14721, 0, 0),
+        'execute_context_0(0)_generation_64(64)': ('decode', 'decode', 64, none, 64, 0, 0, 64, 64),
+        'execute_6147_context_2(sq6144sk7144sqsq9sqsk8)_generation_3(sq3sk6144sqsq3sqsk6144)':
+            ('mixed', 'mixed', 5, none, 6147, 2, 6144, 3, 3),
+        'execute_context_0(0)_generation_0(0)': ('idle', 'idle', 0, none, 0, 0, 0, 0, 0),
+        'step[EXTEND bs=2 toks=800]': ('EXTEND', 'prefill', 2, none, 800, 2, 800, none, none),
+        'step[DECODE bs=64 g_sq=128 g_sqsq=256]': ('DECODE', 'decode', 64, none, 128, none, none, 64, 128),
+        'step[MIXED bs=2 c=1 g=1 c_sq=5 g_sq=1]': ('MIXED', 'mixed', 2, none, 6, 1, 5, 1, 1),
+        'step[MIXED bs=2]': ('MIXED', 'mixed', 2, none, none, none, none, none, none),
+        'step[TARGET_VERIFY bs=3]': ('TARGET_VERIFY', none, 3, none, none, none, none, none, none),
+        'prefill[bs=6 tok=17408 ctx=[4096, 4096]...+3 sqsq=5]':
+            ('prefill', 'prefill', 6, none, 17408, 6, 17408, none, none),
+        'decode[bs=117/128 tok=117 d=117]': ('decode', 'decode', 117, 128, 117, none, none, 117, 117),
+        'decode[bs=128 tok=384 p=2 d=126 tbo=1]': ('decode', 'mixed', 128, none, 384, 2, none, 126, none),
+        'execute_diffusion_4_1024x768': ('diffusion', 'diffusion', 4) + 6 * (none,) + ('1024x768',),
+        'capture_32_FULL': ('capture_FULL', 'capture', 32),
+        'capture_128_decode': ('capture_decode', 'capture', 128),
+    }
+    for mark, expected in marks.items():
+        served('job', [(mark, 1000)])
+        found = rows('job.h5', 'steps.mark')
+        equal([[row[column] for column in columns] for row in found],
+              [list(expected) + (len(columns) - len(expected)) * [none]], mark)
+    for mark in ('decode[3]', 'capture_3_frames', 'execute_context_2', 'prefill', 'xdecode[bs=3]'):
+        served('job', [(mark, 1000)])
+        equal(rows('job.h5', 'steps.mark'), [], mark)
+
+
+def test_an_engines_pass_is_the_step_within_that_of_the_profiler():
+    inner = [event('step[DECODE bs=4]', 'user_annotation', at, 80, tid=7) for at in (1010, 1110)]
+    outer = [event(f'ProfilerStep#{i}', 'user_annotation', 1000 + 100 * i, 100) for i in range(2)]
+    around = [event('execute_4_context_0(sq0sk0sqsq0sqsk0)_generation_4(sq4sk9sqsq4sqsk9)',
+                    'user_annotation', 1005 + 100 * i, 90) for i in range(2)]
+    work = [kernel('gemm', 1020, 10)]
+    for name, events, expected in (('both', outer + inner + around, ['decode', 'decode']),
+                                   ('inner', outer + inner, ['DECODE', 'DECODE']),
+                                   # A loop of training that generates in between, too.
+                                   ('rare', outer + inner[:1], ['ProfilerStep', 'ProfilerStep'])):
+        put(f'{name}.json', trace(events + work, 0))
+        merged(f'{name}.json', '-o', f'{name}.h5')
+        equal([row['kind'] for row in rows(f'{name}.h5', 'steps.mark')], expected, name)
+
+
+def test_prefills_are_not_compared_with_decodes():
+    served('a', [('execute_context_2(900)_generation_0(0)', 2000 + i % 2) for i in range(8)])
+    served('b', [('execute_context_0(0)_generation_9(9)', 1000 + i % 2) for i in range(8)])
+    out = tmerge('diff', 'a.h5', 'b.h5').expect(0).out
+    has_line(out, '^decode: 8 steps in B, none in A$')
+    lacks(out, 'faster')
 
 
 def test_steps_of_one_kind_are_spoken_of_as_steps():

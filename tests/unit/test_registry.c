@@ -194,8 +194,10 @@ static const struct {
                    "early_kernels earliest_ns component method anchors domain set_ns "},
     {"overview.step", " rank step" PARTS},
     {"overview.rank", " rank steps" PARTS USES},
-    {"steps.mark", " rank step kind "},
-    {"steps.kind", " kind steps median_ns mean_ns min_ns max_ns cov_pct share_pct "},
+    {"steps.mark", " rank step kind phase batch padded_batch tokens prefill_batch prefill_tokens "
+                   "decode_batch decode_tokens resolution "},
+    {"steps.kind",
+     " kind steps median_ns mean_ns min_ns max_ns cov_pct share_pct phase mean_batch mean_tokens "},
     {"overview.job", " ranks steps mean_step_ns" PARTS USES
                      "kernel_pct comm_pct memcpy_pct memset_pct runtime_pct input_pct cpu_pct "
                      "other_pct partial_steps samples_per_step tokens_per_step samples_per_s "

@@ -14,7 +14,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
 /** What it begins with: what the job is, and the verdict. */
 void tm_summary_job(const tm_tables *tables, const tm_colors *colors);
 
-/** A line on the steps of each kind, where there are several. */
+/** A line on the steps of each kind, where there are several, or an inference engine marks them. */
 void tm_summary_kinds(const tm_tables *tables);
 
 /** Of a job of one rank with events of a device what that rank tells, in place of a verdict; false

@@ -4,32 +4,43 @@
 
 #include "summary/summary_text.h"
 
-static double share(const tm_table *kinds, size_t row) {
-    const tm_cell *cell = tm_table_cell(kinds, row, "share_pct");
-    return cell->null ? 0.0 : cell->value.r;
+static double real(const tm_table *kinds, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(kinds, row, column);
+    return cell->null ? -1.0 : cell->value.r;
 }
 
-/* "Steps: 192 DECODE of 4.98 ms, 12 EXTEND of 29.0 ms (medians)": where they are of several kinds,
- * those that take most of the time first. */
+/* "192 DECODE of 4.98 ms (batch 17)". Tokens where they are not one a request. */
+static void add_kind(const tm_table *kinds, size_t row, char *out, size_t size) {
+    double batch = real(kinds, row, "mean_batch"), tokens = real(kinds, row, "mean_tokens");
+    char median[32], held[64] = "", of[48] = "";
+    tm_shown_duration(number(kinds, row, "median_ns"), median, sizeof median);
+    if (tokens >= 0.0 && tokens != batch)
+        snprintf(of, sizeof of, ", %.0f tokens", tokens);
+    if (batch >= 0.0)
+        snprintf(held, sizeof held, " (batch %.0f%s)", batch, of);
+    snprintf(out, size, "%" PRId64 " %s of %s%s", number(kinds, row, "steps"),
+             tm_table_cell(kinds, row, "kind")->value.text, median, held);
+}
+
+/* Those that take most of the time first. */
 void tm_summary_kinds(const tm_tables *tables) {
-    const tm_table *kinds = tm_tables_find(tables, "steps.kind");
     enum { KINDS_MAX = 8 };
-    char text[768] = "Steps:";
+    const tm_table *kinds = tm_tables_find(tables, "steps.kind");
+    const size_t n = kinds->n_rows < KINDS_MAX ? kinds->n_rows : KINDS_MAX;
+    char text[1536] = "Steps (medians): ";
     bool said[KINDS_MAX] = {false};
-    for (size_t n = 0; kinds->n_rows > 1 && n < kinds->n_rows && n < KINDS_MAX; n++) {
-        size_t most = KINDS_MAX, used = strlen(text);
-        char median[32];
-        for (size_t i = 0; i < kinds->n_rows && i < KINDS_MAX; i++)
-            if (!said[i] && (most == KINDS_MAX || share(kinds, i) > share(kinds, most)))
+    if (n == 0 || (n == 1 && tm_table_cell(kinds, 0, "phase")->null))
+        return;
+    for (size_t k = 0; k < n; k++) {
+        size_t most = n, used = strlen(text);
+        for (size_t i = 0; i < n; i++)
+            if (!said[i] &&
+                (most == n || real(kinds, i, "share_pct") > real(kinds, most, "share_pct")))
                 most = i;
         said[most] = true;
-        tm_shown_duration(number(kinds, most, "median_ns"), median, sizeof median);
-        snprintf(text + used, sizeof text - used, "%s %" PRId64 " %s of %s", n > 0 ? "," : "",
-                 number(kinds, most, "steps"), tm_table_cell(kinds, most, "kind")->value.text,
-                 median);
+        if (k > 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, ", ");
+        add_kind(kinds, most, text + used, sizeof text - used);
     }
-    if (kinds->n_rows < 2)
-        return;
-    snprintf(text + strlen(text), sizeof text - strlen(text), " (medians)");
     tm_console_wrap(text, 0, tm_console_width());
 }

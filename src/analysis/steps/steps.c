@@ -1,7 +1,9 @@
 /* Analysis `steps`: of which kind each step is, and how long the steps of each kind take. */
 #include "tmerge/analysis.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +13,41 @@
 #include "base/vec.h"
 #include "timeline/step_names.h"
 
-enum { M_RANK, M_STEP, M_KIND, N_MARK };
+enum {
+    M_RANK,
+    M_STEP,
+    M_KIND,
+    M_PHASE,
+    M_BATCH,
+    M_PADDED,
+    M_TOKENS,
+    M_PREFILLS,
+    M_PREFILL_TOKENS,
+    M_DECODES,
+    M_DECODE_TOKENS,
+    M_RESOLUTION,
+    N_MARK
+};
 
 static const tm_column mark_columns[N_MARK] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_STEP] = {"step", TM_INT, "", "Number of the step."},
     [M_KIND] = {"kind", TM_TEXT, "",
-                "The words of its annotation without the numbers: DECODE of step[DECODE bs=16]; "
-                "null for none."},
+                "The words of its annotation without the numbers: DECODE of step[DECODE bs=16]; of "
+                "vLLM's execute_context_0(0)_generation_64(64) the phase; null for none."},
+    [M_PHASE] = {"phase", TM_TEXT, "",
+                 "What an inference engine does in it: prefill, decode, mixed, idle (no request), "
+                 "diffusion, or capture (of a graph); null where the mark is none of vLLM, SGLang, "
+                 "ATOM or a diffusion server, as what follows."},
+    [M_BATCH] = {"batch", TM_INT, "", "Requests, or pictures."},
+    [M_PADDED] = {"padded_batch", TM_INT, "", "Batch that its graph was captured with."},
+    [M_TOKENS] = {"tokens", TM_INT, "",
+                  "Tokens that it computes; of SGLang's decodes that do not say it one a request."},
+    [M_PREFILLS] = {"prefill_batch", TM_INT, "", "Of the batch those in prefill."},
+    [M_PREFILL_TOKENS] = {"prefill_tokens", TM_INT, "", "Their tokens."},
+    [M_DECODES] = {"decode_batch", TM_INT, "", "Of the batch those that decode."},
+    [M_DECODE_TOKENS] = {"decode_tokens", TM_INT, "", "Their tokens."},
+    [M_RESOLUTION] = {"resolution", TM_TEXT, "", "Of a picture: 1024x1024."},
 };
 
 static const tm_table_def mark_def = {
@@ -30,7 +59,20 @@ static const tm_table_def mark_def = {
     .top = -1,
 };
 
-enum { K_KIND, K_STEPS, K_MEDIAN, K_MEAN, K_SHORTEST, K_LONGEST, K_COV, K_SHARE, N_KIND };
+enum {
+    K_KIND,
+    K_STEPS,
+    K_MEDIAN,
+    K_MEAN,
+    K_SHORTEST,
+    K_LONGEST,
+    K_COV,
+    K_SHARE,
+    K_PHASE,
+    K_BATCH,
+    K_TOKENS,
+    N_KIND
+};
 
 static const tm_column kind_columns[N_KIND] = {
     [K_KIND] = {"kind", TM_TEXT, "", "steps.mark.kind."},
@@ -44,6 +86,9 @@ static const tm_column kind_columns[N_KIND] = {
     [K_COV] = {"cov_pct", TM_REAL, "%",
                "100 standard deviation / mean; null for fewer than three."},
     [K_SHARE] = {"share_pct", TM_REAL, "%", "Their share of the time of the steps of all kinds."},
+    [K_PHASE] = {"phase", TM_TEXT, "", "steps.mark.phase; null where its steps have others."},
+    [K_BATCH] = {"mean_batch", TM_REAL, "", "Mean over ranks and steps of steps.mark.batch."},
+    [K_TOKENS] = {"mean_tokens", TM_REAL, "", "Mean of steps.mark.tokens, of a rank and step."},
 };
 
 static const tm_table_def kind_def = {
@@ -58,21 +103,40 @@ static const tm_table_def kind_def = {
 
 static const tm_table_def *const defs[] = {&kind_def, &mark_def};
 
+static void set_known(tm_cell *cell, int64_t number) {
+    if (number >= 0)
+        tm_cell_set_int(cell, number);
+}
+
+static tm_status set_mark(tm_table *table, tm_cell *row, const tm_step_mark *mark, tm_error *err) {
+    char size[48];
+    snprintf(size, sizeof size, "%" PRId64 "x%" PRId64, mark->height, mark->width);
+    set_known(&row[M_BATCH], mark->all.batch);
+    set_known(&row[M_PADDED], mark->padded);
+    set_known(&row[M_TOKENS], mark->all.tokens);
+    set_known(&row[M_PREFILLS], mark->prefill.batch);
+    set_known(&row[M_PREFILL_TOKENS], mark->prefill.tokens);
+    set_known(&row[M_DECODES], mark->decode.batch);
+    set_known(&row[M_DECODE_TOKENS], mark->decode.tokens);
+    TM_TRY(tm_table_set_text(table, &row[M_KIND], *mark->kind ? mark->kind : NULL, err));
+    TM_TRY(tm_table_set_text(table, &row[M_PHASE], tm_step_phase_word(mark->phase), err));
+    return tm_table_set_text(table, &row[M_RESOLUTION], mark->width >= 0 ? size : NULL, err);
+}
+
 static tm_status steps_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, mark_def.name);
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
-        char kind[TM_STEP_KIND_MAX];
         if (step->name == TM_NO_NAME)
             continue;
+        const tm_step_mark mark = tm_step_mark_of(tm_names_text(view->names, step->name));
         tm_cell *row = tm_table_add_row(table);
         if (!row)
             return tm_fail_memory(err);
-        tm_step_kind_of(tm_names_text(view->names, step->name), kind);
         tm_cell_set_int(&row[M_RANK], timeline->rank);
         tm_cell_set_int(&row[M_STEP], step->number);
-        TM_TRY(tm_table_set_text(table, &row[M_KIND], *kind ? kind : NULL, err));
+        TM_TRY(set_mark(table, row, &mark, err));
     }
     return TM_OK;
 }
@@ -156,6 +220,46 @@ static tm_status add_kinds(const tm_step_kinds *kinds, const tm_vec *lengths, in
     return TM_OK;
 }
 
+/* The mean of a column of steps.mark over the rows of a kind. */
+static void set_mean(const tm_table *marks, const char *kind, int column, tm_cell *cell) {
+    double of = 0.0, n = 0.0;
+    for (size_t i = 0; i < marks->n_rows; i++) {
+        const tm_cell *row = tm_table_row(marks, i);
+        if (row[M_KIND].null || row[column].null || strcmp(row[M_KIND].value.text, kind) != 0)
+            continue;
+        of += (double)row[column].value.i;
+        n++;
+    }
+    if (n > 0.0)
+        tm_cell_set_real(cell, of / n);
+}
+
+/* The phase of all rows of a kind; NULL where they differ. */
+static const char *phase_of(const tm_table *marks, const char *kind) {
+    const char *phase = NULL;
+    for (size_t i = 0; i < marks->n_rows; i++) {
+        const tm_cell *row = tm_table_row(marks, i);
+        if (row[M_KIND].null || strcmp(row[M_KIND].value.text, kind) != 0)
+            continue;
+        if (row[M_PHASE].null || (phase && strcmp(phase, row[M_PHASE].value.text) != 0))
+            return NULL;
+        phase = row[M_PHASE].value.text;
+    }
+    return phase;
+}
+
+static tm_status set_held(const tm_tables *tables, tm_table *kinds, tm_error *err) {
+    const tm_table *marks = tm_tables_find(tables, mark_def.name);
+    for (size_t i = 0; i < kinds->n_rows; i++) {
+        tm_cell *row = tm_table_row(kinds, i);
+        const char *kind = row[K_KIND].value.text;
+        set_mean(marks, kind, M_BATCH, &row[K_BATCH]);
+        set_mean(marks, kind, M_TOKENS, &row[K_TOKENS]);
+        TM_TRY(tm_table_set_text(kinds, &row[K_PHASE], phase_of(marks, kind), err));
+    }
+    return TM_OK;
+}
+
 static tm_status steps_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_step_kinds kinds = tm_step_kinds_find(out);
     tm_vec lengths = TM_VEC(length);
@@ -166,6 +270,8 @@ static tm_status steps_job(const tm_job *job, tm_tables *out, tm_error *err) {
     if (status == TM_OK)
         status = ns ? add_kinds(&kinds, &lengths, ns, tm_tables_find(out, kind_def.name), err)
                     : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = set_held(out, tm_tables_find(out, kind_def.name), err);
     free(ns);
     tm_vec_free(&lengths);
     return status;
