@@ -4,19 +4,16 @@ import json
 from common import contains, equal, event, has_line, kernel, lacks, main, merged, put, rows, tmerge, trace
 
 
-def served(name, steps, more=(), ranks=1):
-    """A store of ranks whose steps have a name and a length in us, which a kernel fills but for 40
-    us at its begin; 60 us lie between two. more: options."""
-    paths = []
-    for rank in range(ranks):
-        at, events = 1000, []
-        for i, (mark, length) in enumerate(steps):
-            events += [event(mark, 'user_annotation', at, length),
-                       event('hipGraphLaunch', 'cuda_runtime', at + 10, 5, correlation=i + 1),
-                       kernel(f'attention {mark[:8]}', at + 40, length - 40, correlation=i + 1)]
-            at += length + 60
-        paths.append(put(f'{name}/rank{rank}.json', trace(events, rank)))
-    return merged(*paths, '-o', f'{name}.h5', *more)
+def served(name, steps, gap=60):
+    """A store of a rank whose steps have a name and a length in us, which a kernel fills but for 40
+    us at its begin, with a gap of us between two."""
+    at, events = 1000, []
+    for i, (mark, length) in enumerate(steps):
+        events += [event(mark, 'user_annotation', at, length),
+                   event('hipGraphLaunch', 'cuda_runtime', at + 10, 5, correlation=i + 1),
+                   kernel(f'attention {mark[:8]}', at + 40, length - 40, correlation=i + 1)]
+        at += length + gap
+    return merged(put(f'{name}/rank0.json', trace(events, 0)), '-o', f'{name}.h5')
 
 
 def sglang(extend=29000, decode=4980):
@@ -121,6 +118,27 @@ def test_an_engines_pass_is_the_step_within_that_of_the_profiler():
         put(f'{name}.json', trace(events + work, 0))
         merged(f'{name}.json', '-o', f'{name}.h5')
         equal([row['kind'] for row in rows(f'{name}.h5', 'steps.mark')], expected, name)
+
+
+def test_advice_is_that_of_an_engine():
+    def advice():
+        return {row['rule']: row for row in rows('job.h5', 'advice.item')}
+
+    served('job', [(f'step[DECODE bs={(8, 32)[i % 2]}]', (5000, 5200)[i % 2]) for i in range(20)],
+           gap=1000)
+    found = advice()
+    # 19 gaps of 1 ms in 20 steps of 5.1 ms and these, less the 40 us before the first kernel: 19 of
+    # 120.96 ms are 15.7 %. A request of 32 takes 5200 / 32 = 162.5 us, of 8 625: 74 % less.
+    equal(found['scheduler_gaps']['cost_ns'], 19000000)
+    contains(found['scheduler_gaps']['evidence'], 'up to 15.7 % of their time (19.0 ms) between the end '
+                                                  'of a step and the begin of the next: 1.00 ms')
+    contains(found['decode_batch']['evidence'],
+             'Decodes of 8 requests take 5.00 ms, of 32 5.20 ms: 74 % less for each request.')
+    # 12 ms without requests are no work of the scheduler; one batch size says nothing of others.
+    served('job', [('step[DECODE bs=8]', 1000)] * 9, gap=12000)
+    equal({'scheduler_gaps', 'decode_batch'} & set(advice()), set())
+    served('job', [(f'ProfilerStep#{i}', 5000) for i in range(9)], gap=1000)
+    equal({'scheduler_gaps', 'decode_batch'} & set(advice()), set())
 
 
 def test_prefills_are_not_compared_with_decodes():

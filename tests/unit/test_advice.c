@@ -555,6 +555,21 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is of", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=60", "", "a batch in turn", "of this time"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "a batch in turn", "buckets"},
+        /* of lists of tensors: an optimizer's functor trains, another does not */
+        {HIDES_BADLY,
+         "kernels.kernel " SMALL("multi_tensor_apply_kernel<FusedSgdMathFunctor<4>>") ";",
+         "smaller buckets", "turn"},
+        {HIDES_BADLY,
+         "kernels.kernel " SMALL("multi_tensor_apply_kernel<BinaryOpScalarFunctor>") ";",
+         "a batch in turn", "buckets"},
+        {"",
+         "steps.kind kind=DECODE phase=decode; kernels.kernel " SMALL(
+             "k") "; idle.rank *idle_ns=200 kernel_wait_ns=200;",
+         "graphs for all batch sizes", "optimizers"},
+        {"",
+         COPIES "steps.kind kind=c phase=capture; kernels.kernel " SMALL(
+             "k") "; idle.rank *idle_ns=200 kernel_wait_ns=200;",
+         "cudaMallocHost", "graphs"},
         {"exposed_wait_ns=400",
          "stragglers.job verdict=event; stragglers.rank rank=2 caused_share=0.5; stragglers.rank "
          "rank=3 caused_share=0.4;",

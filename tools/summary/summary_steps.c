@@ -42,5 +42,11 @@ void tm_summary_kinds(const tm_tables *tables) {
             used += (size_t)snprintf(text + used, sizeof text - used, ", ");
         add_kind(kinds, most, text + used, sizeof text - used);
     }
+    if (n == 1 && strcmp(tm_table_cell(kinds, 0, "phase")->null
+                             ? ""
+                             : tm_table_cell(kinds, 0, "phase")->value.text,
+                         "capture") == 0)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "; kernels that a graph captures do not run");
     tm_console_wrap(text, 0, tm_console_width());
 }

@@ -143,9 +143,19 @@ static bool any_named(const tm_facts *facts, const char *name, const char *const
 }
 
 void tm_facts_program(tm_facts *facts) {
-    /* Not dgrad: transposed convolutions run it in inference. */
-    static const char *const gradients[] = {"ackward", "_bwd", "wgrad",
-                                            "adam",    "Adam", "multi_tensor_apply"};
+    /* Not dgrad: transposed convolutions run it in inference. Nor multi_tensor_apply, which anybody
+     * may call on lists of tensors: only with the functor of an optimizer. */
+    static const char *const gradients[] = {"ackward",
+                                            "_bwd",
+                                            "wgrad",
+                                            "adam",
+                                            "Adam",
+                                            "SgdMathFunctor",
+                                            "SGDFunctor",
+                                            "LAMBStage",
+                                            "NovoGradFunctor",
+                                            "AdagradFunctor",
+                                            "AdagradMathFunctor"};
     static const char *const torch[] = {"aten::", "at::native"};
     facts->trains =
         tm_facts_sum(facts, "phases.step", "host_backward_ns") > 0 ||
@@ -153,6 +163,16 @@ void tm_facts_program(tm_facts *facts) {
         any_named(facts, "kernels.kernel", gradients, sizeof gradients / sizeof *gradients);
     facts->torch = any_named(facts, "operators.op", torch, sizeof torch / sizeof *torch) ||
                    any_named(facts, "kernels.kernel", torch, sizeof torch / sizeof *torch);
+    const tm_table *kinds = tm_tables_find(facts->tables, "steps.kind");
+    facts->captures = kinds->n_rows > 0;
+    for (size_t i = 0; i < kinds->n_rows; i++) {
+        const tm_cell *phase = tm_table_cell(kinds, i, "phase");
+        const char *word = phase->null ? "" : phase->value.text;
+        facts->captures = facts->captures && strcmp(word, "capture") == 0;
+        facts->serves = facts->serves || (!facts->trains && (strcmp(word, "prefill") == 0 ||
+                                                             strcmp(word, "decode") == 0 ||
+                                                             strcmp(word, "mixed") == 0));
+    }
 }
 
 tm_rank_text tm_rank_text_begin(char out[TM_ADVICE_RANKS]) {

@@ -17,7 +17,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     double behind =
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "host_bound_events"), events);
     /* Few small kernels among large ones cost little, whatever the gaps are due to. */
-    if (small < 50.0)
+    if (small < 50.0 || f->captures)
         return;
     /* The gaps between kernels; and where launching takes longer than running, what the GPU waits
      * for the host's next launch. */
@@ -35,6 +35,12 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
                  "Launch fewer, larger kernels: compile more of the step at once (jit, "
                  "tf.function with jit_compile=True), let XLA launch it as CUDA or HIP graphs, a "
                  "larger batch.");
+    else if (f->serves)
+        snprintf(
+            out->text, sizeof out->text,
+            "Launch fewer, larger kernels: CUDA or HIP graphs for all batch sizes that it runs, "
+            "%sfused operators, a larger batch.",
+            f->torch ? "torch.compile or " : "");
     else
         snprintf(out->text, sizeof out->text,
                  "Launch fewer, larger kernels: %sfused operators, %sCUDA or HIP graphs, a larger "
@@ -176,6 +182,8 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
     int64_t steps = tm_facts_int(f, "overview.job", 0, "steps"), calls = 0;
     double lost = 0.0;
+    if (f->captures) /* a graph takes its memory when it is captured */
+        return;
     for (size_t i = 0; i < table->n_rows; i++) {
         int64_t in_steps = tm_facts_int(f, "transfers.allocation", i, "step_calls");
         double total = (double)tm_facts_int(f, "transfers.allocation", i, "total_ns");
@@ -210,35 +218,41 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
 /* Causes of idle time as idle.rank has them, what they are and what helps. */
 static const struct {
     const char *column, *what, *text;
-    const char *torch; /* for programs known to run PyTorch; NULL: the same */
+    const char *torch;  /* for programs known to run PyTorch; NULL: the same */
+    const char *serves; /* for inference engines; NULL: the same */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
      "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more "
      "work in each.",
      "Let the host run ahead of the GPU: torch.compile or CUDA graphs, less Python between "
-     "launches, a larger batch."},
+     "launches, a larger batch.",
+     "Let the host run ahead of the GPU: CUDA or HIP graphs for all batch sizes that it runs, "
+     "scheduling the next step beside the one that runs, a larger batch."},
     {"sync_ns", "the host had waited for the GPU and left its queue empty",
      "Wait for the GPU less often: synchronisation and blocking copies empty its queue.",
      "Wait for the GPU less often: .item(), .cpu(), prints of tensors and synchronize() empty its "
-     "queue."},
+     "queue.",
+     NULL},
     {"alloc_ns", "the host takes or gives back memory, or loads code",
      "Keep memory and code between steps: take memory once, or from a pool, and load code before "
      "the first step.",
      "Keep memory and code between steps: leave the caching allocators on, drop empty_cache(), and "
-     "run each kernel once before the first step."},
+     "run each kernel once before the first step.",
+     NULL},
     {"host_comm_ns", "the host is in calls of communication",
-     "Let communication not hold the host: asynchronous calls, on memory of the GPU.", NULL},
-    {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels.", NULL},
+     "Let communication not hold the host: asynchronous calls, on memory of the GPU.", NULL, NULL},
+    {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels.", NULL, NULL},
     {"other_ns", "it waits for something else, or the launch is not in the trace",
-     "Look at the longest gaps: what the GPU waits for is not in the launches.", NULL},
-    {"input_ns", "the host waits for the next batch", "Load data faster.", NULL},
+     "Look at the longest gaps: what the GPU waits for is not in the launches.", NULL, NULL},
+    {"input_ns", "the host waits for the next batch", "Load data faster.", NULL, NULL},
     {"turns_ns", "another GPU of the same rank is at work",
      "Have the GPUs of a rank work at the same time: micro-batches in a pipeline, or a process for "
      "each GPU.",
      "Have the GPUs of a rank work at the same time: in place of device_map or DataParallel a "
      "process "
      "for each GPU (DistributedDataParallel, FSDP, tensor parallel), or micro-batches in a "
-     "pipeline."},
+     "pipeline.",
+     NULL},
 };
 
 enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
@@ -316,9 +330,10 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
     int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns") +
                    tm_facts_sum_others(f, "idle.rank", "turns_ns");
-    int64_t rest = idle - f->costs[TM_RULE_INPUT] - f->costs[TM_RULE_SMALL_KERNELS];
+    int64_t rest = idle - f->costs[TM_RULE_INPUT] - f->costs[TM_RULE_SMALL_KERNELS] -
+                   f->costs[TM_RULE_SCHEDULER_GAPS];
     /* Where waits in communication are not in the traces, they look like idle time. */
-    if (used < 0.0 || tm_facts_int(f, "clock.check", 0, "transfers_alone") > 0)
+    if (used < 0.0 || f->captures || tm_facts_int(f, "clock.check", 0, "transfers_alone") > 0)
         return;
     int64_t most = -1;
     size_t cause = 0;
@@ -331,6 +346,8 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     const char *what = idle_causes[cause].what, *text = idle_causes[cause].text;
     if (f->torch && idle_causes[cause].torch)
         text = idle_causes[cause].torch;
+    if (f->serves && idle_causes[cause].serves)
+        text = idle_causes[cause].serves;
     if (strcmp(idle_causes[cause].column, "other_ns") == 0 && has_no_launch(f)) {
         what = "for reasons that the traces do not hold: no call that launches work was recorded";
         text = "Record what the host does, too: without its calls nothing tells why GPUs are idle.";

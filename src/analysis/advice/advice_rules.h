@@ -17,6 +17,8 @@ typedef enum tm_rule_id {
     TM_RULE_XLA_INPUT_HOST,
     TM_RULE_XLA_INPUT_TRANSFER,
     TM_RULE_SMALL_KERNELS,
+    TM_RULE_SCHEDULER_GAPS,
+    TM_RULE_DECODE_BATCH,
     TM_RULE_XLA_LAUNCH,
     TM_RULE_XLA_OUTPUT,
     TM_RULE_PAGEABLE_COPIES,
@@ -62,6 +64,8 @@ typedef struct tm_facts {
     int64_t job_ns;            /* the job's own time, on the wall */
     int64_t n_gpu;             /* ranks with GPU events */
     bool trains, torch;        /* known to train, to run PyTorch; else nobody knows */
+    bool serves;               /* an inference engine marks prefills or decodes, */
+    bool captures;             /* or only graphs that it captures: no kernel of them runs */
     int64_t least_exposed_ns;  /* exposed communication, were all ranks as the best of each step */
     int64_t straggler;         /* its rank, which has an item; else -1 */
     int64_t costs[TM_N_RULES]; /* [ns] of the rules before that gave an item, else 0 */
@@ -91,7 +95,8 @@ tm_rule_look tm_look_recording, tm_look_straggler, tm_look_uneven_stages, tm_loo
     tm_look_exposed_communication, tm_look_communication, tm_look_gpu_utilization,
     tm_look_step_variation, tm_look_optimizer, tm_look_tensor_cores, tm_look_precision,
     tm_look_attention, tm_look_memory, tm_look_memory_room, tm_look_memory_growth,
-    tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks;
+    tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks, tm_look_scheduler_gaps,
+    tm_look_decode_batch;
 
 /** What XProf has bounds for. */
 tm_rule_look tm_look_xla_input, tm_look_xla_input_host, tm_look_xla_input_transfer,
@@ -194,8 +199,9 @@ const char *tm_facts_whole(const tm_facts *facts);
 void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]);
 
 /** Sets what is known of the program. Training is known by its backward pass, its optimizer, or
- * kernels that name them; PyTorch by its operators or kernels. Texts fit other programs, too, where
- * neither is known: an inference server, whose collectives and loops look alike. */
+ * kernels that name them, inference by the marks of an engine; PyTorch by its operators or kernels.
+ * Texts fit other programs, too, where neither is known: an inference server, whose collectives and
+ * loops look alike. */
 void tm_facts_program(tm_facts *facts);
 
 /** Ranks for the eye, "0, 4-7"; what does not fit is "...". Begins empty. */

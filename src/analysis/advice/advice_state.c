@@ -133,8 +133,9 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_shown_duration(v.longest_ns, high, sizeof high);
     snprintf(out->text, sizeof out->text,
              "Find what the long steps do besides: %slogging, garbage collection, batches of other "
-             "sizes.",
-             f->trains ? "checkpoints, evaluation, " : "");
+             "sizes%s.",
+             f->trains ? "checkpoints, evaluation, " : "",
+             f->serves ? ", or of sizes without a graph" : "");
     snprintf(out->evidence, sizeof out->evidence,
              "%s%s take from %s to %s (standard deviation %.0f %% of the mean); the longest is "
              "step %" PRId64 ".",
@@ -214,8 +215,9 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
 
 /* A device's fullest moment decides, for it is there that a step fails. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
-    /* From here on the rule is a warning: only these ranks are named. */
-    const double crowded = 95.0;
+    /* From here on the rule is a warning: only these ranks are named. An inference engine fills its
+     * device on purpose, with the KV cache, up to a share that it is given. */
+    const double crowded = f->serves || f->captures ? 98.0 : 95.0;
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
     int64_t before = -1;

@@ -307,6 +307,8 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   late_ranks: ["Find what makes ranks late", "stragglers"],
   input: ["Load data faster", "input"],
   small_kernels: ["Launch fewer, larger kernels", "kernels"],
+  scheduler_gaps: ["Shorten the time between steps", "steps"],
+  decode_batch: ["Decode more requests in a step", "steps"],
   pageable_copies: ["Copy from pinned memory", "transfers"],
   exposed_copies: ["Copy less, or beside computation", "transfers"],
   device_allocation: ["Do not allocate device memory in steps", "memory"],

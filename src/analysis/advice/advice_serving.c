@@ -1,0 +1,108 @@
+/* Rules on inference engines, whose marks say what each step holds. */
+#include "advice_rules.h"
+#include "table/shown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Between two steps of a rank; 0 where they follow at once, and where the engine may have had
+ * nothing to do: ten steps long. */
+static int64_t gap_after(const tm_table *steps, size_t i) {
+    const int64_t begin = tm_table_cell(steps, i, "begin_ns")->value.i;
+    const int64_t window = tm_table_cell(steps, i, "window_ns")->value.i;
+    if (i + 1 == steps->n_rows ||
+        tm_table_cell(steps, i, "rank")->value.i != tm_table_cell(steps, i + 1, "rank")->value.i)
+        return 0;
+    const int64_t gap = tm_table_cell(steps, i + 1, "begin_ns")->value.i - begin - window;
+    return gap > 0 && gap / 10 < window ? gap : 0;
+}
+
+/* What the scheduler does between steps: GPUs have nothing to do then, unless it runs beside them.
+ */
+void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
+    const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
+    int64_t sum = 0, n = 0, idle = tm_facts_sum(f, "idle.rank", "idle_ns");
+    for (size_t i = 0; f->serves && i < steps->n_rows; i++) {
+        int64_t gap = gap_after(steps, i);
+        sum += gap;
+        n += gap > 0;
+    }
+    if (n == 0)
+        return;
+    char time[TM_ADVICE_TIME], mean[32];
+    out->cost_ns = sum < idle ? sum : idle;
+    out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
+    tm_facts_by_rank(f, out->cost_ns, time);
+    tm_shown_duration(sum / n, mean, sizeof mean);
+    snprintf(out->text, sizeof out->text,
+             "Shorten what the engine does between steps: schedule the next step beside the one "
+             "that runs (asynchronous or overlapped scheduling), sample on the GPU, and take "
+             "tokenizing and sending of answers out of the loop.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "GPUs do nothing for up to %s of their time (%s) between the end of a step and the "
+             "begin of the next: %s on average.",
+             tm_shown_percent(out->measure, 1).text, time, mean);
+}
+
+/* Decodes of smaller and of larger batches. */
+typedef struct half {
+    double n, batch, ns;
+} half;
+
+static bool is_decode(const tm_table *marks, size_t i) {
+    const tm_cell *phase = tm_table_cell(marks, i, "phase");
+    return !phase->null && strcmp(phase->value.text, "decode") == 0 &&
+           !tm_table_cell(marks, i, "batch")->null;
+}
+
+/* The halves of the range of batches, as means. */
+static void find_halves(const tm_facts *f, half halves[2]) {
+    const tm_table *marks = tm_tables_find(f->tables, "steps.mark");
+    const tm_table *steps = tm_tables_find(f->tables, "overview.step");
+    double low = HUGE_VAL, high = 0.0;
+    for (size_t i = 0; i < marks->n_rows; i++) {
+        double batch = (double)tm_facts_int(f, "steps.mark", i, "batch");
+        low = is_decode(marks, i) ? fmin(low, batch) : low;
+        high = is_decode(marks, i) ? fmax(high, batch) : high;
+    }
+    for (size_t i = 0; i < marks->n_rows; i++) {
+        const int64_t keys[] = {tm_facts_int(f, "steps.mark", i, "rank"),
+                                tm_facts_int(f, "steps.mark", i, "step")};
+        size_t row = tm_table_find_row(steps, keys, 2);
+        double batch = (double)tm_facts_int(f, "steps.mark", i, "batch");
+        if (!is_decode(marks, i) || row == steps->n_rows)
+            continue;
+        half *h = &halves[batch > (low + high) / 2.0];
+        h->n++;
+        h->batch += batch;
+        h->ns += (double)tm_facts_int(f, "overview.step", row, "step_ns");
+    }
+    for (int k = 0; k < 2; k++)
+        if (halves[k].n > 0.0) {
+            halves[k].batch /= halves[k].n;
+            halves[k].ns /= halves[k].n;
+        }
+}
+
+/* A decode reads all weights, whatever its batch: where a step of many requests takes hardly longer
+ * than one of few, more of them cost little. */
+void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
+    enum { STEPS_MIN = 5 };
+    half h[2] = {{.n = 0}, {.n = 0}};
+    char few[32], many[32];
+    if (f->serves)
+        find_halves(f, h);
+    if (h[0].n < STEPS_MIN || h[1].n < STEPS_MIN || h[1].batch < 1.5 * h[0].batch ||
+        !(h[0].batch > 0.0) || !(h[0].ns > 0.0))
+        return;
+    out->measure = 100.0 * (1.0 - h[1].ns / h[1].batch / (h[0].ns / h[0].batch));
+    tm_shown_duration(llround(h[0].ns), few, sizeof few);
+    tm_shown_duration(llround(h[1].ns), many, sizeof many);
+    snprintf(out->text, sizeof out->text,
+             "Decode more requests in a step: a higher limit of running requests, more room for "
+             "the KV cache, fewer replicas.");
+    snprintf(out->evidence, sizeof out->evidence,
+             "Decodes of %.0f requests take %s, of %.0f %s: %s less for each request.", h[0].batch,
+             few, h[1].batch, many, tm_shown_percent(out->measure, 0).text);
+}
