@@ -612,6 +612,8 @@ TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
     tm_timeline t;
     assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &t, &g.err), TM_OK);
     visits v = {0};
+    assert_int_equal(t.n_steps, 1); /* nothing marks it */
+    t.steps[0].name = name_of(&g, "step");
     tm_timeline_each_name(&t, see, &v);
     /* each name but the empty one is in one field of the timeline: 1 to the last */
     assert_int_equal(v.n, tm_names_count(g.names) - 1);
