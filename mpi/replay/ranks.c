@@ -181,8 +181,8 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
         status = build_graph(r, &rank, err);
     assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
     if (status == TM_OK && !r->graphs[i].in_crew)
-        status =
-            tm_peers_collect(draft, &r->graphs[i], r->n_ranks == 1, &r->places, &r->items[i], err);
+        status = tm_peers_collect(draft, &r->graphs[i], r->n_ranks == 1 ? r->names : NULL,
+                                  &r->places, &r->items[i], err);
     tm_recorded_free(&recorded);
     tm_vec_free(&waits);
     return status;

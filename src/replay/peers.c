@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/median.h"
+#include "timeline/step_names.h"
 
 /* A stall: so many times the median, too, with so many ranks to tell. */
 enum { STALL_TIMES = 5, STALL_RANKS = 3 };
@@ -105,14 +106,24 @@ typedef struct step_hash {
     uint64_t hash, tag; /* the latter has the highest bits */
 } step_hash;
 
-/* By 2 x (index of the step + 1) + whether it is a call; NULL when memory is out. */
-static step_hash *hash_steps(const tm_draft *draft, bool other_steps) {
+/* The words of a step's mark: steps of other words do other things. */
+static uint64_t kind_of(const tm_names *names, const tm_step *step) {
+    const tm_step_mark mark = tm_step_mark_of(tm_names_text(names, step->name));
+    return tm_hash_mixed(0, mark.kind, strlen(mark.kind));
+}
+
+/* By 2 x (index of the step + 1) + whether it is a call; NULL when memory is out.
+ * @param names  where other steps stand for the others, else NULL */
+static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     const tm_timeline *t = draft->timeline;
     step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
     for (size_t i = 0; i < 2 * (t->n_steps + 1) && hashes; i++) {
         int64_t number = i < 2 ? -1 : t->steps[i / 2 - 1].number;
-        bool known = !other_steps && number >= 0 && t->steps[i / 2 - 1].annotated;
-        const uint64_t key[3] = {(uint64_t)draft->stage, other_steps ? 0 : (uint64_t)number, i % 2};
+        bool known = !names && number >= 0 && t->steps[i / 2 - 1].annotated;
+        const uint64_t of = !names  ? (uint64_t)number
+                            : i < 2 ? 0
+                                    : kind_of(names, &t->steps[i / 2 - 1]);
+        const uint64_t key[3] = {(uint64_t)draft->stage, of, i % 2};
         hashes[i].hash = tm_hash_words(0, key, 3);
         hashes[i].tag = (known ? 1 + (uint64_t)number % TM_PLACE_STEPS : 0) << 56 | i % 2 << 55;
     }
@@ -158,17 +169,17 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
 }
 
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
-    step_hash *steps = hash_steps(draft, false); /* there are other ranks */
+    step_hash *steps = hash_steps(draft, NULL); /* there are other ranks */
     memset(out, 0, (draft->events.n + draft->calls.n) * sizeof *out);
     bool ok = steps && number_items(draft, steps, places, out);
     free(steps);
     return ok;
 }
 
-tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, bool other_steps,
+tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
                            tm_peer_places *places, tm_peer_items *out, tm_error *err) {
     const size_t n = draft->events.n + draft->calls.n;
-    step_hash *steps = hash_steps(draft, other_steps);
+    step_hash *steps = hash_steps(draft, names);
     *out = (tm_peer_items){.places = malloc((n + 1) * sizeof *out->places),
                            .weights = malloc((n + 1) * sizeof *out->weights),
                            .n = n,

@@ -4,7 +4,8 @@
  * of one role (stage of a pipeline); of a call, that of the event that it launches. What others
  * took is their median, of two the less: one of three may be slow. A duration goes there up and
  * down, for clamping would promise too much; what nothing explains of a begin only shrinks, for
- * that is chance. Where a job is of one rank, its other steps stand for the others.
+ * that is chance. Where a job is of one rank, its other steps of the same kind stand for the
+ * others.
  *
  * Who owns a place gets the weights of all ranks there, and answers each process once: the middle
  * of all tells each rank the median of all but itself. */
@@ -91,11 +92,12 @@ void tm_peer_items_free(tm_peer_items *items);
 
 /**
  * Collects the weights of a rank.
- * @param other_steps  stand for the others: the job has no other rank
- * @param out          to be freed in either case
- * @return             TM_OK; TM_ERR_FAULT
+ * @param names  of the job where it has no other rank: other steps whose marks have the same words
+ *               stand for the others; else NULL
+ * @param out    to be freed in either case
+ * @return       TM_OK; TM_ERR_FAULT
  */
-tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, bool other_steps,
+tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
                            tm_peer_places *places, tm_peer_items *out, tm_error *err) TM_MUST_CHECK;
 
 /** Which places are sent together: those whose hash is this of as many. */

@@ -35,11 +35,18 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* The last place of the plan; n_rows without a plan. */
+/* The last place of the plan that is no more than half of the ranks: what is of most is nobody's.
+ * n_rows without a plan. */
 static size_t find_plan(const topic *t) {
-    size_t found = t->items->n_rows;
+    size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
-        found = is_text(t->items, i, "what", "plan") ? i : found;
+        n_ranks += is_text(t->items, i, "what", "rank");
+    for (size_t i = 0; i < t->items->n_rows; i++) {
+        const size_t held = (size_t)tm_table_cell(t->items, i, "ranks")->value.i;
+        if (is_text(t->items, i, "what", "plan") &&
+            (held <= 1 || n_ranks == 0 || 2 * held <= n_ranks))
+            found = i;
+    }
     return found;
 }
 
