@@ -289,7 +289,7 @@ def test_color_always_and_never_decide_over_no_color():
         equal(re.sub(r'\033\[\d*m', '', coloured), plain, 'text without colours')
         equal(merged(*arguments, '--color', 'auto').out, plain)
     for form in ('--json', '--csv'):
-        lacks(tmerge('show', store, form, '--color=always').expect(0).out, ESCAPE)
+        lacks(tmerge('show', store, 'job.rank', form, '--color=always').expect(0).out, ESCAPE)
 
 
 def test_a_terminal_gets_colours_unless_they_are_turned_off():

@@ -63,6 +63,8 @@ NSYS = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
                        'micro_batches_per_update'},
 })
 XPLANE = both(OPERATORS, PLACES, SHAPES, {
+    # Each profiler has its word for a step.
+    'steps.kind': {'kind'}, 'steps.mark': {'kind'},
     # What an allocator has reserved beside what it gave away.
     'memory.device': {'peak_reserved_bytes', 'fragmentation_pct', 'capacity_pct', 'reserve_falls',
                       'allocator', 'limit_bytes'},
@@ -204,7 +206,7 @@ def test_devices_of_one_process_have_the_results_of_a_process_each():
                    no_metadata=True)
     by_steps = dict.fromkeys(('overlap.step', 'overview.job', 'overview.rank', 'overview.step',
                               'ratio.step', 'imbalance.job', 'imbalance.step', 'input.rank',
-                              'input.step', 'idle.gap'), ALL)
+                              'input.step', 'idle.gap', 'steps.kind', 'steps.mark'), ALL)
     by_steps.update({'job.job': {'begin_ns', 'duration_ns'}, 'job.rank': {'begin_ns', 'end_ns'},
                      'stragglers.finding': {'excess_pct'}, 'stragglers.rank': {'excess_pct'}})
     synth('kineto', **options)

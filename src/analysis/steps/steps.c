@@ -34,7 +34,7 @@ static const tm_column mark_columns[N_MARK] = {
     [M_STEP] = {"step", TM_INT, "", "Number of the step."},
     [M_KIND] = {"kind", TM_TEXT, "",
                 "The words of its annotation without the numbers: DECODE of step[DECODE bs=16]; of "
-                "vLLM's execute_context_0(0)_generation_64(64) the phase; null for none."},
+                "vLLM's execute_... the phase; null for none."},
     [M_PHASE] = {"phase", TM_TEXT, "",
                  "What an inference engine does in it: prefill, decode, mixed, idle (no request), "
                  "diffusion, or capture (of a graph); null where the mark is none of vLLM, SGLang, "
