@@ -344,10 +344,12 @@ static tm_status say_kind(const tm_diff *diff, const tm_table *job, int pair, tm
 static tm_status say_kinds(const tm_diff *diff, const tm_tables *out, tm_error *err) {
     bool said[TM_KINDS_MAX] = {false};
     for (int i = 0; i < diff->kinds.n; i++) {
-        int most = -1;
-        for (int k = 0; k < diff->kinds.n; k++)
-            if (!said[k] && (most < 0 || weight_of(diff, &out->tables[JOB], k) >
-                                             weight_of(diff, &out->tables[JOB], most)))
+        int most = 0;
+        while (said[most])
+            most++;
+        for (int k = most + 1; k < diff->kinds.n; k++)
+            if (!said[k] &&
+                weight_of(diff, &out->tables[JOB], k) > weight_of(diff, &out->tables[JOB], most))
                 most = k;
         said[most] = true;
         TM_TRY(say_kind(diff, &out->tables[JOB], most, &out->tables[REMARK], err));

@@ -204,7 +204,8 @@ def test_steps_of_another_name_are_the_same_steps():
     job, renamed = (tables(folder + '.h5') for folder in ('job', 'renamed'))
     holds(job['memory.operator'] and job['modules.annotation'] and job['idle.gap'], 'have rows')
     for name, found in job.items():
-        if name not in ('job.rank', 'job.remark', 'job.left_out'):  # which name files
+        # These name files and marks.
+        if name not in ('job.rank', 'job.remark', 'job.left_out', 'steps.kind', 'steps.mark'):
             equal(renamed[name], found, name)
 
 

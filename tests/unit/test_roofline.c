@@ -1,7 +1,7 @@
 /* kernels.roofline: names that compare, and the join of measurements with a small job. */
 #include "analysis_fixture.h"
 
-#include "analysis/shared/kernel_key.h"
+#include "analysis/gpu/kernel_key.h"
 #include "tmerge/ncu.h"
 
 /* A name as Kineto has it and as Nsight Compute does. */

@@ -243,12 +243,17 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     return TM_OK;
 }
 
+/* The tables of an answer; the first two also where one thing is asked. */
+static const char *const answers[] = {"whatif.job", "whatif.item", "whatif.step", "whatif.network",
+                                      "whatif.split"};
+enum { N_ANSWERS = sizeof answers / sizeof *answers };
+
 static tm_status print_machine(const question *q, const tm_tables *tables, tm_error *err) {
-    const tm_table *shown[3] = {tm_tables_find(tables, "whatif.job"),
-                                tm_tables_find(tables, "whatif.item"),
-                                tm_tables_find(tables, "whatif.step")};
+    const tm_table *shown[N_ANSWERS];
     char *text = NULL;
-    size_t n = q->each || q->scenario.text ? 2 : 3;
+    size_t n = q->each || q->scenario.text ? 2 : N_ANSWERS;
+    for (size_t t = 0; t < n; t++)
+        shown[t] = tm_tables_find(tables, answers[t]);
     if (q->folder)
         return tm_csv_folder_write(q->folder, shown, n, err);
     tm_status status = tm_tables_json(shown, n, q->path, &text, err);
@@ -285,18 +290,18 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
 
 /* What the store has. */
 static tm_status answer_stored(const question *q, tm_error *err) {
-    static const char *const needed[] = {"whatif.job", "whatif.item", "whatif.step"};
     tm_tables tables;
     tm_store *store;
     TM_TRY(tm_analysis_tables(&tables, err));
     tm_status status = tm_store_open(q->path, &store, err);
     if (status == TM_OK) {
-        if (!tm_store_has_table(store, needed[0]))
+        if (!tm_store_has_table(store, answers[0]))
             status = tm_fail(err, TM_ERR_INPUT, q->path, -1,
                              "an older tmerge wrote it, without what-if figures; tmerge analyze "
                              "adds them");
-        for (size_t t = 0; t < sizeof needed / sizeof *needed && status == TM_OK; t++)
-            status = tm_store_read_table(store, tm_tables_find(&tables, needed[t]), err);
+        for (size_t t = 0; t < N_ANSWERS && status == TM_OK; t++)
+            if (tm_store_has_table(store, answers[t])) /* an older tmerge wrote fewer */
+                status = tm_store_read_table(store, tm_tables_find(&tables, answers[t]), err);
         tm_store_close(store);
     }
     if (status == TM_OK)

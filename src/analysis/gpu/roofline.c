@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/shared/kernel_key.h"
 #include "analysis/shared/launch_shape.h"
 #include "base/sums.h"
+#include "kernel_key.h"
 #include "measured.h"
 
 /* Below both, a kernel waits rather than works: the latency_bound_threshold of the rule
