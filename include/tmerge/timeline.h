@@ -192,6 +192,9 @@ typedef enum tm_remark {
       "counts")                                                                                    \
     X(TM_COUNT_LATER_RECORD, "later_record", TM_REMARK_MINOR,                                      \
       "waits for a CUDA event with the id of a record that comes after them: it is not used")      \
+    X(TM_COUNT_UNKNOWN_RECORD, "unknown_record", TM_REMARK_MINOR,                                  \
+      "waits of a stream for a CUDA event whose record the profiler did not see: what they wait "  \
+      "for is not known, so the replay may miss it")                                               \
     X(TM_COUNT_UNLINKED, "unlinked", TM_REMARK_NOTE,                                               \
       "GPU events whose launch is not in the trace")                                               \
     X(TM_COUNT_FLOW, "flow", TM_REMARK_NOTE,                                                       \

@@ -92,6 +92,8 @@ static void link_wait(tm_trace *trace, calls *c, tm_wait_attr *wait) {
     const tm_raw_event *events = trace->events.data;
     wait->call = call_of(c, wait->correlation);
     wait->record = call_of(c, wait->record_correlation);
+    trace->counts[TM_COUNT_UNKNOWN_RECORD] +=
+        wait->kind == TM_WAIT_STREAM_WAIT && wait->on_stream < 0;
     if (wait->call == TM_NO_EVENT || wait->record == TM_NO_EVENT ||
         events[wait->record].begin_ns <= events[wait->call].begin_ns)
         return;

@@ -325,7 +325,11 @@ TEST(waits_name_the_calls_of_their_own_trace) {
     };
     const tm_wait_attr wait = {.correlation = 4, .record_correlation = 3, .event = 1};
     const tm_wait_attr late = {.correlation = 3, .record_correlation = 4, .event = 1};
-    const tm_wait_attr lost = {.correlation = 9, .record_correlation = 0, .event = 3};
+    const tm_wait_attr lost = {/* its record was not seen */
+                               .correlation = 9,
+                               .event = 3,
+                               .on_stream = -1,
+                               .kind = TM_WAIT_STREAM_WAIT};
     for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
         ground g = open_ground();
         tm_trace a = make_trace(&g, "a", events, 3, 0);
@@ -343,6 +347,7 @@ TEST(waits_name_the_calls_of_their_own_trace) {
             assert_true(waits[i].event == expected[i].event && waits[i].call == expected[i].call &&
                         waits[i].record == expected[i].record);
         assert_int_equal(t.counts[TM_COUNT_LATER_RECORD], 1);
+        assert_int_equal(t.counts[TM_COUNT_UNKNOWN_RECORD], 1);
         assert_int_equal(t.launch[0], TM_NO_EVENT); /* nothing launched a wait */
         assert_int_equal(t.counts[TM_COUNT_UNLINKED], 0);
         tm_timeline_destroy(&t);
