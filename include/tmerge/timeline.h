@@ -195,6 +195,9 @@ typedef enum tm_remark {
     X(TM_COUNT_UNKNOWN_RECORD, "unknown_record", TM_REMARK_MINOR,                                  \
       "waits of a stream for a CUDA event whose record the profiler did not see: what they wait "  \
       "for is not known, so the replay may miss it")                                               \
+    X(TM_COUNT_SHARED_SEQUENCE, "shared_sequence", TM_REMARK_MINOR,                                \
+      "nodes of autograd's graph that bear the number of another one: which forward operator "     \
+      "they are of, and so which module, may be wrong")                                            \
     X(TM_COUNT_UNLINKED, "unlinked", TM_REMARK_NOTE,                                               \
       "GPU events whose launch is not in the trace")                                               \
     X(TM_COUNT_FLOW, "flow", TM_REMARK_NOTE,                                                       \

@@ -123,14 +123,32 @@ static void link_passes(passes *p) {
     }
 }
 
+/* A number is of one node and of what lies in it; a node that runs again has its own name. */
+static int64_t count_shared(const passes *p) {
+    const numbered *b = p->backward.data;
+    int64_t shared = 0;
+    for (size_t i = 1, outer = 0; i < p->backward.n; i++) {
+        const tm_raw_event *node = &p->events[p->rows[b[outer].row].event];
+        const tm_raw_event *event = &p->events[p->rows[b[i].row].event];
+        const bool same = b[i].track == b[outer].track && b[i].sequence == b[outer].sequence;
+        if (same && event->begin_ns < node->begin_ns + node->duration_ns)
+            continue;
+        shared += same && event->name != node->name;
+        outer = i;
+    }
+    return shared;
+}
+
 tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) {
     passes p = {.rows = trace->attrs[TM_ATTR_OPERATOR].data,
                 .events = trace->events.data,
                 .forward = TM_VEC(numbered),
                 .backward = TM_VEC(numbered)};
     bool ok = collect(&p, trace->attrs[TM_ATTR_OPERATOR].n);
-    if (ok)
+    if (ok) {
         link_passes(&p);
+        trace->counts[TM_COUNT_SHARED_SEQUENCE] += count_shared(&p);
+    }
     tm_vec_free(&p.forward);
     tm_vec_free(&p.backward);
     return ok ? TM_OK : tm_fail_memory(err);

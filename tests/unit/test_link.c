@@ -113,12 +113,20 @@ TEST(backward_finds_the_last_forward_operator_of_its_number) {
         {30, 8, OTHER, 0, NONE},     {75, 8, AUTOGRAD, 2, 8}, {80, 7, AUTOGRAD, 1, NONE},
         {90, -1, AUTOGRAD, 1, NONE}, {95, 5, MAIN, 0, NONE}, /* of the next step, a number again:
                                                                 too late for all */
+        {52, 6, AUTOGRAD, 1, 2}, /* of another name: two nodes cannot both be of 6 */
     };
     event_spec events[COUNT(rows)];
     ground g = open_ground();
     for (size_t i = 0; i < COUNT(rows); i++)
-        events[i] = (event_spec){TM_CAT_CPU_OP, "op", rows[i].begin, 1,          0,
-                                 rows[i].track, 100,  NULL,          TM_DURATION};
+        events[i] = (event_spec){TM_CAT_CPU_OP,
+                                 i + 1 < COUNT(rows) ? "op" : "other",
+                                 rows[i].begin,
+                                 1,
+                                 0,
+                                 rows[i].track,
+                                 100,
+                                 NULL,
+                                 TM_DURATION};
     tm_trace trace = make_trace(&g, "t", events, COUNT(rows), 0);
     for (uint32_t i = 0; i < COUNT(rows); i++) {
         const tm_operator_attr row = {rows[i].sequence, i, 0, TM_NO_NAME, rows[i].thread};
@@ -128,6 +136,7 @@ TEST(backward_finds_the_last_forward_operator_of_its_number) {
     const tm_operator_attr *linked = trace.attrs[TM_ATTR_OPERATOR].data;
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_int_equal(linked[i].forward, rows[i].forward);
+    assert_int_equal(trace.counts[TM_COUNT_SHARED_SEQUENCE], 1);
     tm_trace_free(&trace);
     close_ground(&g);
 }
