@@ -136,6 +136,8 @@ typedef struct clocks {
     int64_t low_ns, high_ns; /* of the offsets */
     int64_t early;           /* ranks with GPU events long before their launch, and */
     int64_t earliest_ns;     /* by how much at most */
+    int64_t late;            /* ranks with kernels that end long after the host had waited, and */
+    int64_t latest_ns;       /* by how much at most */
     int64_t alone;           /* ranks whose clock nothing tells */
     const char *split;       /* a host whose ranks do not share a clock */
     size_t set[2], n_set;    /* rows of the first domains whose clock was set */
@@ -150,6 +152,15 @@ static bool is_first_of_domain(const tm_table *ranks, size_t row) {
         if (number(ranks, i, "domain") == number(ranks, row, "domain"))
             return false;
     return true;
+}
+
+static void look_for_late(const tm_table *integrity, clocks *c) {
+    for (size_t row = 0; row < integrity->n_rows; row++) {
+        const tm_cell *latest = tm_table_cell(integrity, row, "latest_ns");
+        const int64_t ns = latest->null ? 0 : latest->value.i;
+        c->late += ns > EARLY_NS;
+        c->latest_ns = larger(c->latest_ns, ns);
+    }
 }
 
 static clocks look_at(const tm_table *ranks) {
@@ -255,12 +266,25 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
     puts(colors->off);
 }
 
+/* A clock may be wrong, or single ends. */
+static void warn_late(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
+    if (c->late == 0)
+        return;
+    printf("%s! the times of the %s%s of ", colors->warning, tm_words_device(tables),
+           c->late == 1 ? "" : "s");
+    print_counted(c->late, "rank", " are wrong: kernels end up to ");
+    print_time(c->latest_ns);
+    printf("\n  after the host had waited for them (show job.integrity says of which)%s\n",
+           colors->off);
+}
+
 static void warn_clocks(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
     warn_components(c, colors);
     if (c->split)
         printf("%s! the ranks of %s do not share a clock: each is aligned by itself%s\n",
                colors->warning, c->split, colors->off);
     warn_set(c, tm_tables_find(tables, "clock.rank"), colors);
+    warn_late(c, tables, colors);
     if (c->early == 0)
         return;
     bool one = c->early == 1;
@@ -304,6 +328,7 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     const tm_cell *align = tm_table_cell(check, 0, "align");
     const char *word = align->null ? "utc" : align->value.text;
     clocks c = look_at(tm_tables_find(tables, "clock.rank"));
+    look_for_late(tm_tables_find(tables, "job.integrity"), &c);
     int64_t found = number(check, 0, "collectives"), incomplete = number(check, 0, "incomplete");
     int64_t suspect = number(check, 0, "suspect");
     printf("Clocks: ");

@@ -29,6 +29,8 @@ enum {
     IMPOSSIBLE_NS,
     COMPUTE_NS,
     COMPUTE_LEAST_NS,
+    LATE,
+    LATEST,
     N_COLUMNS
 };
 
@@ -96,6 +98,12 @@ static const tm_column columns[N_COLUMNS] = {
         {"compute_least_ns", TM_INT, "ns",
          "|P| with each of these kernels ended where its next begins, without those "
          "that none follows."},
+    [LATE] = {"late_kernels", TM_INT, "",
+              "Other kernels that end after a call that waited for their device, made after their "
+              "launch, had returned; 0 where the rank has several devices."},
+    [LATEST] = {"latest_ns", TM_INT, "ns",
+                "How long after it the latest of them ends; null without any. By more than some "
+                "30 us, the GPU's clock is wrong against its host's, or these ends are."},
 };
 
 const tm_table_def tm_integrity_table = {
@@ -187,6 +195,9 @@ static tm_status set_serial(tm_table *table, tm_cell *row, const state *s, tm_er
     const tm_timeline *timeline = s->view->timeline;
     tm_text name = tm_names_text(s->view->names, s->serial.name);
     tm_cell_set_int(&row[IMPOSSIBLE], s->serial.kernels);
+    tm_cell_set_int(&row[LATE], s->serial.late);
+    if (s->serial.late > 0)
+        tm_cell_set_int(&row[LATEST], s->serial.latest_ns);
     if (s->serial.kernels == 0)
         return TM_OK;
     tm_cell_set_int(&row[IMPOSSIBLE_BEGIN],

@@ -121,26 +121,44 @@ static bool is_before(const void *call, const void *begin_ns) {
     return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
 }
 
+/* The first call that waits for the device after the launch of a kernel; NULL for none. */
+static const waited *wait_after(const search *s, uint32_t row) {
+    const tm_timeline *timeline = s->view->timeline;
+    const uint32_t launch = timeline->launch[row];
+    if (launch == TM_NO_EVENT || s->waits.n == 0)
+        return NULL;
+    const waited *v = s->waits.data;
+    const int64_t end_ns = timeline->begin_ns[launch] + timeline->duration_ns[launch];
+    const size_t i = tm_bisect(v, s->waits.n, sizeof *v, &end_ns, is_before);
+    return i < s->waits.n ? &v[i] : NULL;
+}
+
 /* Whether the host had waited for it long before its end: for over half of what it lasts.
  */
 static bool is_beyond_wait(const search *s, const cover *c) {
     const tm_timeline *timeline = s->view->timeline;
-    const uint32_t launch = timeline->launch[c->row];
-    if (launch == TM_NO_EVENT || s->waits.n == 0)
-        return false;
-    const waited *v = s->waits.data;
-    const size_t i = tm_bisect(v, s->waits.n, sizeof *v, &timeline->begin_ns[launch], is_before);
+    const waited *wait = wait_after(s, c->row);
     const int64_t ns = timeline->duration_ns[c->row];
-    return i < s->waits.n && v[i].end_ns > timeline->begin_ns[c->row] &&
-           c->end_ns - v[i].end_ns > SKEW_NS && c->end_ns - v[i].end_ns > ns / 2;
+    return wait && wait->end_ns > timeline->begin_ns[c->row] &&
+           c->end_ns - wait->end_ns > SKEW_NS && c->end_ns - wait->end_ns > ns / 2;
+}
+
+/* No kernel ends after the host has waited for it, where their clocks agree. */
+static void note_late(search *s, const cover *c) {
+    const waited *wait = wait_after(s, c->row);
+    const int64_t by_ns = wait ? c->end_ns - wait->end_ns : 0;
+    s->out->late += by_ns > 0;
+    s->out->latest_ns = by_ns > s->out->latest_ns ? by_ns : s->out->latest_ns;
 }
 
 /* One without followers is left out whole. */
 static bool add_cover(search *s, const cover *c) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;
-    if (c->followers < FOLLOWERS_LEAST && !is_beyond_wait(s, c) && !is_beyond_all(s, c))
+    if (c->followers < FOLLOWERS_LEAST && !is_beyond_wait(s, c) && !is_beyond_all(s, c)) {
+        note_late(s, c);
         return true;
+    }
     int64_t beyond_ns = c->end_ns - c->least_ns;
     out->kernels++;
     if (out->name == TM_NO_NAME || beyond_ns > out->beyond_ns) {

@@ -11,6 +11,8 @@ typedef struct tm_serial {
     int64_t begin_ns;     /* its begin, as recorded */
     int64_t followers;    /* how many follow it before its end */
     int64_t beyond_ns;    /* of its duration, what follows the begin of the next; else all */
+    int64_t late;         /* other kernels that end after the host had waited for them, and */
+    int64_t latest_ns;    /* by how much at most */
     tm_intervals compute; /* P without that, and */
     tm_intervals busy;    /* all of the device's time; both only where kernels is not 0 */
 } tm_serial;
