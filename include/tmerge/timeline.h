@@ -194,7 +194,7 @@ typedef enum tm_remark {
       "waits for a CUDA event with the id of a record that comes after them: it is not used")      \
     X(TM_COUNT_UNKNOWN_RECORD, "unknown_record", TM_REMARK_MINOR,                                  \
       "waits of a stream for a CUDA event whose record the profiler did not see: what they wait "  \
-      "for is not known, so the replay may miss it")                                               \
+      "for is guessed by times in the replay")                                                     \
     X(TM_COUNT_SHARED_SEQUENCE, "shared_sequence", TM_REMARK_MINOR,                                \
       "nodes of autograd's graph that bear the number of another one: which forward operator "     \
       "they are of, and so which module, may be wrong")                                            \

@@ -173,9 +173,10 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     const tm_draft *draft;
     TM_TRY(tm_drafts_at(&r->drafts, i, &draft, err));
     tm_status status = tm_recorded_make(draft, &r->base, &recorded, err);
-    if (status == TM_OK)
-        status = recorded.streams ? tm_recorded_waits(&recorded, &waits, err)
-                                  : tm_pairs_pick(draft, pairs, &waits, err);
+    if (status == TM_OK && (!recorded.streams || recorded.blind.n > 0))
+        status = tm_pairs_pick(draft, pairs, &waits, err);
+    if (status == TM_OK && recorded.streams)
+        status = tm_recorded_waits(&recorded, &waits, err);
     const tm_model_rank rank = {&recorded, &waits, visits, n, (uint32_t)i};
     if (status == TM_OK)
         status = build_graph(r, &rank, err);

@@ -191,7 +191,8 @@ bool tm_maker_loose(tm_maker *m) {
     *m->graph = (tm_graph){.rank = draft->timeline->rank,
                            .visits = TM_VEC(tm_graph_visit),
                            .steps = TM_VEC(tm_graph_step),
-                           .n_inferred = m->recorded->streams ? 0 : (int64_t)m->waits->n};
+                           .n_inferred = m->recorded->streams ? m->recorded->n_guessed
+                                                              : (int64_t)m->waits->n};
     /* Three edges lead to an event, two to a call, and little else: no room is taken in vain. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;

@@ -13,7 +13,8 @@ static bool add_asked(tm_recorded *r, const tm_timebase *base) {
     const tm_timeline *t = r->draft->timeline;
     const tm_wait_attr *v = t->attrs[TM_ATTR_WAIT];
     for (size_t i = 0; i < t->n_attrs[TM_ATTR_WAIT]; i++) {
-        if (v[i].call == TM_NO_EVENT || v[i].on_stream < 0)
+        const bool blind = v[i].on_stream < 0;
+        if (v[i].call == TM_NO_EVENT || (blind && v[i].kind != TM_WAIT_STREAM_WAIT))
             continue;
         tm_asked asked = {.call = v[i].call,
                           .call_ns = tm_draft_begin(t, v[i].call, base),
@@ -21,8 +22,8 @@ static bool add_asked(tm_recorded *r, const tm_timebase *base) {
                           .on_stream = v[i].on_stream};
         asked.until_ns =
             v[i].record == TM_NO_EVENT ? asked.call_ns : tm_draft_begin(t, v[i].record, base);
-        r->streams = r->streams || asked.stream >= 0;
-        if (!tm_vec_append(&r->asked, &asked, 1))
+        r->streams = r->streams || (asked.stream >= 0 && !blind);
+        if (!tm_vec_append(blind ? &r->blind : &r->asked, &asked, 1))
             return false;
     }
     if (r->asked.n > 1)
@@ -48,7 +49,7 @@ static bool list_streams(tm_recorded *r) {
 
 tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_recorded *out,
                            tm_error *err) {
-    *out = (tm_recorded){.draft = draft, .asked = TM_VEC(tm_asked)};
+    *out = (tm_recorded){.draft = draft, .asked = TM_VEC(tm_asked), .blind = TM_VEC(tm_asked)};
     return add_asked(out, base) && list_streams(out) ? TM_OK : tm_fail_memory(err);
 }
 
@@ -56,6 +57,7 @@ void tm_recorded_free(tm_recorded *recorded) {
     free(recorded->first);
     free(recorded->events);
     tm_vec_free(&recorded->asked);
+    tm_vec_free(&recorded->blind);
 }
 
 const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call) {
@@ -127,9 +129,34 @@ static int by_event(const void *a, const void *b) {
     return (x->source > y->source) - (x->source < y->source);
 }
 
-tm_status tm_recorded_waits(const tm_recorded *recorded, tm_vec *waits, tm_error *err) {
+/* Of what was guessed, what an event waited for before which its stream was made to wait, nobody
+ * knows for what. */
+static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
+    const tm_asked *v = r->blind.data;
+    tm_part_wait *w = waits->data;
+    bool *wanted = calloc(r->draft->events.n + 1, sizeof *wanted);
+    size_t kept = 0;
+    if (!wanted)
+        return false;
+    for (size_t i = 0; i < r->blind.n; i++) {
+        const uint32_t event = tm_recorded_from(r, v[i].stream, v[i].call_ns);
+        if (event != TM_NO_PART)
+            wanted[event] = true;
+    }
+    for (size_t i = 0; i < waits->n; i++)
+        if (wanted[w[i].event])
+            w[kept++] = w[i];
+    waits->n = kept;
+    free(wanted);
+    return true;
+}
+
+tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) {
     const tm_asked *v = recorded->asked.data;
     const tm_part_event *events = recorded->draft->events.data;
+    if (waits->n > 0 && !keep_blind(recorded, waits))
+        return tm_fail_memory(err);
+    recorded->n_guessed = (int64_t)waits->n;
     for (size_t i = 0; i < recorded->asked.n; i++) {
         if (v[i].stream < 0)
             continue;

@@ -16,10 +16,12 @@ typedef struct tm_asked {
 
 typedef struct tm_recorded {
     const tm_draft *draft; /* borrowed */
-    uint32_t *first;  /* owned; [tracks + 1] events of a track in the order of their launches */
-    uint32_t *events; /* owned; are events [first[k], first[k + 1]) */
-    tm_vec asked;     /* of tm_asked, ascending in call; those that name a stream */
-    bool streams;     /* some are of streams: then none has to be guessed */
+    uint32_t *first;   /* owned; [tracks + 1] events of a track in the order of their launches */
+    uint32_t *events;  /* owned; are events [first[k], first[k + 1]) */
+    tm_vec asked;      /* of tm_asked, ascending in call; those that name a stream */
+    tm_vec blind;      /* likewise, those of streams that do not: what for has to be guessed */
+    bool streams;      /* some of asked are of streams: then no others have to be guessed */
+    int64_t n_guessed; /* of the waits that tm_recorded_waits gave */
 } tm_recorded;
 
 /** TM_OK; TM_ERR_FAULT; free it in either case. */
@@ -27,10 +29,9 @@ tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_re
                            tm_error *err) TM_MUST_CHECK;
 void tm_recorded_free(tm_recorded *recorded);
 
-/** The waits of streams that are recorded, where streams is set, as tm_pairs_pick has those that
- * are guessed. TM_OK; TM_ERR_FAULT. */
-tm_status tm_recorded_waits(const tm_recorded *recorded, tm_vec *waits,
-                            tm_error *err) TM_MUST_CHECK;
+/** The waits of streams that are recorded, where streams is set. @param waits  what tm_pairs_pick
+ * guessed, or nothing; of that only what is in blind stays. TM_OK; TM_ERR_FAULT. */
+tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
 
 /** What a call on the host asked for; NULL where nothing is recorded. */
 const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call);

@@ -309,6 +309,40 @@ TEST(each_case_has_the_edges_worked_out) {
     }
 }
 
+/* Of b's wait for a the record tells the stream, of c's for b nothing: that one stays guessed. */
+TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
+    static const event_spec events[] = {
+        CALL("la", 0, 5, 1),  WORK("a", 6, 100, 1, 7),   CALL("cudaStreamWaitEvent", 10, 2, 8),
+        CALL("lb", 20, 5, 2), WORK("b", 108, 50, 2, 20), CALL("hipStreamWaitEvent", 30, 2, 9),
+        CALL("lc", 40, 5, 3), WORK("c", 160, 10, 3, 7)};
+    built b;
+    open_built(&b, events, COUNT(events));
+    tm_wait_attr told[] = {
+        {.stream = 20, .on_stream = 7, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT},
+        {.stream = 7, .on_stream = -1, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT}};
+    told[0].call = row_named(&b.g, &b.t, "cudaStreamWaitEvent");
+    told[1].call = row_named(&b.g, &b.t, "hipStreamWaitEvent");
+    const uint32_t i[] = {index_of(&b.g, &b.draft, "a"), index_of(&b.g, &b.draft, "b"),
+                          index_of(&b.g, &b.draft, "c")};
+    const tm_part_wait guessed[] = {{i[1], i[0]}, {i[2], i[1]}};
+    const tm_timebase base = base_of(&b.t);
+    tm_recorded recorded;
+    assert_non_null(tm_vec_append(&b.waits, guessed, COUNT(guessed)));
+    b.t.attrs[TM_ATTR_WAIT] = told;
+    b.t.n_attrs[TM_ATTR_WAIT] = COUNT(told);
+    assert_ok(tm_recorded_make(&b.draft, &base, &recorded, &b.g.err));
+    assert_true(recorded.streams);
+    assert_int_equal(recorded.blind.n, 1);
+    assert_ok(tm_recorded_waits(&recorded, &b.waits, &b.g.err));
+    assert_int_equal(recorded.n_guessed, 1);
+    assert_int_equal(b.waits.n, COUNT(guessed));
+    assert_memory_equal(b.waits.data, guessed, sizeof guessed);
+    tm_recorded_free(&recorded);
+    b.t.attrs[TM_ATTR_WAIT] = NULL;
+    b.t.n_attrs[TM_ATTR_WAIT] = 0;
+    close_built(&b);
+}
+
 /* A kernel begins each 101 us; 64 launches, each 10 us, have at most 40 ahead. So the 45th, at
  * 440 us, is the first that waits until 4 us after the end of the kernel 40 before, at 510 us.
  * Where kernels are shorter, it takes as long of itself. Returns how many calls wait for a kernel.
