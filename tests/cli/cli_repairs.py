@@ -154,6 +154,14 @@ def test_kernels_long_before_their_launch_tell_a_wrong_clock():
         equal('wrong' in out, said)
         clock, = rows('tmerge.h5', 'clock.rank')
         equal((clock['early_kernels'], clock['earliest_ns']), (1, early * 1000))
+    for late, said in ((24, False), (500, True)):  # the host has waited until 1020
+        wait = {**json.loads(event(1005, cat='cuda_runtime')), 'name': 'cudaDeviceSynchronize',
+                'dur': 15}
+        put('rank0.json', trace([{**call, 'dur': 1}, wait,
+                                 kernel('gemm', 1002, 18 + late, correlation=7)], 0))
+        equal('! the times of the GPU of 1 rank are wrong: kernels end up to 500.0 us after the '
+              'host had waited for them' in ' '.join(merged('rank0.json').out.split()), said)
+        equal(rows('tmerge.h5', 'job.integrity')[0]['latest_ns'], late * 1000)
 
 
 # Truncated traces ---------------------------------------------------------------------------------
