@@ -1,0 +1,47 @@
+/* Whom the sums of what ranks did by themselves make suspects. */
+#include "analysis/stragglers/compared.h"
+
+#include <stdlib.h>
+
+#include "replay/result.h"
+#include "tmerge/analysis.h"
+
+enum { RANKS = 2, STEPS = 4, PARTS = 16, ROWS = STEPS * PARTS, HOST = 1 };
+
+/* How often rank 1 is a suspect, whose kernels take so much longer in each step, in thousandths;
+ * what they take otherwise differs by 2 at most. */
+static size_t count_suspects(const int64_t longer[STEPS]) {
+    int64_t steps[ROWS], words[RANKS][TM_WORKS_RANK_WORDS + TM_N_WORKS * ROWS] = {{0}};
+    tm_replay_result replay = {.works = {.n_rows = ROWS, .steps = steps}};
+    replay.works.ranks = (tm_vec){.data = words, .n = RANKS, .size = sizeof words[0]};
+    for (int rank = 0; rank < RANKS; rank++) {
+        *(tm_works_rank *)(void *)words[rank] = (tm_works_rank){rank, -1, HOST};
+        for (int row = 0; row < ROWS; row++) {
+            const int64_t noise = (7 * row + 3 * rank) % 3;
+            steps[row] = row / PARTS;
+            words[rank][TM_WORKS_RANK_WORDS + row] =
+                1000000 + 1000 * (rank * longer[row / PARTS] + noise);
+        }
+    }
+    const tm_collectives own = {.has_works = true, .replay = &replay};
+    tm_tables tables;
+    tm_error err;
+    size_t n = 0;
+    assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
+    assert_int_equal(tm_compared_add(&tables, &own, &err), TM_OK);
+    const tm_table *found = tm_tables_find(&tables, tm_compared_suspect.name);
+    for (size_t i = 0; i < found->n_rows; i++)
+        n += tm_compared_read(tm_table_row(found, i)).member == 1;
+    tm_tables_destroy(&tables);
+    return n;
+}
+
+TEST(parts_of_few_steps_are_no_evidence_where_steps_differ) {
+    /* A mean of 100 varies by 0: a slow rank. */
+    assert_int_equal(count_suspects((int64_t[]){100, 100, 100, 100}), 1);
+    /* One of 51 varies by 55: four steps in which one of two had more to do, as one pair in eight
+     * has. */
+    assert_int_equal(count_suspects((int64_t[]){120, 4, 70, 10}), 0);
+}
+
+RUN_TESTS()
