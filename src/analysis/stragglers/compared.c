@@ -182,7 +182,7 @@ typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
 /* Sums are compared, in parts and in steps; then the medians of calls, of which hosts are asked.
  * Their part of what is allowed to chance is small: each has thousands. */
-static const double N_SUMMED = TM_WORKS_CALL, CALLS_SHARE = 0.1;
+static const double N_SUMMED = TM_WORKS_CALL, CALLS_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
 /* In so many steps or fewer parts are evidence where their steps' mean is so many times what it
  * varies by: Student's t is 6 of four steps then (p 0.009). */

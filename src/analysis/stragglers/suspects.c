@@ -24,7 +24,7 @@ static const double EXCESS_LEAST = 0.005;
 static const double NEAR_P = 4.0;
 /* Of what is allowed to chance the hosts' part: hosts are few, and each has the median of several
  * ranks, so that a slow one stands out most of all. The ranks have what is left. */
-static const double HOSTS_SHARE = 0.1;
+static const double HOSTS_SHARE = 0.05;
 /* Of a rank that is compared with those of other stages, which do other things. */
 static const double ACROSS_LEAST = 0.05;
 

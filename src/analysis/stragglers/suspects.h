@@ -51,11 +51,12 @@ typedef struct tm_compared {
  * against that of the same with the members of each unit permuted. Each member of a group has the
  * same share in the 1 %: p is 1 - (1 - p)^(members of all groups / of this one), and of blocks,
  * whose length is an estimate, twice that power. Where the group has several hosts of several
- * ranks, medians over the ranks of each host are tested first, at a tenth of the 1 %, and the ranks
- * at the rest; the ranks of a host that is found leave the test of ranks if 80 % of them have half
- * of its ranks' median excess. Stages of a pipeline are not exchangeable: members are compared with
- * those of their own stage, and the stages with one another, all members of one that is found being
- * suspects; then all ranks with one another, who are suspects with 5 % of what the slowest does.
+ * ranks, medians over the ranks of each host are tested first, at a twentieth of the 1 %, and the
+ * ranks at the rest; the ranks of a host that is found leave the test of ranks if 80 % of them have
+ * half of its ranks' median excess. Stages of a pipeline are not exchangeable: members are compared
+ * with those of their own stage, and the stages with one another, all members of one that is found
+ * being suspects; then all ranks with one another, who are suspects with 5 % of what the slowest
+ * does.
  *
  * @param suspects   of tm_suspect, appended to
  * @param standings  of tm_standing, appended to; of members that are alone in their stage none
