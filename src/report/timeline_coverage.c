@@ -1,9 +1,11 @@
 #include "timeline_coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     int64_t n = (int64_t)buckets->n, at = (int64_t)i;
+    assert(n > 0); /* a bucket is asked for */
     /* in two parts, which do not overflow where traces are days apart */
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }

@@ -1,5 +1,6 @@
 #include "step_names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -198,6 +199,10 @@ static tm_step_phase phase_of(int64_t prefills, int64_t decodes) {
                                        : TM_STEP_IDLE;
 }
 
+static void set_kind(tm_step_mark *mark, const char *word) {
+    snprintf(mark->kind, sizeof mark->kind, "%s", word);
+}
+
 /* execute_context_2(14721)_generation_0(0): requests and their tokens of both phases. The detailed
  * form has the sums of query and key lengths, of their squares and products, of which the first is
  * the tokens. */
@@ -217,7 +222,7 @@ static bool read_vllm(tm_text name, tm_step_mark *out) {
     out->all = (tm_step_held){sum(out->prefill.batch, out->decode.batch),
                               sum(out->prefill.tokens, out->decode.tokens)};
     out->phase = phase_of(out->prefill.batch, out->decode.batch);
-    strcpy(out->kind, tm_step_phase_word(out->phase));
+    set_kind(out, tm_step_phase_word(out->phase));
     return true;
 }
 
@@ -302,7 +307,7 @@ static bool read_atom(tm_text name, tm_step_mark *out) {
     if (!prefill)
         out->decode = (tm_step_held){first_known(value_of(body, "d", NULL), out->all.batch),
                                      among > 0 ? -1 : out->all.tokens};
-    strcpy(out->kind, prefill ? "prefill" : "decode");
+    set_kind(out, prefill ? "prefill" : "decode");
     return true;
 }
 
@@ -326,7 +331,7 @@ static bool read_others(tm_text name, tm_step_mark *out) {
         out->phase = TM_STEP_DIFFUSION;
         out->height = n[1];
         out->width = n[2];
-        strcpy(out->kind, "diffusion");
+        set_kind(out, "diffusion");
     } else if (has_form(name, "capture_#_*", n) && is_captured(name)) {
         out->phase = TM_STEP_CAPTURE;
     } else {

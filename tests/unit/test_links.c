@@ -1,7 +1,7 @@
 /* Whose transfers are slow: groups that cross a host against those that do not. */
 #include "replay/links.h"
 
-enum { MIB = 1 << 20 };
+#define MIB ((int64_t)1 << 20)
 
 /* A group's operations of 2 hosts, each [count] times, quartiles 1 us around the median. */
 typedef struct group {

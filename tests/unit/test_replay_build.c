@@ -352,12 +352,12 @@ static size_t count_waits(int64_t kernel_us) {
     event_spec events[2 * N];
     size_t n_waits = 0;
     int64_t host = 0, ends[N];
-    for (int i = 0; i < N; i++) {
+    for (size_t i = 0; i < N; i++) {
         const int64_t freed = i < QUEUE ? 0 : ends[i - QUEUE] + 4;
         const int64_t took = freed > host + 5 ? freed - host : 5;
-        events[2 * i] = (event_spec)CALL("l", host, took, i + 1);
+        events[2 * i] = (event_spec)CALL("l", host, took, (int64_t)i + 1);
         ends[i] = (i == 0 ? 6 : ends[i - 1] + 1) + 100;
-        events[2 * i + 1] = (event_spec)WORK("k", ends[i] - 100, kernel_us, i + 1, 7);
+        events[2 * i + 1] = (event_spec)WORK("k", ends[i] - 100, kernel_us, (int64_t)i + 1, 7);
         host += took + 5;
     }
     built b;
