@@ -435,7 +435,8 @@ static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *e
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, n_tests};
         TM_TRY(test_works(&r, tables, err));
     }
-    r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, 1.0 / CALLS_SHARE};
+    /* Only hosts are asked: their part of it is all. */
+    r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }
 

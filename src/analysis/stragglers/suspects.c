@@ -22,9 +22,6 @@ enum {
 static const double EXCESS_LEAST = 0.005;
 /* Within a factor of so much of that, draws would decide. */
 static const double NEAR_P = 4.0;
-/* Of what is allowed to chance the hosts' part: hosts are few, and each has the median of several
- * ranks, so that a slow one stands out most of all. The ranks have what is left. */
-static const double HOSTS_SHARE = 0.05;
 /* Of a rank that is compared with those of other stages, which do other things. */
 static const double ACROSS_LEAST = 0.05;
 
@@ -413,7 +410,7 @@ static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size
 
 static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, level *ranks,
                             tm_vec *suspects, tm_error *err) {
-    level hosts = {.hosts = true, .n_tests = c->n_tests / HOSTS_SHARE, .least = EXCESS_LEAST};
+    level hosts = {.hosts = true, .n_tests = c->n_tests / TM_HOSTS_SHARE, .least = EXCESS_LEAST};
     size_t first = suspects->n;
     tm_status status = open_level(medians, c->steps, &hosts, err);
     if (status == TM_OK)
@@ -429,7 +426,7 @@ static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_ve
     level ranks = {.n_tests = compared->n_tests, .least = EXCESS_LEAST};
     tm_status status = by_class(compared->stretches, compared->hosts, 2, &medians, err);
     if (medians.n > 0)
-        ranks.n_tests /= 1.0 - HOSTS_SHARE;
+        ranks.n_tests /= 1.0 - TM_HOSTS_SHARE;
     if (status == TM_OK)
         status = open_level(compared->stretches, compared->steps, &ranks, err);
     if (status == TM_OK)

@@ -8,6 +8,10 @@
 /** The largest p of one. */
 #define TM_CHANCE_MOST 0.01
 
+/** Of it the hosts' part: hosts are few, and each has the median of several ranks, so that a slow
+ * one stands out most of all. The ranks have what is left. */
+#define TM_HOSTS_SHARE 0.05
+
 /** One that does. */
 typedef struct tm_suspect {
     int64_t member;    /* rank; of a host the lowest rank of it in the group */
