@@ -399,6 +399,53 @@ def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs
           [RUNS, late[0] * 1000, late[1] * 1000], 'waits of both')
 
 
+# Operations of a device of XLA on a CPU in one run of its program: thread, name, begin and end in us,
+# and where the mark of its end stands.
+CPU_RUN = {
+    0: [(1, 'while.1', 0, 400, 400), (1, 'dot.2', 0, 50, 130), (2, 'psum.3', 80, 200, 190),
+        (2, 'psum.3', 300, 400, 399)],
+    2048: [(1, 'while.1', 0, 400, 400), (1, 'dot.2', 0, 150, 150), (1, 'psum.3', 150, 200, 199),
+           (1, 'psum.3', 310, 400, 399)],
+}
+
+
+def cpu_device(number, name):
+    """A profile of a process with one device, whose program runs twice. The number of the program is
+    not that of its metadata."""
+    threads = collections.defaultdict(list)
+    for run in range(2):
+        for i, (thread, op, begin, end, mark) in enumerate(CPU_RUN[number]):
+            flow = 100 * run + i + 1
+            threads[thread].append((op, (1000 * run + begin) * US, (end - begin) * US,
+                                    {'hlo_op': op, 'hlo_module': 'jit_f', 'program_id': 6,
+                                     'run_id': 70 + run, 'device_ordinal': number, '_p': flow}))
+            threads[2].append((f'end: {op}', (1000 * run + mark) * US, US, {'_c': flow}))
+    proto = program([instruction('while.1', 'while', '', VECTOR), instruction('dot.2', 'dot', '', VECTOR),
+                     instruction('psum.3', 'all-reduce', '', VECTOR) + listed([0, 1]) + GLOBAL],
+                    assigned((0, 2048)))
+    meta = Plane('/host:metadata', shared={'other(0)': {}, 'jit_f(6)': {'Hlo Proto': proto}})
+    put(name, space(Plane('/host:CPU', [(thread, f'tf_XLAEigen/{thread}', 0, events)
+                                        for thread, events in threads.items()]), meta))
+
+
+def test_what_xla_runs_on_cpus_is_its_devices_by_their_numbers_in_the_job():
+    """Of each run: dot.2 of device 0 goes on until psum.3 begins, for the mark of its end stands behind
+    what its end let the thread run: 80 us; a loop is no work. psum.3 has waits of 150 - 80 and of
+    310 - 300 us."""
+    cpu_device(2048, 'a.xplane.pb')
+    cpu_device(0, 'b.xplane.pb')
+    tmerge('a.xplane.pb', 'b.xplane.pb', '-o', 'cpu.h5', '--force', '--no-html').expect(0)
+    found = tables('cpu.h5', 'overlap.rank', 'stragglers.rank', 'collectives.kind', 'job.rank')
+    equal([[row[key] // 1000 for key in ('compute_ns', 'comm_ns', 'overlap_ns')]
+           for row in found['overlap.rank']], [[160, 440, 0], [300, 280, 0]])
+    equal([(row['wait_ns'], row['caused_wait_ns']) for row in found['stragglers.rank']],
+          [(160_000, 0), (0, 160_000)])
+    equal([(row['kind'], row['group'], row['count']) for row in found['collectives.kind']],
+          [('allreduce', 'devices 0,2048', 4)])
+    equal([(row['rank'], os.path.basename(row['source']), row['device_kind']) for row in found['job.rank']],
+          [(0, 'b.xplane.pb', 'CPU device'), (1, 'a.xplane.pb', 'CPU device')])
+
+
 def told_of(**how):
     made_groups(**how, runs=1)
     tmerge('merge', 'host0.xplane.pb', 'host1.xplane.pb', '-o', 'd.h5', '--no-html').expect(0)

@@ -49,7 +49,7 @@ typedef struct reading {
 static tm_status take(void *context, const tm_xmeta *meta, tm_wire *wire, tm_wire_field *field,
                       tm_error *err) {
     reading *r = context;
-    tm_xassigned program = {.name = meta->name, .id = meta->id};
+    tm_xassigned program = {.name = meta->name, .id = tm_program_id(meta)};
     TM_TRY(tm_wire_take(wire, field, err));
     if (!read_assignment(tm_wire_inner(field), &program, &r->by_part))
         return tm_fail_memory(err);

@@ -7,7 +7,7 @@
 
 typedef struct tm_xassigned {
     tm_text name; /* with its fingerprint, "jit_f(12190760917235803885)"; borrowed */
-    int64_t id;   /* of its metadata, which events of GPUs tell */
+    int64_t id;   /* tm_program_id, which events of GPUs tell */
     size_t first; /* its devices' place in tm_xassignments */
     size_t n_replicas, n_parts;
 } tm_xassigned;

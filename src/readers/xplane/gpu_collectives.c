@@ -166,7 +166,7 @@ static bool is_device_of(const tm_xread *r, int64_t number) {
 }
 
 /* The numbers that this device may have among those of the job. One process alone numbers as its
- * profile does. */
+ * profile does, and of CPUs each profile has the job's. */
 static bool list_own(const tm_gpu_collectives *c, const tm_assignment *a, tm_vec *out) {
     const tm_xread *r = c->r;
     size_t n = a->n_replicas * a->n_parts, inside = 0;
@@ -174,8 +174,8 @@ static bool list_own(const tm_gpu_collectives *c, const tm_assignment *a, tm_vec
         inside += is_device_of(r, a->devices[i]);
     for (size_t i = 0; i < n; i++) {
         int64_t own = a->devices[i], place = own % (int64_t)r->devices.n;
-        bool may =
-            inside == n ? own == r->device->number : !c->numbered || place == r->device->number;
+        bool same = inside == n || r->device->kind == TM_X_CPU;
+        bool may = same ? own == r->device->number : !c->numbered || place == r->device->number;
         if (may && !tm_vec_append(out, &own, 1))
             return false;
     }

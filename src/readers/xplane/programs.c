@@ -1,5 +1,7 @@
 #include "programs.h"
 
+#include <ctype.h>
+
 /* A walk through one program. */
 typedef struct walk {
     const tm_xmeta *program;
@@ -38,19 +40,28 @@ static tm_status walk_one(const walk *w, tm_space *space, tm_error *err) {
     return status;
 }
 
+int64_t tm_program_id(const tm_xmeta *program) {
+    tm_text name = program->name;
+    size_t first = name.size, at;
+    int64_t id = 0;
+    while (first > 0 && name.bytes[first - 1] != '(')
+        first--;
+    for (at = first; at < name.size && at < first + 18 && isdigit((uint8_t)name.bytes[at]); at++)
+        id = id * 10 + (name.bytes[at] - '0');
+    bool told = first > 0 && at > first && at + 1 == name.size && name.bytes[at] == ')';
+    return told ? id : program->id;
+}
+
 tm_status tm_programs_walk(tm_space *space, int64_t id, const tm_program_path path,
                            tm_program_take *take, void *context, tm_error *err) {
     const tm_xplane *plane = tm_space_plane(space, "/host:metadata");
     walk w = {.path = path, .take = take, .context = context};
     if (!plane)
         return TM_OK;
-    if (id != TM_PROGRAMS_ALL) {
-        w.program = tm_xplane_metadata(plane, id);
-        return w.program ? walk_one(&w, space, err) : TM_OK;
-    }
     for (size_t i = 0; i < plane->metadata.n; i++) {
         w.program = (const tm_xmeta *)plane->metadata.data + i;
-        TM_TRY(walk_one(&w, space, err));
+        if (id == TM_PROGRAMS_ALL || id == tm_program_id(w.program))
+            TM_TRY(walk_one(&w, space, err));
     }
     return TM_OK;
 }

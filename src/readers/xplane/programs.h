@@ -22,10 +22,14 @@ typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
 /* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module */
 #define TM_PROGRAM_MODULE 5, 6, 1
 
+/** The number by which events name a program: "jit_f(6)"'s is 6, and that of its metadata before
+ * JAX 0.9, which now counts programs by itself. */
+int64_t tm_program_id(const tm_xmeta *program);
+
 /**
  * Walks all programs, or one, without keeping them: HLO may be larger than what is kept of
  * metadata. What is damaged ends its own program alone.
- * @param id  of the program: that of its metadata; TM_PROGRAMS_ALL
+ * @param id  of the program: tm_program_id; TM_PROGRAMS_ALL
  * @return    TM_OK; TM_ERR_INPUT where the source cannot be read again; TM_ERR_FAULT
  */
 tm_status tm_programs_walk(tm_space *space, int64_t id, const tm_program_path path,

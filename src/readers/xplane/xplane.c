@@ -1,6 +1,7 @@
 /* Profiles of TensorFlow and JAX: *.xplane.pb, an XSpace as a protocol buffer. */
 #include "readers/formats.h"
 #include "tpu.h"
+#include "xplane_cpu.h"
 #include "xplane_facts.h"
 #include "xplane_gpu.h"
 #include "xplane_host.h"
@@ -57,7 +58,7 @@ static bool xplane_sniff(const char *head, size_t size, bool whole) {
 static void set_device(tm_xread *r, const tm_unit *unit) {
     const tm_xdevice *devices = r->devices.data;
     for (size_t i = 0; i < r->devices.n && unit; i++)
-        if (devices[i].plane_index == unit->process)
+        if (tm_xdevice_key(&devices[i]) == unit->process)
             r->device = devices + i;
     r->is_first = r->devices.n == 0 || r->device == devices;
 }
@@ -94,8 +95,10 @@ static tm_status read_events(tm_xread *r, tm_error *err) {
     tm_vec copies = TM_VEC(tm_xcopy_call), runs = TM_VEC(tm_tpu_span);
     reserve(r);
     bool tpu = r->device && r->device->kind == TM_X_TPU;
-    tm_status status = tpu ? tm_tpu_read(r, &launches, &steps, &runs, err)
-                           : tm_xgpu_read(r, &launches, &steps, err);
+    bool cpu = r->device && r->device->kind == TM_X_CPU;
+    tm_status status = tpu   ? tm_tpu_read(r, &launches, &steps, &runs, err)
+                       : cpu ? tm_xcpu_read(r, err)
+                             : tm_xgpu_read(r, &launches, &steps, err);
     if (status == TM_OK)
         status = tm_xhost_read(r, &launches, &steps, &copies, err);
     tm_xlaunches_free(&launches);
@@ -118,7 +121,7 @@ static tm_status read_space(tm_xread *r, const tm_unit *unit, const char *path, 
     if (!unit && r->devices.n > 1)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "this profile holds %zu ranks", r->devices.n);
     const tm_xdevice *devices = r->devices.data;
-    const tm_unit only = {.process = r->devices.n == 1 ? devices->plane_index : -1};
+    const tm_unit only = {.process = r->devices.n == 1 ? tm_xdevice_key(devices) : -1};
     set_device(r, unit ? unit : &only);
     if (unit && !r->device)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is not the one that was listed");
@@ -161,7 +164,9 @@ const tm_format tm_format_xplane = {
         "Collectives of GPUs come without group and size where the profile does not hold "
         "their programs, or groups depend on how processes are numbered; no waits "
         "between streams are recorded; steps of TPUs that nothing marks are the runs "
-        "of a program, counted from where each recording begins",
+        "of a program, counted from where each recording begins; operations on CPUs are "
+        "told apart by device from JAX 0.8 on, and processes of one host that profile into "
+        "one folder overwrite one another's file",
     .in_folders = in_folders,
     .one_folder = true,
     .by_path = true,

@@ -100,8 +100,9 @@ void tm_xfacts_set_epoch(tm_xread *r) {
 
 tm_status tm_xfacts_read(tm_xread *r, tm_error *err) {
     cJSON *root = cJSON_CreateObject();
-    bool tpu = r->device && r->device->kind == TM_X_TPU; /* as TM_DEVICE_KIND says it */
-    bool ok = root && (!tpu || cJSON_AddStringToObject(root, "device_kind", "TPU")) &&
+    static const char *const kinds[] = {[TM_X_GPU] = NULL, "TPU", "CPU device"};
+    const char *kind = r->device ? kinds[r->device->kind] : NULL; /* as TM_DEVICE_KIND says it */
+    bool ok = root && (!kind || cJSON_AddStringToObject(root, "device_kind", kind)) &&
               add_device(r, root) && add_allocators(r, root) && add_diagnostics(r, root);
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
     r->trace->metadata = text ? tm_names_intern_string(r->names, text) : TM_NAME_FAILED;

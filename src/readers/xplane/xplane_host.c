@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tpu.h"
+#include "xplane_cpu.h"
 #include "xplane_gpu.h"
 
 /* What an event is by its name. */
@@ -358,6 +359,9 @@ static tm_status take_event(host *h, taken *t, tm_error *err) {
     t->kind = t->info ? (host_kind)t->info->kind : ANNOTATION;
     const tm_raw_event event = {
         .name = t->info ? t->info->name - 1 : TM_NO_NAME, .track = t->track, .kind = TM_DURATION};
+    bool cpu = h->r->device && h->r->device->kind == TM_X_CPU;
+    if (cpu && t->info && tm_xcpu_is_work(tm_names_text(h->r->names, event.name), t->v))
+        return TM_OK;
     if ((t->kind == ALLOCATION || t->kind == RELEASE) &&
         (tm_x_has(t->v, TM_X_ALLOCATOR) || tm_x_int(t->v, TM_X_INDEX_ON_HOST, -1) >= 0))
         return take_memory(h, t, err);

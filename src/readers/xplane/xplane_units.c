@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
+#include "xplane_cpu.h"
 
 /* The lines that the profiler derives from others have these ids, as signed 32 bits. */
 enum { DERIVED_FIRST = -559038737, DERIVED_LAST = DERIVED_FIRST + 289 }; /* 0xdeadbeef on */
@@ -68,7 +69,18 @@ static int by_number(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->plane_index, y->plane_index);
 }
 
-tm_status tm_xspace_devices(const tm_space *space, tm_vec *out, tm_error *err) {
+/* A plane of the host may have more of what XLA runs on CPUs; where there is another device, that
+ * does the job's work. */
+static tm_status add_cpus(tm_space *space, tm_vec *out, tm_error *err) {
+    const tm_xplane *planes = space->planes.data;
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < space->planes.n && out->n == 0 && status == TM_OK; i++)
+        if (tm_text_is(planes[i].name, "/host:CPU"))
+            status = tm_xcpu_devices(space, &planes[i], (int64_t)i, out, err);
+    return status;
+}
+
+tm_status tm_xspace_devices(tm_space *space, tm_vec *out, tm_error *err) {
     const tm_xplane *planes = space->planes.data;
     for (size_t i = 0; i < space->planes.n; i++) {
         tm_xdevice device = {.plane = &planes[i], .plane_index = (int64_t)i};
@@ -78,6 +90,8 @@ tm_status tm_xspace_devices(const tm_space *space, tm_vec *out, tm_error *err) {
         if (!tm_vec_append(out, &device, 1))
             return tm_fail_memory(err);
     }
+    if (out->n == 0)
+        TM_TRY(add_cpus(space, out, err));
     if (out->n > 1)
         qsort(out->data, out->n, out->size, by_number);
     return TM_OK;
@@ -92,16 +106,16 @@ tm_text tm_xspace_host(const tm_space *space, const char *path) {
     return space->hostnames.n > 0 ? *(const tm_text *)space->hostnames.data : (tm_text){"", 0};
 }
 
-static tm_status add_units(const tm_space *space, const char *path, tm_vec *units, tm_error *err) {
+static tm_status add_units(tm_space *space, const char *path, tm_vec *units, tm_error *err) {
     tm_vec devices = TM_VEC(tm_xdevice);
     tm_text host = tm_xspace_host(space, path);
     tm_status status = tm_xspace_devices(space, &devices, err);
     const tm_xdevice *v = devices.data;
     for (size_t i = 0; status == TM_OK && i < devices.n; i++) {
         const tm_unit unit = {
-            .process = v[i].plane_index,
+            .process = tm_xdevice_key(&v[i]),
             .devices = (int64_t)tm_unit_device(v[i].number),
-            .rank = -1,
+            .rank = v[i].kind == TM_X_CPU ? tm_xcpu_rank(v[i].number, devices.n) : -1,
             .host = host.size > 0 ? (int64_t)tm_hash(TM_HASH_BEGIN, host.bytes, host.size) : 0,
             .clock_ns = -1};
         if (!tm_vec_append(units, &unit, 1))

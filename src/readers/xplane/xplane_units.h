@@ -5,27 +5,35 @@
 #include "space.h"
 #include "tmerge/reader.h"
 
-typedef enum tm_xkind { TM_X_GPU, TM_X_TPU } tm_xkind;
+typedef enum tm_xkind { TM_X_GPU, TM_X_TPU, TM_X_CPU } tm_xkind;
 
 /** A device of the file on which something ran. */
 typedef struct tm_xdevice {
     const tm_xplane *plane; /* borrowed from the space */
     int64_t plane_index;    /* its place in the file */
-    int64_t number;         /* in its name */
+    int64_t number;         /* in its name; of a CPU among all devices of the job */
     tm_xkind kind;
 } tm_xdevice;
 
 /** Whether a line's events are work of the device, and not derived from such. */
 bool tm_xline_counts(tm_xkind kind, const tm_xline *line);
 
-/** Appends the devices, of tm_xdevice, ascending in number. TM_OK; TM_ERR_FAULT. */
-tm_status tm_xspace_devices(const tm_space *space, tm_vec *out, tm_error *err) TM_MUST_CHECK;
+/** Appends the devices, of tm_xdevice, ascending in number: GPUs and TPUs, else what XLA calls
+ * devices on CPUs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_xspace_devices(tm_space *space, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
 /** The host's name: that of the file before ".xplane.pb", else what the file says; empty where
  * neither tells. Borrowed from @p path and @p space. */
 tm_text tm_xspace_host(const tm_space *space, const char *path);
 
-/** tm_format.list_units: a unit for each device; its process is the place of its plane. */
+/** The process number in the device's unit: the place of its plane, and of CPUs, which share one,
+ * the device. */
+static inline int64_t tm_xdevice_key(const tm_xdevice *device) {
+    return device->kind == TM_X_CPU ? device->plane_index + ((device->number + 1) << 32)
+                                    : device->plane_index;
+}
+
+/** tm_format.list_units: a unit for each device; its process is tm_xdevice_key's. */
 tm_status tm_xplane_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                tm_error *err) TM_MUST_CHECK;
 
