@@ -17,7 +17,7 @@ tm_deflate *tm_deflate_create(void);
 void tm_deflate_destroy(tm_deflate *d);
 
 /**
- * Packs all bytes at once.
+ * Packs all bytes at once, and fast: for what is large and is packed in each run.
  * @param out  [room]
  * @return     how many bytes came of it; 0 where they do not fit
  */
@@ -26,8 +26,8 @@ size_t tm_deflate_all(tm_deflate *d, const void *bytes, size_t size, void *out, 
 /** Takes the next packed bytes. */
 typedef tm_status tm_deflate_sink(void *context, const void *packed, size_t size, tm_error *err);
 
-/** Packs any number of bytes, of which the sink is given what came of them piece by piece. TM_OK;
- * TM_ERR_FAULT; what the sink returned. */
+/** Packs any number of bytes as small as ISA-L can; the sink is given what came of them piece by
+ * piece. TM_OK; TM_ERR_FAULT; what the sink returned. */
 tm_status tm_deflate_to(tm_deflate *d, const void *bytes, size_t size, tm_deflate_sink *sink,
                         void *context, tm_error *err) TM_MUST_CHECK;
 
