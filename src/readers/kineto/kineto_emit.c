@@ -482,18 +482,30 @@ static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event)
            tm_vec_append(labels, &label, 1);
 }
 
-static uint32_t name_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
+static __attribute__((noinline)) uint32_t name_without_addresses(tm_kineto_emitter *emitter,
+                                                                 tm_json_text name) {
     enum { LONGEST = 4096 };
     char plain[LONGEST];
-    if (!event->has_name)
-        return TM_NO_NAME;
-    tm_json_text name = event->name;
-    size_t size = tm_kineto_cut_addresses(name.bytes, name.size, plain, sizeof plain);
-    if (size > 0) {
+    if (name.size <= LONGEST) {
+        name.size = tm_kineto_cut_addresses(name.bytes, name.size, plain);
         name.bytes = plain;
-        name.size = size;
     }
     return tm_kineto_intern(emitter, &name);
+}
+
+/* Python names no kernels and no calls of the runtime: their names are symbols. */
+static bool is_symbol(uint8_t category) {
+    return category == TM_CAT_KERNEL || category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER ||
+           category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET;
+}
+
+static uint32_t name_of(tm_kineto_emitter *emitter, const tm_kineto_event *event,
+                        uint8_t category) {
+    if (!event->has_name)
+        return TM_NO_NAME;
+    if (!is_symbol(category) && tm_kineto_find_address(event->name.bytes, event->name.size))
+        return name_without_addresses(emitter, event->name);
+    return tm_kineto_intern(emitter, &event->name);
 }
 
 static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event *event,
@@ -522,7 +534,7 @@ static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *even
     const tm_raw_event raw = {
         .begin_ns = event->ts_ns,
         .duration_ns = event->duration_ns,
-        .name = name_of(emitter, event),
+        .name = name_of(emitter, event, TM_CAT_OTHER),
         .category = TM_CAT_OTHER,
         .kind = TM_DURATION,
         .launch = TM_NO_EVENT,
@@ -551,11 +563,11 @@ static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *eve
     const tm_json_text *direction = &event->fields[F_DIRECTION].text;
     char name[128];
     if (!tm_kineto_has(event, F_DIRECTION) || event->name.escaped || direction->escaped)
-        return name_of(emitter, event);
+        return name_of(emitter, event, TM_CAT_OTHER);
     int n = snprintf(name, sizeof name, "%.*s (%.*s)", event->has_name ? (int)event->name.size : 0,
                      event->name.bytes, (int)direction->size, direction->bytes);
     return n > 0 && n < (int)sizeof name ? tm_names_intern(emitter->names, name, (size_t)n)
-                                         : name_of(emitter, event);
+                                         : name_of(emitter, event, TM_CAT_OTHER);
 }
 
 /* Of a track whose first event does not tell its stream, a later one does. */
@@ -604,7 +616,7 @@ static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     tm_raw_event raw = {
         .begin_ns = event->ts_ns,
         .duration_ns = kind == TM_DURATION ? event->duration_ns : 0,
-        .name = mtia ? mtia_name(emitter, event) : name_of(emitter, event),
+        .name = mtia ? mtia_name(emitter, event) : name_of(emitter, event, class.category),
         .track =
             track_of(emitter, event, tm_category_is_gpu(category) ? TM_TRACK_GPU : TM_TRACK_CPU),
         .category = (uint8_t)category,

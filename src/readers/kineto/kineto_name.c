@@ -1,34 +1,31 @@
 #include "kineto_name.h"
 
+#include <ctype.h>
 #include <string.h>
 
-static const char address[] = " at 0x";
-enum { ADDRESS = sizeof address - 1 };
+static const char before[] = " at ";
+enum { BEFORE = sizeof before - 1 };
 
-/* The size of an address here, 0 for none. */
-static size_t address_size(const char *at, const char *end) {
-    size_t digits = 0;
-    if (end - at <= ADDRESS || memcmp(at, address, ADDRESS) != 0)
-        return 0;
-    for (const char *p = at + ADDRESS; p < end && *p && strchr("0123456789abcdefABCDEF", *p); p++)
-        digits++;
-    return digits > 0 ? ADDRESS + digits : 0;
+const char *tm_kineto_find_address(const char *name, size_t size) {
+    const char *end = name + size, *from = name, *at;
+    while ((at = memchr(from, '0', (size_t)(end - from))) != NULL) { /* rarer than spaces */
+        if (end - at > 2 && at[1] == 'x' && isxdigit((unsigned char)at[2]) && at - name >= BEFORE &&
+            memcmp(at - BEFORE, before, BEFORE) == 0)
+            return at - BEFORE;
+        from = at + 1;
+    }
+    return NULL;
 }
 
-size_t tm_kineto_cut_addresses(const char *name, size_t size, char *out, size_t room) {
-    const char *end = name + size, *at = name, *kept = name;
+size_t tm_kineto_cut_addresses(const char *name, size_t size, char *out) {
+    const char *end = name + size, *at;
     size_t n = 0;
-    while (size <= room && (at = memchr(at, ' ', (size_t)(end - at))) != NULL) {
-        size_t cut = address_size(at, end);
-        if (cut > 0) {
-            memcpy(out + n, kept, (size_t)(at - kept));
-            n += (size_t)(at - kept);
-            kept = at + cut;
-        }
-        at += cut > 0 ? cut : 1;
+    while ((at = tm_kineto_find_address(name, (size_t)(end - name))) != NULL) {
+        memcpy(out + n, name, (size_t)(at - name));
+        n += (size_t)(at - name);
+        for (name = at + BEFORE + 2; name < end && isxdigit((unsigned char)*name);)
+            name++;
     }
-    if (kept == name)
-        return 0;
-    memcpy(out + n, kept, (size_t)(end - kept));
-    return n + (size_t)(end - kept);
+    memcpy(out + n, name, (size_t)(end - name));
+    return n + (size_t)(end - name);
 }

@@ -4,12 +4,15 @@
 
 #include <stddef.h>
 
+/** The first address that Python writes of an object, " at 0x7f5c2c0b1d30"; NULL for none. */
+const char *tm_kineto_find_address(const char *name, size_t size);
+
 /**
- * Cuts the addresses that Python writes of objects, " at 0x7f5c2c0b1d30": each run and each rank
- * has others, so that no two calls would have the same name.
- * @param out  [room] the name without them
- * @return     the size of @p out; 0 where the name has none, or is too long for @p room
+ * Cuts all addresses: each run and each rank has others, so that no two calls would have the same
+ * name.
+ * @param out  [size] the name without them
+ * @return     how many bytes of it
  */
-size_t tm_kineto_cut_addresses(const char *name, size_t size, char *out, size_t room);
+size_t tm_kineto_cut_addresses(const char *name, size_t size, char *out);
 
 #endif
