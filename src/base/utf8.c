@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
@@ -69,9 +70,19 @@ size_t tm_utf8_length(const char *bytes, size_t size) {
     return length;
 }
 
+/* Whether all of eight bytes are ASCII and none is 0: taking 1 from each borrows at a 0 only. */
+static bool are_plain(const char *bytes) {
+    const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return ((word | (word - ones)) & tops) == 0;
+}
+
 /* Bytes at the front that are kept as they are without a closer look. */
 static size_t plain_run(const char *bytes, size_t size) {
     size_t run = 0;
+    while (size - run >= sizeof(uint64_t) && are_plain(bytes + run))
+        run += sizeof(uint64_t);
     while (run < size && bytes[run] && is_ascii(bytes[run]))
         run++;
     return run;
