@@ -81,7 +81,8 @@ double tm_scaled_factor(const tm_scaled *scaled, uint64_t operation) {
     return at == TM_NO_KEY ? 1.0 : ((const double *)scaled->factors.data)[at];
 }
 
-double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge) {
+static inline double factor_of(const tm_sets *sets, size_t i, const tm_graph *graph,
+                               const tm_edge *edge) {
     const tm_change *change = &sets->changes[i];
     const tm_graph_visit *visits = graph->visits.data;
     if (change->of_operation)
@@ -94,6 +95,10 @@ double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, cons
     return is_of_pair(sets, graph, edge)
                ? 1.0
                : change->of_rank[2 * sets->rank + (edge->kind != TM_EDGE_COMPUTE)];
+}
+
+double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge) {
+    return factor_of(sets, i, graph, edge);
 }
 
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
@@ -110,7 +115,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     for (; meant; meant &= meant - 1) {
         const size_t i = (size_t)__builtin_ctzll(meant);
         if (sets->changes[i].flags == 0 || (e->flags & sets->changes[i].flags))
-            change_edge(&sets->changes[i], tm_sets_factor(sets, i, graph, e), e, over, ns + 2 * i);
+            change_edge(&sets->changes[i], factor_of(sets, i, graph, e), e, over, ns + 2 * i);
     }
 }
 

@@ -20,26 +20,6 @@ typedef struct builder {
     tm_timeline *out;
 } builder;
 
-static void widen(int64_t *begin, int64_t *end, int64_t n, int64_t begin_ns, int64_t end_ns) {
-    if (n == 0 || begin_ns < *begin)
-        *begin = begin_ns;
-    if (n == 0 || end_ns > *end)
-        *end = end_ns;
-}
-
-/* Spans are of what the program does: the profiler's own and what the operating system tells of its
- * threads, from its first moment to its last, are beside that. */
-bool tm_span_counts(uint8_t kind, uint8_t category) {
-    return kind == TM_DURATION && category != TM_CAT_TRACE && category != TM_CAT_OS_RUNTIME &&
-           category != TM_CAT_SYSCALL && category != TM_CAT_ON_CPU;
-}
-
-void tm_span_widen(tm_span *span, uint8_t category, int64_t begin_ns, int64_t end_ns) {
-    widen(&span->begin_ns, &span->end_ns, span->n_durations++, begin_ns, end_ns);
-    if (category == TM_CAT_KERNEL || category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET)
-        widen(&span->gpu_begin_ns, &span->gpu_end_ns, span->n_gpu_events++, begin_ns, end_ns);
-}
-
 void tm_trace_range(const tm_trace *trace, tm_span *out) {
     const tm_raw_event *events = trace->events.data;
     *out = (tm_span){.source = trace->source};

@@ -46,11 +46,27 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
 
-/** Whether an event is of the time that a span covers. */
-bool tm_span_counts(uint8_t kind, uint8_t category);
+/** Whether an event is of the time that a span covers: spans are of what the program does. The
+ * profiler's own and what the operating system tells of its threads, from its first moment to its
+ * last, are beside that. */
+static inline bool tm_span_counts(uint8_t kind, uint8_t category) {
+    return kind == TM_DURATION && category != TM_CAT_TRACE && category != TM_CAT_OS_RUNTIME &&
+           category != TM_CAT_SYSCALL && category != TM_CAT_ON_CPU;
+}
 
-/** Adds such an event to a span's ranges. */
-void tm_span_widen(tm_span *span, uint8_t category, int64_t begin_ns, int64_t end_ns);
+/** Adds such an event to the ranges of a span. */
+static inline void tm_span_widen(tm_span *out, uint8_t category, int64_t begin_ns, int64_t end_ns) {
+    if (out->n_durations == 0 || begin_ns < out->begin_ns)
+        out->begin_ns = begin_ns;
+    if (out->n_durations++ == 0 || end_ns > out->end_ns)
+        out->end_ns = end_ns;
+    if (category != TM_CAT_KERNEL && category != TM_CAT_MEMCPY && category != TM_CAT_MEMSET)
+        return;
+    if (out->n_gpu_events == 0 || begin_ns < out->gpu_begin_ns)
+        out->gpu_begin_ns = begin_ns;
+    if (out->n_gpu_events++ == 0 || end_ns > out->gpu_end_ns)
+        out->gpu_end_ns = end_ns;
+}
 
 /** Adds the duration events' range and the GPU events' range of a trace to a span. */
 void tm_trace_range(const tm_trace *trace, tm_span *out);

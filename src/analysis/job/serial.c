@@ -46,6 +46,7 @@ typedef struct search {
     recorded *recordings; /* ascending in begin */
     size_t n_recordings;
     tm_vec waits; /* of waited, ascending */
+    size_t next;  /* of them, the one after the launch of the kernel before */
     tm_vec found; /* of cover */
     tm_serial *out;
 } search;
@@ -121,31 +122,37 @@ static bool is_before(const void *call, const void *begin_ns) {
     return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
 }
 
-/* The first call that waits for the device after the launch of a kernel; NULL for none. */
-static const waited *wait_after(const search *s, uint32_t row) {
+/* The first call that waits for the device after the launch of a kernel; NULL for none. Of the
+ * next kernel of a stream it is most often the same, or one of the next few. */
+static const waited *wait_after(search *s, uint32_t row) {
+    enum { NEAR = 8 };
     const tm_timeline *timeline = s->view->timeline;
     const uint32_t launch = timeline->launch[row];
     if (launch == TM_NO_EVENT || s->waits.n == 0)
         return NULL;
     const waited *v = s->waits.data;
     const int64_t end_ns = timeline->begin_ns[launch] + timeline->duration_ns[launch];
-    const size_t i = tm_bisect(v, s->waits.n, sizeof *v, &end_ns, is_before);
+    size_t i = s->next, n = s->waits.n;
+    if (i > 0 && v[i - 1].begin_ns >= end_ns)
+        n = i, i = 0;
+    for (int k = 0; k < NEAR && i < n && v[i].begin_ns < end_ns; k++)
+        i++;
+    if (i < n && v[i].begin_ns < end_ns)
+        i += tm_bisect(&v[i], n - i, sizeof *v, &end_ns, is_before);
+    s->next = i;
     return i < s->waits.n ? &v[i] : NULL;
 }
 
-/* Whether the host had waited for it long before its end: for over half of what it lasts.
- */
-static bool is_beyond_wait(const search *s, const cover *c) {
+/* Whether the host had waited for it long before its end: for over half of what it lasts. */
+static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) {
     const tm_timeline *timeline = s->view->timeline;
-    const waited *wait = wait_after(s, c->row);
     const int64_t ns = timeline->duration_ns[c->row];
     return wait && wait->end_ns > timeline->begin_ns[c->row] &&
            c->end_ns - wait->end_ns > SKEW_NS && c->end_ns - wait->end_ns > ns / 2;
 }
 
 /* No kernel ends after the host has waited for it, where their clocks agree. */
-static void note_late(search *s, const cover *c) {
-    const waited *wait = wait_after(s, c->row);
+static void note_late(search *s, const cover *c, const waited *wait) {
     const int64_t by_ns = wait ? c->end_ns - wait->end_ns : 0;
     s->out->late += by_ns > 0;
     s->out->latest_ns = by_ns > s->out->latest_ns ? by_ns : s->out->latest_ns;
@@ -155,8 +162,9 @@ static void note_late(search *s, const cover *c) {
 static bool add_cover(search *s, const cover *c) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;
-    if (c->followers < FOLLOWERS_LEAST && !is_beyond_wait(s, c) && !is_beyond_all(s, c)) {
-        note_late(s, c);
+    const waited *wait = wait_after(s, c->row);
+    if (c->followers < FOLLOWERS_LEAST && !is_beyond_wait(s, c, wait) && !is_beyond_all(s, c)) {
+        note_late(s, c, wait);
         return true;
     }
     int64_t beyond_ns = c->end_ns - c->least_ns;

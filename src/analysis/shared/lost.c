@@ -185,6 +185,7 @@ static void place(made *v, size_t n) {
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
+    const tm_track *stream = NULL; /* of the last launch: mostly of the next, too */
     bool capturing = false;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (timeline->kind[row] != TM_DURATION ||
@@ -193,11 +194,13 @@ static bool look_at_thread(survey *s, const tm_track *track) {
         tm_call_kind kind = tm_call_kinds_at(s->view->call_kinds, timeline->name[row]);
         const uint32_t ran = s->ran[row];
         const bool known = ran != TM_NO_EVENT && ran != PART_ALONE;
+        if (known && (!stream || ran < stream->first || ran - stream->first >= stream->count))
+            stream = tm_timeline_track(timeline, ran);
         made call = {.begin_ns = timeline->begin_ns[row],
                      .end_ns = timeline->begin_ns[row] + timeline->duration_ns[row],
                      .ran_ns = known ? timeline->begin_ns[ran] : INT64_MAX,
                      .row = row,
-                     .device = known ? device_of(timeline, ran) : UNKNOWN_DEVICE,
+                     .device = known ? stream->device : UNKNOWN_DEVICE,
                      .part = ran == PART_ALONE,
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
