@@ -131,7 +131,7 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
 }
 
 /* Which of [i] places comes to stand at the last of them. */
-static size_t pick(uint64_t seed, size_t i) {
+static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }
 
