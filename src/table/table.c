@@ -223,7 +223,7 @@ tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text, tm
     return TM_OK;
 }
 
-/* Where a text is found again; of two with the same place the later is. */
+/* Where a text is found again: here or, where another came here since, beside it. */
 static size_t place_of(const char *bytes, size_t size) {
     uint64_t words[3] = {size, 0, 0};
     size_t n = size < sizeof *words ? size : sizeof *words;
@@ -232,6 +232,11 @@ static size_t place_of(const char *bytes, size_t size) {
         memcpy(&words[2], bytes + size - n, n);
     }
     return (size_t)(tm_hash_words(0, words, 3) % N_RECENT);
+}
+
+static bool is_at(const struct tm_texts *texts, size_t at, const char *bytes, size_t size) {
+    return texts->recent[at].text && texts->recent[at].size == size &&
+           memcmp(texts->recent[at].text, bytes, size) == 0;
 }
 
 tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, size_t size,
@@ -243,18 +248,22 @@ tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, 
     if (!texts || size >= SIZE_MAX / 4)
         return tm_fail_memory(err);
     size_t at = place_of(bytes, size);
-    const char *known = texts->recent[at].text;
-    if (!known || texts->recent[at].size != size || memcmp(known, bytes, size) != 0) {
+    bool known = is_at(texts, at, bytes, size);
+    if (!known && is_at(texts, at ^ 1, bytes, size)) {
+        at ^= 1;
+        known = true;
+    }
+    if (!known) {
         size_t repaired = tm_utf8_repair(bytes, size, NULL);
         char *copy = tm_arena_alloc(&texts->arena, repaired + 1);
         if (!copy)
             return tm_fail_memory(err);
         tm_utf8_repair(bytes, size, copy);
-        known = copy;
+        texts->recent[at ^ 1] = texts->recent[at];
         texts->recent[at].text = copy;
         texts->recent[at].size = repaired; /* what had to be repaired equals no bytes given */
     }
-    *cell = (tm_cell){.value.text = known};
+    *cell = (tm_cell){.value.text = texts->recent[at].text};
     return TM_OK;
 }
 
