@@ -59,8 +59,12 @@ static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline, d
     return TM_OK;
 }
 
+/* And in time, in which the path was walked backwards. */
 static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_path_hop *)a)->rank, ((const tm_path_hop *)b)->rank);
+    const tm_path_hop *x = a, *y = b;
+    int order = tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(x->step, y->step);
+    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
 static bool is_below(const void *hop, const void *rank) {
@@ -153,8 +157,8 @@ tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec
         status = tm_mpi_agree(ranks->comm, fill(ranks, &d, &hops, &own, err), err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(ranks->comm, &own, tm_mpi_first_process, pieces, err);
-    if (pieces->n > 1)
-        qsort(pieces->data, pieces->n, pieces->size, by_time);
+    if (pieces->n > 1) /* those of a rank are in order */
+        tm_sort(pieces->data, pieces->n, pieces->size, by_time);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, split_whole(pieces, whole, err), err);
     decided_free(&d);

@@ -153,8 +153,17 @@ tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *
     return walk_whole(arrivals, ends, hops) ? TM_OK : tm_fail_memory(err);
 }
 
+static void reverse(tm_path_piece *v, size_t n) {
+    for (size_t i = 0; i < n / 2; i++) {
+        const tm_path_piece other = v[n - 1 - i];
+        v[n - 1 - i] = v[i];
+        v[i] = other;
+    }
+}
+
 tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const uint32_t *edges,
                        const tm_path_hop *hop, tm_vec *pieces, tm_error *err) {
+    const size_t first = pieces->n;
     uint32_t v = hop->node;
     int64_t at = hop->end_ns;
     while (at > hop->begin_ns && edges[v] != UINT32_MAX) {
@@ -183,5 +192,7 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
             break;
         v = edge->from;
     }
+    if (pieces->n > first)
+        reverse((tm_path_piece *)pieces->data + first, pieces->n - first);
     return TM_OK;
 }

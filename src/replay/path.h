@@ -90,7 +90,7 @@ tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *ar
 tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Adds the pieces of a hop of this rank, the last first; their lengths sum to the hop's. TM_OK;
+/** Adds the pieces of a hop of this rank in order of time; their lengths sum to the hop's. TM_OK;
  * TM_ERR_FAULT. @param edges  of tm_path_decide */
 tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const uint32_t *edges,
                        const tm_path_hop *hop, tm_vec *pieces, tm_error *err) TM_MUST_CHECK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/keys.h"
+#include "base/median.h"
 #include "base/sorted.h"
 #include "replay/result.h"
 #include "timeline/collectives.h"
@@ -353,10 +354,6 @@ static tm_status add_names(const tm_replay_result *r, tm_tables *out, tm_error *
     return status;
 }
 
-static int by_length(const void *a, const void *b) {
-    return -tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* How many pieces each step may have. */
 static size_t pieces_of_a_step(const tm_replay_result *r) {
     size_t share = ALL_PIECES_MAX / (r->path_steps.n + 1);
@@ -382,8 +379,7 @@ static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, 
         lengths[i] = v[i].ns;
     if (!lengths)
         return false;
-    qsort(lengths, out->n, sizeof *lengths, by_length);
-    int64_t least = lengths[most - 1];
+    int64_t least = tm_select(lengths, out->n, out->n - most);
     free(lengths);
     size_t kept = 1;
     for (size_t i = 1; i < out->n; i++) {

@@ -244,7 +244,7 @@ static bool look(survey *s) {
         if (timeline->tracks[t].kind == TM_TRACK_CPU)
             ok = look_at_thread(s, &timeline->tracks[t]);
     if (ok && s->calls.n > 1)
-        qsort(s->calls.data, s->calls.n, s->calls.size, by_begin);
+        tm_sort(s->calls.data, s->calls.n, s->calls.size, by_begin);
     if (ok && s->unlinked.n > 1)
         qsort(s->unlinked.data, s->unlinked.n, s->unlinked.size, by_value);
     return ok;
