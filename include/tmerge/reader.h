@@ -82,6 +82,11 @@ typedef struct tm_format {
      * format. @p whole: they are all of it. Zero bytes follow them (TM_JSON_PADDING). */
     bool (*sniff)(const char *head, size_t size, bool whole);
 
+    /** Where files of several formats begin with the same bytes, as databases do: whether a file
+     * that @p sniff knew is of this one. A file that cannot be opened is of none; the last of these
+     * formats has none of this, and says what is wrong. */
+    bool (*claims)(const char *path);
+
     /**
      * Reads a source from its start to its end.
      * @param names  texts are interned here

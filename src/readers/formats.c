@@ -64,7 +64,8 @@ static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
     else if (tm_page_mark(head))
         out->kind = TM_FILE_PAGE;
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (formats[i]->sniff(head, size, whole)) {
+        if (formats[i]->sniff(head, size, whole) &&
+            (!formats[i]->claims || formats[i]->claims(out->path))) {
             out->kind = TM_FILE_TRACE;
             out->format = formats[i];
             out->has_units = formats[i]->list_units &&

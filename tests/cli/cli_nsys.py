@@ -431,8 +431,8 @@ def test_an_export_that_is_being_written_is_refused():
     export('rank0.sqlite')
     db = sqlite3.connect('rank0.sqlite', isolation_level=None)
     db.execute('BEGIN EXCLUSIVE')
-    tmerge('rank0.sqlite').fails(3, 'rank0.sqlite: this database is being written: wait for its '
-                                    'export, or export it again')
+    tmerge('rank0.sqlite').fails(3, 'rank0.sqlite: this database is being written: wait '
+                                    'until it is written, or write it again')
     db.execute('ROLLBACK')
     db.close()
     merged('rank0.sqlite')

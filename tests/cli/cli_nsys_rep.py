@@ -270,7 +270,7 @@ def test_what_is_wrong_with_an_export_is_told_of_the_report():
     put('rank0.nsys-rep', 'open(target, "wb").write(b"SQLite format 3" + bytes(1000))')
     tmerge('rank0.nsys-rep', env=with_nsys()).fails(
         3, 'rank0.nsys-rep: byte 16: in its export: the header of this database is not complete: '
-           'its export was interrupted')
+           'its writing was interrupted')
     put('rank0.nsys-rep', 'import sqlite3; db = sqlite3.connect(target); '
                           'db.execute("CREATE TABLE users (name)"); db.commit()')
     tmerge('rank0.nsys-rep', env=with_nsys()).fails(

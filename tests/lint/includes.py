@@ -17,7 +17,7 @@ ROOMS_OF_SRC = {
     "identity": {"base", "identity"},
     "input": {"base", "input"},
     "readers": {"base", "identity", "timeline", "readers"},
-    "readers/*": {"base", "identity", "timeline", "readers"},  # a format: it includes no other, and nobody it
+    "readers/*": {"base", "identity", "timeline", "readers"},  # a format: nobody else includes it
     "ncu": {"base", "ncu"},
     "timeline": {"base", "identity", "timeline"},
     "match": {"base", "timeline", "match"},
@@ -48,6 +48,10 @@ ROOMS_OF_SRC = {
     "serve": {"base", "timeline", "table", "match", "report", "serve"},
     "sql": {"base", "timeline", "table", "sql"},
 }
+# A format includes no other, unless its traces say the same in another form.
+OF_FORMATS = {
+    "readers/nsys": {"readers/sqlite"},
+}
 # The generator shares nothing with what reads its jobs: a mistake made twice would go unseen.
 ROOMS_OF_SYNTH = {
     "synth/base": {"synth/base"},
@@ -59,7 +63,7 @@ ROOMS_OF_SYNTH = {
 # Libraries whose headers are not for every room; a room of src by its name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
-SQLITE_ROOMS = {"readers/nsys", "sql", "tools", "synth/formats"}
+SQLITE_ROOMS = {"readers/sqlite", "readers/nsys", "sql", "tools", "synth/formats"}
 CJSON_ROOMS = {"readers/kineto", "readers/nsys", "readers/rocprof", "readers/xplane", "match",
                "analysis/job", "analysis/shared", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
@@ -88,7 +92,8 @@ def reachable(room):
         return {"tools", "mpi", *ROOMS_OF_SRC}
     if room == "mpi":
         return {"mpi", *ROOMS_OF_SRC}
-    return {**ROOMS_OF_SRC, **ROOMS_OF_SYNTH}.get(row_of(room), set()) | {room}
+    rooms = {**ROOMS_OF_SRC, **ROOMS_OF_SYNTH}.get(row_of(room), set())
+    return rooms | OF_FORMATS.get(room, set()) | {room}
 
 
 def target_room(root, folder, name):
@@ -110,7 +115,7 @@ def library_problem(room, name):
     if name == "microhttpd.h" and room != "tools":
         return "only tools speaks HTTP"
     if name == "sqlite3.h" and room not in SQLITE_ROOMS:
-        return "only src/readers/nsys, src/sql and tools see SQLite"
+        return "only src/readers/sqlite, nsys, src/sql and tools see SQLite"
     if Path(name).name == "cJSON.h" and room not in CJSON_ROOMS:
         return "cJSON is for documents, not for this room"
     return None

@@ -9,11 +9,6 @@
 #include "nsys_units.h"
 #include "readers/formats.h"
 
-static bool nsys_sniff(const char *head, size_t size, bool whole) {
-    (void)whole;
-    return size >= sizeof TM_NSYS_MAGIC && memcmp(head, TM_NSYS_MAGIC, sizeof TM_NSYS_MAGIC) == 0;
-}
-
 tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
     e->texts = (tm_vec){0};
     e->scratch = TM_VEC(char);
@@ -74,8 +69,8 @@ static tm_status read_all(tm_nsys_emitter *e, tm_error *err) {
 /* SQLite reads files, not what comes out of a decoder: the source only says which. */
 static tm_status nsys_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                 tm_trace *out, tm_error *err) {
-    tm_nsys_db db;
-    TM_TRY(tm_nsys_open(tm_source_path(source), &db, err));
+    tm_db db;
+    TM_TRY(tm_db_open(tm_source_path(source), &db, err));
     tm_nsys_emitter e = {.db = &db,
                          .unit = unit,
                          .source = source,
@@ -87,7 +82,7 @@ static tm_status nsys_read_unit(tm_source *source, const tm_unit *unit, tm_names
         status = read_all(&e, err);
     tm_vec_free(&e.devices);
     tm_nsys_emitter_free(&e);
-    tm_nsys_close(&db);
+    tm_db_close(&db);
     return status;
 }
 
@@ -110,7 +105,7 @@ const tm_format tm_format_nsys = {
                "(.nsys-rep) with nsys on the PATH",
     .cannot_tell = "The memory of tensors, shapes of inputs and modules are not recorded, and "
                    "operators only where the program marks them (NVTX).",
-    .sniff = nsys_sniff,
+    .sniff = tm_db_sniff,
     .read = nsys_read,
     .list_units = tm_nsys_list_units,
     .read_unit = nsys_read_unit,

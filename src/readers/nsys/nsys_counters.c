@@ -21,8 +21,8 @@ typedef struct sampling {
 /* The process numbers GPUs in its own order, where the export tells it. */
 static tm_status take_gpu(void *context, sqlite3_value **values, tm_error *err) {
     sampling *s = context;
-    const metric found = {tm_nsys_int(values, 0, -1), 0, (uint32_t)tm_nsys_int(values, 1, -1)};
-    if (tm_nsys_int(values, 2, -1) != tm_nsys_pid(s->e->unit->process))
+    const metric found = {tm_db_int(values, 0, -1), 0, (uint32_t)tm_db_int(values, 1, -1)};
+    if (tm_db_int(values, 2, -1) != tm_nsys_pid(s->e->unit->process))
         return TM_OK;
     return tm_vec_append(&s->gpus, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
@@ -38,8 +38,8 @@ static int64_t device_of(const sampling *s, int64_t gpu) {
 
 static tm_status take_metric(void *context, sqlite3_value **values, tm_error *err) {
     sampling *s = context;
-    const metric found = {tm_nsys_int(values, 0, -1), tm_nsys_int(values, 1, -1),
-                          tm_nsys_intern(s->e, tm_nsys_text(values[2]))};
+    const metric found = {tm_db_int(values, 0, -1), tm_db_int(values, 1, -1),
+                          tm_nsys_intern(s->e, tm_db_text(values[2]))};
     return found.name != TM_NAME_FAILED && tm_vec_append(&s->metrics, &found, 1)
                ? TM_OK
                : tm_fail_memory(err);
@@ -76,12 +76,12 @@ static bool has_used(const tm_nsys_emitter *e, int64_t device) {
 static tm_status take_gpu_sample(void *context, sqlite3_value **values, tm_error *err) {
     enum { TIME, TYPE, METRIC, VALUE };
     const sampling *s = context;
-    const int64_t type = tm_nsys_int(values, TYPE, 0), device = device_of(s, type & 0xFF);
+    const int64_t type = tm_db_int(values, TYPE, 0), device = device_of(s, type & 0xFF);
     if (device < 0 || !has_used(s->e, device))
         return TM_OK;
-    const tm_raw_event event = {.name = name_of(s, type, tm_nsys_int(values, METRIC, -1)),
+    const tm_raw_event event = {.name = name_of(s, type, tm_db_int(values, METRIC, -1)),
                                 .track = tm_nsys_track_of(s->e, TM_TRACK_GPU, device, -1)};
-    return add_sample(s->e, tm_nsys_int(values, TIME, INT64_MIN), event,
+    return add_sample(s->e, tm_db_int(values, TIME, INT64_MIN), event,
                       sqlite3_value_double(values[VALUE]), err);
 }
 
@@ -91,16 +91,16 @@ static tm_status take_nic_sample(void *context, sqlite3_value **values, tm_error
     const sampling *s = context;
     tm_nsys_emitter *e = s->e;
     char card[48];
-    snprintf(card, sizeof card, "NIC %" PRId64, tm_nsys_int(values, CARD, -1));
+    snprintf(card, sizeof card, "NIC %" PRId64, tm_db_int(values, CARD, -1));
     uint32_t pid = tm_names_intern_string(e->names, card);
-    snprintf(card, sizeof card, "port %" PRId64, tm_nsys_int(values, PORT, -1));
+    snprintf(card, sizeof card, "port %" PRId64, tm_db_int(values, PORT, -1));
     uint32_t tid = tm_names_intern_string(e->names, card);
     if (pid == TM_NAME_FAILED || tid == TM_NAME_FAILED)
         return tm_fail_memory(err);
     const tm_raw_event event = {
-        .name = name_of(s, tm_nsys_int(values, LIST, -1), tm_nsys_int(values, INDEX, -1)),
+        .name = name_of(s, tm_db_int(values, LIST, -1), tm_db_int(values, INDEX, -1)),
         .track = tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid)};
-    return add_sample(e, tm_nsys_int(values, TIME, INT64_MIN), event,
+    return add_sample(e, tm_db_int(values, TIME, INT64_MIN), event,
                       sqlite3_value_double(values[VALUE]), err);
 }
 
@@ -111,8 +111,8 @@ tm_status tm_nsys_add_counters(tm_nsys_emitter *e, tm_error *err) {
     static const char *const nic[] = {"start",         "globalId",   "portId",
                                       "metricsListId", "metricsIdx", "value"};
     const struct {
-        tm_nsys_query metrics, samples;
-        tm_nsys_each *each;
+        tm_db_query metrics, samples;
+        tm_db_each *each;
     } kinds[] = {
         {{"TARGET_INFO_GPU_METRICS", gpu_metrics, 3, NULL, NULL},
          {"GPU_METRICS", gpu, 4, NULL, NULL},
@@ -122,14 +122,14 @@ tm_status tm_nsys_add_counters(tm_nsys_emitter *e, tm_error *err) {
          take_nic_sample},
     };
     static const char *const gpus[] = {"gpuId", "cudaId", "pid"};
-    const tm_nsys_query ordinals = {"TARGET_INFO_CUDA_DEVICE", gpus, 3, NULL, NULL};
+    const tm_db_query ordinals = {"TARGET_INFO_CUDA_DEVICE", gpus, 3, NULL, NULL};
     sampling s = {e, TM_VEC(metric), TM_VEC(metric)};
-    tm_status status = tm_nsys_scan(e->db, &ordinals, 0, take_gpu, &s, err);
+    tm_status status = tm_db_scan(e->db, &ordinals, 0, take_gpu, &s, err);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == TM_OK; i++) {
         s.metrics.n = 0;
-        status = tm_nsys_scan(e->db, &kinds[i].metrics, 0, take_metric, &s, err);
+        status = tm_db_scan(e->db, &kinds[i].metrics, 0, take_metric, &s, err);
         if (status == TM_OK)
-            status = tm_nsys_scan(e->db, &kinds[i].samples, 0, kinds[i].each, &s, err);
+            status = tm_db_scan(e->db, &kinds[i].samples, 0, kinds[i].each, &s, err);
     }
     tm_vec_free(&s.metrics);
     tm_vec_free(&s.gpus);

@@ -86,8 +86,8 @@ tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_
 
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) {
-    int64_t start = tm_nsys_int(values, START, INT64_MIN);
-    int64_t end = event.kind == TM_DURATION ? tm_nsys_int(values, END, INT64_MIN) : start;
+    int64_t start = tm_db_int(values, START, INT64_MIN);
+    int64_t end = event.kind == TM_DURATION ? tm_db_int(values, END, INT64_MIN) : start;
     return tm_nsys_add_at(e, start, end, event, row, err);
 }
 
@@ -95,7 +95,7 @@ tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_c
                                 uint32_t name, uint32_t *row, tm_error *err) {
     enum { DEVICE = REST, STREAM };
     const int64_t invalid_stream = UINT32_MAX; /* of what waits for a whole context */
-    int64_t device = tm_nsys_int(values, DEVICE, 0), stream = tm_nsys_int(values, STREAM, -1);
+    int64_t device = tm_db_int(values, DEVICE, 0), stream = tm_db_int(values, STREAM, -1);
     *row = TM_NO_EVENT;
     if (!((uint64_t)e->unit->devices & tm_unit_device(device)))
         return TM_OK;
@@ -144,23 +144,23 @@ static void set_load(const tm_nsys_emitter *e, int64_t device, tm_launch_shape *
 
 static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     uint32_t name, row;
-    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, K_LONG_NAME, -1), false, &name, err));
+    TM_TRY(tm_nsys_string(e, tm_db_int(values, K_LONG_NAME, -1), false, &name, err));
     if (name == TM_NO_NAME)
-        TM_TRY(tm_nsys_string(e, tm_nsys_int(values, K_SHORT_NAME, -1), false, &name, err));
+        TM_TRY(tm_nsys_string(e, tm_db_int(values, K_SHORT_NAME, -1), false, &name, err));
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_KERNEL, name, &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
     tm_launch_shape shape = tm_launch_shape_bare();
     for (int i = 0; i < 3; i++) {
-        shape.grid[i] = tm_narrow_i32(tm_nsys_int(values, K_GRID + i, -1));
-        shape.block[i] = tm_narrow_i32(tm_nsys_int(values, K_BLOCK + i, -1));
+        shape.grid[i] = tm_narrow_i32(tm_db_int(values, K_GRID + i, -1));
+        shape.block[i] = tm_narrow_i32(tm_db_int(values, K_BLOCK + i, -1));
     }
-    shape.registers = tm_narrow_i32(tm_nsys_int(values, K_REGISTERS, -1));
-    int64_t fixed = tm_nsys_int(values, K_STATIC, -1), given = tm_nsys_int(values, K_DYNAMIC, -1);
+    shape.registers = tm_narrow_i32(tm_db_int(values, K_REGISTERS, -1));
+    int64_t fixed = tm_db_int(values, K_STATIC, -1), given = tm_db_int(values, K_DYNAMIC, -1);
     if (fixed >= 0 && given >= 0 && fixed <= INT32_MAX && given <= INT32_MAX)
         shape.shared_memory_bytes = tm_narrow_i32(fixed + given);
-    set_load(e, tm_nsys_int(values, K_DEVICE, 0), &shape);
-    return tm_trace_add_kernel(e->trace, row, tm_nsys_int(values, K_CORRELATION, 0), &shape)
+    set_load(e, tm_db_int(values, K_DEVICE, 0), &shape);
+    return tm_trace_add_kernel(e->trace, row, tm_db_int(values, K_CORRELATION, 0), &shape)
                ? TM_OK
                : tm_fail_memory(err);
 }
@@ -170,13 +170,13 @@ static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];
     uint32_t row;
-    snprintf(text, sizeof text, "CUDA graph %" PRId64, tm_nsys_int(values, GRAPH, -1));
+    snprintf(text, sizeof text, "CUDA graph %" PRId64, tm_db_int(values, GRAPH, -1));
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_KERNEL, tm_names_intern_string(e->names, text),
                                  &row, err));
     if (row == TM_NO_EVENT)
         return TM_OK;
     e->trace->counts[TM_COUNT_WHOLE_GRAPH]++;
-    return tm_trace_add_kernel(e->trace, row, tm_nsys_int(values, CORRELATION, 0), NULL)
+    return tm_trace_add_kernel(e->trace, row, tm_db_int(values, CORRELATION, 0), NULL)
                ? TM_OK
                : tm_fail_memory(err);
 }
@@ -187,8 +187,8 @@ static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_value **values, int c
     if (!attr)
         return tm_fail_memory(err);
     *attr = (tm_copy_attr){.event = row,
-                           .correlation = tm_nsys_int(values, correlation, 0),
-                           .bytes = tm_nsys_int(values, bytes, -1),
+                           .correlation = tm_db_int(values, correlation, 0),
+                           .bytes = tm_db_int(values, bytes, -1),
                            .bandwidth_gbps = NAN};
     const tm_raw_event *event = (const tm_raw_event *)e->trace->events.data + row;
     if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes a nanosecond are GB/s */
@@ -213,15 +213,15 @@ static const char *copy_word(int64_t kind) {
 static tm_status copy_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, BYTES, KIND, FROM, TO, ADDRESS };
     enum { UNIFIED = 11, UNIFIED_END = 14 };
-    const int64_t kind = tm_nsys_int(values, KIND, -1);
+    const int64_t kind = tm_db_int(values, KIND, -1);
     char text[80];
     uint32_t row;
     snprintf(text, sizeof text, "Memcpy %s (%s -> %s)", copy_word(kind),
-             memory_word(tm_nsys_int(values, FROM, -1)), memory_word(tm_nsys_int(values, TO, -1)));
+             memory_word(tm_db_int(values, FROM, -1)), memory_word(tm_db_int(values, TO, -1)));
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_MEMCPY, tm_names_intern_string(e->names, text),
                                  &row, err));
     if (kind >= UNIFIED && kind < UNIFIED_END)
-        TM_TRY(tm_nsys_add_address(e, tm_nsys_int(values, ADDRESS, 0), row, err));
+        TM_TRY(tm_nsys_add_address(e, tm_db_int(values, ADDRESS, 0), row, err));
     return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, values, CORRELATION, BYTES, row, err);
 }
 
@@ -229,7 +229,7 @@ static tm_status set_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *e
     enum { CORRELATION = REST + 2, BYTES, MEMORY };
     char text[40];
     uint32_t row;
-    snprintf(text, sizeof text, "Memset (%s)", memory_word(tm_nsys_int(values, MEMORY, -1)));
+    snprintf(text, sizeof text, "Memset (%s)", memory_word(tm_db_int(values, MEMORY, -1)));
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_MEMSET, tm_names_intern_string(e->names, text),
                                  &row, err));
     return row == TM_NO_EVENT ? TM_OK : add_copy_attr(e, values, CORRELATION, BYTES, row, err);
@@ -238,18 +238,17 @@ static tm_status set_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *e
 static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CLASS = REST, CORRELATION, NAME, CHAIN };
     enum { DRIVER = 1, BACKTRACE = 67 };
-    int64_t class = tm_nsys_int(values, CLASS, 0),
-            correlation = tm_nsys_int(values, CORRELATION, 0);
-    int64_t thread = tm_nsys_int(values, AT, 0);
+    int64_t class = tm_db_int(values, CLASS, 0), correlation = tm_db_int(values, CORRELATION, 0);
+    int64_t thread = tm_db_int(values, AT, 0);
     uint32_t row;
-    if (tm_nsys_int(values, CHAIN, -1) >= 0 &&
-        !tm_nsys_note_chain(e, correlation, tm_nsys_int(values, CHAIN, -1)))
+    if (tm_db_int(values, CHAIN, -1) >= 0 &&
+        !tm_nsys_note_chain(e, correlation, tm_db_int(values, CHAIN, -1)))
         return tm_fail_memory(err);
     if (class == BACKTRACE) /* a call once more, for the stack that it was called from */
         return TM_OK;
     tm_raw_event event = {.kind = TM_DURATION,
                           .category = class == DRIVER ? TM_CAT_DRIVER : TM_CAT_RUNTIME};
-    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, NAME, -1), true, &event.name, err));
+    TM_TRY(tm_nsys_string(e, tm_db_int(values, NAME, -1), true, &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     TM_TRY(tm_nsys_add(e, values, event, &row, err));
     if (row == TM_NO_EVENT || correlation == 0)
@@ -259,10 +258,10 @@ static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *
 }
 
 static tm_status mpi_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
-    int64_t thread = tm_nsys_int(values, AT, 0);
+    int64_t thread = tm_db_int(values, AT, 0);
     uint32_t row;
     tm_raw_event event = {.kind = TM_DURATION, .category = TM_CAT_USER_ANNOTATION};
-    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, REST, -1), false, &event.name, err));
+    TM_TRY(tm_nsys_string(e, tm_db_int(values, REST, -1), false, &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     return tm_nsys_add(e, values, event, &row, err);
 }
@@ -355,7 +354,7 @@ typedef struct table_scan {
 static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) {
     enum { TOLD_AFTER = 1 << 14 };
     const table_scan *s = context;
-    int64_t at = tm_nsys_int(values, AT, 0), process = s->e->unit->process;
+    int64_t at = tm_db_int(values, AT, 0), process = s->e->unit->process;
     if (++s->e->n_done % TOLD_AFTER == 0)
         tell(s->e);
     /* Process 0: the export does not tell its processes apart. */
@@ -368,23 +367,23 @@ static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) 
  * whose it is: a file of many ranks is scanned for each of them. */
 static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
     table_scan scan = {e, def, strcmp(def->columns[AT], "globalTid") == 0};
-    tm_nsys_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};
+    tm_db_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};
     while (def->columns[query.n_columns])
         query.n_columns++;
     if (e->unit->process != 0)
         query.where = scan.by_thread ? "globalTid BETWEEN ?1 AND ?1 + 16777215" : "globalPid = ?1";
-    return tm_nsys_scan(e->db, &query, e->unit->process, take_row, &scan, err);
+    return tm_db_scan(e->db, &query, e->unit->process, take_row, &scan, err);
 }
 
 tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
     int64_t n_passed = 0;
     for (int i = 0; i < N_TABLES + N_RANGES; i++)
-        e->n_rows += tm_nsys_last_row(e->db, def_of(i).name);
+        e->n_rows += tm_db_last_row(e->db, def_of(i).name);
     for (int i = 0; i < N_TABLES + N_RANGES; i++) {
         const table_def def = def_of(i);
         e->category = i < N_TABLES ? TM_CAT_OTHER : (uint8_t)ranges[i - N_TABLES].category;
         TM_TRY(read_table(e, &def, err));
-        n_passed += tm_nsys_last_row(e->db, def.name);
+        n_passed += tm_db_last_row(e->db, def.name);
         e->n_done = n_passed; /* with the rows of other processes */
         tell(e);
     }

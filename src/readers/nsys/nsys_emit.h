@@ -5,7 +5,7 @@
 
 #include "base/keys.h"
 #include "base/vec.h"
-#include "nsys_db.h"
+#include "readers/sqlite/database.h"
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
 
@@ -31,7 +31,7 @@ typedef struct tm_nsys_domain {
 
 /** What is known while a unit is read. The first fields are set by the reader. */
 typedef struct tm_nsys_emitter {
-    const tm_nsys_db *db;    /* borrowed, as all pointers here */
+    const tm_db *db;         /* borrowed, as all pointers here */
     const tm_unit *unit;     /* what is read */
     const tm_source *source; /* of it, which is told how far the reading has come */
     tm_names *names;
@@ -96,6 +96,10 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e);
 
 /** Reads all tables whose rows become events. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
+
+/** Prepares `SELECT value FROM StringIds WHERE id = ?1`; NULL where there is no such table.
+ * @param out  end it with sqlite3_finalize  @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+tm_status tm_nsys_prepare_texts(const tm_db *db, sqlite3_stmt **out, tm_error *err) TM_MUST_CHECK;
 
 /** Name id of a text as it stands in the file, which need not be UTF-8; TM_NAME_FAILED when memory
  * is out. */

@@ -21,15 +21,15 @@ typedef struct facts {
     tm_vec ordinals; /* of ordinal */
 } facts;
 
-static tm_status scan(const tm_nsys_emitter *e, const tm_nsys_query *query, tm_nsys_each *each,
+static tm_status scan(const tm_nsys_emitter *e, const tm_db_query *query, tm_db_each *each,
                       void *context, tm_error *err) {
-    return tm_nsys_scan(e->db, query, e->unit->process, each, context, err);
+    return tm_db_scan(e->db, query, e->unit->process, each, context, err);
 }
 
 static tm_status take_ordinal(void *context, sqlite3_value **values, tm_error *err) {
     facts *f = context;
-    const ordinal found = {tm_nsys_int(values, 0, -1), tm_nsys_int(values, 1, -1)};
-    if (tm_nsys_int(values, 2, -1) != tm_nsys_pid(f->e->unit->process))
+    const ordinal found = {tm_db_int(values, 0, -1), tm_db_int(values, 1, -1)};
+    if (tm_db_int(values, 2, -1) != tm_nsys_pid(f->e->unit->process))
         return TM_OK;
     return tm_vec_append(&f->ordinals, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
@@ -39,11 +39,11 @@ enum { ID, CUDA, NAME, MEMORY, SMS, MAJOR, MINOR, N_GPU };
 /* The GPU's number for this process; without a table of them that of the machine's order. */
 static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
     const ordinal *v = ordinals->data;
-    int64_t gpu = tm_nsys_int(values, ID, -1);
+    int64_t gpu = tm_db_int(values, ID, -1);
     for (size_t i = 0; i < ordinals->n; i++)
         if (v[i].gpu == gpu)
             return v[i].device;
-    return ordinals->n > 0 ? -1 : tm_nsys_int(values, CUDA, gpu);
+    return ordinals->n > 0 ? -1 : tm_db_int(values, CUDA, gpu);
 }
 
 static bool add_number(cJSON *object, const char *key, int64_t value) {
@@ -61,16 +61,16 @@ static bool add_text(tm_nsys_emitter *e, cJSON *object, const char *key, tm_text
 
 static bool add_gpu(const facts *f, sqlite3_value **values) {
     tm_nsys_emitter *e = f->e;
-    const tm_nsys_device device = {device_of(&f->ordinals, values), tm_nsys_int(values, SMS, -1)};
+    const tm_nsys_device device = {device_of(&f->ordinals, values), tm_db_int(values, SMS, -1)};
     cJSON *gpu = device.device >= 0 ? cJSON_CreateObject() : NULL;
     if (!gpu)
         return device.device < 0;
     cJSON_AddItemToArray(f->list, gpu);
     return add_number(gpu, "id", device.device) &&
-           add_text(e, gpu, "name", tm_nsys_text(values[NAME])) &&
-           add_number(gpu, "totalGlobalMem", tm_nsys_int(values, MEMORY, -1)) &&
-           add_number(gpu, "computeMajor", tm_nsys_int(values, MAJOR, -1)) &&
-           add_number(gpu, "computeMinor", tm_nsys_int(values, MINOR, -1)) &&
+           add_text(e, gpu, "name", tm_db_text(values[NAME])) &&
+           add_number(gpu, "totalGlobalMem", tm_db_int(values, MEMORY, -1)) &&
+           add_number(gpu, "computeMajor", tm_db_int(values, MAJOR, -1)) &&
+           add_number(gpu, "computeMinor", tm_db_int(values, MINOR, -1)) &&
            add_number(gpu, "numSms", device.sms) && tm_vec_append(&e->devices, &device, 1);
 }
 
@@ -82,8 +82,8 @@ static tm_status read_gpus(facts *f, tm_error *err) {
     static const char *const columns[N_GPU] = {
         "id", "cuDevice", "name", "totalMemory", "smCount", "computeMajor", "computeMinor"};
     static const char *const numbers[] = {"gpuId", "cudaId", "pid"};
-    const tm_nsys_query ordinals = {"TARGET_INFO_CUDA_DEVICE", numbers, 3, NULL, NULL};
-    const tm_nsys_query gpus = {"TARGET_INFO_GPU", columns, N_GPU, NULL, NULL};
+    const tm_db_query ordinals = {"TARGET_INFO_CUDA_DEVICE", numbers, 3, NULL, NULL};
+    const tm_db_query gpus = {"TARGET_INFO_GPU", columns, N_GPU, NULL, NULL};
     f->list = cJSON_AddArrayToObject(f->root, "deviceProperties");
     if (!f->list)
         return tm_fail_memory(err);
@@ -94,10 +94,10 @@ static tm_status read_gpus(facts *f, tm_error *err) {
 /* Warnings and errors of the profiler, of this process or of none. */
 static tm_status take_diagnostic(void *context, sqlite3_value **values, tm_error *err) {
     facts *f = context;
-    int64_t process = tm_nsys_int(values, 1, 0);
+    int64_t process = tm_db_int(values, 1, 0);
     if (tm_nsys_pid(process) != 0 && process != f->e->unit->process)
         return TM_OK;
-    uint32_t name = tm_nsys_intern(f->e, tm_nsys_text(values[0]));
+    uint32_t name = tm_nsys_intern(f->e, tm_db_text(values[0]));
     cJSON *text =
         name != TM_NAME_FAILED ? cJSON_CreateString(tm_names_text(f->e->names, name).bytes) : NULL;
     if (!text)
@@ -109,14 +109,14 @@ static tm_status take_diagnostic(void *context, sqlite3_value **values, tm_error
 
 static tm_status read_diagnostics(facts *f, tm_error *err) {
     static const char *const columns[] = {"text", "globalPid"};
-    const tm_nsys_query query = {"DIAGNOSTIC_EVENT", columns, 2, "severity IN (2, 3)", "severity"};
+    const tm_db_query query = {"DIAGNOSTIC_EVENT", columns, 2, "severity IN (2, 3)", "severity"};
     f->list = cJSON_AddArrayToObject(f->root, "diagnostics");
     return f->list ? scan(f->e, &query, take_diagnostic, f, err) : tm_fail_memory(err);
 }
 
 static tm_status take_version(void *context, sqlite3_value **values, tm_error *err) {
     const facts *f = context;
-    return add_text(f->e, f->root, "nsysSchemaVersion", tm_nsys_text(values[0]))
+    return add_text(f->e, f->root, "nsysSchemaVersion", tm_db_text(values[0]))
                ? TM_OK
                : tm_fail_memory(err);
 }
@@ -125,8 +125,7 @@ static tm_status read_schema_version(facts *f, tm_error *err) {
     static const char *const column[] = {"value"};
     static const char *const tables[] = {"META_DATA_EXPORT", "EXPORT_META_DATA"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const tm_nsys_query query = {tables[i], column, 1, "name = 'EXPORT_SCHEMA_VERSION'",
-                                     "name"};
+        const tm_db_query query = {tables[i], column, 1, "name = 'EXPORT_SCHEMA_VERSION'", "name"};
         TM_TRY(scan(f->e, &query, take_version, f, err));
     }
     return TM_OK;
@@ -169,7 +168,7 @@ tm_status tm_nsys_read_facts(tm_nsys_emitter *e, tm_error *err) {
 
 static tm_status take_process_name(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_emitter *e = context;
-    uint32_t name = tm_nsys_intern(e, tm_nsys_text(values[0]));
+    uint32_t name = tm_nsys_intern(e, tm_db_text(values[0]));
     tm_track *tracks = e->trace->tracks.data;
     char number[24];
     snprintf(number, sizeof number, "%" PRId64, tm_nsys_pid(e->unit->process));
@@ -183,10 +182,10 @@ static tm_status take_process_name(void *context, sqlite3_value **values, tm_err
 /* A thread has a row for each name that it had; the last counts. */
 static tm_status take_thread_name(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_emitter *e = context;
-    int64_t thread = tm_nsys_int(values, 1, 0);
+    int64_t thread = tm_db_int(values, 1, 0);
     size_t known = e->trace->tracks.n;
     uint32_t name;
-    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, 0, -1), false, &name, err));
+    TM_TRY(tm_nsys_string(e, tm_db_int(values, 0, -1), false, &name, err));
     uint32_t index = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     if (index == UINT32_MAX)
         return tm_fail_memory(err);
@@ -202,9 +201,9 @@ static tm_status take_thread_name(void *context, sqlite3_value **values, tm_erro
 
 tm_status tm_nsys_name_tracks(tm_nsys_emitter *e, tm_error *err) {
     static const char *const process[] = {"name"}, *const thread[] = {"nameId", "globalTid"};
-    const tm_nsys_query processes = {"PROCESSES", process, 1, "globalPid = ?1", "globalPid"};
-    const tm_nsys_query threads = {"ThreadNames", thread, 2, "(globalTid & -16777216) = ?1",
-                                   "globalTid"};
+    const tm_db_query processes = {"PROCESSES", process, 1, "globalPid = ?1", "globalPid"};
+    const tm_db_query threads = {"ThreadNames", thread, 2, "(globalTid & -16777216) = ?1",
+                                 "globalTid"};
     TM_TRY(scan(e, &processes, take_process_name, e, err));
     return scan(e, &threads, take_thread_name, e, err);
 }

@@ -39,10 +39,10 @@ static bool find_bytes(tm_nsys_emitter *e, int64_t address, bool released, int64
 tm_status tm_nsys_memory_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { DEVICE = TM_NSYS_REST, ADDRESS, BYTES, KIND, OPERATION };
     enum { CPU, CUDA };
-    const int64_t kind = tm_nsys_int(values, KIND, -1), device = tm_nsys_int(values, DEVICE, -1);
-    const bool released = tm_nsys_int(values, OPERATION, 0) == 1;
+    const int64_t kind = tm_db_int(values, KIND, -1), device = tm_db_int(values, DEVICE, -1);
+    const bool released = tm_db_int(values, OPERATION, 0) == 1;
     const bool on_gpu = kind == DEVICE_MEMORY || kind == ARRAY || kind == DEVICE_STATIC;
-    int64_t bytes = tm_nsys_int(values, BYTES, -1), address = tm_nsys_int(values, ADDRESS, -1);
+    int64_t bytes = tm_db_int(values, BYTES, -1), address = tm_db_int(values, ADDRESS, -1);
     uint32_t row;
     if ((!on_gpu && kind != PAGEABLE && kind != PINNED) ||
         (on_gpu && !((uint64_t)e->unit->devices & tm_unit_device(device))))
@@ -82,12 +82,12 @@ tm_status tm_nsys_cpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_e
     enum { INSTRUCTION = TM_NSYS_REST, MODULE, ADDRESS };
     uint32_t row;
     tm_raw_event event = {.kind = TM_INSTANT, .category = TM_CAT_PAGE_FAULT};
-    TM_TRY(tm_nsys_string(e, tm_nsys_int(values, INSTRUCTION, -1), false, &event.name, err));
+    TM_TRY(tm_nsys_string(e, tm_db_int(values, INSTRUCTION, -1), false, &event.name, err));
     if (event.name == TM_NO_NAME)
-        TM_TRY(tm_nsys_string(e, tm_nsys_int(values, MODULE, -1), false, &event.name, err));
+        TM_TRY(tm_nsys_string(e, tm_db_int(values, MODULE, -1), false, &event.name, err));
     event.track = track_beside(e, "page faults");
     TM_TRY(tm_nsys_add(e, values, event, &row, err));
-    return tm_nsys_add_address(e, tm_nsys_int(values, ADDRESS, 0), row, err);
+    return tm_nsys_add_address(e, tm_db_int(values, ADDRESS, 0), row, err);
 }
 
 tm_status tm_nsys_gpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
@@ -95,13 +95,13 @@ tm_status tm_nsys_gpu_fault_row(tm_nsys_emitter *e, sqlite3_value **values, tm_e
     static const char *const names[] = {"GPU page faults", "GPU page faults (read)",
                                         "GPU page faults (write)", "GPU page faults (atomic)",
                                         "GPU page faults (prefetch)"};
-    const int64_t access = tm_nsys_int(values, ACCESS, 0);
+    const int64_t access = tm_db_int(values, ACCESS, 0);
     const bool known = access >= 0 && access < (int64_t)(sizeof names / sizeof *names);
-    tm_counter_attr attr = {.value = (double)tm_nsys_int(values, FAULTS, 1),
+    tm_counter_attr attr = {.value = (double)tm_db_int(values, FAULTS, 1),
                             .series = tm_names_intern_string(e->names, "faults")};
     TM_TRY(tm_nsys_add_on_stream(e, values, TM_CAT_PAGE_FAULT,
                                  tm_names_intern_string(e->names, names[known ? access : 0]),
                                  &attr.event, err));
-    TM_TRY(tm_nsys_add_address(e, tm_nsys_int(values, ADDRESS, 0), attr.event, err));
+    TM_TRY(tm_nsys_add_address(e, tm_db_int(values, ADDRESS, 0), attr.event, err));
     return tm_nsys_add_counter(e, &attr, err);
 }

@@ -38,11 +38,11 @@ static int size_of_type(int64_t type) {
 static tm_status take_field(void *context, sqlite3_value **values, tm_error *err) {
     enum { DOMAIN, SCHEMA, TYPE, NAME, OFFSET };
     tm_vec *fields = context;
-    tm_text name = tm_nsys_text(values[NAME]);
-    field f = {.domain = tm_nsys_int(values, DOMAIN, -1),
-               .schema = tm_nsys_int(values, SCHEMA, -1),
-               .offset = tm_nsys_int(values, OFFSET, 0),
-               .size = size_of_type(tm_nsys_int(values, TYPE, -1))};
+    tm_text name = tm_db_text(values[NAME]);
+    field f = {.domain = tm_db_int(values, DOMAIN, -1),
+               .schema = tm_db_int(values, SCHEMA, -1),
+               .offset = tm_db_int(values, OFFSET, 0),
+               .size = size_of_type(tm_db_int(values, TYPE, -1))};
     for (size_t i = 0; i < sizeof kept / sizeof *kept && f.size > 0; i++) {
         if (strcmp(kept[i].name, name.bytes) != 0)
             continue;
@@ -53,11 +53,11 @@ static tm_status take_field(void *context, sqlite3_value **values, tm_error *err
     return TM_OK;
 }
 
-tm_status tm_nsys_read_schemas(const tm_nsys_db *db, tm_vec *fields, tm_error *err) {
+tm_status tm_nsys_read_schemas(const tm_db *db, tm_vec *fields, tm_error *err) {
     static const char *const columns[] = {"domainId", "schemaId", "type", "name", "offset"};
-    const tm_nsys_query query = {"NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, 5, NULL, NULL};
+    const tm_db_query query = {"NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, 5, NULL, NULL};
     *fields = TM_VEC(field);
-    return tm_nsys_scan(db, &query, 0, take_field, fields, err);
+    return tm_db_scan(db, &query, 0, take_field, fields, err);
 }
 
 /* A signed or unsigned little-endian integer. */

@@ -4,7 +4,7 @@
 #define TMERGE_NSYS_NCCL_H
 
 #include "base/vec.h"
-#include "nsys_db.h"
+#include "readers/sqlite/database.h"
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
 
@@ -32,7 +32,7 @@ typedef struct tm_nsys_range {
  * @param fields  set to a vector that is the caller's, whatever comes of it
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
-tm_status tm_nsys_read_schemas(const tm_nsys_db *db, tm_vec *fields, tm_error *err) TM_MUST_CHECK;
+tm_status tm_nsys_read_schemas(const tm_db *db, tm_vec *fields, tm_error *err) TM_MUST_CHECK;
 
 /** What a payload holds; nothing where its bytes are not as its schema has them. */
 tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, const void *bytes,

@@ -11,10 +11,9 @@ enum { MARK = 34, PUSH_POP = 59, START_END = 60, DOMAIN_CREATE = 75 };
 
 static tm_status take_domain(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_emitter *e = context;
-    if ((tm_nsys_int(values, TM_NSYS_AT, 0) & TM_NSYS_PROCESS_MASK) != e->unit->process)
+    if ((tm_db_int(values, TM_NSYS_AT, 0) & TM_NSYS_PROCESS_MASK) != e->unit->process)
         return TM_OK;
-    tm_nsys_domain d = {tm_nsys_int(values, DOMAIN, 0),
-                        tm_nsys_intern(e, tm_nsys_text(values[TEXT]))};
+    tm_nsys_domain d = {tm_db_int(values, DOMAIN, 0), tm_nsys_intern(e, tm_db_text(values[TEXT]))};
     return d.name != TM_NAME_FAILED && tm_vec_append(&e->domains, &d, 1) ? TM_OK
                                                                          : tm_fail_memory(err);
 }
@@ -31,12 +30,12 @@ static const tm_nsys_domain *find_domain(const tm_nsys_emitter *e, int64_t id) {
  * does not, all such rows are looked for, once. */
 static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_error *err) {
     static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
-    const tm_nsys_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
+    const tm_db_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
     const tm_nsys_domain *domain = find_domain(e, id);
     if (!domain && !e->has_all_domains) {
         e->has_all_domains = true;
         e->domains.n = 0;
-        TM_TRY(tm_nsys_scan(e->db, &query, 0, take_domain, e, err));
+        TM_TRY(tm_db_scan(e->db, &query, 0, take_domain, e, err));
         domain = find_domain(e, id);
     }
     *out = domain ? tm_names_text(e->names, domain->name) : (tm_text){"", 0};
@@ -75,9 +74,9 @@ static size_t operator_name(tm_text text) {
 /* Name and category of a range of the default domain or another. */
 static tm_status name_of(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event *event,
                          tm_error *err) {
-    tm_text text = tm_nsys_text(values[TEXT]);
+    tm_text text = tm_db_text(values[TEXT]);
     if (text.size == 0)
-        return tm_nsys_string(e, tm_nsys_int(values, TEXT_ID, -1), false, &event->name, err);
+        return tm_nsys_string(e, tm_db_int(values, TEXT_ID, -1), false, &event->name, err);
     size_t size = operator_name(text);
     if (size < text.size)
         event->category = TM_CAT_CPU_OP;
@@ -94,7 +93,7 @@ static tm_status keep_nccl_range(tm_nsys_emitter *e, sqlite3_value **values, uin
         .end_ns = event->begin_ns + event->duration_ns,
         .track = event->track,
         .name = name,
-        .payload = tm_nsys_decode_payload(&e->fields, tm_nsys_int(values, DOMAIN, 0),
+        .payload = tm_nsys_decode_payload(&e->fields, tm_db_int(values, DOMAIN, 0),
                                           sqlite3_value_blob(values[PAYLOAD]),
                                           (size_t)sqlite3_value_bytes(values[PAYLOAD])),
     };
@@ -102,7 +101,7 @@ static tm_status keep_nccl_range(tm_nsys_emitter *e, sqlite3_value **values, uin
 }
 
 tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
-    int64_t type = tm_nsys_int(values, TYPE, -1), thread = tm_nsys_int(values, TM_NSYS_AT, 0);
+    int64_t type = tm_db_int(values, TYPE, -1), thread = tm_db_int(values, TM_NSYS_AT, 0);
     uint32_t row;
     if (type == DOMAIN_CREATE && !e->has_all_domains)
         return take_domain(e, values, err);
@@ -112,7 +111,7 @@ tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
                           .kind = type == MARK ? TM_INSTANT : TM_DURATION};
     TM_TRY(name_of(e, values, &event, err));
     uint32_t bare = event.name;
-    TM_TRY(name_in_domain(e, tm_nsys_int(values, DOMAIN, 0), &event.name, err));
+    TM_TRY(name_in_domain(e, tm_db_int(values, DOMAIN, 0), &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     TM_TRY(tm_nsys_add(e, values, event, &row, err));
     bool nccl = strncmp(tm_names_text(e->names, bare).bytes, "nccl", 4) == 0;

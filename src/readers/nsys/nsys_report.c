@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/child.h"
-#include "nsys_db.h"
+#include "readers/sqlite/database.h"
 
 #define REPORT_END ".nsys-rep"
 
@@ -25,12 +25,12 @@ static void advise(const char *report, char *out, size_t size) {
 }
 
 static bool is_database(const char *path) {
-    char magic[sizeof TM_NSYS_MAGIC];
+    char magic[sizeof TM_DB_MAGIC];
     FILE *file = fopen(path, "rb");
     if (!file)
         return false;
     bool is = fread(magic, 1, sizeof magic, file) == sizeof magic &&
-              memcmp(magic, TM_NSYS_MAGIC, sizeof magic) == 0;
+              memcmp(magic, TM_DB_MAGIC, sizeof magic) == 0;
     fclose(file);
     return is;
 }

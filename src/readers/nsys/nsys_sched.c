@@ -17,11 +17,11 @@ typedef struct switching {
 tm_status tm_nsys_sched_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CPU = TM_NSYS_REST, IN };
     e->switchings.size = sizeof(switching);
-    const switching row = {.thread = tm_nsys_int(values, TM_NSYS_AT, 0),
-                           .start_ns = tm_nsys_int(values, TM_NSYS_START, INT64_MIN),
-                           .cpu = tm_nsys_int(values, CPU, -1),
+    const switching row = {.thread = tm_db_int(values, TM_NSYS_AT, 0),
+                           .start_ns = tm_db_int(values, TM_NSYS_START, INT64_MIN),
+                           .cpu = tm_db_int(values, CPU, -1),
                            .place = e->switchings.n,
-                           .in = tm_nsys_int(values, IN, 0) != 0};
+                           .in = tm_db_int(values, IN, 0) != 0};
     return tm_vec_append(&e->switchings, &row, 1) ? TM_OK : tm_fail_memory(err);
 }
 

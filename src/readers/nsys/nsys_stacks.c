@@ -53,11 +53,11 @@ typedef struct frame_scan {
 static tm_status frame_row(void *context, sqlite3_value **values, tm_error *err) {
     enum { ID, SYMBOL, MODULE, UNRESOLVED, DEPTH };
     frame_scan *s = context;
-    bool is_module = tm_nsys_int(values, UNRESOLVED, 0) != 0;
-    frame added = {.chain = tm_nsys_int(values, ID, -1),
-                   .depth = tm_nsys_int(values, DEPTH, 0),
+    bool is_module = tm_db_int(values, UNRESOLVED, 0) != 0;
+    frame added = {.chain = tm_db_int(values, ID, -1),
+                   .depth = tm_db_int(values, DEPTH, 0),
                    .is_module = is_module};
-    TM_TRY(tm_nsys_string(s->e, tm_nsys_int(values, is_module ? MODULE : SYMBOL, -1), false,
+    TM_TRY(tm_nsys_string(s->e, tm_db_int(values, is_module ? MODULE : SYMBOL, -1), false,
                           &added.name, err));
     return tm_vec_append(&s->frames, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
@@ -117,11 +117,11 @@ static tm_status add_stacks(const frame_scan *s, tm_error *err) {
 
 tm_status tm_nsys_add_stacks(tm_nsys_emitter *e, tm_error *err) {
     static const char *const columns[] = {"id", "symbol", "module", "unresolved", "stackDepth"};
-    const tm_nsys_query query = {.table = "CUDA_CALLCHAINS", .columns = columns, .n_columns = 5};
+    const tm_db_query query = {.table = "CUDA_CALLCHAINS", .columns = columns, .n_columns = 5};
     frame_scan s = {e, TM_VEC(frame)};
     if (e->chains.n == 0)
         return TM_OK;
-    tm_status status = tm_nsys_scan(e->db, &query, 0, frame_row, &s, err);
+    tm_status status = tm_db_scan(e->db, &query, 0, frame_row, &s, err);
     if (s.frames.n > 1)
         qsort(s.frames.data, s.frames.n, sizeof(frame), by_place);
     qsort(e->chains.data, e->chains.n, sizeof(chained), by_correlation);

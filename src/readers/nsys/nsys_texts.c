@@ -12,6 +12,13 @@ typedef struct slot {
     bool call;
 } slot;
 
+tm_status tm_nsys_prepare_texts(const tm_db *db, sqlite3_stmt **out, tm_error *err) {
+    bool has = false;
+    *out = NULL;
+    TM_TRY(tm_db_has_table(db, "StringIds", &has, err));
+    return has ? tm_db_prepare(db, "SELECT value FROM StringIds WHERE id = ?1", out, err) : TM_OK;
+}
+
 static bool is_plain(tm_text text) {
     unsigned char all = 0, zero = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -79,9 +86,9 @@ static tm_status look_up(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *ou
         return TM_OK;
     if (sqlite3_bind_int64(e->find_text, 1, id) != SQLITE_OK)
         return tm_fail_memory(err);
-    tm_status status = tm_nsys_step(e->db, e->find_text, &row, err);
+    tm_status status = tm_db_step(e->db, e->find_text, &row, err);
     if (status == TM_OK && row) {
-        tm_text text = tm_nsys_text(sqlite3_column_value(e->find_text, 0));
+        tm_text text = tm_db_text(sqlite3_column_value(e->find_text, 0));
         *out = tm_nsys_intern(e, call ? without_version(text) : text);
         if (*out == TM_NAME_FAILED)
             status = tm_fail_memory(err);

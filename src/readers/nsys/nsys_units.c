@@ -5,16 +5,9 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
+#include "identity/environment.h"
 #include "nsys_nccl.h"
 #include "tmerge/timeline.h"
-
-/* Of the environment that a report captured these alone are read: the rest may hold secrets. First
- * those that name the rank, then those that name how many there are. (SLURM_NTASKS is not among
- * them: a job step may have fewer tasks than the allocation.) */
-enum { N_RANK_VARIABLES = 4, N_VARIABLES = 8 };
-static const char *const variables[N_VARIABLES] = {
-    "RANK",       "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
-    "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
 
 /* A process and a device on which it did something. */
 typedef struct pair {
@@ -25,35 +18,34 @@ typedef struct pair {
 static tm_status each_start(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_clock *clock = context;
     (void)err;
-    clock->utc_ns = tm_nsys_int(values, 0, -1);
-    clock->system_ns = tm_nsys_int(values, 1, -1);
+    clock->utc_ns = tm_db_int(values, 0, -1);
+    clock->system_ns = tm_db_int(values, 1, -1);
     return TM_OK;
 }
 
 static tm_status each_parameter(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_clock *clock = context;
-    const char *name = tm_nsys_text(values[0]).bytes;
+    const char *name = tm_db_text(values[0]).bytes;
     (void)err;
     if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
-        clock->normalised = strcmp(tm_nsys_text(values[1]).bytes, "true") == 0 ||
-                            strcmp(tm_nsys_text(values[1]).bytes, "1") == 0;
+        clock->normalised = strcmp(tm_db_text(values[1]).bytes, "true") == 0 ||
+                            strcmp(tm_db_text(values[1]).bytes, "1") == 0;
     else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* text of a number, or a number */
         clock->shift_ns = sqlite3_value_int64(values[1]);
     return TM_OK;
 }
 
-tm_status tm_nsys_read_clock(const tm_nsys_db *db, tm_nsys_clock *out, tm_error *err) {
+tm_status tm_nsys_read_clock(const tm_db *db, tm_nsys_clock *out, tm_error *err) {
     static const char *const start[] = {"utcEpochNs", "systemClockNs"};
     static const char *const parameter[] = {"name", "value"};
     static const char *const tables[] = {"META_DATA_EXPORT", "EXPORT_META_DATA"};
     const int64_t most = INT64_C(3000000000000000000), shift_most = most / 3;
-    const tm_nsys_query query = {"TARGET_INFO_SESSION_START_TIME", start, 2, NULL, NULL};
+    const tm_db_query query = {"TARGET_INFO_SESSION_START_TIME", start, 2, NULL, NULL};
     *out = (tm_nsys_clock){-1, -1, 0, false};
-    TM_TRY(tm_nsys_scan(db, &query, 0, each_start, out, err));
+    TM_TRY(tm_db_scan(db, &query, 0, each_start, out, err));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const tm_nsys_query of = {tables[i], parameter, 2, "name LIKE 'EXPORT_PARAM_TIME_%'",
-                                  "name"};
-        TM_TRY(tm_nsys_scan(db, &of, 0, each_parameter, out, err));
+        const tm_db_query of = {tables[i], parameter, 2, "name LIKE 'EXPORT_PARAM_TIME_%'", "name"};
+        TM_TRY(tm_db_scan(db, &of, 0, each_parameter, out, err));
     }
     if (out->utc_ns <= 0 || out->utc_ns > most)
         out->utc_ns = -1;
@@ -66,21 +58,21 @@ tm_status tm_nsys_read_clock(const tm_nsys_db *db, tm_nsys_clock *out, tm_error 
 
 static tm_status each_host(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *out = context;
-    tm_text text = tm_nsys_text(values[0]);
+    tm_text text = tm_db_text(values[0]);
     out->n = 0;
     return tm_vec_append(out, text.bytes, text.size) ? TM_OK : tm_fail_memory(err);
 }
 
-tm_status tm_nsys_read_host(const tm_nsys_db *db, tm_vec *out, tm_error *err) {
+tm_status tm_nsys_read_host(const tm_db *db, tm_vec *out, tm_error *err) {
     static const char *const column[] = {"value"};
-    const tm_nsys_query query = {"TARGET_INFO_SYSTEM_ENV", column, 1, "name = 'Hostname'", "name"};
+    const tm_db_query query = {"TARGET_INFO_SYSTEM_ENV", column, 1, "name = 'Hostname'", "name"};
     *out = TM_VEC(char);
-    return tm_nsys_scan(db, &query, 0, each_host, out, err);
+    return tm_db_scan(db, &query, 0, each_host, out, err);
 }
 
 static tm_status each_pair(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *pairs = context;
-    pair found = {tm_nsys_int(values, 0, 0), tm_nsys_int(values, 1, 0), -1};
+    pair found = {tm_db_int(values, 0, 0), tm_db_int(values, 1, 0), -1};
     const pair *v = pairs->data;
     for (size_t i = pairs->n; i-- > 0;)
         if (v[i].process == found.process && v[i].device == found.device)
@@ -104,20 +96,20 @@ static int by_device(const void *a, const void *b) {
 
 /* The devices on which a process runs kernels; where it runs none, those that it copies to and
  * from: a copy to another's device makes no rank. */
-static tm_status list_pairs(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) {
+static tm_status list_pairs(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalPid", "deviceId"};
     static const char *const kernels[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
                                           "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
     static const char *const copies[] = {"CUPTI_ACTIVITY_KIND_MEMCPY",
                                          "CUPTI_ACTIVITY_KIND_MEMSET"};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        const tm_nsys_query query = {kernels[i], columns, 2, NULL, NULL};
-        TM_TRY(tm_nsys_scan(db, &query, 0, each_pair, pairs, err));
+        const tm_db_query query = {kernels[i], columns, 2, NULL, NULL};
+        TM_TRY(tm_db_scan(db, &query, 0, each_pair, pairs, err));
     }
     size_t n_computing = pairs->n;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
-        const tm_nsys_query query = {copies[i], columns, 2, NULL, NULL};
-        TM_TRY(tm_nsys_scan(db, &query, 0, each_pair, pairs, err));
+        const tm_db_query query = {copies[i], columns, 2, NULL, NULL};
+        TM_TRY(tm_db_scan(db, &query, 0, each_pair, pairs, err));
     }
     pair *v = pairs->data;
     size_t n = n_computing;
@@ -139,8 +131,8 @@ static tm_status each_mpi_rank(void *context, sqlite3_value **values, tm_error *
     pair *v = pairs->data;
     (void)err;
     for (size_t i = 0; i < pairs->n; i++)
-        if (v[i].process == (tm_nsys_int(values, 0, 0) & TM_NSYS_PROCESS_MASK))
-            v[i].rank = valid_rank(tm_nsys_int(values, 1, -1));
+        if (v[i].process == (tm_db_int(values, 0, 0) & TM_NSYS_PROCESS_MASK))
+            v[i].rank = valid_rank(tm_db_int(values, 1, -1));
     return TM_OK;
 }
 
@@ -154,10 +146,10 @@ typedef struct init_scan {
 static tm_status each_payload(void *context, sqlite3_value **values, tm_error *err) {
     init_scan *s = context;
     pair *v = s->pairs->data;
-    int64_t process = tm_nsys_int(values, 0, 0) & TM_NSYS_PROCESS_MASK;
+    int64_t process = tm_db_int(values, 0, 0) & TM_NSYS_PROCESS_MASK;
     (void)err;
     tm_nsys_payload p =
-        tm_nsys_decode_payload(&s->fields, tm_nsys_int(values, 1, 0), sqlite3_value_blob(values[2]),
+        tm_nsys_decode_payload(&s->fields, tm_db_int(values, 1, 0), sqlite3_value_blob(values[2]),
                                (size_t)sqlite3_value_bytes(values[2]));
     for (size_t i = 0; i < s->pairs->n; i++)
         if (v[i].process == process && v[i].device == p.device && p.n_ranks > s->most[i] &&
@@ -168,62 +160,48 @@ static tm_status each_payload(void *context, sqlite3_value **values, tm_error *e
     return TM_OK;
 }
 
-static tm_status find_init_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) {
+static tm_status find_init_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalTid", "domainId", "binaryData"};
-    const tm_nsys_query query = {"NVTX_EVENTS", columns, 3, "binaryData IS NOT NULL", "binaryData"};
+    const tm_db_query query = {"NVTX_EVENTS", columns, 3, "binaryData IS NOT NULL", "binaryData"};
     init_scan s = {.pairs = pairs};
     tm_status status = tm_nsys_read_schemas(db, &s.fields, err);
     s.most = calloc(pairs->n + 1, sizeof *s.most);
     if (status == TM_OK && !s.most)
         status = tm_fail_memory(err);
     if (status == TM_OK && s.fields.n > 0)
-        status = tm_nsys_scan(db, &query, 0, each_payload, &s, err);
+        status = tm_db_scan(db, &query, 0, each_payload, &s, err);
     tm_vec_free(&s.fields);
     free(s.most);
     return status;
 }
 
 static tm_status each_variable(void *context, sqlite3_value **values, tm_error *err) {
-    int64_t *numbers = context; /* of each variable, -1 unknown */
-    const char *text = tm_nsys_text(values[0]).bytes;
+    tm_environment *environment = context;
+    const char *text = tm_db_text(values[0]).bytes;
+    size_t size = strcspn(text, "=");
     (void)err;
-    for (size_t i = 0; i < N_VARIABLES; i++) {
-        size_t size = strlen(variables[i]);
-        if (strncmp(text, variables[i], size) != 0 || text[size] != '=')
-            continue;
-        const char *digits = text + size + 1;
-        digits += *digits == '"'; /* values may be quoted */
-        size_t n = strspn(digits, "0123456789");
-        if (n > 0 && n < 12 && (digits[n] == '\0' || digits[n] == '"'))
-            numbers[i] = valid_rank(strtoll(digits, NULL, 10));
-    }
+    if (text[size] == '=')
+        tm_environment_take(environment, text, size, text + size + 1);
     return TM_OK;
 }
 
-/* The first of the variables [first, end) that is a number, -1 where none is. */
-static tm_status read_variable(const tm_nsys_db *db, size_t first, size_t end, int64_t *out,
-                               tm_error *err) {
+/* Of the environment that a report captured only these are read: the rest may hold secrets. */
+static tm_status read_environment(const tm_db *db, tm_environment *out, tm_error *err) {
     static const char *const column[] = {"value"};
-    const tm_nsys_query query = {"META_DATA_CAPTURE", column, 1,
-                                 "name LIKE 'PROCESS_%:ENVIRONMENT_VARIABLE' AND (value GLOB "
-                                 "'RANK=*' OR value GLOB 'OMPI_COMM_WORLD_*' OR value GLOB "
-                                 "'PMI_*' OR value GLOB 'SLURM_PROCID=*' OR value GLOB "
-                                 "'SLURM_STEP_NUM_TASKS=*' OR value GLOB 'WORLD_SIZE=*')",
-                                 "name"};
-    int64_t numbers[N_VARIABLES];
-    for (size_t i = 0; i < N_VARIABLES; i++)
-        numbers[i] = -1;
-    *out = -1;
-    TM_TRY(tm_nsys_scan(db, &query, 0, each_variable, numbers, err));
-    for (size_t i = first; i < end && *out < 0; i++)
-        *out = numbers[i];
-    return TM_OK;
+    const tm_db_query query = {"META_DATA_CAPTURE", column, 1,
+                               "name LIKE 'PROCESS_%:ENVIRONMENT_VARIABLE' AND (value GLOB "
+                               "'RANK=*' OR value GLOB 'OMPI_COMM_WORLD_*' OR value GLOB "
+                               "'PMI_*' OR value GLOB 'SLURM_PROCID=*' OR value GLOB "
+                               "'SLURM_STEP_NUM_TASKS=*' OR value GLOB 'WORLD_SIZE=*')",
+                               "name"};
+    tm_environment_init(out);
+    return tm_db_scan(db, &query, 0, each_variable, out, err);
 }
 
-tm_status tm_nsys_read_world_size(const tm_nsys_db *db, int64_t *out, tm_error *err) {
-    TM_TRY(read_variable(db, N_RANK_VARIABLES, N_VARIABLES, out, err));
-    if (*out == 0 || *out > TM_GROUP_RANKS_MAX)
-        *out = -1;
+tm_status tm_nsys_read_world_size(const tm_db *db, int64_t *out, tm_error *err) {
+    tm_environment environment;
+    TM_TRY(read_environment(db, &environment, err));
+    *out = tm_environment_world_size(&environment);
     return TM_OK;
 }
 
@@ -252,11 +230,11 @@ static bool any_unknown(const tm_vec *pairs) {
 
 /* MPI, NCCL, the environment: the first that tells the ranks of all, for half of a numbering fits
  * no other's half. */
-static tm_status find_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) {
+static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalTid", "rank"};
-    const tm_nsys_query query = {"MPI_RANKS", columns, 2, NULL, NULL};
+    const tm_db_query query = {"MPI_RANKS", columns, 2, NULL, NULL};
     pair *v = pairs->data;
-    TM_TRY(tm_nsys_scan(db, &query, 0, each_mpi_rank, pairs, err));
+    TM_TRY(tm_db_scan(db, &query, 0, each_mpi_rank, pairs, err));
     drop_repeated(pairs);
     if (any_unknown(pairs)) {
         for (size_t i = 0; i < pairs->n; i++)
@@ -266,8 +244,12 @@ static tm_status find_ranks(const tm_nsys_db *db, tm_vec *pairs, tm_error *err) 
     }
     /* The environment is that of the program that was started, which is the process of the rank
      * only where there is one. */
-    if (pairs->n == 1 && v->rank < 0)
-        return read_variable(db, 0, N_RANK_VARIABLES, &v->rank, err);
+    if (pairs->n == 1 && v->rank < 0) {
+        tm_environment environment;
+        TM_TRY(read_environment(db, &environment, err));
+        v->rank = tm_environment_rank(&environment);
+        return TM_OK;
+    }
     if (any_unknown(pairs))
         for (size_t i = 0; i < pairs->n; i++)
             v[i].rank = -1;
@@ -293,7 +275,7 @@ static tm_status add_units(const tm_vec *pairs, tm_unit unit, tm_vec *units, tm_
     return TM_OK;
 }
 
-static tm_status is_export(const tm_nsys_db *db, bool *is, tm_error *err) {
+static tm_status is_export(const tm_db *db, bool *is, tm_error *err) {
     static const char *const any[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
                                       "CUPTI_ACTIVITY_KIND_RUNTIME",
                                       "NVTX_EVENTS",
@@ -302,14 +284,14 @@ static tm_status is_export(const tm_nsys_db *db, bool *is, tm_error *err) {
                                       "META_DATA_EXPORT",
                                       "EXPORT_META_DATA"};
     bool has = false;
-    TM_TRY(tm_nsys_has_table(db, "StringIds", is, err));
+    TM_TRY(tm_db_has_table(db, "StringIds", is, err));
     for (size_t i = 0; i < sizeof any / sizeof *any && *is && !has; i++)
-        TM_TRY(tm_nsys_has_table(db, any[i], &has, err));
+        TM_TRY(tm_db_has_table(db, any[i], &has, err));
     *is = *is && has;
     return TM_OK;
 }
 
-static tm_status list_units(const tm_nsys_db *db, bool known, tm_vec *pairs, tm_vec *units,
+static tm_status list_units(const tm_db *db, bool known, tm_vec *pairs, tm_vec *units,
                             bool *foreign, tm_error *err) {
     tm_nsys_clock clock;
     tm_vec host;
@@ -337,12 +319,12 @@ static tm_status list_units(const tm_nsys_db *db, bool known, tm_vec *pairs, tm_
 
 tm_status tm_nsys_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                              tm_error *err) {
-    tm_nsys_db db;
+    tm_db db;
     tm_vec pairs = TM_VEC(pair);
     *foreign = false;
-    TM_TRY(tm_nsys_open(tm_source_path(source), &db, err));
+    TM_TRY(tm_db_open(tm_source_path(source), &db, err));
     tm_status status = list_units(&db, known, &pairs, units, foreign, err);
     tm_vec_free(&pairs);
-    tm_nsys_close(&db);
+    tm_db_close(&db);
     return status;
 }

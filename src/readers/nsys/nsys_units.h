@@ -4,7 +4,7 @@
 #define TMERGE_NSYS_UNITS_H
 
 #include "base/vec.h"
-#include "nsys_db.h"
+#include "readers/sqlite/database.h"
 #include "tmerge/reader.h"
 
 /* <hardware 8><machine 8><process 24><thread 24> */
@@ -22,13 +22,13 @@ typedef struct tm_nsys_clock {
     bool normalised;   /* the times are of the epoch already */
 } tm_nsys_clock;
 
-tm_status tm_nsys_read_clock(const tm_nsys_db *db, tm_nsys_clock *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_nsys_read_clock(const tm_db *db, tm_nsys_clock *out, tm_error *err) TM_MUST_CHECK;
 
 /** The host's name, which is the caller's; empty where the export does not say. */
-tm_status tm_nsys_read_host(const tm_nsys_db *db, tm_vec *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_nsys_read_host(const tm_db *db, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
 /** Ranks of the job as the environment of the program that was started has them, -1 without. */
-tm_status tm_nsys_read_world_size(const tm_nsys_db *db, int64_t *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_nsys_read_world_size(const tm_db *db, int64_t *out, tm_error *err) TM_MUST_CHECK;
 
 /** As list_units of tm_format. */
 tm_status tm_nsys_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,

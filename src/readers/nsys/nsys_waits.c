@@ -20,11 +20,11 @@ static int64_t told(int64_t id) {
 tm_status tm_nsys_record_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CONTEXT = TM_NSYS_REST, STREAM, CORRELATION, EVENT, SYNC };
     const record row = {
-        .context = tm_nsys_int(values, CONTEXT, 0),
-        .event = tm_nsys_int(values, EVENT, -1),
-        .correlation = tm_nsys_int(values, CORRELATION, 0),
-        .sync = tm_nsys_int(values, SYNC, 0),
-        .stream = told(tm_nsys_int(values, STREAM, -1)),
+        .context = tm_db_int(values, CONTEXT, 0),
+        .event = tm_db_int(values, EVENT, -1),
+        .correlation = tm_db_int(values, CORRELATION, 0),
+        .sync = tm_db_int(values, SYNC, 0),
+        .stream = told(tm_db_int(values, STREAM, -1)),
     };
     e->records.size = sizeof row;
     return tm_vec_append(&e->records, &row, 1) ? TM_OK : tm_fail_memory(err);
@@ -67,13 +67,13 @@ static tm_wait_kind kind_of(int64_t type, int64_t stream, int64_t event) {
 tm_status tm_nsys_wait_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { STREAM = TM_NSYS_REST + 1, CONTEXT, CORRELATION, TYPE, EVENT, SYNC };
     const record wait = {
-        .context = tm_nsys_int(values, CONTEXT, 0),
-        .event = told(tm_nsys_int(values, EVENT, 0)),
-        .correlation = tm_nsys_int(values, CORRELATION, 0),
-        .sync = tm_nsys_int(values, SYNC, 0),
-        .stream = told(tm_nsys_int(values, STREAM, -1)),
+        .context = tm_db_int(values, CONTEXT, 0),
+        .event = told(tm_db_int(values, EVENT, 0)),
+        .correlation = tm_db_int(values, CORRELATION, 0),
+        .sync = tm_db_int(values, SYNC, 0),
+        .stream = told(tm_db_int(values, STREAM, -1)),
     };
-    tm_wait_kind kind = kind_of(tm_nsys_int(values, TYPE, 0), wait.stream, wait.event);
+    tm_wait_kind kind = kind_of(tm_db_int(values, TYPE, 0), wait.stream, wait.event);
     tm_wait_attr attr = {
         .correlation = wait.correlation,
         .stream = kind == TM_WAIT_STREAM_SYNC ? -1 : wait.stream,

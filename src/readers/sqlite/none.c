@@ -1,12 +1,11 @@
-/* In place of the reader, with TMERGE_SQLITE=OFF: says what a file is, and that it is not read. */
+/* In place of the readers of databases, with TMERGE_SQLITE=OFF: says what a file is, and that it is
+ * not read. */
 #include <stdio.h>
 #include <string.h>
 
 #include "readers/formats.h"
 
-#define LEFT_OUT                                                                                   \
-    "of Nsight Systems, which this tmerge was built not to read (TMERGE_SQLITE=OFF leaves SQLite " \
-    "out)"
+#define LEFT_OUT "which this tmerge was built not to read (TMERGE_SQLITE=OFF leaves SQLite out)"
 
 static bool sniff(const char *head, size_t size, bool whole) {
     static const char magic[] = "SQLite format 3";
@@ -17,12 +16,13 @@ static bool sniff(const char *head, size_t size, bool whole) {
 static tm_status refuse(tm_source *source, tm_names *names, struct tm_trace *out, tm_error *err) {
     (void)names;
     (void)out;
-    return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1, "this is an export " LEFT_OUT);
+    return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                   "this is a SQLite database, " LEFT_OUT);
 }
 
 static void advise(const char *report, char *out, size_t size) {
     (void)report;
-    snprintf(out, size, "this is a report " LEFT_OUT);
+    snprintf(out, size, "this is a report of Nsight Systems, " LEFT_OUT);
 }
 
 static tm_status convert(const char *program, const char *report, const char *trace,
@@ -30,7 +30,7 @@ static tm_status convert(const char *program, const char *report, const char *tr
     (void)program;
     (void)trace;
     (void)watch;
-    return tm_fail(err, TM_ERR_INPUT, report, -1, "this is a report " LEFT_OUT);
+    return tm_fail(err, TM_ERR_INPUT, report, -1, "this is a report of Nsight Systems, " LEFT_OUT);
 }
 
 static const tm_converter converter = {"nsys", ".nsys-rep", ".sqlite", advise, convert};

@@ -1,4 +1,4 @@
-#include "nsys_db.h"
+#include "database.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,12 @@
 
 enum { HEADER_BYTES = 100 }; /* of every database: what is looked at without SQLite */
 
-static tm_status sqlite_error(const tm_nsys_db *db, int code, tm_error *err) {
+bool tm_db_sniff(const char *head, size_t size, bool whole) {
+    (void)whole;
+    return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
+}
+
+static tm_status sqlite_error(const tm_db *db, int code, tm_error *err) {
     if (code == SQLITE_NOMEM)
         return tm_fail_memory(err);
     return tm_fail(err, TM_ERR_INPUT, db->path, -1, "SQLite cannot read it: %.200s",
@@ -22,7 +27,7 @@ static uint32_t big_endian(const unsigned char *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Pages by the header against bytes of the file: an export that was cut is told at once, not by
+/* Pages by the header against bytes of the file: a file that was cut is told at once, not by
  * whatever its missing pages held. */
 static tm_status check_header(const char *path, const unsigned char *header, int64_t size,
                               tm_error *err) {
@@ -31,7 +36,7 @@ static tm_status check_header(const char *path, const unsigned char *header, int
     bool counted = memcmp(header + 24, header + 92, 4) == 0; /* else the page count is void */
     if (page < 512 || (page & (page - 1)) != 0 || (counted && pages == 0))
         return tm_fail(err, TM_ERR_INPUT, path, 16,
-                       "the header of this database is not complete: its export was interrupted");
+                       "the header of this database is not complete: its writing was interrupted");
     if (counted && pages * page > size)
         return tm_fail(err, TM_ERR_INPUT, path, size,
                        "this database ends too early: %lld of %lld bytes are there",
@@ -68,7 +73,7 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
             close(file);
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the header of this database is missing");
     }
-    if (memcmp(header, TM_NSYS_MAGIC, sizeof TM_NSYS_MAGIC) != 0) { /* seen through a decoder */
+    if (memcmp(header, TM_DB_MAGIC, sizeof TM_DB_MAGIC) != 0) { /* seen through a decoder */
         close(file);
         return tm_fail(err, TM_ERR_INPUT, path, -1,
                        "a compressed database cannot be read: decompress it first");
@@ -78,7 +83,7 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
     *size = info.st_size;
     if (locked || has_journal(path))
         return tm_fail(err, TM_ERR_INPUT, path, -1,
-                       "this database is %s: wait for its export, or export it again",
+                       "this database is %s: wait until it is written, or write it again",
                        locked ? "being written" : "not complete, a journal lies beside it");
     return check_header(path, header, info.st_size, err);
 }
@@ -105,19 +110,19 @@ static char *uri_of(const char *path) {
 }
 
 /* What takes the rows of a scan. */
-typedef struct tm_nsys_taker {
-    tm_nsys_each *each;
+typedef struct tm_db_taker {
+    tm_db_each *each;
     void *context;
     int n_columns;
     tm_error *err;
     tm_status status;
-} tm_nsys_taker;
+} tm_db_taker;
 
 /* Rows are taken by an aggregate function, which SQLite calls with all values of a row at once:
  * half the work of stepping through rows and asking for one column after another. Should a file
  * come to call it, it does so without a scan or with other columns. */
 static void take_row(sqlite3_context *context, int n, sqlite3_value **values) {
-    tm_nsys_taker *t = *(tm_nsys_taker **)sqlite3_user_data(context);
+    tm_db_taker *t = *(tm_db_taker **)sqlite3_user_data(context);
     if (!t || t->status != TM_OK || n != t->n_columns)
         return;
     t->status = t->each(t->context, values, t->err);
@@ -129,11 +134,11 @@ static void end_rows(sqlite3_context *context) {
     sqlite3_result_null(context);
 }
 
-tm_status tm_nsys_open(const char *path, tm_nsys_db *out, tm_error *err) {
-    tm_nsys_db db = {.path = path};
+tm_status tm_db_open(const char *path, tm_db *out, tm_error *err) {
+    tm_db db = {.path = path};
     TM_TRY(check_file(path, &db.size, err));
     char *uri = uri_of(path);
-    db.taker = calloc(1, sizeof(tm_nsys_taker *));
+    db.taker = calloc(1, sizeof(tm_db_taker *));
     if (!uri || !db.taker) {
         free(uri);
         free(db.taker);
@@ -152,45 +157,45 @@ tm_status tm_nsys_open(const char *path, tm_nsys_db *out, tm_error *err) {
                                           take_row, end_rows, NULL);
     if (code != SQLITE_OK) {
         tm_status status = sqlite_error(&db, code, err);
-        tm_nsys_close(&db);
+        tm_db_close(&db);
         return status;
     }
     *out = db;
     return TM_OK;
 }
 
-void tm_nsys_close(tm_nsys_db *db) {
+void tm_db_close(tm_db *db) {
     (void)sqlite3_close(db->sqlite);
     free(db->taker);
-    *db = (tm_nsys_db){0};
+    *db = (tm_db){0};
 }
 
-static tm_status prepare(const tm_nsys_db *db, const char *sql, sqlite3_stmt **out, tm_error *err) {
+tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out, tm_error *err) {
     int code = sqlite3_prepare_v2(db->sqlite, sql, -1, out, NULL);
     return code == SQLITE_OK ? TM_OK : sqlite_error(db, code, err);
 }
 
 /* Whether a question with up to two names has an answer. */
-static tm_status has_row(const tm_nsys_db *db, const char *sql, const char *first,
-                         const char *second, bool *has, tm_error *err) {
+static tm_status has_row(const tm_db *db, const char *sql, const char *first, const char *second,
+                         bool *has, tm_error *err) {
     sqlite3_stmt *scan;
-    TM_TRY(prepare(db, sql, &scan, err));
+    TM_TRY(tm_db_prepare(db, sql, &scan, err));
     if (sqlite3_bind_text(scan, 1, first, -1, SQLITE_STATIC) != SQLITE_OK ||
         (second && sqlite3_bind_text(scan, 2, second, -1, SQLITE_STATIC) != SQLITE_OK)) {
         sqlite3_finalize(scan);
         return tm_fail_memory(err);
     }
-    tm_status status = tm_nsys_step(db, scan, has, err);
+    tm_status status = tm_db_step(db, scan, has, err);
     sqlite3_finalize(scan);
     return status;
 }
 
-tm_status tm_nsys_has_table(const tm_nsys_db *db, const char *table, bool *has, tm_error *err) {
+tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has, tm_error *err) {
     return has_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table,
                    NULL, has, err);
 }
 
-static tm_status has_column(const tm_nsys_db *db, const char *table, const char *column, bool *has,
+static tm_status has_column(const tm_db *db, const char *table, const char *column, bool *has,
                             tm_error *err) {
     return has_row(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, has,
                    err);
@@ -200,7 +205,7 @@ static bool append(tm_vec *sql, const char *text) {
     return tm_vec_append(sql, text, strlen(text)) != NULL;
 }
 
-static tm_status write_query(const tm_nsys_db *db, const tm_nsys_query *query, tm_vec *sql,
+static tm_status write_query(const tm_db *db, const tm_db_query *query, tm_vec *sql,
                              tm_error *err) {
     bool ok = append(sql, "SELECT take_row(");
     for (int i = 0; i < query->n_columns && ok; i++) {
@@ -218,53 +223,48 @@ static tm_status write_query(const tm_nsys_db *db, const tm_nsys_query *query, t
     return ok && tm_vec_append(sql, "", 1) ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status run_scan(const tm_nsys_db *db, const char *sql, int64_t value, tm_nsys_taker *t) {
-    sqlite3_stmt *statement;
+tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_each *each,
+                       void *context, tm_error *err) {
+    tm_db_taker taker = {each, context, statement->n_columns, err, TM_OK};
+    sqlite3_stmt *scan;
     bool row;
-    TM_TRY(prepare(db, sql, &statement, t->err));
+    TM_TRY(tm_db_prepare(db, statement->sql, &scan, err));
     /* A condition may do without a value: then ?1 is no parameter, and binding it changes nothing.
      */
-    (void)sqlite3_bind_int64(statement, 1, value);
-    tm_nsys_taker *outer = *db->taker; /* of a scan whose row asked for this one */
-    *db->taker = t;
+    (void)sqlite3_bind_int64(scan, 1, statement->value);
+    tm_db_taker *outer = *db->taker; /* of a scan whose row asked for this one */
+    *db->taker = &taker;
     tm_error failure; /* which says no more than that the scan is over where a row was refused */
-    tm_status status = tm_nsys_step(db, statement, &row, &failure);
-    if (status != TM_OK && t->status == TM_OK && t->err)
-        *t->err = failure;
+    tm_status status = tm_db_step(db, scan, &row, &failure);
+    if (status != TM_OK && taker.status == TM_OK && err)
+        *err = failure;
     *db->taker = outer;
-    sqlite3_finalize(statement);
-    return t->status != TM_OK ? t->status : status;
+    sqlite3_finalize(scan);
+    return taker.status != TM_OK ? taker.status : status;
 }
 
-tm_status tm_nsys_scan(const tm_nsys_db *db, const tm_nsys_query *query, int64_t value,
-                       tm_nsys_each *each, void *context, tm_error *err) {
+tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, tm_db_each *each,
+                     void *context, tm_error *err) {
     bool has = false;
-    tm_nsys_taker taker = {each, context, query->n_columns, err, TM_OK};
-    TM_TRY(tm_nsys_has_table(db, query->table, &has, err));
+    TM_TRY(tm_db_has_table(db, query->table, &has, err));
     if (!has)
         return TM_OK;
     tm_vec sql = TM_VEC(char);
     tm_status status = write_query(db, query, &sql, err);
     if (status == TM_OK)
-        status = run_scan(db, sql.data, value, &taker);
+        status = tm_db_select(db, &(tm_db_statement){sql.data, query->n_columns, value}, each,
+                              context, err);
     tm_vec_free(&sql);
     return status;
 }
 
-tm_status tm_nsys_prepare_texts(const tm_nsys_db *db, sqlite3_stmt **out, tm_error *err) {
-    bool has = false;
-    *out = NULL;
-    TM_TRY(tm_nsys_has_table(db, "StringIds", &has, err));
-    return has ? prepare(db, "SELECT value FROM StringIds WHERE id = ?1", out, err) : TM_OK;
-}
-
-tm_status tm_nsys_step(const tm_nsys_db *db, sqlite3_stmt *statement, bool *row, tm_error *err) {
+tm_status tm_db_step(const tm_db *db, sqlite3_stmt *statement, bool *row, tm_error *err) {
     int code = sqlite3_step(statement);
     *row = code == SQLITE_ROW;
     return code == SQLITE_ROW || code == SQLITE_DONE ? TM_OK : sqlite_error(db, code, err);
 }
 
-int64_t tm_nsys_last_row(const tm_nsys_db *db, const char *table) {
+int64_t tm_db_last_row(const tm_db *db, const char *table) {
     char sql[128];
     sqlite3_stmt *scan = NULL;
     int64_t last = 0;
@@ -273,5 +273,6 @@ int64_t tm_nsys_last_row(const tm_nsys_db *db, const char *table) {
         sqlite3_step(scan) == SQLITE_ROW)
         last = sqlite3_column_int64(scan, 0);
     sqlite3_finalize(scan);
+    last = last < db->size ? last : db->size; /* no row is smaller than a byte */
     return last > 0 ? last : 0;
 }
