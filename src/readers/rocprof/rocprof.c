@@ -1,15 +1,9 @@
 /* ROCm traces: the JSON of rocprofv3 (rocprofiler-sdk), streamed. Its times are of a monotonic
  * clock of the host, which its processes share. */
-#include <cjson/cJSON.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/sorted.h"
 #include "readers/formats.h"
-#include "rocprof_emit.h"
+#include "rocprof_units.h"
 
 /* Only this one stands in the outermost object. */
 static bool rocprof_sniff(const char *head, size_t size, bool whole) {
@@ -22,191 +16,30 @@ static bool rocprof_sniff(const char *head, size_t size, bool whole) {
            tm_walk_is(&key, "rocprofiler-sdk-tool");
 }
 
-/* The folder of a file that is named by its process, HOST/PID_results.json: without the name of the
- * host in the file, the folder's. */
-static bool host_of_path(const char *path, int64_t pid, char *out, size_t size) {
-    char name[40];
-    const char *base = strrchr(path, '/');
-    snprintf(name, sizeof name, "%" PRId64 "_results", pid);
-    if (!base || pid < 0 || strncmp(base + 1, name, strlen(name)) != 0)
-        return false;
-    const char *folder = base;
-    while (folder > path && folder[-1] != '/')
-        folder--;
-    size_t n = (size_t)(base - folder);
-    if (n == 0 || n >= size || strspn(folder, ".") >= n)
-        return false;
-    memcpy(out, folder, n);
-    out[n] = '\0';
-    return true;
-}
-
-/* The host of a process; false where nothing tells. */
-static bool host_of(const tm_rocprof_tables *t, const char *path, char *out, size_t size) {
-    if (t->host.size == 0 || t->host.size >= size)
-        return host_of_path(path, t->pid, out, size);
-    memcpy(out, (const char *)t->texts.data + t->host.at, t->host.size);
-    out[t->host.size] = '\0';
-    return true;
-}
-
-/* A device on which the process at hand did something. */
-typedef struct device {
-    int64_t number;
-    bool kernels;
-} device;
-
-typedef struct lister {
-    const char *path;
-    tm_vec devices; /* of device */
-    tm_vec *units;
-} lister;
-
-static bool list_record(void *context, tm_rocprof_tables *t, tm_rocprof_list list,
-                        const tm_rocprof_record *record) {
-    lister *l = context;
-    int64_t number;
-    if (!tm_rocprof_device_of(t, list, record, &number))
-        return true;
-    device *v = l->devices.data;
-    for (size_t i = 0; i < l->devices.n; i++)
-        if (v[i].number == number) {
-            v[i].kernels |= list == L_DISPATCH;
-            return true;
-        }
-    const device found = {number, list == L_DISPATCH};
-    return tm_vec_append(&l->devices, &found, 1) != NULL;
-}
-
-static int by_kernels(const void *a, const void *b) {
-    const device *x = a, *y = b;
-    return x->kernels != y->kernels ? y->kernels - x->kernels : tm_order_i64(x->number, y->number);
-}
-
-/* Devices with kernels are ranks; where a process has none, those that it copies to and from. The
- * others go with the first. */
-static bool list_process(void *context, tm_rocprof_tables *t, int64_t process) {
-    lister *l = context;
-    char host[256];
-    device *v = l->devices.data;
-    size_t n = l->devices.n;
-    tm_unit unit = {.process = process, .rank = -1, .clock_ns = -1};
-    uint64_t hash = 0, rest = ~UINT64_C(0);
-    if (host_of(t, l->path, host, sizeof host))
-        hash = tm_hash(TM_HASH_BEGIN, host, strlen(host));
-    memcpy(&unit.host, &hash, sizeof hash);
-    if (n > 1)
-        qsort(v, n, sizeof *v, by_kernels);
-    while (n > 0 && v[0].kernels && !v[n - 1].kernels)
-        n--;
-    for (size_t i = 1; i < n; i++)
-        rest &= ~tm_unit_device(v[i].number);
-    for (size_t i = 0; i < (n > 0 ? n : 1); i++) { /* without any device the host's calls count */
-        uint64_t own = i == 0 ? rest : tm_unit_device(v[i].number);
-        memcpy(&unit.devices, &own, sizeof own);
-        if (!tm_vec_append(l->units, &unit, 1))
-            return false;
-    }
-    l->devices.n = 0;
-    return true;
-}
-
 static tm_status rocprof_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                     tm_error *err) {
-    lister l = {.path = tm_source_path(source), .devices = TM_VEC(device), .units = units};
-    const tm_rocprof_sink sink = {.process = -1,
-                                  .devices_alone = true,
-                                  .record = list_record,
-                                  .end = list_process,
-                                  .context = &l};
-    bool cut;
     (void)known;
     *foreign = false;
-    tm_status status = tm_rocprof_document(source, &sink, &cut, err);
-    tm_vec_free(&l.devices);
-    /* What is cut, or wrong, is for the reader to tell. */
-    return status == TM_ERR_INPUT && (cut || units->n == 0) ? TM_OK : status;
-}
-
-/* What is read of one unit. */
-typedef struct reader {
-    tm_rocprof_emitter emitter;
-    const char *path;
-    size_t n_processes;
-} reader;
-
-static bool read_record(void *context, tm_rocprof_tables *t, tm_rocprof_list list,
-                        const tm_rocprof_record *record) {
-    reader *r = context;
-    return tm_rocprof_emit(&r->emitter, t, list, record);
-}
-
-static bool add_gpu(cJSON *list, tm_rocprof_tables *t, tm_rocprof_agent *agent, tm_names *names) {
-    cJSON *gpu = cJSON_CreateObject();
-    uint32_t name = tm_rocprof_name(t, &agent->name, names);
-    if (!gpu || !cJSON_AddItemToArray(list, gpu) || name == TM_NAME_FAILED)
-        return false;
-    bool ok = cJSON_AddNumberToObject(gpu, "id", (double)agent->device) &&
-              cJSON_AddStringToObject(gpu, "name", tm_names_text(names, name).bytes);
-    if (agent->bytes > 0) /* below 2^53, where a double is exact */
-        ok = ok && cJSON_AddNumberToObject(gpu, "totalGlobalMem", (double)agent->bytes);
-    if (agent->units > 0)
-        ok = ok && cJSON_AddNumberToObject(gpu, "numSms", (double)agent->units);
-    if (agent->wave > 0)
-        ok = ok && cJSON_AddNumberToObject(gpu, "warpSize", (double)agent->wave);
-    return ok;
-}
-
-/* The GPUs as Kineto writes them. Not the command, nor the configuration: they may hold secrets. */
-static bool describe(const reader *r, tm_rocprof_tables *t) {
-    cJSON *root = cJSON_CreateObject();
-    cJSON *list = cJSON_AddArrayToObject(root, "deviceProperties");
-    tm_rocprof_agent *v = t->agents.data;
-    bool ok = list != NULL;
-    for (size_t i = 0; i < t->agents.n && ok; i++)
-        if (v[i].gpu && v[i].device >= 0 && v[i].device < TM_UNIT_DEVICES_MAX)
-            ok = add_gpu(list, t, &v[i], r->emitter.names);
-    char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
-    uint32_t name = text ? tm_names_intern_string(r->emitter.names, text) : TM_NAME_FAILED;
-    cJSON_free(text);
-    cJSON_Delete(root);
-    r->emitter.trace->metadata = name;
-    return name != TM_NAME_FAILED;
-}
-
-static bool read_end(void *context, tm_rocprof_tables *t, int64_t process) {
-    reader *r = context;
-    char host[256];
-    (void)process;
-    if (r->n_processes++ > 0)
-        return true;
-    if (host_of(t, r->path, host, sizeof host))
-        r->emitter.trace->host = tm_names_intern_string(r->emitter.names, host);
-    return r->emitter.trace->host != TM_NAME_FAILED && describe(r, t) &&
-           tm_rocprof_emit_end(&r->emitter);
+    return tm_rocprof_list_units(tm_rocprof_document, source, units, err);
 }
 
 static tm_status rocprof_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                    tm_trace *out, tm_error *err) {
-    reader *r = calloc(1, sizeof *r);
-    if (!r)
-        return tm_fail_memory(err);
-    const tm_rocprof_sink sink = {.process = unit ? unit->process : -1,
-                                  .record = read_record,
-                                  .end = read_end,
-                                  .context = r,
-                                  .counts = out->counts};
-    r->path = tm_source_path(source);
-    tm_rocprof_emitter_init(&r->emitter, unit, names, out);
-    tm_status status = tm_rocprof_document(source, &sink, &out->truncated, err);
-    if (status == TM_ERR_INPUT && out->truncated && out->events.n > 0)
-        status = TM_OK;
-    if (status == TM_OK && r->n_processes > 1)
-        status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                         "holds %zu processes: they are read one by one", r->n_processes);
-    tm_rocprof_emitter_free(&r->emitter);
-    free(r);
-    return status;
+    return tm_rocprof_read_unit(tm_rocprof_document, source, unit, names, out, err);
+}
+
+/* X_results.db beside X_results.json holds all that this does, and the process's environment. */
+static bool rocprof_is_covered(const char *path, const char *other) {
+    static const char own_end[] = "_results.json", better_end[] = "_results.db";
+    const char *end = strstr(path, own_end);
+    for (const char *next = end; next; next = strstr(next + 1, own_end))
+        end = next;
+    if (!end || !tm_format_rocpd.claims) /* which is built without a reader */
+        return false;
+    const char *packed = end + sizeof own_end - 1;
+    size_t stem = (size_t)(end - path);
+    return (*packed == '\0' || strcmp(packed, ".gz") == 0 || strcmp(packed, ".zst") == 0) &&
+           strncmp(path, other, stem) == 0 && strcmp(other + stem, better_end) == 0;
 }
 
 static tm_status rocprof_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
@@ -224,5 +57,6 @@ const tm_format tm_format_rocprof = {
     .read = rocprof_read,
     .list_units = rocprof_list_units,
     .read_unit = rocprof_read_unit,
+    .is_covered = rocprof_is_covered,
     .richer = "torch.profiler",
 };

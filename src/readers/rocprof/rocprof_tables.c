@@ -4,6 +4,7 @@
 
 #include "base/sorted.h"
 #include "base/sums.h"
+#include "base/utf8.h"
 #include "rocprof_record.h"
 
 /* Members of an item: numbers, then texts; by the key, or by that of an object and the key in it.
@@ -43,7 +44,9 @@ void tm_rocprof_tables_init(tm_rocprof_tables *t) {
                              .agents = TM_VEC(tm_rocprof_agent),
                              .kinds = TM_VEC(tm_rocprof_kind),
                              .operations = TM_VEC(tm_rocprof_text),
-                             .pid = -1};
+                             .pid = -1,
+                             .rank = -1,
+                             .world_size = -1};
     t->kernels.entries = t->markers.entries = TM_VEC(tm_rocprof_entry);
 }
 
@@ -127,6 +130,16 @@ static const char *parse_item(void *context, tm_json_cursor *cursor, const char 
 
 static int64_t number(const item *from, int i) {
     return from->has[i] && from->numbers[i] <= INT64_MAX ? (int64_t)from->numbers[i] : -1;
+}
+
+bool tm_rocprof_keep(tm_rocprof_tables *t, const char *bytes, size_t size, tm_rocprof_text *out) {
+    *out = (tm_rocprof_text){.at = (uint32_t)t->texts.n};
+    if (size > UINT32_MAX / 4 || t->texts.n + 3 * size >= UINT32_MAX ||
+        !tm_vec_reserve(&t->texts, t->texts.n + 3 * size + 1))
+        return false;
+    out->size = (uint32_t)tm_utf8_repair(bytes, size, (char *)t->texts.data + t->texts.n);
+    t->texts.n += out->size;
+    return true;
 }
 
 /* Keeps the first text of an item that is not empty. */

@@ -49,7 +49,8 @@ typedef struct tm_rocprof_tables {
     tm_vec kinds;      /* by their number */
     tm_vec operations; /* of tm_rocprof_text */
     tm_rocprof_text host;
-    int64_t pid; /* -1 unknown */
+    int64_t pid;              /* -1 unknown */
+    int64_t rank, world_size; /* of the process, -1 where the document does not say */
 } tm_rocprof_tables;
 
 void tm_rocprof_tables_init(tm_rocprof_tables *tables);
@@ -57,6 +58,10 @@ void tm_rocprof_tables_free(tm_rocprof_tables *tables);
 
 /** Empties them, for the next process. */
 void tm_rocprof_tables_clear(tm_rocprof_tables *tables);
+
+/** Keeps a text of any bytes. False when memory is out, or 4 GiB of texts are there. */
+bool tm_rocprof_keep(tm_rocprof_tables *tables, const char *bytes, size_t size,
+                     tm_rocprof_text *out);
 
 /** Read one value each, at which the walk stands: metadata; an agent; an element of kernel_symbols,
  * of the names of kinds, of the texts of markers. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */

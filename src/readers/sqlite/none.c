@@ -13,6 +13,14 @@ static bool sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
+/* One of the formats takes all databases. */
+static bool sniff_none(const char *head, size_t size, bool whole) {
+    (void)head;
+    (void)size;
+    (void)whole;
+    return false;
+}
+
 static tm_status refuse(tm_source *source, tm_names *names, struct tm_trace *out, tm_error *err) {
     (void)names;
     (void)out;
@@ -41,4 +49,11 @@ const tm_format tm_format_nsys = {
     .sniff = sniff,
     .read = refuse,
     .converter = &converter,
+};
+
+const tm_format tm_format_rocpd = {
+    .name = "rocpd",
+    .summary = "rocpd databases of ROCm: left out of this tmerge (TMERGE_SQLITE=OFF)",
+    .sniff = sniff_none,
+    .read = refuse,
 };

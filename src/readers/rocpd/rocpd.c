@@ -1,0 +1,39 @@
+/* ROCm traces: the databases of rocprofv3, what it writes unless it is told otherwise, and of
+ * rocprof-sys. They hold what the JSON of rocprofv3 does, and are read as that is. */
+#include "readers/formats.h"
+#include "readers/rocprof/rocprof_units.h"
+#include "rocpd_document.h"
+
+static tm_status rocpd_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
+                                  tm_error *err) {
+    (void)known;
+    *foreign = false;
+    return tm_rocprof_list_units(tm_rocpd_document_read, source, units, err);
+}
+
+static tm_status rocpd_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
+                                 tm_trace *out, tm_error *err) {
+    return tm_rocprof_read_unit(tm_rocpd_document_read, source, unit, names, out, err);
+}
+
+static tm_status rocpd_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    return rocpd_read_unit(source, NULL, names, out, err);
+}
+
+/* rocprofv3 -d FOLDER writes FOLDER/HOST/PID_results.db. */
+static const char *const places[] = {"*/*_results.db", NULL};
+
+const tm_format tm_format_rocpd = {
+    .name = "rocpd",
+    .summary = "ROCm profiler databases (rocprofv3's default, .db; rocprof-sys)",
+    .cannot_tell = "Times count from the start of each host, and of collectives only the kernel is "
+                   "read: neither its group nor its size; hosts are joined by collectives alone.",
+    .in_folders = places,
+    .by_path = true,
+    .sniff = tm_db_sniff,
+    .claims = tm_rocpd_claims,
+    .read = rocpd_read,
+    .list_units = rocpd_list_units,
+    .read_unit = rocpd_read_unit,
+    .richer = "torch.profiler",
+};
