@@ -52,6 +52,7 @@ ROOMS_OF_SRC = {
 OF_FORMATS = {
     "readers/nsys": {"readers/sqlite"},
     "readers/rocpd": {"readers/sqlite", "readers/rocprof"},
+    "readers/rpd": {"readers/sqlite", "readers/rocprof", "readers/rocpd"},
 }
 # The generator shares nothing with what reads its jobs: a mistake made twice would go unseen.
 ROOMS_OF_SYNTH = {

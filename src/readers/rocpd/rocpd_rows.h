@@ -1,5 +1,5 @@
-/* Rows of AMD's databases as the records that rocprofv3's JSON has. Private to the reader of rocpd.
- */
+/* Rows of AMD's databases as the records that rocprofv3's JSON has. Private to the readers of rocpd
+ * and rocmProfileData. */
 #ifndef TMERGE_ROCPD_ROWS_H
 #define TMERGE_ROCPD_ROWS_H
 

@@ -159,10 +159,12 @@ static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
             (float)(blocks * ceil(threads / (double)agent->wave) / (double)agent->units);
 }
 
-/* Kernels of the runtime that only copy or fill. */
+/* Kernels of the runtime that only copy or fill, and commands that do. */
 static tm_category category_of(const tm_rocprof_tables *t, const tm_rocprof_entry *kernel) {
     if (!kernel)
         return TM_CAT_KERNEL;
+    if (tm_rocprof_is(t, &kernel->text, "FillBuffer") || tm_rocprof_is(t, &kernel->text, "Memset"))
+        return TM_CAT_MEMSET;
     if (tm_rocprof_begins(t, &kernel->text, "__amd_rocclr_copy"))
         return TM_CAT_MEMCPY;
     return tm_rocprof_begins(t, &kernel->text, "__amd_rocclr_fill") ? TM_CAT_MEMSET : TM_CAT_KERNEL;

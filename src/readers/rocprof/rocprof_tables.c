@@ -301,6 +301,10 @@ bool tm_rocprof_holds(const tm_rocprof_tables *t, const tm_rocprof_text *text, c
     return false;
 }
 
+bool tm_rocprof_is(const tm_rocprof_tables *t, const tm_rocprof_text *text, const char *word) {
+    return text && text->size == strlen(word) && tm_rocprof_begins(t, text, word);
+}
+
 bool tm_rocprof_begins(const tm_rocprof_tables *t, const tm_rocprof_text *text, const char *word) {
     size_t size = strlen(word);
     return text && text->size >= size &&

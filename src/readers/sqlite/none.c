@@ -57,3 +57,10 @@ const tm_format tm_format_rocpd = {
     .sniff = sniff_none,
     .read = refuse,
 };
+
+const tm_format tm_format_rpd = {
+    .name = "rpd",
+    .summary = "rocmProfileData: left out of this tmerge (TMERGE_SQLITE=OFF)",
+    .sniff = sniff_none,
+    .read = refuse,
+};

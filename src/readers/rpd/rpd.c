@@ -1,0 +1,36 @@
+/* rocmProfileData (RPD): the databases of rpd_tracer, of ROCm or CUDA. What they say is a part of
+ * what rocprofv3 does, and is read as that is. */
+#include "readers/formats.h"
+#include "readers/rocprof/rocprof_units.h"
+#include "rpd_document.h"
+
+static tm_status rpd_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
+                                tm_error *err) {
+    (void)known;
+    *foreign = false;
+    return tm_rocprof_list_units(tm_rpd_document_read, source, units, err);
+}
+
+static tm_status rpd_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
+                               tm_trace *out, tm_error *err) {
+    return tm_rocprof_read_unit(tm_rpd_document_read, source, unit, names, out, err);
+}
+
+static tm_status rpd_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    return rpd_read_unit(source, NULL, names, out, err);
+}
+
+const tm_format tm_format_rpd = {
+    .name = "rpd",
+    .summary = "rocmProfileData databases (rpd_tracer, runTracer.sh; .rpd)",
+    .cannot_tell = "Times count from the start of each host, which is not named: give --host-map "
+                   "where a job has several. Of collectives only the kernel is recorded, neither "
+                   "its group nor its size; sizes of copies are recorded modulo 4 GiB.",
+    .by_path = true,
+    .sniff = tm_db_sniff,
+    .claims = tm_rpd_claims,
+    .read = rpd_read,
+    .list_units = rpd_list_units,
+    .read_unit = rpd_read_unit,
+    .richer = "torch.profiler",
+};

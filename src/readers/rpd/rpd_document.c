@@ -1,0 +1,472 @@
+#include "rpd_document.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "timeline/trace.h"
+
+/* What an operation is, by its opType. */
+typedef enum operation {
+    UNKNOWN,
+    KERNEL,
+    FILL,
+    COPY,
+    COPY_NOWHERE /* rocprofiler's: its GPU and queue are written as 0, whatever they were */
+} operation;
+
+/* Handles of agents that are no GPUs: these have their numbers as handles. */
+static const uint64_t host_agent = UINT64_MAX, unknown_agent = UINT64_MAX - 1;
+
+/* A GPU on which calls of a process did something; of operations without a call INT64_MIN. */
+typedef struct use {
+    int64_t pid, gpu;
+    operation what;
+} use;
+
+typedef struct process {
+    int64_t pid;
+    int64_t first_gpu; /* of those that it computes on, INT64_MAX without any */
+    bool one_gpu;      /* it computes on no other */
+} process;
+
+typedef struct document {
+    tm_db db;
+    tm_source *source; /* borrowed, as sink */
+    const tm_rocprof_sink *sink;
+    tm_rocprof_tables tables;
+    tm_rocpd_strings strings;
+    int64_t gpu_stride, pid_stride; /* of several hosts in one file, each has numbers of its own */
+    bool several_hosts;
+    bool has_shapes, in_blocks; /* who wrote the grids is known; in blocks, but for some calls */
+    int64_t mark;               /* number of the string that is a marker without a duration */
+    tm_vec uses, processes;     /* of use, of process */
+    const process *process;     /* at hand */
+    int64_t last_op;            /* its id: an operation of several calls is told of once */
+    int64_t n_rows, n_done;     /* about, for the source */
+} document;
+
+/* rocpd's tables of the same names end with a suffix. */
+bool tm_rpd_claims(const char *path) {
+    bool calls = false, operations = false;
+    tm_db db;
+    if (tm_db_open(path, &db, NULL) != TM_OK)
+        return false;
+    bool is = tm_db_has_table(&db, "rocpd_api", &calls, NULL) == TM_OK &&
+              tm_db_has_table(&db, "rocpd_op", &operations, NULL) == TM_OK && calls && operations;
+    tm_db_close(&db);
+    return is;
+}
+
+static bool is(const document *d, int64_t string, const char *word) {
+    return tm_rocprof_is(&d->tables, tm_rocpd_text(&d->strings, string), word);
+}
+
+static bool begins(const document *d, int64_t string, const char *word) {
+    return tm_rocprof_begins(&d->tables, tm_rocpd_text(&d->strings, string), word);
+}
+
+static bool holds(const document *d, int64_t string, const char *word) {
+    return tm_rocprof_holds(&d->tables, tm_rocpd_text(&d->strings, string), word);
+}
+
+/* Names of commands of HIP, of operations of rocprofiler, and of what CUPTI records. Task: a kernel
+ * of a graph. */
+static operation operation_of(const document *d, int64_t type) {
+    if (is(d, type, "KernelExecution") || is(d, type, "Task"))
+        return KERNEL;
+    if (is(d, type, "FillBuffer") || is(d, type, "Memset"))
+        return FILL;
+    if (begins(d, type, "MEMORY_COPY"))
+        return COPY_NOWHERE;
+    return begins(d, type, "Copy") || is(d, type, "Memcpy") ? COPY : UNKNOWN;
+}
+
+/* The database as a whole ------------------------------------------------------------------------
+ */
+
+static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
+    document *d = context;
+    const char *tag = tm_db_text(values[0]).bytes;
+    int64_t value = sqlite3_value_int64(values[1]); /* of a text what it begins with */
+    if (strcmp(tag, "gpu_stride") == 0 && value > 0)
+        d->gpu_stride = value;
+    else if (strcmp(tag, "pid_stride") == 0 && value > 0)
+        d->pid_stride = value;
+    else if (strcmp(tag, "schema_version") == 0 && (value < 0 || value > 3))
+        return tm_fail(err, TM_ERR_INPUT, d->db.path, -1,
+                       "the schema of this rocmProfileData database is version %" PRId64
+                       ", and tmerge reads 1 to 3",
+                       value);
+    return TM_OK;
+}
+
+static int by_gpu(const void *a, const void *b) {
+    const process *x = a, *y = b;
+    int order = tm_order_i64(x->first_gpu, y->first_gpu);
+    return order ? order : tm_order_i64(x->pid, y->pid);
+}
+
+static tm_status each_use(void *context, sqlite3_value **values, tm_error *err) {
+    document *d = context;
+    int64_t type = tm_rocpd_string(&d->strings, tm_db_int(values, 2, -1));
+    const use found = {tm_db_int(values, 0, INT64_MIN), tm_db_int(values, 1, 0),
+                       operation_of(d, type)};
+    return tm_vec_append(&d->uses, &found, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status each_process(void *context, sqlite3_value **values, tm_error *err) {
+    document *d = context;
+    process found = {.pid = tm_db_int(values, 0, 0), .first_gpu = INT64_MAX, .one_gpu = true};
+    const use *v = d->uses.data;
+    for (size_t i = 0; i < d->uses.n; i++) {
+        if (v[i].pid != found.pid || v[i].what != KERNEL)
+            continue;
+        found.one_gpu &= found.first_gpu == INT64_MAX || found.first_gpu == v[i].gpu;
+        found.first_gpu = v[i].gpu < found.first_gpu ? v[i].gpu : found.first_gpu;
+    }
+    d->several_hosts |= found.pid >= d->pid_stride;
+    return tm_vec_append(&d->processes, &found, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Who uses which GPU, and the processes in the order of these. Without a call, there is one. */
+static tm_status read_processes(document *d, tm_error *err) {
+    const process nobody = {.pid = INT64_MIN, .first_gpu = INT64_MAX, .one_gpu = false};
+    TM_TRY(tm_db_select(
+        &d->db,
+        &(tm_db_statement){"SELECT take_row(pid, gpu, type) FROM (SELECT DISTINCT A.pid AS pid, "
+                           "O.gpuId AS gpu, O.opType_id AS type FROM rocpd_op O LEFT JOIN "
+                           "rocpd_api_ops L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = "
+                           "L.api_id)",
+                           3, 0},
+        each_use, d, err));
+    TM_TRY(tm_db_select(
+        &d->db,
+        &(tm_db_statement){"SELECT take_row(pid) FROM (SELECT DISTINCT pid FROM rocpd_api)", 1, 0},
+        each_process, d, err));
+    if (d->processes.n == 0 && !tm_vec_append(&d->processes, &nobody, 1))
+        return tm_fail_memory(err);
+    if (d->processes.n > 1)
+        qsort(d->processes.data, d->processes.n, sizeof(process), by_gpu);
+    return TM_OK;
+}
+
+/* Whose an operation without a call is: of the first process that computes on its GPU. */
+static const process *owner_of(const document *d, int64_t gpu) {
+    const process *v = d->processes.data;
+    const use *u = d->uses.data;
+    for (size_t i = 0; i < d->processes.n; i++)
+        for (size_t k = 0; k < d->uses.n; k++)
+            if (u[k].pid == v[i].pid && u[k].gpu == gpu && u[k].what == KERNEL)
+                return &v[i];
+    return v;
+}
+
+/* What its records refer to -----------------------------------------------------------------------
+ */
+
+/* Names of kernels are strings: kernel i is string i. */
+static bool add_kernels(document *d) {
+    const tm_rocprof_text *v = d->tables.operations.data;
+    for (size_t i = 0; i < d->tables.operations.n; i++) {
+        const tm_rocprof_entry kernel = {.id = i, .text = v[i], .registers = -1};
+        if (!tm_vec_append(&d->tables.kernels.entries, &kernel, 1))
+            return false;
+    }
+    d->tables.kernels.sorted = true;
+    return true;
+}
+
+static bool add_agents(document *d) {
+    const tm_rocprof_agent host = {
+        .handle = host_agent, .device = -1, .units = -1, .wave = -1, .bytes = -1};
+    const use *v = d->uses.data;
+    if (!tm_vec_append(&d->tables.agents, &host, 1))
+        return false;
+    for (size_t i = 0; i < d->uses.n; i++) {
+        tm_rocprof_agent gpu = host;
+        gpu.handle = (uint64_t)v[i].gpu;
+        gpu.device = v[i].gpu % d->gpu_stride;
+        gpu.gpu = true;
+        if (!tm_rocprof_agent_of(&d->tables, gpu.handle) &&
+            !tm_vec_append(&d->tables.agents, &gpu, 1))
+            return false;
+    }
+    return true;
+}
+
+/* Grids are in work items as rocprofiler tells them, in blocks as calls of HIP and CUDA do. */
+static void find_writer(document *d) {
+    bool items = false, blocks = false;
+    for (int64_t i = 0; i < (int64_t)d->strings.ids.n; i++) {
+        items |= is(d, i, "RocprofDataSource::buffer_callback");
+        blocks |= is(d, i, "hcc_activity_callback") || is(d, i, "cuda");
+    }
+    d->has_shapes = items != blocks;
+    d->in_blocks = blocks;
+}
+
+static tm_status read_tables(document *d, tm_error *err) {
+    tm_rocpd_strings_free(&d->strings);
+    tm_rocprof_tables_clear(&d->tables);
+    TM_TRY(tm_rocpd_read_strings(
+        &d->db,
+        "SELECT take_row(id, string) FROM (SELECT id, string FROM rocpd_string ORDER BY id)",
+        &d->tables, &d->strings, err));
+    find_writer(d);
+    d->mark = tm_rocpd_add_string(&d->strings, "roctxMark");
+    return d->mark >= 0 && add_kernels(d) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Its operations and calls ------------------------------------------------------------------------
+ */
+
+static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record *record,
+                      tm_error *err) {
+    enum { TOLD_AFTER = 1 << 14 };
+    if (++d->n_done % TOLD_AFTER == 0 && d->n_done <= d->n_rows)
+        tm_source_tell(d->source,
+                       (int64_t)((double)d->db.size * (double)d->n_done / (double)d->n_rows));
+    return d->sink->record(d->sink->context, &d->tables, list, record) ? TM_OK
+                                                                       : tm_fail_memory(err);
+}
+
+/* Agents of a copy, by the name of its operation; they may be one. */
+static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
+                     tm_rocprof_record *record) {
+    if (what == COPY_NOWHERE) {
+        record->present &= ~(UINT32_C(1) << R_QUEUE);
+        gpu = d->process->one_gpu && d->process->first_gpu != INT64_MAX
+                  ? (uint64_t)d->process->first_gpu
+                  : unknown_agent;
+    }
+    bool to_host = holds(d, type, "ToHost") || holds(d, type, "TO_HOST");
+    bool from_host = holds(d, type, "HostTo") || holds(d, type, "HOST_TO");
+    bool from_device = holds(d, type, "DeviceTo") || holds(d, type, "DEVICE_TO");
+    tm_rocpd_put(record, R_TO, to_host ? host_agent : gpu);
+    if (from_host || from_device) /* else which way it went is not told */
+        tm_rocpd_put(record, R_FROM, from_host ? host_agent : gpu);
+}
+
+/* From blocks to work items, where they are in blocks. */
+static void put_shape(const document *d, int64_t call, tm_rocprof_record *record) {
+    bool items = !d->in_blocks || is(d, call, "hipExtModuleLaunchKernel") ||
+                 is(d, call, "hipHccModuleLaunchKernel");
+    for (int i = 0; i < 3; i++) {
+        tm_rocprof_field grid = (tm_rocprof_field)(R_GRID_X + i);
+        int64_t size = tm_rocprof_int(record, grid, -1);
+        int64_t block = tm_rocprof_int(record, (tm_rocprof_field)(R_BLOCK_X + i), -1);
+        if (!d->has_shapes || size < 0 || size > INT32_MAX || block < 0 || block > INT32_MAX)
+            record->present &= ~(UINT32_C(1) << grid);
+        else if (!items)
+            record->fields[grid] = (uint64_t)(size * block);
+    }
+}
+
+enum { ID, PID, GPU, TYPE, DESCRIPTION, CALL, SHARING };
+static const uint8_t operation_fields[] = {
+    TM_ROCPD_EXTRA, TM_ROCPD_EXTRA, TM_ROCPD_EXTRA,  TM_ROCPD_NAME, TM_ROCPD_EXTRA,
+    TM_ROCPD_EXTRA, TM_ROCPD_EXTRA, R_QUEUE,         R_BEGIN,       R_END,
+    R_CORRELATION,  R_BYTES,        R_GROUP_SEGMENT, R_GRID_X,      R_GRID_Y,
+    R_GRID_Z,       R_BLOCK_X,      R_BLOCK_Y,       R_BLOCK_Z};
+
+/* What a call says of its size and shape is of one operation only where it has no other. */
+static void drop_shared(tm_rocprof_record *record) {
+    static const tm_rocprof_field fields[] = {R_BYTES,  R_GROUP_SEGMENT, R_GRID_X,  R_GRID_Y,
+                                              R_GRID_Z, R_BLOCK_X,       R_BLOCK_Y, R_BLOCK_Z};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        record->present &= ~(UINT32_C(1) << fields[i]);
+}
+
+static tm_status each_operation(void *context, sqlite3_value **values, tm_error *err) {
+    document *d = context;
+    tm_rocprof_record record;
+    int64_t id = tm_db_int(values, ID, -1), gpu = tm_db_int(values, GPU, 0);
+    bool has_call = sqlite3_value_type(values[PID]) == SQLITE_INTEGER;
+    if (id == d->last_op || (!has_call && owner_of(d, gpu) != d->process))
+        return TM_OK;
+    d->last_op = id;
+    tm_rocpd_record(&d->strings, operation_fields, sizeof operation_fields, values, &record);
+    int64_t type = tm_rocprof_int(&record, R_OPERATION, -1);
+    int64_t name = tm_rocpd_string(&d->strings, tm_db_int(values, DESCRIPTION, -1));
+    operation what = operation_of(d, type);
+    if (tm_db_int(values, SHARING, 1) > 1)
+        drop_shared(&record);
+    if (what == COPY || what == COPY_NOWHERE) {
+        put_ends(d, type, what, (uint64_t)gpu, &record);
+        return give(d, L_COPY, &record, err);
+    }
+    if (what == UNKNOWN && (name < 0 || is(d, name, ""))) { /* neither work nor a kernel's name */
+        if (d->sink->counts)
+            d->sink->counts[TM_COUNT_OTHER_PHASE]++;
+        return TM_OK;
+    }
+    if (what == FILL || name < 0 || is(d, name, ""))
+        name = type;
+    tm_rocpd_put(&record, R_AGENT, (uint64_t)gpu);
+    if (name >= 0)
+        tm_rocpd_put(&record, R_KERNEL, (uint64_t)name);
+    put_shape(d, tm_rocpd_string(&d->strings, tm_db_int(values, CALL, -1)), &record);
+    return give(d, L_DISPATCH, &record, err);
+}
+
+/* Threads of a host after the first count from its multiple, as processes do. */
+static void put_thread(const document *d, tm_rocprof_record *record) {
+    if (tm_rocprof_has(record, R_THREAD))
+        record->fields[R_THREAD] %= (uint64_t)d->pid_stride;
+}
+
+static tm_status each_call(void *context, sqlite3_value **values, tm_error *err) {
+    static const uint8_t fields[] = {TM_ROCPD_NAME, R_BEGIN, R_END, R_CORRELATION, R_THREAD};
+    document *d = context;
+    tm_rocprof_record record;
+    tm_rocpd_record(&d->strings, fields, sizeof fields, values, &record);
+    int64_t name = tm_rocprof_int(&record, R_OPERATION, -1);
+    put_thread(d, &record);
+    return give(d, begins(d, name, "hip") || begins(d, name, "cuda") ? L_HIP : L_OTHER, &record,
+                err);
+}
+
+static tm_status each_marker(void *context, sqlite3_value **values, tm_error *err) {
+    static const uint8_t fields[] = {TM_ROCPD_EXTRA, TM_ROCPD_NAME, R_BEGIN,
+                                     R_END,          R_CORRELATION, R_THREAD};
+    document *d = context;
+    tm_rocprof_record record;
+    tm_text text = tm_db_text(values[0]);
+    tm_rocpd_record(&d->strings, fields, sizeof fields, values, &record);
+    if (tm_rocprof_has(&record, R_BEGIN) && tm_rocprof_has(&record, R_END) &&
+        record.fields[R_BEGIN] == record.fields[R_END])
+        tm_rocpd_put_name(&record, d->mark);
+    put_thread(d, &record);
+    return tm_rocpd_put_marker(&d->tables, &record, text.bytes, text.size)
+               ? give(d, L_MARKER, &record, err)
+               : tm_fail_memory(err);
+}
+
+#define MARKERS " IN (SELECT id FROM rocpd_string WHERE string = 'UserMarker')"
+
+static tm_status read_calls(document *d, tm_error *err) {
+    char sql[512];
+    bool has = false; /* texts of arguments have a table of their own since version 3 */
+    TM_TRY(tm_db_has_table(&d->db, "rocpd_ustring", &has, err));
+    TM_TRY(tm_db_select(
+        &d->db,
+        &(tm_db_statement){"SELECT take_row(apiName_id, start, \"end\", id, tid) FROM rocpd_api "
+                           "WHERE pid = ?1 AND apiName_id NOT" MARKERS,
+                           5, d->process->pid},
+        each_call, d, err));
+    snprintf(
+        sql, sizeof sql,
+        "SELECT take_row(U.string, A.apiName_id, A.start, A.\"end\", A.id, A.tid) FROM "
+        "rocpd_api A LEFT JOIN %s U ON U.id = A.args_id WHERE A.pid = ?1 AND A.apiName_id" MARKERS,
+        has ? "rocpd_ustring" : "rocpd_string");
+    return tm_db_select(&d->db, &(tm_db_statement){sql, 6, d->process->pid}, each_marker, d, err);
+}
+
+static tm_status read_operations(document *d, tm_error *err) {
+    d->last_op = INT64_MIN;
+    return tm_db_select(
+        &d->db,
+        &(tm_db_statement){
+            "SELECT take_row(O.id, A.pid, O.gpuId, O.opType_id, O.description_id, A.apiName_id, "
+            "N.n, "
+            "O.queueId, O.start, O.\"end\", L.api_id, nullif(C.size, ''), "
+            "nullif(K.groupSegmentSize, "
+            "''), nullif(K.gridX, ''), nullif(K.gridY, ''), nullif(K.gridZ, ''), "
+            "nullif(K.workgroupX, ''), nullif(K.workgroupY, ''), nullif(K.workgroupZ, '')) FROM "
+            "rocpd_op O LEFT JOIN rocpd_api_ops L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id "
+            "= "
+            "L.api_id LEFT JOIN (SELECT api_id, count(*) AS n FROM rocpd_api_ops GROUP BY api_id) "
+            "N "
+            "ON N.api_id = L.api_id LEFT JOIN rocpd_kernelapi K ON K.api_ptr_id = L.api_id LEFT "
+            "JOIN "
+            "rocpd_copyapi C ON C.api_ptr_id = L.api_id WHERE A.pid = ?1 OR A.pid IS NULL",
+            sizeof operation_fields, d->process->pid},
+        each_operation, d, err);
+}
+
+/* A record of each GPU that the process uses, which is all that is asked for. */
+static tm_status tell_devices(document *d, tm_error *err) {
+    const use *v = d->uses.data;
+    for (size_t i = 0; i < d->uses.n; i++) {
+        tm_rocprof_record record = {.present = 0};
+        bool own = v[i].pid == d->process->pid ||
+                   (v[i].pid == INT64_MIN && owner_of(d, v[i].gpu) == d->process);
+        bool copies = v[i].what == COPY;
+        if (!own || v[i].what == COPY_NOWHERE)
+            continue;
+        tm_rocpd_put(&record, copies ? R_TO : R_AGENT, (uint64_t)v[i].gpu);
+        TM_TRY(give(d, copies ? L_COPY : L_DISPATCH, &record, err));
+    }
+    return TM_OK;
+}
+
+/* The database does not name its hosts, and its times count from the start of each. */
+static bool name_host(document *d) {
+    char host[40];
+    tm_rocprof_tables *t = &d->tables;
+    int64_t pid = d->process->pid;
+    t->pid = pid < 0 ? -1 : pid % d->pid_stride;
+    int n = snprintf(host, sizeof host, "node %" PRId64, pid < 0 ? 0 : pid / d->pid_stride);
+    return !d->several_hosts || tm_rocprof_keep(t, host, (size_t)n, &t->host);
+}
+
+static tm_status read_process(document *d, int64_t number, tm_error *err) {
+    if (number > 0)
+        TM_TRY(read_tables(d, err));
+    if (!name_host(d) || !add_agents(d))
+        return tm_fail_memory(err);
+    if (d->sink->devices_alone) {
+        TM_TRY(tell_devices(d, err));
+    } else {
+        TM_TRY(read_operations(d, err));
+        TM_TRY(read_calls(d, err));
+    }
+    return d->sink->end(d->sink->context, &d->tables, number) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status read_all(document *d, tm_error *err) {
+    bool has = false;
+    TM_TRY(tm_db_has_table(&d->db, "rocpd_metadata", &has, err));
+    if (has)
+        TM_TRY(tm_db_select(
+            &d->db, &(tm_db_statement){"SELECT take_row(tag, value) FROM rocpd_metadata", 2, 0},
+            each_metadata, d, err));
+    TM_TRY(read_tables(d, err));
+    TM_TRY(read_processes(d, err));
+    d->n_rows = tm_db_last_row(&d->db, "rocpd_api_ops") * 2;
+    const process *v = d->processes.data;
+    for (size_t i = 0; i < d->processes.n; i++) {
+        d->process = &v[i];
+        if (d->sink->process < 0 || d->sink->process == (int64_t)i)
+            TM_TRY(read_process(d, (int64_t)i, err));
+    }
+    return TM_OK;
+}
+
+tm_status tm_rpd_document_read(tm_source *source, const tm_rocprof_sink *sink, bool *cut,
+                               tm_error *err) {
+    document *d = calloc(1, sizeof *d);
+    *cut = false;
+    if (!d)
+        return tm_fail_memory(err);
+    d->source = source;
+    d->sink = sink;
+    d->gpu_stride = d->pid_stride = INT64_MAX;
+    d->uses = TM_VEC(use);
+    d->processes = TM_VEC(process);
+    d->strings.ids = TM_VEC(int64_t);
+    tm_rocprof_tables_init(&d->tables);
+    tm_status status = tm_db_open(tm_source_path(source), &d->db, err);
+    if (status == TM_OK)
+        status = read_all(d, err);
+    tm_db_close(&d->db);
+    tm_rocpd_strings_free(&d->strings);
+    tm_rocprof_tables_free(&d->tables);
+    tm_vec_free(&d->uses);
+    tm_vec_free(&d->processes);
+    free(d);
+    return status;
+}
