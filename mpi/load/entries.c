@@ -285,6 +285,8 @@ static tm_status leave_covered(tm_loader *l, size_t i, const char *other, tm_err
     return tm_entries_leave_out(l->left_out, l->options->inputs[i].path, "covered", text, err);
 }
 
+static const char not_a_trace[] = "not a trace";
+
 /* Adds what an input holds to `found`: one entry, or one for each unit. */
 static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const tm_input *input = &l->options->inputs[i];
@@ -312,8 +314,9 @@ static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
         if (report)
             report->advise(input->path, advice, sizeof advice);
         if (input->from_folder && !l->exports.paths[i])
-            status = tm_entries_leave_out(l->left_out, input->path, "other",
-                                          report ? advice : "not a trace", err);
+            status =
+                tm_entries_leave_out(l->left_out, input->path, "other",
+                                     report ? advice : (foreign ? err->message : not_a_trace), err);
         else if (!foreign)
             status = report ? tm_fail(err, TM_ERR_INPUT, input->path, -1, "%s", advice)
                             : tm_format_fail_unknown(input->path, err);
@@ -343,6 +346,18 @@ tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *
     return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
+/* Without a trace: what is known of a file that was left out, or that there is none. */
+static tm_status fail_without_traces(const tm_loader *l, tm_error *err) {
+    tm_status status = TM_OK;
+    for (size_t i = 0; i < l->left_out->n_rows && status == TM_OK; i++) {
+        const tm_cell *row = tm_table_row(l->left_out, i);
+        if (strcmp(row[1].value.text, "other") == 0 && strcmp(row[2].value.text, not_a_trace) != 0)
+            status = tm_fail(err, TM_ERR_INPUT, row[0].value.text, -1, "%s", row[2].value.text);
+    }
+    TM_TRY(tm_mpi_agree(l->comm, status, err));
+    return tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is no trace to read");
+}
+
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
     tm_status status = TM_OK;
     tm_vec found = TM_VEC(tm_entry);
@@ -359,6 +374,5 @@ tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) {
     l->traces = calloc(l->n + 1, sizeof *l->traces);
     TM_TRY(tm_mpi_agree(l->comm, l->traces ? TM_OK : tm_fail_memory(err), err));
     TM_TRY(tm_mpi_agree(l->comm, tm_loader_decide_ranks(l, false, err), err));
-    return l->out->n_traces > 0 ? TM_OK
-                                : tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is no trace to read");
+    return l->out->n_traces > 0 ? TM_OK : fail_without_traces(l, err);
 }

@@ -427,6 +427,32 @@ def test_what_cannot_be_read_ends_with_the_file_and_the_reason():
     has_line(done.err, 'left out cut.sqlite: ')
 
 
+def test_a_database_of_another_program_is_named_with_the_way_out():
+    """In a folder, too, where it is all that there is; beside a trace it is left out."""
+    ascend = ('tmerge does not read the databases of torch_npu\'s profiler (Ascend): record with '
+              'export_type=[torch_npu.profiler.ExportType.Text], and give the trace_view.json of each rank')
+    for tables, said in (
+            (['PYTORCH_API', 'CANN_API', 'TASK'], ascend),
+            (['CANN_API', 'TASK'], 'tmerge does not read the databases of msprof (Ascend): record with '
+                                   'torch_npu\'s profiler and '
+                                   'export_type=[torch_npu.profiler.ExportType.Text]'),
+            (['CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL'],
+             'tmerge does not read the databases of nvprof: record with Nsight Systems'),
+            ([], 'this SQLite database has no tables'),
+            (list('jihgfedcba'), 'this SQLite database is no trace that tmerge reads; its tables: '
+                                 'a, b, c, d, e, f, g, h and 2 more')):
+        put('job/a.db', '')
+        with sqlite3.connect('job/a.db') as db:
+            db.execute('PRAGMA user_version = 1')
+            for table in tables:
+                db.execute(f'CREATE TABLE {table} (x)')
+        for path in 'job/a.db', 'job':
+            tmerge(path, n=2).fails(3, f'job/a.db: {said}')
+    export('job/rank0.sqlite')
+    merged('job')
+    equal([(row['source'], row['message']) for row in rows('tmerge.h5', 'job.left_out')], [('job/a.db', said)])
+
+
 def test_an_export_that_is_being_written_is_refused():
     export('rank0.sqlite')
     db = sqlite3.connect('rank0.sqlite', isolation_level=None)

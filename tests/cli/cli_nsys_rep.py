@@ -274,7 +274,8 @@ def test_what_is_wrong_with_an_export_is_told_of_the_report():
     put('rank0.nsys-rep', 'import sqlite3; db = sqlite3.connect(target); '
                           'db.execute("CREATE TABLE users (name)"); db.commit()')
     tmerge('rank0.nsys-rep', env=with_nsys()).fails(
-        3, 'rank0.nsys-rep: in its export: this SQLite database is no export of Nsight Systems')
+        3, 'rank0.nsys-rep: in its export: this SQLite database is no trace that tmerge reads; its tables: '
+           'users')
     equal(files(), ['rank0.nsys-rep'])
 
 

@@ -256,7 +256,7 @@ static void change(const char *path, long at, const void *bytes, size_t n) {
 }
 
 TEST(what_cannot_be_read_is_refused_with_words) {
-    bad_file(write_export("CREATE TABLE users (name);", ""), "no export of Nsight Systems");
+    bad_file(write_export("CREATE TABLE users (name);", ""), "its tables: users");
     bad_file(write_export(schemas[LATEST].tables, ""), "nothing that a GPU did");
     const char *path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
     char journal[96];

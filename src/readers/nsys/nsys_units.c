@@ -299,8 +299,7 @@ static tm_status list_units(const tm_db *db, bool known, tm_vec *pairs, tm_vec *
     TM_TRY(is_export(db, &is, err));
     *foreign = !is;
     if (!is)
-        return tm_fail(err, TM_ERR_INPUT, db->path, -1,
-                       "this SQLite database is no export of Nsight Systems");
+        return tm_db_fail_unread(db, err);
     TM_TRY(list_pairs(db, pairs, err));
     if (pairs->n == 0)
         return tm_fail(err, TM_ERR_INPUT, db->path, -1,

@@ -81,6 +81,10 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
 tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out,
                         tm_error *err) TM_MUST_CHECK;
 
+/** Fails with TM_ERR_INPUT for a sound database that no reader takes: says whose it is and what to
+ * give instead, or which tables it has. */
+tm_status tm_db_fail_unread(const tm_db *db, tm_error *err) TM_MUST_CHECK;
+
 /** Goes to a statement's next row; *row is false behind the last.
  * TM_OK; TM_ERR_INPUT where the file is damaged; TM_ERR_FAULT. */
 tm_status tm_db_step(const tm_db *db, sqlite3_stmt *statement, bool *row,
