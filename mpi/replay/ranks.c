@@ -11,6 +11,7 @@
 #include "ops.h"
 #include "replay/joins.h"
 #include "replay/pairs.h"
+#include "timeline/host_comm.h"
 #include "waits/stages.h"
 #include "works.h"
 
@@ -42,7 +43,7 @@ static void find_root(tm_replay_ranks *r) {
     for (size_t i = 0; i < r->n; i++) {
         const tm_timeline *t = &r->timelines[i];
         bool any = false;
-        for (size_t k = 0; k < t->n_tracks && t->tracks[k].kind == TM_TRACK_GPU; k++)
+        for (size_t k = 0; k < t->n_tracks && tm_track_may_work(t, &t->tracks[k]); k++)
             for (uint32_t row = t->tracks[k].first; row < t->tracks[k].first + t->tracks[k].count;
                  row++)
                 if (t->role[row] != TM_ROLE_NONE) { /* ascending: the first is the stream's */

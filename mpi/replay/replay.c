@@ -7,6 +7,7 @@
 #include "mpi/replay/ranks.h"
 #include "mpi/replay/scenario.h"
 #include "mpi/replay/whatif.h"
+#include "timeline/host_comm.h"
 
 static bool is_asked_for(const tm_list *steps, int64_t number) {
     return number != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, number));
@@ -30,7 +31,7 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
         for (size_t e = 0; e < (g->n_nodes > 0 ? g->first[g->n_nodes] : 0); e++)
             sums[UNMATCHED] += g->edges[e].kind == TM_EDGE_COMM ? g->edges[e].ns : 0;
         for (size_t k = 0; k < t->n_tracks; k++)
-            sums[COMM] += t->tracks[k].kind == TM_TRACK_GPU ? comm_ns_of(t, &t->tracks[k]) : 0;
+            sums[COMM] += tm_track_may_work(t, &t->tracks[k]) ? comm_ns_of(t, &t->tracks[k]) : 0;
         sums[INFERRED] += g->in_crew ? 0 : g->n_inferred;
         int64_t before_ns = sums[WINDOWS];
         for (size_t k = 0; k < t->n_steps; k++)

@@ -17,7 +17,7 @@
 typedef struct lane {
     uint64_t group;
     uint64_t lane;
-    const tm_track *track; /* the stream; NULL for a pair, and for what is named */
+    const tm_track *track; /* the stream; NULL for a pair, for what is named, and on the host */
     size_t sequence;       /* index into the sequences */
 } lane;
 
@@ -30,6 +30,8 @@ typedef struct collector {
     tm_match_input *out;
     tm_vec lanes;         /* of lane */
     bool *is_bare;        /* [tracks] it has kernels without metadata */
+    uint32_t *streams;    /* [tracks] which it counts as, and */
+    uint32_t *groups;     /* [tracks] name id of the group that a thread works for */
     bool transfers_alone; /* the rank's trace holds no waits */
 } collector;
 
@@ -98,11 +100,18 @@ static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
 }
 
+/* The stream whose order counts. The threads of a group take its operations by turns, and so begin
+ * those in the order in which they were asked for: NULL. */
+static const tm_track *lane_track(const collector *c, uint32_t event) {
+    const tm_track *track = tm_timeline_track(c->timeline, event);
+    return track->kind == TM_TRACK_GPU ? track : NULL;
+}
+
 /* The lane's sequence, begun where it is new. Stream lanes are numbered as they first appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
     bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
-    const tm_track *track = by_stream ? tm_timeline_track(c->timeline, record->event) : NULL;
+    const tm_track *track = by_stream ? lane_track(c, record->event) : NULL;
     uint64_t next = 0;
     for (size_t i = 0; i < c->lanes.n; i++) {
         if (lanes[i].group != record->group)
@@ -240,8 +249,34 @@ static uint64_t token_of(tm_text name) {
     return tm_hash_mixed(0, name.bytes, n);
 }
 
+/* On the host the first of the threads that work for one group, for these take turns. */
 static uint64_t stream_of(const collector *c, uint32_t event) {
-    return (uint64_t)(tm_timeline_track(c->timeline, event) - c->timeline->tracks);
+    const tm_track *own = tm_timeline_track(c->timeline, event);
+    return c->streams[own - c->timeline->tracks];
+}
+
+/* False when memory is out. */
+static bool find_streams(collector *c) {
+    const tm_timeline *t = c->timeline;
+    c->streams = calloc(t->n_tracks + 1, sizeof *c->streams);
+    c->groups = calloc(t->n_tracks + 1, sizeof *c->groups);
+    if (!c->streams || !c->groups)
+        return false;
+    for (size_t k = 0; k < t->n_tracks; k++) {
+        const size_t i = tm_timeline_collectives_from(t, t->tracks[k].first);
+        const tm_collective_attr *row = (tm_collective_attr *)t->attrs[TM_ATTR_COLLECTIVE] + i;
+        const bool on_host = t->tracks[k].kind != TM_TRACK_GPU &&
+                             i < t->n_attrs[TM_ATTR_COLLECTIVE] &&
+                             row->event < t->tracks[k].first + t->tracks[k].count;
+        c->streams[k] = (uint32_t)k;
+        c->groups[k] = on_host ? row->group : TM_NO_NAME;
+        for (size_t before = 0; before < k && c->groups[k] != TM_NO_NAME; before++)
+            if (c->groups[before] == c->groups[k]) {
+                c->streams[k] = c->streams[before];
+                break;
+            }
+    }
+    return true;
 }
 
 /* Adds a kernel to its stream's as inference sees them; by its way one with metadata is told from
@@ -259,6 +294,7 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     const tm_timeline *timeline = c->timeline;
     const tm_group own = tm_group_of_ranks(&timeline->rank, 1);
     uint32_t name = timeline->name[attr->event];
+    const int64_t what[] = {attr->kind, attr->in_elements};
     tm_unmatched reason = exclusion(c, name, attr->kind);
     if (reason != TM_UNMATCHED_NOT)
         return tm_left_out_add(&c->out->left_out, "", -1, reason, err);
@@ -266,7 +302,10 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     record.way = c->world_size > 1 ? TM_MATCH_INFERRED : TM_MATCH_ORDER;
     if (record.way == TM_MATCH_INFERRED) {
         record.group_size = (int32_t)c->world_size;
-        return add_to_stream(c, &record, token_of(tm_names_text(c->names, name)), err);
+        return add_to_stream(c, &record,
+                             attr->name == TM_NO_NAME ? token_of(tm_names_text(c->names, name))
+                                                      : tm_hash_mixed(0, what, sizeof what),
+                             err);
     }
     bool ok = place(c, &record) && tm_vec_append(&c->out->records, &record, 1);
     return ok ? TM_OK : tm_fail_memory(err);
@@ -312,6 +351,13 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->attr, y->attr);
 }
 
+/* Of which the traces of all ranks together may prove the group: nothing is told, or it is an
+ * operation of the host's whose threads alone are known. */
+static bool is_without_group(const collector *c, const tm_collective_attr *attr) {
+    const bool on_host = tm_timeline_track(c->timeline, attr->event)->kind != TM_TRACK_GPU;
+    return attr->name == TM_NO_NAME || (on_host && attr->group_ranks == TM_NO_NAME);
+}
+
 /* The rank's communication kernels as they were launched. */
 static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
@@ -319,7 +365,7 @@ static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
             continue; /* the operator on the CPU */
-        if (attrs[i].name == TM_NO_NAME)
+        if (is_without_group(c, &attrs[i]))
             c->is_bare[stream_of(c, attrs[i].event)] = true;
         uint32_t event = attrs[i].event, launch = timeline->launch[event];
         int64_t begin = timeline->begin_ns[event];
@@ -346,7 +392,7 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
     tm_vec kernels = TM_VEC(ordered);
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     c.is_bare = calloc(timeline->n_tracks + 1, sizeof *c.is_bare);
-    tm_status status = c.is_bare ? TM_OK : tm_fail_memory(err);
+    tm_status status = c.is_bare && find_streams(&c) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_classifier_create(NULL, &c.classifier, err);
     if (status == TM_OK && !out->groups)
@@ -357,9 +403,11 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
         status = order_kernels(&c, &kernels, err);
     for (size_t i = 0; i < kernels.n && status == TM_OK; i++) {
         const tm_collective_attr *attr = &attrs[((const ordered *)kernels.data)[i].attr];
-        status = attr->name != TM_NO_NAME ? add_kernel(&c, attr, err) : add_bare(&c, attr, err);
+        status = is_without_group(&c, attr) ? add_bare(&c, attr, err) : add_kernel(&c, attr, err);
     }
     free(c.is_bare);
+    free(c.streams);
+    free(c.groups);
     tm_classifier_destroy(c.classifier);
     tm_vec_free(&c.lanes);
     tm_vec_free(&kernels);

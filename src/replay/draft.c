@@ -72,7 +72,9 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             bool is_call = t->category[row] == TM_CAT_RUNTIME || t->category[row] == TM_CAT_DRIVER;
             if (t->kind[row] != TM_DURATION)
                 continue;
-            uint8_t kind = (uint8_t)tm_call_classes_at(classes, t->name[row]);
+            uint8_t kind = t->launch[row] == row
+                               ? TM_CALL_WAITS_OWN /* of the CPU: it is its own work */
+                               : (uint8_t)tm_call_classes_at(classes, t->name[row]);
             uint8_t flags = !is_call ? tm_call_classes_flags(classes, t->name[row])
                             : kind == TM_CALL_MAY_WAIT ? TM_SPAN_MAY_WAIT
                                                        : 0;
@@ -250,7 +252,8 @@ static bool has_syncs(const tm_draft *d) {
         if (spans[i].flags == TM_SPAN_MAY_WAIT && spans[i].begin_ns >= launch_ns)
             return true;
     while (c > 0 && calls[c - 1].begin_ns >= launch_ns &&
-           (calls[c - 1].kind == TM_CALL_OTHER || calls[c - 1].kind == TM_CALL_STREAM_WAITS))
+           (calls[c - 1].kind == TM_CALL_OTHER || calls[c - 1].kind == TM_CALL_STREAM_WAITS ||
+            d->timeline->launch[calls[c - 1].row] == calls[c - 1].row))
         c--;
     return c > 0 && calls[c - 1].begin_ns >= launch_ns;
 }

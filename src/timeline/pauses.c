@@ -7,6 +7,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 #include "build.h"
+#include "host_comm.h"
 
 /* Whether steps were skipped between this one and the one before. */
 static bool skips(const tm_step *step) {
@@ -175,6 +176,8 @@ tm_status tm_timeline_find_pauses(tm_timeline *timeline, tm_error *err) {
     if (ok && pauses.n > 0)
         ok = split_all(timeline, &pauses);
     ok = ok && (!changes || set_ranges(timeline));
+    if (tm_timeline_is_of_cpu(timeline))
+        tm_timeline_set_cpu_spans(timeline);
     tm_vec_free(&times);
     tm_vec_free(&pauses);
     return ok ? TM_OK : tm_fail_memory(err);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "host_comm.h"
+
 /* What a kernel gets that communicates by its name alone: a row in which nothing is recorded. */
 static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names,
                                    tm_classifier *classifier, size_t row) {
@@ -38,7 +40,7 @@ static bool is_kernel(const tm_timeline *timeline, size_t row) {
 }
 
 static tm_role role_of(const tm_timeline *timeline, size_t row, bool communicates) {
-    if (is_kernel(timeline, row))
+    if (is_kernel(timeline, row) || communicates)
         return communicates ? TM_ROLE_COMMUNICATION : TM_ROLE_COMPUTE;
     bool memory = timeline->kind[row] == TM_DURATION && (timeline->category[row] == TM_CAT_MEMCPY ||
                                                          timeline->category[row] == TM_CAT_MEMSET);
@@ -65,14 +67,15 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
     tm_collective_attr *rows = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t n = keep_recorded(rows, timeline->n_attrs[TM_ATTR_COLLECTIVE], names);
     size_t next = 0, n_missing = 0;
+    const bool of_cpu = tm_timeline_is_of_cpu(timeline);
     for (size_t row = 0; row < timeline->n_events; row++) {
         while (next < n && rows[next].event < row)
             next++;
         bool has = next < n && rows[next].event == row;
-        bool communicates =
-            has ||
-            (is_kernel(timeline, row) &&
-             tm_kernel_communicates(tm_classifier_kind(classifier, names, timeline->name[row])));
+        bool communicates = is_kernel(timeline, row)
+                                ? has || tm_kernel_communicates(tm_classifier_kind(
+                                             classifier, names, timeline->name[row]))
+                                : has && of_cpu;
         timeline->role[row] = (uint8_t)role_of(timeline, row, communicates);
         n_missing += timeline->role[row] == TM_ROLE_COMMUNICATION && !has;
     }
@@ -83,5 +86,5 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
     add_missing(timeline, names, classifier, rows, n, n_missing);
     timeline->attrs[TM_ATTR_COLLECTIVE] = rows;
     timeline->n_attrs[TM_ATTR_COLLECTIVE] = n + n_missing;
-    return TM_OK;
+    return of_cpu ? tm_timeline_find_cpu_roles(timeline, names, err) : TM_OK;
 }

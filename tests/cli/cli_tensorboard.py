@@ -54,12 +54,15 @@ def test_steps_of_made_traces_split_as_tensorboard_expects():
         'test_pure_cpu': [[0, 0, 0, 0, 0, 0, 10, 190, 200], [0, 0, 0, 0, 0, 0, 40, 60, 100]],
         'test_runtime_called_by_profilerstep': [[8, 0, 0, 0, 20, 0, 0, 272, 300]],
         'test_distributed_gloo_gpu': [[101, 0, 0, 39, 0, 0, 16, 0, 156]],
-        'test_distributed_gloo_cpu': [[0, 0, 0, 109, 0, 0, 47, 0, 156]],
+        # TensorBoard has all of gloo's time first: 109 us, and 98 of the other rank. Here that is what
+        # the thread waits for, which computes [0, 20) and [30, 131) of 156 us: until 156; the other
+        # one, [0, 30) and [70, 140) of 146: [30, 58) and until 146.
+        'test_distributed_gloo_cpu': [[0, 0, 0, 25, 0, 0, 121, 10, 156]],
     }
     for name, steps in expected.items():
         equal(costs(name), steps, name)
     equal(costs('test_distributed_gloo_gpu', 'worker1'), [[70, 0, 0, 44, 0, 0, 20, 12, 146]])
-    equal(costs('test_distributed_gloo_cpu', 'worker1'), [[0, 0, 0, 98, 0, 0, 36, 12, 146]])
+    equal(costs('test_distributed_gloo_cpu', 'worker1'), [[0, 0, 0, 34, 0, 0, 100, 12, 146]])
 
 
 def test_steps_that_tensorboard_cuts_are_whole():

@@ -185,10 +185,16 @@ TEST(operators_without_categories_are_those_of_the_host) {
         "{'name': 'aten::relu', 'ph': 'X', 'ts': 170, 'dur': 30, 'tid': 0, 'pid': 'CUDA "
         "functions', "
         "'args': {}}",
+        "{'name': 'ProfilerStep#1', 'ph': 'X', 'ts': 150, 'dur': 90, 'tid': 1, 'pid': 'CPU "
+        "functions', 'args': {}}",
+        "{'name': 'ReluBackward0', 'ph': 'X', 'ts': 210, 'dur': 9, 'tid': 1, 'pid': 'CPU "
+        "functions', 'args': {}}",
     };
     reading r = READ_EVENTS(events);
     assert_int_equal(event_at(&r, 0)->category, TM_CAT_CPU_OP);
     assert_int_equal(event_at(&r, 1)->category, TM_CAT_NONE);
+    assert_int_equal(event_at(&r, 2)->category, TM_CAT_USER_ANNOTATION);
+    assert_int_equal(event_at(&r, 3)->category, TM_CAT_CPU_OP);
     ASSERT_COUNTS(&r, TM_COUNT_NO_CATEGORY, 1);
     close_reading(&r);
 }

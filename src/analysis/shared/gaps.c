@@ -3,6 +3,7 @@
 #include "base/sorted.h"
 #include "host_time.h"
 #include "lost.h"
+#include "timeline/host_comm.h"
 
 /* Whether a call that launched it is known and began after the gap did. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
@@ -201,7 +202,7 @@ tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
               leave_out(&host->may_sync, apart, 3, &out->allocation);
     if (ok) {
         for (size_t t = 0; t < timeline->n_tracks; t++)
-            if (timeline->tracks[t].kind == TM_TRACK_GPU)
+            if (tm_track_may_work(timeline, &timeline->tracks[t]))
                 find_next_events(timeline, &timeline->tracks[t], &out->gaps);
         mark_gaps(timeline, host, &out->gaps);
         sum_up(out);

@@ -6,6 +6,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 #include "gpu_use.h"
+#include "timeline/host_comm.h"
 
 /* A step's time by what comes first where several happen at once. */
 enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
@@ -14,7 +15,10 @@ enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
     {"kernel_ns", TM_INT, "ns",                                                                    \
      "Computation on the GPU. Each part is a union, without the parts before it; the eight sum "   \
      "to step_ns."},                                                                               \
-        {"comm_ns", TM_INT, "ns", "Communication kernels, and gloo and MPI on the host."},         \
+        {"comm_ns", TM_INT, "ns",                                                                  \
+         "Communication kernels, and gloo and MPI on the host; where no GPU works, what of it "    \
+         "the "                                                                                    \
+         "thread that asked waits for."},                                                          \
         {"memcpy_ns", TM_INT, "ns", "Copies on the GPU."},                                         \
         {"memset_ns", TM_INT, "ns", "Sets on the GPU."},                                           \
         {"runtime_ns", TM_INT, "ns", "Calls of the CUDA or HIP runtime and driver."},              \
@@ -147,9 +151,10 @@ static const tm_table_def job_def = {
 static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
 
 typedef struct part_sets {
-    tm_intervals comm, copies, sets;
+    tm_intervals comm, copies, sets, none;
     const tm_intervals *raw[OTHER]; /* in the order in which parts take what is left of a step */
     const tm_busy *busy;            /* of the rank */
+    bool of_cpu;                    /* its device is the CPU */
     const tm_vec *devices;          /* of tm_device_busy: where it works on several */
     tm_intervals steps;             /* their windows */
     tm_intervals up_to[2];          /* of a step: the unions of a part and those before it */
@@ -162,6 +167,8 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
         .comm = TM_INTERVALS(),
         .copies = TM_INTERVALS(),
         .sets = TM_INTERVALS(),
+        .none = TM_INTERVALS(),
+        .of_cpu = tm_timeline_is_of_cpu(view->timeline),
         .raw = {[KERNEL] = &busy->compute,
                 [COMM] = &s->comm,
                 [MEMCPY] = &s->copies,
@@ -174,6 +181,8 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
         .steps = TM_INTERVALS(),
         .up_to = {TM_INTERVALS(), TM_INTERVALS()},
     };
+    if (s->of_cpu)
+        s->raw[KERNEL] = &s->none; /* what its device computes are the operators of the CPU */
 }
 
 static void close_sets(part_sets *s) {
@@ -202,8 +211,11 @@ static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_i
 }
 
 static bool find_sets(const tm_rank_view *view, part_sets *s) {
+    const tm_busy *busy = view->busy;
     bool ok = split_memory(view->timeline, &s->copies, &s->sets) &&
-              tm_intervals_unite(&view->busy->communication, &view->host->communication, &s->comm);
+              (s->of_cpu ? tm_intervals_unite(&busy->exposed_comm, &s->none, &s->comm)
+                         : tm_intervals_unite(&busy->communication, &view->host->communication,
+                                              &s->comm));
     for (size_t i = 0; i < view->timeline->n_steps && ok; i++)
         ok = tm_intervals_add(&s->steps, view->timeline->steps[i].begin_ns,
                               view->timeline->steps[i].end_ns);
@@ -274,7 +286,7 @@ static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, i
         tm_cell_set_int(&row[S_LENGTH], window);
         if (!add_parts(s, step, window, sums, row + S_PARTS))
             return false;
-        if (view->busy->any)
+        if (view->busy->any && !s->of_cpu)
             tm_cell_set_ratio(&row[S_UTILIZATION], 100, kernels_of_devices(s, step), window);
         *length += window;
     }
@@ -297,7 +309,7 @@ static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t
     int64_t kernels = 0;
     for (size_t i = 0; i < view->timeline->n_steps; i++)
         kernels += kernels_of_devices(s, &view->timeline->steps[i]);
-    if (view->busy->any)
+    if (view->busy->any && !s->of_cpu)
         tm_cell_set_ratio(&row[R_USES + UTILIZATION], 100, kernels, length);
     if (use.has_blocks && length > 0)
         tm_cell_set_real(&row[R_USES + SM_EFFICIENCY], 100 * use.filled_ns / (double)length);

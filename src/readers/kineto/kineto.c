@@ -8,6 +8,7 @@
 #include "kineto_devices.h"
 #include "kineto_emit.h"
 #include "kineto_fused.h"
+#include "kineto_host.h"
 #include "kineto_named.h"
 #include "kineto_processes.h"
 #include "kineto_sniff.h"
@@ -133,6 +134,7 @@ static void close_reader(kineto_reader *reader) {
 static tm_status finish(tm_part *whole, tm_names *names, tm_error *err) {
     TM_TRY(tm_kineto_judge_devices(whole, names, err));
     TM_TRY(tm_kineto_one_process(whole->trace, names, err));
+    TM_TRY(tm_kineto_finish_host(whole, names, err));
     TM_TRY(finish_metadata(whole, names, err));
     tm_part_finish(whole);
     return TM_OK;

@@ -7,6 +7,7 @@
 #include "base/sums.h"
 #include "kineto_devices.h"
 #include "kineto_flows.h"
+#include "kineto_host.h"
 #include "kineto_name.h"
 #include "readers/chrome.h"
 #include "readers/number.h"
@@ -75,13 +76,30 @@ static tm_kineto_class classify(tm_kineto_emitter *emitter, const tm_json_text *
     return tm_kineto_classify(emitter->trace->device_categories, text->bytes, text->size);
 }
 
+static bool holds(const tm_json_text *text, const char *word) {
+    const size_t size = strlen(word);
+    for (size_t i = 0; i + size <= text->size; i++)
+        if (memcmp(text->bytes + i, word, size) == 0)
+            return true;
+    return false;
+}
+
+/* Operators have a namespace, and nodes of autograd are called after what they are the backward of:
+ * all else is what a program calls a range of its own. */
+static bool is_operator(const tm_json_text *name) {
+    return holds(name, "::") || holds(name, "Backward");
+}
+
 /* PyTorch's first profiler (to 1.8) writes no categories: what ran on the host is one process, and
  * operators by their time on a device another, which names no kernels. */
 static tm_kineto_class class_without_category(const tm_kineto_event *event) {
-    static const char operators[] = "CPU functions";
-    bool is_operator = event->pid.size == sizeof operators - 1 &&
-                       memcmp(event->pid.bytes, operators, sizeof operators - 1) == 0;
-    return (tm_kineto_class){is_operator ? TM_CAT_CPU_OP : TM_CAT_NONE, TM_KINETO_PLAIN};
+    static const char host[] = "CPU functions";
+    bool is_host =
+        event->pid.size == sizeof host - 1 && memcmp(event->pid.bytes, host, sizeof host - 1) == 0;
+    uint8_t category = !is_host                    ? TM_CAT_NONE
+                       : is_operator(&event->name) ? TM_CAT_CPU_OP
+                                                   : TM_CAT_USER_ANNOTATION;
+    return (tm_kineto_class){category, TM_KINETO_PLAIN};
 }
 
 static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
@@ -458,6 +476,9 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     if (ok && tm_kineto_has(event, F_COLLECTIVE))
         ok = emit_collective(emitter, event, row) &&
              (raw->category != TM_CAT_CPU_OP || note_link(emitter, event, row));
+    else if (raw->kind == TM_DURATION &&
+             (raw->category == TM_CAT_CPU_OP || raw->category == TM_CAT_USER_ANNOTATION))
+        ok = ok && tm_kineto_emit_host(emitter, event, row);
     if (ok && raw->kind == TM_INSTANT && tm_kineto_has(event, F_MEMORY_BYTES))
         ok = emit_memory(emitter, event, row);
     return ok;

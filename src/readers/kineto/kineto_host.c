@@ -1,0 +1,472 @@
+#include "kineto_host.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "base/sums.h"
+#include "readers/number.h"
+#include "timeline/classify.h"
+#include "timeline/host_comm.h"
+#include "timeline/metadata.h"
+
+/* The types of C++ as PyTorch calls them where it tells a collective's. */
+static const struct {
+    const char *written, *name;
+} types[] = {
+    {"float", "Float"},
+    {"double", "Double"},
+    {"c10::Half", "Half"},
+    {"c10::BFloat16", "BFloat16"},
+    {"int", "Int"},
+    {"long", "Long"},
+    {"long int", "Long"},
+    {"unsigned char", "Byte"},
+    {"signed char", "Char"},
+    {"bool", "Bool"},
+    {"short", "Short"},
+    {"short int", "Short"},
+    {"c10::complex<float>", "ComplexFloat"},
+    {"c10::complex<double>", "ComplexDouble"},
+};
+
+/* Elements of the tensors of an argument, from [ and the dimensions of each, which may stand in
+ * lists; @p argument -1: of all arguments. -1 where there is none. */
+static int64_t count_elements(const tm_json_text *dims, int argument) {
+    int64_t sum = -1, product = 1, value = 0;
+    int depth = 0, at = 0;
+    bool digits = false, any = false; /* in a number; in a list with numbers */
+    for (size_t i = 0; i < dims->size; i++) {
+        const char c = dims->bytes[i];
+        if (c >= '0' && c <= '9') {
+            value = value < INT32_MAX ? 10 * value + (c - '0') : value;
+            digits = any = true;
+            continue;
+        }
+        if (digits && product <= INT64_MAX / INT32_MAX)
+            product *= value;
+        digits = false;
+        value = 0;
+        depth += (c == '[') - (c == ']');
+        if (c == ']' && any && (argument < 0 || argument == at))
+            sum = tm_sum(sum < 0 ? 0 : sum, product);
+        if (c == '[' || c == ']') {
+            any = false;
+            product = 1;
+        }
+        at += c == ',' && depth == 1;
+    }
+    return sum;
+}
+
+/* The text number @p at of a list of texts, without its quotes. */
+static tm_json_text text_at(const tm_json_text *list, int at) {
+    tm_json_text out = {.bytes = "", .size = 0};
+    int quotes = 0;
+    for (size_t i = 0; i < list->size && quotes < 2 * at + 2; i++) {
+        if (list->bytes[i] == '"') {
+            quotes++;
+            out.bytes = quotes == 2 * at + 1 ? list->bytes + i + 1 : out.bytes;
+        } else if (quotes == 2 * at + 1) {
+            out.size++;
+        }
+    }
+    return out;
+}
+
+static const char *dtype_of(const tm_kineto_event *event) {
+    if (!tm_kineto_has(event, F_INPUT_TYPES))
+        return NULL;
+    const tm_json_text type = text_at(&event->fields[F_INPUT_TYPES].text, 0);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].written) == type.size &&
+            memcmp(types[i].written, type.bytes, type.size) == 0)
+            return types[i].name;
+    return NULL;
+}
+
+/* Which argument of an operator of c10d holds what it gives: those that make something take a place
+ * for it first. */
+static int input_of(tm_text name) {
+    return strstr(name.bytes, "allgather") || strstr(name.bytes, "reduce_scatter") ||
+                   strstr(name.bytes, "alltoall") || strstr(name.bytes, "::scatter") ||
+                   strstr(name.bytes, "::gather")
+               ? 1
+               : 0;
+}
+
+static int32_t peer_of(const tm_kineto_event *event) {
+    enum { PEER = 2 };
+    int64_t peer;
+    if (!tm_kineto_has(event, F_CONCRETE_INPUTS))
+        return -1;
+    const tm_json_text text = text_at(&event->fields[F_CONCRETE_INPUTS].text, PEER);
+    return text.size > 0 && tm_number_int(text.bytes, text.size, &peer) ? tm_narrow_i32(peer) : -1;
+}
+
+bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
+    const tm_raw_event *raw = (const tm_raw_event *)emitter->trace->events.data + row;
+    const tm_text name = tm_names_text(emitter->names, raw->name);
+    const tm_host_comm is = tm_host_comm_of(name);
+    const bool asks = is == TM_HOST_COMM_ASKS && strncmp(name.bytes, "c10d::", 6) == 0;
+    tm_collective_attr attr = tm_collective_bare(row);
+    attr.kind = (uint8_t)tm_collective_kind_of_name(name.bytes, name.size);
+    if ((!asks && !tm_host_comm_is_operation(is)) || attr.kind == TM_COLL_OTHER)
+        return true;
+    attr.name =
+        tm_names_intern_string(emitter->names, tm_collective_word((tm_collective_kind)attr.kind));
+    attr.dtype = tm_names_intern_string(emitter->names, dtype_of(event));
+    if (tm_kineto_has(event, F_INPUT_DIMS) && attr.kind != TM_COLL_BARRIER)
+        attr.in_elements =
+            count_elements(&event->fields[F_INPUT_DIMS].text, asks ? input_of(name) : -1);
+    if (asks && attr.kind == TM_COLL_SEND)
+        attr.dst_rank = peer_of(event);
+    if (asks && attr.kind == TM_COLL_RECV)
+        attr.src_rank = peer_of(event);
+    return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
+           tm_vec_append(&emitter->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
+}
+
+/* A process group that the rank is in. */
+typedef struct group {
+    uint32_t name, description, ranks; /* name ids */
+    tm_rank_list list;
+} group;
+
+/* A thread that works for a group. */
+typedef struct worker {
+    uint32_t track;
+    int64_t thread; /* its id */
+    uint64_t shown; /* which kinds and sizes it has, a bit for a hash of each */
+    uint32_t party; /* the first of the workers that are of one group */
+} worker;
+
+/* An event with a row. */
+typedef struct part {
+    int64_t begin_ns;
+    uint32_t row; /* index into the collectives */
+} part;
+
+typedef struct finisher {
+    tm_trace *trace;
+    tm_names *names;
+    tm_collective_attr *rows;
+    tm_vec asked, operations; /* of part, ascending in begin */
+    tm_vec groups;            /* of group, in the order in which they were made */
+    tm_vec workers;           /* of worker, ascending in thread */
+    int64_t world_size;       /* -1 not told */
+    bool no_gpu;              /* the profiler saw none */
+    bool gpu;                 /* it saw one, or what communicates is a library for them */
+} finisher;
+
+static const tm_raw_event *event_of(const finisher *f, uint32_t row) {
+    return (const tm_raw_event *)f->trace->events.data + f->rows[row].event;
+}
+
+static int by_begin(const void *a, const void *b) {
+    const part *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->row, y->row);
+}
+
+static bool list_parts(finisher *f) {
+    for (uint32_t i = 0; i < f->trace->attrs[TM_ATTR_COLLECTIVE].n; i++) {
+        const tm_raw_event *event = event_of(f, i);
+        const tm_host_comm is = tm_host_comm_of(tm_names_text(f->names, event->name));
+        const part added = {event->begin_ns, i};
+        tm_vec *out = tm_host_comm_is_operation(is) ? &f->operations : &f->asked;
+        if (is != TM_HOST_COMM_NONE && !tm_vec_append(out, &added, 1))
+            return false;
+    }
+    tm_sort(f->asked.data, f->asked.n, sizeof(part), by_begin);
+    tm_sort(f->operations.data, f->operations.n, sizeof(part), by_begin);
+    return true;
+}
+
+/* A reduce-scatter of gloo is recorded as an all-reduce of what goes in. */
+static bool may_be(const tm_collective_attr *operation, const tm_collective_attr *asked) {
+    bool kind = operation->kind == asked->kind ||
+                (operation->kind == TM_COLL_ALLREDUCE && asked->kind == TM_COLL_REDUCESCATTER);
+    return kind && (operation->in_elements < 0 || asked->in_elements < 0 ||
+                    operation->in_elements == asked->in_elements);
+}
+
+/* Each who asked gets the first operation from then on that may be it. */
+static bool link_asked(finisher *f) {
+    const part *asked = f->asked.data, *operations = f->operations.data;
+    bool *taken = calloc(f->operations.n + 1, sizeof *taken), ok = taken != NULL;
+    for (size_t a = 0, first = 0; a < f->asked.n && ok; a++) {
+        const tm_collective_attr *from = &f->rows[asked[a].row];
+        while (first < f->operations.n &&
+               (taken[first] || operations[first].begin_ns < asked[a].begin_ns))
+            first++;
+        size_t o = first;
+        while (o < f->operations.n && (taken[o] || !may_be(&f->rows[operations[o].row], from)))
+            o++;
+        if (o == f->operations.n)
+            continue;
+        tm_collective_attr *to = &f->rows[operations[o].row];
+        const tm_handover handover = {.call = to->event, .by = from->event};
+        taken[o] = true;
+        to->kind = from->kind;
+        to->name = from->name;
+        to->src_rank = from->src_rank;
+        to->dst_rank = from->dst_rank;
+        ok = tm_vec_append(&f->trace->handovers, &handover, 1) != NULL;
+    }
+    free(taken);
+    return ok;
+}
+
+static bool add_group(finisher *f, const cJSON *config) {
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(config, "pg_name"));
+    const char *what = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(config, "pg_desc"));
+    char *ranks = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(config, "ranks"));
+    group *added = name && ranks ? tm_vec_push(&f->groups) : NULL;
+    bool ok = !name || !ranks || added;
+    if (added) {
+        *added = (group){.name = tm_names_intern_string(f->names, name),
+                         .description = tm_names_intern_string(f->names, what),
+                         .ranks = tm_names_intern_string(f->names, ranks),
+                         .list = {.ranks = TM_VEC(int64_t)}};
+        ok = added->name != TM_NAME_FAILED && added->description != TM_NAME_FAILED &&
+             added->ranks != TM_NAME_FAILED &&
+             tm_rank_list_read(tm_names_text(f->names, added->ranks), &added->list);
+        if (ok && added->list.ranks.n < 2) { /* of one rank: it communicates with nobody */
+            tm_vec_free(&added->list.ranks);
+            f->groups.n--;
+        }
+    }
+    cJSON_free(ranks);
+    return ok;
+}
+
+/* What the metadata tell, which stand as ,"key":value,... here. */
+static bool read_metadata(finisher *f, tm_vec *metadata) {
+    bool ok = true;
+    if (metadata->n == 0)
+        return true;
+    if (!tm_vec_append(metadata, "}", 2))
+        return false;
+    *(char *)metadata->data = '{';
+    cJSON *root = cJSON_Parse(metadata->data);
+    const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo"), *each;
+    const cJSON *devices = cJSON_GetObjectItemCaseSensitive(root, "deviceProperties");
+    const char *backend = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(info, "backend"));
+    const cJSON *world = cJSON_GetObjectItemCaseSensitive(info, "world_size");
+    f->world_size = cJSON_IsNumber(world) ? world->valueint : -1;
+    f->no_gpu = cJSON_IsArray(devices) && cJSON_GetArraySize(devices) == 0;
+    f->gpu = cJSON_GetArraySize(devices) > 0 || (backend && strstr(backend, "ccl"));
+    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(info, "pg_config")) {
+        ok = ok && add_group(f, each);
+    }
+    cJSON_Delete(root);
+    *(char *)metadata->data = ',';
+    metadata->n -= 2;
+    return ok;
+}
+
+static int by_thread(const void *a, const void *b) {
+    return tm_order_i64(((const worker *)a)->thread, ((const worker *)b)->thread);
+}
+
+/* The threads that run collectives; a transfer is on the thread that asked. */
+static bool list_workers(finisher *f) {
+    const part *operations = f->operations.data;
+    const tm_track *tracks = f->trace->tracks.data;
+    for (size_t i = 0; i < f->operations.n; i++) {
+        const tm_collective_attr *row = &f->rows[operations[i].row];
+        const tm_raw_event *event = event_of(f, operations[i].row);
+        worker *workers = f->workers.data;
+        size_t w = 0;
+        if (row->kind == TM_COLL_SEND || row->kind == TM_COLL_RECV)
+            continue;
+        while (w < f->workers.n && workers[w].track != event->track)
+            w++;
+        if (w == f->workers.n) {
+            const tm_text id = tm_names_text(f->names, tracks[event->track].tid);
+            worker added = {.track = event->track};
+            (void)tm_number_int(id.bytes, id.size, &added.thread);
+            if (!tm_vec_append(&f->workers, &added, 1))
+                return false;
+            workers = f->workers.data;
+        }
+        const uint64_t mixed = (uint64_t)(row->in_elements + 1) * 16 + row->kind;
+        workers[w].shown |= UINT64_C(1) << (mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+    }
+    tm_sort(f->workers.data, f->workers.n, sizeof(worker), by_thread);
+    return true;
+}
+
+/* The two threads of a group take its operations by turns: those next to each other that run the
+ * same kinds and sizes are one group's. Returns how many groups there are. */
+static size_t find_parties(finisher *f) {
+    worker *workers = f->workers.data;
+    size_t n = 0;
+    for (size_t w = 0; w < f->workers.n; w++) {
+        bool second = w > 0 && workers[w - 1].party + 1 == n &&
+                      (w < 2 || workers[w - 2].party != workers[w - 1].party) &&
+                      (workers[w].shown & workers[w - 1].shown) != 0;
+        n += !second;
+        workers[w].party = (uint32_t)n - 1;
+    }
+    return n;
+}
+
+/* The group of a party: where there are as many of one as of the other, they are in one order;
+ * where one group has more, the first one, of all ranks, made the others and did nothing else. NULL
+ * where that is not known. */
+static const group *group_of(const finisher *f, size_t n_parties, uint32_t party) {
+    const group *groups = f->groups.data;
+    const size_t unused = f->groups.n - n_parties;
+    if (f->groups.n == 1)
+        return groups;
+    if (f->groups.n < n_parties || unused > 1)
+        return NULL;
+    const bool is_known = unused == 0 || (int64_t)groups->list.ranks.n == f->world_size;
+    return is_known ? groups + unused + party : NULL;
+}
+
+static const group *group_of_track(const finisher *f, size_t n_parties, uint32_t track) {
+    const worker *workers = f->workers.data;
+    for (size_t w = 0; w < f->workers.n; w++)
+        if (workers[w].track == track)
+            return group_of(f, n_parties, workers[w].party);
+    return f->groups.n == 1 ? f->groups.data : NULL;
+}
+
+static int32_t member(const group *g, int32_t place) {
+    return g && place >= 0 && (size_t)place < g->list.ranks.n
+               ? tm_narrow_i32(((const int64_t *)g->list.ranks.data)[place])
+               : -1;
+}
+
+/* Elements that go in and come out, as NCCL's metadata have them: of each rank. */
+static void set_elements(tm_collective_attr *row, int64_t n_ranks) {
+    row->out_elements = row->in_elements;
+    if (row->in_elements <= INT64_MAX / TM_GROUP_RANKS_MAX && row->kind == TM_COLL_ALLGATHER &&
+        row->in_elements >= 0)
+        row->out_elements = row->in_elements * n_ranks;
+    if (row->in_elements >= 0 && row->kind == TM_COLL_REDUCESCATTER)
+        row->out_elements = row->in_elements / n_ranks;
+}
+
+/* What stands for a group that is not known: "threads 2, 3". */
+static uint32_t threads_of_track(const finisher *f, uint32_t track) {
+    enum { ROOM = 24 * 2 };
+    char text[ROOM] = "";
+    const worker *workers = f->workers.data, *own = workers;
+    size_t at = 0;
+    while (own < workers + f->workers.n && own->track != track)
+        own++;
+    if (own == workers + f->workers.n)
+        return TM_NO_NAME;
+    for (size_t w = 0; w < f->workers.n && at < ROOM; w++)
+        if (workers[w].party == own->party)
+            at += (size_t)snprintf(text + at, ROOM - at, "%s%" PRId64, at == 0 ? "threads " : ", ",
+                                   workers[w].thread);
+    return tm_names_intern_string(f->names, text);
+}
+
+static bool set_groups(finisher *f) {
+    const part *operations = f->operations.data;
+    const size_t n_parties = find_parties(f);
+    for (size_t i = 0; i < f->operations.n; i++) {
+        tm_collective_attr *row = &f->rows[operations[i].row];
+        const group *g = group_of_track(f, n_parties, event_of(f, operations[i].row)->track);
+        row->src_rank = member(g, row->src_rank);
+        row->dst_rank = member(g, row->dst_rank);
+        row->group = g ? g->name : threads_of_track(f, event_of(f, operations[i].row)->track);
+        if (row->group == TM_NAME_FAILED)
+            return false;
+        if (!g)
+            continue;
+        row->group_description = g->description;
+        row->group_ranks = g->ranks;
+        row->group_size = (int32_t)g->list.ranks.n;
+        set_elements(row, row->group_size);
+    }
+    return true;
+}
+
+/* Leaves the rows of operations, or none. */
+static void keep_operations(finisher *f, bool any) {
+    tm_vec *rows = &f->trace->attrs[TM_ATTR_COLLECTIVE];
+    size_t kept = 0;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const tm_host_comm is = tm_host_comm_of(tm_names_text(f->names, event_of(f, i)->name));
+        if (is == TM_HOST_COMM_NONE || (any && tm_host_comm_is_operation(is)))
+            f->rows[kept++] = f->rows[i];
+    }
+    rows->n = kept;
+}
+
+static bool works_on_gpu(const tm_trace *trace) {
+    const tm_track *tracks = trace->tracks.data;
+    for (size_t t = 0; t < trace->tracks.n; t++)
+        if (tracks[t].kind == TM_TRACK_GPU)
+            return true;
+    return trace->attrs[TM_ATTR_LAUNCH].n > 0;
+}
+
+/* Written by PyTorch's first profiler, whose list has one process for the host's threads, and
+ * another for what they have a GPU do. */
+static bool is_legacy(const finisher *f) {
+    const tm_track *tracks = f->trace->tracks.data;
+    size_t t = 0;
+    while (t < f->trace->tracks.n &&
+           strcmp(tm_names_text(f->names, tracks[t].pid).bytes, "CPU functions") == 0)
+        t++;
+    return t > 0 && t == f->trace->tracks.n;
+}
+
+static bool has_operators(const tm_trace *trace) {
+    const tm_raw_event *events = trace->events.data;
+    size_t i = 0;
+    while (i < trace->events.n && events[i].category != TM_CAT_CPU_OP)
+        i++;
+    return i < trace->events.n;
+}
+
+static bool finish_cpu(finisher *f, tm_part *whole) {
+    static const char kind[] = "," TM_DEVICE_KIND TM_CPU_KIND "\"", clock[] = "," TM_OWN_CLOCK;
+    tm_vec *metadata = &whole->metadata;
+    const bool legacy = metadata->n == 0 && is_legacy(f);
+    bool ok = read_metadata(f, metadata);
+    const bool communicates = f->operations.n > 0;
+    const bool none = legacy || f->no_gpu;
+    if (!ok || f->gpu || !(communicates || (none && has_operators(f->trace)))) {
+        keep_operations(f, false);
+        return ok;
+    }
+    ok = link_asked(f) && list_workers(f) && set_groups(f);
+    keep_operations(f, true);
+    return ok && tm_vec_append(metadata, kind, strlen(kind)) &&
+           (!legacy || tm_vec_append(metadata, clock, strlen(clock)));
+}
+
+tm_status tm_kineto_finish_host(tm_part *whole, tm_names *names, tm_error *err) {
+    finisher f = {.trace = whole->trace,
+                  .names = names,
+                  .rows = whole->trace->attrs[TM_ATTR_COLLECTIVE].data,
+                  .asked = TM_VEC(part),
+                  .operations = TM_VEC(part),
+                  .groups = TM_VEC(group),
+                  .workers = TM_VEC(worker)};
+    bool ok = list_parts(&f);
+    if (ok && works_on_gpu(whole->trace))
+        keep_operations(&f, false);
+    else if (ok)
+        ok = finish_cpu(&f, whole);
+    group *groups = f.groups.data;
+    for (size_t i = 0; i < f.groups.n; i++)
+        tm_vec_free(&groups[i].list.ranks);
+    tm_vec_free(&f.asked);
+    tm_vec_free(&f.operations);
+    tm_vec_free(&f.groups);
+    tm_vec_free(&f.workers);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

@@ -1,0 +1,129 @@
+#include "host_comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "metadata.h"
+#include "trace.h"
+
+static bool begins(tm_text name, const char *start) {
+    return strncmp(name.bytes, start, strlen(start)) == 0;
+}
+
+static bool is_batch(tm_text name) {
+    return (begins(name, "enumerate(DataLoader)#") && strstr(name.bytes, "__next__")) ||
+           begins(name, "enumerate(DataPipe)#");
+}
+
+tm_host_comm tm_host_comm_of(tm_text name) {
+    static const char *const libraries[] = {"gloo:", "mpi:", "ucc:"};
+    static const char *const askers[] = {"c10d::", "_c10d_functional::", "c10d_functional::"};
+    if (!strchr("gmuc_e", *name.bytes)) /* tells most of them apart */
+        return TM_HOST_COMM_NONE;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        const char *what = name.bytes + strlen(libraries[i]);
+        if (begins(name, libraries[i]))
+            return strncmp(what, "send", 4) == 0 || strncmp(what, "recv", 4) == 0
+                       ? TM_HOST_COMM_TRANSFER
+                       : TM_HOST_COMM_OPERATION;
+    }
+    for (size_t i = 0; i < sizeof askers / sizeof *askers; i++)
+        if (begins(name, askers[i]))
+            return strstr(name.bytes, "::wait_tensor") ? TM_HOST_COMM_WAITS : TM_HOST_COMM_ASKS;
+    return is_batch(name) ? TM_HOST_COMM_INPUT : TM_HOST_COMM_NONE;
+}
+
+bool tm_timeline_is_of_cpu(const tm_timeline *timeline) {
+    tm_text kind = tm_trace_noted(tm_timeline_metadata(timeline), TM_DEVICE_KIND);
+    return kind.size == strlen(TM_CPU_KIND) && memcmp(kind.bytes, TM_CPU_KIND, kind.size) == 0;
+}
+
+/* A rank while its roles are found. */
+typedef struct finder {
+    tm_timeline *timeline;
+    uint8_t *kinds; /* [names] tm_host_comm */
+    uint32_t next;  /* of the track at hand, the first row not yet looked at that asks or waits */
+} finder;
+
+static tm_host_comm kind_at(const finder *f, uint32_t row) {
+    const tm_timeline *t = f->timeline;
+    bool scoped = t->category[row] == TM_CAT_CPU_OP || t->category[row] == TM_CAT_USER_ANNOTATION;
+    return t->kind[row] == TM_DURATION && scoped ? (tm_host_comm)f->kinds[t->name[row]]
+                                                 : TM_HOST_COMM_NONE;
+}
+
+static bool asks(const finder *f, uint32_t row) {
+    tm_host_comm kind = kind_at(f, row);
+    return kind == TM_HOST_COMM_ASKS || kind == TM_HOST_COMM_WAITS;
+}
+
+static bool track_asks(const finder *f, const tm_track *track) {
+    for (uint32_t row = track->first; row < track->first + track->count; row++)
+        if (asks(f, row))
+            return true;
+    return false;
+}
+
+/* Whether the thread asks or waits for communication within an operator: such a node of autograd
+ * holds waits, and is no work as a whole. */
+static bool holds_communication(finder *f, const tm_track *track, uint32_t row, int64_t end_ns) {
+    const uint32_t behind = track->first + track->count;
+    f->next = f->next > row ? f->next : row + 1;
+    while (f->next < behind && !asks(f, f->next))
+        f->next++;
+    return f->next < behind && f->timeline->begin_ns[f->next] < end_ns;
+}
+
+/* The outermost operators of a thread. */
+static void find_work(finder *f, const tm_track *track) {
+    tm_timeline *t = f->timeline;
+    int64_t reach_ns = INT64_MIN;
+    f->next = track->first;
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        int64_t begin = t->begin_ns[row], end = begin + t->duration_ns[row];
+        tm_host_comm kind = kind_at(f, row);
+        bool works = kind == TM_HOST_COMM_NONE && t->category[row] == TM_CAT_CPU_OP &&
+                     t->kind[row] == TM_DURATION;
+        if (end == begin || begin < reach_ns || kind == TM_HOST_COMM_TRANSFER)
+            continue;
+        if (works && holds_communication(f, track, row, end))
+            continue; /* its parts may be work */
+        if (works) {
+            t->role[row] = TM_ROLE_COMPUTE;
+            t->launch[row] = row;
+        }
+        if (works || kind != TM_HOST_COMM_NONE)
+            reach_ns = end;
+    }
+}
+
+void tm_timeline_set_cpu_spans(tm_timeline *timeline) {
+    size_t row = 0;
+    while (row < timeline->n_events && timeline->role[row] == TM_ROLE_NONE)
+        row++;
+    for (size_t i = 0; i < timeline->n_spans && row < timeline->n_events; i++) {
+        tm_span *span = &timeline->spans[i];
+        span->gpu_begin_ns = span->begin_ns;
+        span->gpu_end_ns = span->end_ns;
+        span->n_gpu_events = span->n_durations;
+    }
+}
+
+tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names, tm_error *err) {
+    size_t n_names = tm_timeline_n_names(timeline);
+    finder f = {.timeline = timeline, .kinds = calloc(n_names + 1, 1)};
+    bool any = false;
+    if (!f.kinds)
+        return tm_fail_memory(err);
+    for (uint32_t name = 0; name < n_names; name++)
+        f.kinds[name] = (uint8_t)tm_host_comm_of(tm_names_text(names, name));
+    for (size_t k = 0; k < timeline->n_tracks && !any; k++)
+        any = track_asks(&f, &timeline->tracks[k]);
+    for (size_t k = 0; k < timeline->n_tracks; k++) {
+        const tm_track *track = &timeline->tracks[k];
+        if (track->kind == TM_TRACK_CPU && (!any || track_asks(&f, track)))
+            find_work(&f, track);
+    }
+    free(f.kinds);
+    return TM_OK;
+}

@@ -1,0 +1,188 @@
+"""Jobs on CPUs: gloo's operations on threads of the host, without metadata, are matched and waited
+for as those of GPUs."""
+import json
+
+from common import BASE_NS, contains, equal, event, has_line, lacks, main, merged, put, rows, same_bytes, tmerge
+
+MAIN, WORKERS = 100, (101, 102)
+
+
+def op(name, ts, dur, **more):
+    return event(name, 'cpu_op', ts, dur, pid=MAIN, tid=more.pop('tid', MAIN), **more)
+
+
+def note(name, ts, dur, tid=MAIN, **args):
+    return event(name, 'user_annotation', ts, dur, pid=MAIN, tid=tid, **args)
+
+
+def asked(name, ts, dims, dur=1, peer=None):
+    """What a thread asks c10d for: of what must be given a place first dims are the second."""
+    second = 'gather' in name or 'scatter' in name
+    more = {} if peer is None else {'Concrete Inputs': ['', '', str(peer), '0']}
+    return op(name, ts, dur, **{'Input Dims': [[], dims] if second else [[dims], []], **more})
+
+
+def gloo(kind, ts, end, dims, worker=0, tid=None):
+    return note(f'gloo:{kind}', ts, end - ts, tid or WORKERS[worker],
+                **{'Input Dims': [dims], 'Input type': ['float']})
+
+
+def steps(n):
+    return [note(f'ProfilerStep#{k + 2}', 100 * k, 100) for k in range(n)]
+
+
+def write(rank, events, world=2, groups=None, folder='job'):
+    groups = groups or {'0': list(range(world))}
+    config = [{'pg_name': name, 'pg_desc': 'x', 'pg_size': len(ranks), 'ranks': ranks}
+              for name, ranks in groups.items()]
+    info = {'backend': 'gloo', 'rank': rank, 'world_size': world, 'pg_config': config}
+    put(f'{folder}/rank{rank}.json', json.dumps({
+        'schemaVersion': 1, 'deviceProperties': [], 'distributedInfo': info, 'host_name': 'h',
+        'baseTimeNanoseconds': BASE_NS, 'traceEvents': events}))
+
+
+def blocking(late):
+    """Of 100 us a step the thread computes until it asks, at 40 or 80; all leave at 90."""
+    events = steps(3)
+    for k in range(3):
+        at = 100 * k + late
+        events += [op('aten::mm', 100 * k, late - 1), asked('c10d::allreduce_', at - 1, [1000]),
+                   gloo('all_reduce', at, 100 * k + 90, [1000], k % 2)]
+    return events
+
+
+def test_operations_of_gloo_are_matched_and_waits_laid_at_the_late_rank():
+    for rank, late in enumerate((40, 80)):
+        write(rank, blocking(late))
+    done = merged('job')
+    lacks(done.out, 'No GPU events')
+    lacks(done.out, 'ProfilerActivity')
+    # Rank 0 waits 80 - 40 = 40 us in each of 3, all for rank 1; then 90 - 80 = 10 us are transferred.
+    equal([(r['wait_ns'], r['caused_wait_ns'], r['last_arrivals'])
+           for r in rows('tmerge.h5', 'stragglers.rank')], [(120000, 0, 0), (0, 120000, 3)])
+    kinds = rows('tmerge.h5', 'collectives.kind')
+    equal([(k['kind'], k['count'], k['bytes'], k['median_transfer_ns']) for k in kinds],
+          [('allreduce', 3, 4000, 10000)])
+    merged('job', '-o', 'three.h5', n=3)
+    same_bytes('tmerge.h5', 'three.h5')
+
+
+def test_what_is_exposed_is_where_the_thread_waits():
+    # The thread asks at 5 and computes until 80; gloo is done at 90: 10 us are waited for, 74 hidden.
+    # Then in [96, 98) it goes on before gloo ends at 99, and so did not wait.
+    for rank in (0, 1):
+        write(rank, steps(1) + [
+            asked('c10d::allreduce_', 5, [10]), op('aten::mm', 6, 74), gloo('all_reduce', 6, 90, [10]),
+            asked('c10d::allreduce_', 92, [10]), gloo('all_reduce', 93, 97, [10], 1),
+            op('aten::relu', 96, 2)])
+    merged('job')
+    for row in rows('tmerge.h5', 'overlap.rank'):
+        equal((row['comm_ns'], row['exposed_comm_ns'], row['overlap_ns']), (88000, 10000, 78000))
+    for row in rows('tmerge.h5', 'overview.rank'):
+        # 1 + 74 + 1 + 2 us of operators; nothing else but the 10 us.
+        equal((row['kernel_ns'], row['comm_ns'], row['cpu_ns'], row['other_ns']), (0, 10000, 78000, 12000))
+        equal(row['gpu_utilization_pct'], None)
+
+
+def test_an_operation_on_the_threads_own_track_takes_no_time_from_its_operators():
+    # isend and irecv lie from there to the end of wait(): mm crosses the one, the other is waited for.
+    write(0, steps(1) + [asked('c10d::send', 8, [10], 4, 1), gloo('send', 10, 60, [10], tid=MAIN),
+                         op('aten::mm', 20, 50)])
+    write(1, steps(1) + [asked('c10d::recv_', 8, [10], 4, 0), gloo('recv', 10, 60, [10], tid=MAIN),
+                         op('aten::mm', 62, 20)])
+    merged('job')
+    equal([(r['exposed_comm_ns'], r['comm_ns']) for r in rows('tmerge.h5', 'overlap.rank')],
+          [(0, 50000), (48000, 50000)])
+    equal([r['cpu_ns'] for r in rows('tmerge.h5', 'overview.rank')], [54000, 24000])
+    equal([(k['kind'], k['count']) for k in rows('tmerge.h5', 'collectives.kind')], [('sendrecv', 1)])
+
+
+def test_a_reduce_scatter_is_one_though_it_is_recorded_as_an_all_reduce():
+    # The turns of the two threads differ between the ranks: order is that in which c10d was asked.
+    for rank in (0, 1):
+        write(rank, steps(1) + [
+            asked('c10d::_allgather_base_', 5, [8]), gloo('all_gather', 6, 10, [8], rank),
+            asked('c10d::_reduce_scatter_base_', 20, [16]), gloo('all_reduce', 21, 30, [16], 1 - rank),
+            asked('c10d::allreduce_', 40, [16]), gloo('all_reduce', 41, 50, [16], rank),
+            op('aten::mm', 60, 20)])
+    merged('job')
+    equal([(k['kind'], k['count'], k['bytes']) for k in rows('tmerge.h5', 'collectives.kind')],
+          [('allgather', 1, 64), ('allreduce', 1, 64), ('reducescatter', 1, 64)])
+
+
+def test_each_group_has_its_own_threads_in_the_order_in_which_it_was_made():
+    # 2 x 2: first tensor parallel (0 1, 2 3), then data parallel (0 2, 1 3); nothing of all four.
+    for rank in range(4):
+        pair, other = [rank - rank % 2, rank - rank % 2 + 1], [rank % 2, rank % 2 + 2]
+        late = 20 if rank == 1 else 10
+        write(rank, steps(1) + [
+            asked('c10d::allreduce_', 1, [5]), gloo('all_reduce', late, 30, [5], tid=201),
+            asked('c10d::allreduce_', 40, [7]), gloo('all_reduce', 41, 50, [7], tid=205),
+            op('aten::mm', 60, 20)],
+            world=4, groups={'0': [0, 1, 2, 3], '1': pair, '2': other})
+    merged('job')
+    found = [(k['group'], k['ranks'], k['bytes'], k['count']) for k in rows('tmerge.h5', 'collectives.kind')]
+    equal(sorted(found), 2 * [('1', 2, 20, 1)] + 2 * [('2', 2, 28, 1)])
+    equal([r['wait_ns'] for r in rows('tmerge.h5', 'stragglers.rank')], [10000, 0, 0, 0])
+
+
+# When the all-reduces of a recording began and ended, in us: DDP with PyTorch 2.14, 4 ranks of which
+# rank 2 has more to do, one bucket in each of 3 steps.
+SLOW_RANK_2 = (((501, 301098), (884261, 1825267), (3608251, 3641163)),
+               ((93110, 298835), (1674240, 1828949), (3377001, 3641221)),
+               ((287113, 301024), (1815305, 1823810), (3621773, 3640339)),
+               ((81053, 298732), (1610524, 1823552), (3431574, 3638213)))
+# The same with PyTorch 1.13, 2 ranks, two buckets: each process counts from its own start.
+OWN_STARTS = (((450738, 487413), (482891, 529756), (1137004, 1138116), (1148808, 1149525),
+               (1671616, 1672634), (1686171, 1689239)),
+              ((459189, 470232), (522827, 524036), (1012223, 1132542), (1024538, 1143678),
+               (1404067, 1666694), (1431176, 1687291)))
+
+
+def test_the_slow_rank_of_a_recorded_job():
+    for rank, times in enumerate(SLOW_RANK_2):
+        write(rank, [op('aten::mm', 0, 150)] + [e for k, (begin, end) in enumerate(times) for e in (
+            asked('c10d::allreduce_', begin - 300, [399370]),
+            gloo('all_reduce', begin, end, [399370], k % 2))], world=4)
+    merged('job')
+    # Until rank 2 came: rank 0 waits 287113 - 501 = 286612, 1815305 - 884261 = 931044 and
+    # 3621773 - 3608251 = 13522 us.
+    found = rows('tmerge.h5', 'stragglers.rank')
+    equal([r['wait_ns'] for r in found], [1231178000, 579840000, 0, 601040000])
+    equal([r['last_arrivals'] for r in found], [0, 0, 3, 0])
+
+
+def test_without_time_of_day_or_groups_clocks_are_fitted_or_unknown():
+    for n in (1, 6):
+        for rank, times in enumerate(OWN_STARTS):
+            events = [('aten::mm', 1, 33, 400)]
+            for k, (begin, end) in enumerate(times[:n]):
+                events += [('c10d::allreduce_', 1, begin - 300, 200),
+                           ('gloo:all_reduce', 2 + k % 2, begin, end - begin)]
+            put(f'old/rank{rank}.json', json.dumps([
+                {'name': name, 'ph': 'X', 'ts': ts, 'dur': dur, 'tid': tid, 'pid': 'CPU functions',
+                 'args': {}} for name, tid, ts, dur in events]))
+        out = merged('old').out
+        lacks(out, 'all ranks share one')
+        if n == 1:
+            contains(out, 'no clock can be compared')
+        else:
+            # Ends of rank 0 minus those of rank 1, the median of 17181, 5720, 5574, 5847, 5940 and
+            # 1948 us is 5.78 ms.
+            has_line(out, '^Clocks: 2 clocks aligned', r'were up to 5\.\d+ ms apart')
+            equal(sum(k['count'] for k in rows('tmerge.h5', 'collectives.kind')), 6)
+
+
+def test_a_job_of_gpus_whose_hosts_use_gloo_too_stays_as_it_was():
+    gpu = [event('gemm', 'kernel', 10, 50, device=0, stream=7)]
+    for name, more in (('with', blocking(40)), ('without', [])):
+        for rank in (0, 1):
+            write(rank, gpu + more, folder=name)
+        merged(name, '-o', f'{name}.h5')
+    equal(rows('with.h5', 'overlap.rank'), rows('without.h5', 'overlap.rank'))
+    equal(rows('with.h5', 'collectives.kind'), [])
+    tmerge('show', 'with.h5', 'overlap.rank').expect(0)
+
+
+if __name__ == '__main__':
+    main()
