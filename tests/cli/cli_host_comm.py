@@ -173,6 +173,18 @@ def test_without_time_of_day_or_groups_clocks_are_fitted_or_unknown():
             equal(sum(k['count'] for k in rows('tmerge.h5', 'collectives.kind')), 6)
 
 
+def test_a_job_on_one_cpu_is_told_what_it_waits_for():
+    load = 'enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__'
+    write(0, [e for k in range(6) for e in (note(f'ProfilerStep#{k}', 100 * k, 100),
+                                            note(load, 100 * k + 1, 84), op('aten::mm', 100 * k + 86, 10))],
+          world=1, groups={'0': [0]})
+    out = merged('job').out
+    contains(out, 'its CPU computes 10.0 %')
+    contains(' '.join(out.split()), 'it waited for its next batch')
+    contains(out, 'Advice: Load data faster')
+    lacks(out, 'ProfilerActivity')
+
+
 def test_a_job_of_gpus_whose_hosts_use_gloo_too_stays_as_it_was():
     gpu = [event('gemm', 'kernel', 10, 50, device=0, stream=7)]
     for name, more in (('with', blocking(40)), ('without', [])):

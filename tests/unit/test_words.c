@@ -17,6 +17,11 @@ TEST(sentences_of_gpus_are_said_of_other_devices) {
          "more of a step in one program: offload ahead of time, only where."},
         {"XPU", "Copy from pinned memory (cudaMallocHost, hipHostMalloc), GPU",
          "Copy from pinned memory, XPU"},
+        {"CPU",
+         "its kernels run at normal speed while its GPU idles 1 ms: look at its host, not at "
+         "its GPU; GPUs",
+         "its operators run at normal speed while it runs no operator for 1 ms: look at what it "
+         "does between them (Python, other processes); CPUs"},
         {"XPU", "", ""},
     };
     tm_vec out = TM_VEC(char);

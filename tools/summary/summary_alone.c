@@ -39,6 +39,14 @@ static const part causes[] = {
     {"other_ns", "what came next was queued, or its launch is not recorded"},
 };
 
+/* What a CPU that computes itself does beside its operators. */
+static const part cpu_causes[] = {
+    {"input_ns", "it waited for its next batch"},
+    {"host_comm_ns", "it was in a call that communicates"},
+    {"host_work_ns", "it was at other work between operators"},
+    {"other_ns", "it was at other work"},
+};
+
 static const part *largest_of(const part *parts, size_t n, const tm_table *table, int64_t *ns) {
     const part *found = &parts[0];
     *ns = -1;
@@ -56,17 +64,21 @@ static tm_shown_text share(int64_t part_ns, int64_t whole_ns) {
     return tm_shown_percent(100.0 * (double)part_ns / (double)whole_ns, 1);
 }
 
-static void print_idle(const tm_table *idle, bool several) {
+static void print_idle(const tm_table *idle, bool several, bool of_cpu) {
     char text[256], all[32], most[32];
     int64_t ns, idle_ns = number(idle, 0, "idle_ns") + number(idle, 0, "turns_ns");
-    const part *cause = largest_of(causes, sizeof causes / sizeof *causes, idle, &ns);
+    const part *cause =
+        of_cpu ? largest_of(cpu_causes, sizeof cpu_causes / sizeof *cpu_causes, idle, &ns)
+               : largest_of(causes, sizeof causes / sizeof *causes, idle, &ns);
     if (ns <= 0)
         return;
     tm_shown_duration(idle_ns, all, sizeof all);
     tm_shown_duration(ns, most, sizeof most);
     snprintf(text, sizeof text, "%s %s; for %s of them (%s) %s",
-             several ? "On average one idles" : "It idles", all, most, share(ns, idle_ns).text,
-             cause->what);
+             of_cpu    ? "It runs no operator for"
+             : several ? "On average one idles"
+                       : "It idles",
+             all, most, share(ns, idle_ns).text, cause->what);
     tm_console_wrap(text, 0, tm_console_width());
 }
 
@@ -136,10 +148,12 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     char text[640], beside[128] = "", window[32], whose[WHOSE_TEXT], each[256];
     const bool several = whose_text(tables, whose, each, sizeof each);
     const part *rest = largest_beside(tables, several, &ns);
+    const bool of_cpu = strcmp(tm_words_device(tables), "CPU") == 0;
+    const bool no_work = of_cpu && strcmp(rest->column, "idle_ns") == 0;
     tm_shown_duration(window_ns, window, sizeof window);
     if (ns > 0)
         snprintf(beside, sizeof beside, ", and %s %s%s", share(ns, window_ns).text,
-                 several ? "" : "it ", rest->what);
+                 several ? "" : "it ", no_work ? "runs no operator" : rest->what);
     bool doubted = tm_doubt_of_job(tables);
     snprintf(text, sizeof text, "rank: %s%s %s of the %s from its first work to its last%s%s",
              doubted ? "by what was recorded " : "", whose,
@@ -148,6 +162,6 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     tm_console_wrap(text, (int)strlen("One"), tm_console_width());
     fputs(colors->off, stdout);
     if (!doubted && idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)
-        print_idle(idle, several);
+        print_idle(idle, several, of_cpu);
     return true;
 }

@@ -110,8 +110,10 @@ void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_color
         for (size_t w = 0; w < N_WORDS; w++)
             if (strcmp(tm_table_cell(table, row, "reason")->value.text, words[w]) == 0)
                 counts[w] += number(table, row, "count");
-    printf("%s! %" PRId64 " of %" PRId64 " communication kernels could not be matched:",
-           colors->warning, unmatched, sum_column(tm_tables_find(tables, "overlap.kind"), "count"));
+    const bool of_cpu = strcmp(tm_words_device(tables), "CPU") == 0;
+    printf("%s! %" PRId64 " of %" PRId64 " %s could not be matched:", colors->warning, unmatched,
+           sum_column(tm_tables_find(tables, "overlap.kind"), "count"),
+           of_cpu ? "operations of communication" : "communication kernels");
     for (size_t shown = 0; shown < REASONS_SHOWN; shown++) {
         size_t most = 0;
         for (size_t w = 1; w < N_WORDS; w++)
@@ -314,9 +316,9 @@ static void print_inferred(const tm_tables *tables, int64_t inferred, const tm_c
         const tm_cell *cell = tm_table_cell(kinds, row, "at_least");
         at_least = at_least || (!cell->null && cell->value.i != 0);
     }
-    printf("  %" PRId64 " kernels without metadata matched by who waited for whom\n"
+    printf("  %" PRId64 " %s without metadata matched by who waited for whom\n"
            "  (show collectives.kind)\n",
-           inferred);
+           inferred, strcmp(tm_words_device(tables), "CPU") == 0 ? "operations" : "kernels");
     if (at_least)
         printf("%s! some of their groups may have further ranks: their waits are lower bounds\n"
                "  (show collectives.kind says of which)%s\n",

@@ -107,6 +107,8 @@ static double part_of_steps(const tm_facts *f, const char *column) {
 /* Not known where the communication that is matched with no other rank's decides over it. */
 static double gpu_utilization(const tm_facts *f) {
     double used = kernels_run(f) - part_of_steps(f, "exposed_wait_ns");
+    if (strcmp(tm_words_device(f->tables), "CPU") == 0)
+        return UNKNOWN; /* it is at work between operators, too */
     double surely = used - part_of_steps(f, "exposed_unmatched_ns");
     return used >= USED_LEAST && surely < USED_LEAST ? UNKNOWN : fmax(used, 0.0);
 }
