@@ -177,10 +177,17 @@ static tm_status read_events(chrome_reader *reader, tm_error *err) {
 static tm_status keep_metadata(chrome_reader *reader, const tm_json_text *key, const char *value,
                                size_t size, tm_error *err) {
     tm_vec *metadata = &reader->part->metadata;
-    if (!tm_vec_append(metadata, ",\"", 2) || !tm_vec_append(metadata, key->bytes, key->size) ||
-        !tm_vec_append(metadata, "\":", 2) || !tm_vec_append(metadata, value, size))
-        return tm_fail_memory(err);
-    return TM_OK;
+    bool ok = tm_vec_append(metadata, ",\"", 2) != NULL, quoted = false;
+    for (size_t i = 0; i < key->size && ok; i++) {
+        const bool quote = key->bytes[i] == '"' && (i == 0 || key->bytes[i - 1] != '\\');
+        quoted = quoted || quote;
+        ok = (!quote || tm_vec_append(metadata, "\\", 1)) &&
+             tm_vec_append(metadata, key->bytes + i, 1);
+    }
+    reader->part->trace->counts[TM_COUNT_UNESCAPED_QUOTE] += quoted;
+    return ok && tm_vec_append(metadata, "\":", 2) && tm_vec_append(metadata, value, size)
+               ? TM_OK
+               : tm_fail_memory(err);
 }
 
 static bool read_base_time(chrome_reader *reader, const char *text, size_t size) {
@@ -188,6 +195,15 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
     int64_t *base_ns = &reader->part->base_ns;
     return number && tm_number_int(text, size, base_ns) && *base_ns >= 0 &&
            *base_ns <= TM_CHROME_TIME_MAX_NS;
+}
+
+/* Whether what follows a string goes on with the outermost object, or is the end of the text: else
+ * a quote that is not escaped may have ended it. Where that is cut, mending asks for more. */
+static bool ends_member(const tm_window *window, const char *end) {
+    const char *next = tm_json_space(end);
+    if (next >= window->cursor.end)
+        return window->cursor.final;
+    return *next == ',' || *next == '}';
 }
 
 /* A top-level value: [key->bytes, window->p) stays in the window while it is read. `key` is moved
@@ -201,9 +217,13 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
     for (;;) {
         const char *resume = window->p;
         const char *end = window->scanner->skip(&window->cursor, window->p, &state, &resume);
-        if (!end && keep && window->cursor.fail < window->cursor.end) {
+        const bool goes_on = !end || !keep || keep[value] != '"' || ends_member(window, end);
+        if (!goes_on || (!end && keep && window->cursor.fail < window->cursor.end)) {
+            const char *strict = end;
             end = mend(reader, keep + value);
             mended = end != NULL;
+            if (!end && window->cursor.fail < window->cursor.end)
+                end = strict; /* what is wrong is told of what follows */
             /* Where more of the text is needed, the value is read again as a whole. */
             state = (tm_json_skip_state){0};
             resume = keep + value;

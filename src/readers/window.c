@@ -107,6 +107,22 @@ tm_status tm_window_skip_value(tm_window *window, tm_error *err) {
     }
 }
 
+/* Behind a key whose quotes are not escaped: the one before a colon closes it, where nothing before
+ * that may be structure. NULL for none; the cursor says where more of the text is needed to tell.
+ */
+static const char *quoted_key(tm_json_cursor *cursor, const char *start, tm_json_text *key) {
+    enum { KEY_MAX = 256 };
+    const char *p = start;
+    for (; p < cursor->end && p - start < KEY_MAX && !strchr(",:{}[]\\\n", *p); p++)
+        if (*p == '"' && *tm_json_space(p + 1) == ':') {
+            *key = (tm_json_text){.bytes = start, .size = (size_t)(p - start)};
+            return p + 1;
+        }
+    if (p >= cursor->end && !cursor->final)
+        cursor->fail = cursor->end;
+    return NULL;
+}
+
 tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) {
     for (;;) {
         const char *p = window->p;
@@ -116,8 +132,11 @@ tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) {
                       : tm_json_fail(&window->cursor, p, "a key should stand here");
         if (p) {
             p = tm_json_space(p);
-            if (*p != ':')
-                p = tm_json_fail(&window->cursor, p, "a colon should follow the key");
+            if (*p != ':') {
+                (void)tm_json_fail(&window->cursor, p, "a colon should follow the key");
+                p = p < window->cursor.end ? quoted_key(&window->cursor, window->p + 1, key) : NULL;
+                p = p ? tm_json_space(p) : NULL;
+            }
         }
         if (p) {
             p = tm_json_space(p + 1);

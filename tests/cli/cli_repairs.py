@@ -70,6 +70,24 @@ def test_each_class_is_mended_and_counted():
           (len(texts), len(CLASSES), 0, False))
 
 
+def test_quotes_in_what_a_program_adds_to_a_trace_are_mended():
+    """PyTorch writes add_metadata(key, value) as they are. The second file is read in parts."""
+    for member, found in (('"cmd": "python "x, y" z"', 'python "x, y" z'), ('"a": "q"uote"', 'q"uote'),
+                          ('"my "q"": "a"', 'a'), ('"a": "ends""', 'ends"'), ('"a": "plain"', 'plain')):
+        for first in (True, False):
+            rank, events = '"distributedInfo": {"rank": 3}', f'"traceEvents": [{event(1)}]'
+            put('t.json', '{"schemaVersion": 1, ' + ', '.join(
+                [member, rank, events] if first else [events, rank, member]) + '}')
+            merged('t.json')
+            equal([row['rank'] for row in rows('tmerge.h5', 'job.rank')], [3])
+            equal(counted('tmerge.h5').get('unescaped_quote'), None if 'plain' in found else 1, member)
+            contains(Store('tmerge.h5')['metadata_text/bytes'].tobytes().decode(), json.dumps(found))
+    # What no repair may guess.
+    for wrong in ('"a" "b"', '"a" 1, "b": 2', '"a": "b" "c": 1', '"a": "b" 1'):
+        put('t.json', '{' + wrong + ', "traceEvents": [' + event(1) + ']}')
+        equal(tmerge('t.json').status, 3, wrong)
+
+
 def test_repairs_are_counted_by_trace():
     put('rank0.json', '[' + event(1) + ',]')
     put('rank0_later.json', '[' + event(100) + ',' + CLASSES[0][0].replace('"ts": 5', '"ts": 105')
