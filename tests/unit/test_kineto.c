@@ -7,6 +7,10 @@ static void assert_trace(const reading *r, const char *expected) {
     assert_string_equal(found, expected);
 }
 
+#define FRAME                                                                                      \
+    "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"%s\",\"pid\":1,\"tid\":1,\"ts\":%s,"     \
+    "\"dur\":%s}"
+
 TEST(times_of_every_era_are_exact_to_the_nanosecond) {
     static const struct {
         const char *before, *ts, *dur, *behind; /* top-level members around traceEvents */
@@ -197,6 +201,49 @@ TEST(operators_without_categories_are_those_of_the_host) {
     assert_int_equal(event_at(&r, 3)->category, TM_CAT_CPU_OP);
     ASSERT_COUNTS(&r, TM_COUNT_NO_CATEGORY, 1);
     close_reading(&r);
+}
+
+TEST(a_frame_that_ran_at_the_begin_has_the_line_of_its_function) {
+    /* Lines of what ran are those that it had come to; later ones are the functions'. Of two of one
+     * name the last one above it; none of another file, and none where the name is used later. */
+    static const struct {
+        const char *ran, *name;
+    } cases[] = {
+        {"x.py(17): loop", "x.py(14): loop"},   {"x.py(40): loop", "x.py(30): loop"},
+        {"x.py(13): loop", "x.py(13): loop"},   {"y.py(17): loop", "y.py(17): loop"},
+        {"x.py(17): other", "x.py(17): other"}, {"x.py(30): loop", "x.py(30): loop"},
+        {"<built-in>", "<built-in>"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "{\"traceEvents\":[" FRAME "," FRAME "," FRAME "," FRAME "]}",
+                 "x.py(20): <module>", "0", "100", cases[i].ran, "0.5", "40", "x.py(14): loop",
+                 "50", "10", "x.py(30): loop", "60", "10");
+        reading r = read_text(text);
+        assert_int_equal(r.trace.events.n, 4);
+        assert_string_equal(tm_names_text(r.ground.names, event_at(&r, 1)->name).bytes,
+                            cases[i].name);
+        assert_string_equal(tm_names_text(r.ground.names, event_at(&r, 2)->name).bytes,
+                            "x.py(14): loop");
+        close_reading(&r);
+    }
+}
+
+TEST(memory_records_of_pythons_export_are_instants) {
+    /* PyTorch 2.14 with use_python_export=True writes them as lasting until the trace ends. */
+    static const char *const phases[] = {"\"X\",\"dur\":90", "\"i\",\"s\":\"t\""};
+    for (size_t i = 0; i < COUNT(phases); i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"traceEvents\":[{\"ph\":%s,\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\","
+                 "\"pid\":1,\"tid\":1,\"ts\":12,\"args\":{\"Bytes\":4096,\"Addr\":1}}]}",
+                 phases[i]);
+        reading r = read_text(text);
+        assert_int_equal(event_at(&r, 0)->kind, TM_INSTANT);
+        assert_int_equal(event_at(&r, 0)->duration_ns, 0);
+        assert_int_equal(r.trace.attrs[TM_ATTR_MEMORY].n, 1);
+        close_reading(&r);
+    }
 }
 
 TEST(of_a_key_that_is_repeated_the_last_value_wins) {

@@ -7,6 +7,7 @@
 #include "base/export_mark.h"
 #include "kineto_devices.h"
 #include "kineto_emit.h"
+#include "kineto_frames.h"
 #include "kineto_fused.h"
 #include "kineto_host.h"
 #include "kineto_named.h"
@@ -135,6 +136,7 @@ static tm_status finish(tm_part *whole, tm_names *names, tm_error *err) {
     TM_TRY(tm_kineto_judge_devices(whole, names, err));
     TM_TRY(tm_kineto_one_process(whole->trace, names, err));
     TM_TRY(tm_kineto_finish_host(whole, names, err));
+    TM_TRY(tm_kineto_name_frames(whole->trace, names, err));
     TM_TRY(finish_metadata(whole, names, err));
     tm_part_finish(whole);
     return TM_OK;
