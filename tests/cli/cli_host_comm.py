@@ -185,6 +185,19 @@ def test_a_job_on_one_cpu_is_told_what_it_waits_for():
     lacks(out, 'ProfilerActivity')
 
 
+def test_where_backward_waits_for_gradients_is_backward():
+    # Forward 20, backward [20, 30); DDP asks at 30, waits until 91 and copies until 93; optimizer 5.
+    backward, copy = 'autograd::engine::evaluate_function: AddmmBackward0', 'torch.distributed.ddp.reducer::copy'
+    for rank in (0, 1):
+        write(rank, [note('ProfilerStep#2', 0, 100), op('aten::linear', 0, 20), op(backward, 20, 10),
+                     asked('c10d::allreduce_', 30, [9]), gloo('all_reduce', 31, 91, [9]), op(copy, 91, 2),
+                     note('Optimizer.step#SGD.step', 94, 5)])
+    merged('job')
+    for row in rows('tmerge.h5', 'phases.step'):
+        equal([row[f'{phase}_ns'] for phase in ('forward', 'backward', 'optimizer', 'data', 'other')],
+              [20000, 73000, 5000, 0, 2000])
+
+
 def test_a_job_of_gpus_whose_hosts_use_gloo_too_stays_as_it_was():
     gpu = [event('gemm', 'kernel', 10, 50, device=0, stream=7)]
     for name, more in (('with', blocking(40)), ('without', [])):

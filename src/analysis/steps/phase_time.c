@@ -1,8 +1,11 @@
 #include "phase_time.h"
 
+#include <string.h>
+
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/host_time.h"
 #include "base/median.h"
+#include "timeline/host_comm.h"
 
 /* What threads do before it is told apart. */
 typedef struct raw_time {
@@ -11,11 +14,26 @@ typedef struct raw_time {
     tm_intervals backward;
     tm_intervals calls; /* operators and calls of the runtime on the main threads */
     tm_vec marks;       /* of int64_t: where steps begin, ascending */
+    bool of_cpu;        /* backward runs on the main thread, which waits for gloo in it */
 } raw_time;
 
 /* Autograd's threads run its nodes and nothing that marks the course of training. */
 static bool is_autograd(const tm_thread *thread) {
     return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
+}
+
+/* What DDP does in backward where the thread that calls that runs it: it averages and copies
+ * gradients; what it asks of their groups is no other work. */
+static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
+    static const char *const starts[] = {"torch::distributed::reducer::",
+                                         "torch.distributed.ddp.reducer::"};
+    const tm_text name = tm_names_text(raw->view->names, raw->view->timeline->name[row]);
+    *asks = tm_host_comm_of(name) == TM_HOST_COMM_ASKS && !strstr(name.bytes, "::send") &&
+            !strstr(name.bytes, "::recv");
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(name.bytes, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
 }
 
 /* The set that an operator or annotation belongs to, NULL for none. @param rest  that of what is in
@@ -43,6 +61,9 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
         if (tm_host_is_scoped(timeline, row)) {
             tm_call_kind kind = tm_call_kinds_of(raw->view->call_kinds, timeline, row);
             set = set_of(raw, kind, category, rest);
+            bool asks = false;
+            if (raw->of_cpu && category == TM_CAT_CPU_OP && main_thread)
+                set = reduces_gradients(raw, row, &asks) ? &raw->backward : asks ? NULL : set;
             if (kind == TM_CALL_KIND_STEP && !tm_vec_append(&raw->marks, &begin, 1))
                 return false;
         } else if (timeline->kind[row] == TM_DURATION &&
@@ -252,7 +273,8 @@ tm_status tm_phase_time_find(const tm_rank_view *view, tm_phase_time *out, tm_er
                     .updates = TM_INTERVALS(),
                     .backward = TM_INTERVALS(),
                     .calls = TM_INTERVALS(),
-                    .marks = TM_VEC(int64_t)};
+                    .marks = TM_VEC(int64_t),
+                    .of_cpu = tm_timeline_is_of_cpu(view->timeline)};
     for (int p = 0; p < TM_N_PHASES; p++)
         out->host[p] = out->gpu[p] = TM_INTERVALS();
     bool ok = collect(&raw) && split_host(&raw, out) && split_gpu(view, out);
