@@ -29,7 +29,7 @@ static bool add_values(const tm_replay_ranks *r, int condition, tm_vec *values) 
         const tm_timeline *t = &r->timelines[i];
         const tm_graph_step *steps = r->graphs[i].steps.data;
         int64_t stage = tm_stage_of(&r->collectives->stages, t->rank), host = t->host;
-        if (condition == TM_CONDITION_RANK)
+        if (condition == TM_CONDITION_RANK && r->graphs[i].n_nodes > 0)
             ok = tm_vec_append(values, &t->rank, 1);
         else if (condition == TM_CONDITION_HOST && t->host != TM_NO_NAME)
             ok = tm_vec_append(values, &host, 1);
@@ -97,7 +97,7 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                                                       [TM_CONDITION_STEP] = "the job has steps",
                                                       [TM_CONDITION_KIND] = "of kinds there are"};
     static const char *const none[TM_N_CONDITIONS] = {
-        [TM_CONDITION_RANK] = "the job has no rank",
+        [TM_CONDITION_RANK] = "no rank has GPU events, of which a replay is made",
         [TM_CONDITION_HOST] = "no host of the job is known by name",
         [TM_CONDITION_STAGE] = "the job has no pipeline that the traces tell",
         [TM_CONDITION_STEP] = "the job has no step",
@@ -115,10 +115,16 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                        text);
     }
     TM_TRY(what_there_is(r, c, there, err));
-    return there[0] ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s %s", tm_condition_words[c],
-                              part->texts[c], have[c], there)
-                    : tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s", tm_condition_words[c],
-                              part->texts[c], none[c]);
+    int64_t n = (int64_t)r->n;
+    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_SUM, r->comm);
+    bool without = c == TM_CONDITION_RANK && n > r->n_ranks;
+    return there[0]
+               ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s %s", tm_condition_words[c],
+                         part->texts[c],
+                         without ? "those with GPU events, which are replayed, are ranks" : have[c],
+                         there)
+               : tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s", tm_condition_words[c],
+                         part->texts[c], none[c]);
 }
 
 /* Over the ranks held here. */

@@ -5,7 +5,7 @@ import os
 import re
 
 from common import (SOURCE, contains, equal, event, has_line, holds, kernel, main, merged, put,
-                    rows, synth, tables, tmerge, trace)
+                    rows, small_trace, synth, tables, tmerge, trace)
 from jobs import real_store, store
 
 
@@ -273,6 +273,14 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
             (('--scale', 'rank=1'), '--scale takes a factor up to 1000 behind the last colon, such '
                                     "as rank=3:1.5, not 'rank=1'")):
         tmerge('whatif', path, *options).fails(2, message)
+    # Rank 1 is of the job, but did nothing on a GPU, or no rank did.
+    for gpus, message in (((0,), 'those with GPU events, which are replayed, are ranks 0'),
+                          ((), 'no rank has GPU events, of which a replay is made')):
+        for rank in (0, 1):
+            put(f'part/{rank}.json', small_trace(rank) if rank in gpus else
+                trace([event('aten::mm', 'cpu_op', 100, 50)], rank))
+        merged('part', '-o', 'part.h5')
+        tmerge('whatif', 'part.h5', '--fix', 'rank=1').fails(2, 'rank=1: ' + message)
     hosts = tmerge('whatif', path, '--fix', 'host=none').expect(2).errors[0]
     has_line(hosts, r'^tmerge: host=none: the job has hosts \S+, \S+$')
     tmerge('whatif').fails(2, 'tmerge whatif needs one store; see --help')
