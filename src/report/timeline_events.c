@@ -157,8 +157,6 @@ static void put_kinds(tm_event_writer *w, const tm_timeline *timeline, tm_shown_
         return;
     for (size_t i = 0; i < w->rows.n; i++)
         kinds[i] = kind_of(timeline, rows[i], shown);
-    if (shown != TM_TRACK_STREAM)
-        return;
     for (size_t i = 0; i < w->rows.n; i++) {
         if (timeline->role[rows[i]] != TM_ROLE_COMMUNICATION)
             continue;

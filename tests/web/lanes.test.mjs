@@ -11,7 +11,17 @@ before(() => {
   /* Of 1 ms rank r computes the first 50 (r + 1) us, and the last 10. */
   jobs.stairs = merge("stairs", Array.from({ length: 18 }, (_, rank) =>
     trace(`stairs_rank_${rank}.json`, [kernel("gemm", 0, 50 * (rank + 1)), kernel("end", 990, 10)], { hostname: "h", distributedInfo: { rank, world_size: 18 } })));
+  jobs.cpus = merge("cpus", [40, 80].map((late, rank) => onCpu(rank, late)));
 });
+
+/* Of 100 us a rank computes until it asks gloo, rank 1 late; both leave at 90. */
+function onCpu(rank, late) {
+  const on = (cat, name, ts, dur, tid = 1) => ({ ph: "X", cat, name, pid: 1, tid, ts, dur, args: {} });
+  const ranks = [0, 1], config = [{ pg_name: "0", pg_desc: "all", pg_size: 2, ranks }];
+  return trace(`cpus_rank_${rank}.json`, [on("user_annotation", "ProfilerStep#1", 0, 100), on("cpu_op", "aten::mm", 0, late - 1),
+    on("cpu_op", "c10d::allreduce_", late - 1, 1), on("user_annotation", "gloo:all_reduce", late, 90 - late, 2)],
+  { deviceProperties: [], hostname: "h", distributedInfo: { backend: "gloo", rank, world_size: 2, pg_config: config } });
+}
 
 const timeline = (job, hash, more) => opened(job.page, hash, more);
 const MS = 1_000_000;
@@ -42,6 +52,12 @@ test("what is searched for comes out of a folded host and out of a map", async (
   await page.press(".tl-find input", "Enter");
   const { map, fold, rank } = await params(page);
   assert.deepEqual([map, fold === "all", rank !== undefined], [undefined, false, true]);
+});
+
+test("a rank that works on the CPU has its operators and what gloo does in its lanes", async () => {
+  const { page } = await timeline(jobs.cpus, "");
+  for (const [us, y, words] of [[20, 10, /aten::mm/], [60, 42, /AllReduce, step 1 · gloo:all_reduce \(communication\) · 50\.0 µs/], [60, 64 + 10, /aten::mm/]])
+    assert.match(await hovered(page, await placeOf(page, us * 1000, 100_000), LANES_TOP + y), words, `${us} us`);
 });
 
 // Marked areas --------------------------------------------------------------------------------------

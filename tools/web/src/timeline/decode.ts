@@ -248,7 +248,7 @@ function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[],
   for (let i = first; i < end; i++) out.name[i] = bytes.number();
   if (kind !== STREAM) out.depth.set(bytes.bytes(n), first);
   out.kind.set(bytes.bytes(n), first);
-  for (let i = first; i < end && kind === STREAM; i++) {
+  for (let i = first; i < end; i++) {
     if (out.kind[i] !== TRANSFER && out.kind[i] !== UNMATCHED) continue;
     out.comm[i] = waits.length;
     waits.push(bytes.number() - 1);

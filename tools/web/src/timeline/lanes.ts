@@ -92,10 +92,10 @@ export class RankLanes {
     readonly events: Events,
     tracks: readonly Track[],
   ) {
-    const streams = tracks.filter((track) => track.kind === STREAM);
     this.tracks = tracks;
-    this.compute = gather(events, streams, (kind) => kind === COMPUTE || kind === COPIES);
-    this.communication = gather(events, streams, (kind) => kind === TRANSFER || kind === UNMATCHED);
+    // Of a rank that works on the CPU threads hold what streams do else.
+    this.compute = gather(events, tracks, (kind) => kind === COMPUTE || kind === COPIES);
+    this.communication = gather(events, tracks, (kind) => kind === TRANSFER || kind === UNMATCHED);
   }
 
   /** What opening the rank adds: streams, then threads with most events first. */
