@@ -12,8 +12,10 @@ static const int64_t WAITING_CALL_NS = 3000;
 /* A launch that is so long and ends behind its own event waited for it (pageable memory). */
 static const int64_t PAGEABLE_NS = 20000;
 /* A launch that is so long, and so many times what calls of its name take that wait for nothing,
- * waited for room in the queue: where an event ended so shortly before it did, and where at its end
- * still nearly as many launches were ahead of the GPU as ever. */
+ * waited for room in the queue: where an event ended so shortly before it did, and where nearly as
+ * many launches as ever were ahead of the GPU: still at its end, or since the launch of that event,
+ * for room is made in the order of launches, and what came later on other streams may have ended.
+ */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
@@ -39,6 +41,7 @@ typedef struct host_walk {
     bool failed;           /* memory was out when they were */
     uint32_t *ahead;       /* owned; by call: launches ahead of the GPU at its end; likewise, and */
     uint32_t most_ahead;   /* the most of them */
+    uint32_t *n_launches;  /* in ahead's memory; by call: launches that had ended by its end */
     tm_keys usual_names;   /* of uint32_t, and */
     tm_vec usual;          /* of int64_t: how long calls of this name take that do not wait */
     size_t n_ended;        /* calls of by_end that ended by the begin of the one at hand */
@@ -136,7 +139,8 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
 static bool count_ahead(host_walk *w) {
     const size_t n = w->m->draft->calls.n;
     ending *ends = malloc((n + 1) * sizeof *ends);
-    w->ahead = calloc(n + 1, sizeof *w->ahead);
+    w->ahead = calloc(n + 1, 2 * sizeof *w->ahead);
+    w->n_launches = w->ahead ? w->ahead + n + 1 : NULL;
     size_t n_ends = 0;
     for (size_t c = 0; c < n && ends; c++)
         if (w->calls[c].launched != TM_NO_PART)
@@ -153,6 +157,7 @@ static bool count_ahead(host_walk *w) {
         while (ended < n_ends && ends[ended].ns <= w->calls[c].end_ns)
             ended++;
         w->ahead[c] = (uint32_t)(launched > ended ? launched - ended : 0);
+        w->n_launches[c] = (uint32_t)launched;
         w->most_ahead = w->ahead[c] > w->most_ahead ? w->ahead[c] : w->most_ahead;
     }
     free(ends);
@@ -170,8 +175,14 @@ static bool was_full(host_walk *w, uint32_t c) {
     if (last == TM_NO_PART || event_at(w, last)->end_ns < call->end_ns - FULL_BEFORE_NS)
         return false;
     w->failed = !w->ahead && !count_ahead(w);
-    return !w->failed && w->most_ahead >= FULL_LEAST &&
-           (double)w->ahead[c] >= FULL_SHARE * (double)w->most_ahead;
+    if (w->failed || w->most_ahead < FULL_LEAST)
+        return false;
+    const uint32_t by = event_at(w, last)->call;
+    const uint32_t since = by == TM_NO_PART || w->n_launches[c] < w->n_launches[by]
+                               ? 0
+                               : w->n_launches[c] - w->n_launches[by];
+    const uint32_t most = since > w->ahead[c] ? since : w->ahead[c];
+    return (double)most >= FULL_SHARE * (double)w->most_ahead;
 }
 
 /* What a call waited for, as causes of its end. */

@@ -345,12 +345,14 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
 
 /* A kernel begins each 101 us; 64 launches, each 10 us, have at most 40 ahead. So the 45th, at
  * 440 us, is the first that waits until 4 us after the end of the kernel 40 before, at 510 us.
- * Where kernels are shorter, it takes as long of itself. Returns how many calls wait for a kernel.
+ * Where kernels are shorter, it takes as long of itself. Then a kernel of 10 ms on another stream,
+ * so many short ones that end before it does, and a launch until 4 us after its end. Returns how
+ * many calls wait for a kernel.
  */
-static size_t count_waits(int64_t kernel_us) {
+static size_t count_waits(int64_t kernel_us, size_t n_short) {
     enum { N = 64, QUEUE = 40 };
-    event_spec events[2 * N];
-    size_t n_waits = 0;
+    event_spec events[4 * N];
+    size_t n_waits = 0, n = 2 * N;
     int64_t host = 0, ends[N];
     for (size_t i = 0; i < N; i++) {
         const int64_t freed = i < QUEUE ? 0 : ends[i - QUEUE] + 4;
@@ -360,8 +362,15 @@ static size_t count_waits(int64_t kernel_us) {
         events[2 * i + 1] = (event_spec)WORK("k", ends[i] - 100, kernel_us, (int64_t)i + 1, 7);
         host += took + 5;
     }
+    const int64_t since = ends[N - 1] + 10, until = since + 10010;
+    for (size_t i = 0; i < n_short + 2; i++) {
+        const int64_t number = N + 1 + (int64_t)i, at = since + 10 * (int64_t)i;
+        events[n++] = (event_spec)CALL("l", at, i <= n_short ? 5 : until - at, number);
+        events[n++] = (event_spec)WORK("k", i <= n_short ? at + 6 : until + 1, i == 0 ? 10000 : 3,
+                                       number, i == 0 ? 8 : 7);
+    }
     built b;
-    open_built(&b, events, sizeof events / sizeof *events);
+    open_built(&b, events, n);
     build(&b, NULL, 0);
     for (uint32_t e = 0; e < b.graph.first[b.graph.n_nodes]; e++)
         n_waits += b.graph.edges[e].kind == TM_EDGE_SYNC;
@@ -371,8 +380,9 @@ static size_t count_waits(int64_t kernel_us) {
 
 /* Most calls may wait so: a GPU that is late keeps the queue full. */
 TEST(a_launch_into_a_full_queue_waits_for_a_kernel) {
-    assert_int_equal(count_waits(100), 64 - 44);
-    assert_int_equal(count_waits(50), 0);
+    assert_int_equal(count_waits(100, 5), 64 - 44);
+    assert_int_equal(count_waits(50, 5), 0);
+    assert_int_equal(count_waits(100, 39), 64 - 44 + 1); /* room is made in the order of launches */
 }
 
 /* Calls on two threads and work on three streams of two devices, which overlap and take no time at
