@@ -10,7 +10,8 @@
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
 /* Usual lags where a trace has none to measure, and of a wait. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
-/* A gap is the stream's own where the event behind it was launched so long before. */
+/* A gap is the stream's own where the launch of the event behind it began so long before, and had
+ * ended unless the event did not wait for that. */
 static const int64_t EARLY_NS = 20000;
 
 /* How long launches and gaps usually take, of what waits for nothing else: communication depends on
@@ -33,11 +34,12 @@ static bool measure_lags(tm_maker *m) {
         if (e->call == TM_NO_PART || communicates || waited)
             continue;
         const tm_part_event *before = e->before == TM_NO_PART ? NULL : &events[e->before];
-        int64_t launch = calls[e->call].begin_ns;
+        int64_t launch = calls[e->call].begin_ns, launched = calls[e->call].end_ns;
         int64_t lag = e->begin_ns - launch, gap = before ? e->begin_ns - before->end_ns : 0;
         if ((!before || before->end_ns <= launch) && lag >= 0)
             launches[n_launches++] = lag;
-        if (before && before->end_ns > launch + EARLY_NS && gap >= 0)
+        if (before && before->end_ns > launch + EARLY_NS && gap >= 0 &&
+            (before->end_ns >= launched || e->begin_ns < launched))
             gaps[n_gaps++] = gap;
     }
     m->launch_ns = n_launches > 0 ? tm_median_any(launches, n_launches) : LAUNCH_NS;

@@ -143,6 +143,12 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 100; "
               "host root>lb.S 294; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
               "compute b.S>b.E 50"},
+    {.what = "launches take longer than kernels: the stream waits for them, not by itself",
+     .events = {CALL("la", 0, 300, 1), WORK("a", 301, 100, 1, 7), CALL("lb", 305, 300, 2),
+                WORK("b", 606, 50, 2, 7)},
+     .edges = "before root>la.S -301; call la.S>la.E 300; launch root>a.S 0; host root>lb.S 4; "
+              "compute a.S>a.E 100; call lb.S>lb.E 300; gap a.E>b.S 1; launch lb.S>b.S 301; "
+              "compute b.S>b.E 50"},
     {.what = "b waits for another stream",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
                 WORK("b", 111, 50, 2, 8)},
