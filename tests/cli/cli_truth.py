@@ -190,6 +190,7 @@ def check_slow_link(shape, per_host, hosts, says):
     holds(abs(sends['others_busbw_gbps'] - 4.194 / .0559) < 2, sends)
     contains(verdict['headline'], f'Transfers {says} run at ')
     contains(verdict['evidence'], 'Look at the network of')
+    equal(found['whatif.job'][0]['headline'], verdict['headline'])  # and of no ranks
     holds('slow_network' in {row['rule'] for row in found['advice.item']}, 'no advice')
 
 

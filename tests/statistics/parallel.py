@@ -246,8 +246,11 @@ def judge(a):
     for certainty, ranks in named:
         if certainty == 'confident':
             yield 'confident namings that are right', ranks == a['members'] and found != 'nobody'
-    places = list(firsts(a).values())
-    yield 'who is first is the same everywhere', not places or bool(places[0].intersection(*places))
+    places, said = list(firsts(a).values()), a['stragglers.job'][0]['headline'] or ''
+    same = not places or bool(places[0].intersection(*places))
+    if re.match('(Bringing|Removing|Transfers|The pipeline is split) ', said):  # what leads
+        same = same and (a['whatif.job'][0]['headline'] or '').startswith(said)
+    yield 'who is first is the same everywhere', same
     saved = replayed(a, named[0][1]) if named else None
     if saved is not None:
         yield 'who is first saves 1 % or more, replayed', saved >= 1

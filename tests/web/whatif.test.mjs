@@ -64,7 +64,8 @@ test("the summary says what the terminal says: the headline, what mending saves,
     const signs = { critical: "sign bad", warning: "sign warn", note: "sign note" };
     assert.deepEqual(shown, advice.slice(0, shown.length).map((item, row) => [signs[item.severity], item.saved_ns ?? item.cost_ns ? row : -1]));
     const words = (text) => text.replaceAll("\u00a0", " ").replaceAll("µs", "us").replace(/\.$/, "");
-    assert.equal(words(await page.textContent(".verdict .saved")), whole.headline);
+    const more = whole.headline.replace(`${verdict.headline}. `, ""); // a kind of work that leads is said once
+    assert.equal(words(await page.textContent(".verdict .saved")), more);
   }
 });
 

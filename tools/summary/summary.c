@@ -103,18 +103,28 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
     puts("  (show job.differs says more; what follows takes them for one)\n");
 }
 
+/* What a text says after a sentence that it may begin with. */
+static const char *after_sentence(const char *sentence, const char *text) {
+    const size_t n = strlen(sentence);
+    if (strncmp(text, sentence, n) != 0)
+        return text;
+    return text + n + strspn(text + n, ". ");
+}
+
 static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "stragglers.job");
     const tm_cell *evidence = tm_table_cell(job, 0, "evidence");
+    const char *headline = tm_table_cell(job, 0, "headline")->value.text;
     if (!tm_summary_alone(tables, colors)) {
         fputs(colors->strong, stdout);
-        print_headline(tm_table_cell(job, 0, "headline")->value.text);
+        print_headline(headline);
         fputs(colors->off, stdout);
     }
     const tm_table *whatif = tm_tables_find(tables, "whatif.job");
     const tm_cell *saved = whatif->n_rows > 0 ? tm_table_cell(whatif, 0, "headline") : NULL;
-    if (saved && !saved->null)
-        tm_console_wrap(saved->value.text, 0, tm_console_width());
+    const char *more = saved && !saved->null ? after_sentence(headline, saved->value.text) : "";
+    if (more[0])
+        tm_console_wrap(more, 0, tm_console_width());
     if (!evidence->null)
         tm_console_wrap(evidence->value.text, 0, tm_console_width());
     if (tm_summary_mostly_unmatched(tables))

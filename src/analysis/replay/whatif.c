@@ -79,8 +79,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                 "nobody is, or where it takes under 0.05 % off the critical path."},
     [J_MEND_PCT] = {"mend_pct", TM_REAL, "%", "100 mend_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "What mending who is named in stragglers.finding saves, or what else would; "
-                    "null where that is not known."},
+                    "What fixing who is named in stragglers.finding saves, or what else would; "
+                    "after the headline of stragglers.job where a kind of work leads that. Null "
+                    "where it is not known."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "What that rests on."},
 };
 

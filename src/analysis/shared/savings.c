@@ -266,15 +266,16 @@ static bool names_nobody(const topic *t) {
     return t->findings->n_rows == 0 || is_text(t->findings, 0, "level", "job");
 }
 
-/* Of one who is named and alone saves little: who is nearly as late. */
-static void little_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
-    char amount[128], instead[PHRASE_MAX], next[64] = "";
+/* Of one who is named and alone saves little: who is nearly as late, and what helps instead. */
+static void little_text(const topic *t, size_t item, const char *it, const char *instead, char *out,
+                        size_t size) {
+    char amount[128], next[64] = "";
     const tm_cell *after = tm_table_cell(t->items, item, "next_rank");
     amount_text(t, item, amount, sizeof amount);
-    instead_text(t, true, instead, sizeof instead);
     if (!after->null)
         snprintf(next, sizeof next, ", for rank %" PRId64 " is nearly as late", after->value.i);
-    snprintf(out, size, "Fixing only %s saves %s%s. %s", it, amount, next, instead);
+    snprintf(out, size, "Fixing only %s saves %s%s%s%s", it, amount, next, instead[0] ? ". " : "",
+             instead);
 }
 
 /* False where nothing can be told of what ranks do to one another, or there is nothing to compare.
@@ -364,49 +365,67 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     return lead;
 }
 
+/* What fixing who is named saves, which is the row `item`, of whom is said `it`. */
+static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
+    char saves[192], more[224] = "";
+    size_t plan = find_plan(t);
+    saves_text(t, item, saves, sizeof saves);
+    if (plan < t->items->n_rows &&
+        saved_pct(t, plan) - saved_pct(t, item) >=
+            fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0) &&
+        tm_table_cell(t->items, plan, "ranks")->value.i > 1) {
+        char all[128];
+        amount_text(t, plan, all, sizeof all);
+        snprintf(more, sizeof more, "; ranks %.60s together %s",
+                 tm_table_cell(t->items, plan, "name")->value.text, all);
+    }
+    snprintf(out, size, "Fixing %s %s%s", it, saves, more);
+}
+
+/* What is said of ranks after the kind of work that leads: of who is named, by their numbers, and
+ * of those that have most of it. Ranks have no part in an uneven split and a slow network. */
+static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
+    char whose[96], plan[PHRASE_MAX] = "";
+    if (!is_nobody(t, lead))
+        plan_text(t, plan, sizeof plan);
+    if (item == t->items->n_rows) {
+        snprintf(out, size, "%s", names_nobody(t) ? plan : "");
+        return;
+    }
+    const char *what = is_text(t->items, item, "what", "host") ? "host" : "rank"; /* not the kind */
+    const bool several = tm_table_cell(t->items, item, "ranks")->value.i > 1 && what[0] == 'r';
+    snprintf(whose, sizeof whose, "%s%s %.64s", what, several ? "s" : "",
+             tm_table_cell(t->items, item, "name")->value.text);
+    if (saved_pct(t, item) >= TM_FIX_LEAST_PCT)
+        named_text(t, item, whose, out, size);
+    else if (is_known(t))
+        little_text(t, item, whose, plan, out, size);
+}
+
 size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const tm_table *verdict = tm_tables_find(tables, "stragglers.job");
+    char more[TM_SAVINGS_MAX] = "";
     topic t;
     const char *it;
     out[0] = '\0';
-    if (!open_topic(tables, &t))
+    if (!open_topic(tables, &t) || verdict->n_rows == 0)
         return t.items->n_rows;
-    size_t item = named_item(&t, &it);
-    const bool kind_leads = tm_savings_lead(tables).kind < t.items->n_rows;
-    char whose[96];
-    if (item < t.items->n_rows && kind_leads) {
-        const char *what =
-            is_text(t.items, item, "what", "host") ? "host" : "rank"; /* not the kind */
-        bool several = tm_table_cell(t.items, item, "ranks")->value.i > 1 && what[0] == 'r';
-        snprintf(whose, sizeof whose, "%s%s %.64s", what, several ? "s" : "",
-                 tm_table_cell(t.items, item, "name")->value.text);
-        it = whose;
-    }
-    if (item == t.items->n_rows) {
-        if (names_nobody(&t) && kind_leads)
-            plan_text(&t, out, TM_SAVINGS_MAX); /* the headline has the kind */
-        else if (names_nobody(&t))
-            instead_text(&t, verdict->n_rows > 0 && !is_text(verdict, 0, "verdict", "none"), out,
-                         TM_SAVINGS_MAX);
+    const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
+    if (lead < t.items->n_rows) {
+        after_kind(&t, lead, item, more, sizeof more);
+        tm_savings_kind(tables, lead, out);
+        if (!is_text(verdict, 0, "headline", out)) /* too much is in doubt for it to lead there */
+            out[0] = '\0';
+        const size_t used = strlen(out);
+        snprintf(out + used, TM_SAVINGS_MAX - used, "%s%s", used > 0 && more[0] ? ". " : "", more);
         return item;
     }
-    if (saved_pct(&t, item) < TM_FIX_LEAST_PCT) {
-        if (is_known(&t))
-            little_text(&t, item, it, out, TM_SAVINGS_MAX);
-        return item;
-    }
-    char saves[192], more[224] = "";
-    size_t plan = find_plan(&t);
-    saves_text(&t, item, saves, sizeof saves);
-    if (plan < t.items->n_rows &&
-        saved_pct(&t, plan) - saved_pct(&t, item) >=
-            fmax(TM_FIX_LEAST_PCT, saved_pct(&t, plan) / 10.0) &&
-        tm_table_cell(t.items, plan, "ranks")->value.i > 1) {
-        char all[128];
-        amount_text(&t, plan, all, sizeof all);
-        snprintf(more, sizeof more, "; ranks %.60s together %s",
-                 tm_table_cell(t.items, plan, "name")->value.text, all);
-    }
-    snprintf(out, TM_SAVINGS_MAX, "Fixing %s %s%s", it, saves, more);
+    instead_text(&t, !is_text(verdict, 0, "verdict", "none"), more, sizeof more);
+    if (item == t.items->n_rows)
+        snprintf(out, TM_SAVINGS_MAX, "%s", names_nobody(&t) ? more : "");
+    else if (saved_pct(&t, item) >= TM_FIX_LEAST_PCT)
+        named_text(&t, item, it, out, TM_SAVINGS_MAX);
+    else if (is_known(&t))
+        little_text(&t, item, it, more, out, TM_SAVINGS_MAX);
     return item;
 }

@@ -5,7 +5,7 @@
 
 #include "tmerge/table.h"
 
-enum { TM_SAVINGS_MAX = 640 };
+enum { TM_SAVINGS_MAX = 960 };
 
 /** What saves most of a step, and so is said first. */
 typedef struct tm_lead {
@@ -31,7 +31,8 @@ void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_M
 void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
 /** What fixing who is named in stragglers.finding saves of a step, or that it saves nothing by
- * itself, and what does; where nobody is named, what would help most. Empty where nothing is known.
+ * itself, and what does; where nobody is named, what would help most. Where something else leads,
+ * it begins with the verdict's headline, which is about that. Empty where nothing is known.
  *
  * @return  the row of whatif.item that is about who is named; its n_rows for none
  */

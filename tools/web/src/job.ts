@@ -245,6 +245,14 @@ export function verdict(job: Job): Verdict {
   return said ? { ...rest, title, text: evidence ?? rest.text } : rest;
 }
 
+/** What whatif.job says after the verdict’s headline, with which it may begin; null for nothing. */
+export function savedText(job: Job): string | null {
+  const said = job.table("stragglers.job").text(0, "headline") ?? "",
+    text = job.table("whatif.job").text(0, "headline");
+  if (text === null || said === "" || !text.startsWith(said)) return text;
+  return text.slice(said.length).replace(/^[. ]+/, "") || null;
+}
+
 /* What one rank alone tells. */
 function aloneSentence(job: Job): string {
   const percent = (part: number) => f.percent(f.share(part, total(job, "window_ns")), 1);

@@ -13,6 +13,7 @@ import {
   kindWord,
   matchedShare,
   ranksOf,
+  savedText,
   severalRanks,
   total,
   transfersAlone,
@@ -31,7 +32,7 @@ const ADVICE_MAX = 5;
 
 function title(job: Job): HTMLElement {
   const found = verdict(job),
-    saved = job.table("whatif.job").text(0, "headline");
+    saved = savedText(job);
   return h(
     "header",
     { class: "verdict" },
@@ -43,7 +44,7 @@ function title(job: Job): HTMLElement {
       saved !== null && h("p", { class: "saved" }, sentence(saved)),
       found.text && h("p", null, sentence(found.text)),
       link(found.link, found.view),
-      saved !== null && [" ", link("What would help most", "whatif")],
+      job.table("whatif.job").text(0, "headline") !== null && [" ", link("What would help most", "whatif")],
     ),
   );
 }

@@ -3,7 +3,7 @@ import { band } from "../cells";
 import type { Job } from "../data";
 import { breakable, cut, h, tellApart, visible, type Child } from "../dom";
 import * as f from "../format";
-import { hasSteps, ranksOf, severalRanks, stepWord, straggling, wholeWord } from "../job";
+import { hasSteps, ranksOf, savedText, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
 import { stacks, type Part } from "../stack";
 import { empty, figure, heading, legend, link, note, prose, section, sign, tip } from "../ui";
@@ -547,11 +547,10 @@ export const whatif: View = {
   render(root, { job }) {
     const table = job.table("whatif.job"),
       path = pathOf(job),
-      headline = table.text(0, "headline"),
       sure = table.cell(0, "sure") === true;
     const found = straggling(job).state,
       named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null;
-    const said = [named, headline]
+    const said = [named, named === null ? table.text(0, "headline") : savedText(job)]
       .filter((text): text is string => text !== null)
       .map((text) => prose(text.replace(/[^.]$/, "$&.")))
       .join(" ");
