@@ -175,7 +175,8 @@ static const scene scenes[] = {
         "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
         "there, for over the whole recording no rank takes longer by itself than chance explains",
         {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
-    SCENE(INCONCLUSIVE, 1.0, 10, 0, 0, "The traces do not prove who is late",
+    SCENE(INCONCLUSIVE, 1.0, 10, 0, 0,
+          "The traces do not prove who is late; ranks wait 20 % of the time",
           "Rank 3 costs most: it is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
           "it " LAST "but by itself no rank takes longer than chance explains (least p 0.2): who "
           "is late changes, or too little is recorded",

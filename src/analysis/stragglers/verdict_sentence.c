@@ -362,6 +362,21 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
              e->tolls->n_ranks == 2 ? "" : "s", when, few);
 }
 
+static void waited_text(const tm_tolls *t, const tm_judgement *j, char *out, size_t size) {
+    share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, out, size);
+}
+
+/* Nobody is named: what is at stake is said instead, for it may be little. */
+static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENCE_MAX]) {
+    char share[32];
+    waited_text(e->tolls, e->judgement, share, sizeof share);
+    snprintf(out, TM_SENTENCE_MAX, "%s; ranks wait %s of the time",
+             e->judgement->found.tested
+                 ? "the traces do not prove who is late"
+                 : "who is late may be chance: too little is recorded to tell",
+             share);
+}
+
 void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
     const tm_judgement *j = e->judgement;
@@ -384,9 +399,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_CLEARED)
         snprintf(text, sizeof text, "nobody stands out in that, and nobody is cleared");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
-        snprintf(text, sizeof text, "%s",
-                 j->found.tested ? "the traces do not prove who is late"
-                                 : "who is late may be chance: too little is recorded to tell");
+        inconclusive_headline(e, text);
     else if (j->kind == TM_VERDICT_BUBBLE)
         bubble_headline(&j->found, text);
     else if (j->kind == TM_VERDICT_EVENT)
@@ -606,8 +619,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
 static void none_text(const tm_tables *tables, const tm_tolls *t, const tm_judgement *j,
                       char out[TM_SENTENCE_MAX]) {
     char share[32], time[32];
-    share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, share,
-               sizeof share);
+    waited_text(t, j, share, sizeof share);
     tm_shown_duration(t->wait_ns, time, sizeof time);
     if (j->matched_share < TM_MATCHED_CLEARED) {
         char rest[32];
