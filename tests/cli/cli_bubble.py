@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from decimal import Decimal
 
-from common import SHARED, Skip, equal, holds, main, merged, synth, tables, tmerge
+from common import SHARED, Skip, contains, equal, holds, lacks, main, merged, synth, tables, tmerge
 
 OPERATIONS = os.path.join(SHARED, 'traces', 'bytedance-st', 'timeline-ST.json.gz')
 JOB = dict(ranks=8, pp=4, microbatches=6, layers=8, steps=3, cpu_ops=2)
@@ -138,6 +138,17 @@ def test_passes_are_what_ranks_compute_between_their_transfers():
     # Back from the last stage the first waits longest: for all passes of those behind it.
     late = [row['late_sender_ns'] for row in found['bubble.stage']]
     equal(late, sorted(late, reverse=True))
+
+
+def test_a_rank_that_has_its_stage_to_itself_is_compared_by_its_kernels():
+    # Nothing is said of what fixing it saves; kernels that take 1.3 times as long run at 1 / 1.3.
+    for slow, check in (({'slow': ['2:1.3']}, contains), ({}, lacks)):
+        synth('job', ranks=4, pp=4, layers=8, buckets=8, steps=4, **slow)
+        merged('job', '-o', 'x.h5')
+        found = tables('x.h5', 'stragglers.job', 'whatif.job')
+        check(found['stragglers.job'][0]['evidence'],
+              'nearly all kernels of rank 2 run at 0.77x the speed of the same ones on other ranks')
+        contains(found['whatif.job'][0]['headline'], 'Each stage of the pipeline has one rank')
 
 
 def test_a_job_without_stages_or_directions_has_no_bubble():

@@ -189,6 +189,17 @@ static void plan_text(const topic *t, char *out, size_t size) {
              tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "", saves);
 }
 
+/* Whether every stage of a pipeline has one rank, with which none is compared. */
+static bool lacks_peers(const topic *t) {
+    size_t stages = 0, single = 0;
+    for (size_t i = 0; i < t->items->n_rows; i++)
+        if (is_text(t->items, i, "what", "stage")) {
+            stages++;
+            single += tm_table_cell(t->items, i, "ranks")->value.i == 1;
+        }
+    return stages > 0 && single == stages;
+}
+
 /* What is worth it instead, or that nothing is. */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
@@ -209,6 +220,10 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         snprintf(out, size, "%s %s", subject, saves);
     } else if (!is_known(t)) {
         out[0] = '\0';
+    } else if (lacks_peers(t)) {
+        snprintf(out, size,
+                 "Each stage of the pipeline has one rank, so that no other does the same work: "
+                 "what fixing one saves is not known");
     } else {
         double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
         char all[128] = "";

@@ -7,6 +7,7 @@
 
 #include "analysis/shared/doubt.h"
 #include "analysis/shared/late_cause.h"
+#include "analysis/shared/same_kernels.h"
 #include "no_devices.h"
 #include "table/shown.h"
 
@@ -321,23 +322,59 @@ static void bubble_headline(const tm_findings *found, char out[TM_SENTENCE_MAX])
              "the pipeline's bubble: GPUs wait %s of the time, where %s is ideal", share, ideal);
 }
 
-static void bubble_text(const tm_tables *tables, const tm_judgement *j, char out[TM_SENTENCE_MAX]) {
-    const tm_findings *found = &j->found;
-    const tm_finding *f = found->all.data;
+/* The rank whose kernels are slowest beside the same ones of other ranks, of any stage; n_ranks
+ * where nearly all kernels of none are. */
+static size_t slowest_kernels(const tm_tables *tables, const tm_tolls *t, double *speed) {
+    size_t slowest = t->n_ranks;
+    *speed = TM_LATE_NORMAL_SPEED;
+    for (size_t i = 0; i < t->n_ranks; i++) {
+        const tm_same_kernels_speed s = tm_same_kernels_of(tables, t->ranks[i].rank);
+        if (!s.all_slower || s.speed < 0.0 || s.speed >= *speed)
+            continue;
+        slowest = i;
+        *speed = s.speed;
+    }
+    return slowest;
+}
+
+/* What ranks do to a bubble: none was tested where its stage has no other. */
+static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e, char *out,
+                              size_t size) {
+    const tm_findings *found = &e->judgement->found;
     const bool uneven = tm_tables_find(tables, "whatif.split")->n_rows > 0;
-    char kept[32];
-    tm_shown_duration(f->caused_ns, kept, sizeof kept);
-    snprintf(out, TM_SENTENCE_MAX,
-             "Waiting for other stages and in collectives keeps GPUs from computing for %s of GPU "
-             "time. For %" PRId64 " stages and %" PRId64
-             " forward passes a step (p - 1) / (m + p - 1) is ideal; %s; %s",
-             kept, found->stages, found->micro_batches,
+    double speed;
+    const size_t slowest =
+        found->tested ? e->tolls->n_ranks : slowest_kernels(tables, e->tolls, &speed);
+    if (slowest < e->tolls->n_ranks) {
+        snprintf(out, size,
+                 "nearly all kernels of rank %" PRId64
+                 " run at %.2fx the speed of the same ones on other ranks: look at its GPU (clock, "
+                 "heat, neighbours)",
+                 e->tolls->ranks[slowest].rank, speed);
+        return;
+    }
+    snprintf(out, size, "%s; %s",
              found->tested ? "by itself no rank takes longer than chance explains"
                            : "too little is recorded to test ranks",
              uneven || found->bubble > 1.1 * found->ideal + 0.01
                  ? "what is above that is transfers, uneven stages, or senders that come late now "
                    "and then"
                  : "only more micro-batches, fewer stages or another schedule make it smaller");
+}
+
+static void bubble_text(const tm_tables *tables, const tm_verdict_topic *e,
+                        char out[TM_SENTENCE_MAX]) {
+    const tm_findings *found = &e->judgement->found;
+    const tm_finding *f = found->all.data;
+    char kept[32], ranks[400];
+    tm_shown_duration(f->caused_ns, kept, sizeof kept);
+    bubble_ranks_text(tables, e, ranks, sizeof ranks);
+    snprintf(out, TM_SENTENCE_MAX,
+             "Waiting for other stages and in collectives keeps GPUs from computing for %s of GPU "
+             "time. For %" PRId64 " stages and %" PRId64
+             " forward pass%s a step (p - 1) / (m + p - 1) is ideal; %s",
+             kept, found->stages, found->micro_batches, found->micro_batches == 1 ? "" : "es",
+             ranks);
 }
 
 static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
@@ -680,7 +717,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         return;
     }
     if (j->kind == TM_VERDICT_BUBBLE) {
-        bubble_text(tables, j, out);
+        bubble_text(tables, e, out);
         return;
     }
     if (j->found.all.n > 0 && tm_finding_names(first)) {
