@@ -433,11 +433,15 @@ TEST(a_hosts_cause_is_that_of_all_its_ranks) {
          "; all of them compute longer than the others: look at what their GPUs share (power, "
          "cooling) or their share of the work"},
         {"rank=3 collectives=10 relative_speed=1",
-         "; look at what these ranks share: their host and its network"}};
+         "; look at what these ranks share: their host and its network"},
+        {"rank=3 collectives=10 relative_speed=1", /* in few steps, of which hosts were compared */
+         "their host (load, memory, other programs). A passing disturbance of that host would"}};
     for (size_t i = 0; i < COUNT(looks); i++) {
         tm_toll ranks[RANKS];
         memcpy(ranks, tolls_of, sizeof ranks);
         tm_finding finding = {.rank = 2, .level = TM_CULPRIT_HOST, .n_members = 2};
+        finding.units = i == 2 ? 4 : 0;
+        finding.work = i == 2 ? TM_SUSPECT_HOST : TM_SUSPECT_ALL;
         fill(&finding);
         const tm_tolls tolls = {.ranks = ranks,
                                 .n_ranks = RANKS,

@@ -595,15 +595,19 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     }
     if (all->n > TOLD_MAX)
         append(out, TM_SENTENCE_MAX, ". tmerge show stragglers tells of the others");
-    tm_late_cause cause = {0};
-    if (v->level == TM_CULPRIT_RANK)
-        cause = cause_of(tables, v);
+    const tm_late_cause cause =
+        v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};
+    const tm_late_kind kind =
+        v->level == TM_CULPRIT_HOST ? cause_of_host(tables, e->tolls, v) : cause.kind;
     /* Who idles has no larger share, nor has whose same kernels are slower. */
-    if (is_of_few_steps(v) && cause.kind != TM_LATE_WORK && !cause.same_kernels)
+    if (is_of_few_steps(v) && kind == TM_LATE_HOST)
         append(out, TM_SENTENCE_MAX,
-               cause.kind == TM_LATE_HOST
-                   ? ". A passing disturbance of its host would look the same"
-                   : ". A larger share of the data in this recording would look the same");
+               v->level == TM_CULPRIT_HOST
+                   ? ". A passing disturbance of that host would look the same"
+                   : ". A passing disturbance of its host would look the same");
+    else if (is_of_few_steps(v) && kind != TM_LATE_WORK && !cause.same_kernels)
+        append(out, TM_SENTENCE_MAX,
+               ". A larger share of the data in this recording would look the same");
 }
 
 /* The rank of most cost; n_ranks where nobody has any. */
