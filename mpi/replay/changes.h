@@ -58,7 +58,7 @@ void tm_mpi_changes_free(tm_trying *trying);
 tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);
 
 /**
- * Tries them and, of which all ranks are gone through again, the rest.
+ * Tries them; those that need a second pass over all ranks come last.
  *
  * Collective: over the ranks' comm.
  * @param total_ns  T as recorded

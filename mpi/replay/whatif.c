@@ -256,7 +256,7 @@ static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
     return groups;
 }
 
-/* All trials of one sort, [first, behind), of which each process has some. */
+/* All trials of one sort, [first, behind); each process has some of them. */
 static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items, tm_error *err) {
     const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
     const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
@@ -317,8 +317,8 @@ static int by_item(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->id, y->id);
 }
 
-/* T with the worst 3 % of ranks mended, rounded up; and with the last stage. */
-static tm_status mend_worst(whatif *w, tm_error *err) {
+/* T with the worst 3 % of ranks fixed, rounded up; and with the last stage fixed. */
+static tm_status fix_worst(whatif *w, tm_error *err) {
     const tm_whatif_item *items = w->result->items.data;
     tm_vec worst = TM_VEC(without);
     size_t n = (size_t)ceil(WORST_SHARE * (double)w->r->facts.n);
@@ -472,7 +472,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
         qsort(w->result->items.data, w->result->items.n, w->result->items.size, by_item);
     if (w->self == 0 && status == TM_OK) {
         status = add_paths(w, err);
-        status = status == TM_OK ? mend_worst(w, err) : status;
+        status = status == TM_OK ? fix_worst(w, err) : status;
     }
     TM_TRY(tm_mpi_agree(w->r->comm, status, err));
     return gather_steps(w, err);

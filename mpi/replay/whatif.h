@@ -8,7 +8,7 @@
 #include "replay/scenario.h"
 
 /**
- * Tries to mend each rank, host, stage, kind of work and kernel, and makes the plan.
+ * Tries the fix of each rank, host, stage, kind of work and kernel, and makes the plan.
  *
  * Collective: over the ranks' comm.
  * @param scenario  that edges are marked for, or NULL

@@ -45,7 +45,7 @@ static const tm_column side_columns[N_SIDE] = {
     {"straggler", TM_TEXT, "", "stragglers.job.verdict."},
     {"straggler_rank", TM_INT, "", "stragglers.job.rank: the rank that is named."},
     {"plan", TM_TEXT, "",
-     "The ranks that would help most, mended together: the last plan of whatif.item; null for "
+     "The ranks that would help most, fixed together: the last plan of whatif.item; null for "
      "none."},
     {"plan_pct", TM_REAL, "%", "What of a step that saves."},
 };
@@ -417,15 +417,15 @@ static tm_status remark_kinds(const tm_table *sides, tm_table *out, tm_error *er
     return TM_OK;
 }
 
-/* "ranks 1, 2 mended save 5.9 % of a step". */
+/* "fixing ranks 1, 2 saves 5.9 % of a step". */
 static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
     const char *plan = words_of(sides, side, S_PLAN);
     const tm_cell *pct = &tm_table_row(sides, (size_t)side)[S_PLAN_PCT];
     if (!*plan || pct->null)
-        snprintf(out, size, "no rank mended saves 0.5 %% of a step");
+        snprintf(out, size, "no fix of a rank saves 0.5 %% of a step");
     else
-        snprintf(out, size, "rank%s %.60s mended save%s %s of a step", strchr(plan, ',') ? "s" : "",
-                 plan, strchr(plan, ',') ? "" : "s", tm_shown_percent(pct->value.r, 1).text);
+        snprintf(out, size, "fixing rank%s %.60s saves %s of a step", strchr(plan, ',') ? "s" : "",
+                 plan, tm_shown_percent(pct->value.r, 1).text);
 }
 
 /* What would help most, where that is no longer the same. */

@@ -50,7 +50,7 @@ typedef struct tm_fix_kind {
 enum { TM_N_FIX_KINDS = 8 };
 extern const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS];
 
-/** One thing that could be mended. Times are of the whole job. Sent as bytes. */
+/** One thing that could be fixed. Times are of the whole job. Sent as bytes. */
 typedef struct tm_whatif_item {
     int64_t id;    /* rank, stage, index of tm_fix_kinds, place in the plan; of a host or kernel its
                       name id; 0 for a scenario */

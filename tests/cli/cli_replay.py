@@ -1,4 +1,4 @@
-"""What mending something saves, and the critical path, held against jobs in which it was mended:
+"""What fixing something saves, and the critical path, held against jobs in which it was fixed:
 simulated ones, a real one with a stall put in, and a small one by hand."""
 import glob
 import json
@@ -73,24 +73,24 @@ def check_sums(result):
 
 
 def check_pair(rank, share, within, options):
-    """The job with the slow rank mended is as long as the same job without a slow rank."""
+    """The job with the slow rank fixed is as long as the same job without a slow rank."""
     synth('slow', ranks=8, steps=3, slow_rank=rank, **options)
     synth('healthy', ranks=8, steps=3,
           **{name: value for name, value in options.items() if not name.startswith('slow_')})
     healthy, result = replayed('healthy')['whatif.job'][0]['step_ns'], replayed('slow')
-    job, mended = result['whatif.job'][0], item(result, 'rank', str(rank))
-    holds(job['sure'] and mended['sure'], (job, mended))
-    near(job['step_ns'] - mended['saved_ns'], healthy, 0.5, 'a step with the rank mended')
+    job, fixed = result['whatif.job'][0], item(result, 'rank', str(rank))
+    holds(job['sure'] and fixed['sure'], (job, fixed))
+    near(job['step_ns'] - fixed['saved_ns'], healthy, 0.5, 'a step with the rank fixed')
     near(job['slowdown'], job['step_ns'] / healthy, within, 'slowdown')
-    holds(mended['path_ns'] > share * job['step_ns'], mended)
-    equal(item(result, 'plan', str(rank))['saved_ns'], mended['saved_ns'], 'first in the plan')
+    holds(fixed['path_ns'] > share * job['step_ns'], fixed)
+    equal(item(result, 'plan', str(rank))['saved_ns'], fixed['saved_ns'], 'first in the plan')
     check_sums(result)
     for other in result['whatif.item']:
         holds(other['what'] != 'rank' or other['name'] == str(rank) or
-              (other['saved_ns'] or 0) < 0.05 * mended['saved_ns'], other)
+              (other['saved_ns'] or 0) < 0.05 * fixed['saved_ns'], other)
 
 
-globals().update(tests_of(PAIRS, check_pair, 'mending_a_slow_rank_gives_the_healthy_job_'))
+globals().update(tests_of(PAIRS, check_pair, 'fixing_a_slow_rank_gives_the_healthy_job_'))
 
 
 def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():
@@ -132,9 +132,9 @@ def test_where_no_call_that_waits_is_recorded_it_is_right_or_not_sure():
             put(path, json.dumps({**whole, 'traceEvents': kept}))
         holds(lost >= 8, 'calls wait')
         healthy, result = replayed('healthy')['whatif.job'][0]['step_ns'], replayed('slow')
-        job, mended = result['whatif.job'][0], item(result, 'rank', '3')
-        holds(not mended['sure'] or
-              abs(job['step_ns'] - mended['saved_ns'] - healthy) < 0.05 * healthy, (job, mended))
+        job, fixed = result['whatif.job'][0], item(result, 'rank', '3')
+        holds(not fixed['sure'] or
+              abs(job['step_ns'] - fixed['saved_ns'] - healthy) < 0.05 * healthy, (job, fixed))
         check_sums(result)
 
 
@@ -208,7 +208,7 @@ def step_times(result):
     return [row['step_ns'] for row in result['whatif.step']]
 
 
-def test_a_stall_put_into_a_real_job_is_what_mending_it_saves():
+def test_a_stall_put_into_a_real_job_is_what_fixing_it_saves():
     before = tables(real_store(), *TABLES)
     after = replayed(*edited(stall_rank_1))
     equal([b - a for a, b in zip(step_times(before), step_times(after))], [0, 0, 20_000_000, 0])
@@ -234,8 +234,8 @@ def test_a_real_job_is_replayed_as_worked_out_before():
     result = tables(real_store(), *TABLES)
     equal([row['step_ns'] // 1000 for row in result['whatif.step']], [74912, 48101, 42794, 41138])
     total = sum(row['step_ns'] for row in result['whatif.step'])
-    for ranks, mended in (('1', 204.4), ('1, 2', 194.8), ('1, 2, 0', 184.4)):
-        holds(abs(total - 4 * item(result, 'plan', ranks)['saved_ns'] - mended * 1e6) < 1e6, ranks)
+    for ranks, fixed in (('1', 204.4), ('1, 2', 194.8), ('1, 2, 0', 184.4)):
+        holds(abs(total - 4 * item(result, 'plan', ranks)['saved_ns'] - fixed * 1e6) < 1e6, ranks)
     for step in result['criticalpath.step'][1:]:
         equal((step['rank'], step['rank_share']), (1, 1))
         holds(step['host_ns'] + step['call_ns'] > 0.99 * step['step_ns'], step)

@@ -177,7 +177,7 @@ def test_the_scenario_of_an_item_saves_what_the_item_does():
                    }.get(what, ('--fix', f'{what}={name}'))
         found, expected = saved(scenario(path, *options)[0]), saved(item)
         if what in ('plan', 'rank', 'host', 'stage'):
-            # The path of a rank has transfers, which are no rank's to mend; of a plan it is what
+            # The path of a rank has transfers, which are no rank's to fix; of a plan it is what
             # its last rank takes off what is left.
             paths = found.pop('path_ns'), expected.pop('path_ns')
             holds(what == 'plan' or 0 < paths[0] < paths[1], f'{what} {name}: {paths}')
@@ -217,7 +217,7 @@ def test_figures_of_some_steps_are_theirs():
         if steps[step]['best_rank'] == 3:
             equal(row['saved_ns'], steps[step]['saved_ns'], f'step {step}')
     holds(each[1]['saved_pct'] > 25 > 1 > each[3]['saved_pct'], 'steps 4 and 6 differ')
-    # Only work of these steps is mended, but all steps are counted.
+    # Only work of these steps is fixed, but all steps are counted.
     in_step = scenario(path, '--fix', 'rank=3+step=4')[0]
     holds(abs(in_step['saved_ns'] - each[1]['saved_ns'] / len(steps)) < 2e4, in_step)
     near(asked(path, '--step', '3-6')[0]['step_ns'], step_ns(path), 0, 'all steps')

@@ -168,7 +168,7 @@ test("clocks that are not compared: what rests on them is left out and said", ()
   assert.equal((await listed(page)).includes("whatif"), whole !== undefined);
   if (!whole) return;
   await visit(page, "#whatif");
-  if (whole.ideal_ns === null) assert.match(await main(page), /^What mending would save is not known/);
+  if (whole.ideal_ns === null) assert.match(await main(page), /^What fixing would save is not known/);
   assert.doesNotMatch(await main(page), /ranks? takes? under/);
 }));
 

@@ -55,7 +55,7 @@ test("bars are what would help most, as long as what is saved, hatched where not
   }
 });
 
-test("the summary says what the terminal says: the headline, what mending saves, and the advice in its order", async () => {
+test("the summary says what the terminal says: the headline, what fixing saves, and the advice in its order", async () => {
   for (const job of some()) {
     const { "whatif.job": [whole], "stragglers.job": [verdict], "advice.item": advice } = show(job.store, "whatif.job", "stragglers.job", "advice.item");
     const { page } = await open(job.page);

@@ -18,7 +18,7 @@ enum { TOP = 10 };
 static const tm_option options[] = {
     {"fix", 0, "X", "what if X were as on the other ranks: rank=3, host=NAME+kind=host, ..."},
     {"scale", 0, "X:F", "what if X took F times as long: kernel=REGEX:0.5; both may be repeated"},
-    {"each", 0, "WHAT", "every rank, host, stage, kind or kernel by what mending it saves"},
+    {"each", 0, "WHAT", "every rank, host, stage, kind or kernel by what fixing it saves"},
     {"top", 0, "N", "only the N that save most"},
     {"step", 0, "LIST", "all figures of these steps"},
     {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
@@ -169,7 +169,7 @@ static void print_each(const question *q, tm_table *items) {
     print_items(items, q->each, most, true);
     if (strcmp(q->each, "kind") == 0) {
         puts("");
-        print_title(q, "In no time at all: no mending does better");
+        print_title(q, "In no time at all: no fix saves more");
         print_items(items, "limit", most, true);
     }
 }
@@ -319,7 +319,7 @@ static tm_status read_timelines(tm_pipeline *p, void *context, tm_error *err) {
     return tm_pipeline_restore(p, &q->from, err);
 }
 
-/* What the replay tells, on process 0. */
+/* What the replay says, on process 0. */
 static tm_status answer_replayed(tm_pipeline *p, void *context, tm_error *err) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);

@@ -150,17 +150,17 @@ void tm_summary_job(const tm_tables *tables, const tm_colors *colors) {
     print_verdict(tables, colors);
 }
 
-/* Whether an item is replayed with ranks mended, and not without a kind of work at all, of which
+/* Whether an item is replayed with ranks fixed, and not without a kind of work at all, of which
  * nobody can do away with more than a part. */
-static bool is_mended(const char *rule) {
+static bool is_fixed(const char *rule) {
     static const char *const rules[] = {"straggler", "late_ranks", "imbalance"};
-    bool mended = false;
+    bool fixed = false;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        mended = mended || strcmp(rule, rules[i]) == 0;
-    return mended;
+        fixed = fixed || strcmp(rule, rules[i]) == 0;
+    return fixed;
 }
 
-/* Then late ranks are those of other stages, and what is to be done is not to mend ranks. */
+/* Then late ranks are those of other stages, and what is to be done is not to fix ranks. */
 static bool says_bubble(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "stragglers.job");
     const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
@@ -174,16 +174,15 @@ void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t si
     const tm_cell *percent = tm_table_cell(items, row, "saved_pct");
     bool sure = job->n_rows > 0 && tm_table_cell(job, 0, "sure")->value.i != 0;
     const char *rule = tm_table_cell(items, row, "rule")->value.text;
-    bool mended = is_mended(rule),
-         schedule = strcmp(rule, "late_ranks") == 0 && says_bubble(tables);
+    bool fixed = is_fixed(rule), schedule = strcmp(rule, "late_ranks") == 0 && says_bubble(tables);
     char time[32];
     out[0] = '\0';
     if (percent->null || percent->value.r < 0.05 || schedule ||
-        (!mended && percent->value.r >= nearly_all))
+        (!fixed && percent->value.r >= nearly_all))
         return;
     tm_shown_duration(tm_table_cell(items, row, "saved_ns")->value.i, time, sizeof time);
     snprintf(out, size, " It %s%s %s of %s (%s).", sure ? "saves" : "may save",
-             mended ? "" : " up to", tm_shown_percent(percent->value.r, 1).text,
+             fixed ? "" : " up to", tm_shown_percent(percent->value.r, 1).text,
              tm_words_whole(tables), time);
 }
 

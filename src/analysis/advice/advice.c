@@ -22,7 +22,7 @@ static const tm_column columns[N_COLUMNS] = {
     [SAVED] =
         {"saved_ns", TM_INT, "ns",
          "What a mean step would be shorter by, replayed (whatif.item): of straggler with who "
-         "is named mended, of late_ranks what the plan saves besides, of imbalance with "
+         "is named fixed, of late_ranks what the plan saves besides, of imbalance with "
          "computation as on the other ranks, else at most, with that kind of work taking no "
          "time. Null where it is not known."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
@@ -31,7 +31,7 @@ static const tm_column columns[N_COLUMNS] = {
               "time lost, the mean over the ranks (straggler: over those that wait for it). Null "
               "where it is not one of time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "exact: the GPUs did nothing for that long; upper: mending it wins at most that, "
+               "exact: the GPUs did nothing for that long; upper: fixing it saves at most that, "
                "and what ranks waited for those that lost it."},
     [RANKS] = {"ranks", TM_TEXT, "", "The ranks that it is about, or all."},
     [TEXT] = {"text", TM_TEXT, "", "What to do."},
@@ -68,8 +68,7 @@ static const struct {
     double at[N_SEVERITIES]; /* the measure, in percent, from which on it is a note, ... */
     tm_rule_look *look;
     const char *look_at;
-    const char *item,
-        *of; /* what and name of whatif.item: what mending it saves; NULL: not known */
+    const char *item, *of; /* what and name of whatif.item: what fixing it saves; NULL: not known */
     tm_whose whose;
 } rules[TM_N_RULES] = {
     [TM_RULE_RECORDING] = {"recording", /* of figures, that they could be off by */
@@ -431,7 +430,7 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
  * wait for meanwhile can hold them as long. What saves less than the first is no advice. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
-/* One cause gives one item: of what the plan saves, what is left with those mended that have an
+/* One cause gives one item: of what the plan saves, what is left with those fixed that have an
  * item of their own. */
 static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan) {
     tm_facts_saving named = tm_facts_saved(facts, "named", "");

@@ -35,8 +35,8 @@ enum {
     J_UNMATCHED,
     J_INFERRED,
     J_SURE,
-    J_MEND,
-    J_MEND_PCT,
+    J_FIX,
+    J_FIX_PCT,
     J_HEADLINE,
     J_EVIDENCE,
     N_JOB_COLUMNS
@@ -56,8 +56,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                     "takes without what nothing recorded explains."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
     [J_WORKER] = {"worker_share", TM_REAL, "",
-                  "M_w: what mending the worst 3 % of ranks saves (the largest slowdown in "
-                  "whatif.item, rounded up) / (step_ns - ideal_ns); null under 1 % of waste."},
+                  "M_w: what fixing the worst 3 % of ranks saves (those with the largest slowdown "
+                  "in whatif.item, rounded up) / (step_ns - ideal_ns); null under 1 % of waste."},
     [J_STAGE] = {"stage_share", TM_REAL, "",
                  "M_s: the same of the last stage; null without a pipeline."},
     [J_ERROR] = {"replay_error_pct", TM_REAL, "%",
@@ -66,18 +66,20 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_UNMATCHED] = {"unmatched_pct", TM_REAL, "%",
                      "Of the time in communication kernels: in those that join no ranks, and keep "
                      "the length that was recorded, waiting included."},
-    [J_INFERRED] = {"inferred_waits", TM_INT, "",
-                    "Waits of one stream for another that no record tells, but order and times."},
+    [J_INFERRED] =
+        {"inferred_waits", TM_INT, "",
+         "Waits of one stream for another that were not recorded, but follow from order and "
+         "times."},
     [J_SURE] =
         {"sure", TM_BOOL, "",
          "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
          "half of the communication joining ranks, nine tenths of the ranks read and of the marked "
          "steps replayed (they are from the job's first GPU event on), and twice the clocks' "
          "uncertainty within 5 % of a step."},
-    [J_MEND] = {"mend_ns", TM_INT, "ns",
-                "What mending who is named in stragglers.finding saves of a mean step; null where "
-                "nobody is, or where it takes under 0.05 % off the critical path."},
-    [J_MEND_PCT] = {"mend_pct", TM_REAL, "%", "100 mend_ns / step_ns."},
+    [J_FIX] = {"mend_ns", TM_INT, "ns",
+               "What fixing who is named in stragglers.finding saves of a mean step; null where "
+               "nobody is named, or where fixing takes under 0.05 % off the critical path."},
+    [J_FIX_PCT] = {"mend_pct", TM_REAL, "%", "100 mend_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
                     "What fixing who is named in stragglers.finding saves, or what else would; "
                     "after the headline of stragglers.job where a kind of work leads that. Null "
@@ -113,30 +115,28 @@ enum {
 static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_WHAT] =
         {"what", TM_TEXT, "",
-         "plan: the rank that saves most, then the one that saves most with it mended, and "
+         "plan: the rank that saves most, then the one that saves most with the first fixed, and "
          "so on, each row with all before it; rank, host, stage, kind, kernel; limit: a kind "
-         "that takes no time at all, which no mending does better than; network: transfers that "
+         "that takes no time at all, more than which no fix can save; network: transfers that "
          "cross a host with a slow network as fast as the others' (whatif.network); split: the "
-         "compute "
-         "kernels of each stage at the mean of their work (whatif.split), its host "
-         "and the operations of its groups at that of their number; scenario: what was "
-         "asked for."},
+         "compute kernels of each stage at the mean of their work (whatif.split), its host and "
+         "the operations of its groups at the mean of their number; scenario: what was asked "
+         "for."},
     [I_NAME] = {"name", TM_TEXT, "",
-                "Which; of a network the host, several where no operation tells them apart; of a "
-                "split the stages that differ; of kinds also stall: host time over 1 "
-                "ms and 5 times the other ranks'; "
-                "input: the host inside of the loader of the next batch; gc: inside of Python's "
-                "garbage collection; launch: lags from a call or an end to a begin."},
-    [I_RANKS] = {"ranks", TM_INT, "", "How many ranks it is of."},
+                "Its name; of a network the host, several where no operation shows which; of a "
+                "split the stages that differ; of kinds also stall: host time over 1 ms and 5 "
+                "times the other ranks'; input: the host in the loader of the next batch; gc: in "
+                "Python's garbage collection; launch: lags from a call or an end to a begin."},
+    [I_RANKS] = {"ranks", TM_INT, "", "How many ranks it holds."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "By how much a mean step is shorter with it as on the other ranks; below 0: "
-                 "longer. Null where it takes under 0.05 % off the critical path: no more than "
-                 "that is saved."},
+                 "longer. Null where that takes under 0.05 % off the critical path, and so saves "
+                 "no more."},
     [I_MOST] = {"saved_most_ns", TM_INT, "ns",
-                "The same, had the time that nothing recorded explains gone everywhere, too."},
+                "The same, without the time that nothing recorded explains."},
     [I_PATH] = {"path_ns", TM_INT, "ns",
-                "What of the critical path of a mean step lies on it; of a place in the plan, what "
-                "its rank takes off the path that is left."},
+                "How much of the critical path of a mean step lies on it; of a place in the plan, "
+                "how much its rank takes off the path that is left."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [I_SLOWDOWN] =
         {"slowdown", TM_REAL, "",
@@ -145,7 +145,7 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
          "operation-level traces the lower of that of its data rank and its stage."},
     [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "", "24 x the job's ranks x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "",
-                "The rank with most of the critical path once it is mended."},
+                "The rank with most of the critical path once it is fixed."},
     [I_SURE] = {"sure", TM_BOOL, "",
                 "Whether saved_ns holds: sure in whatif.job, saved_most_ns within 5 % of step_ns "
                 "of it, and above twice the clocks' uncertainty at each change of rank."},
@@ -153,7 +153,7 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
 
 static const tm_table_def item_def = {
     .name = "whatif.item",
-    .doc = "A row for each thing that could be mended, and what a step would be shorter by.",
+    .doc = "A row for each thing that could be fixed, and by how much a step would be shorter.",
     .columns = item_columns,
     .n_columns = N_ITEM_COLUMNS,
     .n_keys = 1,
@@ -167,8 +167,10 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
     [S_NS] = {"step_ns", TM_INT, "ns", "As in criticalpath.step."},
     [S_IDEAL] = {"ideal_ns", TM_INT, "ns", "As in whatif.job."},
     [S_SLOWDOWN] = {"slowdown", TM_REAL, "", "As in whatif.job."},
-    [S_BEST] = {"best_rank", TM_INT, "",
-                "The rank whose mending in all steps makes this one shorter most; null for none."},
+    [S_BEST] =
+        {"best_rank", TM_INT, "",
+         "The rank that makes this step shorter most where it is fixed in all steps; null for "
+         "none."},
     [S_SAVED] = {"saved_ns", TM_INT, "ns", "By how much."},
     [S_PARTIAL] = {"partial", TM_BOOL, "", "Not all ranks recorded it."},
 };
@@ -189,8 +191,8 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
     [P_RANKS] = {"ranks", TM_INT, "", "How many ranks it has."},
     [P_WORK] = {"work_ns", TM_INT, "ns",
                 "What the compute kernels of one of its ranks take in a mean step, of several "
-                "ranks the lower median; usual_ns where a stage has one rank, for nobody tells a "
-                "slow GPU from more work then."},
+                "ranks the lower median; usual_ns where a stage has one rank, for a slow GPU "
+                "cannot be told from more work then."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
                  "The same with each kernel at the median of the job's ranks for its name and "
                  "launch shape."},
@@ -314,8 +316,8 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     char clocks[32];
     if (!is_matched(r))
         snprintf(out, size,
-                 "%.0f %% of the communication joins no ranks: what they do to one another is not "
-                 "known, so nothing is said of what mending one of them saves.",
+                 "%.0f %% of the communication joins no ranks: how they delay one another is not "
+                 "known, so neither is what fixing one of them saves.",
                  unmatched);
     else if (lacks_ranks(r))
         snprintf(out, size,
@@ -323,16 +325,15 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
                  r->n_ranks, r->world_size);
     else if (!is_timed(r)) {
         tm_shown_duration(r->uncertainty_ns, clocks, sizeof clocks);
-        snprintf(
-            out, size,
-            "Clocks are known to %s alone, which is much of a step: what lies between ranks of "
-            "different hosts is not.",
-            clocks);
+        snprintf(out, size,
+                 "Clocks are known only to %s, which is much of a step: times between ranks of "
+                 "different hosts are not known.",
+                 clocks);
     } else if (replayed_pct(r) < LEAST_REPLAYED_PCT)
         snprintf(
             out, size,
             "Of the marked steps %.0f %% are replayed, from the job's first GPU event on: what "
-            "lies before it (hosts at work alone) is no part of these figures.",
+            "lies before it (only hosts at work) is no part of these figures.",
             replayed_pct(r));
     else if (fabs(error) > DOUBT_PCT)
         snprintf(out, size,
@@ -599,15 +600,15 @@ static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *items = tm_tables_find(out, item_def.name);
     size_t named = tm_savings_sentence(out, headline);
     if (named < items->n_rows) {
-        row[J_MEND] = *tm_table_cell(items, named, "saved_ns");
-        row[J_MEND_PCT] = *tm_table_cell(items, named, "saved_pct");
+        row[J_FIX] = *tm_table_cell(items, named, "saved_ns");
+        row[J_FIX_PCT] = *tm_table_cell(items, named, "saved_pct");
     }
     return headline[0] ? tm_table_set_text(table, &row[J_HEADLINE], headline, err) : TM_OK;
 }
 
 const tm_analysis tm_analysis_whatif = {
     .name = "whatif",
-    .summary = "what would help most: how much shorter steps were with this mended",
+    .summary = "what would help most: how much shorter a step would be with this fixed",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .collectives = whatif_collectives,

@@ -22,7 +22,7 @@ const WASTE_PCT = 5,
   WORTH_PCT = 1;
 /** From so much of the critical path on it is said that its cause was not recorded [%]. */
 const BEFORE_PCT = 1;
-/** The ranks that are mended together, as whatif.job has it. */
+/** The ranks that are fixed together, as whatif.job has it. */
 const WORST_PCT = 3;
 
 interface Group {
@@ -279,8 +279,8 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
       title,
       empty(
         known
-          ? `Nothing that could be mended saves ${f.percent(LEAST_PCT, 1)} of ${wholeWord(job)}.`
-          : "What ranks do to one another is not known, so neither is what mending one would save.",
+          ? `Nothing that could be fixed saves ${f.percent(LEAST_PCT, 1)} of ${wholeWord(job)}.`
+          : "How ranks delay one another is not known, so neither is what fixing one would save.",
       ),
     );
   const sure = shown.some((row) => table.cell(row, "sure") === true),
@@ -370,7 +370,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
         h("b", null, stepWord(job, step)),
         h("br"),
         `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
-        best !== null && [h("br"), `mending rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`],
+        best !== null && [h("br"), `fixing rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`],
         partial && [h("br"), "not all ranks recorded it"],
       ],
     );
@@ -468,7 +468,7 @@ function paceWord(job: Job): string {
 
 function title(job: Job): string {
   const waste = job.table("whatif.job").num(0, "waste_pct");
-  if (waste === null) return "What mending would save is not known";
+  if (waste === null) return "What fixing would save is not known";
   const amount = Math.abs(waste) < 0.05 ? "as long as now" : `${f.percent(Math.abs(waste), 1)} ${waste > 0 ? "less" : "more"}`;
   return `With everything at ${paceWord(job)} ${wholeWord(job)} takes ${amount}`;
 }
