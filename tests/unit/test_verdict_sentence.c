@@ -175,6 +175,14 @@ static const scene scenes[] = {
         "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
         "there, for over the whole recording no rank takes longer by itself than chance explains",
         {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
+    SCENE(
+        BUBBLE, 1.0, 10, 1, 0,
+        "The pipeline's bubble: GPUs wait 0 % of the time, where 0 % is ideal",
+        "Waiting for other stages and in collectives keeps GPUs from computing for 12.0 us of GPU "
+        "time. For 0 stages and 0 forward passes a step (p - 1) / (m + p - 1) is ideal; by itself "
+        "no rank takes longer than chance explains (least p 0.2); only more micro-batches, fewer "
+        "stages or another schedule make it smaller",
+        {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
     SCENE(INCONCLUSIVE, 1.0, 10, 0, 0,
           "The traces do not prove who is late; ranks wait 20 % of the time",
           "Rank 3 costs most: it is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); "

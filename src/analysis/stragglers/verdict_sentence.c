@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
 #include "analysis/shared/same_kernels.h"
 #include "no_devices.h"
@@ -353,13 +354,17 @@ static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e
                  e->tolls->ranks[slowest].rank, speed);
         return;
     }
-    snprintf(out, size, "%s; %s",
-             found->tested ? "by itself no rank takes longer than chance explains"
-                           : "too little is recorded to test ranks",
-             uneven || found->bubble > 1.1 * found->ideal + 0.01
-                 ? "what is above that is transfers, uneven stages, or senders that come late now "
-                   "and then"
-                 : "only more micro-batches, fewer stages or another schedule make it smaller");
+    snprintf(out, size, "too little is recorded to test ranks");
+    if (found->tested)
+        snprintf(out, size, "by itself no rank takes longer than chance explains (least p %.2g)",
+                 found->least_p);
+    if (uneven || found->bubble > 1.1 * found->ideal + 0.01)
+        append(out, size,
+               "; what is above that is transfers, uneven stages, or senders that come late now "
+               "and then");
+    else if (tm_fixes_read(tables).most_pct < TM_FIX_LEAST_PCT)
+        append(out, size,
+               "; only more micro-batches, fewer stages or another schedule make it smaller");
 }
 
 static void bubble_text(const tm_tables *tables, const tm_verdict_topic *e,
