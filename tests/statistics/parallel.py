@@ -179,7 +179,7 @@ def outcome(a):
 def first(text, config):
     """The ranks that a text names first: one, a range, or those of a host; None for none."""
     at = re.search(r'\b[Rr]anks? (\d+(?:-\d+)?)|\bhost(\d+)\b', text)
-    if not at or re.match(r'Fixing (it|these|them)\b', text):  # whom the verdict names
+    if not at or re.match(r'Fixing (only )?(it|these|them)\b', text):  # whom the verdict names
         return None
     if at[1]:
         return frozenset(verdict.span(at[1]))

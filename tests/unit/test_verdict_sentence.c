@@ -434,6 +434,23 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
     }
 }
 
+/* Rank 3 costs most, but what-if begins with rank 6. */
+TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
+    tm_toll ranks[RANKS];
+    memcpy(ranks, tolls_of, sizeof ranks);
+    const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+    const tm_judgement judgement = {.kind = TM_VERDICT_INCONCLUSIVE, .matched_share = 1.0};
+    const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+    char text[TM_SENTENCE_MAX];
+    tm_tables tables = open_scene("rank=3 collectives=10", "idle_ns=5000");
+    add_row(&tables, "whatif.job", "slowdown=1.1 sure=true step_ns=1000");
+    add_row(&tables, "whatif.item", "what=plan name=6 ranks=1 saved_ns=30 saved_pct=3");
+    tm_verdict_evidence(&tables, &topic, text);
+    if (strncmp(text, "Rank 6 is behind ", 17) != 0)
+        fail_msg("%s", text);
+    tm_tables_destroy(&tables);
+}
+
 /* Ranks 2 and 3 of node7, of which rank 3 is as slow as rank 2, or not. */
 TEST(a_hosts_cause_is_that_of_all_its_ranks) {
     static const char *const looks[][2] = {

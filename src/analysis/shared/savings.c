@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fixes.h"
@@ -189,6 +190,13 @@ static void plan_text(const topic *t, char *out, size_t size) {
              tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "", saves);
 }
 
+/* Whether no kind of work saves more than a plan. */
+static bool plan_is_more(const topic *t, size_t plan) {
+    const size_t kind = best_kind(t), none = t->items->n_rows;
+    return !t->alone && plan < none &&
+           saved_pct(t, plan) >= (kind < none ? saved_pct(t, kind) : TM_FIX_LEAST_PCT);
+}
+
 /* Whether every stage of a pipeline has one rank, with which none is compared. */
 static bool lacks_peers(const topic *t) {
     size_t stages = 0, single = 0;
@@ -208,8 +216,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
     char subject[PHRASE_MAX], saves[192];
-    double of_kind = kind < t->items->n_rows ? saved_pct(t, kind) : TM_FIX_LEAST_PCT;
-    if (rank_tried && !t->alone && plan < t->items->n_rows && saved_pct(t, plan) >= of_kind) {
+    if (rank_tried && plan_is_more(t, plan)) {
         plan_text(t, out, size);
     } else if (kind < t->items->n_rows) {
         if (t->operations)
@@ -378,6 +385,17 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
             lead.kind = kinds[k];
     return lead;
+}
+
+int64_t tm_savings_first(const tm_tables *tables) {
+    topic t;
+    if (!open_topic(tables, &t))
+        return -1;
+    const size_t plan = find_plan(&t), lead = tm_savings_lead(tables).kind, none = t.items->n_rows;
+    const bool said =
+        lead < none ? !is_nobody(&t, lead) && plan < none && saved_pct(&t, plan) >= TM_FIX_LEAST_PCT
+                    : plan_is_more(&t, plan);
+    return said ? strtoll(tm_table_cell(t.items, plan, "name")->value.text, NULL, 10) : -1;
 }
 
 /* What fixing who is named saves, which is the row `item`, of whom is said `it`. */

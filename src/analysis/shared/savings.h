@@ -23,6 +23,10 @@ typedef struct tm_lead {
  */
 tm_lead tm_savings_lead(const tm_tables *tables);
 
+/** The rank that tm_savings_sentence has first where nobody is named and nobody is cleared: that
+ * which fixing saves most. -1 where it has none. */
+int64_t tm_savings_first(const tm_tables *tables);
+
 /** What a row of whatif.item saves that is of a kind, kernel, network or split: "Bringing copies to
  * the median rank's saves 3.1 % of a step (310 us)". */
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);

@@ -9,6 +9,7 @@
 #include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
 #include "analysis/shared/same_kernels.h"
+#include "analysis/shared/savings.h"
 #include "no_devices.h"
 #include "table/shown.h"
 
@@ -627,6 +628,14 @@ static size_t costliest(const tm_tolls *t) {
     return most;
 }
 
+/* Whom what-if has first where nobody is named, else who costs most: not two at once. */
+static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_t costly) {
+    const int64_t planned = tm_savings_first(tables);
+    const size_t at = tm_tolls_index(e->tolls, planned);
+    const bool waited = costly < e->tolls->n_ranks && at < e->tolls->n_ranks;
+    return waited && e->tolls->ranks[at].rank == planned ? at : costly;
+}
+
 /* What is to be concluded where nobody is named. */
 static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *out, size_t size) {
     const tm_finding *event = j->found.all.data;
@@ -734,7 +743,8 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         return;
     }
     bool last = j->kind == TM_VERDICT_EVENT && first->rank >= 0;
-    size_t most = last ? tm_tolls_index(e->tolls, first->rank) : costliest(e->tolls);
+    const size_t costly = costliest(e->tolls);
+    const size_t most = last ? tm_tolls_index(e->tolls, first->rank) : first_of(tables, e, costly);
     if (most == e->tolls->n_ranks) {
         snprintf(out, TM_SENTENCE_MAX, "No rank waited for another");
         return;
@@ -745,5 +755,5 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     last_text(toll, came, sizeof came);
     unnamed_text(tables, j, conclusion, sizeof conclusion);
     snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 "%s %s%s; %s", toll->rank,
-             last ? "" : " costs most: it", cost, came, conclusion);
+             last || most != costly ? "" : " costs most: it", cost, came, conclusion);
 }
