@@ -227,6 +227,7 @@ tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeli
         .instances = TM_VEC(tm_instance),
         .values = TM_VEC(tm_instance_value),
         .worst = TM_VEC(tm_worst),
+        .exposed = TM_VEC(tm_worst),
         .pairs = TM_VEC(tm_pair),
         .left_out = TM_VEC(tm_left_out),
         .costs = TM_VEC(tm_cost),
@@ -251,6 +252,7 @@ void tm_collectives_free(tm_collectives *collectives) {
     tm_vec_free(&collectives->instances);
     tm_vec_free(&collectives->values);
     tm_vec_free(&collectives->worst);
+    tm_vec_free(&collectives->exposed);
     tm_vec_free(&collectives->pairs);
     tm_vec_free(&collectives->left_out);
     tm_vec_free(&collectives->costs);

@@ -6,6 +6,7 @@
 #include "agree.h"
 #include "base/hash.h"
 #include "delay.h"
+#include "exposed.h"
 #include "opening.h"
 #include "shuffle.h"
 #include "waits/answers.h"
@@ -85,5 +86,6 @@ tm_status tm_mpi_wait(MPI_Comm comm, int64_t n_ranks, tm_timeline *timelines, si
     TM_TRY(send_answers(comm, n_ranks <= TM_PAIR_RANKS_MAX, timelines, n, collectives, err));
     TM_TRY(tm_mpi_delay(comm, timelines, n, collectives, err));
     TM_TRY(spread_values(comm, collectives, err));
+    TM_TRY(tm_mpi_exposed(comm, timelines, n, collectives, err));
     return select_worst(comm, collectives, err);
 }

@@ -11,13 +11,13 @@ enum { TM_PAIR_RANKS_MAX = 512 };
 
 /**
  * Splits the waits of all operations, passes their cost back to what made ranks late, and tells the
- * ranks. Records must be on the job's clock.
+ * ranks; finds what of all operations was exposed. Records must be on the job's clock.
  *
  * Collective: over comm.
  * @param n_ranks      ranks read, of all processes
  * @param timelines    [n] this process's; their answers are set
- * @param collectives  what this process matched; values, worst, pairs, costs and members
- *                     are added
+ * @param collectives  what this process matched; values, worst, exposed, pairs, costs and
+ *                     members are added
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_wait(MPI_Comm comm, int64_t n_ranks, tm_timeline *timelines, size_t n,

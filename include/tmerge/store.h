@@ -14,7 +14,7 @@
 
 enum {
     TM_STORE_MAJOR = 1, /* raised when an older reader would misread a store */
-    TM_STORE_MINOR = 2, /* raised when something is added */
+    TM_STORE_MINOR = 3, /* raised when something is added */
     TM_STORE_CHUNK_ROWS = 65536,
     TM_STORE_CHUNK_MAX = 1 << 24, /* rows; a reader needs the memory for one chunk */
     TM_STORE_ZSTD_LEVEL = 1,
@@ -107,6 +107,7 @@ struct tm_record_column {
                                tm_timeline, */
     size_t stride;          /* bytes of a member of that array, */
     size_t field_at;        /* bytes to the value in that member */
+    bool later; /* stores of before it was added are read as if all of it were -1, unknown */
 };
 
 typedef struct tm_record_table {

@@ -280,12 +280,14 @@ typedef struct tm_copy_attr {
 enum { TM_SEQ_REPEATED = -2 };
 
 /** A communication kernel, or the CPU operator that asked for it. Matching sets wait_ns, first_rank
- * and first_event: the last two name the operation that the kernel belongs to, complete or not. */
+ * and first_event: the last two name the operation that the kernel belongs to, complete or not; and
+ * exposed_ns (waits/exposed.h). */
 typedef struct tm_collective_attr {
     int64_t comms_id; /* 0 where the trace has none */
     int64_t seq;      /* or TM_SEQ_REPEATED */
     int64_t in_elements, out_elements;
-    int64_t wait_ns; /* until the operation's last rank came; -1 where it has no wait */
+    int64_t wait_ns;    /* until the operation's last rank came; -1 where it has no wait */
+    int64_t exposed_ns; /* of a kernel, while its rank computes nothing; -1 unknown */
     uint32_t event;
     uint32_t first_event;            /* that rank's kernel: its row among the rank's events; 0 */
     int32_t first_rank;              /* lowest rank of the operation, -1 not matched */

@@ -39,6 +39,9 @@ typedef void putter(const cursor *c, sqlite3_context *out, uint32_t row);
       "rank, the same for all kernels of the operation.")                                          \
     X(wait_ns, TM_INT, "ns",                                                                       \
       "Of such a kernel: until the last rank of its operation came; null where that has no wait.") \
+    X(exposed_ns, TM_INT, "ns",                                                                    \
+      "Of a communication kernel: its time in which no compute kernel of its rank runs. Where "    \
+      "several run together each counts that time, overlap.rank once. Null for other events.")     \
     X(bytes, TM_INT, "B", "Bytes copied or set; null for what is neither, or not recorded.")
 /* clang-format on */
 
@@ -413,6 +416,12 @@ static void put_wait_ns(const cursor *c, sqlite3_context *out, uint32_t row) {
     const tm_collective_attr *of = collective_of(c, row);
     if (of)
         put_known(out, of->wait_ns);
+}
+
+static void put_exposed_ns(const cursor *c, sqlite3_context *out, uint32_t row) {
+    const tm_collective_attr *of = collective_of(c, row);
+    if (of)
+        put_known(out, of->exposed_ns);
 }
 
 static bool is_earlier_copy(const void *copy, const void *row) {

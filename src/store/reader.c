@@ -160,6 +160,8 @@ static bool lacks_count(const tm_store *store, const tm_record_column *column) {
 }
 
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column) {
+    if (column->later && !is_there(store, tm_record_tables[table].path, "", column->name))
+        return true;
     if (table >= TM_RECORD_LAUNCHES)
         return lacks_table(store, table);
     if ((table == TM_RECORD_RANKS || table == TM_RECORD_SPANS) && lacks_count(store, column))

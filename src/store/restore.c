@@ -132,11 +132,25 @@ static tm_status read_column(const restorer *r, int table, const tm_record_colum
     return status;
 }
 
+/* Of a column that the store is too old to have. Its array is that of the columns before it. */
+static void set_unknown(const restorer *r, int table, const tm_record_column *column) {
+    const size_t size = tm_element_size(column->element);
+    for (size_t i = 0; i < r->n; i++) {
+        const size_t n = tm_record_rows(&tm_record_tables[table], &r->ranks[i]);
+        char *array;
+        memcpy(&array, (const char *)&r->ranks[i] + column->array_at, sizeof array);
+        for (size_t row = 0; array && row < n; row++)
+            memset(array + row * column->stride + column->field_at, 0xff, size);
+    }
+}
+
 static tm_status read_columns(const restorer *r, int table) {
     const tm_record_table *record = &tm_record_tables[table];
     for (int c = 0; c < record->n_columns; c++)
         if (record->columns[c].take && !tm_store_is_later(r->store, table, &record->columns[c]))
             TM_TRY(read_column(r, table, &record->columns[c]));
+        else if (record->columns[c].later)
+            set_unknown(r, table, &record->columns[c]);
     return TM_OK;
 }
 

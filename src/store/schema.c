@@ -305,6 +305,10 @@ static const tm_record_column collective_columns[] = {
                "with first_rank the operation's name: row of that rank's kernel, counted from the "
                "rank's first_event in /ranks"),
     COLLECTIVE(wait_ns, "ns", "time until the operation's last rank came, -1 where it has none"),
+    {COLUMN("exposed_ns", "ns",
+            "of a kernel: time in which no compute kernel of its rank runs, -1 of an operator",
+            TM_I64, NULL, field),
+     IN_ARRAY(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, exposed_ns), .later = true},
 };
 
 #define MEMORY(member, unit, doc)                                                                  \

@@ -63,6 +63,7 @@ typedef struct tm_comm_record {
     int64_t begin_ns, end_ns;           /* recorded; after alignment on the job's clock, where the
                                            end is the aligned begin plus the duration */
     int64_t gained_ns;                  /* what drift adds to that duration; 0 before alignment */
+    int64_t exposed_ns;                 /* as in tm_collective_attr; set by tm_mpi_exposed */
     int64_t bytes;                      /* as nccl-tests counts them; -1 without metadata */
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
@@ -132,7 +133,7 @@ typedef struct tm_instance_value {
     bool at_least;              /* likewise */
 } tm_instance_value;
 
-/** One of the operations with the most wait. */
+/** One of the operations with the most wait, or the most exposed time. */
 typedef struct tm_worst {
     size_t instance; /* index into instances */
     int64_t place;   /* 0 for the worst of the job */
@@ -186,6 +187,7 @@ typedef struct tm_collectives {
     tm_vec instances; /* of tm_instance: those that this process matched */
     tm_vec values;    /* of tm_instance_value: of the groups that it owns */
     tm_vec worst;     /* of tm_worst: those of the job's worst that it matched */
+    tm_vec exposed;   /* of tm_worst: the same of those that were exposed most */
     tm_vec pairs;     /* of tm_pair: of the causing ranks that it owns */
     tm_vec left_out;  /* of tm_left_out: kernels that it found to belong to no operation */
     tm_vec costs;     /* of tm_cost: of some ranks, each by step */

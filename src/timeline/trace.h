@@ -188,6 +188,7 @@ static inline tm_collective_attr tm_collective_bare(uint32_t event) {
         .in_elements = -1,
         .out_elements = -1,
         .wait_ns = -1,
+        .exposed_ns = -1,
         .first_rank = -1,
         .group_size = -1,
         .rank_start = -1,

@@ -149,7 +149,7 @@ def test_what_is_no_store_is_refused():
     stays('text.h5', 3, 'text.h5: not a tmerge store')
     stays('rank0.json.gz', 3, 'rank0.json.gz: not a tmerge store', '--force')
     stays('cut.h5', 3, 'cut.h5: the file is damaged: it was cut short')
-    stays('newer.h5', 3, 'newer.h5: the store has schema version 2.2, this tmerge reads 1.2 and '
+    stays('newer.h5', 3, 'newer.h5: the store has schema version 2.3, this tmerge reads 1.3 and '
           'older')
     for n in (0, 3):
         tmerge('analyze', 'none.h5', n=n).fails(
@@ -174,14 +174,20 @@ def drop(*names):
     return change
 
 
-def test_a_store_from_before_waits_operators_or_a_count_were_kept_is_read():
+def test_a_store_from_before_a_table_a_column_or_a_count_was_kept_is_read():
+    spoil('two', drop('collective_events/exposed_ns'))
+    text = "SELECT count(*), count(exposed_ns) FROM events WHERE role = 'communication'"
+    for path, known in ((store('two'), True), ('x.h5', False)):
+        n, n_known = tmerge('query', path, text, '--csv').expect(0).out.split()[1].split(',')
+        equal((int(n) > 0, int(n_known)), (True, int(n) if known else 0), path)
     for names in (['waits', 'ranks/n_waits'], ['operators', 'ranks/n_operators'],
+                  ['collective_events/exposed_ns'],
                   ['ranks/n_unknown_time', 'spans/n_unknown_time']):
         spoil('two', drop(*names))
         merged('check', 'x.h5')
         merged('report', 'x.h5', '--force')
         merged('analyze', 'x.h5')
-        if names[0] == 'waits':
+        if names[0] in ('waits', 'collective_events/exposed_ns'):
             equal(len(content('x.h5')), os.path.getsize(store('two')), 'as if written today')
 
 

@@ -271,7 +271,8 @@ TEXTS = {'name', 'dtype', 'group', 'group_description', 'group_ranks', 'in_split
          'series', 'shapes', 'types', 'concrete', 'stack'}
 ATTRIBUTES = ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters', 'shapes',
               'waits', 'inputs', 'operators')
-OF_THE_JOB = {'wait_ns', 'first_rank', 'first_event'}  # of collectives; a rank alone has none
+# Of collectives: a rank alone has none, and exposed time is of the rank's clock, not the job's.
+OF_THE_JOB = {'wait_ns', 'first_rank', 'first_event', 'exposed_ns'}
 
 
 def attributes(store, table, a, b):

@@ -54,6 +54,7 @@ NSYS = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'job.rank': {'begin_ns'},
     'collectives.kind': {'group', 'size_class_bytes', 'bytes', 'algbw_gbps', 'busbw_gbps'},
     'collectives.worst': {'group', 'bytes'},
+    'collectives.instance': {'group', 'bytes', 'bytes_inferred'},
     'groups.group': {'group', 'description', 'bytes', 'busbw_gbps'},
     'groups.dimension': {'bytes', 'busbw_gbps'},
     # Reports of Nsight's own.
@@ -97,6 +98,7 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     # Communication has its own lanes, which are no streams; groups are numbers of three digits.
     'idle.stream': {'stream'}, 'criticalpath.slack': {'stream'},
     'collectives.kind': {'group', 'how'}, 'collectives.worst': {'group', 'seq'},
+    'collectives.instance': {'group', 'seq'},
     'groups.group': {'group', 'description'},
     # Of the card, which no other profiler records.
     'host.counter': ALL,
@@ -224,6 +226,7 @@ def test_devices_of_one_process_have_the_results_of_a_process_each():
 # Groups that are known by a communicator's hash, or by a number of three digits, have no name.
 NO_GROUP = {
     'collectives.kind': {'group'}, 'collectives.worst': {'group'},
+    'collectives.instance': {'group'},
     'groups.group': {'group', 'description', 'dimension'},
     'groups.link': {'group', 'dimension'},
 }

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 
@@ -55,6 +56,24 @@ def test_the_events_of_a_small_job_are_those_worked_out_by_hand():
     text = tmerge('query', 'tmerge.h5', 'SELECT name, duration_ns FROM events WHERE rank = 0').out
     equal(text, 'name              duration us\ngemm                   50.500\n'
                 'cudaLaunchKernel        5.000\n')
+
+
+def test_exposed_time_is_asked_for_as_the_help_says():
+    # Of [100, 200) the kernel computes in [150, 170): 80 us of the first all-reduce are exposed, 30
+    # of the second, and both of 100 us of the all-gather.
+    put('rank0.json', trace([kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 300, 30, stream=20),
+                             kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 100, 100, stream=20),
+                             kernel('ncclDevKernel_AllGather_RING_LL', 400, 100, stream=20),
+                             kernel('gemm', 150, 20)], 0))
+    merged('rank0.json')
+    said = ' '.join(tmerge('query', '--help').expect(0).out.split())
+    text = re.search('"(SELECT [^"]*)"', said).group(1)
+    row, = ask('tmerge.h5', text)['rows']
+    equal([row[key] for key in ('kind', 'ranks', 'exposed_ns', 'longest_rank', 'comm_ns')],
+          ['allreduce', 1, 80000, 0, 100000])
+    equal(answer('tmerge.h5', "SELECT exposed_ns FROM events WHERE collective = 'allreduce' "
+                 'ORDER BY 1'), [(30000,), (80000,)])
+    equal(answer('tmerge.h5', 'SELECT count(*) FROM events WHERE exposed_ns IS NULL'), [(1,)])
 
 
 def test_events_are_those_that_the_csv_export_writes():

@@ -306,7 +306,7 @@ def test_a_newer_or_damaged_store_is_refused_by_name():
         store.attrs.modify('schema_major', 2)
     seal('newer.h5')
     tmerge('show', 'newer.h5').fails(
-        3, 'newer.h5: the store has schema version 2.2, this tmerge reads 1.2 and older')
+        3, 'newer.h5: the store has schema version 2.3, this tmerge reads 1.3 and older')
     put('cut.h5', content('tmerge.h5')[:10000])
     tmerge('show', 'cut.h5').fails(3, 'cut.h5: the file is damaged: it was cut short')
     put('text.h5', 'no store')

@@ -229,6 +229,85 @@ TEST(the_worst_are_by_wait_then_begin_then_rank) {
     check_job(&(job_def){.n_ranks = 4, .build = build_worst}, check_worst);
 }
 
+/* An all-reduce and an all-gather that run together, and kernels that compute beside them. Rank 1
+ * computes at 0 only where it was recorded from then on.
+ *
+ *   rank 0: all-reduce [100, 200), all-gather [150, 250), computes in [80, 130) and [180, 220)
+ *           exposed: [130, 180) = 50, and [150, 180) + [220, 250) = 60; together 50 + 30 = 80
+ *   rank 1: all-reduce [160, 200), all-gather [150, 250), computes in neither
+ *           exposed: 40, and 100; together [150, 250) = 100
+ *   sums:   all-reduce 90, of which rank 0 has 50; all-gather 160, of which rank 1 has 100. Rank 0
+ *           waits 160 - 100 in the all-reduce; all-gathers begin together. */
+static tm_timeline build_exposed(ground *g, int64_t rank, bool from_the_start) {
+    const comm_spec kernels[] = {
+        {.name = "allreduce",
+         .begin_ns = rank == 0 ? 100 : 160,
+         .duration_ns = rank == 0 ? 100 : 40,
+         .stream = 20,
+         .group = "dp",
+         .ranks = "[0, 1]",
+         .dtype = "Float",
+         .size = 2,
+         .seq = GIVEN(3),
+         .in = GIVEN(8)},
+        {.name = "_allgather_base",
+         .begin_ns = 150,
+         .duration_ns = 100,
+         .stream = 21,
+         .group = "tp",
+         .ranks = "[0, 1]",
+         .size = 2,
+         .seq = GIVEN(4)},
+    };
+    const event_spec computes[] = {
+        {TM_CAT_KERNEL, "gemm", 0, 10, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "gemm", 80, 50, 0, 7, 0, NULL, TM_DURATION},
+        {TM_CAT_KERNEL, "gemm", 180, 40, 0, 8, 0, NULL, TM_DURATION},
+    };
+    return build_comm(g, rank, kernels, COUNT(kernels), computes,
+                      rank == 0 ? COUNT(computes) : from_the_start);
+}
+
+static tm_timeline build_both_recorded(ground *g, int64_t rank) {
+    return build_exposed(g, rank, true);
+}
+
+static tm_timeline build_one_opened_late(ground *g, int64_t rank) {
+    return build_exposed(g, rank, false);
+}
+
+static void check_exposed(const share *s) {
+    static const char *const rows[] = {
+        "instance=0 kind=allgather group=tp seq=4 step=? bytes=null ranks=2 begin_ns=150 "
+        "exposed_ns=160 longest_exposed_ns=100 longest_rank=1 comm_ns=200 wait_ns=0",
+        "instance=1 kind=allreduce group=dp seq=3 step=? bytes=32 ranks=2 begin_ns=100 "
+        "exposed_ns=90 longest_exposed_ns=50 longest_rank=0 comm_ns=140 wait_ns=60",
+    };
+    CHECK_ROWS(s, "collectives.instance", rows);
+    /* 80 + 100 are 160 + 90 without what two kernels share: 30 of rank 0, 40 of rank 1. */
+    assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 80);
+    assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 100);
+}
+
+/* Rank 0 waited from 100 on for rank 1's profiler, which opened at 150: nothing before 160 counts.
+ * Rank 0: [160, 180) = 20, and [160, 180) + [220, 250) = 50; rank 1: 40, and [160, 250) = 90. */
+static void check_exposed_once_opened(const share *s) {
+    static const char *const rows[] = {
+        "instance=0 kind=allgather group=tp seq=4 step=? bytes=null ranks=2 begin_ns=150 "
+        "exposed_ns=140 longest_exposed_ns=90 longest_rank=1 comm_ns=200 wait_ns=0",
+        "instance=1 kind=allreduce group=dp seq=3 step=? bytes=32 ranks=2 begin_ns=160 "
+        "exposed_ns=60 longest_exposed_ns=40 longest_rank=1 comm_ns=80 wait_ns=0",
+    };
+    CHECK_ROWS(s, "collectives.instance", rows);
+    assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 50);
+    assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 90);
+}
+
+TEST(exposed_time_of_operations_is_as_worked_out_by_hand) {
+    check_job(&(job_def){.n_ranks = 2, .build = build_both_recorded}, check_exposed);
+    check_job(&(job_def){.n_ranks = 2, .build = build_one_opened_late}, check_exposed_once_opened);
+}
+
 /* A number below `limit` that depends on what is given alone. */
 static int64_t chance(int64_t a, int64_t b, int64_t limit) {
     uint64_t x = (uint64_t)(a * 1000003 + b) * 6364136223846793005u + 1442695040888963407u;

@@ -127,7 +127,7 @@ TEST(a_newer_major_version_is_refused_and_named) {
     assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);
     assert_null(store);
     assert_string_equal(err.message,
-                        "the store has schema version 2.7, this tmerge reads 1.2 and older");
+                        "the store has schema version 2.7, this tmerge reads 1.3 and older");
     assert_true(tm_store_is_store(path));
     set_version(path, "schema_major", 0);
     assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);

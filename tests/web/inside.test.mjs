@@ -131,6 +131,20 @@ test("a point of the bandwidth chart lists its operations, which lead to the tim
   assert.ok(links.every((link, i) => new RegExp(`^#timeline/coll=${listed[i]}/t=\\d+-\\d+$`).test(decodeURIComponent(link))), links.join());
 });
 
+test("operations are listed by exposed time, sorted by a heading, each a link to the timeline", async () => {
+  const job = jobs[0], { "collectives.instance": rows } = show(job.store, "collectives.instance");
+  const { page } = await open(job.page, { hash: "#communication" });
+  const listed = () => page.$$eval('[data-of="collectives.instance"] td[data-column="kind"]', (all) => all.map((e) => Number(e.dataset.row)));
+  const exposed = rows.flatMap((row, i) => (row.exposed_ns > 0 ? [i] : []));
+  assert.ok(exposed.length > 10, `${exposed.length} exposed`);
+  assert.deepEqual(await listed(), exposed.slice(0, 10));
+  await page.click('[data-of="collectives.instance"] th button[data-name="longest_exposed_ns"]');
+  const [longest] = await listed();
+  assert.equal(rows[longest].longest_exposed_ns, Math.max(...rows.map((row) => row.longest_exposed_ns)));
+  const link = await page.getAttribute(`[data-of="collectives.instance"] td[data-row="${longest}"] a`, "href");
+  assert.match(decodeURIComponent(link), new RegExp(`^#timeline/coll=e${longest}/t=\\d+-\\d+$`));
+});
+
 test("what is drawn on a canvas answers the pointer", async () => {
   const job = jobs[0];
   const { page } = await open(job.page, { hash: "#communication" });

@@ -123,6 +123,10 @@ test("the address opens what it says, and a new load shows the same", async () =
   await visit(page, "#timeline/coll=1/find=flash");
   await page.waitForSelector(COMPLETE);
   assert.deepEqual([(await params(page)).coll, (await params(page)).find], ["1", "flash"]);
+  const exposed = exact(job.store, "collectives.instance").findIndex((row) => row.wait_ns !== null);
+  await visit(page, `#timeline/coll=e${exposed}`);
+  await page.waitForSelector(COMPLETE);
+  assert.ok((await details(page)).includes(`begins at ${exact(job.store, "collectives.instance")[exposed].begin_ns - begins} ns`), "by its place in the other table");
   await visit(page, "#timeline/t=x/coll=9999999999/rank=-1/open=a,b/op=77777");
   await page.waitForSelector(COMPLETE);
   assert.match(await details(page), /^Select an event/);

@@ -191,7 +191,10 @@ const tm_command tm_command_query = {
     .operands =
         "The statement is SQLite's: SELECT, WITH or VALUES, in one pair of quotes. Without one, "
         "the tables and their columns are listed. A table is written job_rank or job.rank; "
-        "events has all events. Nothing is written, and no other file is read.",
+        "events has all events. Nothing is written, and no other file is read. The all-reduce with "
+        "the most exposed time: \"SELECT * FROM collectives_instance WHERE kind = 'allreduce' "
+        "ORDER "
+        "BY exposed_ns DESC LIMIT 1\".",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = query_run,

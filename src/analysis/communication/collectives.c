@@ -1,4 +1,5 @@
-/* Analysis `collectives`: how fast each kind and group is, and the operations that waited most. */
+/* Analysis `collectives`: how fast each kind and group is, and the operations that waited most or
+ * were exposed most. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -8,7 +9,9 @@
 #include "analysis/shared/size_class.h"
 #include "base/median.h"
 #include "base/sorted.h"
+#include "base/sums.h"
 #include "timeline/collectives.h"
+#include "waits/most_exposed.h"
 
 enum {
     K_KIND,
@@ -126,6 +129,56 @@ static const tm_table_def arrival_def = {
     .top = -1,
 };
 
+enum {
+    I_INSTANCE,
+    I_KIND,
+    I_GROUP,
+    I_SEQ,
+    I_STEP,
+    I_BYTES,
+    I_RANKS,
+    I_BEGIN,
+    I_EXPOSED,
+    I_LONGEST,
+    I_LONGEST_RANK,
+    I_COMM,
+    I_WAIT,
+    N_INSTANCE_COLUMNS
+};
+
+static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
+    [I_INSTANCE] = {"instance", TM_INT, "", "Place in this table; 0 was exposed most."},
+    [I_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for a send and its receive."},
+    [I_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
+    [I_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null where the trace has none."},
+    [I_STEP] = {"step", TM_INT, "", "Step of its lowest rank; null for none."},
+    [I_BYTES] = {"bytes", TM_INT, "B", "Size on its lowest rank; null without metadata."},
+    [I_RANKS] = {"ranks", TM_INT, "", "Ranks whose kernels are known, which the sums are over."},
+    [I_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest begin of its kernels since the epoch."},
+    [I_EXPOSED] = {"exposed_ns", TM_INT, "ns",
+                   "Sum over its ranks of the time of the rank's kernel in which none of the "
+                   "rank's compute kernels runs: GPU time, waiting for the last rank included. "
+                   "The sum over all operations is that of exposed_comm_ns in overlap.rank, but "
+                   "that a moment in which several of a rank's kernels communicate counts for "
+                   "each of them here."},
+    [I_LONGEST] = {"longest_exposed_ns", TM_INT, "ns", "The largest of these times of one rank."},
+    [I_LONGEST_RANK] = {"longest_rank", TM_INT, "", "The lowest rank that has it."},
+    [I_COMM] = {"comm_ns", TM_INT, "ns", "Sum of its kernels' durations."},
+    [I_WAIT] = {"wait_ns", TM_INT, "ns",
+                "Sum of its ranks' waits for the last to come; null where it has none."},
+};
+
+static const tm_table_def instance_def = {
+    .name = "collectives.instance",
+    .doc = "A row for each of the operations with most exposed time, the most first: of each kind "
+           "the 50 with the largest exposed_ns and the 50 with the largest longest_exposed_ns. "
+           "The exposed_ns of all kernels is in events.",
+    .columns = instance_columns,
+    .n_columns = N_INSTANCE_COLUMNS,
+    .n_keys = 1,
+    .top = I_EXPOSED,
+};
+
 enum { U_GROUP, U_RANKS, U_REASON, U_COUNT, N_UNMATCHED_COLUMNS };
 
 static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
@@ -167,8 +220,8 @@ static const tm_table_def unmatched_part_def = {
     .internal = true,
 };
 
-static const tm_table_def *const defs[] = {&kind_def, &worst_def, &arrival_def, &unmatched_def,
-                                           &unmatched_part_def};
+static const tm_table_def *const defs[] = {&kind_def,     &worst_def,     &arrival_def,
+                                           &instance_def, &unmatched_def, &unmatched_part_def};
 
 /* Complete operations first: they alone are shown. */
 static int by_class(const void *a, const void *b) {
@@ -321,6 +374,46 @@ static tm_status add_worst(const tm_comm_record *members, const tm_instance *ins
     return tm_table_set_text(table, &row[W_GROUP], members->group_text, err);
 }
 
+/* Sums and the largest over the members of an operation. */
+static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_instance *instance) {
+    int64_t begin = members->begin_ns, exposed = 0, comm = 0, wait = 0;
+    const tm_comm_record *longest = members;
+    for (size_t i = 0; i < instance->n; i++) {
+        begin = members[i].begin_ns < begin ? members[i].begin_ns : begin;
+        exposed = tm_sum(exposed, members[i].exposed_ns);
+        comm = tm_sum(comm, members[i].end_ns - members[i].begin_ns);
+        wait = tm_sum(wait, tm_member_wait(&members[i], instance->last_ns));
+        longest = members[i].exposed_ns > longest->exposed_ns ? &members[i] : longest;
+    }
+    tm_cell_set_int(&row[I_BEGIN], begin);
+    tm_cell_set_int(&row[I_EXPOSED], exposed);
+    tm_cell_set_int(&row[I_LONGEST], longest->exposed_ns);
+    tm_cell_set_int(&row[I_LONGEST_RANK], longest->rank);
+    tm_cell_set_int(&row[I_COMM], comm);
+    if (instance->waits)
+        tm_cell_set_int(&row[I_WAIT], wait);
+}
+
+/* An operation that this process matched and that is among the most exposed of the job's. */
+static tm_status add_exposed(const tm_comm_record *members, const tm_instance *instance,
+                             int64_t place, tm_table *table, tm_error *err) {
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[I_INSTANCE], place);
+    if (members->seq >= 0)
+        tm_cell_set_int(&row[I_SEQ], members->seq);
+    if (members->step >= 0)
+        tm_cell_set_int(&row[I_STEP], members->step);
+    if (members->bytes >= 0)
+        tm_cell_set_int(&row[I_BYTES], members->bytes);
+    tm_cell_set_int(&row[I_RANKS], (int64_t)instance->n);
+    set_exposed(row, members, instance);
+    const char *kind = tm_collective_word((tm_collective_kind)tm_operation_kind(members));
+    TM_TRY(tm_table_set_text(table, &row[I_KIND], kind, err));
+    return tm_table_set_text(table, &row[I_GROUP], members->group_text, err);
+}
+
 static const char *reason_word(uint8_t reason) {
     static const char *const words[] = {"",
 #define REASON_WORD(name, word) word,
@@ -357,6 +450,12 @@ static tm_status collectives_own(const tm_collectives *own, tm_tables *out, tm_e
             add_worst(members, instance, worst[i].place, tm_tables_find(out, worst_def.name), err));
         TM_TRY(add_arrivals(members, instance, worst[i].place,
                             tm_tables_find(out, arrival_def.name), err));
+    }
+    const tm_worst *exposed = own->exposed.data;
+    for (size_t i = 0; i < own->exposed.n; i++) {
+        const tm_instance *instance = &instances[exposed[i].instance];
+        TM_TRY(add_exposed(records + instance->first, instance, exposed[i].place,
+                           tm_tables_find(out, instance_def.name), err));
     }
     TM_TRY(add_left_out(own, tm_tables_find(out, unmatched_part_def.name), err));
     return add_classes(own, out, err);
@@ -402,7 +501,8 @@ static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *er
 
 const tm_analysis tm_analysis_collectives = {
     .name = "collectives",
-    .summary = "how fast each kind of collective and group is, and which operations waited most",
+    .summary = "how fast each kind of collective and group is, and which operations waited most or "
+               "were exposed most",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .collectives = collectives_own,

@@ -12,10 +12,11 @@ import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
-/** Places in collectives.worst by number of operation, and back. */
+/** Places in collectives.worst by number of operation; and back from what an address has: such a
+ * place, or "e" and one in collectives.instance. */
 export interface Worst {
   readonly places: ReadonlyMap<number, number>;
-  readonly numbers: ReadonlyMap<number, number>;
+  readonly numbers: ReadonlyMap<string, number>;
 }
 
 const MOST_COUNTERS = 8;
@@ -202,7 +203,7 @@ export function applyAwaited(controller: Controller): void {
 /** Sets what needs them: the operation, the search. @param served  more events may come */
 export function applyRest(controller: Controller, params: Params, worst: Worst, served: boolean): void {
   const { state, data } = controller;
-  const number = worst.numbers.get(wholeNumber(params.get("coll"))) ?? wholeNumber(params.get("op"));
+  const number = worst.numbers.get(params.get("coll") ?? "") ?? wholeNumber(params.get("op"));
   const operation = data.operations[number],
     piece = data.path.find(params.get("piece")),
     find = params.get("find"),

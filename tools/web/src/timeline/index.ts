@@ -90,7 +90,7 @@ class Page implements Listener {
   #memory: Promise<void> | null = null;
   #slowness: Promise<void> | null = null;
   readonly #counting = new Set<string>();
-  readonly #worst: { places: Map<number, number>; numbers: Map<number, number> } = { places: new Map(), numbers: new Map() };
+  readonly #worst: { places: Map<number, number>; numbers: Map<string, number> } = { places: new Map(), numbers: new Map() };
   readonly #stop: (() => void)[] = [];
   readonly #perfetto = h(
     "button",
@@ -238,7 +238,12 @@ class Page implements Listener {
       const place = worst.num(row, "instance") ?? row;
       if (!operation) continue;
       this.#worst.places.set(operation.number, place);
-      this.#worst.numbers.set(place, operation.number);
+      this.#worst.numbers.set(String(place), operation.number);
+    }
+    const exposed = this.context.job.table("collectives.instance");
+    for (let row = 0; row < exposed.n; row++) {
+      const operation = chart.index.find(exposed.num(row, "begin_ns"), exposed.num(row, "wait_ns"));
+      if (operation) this.#worst.numbers.set(`e${row}`, operation.number);
     }
     void addKernels(this.context.job, this.loaded.data).then(() => {
       if (this.#gone) return;
@@ -627,7 +632,7 @@ export const timeline: View = {
   id: "timeline",
   title: "Timeline",
   group: "",
-  needs: ["collectives.worst", "clock.check", "stragglers.job", "criticalpath.piece"],
+  needs: ["collectives.worst", "collectives.instance", "clock.check", "stragglers.job", "criticalpath.piece"],
   wide: true,
   shown: (job: Job) => job.kind === "report",
   render(root, context) {

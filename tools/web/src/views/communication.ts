@@ -215,6 +215,54 @@ function instances(job: Job, rows: readonly number[], first: number): HTMLElemen
   });
 }
 
+function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
+  const table = job.table("collectives.instance");
+  return grid(table, {
+    rows,
+    first: 10,
+    link: (row) => {
+      const begin = table.num(row, "begin_ns") ?? 0;
+      return onTimeline(begin, begin + (table.num(row, "longest_exposed_ns") ?? 0), { coll: `e${row}` });
+    },
+    columns: [
+      { column: "begin_ns", label: "begin, on the timeline" },
+      { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
+      { column: "group" },
+      { column: "step" },
+      { column: "bytes", label: "size", write: f.bytes },
+      { column: "ranks" },
+      { column: "exposed_ns", label: "exposed, all ranks" },
+      { column: "longest_exposed_ns", label: "longest on a rank" },
+      { column: "longest_rank", label: "that rank" },
+      { column: "wait_ns", label: "waited" },
+    ],
+  });
+}
+
+/* What no computation hides of each operation, waits for the last rank included. */
+function mostExposed(job: Job, choice: Choice): HTMLElement {
+  const table = job.table("collectives.instance"),
+    fitting = fits(table, choice),
+    rows = fitting.filter((row) => (table.num(row, "exposed_ns") ?? 0) > 0);
+  const none =
+    table.n === 0
+      ? "No exposed time of an operation is known."
+      : fitting.length === 0
+        ? "None of this choice is among the operations of each kind that were exposed most."
+        : "Computation hides all of this choice.";
+  return section(
+    "The operations that were exposed most",
+    rows.length > 0
+      ? [
+          note(
+            "GPU time in which an operation ran and its rank computed nothing, waiting for the last rank included. Click a heading to sort.",
+          ),
+          exposedInstances(job, rows),
+        ]
+      : empty(none),
+  );
+}
+
 function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
@@ -519,6 +567,7 @@ export const communication: View = {
     "overlap.kind",
     "collectives.kind",
     "collectives.worst",
+    "collectives.instance",
     "collectives.unmatched",
     "clock.check",
     "groups.group",
@@ -551,6 +600,7 @@ export const communication: View = {
     const worst = job.table("collectives.worst"),
       rows = fits(worst, choice);
     root.append(
+      mostExposed(job, choice),
       section(
         "The operations that were waited for most",
         rows.length > 0

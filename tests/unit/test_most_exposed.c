@@ -1,0 +1,51 @@
+/* Which operations are kept as the most exposed: of each kind, and by either measure. */
+#include "waits/most_exposed.h"
+
+enum { PAIRS = TM_EXPOSED_MAX + 1 };
+
+static void add(tm_collectives *c, uint8_t kind, const int64_t *exposed_ns, size_t n) {
+    const tm_instance instance = {.first = c->records.n, .n = n};
+    for (size_t i = 0; i < n; i++) {
+        const tm_comm_record record = {.rank = (int64_t)i,
+                                       .event = (uint32_t)c->records.n,
+                                       .kind = kind,
+                                       .exposed_ns = exposed_ns[i]};
+        assert_non_null(tm_vec_append(&c->records, &record, 1));
+    }
+    assert_non_null(tm_vec_append(&c->instances, &instance, 1));
+}
+
+/* All-reduces k = 0 to 50 of two ranks, 100 + k each, sum to 200 + 2 k. Another of one rank has
+ * 190: the least sum of all 52, and the longest. Of the 50 largest sums are k = 50 to 1, of the 50
+ * longest the other and k = 50 to 2; k = 0 is in neither. A broadcast that is hidden is the only
+ * one of its kind. */
+TEST(each_kind_keeps_its_largest_sums_and_its_longest) {
+    tm_collectives c = {.records = TM_VEC(tm_comm_record),
+                        .instances = TM_VEC(tm_instance),
+                        .exposed = TM_VEC(tm_worst)};
+    tm_vec keys = TM_VEC(tm_exposed_key);
+    tm_error err = {0};
+    const int64_t longest = 190, hidden = 0;
+    for (int64_t k = 0; k < PAIRS; k++)
+        add(&c, TM_COLL_ALLREDUCE, (const int64_t[]){100 + k, 100 + k}, 2);
+    add(&c, TM_COLL_BROADCAST, &hidden, 1);
+    add(&c, TM_COLL_ALLREDUCE, &longest, 1);
+    assert_int_equal(tm_exposed_find(&c, &keys, &err), TM_OK);
+    assert_int_equal(tm_exposed_keep(&keys, &c, &err), TM_OK);
+    const tm_worst *kept = c.exposed.data;
+    assert_int_equal(c.exposed.n, PAIRS + 1);
+    for (size_t k = 1; k < PAIRS; k++) {
+        assert_int_equal(kept[k - 1].instance, k);
+        assert_int_equal(kept[k - 1].place, PAIRS - 1 - k);
+    }
+    assert_int_equal(kept[PAIRS - 1].instance, PAIRS); /* the broadcast, after all others */
+    assert_int_equal(kept[PAIRS - 1].place, PAIRS);
+    assert_int_equal(kept[PAIRS].instance, PAIRS + 1);
+    assert_int_equal(kept[PAIRS].place, PAIRS - 1);
+    tm_vec_free(&keys);
+    tm_vec_free(&c.records);
+    tm_vec_free(&c.instances);
+    tm_vec_free(&c.exposed);
+}
+
+RUN_TESTS()
