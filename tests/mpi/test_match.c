@@ -301,6 +301,13 @@ static void check_exposed_once_opened(const share *s) {
     CHECK_ROWS(s, "collectives.instance", rows);
     assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 50);
     assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 90);
+    /* Of the all-reduce [160, 200), of the all-gather [160, 250): nobody waits any more. */
+    const tm_table *kinds = find(s, "overlap.kind");
+    for (size_t rank = 0; rank < 2; rank++) {
+        assert_int_equal(int_at(find(s, "overlap.rank"), rank, "transfer_ns"), 40 + 90);
+        assert_int_equal(int_at(kinds, 2 * rank, "comm_ns"), 90); /* in the order of their words */
+        assert_int_equal(int_at(kinds, 2 * rank + 1, "comm_ns"), 40);
+    }
 }
 
 TEST(exposed_time_of_operations_is_as_worked_out_by_hand) {

@@ -178,7 +178,7 @@ static void set_times(tm_cell *cells, const tm_busy_times *t) {
 /* Sums over the rank's waiting kernels: all, or those of operations of one step. */
 typedef struct wait_sum {
     int64_t step; /* the operations', which need not be the one in which this rank's kernels ran */
-    int64_t wait_ns, kernel_ns, n;
+    int64_t wait_ns, transfer_ns, n;
 } wait_sum;
 
 static bool is_of_earlier(const void *sum, const void *step) {
@@ -194,6 +194,13 @@ static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
     return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
 }
 
+/* A kernel from when the job's profilers were open on, as busy time has it. */
+static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
+    const int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
+    const int64_t from = tm_opened(timeline, begin);
+    return (tm_interval){from < end ? from : end, end};
+}
+
 /* Adds every kernel to the sum of all, the first, and to that of its step, of [n] others. */
 static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -201,10 +208,12 @@ static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
         const tm_comm_answer *answer = &timeline->answers[i];
         wait_sum *of_step = sum_of(all + 1, n, answer->step), *sums[2] = {all, of_step};
         bool known = of_step < all + 1 + n && of_step->step == answer->step;
+        const tm_interval kernel = opened(timeline, attrs[i].event);
+        const int64_t lasts_ns = kernel.end_ns - kernel.begin_ns;
         for (int k = 0; k < 1 + known && answer->wait_ns >= 0; k++) {
             sums[k]->n++;
             sums[k]->wait_ns += answer->wait_ns;
-            sums[k]->kernel_ns += timeline->duration_ns[attrs[i].event];
+            sums[k]->transfer_ns += lasts_ns > answer->wait_ns ? lasts_ns - answer->wait_ns : 0;
         }
     }
 }
@@ -229,7 +238,7 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
         return;
     if (sum->n > 0) {
         tm_cell_set_int(&cells[T_WAIT], sum->wait_ns);
-        tm_cell_set_int(&cells[T_TRANSFER], sum->kernel_ns - sum->wait_ns);
+        tm_cell_set_int(&cells[T_TRANSFER], sum->transfer_ns);
     }
     if (view->busy->any_wait) {
         tm_cell_set_int(&cells[T_EXPOSED_WAIT], t->exposed_wait_ns);
@@ -301,8 +310,8 @@ static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *ou
         if (attrs[i].kind != kind || timeline->role[row] != TM_ROLE_COMMUNICATION)
             continue;
         ++*n;
-        if (!tm_intervals_add(out, timeline->begin_ns[row],
-                              timeline->begin_ns[row] + timeline->duration_ns[row]))
+        const tm_interval kernel = opened(timeline, row);
+        if (!tm_intervals_add(out, kernel.begin_ns, kernel.end_ns))
             return false;
     }
     tm_intervals_normalise(out);
