@@ -35,6 +35,22 @@ static bool has_last(const tm_comm_record *records, size_t n) {
     return found && records->kind == TM_COLL_BARRIER;
 }
 
+/* Kinds that kernels have whose own names leave theirs open: see tm_comm_calls_name. */
+static bool is_open(uint8_t kind) {
+    return kind == TM_COLL_SENDRECV || kind == TM_COLL_OTHER;
+}
+
+/* A recording that begins between the call and its kernel lacks the call: where those of other
+ * ranks tell the operation's kind, the kernel is of it as well. */
+static void agree_on_kind(tm_comm_record *records, size_t n) {
+    const tm_comm_record *told = records;
+    for (size_t i = 1; i < n && is_open(told->kind); i++)
+        told = &records[i];
+    for (size_t i = 0; i < n && records->way == TM_MATCH_INFERRED && !is_open(told->kind); i++)
+        if (is_open(records[i].kind))
+            records[i].kind = told->kind;
+}
+
 static tm_instance make_instance(const tm_comm_record *records, size_t first, size_t n) {
     tm_instance instance = {.first = first, .n = n, .last_ns = tm_members_last(records + first, n)};
     bool suspect = false;
@@ -63,6 +79,7 @@ tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {
         for (i = first + 1; i < n && same_operation(&records[first], &records[i]); i++)
             ;
+        agree_on_kind(&records[first], i - first);
         tm_instance instance = make_instance(records, first, i - first);
         if (!tm_vec_append(&collectives->instances, &instance, 1))
             return tm_fail_memory(err);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "comm_calls.h"
 #include "host_comm.h"
 
 /* What a kernel gets that communicates by its name alone: a row in which nothing is recorded. */
@@ -86,5 +87,6 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
     add_missing(timeline, names, classifier, rows, n, n_missing);
     timeline->attrs[TM_ATTR_COLLECTIVE] = rows;
     timeline->n_attrs[TM_ATTR_COLLECTIVE] = n + n_missing;
+    TM_TRY(tm_comm_calls_name(timeline, names, classifier, rows, n + n_missing, err));
     return of_cpu ? tm_timeline_find_cpu_roles(timeline, names, err) : TM_OK;
 }

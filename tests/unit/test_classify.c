@@ -1,5 +1,6 @@
 /* Which kernels communicate, and which collective a name means. */
 #include "timeline/classify.h"
+#include "timeline/comm_calls.h"
 
 /* Kernels as profilers name them. */
 static const struct {
@@ -192,6 +193,25 @@ static void check_words(const char *words, const char *expected,
 
 static const char *kind_of(const char *text, size_t size) {
     return tm_collective_word(tm_collective_kind_of_name(text, size));
+}
+
+static const char *kind_of_call(const char *text, size_t size) {
+    return tm_collective_word(tm_comm_call_kind(text, size));
+}
+
+TEST(the_kind_is_told_from_calls_of_libraries_that_communicate) {
+    check_words("nccl:all_to_all|nccl:all_to_allv|nccl:alltoall_base|nccl:_all_to_all|"
+                "ncclAllToAll|ncclAlltoAll|ncclAllToAllv|rcclAllToAllv|c10d::alltoall_|"
+                "c10d::alltoall_base_|_c10d_functional::all_to_all_single",
+                "alltoall", kind_of_call);
+    check_words("nccl:all_reduce|c10d::allreduce_|ncclAllReduce", "allreduce", kind_of_call);
+    check_words("nccl:gather|ncclGather|c10d::gather_", "gather", kind_of_call);
+    check_words("nccl:scatter|c10d::scatter_", "scatter", kind_of_call);
+    check_words("nccl:send 0->1|ncclSend|c10d::send", "send", kind_of_call);
+    check_words("nccl:recv 0<-1|ncclRecv|c10d::recv_", "recv", kind_of_call);
+    check_words("ncclGroupStart|ncclGroupEnd|ncclCommInitRank|nccl:coalesced|nccl|c10d::|"
+                "all_to_all|MoE all-to-all|AllToAll4D|aten::gather|my nccl:all_to_all",
+                "other", kind_of_call);
 }
 
 TEST(the_kind_is_told_from_every_form_of_a_collective_name) {

@@ -61,6 +61,8 @@ static void add_members(tm_collectives *c, const operation *o, uint64_t key) {
 #define SEQ TM_MATCH_SEQ
 #define PAIR TM_MATCH_PAIR
 #define ORDER TM_MATCH_ORDER
+#define INFERRED TM_MATCH_INFERRED
+#define OTHER TM_COLL_OTHER
 
 static const operation operations[] = {
     /* members {rank, begin, bytes, kind, group size} */
@@ -94,6 +96,11 @@ static const operation operations[] = {
     /* kinds */
     {{{0, 20, 8, AR, 2}, {1, 30, 8, GATHER, 2}}, 2, SEQ, SUSPECT, false, 30},
     {{{0, 2, 8, ALLTOALL, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
+    /* a kernel whose name leaves its kind open is of the kind that others are told to be */
+    {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, ALLTOALL, 2}}, 2, INFERRED, COMPLETE, true, 3},
+    {{{0, 2, -1, AR, 2}, {1, 3, -1, OTHER, 2}}, 2, INFERRED, COMPLETE, true, 3},
+    {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, SENDRECV, 2}}, 2, INFERRED, COMPLETE, false, 3},
+    {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, ALLTOALL, 2}}, 2, SEQ, SUSPECT, false, 3},
     /* also where members are missing */
     {{{0, 20, 8, AR, 3}, {1, 30, 9, AR, 3}}, 2, SEQ, SUSPECT, false, 30},
     /* a rank twice: with all others, and in place of one */

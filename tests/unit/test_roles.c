@@ -91,4 +91,54 @@ TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
     close_ground(&g);
 }
 
+#define CALL(name, begin, duration, thread)                                                        \
+    { TM_CAT_CPU_OP, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
+#define LAUNCH(begin, id, thread)                                                                  \
+    { TM_CAT_RUNTIME, "cudaLaunchKernelExC", begin, 2, id, thread, 1, NULL, TM_DURATION }
+#define LAUNCHED(name, begin, id)                                                                  \
+    { TM_CAT_KERNEL, name, begin, 5, id, 20, 0, NULL, TM_DURATION }
+
+/* Kernels 100 ns apart, and what holds their launches: thread 1 has a call inside of another. */
+TEST(a_kernel_whose_name_leaves_the_kind_open_is_of_the_call_that_launched_it) {
+    static const char all_to_all[] = "nccl:all_to_all", sends[] = "ncclDevKernel_SendRecv(X)";
+    static const event_spec events[] = {
+        CALL("c10d::alltoall_base_", 0, 60, 1),
+        CALL(all_to_all, 10, 20, 1),
+        CALL("ncclGroupEnd", 12, 10, 1), /* says nothing */
+        LAUNCH(14, 1, 1),
+        CALL("ncclSend", 40, 5, 1), /* by itself: a send, whose receiver is not told */
+        LAUNCH(42, 2, 1),
+        LAUNCH(50, 3, 1), /* in the outer call alone */
+        LAUNCH(60, 4, 1), /* when it has ended */
+        LAUNCH(14, 5, 2), /* on another thread */
+        CALL("nccl:gather", 70, 20, 1),
+        LAUNCH(72, 6, 1),
+        LAUNCH(74, 7, 1),
+        LAUNCH(76, 8, 1),
+        LAUNCHED(sends, 100, 1),
+        LAUNCHED(sends, 200, 2),
+        LAUNCHED(sends, 300, 3),
+        LAUNCHED(sends, 400, 4),
+        LAUNCHED(sends, 500, 5),
+        LAUNCHED("ncclDevKernel_Generic(X)", 600, 6),
+        LAUNCHED("ncclDevKernel_AllReduce_Sum_f32_RING_LL(X)", 700, 7), /* says its own */
+        LAUNCHED(sends, 800, 0),                                        /* without a launch */
+        {TM_CAT_KERNEL, sends, 900, 5, 8, 20, 0, "send", TM_DURATION},  /* with metadata */
+    };
+    static const uint8_t kinds[] = {TM_COLL_ALLTOALL,  TM_COLL_SENDRECV, TM_COLL_ALLTOALL,
+                                    TM_COLL_SENDRECV,  TM_COLL_SENDRECV, TM_COLL_GATHER,
+                                    TM_COLL_ALLREDUCE, TM_COLL_SENDRECV, TM_COLL_SEND};
+    ground g = open_ground();
+    tm_timeline t = build_one(&g, 0, events, COUNT(events));
+    for (int round = 0; round < 2; round++) {
+        const tm_collective_attr *rows = t.attrs[TM_ATTR_COLLECTIVE];
+        assert_int_equal(t.n_attrs[TM_ATTR_COLLECTIVE], COUNT(kinds));
+        for (size_t i = 0; i < COUNT(kinds); i++)
+            assert_int_equal(rows[i].kind, kinds[i]);
+        find_again(&g, &t, NULL); /* of a store they are the same */
+    }
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
 RUN_TESTS()
