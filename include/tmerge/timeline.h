@@ -288,6 +288,8 @@ typedef struct tm_collective_attr {
     int64_t in_elements, out_elements;
     int64_t wait_ns;    /* until the operation's last rank came; -1 where it has no wait */
     int64_t exposed_ns; /* of a kernel, while its rank computes nothing; -1 unknown */
+    int64_t call_bytes; /* of a kernel whose size is not recorded: that of the tensors that the call
+                           took which launched it, -1 unknown (timeline/comm_calls.h); not stored */
     uint32_t event;
     uint32_t first_event;            /* that rank's kernel: its row among the rank's events; 0 */
     int32_t first_rank;              /* lowest rank of the operation, -1 not matched */

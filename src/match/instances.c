@@ -35,7 +35,7 @@ static bool has_last(const tm_comm_record *records, size_t n) {
     return found && records->kind == TM_COLL_BARRIER;
 }
 
-/* Kinds that kernels have whose own names leave theirs open: see tm_comm_calls_name. */
+/* Kinds that kernels have whose own names leave theirs open: see tm_comm_calls_ask. */
 static bool is_open(uint8_t kind) {
     return kind == TM_COLL_SENDRECV || kind == TM_COLL_OTHER;
 }

@@ -213,6 +213,7 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
         .begin_ns = begin,
         .end_ns = begin + timeline->duration_ns[attr->event],
         .bytes = attr->name != TM_NO_NAME ? tm_match_bytes(c->names, attr) : -1,
+        .call_bytes = attr->call_bytes,
         .step = tm_match_step(timeline, attr->event),
         .seq = attr->seq,
         .rank = timeline->rank,

@@ -65,6 +65,7 @@ typedef struct tm_comm_record {
     int64_t gained_ns;                  /* what drift adds to that duration; 0 before alignment */
     int64_t exposed_ns;                 /* as in tm_collective_attr; set by tm_mpi_exposed */
     int64_t bytes;                      /* as nccl-tests counts them; -1 without metadata */
+    int64_t call_bytes;                 /* as in tm_collective_attr */
     int64_t step;                       /* number of its step; -1 for none */
     int64_t seq;                        /* -1 where the trace has none */
     int64_t rank;                       /* global */

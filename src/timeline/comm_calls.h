@@ -14,16 +14,25 @@
 tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size);
 
 /**
+ * The bytes of tensors of dimensions "[[8, 16], [4]]" and types "["float", "c10::Half"]", added up.
+ * -1 where a type is not known, or the texts are no such lists.
+ */
+int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types);
+
+/**
  * Gives communication kernels the kind of the innermost such call that they were launched in, where
  * their own names leave it open and they carry no metadata. NCCL's one kernel of sends and receives
  * is also that of all-to-alls, gathers and scatters. What was launched in a single send or receive
  * stays as it is: its name does not say who the other is.
  *
+ * Kernels that carry no size get call_bytes where that call is a TM_NCCL_RANGE with recorded inputs
+ * and launched no other kernel; all others get -1.
+ *
  * @param rows  [n] all of TM_ATTR_COLLECTIVE; roles and launches are known
  * @return      TM_OK; TM_ERR_FAULT
  */
-tm_status tm_comm_calls_name(const tm_timeline *timeline, const tm_names *names,
-                             tm_classifier *classifier, tm_collective_attr *rows, size_t n,
-                             tm_error *err) TM_MUST_CHECK;
+tm_status tm_comm_calls_ask(const tm_timeline *timeline, const tm_names *names,
+                            tm_classifier *classifier, tm_collective_attr *rows, size_t n,
+                            tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -29,5 +29,7 @@ tm_counted tm_counted_of(const char *name, size_t size) {
 bool tm_inputs_are_kept(const char *name, size_t size) {
     static const char accumulate[] = TM_ACCUMULATE_GRAD;
     return tm_counted_of(name, size) != TM_N_COUNTED ||
+           (size > sizeof TM_NCCL_RANGE &&
+            memcmp(name, TM_NCCL_RANGE, sizeof TM_NCCL_RANGE - 1) == 0) ||
            (size == sizeof accumulate - 1 && memcmp(name, accumulate, size) == 0);
 }

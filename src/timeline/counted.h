@@ -40,8 +40,12 @@ tm_counted tm_counted_of(const char *name, size_t size);
 /** What autograd calls once a pass for each parameter: its input is a gradient. */
 #define TM_ACCUMULATE_GRAD "torch::autograd::AccumulateGrad"
 
-/** Whether the types of an operator's inputs are kept: of those above, and of TM_ACCUMULATE_GRAD,
- * which tells the parameters'. */
+/** How the names of PyTorch's ranges around NCCL begin: "nccl:all_reduce". Their inputs are the
+ * tensors that the collective takes. */
+#define TM_NCCL_RANGE "nccl:"
+
+/** Whether the types of an operator's inputs are kept: of those above, of TM_ACCUMULATE_GRAD,
+ * which tells the parameters', and of a TM_NCCL_RANGE. */
 bool tm_inputs_are_kept(const char *name, size_t size);
 
 #endif

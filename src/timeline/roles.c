@@ -87,6 +87,6 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
     add_missing(timeline, names, classifier, rows, n, n_missing);
     timeline->attrs[TM_ATTR_COLLECTIVE] = rows;
     timeline->n_attrs[TM_ATTR_COLLECTIVE] = n + n_missing;
-    TM_TRY(tm_comm_calls_name(timeline, names, classifier, rows, n + n_missing, err));
+    TM_TRY(tm_comm_calls_ask(timeline, names, classifier, rows, n + n_missing, err));
     return of_cpu ? tm_timeline_find_cpu_roles(timeline, names, err) : TM_OK;
 }

@@ -189,6 +189,7 @@ static inline tm_collective_attr tm_collective_bare(uint32_t event) {
         .out_elements = -1,
         .wait_ns = -1,
         .exposed_ns = -1,
+        .call_bytes = -1,
         .first_rank = -1,
         .group_size = -1,
         .rank_start = -1,

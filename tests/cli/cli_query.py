@@ -61,19 +61,25 @@ def test_the_events_of_a_small_job_are_those_worked_out_by_hand():
 def test_exposed_time_is_asked_for_as_the_help_says():
     # Of [100, 200) the kernel computes in [150, 170): 80 us of the first all-reduce are exposed, 30
     # of the second, and both of 100 us of the all-gather.
+    # The call that launched the first took 250 x 4 numbers of 2 bytes.
+    call = {'Input Dims': [[250, 4]], 'Input type': ['c10::Half']}
     put('rank0.json', trace([kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 300, 30, stream=20),
-                             kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 100, 100, stream=20),
+                             kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 100, 100, stream=20,
+                                    correlation=1),
+                             event('nccl:all_reduce', 'user_annotation', 80, 9, **call),
+                             event('cudaLaunchKernelExC', 'cuda_runtime', 82, 4, correlation=1),
                              kernel('ncclDevKernel_AllGather_RING_LL', 400, 100, stream=20),
                              kernel('gemm', 150, 20)], 0))
     merged('rank0.json')
     said = ' '.join(tmerge('query', '--help').expect(0).out.split())
     text = re.search('"(SELECT [^"]*)"', said).group(1)
     row, = ask('tmerge.h5', text)['rows']
-    equal([row[key] for key in ('kind', 'ranks', 'exposed_ns', 'longest_rank', 'comm_ns')],
-          ['allreduce', 1, 80000, 0, 100000])
+    equal([row[key] for key in ('kind', 'ranks', 'exposed_ns', 'longest_rank', 'comm_ns', 'bytes',
+                                'bytes_inferred')],
+          ['allreduce', 1, 80000, 0, 100000, 2000, 1])
     equal(answer('tmerge.h5', "SELECT exposed_ns FROM events WHERE collective = 'allreduce' "
                  'ORDER BY 1'), [(30000,), (80000,)])
-    equal(answer('tmerge.h5', 'SELECT count(*) FROM events WHERE exposed_ns IS NULL'), [(1,)])
+    equal(answer('tmerge.h5', 'SELECT count(*) FROM events WHERE exposed_ns IS NULL'), [(3,)])
 
 
 def test_events_are_those_that_the_csv_export_writes():

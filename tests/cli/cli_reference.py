@@ -246,6 +246,19 @@ def dlrm_collectives():
     return {"ranks": ranks}
 
 
+def check_sizes(result):
+    """The sizes of dlrm8's operations are those of the inputs of nccl:all_to_all and all_reduce:
+    elements times bytes of their type."""
+    bytes_of = {"float": 4, "int": 4, "long int": 8}
+    path = sorted(glob.glob(f"{SHARED}/traces/dlrm8/*"))[0]
+    said = [(e["name"].removeprefix("nccl:").replace("_", ""), e["args"]["Input Dims"][0][0] *
+             bytes_of[e["args"]["Input type"][0]], True) for e in read(path)["traceEvents"]
+            if e.get("name", "").startswith("nccl:") and e["cat"] == "user_annotation"]
+    rows = [(row["kind"], row["bytes"], row["bytes_inferred"])
+            for row in result["collectives.instance"]]
+    assert sorted(said) == sorted(rows) and len(rows) == 8, (said, rows)
+
+
 def changed(name, folder, change):
     """A copy of a job whose communication kernels went through `change`, in a folder."""
     os.makedirs(folder, exist_ok=True)
@@ -320,9 +333,11 @@ def collectives():
         unmatched = {row["reason"]: row["count"] for row in result["collectives.unmatched"]}
         assert unmatched == {}, (name, unmatched)
         assert result["clock.check"][0]["matched"] == MATCHED[name], (name, result["clock.check"])
+        if name == "dlrm8":
+            check_sizes(result)
     inferred()
-    # 2 of 128 ranks, sampled: each has 8 all-to-alls on one stream and 2 on the other, all of one
-    # kind and without sizes. By order the first ends at .125046 on rank 0 and at .187835 on rank 1,
+    # 2 of 128 ranks, sampled: each has 8 kernels on one stream and 2 on the other, all of one name
+    # and without sizes; the calls say 4 all-to-alls, 4 all-reduces and 2 all-gathers. By order the first ends at .125046 on rank 0 and at .187835 on rank 1,
     # the fifth at .808923 and .741081: they do not correspond, and two are no evidence.
     lone = tables(merge(sorted(glob.glob(f"{SHARED}/traces/hta2/*"))))
     check = lone["clock.check"][0]
@@ -331,6 +346,9 @@ def collectives():
         {"group": None, "ranks": None, "reason": "order unproven", "count": 20},
     ], lone["collectives.unmatched"]
     assert all(r["wait_ns"] is None for r in lone["overlap.rank"] + lone["stragglers.rank"])
+    assert [(r["rank"], r["kind"], r["count"]) for r in lone["overlap.kind"]] == [
+        (rank, kind, n) for rank in (0, 1)
+        for kind, n in (("allgather", 2), ("allreduce", 4), ("alltoall", 4))], lone["overlap.kind"]
     assert lone["stragglers.job"][0]["verdict"] is None
     print(f"{checked} values of {len(jobs)} jobs compared")
     return problems

@@ -278,9 +278,11 @@ static tm_timeline build_one_opened_late(ground *g, int64_t rank) {
 
 static void check_exposed(const share *s) {
     static const char *const rows[] = {
-        "instance=0 kind=allgather group=tp seq=4 step=? bytes=null ranks=2 begin_ns=150 "
+        "instance=0 kind=allgather group=tp seq=4 step=? bytes=null bytes_inferred=null ranks=2 "
+        "begin_ns=150 "
         "exposed_ns=160 longest_exposed_ns=100 longest_rank=1 comm_ns=200 wait_ns=0",
-        "instance=1 kind=allreduce group=dp seq=3 step=? bytes=32 ranks=2 begin_ns=100 "
+        "instance=1 kind=allreduce group=dp seq=3 step=? bytes=32 bytes_inferred=false ranks=2 "
+        "begin_ns=100 "
         "exposed_ns=90 longest_exposed_ns=50 longest_rank=0 comm_ns=140 wait_ns=60",
     };
     CHECK_ROWS(s, "collectives.instance", rows);
@@ -293,9 +295,11 @@ static void check_exposed(const share *s) {
  * Rank 0: [160, 180) = 20, and [160, 180) + [220, 250) = 50; rank 1: 40, and [160, 250) = 90. */
 static void check_exposed_once_opened(const share *s) {
     static const char *const rows[] = {
-        "instance=0 kind=allgather group=tp seq=4 step=? bytes=null ranks=2 begin_ns=150 "
+        "instance=0 kind=allgather group=tp seq=4 step=? bytes=null bytes_inferred=null ranks=2 "
+        "begin_ns=150 "
         "exposed_ns=140 longest_exposed_ns=90 longest_rank=1 comm_ns=200 wait_ns=0",
-        "instance=1 kind=allreduce group=dp seq=3 step=? bytes=32 ranks=2 begin_ns=160 "
+        "instance=1 kind=allreduce group=dp seq=3 step=? bytes=32 bytes_inferred=false ranks=2 "
+        "begin_ns=160 "
         "exposed_ns=60 longest_exposed_ns=40 longest_rank=1 comm_ns=80 wait_ns=0",
     };
     CHECK_ROWS(s, "collectives.instance", rows);

@@ -214,6 +214,37 @@ TEST(the_kind_is_told_from_calls_of_libraries_that_communicate) {
                 "other", kind_of_call);
 }
 
+TEST(the_size_of_a_call_is_that_of_its_tensors) {
+    static const struct {
+        const char *dimensions, *types;
+        int64_t bytes;
+    } calls[] = {
+        {"[[394241]]", "[\"float\"]", 1576964},
+        {"[[8, 16], [3]]", "[\"c10::BFloat16\", \"long int\"]", 280}, /* 128 x 2 + 3 x 8 */
+        {"[[8,16],[],[2]]", "[\"c10::Half\", \"Scalar\", \"bool\"]", 258},
+        {"[[6], []]", "[\"int\", \"double\"]", 32}, /* a tensor of no dimensions is a number */
+        {"[[5, 2]]", "[\"c10::Float8_e4m3fn\"]", 10},
+        {"[[600000000]]", "[\"float\"]", INT64_C(2400000000)},
+        {"[[0]]", "[\"float\"]", -1}, /* nothing: it may be of another call */
+        {"[[8]]", "[\"c10::QInt\"]", -1},
+        {"[[8], [8]]", "[\"float\"]", -1},
+        {"[[8]]", "[]", -1},
+        {"[[[8]]]", "[\"TensorList\"]", -1},
+        {"[[8, 16], [3...", "[\"float\", \"float\"]", -1}, /* cut */
+        {"[[99999999999, 99999999999]]", "[\"float\"]", -1},
+        {"[[-1]]", "[\"float\"]", -1},
+        {"[]", "[]", -1},
+        {"", "", -1},
+    };
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        const tm_text dimensions = {calls[i].dimensions, strlen(calls[i].dimensions)};
+        const tm_text types = {calls[i].types, strlen(calls[i].types)};
+        if (tm_comm_call_bytes(dimensions, types) != calls[i].bytes)
+            fail_msg("%s: %lld", calls[i].dimensions,
+                     (long long)tm_comm_call_bytes(dimensions, types));
+    }
+}
+
 TEST(the_kind_is_told_from_every_form_of_a_collective_name) {
     check_words("allreduce|all_reduce|nccl:all_reduce|ALLREDUCE|allreduce_coalesced|"
                 "allreduce_sparse",

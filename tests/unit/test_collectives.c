@@ -18,6 +18,7 @@ static bench open_bench(void) {
                        .instances = TM_VEC(tm_instance),
                        .values = TM_VEC(tm_instance_value),
                        .worst = TM_VEC(tm_worst),
+                       .exposed = TM_VEC(tm_worst),
                        .pairs = TM_VEC(tm_pair),
                        .left_out = TM_VEC(tm_left_out)}};
     assert_int_equal(tm_analysis_tables(&b.tables, &b.err), TM_OK);
@@ -276,6 +277,43 @@ TEST(the_worst_are_shown_with_their_arrivals) {
         assert_row(find(&b, "collectives.arrival"), i, arrivals[i]);
     assert_int_equal(find(&b, "collectives.arrival")->n_rows, COUNT(arrivals));
     close_bench(&b);
+}
+
+/* Calls say what a rank puts in: an all-gather of four ranks puts out four times that, of ranks
+ * that are not all known nobody knows what. What kernels say themselves counts first. */
+TEST(sizes_that_calls_tell_are_marked) {
+    static const struct {
+        tm_comm_record member;
+        const char *bytes, *inferred;
+    } rows[] = {
+        {{.bytes = -1, .call_bytes = 24, .kind = TM_COLL_ALLREDUCE, .group_size = 4}, "24", "true"},
+        {{.bytes = -1, .call_bytes = 24, .kind = TM_COLL_ALLGATHER, .group_size = 4}, "96", "true"},
+        {{.bytes = -1,
+          .call_bytes = 24,
+          .kind = TM_COLL_ALLGATHER,
+          .group_size = 4,
+          .at_least = true},
+         "null",
+         "null"},
+        {{.bytes = 8, .call_bytes = 24, .kind = TM_COLL_ALLREDUCE, .group_size = 4}, "8", "false"},
+        {{.bytes = -1, .call_bytes = -1, .kind = TM_COLL_ALLREDUCE, .group_size = 4},
+         "null",
+         "null"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        bench b = open_bench();
+        const tm_worst place = {0, 0};
+        char expected[256];
+        add_instance(&b, &rows[i].member, 1, 10);
+        assert_non_null(tm_vec_append(&b.own.exposed, &place, 1));
+        finish(&b);
+        snprintf(expected, sizeof expected,
+                 "instance=0 kind=? group=? seq=? step=? bytes=%s bytes_inferred=%s ranks=1 "
+                 "begin_ns=0 exposed_ns=0 longest_exposed_ns=0 longest_rank=0 comm_ns=0 wait_ns=?",
+                 rows[i].bytes, rows[i].inferred);
+        assert_row(find(&b, "collectives.instance"), 0, expected);
+        close_bench(&b);
+    }
 }
 
 TEST(a_last_place_within_uncertainty_is_tied) {

@@ -181,8 +181,9 @@ static const struct {
      "p95_transfer_ns median_skew_ns algbw_gbps busbw_gbps "},
     {"collectives.worst",
      " instance kind group seq step bytes begin_ns skew_ns wait_ns last_rank transfer_ns "},
-    {"collectives.instance", " instance kind group seq step bytes ranks begin_ns exposed_ns "
-                             "longest_exposed_ns longest_rank comm_ns wait_ns "},
+    {"collectives.instance",
+     " instance kind group seq step bytes bytes_inferred ranks begin_ns exposed_ns "
+     "longest_exposed_ns longest_rank comm_ns wait_ns "},
     {"collectives.arrival", " instance rank begin_ns end_ns "},
     {"collectives.unmatched", " group ranks reason count "},
     {"bubble.stage", " stage ranks forward_passes forward_ns backward_ns span_ns bubble_ns "

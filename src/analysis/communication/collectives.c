@@ -136,6 +136,7 @@ enum {
     I_SEQ,
     I_STEP,
     I_BYTES,
+    I_INFERRED,
     I_RANKS,
     I_BEGIN,
     I_EXPOSED,
@@ -152,7 +153,12 @@ static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
     [I_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
     [I_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null where the trace has none."},
     [I_STEP] = {"step", TM_INT, "", "Step of its lowest rank; null for none."},
-    [I_BYTES] = {"bytes", TM_INT, "B", "Size on its lowest rank; null without metadata."},
+    [I_BYTES] = {"bytes", TM_INT, "B",
+                 "Size on its lowest rank, as in collectives.kind; null where nothing tells it."},
+    [I_INFERRED] = {"bytes_inferred", TM_BOOL, "",
+                    "Whether bytes is not of the kernels' metadata but inferred: from the shapes "
+                    "and types of the tensors that the call took which launched the kernel "
+                    "(nccl:all_reduce); null where there is no size."},
     [I_RANKS] = {"ranks", TM_INT, "", "Ranks whose kernels are known, which the sums are over."},
     [I_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest begin of its kernels since the epoch."},
     [I_EXPOSED] = {"exposed_ns", TM_INT, "ns",
@@ -394,6 +400,21 @@ static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_in
         tm_cell_set_int(&row[I_WAIT], wait);
 }
 
+/* Calls tell what goes in: of an all-gather what comes out is as much of each rank, if these are
+ * all known. */
+static void set_size(tm_cell *row, const tm_comm_record *members) {
+    const bool inferred = members->bytes < 0;
+    int64_t bytes = inferred ? members->call_bytes : members->bytes;
+    if (inferred && bytes >= 0 && members->kind == TM_COLL_ALLGATHER)
+        bytes = members->at_least || bytes > INT64_MAX / members->group_size
+                    ? -1
+                    : bytes * members->group_size;
+    if (bytes < 0)
+        return;
+    tm_cell_set_int(&row[I_BYTES], bytes);
+    tm_cell_set_bool(&row[I_INFERRED], inferred);
+}
+
 /* An operation that this process matched and that is among the most exposed of the job's. */
 static tm_status add_exposed(const tm_comm_record *members, const tm_instance *instance,
                              int64_t place, tm_table *table, tm_error *err) {
@@ -405,8 +426,7 @@ static tm_status add_exposed(const tm_comm_record *members, const tm_instance *i
         tm_cell_set_int(&row[I_SEQ], members->seq);
     if (members->step >= 0)
         tm_cell_set_int(&row[I_STEP], members->step);
-    if (members->bytes >= 0)
-        tm_cell_set_int(&row[I_BYTES], members->bytes);
+    set_size(row, members);
     tm_cell_set_int(&row[I_RANKS], (int64_t)instance->n);
     set_exposed(row, members, instance);
     const char *kind = tm_collective_word((tm_collective_kind)tm_operation_kind(members));

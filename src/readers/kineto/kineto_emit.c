@@ -342,7 +342,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether it is an operator whose work is counted: by its name, of which there are few. */
+/* Whether it is an operator whose work is counted, or a range of a collective: by its name, of
+ * which there are few. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {
@@ -465,8 +466,9 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
              (!tm_kineto_has(event, F_SYCL_QUEUE) || emit_xpu_kernel(emitter, event, row));
     else if (raw->category == TM_CAT_MEMCPY || raw->category == TM_CAT_MEMSET)
         ok = emit_copy(emitter, event, row);
-    else if (raw->category == TM_CAT_CPU_OP &&
-             (tm_kineto_has(event, F_INPUT_DIMS) || tm_kineto_has(event, F_INPUT_DIMS_2021)))
+    else if ((tm_kineto_has(event, F_INPUT_DIMS) || tm_kineto_has(event, F_INPUT_DIMS_2021)) &&
+             (raw->category == TM_CAT_CPU_OP ||
+              (raw->category == TM_CAT_USER_ANNOTATION && is_counted(emitter, event, raw->name))))
         ok = emit_shapes(emitter, event, row) && emit_inputs(emitter, event, raw->name, row);
     else if (raw->category == TM_CAT_CUDA_SYNC)
         ok = emit_wait(emitter, event, row);

@@ -229,7 +229,12 @@ function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
       { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
       { column: "group" },
       { column: "step" },
-      { column: "bytes", label: "size", write: f.bytes },
+      {
+        column: "bytes",
+        label: "size",
+        write: f.bytes,
+        after: (row) => table.cell(row, "bytes_inferred") === true && h("small", null, " inferred"),
+      },
       { column: "ranks" },
       { column: "exposed_ns", label: "exposed, all ranks" },
       { column: "longest_exposed_ns", label: "longest on a rank" },
