@@ -164,9 +164,8 @@ const tm_format tm_format_xplane = {
         "Collectives of GPUs come without group and size where the profile does not hold "
         "their programs, or groups depend on how processes are numbered; no waits "
         "between streams are recorded; steps of TPUs that nothing marks are the runs "
-        "of a program, counted from where each recording begins; operations on CPUs are "
-        "told apart by device from JAX 0.8 on, and processes of one host that profile into "
-        "one folder overwrite one another's file",
+        "of a program, counted from where each recording begins; before JAX 0.8 no device of "
+        "a CPU",
     .in_folders = in_folders,
     .one_folder = true,
     .by_path = true,
