@@ -108,8 +108,8 @@ static void set_up_processes(void) {
 }
 
 /* Whatever the user has set is for processes that talk. Open MPI would start a daemon, look for
- * the launcher's and for network interfaces, and make a session folder, where runs that begin at
- * once can meet. Its version 5 has no "isolated". */
+ * the launcher's, for network interfaces and for PCI devices, and make a session folder, where runs
+ * that begin at once can meet. Its version 5 has no "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},
@@ -119,6 +119,7 @@ static void set_up_alone(void) {
         {"OMPI_MCA_pml", "ob1"},
         {"OMPI_MCA_btl", "self"},
         {"OMPI_MCA_if", "^posix_ipv4,linux_ipv6"},
+        {"HWLOC_COMPONENTS", "-pci"},
     };
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int size;
