@@ -12,6 +12,12 @@ left_out=(child)
 # sanitizer too.
 [[ ${TMERGE_FULL-} == 1 ]] || left_out+=(
     align clock_jobs kineto kineto_errors restore source store_check trace_viewer window)
+# The longest of the others take turns, for each runs beside many that use the same code.
+by_turn=(export nsys_units replay_job replay_plan store store_failure suspects table_render)
+day=$(($(date +%s) / 86400))
+for i in "${!by_turn[@]}"; do
+    [[ ${TMERGE_FULL-} == 1 ]] || ((i % 3 == day % 3)) || left_out+=("${by_turn[i]}")
+done
 at_once=8 # files of tests for each start of valgrind, which takes a second
 
 scratch=$(mktemp -d)
