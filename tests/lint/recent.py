@@ -1,10 +1,12 @@
 """Which files a check that is too dear for all of them looks at: what has changed, and a seventh.
 
-recent.py SUFFIX[,SUFFIX...] FOLDER...   in the root of the project: prints those below the folders,
-                                         or all of them in the full set (TMERGE_FULL=1)
+recent.py [--latest=N] SUFFIX[,SUFFIX...] FOLDER...
+    in the root of the project: prints those below the folders, of what has changed at most the N
+    latest; or all of them in the full set (TMERGE_FULL=1)
 """
 import datetime
 import os
+import re
 import subprocess
 import sys
 import zlib
@@ -47,15 +49,17 @@ def in_shard(path, shards=SHARDS):
     return turn % shards == 0
 
 
-def due(paths):
+def due(paths, latest=None):
     """Those of the paths, relative to the root of the project that one is in, that are looked at."""
-    new = set(changed("."))
+    known = {str(path) for path in paths}
+    new = [path for path in changed(".") if path in known][:latest]
     return [path for path in paths if FULL or in_shard(path) or str(path) in new]
 
 
 def main():
-    suffixes, folders = sys.argv[1].split(","), sys.argv[2:]
-    for path in due(files(Path(), folders, suffixes)):
+    latest = re.fullmatch(r"--latest=(\d+)", sys.argv[1])
+    suffixes, *folders = sys.argv[2:] if latest else sys.argv[1:]
+    for path in due(files(Path(), folders, suffixes.split(",")), latest and int(latest[1])):
         print(path)
 
 

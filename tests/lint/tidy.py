@@ -1,11 +1,14 @@
 """clang-tidy over every C file that the build compiles: tidy.py ROOT BUILD
 
+What a file gets depends only on the file, on its headers and on the options. So at a landing those
+are looked at that changed in the last day, some that use a header that did, others for each commit,
+and a seventh of all by date; in the full set (TMERGE_FULL=1) all of them. All of them also where the
+options changed, or where git does not say what did. What has not changed since it was last checked
+is not checked again.
+
 The analyser follows paths through a function until it has NODES nodes. That many cost ten times
-what FEW do, and find little more. So all files get FEW at each landing, and in the full set
-(TMERGE_FULL=1) NODES. At a landing NODES are for at most MOST files that changed in the last day,
-those that changed last first, and then that use a header that did, others for each commit; and for
-those of SHARDS whose day it is. What was checked in depth and has not changed since is not checked
-again.
+what FEW do, and find little more. So at a landing NODES are for the files that changed last, DEEP of
+them, and for those of SHARDS whose day it is; the others get FEW. In the full set all get NODES.
 """
 import hashlib
 import json
@@ -21,7 +24,8 @@ from pathlib import Path
 from recent import FULL, changed, git, in_shard
 
 FEW, NODES = 5_000, 225_000  # the latter is clang's default
-MOST, SHARDS = 60, 28
+USING, DEEP, SHARDS = 30, 15, 42
+OPTIONS = (".clang-tidy", "tests/lint/analyzer.h")
 # The files that define what analyzer.h is about.
 PLAIN = ("src/base/status.c", "mpi/agree.c", "tools/synth/base/error.c")
 BAD = "int f(int *p); int f(int *p) { if (!p) return *p; else return 1; }\n"
@@ -92,17 +96,20 @@ def dependencies(root, build):
     return found
 
 
-def in_depth(root, parts):
-    """The files of {path: paths that it is made of} that get NODES."""
-    files = [path for path in parts if not is_test(path)]
+def depths(root, parts):
+    """{path: nodes} of those of {path: paths that it is made of} that are looked at."""
     if FULL:
-        return set(files)
+        return {path: FEW if is_test(path) else NODES for path in parts}
     new, commit = changed(root), git(root, "rev-parse", "HEAD")
     place = {Path(path): at for at, path in enumerate(new)}
-    own = sorted((path for path in files if path in place), key=place.get)
-    using = sorted((path for path in files if path not in place and parts[path] & place.keys()),
+    own = sorted((path for path in parts if path in place), key=place.get)
+    using = sorted((path for path in parts if path not in place and parts[path] & place.keys()),
                    key=lambda path: zlib.crc32(f"{commit} {path}".encode()))
-    return {*(own + using)[:MOST], *(path for path in files if in_shard(path, SHARDS))}
+    every = not new or any(Path(path) in place for path in OPTIONS)
+    few = parts if every else own + using[:USING] + [path for path in parts if in_shard(path)]
+    last = [path for path in own if not is_test(path)][:DEEP]
+    turn = [path for path in parts if not is_test(path) and in_shard(path, SHARDS)]
+    return {**dict.fromkeys(few, FEW), **dict.fromkeys(last + turn, NODES)}
 
 
 @cache
@@ -114,14 +121,14 @@ def main():
     root, build = (Path(argument).resolve() for argument in sys.argv[1:3])
     noted = dependencies(root, build)
     parts = {path: noted.get(built, set()) for path, built in compiled(root, build).items()}
-    deep = in_depth(root, parts)
+    nodes_of = depths(root, parts)
     prove(root, build)
-    common = [root / name for name in (".clang-tidy", "tests/lint/analyzer.h", "tests/lint/tidy.py")]
+    common = [root / name for name in (*OPTIONS, "tests/lint/tidy.py")]
 
     def check(path):
         if not parts[path]:
             return f"{path}: not built, so that no change of a header is seen\n"
-        nodes = NODES if path in deep else FEW
+        nodes = nodes_of[path]
         sums = "".join(sum_of(p) for p in [*common, *(root / p for p in sorted(parts[path]))])
         stamp = build / "tidy" / f"{path}.stamp"
         if stamp.exists():
@@ -136,10 +143,11 @@ def main():
         return said
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = [said for said in pool.map(check, sorted(parts)) if said]
+        problems = [said for said in pool.map(check, sorted(nodes_of)) if said]
     print("".join(problems), end="")
-    print(f"clang-tidy: {len(parts)} files, {len(deep)} of them in depth, {len(problems)} wrong")
-    sys.exit(1 if problems or not parts else 0)
+    deep = sum(nodes == NODES for nodes in nodes_of.values())
+    print(f"clang-tidy: {len(nodes_of)} of {len(parts)} files, {deep} in depth, {len(problems)} wrong")
+    sys.exit(1 if problems or not nodes_of else 0)
 
 
 if __name__ == "__main__":
