@@ -4,7 +4,7 @@ import os
 import shutil
 
 from common import (TMERGE, big_trace, content, contains, equal, event, files, gzipped, has_line, holds,
-                    kernel, launcher, limited, main, merged, put, rows, run, same_bytes, seal,
+                    in_turn, kernel, launcher, limited, main, merged, put, rows, run, same_bytes, seal,
                     small_trace, tables, tmerge, trace)
 from jobs import store, use
 import h5py
@@ -24,10 +24,10 @@ OTHERS = [
 ]
 
 
-def stays(store, status, message, *options, processes=(0, 3), **more):
+def stays(store, status, message, *options, processes=None, **more):
     """Analysing fails with one message, and leaves the store and its folder as they were."""
     before, names = content(store), files()
-    for n in processes:
+    for n in processes or in_turn(0, 3):
         tmerge('analyze', store, *options, n=n, **more).fails(status, message)
         equal(content(store), before, store)
         equal(files(), names, 'files')
@@ -151,7 +151,7 @@ def test_what_is_no_store_is_refused():
     stays('cut.h5', 3, 'cut.h5: the file is damaged: it was cut short')
     stays('newer.h5', 3, 'newer.h5: the store has schema version 2.3, this tmerge reads 1.3 and '
           'older')
-    for n in (0, 3):
+    for n in in_turn(0, 3):
         tmerge('analyze', 'none.h5', n=n).fails(
             3, 'none.h5: cannot be read: No such file or directory')
     stays('tmerge.h5', 4, 'text.h5: this file is no tmerge store; --force overwrites it', '-o',

@@ -9,8 +9,8 @@ import time
 
 import jobs
 from common import (COMMANDS, FULL, TMERGE, command, contains, content, equal, files, gzipped,
-                    has_line, holds, kernel, lacks, launcher, main, merged, put, run, small_trace,
-                    tables, tmerge, trace)
+                    has_line, holds, in_turn, kernel, lacks, launcher, main, merged, put, run,
+                    small_trace, tables, tmerge, trace)
 from watching import on_terminal
 
 ESCAPE = '\033['
@@ -321,13 +321,13 @@ def test_what_a_long_run_is_at_is_shown():
     slowly('list', b'rank0.json', 2.5)
     seen = on_terminal(command('@list', '--color=never'))
     contains(seen, 'reading ...\r')
-    holds(re.search(r'reading \.\.\. [12] s\r', seen), seen)
+    holds(re.search(r'reading \.\.\. \d+ s\r', seen), seen)
     before = seen[:seen.index('1 rank on 1 host')]
     holds(re.search('\r *\r$', before), repr(before))
     slowly('list2', b'rank0.json', 2.5)
     done = tmerge('@list2', '--progress=always', n=2).expect(0)
-    holds(re.fullmatch(r'reading \.\.\. [23] s', '\n'.join(re.findall(r'reading \.\.\..*', done.err))),
-          done.err)
+    for said in re.findall(r'reading \.\.\..*', done.err) or [done.err]:
+        holds(re.fullmatch(r'reading \.\.\. ([2-9]|\d\d+) s', said), done.err)
     has_line(done.err, r'^analysing \[={20}\] 100 %, 2 of 2 events, ')
     equal(re.findall('[^\n -~]', done.err), [])
 
@@ -335,7 +335,7 @@ def test_what_a_long_run_is_at_is_shown():
 def test_times_tells_the_phases_and_the_memory_on_standard_error():
     # Process 0, which has the trace, needs more than the other.
     put('rank0.json', trace([kernel('gemm', i, 1) for i in range(30000)]))
-    for n in (0, 2):
+    for n in in_turn(0, 2):
         done = tmerge('rank0.json', '--times', n=n).expect(0)
         line, = (line for line in done.err.splitlines() if line.startswith('tmerge: times: '))
         found = dict((name, float(s)) for name, s in re.findall(r'(\w+) (\d+\.\d{3}) s', line))

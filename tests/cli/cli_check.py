@@ -2,8 +2,8 @@
 import os
 import shutil
 
-from common import (FULL, Seal, content, contains, crc64, equal, files, holds, main, merged, put,
-                    rows, run, seal, small_trace, tables, tmerge)
+from common import (FULL, Seal, contains, content, crc64, equal, files, holds, in_turn, main,
+                    merged, put, rows, run, seal, small_trace, tables, tmerge)
 from jobs import use
 import h5py
 
@@ -70,7 +70,7 @@ def test_every_store_is_looked_at():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
     put('bad.h5', 'text')
-    for n in (0, 2):
+    for n in in_turn(0, 2):
         done = tmerge('check', 'missing.h5', 'bad.h5', 'tmerge.h5', n=n).expect(3)
         equal(done.errors, ['tmerge: missing.h5: cannot be read: No such file or directory',
                             'tmerge: bad.h5: not a tmerge store'])

@@ -3,7 +3,8 @@ were simulated. Times are compared without what all hosts of a component have in
 collective can show it."""
 import re
 
-from common import COUNTS, equal, full, has_line, holds, lacks, main, same_bytes, synth, tables, tmerge
+from common import (COUNTS, equal, full, has_line, holds, lacks, main, same_bytes, seldom, synth,
+                    tables, tmerge)
 
 import h5py
 import numpy
@@ -160,6 +161,7 @@ def check_job(worst_ns, n=0, **options):
     return done
 
 
+@seldom
 def test_late_ends_and_lost_kernels_do_no_harm_on_any_number_of_processes():
     # With this seed late ends gather where they look like a clock that was set.
     check_job(10 * US, n=3, **dict(JOB, seed=1, late_percent=15, lost_percent=7.5))

@@ -15,7 +15,7 @@ import tarfile
 
 from common import (BASE_NS, SHARED, TMERGE, Skip, content, equal, event, files, full, gzipped,
                     has_line, holds, kernel, limited, main, merged, nanogpt, put, rows, run,
-                    same_bytes, seal, small_trace, synth, tables, tmerge, trace)
+                    same_bytes, seal, seldom, small_trace, synth, tables, tmerge, trace)
 from jobs import real_store
 from perfetto_trace import Trace, one
 from watching import NAMED, NAMELESS, sends, while_writing
@@ -336,6 +336,7 @@ def test_chrome_json_is_read_back_by_tmerge():
     check_read_back(store, 'ranks.json', 1, 4, 7)
 
 
+@seldom
 def test_chrome_json_of_a_real_job_is_read_back_by_tmerge():
     store = real_store()
     export(store, 'chrome', '--rank', '3', '-o', 'rank.json')

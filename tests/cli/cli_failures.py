@@ -3,17 +3,17 @@ that was there before as it was."""
 import os
 import re
 
-from common import (BASE_NS, FULL, big_trace, content, contains, equal, event, files, gzipped, has_line,
-                    holds, kernel, limited, main, merged, permissions_count, put, rows, small_trace, tmerge, trace,
-                    without_dac_override, zstd_framed)
+from common import (BASE_NS, big_trace, contains, content, equal, event, files, gzipped, has_line,
+                    holds, in_turn, kernel, limited, main, merged, permissions_count, put, rows,
+                    small_trace, tmerge, trace, without_dac_override, zstd_framed)
 
 
-def stops(bad, message, processes=(0, 3), **more):
+def stops(bad, message, **more):
     """Runs tmerge on a bad file beside good ones, with and without a store from before; the
     message may be a regular expression."""
     for rank in (1, 2):
         put(f'rank{rank}.json', small_trace(rank, at=50))
-    for n in processes:
+    for n in in_turn(0, 3):
         before, store = set(files()), n > 0
         if store:
             merged('rank1.json')
@@ -117,10 +117,10 @@ SEVERAL = ('holds the calls of several processes under the same ids, as when tra
 
 
 def test_a_bad_file_is_named_with_its_fault():
-    for i, (name, text, why) in enumerate(bad_files()):
+    for name, text, why in bad_files():
         if text is not None:
             put(name, text)
-        stops(name, f'{name}: {why}', processes=(0, 3) if FULL else (0,) if i % 2 else (3,))
+        stops(name, f'{name}: {why}')
         if text is not None:
             os.unlink(name)
 

@@ -8,8 +8,8 @@ import re
 import shutil
 import signal
 
-from common import (FULL, TMERGE, Skip, command, content, contains, equal, files, holds, launcher, main,
-                    merged, put, rows, run, small_trace, tmerge)
+from common import (FULL, TMERGE, Skip, command, contains, content, equal, files, holds, in_turn,
+                    launcher, main, merged, put, rows, run, seldom, small_trace, tmerge)
 from jobs import store, use
 from watching import (NAMED, NAMELESS, ends, is_open, on_small_disk, ours, over, started, state,
                       strays, wait_until, while_writing)
@@ -55,7 +55,7 @@ GONE = 'cannot be opened: No such file or directory'
 
 
 def test_a_file_that_vanishes_or_is_cut_is_named():
-    for n in (0, 1):
+    for n in in_turn(0, 1):
         vanishes(n, 0, lambda: os.unlink('rank1.json'), 'rank1.json: ' + GONE)
         vanishes(n, 1, lambda: os.unlink('rank2.json'), 'rank2.json: ' + GONE)
         vanishes(n, 1, lambda: os.truncate('rank2.json', 60), 'rank2.json: byte 60: the file ends .*')
@@ -65,7 +65,7 @@ def test_a_file_that_vanishes_or_is_cut_is_named():
 
 
 def test_a_folder_that_disappears_is_told_by_a_file_of_it():
-    for n in (0, 2):
+    for n in in_turn(0, 2):
         os.makedirs('job')
         for rank in (1, 2):
             put(f'job/rank{rank}.json', small_trace(rank))
@@ -120,7 +120,7 @@ def test_a_file_that_is_cut_while_it_is_read_gives_what_it_held():
     put('rank1.json', small_trace(1))
     # An event is whole where its 25 bytes lie before the cut; with ",\n" each takes 27.
     events = (cut - text.index(b'{"ph"') - 25) // 27 + 1
-    for n in (0, 2):
+    for n in in_turn(0, 2):
         done = next(filter(None, (cut_while_read(n, text, cut) for _ in range(60))), None)
         if done is None:
             raise Skip('the reading was never caught in its middle')
@@ -169,12 +169,13 @@ def short_of_memory(n, mebibytes, *arguments):
     return run(launcher(n) + ['sh', '-c', limited, 'sh', *command(*arguments)])
 
 
+@seldom
 def test_memory_that_cannot_be_had_is_told():
     if short_of_memory(0, 1024, '--version').status != 0:
         raise Skip('sanitizers want all addresses')
     for rank in (0, 1):  # 190 MB of events each
         put(f'rank{rank}.json', many_events(rank, 2000000))
-    for n in (0, 2):
+    for n in in_turn(0, 2):
         for size in (60, 255):
             short_of_memory(n, size, 'rank0.json', 'rank1.json').fails(
                 5, f'memory is limited to {size} MiB (ulimit -v); tmerge needs 256')

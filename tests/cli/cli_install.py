@@ -9,8 +9,8 @@ import shutil
 import sys
 import time
 
-from common import (COMMANDS, Skip, contains, equal, has_line, holds, lacks, main, put, run, synth,
-                    tmerge)
+from common import (COMMANDS, Skip, contains, equal, has_line, holds, lacks, main, put, run,
+                    seldom, synth, tmerge)
 
 BUILD = os.environ.get('TMERGE_BUILD', '')
 CMAKE = os.environ.get('TMERGE_CMAKE', 'cmake')
@@ -170,6 +170,7 @@ def test_each_word_that_is_completed_is_taken():
         tmerge(command, 'missing', f'--{option}', 'bogus', *(['missing'] * (command == 'diff'))).expect(2)
 
 
+@seldom
 def test_a_debian_package_has_no_fault_but_the_missing_licence():
     needs('cpack', 'dpkg-deb', 'dpkg-shlibdeps', 'lintian', 'gzip')
     done = run([os.path.join(os.path.dirname(CMAKE), 'cpack'), '--config',

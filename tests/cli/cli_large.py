@@ -5,7 +5,7 @@ import os
 import re
 import statistics
 
-from common import TMERGE, content, equal, holds, main, merged, synth, tables
+from common import TMERGE, content, equal, holds, main, merged, seldom, synth, tables
 
 BYTES_MAX, MEMORY_MAX_KIB = 6_000_000, 200 * 1024
 
@@ -80,6 +80,7 @@ def most(rows, column, n, key):
     return {row[key] for row in sorted(rows, key=lambda row: -(row[column] or 0))[:n]}
 
 
+@seldom
 def test_a_page_of_many_ranks_keeps_those_that_matter():
     synth('job', ranks=1100, ranks_per_host=8, steps=2, layers=1, buckets=1, cpu_ops=1,
           slow_rank=777, offset_us=300, jitter=5, tp=2, no_world=True)

@@ -6,7 +6,7 @@ import socket
 import time
 
 from common import (FULL, TMERGE, command, contains, equal, files, holds, main, merged, put, run,
-                    same_bytes, small_trace, tmerge)
+                    same_bytes, seldom, small_trace, tmerge)
 from jobs import use
 from watching import (children_of, ends, is_open, on_terminal, ours, over, started,
                       wait_until)
@@ -16,7 +16,7 @@ SLURM = {'SLURM_JOB_ID': 7, 'SLURM_STEPID': 0, 'SLURM_STEP_ID': 0, 'SLURM_NODEID
 
 
 def test_many_runs_at_once_without_mpirun_do_not_meet():
-    n = 300 if FULL else 40
+    n = 300 if FULL else 16
     put('rank0.json', small_trace(0))
     alone = [TMERGE, 'rank0.json', '--no-html', '-o']
     with concurrent.futures.ThreadPoolExecutor(60) as pool:
@@ -93,6 +93,7 @@ def test_jobs_says_how_many_processes_there_are():
     same_bytes('a.h5', 'b.h5')
 
 
+@seldom
 def test_large_jobs_take_the_cores_that_they_may_use():
     # From 256 MB on two processes; one core or -j 1 is one, and so is half of that.
     large_json('large.json', 258)

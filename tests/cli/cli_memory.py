@@ -4,7 +4,8 @@ import os
 import re
 import sys
 
-from common import FULL, TMERGE, Skip, content, full, holds, launcher, main, put, rows, run, synth
+from common import (FULL, TMERGE, Skip, content, full, holds, launcher, main, put, rows, run,
+                    seldom, synth)
 
 # Runs a command and tells the peak of its resident memory [KiB] on standard error.
 WRAPPER = '''import resource, subprocess, sys
@@ -98,6 +99,7 @@ def test_an_export_of_nsight_systems_takes_memory_for_its_events_alone():
         os.remove('nsys/profile_rank_0.sqlite')
 
 
+@seldom
 def test_a_job_of_many_ranks_takes_memory_for_its_events_in_every_process():
     synth('job', ranks=256, steps=2)
     for n in (1, 2) if FULL else (2,):

@@ -6,9 +6,9 @@ import shutil
 import signal
 import sys
 
-from common import (FULL, contains, content, equal, files, full, has_line, holds, lacks, main, merged,
-                    permissions_count, put, rows, same_bytes, small_trace, synth, tables,
-                    tmerge, without_dac_override)
+from common import (FULL, contains, content, equal, files, full, has_line, holds, in_turn, lacks,
+                    main, merged, permissions_count, put, rows, same_bytes, small_trace, synth,
+                    tables, tmerge, without_dac_override)
 from watching import ends, exists, is_open, on_small_disk, started, wait_until
 
 # A report is a line of Python; what it sees: source, target, and a way to tell that it runs.
@@ -363,7 +363,7 @@ def test_what_was_exported_is_gone_however_the_reading_ends():
     os.unlink(bad)
     os.mkfifo('rank9.json')
     pipe = os.open('rank9.json', os.O_RDWR)  # so that it can be opened and never ends
-    for n in (0, 2):
+    for n in in_turn(0, 2):
         with started(n, 'rank9.json', 'job', grace=1, env=with_nsys()) as (launched, pids):
             wait_until(lambda: is_open('rank9.json', pids[0]), 'the pipe to be opened')
             equal([files(x) for x in files() if x.startswith('.tmerge-')], [['1.sqlite']])

@@ -4,7 +4,7 @@ import json
 import os
 
 from common import (contains, content, equal, event, holds, kernel, main, merged, put, rows,
-                    same_bytes, tables, tests_of, tmerge, trace, without)
+                    same_bytes, sampled, tables, tests_of, tmerge, trace, without)
 
 RANKS, STEP_US, COMPUTE_US, LATE_US, SEND_US = 4, 20000, 6000, 1500, 1500
 
@@ -183,8 +183,8 @@ def check_opened(first, own, apart):
         equal((load['ranks'], load['max_rank']), (RANKS, 1))
 
 
-globals().update(tests_of(OPENED, check_opened, 'opened_'))
-globals().update(tests_of(RESTARTED, check_restarted, 'restarted_'))
+globals().update(sampled(tests_of(OPENED, check_opened, 'opened_')))
+globals().update(sampled(tests_of(RESTARTED, check_restarted, 'restarted_')))
 globals().update(tests_of(SEVERAL, check_several, 'recordings_'))
 
 if __name__ == '__main__':

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from cli_truth import check_sums
-from common import FULL, SHARED, SKIPPED, tables, tmerge
+from common import FULL, SHARED, SKIPPED, some, tables, tmerge
 import h5py
 
 US = 1000
@@ -355,11 +355,15 @@ def collectives():
 
 
 def main(*functions):
-    """Runs the one that the first argument names."""
+    """Runs the one that the first argument names; in the landing set a third of them, in turn."""
     if not os.path.isdir(f"{SHARED}/traces"):
         print("skipped: there are no real traces beside the project")
         sys.exit(SKIPPED)
-    problems = {function.__name__: function for function in functions}[sys.argv[1]]()
+    named = {function.__name__: function for function in functions}
+    if sys.argv[1] not in some(named):
+        print("another seed has this")
+        sys.exit(0)
+    problems = named[sys.argv[1]]()
     print("\n".join(problems))
     sys.exit(1 if problems or not getattr(problems, "checked", True) else 0)
 

@@ -6,8 +6,8 @@ import os
 import re
 
 from cli_reference import read
-from common import (SHARED, Skip, content, equal, event, holds, kernel, main, nanogpt, put, some, synth,
-                    tables, tests_of, tmerge, trace)
+from common import (SHARED, Skip, content, equal, event, holds, kernel, main, nanogpt, put, sampled, some,
+                    synth, tables, tests_of, tmerge, trace)
 from jobs import real_store
 
 PARTS = ('compute_ns', 'copy_ns', 'comm_ns', 'transfer_ns', 'launch_ns', 'gap_ns', 'wait_ns',
@@ -90,7 +90,8 @@ def check_pair(rank, share, within, options):
               (other['saved_ns'] or 0) < 0.05 * fixed['saved_ns'], other)
 
 
-globals().update(tests_of(PAIRS, check_pair, 'fixing_a_slow_rank_gives_the_healthy_job_'))
+globals().update(sampled(tests_of(PAIRS, check_pair,
+                                  'fixing_a_slow_rank_gives_the_healthy_job_')))
 
 
 def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():

@@ -2,8 +2,8 @@
 import os
 import re
 
-from common import (FULL, command, content, contains, equal, files, holds, lacks, launcher, main, merged,
-                    put, small_trace, tmerge)
+from common import (FULL, command, contains, content, equal, files, holds, in_turn, lacks,
+                    launcher, main, merged, put, small_trace, tmerge)
 from jobs import use
 from watching import on_small_disk
 import h5py
@@ -86,7 +86,7 @@ def test_a_page_that_cannot_be_written_leaves_the_store_and_is_told():
     use('two')
     merged('job', '-o', 'good.h5')
     size = os.path.getsize('good.h5') // 1024 + 1
-    for n in (0, 2):
+    for n in in_turn(0, 2):
         line = ' '.join(launcher(n) + command('job', '-o', 'disk/tmerge.h5', page=True))
         done = on_small_disk(f'{line}\nstatus=$?\nls -A disk\nexit $status\n', size + 40)
         done.expect(4)

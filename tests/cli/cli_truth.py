@@ -6,7 +6,8 @@ import resource
 import sys
 from decimal import Decimal
 
-from common import FULL, contains, content, equal, full, holds, lacks, main, put, same_bytes, synth, tables, tests_of, tmerge
+from common import (FULL, contains, content, equal, full, holds, lacks, main, put, same_bytes, sampled,
+                    synth, tables, tests_of, tmerge)
 
 PROCESSES = 3 if FULL else 0  # cli.processes holds that it makes no difference
 
@@ -283,10 +284,10 @@ def check_unnumbered(options, knows_steps):
     equal(unmatched, result['clock.check'][0]['unmatched'])
 
 
-globals().update(tests_of(UNNUMBERED, check_unnumbered, 'matched_where_'))
+globals().update(sampled(tests_of(UNNUMBERED, check_unnumbered, 'matched_where_')))
 globals().update(tests_of(UNEVEN, check_uneven, 'nobody_is_named_where_'))
-globals().update(tests_of(SLOW_LINKS, check_slow_link, 'slow_transfers_'))
-globals().update(tests_of(JOBS, check_job, ''))
+globals().update(sampled(tests_of(SLOW_LINKS, check_slow_link, 'slow_transfers_')))
+globals().update(sampled(tests_of(JOBS, check_job, '')))
 
 if __name__ == '__main__':
     main()

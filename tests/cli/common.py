@@ -8,6 +8,7 @@ import ctypes
 import gc
 import gzip
 import inspect
+import itertools
 import json
 import os
 import re
@@ -31,6 +32,8 @@ UNKNOWN = ('this is not a trace of a known format (ops, ascend, rocprof, trace_v
 SKIPPED = 111  # a number that no mpirun ends with (that of Open MPI 6, where it starts nothing, with 77)
 FULL = os.environ.get('TMERGE_FULL') == '1'  # whether the full set runs (tests/README.md)
 COUNTS = (1, 2, 3, 4, 8) if FULL else (3,)  # numbers of processes that must give the same
+SEED = int(os.environ.get('TMERGE_SEED', '1'))
+TURN = itertools.count(SEED)
 SECONDS = 60  # after which a command counts as hanging
 
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
@@ -342,7 +345,29 @@ def tests_of(rows, check, prefix):
 def some(things):
     """A third of them where not all are wanted, another with each seed."""
     things = list(things)
-    return things if FULL else things[int(os.environ.get('TMERGE_SEED', '1')) % 3::3]
+    return things if FULL else things[SEED % 3::3]
+
+
+def sampled(tests):
+    """Tests by their names: a third is in the landing set, another with each seed."""
+    for name in tests.keys() - some(tests):
+        full(tests[name])
+    return tests
+
+
+def seldom(test):
+    """Marks a test that takes long beside what only it holds: in the landing set with every third seed."""
+    return test if (SEED + len(test.__name__)) % 3 == 0 else full(test)
+
+
+def in_turn(*things):
+    """One of them where not all are wanted: another with each call, the first with each seed."""
+    return things if FULL else (things[next(TURN) % len(things)],)
+
+
+def cpu():
+    """Seconds of CPU time of this script and of all that it has run and waited for."""
+    return sum(os.times()[:4])
 
 
 def run_one(name, function, folder):
@@ -350,7 +375,7 @@ def run_one(name, function, folder):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.chdir(folder)
-    began = time.monotonic()
+    began, used = time.monotonic(), cpu()
     try:
         function()
         word, why = 'ok', ''
@@ -358,7 +383,8 @@ def run_one(name, function, folder):
         word, why = 'skipped', f': {skip}'
     except Exception:
         word, why = 'FAILED', '\n' + re.sub('^', '    ', traceback.format_exc(), flags=re.M)
-    print(f'{word:8} {name.replace("_", " ")} ({time.monotonic() - began:.1f} s){why}', flush=True)
+    print(f'{word:8} {name.replace("_", " ")} ({time.monotonic() - began:.1f} s, '
+          f'{cpu() - used:.1f} s of CPU){why}', flush=True)
     return word
 
 

@@ -323,7 +323,7 @@ def tell(a, seed):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
-    options.add_argument('--jobs', type=int, default=20)
+    options.add_argument('--jobs', type=int, default=10)
     options.add_argument('--first', type=int, default=0, help='number of the first job')
     options.add_argument('--seed', type=int, default=int(os.environ.get('TMERGE_SEED', '1')))
     options.add_argument('--only', help='only jobs of this culprit, such as "gpu 10"')

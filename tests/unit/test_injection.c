@@ -357,10 +357,10 @@ static bool run_everything(job *j, injection what, int n) {
     return failed;
 }
 
-/* Lets calls fail that are worth it. The landing set takes every 5th of them: other ones where
+/* Lets calls fail that are worth it. The landing set takes every 10th of them: other ones where
  * TMERGE_SEED differs, and for each kind of failure. */
 static void every_place(job *j, injection what, int at_least, attempt *try) {
-    const size_t every = in_full_set() ? 1 : 5, first = (first_of_every(5) + what) % every;
+    const size_t every = in_full_set() ? 1 : 10, first = (first_of_every(10) + what) % every;
     size_t worth = 0, tried = 0;
     assert_false(try(j, what, 0));
     int n = n_recorded();
