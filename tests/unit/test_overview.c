@@ -105,23 +105,32 @@ TEST(ranks_and_the_job_are_as_worked_out_by_hand) {
 }
 
 /* Steps of 100, 100 and 40 ns: the last is under 80 % of their median, so it was cut, and the mean
- * is 100; of traces that were all cut short it is that of all, 80. */
-TEST(a_part_of_a_step_is_in_no_mean) {
+ * is 100; of traces that were all cut short it is that of all, 80. Of two kinds there is none. */
+TEST(a_part_of_a_step_and_steps_of_several_kinds_are_in_no_mean) {
     static const event_spec whole[] = {NOTE("ProfilerStep#1", 0, 100),
                                        GPU(TM_CAT_KERNEL, "k", 0, 9, 7)};
     static const event_spec part[] = {NOTE("ProfilerStep#1", 0, 40),
                                       GPU(TM_CAT_KERNEL, "k", 0, 9, 7)};
-    for (int cut = 0; cut < 2; cut++) {
+    static const event_spec kinds[] = {NOTE("step[EXTEND bs=1]", 0, 100),
+                                       NOTE("step[DECODE bs=1]", 100, 20),
+                                       GPU(TM_CAT_KERNEL, "k", 0, 9, 7)};
+    static const int mean[] = {100, 80, 0}, partial[] = {1, 3, 0};
+    for (int cut = 0; cut < 3; cut++) {
         small_job j = open_job();
         for (int64_t rank = 0; rank < 3; rank++) {
-            tm_trace trace = make_trace(&j.ground, "one.json", rank < 2 ? whole : part, 2, 0);
-            trace.truncated = cut;
+            tm_trace trace = make_trace(&j.ground, "one.json",
+                                        cut == 2   ? kinds
+                                        : rank < 2 ? whole
+                                                   : part,
+                                        cut == 2 ? 3 : 2, 0);
+            trace.truncated = cut == 1;
             add_trace(&j, rank, &trace);
         }
         finish_job(&j);
         const tm_table *job = tm_tables_find(&j.tables, "overview.job");
-        assert_int_equal(tm_table_cell(job, 0, "mean_step_ns")->value.i, cut ? 80 : 100);
-        assert_int_equal(tm_table_cell(job, 0, "partial_steps")->value.i, cut ? 3 : 1);
+        assert_int_equal(tm_table_cell(job, 0, "mean_step_ns")->null, cut == 2);
+        assert_int_equal(tm_table_cell(job, 0, "mean_step_ns")->value.i, mean[cut]);
+        assert_int_equal(tm_table_cell(job, 0, "partial_steps")->value.i, partial[cut]);
         close_job(&j);
     }
 }

@@ -321,7 +321,8 @@ static void print_totals(const tm_tables *tables) {
 }
 
 /* What a step holds is the user's word, the step's length the traces'. */
-static void print_rates(const tm_table *job) {
+static void print_rates(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "overview.job");
     static const struct {
         const char *what, *given_column, *rate_column, *each_column;
     } rates[] = {{"samples", "samples_per_step", "samples_per_s", "device_samples_per_s"},
@@ -333,7 +334,9 @@ static void print_rates(const tm_table *job) {
         if (given->null)
             continue;
         if (rate->null)
-            printf("Throughput: no %s/s, for no whole step is marked\n", rates[i].what);
+            printf("Throughput: no %s/s, for %s\n", rates[i].what,
+                   tm_tables_find(tables, "steps.kind")->n_rows > 1 ? "steps are of several kinds"
+                                                                    : "no whole step is marked");
         else
             printf("Throughput: %.*f %s/s, %.*f each rank, at %" PRId64 " a step as given\n",
                    rate->value.r < 1000.0, rate->value.r, rates[i].what, each->value.r < 1000.0,
@@ -410,7 +413,7 @@ static void print_imbalance(const tm_tables *tables) {
 
 void tm_summary_figures(const tm_tables *tables) {
     print_totals(tables);
-    print_rates(tm_tables_find(tables, "overview.job"));
+    print_rates(tables);
     print_imbalance(tables);
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"
+#include "analysis/shared/kinds_of_steps.h"
 #include "base/median.h"
 #include "base/sums.h"
 #include "gpu_use.h"
@@ -92,7 +93,8 @@ static const tm_column job_columns[] = {
     {"ranks", TM_INT, "", "Ranks that have steps."},
     {"steps", TM_INT, "", "Steps of all ranks together."},
     {"mean_step_ns", TM_INT, "ns",
-     "Mean of overview.step.step_ns over the steps that are not partial; over all where all are."},
+     "Mean of overview.step.step_ns over the steps that are not partial; over all where all are. "
+     "Null where steps are of several kinds: steps.kind has the mean of each."},
     {"step_ns", TM_INT, "ns", "Sum over the ranks, and so what follows."},
     PART_COLUMNS,
     {"kernel_pct", TM_REAL, "%", "100 kernel_ns / step_ns, and so on."},
@@ -111,7 +113,7 @@ static const tm_column job_columns[] = {
     {"samples_per_s", TM_REAL, "",
      "samples_per_step / mean_step_ns: from what was given, not from the traces. Null where no "
      "step "
-     "is marked, or none is whole."},
+     "is marked, none is whole, or they are of several kinds."},
     {"tokens_per_s", TM_REAL, "", "tokens_per_step / mean_step_ns, likewise."},
     {"device_samples_per_s", TM_REAL, "",
      "samples_per_s for each rank of the job, those of which there is no trace too."},
@@ -353,7 +355,7 @@ static int64_t sum_of(const tm_table *ranks, int column) {
 }
 
 /* Sets the mean length of a step, and how many are in part. Both tables have a row for each step of
- * each rank, in one order. */
+ * each rank, in one order. Between the lengths of prefills and of decodes no step is. */
 static void set_mean_step(const tm_tables *tables, tm_cell *row) {
     const tm_table *steps = tm_tables_find(tables, step_def.name);
     const tm_table *windows = tm_tables_find(tables, "overlap.step");
@@ -366,7 +368,7 @@ static void set_mean_step(const tm_tables *tables, tm_cell *row) {
         n_whole += !partial;
     }
     tm_cell_set_int(&row[J_PARTIAL], n - n_whole);
-    if (n > 0)
+    if (n > 0 && tm_step_kinds_find(tables).n < 2)
         tm_cell_set_int(&row[J_MEAN],
                         n_whole > 0 ? tm_round_ratio(whole, n_whole) : tm_round_ratio(all, n));
 }
@@ -383,7 +385,7 @@ static void set_rates(const tm_job *job, const tm_tables *tables, tm_cell *row) 
         if (given[i] <= 0)
             continue;
         tm_cell_set_int(&row[J_SAMPLES + i], given[i]);
-        if (marked == 0 || whole <= 0 || row[J_MEAN].value.i <= 0)
+        if (marked == 0 || whole <= 0 || row[J_MEAN].null || row[J_MEAN].value.i <= 0)
             continue;
         double rate = (double)given[i] * 1e9 / (double)row[J_MEAN].value.i;
         tm_cell_set_real(&row[J_SAMPLE_RATE + i], rate);
