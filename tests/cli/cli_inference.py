@@ -144,6 +144,14 @@ def test_advice_is_that_of_an_engine():
     equal({'scheduler_gaps', 'decode_batch'} & set(advice()), set())
 
 
+def test_a_capture_of_graphs_says_that_it_is_no_run():
+    out = ' '.join(served('job', [(f'capture_{2 ** (i % 5)}_decode', 1000) for i in range(10)]).out.split())
+    contains(out, 'The traces hold the capture of 10 graphs (batch 1 to 16), before the engine serves')
+    contains(out, 'record steps that serve requests Clocks: ')  # no share of what a few kernels take
+    lacks(out, 'computes')
+    equal(rows('job.h5', 'whatif.job')[0]['headline'], None)
+
+
 def test_prefills_are_not_compared_with_decodes():
     served('a', [('execute_context_2(900)_generation_0(0)', 2000 + i % 2) for i in range(8)])
     served('b', [('execute_context_0(0)_generation_9(9)', 1000 + i % 2) for i in range(8)])

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/shared/kinds_of_steps.h"
 #include "summary/summary.h"
 #include "table/shown.h"
 #include "tmerge/analysis.h"
@@ -14,7 +15,8 @@ enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 static const char *const needed[] = {
     "job.job",        "job.rank",        "job.differs", "overview.job",          "overlap.kind",
     "stragglers.job", "whatif.job",      "clock.check", "collectives.unmatched", "overlap.rank",
-    "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job",         "idle.rank"};
+    "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job",         "idle.rank",
+    "steps.kind"};
 
 static size_t rows_of(const tm_tables *tables, const char *table) {
     return tm_tables_find(tables, table)->n_rows;
@@ -30,7 +32,8 @@ static tm_status read_needed(const tm_store *store, const tm_tables *tables, tm_
 /* A store that an older tmerge wrote may lack some. */
 static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
     size_t n = rows_of(tables, "overlap.rank");
-    if (n == 0 || rows_of(tables, "ratio.rank") != n || rows_of(tables, "stragglers.rank") != n)
+    if (n == 0 || tm_steps_capture(tables) || rows_of(tables, "ratio.rank") != n ||
+        rows_of(tables, "stragglers.rank") != n)
         return TM_OK;
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");

@@ -8,6 +8,7 @@
 
 #include "analysis/shared/device_means.h"
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/kinds_of_steps.h"
 #include "analysis/shared/words.h"
 #include "base/sums.h"
 #include "readers/converter.h"
@@ -700,9 +701,11 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const char *page, const tm_colors *colors, tm_error *err) {
     tm_summary_job(tables, colors);
-    TM_TRY(tm_summary_ranks(tables, colors, err));
-    puts("");
-    tm_summary_figures(tables);
+    if (!tm_steps_capture(tables)) {
+        TM_TRY(tm_summary_ranks(tables, colors, err));
+        puts("");
+        tm_summary_figures(tables);
+    }
     print_advice(tables, store);
     tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);

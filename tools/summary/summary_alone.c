@@ -7,6 +7,7 @@
 
 #include "analysis/shared/device_means.h"
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/kinds_of_steps.h"
 #include "analysis/shared/words.h"
 #include "summary/summary_text.h"
 
@@ -143,7 +144,8 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
     int64_t window_ns = overlap->n_rows == 1 ? number(overlap, 0, "window_ns") : 0, ns;
-    if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0)
+    if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0 ||
+        tm_steps_capture(tables))
         return false;
     char text[640], beside[128] = "", window[32], whose[WHOSE_TEXT], each[256];
     const bool several = whose_text(tables, whose, each, sizeof each);

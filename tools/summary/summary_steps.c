@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/shared/kinds_of_steps.h"
 #include "summary/summary_text.h"
 
 static double real(const tm_table *kinds, size_t row, const char *column) {
@@ -29,7 +30,7 @@ void tm_summary_kinds(const tm_tables *tables) {
     const size_t n = kinds->n_rows < KINDS_MAX ? kinds->n_rows : KINDS_MAX;
     char text[1536] = "Steps (medians): ";
     bool said[KINDS_MAX] = {false};
-    if (n == 0 || (n == 1 && tm_table_cell(kinds, 0, "phase")->null))
+    if (n == 0 || (n == 1 && tm_table_cell(kinds, 0, "phase")->null) || tm_steps_capture(tables))
         return;
     for (size_t k = 0; k < n; k++) {
         size_t most = n, used = strlen(text);
@@ -42,11 +43,5 @@ void tm_summary_kinds(const tm_tables *tables) {
             used += (size_t)snprintf(text + used, sizeof text - used, ", ");
         add_kind(kinds, most, text + used, sizeof text - used);
     }
-    if (n == 1 && strcmp(tm_table_cell(kinds, 0, "phase")->null
-                             ? ""
-                             : tm_table_cell(kinds, 0, "phase")->value.text,
-                         "capture") == 0)
-        snprintf(text + strlen(text), sizeof text - strlen(text),
-                 "; kernels that a graph captures do not run");
     tm_console_wrap(text, 0, tm_console_width());
 }

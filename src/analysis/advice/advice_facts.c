@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/kinds_of_steps.h"
 #include "base/sorted.h"
 #include "table/shown.h"
 
@@ -164,11 +165,10 @@ void tm_facts_program(tm_facts *facts) {
     facts->torch = any_named(facts, "operators.op", torch, sizeof torch / sizeof *torch) ||
                    any_named(facts, "kernels.kernel", torch, sizeof torch / sizeof *torch);
     const tm_table *kinds = tm_tables_find(facts->tables, "steps.kind");
-    facts->captures = kinds->n_rows > 0;
+    facts->captures = tm_steps_capture(facts->tables);
     for (size_t i = 0; i < kinds->n_rows; i++) {
         const tm_cell *phase = tm_table_cell(kinds, i, "phase");
         const char *word = phase->null ? "" : phase->value.text;
-        facts->captures = facts->captures && strcmp(word, "capture") == 0;
         facts->serves = facts->serves || (!facts->trains && (strcmp(word, "prefill") == 0 ||
                                                              strcmp(word, "decode") == 0 ||
                                                              strcmp(word, "mixed") == 0));

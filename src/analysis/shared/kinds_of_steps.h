@@ -20,4 +20,8 @@ tm_step_kinds tm_step_kinds_find(const tm_tables *tables);
  * 0; -1 where it is none, or not one. */
 int tm_step_kind(const tm_step_kinds *kinds, int64_t rank, int64_t step);
 
+/** Whether all kinds of steps.kind are captures of graphs: the kernels that a graph captures do not
+ * run, and what devices do meanwhile tells nothing of a run. */
+bool tm_steps_capture(const tm_tables *tables);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fixes.h"
+#include "kinds_of_steps.h"
 #include "table/shown.h"
 #include "uneven.h"
 #include "words.h"
@@ -313,6 +314,7 @@ static bool open_topic(const tm_tables *tables, topic *t) {
                  .alone = whole->n_rows > 0 && tm_table_cell(whole, 0, "ranks")->value.i < 2};
     t->operations = check->n_rows > 0 && tm_table_cell(check, 0, "transfers_alone")->value.i > 0;
     return t->items->n_rows > 0 && !tm_table_cell(t->job, 0, "slowdown")->null &&
+           !tm_steps_capture(tables) &&
            !(t->alone && tm_tables_find(tables, "whatif.step")->n_rows < 2);
 }
 

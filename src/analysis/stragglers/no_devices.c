@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/shared/kinds_of_steps.h"
 #include "analysis/shared/words.h"
 #include "tmerge/timeline.h"
 
@@ -59,6 +60,35 @@ static const char *cause_of(const char *error) {
     return causes[i].what;
 }
 
+/* "20 graphs (batch 1 to 16)": what was captured, of all ranks that captured it one. */
+static void graphs_text(const tm_tables *tables, char *out, size_t size) {
+    const tm_table *marks = tm_tables_find(tables, "steps.mark");
+    const int64_t n = tm_table_cell(tm_tables_find(tables, "job.job"), 0, "steps")->value.i;
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    char batch[64] = "";
+    for (size_t i = 0; i < marks->n_rows; i++) {
+        const tm_cell *cell = tm_table_cell(marks, i, "batch");
+        low = !cell->null && cell->value.i < low ? cell->value.i : low;
+        high = !cell->null && cell->value.i > high ? cell->value.i : high;
+    }
+    if (low < high)
+        snprintf(batch, sizeof batch, " (batch %" PRId64 " to %" PRId64 ")", low, high);
+    else if (low == high)
+        snprintf(batch, sizeof batch, " (batch %" PRId64 ")", low);
+    snprintf(out, size, "%" PRId64 " graph%s%s", n, n == 1 ? "" : "s", batch);
+}
+
+static void captures_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
+                          char evidence[TM_SENTENCE_MAX]) {
+    char graphs[128];
+    graphs_text(tables, graphs, sizeof graphs);
+    snprintf(headline, TM_SENTENCE_MAX,
+             "The traces hold the capture of %s, before the engine serves", graphs);
+    snprintf(evidence, TM_SENTENCE_MAX,
+             "The kernels that a graph captures do not run, and the few others tell nothing of a "
+             "run: record steps that serve requests");
+}
+
 bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
                         char evidence[TM_SENTENCE_MAX]) {
     char unwanted[TM_SENTENCE_MAX];
@@ -68,6 +98,10 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
     int64_t unknown = count_unknown(tm_tables_find(tables, "job.remark"));
     headline = headline ? headline : unwanted;
     evidence = evidence ? evidence : unwanted;
+    if (tm_steps_capture(tables)) {
+        captures_text(tables, headline, evidence);
+        return true;
+    }
     if (has_events(tm_tables_find(tables, "overlap.rank")))
         return false;
     if (error) {

@@ -238,6 +238,7 @@ export function verdict(job: Job): Verdict {
   const evidence = table.text(0, "evidence"),
     title = table.text(0, "headline") ?? "";
   if (state === "bad" || state === "warn") return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
+  if (captures(job)) return { state: "note", title, text: evidence, view: "steps", link: "The steps" };
   if (word !== null && word !== "none")
     return { state: "note", title, text: evidence, view: "stragglers", link: "What is known of arrivals" };
   const rest = withoutStraggler(job),
@@ -251,6 +252,12 @@ export function savedText(job: Job): string | null {
     text = job.table("whatif.job").text(0, "headline");
   if (text === null || said === "" || !text.startsWith(said)) return text;
   return text.slice(said.length).replace(/^[. ]+/, "") || null;
+}
+
+/* Whether all steps are captures of graphs: what devices do meanwhile tells nothing of a run. */
+function captures(job: Job): boolean {
+  const kinds = job.table("steps.kind");
+  return kinds.n > 0 && kinds.rows.every((_, row) => kinds.text(row, "phase") === "capture");
 }
 
 /* What one rank alone tells. */
