@@ -631,6 +631,23 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "Look at rank 1: the traces do not tell", "too late"},
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900;",
          "blocking copies", ".item()"},
+        /* where short kernels and communication are launched, 6 of 8 and all of it; PyTorch's own
+         * note of a collective is no place, and what takes 200 us is not short */
+        {"",
+         "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
+                                      "kernels.launcher kernel=k operator=add inside=f calls=6 "
+                                      "mean_ns=9; kernels.launcher kernel=k operator=mul calls=2 "
+                                      "mean_ns=9; kernels.launcher kernel=k operator=big calls=70 "
+                                      "mean_ns=200000;",
+         "larger batch. 75 % of the short ones are launched by \"add\" in \"f\". ", "big"},
+        {HIDES_BADLY,
+         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
+         "operator=record_param_comms inside=forward total_ns=9;",
+         "in turn. 100 % of communication is launched in \"forward\". ", "record_param"},
+        {HIDES_BADLY,
+         "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
+         "operator=record_param_comms total_ns=9;",
+         "in turn. 15.0 %", "launched"},
         /* where the host waited is named, as far as it is known */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; sync.call "

@@ -25,7 +25,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
     if (host_bound)
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
-    char time[TM_ADVICE_TIME], mean[32];
+    char time[TM_ADVICE_TIME], mean[32], where[256];
     out->cost_ns = lost;
     out->measure = tm_facts_percent(lost, f->window_ns);
     tm_facts_by_rank(f, lost, time);
@@ -47,6 +47,8 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
                  "batch.",
                  f->torch ? "torch.compile or " : "",
                  f->trains && f->torch ? "fused or foreach optimizers, " : "");
+    tm_facts_launcher(f, TM_LAUNCHED_SHORT, where, sizeof where);
+    snprintf(out->text + strlen(out->text), sizeof out->text - strlen(out->text), "%s", where);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the kernels take under 100 us (mean %s), %s are shorter than the call that "
              "launches them; GPUs do nothing for %s of their time (%s) %s.",

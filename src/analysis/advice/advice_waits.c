@@ -584,6 +584,9 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
             "their own%s.",
             f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
             f->trains ? "" : ", two parts of a batch in turn");
+    if (kind)
+        tm_facts_launcher(f, TM_LAUNCHED_COMMUNICATION, out->text + strlen(out->text),
+                          sizeof out->text - strlen(out->text));
 }
 
 void tm_look_communication(const tm_facts *f, tm_advice *out) {

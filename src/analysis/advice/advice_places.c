@@ -1,0 +1,101 @@
+/* Where in the program kernels are launched, as far as it was recorded. */
+#include "advice_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An operator and the function around it; either may be NULL. What they launch: kernels or ns. */
+typedef struct place {
+    const char *op, *inside;
+    int64_t amount;
+} place;
+
+enum { PLACES_MAX = 128 }; /* further ones launch little each: rows descend in time */
+
+static const char *text_of(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? NULL : cell->value.text;
+}
+
+/* The operator of a launch. PyTorch's own note of a collective says nothing of the program, nor
+ * does why there is no operator. */
+static const char *operator_of(const tm_table *launchers, size_t row) {
+    const char *name = text_of(launchers, row, "operator");
+    return name && name[0] != '(' && strcmp(name, "record_param_comms") != 0 ? name : NULL;
+}
+
+static bool is_same(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* What a row launches of those that are asked for. Copies and sets are not in kernels.kernel. */
+static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
+    const tm_table *launchers = tm_tables_find(f->tables, "kernels.launcher");
+    const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
+    const char *name = tm_table_cell(launchers, row, "kernel")->value.text;
+    size_t i = 0;
+    while (i < kernels->n_rows && !is_same(text_of(kernels, i, "name"), name))
+        i++;
+    if (i == kernels->n_rows ||
+        tm_table_cell(kernels, i, "communication")->value.i != (which == TM_LAUNCHED_COMMUNICATION))
+        return 0;
+    if (which == TM_LAUNCHED_COMMUNICATION)
+        return tm_facts_int(f, "kernels.launcher", row, "total_ns");
+    return tm_facts_int(f, "kernels.launcher", row, "mean_ns") < TM_SMALL_KERNEL_NS
+               ? tm_facts_int(f, "kernels.launcher", row, "calls")
+               : 0;
+}
+
+/* Adds what a row launches to its place; false where there is no room for another. */
+static bool add_place(place *places, size_t *n, const place *own) {
+    size_t i = 0;
+    while (i < *n && !(is_same(places[i].op, own->op) && is_same(places[i].inside, own->inside)))
+        i++;
+    if (i == PLACES_MAX)
+        return false;
+    if (i == *n)
+        places[(*n)++] = (place){own->op, own->inside, 0};
+    places[i].amount += own->amount;
+    return true;
+}
+
+/* The place that launches most, its operator or its function or both left out; share in percent. */
+static place most_of(const tm_facts *f, tm_launched which, bool by_operator, bool by_inside,
+                     double *share) {
+    const tm_table *launchers = tm_tables_find(f->tables, "kernels.launcher");
+    place places[PLACES_MAX], most = {NULL, NULL, 0};
+    size_t n = 0;
+    int64_t all = 0;
+    for (size_t i = 0; i < launchers->n_rows; i++) {
+        const place own = {by_operator ? operator_of(launchers, i) : NULL,
+                           by_inside ? text_of(launchers, i, "inside") : NULL,
+                           amount_of(f, which, i)};
+        all += own.amount;
+        if (own.amount > 0 && (own.op || own.inside))
+            (void)add_place(places, &n, &own);
+    }
+    for (size_t i = 0; i < n; i++)
+        most = places[i].amount > most.amount ? places[i] : most;
+    *share = tm_facts_percent(most.amount, all);
+    return most;
+}
+
+void tm_facts_launcher(const tm_facts *f, tm_launched which, char *out, size_t size) {
+    static const bool by[][2] = {{true, true}, {false, true}, {true, false}};
+    const double least = 10.0; /* percent: below it no place stands out */
+    double share = 0.0;
+    place most = {NULL, NULL, 0};
+    *out = '\0';
+    for (size_t i = 0; i < sizeof by / sizeof *by && share < least; i++)
+        most = most_of(f, which, by[i][0], by[i][1], &share);
+    if (share < least)
+        return;
+    size_t at =
+        (size_t)snprintf(out, size, " %.0f %% of %s launched", share,
+                         which == TM_LAUNCHED_SHORT ? "the short ones are" : "communication is");
+    if (most.op)
+        at += (size_t)snprintf(out + at, size - at, " by \"%.80s\"", most.op);
+    if (most.inside)
+        at += (size_t)snprintf(out + at, size - at, " in \"%.80s\"", most.inside);
+    snprintf(out + at, size - at, ".");
+}
