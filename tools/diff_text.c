@@ -33,12 +33,13 @@ static bool is_unjudged(const char *verdict) {
 /* Whether rows of such a verdict belong to a group. */
 typedef bool group(const char *verdict);
 
-/* A figure in its unit. */
-static void show_value(const tm_cell *cell, const char *unit, char out[WORD]) {
+/* A figure in its unit, that of a time from what it is compared with. */
+static void show_value(const tm_cell *cell, const char *unit, tm_shown_range range,
+                       char out[WORD]) {
     if (cell->null)
         snprintf(out, WORD, "-");
     else if (strcmp(unit, "ns") == 0)
-        tm_shown_duration(llround(cell->value.r), out, WORD);
+        tm_shown_in(llround(cell->value.r), tm_shown_unit_of(range), out, WORD);
     else if (strcmp(unit, "%") == 0)
         snprintf(out, WORD, "%s", tm_shown_percent(cell->value.r, 1).text);
     else if (strcmp(unit, "B") == 0)
@@ -80,8 +81,12 @@ static void print_figure(const tm_table *table, size_t row) {
     const char *unit = text_of(table, row, "unit");
     const tm_cell *pct = tm_table_cell(table, row, "change_pct");
     char a[WORD], b[WORD], change[WORD] = "";
-    show_value(tm_table_cell(table, row, "a"), unit, a);
-    show_value(tm_table_cell(table, row, "b"), unit, b);
+    const tm_cell *cells[] = {tm_table_cell(table, row, "a"), tm_table_cell(table, row, "b")};
+    tm_shown_range range = TM_SHOWN_RANGE; /* of times */
+    for (int i = 0; i < 2; i++)
+        tm_shown_widen(&range, cells[i]->null ? 0.0 : cells[i]->value.r);
+    show_value(cells[0], unit, range, a);
+    show_value(cells[1], unit, range, b);
     if (!pct->null)
         snprintf(change, sizeof change, "%+.1f %%", pct->value.r);
     const char *verdict = text_of(table, row, "verdict");

@@ -263,9 +263,12 @@ static const char *words_of(const tm_table *sides, int side, int column) {
 static void say_change(const tm_table *job, size_t row, char *text, size_t size) {
     const tm_cell *noise = tm_table_cell(job, row, "noise");
     const char *verdict = tm_table_cell(job, row, "verdict")->value.text;
-    char from[32], to[32], around[32];
-    tm_shown_duration(llround(tm_table_cell(job, row, "a")->value.r), from, sizeof from);
-    tm_shown_duration(llround(tm_table_cell(job, row, "b")->value.r), to, sizeof to);
+    char around[32];
+    tm_shown_text times[2];
+    const char *const from = times[0].text, *const to = times[1].text;
+    tm_shown_durations((const int64_t[]){llround(tm_table_cell(job, row, "a")->value.r),
+                                         llround(tm_table_cell(job, row, "b")->value.r)},
+                       2, times);
     tm_shown_duration(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
     if (is_beyond(verdict))
         snprintf(text, size, "B is %.1f %% %s a step: %s -> %s (noise %s)",
@@ -282,7 +285,7 @@ static void say_change(const tm_table *job, size_t row, char *text, size_t size)
 static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
     const tm_table *job = &out->tables[JOB], *sides = &out->tables[SIDE];
     const tm_cell *a = tm_table_cell(sides, 0, "step_ns"), *b = tm_table_cell(sides, 1, "step_ns");
-    char from[32], to[32];
+    tm_shown_text times[2];
     if (a->null || b->null) {
         snprintf(text, SENTENCE_MAX, "%s no step: " BY_CALL,
                  a->null && b->null ? "A and B have"
@@ -296,13 +299,12 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
         say_change(job, 0, text, SENTENCE_MAX);
         return;
     }
-    tm_shown_duration(a->value.i, from, sizeof from);
-    tm_shown_duration(b->value.i, to, sizeof to);
+    tm_shown_durations((const int64_t[]){a->value.i, b->value.i}, 2, times);
     snprintf(text, SENTENCE_MAX, "%s no steps: recordings of %s and %s",
              whole(sides, 0, S_STEPS) > 0   ? "B marks"
              : whole(sides, 1, S_STEPS) > 0 ? "A marks"
                                             : "A and B mark",
-             from, to);
+             times[0].text, times[1].text);
 }
 
 /* The row of diff.job on the step time of a kind; n_rows where no whole step is of it. */

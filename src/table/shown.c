@@ -17,18 +17,75 @@ static uint64_t magnitude(int64_t value) {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* Only to choose a unit by, where a double is exact enough. */
-double tm_shown_time(const tm_column *column, const tm_cell *cell) {
-    return column->type == TM_REAL ? fabs(cell->value.r) : (double)magnitude(cell->value.i);
+/* Of a unit that many digits stand before the point. */
+static const double WIDEST = 1e5;
+
+tm_shown_unit tm_shown_unit_of(tm_shown_range range) {
+    size_t u = 0; /* the largest unit of which there is at least one */
+    while (u + 1 < N_TIME_UNITS && range.most >= (double)time_units[u + 1].ns)
+        u++;
+    while (u > 0 && range.least < (double)time_units[u].ns / 100.0 &&
+           range.most < WIDEST * (double)time_units[u - 1].ns)
+        u--;
+    return time_units[u];
 }
 
-tm_shown_unit tm_shown_choose(const tm_column *column, double largest) {
-    if (strcmp(column->unit, "ns") != 0)
-        return (tm_shown_unit){column->unit, 0};
-    size_t u = 0; /* the largest unit of which there is at least one */
-    while (u + 1 < N_TIME_UNITS && largest >= (double)time_units[u + 1].ns)
-        u++;
-    return time_units[u];
+tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range) {
+    return strcmp(column->unit, "ns") == 0 ? tm_shown_unit_of(range)
+                                           : (tm_shown_unit){column->unit, 0};
+}
+
+/* Of single events, not sums of them: "mean_call_ns" is, "max_rank_ns" is the sum of a rank. */
+static bool is_of_events(const tm_column *column) {
+    static const char *const words[] = {"mean_", "median_", "min_", "max_", "p95_", "stddev_"};
+    bool of_events = false;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        of_events = of_events || strncmp(column->name, words[w], strlen(words[w])) == 0;
+    return of_events && !strstr(column->name, "_rank_");
+}
+
+/* With another column, whose largest shall have a digit before the second behind the point. */
+static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
+    const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);
+    return (tm_shown_range){fmax(a.most, b.most), fmin(a.least, least)};
+}
+
+/* The largest of those of a class that have no unit yet; n for none. */
+static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_range *ranges,
+                           const tm_shown_unit *units, bool of_events) {
+    size_t found = n;
+    for (size_t c = 0; c < n; c++)
+        if (!units[c].name && is_of_events(&columns[c]) == of_events &&
+            (found == n || ranges[c].most > ranges[found].most))
+            found = c;
+    return found;
+}
+
+/* Gives one unit to the largest column and those that it suits. */
+static void choose_group(const tm_column *columns, size_t n, const tm_shown_range *ranges,
+                         size_t first, tm_shown_unit *units) {
+    const tm_shown_unit open = {"", -1};
+    const bool of_events = is_of_events(&columns[first]);
+    tm_shown_range group = ranges[first];
+    for (size_t c = first; c < n; c = next_largest(columns, n, ranges, units, of_events)) {
+        const tm_shown_range with = join(group, ranges[c]);
+        if (ranges[c].most > 0.0 && ranges[c].most < (double)tm_shown_unit_of(with).ns / 10.0)
+            break;
+        group = with;
+        units[c] = open;
+    }
+    for (size_t c = 0; c < n; c++)
+        if (units[c].ns == open.ns)
+            units[c] = tm_shown_unit_of(group);
+}
+
+void tm_shown_choose_all(const tm_column *columns, size_t n, const tm_shown_range *ranges,
+                         tm_shown_unit *units) {
+    for (int of_events = 0; of_events < 2; of_events++) {
+        size_t first;
+        while ((first = next_largest(columns, n, ranges, units, of_events)) < n)
+            choose_group(columns, n, ranges, first, units);
+    }
 }
 
 tm_shown_unit tm_shown_since(tm_shown_unit unit) {
@@ -157,11 +214,12 @@ void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[
     *copy_points(text, length - tail, length, out + gap) = '\0';
 }
 
-static void show_by_row(const tm_column *column, const tm_cell *cell, char out[TM_SHOWN_MAX]) {
-    tm_shown_unit own = tm_shown_choose(column, tm_shown_time(column, cell));
-    tm_shown_cell(column, own, cell, out);
-    size_t size = strlen(out);
-    snprintf(out + size, TM_SHOWN_MAX - size, " %2s", own.name);
+/* Whether a time would be 0 and is not. Of a moment that is as good as 0. */
+static bool vanishes(const tm_column *column, tm_shown_unit unit, const tm_cell *cell) {
+    if (unit.ns <= 1 || unit.name[0] == '+')
+        return false;
+    const double value = column->type == TM_REAL ? cell->value.r : (double)cell->value.i;
+    return value > 0.0 && value < (double)unit.ns / 2000.0;
 }
 
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
@@ -170,8 +228,8 @@ void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *c
         snprintf(out, TM_SHOWN_MAX, "-");
         return;
     }
-    if (unit.ns == TM_SHOWN_BY_ROW) {
-        show_by_row(column, cell, out);
+    if (vanishes(column, unit, cell)) {
+        snprintf(out, TM_SHOWN_MAX, "%s", TM_SHOWN_LITTLE);
         return;
     }
     switch (column->type) {
@@ -220,4 +278,27 @@ void tm_shown_duration(int64_t ns, char *out, size_t size) {
         unit++;
     }
     snprintf(out, size, value < 9.995 ? "%.2f %s" : "%.1f %s", value, units[unit]);
+}
+
+void tm_shown_in(int64_t ns, tm_shown_unit unit, char *out, size_t size) {
+    const double value = (double)ns / (double)unit.ns;
+    if (unit.ns == 1 || ns == 0)
+        snprintf(out, size, "%" PRId64 " %s", ns, unit.name);
+    else if (ns > 0 && value < 0.005)
+        snprintf(out, size, "< 0.01 %s", unit.name);
+    else
+        snprintf(out, size, fabs(value) < 9.995 ? "%.2f %s" : "%.1f %s", value, unit.name);
+}
+
+void tm_shown_widen(tm_shown_range *range, double ns) {
+    range->most = fmax(range->most, fabs(ns));
+    range->least = ns != 0.0 ? fmin(range->least, fabs(ns)) : range->least;
+}
+
+void tm_shown_durations(const int64_t *ns, size_t n, tm_shown_text *out) {
+    tm_shown_range range = TM_SHOWN_RANGE;
+    for (size_t i = 0; i < n; i++)
+        tm_shown_widen(&range, (double)ns[i]);
+    for (size_t i = 0; i < n; i++)
+        tm_shown_in(ns[i], tm_shown_unit_of(range), out[i].text, sizeof out[i].text);
 }

@@ -2,6 +2,8 @@
 #ifndef TMERGE_TABLE_SHOWN_H
 #define TMERGE_TABLE_SHOWN_H
 
+#include <math.h>
+
 #include "tmerge/table.h"
 
 /** Longest text shown, in code points; a longer one is cut in the middle. */
@@ -16,26 +18,40 @@ typedef struct tm_shown_unit {
     int64_t ns;       /* nanoseconds in one; 0 for columns that are not times */
 } tm_shown_unit;
 
-/** In place of nanoseconds: each value has a unit of its own, behind it. */
-enum { TM_SHOWN_BY_ROW = -1 };
+/** Absolute values of times in ns: the largest, and the smallest that is not 0. */
+typedef struct tm_shown_range {
+    double most, least;
+} tm_shown_range;
+
+/** Nothing yet. */
+#define TM_SHOWN_RANGE ((tm_shown_range){0.0, HUGE_VAL})
 
 /**
- * The one unit that a whole column is shown in, so that its numbers compare at a glance.
- *
- * @param largest  of a column of times, its largest absolute value in ns; 0 where it has none
- * @return         for such a column the unit that suits it, else the column's own; the name is
- *                 borrowed from the definition
+ * The one unit that numbers which are read together are shown in, so that they compare at a glance:
+ * that of the largest, or a finer one where less than two digits of the smallest would be left and
+ * the largest keeps five digits before the point.
  */
-tm_shown_unit tm_shown_choose(const tm_column *column, double largest);
+tm_shown_unit tm_shown_unit_of(tm_shown_range range);
+
+/** The unit of a column: of times as above, else its own; the name is borrowed from the definition.
+ */
+tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
+
+/**
+ * Chooses the units of a table's columns of times. Sums are read together, and so are means,
+ * medians and extremes of single events, which their names begin with. Such columns share a unit,
+ * but for those of which it would leave no digit before the second behind the point.
+ *
+ * @param ranges  [n] what is in the columns
+ * @param units   [n] of other columns, or moments, set; of these no name, and set by this
+ */
+void tm_shown_choose_all(const tm_column *columns, size_t n, const tm_shown_range *ranges,
+                         tm_shown_unit *units);
 
 /** The unit of a moment that is told by what has passed since another: "+ms". */
 tm_shown_unit tm_shown_since(tm_shown_unit unit);
 
-/** The longest value in a unit of its own, seconds apart. */
-#define TM_SHOWN_BY_ROW_MOST "999.999 ms"
-
-/** The absolute value of a time, for that. */
-double tm_shown_time(const tm_column *column, const tm_cell *cell);
+#define TM_SHOWN_LITTLE "<0.001"
 
 /**
  * The column's name and unit, "compute ms". What the name says of the unit itself ("_ns", "_pct")
@@ -49,8 +65,8 @@ const char *tm_shown_unit_of_name(const char *name);
 /**
  * One value. Null is "-", bools are yes and no. Times have three decimals (none in ns), percents
  * one, other reals four significant digits, and all before the point from 10000 on, since engineers
- * do not read exponents. A unit of a value's own is two characters wide. Control characters of
- * texts are "?": a trace must not steer a terminal.
+ * do not read exponents. A time that would be 0 and is not is TM_SHOWN_LITTLE. Control characters
+ * of texts are "?": a trace must not steer a terminal.
  *
  * @param unit  what tm_shown_choose said of the cell's column
  * @param out   terminated
@@ -81,5 +97,14 @@ tm_shown_text tm_shown_percent(double percent, int decimals);
 
 /** A time for prose: "37.4 ms"; two decimals below 10, one below 1,000, rounded first. */
 void tm_shown_duration(int64_t ns, char *out, size_t size);
+
+/** The same in a unit that stands fast; what it cannot show is "< 0.01 ms". */
+void tm_shown_in(int64_t ns, tm_shown_unit unit, char *out, size_t size);
+
+/** Times of one sentence that are compared, in one unit: "0.64 ms" and "5.63 ms". */
+void tm_shown_durations(const int64_t *ns, size_t n, tm_shown_text *out);
+
+/** Adds a time to a range. */
+void tm_shown_widen(tm_shown_range *range, double ns);
 
 #endif

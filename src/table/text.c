@@ -16,18 +16,14 @@ enum { LEAST_POINTS = 24, MANY_BLOCKS = 5 }; /* to which texts are cut; over whi
 /* Of a table whose keys leave no room beside them: what its rows are known by in every block. */
 static const char number_header[] = "row";
 
-/* Times of so many orders have a unit each: in that of the longest the shortest would have a digit
- * or none. */
-#define MANY_ORDERS 1e3
-
 typedef struct shape {
     tm_shown_unit unit;
-    size_t width;        /* code points of the widest cell or the header */
-    tm_cell least, most; /* of a column of times or shares; null until there is a value */
-    double shortest;     /* absolute value of times other than 0; infinite until there is one */
-    int64_t origin_ns;   /* what its times count from */
-    double full;         /* what a whole bar is of a share; 0: it has none */
-    tm_alike alike;      /* of texts */
+    size_t width;         /* code points of the widest cell or the header */
+    tm_cell least, most;  /* of a column of times or shares; null until there is a value */
+    tm_shown_range range; /* of times: absolute values */
+    int64_t origin_ns;    /* what its times count from */
+    double full;          /* what a whole bar is of a share; 0: it has none */
+    tm_alike alike;       /* of texts */
 } shape;
 
 /* A table being printed. A block shows the key columns, or numbers of the rows, and columns [first,
@@ -101,9 +97,7 @@ static void note_extremes(shape *s, const tm_column *column, const tm_cell *cell
         s->least = *cell;
     if (s->most.null || is_less(column, &s->most, cell))
         s->most = *cell;
-    double size = tm_shown_time(column, cell);
-    if (size > 0.0 && size < s->shortest)
-        s->shortest = size;
+    tm_shown_widen(&s->range, column->type == TM_REAL ? cell->value.r : (double)cell->value.i);
 }
 
 /* Times are shown in a unit that only all of them tell; then the extremes are the widest. */
@@ -136,19 +130,32 @@ static void widen_by(const printer *p, int c, const tm_cell *cell) {
         p->shapes[c].width = strlen(text);
 }
 
-/* One unit for the column, or one for each value; moments are compared, and have one. */
-static void choose_unit(const printer *p, int c) {
-    const tm_column *column = &p->def->columns[c];
-    shape *s = &p->shapes[c];
-    double longest = fmax(tm_shown_time(column, &s->least), tm_shown_time(column, &s->most));
-    s->unit = tm_shown_choose(column, longest);
-    if (s->origin_ns != 0)
-        s->unit = tm_shown_since(s->unit);
-    else if (!tm_column_is_epoch(column) && longest >= MANY_ORDERS * s->shortest &&
-             s->shortest < (double)s->unit.ns / 100.0) {
-        s->unit = (tm_shown_unit){"", TM_SHOWN_BY_ROW};
-        s->width = strlen(TM_SHOWN_BY_ROW_MOST) + (s->least.value.i < 0);
+/* One unit for columns that are read together; a moment's is its own. */
+static void set_units(const printer *p, const tm_shown_range *ranges, tm_shown_unit *units) {
+    const tm_column *columns = p->def->columns;
+    const size_t n = (size_t)p->def->n_columns;
+    for (size_t c = 0; c < n; c++)
+        if (!is_time(&columns[c]) || tm_column_is_epoch(&columns[c]))
+            units[c] = tm_shown_choose(&columns[c], (tm_shown_range){ranges[c].most, HUGE_VAL});
+    tm_shown_choose_all(columns, n, ranges, units);
+    for (size_t c = 0; c < n; c++) {
+        shape *s = &p->shapes[c];
+        s->unit = s->origin_ns != 0 ? tm_shown_since(units[c]) : units[c];
     }
+}
+
+static tm_status choose_units(const printer *p, tm_error *err) {
+    const size_t n = (size_t)p->def->n_columns;
+    tm_shown_range *ranges = calloc(n, sizeof *ranges);
+    tm_shown_unit *units = calloc(n, sizeof *units);
+    for (size_t c = 0; c < n && ranges; c++)
+        ranges[c] = p->shapes[c].range;
+    if (ranges && units)
+        set_units(p, ranges, units);
+    const bool ok = ranges && units;
+    free(ranges);
+    free(units);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* Shapes are the same in every block, so that a key column does not jump. */
@@ -158,20 +165,22 @@ static tm_status measure(printer *p, const tm_rows *rows, int64_t origin_ns, tm_
         const tm_column *column = &p->def->columns[c];
         shape *s = &p->shapes[c];
         tm_alike_free(&s->alike);
-        *s = (shape){.unit = tm_shown_choose(column, 0.0), .shortest = HUGE_VAL};
+        *s = (shape){.range = TM_SHOWN_RANGE};
         s->origin_ns = tm_column_is_epoch(column) ? origin_ns : 0;
         s->least.null = s->most.null = true;
         s->alike = tm_alike_begin(p->points);
     }
     TM_TRY(rows->each(rows, measure_slice, p, err));
+    TM_TRY(choose_units(p, err));
     for (int c = 0; c < n_beside(p->def); c++) {
         shape *s = &p->shapes[c];
-        if (is_time(&p->def->columns[c]) && !s->most.null)
-            choose_unit(p, c);
         tm_alike_end(&s->alike);
         widen(p, c, NULL);
         widen_by(p, c, &s->least);
         widen_by(p, c, &s->most);
+        if (s->unit.ns > 1 && s->range.least < (double)s->unit.ns / 2000.0 &&
+            s->width < strlen(TM_SHOWN_LITTLE))
+            s->width = strlen(TM_SHOWN_LITTLE);
     }
     return TM_OK;
 }

@@ -341,11 +341,11 @@ def test_text_scales_times_and_shows_no_value_as_a_dash():
     text = show('overlap.rank', env={'COLUMNS': '1000'})
     lines = [re.split(r'  +', line.strip()) for line in text.splitlines()]
     equal(lines[0], ['overlap.rank'])
-    # Of 75 us and 1 ns no unit suits both; 0 is told in any.
-    equal(lines[1][:7], ['rank', 'window', 'compute', 'comm us', 'memory us', 'overlap us',
+    # 1 ns would be 0.001 us, which is one digit: 75 us are 75000 ns beside it.
+    equal(lines[1][:7], ['rank', 'window ns', 'compute ns', 'comm ns', 'memory ns', 'overlap ns',
                          'overlap %'])
-    equal(lines[2][:7], ['0', '75.000 us', '50.000 us', '30.000', '4.000', '10.000', '33.3'])
-    equal(lines[3][:7], ['1', '1 ns', '1 ns', '0.000', '0.000', '0.000', '-'])
+    equal(lines[2][:7], ['0', '75000', '50000', '30000', '4000', '10000', '33.3'])
+    equal(lines[3][:7], ['1', '1', '1', '0', '0', '0', '-'])
 
 
 def test_moments_are_since_the_jobs_begin_or_absolute():

@@ -576,8 +576,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "operations that hold", "rank 3 is"},
         {"exposed_wait_ns=400",
          "stragglers.job verdict=none; stragglers.rank rank=2 caused_share=0.5;",
-         "40.0 % of the GPU time (400 ns a rank) is exposed waiting for late ranks; rank 2 is "
-         "behind most, 50 % of all waiting.",
+         "40.0 % of the GPU time (400 ns a rank) is exposed waiting for late ranks; rank 2 "
+         "caused most, 50 % of all waiting.",
          "named"},
         {"exposed_wait_ns=400", "stragglers.job verdict=bubble;", "micro-batches", "now and"},
         {"", COPIES, "cudaMallocHost", "DataLoader"},

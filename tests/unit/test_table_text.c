@@ -18,7 +18,7 @@ static void expect_text(const tm_table *table, int width, const char *expected) 
     free(text);
 }
 
-TEST(a_time_column_has_the_unit_of_its_largest_value) {
+TEST(a_time_column_has_one_unit) {
     static const tm_column column = {"wait_ns", TM_INT, "ns", ""};
     static const tm_table_def def = {"test.unit", "", &column, 1, 0, 0, false, 0, 0, TM_FORM_TABLE};
     static const struct {
@@ -31,12 +31,12 @@ TEST(a_time_column_has_the_unit_of_its_largest_value) {
         {999999, 1000, "wait us\n999.999\n  1.000\n"},
         {999, 1, "wait ns\n    999\n      1\n"},
         {9999, 10, "wait us\n  9.999\n  0.010\n"}, /* two digits are left */
-        {9000, 9, "      wait\n  9.000 us\n      9 ns\n"},
-        {-2000000000, 999, "       wait\n  -2.000  s\n     999 ns\n"},
-        /* 1499 ns is 0.001499 ms, 1500 ns is 0.0015: half away from zero */
-        {1000000, 1499, "wait ms\n  1.000\n  0.001\n"},
-        {1000000, -1500, "wait ms\n  1.000\n -0.002\n"},
-        {1000000, -499, "       wait\n   1.000 ms\n    -499 ns\n"},
+        {9000, 9, "wait ns\n   9000\n      9\n"},  /* one would be */
+        /* 1499 ns is 0.001499 ms, 1500 ns is 0.0015: half away from zero; five digits at most */
+        {100000000, 1499, "wait ms\n100.000\n  0.001\n"},
+        {100000000, -1500, "wait ms\n100.000\n -0.002\n"},
+        {-2000000000, 499, "  wait ms\n-2000.000\n   <0.001\n"},
+        {99999999, -499, "  wait us\n99999.999\n   -0.499\n"},
         {4000000000, -10000000, "wait s\n 4.000\n-0.010\n"},
         {1000000000, 1234567890, "wait s\n 1.000\n 1.235\n"},
         /* the epoch has more digits than a double holds */
@@ -50,6 +50,50 @@ TEST(a_time_column_has_the_unit_of_its_largest_value) {
         tm_cell_set_int(add(&f), cases[i].second);
         expect_text(f.table, 80, cases[i].expected);
         tm_tables_destroy(&f.tables);
+    }
+}
+
+/* 35 ms beside 5 s are 35.000 of 5000.000 ms, and 60 us hardly a digit of these; what is of single
+ * events is not read beside sums of them. */
+TEST(columns_that_are_read_together_have_one_unit) {
+    static const tm_column columns[] = {{"total_ns", TM_INT, "ns", ""},
+                                        {"idle_ns", TM_INT, "ns", ""},
+                                        {"far_ns", TM_INT, "ns", ""},
+                                        {"mean_ns", TM_INT, "ns", ""},
+                                        {"max_ns", TM_REAL, "ns", ""}};
+    static const tm_table_def def = {"test.units", "", columns, 5, 0, 0, false, 0, 0,
+                                     TM_FORM_TABLE};
+    static const int64_t values[2][4] = {{5000000000, 35000000, 60000, 100000},
+                                         {2000000000, 900, 0, 90000}};
+    fixture f = make(&def);
+    for (int r = 0; r < 2; r++) {
+        tm_cell *row = add(&f);
+        for (int c = 0; c < 4; c++)
+            tm_cell_set_int(&row[c], values[r][c]);
+        tm_cell_set_real(&row[4], r == 0 ? 1000000.0 : 400.0);
+    }
+    expect_text(f.table, 80,
+                "total ms  idle ms  far us  mean us    max us\n"
+                "5000.000   35.000  60.000  100.000  1000.000\n"
+                "2000.000    0.001   0.000   90.000     0.400\n");
+    tm_tables_destroy(&f.tables);
+}
+
+TEST(times_of_a_sentence_have_one_unit) {
+    static const struct {
+        int64_t a, b;
+        const char *first, *second;
+    } cases[] = {{640000, 5630000, "0.64 ms", "5.63 ms"},
+                 {659000000, 1660000000, "0.66 s", "1.66 s"},
+                 {5630000, 9000, "5630.0 us", "9.00 us"}, /* 0.009 ms is no two digits */
+                 {106300000, 48, "106.3 ms", "< 0.01 ms"},
+                 {0, 5000, "0 us", "5.00 us"},
+                 {7, 9, "7 ns", "9 ns"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tm_shown_text text[2];
+        tm_shown_durations((const int64_t[]){cases[i].a, cases[i].b}, 2, text);
+        assert_string_equal(text[0].text, cases[i].first);
+        assert_string_equal(text[1].text, cases[i].second);
     }
 }
 
@@ -73,19 +117,19 @@ TEST(moments_count_from_an_origin) {
         int64_t origin, begins[2];
         const char *expected;
     } cases[] = {
-        /* A nanosecond beside a second: moments keep one unit, durations do not. */
+        /* A nanosecond beside a second is 0 as a moment, and little as a duration. */
         {1700000000000000000,
          {1700000000000000001, 1700000001000000000},
-         "begin +s        wait\n   0.000        5 ns\n   1.000    2.000  s\n"},
+         "begin +s   wait ms\n   0.000    <0.001\n   1.000  2000.000\n"},
         {1700000000000000000,
          {1699999999999999999, 1700000000000000007},
-         "begin +ns        wait\n       -1        5 ns\n        7    2.000  s\n"},
+         "begin +ns   wait ms\n       -1    <0.001\n        7  2000.000\n"},
         {1700000000000000000, /* no sign on a zero */
          {1699999999999999600, 1700000000001000000},
-         "begin +ms        wait\n    0.000        5 ns\n    1.000    2.000  s\n"},
+         "begin +ms   wait ms\n    0.000    <0.001\n    1.000  2000.000\n"},
         {0,
          {1700000000000000001, 1700000001000000000},
-         "       begin s        wait\n1700000000.000        5 ns\n1700000001.000    2.000  s\n"},
+         "       begin s   wait ms\n1700000000.000    <0.001\n1700000001.000  2000.000\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture f = make(&def);

@@ -82,13 +82,13 @@ typedef struct scene {
     const char *headline, *evidence;
 } scene;
 
-#define COST "Rank 3 (node7) is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); it "
+#define COST "Rank 3 (node7) caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); it "
 #define LAST "came last in 9 of 10 collectives (2.5 expected by chance); "
 #define LONGER(of)                                                                                 \
     "by itself it takes 8.10 ms (4.1 % of " of ") longer than the median of the others"
 #define EXCESS LONGER("the time of all steps")
 #define OF_ONE LONGER("the time")
-#define EACH ", 810.0 us in each of 10 steps (p 0.0005); "
+#define EACH ", 0.81 ms in each of 10 steps (p 0.0005); "
 #define IDLE "its GPU idles 5.00 us against a median of 20.0 us"
 #define FEW ". A larger share of the data in this recording would look the same"
 
@@ -129,11 +129,11 @@ static const scene scenes[] = {
     SCENE(PERSISTENT, 0.234, 10, 1, 0,
           "Only 23 % of the communication could be compared: likely, rank 3 (node7) makes the "
           "other ranks wait",
-          COST LAST EXCESS ", 810.0 us in each of 10 steps (p 0.0051); " IDLE,
+          COST LAST EXCESS ", 0.81 ms in each of 10 steps (p 0.0051); " IDLE,
           {.rank = 3, .p = 0.0051}),
     /* when */
     SCENE(EPISODE, 1.0, 30, 1, 0, "Rank 3 (node7) makes the other ranks wait in steps 10 to 19",
-          COST LAST "in steps 10 to 19 " EXCESS ", 810.0 us in each of 10 steps (p 0.0005)",
+          COST LAST "in steps 10 to 19 " EXCESS ", 0.81 ms in each of 10 steps (p 0.0005)",
           {.rank = 3, .shape = TM_SHAPE_EPISODE}),
     SCENE(EPISODE, 1.0, 0, 1, 0,
           "Rank 3 (node7) makes the other ranks wait in operations 130 to 663 of its group",
@@ -143,9 +143,9 @@ static const scene scenes[] = {
     /* who: several, in turn, a host, a group, a stage */
     SCENE(SEVERAL, 1.0, 10, 2, 0, "Rank 3 (node7) and rank 6 (node8) make the other ranks wait",
           COST LAST EXCESS EACH IDLE
-          ". Rank 6 (node8) is behind 25 % of all waiting (5.00 us of 20.0 us of GPU time, 1.00 us "
+          ". Rank 6 (node8) caused 25 % of all waiting (5.00 us of 20.0 us of GPU time, 1.00 us "
           "of it through other ranks that waited for it); by itself it takes 5.00 ms (2.5 % of the "
-          "time of all steps) longer than the median of the others, 500.0 us in each of 10 steps "
+          "time of all steps) longer than the median of the others, 0.50 ms in each of 10 steps "
           "(p 0.0005); it computes at 0.60x the median speed: look at its GPU (clock, heat, "
           "neighbours) or its share of the work",
           {.rank = 3}, {.rank = 6, .excess_ns = 5000000}),
@@ -154,7 +154,7 @@ static const scene scenes[] = {
           {.rank = 3, .shape = TM_SHAPE_ALTERNATION},
           {.rank = 2, .shape = TM_SHAPE_ALTERNATION, .from = 1}),
     SCENE(PERSISTENT, 1.0, 10, 1, 0, "Ranks 2-3 (node7) make the other ranks wait",
-          "Ranks 2-3 (node7) are behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); by "
+          "Ranks 2-3 (node7) caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); by "
           "themselves they each take 8.10 ms (4.1 % of the time of all steps) longer than the "
           "median of the others" EACH "look at what these ranks share: their host and its network",
           {.rank = 2, .level = TM_CULPRIT_HOST, .n_members = 2}),
@@ -171,7 +171,7 @@ static const scene scenes[] = {
     SCENE(
         EVENT, 1.0, 10, 1, 2,
         "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
-        "Rank 3 is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); it " LAST
+        "Rank 3 caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); it " LAST
         "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
         "there, for over the whole recording no rank takes longer by itself than chance explains",
         {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
@@ -185,7 +185,7 @@ static const scene scenes[] = {
         {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
     SCENE(INCONCLUSIVE, 1.0, 10, 0, 0,
           "The traces do not prove who is late; ranks wait 20 % of the time",
-          "Rank 3 costs most: it is behind 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
+          "Rank 3 costs most: it caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
           "it " LAST "but by itself no rank takes longer than chance explains (least p 0.2): who "
           "is late changes, or too little is recorded",
           {0}),

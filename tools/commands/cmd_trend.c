@@ -16,12 +16,24 @@ static const tm_option options[] = {
     {"csv", 0, NULL, "the same as comma-separated values"},
 };
 
+/* In the unit of all values of the figure, of which the first is before those of later stores. */
+static tm_shown_unit unit_of(const tm_table *rows, size_t i) {
+    tm_shown_range range = TM_SHOWN_RANGE;
+    while (i > 0 && tm_table_cell(rows, i, "place")->value.i > 1)
+        i--;
+    do {
+        const tm_cell *value = tm_table_cell(rows, i, "value");
+        tm_shown_widen(&range, value->null ? 0.0 : value->value.r);
+    } while (++i < rows->n_rows && tm_table_cell(rows, i, "place")->value.i > 1);
+    return tm_shown_unit_of(range);
+}
+
 static void print_value(const tm_table *rows, size_t i) {
     char text[64] = "-";
     const tm_cell *value = tm_table_cell(rows, i, "value"), *unit = tm_table_cell(rows, i, "unit");
     const char *word = unit->null ? "" : unit->value.text;
     if (!value->null && strcmp(word, "ns") == 0)
-        tm_shown_duration((int64_t)value->value.r, text, sizeof text);
+        tm_shown_in((int64_t)value->value.r, unit_of(rows, i), text, sizeof text);
     else if (!value->null && strcmp(word, "B") == 0)
         snprintf(text, sizeof text, "%.3f GiB", value->value.r / 1073741824.0);
     else if (!value->null)

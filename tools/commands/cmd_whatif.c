@@ -76,20 +76,14 @@ static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX
     free(text);
 }
 
-/* "-70.4 us": what is negative makes a step longer. */
-static void write_saved(int64_t ns, char *out, size_t size) {
-    tm_shown_duration(llabs(ns), out + (ns < 0), size - 1);
-    if (ns < 0)
-        out[0] = '-';
-}
-
-static void print_item(const tm_table *items, size_t row) {
+/* What is negative makes a step longer. */
+static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
     char label[TM_SHOWN_MAX], time[32] = "-", percent[32] = "-";
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
     const tm_cell *sure = tm_table_cell(items, row, "sure");
     write_label(items, row, label);
     if (!saved->null) {
-        write_saved(saved->value.i, time, sizeof time);
+        tm_shown_in(saved->value.i, unit, time, sizeof time);
         const tm_shown_text share =
             tm_shown_percent(tm_table_cell(items, row, "saved_pct")->value.r, 1);
         snprintf(percent, sizeof percent, "%s", share.text);
@@ -98,16 +92,28 @@ static void print_item(const tm_table *items, size_t row) {
            !sure->null && !sure->value.i ? "  not sure" : "");
 }
 
-/* The rows of one table that are @p word, or the alternatives; at most so many. */
+/* Whether a row is @p word, or one of the alternatives, and is listed. */
+static bool is_listed(const tm_table *items, size_t row, const char *word, bool all) {
+    const tm_cell *what = tm_table_cell(items, row, "what");
+    const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
+    return (word ? is_what(what, word) : !is_apart(what)) &&
+           (all || (!saved->null && saved->value.i > 0));
+}
+
+/* Those rows, at most so many, in the unit of what is listed at all. */
 static void print_items(const tm_table *items, const char *word, int64_t most, bool all) {
     bool unknown = false;
-    for (size_t i = 0; i < items->n_rows && most > 0; i++) {
-        const tm_cell *what = tm_table_cell(items, i, "what");
+    tm_shown_range range = TM_SHOWN_RANGE;
+    for (size_t i = 0; i < items->n_rows; i++) {
         const tm_cell *saved = tm_table_cell(items, i, "saved_ns");
-        bool is = word ? is_what(what, word) : !is_apart(what);
-        if (!is || (!all && (saved->null || saved->value.i <= 0)))
+        if (is_listed(items, i, word, all) && !saved->null)
+            tm_shown_widen(&range, (double)saved->value.i);
+    }
+    for (size_t i = 0; i < items->n_rows && most > 0; i++) {
+        const tm_cell *saved = tm_table_cell(items, i, "saved_ns");
+        if (!is_listed(items, i, word, all))
             continue;
-        print_item(items, i);
+        print_item(items, i, tm_shown_unit_of(range));
         unknown = unknown || saved->null;
         most--;
     }
@@ -122,13 +128,13 @@ static void print_sentence(const char *text) {
 /* What a step takes, and whether the figures hold. */
 static void print_job(const question *q, const tm_table *job) {
     const tm_cell *ideal = tm_table_cell(job, 0, "ideal_ns");
-    char step[32], least[32];
-    tm_shown_duration(tm_table_cell(job, 0, "step_ns")->value.i, step, sizeof step);
-    printf("%sA step takes %s%s", q->colors.strong, step, q->colors.off);
-    if (!ideal->null) {
-        tm_shown_duration(ideal->value.i, least, sizeof least);
-        printf("; %s with everything as is usual in this job", least);
-    }
+    tm_shown_text times[2];
+    tm_shown_durations((const int64_t[]){tm_table_cell(job, 0, "step_ns")->value.i,
+                                         ideal->null ? 0 : ideal->value.i},
+                       2, times);
+    printf("%sA step takes %s%s", q->colors.strong, times[0].text, q->colors.off);
+    if (!ideal->null)
+        printf("; %s with everything as is usual in this job", times[1].text);
     puts("");
     if (!tm_table_cell(job, 0, "sure")->value.i) {
         printf("%sNot sure:%s\n", q->colors.warning, q->colors.off);
@@ -176,23 +182,26 @@ static void print_each(const question *q, tm_table *items) {
 
 /* Why the saving of a scenario is doubtful. */
 static void print_doubt(const tm_table *job, const tm_table *items) {
-    char least[32], most[32], text[256];
+    tm_shown_text times[2]; /* what it saves, and what it may save */
+    char text[256];
     if (!tm_table_cell(job, 0, "sure")->value.i) {
         print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
         return;
     }
-    write_saved(tm_table_cell(items, 0, "saved_ns")->value.i, least, sizeof least);
-    write_saved(tm_table_cell(items, 0, "saved_most_ns")->value.i, most, sizeof most);
+    tm_shown_durations((const int64_t[]){tm_table_cell(items, 0, "saved_ns")->value.i,
+                                         tm_table_cell(items, 0, "saved_most_ns")->value.i},
+                       2, times);
     snprintf(text, sizeof text,
              "a step is shorter by %s, or by %s without the time that nothing recorded explains; "
              "what is saved must be above the doubt about clocks, too",
-             least, most);
+             times[0].text, times[1].text);
     print_sentence(text);
 }
 
 static void print_scenario(const question *q, const tm_table *job, const tm_table *items) {
     const tm_cell *saved = tm_table_cell(items, 0, "saved_ns");
-    char step[32], then[32], change[32], path[32];
+    char step[32];
+    tm_shown_text times[4]; /* of a step, then, the change, what is changed of the path */
     printf("%s%s%s\n", q->colors.strong, q->scenario.text, q->colors.off);
     int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
     tm_shown_duration(step_ns, step, sizeof step);
@@ -203,21 +212,21 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
     }
     const tm_cell *next = tm_table_cell(items, 0, "next_rank");
     double percent = tm_table_cell(items, 0, "saved_pct")->value.r;
-    tm_shown_duration(step_ns - saved->value.i, then, sizeof then);
-    tm_shown_duration(llabs(saved->value.i), change, sizeof change);
     int64_t path_ns = tm_table_cell(items, 0, "path_ns")->value.i;
-    tm_shown_duration(path_ns, path, sizeof path);
+    tm_shown_durations(
+        (const int64_t[]){step_ns, step_ns - saved->value.i, llabs(saved->value.i), path_ns}, 4,
+        times);
     const tm_shown_text share = tm_shown_percent(percent < 0 ? -percent : percent, 1);
-    printf("  a step takes %s; ", step);
+    printf("  a step takes %s; ", times[0].text);
     if (saved->value.i == 0)
         puts("it would take as long");
     else
-        printf("it would take %s: %s %s (%s)\n", then, change,
+        printf("it would take %s: %s %s (%s)\n", times[1].text, times[2].text,
                saved->value.i < 0 ? "longer" : "shorter", share.text);
     if (path_ns == 0)
         printf("  nothing of it lies on the critical path");
     else
-        printf("  of the critical path %s a step are changed", path);
+        printf("  of the critical path %s a step are changed", times[3].text);
     if (saved->value.i != 0 && !next->null)
         printf("; then rank %lld has most of it", (long long)next->value.i);
     puts("");

@@ -604,7 +604,8 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
 /* What was before the profilers of all ranks were open is in no other line. */
 static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     int64_t most = 0, least = INT64_MAX;
-    char apart[32], longest[32], text[256];
+    char text[256];
+    tm_shown_text times[2];
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const int64_t ns = number(ranks, i, "opening_ns");
         most = ns > most ? ns : most;
@@ -612,12 +613,11 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     }
     if (most == 0)
         return;
-    tm_shown_duration(most - least, apart, sizeof apart);
-    tm_shown_duration(most, longest, sizeof longest);
+    tm_shown_durations((const int64_t[]){most - least, most}, 2, times);
     snprintf(text, sizeof text,
              "profilers were opened up to %s apart, and the first collective waited for the last: "
              "up to %s of a rank are set apart (job.rank, opening_ns)",
-             apart, longest);
+             times[0].text, times[1].text);
     fputs(colors->warning, stdout);
     tm_console_beside(stdout, "!", 2, text);
     fputs(colors->off, stdout);
@@ -663,7 +663,7 @@ static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
         return;
     const tm_column *column = &kernels->def->columns[0];
     char name[TM_SHOWN_MAX], text[512];
-    tm_shown_cell(column, tm_shown_choose(column, 0), largest, name);
+    tm_shown_cell(column, (tm_shown_unit){"", 0}, largest, name);
     snprintf(text, sizeof text,
              "counts as computation, and by its name may communicate: %s%s, %s of the kernels' "
              "time; where it does, --comm-pattern REGEX says so (show kernels.kernel, "

@@ -66,20 +66,20 @@ static tm_shown_text share(int64_t part_ns, int64_t whole_ns) {
 }
 
 static void print_idle(const tm_table *idle, bool several, bool of_cpu) {
-    char text[256], all[32], most[32];
+    char text[256];
+    tm_shown_text times[2];
     int64_t ns, idle_ns = number(idle, 0, "idle_ns") + number(idle, 0, "turns_ns");
     const part *cause =
         of_cpu ? largest_of(cpu_causes, sizeof cpu_causes / sizeof *cpu_causes, idle, &ns)
                : largest_of(causes, sizeof causes / sizeof *causes, idle, &ns);
     if (ns <= 0)
         return;
-    tm_shown_duration(idle_ns, all, sizeof all);
-    tm_shown_duration(ns, most, sizeof most);
+    tm_shown_durations((const int64_t[]){idle_ns, ns}, 2, times);
     snprintf(text, sizeof text, "%s %s; for %s of them (%s) %s",
              of_cpu    ? "It runs no operator for"
              : several ? "On average one idles"
                        : "It idles",
-             all, most, share(ns, idle_ns).text, cause->what);
+             times[0].text, times[1].text, share(ns, idle_ns).text, cause->what);
     tm_console_wrap(text, 0, tm_console_width());
 }
 

@@ -11,10 +11,11 @@ static double real(const tm_table *kinds, size_t row, const char *column) {
 }
 
 /* "192 DECODE of 4.98 ms (batch 17)". Tokens where they are not one a request. */
-static void add_kind(const tm_table *kinds, size_t row, char *out, size_t size) {
+static void add_kind(const tm_table *kinds, size_t row, tm_shown_unit unit, char *out,
+                     size_t size) {
     double batch = real(kinds, row, "mean_batch"), tokens = real(kinds, row, "mean_tokens");
     char median[32], held[64] = "", of[48] = "";
-    tm_shown_duration(number(kinds, row, "median_ns"), median, sizeof median);
+    tm_shown_in(number(kinds, row, "median_ns"), unit, median, sizeof median);
     if (tokens >= 0.0 && tokens != batch)
         snprintf(of, sizeof of, ", %.0f tokens", tokens);
     if (batch >= 0.0)
@@ -30,8 +31,11 @@ void tm_summary_kinds(const tm_tables *tables) {
     const size_t n = kinds->n_rows < KINDS_MAX ? kinds->n_rows : KINDS_MAX;
     char text[1536] = "Steps (medians): ";
     bool said[KINDS_MAX] = {false};
+    tm_shown_range range = TM_SHOWN_RANGE;
     if (n == 0 || (n == 1 && tm_table_cell(kinds, 0, "phase")->null) || tm_steps_capture(tables))
         return;
+    for (size_t k = 0; k < n; k++)
+        tm_shown_widen(&range, (double)number(kinds, k, "median_ns"));
     for (size_t k = 0; k < n; k++) {
         size_t most = n, used = strlen(text);
         for (size_t i = 0; i < n; i++)
@@ -41,7 +45,7 @@ void tm_summary_kinds(const tm_tables *tables) {
         said[most] = true;
         if (k > 0)
             used += (size_t)snprintf(text + used, sizeof text - used, ", ");
-        add_kind(kinds, most, text + used, sizeof text - used);
+        add_kind(kinds, most, tm_shown_unit_of(range), text + used, sizeof text - used);
     }
     tm_console_wrap(text, 0, tm_console_width());
 }

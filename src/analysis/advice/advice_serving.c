@@ -90,19 +90,18 @@ static void find_halves(const tm_facts *f, half halves[2]) {
 void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
     enum { STEPS_MIN = 5 };
     half h[2] = {{.n = 0}, {.n = 0}};
-    char few[32], many[32];
+    tm_shown_text times[2];
     if (f->serves)
         find_halves(f, h);
     if (h[0].n < STEPS_MIN || h[1].n < STEPS_MIN || h[1].batch < 1.5 * h[0].batch ||
         !(h[0].batch > 0.0) || !(h[0].ns > 0.0))
         return;
     out->measure = 100.0 * (1.0 - h[1].ns / h[1].batch / (h[0].ns / h[0].batch));
-    tm_shown_duration(llround(h[0].ns), few, sizeof few);
-    tm_shown_duration(llround(h[1].ns), many, sizeof many);
+    tm_shown_durations((const int64_t[]){llround(h[0].ns), llround(h[1].ns)}, 2, times);
     snprintf(out->text, sizeof out->text,
              "Decode more requests in a step: a higher limit of running requests, more room for "
              "the KV cache, fewer replicas.");
     snprintf(out->evidence, sizeof out->evidence,
              "Decodes of %.0f requests take %s, of %.0f %s: %s less for each request.", h[0].batch,
-             few, h[1].batch, many, tm_shown_percent(out->measure, 0).text);
+             times[0].text, h[1].batch, times[1].text, tm_shown_percent(out->measure, 0).text);
 }

@@ -126,11 +126,10 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     /* Steps may differ a lot where little is lost by it, as when they are short. */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
-    char low[32], high[32];
+    tm_shown_text lengths[2];
     out->measure = v.percent;
     out->cost_ns = rest;
-    tm_shown_duration(v.shortest_ns, low, sizeof low);
-    tm_shown_duration(v.longest_ns, high, sizeof high);
+    tm_shown_durations((const int64_t[]){v.shortest_ns, v.longest_ns}, 2, lengths);
     snprintf(out->text, sizeof out->text,
              "Find what the long steps do besides: %slogging, garbage collection, batches of other "
              "sizes%s.",
@@ -139,8 +138,8 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "%s%s take from %s to %s (standard deviation %.0f %% of the mean); the longest is "
              "step %" PRId64 ".",
-             v.kind ? v.kind : "Steps", v.kind ? " steps" : "", low, high, out->measure,
-             v.longest_step);
+             v.kind ? v.kind : "Steps", v.kind ? " steps" : "", lengths[0].text, lengths[1].text,
+             out->measure, v.longest_step);
 }
 
 /* Calls in steps by which a rank gives memory back to its device. */
@@ -433,9 +432,8 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     bool blind = several && skew >= 0 && 2.0 * sqrt(2.0) * (double)worst > (double)skew;
     if (set || blind)
         out->measure = fmax(out->measure, poor);
-    char worst_text[32], skew_text[32];
-    tm_shown_duration(worst, worst_text, sizeof worst_text);
-    tm_shown_duration(skew < 0 ? 0 : skew, skew_text, sizeof skew_text);
+    tm_shown_text times[2];
+    tm_shown_durations((const int64_t[]){worst, skew < 0 ? 0 : skew}, 2, times);
     snprintf(out->text, sizeof out->text,
              "Do not yet trust who came last: keep the hosts' clocks in step (PTP, chrony), or "
              "record %s, so that more collectives link them.",
@@ -443,7 +441,7 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "Clocks are aligned to %s where arrivals differ by %s; in %" PRId64 " of %" PRId64
              " collectives a rank still ends before another begins%s.",
-             worst_text, skew_text, broken, matched,
+             times[0].text, times[1].text, broken, matched,
              set ? "; a clock was set while it recorded" : "");
 }
 

@@ -369,7 +369,7 @@ static int64_t exposed_transfers(const tm_facts *f) {
     return sum;
 }
 
-/* "; rank 3 is behind 40 % of all waiting": of those that the verdict does not name. */
+/* "; rank 3 caused 40 % of all waiting": of those that the verdict does not name. */
 static void most_behind(const tm_facts *f, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double most = 0.0;
@@ -379,7 +379,7 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
         if (share <= most || text_is(ranks, i, "verdict", "straggler"))
             continue;
         most = share;
-        snprintf(out, size, "; %srank %" PRId64 " is behind most, %s of all waiting",
+        snprintf(out, size, "; %srank %" PRId64 " caused most, %s of all waiting",
                  f->costs[TM_RULE_STRAGGLER] > 0 ? "of the others " : "",
                  tm_table_cell(ranks, i, "rank")->value.i, tm_shown_percent(100.0 * share, 0).text);
     }
@@ -494,11 +494,11 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     }
     if (most_ns == 0 || most_ns < rest_ns / 10)
         return;
-    char time[TM_ADVICE_TIME], usual[TM_ADVICE_TIME];
-    tm_shown_duration(tm_facts_int(f, "collectives.kind", worst, "median_transfer_ns"), time,
-                      sizeof time);
-    tm_shown_duration(tm_facts_int(f, "collectives.kind", larger, "median_transfer_ns"), usual,
-                      sizeof usual);
+    tm_shown_text times[2];
+    tm_shown_durations(
+        (const int64_t[]){tm_facts_int(f, "collectives.kind", worst, "median_transfer_ns"),
+                          tm_facts_int(f, "collectives.kind", larger, "median_transfer_ns")},
+        2, times);
     int64_t count = tm_facts_int(f, "collectives.kind", worst, "count");
     snprintf(out->evidence + used, sizeof out->evidence - used,
              " %" PRId64 " %s%s of %.1f MB took %s%s once all ranks had come, where one of %.1f MB "
@@ -506,9 +506,9 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
              "operation of a group may set it up).",
              count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text),
              count > 1 ? "s" : "",
-             (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6, time,
+             (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6, times[0].text,
              count > 1 ? " (median)" : "",
-             (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, usual);
+             (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text);
 }
 
 /* Of what is not matched nobody knows who came last, nor of what holds nobody up: of that a pair

@@ -120,23 +120,25 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 }
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
-    char text[320], how[64] = "lasts for longer than it can have", doubt[32], with[32], without[32],
-                    more[48] = "";
+    char text[320], how[64] = "lasts for longer than it can have", more[48] = "";
+    tm_shown_text times[3]; /* in doubt, with it, without */
     int64_t n = count(table, row, "impossible_kernels"), passed = count(table, row, "followers");
     const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");
-    tm_shown_duration(count(table, row, "impossible_ns"), doubt, sizeof doubt);
-    tm_shown_duration(count(table, row, "compute_ns"), with, sizeof with);
-    tm_shown_duration(count(table, row, "compute_least_ns"), without, sizeof without);
+    tm_shown_durations((const int64_t[]){count(table, row, "impossible_ns"),
+                                         count(table, row, "compute_ns"),
+                                         count(table, row, "compute_least_ns")},
+                       3, times);
     if (n > 1)
         snprintf(more, sizeof more, ", and %" PRId64 " more do so", n - 1);
     if (passed > 0)
         snprintf(how, sizeof how, "ends after the next %" PRId64 " of its stream", passed);
     snprintf(text, sizeof text, "a kernel (%.80s) %s%s: %s are in doubt",
-             name->null ? "" : name->value.text, how, more, doubt);
+             name->null ? "" : name->value.text, how, more, times[0].text);
     append(out, text);
     if (count(table, row, "compute_ns") == count(table, row, "compute_least_ns"))
         return; /* it communicates, or others compute meanwhile */
-    snprintf(text, sizeof text, " (compute %s with them, %s without)", with, without);
+    snprintf(text, sizeof text, " (compute %s with them, %s without)", times[1].text,
+             times[2].text);
     append(out, text);
 }
 

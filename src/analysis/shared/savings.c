@@ -52,16 +52,20 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* "1.2 % of a step (640 us)". */
-static void amount_text(const topic *t, size_t item, char *out, size_t size) {
-    char time[32];
+/* "1.2 % of a step (0.64 ms)", in the unit that suits @p beside, too; n_rows for nothing. */
+static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
+    tm_shown_text times[2];
     double percent = saved_pct(t, item);
     if (tm_table_cell(t->items, item, "saved_ns")->null || percent < 0.05) {
         snprintf(out, size, "under 0.1 %% of %s", t->whole);
         return;
     }
-    tm_shown_duration(tm_table_cell(t->items, item, "saved_ns")->value.i, time, sizeof time);
-    snprintf(out, size, "%s of %s (%s)", tm_shown_percent(percent, 1).text, t->whole, time);
+    const int64_t saved = tm_table_cell(t->items, item, "saved_ns")->value.i;
+    const int64_t other =
+        beside < t->items->n_rows ? tm_table_cell(t->items, beside, "saved_ns")->value.i : saved;
+    tm_shown_durations((const int64_t[]){saved, other}, 2, times);
+    snprintf(out, size, "%s of %s (%s)", tm_shown_percent(percent, 1).text, t->whole,
+             times[0].text);
 }
 
 /* Whether what the figures lack may be told too: that nothing helps. What was not matched, or came
@@ -72,12 +76,13 @@ static bool is_known(const topic *t) {
 
 /* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" where what
  * nothing recorded explains may go as well; "may save ..." where the figures are not sure. */
-static void saves_text(const topic *t, size_t item, char *out, size_t size) {
+static void saves_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     const tm_cell *least = tm_table_cell(t->items, item, "saved_ns");
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
-    char amount[128], times[2][32];
+    char amount[128];
+    tm_shown_text times[2];
     double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
-    amount_text(t, item, amount, sizeof amount);
+    amount_text(t, item, beside, amount, sizeof amount);
     if (most->null || is_sure(t, item)) {
         snprintf(out, size, "saves %s", amount);
         return;
@@ -87,10 +92,9 @@ static void saves_text(const topic *t, size_t item, char *out, size_t size) {
         snprintf(out, size, "may save %s", amount);
         return;
     }
-    tm_shown_duration(least->value.i, times[0], sizeof times[0]);
-    tm_shown_duration(most->value.i, times[1], sizeof times[1]);
+    tm_shown_durations((const int64_t[]){least->value.i, most->value.i}, 2, times);
     snprintf(out, size, "saves %.1f to %.1f %% of %s (%s to %s)", fmax(saved_pct(t, item), 0.0),
-             most_pct, t->whole, least->value.i > 0 ? times[0] : "0", times[1]);
+             most_pct, t->whole, least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
 /* What would have to be done with operations, which have an ideal that all ranks share. */
@@ -186,7 +190,7 @@ static void plan_text(const topic *t, char *out, size_t size) {
     if (plan == t->items->n_rows || saved_pct(t, plan) < TM_FIX_LEAST_PCT)
         return;
     bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
-    saves_text(t, plan, saves, sizeof saves);
+    saves_text(t, plan, t->items->n_rows, saves, sizeof saves);
     snprintf(out, size, "Fixing rank%s %.80s %s%s", several ? "s" : "",
              tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "", saves);
 }
@@ -224,7 +228,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
             operations_text(t, kind, subject, sizeof subject);
         else
             subject_text(t, kind, subject, sizeof subject);
-        saves_text(t, kind, saves, sizeof saves);
+        saves_text(t, kind, t->items->n_rows, saves, sizeof saves);
         snprintf(out, size, "%s %s", subject, saves);
     } else if (!is_known(t)) {
         out[0] = '\0';
@@ -294,7 +298,7 @@ static void little_text(const topic *t, size_t item, const char *it, const char 
                         size_t size) {
     char amount[128], next[64] = "";
     const tm_cell *after = tm_table_cell(t->items, item, "next_rank");
-    amount_text(t, item, amount, sizeof amount);
+    amount_text(t, item, t->items->n_rows, amount, sizeof amount);
     if (!after->null)
         snprintf(next, sizeof next, ", for rank %" PRId64 " is nearly as late", after->value.i);
     snprintf(out, size, "Fixing only %s saves %s%s%s%s", it, amount, next, instead[0] ? ". " : "",
@@ -334,7 +338,7 @@ void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_M
         operations_text(&t, item, subject, sizeof subject);
     else
         subject_text(&t, item, subject, sizeof subject);
-    saves_text(&t, item, saves, sizeof saves);
+    saves_text(&t, item, t.items->n_rows, saves, sizeof saves);
     snprintf(out, TM_SAVINGS_MAX, "%s %s", subject, saves);
 }
 
@@ -403,14 +407,15 @@ int64_t tm_savings_first(const tm_tables *tables) {
 /* What fixing who is named saves, which is the row `item`, of whom is said `it`. */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char saves[192], more[224] = "";
-    size_t plan = find_plan(t);
-    saves_text(t, item, saves, sizeof saves);
-    if (plan < t->items->n_rows &&
-        saved_pct(t, plan) - saved_pct(t, item) >=
-            fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0) &&
-        tm_table_cell(t->items, plan, "ranks")->value.i > 1) {
+    const size_t plan = find_plan(t);
+    const bool nearly = plan < t->items->n_rows &&
+                        saved_pct(t, plan) - saved_pct(t, item) >=
+                            fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0) &&
+                        tm_table_cell(t->items, plan, "ranks")->value.i > 1;
+    saves_text(t, item, nearly ? plan : t->items->n_rows, saves, sizeof saves);
+    if (nearly) {
         char all[128];
-        amount_text(t, plan, all, sizeof all);
+        amount_text(t, plan, item, all, sizeof all);
         snprintf(more, sizeof more, "; ranks %.60s together %s",
                  tm_table_cell(t->items, plan, "name")->value.text, all);
     }

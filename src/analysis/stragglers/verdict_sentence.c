@@ -52,22 +52,21 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
 enum { IDLE_MAX = 112 };
 
 static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
-    char own[32], others[32];
-    tm_shown_duration(c->idle_ns, own, sizeof own);
-    tm_shown_duration(c->median_idle_ns, others, sizeof others);
-    snprintf(out, IDLE_MAX, "its GPU idles %s against a median of %s", own, others);
+    tm_shown_text times[2];
+    tm_shown_durations((const int64_t[]){c->idle_ns, c->median_idle_ns}, 2, times);
+    snprintf(out, IDLE_MAX, "its GPU idles %s against a median of %s", times[0].text,
+             times[1].text);
 }
 
 /* " (in its longest gaps, 71.2 ms, it was in gc_collect for 69.9 ms)": of the host. */
 static void call_text(const tm_late_cause *c, char *out, size_t size) {
-    char took[32], all[32];
+    tm_shown_text times[2];
     size_t used = strlen(out);
     if (!c->call)
         return;
-    tm_shown_duration(c->call_ns, took, sizeof took);
-    tm_shown_duration(c->gaps_ns, all, sizeof all);
-    snprintf(out + used, size - used, " (in its longest gaps, %s, it was in %.48s%s for %s)", all,
-             c->call, strlen(c->call) > 48 ? "..." : "", took);
+    tm_shown_durations((const int64_t[]){c->gaps_ns, c->call_ns}, 2, times);
+    snprintf(out + used, size - used, " (in its longest gaps, %s, it was in %.48s%s for %s)",
+             times[0].text, c->call, strlen(c->call) > 48 ? "..." : "", times[1].text);
 }
 
 static void host_text(const tm_tables *tables, const tm_finding *f, const tm_late_cause *c,
@@ -514,18 +513,19 @@ static const char *others_text(const tm_tolls *t, const tm_finding *f) {
 /* By how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of all
  * steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
 static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
-    char time[32], each[96] = "", one[32], when[96];
+    char each[96] = "", when[96];
+    tm_shown_text times[2]; /* of all, of one */
     bool some = f->shape == TM_SHAPE_THROUGHOUT && f->units < (int64_t)t->n_leaders;
-    tm_shown_duration(f->excess_ns, time, sizeof time);
-    tm_shown_duration(f->units > 0 ? f->excess_ns / f->units : 0, one, sizeof one);
+    tm_shown_durations((const int64_t[]){f->excess_ns, f->units > 0 ? f->excess_ns / f->units : 0},
+                       2, times);
     when_text(f, when, sizeof when);
     if (f->unit == TM_UNIT_STEP && f->units > 1)
-        snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", one,
+        snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     snprintf(out, size, "%s%sby %s %s (%.1f %% of %s) longer than %s%s (p %.2g)",
              when[0] ? when + 1 : "", when[0] ? " " : "",
-             f->level == TM_CULPRIT_RANK ? "itself it takes" : "themselves they each take", time,
-             f->excess_pct, t->n_leaders > 1 ? "the time of all steps" : "the time",
+             f->level == TM_CULPRIT_RANK ? "itself it takes" : "themselves they each take",
+             times[0].text, f->excess_pct, t->n_leaders > 1 ? "the time of all steps" : "the time",
              others_text(t, f), each, f->p);
 }
 
@@ -542,20 +542,21 @@ static tm_toll toll_of(const tm_tolls *t, const tm_finding *f) {
     return sum;
 }
 
-/* "is behind 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
+/* "caused 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
 static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *out, size_t size) {
     const int64_t little = 20; /* a part of it that is not worth a word, as on the page */
     int64_t cost_ns = tm_share_round(tm_toll_cost(toll));
-    char share[32], cost[32], total[32], through[96] = "", indirect[32];
+    char share[32], through[96] = "";
+    tm_shown_text times[3]; /* the cost, all waiting, what went through others */
     share_text(t->wait_ns > 0 ? (double)cost_ns / (double)t->wait_ns : 0.0, share, sizeof share);
-    tm_shown_duration(cost_ns, cost, sizeof cost);
-    tm_shown_duration(t->wait_ns, total, sizeof total);
-    tm_shown_duration(toll->indirect_ns, indirect, sizeof indirect);
-    if (toll->indirect_ns > cost_ns / little)
+    const bool passed = toll->indirect_ns > cost_ns / little;
+    tm_shown_durations((const int64_t[]){cost_ns, t->wait_ns, toll->indirect_ns}, passed ? 3 : 2,
+                       times);
+    if (passed)
         snprintf(through, sizeof through, ", %s of it through other ranks that waited for %s",
-                 indirect, one ? "it" : "them");
-    snprintf(out, size, "%s behind %s of all waiting (%s of %s of GPU time%s)", one ? "is" : "are",
-             share, cost, total, through);
+                 times[2].text, one ? "it" : "them");
+    snprintf(out, size, "caused %s of all waiting (%s of %s of GPU time%s)", share, times[0].text,
+             times[1].text, through);
 }
 
 /* "; it came last in 9 of 10 collectives (2.5 expected by chance)"; nothing where ties leave it
