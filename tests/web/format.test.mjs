@@ -30,9 +30,12 @@ test("a column has one unit and as many digits, from its largest value", () => {
   assert.equal(unit.name, "ms");
   const digits = f.columnDigits(values, unit);
   assert.deepEqual(values.map((v) => f.scaled(v, unit, digits)), ["0.9", "37.4", "–", "0.0"]);
-  // what would be nothing in it has a unit of its own: 0.05 ms is shown, 0.049 ms is not
-  assert.deepEqual([50_000, 49_000, -3_100, 7].map((v) => plain(f.scaled(v, unit, digits))), ["0.1", "49.0 µs", "−3.10 µs", "7 ns"]);
-  assert.deepEqual([2048, 3 << 20].map((v) => plain(f.scaled(v, f.byteUnit([1 << 30], true), 2))), ["2.00 KiB", "3.00 MiB"]);
+  // what would be nothing with these digits has three, in the same unit: 0.05 ms is shown, 0.049 ms is not
+  assert.deepEqual([50_000, 49_000, -3_100, 7].map((v) => plain(f.scaled(v, unit, digits))), ["0.1", "0.049", "−0.003", "<0.001"]);
+  assert.deepEqual([2048, 3 << 20].map((v) => plain(f.scaled(v, f.byteUnit([1 << 30], true), 2))), ["<0.001", "0.003"]);
+  // as in the terminal: 35 ms are read beside 5 s, 60 µs are not, and means beside no sums
+  const columns = { total_ns: [5e9, 2e9], idle_ns: [3.5e7, 900], far_ns: [60_000, 0], mean_ns: [100_000, 90_000], max_ns: [1e6, 400] };
+  assert.deepEqual(f.columnUnits(Object.entries(columns).map(([name, values]) => ({ name, values }))).map((each) => each.name), ["ms", "ms", "µs", "µs", "µs"]);
   assert.deepEqual([37_400_000, 49_000, 0].map((v) => f.short(v, unit)), ["37.4", "<0.1", "0.0"]);
   // a map: 1.1 s as 1,100 ms, beside which 20 ms can be read
   assert.equal(f.mapUnit([1_100_000_000, 20_000_000]).name, "ms");
@@ -41,14 +44,14 @@ test("a column has one unit and as many digits, from its largest value", () => {
   assert.equal(f.timeUnit([]).name, "ns");
 });
 
-test("a table's column has the unit of its largest number, and none where there is none", async () => {
+test("a table's column has one unit, and none where there is none", async () => {
   const { Writer } = await moduleOf("grid.ts"), most = "9007199254740993"; // one more than a double holds
   for (const [type, unit, values, head, shown, exact] of [
-    ["int", "ns", [1_500_000, 40_000, 300, null], "ms", ["1.50", "0.04", "300 ns", "–"], ["1'500'000", "40'000", "300", "–"]],
+    ["int", "ns", [1_500_000, 40_000, 300, null], "µs", ["1'500", "40", "0.300", "–"], ["1'500'000", "40'000", "300", "–"]],
     ["int", "ns", [0, null], "", ["0", "–"], ["0", "–"]],
     ["int", "B", [null], "", ["–"], ["–"]],
     ["int", "ns", [most, 9_000_000_000_000], "s", ["9'007'199", "9'000"], [most, "9'000'000'000'000"]],
-    ["int", "B", [most, 9_000], "TB", ["9'007", "9.00 kB"], [most, "9'000"]],
+    ["int", "B", [most, 9_000], "TB", ["9'007", "<0.001"], [most, "9'000"]],
     ["real", "%", [12.34, 0.0004, 0], "%", ["12.3", "< 0.01", "0.0"], ["12.34", "0.0004", "0"]],
     ["real", "", [1234.5], "", ["1'234.50"], ["1234.5"]],
     ["int", "", [most, 12_345], "", [most, "12'345"], [most, "12'345"]],

@@ -336,8 +336,8 @@ item("made", "#kernels", "9: kernels with who launches them", async (page) => {
   await use(page, '[data-value="launcher"]');
   /* The first mm launches 18 gemms of 50 to 900, in a module; the second those of 10. 8,550 of 8,730 us are 97.9 %. */
   const rows = () => cells(page, '[data-of="kernels.launcher"]');
-  assert.deepEqual((await rows()).filter(([name]) => name.startsWith("sgemm")), [["sgemm_128x128", "aten::mm", "nn.Module: Linear_0", "8.55", "97.9", "18", "475.0 µs", "18", "475.0", "900.0", "17"],
-    ["sgemm_128x128", "aten::mm", "train.py(3): step", "0.18", "2.1", "18", "10.0 µs", "18", "10.0", "10.0", "0"]]);
+  assert.deepEqual((await rows()).filter(([name]) => name.startsWith("sgemm")), [["sgemm_128x128", "aten::mm", "nn.Module: Linear_0", "8.55", "97.9", "18", "475.0", "18", "0.47", "0.90", "17"],
+    ["sgemm_128x128", "aten::mm", "train.py(3): step", "0.18", "2.1", "18", "10.0", "18", "0.01", "0.01", "0"]]);
   await use(page, '[data-of="kernels.launcher"] th button', { named: /^calls/ });
   assert.deepEqual((await rows()).map((row) => row[5]), ["54", "18", "18", "18", "18", "12"], "three copies of each rank");
   await kept(page, "main");
@@ -360,15 +360,15 @@ item("made", "#stacks", "9: call stacks are a flame graph, and operators a tree"
   await reach(page, ".flame");
   const readout = async (key) => { await press(page, key); return said(page, ".flame-readout"); };
   /* All kernels take 8,730 + 7,794 + 120 + 180 and 54 x 4 = 17,040 us; the module launches 8,550 + 7,794 of it. */
-  assert.match(await readout("ArrowDown"), /^train\.py\(3\): step17\.0 ms of GPU time that it launched, 100\.0 % of all; itself 696\.0 µs; 18 calls/);
+  assert.match(await readout("ArrowDown"), /^train\.py\(3\): step17\.0 ms of GPU time that it launched, 100\.0 % of all; itself 0\.70 ms; 18 calls/);
   assert.match(await readout("ArrowDown"), /^nn\.Module: Linear_016\.3 ms of GPU time that it launched, 95\.9 % of all; itself 16\.3 ms; 18 calls/);
   assert.match(await readout("Enter"), /^nn\.Module: Linear_0/, "it fills the width");
   await at(page, { node: "1" });
   await press(page, "Escape"); // to its caller, which only a graph does that kept the focus
   await at(page, { node: "0" });
   await use(page, '[data-value="operator"]', { tab: "Shift+Tab" });
-  // itself and with what it calls [ms], calls, on the host [us]
-  assert.deepEqual((await cells(page, '[data-of="operators.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "540.0"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "540.0"], ["aten::linear", "0.00", "8.55", "18", "900.0"]]);
+  // itself and with what it calls, calls, on the host [ms]
+  assert.deepEqual((await cells(page, '[data-of="operators.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "0.54"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "0.54"], ["aten::linear", "0.00", "8.55", "18", "0.90"]]);
 });
 
 item("made", "#memory/device=3%20cuda%3A0", "9: memory by category over time, and what lives at its peak", async (page) => {

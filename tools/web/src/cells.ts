@@ -1,5 +1,5 @@
 /** Small drawings inside tables and lists: bars, strips over ranks, bands of figures. */
-import type { Job, Table } from "./data";
+import type { Job } from "./data";
 import { h, breakable, cut, visible, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Place, TableName } from "./names";
@@ -60,18 +60,6 @@ export function strip(of: Strip): HTMLElement {
     ),
     of.tip,
   );
-}
-
-/** How a column's times are written, as the grid does: one unit, one number of digits. */
-export function timeWriter<N extends TableName>(
-  table: Table<N>,
-  rows: readonly number[],
-  column: ColumnOf<N>,
-): (value: number | null) => string {
-  const values = rows.map((row) => table.num(row, column));
-  const unit = f.timeUnit(values),
-    digits = f.columnDigits(values, unit);
-  return (value) => f.scaled(value, unit, digits);
 }
 
 /** A number that a view sums from a column: it says which, on hover, and for tests.

@@ -72,7 +72,70 @@ export function time(ns: number | null): string {
   return inUnit(ns, unit) + SPACE + unit.name;
 }
 
-/** The unit for all values of a column, axis or map: that of the largest. */
+/* Of a unit that many digits stand before the point. */
+const WIDEST = 1e5;
+
+/* The unit of numbers that are read together, as in the terminal: that of the largest, or a finer one where fewer than two
+ * digits of the smallest would be left and the largest keeps five before the point. */
+function sharedUnit(most: number, least: number, units: readonly Unit[]): Unit {
+  let at = units.indexOf(unitOf(most, units));
+  while (at > 0 && least < units[at]!.factor / 100 && most < WIDEST * units[at - 1]!.factor) at--;
+  return units[at]!;
+}
+
+/* The smallest that is not 0. */
+function smallest(values: Iterable<number | null>): number {
+  let least = Infinity;
+  for (const value of values) if (value !== null && value !== 0 && Math.abs(value) < least) least = Math.abs(value);
+  return least;
+}
+
+/** Times of one sentence that are compared, in one unit: "0.70 ms" and "17.0 ms". */
+export function timesTogether(values: readonly (number | null)[]): string[] {
+  const unit = sharedUnit(largest(values), smallest(values), TIMES);
+  return values.map((value) => (value === null ? NONE : inUnit(value, unit) + SPACE + unit.name));
+}
+
+/** The unit of a column of bytes, in which all of it is read. */
+export function byteColumnUnit(values: readonly (number | null)[], memory: boolean): Unit {
+  return sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
+}
+
+/* Of single events, not sums of them: "mean_call_ns" is, "max_rank_ns" is the sum of a rank. */
+function isOfEvents(name: string): boolean {
+  return /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
+}
+
+interface Times {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+}
+
+/** The units of columns of times. Sums are read together, and so are means, medians and extremes of single events: such
+ * columns share a unit, but for those of which it would leave no digit before the second behind the point. */
+export function columnUnits(columns: readonly Times[]): Unit[] {
+  const most = columns.map((column) => largest(column.values)),
+    units = new Array<Unit | undefined>(columns.length);
+  for (const ofEvents of [false, true]) {
+    let rest = columns.flatMap((column, c) => (isOfEvents(column.name) === ofEvents ? [c] : [])).sort((a, b) => most[b]! - most[a]!);
+    while (rest.length > 0) {
+      const group: number[] = [];
+      let least = Infinity;
+      for (const c of rest) {
+        const first = group.length === 0 || most[c] === 0;
+        const next = Math.min(least, smallest(columns[c]!.values), first ? Infinity : most[c]! / 10);
+        if (!first && most[c]! < sharedUnit(most[rest[0]!]!, next, TIMES).factor / 10) break;
+        least = next;
+        group.push(c);
+      }
+      for (const c of group) units[c] = sharedUnit(most[rest[0]!]!, least, TIMES);
+      rest = rest.slice(group.length);
+    }
+  }
+  return units.map((unit) => unit ?? TIMES[0]!);
+}
+
+/** The unit for all values of an axis or map: that of the largest. */
 export function timeUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values), TIMES);
 }
@@ -99,15 +162,13 @@ function vanishes(value: number, unit: Unit, digits: number): boolean {
   return value !== 0 && Math.abs(value) / unit.factor < 0.5 * 10 ** -digits;
 }
 
-/** A value in a unit that stands elsewhere; as many digits for all values of a column. What they
- * cannot show stands in a unit of its own. */
+/** A value in a unit that stands elsewhere; as many digits for all values of a column, and up to three where these would
+ * show nothing of it. */
 export function scaled(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return NONE;
   if (digits === undefined) return inUnit(value, unit);
-  const own = [TIMES, SIZES, MEMORY].find((units) => units.includes(unit));
-  if (!own || !vanishes(value, unit, digits)) return grouped(value / unit.factor, digits);
-  const smaller = unitOf(value, own);
-  return inUnit(value, smaller) + SPACE + smaller.name;
+  if (!vanishes(value, unit, digits)) return grouped(value / unit.factor, digits);
+  return value > 0 && vanishes(value, unit, 3) ? "<0.001" : grouped(value / unit.factor, 3);
 }
 
 /** The same where there is room for a few digits alone. */

@@ -5,6 +5,9 @@ import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
 
+/** How a column writes its values. */
+export type Write = (value: Cell) => Child;
+
 /** A column as it is shown. */
 export interface GridColumn<N extends TableName = TableName> {
   readonly column: ColumnOf<N>;
@@ -12,8 +15,8 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly label?: string;
   /** Bytes of a device's memory, in GiB and the like. */
   readonly memory?: boolean;
-  /** Draws the cell in a way of its own. */
-  readonly draw?: (row: number) => Child;
+  /** Draws the cell in a way of its own, the value as the column writes it. */
+  readonly draw?: (row: number, write: Write) => Child;
   /** Writes its numbers, each with a unit of its own, which then does not stand in the heading. */
   readonly write?: (value: number) => string;
   /** Stands behind the value. */
@@ -56,13 +59,18 @@ function amount(value: Cell): Cell {
   return typeof value === "string" ? Number(value) : value;
 }
 
+function numbersOf(values: readonly Cell[]): (number | null)[] {
+  return values.map(amount).map((value) => (typeof value === "number" ? value : null));
+}
+
 /** How a column's values are written: all in one unit, with as many digits. */
 export class Writer {
   readonly unit: string;
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
 
-  constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean }) {
+  /** @param options.time  the unit of times, which columns may share; a column's own where it is not said */
+  constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean; time?: f.Unit | undefined }) {
     this.right = isNumeric(column);
     this.unit = column.unit;
     if (!this.right) {
@@ -73,9 +81,12 @@ export class Writer {
       this.#write = (value) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
       return;
     }
-    const numbers = values.map(amount).map((value) => (typeof value === "number" ? value : null));
+    const numbers = numbersOf(values);
     if (column.unit === "ns" || column.unit === "B") {
-      const unit = column.unit === "ns" ? f.timeUnit(numbers) : f.byteUnit(numbers, options.memory);
+      const unit =
+        column.unit === "ns"
+          ? (options.time ?? f.columnUnits([{ name: column.name, values: numbers }])[0]!)
+          : f.byteColumnUnit(numbers, options.memory);
       const digits = f.columnDigits(numbers, unit);
       this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 is 0 in any
       this.#write = (value) => f.scaled(Number(value), unit, digits);
@@ -135,12 +146,13 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
 
   function draw(): void {
     const rows = sortRows(table, kept, sort);
+    const units = timeUnits();
     const writers = columns.map(
       ({ column, memory }) =>
         new Writer(
           table.columns[table.place(column)]!,
           kept.map((row) => table.cell(row, column)),
-          { exact: options.exact ?? false, memory: memory ?? isMemory(table, column) },
+          { exact: options.exact ?? false, memory: memory ?? isMemory(table, column), time: units.get(column) },
         ),
     );
     const head = h(
@@ -169,6 +181,22 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       },
       scroll,
     );
+  }
+
+  /* Columns of times that are read together have one unit; a moment's is its own. */
+  function timeUnits(): Map<ColumnOf<N>, f.Unit> {
+    const times = columns
+      .filter(({ write }) => !write)
+      .map(({ column }) => table.columns[table.place(column)]!)
+      .filter((definition) => isNumeric(definition) && definition.unit === "ns");
+    const shared = times.filter((definition) => !definition.epoch),
+      moments = times.filter((definition) => definition.epoch);
+    const valuesOf = (definition: Column) => numbersOf(kept.map((row) => table.cell(row, definition.name as ColumnOf<N>)));
+    const units = f.columnUnits(shared.map((definition) => ({ name: definition.name, values: valuesOf(definition) })));
+    return new Map([
+      ...shared.map((definition, i) => [definition.name, units[i]!] as const),
+      ...moments.map((definition) => [definition.name, f.timeUnit(valuesOf(definition))] as const),
+    ]);
   }
 
   function drawBox(rows: readonly number[], rest: number): void {
@@ -233,7 +261,9 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     const value = table.cell(row, column.column);
     const target = column === columns[0] ? options.link?.(row) : undefined;
     const own = column.write && typeof value === "number" ? column.write(value) : null;
-    const content = column.draw ? column.draw(row) : [own ?? writer.write(value), column.after?.(row)];
+    const content = column.draw
+      ? column.draw(row, (cellValue) => writer.write(cellValue))
+      : [own ?? writer.write(value), column.after?.(row)];
     const cell = h(
       "td",
       {

@@ -1,9 +1,9 @@
 /** Classes of kernels: what kind of work takes the time, and on which rank does it take longer? */
-import { inlineBar, longName, timeWriter } from "../cells";
+import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
-import { h } from "../dom";
+import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, type Write } from "../grid";
 import { severalRanks } from "../job";
 import { heatMap } from "../map";
 import { note, section } from "../ui";
@@ -84,12 +84,7 @@ function classMap(job: Job): HTMLElement | null {
 }
 
 /* Of a class whose names tell no format it is not known which. */
-function ofFormat(
-  table: Table<"classes.kernel">,
-  row: number,
-  column: (typeof BITS)[number][0],
-  write: (ns: number | null) => string,
-): string {
+function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
   const told = BITS.some(([each]) => (table.num(row, each) ?? 0) > 0);
   return told ? write(table.num(row, column)) : f.NONE;
 }
@@ -98,8 +93,7 @@ function ofFormat(
 export function classesOf(job: Job): HTMLElement | null {
   const table = job.table("classes.kernel");
   if (table.n === 0) return null;
-  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]),
-    write = timeWriter(table, [...table.rows.keys()], "total_ns");
+  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]);
   return section(
     "Classes of work",
     note("By words in the kernels’ names, which also tell the number format of matrix multiplications, convolutions and attention."),
@@ -109,7 +103,7 @@ export function classesOf(job: Job): HTMLElement | null {
         {
           column: "total_ns",
           label: "total",
-          draw: (row) =>
+          draw: (row, write) =>
             inlineBar(
               table.num(row, "total_ns"),
               most,
@@ -121,10 +115,11 @@ export function classesOf(job: Job): HTMLElement | null {
         { column: "calls" },
         { column: "names", label: "names" },
         { column: "top_name", label: "the largest", draw: (row) => longName(table.text(row, "top_name"), true) },
-        ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => {
-          const writeOwn = timeWriter(table, [...table.rows.keys()], column);
-          return { column, label, draw: (row: number) => ofFormat(table, row, column, writeOwn) };
-        }),
+        ...BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({
+          column,
+          label,
+          draw: (row: number, write: Write) => ofFormat(table, row, column, write),
+        })),
         ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
         ...(severalRanks(job)
           ? ([

@@ -1,6 +1,6 @@
 /** Communication: what hides behind computation, and how fast is the network? */
 import { bandwidthChart, type Spot } from "../bandwidth";
-import { inlineBar, sumFigure, timeWriter } from "../cells";
+import { inlineBar, sumFigure } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
@@ -386,8 +386,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
   const table = job.table("groups.group"),
     dimension = job.table("groups.dimension"),
     links = job.table("groups.link");
-  const most = Math.max(1, table.most("comm_ns") ?? 0),
-    write = timeWriter(table, [...table.rows.keys()], "comm_ns");
+  const most = Math.max(1, table.most("comm_ns") ?? 0);
   const title = ofXla(job) ? "Which replica groups communicate" : "Which process groups communicate";
   const rows = fits(table, choice),
     linkRows = fits(links, choice),
@@ -432,7 +431,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
         {
           column: "comm_ns",
           label: "GPU time",
-          draw: (row) => inlineBar(table.num(row, "comm_ns"), most, write(table.num(row, "comm_ns")), "comm"),
+          draw: (row, write) => inlineBar(table.num(row, "comm_ns"), most, write(table.num(row, "comm_ns")), "comm"),
         },
         { column: "wait_ns", label: "waited" },
         { column: "complete" },

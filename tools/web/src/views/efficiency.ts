@@ -210,9 +210,7 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
 }
 
 function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel" | "inside", longest: number): GridColumn<WorkTable>[] {
-  const rate = (value: number) => f.grouped(value, f.digitsOf(value)),
-    unit = f.timeUnit([longest]),
-    digits = f.columnDigits([longest], unit);
+  const rate = (value: number) => f.grouped(value, f.digitsOf(value));
   return [
     { column: name, label: name === "inside" ? "inside of" : name, draw: (row) => longName(table.text(row, name), true) },
     ...(table.place("shapes") >= 0
@@ -221,7 +219,7 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
     {
       column: "total_ns",
       label: "time",
-      draw: (row) => inlineBar(table.num(row, "total_ns"), longest, f.scaled(table.num(row, "total_ns"), unit, digits)),
+      draw: (row, write) => inlineBar(table.num(row, "total_ns"), longest, write(table.num(row, "total_ns"))),
     },
     {
       column: "peak_pct",

@@ -1,5 +1,5 @@
 /** Idle: why does nothing run on the GPUs? */
-import { inlineBar, longName, timeWriter } from "../cells";
+import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -185,7 +185,7 @@ function rankTable(job: Job): HTMLElement {
       { column: "idle_pct", label: "of its time" },
       ...CAUSES.map((cause) => ({ column: cause.column, label: cause.short })),
       { column: "gaps" },
-      { column: "longest_ns", label: "longest", write: f.time },
+      { column: "longest_ns", label: "longest" },
     ],
   });
 }
@@ -194,8 +194,7 @@ function gaps(job: Job): HTMLElement {
   const table = job.table("idle.gap");
   const title = "The longest gaps";
   if (table.n === 0) return section(title, empty("There is no gap: something runs on every GPU from its first event to its last."));
-  const most = Math.max(1, ...table.nums("duration_ns").map((v) => v ?? 0)),
-    write = timeWriter(table, [...table.rows.keys()], "duration_ns");
+  const most = Math.max(1, ...table.nums("duration_ns").map((v) => v ?? 0));
   const at = (row: number) => {
     const begin = table.num(row, "begin_ns") ?? 0,
       rank = table.num(row, "rank") ?? 0;
@@ -223,7 +222,7 @@ function gaps(job: Job): HTMLElement {
         {
           column: "duration_ns",
           label: "gap",
-          draw: (row) =>
+          draw: (row, write) =>
             inlineBar(
               table.num(row, "duration_ns"),
               most,
@@ -247,8 +246,7 @@ function gaps(job: Job): HTMLElement {
 function syncs(job: Job): HTMLElement | null {
   const table = job.table("sync.call");
   if (table.n === 0) return null;
-  const most = f.most([1, ...table.nums("lost_ns").map((v) => v ?? 0)]),
-    write = timeWriter(table, [...table.rows.keys()], "lost_ns");
+  const most = f.most([1, ...table.nums("lost_ns").map((v) => v ?? 0)]);
   return section(
     "Calls that wait for the GPU",
     note(
@@ -263,16 +261,16 @@ function syncs(job: Job): HTMLElement | null {
         {
           column: "lost_ns",
           label: "the GPU lost",
-          draw: (row) => inlineBar(table.num(row, "lost_ns"), most, write(table.num(row, "lost_ns")), "sync"),
+          draw: (row, write) => inlineBar(table.num(row, "lost_ns"), most, write(table.num(row, "lost_ns")), "sync"),
         },
         { column: "calls" },
         { column: "calls_per_step", label: "a step, a rank" },
         { column: "total_ns", label: "host waited" },
-        { column: "mean_ns", label: "mean", write: f.time, spare: true },
-        { column: "max_ns", label: "longest", write: f.time },
+        { column: "mean_ns", label: "mean", spare: true },
+        { column: "max_ns", label: "longest" },
         ...(severalRanks(job)
           ? ([
-              { column: "max_rank_lost_ns", label: "most lost", write: f.time },
+              { column: "max_rank_lost_ns", label: "most lost" },
               {
                 column: "max_rank",
                 label: "by rank",

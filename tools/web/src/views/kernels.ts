@@ -1,5 +1,5 @@
 /** Kernels: what costs most on the GPU, how well is it used, and which rank differs? */
-import { band, inlineBar, longName, spread, strip, timeWriter, type BandFigure } from "../cells";
+import { band, inlineBar, longName, spread, strip, type BandFigure } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
@@ -95,9 +95,8 @@ function meanStrip(table: Kernels, row: number): Child {
   });
 }
 
-function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColumn<Kernels["name"]>[] {
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)),
-    write = timeWriter(table, rows, "total_ns");
+function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
+  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0));
   const all = job.table("kernels.kernel").by("name");
   const communicates = (row: number) => {
     const own = all.get(table.cell(row, "name"))?.[0];
@@ -110,7 +109,8 @@ function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColum
     {
       column: "total_ns",
       label: "total",
-      draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute"),
+      draw: (row, write) =>
+        inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute"),
     },
     { column: "share_pct", label: "share" },
     { column: "calls" },
@@ -149,8 +149,7 @@ function columnsOf(job: Job, table: Kernels, rows: readonly number[]): GridColum
 /* Who launches which kernel: the operator, and what of the program is around it. */
 function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
   const table = job.table("kernels.launcher"),
-    most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]),
-    write = timeWriter(table, [...table.rows.keys()], "total_ns");
+    most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]);
   const own = job.table("kernels.kernel").by("name");
   const communicates = (row: number) => {
     const at = own.get(table.cell(row, "kernel"))?.[0];
@@ -163,11 +162,12 @@ function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
     {
       column: "total_ns",
       label: "total",
-      draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute"),
+      draw: (row, write) =>
+        inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), communicates(row) ? "comm" : "compute"),
     },
     { column: "share_pct", label: "of the kernel" },
     { column: "calls" },
-    { column: "mean_ns", label: "mean", write: f.time },
+    { column: "mean_ns", label: "mean" },
     ...(severalRanks(job)
       ? ([
           { column: "ranks" },
@@ -187,8 +187,7 @@ function contention(job: Job): HTMLElement {
       title,
       empty("No kernel ran at least five times beside communication and five times alone on a rank, so there is nothing to compare."),
     );
-  const most = Math.max(1, ...table.nums("extra_ns").map((v) => v ?? 0)),
-    write = timeWriter(table, [...table.rows.keys()], "extra_ns");
+  const most = Math.max(1, ...table.nums("extra_ns").map((v) => v ?? 0));
   const lost = f.sum(table.nums("extra_ns").map((v) => v ?? 0));
   return section(
     title,
@@ -203,7 +202,7 @@ function contention(job: Job): HTMLElement {
         {
           column: "extra_ns",
           label: "cost",
-          draw: (row) => inlineBar(table.num(row, "extra_ns"), most, write(table.num(row, "extra_ns"))),
+          draw: (row, write) => inlineBar(table.num(row, "extra_ns"), most, write(table.num(row, "extra_ns"))),
         },
         { column: "slowdown" },
         { column: "beside_ns", label: "median beside" },
@@ -315,7 +314,7 @@ export const kernels: View = {
           !shapes &&
             `The thin line spans the shortest to the longest call; on it ${severalRanks(job) ? "the mean of the median rank (bar) and of the slowest rank (dot)" : "the mean"}. Each line has its own scale, from 0.`,
         ),
-        filtered(context, table, { columns: columnsOf(job, table, [...table.rows.keys()]), link: link(table, "name") }, choose),
+        filtered(context, table, { columns: columnsOf(job, table), link: link(table, "name") }, choose),
       ),
       measured(context, charts) ?? "",
       classesOf(job) ?? "",

@@ -1,5 +1,5 @@
 /** Launches: does the host keep ahead of the GPU? */
-import { inlineBar, strip, timeWriter } from "../cells";
+import { inlineBar, strip } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
@@ -135,8 +135,7 @@ function ranks(job: Job): HTMLElement {
 function calls(job: Job): HTMLElement {
   const table = job.table("launches.api");
   if (table.n === 0) return section("Calls of the runtime and driver", empty("None were recorded."));
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)),
-    write = timeWriter(table, [...table.rows.keys()], "total_ns");
+  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0));
   return section(
     "Calls of the runtime and driver",
     note(severalRanks(job) && "Time of all ranks’ hosts. ", "Calls that wait for the GPU take as long as the GPU makes them."),
@@ -147,11 +146,11 @@ function calls(job: Job): HTMLElement {
         {
           column: "total_ns",
           label: "total",
-          draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "host"),
+          draw: (row, write) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "host"),
         },
         { column: "calls" },
-        { column: "mean_ns", label: "mean", write: f.time },
-        { column: "max_ns", label: "longest", write: f.time },
+        { column: "mean_ns", label: "mean" },
+        { column: "max_ns", label: "longest" },
         ...(severalRanks(job)
           ? ([
               { column: "median_rank_ns", label: "median rank" },

@@ -1,5 +1,5 @@
 /** What Nsight Compute measured of kernels: the roofline, and of the chosen one its rules. */
-import { inlineBar, longName, timeWriter } from "../cells";
+import { inlineBar, longName } from "../cells";
 import type { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { fill, h, type Child } from "../dom";
@@ -179,7 +179,6 @@ function panel(job: Job, table: Roofline, row: number): Child {
 
 function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
   const most = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]),
-    write = timeWriter(table, [...table.rows.keys()], "total_ns"),
     rate = (value: number) => f.grouped(value, f.digitsOf(value));
   return [
     { column: "name", draw: (row) => longName(table.text(row, "name")) },
@@ -188,7 +187,7 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
     {
       column: "total_ns",
       label: "total in the job",
-      draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns"))),
+      draw: (row, write) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns"))),
     },
     { column: "calls" },
     { column: "bound", label: "bound by" },

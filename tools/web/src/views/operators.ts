@@ -1,5 +1,5 @@
 /** Operators: what of the program costs most, on the GPU and on the host, and which rank differs? */
-import { inlineBar, longName, strip, timeWriter } from "../cells";
+import { inlineBar, longName, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
@@ -90,8 +90,7 @@ function rankStrip(table: Calls, row: number, side: Side): Child {
 
 function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] {
   const self = `${side}_self_ns` as const,
-    most = Math.max(1, ...table.nums(self).map((v) => v ?? 0)),
-    write = timeWriter(table, [...table.rows.keys()], self);
+    most = Math.max(1, ...table.nums(self).map((v) => v ?? 0));
   const other = side === "device" ? "host" : "device";
   const where = (each: string) => (each === "device" ? "GPU" : "host");
   return [
@@ -100,7 +99,7 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
     {
       column: self,
       label: `${where(side)}, itself`,
-      draw: (row) =>
+      draw: (row, write) =>
         inlineBar(
           table.num(row, self),
           most,
@@ -185,10 +184,8 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
 /* Which kernels an operator launches. */
 function launched(context: Context, choose: HTMLElement): HTMLElement {
   const { job } = context,
-    table = job.table("operators.kernel"),
-    rows = [...table.rows.keys()];
-  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]),
-    write = timeWriter(table, rows, "total_ns");
+    table = job.table("operators.kernel");
+  const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]);
   return section(
     "Which kernels operators launch",
     note("By the innermost operator whose call put the kernel on its stream."),
@@ -202,7 +199,7 @@ function launched(context: Context, choose: HTMLElement): HTMLElement {
           {
             column: "total_ns",
             label: "GPU",
-            draw: (row) =>
+            draw: (row, write) =>
               inlineBar(
                 table.num(row, "total_ns"),
                 most,
@@ -212,7 +209,7 @@ function launched(context: Context, choose: HTMLElement): HTMLElement {
           },
           { column: "share_pct", label: "of the operator" },
           { column: "calls" },
-          { column: "mean_ns", label: "mean", write: f.time },
+          { column: "mean_ns", label: "mean" },
           ...(severalRanks(job)
             ? ([
                 { column: "ranks" },

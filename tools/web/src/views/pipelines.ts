@@ -1,9 +1,9 @@
 /** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
-import { band, inlineBar, timeWriter } from "../cells";
+import { band, inlineBar } from "../cells";
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, type Write } from "../grid";
 import { onTimeline, stepWord } from "../job";
 import { heatMap } from "../map";
 import type { ColumnOf } from "../names";
@@ -227,8 +227,7 @@ function senders(job: Job): HTMLElement {
     rows = [...table.rows.keys()].filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
   const known = rows.some((row) => table.num(row, "late_sender_ns") !== null),
     key = known ? "late_sender_ns" : "transfer_ns";
-  const most = f.most([1, ...rows.map((row) => table.num(row, key) ?? 0)]),
-    write = timeWriter(table, rows, key);
+  const most = f.most([1, ...rows.map((row) => table.num(row, key) ?? 0)]);
   return section(
     "Late sender or slow transfer",
     note(
@@ -252,7 +251,8 @@ function senders(job: Job): HTMLElement {
               {
                 column: "late_sender_ns",
                 label: "late sender",
-                draw: (row: number) => inlineBar(table.num(row, "late_sender_ns"), most, write(table.num(row, "late_sender_ns")), "wait"),
+                draw: (row: number, write: Write) =>
+                  inlineBar(table.num(row, "late_sender_ns"), most, write(table.num(row, "late_sender_ns")), "wait"),
               },
               { column: "late_receiver_ns", label: "late receiver" },
               { column: "transfer_ns", label: "transfer" },
@@ -261,7 +261,8 @@ function senders(job: Job): HTMLElement {
               {
                 column: "transfer_ns",
                 label: "transfer",
-                draw: (row: number) => inlineBar(table.num(row, "transfer_ns"), most, write(table.num(row, "transfer_ns")), "transfer"),
+                draw: (row: number, write: Write) =>
+                  inlineBar(table.num(row, "transfer_ns"), most, write(table.num(row, "transfer_ns")), "transfer"),
               },
             ] as const)),
       ],

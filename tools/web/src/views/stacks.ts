@@ -1,5 +1,5 @@
 /** Call trees of functions, modules and operators: which calls of the program take the time, and on which rank do they take longer? */
-import { inlineBar, longName, timeWriter } from "../cells";
+import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { cut, h, type Child } from "../dom";
 import * as f from "../format";
@@ -62,15 +62,14 @@ function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): 
   const where = side === "host" ? "on the host" : `of ${deviceWord(job)} time that it launched`;
   return (row) => {
     const time = (column: "total" | "self" | "median" | "max") => table.num(row, `${side}_${column}_ns`);
-    const ranks = table.num(row, "ranks") ?? 0;
+    const ranks = table.num(row, "ranks") ?? 0,
+      [total, self] = f.timesTogether([time("total"), time("self")]),
+      [median, most] = f.timesTogether([time("median"), time("max")]);
     return [
       h("b", null, callName(table.text(row, "name") ?? "")),
       h("br"),
-      `${f.time(time("total"))} ${where}, ${f.percent(f.share(time("total") ?? 0, whole), 1)} of all; itself ${f.time(time("self"))}; ${f.count(table.num(row, "calls") ?? 0, "call")}`,
-      ranks > 1 && [
-        h("br"),
-        `on ${f.count(ranks, "rank")}: median ${f.time(time("median"))}, most ${f.time(time("max"))} on rank ${table.num(row, `${side}_max_rank`)}`,
-      ],
+      `${total} ${where}, ${f.percent(f.share(time("total") ?? 0, whole), 1)} of all; itself ${self}; ${f.count(table.num(row, "calls") ?? 0, "call")}`,
+      ranks > 1 && [h("br"), `on ${f.count(ranks, "rank")}: median ${median}, most ${most} on rank ${table.num(row, `${side}_max_rank`)}`],
     ];
   };
 }
@@ -133,8 +132,7 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
   const callers = apart(tree),
     self = `${side}_self_ns` as const,
     other = side === "host" ? "device" : "host";
-  const most = f.most([1, ...table.nums(self).map((value) => value ?? 0)]),
-    write = timeWriter(table, [...table.rows.keys()], self);
+  const most = f.most([1, ...table.nums(self).map((value) => value ?? 0)]);
   return section(
     "The same as a table",
     note(
@@ -155,7 +153,7 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
         {
           column: self,
           label: "itself",
-          draw: (row) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
+          draw: (row, write) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
         },
         { column: `${side}_total_ns`, label: "with what it calls" },
         { column: "calls" },

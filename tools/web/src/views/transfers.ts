@@ -1,6 +1,6 @@
 /** Transfers: copies and sets on the GPU, how fast, and do they hold anything up? */
 import { bandwidthChart, type Spot } from "../bandwidth";
-import { inlineBar, sumFigure, timeWriter } from "../cells";
+import { inlineBar, sumFigure } from "../cells";
 import { Charts } from "../chart";
 import type { Job } from "../data";
 import { h, visible, type Child } from "../dom";
@@ -109,8 +109,7 @@ function byKind(job: Job): HTMLElement {
 
 function rankTable(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0)),
-    write = timeWriter(table, [...table.rows.keys()], "total_ns");
+  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0));
   return grid(table, {
     sort: "-total_ns",
     first: 12,
@@ -125,7 +124,7 @@ function rankTable(job: Job): HTMLElement {
       {
         column: "total_ns",
         label: "GPU time",
-        draw: (row) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies"),
+        draw: (row, write) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies"),
       },
       { column: "count" },
       { column: "bytes", label: "bytes in all", write: f.bytes },

@@ -138,9 +138,7 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
 }
 
 function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "program"): GridColumn<Rows>[] {
-  const longest = f.most([1, ...table.nums("self_ns").map((value) => value ?? 0)]),
-    unit = f.timeUnit([longest]),
-    digits = f.columnDigits([longest], unit);
+  const longest = f.most([1, ...table.nums("self_ns").map((value) => value ?? 0)]);
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
   /* Operations have more names, so less room: what is a share of a peak stands there as the share alone. */
@@ -157,7 +155,7 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
     {
       column: "self_ns",
       label: "own time",
-      draw: (row) => inlineBar(table.num(row, "self_ns"), longest, f.scaled(table.num(row, "self_ns"), unit, digits)),
+      draw: (row, write) => inlineBar(table.num(row, "self_ns"), longest, write(table.num(row, "self_ns"))),
     },
     ...(name === "op" ? [] : ([{ column: "share_pct", label: "of all", spare: true }] as const)),
     { column: "occurrences", label: "runs" },
@@ -215,9 +213,7 @@ function framework(context: Context): HTMLElement | null {
   if (sides.length === 0) return null;
   const side = sides.find(([key]) => key === params.get("side"))?.[0] ?? sides[0]![0],
     rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "side") === side);
-  const longest = f.most([1, ...rows.map((row) => table.num(row, "self_ns") ?? 0)]),
-    unit = f.timeUnit([longest]),
-    digits = f.columnDigits([longest], unit);
+  const longest = f.most([1, ...rows.map((row) => table.num(row, "self_ns") ?? 0)]);
   return section(
     "Operators of the framework",
     note(
@@ -234,7 +230,7 @@ function framework(context: Context): HTMLElement | null {
         {
           column: "self_ns",
           label: "own time",
-          draw: (row) => inlineBar(table.num(row, "self_ns"), longest, f.scaled(table.num(row, "self_ns"), unit, digits)),
+          draw: (row, write) => inlineBar(table.num(row, "self_ns"), longest, write(table.num(row, "self_ns"))),
         },
         { column: "share_pct", label: "of all" },
         { column: "total_ns", label: "whole time" },

@@ -3,7 +3,7 @@ import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, name, visible } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, type Write } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
 import { heatMap, type MapCell } from "../map";
 import type { ColumnOf, TableName } from "../names";
@@ -315,9 +315,7 @@ function lacking(table: Table<"pod.collective">, row: number): string {
 function collectives({ job }: Context): HTMLElement | null {
   const table = job.table("pod.collective");
   if (table.n === 0) return null;
-  const longest = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]),
-    unit = f.timeUnit([longest]),
-    digits = f.columnDigits([longest], unit);
+  const longest = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]);
   const barriers = table.rows.some((_, row) => table.text(row, "kind") === "barrier"),
     told = table.known("members") > 0,
     programs = [...new Set(table.rows.map((_, row) => table.text(row, "program")))];
@@ -347,7 +345,7 @@ function collectives({ job }: Context): HTMLElement | null {
         {
           column: "total_ns",
           label: "whole time",
-          draw: (row) => inlineBar(table.num(row, "total_ns"), longest, f.scaled(table.num(row, "total_ns"), unit, digits), "comm"),
+          draw: (row, write) => inlineBar(table.num(row, "total_ns"), longest, write(table.num(row, "total_ns")), "comm"),
         },
         ...(table.known("wait_ns") > 0 ? ([{ column: "wait_ns", label: "waited" }] as const) : []),
         ...(severalRanks(job) ? ([{ column: "max_rank", label: "most on rank" }] as const) : []),
@@ -363,10 +361,8 @@ function stagesOf(job: Job, host: string | null): HTMLElement {
   const table = job.table("pipeline.stage"),
     rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "host") === host);
   const bar = (column: "total_ns" | "self_ns") => {
-    const most = f.most([1, ...rows.map((row) => table.num(row, column) ?? 0)]),
-      unit = f.timeUnit([most]),
-      digits = f.columnDigits([most], unit);
-    return (row: number) => inlineBar(table.num(row, column), most, f.scaled(table.num(row, column), unit, digits), "held");
+    const most = f.most([1, ...rows.map((row) => table.num(row, column) ?? 0)]);
+    return (row: number, write: Write) => inlineBar(table.num(row, column), most, write(table.num(row, column)), "held");
   };
   return grid(table, {
     rows,
