@@ -107,19 +107,31 @@ static int word_size(const char *text) {
     return (int)size;
 }
 
-void tm_console_wrap(const char *text, int column, int width) {
+static int wrap(const char *text, int column, int width, bool prints) {
+    int lines = 1;
     while (*text) {
         int size = word_size(text);
         if (column > 0 && column + 1 + size > width) {
-            puts("");
+            fputs(prints ? "\n" : "", stdout);
             column = 0;
+            lines++;
         }
-        printf("%s%.*s", column ? " " : "  ", size, text);
+        if (prints)
+            printf("%s%.*s", column ? " " : "  ", size, text);
         column += size + (column ? 1 : 2);
         text += size;
         text += *text == ' ';
     }
-    puts("");
+    fputs(prints ? "\n" : "", stdout);
+    return lines;
+}
+
+void tm_console_wrap(const char *text, int column, int width) {
+    (void)wrap(text, column, width, true);
+}
+
+int tm_console_lines(const char *text, int column, int width) {
+    return wrap(text, column, width, false);
 }
 
 void tm_console_beside(FILE *stream, const char *left, int at, const char *text) {

@@ -42,6 +42,9 @@ int tm_console_width(void);
  * what stands on it already, @p column characters. */
 void tm_console_wrap(const char *text, int column, int width);
 
+/** How many lines that takes. */
+int tm_console_lines(const char *text, int column, int width);
+
 /** Prints @p left, and from column @p at on a text, which goes on below where it began, to the
  * width of the terminal. Where left reaches so far the text is a blank behind it. */
 void tm_console_beside(FILE *stream, const char *left, int at, const char *text);

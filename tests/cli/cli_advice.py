@@ -54,7 +54,10 @@ def test_a_healthy_job_gets_no_advice():
         lacks(text, 'Advice')
         alone = ['balance', 'stragglers'] if options.get('ranks') == 1 else []
         equal(boxes(), ([], alone, {}), f'boxes of a healthy job {options}')
-        equal('Clocks: one rank, and so one clock\n' in text, options.get('ranks') == 1, 'clocks')
+        # All that is fine in one line; of one rank there is nothing to say.
+        equal(len(re.findall(r'^Load even within 0\.\d %, .*; \d+\s+collectives\s+complete$', text, re.M)),
+              int(options.get('ranks') != 1), text)
+        lacks(text, 'Imbalance')
 
 
 def test_a_slow_rank_is_the_one_item():
@@ -87,7 +90,7 @@ def test_a_slow_loader_comes_first():
     # Nobody loads data in no time.
     contains(re.sub(r'\s+', ' ', text),
              f"ahead of the run. It saves up to {items[0]['saved_pct']:.1f} % of a step (")
-    contains(text, 'tmerge show job.h5 advice')
+    contains(text, 'more: tmerge show job.h5 [advice]')
 
 
 def test_communication_that_is_not_hidden_comes_first():
@@ -127,6 +130,21 @@ def test_several_faults_are_told_apart():
     equal({item['rule'] for item in rows('job.h5', 'advice.item')},
           {'input', 'exposed_communication', 'pageable_copies', 'memory_growth', 'small_kernels'},
           'items')
+
+
+def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
+    for options in ({}, {'slow_rank': 3}, {'slow_rank': 3, 'slow_kind': 'host'}, {'rotating': True},
+                    {'fault': 'small-kernels'}, {'lost_percent': 3}, {'tp': 2, 'ranks_per_host': 4},
+                    {'pp': 4, 'microbatches': 4}):
+        _, text = advise(**options)
+        holds(len(text.splitlines()) <= 24, text)
+        holds(max(map(len, text.splitlines())) <= 80, text)
+    _, text = advise(slow_rank=3, slow_kind='host')
+    # What does not fit is cut where a clause ends, after where to look; show has all of it.
+    has_line(text, r'^  Look at the host of rank 3')
+    has_line(text, r'^  .*\) \.\.\.$')
+    lacks(' '.join(text.split()), 'look at its host')
+    contains(' '.join(tmerge('show', 'job.h5').expect(0).out.split()), 'look at its host')
 
 
 def test_nanogpt8_has_first_what_shortens_its_steps_most():

@@ -147,7 +147,7 @@ def test_advice_is_that_of_an_engine():
 def test_a_capture_of_graphs_says_that_it_is_no_run():
     out = ' '.join(served('job', [(f'capture_{2 ** (i % 5)}_decode', 1000) for i in range(10)]).out.split())
     contains(out, 'The traces hold the capture of 10 graphs (batch 1 to 16), before the engine serves')
-    contains(out, 'record steps that serve requests Clocks: ')  # no share of what a few kernels take
+    contains(out, 'record steps that serve requests Stored ')  # no share of what a few kernels take
     lacks(out, 'computes')
     equal(rows('job.h5', 'whatif.job')[0]['headline'], None)
 

@@ -148,7 +148,7 @@ def test_neither_ranks_nor_steps_need_follow_one_another():
             event['ts'] += 10e6
             event['args']['step'] = 16
     put('x.json', json.dumps(events))
-    has_line(merged('x.json', '-o', 'x.h5').out, 'Clocks: all ranks share one; ')
+    has_line(merged('x.json', '-o', 'x.h5').out, 'one clock; ')
     found = tables('x.h5', 'whatif.job', 'whatif.step', 'overlap.rank')
     job, = found['whatif.job']
     near(job['slowdown'], 800 / 790, 1e-6, 'S')

@@ -51,7 +51,7 @@ def judged(folder, says=''):
 # there are, and what is said of them.
 SEVERAL = {
     'two': (20, 2, '240.0 ms recorded in 2 recordings over 20.1 s'),
-    'two that touch': (6 * STEP_US / 1e6, 2, '\n240.0 ms from 2023'),
+    'two that touch': (6 * STEP_US / 1e6, 2, ', 240.0 ms from 2023'),
     'three hours apart': (3600, 3, '360.0 ms recorded in 3 recordings over 7200.1 s'),
 }
 

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 
-from common import (contains, content, equal, has_line, holds, kernel, lacks, main, merged, nanogpt, put,
+from common import (contains, content, equal, event, has_line, holds, kernel, lacks, main, merged, nanogpt, put,
                     rows, small_trace, some, synth, tables, tmerge, trace)
 from jobs import real_store, store, use
 
@@ -451,7 +451,7 @@ def test_the_summary_says_ranks_hosts_steps_time_and_files():
     worked_out_job()
     text = merged('rank0.json', 'rank1.json', '-o', 'x.h5').out
     has_line(text, '^2 ranks on 2 hosts, no steps marked, 4 events')
-    has_line(text, r'\b75(\.0+)? us\b', 'from 2023-11-14 22:13:20 UTC$')
+    has_line(text, r'\b75(\.0+)? us\b', 'from 2023-11-14 22:13:20 UTC')
     has_line(text, r'^Stored in x\.h5;', r'tmerge show x\.h5')
     expected = [[0, 75, 50, 30, 33.3, 20, 1, 0.6], [1, 0.001, 0.001, 0, None, 0, 0, 0]]
     found = summary_rows(text)
@@ -470,7 +470,7 @@ def test_one_rank_alone_says_what_it_can():
             '26.7 % it communicates with no computation beside it')
     for text in (merged('rank0.json', env={'COLUMNS': '200'}).out,
                  show(env={'COLUMNS': '200'})):
-        equal(text.splitlines()[3], says)
+        equal(text.splitlines()[1], says)
         lacks(text, 'No verdict')
         lacks(text, 'It idles')  # under 2 % of the time
     # 300 of 400 us are idle; the gap's next kernel has no launch.
@@ -492,6 +492,10 @@ def test_one_rank_alone_says_what_it_can():
         contains(out, 'On average one idles 270.0 us; for 260.0 us of them (96.3 %) another device of '
                  'the rank was at work')
         has_line(out, '^GPU time: compute 32.5 %, .* idle 67.5 %')
+    # Of a step of 200 us the GPU has work from 150 to 190 alone.
+    put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 100, 200), kernel('gemm', 250, 40)], 0))
+    contains(merged('rank0.json', env={'COLUMNS': '200'}).out, 'The step takes 200.0 us; for 160.0 us of '
+             'that, before its first work or after its last, it has none')
     # Of two GPUs one works; the other, a copy of 2 us in each of ten, is only touched, and 1 of 2
     # where it computes for them.
     for cat, says in (('gpu_memcpy', 'its GPU computes'), ('kernel', '1 of its 2 GPUs computes')):

@@ -446,7 +446,7 @@ TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
     add_row(&tables, "whatif.job", "slowdown=1.1 sure=true step_ns=1000");
     add_row(&tables, "whatif.item", "what=plan name=6 ranks=1 saved_ns=30 saved_pct=3");
     tm_verdict_evidence(&tables, &topic, text);
-    if (strncmp(text, "Rank 6 is behind ", 17) != 0)
+    if (strncmp(text, "Rank 6 caused ", 14) != 0)
         fail_msg("%s", text);
     tm_tables_destroy(&tables);
 }

@@ -39,6 +39,7 @@ static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, t
     puts("");
     if (rows_of(tables, "clock.check") > 0) {
         tm_summary_figures(tables);
+        tm_summary_state(tables);
         puts("");
     }
     return TM_OK;
@@ -155,7 +156,7 @@ tm_status tm_overview_print(const tm_store *store, tm_tables *tables, const char
                             const tm_colors *colors, tm_error *err) {
     TM_TRY(read_needed(store, tables, err));
     if (rows_of(tables, "job.job") > 0 && rows_of(tables, "stragglers.job") > 0)
-        tm_summary_job(tables, colors);
+        tm_summary_job(tables, 0, colors);
     TM_TRY(print_ranks(tables, colors, err));
     print_advice(tables, colors);
     TM_TRY(print_list(store, colors, err));

@@ -20,50 +20,53 @@ enum { LIST_SHOWN = 8 };
 
 #define MOSTLY_SKIPPED "mostly_skipped" /* a remark that has a line of its own */
 
-static void print_date(int64_t ns) {
+static void append_date(int64_t ns, char *out, size_t size) {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm utc;
     char text[32];
     /* A time near 1970 is no time of day: hand-made traces begin at 0. */
     if (ns > YEAR_NS && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
-        printf(" from %s UTC", text);
+        snprintf(out + strlen(out), size - strlen(out), " from %s UTC", text);
 }
 
+/* "227.0 ms from 2025-12-13 10:40:28 UTC". */
+static void write_when(const tm_table *job, char *out, size_t size) {
+    char recorded[32], all[32];
+    *out = '\0';
+    if (!tm_table_cell(job, 0, "duration_ns")->null) {
+        tm_shown_duration(number(job, 0, "duration_ns"), all, sizeof all);
+        tm_shown_duration(number(job, 0, "recorded_ns"), recorded, sizeof recorded);
+        if (number(job, 0, "recordings") > 1)
+            snprintf(out, size, "%s recorded in %" PRId64 " recordings over ", recorded,
+                     number(job, 0, "recordings"));
+        snprintf(out + strlen(out), size - strlen(out), "%s", all);
+        append_date(number(job, 0, "begin_ns"), out, size);
+    } else if (!tm_table_cell(job, 0, "begin_ns")->null) {
+        snprintf(out, size, "how long together is not known: the times of some ranks count from 0");
+    }
+}
+
+/* On one line where there is room. */
 static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "job.job");
-    fputs(colors->strong, stdout);
-    bool hosts = !tm_table_cell(job, 0, "hosts")->null;
-    print_counted(number(job, 0, "ranks"), "rank", hosts ? " on " : ", ");
-    if (hosts)
-        print_counted(number(job, 0, "hosts"), "host", ", ");
-    if (number(job, 0, "steps") == 0)
-        fputs("no steps marked, ", stdout);
-    else
-        print_counted(number(job, 0, "steps"), "step", ", ");
-    print_counted(number(job, 0, "events"), "event", "");
-    fputs(colors->off, stdout);
-    if (!tm_table_cell(job, 0, "duration_ns")->null) {
-        puts("");
-        if (number(job, 0, "recordings") > 1) {
-            print_time(number(job, 0, "recorded_ns"));
-            printf(" recorded in %" PRId64 " recordings over ", number(job, 0, "recordings"));
-        }
-        print_time(number(job, 0, "duration_ns"));
-        print_date(number(job, 0, "begin_ns"));
-    } else if (!tm_table_cell(job, 0, "begin_ns")->null) {
-        fputs("\nhow long together is not known: the times of some ranks count from 0", stdout);
-    }
-    puts("");
+    const int64_t hosts = number(job, 0, "hosts"), steps = number(job, 0, "steps");
+    char what[256], when[160], on[48] = "", marked[48] = "no steps marked";
+    if (!tm_table_cell(job, 0, "hosts")->null)
+        snprintf(on, sizeof on, " on %" PRId64 " host%s", hosts, hosts == 1 ? "" : "s");
+    if (steps > 0)
+        snprintf(marked, sizeof marked, "%" PRId64 " step%s", steps, steps == 1 ? "" : "s");
+    snprintf(what, sizeof what, "%" PRId64 " rank%s%s, %s, %" PRId64 " event%s",
+             number(job, 0, "ranks"), number(job, 0, "ranks") == 1 ? "" : "s", on, marked,
+             number(job, 0, "events"), number(job, 0, "events") == 1 ? "" : "s");
+    write_when(job, when, sizeof when);
+    const bool fits = (int)(strlen(what) + 2 + strlen(when)) <= tm_console_width();
+    printf("%s%s%s%s%s\n", colors->strong, what, colors->off,
+           *when == '\0' ? ""
+           : fits        ? ", "
+                         : "\n",
+           when);
     tm_summary_kinds(tables);
-    puts("");
-}
-
-/* From the margin on, and further in where it goes on. */
-static void print_headline(const char *text) {
-    int size = (int)strcspn(text, " ");
-    printf("%.*s", size, text);
-    tm_console_wrap(text + size + (text[size] == ' '), size, tm_console_width());
 }
 
 /* What should be one over the job's ranks and is not: said first, for all that follows takes the
@@ -104,35 +107,6 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
     puts("  (show job.differs says more; what follows takes them for one)\n");
 }
 
-/* What a text says after a sentence that it may begin with. */
-static const char *after_sentence(const char *sentence, const char *text) {
-    const size_t n = strlen(sentence);
-    if (strncmp(text, sentence, n) != 0)
-        return text;
-    return text + n + strspn(text + n, ". ");
-}
-
-static void print_verdict(const tm_tables *tables, const tm_colors *colors) {
-    const tm_table *job = tm_tables_find(tables, "stragglers.job");
-    const tm_cell *evidence = tm_table_cell(job, 0, "evidence");
-    const char *headline = tm_table_cell(job, 0, "headline")->value.text;
-    if (!tm_summary_alone(tables, colors)) {
-        fputs(colors->strong, stdout);
-        print_headline(headline);
-        fputs(colors->off, stdout);
-    }
-    const tm_table *whatif = tm_tables_find(tables, "whatif.job");
-    const tm_cell *saved = whatif->n_rows > 0 ? tm_table_cell(whatif, 0, "headline") : NULL;
-    const char *more = saved && !saved->null ? after_sentence(headline, saved->value.text) : "";
-    if (more[0])
-        tm_console_wrap(more, 0, tm_console_width());
-    if (!evidence->null)
-        tm_console_wrap(evidence->value.text, 0, tm_console_width());
-    if (tm_summary_mostly_unmatched(tables))
-        tm_summary_unmatched(tables, true, colors);
-    puts("");
-}
-
 /* What was not recorded, or cannot be: said before anything that could be off by it. */
 static void print_integrity(const tm_table *job, const tm_colors *colors) {
     const tm_cell *line = tm_table_cell(job, 0, "integrity");
@@ -144,64 +118,12 @@ static void print_integrity(const tm_table *job, const tm_colors *colors) {
     puts("  (show job.integrity says more)\n");
 }
 
-void tm_summary_job(const tm_tables *tables, const tm_colors *colors) {
+void tm_summary_job(const tm_tables *tables, int lines, const tm_colors *colors) {
     print_integrity(tm_tables_find(tables, "job.job"), colors);
     print_heading(tables, colors);
     print_differs(tm_tables_find(tables, "job.differs"), colors);
-    print_verdict(tables, colors);
-}
-
-/* Whether an item is replayed with ranks fixed, and not without a kind of work at all, of which
- * nobody can do away with more than a part. */
-static bool is_fixed(const char *rule) {
-    static const char *const rules[] = {"straggler", "late_ranks", "imbalance"};
-    bool fixed = false;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        fixed = fixed || strcmp(rule, rules[i]) == 0;
-    return fixed;
-}
-
-/* Then late ranks are those of other stages, and what is to be done is not to fix ranks. */
-static bool says_bubble(const tm_tables *tables) {
-    const tm_table *job = tm_tables_find(tables, "stragglers.job");
-    const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
-    return job->n_rows > 0 && !verdict->null && strcmp(verdict->value.text, "bubble") == 0;
-}
-
-void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size) {
-    const double nearly_all = 95.0; /* as a bound it says nothing */
-    const tm_table *items = tm_tables_find(tables, "advice.item");
-    const tm_table *job = tm_tables_find(tables, "whatif.job");
-    const tm_cell *percent = tm_table_cell(items, row, "saved_pct");
-    bool sure = job->n_rows > 0 && tm_table_cell(job, 0, "sure")->value.i != 0;
-    const char *rule = tm_table_cell(items, row, "rule")->value.text;
-    bool fixed = is_fixed(rule), schedule = strcmp(rule, "late_ranks") == 0 && says_bubble(tables);
-    char time[32];
-    out[0] = '\0';
-    if (percent->null || percent->value.r < 0.05 || schedule ||
-        (!fixed && percent->value.r >= nearly_all))
-        return;
-    tm_shown_duration(tm_table_cell(items, row, "saved_ns")->value.i, time, sizeof time);
-    snprintf(out, size, " It %s%s %s of %s (%s).", sure ? "saves" : "may save",
-             fixed ? "" : " up to", tm_shown_percent(percent->value.r, 1).text,
-             tm_words_whole(tables), time);
-}
-
-/* The first thing to do that the verdict has not yet said. */
-static void print_advice(const tm_tables *tables, const char *store) {
-    const tm_table *items = tm_tables_find(tables, "advice.item");
-    size_t i = 0;
-    while (i < items->n_rows &&
-           strcmp(tm_table_cell(items, i, "rule")->value.text, "straggler") == 0)
-        i++;
-    if (i == items->n_rows)
-        return;
-    char text[1024], saving[128];
-    tm_summary_saving(tables, i, saving, sizeof saving);
-    snprintf(text, sizeof text, "%.800s%s", tm_table_cell(items, i, "text")->value.text, saving);
-    fputs("Advice:", stdout);
-    tm_console_wrap(text, (int)strlen("Advice:"), tm_console_width());
-    printf("  (tmerge show %s advice says why, and what else)\n", store);
+    tm_summary_verdict(tables, lines, colors);
+    puts("");
 }
 
 static tm_shown_text percent(int64_t part, int64_t whole) {
@@ -345,77 +267,9 @@ static void print_rates(const tm_tables *tables) {
     }
 }
 
-static int64_t count_true(const tm_table *table, const char *column) {
-    int64_t n = 0;
-    for (size_t i = 0; i < table->n_rows; i++)
-        n += number(table, i, column) != 0;
-    return n;
-}
-
-/* What the line on imbalance is not about, so that it is not read as if it were about all that the
- * table above shows. */
-static void print_not_compared(const tm_tables *tables, int64_t compared, int64_t steps) {
-    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
-    int64_t busy = count_true(ranks, "window_ns");
-    int64_t marked = number(tm_tables_find(tables, "job.job"), 0, "steps");
-    const char *device = tm_words_device(tables);
-    char without[48], shorter[80];
-    snprintf(without, sizeof without, " without %s events", device);
-    snprintf(shorter, sizeof shorter, " cut short or with %s events over a shorter time", device);
-    const struct {
-        int64_t n;
-        const char *what, *behind;
-    } left[] = {
-        {(int64_t)ranks->n_rows - busy, "rank", without},
-        {busy - compared, "rank", marked > 0 ? " cut short or without a whole step" : shorter},
-        {marked - steps, "step", " that not all compared ranks have whole"},
-    };
-    char text[256] = "";
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        size_t at = strlen(text);
-        if (left[i].n > 0)
-            snprintf(text + at, sizeof text - at, "%s%" PRId64 " %s%s%s",
-                     at ? ", " : "(not compared: ", left[i].n, left[i].what,
-                     left[i].n == 1 ? "" : "s", left[i].behind);
-    }
-    if (*text) {
-        size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, ")");
-        tm_console_wrap(text, 0, tm_console_width());
-    }
-}
-
-static void print_imbalance(const tm_tables *tables) {
-    const tm_table *job = tm_tables_find(tables, "imbalance.job");
-    if (tm_tables_find(tables, "job.rank")->n_rows < 2 ||
-        sum_column(tm_tables_find(tables, "overlap.rank"), "compute_ns") == 0)
-        return;
-    bool marked = number(tm_tables_find(tables, "job.job"), 0, "steps") > 0;
-    const char *common = marked ? " in the common steps" : "";
-    const tm_cell *percent_over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
-    if (!percent_over || percent_over->null) {
-        printf(marked
-                   ? "Imbalance: not known, for no two ranks have a whole step with %s events in "
-                     "common\n"
-                   : "Imbalance: not known, for no two ranks have %s events over alike times\n",
-               tm_words_device(tables));
-    } else if (tm_doubt_between_of_rank(tables, number(job, 0, "max_rank"))) {
-        puts("Imbalance: not known, for too little of what ranks computed was recorded");
-    } else if (percent_over->value.r < 0.1) {
-        printf("Imbalance: no rank computes 0.1 %% over the mean%s\n", common);
-    } else {
-        printf("Imbalance: rank %" PRId64 " computes ", number(job, 0, "max_rank"));
-        print_time(number(job, 0, "imbalance_ns"));
-        printf(" (%.1f %%) over the mean%s\n", percent_over->value.r, common);
-    }
-    if (job->n_rows > 0)
-        print_not_compared(tables, number(job, 0, "ranks"), number(job, 0, "steps"));
-}
-
 void tm_summary_figures(const tm_tables *tables) {
     print_totals(tables);
     print_rates(tables);
-    print_imbalance(tables);
 }
 
 /* Where no trace tells how many ranks there are, those below the last that gave one were there. */
@@ -698,15 +552,49 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     print_exported(left);
 }
 
+/* How many lines are left for the verdict and the advice, so that a job of 8 ranks, or of which so
+ * many are shown, is on a screen of 24; 0, for all, where there are more. Warnings come in
+ * addition.
+ */
+static int room(const tm_tables *tables) {
+    enum {
+        SCREEN = 24,
+        LEAST = 6,
+        HEADING = 1,
+        BLANK = 1,
+        TABLE_HEAD = 2,
+        FIGURES = 2,
+        STORED = 1
+    };
+    enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */
+    const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
+    const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - FIGURES - STORED - ranks -
+                         tm_summary_state_lines(tables) -
+                         (tm_tables_find(tables, "job.left_out")->n_rows > 0);
+    if (ranks > MOST && ranks <= ALL_SHOWN)
+        return 0;
+    return left > LEAST ? (int)left : LEAST;
+}
+
+static void print_stored(const tm_tables *tables, const char *store, const char *page) {
+    char text[2 * TM_PATH_MAX + 64];
+    const bool advised = tm_tables_find(tables, "advice.item")->n_rows > 0;
+    snprintf(text, sizeof text, "in %s; more: tmerge show %s%s%s%s", store, store,
+             advised ? " [advice]" : "", page ? "; report in " : "", page ? page : "");
+    fputs("Stored", stdout);
+    tm_console_wrap(text, (int)strlen("Stored"), tm_console_width());
+}
+
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const char *page, const tm_colors *colors, tm_error *err) {
-    tm_summary_job(tables, colors);
+    const int lines = room(tables);
+    tm_summary_job(tables, lines, colors);
     if (!tm_steps_capture(tables)) {
         TM_TRY(tm_summary_ranks(tables, colors, err));
-        puts("");
         tm_summary_figures(tables);
     }
-    print_advice(tables, store);
+    tm_summary_state(tables);
+    tm_summary_advice(tables, lines);
     tm_summary_clocks(tables, colors);
     print_missing(loaded, colors);
     print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);
@@ -714,8 +602,6 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_suspects(tm_tables_find(tables, "kernels.kernel"), colors);
     print_remarks(tables, colors);
     print_left_out(tables, colors);
-    printf("Stored in %s; tmerge show %s says what is in it.\n", store, store);
-    if (page)
-        printf("Report in %s: open it in a browser, or send it.\n", page);
+    print_stored(tables, store, page);
     return TM_OK;
 }

@@ -11,8 +11,16 @@
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const char *page, const tm_colors *colors, tm_error *err) TM_MUST_CHECK;
 
-/** What it begins with: what the job is, and the verdict. */
-void tm_summary_job(const tm_tables *tables, const tm_colors *colors);
+/** What it begins with: what the job is, and the verdict. @p lines are left for that and the
+ * advice; 0: as many as they need. */
+void tm_summary_job(const tm_tables *tables, int lines, const tm_colors *colors);
+
+/** The verdict: headline, what fixing saves, and what it rests on, cut where it does not fit: then
+ * where to look comes before it. */
+void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *colors);
+
+/** The first thing to do that the verdict has not said, cut where the verdict needs the lines. */
+void tm_summary_advice(const tm_tables *tables, int lines);
 
 /** A line on the steps of each kind, where there are several, or an inference engine marks them. */
 void tm_summary_kinds(const tm_tables *tables);
@@ -26,8 +34,18 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors);
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Its figures of the job: what its time was, samples and tokens a second, imbalance. */
+/** Its figures of the job: what its time was, samples and tokens a second. */
 void tm_summary_figures(const tm_tables *tables);
+
+/** How even the load is and how clocks stand: one line where both are fine. */
+void tm_summary_state(const tm_tables *tables);
+
+/** How many lines that takes. */
+int tm_summary_state_lines(const tm_tables *tables);
+
+/** How clocks stand and what was matched, "one clock; 20 collectives complete"; "" of
+ * one rank. @return false where clocks do not agree, or that is not known */
+bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
 /** What following an item of advice.item saves: " It saves up to 11.3 % of a step (1.15 ms)."; ""
  * where that is not known, or nothing, or a bound that says nothing. */
@@ -40,7 +58,7 @@ bool tm_summary_mostly_unmatched(const tm_tables *tables);
 /** Prints how many kernels are unmatched and why, and what to do about it. */
 void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_colors *colors);
 
-/** What to know of clocks and matching: one line where all is well, and warnings. */
+/** Warnings on clocks and matching. */
 void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors);
 
 #endif

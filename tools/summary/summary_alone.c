@@ -140,6 +140,23 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
+/* What of the steps is before the first work of the device and after the last, where that is much:
+ * the shares above are of none of it. */
+static void print_outside(const tm_tables *tables, int64_t window_ns) {
+    const tm_table *job = tm_tables_find(tables, "overview.job");
+    const int64_t steps_ns = number(job, 0, "step_ns"), n = number(job, 0, "steps");
+    tm_shown_text times[2];
+    char text[160];
+    if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 ||
+        steps_ns - window_ns < steps_ns / 10)
+        return;
+    tm_shown_durations((const int64_t[]){steps_ns, steps_ns - window_ns}, 2, times);
+    snprintf(text, sizeof text,
+             "The step%s %s; for %s of that, before its first work or after its last, it has none",
+             n == 1 ? " takes" : "s take", times[0].text, times[1].text);
+    tm_console_wrap(text, 0, tm_console_width());
+}
+
 bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
@@ -163,6 +180,7 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
     printf("%sOne", colors->strong);
     tm_console_wrap(text, (int)strlen("One"), tm_console_width());
     fputs(colors->off, stdout);
+    print_outside(tables, window_ns);
     if (!doubted && idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)
         print_idle(idle, several, of_cpu);
     return true;

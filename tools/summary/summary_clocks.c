@@ -196,28 +196,28 @@ static clocks look_at(const tm_table *ranks) {
     return c;
 }
 
-static void print_state(const clocks *c, const char *align) {
+/* How they stand; false where they do not agree, as far as can be told. */
+static bool write_state(const clocks *c, const char *align, char *out, size_t size) {
+    char uncertainty[32], apart[32], were[64] = "";
     if (strcmp(align, "none") == 0) {
-        printf("not compared (--align=none)");
+        snprintf(out, size, "clocks not compared (--align=none)");
     } else if (strcmp(align, "utc") == 0) {
-        printf("as recorded, not aligned (--align=utc)");
+        snprintf(out, size, "clocks as recorded, not aligned (--align=utc)");
     } else if (c->domains <= 1) {
-        fputs(c->ranks > 1 ? "all ranks share one" : "one rank, and so one clock", stdout);
+        snprintf(out, size, "one clock");
+        return true;
     } else if (c->components > 1 || c->alone > 0) {
-        printf(c->alone == c->ranks ? "not aligned" : "only partly aligned");
+        snprintf(out, size, "clocks %s",
+                 c->alone == c->ranks ? "not aligned" : "only partly aligned");
     } else {
-        print_counted(c->domains, "clock", " aligned to ");
-        print_time(c->worst_ns);
-        if (c->high_ns > c->low_ns) {
-            printf(", were up to ");
-            print_time(c->high_ns - c->low_ns);
-            printf(" apart;\n  ");
-            return;
-        }
-        printf(", no two apart");
+        tm_shown_duration(c->worst_ns, uncertainty, sizeof uncertainty);
+        tm_shown_duration(c->high_ns - c->low_ns, apart, sizeof apart);
+        if (c->high_ns > c->low_ns)
+            snprintf(were, sizeof were, " (were %s apart)", apart);
+        snprintf(out, size, "%" PRId64 " clocks agree to %s%s", c->domains, uncertainty, were);
+        return true;
     }
-    if (c->ranks > 1)
-        printf("; ");
+    return false;
 }
 
 static void warn_components(const clocks *c, const tm_colors *colors) {
@@ -308,44 +308,67 @@ static void warn_causality(const tm_table *check, bool fitted, const tm_colors *
     printf("\n  before another began%s\n", colors->off);
 }
 
-/* Operations that no metadata tells, and how sure their groups are. */
-static void print_inferred(const tm_tables *tables, int64_t inferred, const tm_colors *colors) {
+/* Operations of whose groups it is not sure that they are whole. */
+static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *kinds = tm_tables_find(tables, "collectives.kind");
     bool at_least = false;
     for (size_t row = 0; row < kinds->n_rows; row++) {
         const tm_cell *cell = tm_table_cell(kinds, row, "at_least");
         at_least = at_least || (!cell->null && cell->value.i != 0);
     }
-    printf("  %" PRId64 " %s without metadata matched by who waited for whom\n"
-           "  (show collectives.kind)\n",
-           inferred, strcmp(tm_words_device(tables), "CPU") == 0 ? "operations" : "kernels");
     if (at_least)
-        printf("%s! some of their groups may have further ranks: their waits are lower bounds\n"
-               "  (show collectives.kind says of which)%s\n",
+        printf("%s! some groups that are inferred may have further ranks: their waits are lower "
+               "bounds\n  (show collectives.kind says of which)%s\n",
                colors->warning, colors->off);
+}
+
+/* "; 76 of 84 collectives complete (8 lack ranks), 189 kernels matched without metadata". */
+static void append_matched(const tm_tables *tables, char *out, size_t size) {
+    const tm_table *check = tm_tables_find(tables, "clock.check");
+    const int64_t matched = number(check, 0, "matched"), found = number(check, 0, "collectives");
+    const int64_t inferred = number(check, 0, "inferred"), lack = number(check, 0, "incomplete");
+    char of[32] = "", lacking[48] = "", without[64] = "";
+    if (found == 0)
+        return;
+    if (matched < found)
+        snprintf(of, sizeof of, " of %" PRId64, found);
+    if (lack > 0)
+        snprintf(lacking, sizeof lacking, " (%" PRId64 " lack%s ranks)", lack,
+                 lack == 1 ? "s" : "");
+    if (inferred > 0)
+        snprintf(without, sizeof without, ", %" PRId64 " %s matched without metadata", inferred,
+                 strcmp(tm_words_device(tables), "CPU") == 0 ? "operations" : "kernels");
+    snprintf(out + strlen(out), size - strlen(out), "; %" PRId64 "%s collective%s complete%s%s",
+             matched, of, found == 1 ? "" : "s", lacking, without);
+}
+
+static const char *align_of(const tm_table *check) {
+    const tm_cell *align = tm_table_cell(check, 0, "align");
+    return align->null ? "utc" : align->value.text;
+}
+
+bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size) {
+    const tm_table *check = tm_tables_find(tables, "clock.check");
+    const clocks c = look_at(tm_tables_find(tables, "clock.rank"));
+    *out = '\0';
+    if (c.ranks < 2) /* of one rank there is nothing to match with */
+        return true;
+    const bool agree = write_state(&c, align_of(check), out, size);
+    append_matched(tables, out, size);
+    return agree && !c.split && c.n_set == 0 && number(check, 0, "violations_after") == 0;
 }
 
 void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
-    const tm_cell *align = tm_table_cell(check, 0, "align");
-    const char *word = align->null ? "utc" : align->value.text;
+    const bool fitted = strcmp(align_of(check), "auto") == 0;
     clocks c = look_at(tm_tables_find(tables, "clock.rank"));
     look_for_late(tm_tables_find(tables, "job.integrity"), &c);
-    int64_t found = number(check, 0, "collectives"), incomplete = number(check, 0, "incomplete");
-    int64_t suspect = number(check, 0, "suspect");
-    printf("Clocks: ");
-    print_state(&c, word);
-    if (c.ranks > 1) /* of one rank there is nothing to match with */
-        print_counted(number(check, 0, "matched"), "collective", " complete");
-    puts("");
+    int64_t found = number(check, 0, "collectives"), suspect = number(check, 0, "suspect");
     if (number(check, 0, "inferred") > 0)
-        print_inferred(tables, number(check, 0, "inferred"), colors);
-    if (strcmp(word, "auto") == 0)
+        warn_at_least(tables, colors);
+    if (fitted)
         warn_clocks(&c, tables, colors);
-    warn_causality(check, strcmp(word, "auto") == 0, colors);
-    if (found > 0 && incomplete > 0)
-        printf("%s! %" PRId64 " of %" PRId64 " collectives lack ranks%s\n", colors->warning,
-               incomplete, found, colors->off);
+    warn_causality(check, fitted, colors);
     if (suspect > 0)
         printf("%s! %" PRId64 " of %" PRId64
                " collectives contradict themselves (kind, size or time)%s\n",

@@ -29,11 +29,13 @@ void tm_summary_kinds(const tm_tables *tables) {
     enum { KINDS_MAX = 8 };
     const tm_table *kinds = tm_tables_find(tables, "steps.kind");
     const size_t n = kinds->n_rows < KINDS_MAX ? kinds->n_rows : KINDS_MAX;
-    char text[1536] = "Steps (medians): ";
+    char text[1536];
     bool said[KINDS_MAX] = {false};
     tm_shown_range range = TM_SHOWN_RANGE;
     if (n == 0 || (n == 1 && tm_table_cell(kinds, 0, "phase")->null) || tm_steps_capture(tables))
         return;
+    snprintf(text, sizeof text,
+             "%s: ", n == 1 && number(kinds, 0, "steps") == 1 ? "Step" : "Steps (medians)");
     for (size_t k = 0; k < n; k++)
         tm_shown_widen(&range, (double)number(kinds, k, "median_ns"));
     for (size_t k = 0; k < n; k++) {

@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "console.h"
 #include "table/shown.h"
 
 /** An integer of a table, 0 where it is null. */
@@ -28,6 +30,20 @@ static inline int64_t sum_column(const tm_table *table, const char *column) {
     for (size_t i = 0; i < table->n_rows; i++)
         sum += number(table, i, column);
     return sum;
+}
+
+/** Prints a text from the margin on, and further in where it goes on. */
+static inline void print_margin(const char *text) {
+    const int size = (int)strcspn(text, " ");
+    printf("%.*s", size, text);
+    tm_console_wrap(text + size + (text[size] == ' '), size, tm_console_width());
+}
+
+/** How many lines that takes; 0 of "". */
+static inline int margin_lines(const char *text) {
+    const int size = (int)strcspn(text, " ");
+    return *text ? tm_console_lines(text + size + (text[size] == ' '), size, tm_console_width())
+                 : 0;
 }
 
 #endif

@@ -698,11 +698,12 @@ static void none_text(const tm_tables *tables, const tm_tolls *t, const tm_judge
             share, time, who + 1, excess,
             j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else
-        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time), but %s",
-                 share, time,
-                 j->found.replayed ? "fixing any one of them saves under 1 % of a step"
-                                   : "by itself no rank takes 1 % longer than the others: who is "
-                                     "late changes");
+        /* That fixing one saves nothing the replay has said. */
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time)%s", share,
+                 time,
+                 j->found.replayed ? ""
+                                   : ", but by itself no rank takes 1 % longer than the others: "
+                                     "who is late changes");
 }
 
 /* Whether hardly anybody waits, and only for what was not compared nobody is cleared. */

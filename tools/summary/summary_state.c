@@ -1,0 +1,104 @@
+/* The lines on load and clocks: one where both are fine. */
+#include "summary/summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/shared/doubt.h"
+#include "analysis/shared/words.h"
+#include "summary/summary_text.h"
+
+enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
+
+/* Below it the page calls the load even, too. */
+static const double EVEN_PCT = 2.0;
+
+/* " (1 rank, 2 steps not compared)": what imbalance is not about. imbalance.job counts what is. */
+static void write_not_compared(const tm_tables *tables, char *out, size_t size) {
+    const tm_table *job = tm_tables_find(tables, "imbalance.job");
+    const int64_t all = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
+    const struct {
+        int64_t n;
+        const char *what;
+    } left[] = {
+        {all - number(job, 0, "ranks"), "rank"},
+        {number(tm_tables_find(tables, "job.job"), 0, "steps") - number(job, 0, "steps"), "step"},
+    };
+    *out = '\0';
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (left[i].n > 0)
+            snprintf(out + strlen(out), size - strlen(out), "%s%" PRId64 " %s%s",
+                     *out ? ", " : " (", left[i].n, left[i].what, left[i].n == 1 ? "" : "s");
+    if (*out)
+        snprintf(out + strlen(out), size - strlen(out), " not compared)");
+}
+
+/* False where it is not even; "" where there is nothing to compare. */
+static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
+    const tm_table *job = tm_tables_find(tables, "imbalance.job");
+    const tm_cell *over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
+    char apart[96], time[32];
+    *out = '\0';
+    if (tm_tables_find(tables, "job.rank")->n_rows < 2 ||
+        sum_column(tm_tables_find(tables, "overlap.rank"), "compute_ns") == 0)
+        return true;
+    if (!over || over->null) {
+        bool marked = number(tm_tables_find(tables, "job.job"), 0, "steps") > 0;
+        snprintf(out, TEXT_MAX, "Imbalance: not known, for no two ranks have %s%s events %s",
+                 marked ? "a whole step with " : "", tm_words_device(tables),
+                 marked ? "in common" : "over alike times");
+        return false;
+    }
+    if (tm_doubt_between_of_rank(tables, number(job, 0, "max_rank"))) {
+        snprintf(out, TEXT_MAX,
+                 "Imbalance: not known, for too little of what ranks computed was recorded");
+        return false;
+    }
+    write_not_compared(tables, apart, sizeof apart);
+    if (over->value.r < EVEN_PCT) {
+        snprintf(out, TEXT_MAX, "Load even within %.1f %%%s",
+                 over->value.r < 0.1 ? 0.1 : over->value.r, apart);
+        return true;
+    }
+    tm_shown_duration(number(job, 0, "imbalance_ns"), time, sizeof time);
+    snprintf(out, TEXT_MAX, "Imbalance: rank %" PRId64 " computes %s (%.1f %%) over the mean%s",
+             number(job, 0, "max_rank"), time, over->value.r, apart);
+    return false;
+}
+
+/* The lines, of which the second may be "". */
+typedef struct state {
+    char first[LINE_MAX], second[TEXT_MAX];
+} state;
+
+static state read_state(const tm_tables *tables) {
+    state s = {"", ""};
+    char load[TEXT_MAX], clocks[TEXT_MAX];
+    const bool even = write_load(tables, load);
+    const bool agree = tm_summary_agreement(tables, clocks, sizeof clocks);
+    if (!*clocks || !*load || (even && agree)) {
+        snprintf(s.first, sizeof s.first, "%s%s%s", load, *load && *clocks ? ", " : "", clocks);
+        if (!*load && s.first[0] >= 'a')
+            s.first[0] = (char)(s.first[0] - 'a' + 'A');
+        return s;
+    }
+    snprintf(s.first, sizeof s.first, "%s", load);
+    snprintf(s.second, sizeof s.second, "%s", clocks);
+    if (s.second[0] >= 'a')
+        s.second[0] = (char)(s.second[0] - 'a' + 'A');
+    return s;
+}
+
+int tm_summary_state_lines(const tm_tables *tables) {
+    const state s = read_state(tables);
+    return margin_lines(s.first) + margin_lines(s.second);
+}
+
+void tm_summary_state(const tm_tables *tables) {
+    const state s = read_state(tables);
+    if (*s.first)
+        print_margin(s.first);
+    if (*s.second)
+        print_margin(s.second);
+}

@@ -1,0 +1,193 @@
+/* The verdict and the first advice, as far as there is room for what they rest on. */
+#include "summary/summary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/shared/words.h"
+#include "summary/summary_text.h"
+
+enum { TEXT_MAX = 2048, ADVICE_LINES = 2 };
+
+static int lines_of(const char *text) {
+    return *text ? tm_console_lines(text, 0, tm_console_width()) : 0;
+}
+
+/* Whether a clause ends at a place: at one of these marks, which a blank follows, outside of
+ * brackets and quotation marks. Without what else may be so, as in ", or its work", it would say
+ * more than is known. */
+static bool ends_clause(const char *text, size_t at, const char *marks) {
+    int depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < at; i++) {
+        depth += (text[i] == '(') - (text[i] == ')');
+        quoted = quoted != (text[i] == '"');
+    }
+    return depth == 0 && !quoted && strchr(marks, text[at]) && text[at + 1] == ' ' &&
+           strncmp(text + at + 1, " or ", 4) != 0;
+}
+
+/* As much of a text as fits into so many lines with @p tail after it, cut where a clause ends; all
+ * of it where it fits, and nothing where no clause does. */
+static void fit(const char *text, const char *marks, const char *tail, int column, int lines,
+                char out[TEXT_MAX]) {
+    const int width = tm_console_width();
+    snprintf(out, TEXT_MAX, "%.1400s%.200s", text, tail);
+    for (size_t end = strlen(text); tm_console_lines(out, column, width) > lines && end > 0;) {
+        end--;
+        while (end > 0 && !ends_clause(text, end, marks))
+            end--;
+        snprintf(out, TEXT_MAX, "%.*s ...%.200s", (int)end, text, tail);
+        if (end == 0)
+            *out = '\0';
+    }
+}
+
+/* What is to be done about who is named: the advice that the verdict says. */
+static const char *named_advice(const tm_tables *tables) {
+    const tm_table *items = tm_tables_find(tables, "advice.item");
+    for (size_t i = 0; i < items->n_rows; i++)
+        if (strcmp(tm_table_cell(items, i, "rule")->value.text, "straggler") == 0)
+            return tm_table_cell(items, i, "text")->value.text;
+    return "";
+}
+
+/* Whether an item is replayed with ranks fixed, and not without a kind of work at all, of which
+ * nobody can do away with more than a part. */
+static bool is_fixed(const char *rule) {
+    static const char *const rules[] = {"straggler", "late_ranks", "imbalance"};
+    bool fixed = false;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        fixed = fixed || strcmp(rule, rules[i]) == 0;
+    return fixed;
+}
+
+/* Then late ranks are those of other stages, and what is to be done is not to fix ranks. */
+static bool says_bubble(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "stragglers.job");
+    const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
+    return job->n_rows > 0 && !verdict->null && strcmp(verdict->value.text, "bubble") == 0;
+}
+
+void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size) {
+    const double nearly_all = 95.0; /* as a bound it says nothing */
+    const tm_table *items = tm_tables_find(tables, "advice.item");
+    const tm_table *job = tm_tables_find(tables, "whatif.job");
+    const tm_cell *percent = tm_table_cell(items, row, "saved_pct");
+    bool sure = job->n_rows > 0 && tm_table_cell(job, 0, "sure")->value.i != 0;
+    const char *rule = tm_table_cell(items, row, "rule")->value.text;
+    bool fixed = is_fixed(rule), schedule = strcmp(rule, "late_ranks") == 0 && says_bubble(tables);
+    char time[32];
+    out[0] = '\0';
+    if (percent->null || percent->value.r < 0.05 || schedule ||
+        (!fixed && percent->value.r >= nearly_all))
+        return;
+    tm_shown_duration(tm_table_cell(items, row, "saved_ns")->value.i, time, sizeof time);
+    snprintf(out, size, " It %s%s %s of %s (%s).", sure ? "saves" : "may save",
+             fixed ? "" : " up to", tm_shown_percent(percent->value.r, 1).text,
+             tm_words_whole(tables), time);
+}
+
+/* The first thing to do that the verdict has not yet said; its number of lines. */
+static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) {
+    const tm_table *items = tm_tables_find(tables, "advice.item");
+    const int column = (int)strlen("Advice:");
+    char saving[128];
+    size_t i = 0;
+    while (i < items->n_rows &&
+           strcmp(tm_table_cell(items, i, "rule")->value.text, "straggler") == 0)
+        i++;
+    *out = '\0';
+    if (i == items->n_rows)
+        return 0;
+    tm_summary_saving(tables, i, saving, sizeof saving);
+    fit(tm_table_cell(items, i, "text")->value.text, ",;.:", saving, column, lines, out);
+    return tm_console_lines(out, column, tm_console_width());
+}
+
+/* What a verdict says, and how many lines each part takes. */
+typedef struct verdict {
+    const char *headline, *saved, *evidence; /* "" for none */
+    int fixed;                               /* lines of the first two */
+} verdict;
+
+/* What a text says after a sentence that it may begin with. */
+static const char *after_sentence(const char *sentence, const char *text) {
+    const size_t n = strlen(sentence);
+    if (strncmp(text, sentence, n) != 0)
+        return text;
+    return text + n + strspn(text + n, ". ");
+}
+
+static verdict read_verdict(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "stragglers.job");
+    const tm_table *whatif = tm_tables_find(tables, "whatif.job");
+    const tm_cell *evidence = tm_table_cell(job, 0, "evidence");
+    const tm_cell *saved = whatif->n_rows > 0 ? tm_table_cell(whatif, 0, "headline") : NULL;
+    verdict v = {.headline = tm_table_cell(job, 0, "headline")->value.text,
+                 .saved = saved && !saved->null ? saved->value.text : "",
+                 .evidence = evidence->null ? "" : evidence->value.text};
+    /* The line on kernels that could not be matched says that. */
+    if (tm_summary_mostly_unmatched(tables) && tm_table_cell(job, 0, "matched_share")->null)
+        v.evidence = "";
+    v.saved = after_sentence(v.headline, v.saved);
+    v.fixed = margin_lines(v.headline) + lines_of(v.saved);
+    return v;
+}
+
+/* Lines for the advice: two where the verdict needs the room. */
+static int advice_lines(const tm_tables *tables, const verdict *v, int lines) {
+    enum { ALL = 100 };
+    char text[TEXT_MAX];
+    const int whole = write_advice(tables, ALL, text);
+    const bool fits = lines == 0 || v->fixed + lines_of(v->evidence) + whole <= lines;
+    return fits || whole < ADVICE_LINES ? whole : ADVICE_LINES;
+}
+
+void tm_summary_advice(const tm_tables *tables, int lines) {
+    char text[TEXT_MAX];
+    const verdict v = read_verdict(tables);
+    if (write_advice(tables, advice_lines(tables, &v, lines), text) == 0)
+        return;
+    fputs("Advice:", stdout);
+    tm_console_wrap(text, (int)strlen("Advice:"), tm_console_width());
+}
+
+/* What it rests on, or where to look and the first of that. */
+static void print_evidence(const tm_tables *tables, const verdict *v, int lines) {
+    char text[TEXT_MAX];
+    const int width = tm_console_width();
+    int left = lines - v->fixed - advice_lines(tables, v, lines);
+    if (lines_of(v->evidence) > left) {
+        const char *look = named_advice(tables);
+        fit(look, ":", "", 0, 1, text);
+        const char *shown = *text ? text : look;
+        if (*shown)
+            tm_console_wrap(shown, 0, width);
+        left -= lines_of(shown);
+        left = left > 0 || *shown ? left : 1;
+    }
+    fit(v->evidence, ";.", "", 0, left, text);
+    if (*text && left > 0)
+        tm_console_wrap(text, 0, width);
+}
+
+void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *colors) {
+    const verdict v = read_verdict(tables);
+    const bool alone = tm_summary_alone(tables, colors);
+    if (!alone) {
+        fputs(colors->strong, stdout);
+        print_margin(v.headline);
+        fputs(colors->off, stdout);
+    }
+    if (*v.saved)
+        tm_console_wrap(v.saved, 0, tm_console_width());
+    if (alone && sum_column(tm_tables_find(tables, "overlap.rank"), "comm_ns") == 0)
+        return; /* of one rank that does not communicate nobody asks whom it waited for */
+    if (lines > 0 && *v.evidence)
+        print_evidence(tables, &v, lines);
+    else if (*v.evidence)
+        tm_console_wrap(v.evidence, 0, tm_console_width());
+    if (tm_summary_mostly_unmatched(tables))
+        tm_summary_unmatched(tables, true, colors);
+}
