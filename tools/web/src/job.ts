@@ -241,9 +241,8 @@ export function verdict(job: Job): Verdict {
   if (captures(job)) return { state: "note", title, text: evidence, view: "steps", link: "The steps" };
   if (word !== null && word !== "none")
     return { state: "note", title, text: evidence, view: "stragglers", link: "What is known of arrivals" };
-  const rest = withoutStraggler(job),
-    said = severalRanks(job) && total(job, "window_ns") > 0 && (word === "none" || communicates(job));
-  return said ? { ...rest, title, text: evidence ?? rest.text } : rest;
+  const rest = withoutStraggler(job);
+  return severalRanks(job) || total(job, "window_ns") === 0 ? { ...rest, title: title || rest.title, text: evidence ?? rest.text } : rest;
 }
 
 /** What whatif.job says after the verdict’s headline, with which it may begin; null for nothing. */
@@ -271,18 +270,18 @@ function aloneSentence(job: Job): string {
   const [most, what] = besides.reduce((best, each) => (each[0] > best[0] ? each : best));
   const rest = most > 0 ? `, and ${percent(most)} it ${what}` : "";
   const recorded = job.table("job.job").text(0, "integrity") === null ? "" : "by what was recorded ";
-  return `One rank: ${recorded}its ${deviceWord(job)} computes ${percent(total(job, "compute_ns"))} of the time${rest}.`;
+  return `One rank: ${recorded}its ${deviceWord(job)} computes ${percent(total(job, "compute_ns"))} of the ${f.time(total(job, "window_ns"))} from its first work to its last${rest}`;
 }
 
+/* What is said where no rank is: of one rank what that tells, then the first advice. */
 function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
-  const before = severalRanks(job) ? "" : aloneSentence(job);
-  const join = (text: string) => (before ? `${before} ${text}` : text);
+  const alone = severalRanks(job) ? null : aloneSentence(job);
   if (total(job, "window_ns") === 0)
     return {
       state: "note",
       title: "No GPU events were recorded",
-      text: job.table("stragglers.job").text(0, "evidence") ?? "The traces hold no kernel, copy or set.",
+      text: "The traces hold no kernel, copy or set.",
       view: "about",
       link: "What was read",
     };
@@ -290,16 +289,16 @@ function withoutStraggler(job: Job): Verdict {
     const found = adviceItem(job, 0);
     return {
       state: found.state,
-      title: found.title,
-      text: before ? join(advice.text(0, "text") ?? "") : found.text,
+      title: alone ?? found.title,
+      text: alone === null ? found.text : (advice.text(0, "text") ?? ""),
       view: found.view,
       link: "What this follows from",
     };
   }
   return {
     state: severalRanks(job) && communicates(job) && straggling(job).word === null ? "note" : "good",
-    title: "Nothing stands out",
-    text: join("No rule of the advice applies."),
+    title: alone ?? "Nothing stands out",
+    text: "No rule of the advice applies.",
     view: "ranks",
     link: severalRanks(job) ? "Where each rank’s time goes" : "Where the time goes",
   };
@@ -318,6 +317,8 @@ export interface Advice {
 const RULES: Readonly<Record<string, readonly [string, string]>> = {
   recording: ["Record again", "about"],
   straggler: ["Find what delays the straggler", "stragglers"],
+  uneven_stages: ["Divide the pipeline evenly", "whatif"],
+  slow_network: ["Find why the network is slow", "communication"],
   imbalance: ["Even out the compute load", "steps"],
   late_ranks: ["Find what makes ranks late", "stragglers"],
   input: ["Load data faster", "input"],
@@ -333,6 +334,8 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   step_variation: ["Find why steps vary", "steps"],
   optimizer: ["Make the optimizer’s step cheaper", "kernels"],
   tensor_cores: ["Use tensor cores", "operators"],
+  precision: ["Multiply in fewer bits", "kernels"],
+  attention: ["Fuse attention", "operators"],
   memory: ["Make room in device memory", "memory"],
   memory_room: ["Use the memory that is free", "memory"],
   memory_growth: ["Find what holds on to memory", "memory"],
