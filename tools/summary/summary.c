@@ -219,10 +219,8 @@ static void print_totals(const tm_tables *tables) {
     int64_t window = sum_column(overlap, "window_ns");
     int64_t comm = tm_device_mean_sum(tables, "comm_ns");
     const char *device = tm_words_device(tables);
-    if (window == 0) {
-        printf("No %s events: there is nothing to overlap.\n", device);
+    if (window == 0)
         return;
-    }
     /* Where the traces do not hold them, waits in communication are idle time, too. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
@@ -589,10 +587,12 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
                            const char *page, const tm_colors *colors, tm_error *err) {
     const int lines = room(tables);
     tm_summary_job(tables, lines, colors);
-    if (!tm_steps_capture(tables)) {
+    /* A table of zeros, or of the few kernels beside a capture, says nothing. */
+    const bool captures = tm_steps_capture(tables);
+    if (!captures && sum_column(tm_tables_find(tables, "overlap.rank"), "window_ns") > 0)
         TM_TRY(tm_summary_ranks(tables, colors, err));
+    if (!captures)
         tm_summary_figures(tables);
-    }
     tm_summary_state(tables);
     tm_summary_advice(tables, lines);
     tm_summary_clocks(tables, colors);
