@@ -324,10 +324,10 @@ static void print_formats(const tm_table *ranks, const tm_table *formats, const 
            colors->off);
     for (size_t i = 0; i < formats->n_rows; i++) {
         const tm_cell *lacks = tm_table_cell(formats, i, "cannot_tell");
-        char text[512];
+        char text[1024];
         if (lacks->null)
             continue;
-        snprintf(text, sizeof text, "%s: %.400s", tm_table_cell(formats, i, "format")->value.text,
+        snprintf(text, sizeof text, "%s: %.900s", tm_table_cell(formats, i, "format")->value.text,
                  lacks->value.text);
         tm_console_wrap(text, 0, tm_console_width());
     }
