@@ -111,7 +111,7 @@ typedef enum tm_remark {
     TM_REMARK_NOTE,     /* as it should be: nothing to tell the user */
     TM_REMARK_MINOR,    /* kept as it is; no figure of the summary changes by it */
     TM_REMARK_ODD,      /* kept as it is, and figures may be wrong by it */
-    TM_REMARK_REPAIRED, /* malformed text, mended: the values or strings that needed it */
+    TM_REMARK_REPAIRED, /* malformed text, repaired: the values or strings that needed it */
     TM_REMARK_SKIPPED   /* events read and not kept */
 } tm_remark;
 

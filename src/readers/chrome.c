@@ -30,9 +30,9 @@ static void count_repairs(chrome_reader *reader) {
         reader->part->trace->counts[c] += reader->repair.counts[c];
 }
 
-/* Mends the value at p that could not be parsed. NULL where that cannot be done: then the cursor
+/* Repairs the value at p that could not be parsed. NULL where that cannot be done: then the cursor
  * says why the parse failed, or that more of the text is needed to tell. */
-static const char *mend(chrome_reader *reader, const char *p) {
+static const char *repair_value(chrome_reader *reader, const char *p) {
     tm_json_cursor *cursor = &reader->window.cursor, strict = *cursor;
     if (cursor->fail >= cursor->end)
         return NULL;
@@ -42,14 +42,15 @@ static const char *mend(chrome_reader *reader, const char *p) {
     return end;
 }
 
-/* Mends the event at window->p and parses it again; *text is the cursor over the mended text. */
-static const char *parse_mended(chrome_reader *reader, tm_json_cursor *text) {
+/* Repairs the event at window->p and parses it again; *text is the cursor over the repaired text.
+ */
+static const char *parse_repaired(chrome_reader *reader, tm_json_cursor *text) {
     tm_json_cursor strict = reader->window.cursor;
-    const char *end = mend(reader, reader->window.p), *mended = reader->repair.text.data;
+    const char *end = repair_value(reader, reader->window.p), *repaired = reader->repair.text.data;
     if (!end)
         return NULL;
-    *text = (tm_json_cursor){.end = mended + reader->repair.size, .final = true};
-    if (!reader->window.scanner->event_parse(text, &reader->keys, mended, &reader->event)) {
+    *text = (tm_json_cursor){.end = repaired + reader->repair.size, .final = true};
+    if (!reader->window.scanner->event_parse(text, &reader->keys, repaired, &reader->event)) {
         reader->window.cursor = strict;
         return NULL;
     }
@@ -61,12 +62,12 @@ static const char *parse_mended(chrome_reader *reader, tm_json_cursor *text) {
 static tm_status read_event(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     for (;;) {
-        tm_json_cursor mended, *cursor = &window->cursor;
+        tm_json_cursor repaired, *cursor = &window->cursor;
         const char *end =
             reader->window.scanner->event_parse(cursor, &reader->keys, window->p, &reader->event);
         if (!end) {
-            end = parse_mended(reader, &mended);
-            cursor = &mended;
+            end = parse_repaired(reader, &repaired);
+            cursor = &repaired;
         }
         if (end) {
             if (!reader->form->emit(reader->context, cursor, &reader->event))
@@ -198,7 +199,7 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
 }
 
 /* Whether what follows a string goes on with the outermost object, or is the end of the text: else
- * a quote that is not escaped may have ended it. Where that is cut, mending asks for more. */
+ * a quote that is not escaped may have ended it. Where that is cut, repairing asks for more. */
 static bool ends_member(const tm_window *window, const char *end) {
     const char *next = tm_json_space(end);
     if (next >= window->cursor.end)
@@ -213,15 +214,15 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
     tm_json_skip_state state = {0};
     const char *keep = key->bytes;
     ptrdiff_t value = window->p - keep;
-    bool mended = false;
+    bool repaired = false;
     for (;;) {
         const char *resume = window->p;
         const char *end = window->scanner->skip(&window->cursor, window->p, &state, &resume);
         const bool goes_on = !end || !keep || keep[value] != '"' || ends_member(window, end);
         if (!goes_on || (!end && keep && window->cursor.fail < window->cursor.end)) {
             const char *strict = end;
-            end = mend(reader, keep + value);
-            mended = end != NULL;
+            end = repair_value(reader, keep + value);
+            repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
                 end = strict; /* what is wrong is told of what follows */
             /* Where more of the text is needed, the value is read again as a whole. */
@@ -246,9 +247,9 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
         return TM_OK;
     }
     key->bytes = keep;
-    const char *text = mended ? reader->repair.text.data : keep + value;
-    size_t size = mended ? reader->repair.size : (size_t)(window->p - text);
-    if (mended)
+    const char *text = repaired ? reader->repair.text.data : keep + value;
+    size_t size = repaired ? reader->repair.size : (size_t)(window->p - text);
+    if (repaired)
         count_repairs(reader);
     if (key->size == 19 && memcmp(key->bytes, "baseTimeNanoseconds", 19) == 0 &&
         !read_base_time(reader, text, size))

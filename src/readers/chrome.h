@@ -28,7 +28,7 @@ typedef struct tm_chrome_form {
 
 /**
  * Reads a source from where it stands, its start or an event, to the event that begins at byte
- * @p stop; to the end of the content where that is -1. Malformed events are mended and counted.
+ * @p stop; to the end of the content where that is -1. Malformed events are repaired and counted.
  *
  * @param context  of the form's emit
  * @param out      what the metadata say, where the part lies; counts and truncated of its trace,

@@ -1,4 +1,4 @@
-/* Mends JSON that is malformed in one of the ways in which profilers are known to write it. */
+/* Repairs JSON that is malformed in one of the ways in which profilers are known to write it. */
 #ifndef TMERGE_REPAIR_H
 #define TMERGE_REPAIR_H
 
@@ -6,7 +6,7 @@
 #include "json.h"
 #include "tmerge/timeline.h"
 
-/** A mended copy of one value, and what was wrong with the original. */
+/** A repaired copy of one value, and what was wrong with the original. */
 typedef struct tm_repair {
     tm_vec text;                 /* of char: JSON, then TM_JSON_PADDING zero bytes */
     size_t size;                 /* of the JSON */
@@ -15,7 +15,7 @@ typedef struct tm_repair {
 } tm_repair;
 
 /**
- * Copies the value at @p p, and mends bare inf, NaN and N/A, raw control characters, invalid
+ * Copies the value at @p p, and repairs bare inf, NaN and N/A, raw control characters, invalid
  * UTF-8, backslashes that escape nothing, unescaped quotes, trailing commas and numbers like
  * -1.-500. A string that is correct stays as it is: its quote is believed where what follows goes
  * on with the object or array.

@@ -217,7 +217,8 @@ static size_t kept_escape(const char *p, const char *end, bool path) {
 }
 
 /* Writes what stands for the character at p, and returns the bytes of it that were used. */
-static size_t mended(const char *p, const char *end, const tm_string_faults *faults, char out[8]) {
+static size_t repaired(const char *p, const char *end, const tm_string_faults *faults,
+                       char out[8]) {
     unsigned char c = (unsigned char)*p;
     size_t used = 1;
     bool valid = true;
@@ -242,7 +243,7 @@ bool tm_repair_string_copy(const char *p, size_t size, const tm_string_faults *f
     const char *end = p + size;
     char text[8];
     while (p < end) {
-        p += mended(p, end, faults, text);
+        p += repaired(p, end, faults, text);
         if (!tm_vec_append(out, text, strlen(text)))
             return false;
     }

@@ -29,7 +29,7 @@ static inline bool tm_string_is_faulty(const tm_string_faults *faults) {
  *
  * @param faults  set on success; none where the string is correct
  * @return        behind the closing quote, or NULL as in json.h; also where the quotes look like
- *                those of a missing comma, colon or quote, which nobody can mend
+ *                those of a missing comma, colon or quote, which nobody can repair
  */
 const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_string_place place,
                                  tm_string_faults *faults);

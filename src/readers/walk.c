@@ -60,9 +60,9 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context, tm_erro
     return TM_OK;
 }
 
-/* The malformed value at window->p, mended and parsed again: behind it; NULL where that cannot be
+/* The malformed value at window->p, repaired and parsed again: behind it; NULL where that cannot be
  * done, and window->cursor says why, or that more of the text is needed to tell. */
-static const char *parse_mended(tm_walk *walk, tm_walk_parse *parse, void *context) {
+static const char *parse_repaired(tm_walk *walk, tm_walk_parse *parse, void *context) {
     tm_json_cursor *cursor = &walk->window.cursor, strict = *cursor;
     if (cursor->fail >= cursor->end)
         return NULL;
@@ -73,8 +73,8 @@ static const char *parse_mended(tm_walk *walk, tm_walk_parse *parse, void *conte
         return NULL;
     }
     const char *text = walk->repair.text.data;
-    tm_json_cursor mended = {.end = text + walk->repair.size, .final = true};
-    if (!parse(context, &mended, text)) {
+    tm_json_cursor repaired = {.end = text + walk->repair.size, .final = true};
+    if (!parse(context, &repaired, text)) {
         *cursor = strict;
         return NULL;
     }
@@ -90,7 +90,7 @@ tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context, tm_er
     for (;;) {
         const char *end = parse(context, &window->cursor, window->p);
         if (!end)
-            end = parse_mended(walk, parse, context);
+            end = parse_repaired(walk, parse, context);
         if (end) {
             window->p = end;
             return TM_OK;

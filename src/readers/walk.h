@@ -9,7 +9,7 @@
 typedef struct tm_walk {
     tm_window window;
     tm_repair repair; /* the item that was malformed last */
-    int64_t *counts;  /* borrowed [TM_N_COUNTS]: what was mended is added; NULL: to nothing */
+    int64_t *counts;  /* borrowed [TM_N_COUNTS]: what was repaired is added; NULL: to nothing */
 } tm_walk;
 
 /** Starts before the document, at its first byte that is no blank. Needs a source of which nothing
@@ -43,7 +43,7 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
  * same value several times, from its begin. */
 typedef const char *tm_walk_parse(void *context, tm_json_cursor *cursor, const char *p);
 
-/** Reads the value here by @p parse, mending it where it is malformed. TM_OK; TM_ERR_INPUT;
+/** Reads the value here by @p parse, repairing it where it is malformed. TM_OK; TM_ERR_INPUT;
  * TM_ERR_FAULT. */
 tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context,
                        tm_error *err) TM_MUST_CHECK;

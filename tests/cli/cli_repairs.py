@@ -1,4 +1,4 @@
-"""Malformed and truncated traces: what is mended, how it is told, and that nothing else changes."""
+"""Malformed and truncated traces: what is repaired, how it is told, and that nothing else changes."""
 import base64
 import json
 import os
@@ -70,7 +70,7 @@ def test_each_class_is_mended_and_counted():
           (len(texts), len(CLASSES), 0, False))
 
 
-def test_quotes_in_what_a_program_adds_to_a_trace_are_mended():
+def test_quotes_in_what_a_program_adds_to_a_trace_are_repaired():
     """PyTorch writes add_metadata(key, value) as they are. The second file is read in parts."""
     for member, found in (('"cmd": "python "x, y" z"', 'python "x, y" z'), ('"a": "q"uote"', 'q"uote'),
                           ('"my "q"": "a"', 'a'), ('"a": "ends""', 'ends"'), ('"a": "plain"', 'plain')):

@@ -1,7 +1,7 @@
 // Holds the page's TypeScript against its types, Prettier and ESLint: node page.mjs SOURCES WEB [--fix]
 //
 // WEB is where the packages are installed, and the tsconfig.json that names the tables. With --fix
-// what can be mended is. All types are checked; of the rest what has changed and a seventh, but in
+// what can be fixed is. All types are checked; of the rest what has changed and a seventh, but in
 // the full set all.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";

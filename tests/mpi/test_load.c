@@ -65,7 +65,7 @@ static TM_PRINTF(2, 3) void put(tm_vec *text, const char *format, ...) {
     assert_non_null(tm_vec_append(text, line, (size_t)size));
 }
 
-/* Event i of a trace: every kind of row, texts that look like events, and text to be mended. */
+/* Event i of a trace: every kind of row, texts that look like events, and text to be repaired. */
 static void put_event(tm_vec *text, int i, int at) {
     switch (i % 6) {
     case 0:

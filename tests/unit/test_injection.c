@@ -271,7 +271,7 @@ static tm_status run_job(const job *j, tm_vec *text, tm_error *err) {
 }
 
 /* Two ranks with steps, launches, copies, collectives that are matched in each way, and a value
- * that is mended; and one trace in each encoding. */
+ * that is repaired; and one trace in each encoding. */
 static int make_job(void **state) {
     static const char *const traces[RANKS] = {"odd_job_rank_0.json", "odd_job_rank_1.json",
                                               "ok_gzip.json.gz", "ok_zstd_frames.json.zst"};

@@ -339,7 +339,7 @@ TEST(malformed_text_fails_in_some_part) {
         "[" AT(1) "," AT(2) "]}",
         /* a part in the middle would find its way from the one list into the other */
         "[" AT(1) "," AT(2) "],'traceEvents':[" AT(3) "]",
-        /* quotes that cannot be mended: what looks like an event there is none */
+        /* quotes that cannot be repaired: what looks like an event there is none */
         "[" X "'ts':1,'name':'a, {'ts':7,'ph':7}, b'}," AT(2) "]",
         "[" AT(1) "," AT(2) "],'a':1}",
         "[" AT(1) "],'traceEvents':[" AT(2) "]}",

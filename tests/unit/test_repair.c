@@ -1,5 +1,5 @@
-/* Malformed JSON of the known classes is mended; correct JSON never changes; anything else stays an
- * error. */
+/* Malformed JSON of the known classes is repaired; correct JSON never changes; anything else stays
+ * an error. */
 #include <inttypes.h>
 
 #include "readers/repair.h"
@@ -17,7 +17,7 @@ enum {
 
 /* ' stands for the quotes of JSON. */
 typedef struct repair_case {
-    const char *text, *mended; /* NULL: not a byte is changed */
+    const char *text, *repaired; /* NULL: not a byte is changed */
     int count;
     int64_t n;
 } repair_case;
@@ -85,12 +85,12 @@ static void quote(const char *text, char out[256]) {
         out[i] = text[i] == '\'' ? '"' : text[i];
 }
 
-static void expect_mended(const repair_case *c, const char *copy, const char *end,
-                          const tm_repair *repair) {
-    char mended[256];
-    quote(c->mended ? c->mended : c->text, mended);
-    if (!end || repair->size != strlen(mended) ||
-        memcmp(repair->text.data, mended, repair->size) != 0)
+static void expect_repaired(const repair_case *c, const char *copy, const char *end,
+                            const tm_repair *repair) {
+    char repaired[256];
+    quote(c->repaired ? c->repaired : c->text, repaired);
+    if (!end || repair->size != strlen(repaired) ||
+        memcmp(repair->text.data, repaired, repair->size) != 0)
         fail_msg("%s became %.*s", c->text, end ? (int)repair->size : 0, (char *)repair->text.data);
     assert_int_equal(end - copy, strlen(c->text));
     for (int k = 0; k < TM_N_COUNTS; k++)
@@ -99,14 +99,14 @@ static void expect_mended(const repair_case *c, const char *copy, const char *en
                      repair->counts[k]);
 }
 
-TEST(what_profilers_write_wrongly_is_mended) {
+TEST(what_profilers_write_wrongly_is_repaired) {
     tm_repair repair = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_json_cursor cursor;
         char text[256];
         quote(cases[i].text, text);
         char *copy = padded(text, strlen(text), true, &cursor);
-        expect_mended(&cases[i], copy, tm_json_repair(&cursor, copy, &repair), &repair);
+        expect_repaired(&cases[i], copy, tm_json_repair(&cursor, copy, &repair), &repair);
         /* What comes of it is correct. */
         cursor = (tm_json_cursor){.end = (char *)repair.text.data + repair.size, .final = true};
         assert_ptr_equal(tm_json_skip_value(&cursor, repair.text.data), cursor.end);
@@ -128,7 +128,7 @@ TEST(a_text_that_goes_on_behind_the_window_is_not_judged) {
             char *copy = padded(text, n, false, &cursor);
             const char *end = tm_json_repair(&cursor, copy, &repair);
             if (end)
-                expect_mended(&cases[i], copy, end, &repair);
+                expect_repaired(&cases[i], copy, end, &repair);
             else if (cursor.fail < cursor.end)
                 fail_msg("%.*s: %s", (int)n, text, cursor.why);
             assert_false(done && !end);
@@ -157,7 +157,7 @@ static void expect_left(const char *const *texts) {
 }
 #define EXPECT_LEFT(...) expect_left((const char *const[]){__VA_ARGS__, NULL})
 
-TEST(what_is_wrong_in_another_way_is_not_mended) {
+TEST(what_is_wrong_in_another_way_is_not_repaired) {
     EXPECT_LEFT("{\"a\" 1}", "{\"a\": 1 \"b\": 2}", "{a: 1}", "{'a': 1}", "{\"a\": }",
                 "{,\"a\": 1}", "{\"a\": 1,,\"b\": 2}", "[,1]", "[1 2]", "[1,,2]", "[1}",
                 "{\"a\": 1]", "{\"a\": infinite}", "{\"a\": none}", "{\"a\": .5}", "{\"a\": +1}",

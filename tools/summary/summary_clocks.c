@@ -61,7 +61,7 @@ static void print_remedy(const char *reason, const char *richer) {
     } remedies[] = {
         {"order unproven", "times alone prove no group", "writes metadata"},
         {"no metadata", NULL, "writes the metadata of more kernels"},
-        {"one-sided", "the ranks' kernels do not correspond; no recording mends that", NULL},
+        {"one-sided", "the ranks' kernels do not correspond; no recording helps", NULL},
         {"peer unknown", NULL, "says with whom a transfer is"},
         {"transfers differ", "record the same steps on all ranks", NULL},
         {"too few", "record more steps", NULL},

@@ -12,7 +12,7 @@ static const tm_column columns[N_COLUMNS] = {
     [SOURCE] = {"source", TM_TEXT, "", "The trace as given; null where it is left out."},
     [REMARK] = {"remark", TM_TEXT, "", "What was found, as in the columns n_... of /spans."},
     [CLASS] = {"class", TM_TEXT, "",
-               "repaired (malformed text, mended), skipped (events not kept), odd (kept as it is, "
+               "repaired (malformed text), skipped (events not kept), odd (kept as it is, "
                "and figures may be wrong by it), minor (kept; it changes no figure of the "
                "summary)."},
     [COUNT] = {"count", TM_INT, "", "Values or strings repaired, or events."},

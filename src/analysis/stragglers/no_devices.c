@@ -122,11 +122,15 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
                  categories);
     } else {
         bool gpu = strcmp(tm_words_device(tables), "GPU") == 0;
+        const char *format = first_text(tm_tables_find(tables, "job.format"), "format");
+        bool jax = format && strcmp(format, "xplane") == 0;
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: only what hosts did is known");
         snprintf(evidence, TM_SENTENCE_MAX,
                  "The traces hold no GPU events: where the job has GPUs, have the profiler record "
                  "them%s",
-                 gpu ? " (of PyTorch: ProfilerActivity.CUDA)" : "");
+                 jax   ? "; what XLA ran on CPUs is told from JAX 0.8 on"
+                 : gpu ? " (of PyTorch: ProfilerActivity.CUDA)"
+                       : "");
     }
     return true;
 }

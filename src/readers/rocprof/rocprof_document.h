@@ -34,7 +34,7 @@ typedef struct tm_rocprof_sink {
                    const tm_rocprof_record *record);
     bool (*end)(void *context, tm_rocprof_tables *tables, int64_t process); /* of a process */
     void *context;
-    int64_t *counts; /* of what was mended and skipped; may be NULL */
+    int64_t *counts; /* of what was repaired and skipped; may be NULL */
 } tm_rocprof_sink;
 
 /**

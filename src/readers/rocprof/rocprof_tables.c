@@ -16,7 +16,7 @@ typedef struct item_def {
     const char *inside; /* the object whose members count as those of the item; or NULL */
 } item_def;
 
-/* What is read of an item: tokens of the window, or of its mended text. */
+/* What is read of an item: tokens of the window, or of its repaired text. */
 typedef struct item {
     const item_def *def;
     uint64_t numbers[MEMBERS];

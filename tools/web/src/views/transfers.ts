@@ -47,7 +47,7 @@ function finding(job: Job): [string, string] {
     `Copies and sets take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
     `${f.count(table.sum("count"), "copy or set", "copies and sets")}${bytes > 0 ? `, ${f.bytes(bytes)} in all,` : ""} took ${f.time(time)} of GPU time. ` +
       (copies > 0
-        ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower${held > 0 ? ": pin_memory=True and non_blocking=True mend that" : "; they held the host up for no time"}. `
+        ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower${held > 0 ? ": pin_memory=True and non_blocking=True avoid that" : "; they held the host up for no time"}. `
         : known
           ? "None used pageable memory. "
           : "") +
@@ -235,7 +235,7 @@ export const transfers: View = {
       return void root.append(
         heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
         empty(
-          "Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to mend.",
+          "Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to fix.",
         ),
         allocations(job),
       );
