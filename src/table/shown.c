@@ -299,6 +299,8 @@ void tm_shown_durations(const int64_t *ns, size_t n, tm_shown_text *out) {
     tm_shown_range range = TM_SHOWN_RANGE;
     for (size_t i = 0; i < n; i++)
         tm_shown_widen(&range, (double)ns[i]);
+    /* Of a thousandth of the largest a sentence needs no digits. */
+    range.least = fmax(range.least, range.most / 1000);
     for (size_t i = 0; i < n; i++)
         tm_shown_in(ns[i], tm_shown_unit_of(range), out[i].text, sizeof out[i].text);
 }

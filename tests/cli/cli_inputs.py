@@ -318,7 +318,7 @@ def test_skip_bad_keeps_the_first_of_overlapping_traces():
     why = 'covers the same time as another trace of its rank'
     done = tmerge('b.json', 'a.json', 'c.json', '--skip-bad', n=2).expect(0)
     equal(done.ours, [f'tmerge: warning: left out a.json: {why}'])
-    has_line(done.out, 'left out', r'\b1 file\b')
+    has_line(done.out, r'^! left out: \S+; show job.left_out')
     has_line(done.out, '! events skipped', r'\(2 of 6\): events of a trace left out by --skip-bad')
     equal(sources(), {'b.json,c.json': 2})
     equal(left_out(), {'a.json': ('overlapping', why)})
@@ -409,7 +409,7 @@ def test_a_named_file_that_is_no_trace_is_an_error():
     tmerge('rank0.json', 'notes', 'truth.json', n=3).expect(3)
     done = tmerge('rank0.json', 'notes', '--skip-bad').expect(0)
     equal(done.ours, [f'tmerge: warning: left out notes: notes: {UNKNOWN}'])
-    has_line(done.out, 'left out', r'\b1 file\b')
+    has_line(done.out, r'^! left out: \S+; show job.left_out')
     equal(left_out(), {'notes': ('unreadable', f'notes: {UNKNOWN}')})
 
 
@@ -427,8 +427,8 @@ def test_nothing_to_read_is_an_error_also_with_skip_bad():
         put(f'job/{path}', small_trace(0))
     os.symlink('..', 'job/b/link')
     above = 'there is no trace here or one level below; there are traces in '
-    for folder, n, where in (('job/', 0, 'run/iteration_9, run/iteration_10, b/c/d; name one of these folders'),
-                             ('./job', 3, 'run/iteration_9, run/iteration_10, b/c/d; name one of these folders'),
+    for folder, n, where in (('job/', 0, 'run/iteration_9, run/iteration_10, b/c/d; name one of these, or all that are of one job'),
+                             ('./job', 3, 'run/iteration_9, run/iteration_10, b/c/d; name one of these, or all that are of one job'),
                              ('job/b', 0, 'c/d; name that folder')):
         tmerge('empty', folder, n=n).fails(3, f'{folder}: {above}{where}')
     merged('job/b/c/d', 'some')

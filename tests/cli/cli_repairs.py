@@ -150,7 +150,7 @@ def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
     done = merged('rank0.json', 'rank1.json')
     told(done.out, '! events skipped', '3 of 16; ranks 0, 1', 'unknown_work_time')
     out = ' '.join(done.out.split())
-    contains(out, 'what is said is only of what was recorded, and no advice follows')
+    contains(out, 'what is said is only of what was recorded, and advice is only on recording')
     contains(out, 'it came last in 1 of 1 collectives')
     equal(rows('tmerge.h5', 'job.job')[0]['duration_ns'], 920000)
     check, = rows('tmerge.h5', 'clock.check')
@@ -332,7 +332,7 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
             ('whole', in_part(()), None),
             ('steps', in_part(range(2, 20)), 'Kernels of 18 of 20 steps were not recorded (18 of 20 '
              'launches have no kernel); the GPU may have worked unrecorded for up to 16.4 ms; '
-             'what is said is only of what was recorded, and no advice follows'),
+             'what is said is only of what was recorded, and advice is only on recording'),
             ('graphs', in_part(range(1, 20, 2), 'hipGraphLaunch'), 'Kernels of 10 of 20 steps were '
              'not recorded (the computing kernels of 10 graph launches were not recorded)'),
             # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us, where

@@ -544,9 +544,14 @@ static void print_exported(const tm_table *left) {
 
 static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *left = tm_tables_find(tables, "job.left_out");
-    if (left->n_rows > 0)
-        printf("%s! %zu file%s left out%s; show job.left_out says which and why\n", colors->warning,
-               left->n_rows, left->n_rows == 1 ? "" : "s", colors->off);
+    if (left->n_rows == 1) {
+        const char *path = tm_table_row(left, 0)[0].value.text, *base = strrchr(path, '/');
+        printf("%s! left out: %s%s; show job.left_out says why\n", colors->warning,
+               base ? base + 1 : path, colors->off);
+    }
+    if (left->n_rows > 1)
+        printf("%s! %zu files left out%s; show job.left_out says which and why\n", colors->warning,
+               left->n_rows, colors->off);
     print_exported(left);
 }
 

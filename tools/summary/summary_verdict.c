@@ -149,8 +149,10 @@ void tm_summary_advice(const tm_tables *tables, int lines) {
     const verdict v = read_verdict(tables);
     if (write_advice(tables, advice_lines(tables, &v, lines), text) == 0)
         return;
-    fputs("Advice:", stdout);
-    tm_console_wrap(text, (int)strlen("Advice:"), tm_console_width());
+    /* What the verdict names comes first. */
+    const char *label = *named_advice(tables) ? "Then:" : "Advice:";
+    fputs(label, stdout);
+    tm_console_wrap(text, (int)strlen(label), tm_console_width());
 }
 
 /* What it rests on, or where to look and the first of that. */

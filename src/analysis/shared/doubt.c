@@ -166,7 +166,7 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
 
 bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     char what[TM_DOUBT_TEXT],
-        end[128] = "shares are only of what was recorded, and no advice or verdict follows";
+        end[128] = "shares are only of what was recorded, without a verdict, and advice is only on recording";
     bool job = tm_doubt_of_job(tables);
     const tm_table *table = rows_of(tables);
     double most = 0.0;
@@ -176,7 +176,7 @@ bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
         most = moves(table, i) > most ? moves(table, i) : most;
     if (job && !tm_doubt_between(tables))
         snprintf(end, sizeof end,
-                 "what is said is only of what was recorded, and no advice follows");
+                 "what is said is only of what was recorded, and advice is only on recording");
     else if (!job)
         snprintf(end, sizeof end, "figures of %s could be off by %s",
                  table->n_rows > 1 ? "a rank" : "it", tm_shown_percent(most, 0).text);

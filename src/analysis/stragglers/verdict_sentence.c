@@ -84,7 +84,7 @@ static void host_text(const tm_tables *tables, const tm_finding *f, const tm_lat
         snprintf(out, size, "%sits kernels run at normal speed (%.2fx) while %s: %s", when,
                  c->speed, idle, look);
     else
-        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx) take: %s", when, idle,
+        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx the median speed) take: %s", when, idle,
                  c->speed, look);
     if (!input)
         call_text(c, out, size);
