@@ -265,10 +265,10 @@ static void say_change(const tm_table *job, size_t row, char *text, size_t size)
     const char *verdict = tm_table_cell(job, row, "verdict")->value.text;
     char around[32];
     tm_shown_text times[2];
-    const char *const from = times[0].text, *const to = times[1].text;
     tm_shown_durations((const int64_t[]){llround(tm_table_cell(job, row, "a")->value.r),
                                          llround(tm_table_cell(job, row, "b")->value.r)},
                        2, times);
+    const char *const from = times[0].text, *const to = times[1].text;
     tm_shown_duration(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
     if (is_beyond(verdict))
         snprintf(text, size, "B is %.1f %% %s a step: %s -> %s (noise %s)",

@@ -190,7 +190,7 @@ def firsts(a):
     """Who is first, by each place that names somebody; by advice, all of whom it speaks first."""
     texts = {'job': a['stragglers.job'][0]['headline'] or '',
              'whatif': (a['whatif.job'][0]['headline'] or '').split(';')[0],
-             'screen': a['screen'].split('window')[0].split('\n\n', 1)[1]}
+             'screen': a['screen'].split('window')[0].split(' UTC\n', 1)[1]}
     found = {place: first(text, a['config']) for place, text in texts.items()}
     found['advice'] = next((frozenset(verdict.members(row['ranks'])) for row in a['advice.item']
                             if row['ranks'] not in (None, 'all')), None)

@@ -358,7 +358,7 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
 static size_t count_waits(int64_t kernel_us, size_t n_short) {
     enum { N = 64, QUEUE = 40 };
     event_spec events[4 * N];
-    size_t n_waits = 0, n = 2 * N;
+    size_t n_waits = 0, n = (size_t)2 * N;
     int64_t host = 0, ends[N];
     for (size_t i = 0; i < N; i++) {
         const int64_t freed = i < QUEUE ? 0 : ends[i - QUEUE] + 4;
