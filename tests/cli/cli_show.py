@@ -494,8 +494,8 @@ def test_one_rank_alone_says_what_it_can():
         has_line(out, '^GPU time: compute 32.5 %, .* idle 67.5 %')
     # Of a step of 200 us the GPU has work from 150 to 190 alone.
     put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 100, 200), kernel('gemm', 250, 40)], 0))
-    contains(merged('rank0.json', env={'COLUMNS': '200'}).out, 'The step takes 200.0 us; for 160.0 us of '
-             'that, before its first work or after its last, it has none')
+    contains(merged('rank0.json', env={'COLUMNS': '200'}).out, 'The step takes 200.0 us; 160.0 us of that '
+             'lie before its first recorded work or after its last')
     # Of two GPUs one works; the other, a copy of 2 us in each of ten, is only touched, and 1 of 2
     # where it computes for them.
     for cat, says in (('gpu_memcpy', 'its GPU computes'), ('kernel', '1 of its 2 GPUs computes')):

@@ -67,6 +67,6 @@ for (const { filePath, messages } of results)
 for (const each of wrong) console.error(each);
 console.log(`${program.getRootFileNames().length} files of the page, ${results.length} of them under ESLint, ${wrong.length} problems`);
 if (files.length === 0 || results.length === 0 || wrong.length > 0) {
-  console.error(`to mend what can be: node ${relative(".", process.argv[1])} ${sources} ${web} --fix`);
+  console.error(`to fix what can be: node ${relative(".", process.argv[1])} ${sources} ${web} --fix`);
   process.exit(1);
 }

@@ -306,7 +306,8 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         /* 10 % of 50 us are 5: ten times that it idles longer than the others' 20 us, or just not
          */
         {" relative_speed=0.9", "idle_ns=70100 compute_ns=50000",
-         "far more than its slower kernels (0.90x the median speed) take: look at its host first", 0},
+         "far more than its slower kernels (0.90x the median speed) take: look at its host first",
+         0},
         {" relative_speed=0.9", "idle_ns=69900 compute_ns=50000",
          "it computes at 0.90x the median speed", 0},
         /* It idles 11 us longer than the median: most of 21.9 us, half of 22; and no longer than

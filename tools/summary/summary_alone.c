@@ -34,7 +34,7 @@ static const part causes[] = {
     {"host_comm_ns", "the host was in a call that communicates"},
     {"alloc_ns", "the host took or gave back memory, or loaded code"},
     {"sync_ns", "the host had waited for the device, whose queue was empty then"},
-    {"host_work_ns", "the host was at other work and launched too late"},
+    {"host_work_ns", "the host launched too late"},
     {"kernel_wait_ns", "it is the device's own time between kernels"},
     {"turns_ns", "another device of the rank was at work"},
     {"other_ns", "what came next was queued, or its launch is not recorded"},
@@ -152,7 +152,7 @@ static void print_outside(const tm_tables *tables, int64_t window_ns) {
         return;
     tm_shown_durations((const int64_t[]){steps_ns, steps_ns - window_ns}, 2, times);
     snprintf(text, sizeof text,
-             "The step%s %s; for %s of that, before its first work or after its last, it has none",
+             "The step%s %s; %s of that lie before its first recorded work or after its last",
              n == 1 ? " takes" : "s take", times[0].text, times[1].text);
     tm_console_wrap(text, 0, tm_console_width());
 }

@@ -228,8 +228,8 @@ static const struct {
      "work in each.",
      "Let the host run ahead of the GPU: torch.compile or CUDA graphs, less Python between "
      "launches, a larger batch.",
-     "Let the host run ahead of the GPU: CUDA or HIP graphs for all batch sizes that it runs, "
-     "scheduling the next step beside the one that runs, a larger batch."},
+     "Let the host run ahead of the GPU: schedule the next step beside the one that runs, use a "
+     "larger batch, and CUDA or HIP graphs for all batch sizes that it runs."},
     {"sync_ns", "the host had waited for the GPU and left its queue empty",
      "Wait for the GPU less often: synchronisation and blocking copies empty its queue.",
      "Wait for the GPU less often: .item(), .cpu(), prints of tensors and synchronize() empty its "

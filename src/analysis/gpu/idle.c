@@ -67,7 +67,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "that takes or gives back memory or loads code as long as it took until the gap began: "
          "from then on it does its own work."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
-                     "The rest: the host was at other work and launched too late."},
+                     "The rest: the host launched too late, and was at other work or in a call "
+                     "that need not wait for the GPU."},
     [R_GAPS] = {"gaps", TM_INT, "", "Times in which nothing ran on the GPU."},
     [R_LONGEST] = {"longest_ns", TM_INT, "ns", "The longest of them; null without any."},
     [R_TURNS] = {"turns_ns", TM_INT, "ns",

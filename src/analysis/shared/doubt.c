@@ -165,8 +165,8 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
 }
 
 bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
-    char what[TM_DOUBT_TEXT],
-        end[128] = "shares are only of what was recorded, without a verdict, and advice is only on recording";
+    char what[TM_DOUBT_TEXT], end[128] = "shares are only of what was recorded, without a verdict, "
+                                         "and advice is only on recording";
     bool job = tm_doubt_of_job(tables);
     const tm_table *table = rows_of(tables);
     double most = 0.0;

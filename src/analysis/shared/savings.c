@@ -121,6 +121,19 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as theirs", transfers);
 }
 
+/* Whose work it is brought to: the median of the others has, of two others, the less
+ * (replay/peers.h). */
+static const char *usual_text(const topic *t) {
+    static const char *const of[][2] = {{"the median rank's", "the median step's"},
+                                        {"the other rank's", "the other step's"},
+                                        {"the quickest rank's", "the quickest step's"}};
+    const int64_t steps = (int64_t)tm_tables_find(t->tables, "whatif.step")->n_rows;
+    const tm_table *job = tm_tables_find(t->tables, "job.job");
+    const int64_t ranks = job->n_rows > 0 ? tm_table_cell(job, 0, "ranks")->value.i : 0;
+    const int64_t n = t->alone ? steps : ranks;
+    return of[n == 2 ? 1 : n == 3 ? 2 : 0][t->alone];
+}
+
 /* What is done about a kind of work or a kernel, as a subject. */
 static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
@@ -133,7 +146,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
         {"input", "the waiting for batches"},
         {"gc", "Python's garbage collection"},
     };
-    const char *where = t->alone ? "the median step's" : "the median rank's";
+    const char *where = usual_text(t);
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     if (is_text(t->items, item, "what", "split"))
         split_text(t, out, size);
@@ -245,8 +258,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         snprintf(out, size,
                  "Bringing any one %skind of work to %s saves under 1 %% of "
                  "%s%s",
-                 t->alone ? "" : "rank or ", t->alone ? "the median step's" : "the median rank's",
-                 t->whole, all);
+                 t->alone ? "" : "rank or ", usual_text(t), t->whole, all);
     }
 }
 

@@ -84,8 +84,9 @@ static void host_text(const tm_tables *tables, const tm_finding *f, const tm_lat
         snprintf(out, size, "%sits kernels run at normal speed (%.2fx) while %s: %s", when,
                  c->speed, idle, look);
     else
-        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx the median speed) take: %s", when, idle,
-                 c->speed, look);
+        snprintf(out, size,
+                 "%s%s, far more than its slower kernels (%.2fx the median speed) take: %s", when,
+                 idle, c->speed, look);
     if (!input)
         call_text(c, out, size);
 }
@@ -513,7 +514,7 @@ static const char *others_text(const tm_tolls *t, const tm_finding *f) {
 /* By how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of all
  * steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
 static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
-    char each[96] = "", when[96];
+    char each[96] = "", when[96], share[64] = "";
     tm_shown_text times[2]; /* of all, of one */
     bool some = f->shape == TM_SHAPE_THROUGHOUT && f->units < (int64_t)t->n_leaders;
     tm_shown_durations((const int64_t[]){f->excess_ns, f->units > 0 ? f->excess_ns / f->units : 0},
@@ -522,11 +523,18 @@ static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_
     if (f->unit == TM_UNIT_STEP && f->units > 1)
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
-    snprintf(out, size, "%s%sby %s %s (%.1f %% of %s) longer than %s%s (p %.2g)",
-             when[0] ? when + 1 : "", when[0] ? " " : "",
-             f->level == TM_CULPRIT_RANK ? "itself it takes" : "themselves they each take",
-             times[0].text, f->excess_pct, t->n_leaders > 1 ? "the time of all steps" : "the time",
-             others_text(t, f), each, f->p);
+    const bool one = f->level == TM_CULPRIT_RANK;
+    /* Parts of a host's work lie beside the device's: they are no share of the steps. */
+    const bool beside = f->unit == TM_UNIT_PART && f->work == TM_SUSPECT_HOST;
+    if (!beside)
+        snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
+                 t->n_leaders > 1 ? "the time of all steps" : "the time");
+    snprintf(out, size, "%s%sby %s %s%s longer than %s%s (p %.2g)", when[0] ? when + 1 : "",
+             when[0] ? " " : "",
+             one      ? beside ? "itself its host takes" : "itself it takes"
+             : beside ? "themselves their hosts each take"
+                      : "themselves they each take",
+             times[0].text, share, others_text(t, f), each, f->p);
 }
 
 /* What the ranks of a finding caused over all steps. */
