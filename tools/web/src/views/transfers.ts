@@ -234,9 +234,7 @@ export const transfers: View = {
     if (job.table("transfers.kind").n === 0)
       return void root.append(
         heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
-        empty(
-          "Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to fix.",
-        ),
+        empty("Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to fix."),
         allocations(job),
       );
     root.append(heading(...finding(job)), byKind(job), rateOverTime(context, charts, KINDS) ?? "", bySize(job, charts), allocations(job));
