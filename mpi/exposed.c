@@ -12,7 +12,7 @@
  * holds its rank. Sent as bytes. */
 typedef struct asked {
     int64_t rank;
-    int64_t record; /* its place among the records of who asks */
+    int64_t record; /* index into the records of the rank that asks */
     int64_t exposed_ns;
     uint32_t event;
     int32_t origin, asker; /* processes: of the rank, of the record */

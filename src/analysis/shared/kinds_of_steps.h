@@ -21,7 +21,7 @@ tm_step_kinds tm_step_kinds_find(const tm_tables *tables);
 int tm_step_kind(const tm_step_kinds *kinds, int64_t rank, int64_t step);
 
 /** Whether all kinds of steps.kind are captures of graphs: the kernels that a graph captures do not
- * run, and what devices do meanwhile tells nothing of a run. */
+ * run, so the devices' work then is not that of a step. */
 bool tm_steps_capture(const tm_tables *tables);
 
 #endif

@@ -236,8 +236,8 @@ static bool is_testable(const level *l) {
     return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
 }
 
-/* Where nobody can be named p is only shown: a quarter of the draws tells it within 0.02, and of
- * many ranks, of which draws take long, a sixteenth within 0.04. */
+/* Where nobody can be named p is only shown: a quarter of the draws finds it within 0.02. With
+ * many ranks draws take long: a sixteenth finds it within 0.04. */
 static tm_status draw_standings(level *l, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)trial.n_units;

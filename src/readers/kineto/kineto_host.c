@@ -112,9 +112,11 @@ bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *even
     const tm_text name = tm_names_text(emitter->names, raw->name);
     const tm_host_comm is = tm_host_comm_of(name);
     const bool asks = is == TM_HOST_COMM_ASKS && strncmp(name.bytes, "c10d::", 6) == 0;
+    if (!asks && !tm_host_comm_is_operation(is))
+        return true; /* most events, whose names are not read further */
     tm_collective_attr attr = tm_collective_bare(row);
     attr.kind = (uint8_t)tm_collective_kind_of_name(name.bytes, name.size);
-    if ((!asks && !tm_host_comm_is_operation(is)) || attr.kind == TM_COLL_OTHER)
+    if (attr.kind == TM_COLL_OTHER)
         return true;
     attr.name =
         tm_names_intern_string(emitter->names, tm_collective_word((tm_collective_kind)attr.kind));

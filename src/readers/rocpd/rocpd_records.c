@@ -27,7 +27,7 @@ static tm_status give(tm_rocpd_document *d, tm_rocprof_list list, const tm_rocpr
 /* Of regions and samples. */
 enum { CATEGORY, MESSAGE };
 
-/* The text of a marker stands in {"message":"TEXT"}; rocprof-sys names the range by it. */
+/* The text of a marker stands in {"message":"TEXT"}; rocprof-sys uses it as the range's name. */
 static bool put_message(tm_rocpd_document *d, const tm_rocprof_record *record, tm_text extra) {
     char name[1024];
     cJSON *root = cJSON_ParseWithLength(extra.bytes, extra.size);
