@@ -28,6 +28,22 @@ tm_status tm_source_open(const char *path, tm_source **out, tm_error *err) TM_MU
 tm_status tm_source_open_memory(const void *bytes, size_t size, const char *name, tm_source **out,
                                 tm_error *err) TM_MUST_CHECK;
 
+/**
+ * Makes the next bytes of a source: fills @p buffer, less only where the content ends.
+ * @param n  bytes made, set on failure too
+ */
+typedef tm_status tm_source_make(void *context, void *buffer, size_t capacity, size_t *n,
+                                 tm_error *err);
+
+/**
+ * A source of bytes that are made while it is read, once and from front to back.
+ *
+ * @param context  is handed to @p make, and outlives the source
+ * @param name     stands for the path in errors, copied
+ */
+tm_status tm_source_open_made(tm_source_make *make, void *context, const char *name,
+                              tm_source **out, tm_error *err) TM_MUST_CHECK;
+
 /** Takes NULL. */
 void tm_source_close(tm_source *source);
 

@@ -57,4 +57,9 @@ int64_t tm_ahead_consumed(const tm_decoder *decoder);
 tm_status tm_source_wrap(tm_raw *raw, const char *name, tm_source **out,
                          tm_error *err) TM_MUST_CHECK;
 
+/** Makes a source of the plain bytes that a decoder without a raw file gives. It owns the decoder,
+ * also when it fails. */
+tm_status tm_source_of_decoder(tm_decoder *decoder, const char *name, tm_source **out,
+                               tm_error *err) TM_MUST_CHECK;
+
 #endif

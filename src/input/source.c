@@ -50,6 +50,27 @@ tm_status tm_source_wrap(tm_raw *raw, const char *name, tm_source **out, tm_erro
     return TM_OK;
 }
 
+tm_status tm_source_of_decoder(tm_decoder *decoder, const char *name, tm_source **out,
+                               tm_error *err) {
+    tm_source *source = calloc(1, sizeof *source);
+    size_t length = strlen(name) + 1;
+    if (!source) {
+        decoder->close(decoder);
+        return tm_fail_memory(err);
+    }
+    tm_raw_open_memory(&source->raw, "", 0);
+    source->encoding = &tm_encoding_plain;
+    source->decoder = decoder;
+    source->path = malloc(length);
+    if (!source->path) {
+        tm_source_close(source);
+        return tm_fail_memory(err);
+    }
+    memcpy(source->path, name, length);
+    *out = source;
+    return TM_OK;
+}
+
 tm_status tm_source_open(const char *path, tm_source **out, tm_error *err) {
     tm_raw raw;
     tm_error found;

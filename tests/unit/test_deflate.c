@@ -3,6 +3,7 @@
 
 #include <isa-l/igzip_lib.h>
 
+#include "base/inflate.h"
 #include "base/vec.h"
 #include "timeline_fixture.h"
 
@@ -49,15 +50,23 @@ TEST(what_is_packed_unpacks) {
     assert_non_null(deflate);
     for (size_t i = 0; i < COUNT(sizes); i++) {
         tm_error err = {0};
-        tm_vec pieces = TM_VEC(unsigned char);
+        tm_vec pieces = TM_VEC(unsigned char), own = TM_VEC(unsigned char);
         size_t size = tm_deflate_all(deflate, noise, sizes[i], packed, sizeof packed);
         assert_unpacks(packed, size, noise, sizes[i]);
         assert_int_equal(tm_deflate_all(deflate, noise, sizes[i], packed, size - 1), 0);
         assert_ok(tm_deflate_to(deflate, noise, sizes[i], append, &pieces, &err));
         assert_unpacks(pieces.data, pieces.n, noise, sizes[i]);
+        assert_int_equal(tm_inflate(pieces.data, pieces.n, sizes[i], &own), TM_INFLATED);
+        assert_int_equal(own.n, sizes[i]);
+        assert_memory_equal(own.data, noise, sizes[i]);
+        assert_int_equal(tm_inflate(pieces.data, pieces.n - 1, sizes[i], &own), TM_INFLATE_DAMAGED);
+        if (sizes[i] > 0)
+            assert_int_equal(tm_inflate(pieces.data, pieces.n, sizes[i] - 1, &own),
+                             TM_INFLATE_LARGE);
         tm_vec_free(&pieces);
         assert_int_equal(tm_deflate_to(deflate, noise, sizes[i], refuse, NULL, &err),
                          TM_ERR_OUTPUT);
+        tm_vec_free(&own);
     }
     tm_deflate_destroy(deflate);
 }

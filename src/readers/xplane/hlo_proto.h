@@ -2,7 +2,7 @@
 #ifndef TMERGE_XPLANE_HLO_PROTO_H
 #define TMERGE_XPLANE_HLO_PROTO_H
 
-#include "wire.h"
+#include "readers/wire.h"
 
 /** Fields of an HloInstructionProto that may repeat. */
 enum tm_hlo_field {

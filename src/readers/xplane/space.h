@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "wire.h"
+#include "readers/wire.h"
 
 /** What a stat's value is: the field of XStat that holds it. */
 typedef enum tm_xvalue {

@@ -1,7 +1,7 @@
 /* The wire format of protocol buffers: messages in memory, and in a bounded window over a source.
  */
-#ifndef TMERGE_XPLANE_WIRE_H
-#define TMERGE_XPLANE_WIRE_H
+#ifndef TMERGE_READERS_WIRE_H
+#define TMERGE_READERS_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>

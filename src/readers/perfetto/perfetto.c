@@ -1,0 +1,47 @@
+/* Perfetto's own traces: .pftrace, .perfetto-trace. PyTorch writes them where export_chrome_trace
+ * is given such a name, with all that its JSON says; ROCm's profilers and others write them too.
+ * They are turned into that JSON, whose reader knows what such events mean. */
+#include "perfetto_convert.h"
+#include "perfetto_packet.h"
+#include "readers/formats.h"
+#include "timeline/trace.h"
+#include "tmerge/reader.h"
+
+static tm_status read_json(tm_pf_convert *convert, const char *path, tm_names *names, tm_trace *out,
+                           tm_error *err) {
+    tm_source *json;
+    TM_TRY(tm_source_open_made(tm_pf_convert_make, convert, path, &json, err));
+    tm_status status = tm_format_find("kineto")->read(json, names, out, err);
+    tm_source_close(json);
+    const tm_error *failure = tm_pf_convert_failure(convert);
+    if (failure->status != TM_OK) { /* in the trace, not in the JSON */
+        *err = *failure;
+        status = failure->status;
+    }
+    return status;
+}
+
+static tm_status perfetto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    tm_pf_convert *convert;
+    TM_TRY(tm_pf_convert_open(source, &convert, err));
+    tm_status status = read_json(convert, tm_source_path(source), names, out, err);
+    out->truncated = tm_pf_convert_cut(convert);
+    out->counts[TM_COUNT_OTHER_PHASE] += tm_pf_convert_lost(convert);
+    tm_pf_convert_close(convert);
+    if (status == TM_OK && out->truncated && out->events.n == 0)
+        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                       "the file ends before its first event");
+    return status;
+}
+
+const tm_format tm_format_perfetto = {
+    .name = "perfetto",
+    .summary = "Perfetto traces (.pftrace, .perfetto-trace) of PyTorch, rocprofv3, rocprof-sys",
+    .cannot_tell =
+        "PyTorch's .pftrace has no rank, size of the job or memory of tensors, which its "
+        "JSON has: ranks come from the names of files.",
+    .by_path = true,
+    .sniff = tm_pf_sniff,
+    .read = perfetto_read,
+    .richer = "PyTorch's JSON (export_chrome_trace without .pftrace)",
+};

@@ -1,0 +1,332 @@
+#include "perfetto_convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfetto_events.h"
+#include "perfetto_json.h"
+#include "perfetto_slices.h"
+
+/* JSON is made in pieces of this size, and a packet more. */
+enum { PIECE_BYTES = 1 << 18 };
+
+static const int64_t second_ns = 1000000000;
+
+struct tm_pf_convert {
+    tm_source *source; /* borrowed */
+    tm_pf_walk walk;
+    tm_pf_state state; /* of the reading that goes on */
+    tm_pf_tracks tracks;
+    tm_arena texts; /* of the tracks */
+    tm_pf_writer writer;
+    tm_vec edges;      /* of tm_pf_edge: in the first reading */
+    tm_vec durations;  /* of int64_t, by the number of a slice */
+    uint32_t n_slices; /* that the reading has come across */
+    int64_t first_ns;  /* the earliest time, on the trace's clock; INT64_MAX: none */
+    int64_t epoch_ns;  /* what the trace's clock lacks to the time of day */
+    int64_t lost;
+    tm_vec text; /* of char: JSON that was not taken yet */
+    size_t taken;
+    bool writing; /* the second reading */
+    bool begun, ended, cut;
+    tm_error failure;
+};
+
+/* Legacy events tell their own time, or how much later than the last they are. */
+static bool legacy_time(tm_pf_sequence *s, const tm_pf_event *event, int64_t *time_ns) {
+    const int64_t max_us = INT64_MAX / 4000;
+    int64_t us = event->legacy_us;
+    if (us > max_us || us < -max_us || s->legacy_us > max_us || s->legacy_us < -max_us)
+        return false;
+    us += event->has_delta ? s->legacy_us : 0;
+    if (event->has_delta)
+        s->legacy_us = us;
+    *time_ns = us * 1000;
+    return true;
+}
+
+static uint64_t track_of(const tm_pf_event *event, const tm_pf_sequence *s) {
+    return event->has_track ? event->track
+           : s->has_track   ? s->track
+           : s->has_thread  ? s->thread
+                            : 0;
+}
+
+/* Where an event is. @param timed  its packet tells when; @param out  its type is TYPE_NONE where
+ * nothing is made of it */
+static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s, bool timed,
+                       tm_pf_placed *out, tm_error *err) {
+    tm_pf_event_parse(p->event, &out->event);
+    out->type = tm_pf_event_type(&out->event);
+    if (!p->has_time && out->event.has_legacy_time)
+        timed = legacy_time(s, &out->event, &out->time_ns);
+    if (!timed || out->type == TYPE_NONE || out->type > TYPE_COUNTER) {
+        c->lost += !c->writing;
+        out->type = TYPE_NONE;
+        return TM_OK;
+    }
+    out->track = tm_pf_track_of(&c->tracks, track_of(&out->event, s));
+    return out->track == TM_NO_KEY ? tm_fail_memory(err) : TM_OK;
+}
+
+static void note_time(tm_pf_convert *c, int64_t time_ns) {
+    if (time_ns < c->first_ns)
+        c->first_ns = time_ns;
+}
+
+/* A slice by its number, which both readings count alike. */
+static tm_status note_edge(tm_pf_convert *c, const tm_pf_placed *e, tm_error *err) {
+    bool end = e->type == TYPE_END;
+    const int64_t open = TM_PF_OPEN;
+    tm_pf_edge edge = {e->time_ns, e->track, TM_PF_END};
+    if (!end) {
+        if (c->n_slices == TM_PF_END)
+            return tm_fail(err, TM_ERR_INPUT, tm_source_path(c->source), -1,
+                           "this trace has over 4 billion slices");
+        edge.begin = c->n_slices++;
+        if (!tm_vec_append(&c->durations, &open, 1))
+            return tm_fail_memory(err);
+    }
+    /* A legacy slice that tells how long it took needs no end. */
+    if (!end && e->event.phase == 'X' && e->event.has_duration) {
+        ((int64_t *)c->durations.data)[edge.begin] =
+            e->event.duration_us < 0 || e->event.duration_us > INT64_MAX / 1000
+                ? TM_PF_OPEN
+                : e->event.duration_us * 1000;
+        return TM_OK;
+    }
+    return tm_vec_append(&c->edges, &edge, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status look_at_event(tm_pf_convert *c, const tm_pf_placed *e, tm_error *err) {
+    if (e->type != TYPE_END)
+        note_time(c, e->time_ns);
+    return e->type <= TYPE_END ? note_edge(c, e, err) : TM_OK;
+}
+
+/* The next slice's; a file that has changed since may hold more. */
+static int64_t next_duration(tm_pf_convert *c) {
+    return c->n_slices < c->durations.n ? ((const int64_t *)c->durations.data)[c->n_slices++]
+                                        : TM_PF_OPEN;
+}
+
+static bool write_event(tm_pf_convert *c, const tm_pf_sequence *s, const tm_pf_placed *e) {
+    switch (e->type) {
+    case TYPE_BEGIN:
+        return tm_pf_write_slice(&c->writer, s, e, next_duration(c));
+    case TYPE_INSTANT:
+        return tm_pf_write_instant(&c->writer, s, e);
+    case TYPE_COUNTER:
+        return !e->event.has_counter || tm_pf_write_counter(&c->writer, e);
+    default:
+        return true;
+    }
+}
+
+static tm_status take_event(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s, bool timed,
+                            int64_t time_ns, tm_error *err) {
+    tm_pf_placed e = {.time_ns = time_ns};
+    TM_TRY(place(c, p, s, timed, &e, err));
+    if (e.type == TYPE_NONE)
+        return TM_OK;
+    if (!c->writing)
+        return look_at_event(c, &e, err);
+    return write_event(c, s, &e) ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status take_gpu(tm_pf_convert *c, const tm_pf_packet *p, const tm_pf_sequence *s,
+                          bool timed, int64_t time_ns, tm_error *err) {
+    if (!timed) {
+        c->lost += !c->writing;
+        return TM_OK;
+    }
+    note_time(c, time_ns);
+    bool ok = !c->writing ||
+              (p->stage.p ? tm_pf_write_stage(&c->writer, s, p->stage, time_ns)
+                          : tm_pf_write_gpu_counters(&c->writer, s, p->gpu_counter, time_ns));
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* The process and thread of an old sequence, which its events are on. */
+static bool take_thread(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s) {
+    tm_wire_message rest = p->thread;
+    tm_wire_field f;
+    while (tm_wire_next(&rest, &f))
+        if (f.number == THREAD_REFERENCE_US && f.type == TM_WIRE_VARINT)
+            s->legacy_us = (int64_t)f.value;
+    s->has_thread = true;
+    return tm_pf_tracks_take_thread(&c->tracks, p->thread, &s->thread);
+}
+
+static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *err) {
+    tm_pf_sequence *s;
+    bool usable;
+    if (!tm_pf_state_take(&c->state, p, &s, &usable))
+        return tm_fail_memory(err);
+    if ((p->track.p && !c->writing && !tm_pf_tracks_take(&c->tracks, p->track)) ||
+        (p->thread.p && !take_thread(c, p, s)))
+        return tm_fail_memory(err);
+    if (!usable) {
+        c->lost += !c->writing && (p->event.p || p->stage.p);
+        return TM_OK;
+    }
+    int64_t time_ns = 0; /* of every packet: the next may tell how much later it is */
+    bool timed = tm_pf_time(&c->state, p, s, &time_ns);
+    if (p->event.p)
+        return take_event(c, p, s, timed, time_ns, err);
+    return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
+}
+
+static tm_status begin_reading(tm_pf_convert *c, bool writing, tm_error *err) {
+    c->writing = writing;
+    c->n_slices = 0;
+    tm_pf_state_init(&c->state, writing);
+    return tm_pf_walk_open(c->source, &c->walk, err);
+}
+
+static void end_reading(tm_pf_convert *c) {
+    c->cut = c->cut || c->walk.cut;
+    tm_pf_walk_close(&c->walk);
+    tm_pf_state_free(&c->state);
+}
+
+/* The clock of the trace is a clock of its host; where nothing says what that lacks to the time of
+ * day, its times may be of the day by themselves, as the first .pftrace of PyTorch has them. */
+static tm_status finish_look(tm_pf_convert *c, tm_error *err) {
+    c->epoch_ns = c->state.has_epoch ? c->state.epoch_ns : 0;
+    bool ok =
+        tm_pf_tracks_finish(&c->tracks) && tm_pf_slices(c->edges.data, c->edges.n, &c->durations);
+    tm_vec_free(&c->edges);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status look(tm_pf_convert *c, tm_error *err) {
+    tm_pf_packet packet;
+    bool more = true;
+    tm_status status = begin_reading(c, false, err);
+    while (status == TM_OK && more) {
+        status = tm_pf_walk_next(&c->walk, &packet, &more, err);
+        if (status == TM_OK && more)
+            status = take_packet(c, &packet, err);
+    }
+    if (status == TM_OK)
+        status = finish_look(c, err);
+    end_reading(c);
+    return status;
+}
+
+tm_status tm_pf_convert_open(tm_source *source, tm_pf_convert **out, tm_error *err) {
+    tm_pf_convert *c = malloc(sizeof *c);
+    if (!c)
+        return tm_fail_memory(err);
+    *c = (tm_pf_convert){.source = source,
+                         .writer = TM_PF_WRITER(),
+                         .edges = TM_VEC(tm_pf_edge),
+                         .durations = TM_VEC(int64_t),
+                         .text = TM_VEC(char),
+                         .first_ns = INT64_MAX,
+                         .failure = {.status = TM_OK}};
+    c->tracks = TM_PF_TRACKS(&c->texts);
+    tm_status status = look(c, err);
+    if (status == TM_OK)
+        status = tm_source_rewind(source, err);
+    if (status == TM_OK)
+        status = begin_reading(c, true, err);
+    if (status != TM_OK) {
+        c->ended = true;
+        tm_pf_convert_close(c);
+        return status;
+    }
+    *out = c;
+    return TM_OK;
+}
+
+void tm_pf_convert_close(tm_pf_convert *c) {
+    if (!c->ended)
+        end_reading(c);
+    tm_pf_tracks_free(&c->tracks);
+    tm_arena_free(&c->texts);
+    tm_pf_writer_free(&c->writer);
+    tm_vec_free(&c->edges);
+    tm_vec_free(&c->durations);
+    tm_vec_free(&c->text);
+    free(c);
+}
+
+/* Times are told from a second before the first, as Kineto tells them from a base. */
+static bool write_head(tm_pf_convert *c) {
+    const int64_t known_ns = 1000000000 * second_ns; /* 2001: what is earlier is no time of day */
+    tm_pf_writer *w = &c->writer;
+    *w = (tm_pf_writer){.state = &c->state,
+                        .tracks = &c->tracks,
+                        .out = &c->text,
+                        .name = w->name,
+                        .category = w->category,
+                        .scratch = w->scratch};
+    int64_t first = c->first_ns == INT64_MAX ? 0 : c->first_ns;
+    bool ok = tm_pf_put(&c->text, "{\"schemaVersion\":1,");
+    if (first > known_ns - c->epoch_ns) {
+        int64_t base = (first + c->epoch_ns) / second_ns * second_ns - second_ns;
+        w->base_ns = base - c->epoch_ns;
+        ok = ok && tm_pf_put(&c->text, "\"baseTimeNanoseconds\":") &&
+             tm_pf_put_int(&c->text, base) && tm_pf_put(&c->text, ",");
+    }
+    c->begun = true;
+    return ok && tm_pf_put(&c->text, "\"traceEvents\":[") && tm_pf_write_names(w);
+}
+
+/* Makes some more JSON of the next packets. */
+static tm_status make_more(tm_pf_convert *c, tm_error *err) {
+    tm_pf_packet packet;
+    bool more = true;
+    c->text.n = c->taken = 0;
+    if (!c->begun && !write_head(c))
+        return tm_fail_memory(err);
+    while (more && c->text.n < PIECE_BYTES) {
+        TM_TRY(tm_pf_walk_next(&c->walk, &packet, &more, err));
+        if (more)
+            TM_TRY(take_packet(c, &packet, err));
+    }
+    if (!more) {
+        end_reading(c);
+        c->ended = true;
+        if (!tm_pf_put(&c->text, "\n]}\n"))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+tm_status tm_pf_convert_make(void *convert, void *buffer, size_t capacity, size_t *n,
+                             tm_error *err) {
+    tm_pf_convert *c = convert;
+    *n = 0;
+    while (*n < capacity) {
+        if (c->taken == c->text.n && c->ended)
+            return TM_OK;
+        if (c->taken == c->text.n) {
+            tm_status status = make_more(c, err);
+            if (status != TM_OK) {
+                c->failure = *err;
+                return status;
+            }
+        }
+        size_t left = c->text.n - c->taken, room = capacity - *n;
+        size_t size = left < room ? left : room;
+        memcpy((char *)buffer + *n, (const char *)c->text.data + c->taken, size);
+        c->taken += size;
+        *n += size;
+    }
+    return TM_OK;
+}
+
+bool tm_pf_convert_cut(const tm_pf_convert *convert) {
+    return convert->cut;
+}
+
+int64_t tm_pf_convert_lost(const tm_pf_convert *convert) {
+    return convert->lost;
+}
+
+const tm_error *tm_pf_convert_failure(const tm_pf_convert *convert) {
+    return &convert->failure;
+}

@@ -1,0 +1,78 @@
+/* Events as Kineto's JSON has them: elements of traceEvents. Private to the Perfetto reader. */
+#ifndef TMERGE_PERFETTO_EVENTS_H
+#define TMERGE_PERFETTO_EVENTS_H
+
+#include "perfetto_state.h"
+#include "perfetto_tracks.h"
+
+/** What is known of a TrackEvent without its args. */
+typedef struct tm_pf_event {
+    uint32_t type;
+    uint32_t phase; /* legacy: a letter of Chrome's form, 0: none */
+    bool has_track, has_legacy_time, has_delta, has_duration, has_counter, real_counter;
+    uint64_t track;
+    int64_t legacy_us, duration_us;
+    uint64_t counter; /* the bits of its value */
+    uint64_t name_id, category_id;
+    tm_text name, category;  /* where they are not interned */
+    tm_wire_message message; /* that it was parsed of, which has its args */
+} tm_pf_event;
+
+/** An event and where it is. */
+typedef struct tm_pf_placed {
+    tm_pf_event event;
+    uint32_t type; /* tm_pf_event_type */
+    uint32_t track;
+    int64_t time_ns;
+} tm_pf_placed;
+
+void tm_pf_event_parse(tm_wire_message message, tm_pf_event *out);
+
+/** The type of an event, of legacy ones by their phase; TYPE_NONE: nothing is made of it. */
+uint32_t tm_pf_event_type(const tm_pf_event *event);
+
+/** What is written to. */
+typedef struct tm_pf_writer {
+    const tm_pf_state *state;
+    tm_pf_tracks *tracks;
+    int64_t base_ns;                /* what times are told from */
+    tm_vec *out;                    /* of char, appended to */
+    tm_vec name, category, scratch; /* of char */
+    bool any;                       /* an element is written */
+} tm_pf_writer;
+
+#define TM_PF_WRITER()                                                                             \
+    ((tm_pf_writer){.name = TM_VEC(char), .category = TM_VEC(char), .scratch = TM_VEC(char)})
+
+void tm_pf_writer_free(tm_pf_writer *writer);
+
+/* All return false when memory is out. */
+
+/** The names of processes and threads. */
+bool tm_pf_write_names(tm_pf_writer *w);
+
+/** A slice. @param duration_ns  TM_PF_OPEN: it does not end */
+bool tm_pf_write_slice(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e,
+                       int64_t duration_ns);
+
+bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
+
+/** A value of a counter track. */
+bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_placed *e);
+
+/** A stage of a GPU: a kernel, a copy, a range. */
+bool tm_pf_write_stage(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message stage,
+                       int64_t time_ns);
+
+/** Values of a GPU's counters. */
+bool tm_pf_write_gpu_counters(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message values,
+                              int64_t time_ns);
+
+/* Shared by the files that write. */
+
+/** Up to where a member may follow: {"ph":"X". */
+bool tm_pf_begin_element(tm_pf_writer *w, char phase);
+bool tm_pf_put_member(tm_pf_writer *w, const char *key, tm_text json);
+bool tm_pf_put_times(tm_pf_writer *w, int64_t time_ns, bool slice, int64_t duration_ns);
+
+#endif

@@ -1,0 +1,139 @@
+#include "perfetto_kinds.h"
+
+#include <string.h>
+
+/* Whether a text in quotes is a word. */
+static bool is(tm_text quoted, const char *word) {
+    size_t size = strlen(word);
+    return quoted.size == size + 2 && memcmp(quoted.bytes + 1, word, size) == 0;
+}
+
+static bool holds(tm_text text, const char *word) {
+    size_t size = strlen(word);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (memcmp(text.bytes + i, word, size) == 0)
+            return true;
+    return false;
+}
+
+unsigned tm_pf_sign_of(tm_text key) {
+    static const struct {
+        const char *word;
+        unsigned sign;
+    } known[] = {
+        {"grid", SIGN_GRID},
+        {"bytes", SIGN_BYTES},
+        {"cbid", SIGN_CALL},
+        {"cuda_sync_kind", SIGN_SYNC},
+        {"External id", SIGN_EXTERNAL},
+        {"Python id", SIGN_PYTHON},
+        {"Python module id", SIGN_PYTHON},
+        {"Input Dims", SIGN_INPUTS},
+        {"Fwd thread id", SIGN_INPUTS},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is(key, known[i].word))
+            return known[i].sign;
+    return 0;
+}
+
+static bool begins(tm_text quoted, const char *word) {
+    size_t size = strlen(word);
+    return quoted.size > size && memcmp(quoted.bytes + 1, word, size) == 0;
+}
+
+/* cuLaunchKernel is of the driver, cudaLaunchKernel of the runtime. */
+static bool is_driver_call(tm_text name) {
+    return name.size > 3 && memcmp(name.bytes + 1, "cu", 2) == 0 && name.bytes[3] >= 'A' &&
+           name.bytes[3] <= 'Z';
+}
+
+/* Operators have a namespace, or inputs, or are nodes of autograd; these have none of it. All else
+ * with an id is what a program calls a range of its own. */
+static bool is_operator(unsigned signs, tm_text name) {
+    return (signs & SIGN_INPUTS) || holds(name, "::") || holds(name, "Backward") ||
+           is(name, "record_param_comms") || is(name, "detach") || is(name, "detach_");
+}
+
+/* The first .pftrace of PyTorch has every arg of its JSON and no category. */
+const char *tm_pf_guess(unsigned signs, tm_text name, tm_text thread) {
+    if (signs & SIGN_SYNC)
+        return "cuda_sync";
+    if (signs & SIGN_CALL)
+        return is_driver_call(name) ? "cuda_driver" : "cuda_runtime";
+    if (signs & SIGN_GRID)
+        return "kernel";
+    if ((signs & SIGN_BYTES) && begins(name, "Memcpy"))
+        return "gpu_memcpy";
+    if ((signs & SIGN_BYTES) && begins(name, "Memset"))
+        return "gpu_memset";
+    if (signs & SIGN_PYTHON)
+        return "python_function";
+    if ((signs & SIGN_EXTERNAL) && begins(thread, "stream "))
+        return "gpu_user_annotation";
+    if (signs & SIGN_EXTERNAL)
+        return is_operator(signs, name) ? "cpu_op" : "user_annotation";
+    return NULL;
+}
+
+/* rocprofv3 and rocprof-sys: the categories of rocprofiler-sdk. */
+const char *tm_pf_rocm_category(tm_text category) {
+    static const char *const words[][2] = {
+        {"kernel_dispatch", "kernel"},
+        {"rocm_kernel_dispatch", "kernel"},
+        {"device_hip", "kernel"},
+        {"memory_copy", "gpu_memcpy"},
+        {"rocm_memory_copy", "gpu_memcpy"},
+        {"hip_api", "cuda_runtime"},
+        {"hip_runtime_api", "cuda_runtime"},
+        {"rocm_hip_api", "cuda_runtime"},
+        {"rocm_hip_runtime_api", "cuda_runtime"},
+        {"hip_compiler_api", "cuda_runtime"},
+        {"rocm_hip_compiler_api", "cuda_runtime"},
+        {"hsa_api", "cuda_driver"},
+        {"rocm_hsa_api", "cuda_driver"},
+        {"marker_api", "user_annotation"},
+        {"rocm_marker_api", "user_annotation"},
+        {"rccl_api", "cpu_op"},
+        {"rocm_rccl_api", "cpu_op"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is(category, words[i][0]))
+            return words[i][1];
+    return NULL;
+}
+
+static tm_text translate(const char *const (*words)[2], size_t n, tm_text key) {
+    for (size_t i = 0; i < n; i++)
+        if (is(key, words[i][0]))
+            return (tm_text){words[i][1], strlen(words[i][1])};
+    return key;
+}
+
+tm_text tm_pf_rocm_key(tm_text key) {
+    static const char *const words[][2] = {
+        {"corr_id", "\"correlation\""}, {"agent", "\"device\""}, {"queue", "\"stream\""}};
+    return translate(words, sizeof words / sizeof *words, key);
+}
+
+const char *tm_pf_stage_category(tm_text name) {
+    static const char *const words[][2] = {{"Kernel", "kernel"},
+                                           {"Memcpy", "gpu_memcpy"},
+                                           {"Memset", "gpu_memset"},
+                                           {"Annotation", "gpu_user_annotation"},
+                                           {"EventRecord", "graph_event_node"},
+                                           {"HostNode", "graph_host_node"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is(name, words[i][0]))
+            return words[i][1];
+    return NULL;
+}
+
+tm_text tm_pf_stage_key(tm_text key) {
+    static const char *const words[][2] = {{"device id", "\"device\""},
+                                           {"stream id", "\"stream\""},
+                                           {"context id", "\"context\""},
+                                           {"registers_per_thread", "\"registers per thread\""},
+                                           {"shared_mem_dynamic", "\"shared memory\""}};
+    return translate(words, sizeof words / sizeof *words, key);
+}

@@ -1,0 +1,52 @@
+/* Tracks: which process and thread of Chrome's form an event on one is of. Private to the Perfetto
+ * reader. */
+#ifndef TMERGE_PERFETTO_TRACKS_H
+#define TMERGE_PERFETTO_TRACKS_H
+
+#include "base/arena.h"
+#include "base/keys.h"
+#include "perfetto_packet.h"
+#include "tmerge/names.h"
+
+typedef struct tm_pf_track {
+    uint64_t parent; /* 0: none */
+    int64_t pid, tid;
+    int64_t multiplier; /* of a counter's values */
+    int64_t sum;        /* of an incremental counter so far */
+    bool has_process, has_thread, incremental;
+    tm_text name, process_name, thread_name; /* in quotes; size 0: none */
+    tm_text pid_text, tid_text;              /* as JSON, once all are known */
+} tm_pf_track;
+
+typedef struct tm_pf_tracks {
+    tm_keys ids;     /* of uint64_t */
+    tm_vec tracks;   /* of tm_pf_track, in their order */
+    tm_vec scratch;  /* of char */
+    tm_arena *arena; /* borrowed: for the texts */
+} tm_pf_tracks;
+
+#define TM_PF_TRACKS(texts)                                                                        \
+    ((tm_pf_tracks){.ids = TM_KEYS(uint64_t),                                                      \
+                    .tracks = TM_VEC(tm_pf_track),                                                 \
+                    .scratch = TM_VEC(char),                                                       \
+                    .arena = (texts)})
+
+void tm_pf_tracks_free(tm_pf_tracks *tracks);
+
+/** The number of a track, new or known; TM_NO_KEY when memory is out. */
+uint32_t tm_pf_track_of(tm_pf_tracks *tracks, uint64_t id);
+
+/** Takes a TrackDescriptor. False when memory is out. */
+bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor);
+
+/** Takes a ThreadDescriptor of an old sequence. @param id  set to its track */
+bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id);
+
+/** Gives all tracks their process and thread. */
+bool tm_pf_tracks_finish(tm_pf_tracks *tracks);
+
+static inline tm_pf_track *tm_pf_track_at(tm_pf_tracks *tracks, uint32_t number) {
+    return (tm_pf_track *)tracks->tracks.data + number;
+}
+
+#endif
