@@ -91,12 +91,19 @@ static void leave_networks_out(void) {
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 
+/* By hwloc, whose names of components and of what they do these are. */
+void tm_launch_look_at_cores(void) {
+    setenv("HWLOC_COMPONENTS", "-linux:pci,-linux:io,linux,stop", 0);
+    setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
+}
+
 /* Open MPI's settings that this job is better off with, where the user has not said otherwise:
  * waiting processes give way, no single-copy probing, and on one node shared memory alone. */
 static void set_up_processes(void) {
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
     if (tm_place_is_one_node(&place)) {
+        tm_launch_look_at_cores();
         setenv("OMPI_MCA_pml", "ob1", 0);
         setenv("OMPI_MCA_btl", "self,vader", 0);
     } else {
@@ -108,8 +115,8 @@ static void set_up_processes(void) {
 }
 
 /* Whatever the user has set is for processes that talk. Open MPI would start a daemon, look for
- * the launcher's, for network interfaces and for PCI devices, and make a session folder, where runs
- * that begin at once can meet. Its version 5 has no "isolated". */
+ * the launcher's, for network interfaces, PCI devices, GPUs and X servers, and make a session
+ * folder, where runs that begin at once can meet. Its version 5 has no "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},
@@ -119,7 +126,8 @@ static void set_up_alone(void) {
         {"OMPI_MCA_pml", "ob1"},
         {"OMPI_MCA_btl", "self"},
         {"OMPI_MCA_if", "^posix_ipv4,linux_ipv6"},
-        {"HWLOC_COMPONENTS", "-pci"},
+        {"HWLOC_COMPONENTS", "no_os,stop"},
+        {"HWLOC_PLUGINS_PATH", "/dev/null"},
     };
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int size;

@@ -26,6 +26,11 @@ bool tm_launch_is_started(void);
 /** Takes what launchers and batch systems tell out of the environment. */
 void tm_launch_forget(void);
 
+/** Where all processes are on this host, Open MPI has to know its cores only. Looking for devices
+ * as well takes each process 20 ms: on the PCI bus, through the libraries of GPUs, and for X
+ * servers, by TCP too. */
+void tm_launch_look_at_cores(void);
+
 /** Whether processes of this run are on other hosts, or may be. */
 bool tm_launch_has_hosts(void);
 

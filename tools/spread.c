@@ -133,6 +133,7 @@ static void set_up_mpirun(void) {
     snprintf(began, sizeof began, "%" PRId64, tm_launch_began_ns());
     snprintf(session, sizeof session, "%s/tmerge.%ld.%s", session_base(), (long)getpid(), began);
     tm_launch_forget();
+    tm_launch_look_at_cores();
     setenv("OMPI_MCA_orte_top_session_dir", session, 1);
     setenv("OMPI_MCA_plm", "isolated", 1);
     setenv("OMPI_MCA_ras", "^slurm,gridengine,tm,lsf,loadleveler,alps", 1);
