@@ -1,8 +1,8 @@
 """Advice: a planted fault comes first, a healthy job gets none, and it reads well."""
 import re
 
-from common import (contains, equal, has_line, holds, lacks, main, merged, rows, run, synth, tmerge,
-                    SYNTH)
+from common import (SYNTH, contains, equal, has_line, holds, lacks, main, merged, rows, run,
+                    seldom, synth, tmerge)
 from jobs import real_store, store
 
 
@@ -132,6 +132,7 @@ def test_several_faults_are_told_apart():
           'items')
 
 
+@seldom
 def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
     for options in ({}, {'slow_rank': 3}, {'slow_rank': 3, 'slow_kind': 'host'}, {'rotating': True},
                     {'fault': 'small-kernels'}, {'lost_percent': 3}, {'tp': 2, 'ranks_per_host': 4},

@@ -3,7 +3,7 @@ import os
 import shutil
 
 from common import (FULL, Seal, contains, content, crc64, equal, files, holds, in_turn, main,
-                    merged, put, rows, run, seal, small_trace, tables, tmerge)
+                    merged, put, rows, run, seal, seldom, small_trace, tables, tmerge)
 from jobs import use
 import h5py
 
@@ -121,6 +121,7 @@ def test_a_fault_names_its_dataset_and_is_the_only_one():
               [f'the store is damaged: {dataset(name)} cannot be read' for name in some])
 
 
+@seldom
 def test_show_prints_what_is_right_or_nothing():
     for options in ((), ('--no-compress',)):
         data = made(*options)
@@ -223,6 +224,7 @@ def test_a_store_that_h5py_changed_is_refused_with_and_without_a_new_seal():
         tmerge('check', 'changed.h5').fails(3, f'changed.h5: {message}')
 
 
+@seldom
 def test_other_programs_read_a_store_past_its_seal():
     made()
     shutil.copy('tmerge.h5', 'before.h5')

@@ -184,6 +184,7 @@ def test_components_without_a_link_are_told():
         holds(row['rank'] // half == row['for_rank'] // half, f'{row} is across components')
 
 
+@seldom
 def test_a_clock_that_is_set_within_the_window_is_told():
     truth = synth('job', ntp_step_us=400, **SMALL)
     done = tmerge('job', '-o', 'job.h5', n=2).expect(0)
@@ -214,6 +215,7 @@ def local_values(store):
             for name, rows in tables(store, *LOCAL).items()}
 
 
+@seldom
 def test_no_alignment_changes_what_concerns_one_rank_and_a_store_can_be_aligned_again():
     synth('job', **SMALL)
     values, waits = [], []

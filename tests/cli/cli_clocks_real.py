@@ -5,7 +5,7 @@ import gzip
 import os
 import re
 
-from common import SHARED, Skip, content, equal, holds, main, put, tables, tmerge
+from common import SHARED, Skip, content, equal, holds, main, put, seldom, tables, tmerge
 
 import h5py
 
@@ -96,6 +96,7 @@ def check_straggler(store):
     holds('rank 1 came last in each' in row['evidence'], row)
 
 
+@seldom
 def test_eight_GPUs_of_one_host_have_one_clock():
     tmerge(*traces('nanogpt8'), '-o', 'job.h5', f'--host-map={own_hosts(8)}', n=2).expect(0)
     check_found('job.h5')
@@ -112,6 +113,7 @@ def move(job, changes):
     tmerge(*traces(job), '-o', 'true.h5', '--align=utc', n=2).expect(0)
 
 
+@seldom
 def test_what_is_added_to_clocks_is_found_and_the_straggler_stays():
     move('nanogpt8', {2: (5000123, 0), 3: (-3000456, 20000), 6: (250000789, -20000)})
     tmerge('moved', '-o', 'job.h5', '--host-map=hosts', n=2).expect(0)
@@ -119,6 +121,7 @@ def test_what_is_added_to_clocks_is_found_and_the_straggler_stays():
     check_straggler('job.h5')
 
 
+@seldom
 def test_what_is_added_to_one_of_two_clocks_is_found():
     move('megatron2', {1: (-700321, 20000)})
     tmerge('moved', '-o', 'job.h5', '--host-map=hosts').expect(0)

@@ -7,7 +7,7 @@ import statistics
 
 import jobs
 from common import (FULL, Skip, contains, content, equal, files, has_line, holds, kernel, lacks,
-                    limited, main, merged, put, same_bytes, synth, tmerge, trace)
+                    limited, main, merged, put, same_bytes, seldom, synth, tmerge, trace)
 
 NONE = ('same', 'unclear', 'too few steps')
 SAME = 'No difference: everything that is compared is the same'
@@ -251,6 +251,7 @@ def test_a_page_replaces_a_page_and_nothing_else_without_force():
     equal(files(), ['a.h5', 'b.h5', 'notes.html', 'page.html'])
 
 
+@seldom
 def test_a_gate_passes_fails_or_cannot_decide():
     """Steps vary by well under 1 %; kernels of rank 0 that take 1.2 times as long are more."""
     store('a', ranks=2, steps=12, seed=1)

@@ -206,6 +206,7 @@ def check_perfetto(path, trace_path):
     return check_flows(by_row, store), check_memory(found, store)
 
 
+@seldom
 def test_perfetto_holds_every_event_of_a_made_job():
     store = made()
     export(store, 'perfetto')
@@ -240,6 +241,7 @@ def test_perfetto_puts_events_that_cross_on_lanes_of_one_name():
     equal(len({lane.place for lane in lanes}), 1)
 
 
+@seldom
 def test_perfetto_holds_the_series_of_counters():
     def counter(ts, **values):
         return {'ph': 'C', 'name': 'power', 'pid': 0, 'tid': 0, 'ts': ts, 'args': values}
@@ -359,6 +361,7 @@ def test_chrome_json_of_waits_is_read_back_by_tmerge():
         check_read_back('waits.h5', 'rank.json', 0)
 
 
+@seldom
 def test_chrome_json_of_several_ranks_is_read_back_as_these_ranks():
     """Whatever reads it: one process or several, the whole or what is left of it. Only what an
     export does not keep differs: where the traces were."""
@@ -689,6 +692,7 @@ def test_a_disk_that_is_full_leaves_nothing():
     done.fails(4, 'standard output: cannot be written: No space left on device')
 
 
+@seldom
 def test_an_export_that_is_interrupted_leaves_nothing():
     store = made(steps=12)
     shutil.copy(store, 'tmerge.h5')

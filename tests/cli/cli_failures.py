@@ -5,7 +5,7 @@ import re
 
 from common import (BASE_NS, big_trace, contains, content, equal, event, files, gzipped, has_line,
                     holds, in_turn, kernel, limited, main, merged, permissions_count, put, rows,
-                    small_trace, tmerge, trace, without_dac_override, zstd_framed)
+                    seldom, small_trace, some, tmerge, trace, without_dac_override, zstd_framed)
 
 
 def stops(bad, message, **more):
@@ -117,7 +117,7 @@ SEVERAL = ('holds the calls of several processes under the same ids, as when tra
 
 
 def test_a_bad_file_is_named_with_its_fault():
-    for name, text, why in bad_files():
+    for name, text, why in some(bad_files()):
         if text is not None:
             put(name, text)
         stops(name, f'{name}: {why}')
@@ -158,6 +158,7 @@ def test_a_file_into_which_several_ranks_were_put_is_left_out():
     merged('rank0.json', 'rank1.json')
 
 
+@seldom
 def test_traces_recorded_far_apart_are_refused_unless_forced():
     """Nobody's clock is ten minutes off. What is forced is said first, and so is what is nearer where
     no collective proves how the clocks stood."""
@@ -209,6 +210,7 @@ def test_an_output_that_cannot_be_a_file_is_refused_first():
     cannot_write('program/x.h5', 'its folder takes no file: Not a directory')
 
 
+@seldom
 def test_what_is_no_store_is_overwritten_only_with_force():
     for text in ('my thesis', b'\x89HDF\r\n\x1a\n of somebody else', ''):
         put('thesis.h5', text)

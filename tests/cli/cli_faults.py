@@ -132,6 +132,7 @@ def test_a_file_that_is_cut_while_it_is_read_gives_what_it_held():
 # Outputs -------------------------------------------------------------------------------------------
 
 
+@seldom
 def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
     use('long')
     for n, env in (itertools.product((0, 3), (NAMELESS, NAMED)) if FULL else
@@ -144,6 +145,7 @@ def test_a_folder_that_vanishes_while_a_store_is_written_to_it_is_told():
         equal(files(), ['job'])
 
 
+@seldom
 def test_a_full_file_system_is_told_and_left_as_it_was():
     use('long')
     size = os.stat(store('long')).st_size // 1024

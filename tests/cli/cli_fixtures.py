@@ -1,7 +1,7 @@
 """The fixtures in testdata: the first word of each name is its verdict."""
 import os
 
-from common import SOURCE, equal, holds, main, tmerge
+from common import SOURCE, equal, holds, main, some, tmerge
 
 FOLDER = os.path.join(SOURCE, 'testdata')
 # Counts of /ranks that every trace may have: they are no remark on it.
@@ -50,7 +50,7 @@ def remarks(store):
 
 def test_what_is_odd_in_a_fixture_is_counted_and_nothing_in_an_ok_one():
     equal(sorted(os.path.basename(path) for path in fixtures('odd_')), sorted(ODD))
-    for path in fixtures('ok_') + fixtures('odd_'):
+    for path in some(fixtures('ok_') + fixtures('odd_')):
         tmerge(path, '-o', 'x.h5').expect(0)
         equal((path, remarks('x.h5')), (path, ODD.get(os.path.basename(path), {})))
 

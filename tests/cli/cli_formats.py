@@ -8,8 +8,8 @@ import re
 import shutil
 from collections import Counter
 
-from common import (FULL, UNKNOWN, contains, content, equal, files, holds, in_any_order, lacks, main, put, rows,
-                    same_bytes, synth, tables, tmerge, without)
+from common import (FULL, UNKNOWN, contains, content, equal, files, holds, in_any_order, lacks,
+                    main, put, rows, same_bytes, seldom, synth, tables, tmerge, without)
 from jobs import GROUPS
 from stores import Store
 
@@ -180,6 +180,7 @@ def is_the_same(form, found, expected, left_out, ordered=True):
     return compared
 
 
+@seldom
 def test_a_job_has_the_results_of_its_kineto_form_to_the_nanosecond():
     options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2)
     alone = dict(options, ranks_per_host=1) # the NPUs of one host share no clock
@@ -201,6 +202,7 @@ def test_a_job_has_the_results_of_its_kineto_form_to_the_nanosecond():
             lacks(str(found), 'secret')
 
 
+@seldom
 def test_devices_of_one_process_have_the_results_of_a_process_each():
     # The process marks its steps once, so what is told of a rank's steps is told of other moments;
     # and the other devices' ranges begin and end with others.
@@ -236,6 +238,7 @@ MANY_GROUPS = {'groups.dimension': ALL, 'advice.item': ALL, 'kernels.kernel': AL
                'criticalpath.slack': ALL}
 
 
+@seldom
 def test_groups_known_by_their_communicators_give_what_groups_known_by_name_do():
     for form, left_out, apart in (('nsys', NSYS, {}), ('ascend', ASCEND, {'ranks_per_host': 1})):
         synth('kineto', **dict(GROUPS, **apart))
@@ -254,6 +257,7 @@ def test_groups_known_by_their_communicators_give_what_groups_known_by_name_do()
         holds(found['clock.rank'][7]['offset_ns'] != 0, 'clocks that are equal')
 
 
+@seldom
 def test_kernels_that_tell_no_group_are_matched_as_those_of_kineto_without_metadata():
     options = dict(GROUPS, ranks_per_host=1, no_metadata=True)
     synth('kineto', **options)
@@ -344,6 +348,7 @@ def expected_events(form, kineto):
     return found
 
 
+@seldom
 def test_events_are_those_of_the_kineto_form():
     """With kernels lost, recordings that begin at different times, and a call that waits."""
     every = (('nsys', {}), ('nsys', {'ranks_per_file': 4}), ('xplane', {}), ('ascend', {}))
@@ -411,6 +416,7 @@ def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
     return found
 
 
+@seldom
 def test_two_formats_make_one_job_of_which_nothing_is_matched_across():
     # Rank 5, in the second half, makes all others wait: the first half cannot know.
     options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2)
@@ -424,6 +430,7 @@ def test_two_formats_make_one_job_of_which_nothing_is_matched_across():
                    [one] * 4 + [other] * 4, expected)
 
 
+@seldom
 def test_all_formats_make_one_job_for_any_number_of_processes():
     options = dict(ranks=8, ranks_per_host=2, steps=3, slow_rank=5, slow_factor=1.2)
     for form in FILES:
@@ -490,6 +497,7 @@ def test_a_bad_file_is_named_and_the_others_can_be_read_without_it():
         put(paths[1], whole)
 
 
+@seldom
 def test_ranks_that_are_missing_or_there_twice_are_told():
     for form in ('xplane', 'ascend'):
         synth(form, format=form, **SMALL)

@@ -2,8 +2,8 @@
 import glob
 import json
 
-from common import (equal, holds, in_turn, kernel, main, merged, put, same_bytes, synth, tables,
-                    trace)
+from common import (equal, holds, in_turn, kernel, main, merged, put, same_bytes, seldom, synth,
+                    tables, trace)
 from jobs import JOBS, real_store, store, use
 
 # A job of every dimension: 16 ranks on two hosts, groups of 2 for tensors, of 4 for data, of 2 for
@@ -117,6 +117,7 @@ def slow_down(folder, group, more_us, to=None):
             json.dump(trace, file)
 
 
+@seldom
 def test_a_slow_group_and_a_slow_pair_are_told_from_their_peers():
     synth('job', **SHAPE)
     # 5 to 12 are tensor groups of 113.9 us, 13 to 20 pipelines of the same.
@@ -144,6 +145,7 @@ def test_without_clocks_pairs_alone_have_times():
         equal(row['busbw_gbps'] is not None, row['dimension'] == 'pipeline')
 
 
+@seldom
 def test_the_groups_of_replicas_follow_their_ranks():
     """Two replicas of two ranks, whose traces say 0, 1, 0, 1 and [0, 1] each; the second rank comes 30
     us after the first, in the second replica 50 us."""

@@ -4,7 +4,7 @@ import collections
 import os
 
 import jobs
-from common import equal, holds, main, put, rows, tables, tmerge
+from common import equal, holds, main, put, rows, seldom, tables, tmerge
 from xspace import PROFILES, Plane, field, gpu, mapped, merged_planes, programs, space, varint
 
 ARRAY = 5 << 28  # floats: 5 x 1024 x 1024 x 256
@@ -361,6 +361,7 @@ def made_groups(numbered_from, job=range(8), own=lambda host: [], runs=RUNS):
     return events
 
 
+@seldom
 def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs():
     """Each kernel waits until the last of its group begins; one of a permutation need not. A process
     that does not see all of its devices tells groups of all alone: it knows no numbers of the job."""
@@ -453,6 +454,7 @@ def told_of(**how):
             rows('d.h5', 'pod.collective') if row['group']}
 
 
+@seldom
 def test_devices_that_are_not_counted_process_after_process_have_no_wrong_groups():
     """Groups of all alone are told: of a process that does not see all of its devices, of a job
     whose numbers have gaps, and where a program of a process' own devices, 0, 2, 4, 6 and 1, 3, 5, 7

@@ -1,7 +1,8 @@
 """Jobs that serve models: their steps are of several kinds, and what is said of them goes by kind."""
 import json
 
-from common import contains, equal, event, has_line, kernel, lacks, main, merged, put, rows, tmerge, trace
+from common import (contains, equal, event, has_line, kernel, lacks, main, merged, put, rows,
+                    seldom, tmerge, trace)
 
 
 def served(name, steps, gap=60):
@@ -75,6 +76,7 @@ def test_another_mix_of_kinds_is_no_change_of_their_steps():
     contains(tmerge('diff', 'a.h5', 'c.h5').expect(0).out, 'EXTEND: 12 steps in A, none in B\n')
 
 
+@seldom
 def test_marks_of_engines_are_steps_and_say_what_they_hold():
     columns = ('kind', 'phase', 'batch', 'padded_batch', 'tokens', 'prefill_batch', 'prefill_tokens',
                'decode_batch', 'decode_tokens', 'resolution')

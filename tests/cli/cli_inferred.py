@@ -1,7 +1,7 @@
 """Kernels without metadata: groups that the traces prove, and none that they do not."""
 import shutil
 
-from common import contains, equal, holds, lacks, main, merged, synth, tables
+from common import contains, equal, holds, lacks, main, merged, seldom, synth, tables
 
 
 def ranks_of(text):
@@ -46,6 +46,7 @@ def job(**options):
 PIPELINE = dict(ranks=8, ranks_per_host=4, pp=2, no_world=1, steps=4, no_metadata=1, offset_us=1500)
 
 
+@seldom
 def test_stages_of_a_pipeline_are_not_one_group():
     for seed, more in ((1, {}), (3, dict(microbatches=4)), (4, dict(tp=2, microbatches=2))):
         truth, out, result = job(seed=seed, **PIPELINE, **more)
@@ -63,6 +64,7 @@ def test_groups_in_step_on_one_host_are_not_joined():
         check_groups(truth, result)
 
 
+@seldom
 def test_custom_all_reduces_and_graphs_are_matched_as_with_metadata():
     options = dict(ranks=8, tp=4, steps=3, slow_rank=2, slow_factor=1.2)
     _, out, result = job(**options)

@@ -3,7 +3,8 @@ import os
 
 from common import (BASE_NS, FULL, TMERGE, UNKNOWN, contains, equal, event, files, gzipped,
                     has_line, holds, in_turn, kernel, lacks, main, merged, put, rows, run,
-                    same_bytes, small_trace, synth, tables, tmerge, trace, unranked, zstd_framed)
+                    same_bytes, seldom, small_trace, synth, tables, tmerge, trace, unranked,
+                    zstd_framed)
 
 OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
            'keep the first alone with --skip-bad')
@@ -188,6 +189,7 @@ HELPER = ('helper', 'a helper process: it has no work of a device, and no rank o
           'gives it one)')
 
 
+@seldom
 def test_a_helper_is_no_rank_and_takes_none():
     host = trace([event('aten::empty', 'cpu_op', 90, 100)])
     put('job/rank0.json', small_trace(0, world=2))
@@ -210,6 +212,7 @@ def test_a_helper_is_no_rank_and_takes_none():
                            'the job; assign it a rank with --rank-map, or leave it out')
 
 
+@seldom
 def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
     """As SGLang and its older tool (label and process as the pid) and TraceLens's TraceFusion (rank among
     the args, pid and correlation moved) write it; of the first file they keep what it says of itself.

@@ -159,6 +159,7 @@ def test_zsh_completes():
                             f'fpath=({BUILD}/made $fpath); autoload -U compinit; compinit -u -D'))
 
 
+@seldom
 def test_each_word_that_is_completed_is_taken():
     with open(made('tmerge'), encoding='utf-8') as file:
         rows = re.findall(r"^ *(\w+)--([a-z-]+).*\) value=word words='([^=']+)' ;;$", file.read(), re.M)

@@ -110,6 +110,7 @@ def test_a_page_of_many_ranks_keeps_those_that_matter():
         holds(total == 0 or of[worst]['cost'] == max(row['cost'] for row in own), name)
 
 
+@seldom
 def test_a_page_of_many_steps_keeps_those_that_matter():
     synth('job', ranks=2, steps=1400, layers=1, buckets=1, cpu_ops=1, slow_rank=1, jitter=20,
           slow_steps='700-900')

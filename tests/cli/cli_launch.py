@@ -82,6 +82,7 @@ def on_cores(n):
     return {'preexec_fn': lambda: os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n])}
 
 
+@seldom
 def test_jobs_says_how_many_processes_there_are():
     use('three')
     merged('job', '-o', 'a.h5')
@@ -106,6 +107,7 @@ def test_large_jobs_take_the_cores_that_they_may_use():
         os.unlink(name)
 
 
+@seldom
 def test_processes_of_jobs_end_as_those_of_mpirun():
     use('three')
     merged('job')
@@ -127,6 +129,7 @@ def test_processes_of_jobs_end_as_those_of_mpirun():
     equal(files(), ['job', 'rank5.json', 'tmerge.h5', 'tmerge.html'][:len(files())])
 
 
+@seldom
 def test_processes_of_jobs_need_nothing_that_another_run_may_remove():
     put('rank0.json', small_trace(0))
     os.mkdir('tmp')

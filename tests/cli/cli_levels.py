@@ -4,7 +4,7 @@ import os
 import h5py
 import numpy
 
-from common import equal, has_line, holds, main, merged, rows, seal, synth, tmerge
+from common import equal, has_line, holds, main, merged, rows, seal, seldom, synth, tmerge
 
 # Of each lane: the sets whose time is its busy time, where none of the others is, and whose events it
 # counts.
@@ -110,6 +110,7 @@ def check_store(path):
         return sum(each.id.get_storage_size() for each in store['levels'].values())
 
 
+@seldom
 def test_levels_sum_to_the_events():
     synth('hosts', ranks=6, ranks_per_host=2, steps=5, offset_us=2000, drift_ppb=800, cpu_ops=2)
     merged('hosts', '-o', 'hosts.h5', n=3)

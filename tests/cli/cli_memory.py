@@ -30,6 +30,7 @@ def is_bounded(found, n_events, each=96):
           f'{[f >> 20 for f in found]} MiB at {n_events} events, allowed {limit >> 20}')
 
 
+@seldom
 def test_one_large_trace_takes_memory_for_its_events_alone():
     n_events, launch = 600000, 300
     with open('rank0.json', 'w', encoding='ascii') as out:

@@ -6,7 +6,8 @@ import os
 import pickle
 import pickletools
 
-from common import SHARED, Skip, contains, equal, lacks, main, merged, put, rows, small_trace, tables, tmerge
+from common import (SHARED, Skip, contains, equal, lacks, main, merged, put, rows, seldom,
+                    small_trace, tables, tmerge)
 
 OWN = [{'filename': '/opt/site-packages/torch/nn/modules/linear.py', 'line': 114, 'name': 'forward'},
        {'filename': 'train.py', 'line': 12, 'name': 'step'}]
@@ -137,6 +138,7 @@ def test_a_hostile_pickle_is_refused_in_all_protocols_and_runs_nothing():
         refused('h.pickle', f'calls code ({name})')
 
 
+@seldom
 def test_a_damaged_pickle_is_refused_with_its_place():
     cases = (
         (b'\x80\x06}.', 0, 'unknown protocol'),
@@ -197,6 +199,7 @@ def test_an_exported_timeline_has_its_categories_at_the_peak():
     equal({r['category']: r['peak_bytes'] for r in timeline()}, EXPECTED)
 
 
+@seldom
 def test_small_timelines_are_told_by_their_shape():
     cases = (
         ([[-1, 1, 100, 0], [5000, 2, 7, 4], [6000, 4, -7, 4]], (100, 7), 5000, 3),

@@ -6,8 +6,8 @@ import re
 import shutil
 import sqlite3
 
-from common import (BASE_NS, SHARED, UNKNOWN, Skip, contains, content, equal, files, gzipped, has_line, holds,
-                    in_any_order, lacks, main, merged, put, rows, synth,
+from common import (BASE_NS, SHARED, UNKNOWN, Skip, contains, content, equal, files, gzipped,
+                    has_line, holds, in_any_order, lacks, main, merged, put, rows, seldom, synth,
                     tables, tmerge, unranked)
 from jobs import GROUPS
 from stores import Store, events, read_only
@@ -132,6 +132,7 @@ def check_waits(db, store, process, epoch, what):
     return len(expected)
 
 
+@seldom
 def test_real_exports_hold_what_plain_sql_finds_in_them():
     n_waits = 0
     for path in real():
@@ -389,6 +390,7 @@ def steps(store='tmerge.h5'):
             Store(store).rows('steps', 'number', 'annotated', 'begin_ns')]
 
 
+@seldom
 def test_steps_are_what_looks_like_one_or_what_the_user_says():
     ranges = [('train step 4', 800, 3000), ('train step 5', 3000, 9000), ('micro_step 0', 900, 950),
               ('epoch 1', 700, 9500), ('batch=7 of 9', 1000, 2000)]
@@ -431,6 +433,7 @@ def test_what_cannot_be_read_ends_with_the_file_and_the_reason():
     has_line(done.err, 'left out cut.sqlite: ')
 
 
+@seldom
 def test_a_database_of_another_program_is_named_with_the_way_out():
     """In a folder, too, where it is all that there is; beside a trace it is left out."""
     ascend = ('tmerge does not read the databases of torch_npu\'s profiler (Ascend): record with '

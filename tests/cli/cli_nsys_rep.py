@@ -7,8 +7,8 @@ import signal
 import sys
 
 from common import (FULL, contains, content, equal, files, full, has_line, holds, in_turn, lacks,
-                    main, merged, permissions_count, put, rows, same_bytes, small_trace, synth,
-                    tables, tmerge, without_dac_override)
+                    main, merged, permissions_count, put, rows, same_bytes, seldom, small_trace,
+                    synth, tables, tmerge, without_dac_override)
 from watching import ends, exists, is_open, on_small_disk, started, wait_until
 
 # A report is a line of Python; what it sees: source, target, and a way to tell that it runs.
@@ -103,6 +103,7 @@ def test_reports_give_what_their_exports_give_each_exported_once_by_all_processe
             same_bytes('tmerge.h5', '../one.h5')
 
 
+@seldom
 def test_one_report_of_several_ranks_is_read_by_several_processes():
     names = job('shared', ranks_per_file=8)
     equal(len(names), 1)
@@ -124,6 +125,7 @@ def test_the_rank_is_that_of_the_reports_name_and_a_map_names_the_report():
           [(5, 'other.nsys-rep'), (7, 'worker-7.nsys-rep')])
 
 
+@seldom
 def test_names_of_files_mean_nothing_to_a_shell_or_to_nsys():
     names = job(ranks=1)
     for name in ('a b', "it's", '-o', '--help', '$(touch x)', 'new\nline', '"', '`x`;&|', '%s%n',
@@ -244,6 +246,7 @@ FAILURES = {
 }
 
 
+@seldom
 def test_an_nsys_that_fails_is_told_with_its_report_its_command_and_what_it_said():
     names = job(ranks=2)
     reports(names)

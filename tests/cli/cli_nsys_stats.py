@@ -9,8 +9,8 @@ import sqlite3
 import statistics
 from collections import defaultdict
 
-from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, seal, synth, tables,
-                    tmerge)
+from common import (SHARED, Skip, contains, equal, holds, main, merged, rows, seal, seldom, synth,
+                    tables, tmerge)
 from stores import covered, duration_of, read_only
 import h5py
 
@@ -98,6 +98,7 @@ def check_report(report, expected, found, unit, path):
     return len(found)
 
 
+@seldom
 def test_reports_are_those_of_plain_sql_over_real_exports():
     seen = defaultdict(int)
     for path in exports():

@@ -5,9 +5,9 @@ import os
 import shutil
 import time
 
-from common import (COUNTS, FULL, SHARED, SOURCE, Skip, contains, equal, files, holds, kernel, lacks,
-                    main, merged, put, rows, same_bytes, small_trace, synth, tables, tests_of, tmerge,
-                    trace)
+from common import (COUNTS, FULL, SHARED, SOURCE, Skip, contains, equal, files, holds, kernel,
+                    lacks, main, merged, put, rows, same_bytes, sampled, seldom, small_trace, synth,
+                    tables, tests_of, tmerge, trace)
 from cli_analyze import OTHERS
 from jobs import GROUPS, JOBS, store, use
 import h5py
@@ -113,10 +113,11 @@ def check_any_count(name):
             same_bytes('x.h5', f'{n}.h5')
 
 
-globals().update(tests_of({name: [name] for name in MERGES}, check_any_count,
-                          'any_number_of_processes_gives_the_same_of_'))
+globals().update(sampled(tests_of({name: [name] for name in MERGES}, check_any_count,
+                                  'any_number_of_processes_gives_the_same_of_')))
 
 
+@seldom
 def test_any_number_of_processes_answers_the_same():
     path = store('groups')
     for options in (('--fix', 'stage=1+kind=compute', '--scale', 'transfer:0.5', '--json'),
@@ -172,6 +173,7 @@ def everything(path):
     return found
 
 
+@seldom
 def test_neither_time_nor_place_of_the_output_changes_a_byte():
     use('three_short')
     os.makedirs('deep/er')
@@ -185,6 +187,7 @@ def test_neither_time_nor_place_of_the_output_changes_a_byte():
     equal(files('deep/er'), ['x'])
 
 
+@seldom
 def test_no_attribute_tells_processes_time_or_output():
     use('three_short')
     before = int(time.time())
@@ -217,6 +220,7 @@ def test_the_store_holds_the_command_and_the_settings_that_change_results():
         equal(store.attrs['command'], 'tmerge merge ' + ' '.join(many[:64]) + ' ... (6 more)')
 
 
+@seldom
 def test_the_order_of_files_with_known_ranks_changes_only_the_command():
     synth('job', ranks=4, steps=1)
     names = [f'job/profile_rank_{i}.json' for i in range(4)]

@@ -8,8 +8,8 @@ import re
 import shutil
 import sqlite3
 
-from common import (BASE_NS, FULL, content, equal, event, files, holds, kernel, lacks, limited, main,
-                    merged, put, synth, tables, tmerge, trace)
+from common import (BASE_NS, FULL, content, equal, event, files, holds, kernel, lacks, limited,
+                    main, merged, put, seldom, synth, tables, tmerge, trace)
 from jobs import store
 
 import h5py
@@ -257,6 +257,7 @@ def exported(path, *more):
     return sqlite3.connect('out.sqlite')
 
 
+@seldom
 def test_an_exported_database_has_the_rows_that_a_query_gives():
     path = store('groups')
     database = exported(path)

@@ -4,7 +4,7 @@ import json
 import os
 
 from common import (contains, content, equal, event, holds, kernel, main, merged, put, rows,
-                    same_bytes, sampled, tables, tests_of, tmerge, trace, without)
+                    same_bytes, sampled, seldom, tables, tests_of, tmerge, trace, without)
 
 RANKS, STEP_US, COMPUTE_US, LATE_US, SEND_US = 4, 20000, 6000, 1500, 1500
 
@@ -77,6 +77,7 @@ def check_several(apart_s, n, says):
           [row['rule'] for row in one['advice.item']])
 
 
+@seldom
 def test_a_pause_inside_of_a_trace_counts_as_one_between_two():
     """The profiler skips 14 steps: in one trace, and with a trace for each part."""
     for part, numbers, seqs in ((0, range(5, 11), range(1, 7)), (1, range(25, 31), range(21, 27))):

@@ -6,8 +6,9 @@ import re
 import zlib
 from collections import Counter
 
-from common import (FULL, content, contains, equal, event as cpu_event, files, has_line, holds,
-                    kernel, lacks, main, merged, put, rows, same_bytes, synth, tmerge, trace)
+from common import (FULL, contains, content, equal, event as cpu_event, files, has_line, holds,
+                    kernel, lacks, main, merged, put, rows, same_bytes, seldom, synth, tmerge,
+                    trace)
 from stores import Store
 
 GOOD = {'ph': 'X', 'cat': 'cpu_op', 'name': 'good', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 2}
@@ -70,6 +71,7 @@ def test_each_class_is_mended_and_counted():
           (len(texts), len(CLASSES), 0, False))
 
 
+@seldom
 def test_quotes_in_what_a_program_adds_to_a_trace_are_repaired():
     """PyTorch writes add_metadata(key, value) as they are. The second file is read in parts."""
     for member, found in (('"cmd": "python "x, y" z"', 'python "x, y" z'), ('"a": "q"uote"', 'q"uote'),
@@ -186,6 +188,7 @@ def test_kernels_long_before_their_launch_tell_a_wrong_clock():
 # Truncated traces ---------------------------------------------------------------------------------
 
 
+@seldom
 def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
     for compress in ('none', 'gzip', 'zstd'):
         job = f'job_{compress}'
@@ -200,6 +203,7 @@ def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
               [False, False, True, False])
 
 
+@seldom
 def test_a_truncated_trace_takes_the_base_time_of_the_others():
     """Until 2025 it stood behind the events; cut off, its times would be of 1970."""
     base = 1711964646000000000
@@ -327,6 +331,7 @@ def beyond_all():
     return in_part((), late=(19,)).replace(b'5700', b'35700').replace(b'cudaDeviceSynchronize', b'cudaEventQuery')
 
 
+@seldom
 def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
     for name, content_of, said in (
             ('whole', in_part(()), None),

@@ -6,8 +6,8 @@ import os
 import re
 
 from cli_reference import read
-from common import (SHARED, Skip, content, equal, event, holds, kernel, main, nanogpt, put, sampled, some,
-                    synth, tables, tests_of, tmerge, trace)
+from common import (SHARED, Skip, content, equal, event, holds, kernel, main, nanogpt, put,
+                    sampled, seldom, some, synth, tables, tests_of, tmerge, trace)
 from jobs import real_store
 
 PARTS = ('compute_ns', 'copy_ns', 'comm_ns', 'transfer_ns', 'launch_ns', 'gap_ns', 'wait_ns',
@@ -94,6 +94,7 @@ globals().update(sampled(tests_of(PAIRS, check_pair,
                                   'fixing_a_slow_rank_gives_the_healthy_job_')))
 
 
+@seldom
 def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():
     """And one that takes 1 us more than that makes the job just that much longer: by the replay,
     which goes forward where slack was found going back."""
@@ -121,6 +122,7 @@ def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():
             equal(found[0]['saved_ns'], -longer, f'{kernel_} by {slack + more} ns')
 
 
+@seldom
 def test_where_no_call_that_waits_is_recorded_it_is_right_or_not_sure():
     for fault in ('pageable', 'slow-loader'):
         synth('slow', ranks=8, steps=3, fault=fault, slow_rank=3)
@@ -209,6 +211,7 @@ def step_times(result):
     return [row['step_ns'] for row in result['whatif.step']]
 
 
+@seldom
 def test_a_stall_put_into_a_real_job_is_what_fixing_it_saves():
     before = tables(real_store(), *TABLES)
     after = replayed(*edited(stall_rank_1))
@@ -219,6 +222,7 @@ def test_a_stall_put_into_a_real_job_is_what_fixing_it_saves():
         holds(now['sure'], now)
 
 
+@seldom
 def test_a_stall_that_a_real_job_is_not_late_for_saves_nothing():
     before = tables(real_store(), *TABLES)
     after = replayed(*edited(stall_rank_5, [5]))
@@ -243,6 +247,7 @@ def test_a_real_job_is_replayed_as_worked_out_before():
     check_sums(result)
 
 
+@seldom
 def test_paths_of_real_traces_sum_to_their_steps():
     jobs = [sorted(glob.glob(os.path.join(SHARED, 'traces', folder, '*.json*')))
             for folder in ('hta2', 'dlrm8', 'megatron2', 'lightllm8')]

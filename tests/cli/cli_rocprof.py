@@ -7,8 +7,8 @@ import os
 import sqlite3
 
 import rocpd
-from common import (SHARED, Skip, contains, content, equal, gzipped, holds, lacks, main, merged, put, rows,
-                    same_bytes, tables, tmerge, unranked)
+from common import (SHARED, Skip, contains, content, equal, gzipped, holds, lacks, main, merged,
+                    put, rows, same_bytes, seldom, tables, tmerge, unranked)
 
 GPU = 71  # handle of the host's first GPU
 SECRET = 'hunter2'
@@ -97,6 +97,7 @@ def trace(*processes):
     return json.dumps({'rocprofiler-sdk-tool': processes})
 
 
+@seldom
 def test_processes_and_their_gpus_are_ranks():
     """One file of two processes, of which the second drives two GPUs."""
     put('9_results.json', trace(process(9, [dispatch(0, 'gemm', 1000, 1500)]),
@@ -146,6 +147,7 @@ def without_form(store):
     return found
 
 
+@seldom
 def test_a_database_tells_what_the_json_does():
     """A file for each process, as the profiler writes them; its databases are made by rocpd.py."""
     for rank in 0, 1:
@@ -178,6 +180,7 @@ def test_the_json_of_a_recording_is_left_out_beside_its_database():
     equal(len(rows('t.h5', 'job.rank')), 2)
 
 
+@seldom
 def test_a_real_trace_tells_the_same_as_a_database():
     found = glob.glob(os.path.join(SHARED, 'traces', 'rocprof', '908_results.json.gz'))
     if not found:

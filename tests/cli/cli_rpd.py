@@ -5,7 +5,7 @@ import gzip
 import os
 import sqlite3
 
-from common import SHARED, Skip, content, equal, main, merged, put, rows, same_bytes, tmerge
+from common import SHARED, Skip, content, equal, main, merged, put, rows, same_bytes, seldom, tmerge
 
 ALLREDUCE = 'ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)'
 STRINGS = ['', 'KernelExecution', 'Task', 'FillBuffer', 'CopyHostToDevice', 'MEMORY_COPY_DEVICE_TO_HOST',
@@ -105,6 +105,7 @@ def merged_as_one(path, *more, **others):
     return done
 
 
+@seldom
 def test_processes_and_their_gpus_are_ranks():
     """In the order of the GPUs; the second host's numbers count from the next multiple of the strides."""
     pids = {12: 0, 11: 1, 10000012: 1000}

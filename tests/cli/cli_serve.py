@@ -11,8 +11,8 @@ import subprocess
 import time
 
 import jobs
-from common import (command, contains, content, equal, files, holds, kernel, lacks, main,
-                    merged, put, synth, tables, tmerge, trace)
+from common import (command, contains, content, equal, files, holds, kernel, lacks, main, merged,
+                    put, seldom, synth, tables, tmerge, trace)
 from perfetto_trace import decode
 from varints import COLUMNS, Varints, details_of, events_of
 
@@ -163,6 +163,7 @@ def test_what_is_no_request_of_its_own_page_is_refused():
         equal(s.get()[0], 200, 'it still serves')
 
 
+@seldom
 def test_a_tile_has_the_events_and_the_shares_of_its_window():
     store, begin, duration, rows = made()
     rows = [tuple(row[key] for key in ('rank', 'begin_ns', 'duration_ns', 'name', 'role', 'track',

@@ -6,8 +6,8 @@ import os
 import re
 import shlex
 
-from common import (contains, content, equal, event, has_line, holds, kernel, lacks, main, merged, nanogpt, put,
-                    rows, small_trace, some, synth, tables, tmerge, trace)
+from common import (contains, content, equal, event, has_line, holds, kernel, lacks, main, merged,
+                    nanogpt, put, rows, seldom, small_trace, some, synth, tables, tmerge, trace)
 from jobs import real_store, store, use
 
 TIMES = ('window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
@@ -83,6 +83,7 @@ def test_integers_are_exact_and_what_does_not_exist_is_null():
     contains(show('overlap.rank', '--csv'), ',0,,0,')
 
 
+@seldom
 def test_json_is_the_same_every_time_and_on_every_store_of_the_job():
     use('three')
     merged('job')
@@ -427,12 +428,14 @@ def check_identities(store):
     return len(shown['overlap.step'])
 
 
+@seldom
 def test_the_identities_hold_on_all_rows_of_a_synthetic_job():
     synth('job', ranks=5, steps=7, slow_rank=3, end_jitter_ns=500, jitter=30)
     merged('job')
     equal(check_identities('tmerge.h5'), 35)
 
 
+@seldom
 def test_the_identities_hold_on_all_rows_of_real_jobs():
     check_identities(real_store())
     for job in ('hta2', 'megatron2', 'single/mi210_gpu_only.json.gz'):

@@ -8,8 +8,8 @@ import signal
 import subprocess
 import time
 
-from common import (FULL, Skip, command, content, equal, files, holds, launcher, main, merged,
-                    put, same_bytes, small_trace, some, synth, tmerge)
+from common import (FULL, Skip, command, content, equal, files, holds, launcher, main, merged, put,
+                    same_bytes, seldom, small_trace, some, synth, tmerge)
 from jobs import use
 from watching import (NAMED, NAMELESS, TEMPORARY, children_of, ends, fault, is_open, ours, over,
                       sends, started, stopped_writing, wait_until, while_writing)
@@ -85,12 +85,14 @@ def test_a_signal_that_the_caller_ignores_stays_ignored():
         equal(files(), ['job', 'tmerge.h5'])
 
 
+@seldom
 def test_nothing_is_left_where_the_writer_or_all_are_killed_outright():
     use('long')
     for n, whose in ((0, 0), (3, 0), (3, None)):
         while_writing_over(n, sends(signal.SIGKILL, whose), whose == 0)
 
 
+@seldom
 def test_the_next_run_clears_what_a_killed_one_left_where_files_need_names():
     use('long')
     while_writing(3, sends(signal.SIGKILL, 0), 'job', env=NAMED)

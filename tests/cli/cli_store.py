@@ -8,8 +8,9 @@ import re
 import shutil
 from decimal import ROUND_HALF_UP, Decimal
 
-from common import (BASE_NS, SHARED, Skip, content, contains, equal, event, files, holds, kernel,
-                    lacks, main, merged, put, rows, run, seal, small_trace, synth, tmerge, trace)
+from common import (BASE_NS, SHARED, Skip, contains, content, equal, event, files, holds, kernel,
+                    lacks, main, merged, put, rows, run, seal, seldom, small_trace, synth, tmerge,
+                    trace)
 from jobs import real_store, store as shared_store, use
 from stores import Store
 import h5py
@@ -83,6 +84,7 @@ def same_events(path):
 # Tests --------------------------------------------------------------------------------------------
 
 
+@seldom
 def test_every_event_of_real_traces_is_what_json_reads():
     found = sorted(glob.glob(os.path.join(SHARED, 'traces/kineto-tests/*/worker0.pt.trace.json')))
     for name in ('single/amd_mi250', 'single/mi210', 'single/cpu_only', 'single/rank_not_found',
@@ -121,6 +123,7 @@ def expected_waits(path):
     return sorted(found, key=str)
 
 
+@seldom
 def test_waits_of_real_traces_are_what_json_reads():
     for name, n in (('event_sync_trace', 5), ('simple_add_cuda_sync', 41)):
         path = os.path.join(SHARED, f'traces/single/{name}.json.gz')

@@ -1,5 +1,5 @@
 """The generator knows the truth of its jobs; tmerge must find it to the nanosecond."""
-from common import SYNTH, equal, files, holds, main, merged, run, synth, tables
+from common import SYNTH, equal, files, holds, main, merged, run, seldom, synth, tables
 
 # In truth.json and in overlap.rank and overlap.step.
 TIMES = ('window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
@@ -43,6 +43,7 @@ def finds_the_truth(n, folder, **options):
     return truth, found
 
 
+@seldom
 def test_jobs_give_the_truth():
     for i, (n, options) in enumerate((
             (3, dict(ranks=8, steps=3)),

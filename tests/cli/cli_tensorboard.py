@@ -5,7 +5,7 @@ Its times are whole microseconds. Where tmerge differs on purpose, the test says
 import json
 import os
 
-from common import SHARED, Skip, equal, holds, main, rows, tables, tmerge
+from common import SHARED, Skip, equal, holds, main, rows, seldom, tables, tmerge
 
 US = 1000
 
@@ -45,6 +45,7 @@ def costs(name, worker='worker0'):
             for row in shown('overview.step', fixture(name, worker))]
 
 
+@seldom
 def test_steps_of_made_traces_split_as_tensorboard_expects():
     expected = {
         'test_all_categories': [[15, 10, 5, 0, 30, 180, 35, 125, 400]],
@@ -163,6 +164,7 @@ def check_operators(store):
     return own / linked
 
 
+@seldom
 def test_sums_hold_on_real_jobs():
     for job, share in (('nanogpt8', .9), ('lightllm8', 0)):
         folder, = traces(job)

@@ -5,7 +5,7 @@ import re
 import zlib
 from collections import Counter
 
-from common import content, equal, holds, main, put, rows, synth, tmerge
+from common import content, equal, holds, main, put, rows, seldom, synth, tmerge
 from jobs import real_store
 from stores import Store
 from varints import Varints, details_of, events_of
@@ -230,11 +230,13 @@ def checked(store):
 # Tests --------------------------------------------------------------------------------------------
 
 
+@seldom
 def test_the_timeline_of_a_real_job_is_that_of_its_store():
     job = checked(real_store())
     equal((job['n'], job['steps']), (8, 1))
 
 
+@seldom
 def test_clocks_of_hosts_are_aligned_and_close_arrivals_are_ties():
     synth('hosts', ranks=16, ranks_per_host=4, steps=6, offset_us=2000, drift_ppb=800,
           gpu_error_ns=20000, end_jitter_ns=2000, cpu_ops=2)

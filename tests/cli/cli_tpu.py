@@ -5,7 +5,7 @@ import os
 import random
 import re
 
-from common import BASE_NS, content, equal, holds, main, put, rows, tables, tmerge
+from common import BASE_NS, content, equal, holds, main, put, rows, seldom, tables, tmerge
 from stores import Store
 from xspace import PROFILES, Plane, field, mapped, space, varint
 
@@ -260,6 +260,7 @@ def check_made_job(first_run):
     return found, tables('t.h5', 'stragglers.job', 'overlap.rank', 'overlap.step', 'job.rank')
 
 
+@seldom
 def test_hosts_are_joined_by_the_operations_of_their_programs():
     found, got = check_made_job(0)
     verdict = got['stragglers.job'][0]
@@ -283,6 +284,7 @@ def test_hosts_are_joined_by_the_operations_of_their_programs():
     holds(all(199_000 <= d <= 250_000 for d in gathers), gathers)
 
 
+@seldom
 def test_recordings_need_not_begin_at_the_same_run():
     check_made_job(7)
 

@@ -6,7 +6,8 @@ import gzip
 import json
 import os
 
-from common import SHARED, Skip, equal, gzipped, holds, main, put, rows, synth, tables, tmerge, without
+from common import (SHARED, Skip, equal, gzipped, holds, main, put, rows, seldom, synth, tables,
+                    tmerge, without)
 from xspace import message
 
 
@@ -30,6 +31,7 @@ def real():
     return found[0], lines
 
 
+@seldom
 def test_the_real_file_has_the_sums_of_its_operations():
     path, lines = real()
     out = ' '.join(tmerge(path, '-o', 't.h5').expect(0).out.split())
@@ -58,6 +60,7 @@ def test_the_real_file_has_the_sums_of_its_operations():
     equal(rows('t.h5', 'job.rank')[0]['host'], '2026_01_11_21_26_41__t1v-n-9eb622fc-w-0', 'host')
 
 
+@seldom
 def test_the_real_file_has_the_waits_of_its_operations():
     """Of the two cores the one that begins an operation first waits for the other. Both clocks stand
     to the host's alike: 402 075.73 us behind by the file."""
@@ -146,6 +149,7 @@ def test_a_profile_and_its_json_say_the_same():
     say_the_same(profile, 'overlap.rank', 'overlap.step', 'stragglers.rank', *TABLES)
 
 
+@seldom
 def test_real_profiles_and_their_json_say_the_same():
     """Four TPU cores of eight, whose groups the JSON does not tell, and a GPU of AMD."""
     found = [os.path.join(SHARED, 'traces', 'xplane', path) for path in

@@ -5,7 +5,7 @@ import os
 import re
 
 from common import (SOURCE, contains, equal, event, has_line, holds, kernel, main, merged, put,
-                    rows, small_trace, synth, tables, tmerge, trace)
+                    rows, seldom, small_trace, synth, tables, tmerge, trace)
 from jobs import real_store, store
 
 
@@ -61,6 +61,7 @@ MADE = {
 }
 
 
+@seldom
 def test_a_scaled_job_takes_what_the_job_takes_that_was_made_so():
     for name, (without, other, text, pct) in MADE.items():
         row, found = scenario(made('without', **without), '--scale', text)
@@ -103,6 +104,7 @@ def launches(*begins, took):
         kernel('gemm', at + took + 5, 5, correlation=i + 1))]
 
 
+@seldom
 def test_host_time_before_the_first_gpu_event_is_saved_by_nothing():
     # A context is made for 500 ms, then two kernels of 10 ms are launched 20.01 ms apart: 30.01 ms
     # from the first begin to the last end. Between the launches the host may have waited for the
@@ -130,6 +132,7 @@ def test_a_call_that_synchronises_implicitly_waits_only_for_the_device():
         equal(scenario('one.h5', '--scale', 'kind=host:0.9')[0]['saved_ns'], 49_019_000, name)
 
 
+@seldom
 def test_host_time_is_of_the_loader_or_of_gc_where_half_of_it_is():
     for kind, spans, saved_us in BETWEEN:
         events = [event(name, 'user_annotation', 1000 + at, us, pid=1, tid=1)
@@ -162,6 +165,7 @@ def saved(row):
     return {name: row[name] for name in ('saved_ns', 'saved_most_ns', 'path_ns', 'sure', 'ranks')}
 
 
+@seldom
 def test_the_scenario_of_an_item_saves_what_the_item_does():
     path = made('job', ranks=16, tp=2, pp=2, steps=3, slow_rank=5)
     items = [item for item in rows(path, 'whatif.item') if item['saved_ns'] is not None]
@@ -202,6 +206,7 @@ def test_parts_hold_together_and_the_last_counts():
     contains(whatif(path, '--scale', 'rank=0-7:1'), 'it would take as long\n')
 
 
+@seldom
 def test_figures_of_some_steps_are_theirs():
     path = made('job', slow_rank=3, slow_steps='4-5', steps=4)
     steps = {row['step']: row for row in rows(path, 'whatif.step')}

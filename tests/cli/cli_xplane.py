@@ -3,8 +3,8 @@ made ones for which rank is whose, and what is refused."""
 import collections
 import os
 
-from common import (BASE_NS, SOURCE, UNKNOWN, contains, equal, gzipped, holds, main, merged,
-                    put, rows, same_bytes, tables, tmerge, unranked, zstd_framed)
+from common import (BASE_NS, SOURCE, UNKNOWN, contains, equal, gzipped, holds, main, merged, put,
+                    rows, same_bytes, seldom, tables, tmerge, unranked, zstd_framed)
 import stores
 from stores import Store
 import xspace
@@ -289,6 +289,7 @@ def test_a_device_without_work_is_no_rank_and_the_name_of_the_file_is_the_host()
     equal(rows('x.h5', 'job.rank')[0]['host'], 'other:6009', 'the host without a telling name')
 
 
+@seldom
 def test_a_folder_of_the_profiler_is_one_run():
     put('log/plugins/profile/2026_01_02/node7.xplane.pb', one_gpu())
     put('log/events.out', 'no trace')

@@ -38,13 +38,13 @@ def one_host():
 def test_each_host_reads_what_it_has():
     synth('job', ranks=6, steps=2, ranks_per_host=2)
     one_host()
-    for title, of_hosts, hosts in (
+    for title, of_hosts, hosts in some((
             ('disjoint', ((0, 1), (2, 3), (4, 5)), THREE),
             ('uneven, and a host without any', ((0, 5), (1, 2, 3, 4), ()), THREE),
             ('copies of one file on several', ((0, 1, 2), (1, 2, 3), (3, 4, 5, 0)), THREE),
             ('all on all', (range(6), range(6), range(6)), THREE),
             ('a process each', ((0, 1), (2, 3), (4, 5)), 'h1:1,h2:1,h3:1'),
-            ('more hosts than files', ((0, 1, 2, 3, 4, 5), (), ()), 'h1:1,h2:1,h3:1')):
+            ('more hosts than files', ((0, 1, 2, 3, 4, 5), (), ()), 'h1:1,h2:1,h3:1'))):
         spread(*of_hosts)
         for operand in in_turn(LOCAL, f'{LOCAL}/profile_rank_*'):
             done = job('merge', operand, '-o', 'many.h5', '--force', '--no-html', hosts=hosts)

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { ciede2000, contrast, lab, parsed, SIGHTS } from "./colour.mjs";
-import { merge, moduleOf, open, show, synth, test, text, THEMES, visit } from "./page.mjs";
+import { merge, moduleOf, open, seldom, show, synth, test, text, THEMES, visit } from "./page.mjs";
 
 let job;
 before(() => {
@@ -79,7 +79,7 @@ test("an address opens the state that it names, follows changes, and is the same
   assert.deepEqual([await pressed(), await order(), await page.innerText("main")], state);
 });
 
-test("a link is followed also while the address is behind", async () => {
+seldom("a link is followed also while the address is behind", async () => {
   const { page } = await open(job.page, { hash: "#kernels" });
   await page.$eval('input[type="search"]', (input) => {
     input.value = "gemm";
@@ -90,7 +90,7 @@ test("a link is followed also while the address is behind", async () => {
   await page.waitForSelector('body[data-ready="ranks"]', { timeout: 5_000 });
 });
 
-test("a change of view is an entry in the history, a change inside a view is none", async () => {
+seldom("a change of view is an entry in the history, a change inside a view is none", async () => {
   const { page } = await open(job.page);
   for (const view of ["ranks", "steps"]) {
     await page.click(`nav.rail a[href="#${view}"]`);
@@ -114,7 +114,7 @@ test("a change of view is an entry in the history, a change inside a view is non
 
 // Keyboard -----------------------------------------------------------------------------------------
 
-test("the button changes the theme and back", async () => {
+seldom("the button changes the theme and back", async () => {
   for (const theme of THEMES) {
     const { page } = await open(job.page, { theme });
     const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -126,7 +126,7 @@ test("the button changes the theme and back", async () => {
   }
 });
 
-test("arrow keys walk over a map, Tab leaves it", async () => {
+seldom("arrow keys walk over a map, Tab leaves it", async () => {
   const { page } = await open(job.page, { hash: "#steps/rows=ranks" });
   const at = () => page.evaluate(() => [document.activeElement.dataset.row, document.activeElement.dataset.column].map(Number));
   await page.focus('.cell[tabindex="0"]');
@@ -145,7 +145,7 @@ test("arrow keys walk over a map, Tab leaves it", async () => {
 
 const FOCUSABLE = 'a[href], button, input, select, summary, [tabindex="0"]';
 
-test("Tab reaches every control, in the order of the page, with a ring that is seen", async () => {
+seldom("Tab reaches every control, in the order of the page, with a ring that is seen", async () => {
   const { page } = await open(job.page);
   for (const view of ["summary", "ranks", "stragglers", "tables", "about"]) {
     await visit(page, `#${view}`);
@@ -200,7 +200,7 @@ test("the measure of distance is CIEDE2000", () => {
 const TOLD_APART = [[["compute", "overlap", "transfer", "wait", "unmatched", "copies", "idle"], 12], [[0, 1, 2, 3, 4, 5, 6, 7].map((i) => `class-${i}`), 8]];
 
 for (const theme of THEMES)
-  test(`colours contrast as designed, ramps are monotone, and all are told apart by every sight: ${theme}`, async () => {
+  seldom(`colours contrast as designed, ramps are monotone, and all are told apart by every sight: ${theme}`, async () => {
     const { page } = await open(job.page, { theme }), { page: back, ...expected } = CONTRASTS[theme];
     assert.deepEqual(await variables(page, ["page"]), [back]);
     assert.deepEqual(parsed(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)), parsed(back));
@@ -227,7 +227,7 @@ for (const theme of THEMES)
     }
   });
 
-test("where colours are forced, bars and maps keep theirs", async () => {
+seldom("where colours are forced, bars and maps keep theirs", async () => {
   const { page } = await open(job.page, { hash: "#steps" });
   const grounds = () => page.$$eval(".piece, .cell, .swatch", (all) => all.map((e) => getComputedStyle(e).backgroundColor));
   const before = await grounds();

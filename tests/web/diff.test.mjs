@@ -1,7 +1,7 @@
 // The page that compares two jobs: its numbers are those of tmerge diff --json.
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { closeTo, full, listed, merge, open, sweep, synth, test, THEMES, tmerge, visit, WIDTHS } from "./page.mjs";
+import { closeTo, full, listed, merge, open, seldom, sweep, synth, test, THEMES, tmerge, visit, WIDTHS } from "./page.mjs";
 
 const UNCHANGED = ["same", "unclear", "too few steps"];
 const jobs = {};
@@ -58,7 +58,7 @@ test("every number that names its table, row and column is the one there", async
   }
 });
 
-test("what changed beyond noise is shown, the weightiest first, then what so few steps cannot judge, and the rest is not", async () => {
+seldom("what changed beyond noise is shown, the weightiest first, then what so few steps cannot judge, and the rest is not", async () => {
   for (const { page, tables } of [jobs.slower, jobs.faster, jobs.same, jobs.few]) {
     const step = tables["diff.side"][0].step_ns;
     const weight = (row) => row.change === null ? 100 : row.unit === "%" ? Math.abs(row.change) : row.unit === "ns" ? 100 * Math.abs(row.change) / step : Math.abs(row.change_pct ?? 100);
@@ -79,7 +79,7 @@ test("what changed beyond noise is shown, the weightiest first, then what so few
   }
 });
 
-test("the name, the bars and the values of a figure stand in one row", async () => {
+seldom("the name, the bars and the values of a figure stand in one row", async () => {
   for (const view of ["summary", "roles", "steps"]) {
     const { page: tab } = await open(jobs.slower.page, { hash: `#${view}`, width: 1280 });
     const rows = await tab.$$eval(".pair:not(.head)", (all) => all.map((e) => [...e.children].map((child) => { const { top, bottom } = child.getBoundingClientRect(); return [top, bottom]; })));
@@ -91,7 +91,7 @@ test("the name, the bars and the values of a figure stand in one row", async () 
   }
 });
 
-test("a whisker spans the noise around the end of A", async () => {
+seldom("a whisker spans the noise around the end of A", async () => {
   const { page: tab } = await open(jobs.slower.page);
   const row = jobs.slower.tables["diff.job"].find((each) => each.figure === "overview.step.step_ns");
   const [a, whisker] = await tab.$eval('.pair[data-figure="overview.step.step_ns"]', (e) =>
@@ -101,7 +101,7 @@ test("a whisker spans the noise around the end of A", async () => {
   assert.ok(Math.abs(whisker[1] - whisker[0] - 2 * row.noise * scale) < 2.5, `${whisker[1] - whisker[0]} px for ${2 * row.noise} ns`);
 });
 
-test("steps stand beside each other by their place", async () => {
+seldom("steps stand beside each other by their place", async () => {
   const { page, tables } = jobs.slower;
   const { page: tab } = await open(page, { hash: "#steps" });
   const found = await tab.$$eval(".pair[data-place]", (all) => all.map((e) => [Number(e.dataset.place), ...["a", "b"].map((side) => {
@@ -112,7 +112,7 @@ test("steps stand beside each other by their place", async () => {
   assert.equal(found.at(-1)[1], null, "B has one step more");
 });
 
-test("kernels and operators show each change, to the right where B takes more", async () => {
+seldom("kernels and operators show each change, to the right where B takes more", async () => {
   for (const { page, tables } of [jobs.slower, jobs.faster])
     for (const [view, name] of [["kernels", "diff.kernel"], ["operators", "diff.operator"]]) {
       const { page: tab } = await open(page, { hash: `#${view}/all=1` });
@@ -132,7 +132,7 @@ test("kernels and operators show each change, to the right where B takes more", 
     }
 });
 
-test("one verdict can be chosen, and is in the address", async () => {
+seldom("one verdict can be chosen, and is in the address", async () => {
   const { page, tables } = jobs.slower;
   const { page: tab } = await open(page, { hash: "#kernels" });
   await tab.click('[data-value="added"]');
@@ -143,7 +143,7 @@ test("one verdict can be chosen, and is in the address", async () => {
   assert.equal(await tab.getAttribute('[data-value="all"]', "aria-pressed"), "true");
 });
 
-test("a comparison of equal jobs says that nothing changed", async () => {
+seldom("a comparison of equal jobs says that nothing changed", async () => {
   const { page: tab } = await open(jobs.same.page);
   assert.equal(await tab.$$eval(".pair", (all) => all.length), 0);
   assert.match(await tab.textContent("main"), /No figure of the job differs/);
@@ -153,7 +153,7 @@ test("a comparison of equal jobs says that nothing changed", async () => {
   }
 });
 
-test("with too few steps it says that nothing is judged", async () => {
+seldom("with too few steps it says that nothing is judged", async () => {
   const { page: tab } = await open(jobs.few.page);
   assert.match(await tab.textContent("h1"), /^Too few steps to judge/);
   assert.match(await tab.textContent("main"), /Under 3 whole steps in A or B \(6, 2\)/);

@@ -1,7 +1,7 @@
 // The timeline's events: what launched them, what their colours mean, and the counters below them.
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { FULL, grave, kernel, merge, test, THEMES, trace, WIDTHS } from "./page.mjs";
+import { FULL, grave, kernel, merge, seldom, test, THEMES, trace, WIDTHS } from "./page.mjs";
 import { address, colours, custom, details, hovered, LANES_TOP, mark, placeOf, press, reload, timeline as opened } from "./timeline.mjs";
 
 const WHOLE = 100_000; // how long both jobs take [ns]
@@ -47,7 +47,7 @@ test("a kernel says with what it was launched, a copy how fast it was, and what 
   assert.match(await details(page), /^lost.*Which call launched it was not recorded\. Correlation 77\./);
 });
 
-test("an opened rank shows what called what as a flame chart, a row for each depth", async () => {
+seldom("an opened rank shows what called what as a flame chart, a row for each depth", async () => {
   const { page } = await timeline(jobs.launched, "/open=0");
   const found = [], x = await placeOf(page, 22_000, WHOLE);
   for (const depth of [0, 1, 2, 3, 4]) // below lanes of 64 px, the stream's row of 16 and some air: rows of 12
@@ -55,7 +55,7 @@ test("an opened rank shows what called what as a flame chart, a row for each dep
   assert.deepEqual(found, ["train.py(3): step (Python function)", "nn.Module: Linear_0 (Python function)", "aten::linear (operator)", "aten::mm (operator)", "cudaLaunchKernel (runtime or driver call)"]);
 });
 
-test("an area drawn over rows of a thread is of that thread, and the address keeps it", async () => {
+seldom("an area drawn over rows of a thread is of that thread, and the address keeps it", async () => {
   const { page } = await timeline(jobs.launched, "/open=0");
   const y = LANES_TOP + 64 + 16 + 3 + 2 * 12;
   await mark(page, [[2_000, y + 2], [50_000, y + 10], [80_000, y + 22]], WHOLE);
@@ -70,7 +70,7 @@ test("an area drawn over rows of a thread is of that thread, and the address kee
 
 // Colours -------------------------------------------------------------------------------------------
 
-test("kernels are coloured by class, or by slowness against the other ranks, and the address keeps it", async () => {
+seldom("kernels are coloured by class, or by slowness against the other ranks, and the address keeps it", async () => {
   const { page } = await timeline(jobs.ranks, "", { theme: "dark" });
   const seen = async (...places) => colours(page, await Promise.all(places.map(async ([rank, time]) => [await placeOf(page, time * 1000, WHOLE), LANES_TOP + 64 * rank + 10]))); // rows of 64 px
   assert.deepEqual(await seen([0, 10]), [await custom(page, "compute")]);
@@ -91,7 +91,7 @@ test("kernels are coloured by class, or by slowness against the other ranks, and
 
 // Counters ------------------------------------------------------------------------------------------
 
-test("counters stand below a rank's lanes, with their values in words, and the address keeps them", async () => {
+seldom("counters stand below a rank's lanes, with their values in words, and the address keeps them", async () => {
   const { page } = await timeline(jobs.launched, "", { theme: "dark" });
   for (const key of ["queue", "copies", "recorded:clock, of the SMs, MHz"]) await page.selectOption('[data-name="Counters"]', key);
   const kept = await address(page);
@@ -111,7 +111,7 @@ test("counters stand below a rank's lanes, with their values in words, and the a
 const STATES = [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"], ["ranks", "/color=slowness"], ["launched", "/counters=queue,copies/open=0"],
   ["ranks", "/map=compute"], ["ranks", "/mark=0-200000/sums=kernels"], ["ranks", "/mark=0-200000/lanes=0-1/sums=classes"], ["ranks", "/find=gemm/list=1"]];
 for (const [i, [job, hash]] of STATES.entries())
-  test(`what is selected or chosen fits at every width, and axe finds nothing serious: ${hash}`, async () => {
+  seldom(`what is selected or chosen fits at every width, and axe finds nothing serious: ${hash}`, async () => {
     for (const theme of FULL ? THEMES : [THEMES[i % 2]]) {
       const { page } = await timeline(jobs[job], hash, { theme });
       for (const width of WIDTHS) {

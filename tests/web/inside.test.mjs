@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before } from "node:test";
-import { FULL, grave, kernel, merge, moduleOf, open, realJob, show, sweep, synth, test, testsOf, tmerge, trace, visit } from "./page.mjs";
+import { FULL, grave, kernel, merge, moduleOf, open, realJob, seldom, show, sweep, synth, test, testsOf, tmerge, trace, visit } from "./page.mjs";
 
 const OWN = ["communication", "operators", "kernels", "memory", "input", "idle", "launches", "transfers", "clocks"];
 const jobs = [];
@@ -13,7 +13,7 @@ before(() => {
   if (realJob()) jobs.push(realJob());
 });
 
-const each = testsOf(jobs);
+const each = testsOf(jobs, seldom);
 
 const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
 const group = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
@@ -54,7 +54,7 @@ each("queues over time are those of the rank whose queue is shortest, and copies
   assert.equal(await chart("Bandwidth over time"), "Copies, host to device, MB/s, rank 2, over time");
 });
 
-test("hosts that communicate are the tables', folded by host", async () => {
+seldom("hosts that communicate are the tables', folded by host", async () => {
   const { membersOf } = await moduleOf("views/matrix.ts");
   assert.deepEqual(["3", "0-2,7", "0-6:2,9", "0-3,..."].map(membersOf), [[3], [0, 1, 2, 7], [0, 2, 4, 6, 9], null]);
   // Ranks 0 to 3 are on host0, 4 to 7 on host1, 8 to 11 on host2; stages of four ranks, so each is a host.
@@ -115,7 +115,7 @@ each("the table of sizes has the rows of collectives.kind, and p95 is called wor
     for (const [row, , text] of shown.filter(([, column]) => column === "p95_transfer_ns")) assert.equal(text.endsWith(" worst"), rows[row].count < 20, text);
 });
 
-test("a point of the bandwidth chart lists its operations, which lead to the timeline", async () => {
+seldom("a point of the bandwidth chart lists its operations, which lead to the timeline", async () => {
   const job = jobs[0];
   const { "collectives.kind": rows, "collectives.worst": worst } = show(job.store, "collectives.kind", "collectives.worst");
   const { page } = await open(job.page, { hash: "#communication" });
@@ -131,7 +131,7 @@ test("a point of the bandwidth chart lists its operations, which lead to the tim
   assert.ok(links.every((link, i) => new RegExp(`^#timeline/coll=${listed[i]}/t=\\d+-\\d+$`).test(decodeURIComponent(link))), links.join());
 });
 
-test("operations are listed by exposed time, sorted by a heading, each a link to the timeline", async () => {
+seldom("operations are listed by exposed time, sorted by a heading, each a link to the timeline", async () => {
   const job = jobs[0], { "collectives.instance": rows } = show(job.store, "collectives.instance");
   const { page } = await open(job.page, { hash: "#communication" });
   const listed = () => page.$$eval('[data-of="collectives.instance"] td[data-column="kind"]', (all) => all.map((e) => Number(e.dataset.row)));
@@ -145,7 +145,7 @@ test("operations are listed by exposed time, sorted by a heading, each a link to
   assert.match(decodeURIComponent(link), new RegExp(`^#timeline/coll=e${longest}/t=\\d+-\\d+$`));
 });
 
-test("what is drawn on a canvas answers the pointer", async () => {
+seldom("what is drawn on a canvas answers the pointer", async () => {
   const job = jobs[0];
   const { page } = await open(job.page, { hash: "#communication" });
   const box = await (await page.waitForSelector(".chart[data-drawn]")).boundingBox();
@@ -200,7 +200,7 @@ each("idle time by cause, loading and phases are drawn as their tables have them
   }
 });
 
-test("the longest gaps lead to their rank and time", async () => {
+seldom("the longest gaps lead to their rank and time", async () => {
   const { "idle.gap": gaps } = show(jobs[0].store, "idle.gap");
   const { page } = await open(jobs[0].page, { hash: "#idle" });
   const links = await page.$$eval('[data-of="idle.gap"] td a', (all) => all.map((e) => decodeURIComponent(e.getAttribute("href"))));
@@ -212,7 +212,7 @@ test("the longest gaps lead to their rank and time", async () => {
   });
 });
 
-test("memory over time: a line by device to twelve, a band beyond, and the capacity when asked", async () => {
+seldom("memory over time: a line by device to twelve, a band beyond, and the capacity when asked", async () => {
   synth("sixteen", { ranks: 16, steps: 3, fault: "leak" });
   const job = merge("sixteen", "sixteen");
   const { "memory.device": devices } = show(job.store, "memory.device");
@@ -226,7 +226,7 @@ test("memory over time: a line by device to twelve, a band beyond, and the capac
   assert.match(await page.textContent("main"), /times as high as this chart’s highest value/);
 });
 
-test("the clocks view says what clock.check and clock.rank say", async () => {
+seldom("the clocks view says what clock.check and clock.rank say", async () => {
   const { "clock.check": [check], "clock.rank": clocks } = show(jobs[0].store, "clock.check", "clock.rank");
   const { page } = await open(jobs[0].page, { hash: "#clocks" });
   const hosts = await page.$$eval(".offset[data-host]", (all) => all.map((e) => [e.dataset.host, e.querySelector(".row-end").textContent]));
@@ -236,7 +236,7 @@ test("the clocks view says what clock.check and clock.rank say", async () => {
   assert.equal(await page.textContent('[data-column="violations_before"]'), group(check.violations_before));
 });
 
-test("charts take the colours of the theme and of print, and are drawn again for each", async () => {
+seldom("charts take the colours of the theme and of print, and are drawn again for each", async () => {
   const { page } = await open(jobs[0].page, { hash: "#communication" });
   await page.waitForSelector(".chart[data-drawn] canvas");
   const picture = () => page.$eval(".chart canvas", (canvas) => canvas.toDataURL());
@@ -252,7 +252,7 @@ test("charts take the colours of the theme and of print, and are drawn again for
   assert.equal(await picture(), dark);
 });
 
-test("operators have which kernels they launch, and calls what they made the GPU lose", async () => {
+seldom("operators have which kernels they launch, and calls what they made the GPU lose", async () => {
   for (const job of jobs)
     for (const [hash, name, shown] of [["#operators/by=kernel", "operators.kernel", { total_ns: near, calls: (text, value) => text === group(value) }], ["#idle", "sync.call", { lost_ns: near, total_ns: near, calls: (text, value) => text === group(value) }]]) {
       const rows = show(job.store, name)[name], { page } = await open(job.page, { hash });
@@ -263,7 +263,7 @@ test("operators have which kernels they launch, and calls what they made the GPU
     }
 });
 
-test("calls of a flame graph lie below their callers, side by side, and fill the width when chosen", async () => {
+seldom("calls of a flame graph lie below their callers, side by side, and fill the width when chosen", async () => {
   const { flameLayout } = await moduleOf("flame.ts");
   // 0 holds 1 (60 of 100) and 3 (30), 1 holds 2 (20); 4 stands beside 0 with 100
   const tree = { n: 5, parent: [-1, 0, 1, 0, -1], time: [100, 60, 20, 30, 100], name: [], heat: [] };
@@ -273,7 +273,7 @@ test("calls of a flame graph lie below their callers, side by side, and fill the
   assert.deepEqual(boxes(-1, 0.2).map(([row]) => row), [0, 1, 4]);
 });
 
-test("operators lie in one another as in the trace, and are a tree over all ranks", async () => {
+seldom("operators lie in one another as in the trace, and are a tree over all ranks", async () => {
   // of each of 2 ranks: linear [0, 100) with addmm [10, 60) in it, which launches 40 us; copy [200, 230) launches 5 us
   const op = (name, ts, dur) => ({ ph: "X", cat: "cpu_op", name, pid: 1, tid: 1, ts, dur, args: {} });
   const call = (ts, correlation) => ({ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 1, tid: 1, ts, dur: 2, args: { correlation } });
@@ -290,7 +290,7 @@ test("operators lie in one another as in the trace, and are a tree over all rank
   assert.match(await page.textContent(".flame-readout"), /^aten::addmm80\.0\sµs of GPU time/);
 });
 
-test("call stacks of several ranks are one flame graph, coloured by the slowest, which opens and closes", async () => {
+seldom("call stacks of several ranks are one flame graph, coloured by the slowest, which opens and closes", async () => {
   // of rank 0 and 1: main 1 000 us each, in it f 200 and 400, g 400 and 350; g itself is 750 of 2 000 us
   const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
   const files = [[[100, 200], [400, 400]], [[100, 400], [550, 350]]].map(([f, g], rank) => trace(`stacks_rank_${rank}.json`,
@@ -322,7 +322,7 @@ test("call stacks of several ranks are one flame graph, coloured by the slowest,
   assert.match(await page.textContent(".flame-readout"), /^a\.py\(2\): f/);
 });
 
-test("calls of one name are told apart by the callers in which they differ", async () => {
+seldom("calls of one name are told apart by the callers in which they differ", async () => {
   const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
   // twice conv, in layer A and B through the same _call; add is called once
   const events = [call("main", 0, 1000), ...["A", "B"].flatMap((layer, i) => [call(`layer ${layer}`, 400 * i, 300), call("_call", 400 * i, 300), call("conv", 400 * i, 200)]), call("add", 900, 50)];
@@ -331,7 +331,7 @@ test("calls of one name are told apart by the callers in which they differ", asy
   assert.deepEqual(rows.sort().map((row) => row.join(" ").trim()), ["_call in layer A", "_call in layer B", "add", "conv in layer A", "conv in layer B", "layer A", "layer B", "main"]);
 });
 
-test("efficiency says how much of the peak is used, by rank and by operator", async (t) => {
+seldom("efficiency says how much of the peak is used, by rank and by operator", async (t) => {
   if (!realJob()) return t.skip("no real traces");
   const { "efficiency.rank": ranks, "efficiency.operator": operators } = show(realJob().store, "efficiency.rank", "efficiency.operator");
   const shares = ranks.map((row) => row.mfu_pct).sort((a, b) => a - b), middle = (shares[3] + shares[4]) / 2;
@@ -384,7 +384,7 @@ function ncuFiles(rows, rules) {
   return "details.csv,raw.csv";
 }
 
-test("what Nsight Compute measured stands under its roofs, with its rules, and only where it did", async () => {
+seldom("what Nsight Compute measured stands under its roofs, with its rules, and only where it did", async () => {
   const { store } = merge("measured", synth("measured-traces", { ranks: 2, steps: 2 })), shapes = show(store, "kernels.launch_shape")["kernels.launch_shape"];
   const [first, second] = shapes.filter((row) => row.grid !== null && !/nccl/.test(row.name));
   const unknown = { name: "not <b>here</b>", grid: "1,1,1", block: "32,1,1" };

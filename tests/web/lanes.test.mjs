@@ -1,7 +1,7 @@
 // The timeline's map of ranks and time, and how lanes are arranged: by pointer, by keys, in the address.
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { kernel, merge, synth, test, trace } from "./page.mjs";
+import { kernel, merge, seldom, synth, test, trace } from "./page.mjs";
 import { address, box, colours, custom, details, hovered, LANES_TOP, mark, params, placeOf, press, reload, timeline as opened } from "./timeline.mjs";
 
 const jobs = {};
@@ -36,7 +36,7 @@ test("a map's cell has the share of its rank and time, as colour and in words", 
   }
 });
 
-test("a click in a map goes to the lanes of that rank and time", async () => {
+seldom("a click in a map goes to the lanes of that rank and time", async () => {
   const { page } = await timeline(jobs.stairs, "/map=wait", { height: 1100 });
   const { left, top } = await box(page);
   await page.mouse.click(left + await placeOf(page, 0.25 * MS, MS), top + LANES_TOP + 4.5 * 22);
@@ -46,7 +46,7 @@ test("a click in a map goes to the lanes of that rank and time", async () => {
   assert.ok(Math.abs(end - begin - 125_000) < 2 && Math.abs((begin + end) / 2 - 250_000) < 2000, t);
 });
 
-test("what is searched for comes out of a folded host and out of a map", async () => {
+seldom("what is searched for comes out of a folded host and out of a map", async () => {
   const { page } = await timeline(jobs.hosts, "/map=wait/fold=all");
   await page.fill(".tl-find input", "flash");
   await page.press(".tl-find input", "Enter");
@@ -54,7 +54,7 @@ test("what is searched for comes out of a folded host and out of a map", async (
   assert.deepEqual([map, fold === "all", rank !== undefined], [undefined, false, true]);
 });
 
-test("a rank that works on the CPU has its operators and what gloo does in its lanes", async () => {
+seldom("a rank that works on the CPU has its operators and what gloo does in its lanes", async () => {
   const { page } = await timeline(jobs.cpus, "");
   for (const [us, y, words] of [[20, 10, /aten::mm/], [60, 42, /AllReduce, step 1 · gloo:all_reduce \(communication\) · 50\.0 µs/], [60, 64 + 10, /aten::mm/]])
     assert.match(await hovered(page, await placeOf(page, us * 1000, 100_000), LANES_TOP + y), words, `${us} us`);
@@ -62,7 +62,7 @@ test("a rank that works on the CPU has its operators and what gloo does in its l
 
 // Marked areas --------------------------------------------------------------------------------------
 
-test("an area drawn over some rows is of their ranks, and the address keeps it", async () => {
+seldom("an area drawn over some rows is of their ranks, and the address keeps it", async () => {
   const { page } = await timeline(jobs.stairs, "", { height: 1100 });
   await mark(page, [[0.1 * MS, LANES_TOP + 5], [0.5 * MS, LANES_TOP + 30], [0.6 * MS, LANES_TOP + 50]], MS);
   const { lanes, mark: area } = await params(page), [begin, end] = area.split("-").map(Number);

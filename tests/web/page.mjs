@@ -22,6 +22,7 @@ export const WIDTHS = [1920, 1280, 800, 390];
 // Tests --------------------------------------------------------------------------------------------
 
 export const FULL = environment.TMERGE_FULL === "1";
+export const SEED = Number(environment.TMERGE_SEED ?? 1);
 
 let pages = []; // that the running test opened
 let lastStep = 0; // when it last opened a page or went to a view [ms]
@@ -49,6 +50,11 @@ export function test(name, run, { seconds = 60 } = {}) {
 export function full(name, run, limit) {
   if (FULL) test(name, run, limit);
   else declare(name, { skip: "of the full set" });
+}
+
+/** A test that takes long beside what only it holds: in the landing set with every third seed. */
+export function seldom(name, run, limit) {
+  ((SEED + name.length) % 3 === 0 ? test : full)(name, run, limit);
 }
 
 /** What is promised, or null where it takes longer. */
@@ -207,11 +213,11 @@ export async function open(path, { hash = "", theme = "light", width = 1440, hei
 }
 
 /** A function that makes tests of the page of each of the jobs, which are there when they run; in the landing set of one of them, in turn. */
-export function testsOf(jobs) {
+export function testsOf(jobs, declared = test) {
   let turn = 0;
   return (name, options, check) => {
     const place = turn++;
-    test(name, async () => {
+    declared(name, async () => {
       for (const job of FULL ? jobs : [jobs[place % jobs.length]]) {
         const { page } = await open(job.page, options);
         await check(page, job);

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { before } from "node:test";
-import { esbuild, kernel, listed, merge, moduleOf, open, SOURCE, sweep, synth, test, text, tmerge, trace, visit } from "./page.mjs";
+import { esbuild, kernel, listed, merge, moduleOf, open, seldom, SOURCE, sweep, synth, test, text, tmerge, trace, visit } from "./page.mjs";
 
 // Each of them would run, or ask the network, were it ever taken for markup.
 const EVIL = [
@@ -166,7 +166,7 @@ test("a script, a handler, a style and a request that get into the page are bloc
   assert.deepEqual(blocked, { found: ["base-uri", "connect-src", "img-src", "script-src-attr", "script-src-elem", "style-src-attr"], evil: 0, background: "none" });
 });
 
-test("an address off the grammar is passed over", async () => {
+seldom("an address off the grammar is passed over", async () => {
   const { page } = await open(job.page);
   const heading = { summary: await page.textContent("h1") };
   await visit(page, "#tables");
@@ -239,7 +239,7 @@ test("a damaged block gives one clear line, and the other views work", async () 
   assert.deepEqual(await damaged("gone.html", file.slice(0, file.lastIndexOf("<script", at)), table), [`This table cannot be shown: the block ${id} is missing.`]);
 });
 
-test("a damaged block of the timeline gives one clear line there", async () => {
+seldom("a damaged block of the timeline gives one clear line there", async () => {
   const { file } = large();
   for (const [id, spoil] of [["timeline.job", () => "!!!!"], ["timeline.coverage", () => "!!!!"], ["timeline.events", (own) => (own[0] === "A" ? "B" : "A") + own.slice(1)]]) {
     const start = file.indexOf(">", file.indexOf(`id="${id}"`)) + 1, middle = (start + file.indexOf("</script>", start)) >> 1;
@@ -251,14 +251,14 @@ test("a damaged block of the timeline gives one clear line there", async () => {
   }
 });
 
-test("a page cut within its tables says so", async () => {
+seldom("a page cut within its tables says so", async () => {
   const { file } = large();
   writeFileSync("stub.html", file.slice(0, file.indexOf('id="tables">') + 5000));
   const { page } = await open("stub.html", { ready: null });
   await page.waitForSelector("text=This report was cut short", { state: "visible" });
 });
 
-test("hostile names in a comparison run nowhere either", async () => {
+seldom("hostile names in a comparison run nowhere either", async () => {
   const other = merge("tame", [trace("a0.json", [kernel("gemm", 100, 50)], { distributedInfo: { rank: 0, world_size: 1 } })]);
   for (const sides of [[job.store, job.store], [other.store, job.store]]) {
     tmerge("diff", ...sides, "--html", "diff.html");

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { before } from "node:test";
-import { closeTo, FULL, full, grave, merge, moduleOf, open, serve, show, synth, test, tmerge, visit } from "./page.mjs";
+import { closeTo, FULL, full, grave, merge, moduleOf, open, seldom, serve, show, synth, test, tmerge, visit } from "./page.mjs";
 import { box, details, GUTTER, hovered, params, placeOf, plain, press, RIGHT, timeline as opened } from "./timeline.mjs";
 
 const LANES_Y = 130;
@@ -67,7 +67,7 @@ test("a page that holds all asks for nothing", async () => {
   assert.deepEqual(asked(noted), []);
 });
 
-test("what the page left out comes when it is looked at, is what the store has, and is compared with all of it", async () => {
+seldom("what the page left out comes when it is looked at, is what the store has, and is compared with all of it", async () => {
   const { page, noted } = await timeline(all);
   assert.deepEqual(asked(noted), [], "the whole job is in the page");
   const ranks = [...Array(8).keys()].map((rank) => events(`rank = ${rank} AND role = 'compute'`)), own = ranks[2], middle = own.filter((_, i) => i % 400 === 7);
@@ -88,7 +88,7 @@ test("what the page left out comes when it is looked at, is what the store has, 
   assert.ok(asked(noted).length > 0, "something was asked for");
 });
 
-test("counters of a window that came are of the whole store", async () => {
+seldom("counters of a window that came are of the whole store", async () => {
   const span = [6_000_000_000, 6_040_000_000], rank = 2, own = events(`rank = ${rank}`);
   const begins = new Map(own.map(({ event, begin_ns }) => [event, begin_ns]));
   const waits = own.filter(({ launch, stream }) => launch !== null && stream !== null).map((event) => [begins.get(event.launch), event.begin_ns]);
@@ -107,7 +107,7 @@ test("counters of a window that came are of the whole store", async () => {
   assert.ok(seen.size > 2, `it changes: ${[...seen]}`);
 });
 
-test("a map gets finer as one zooms in, of ranks and of folded hosts", async () => {
+seldom("a map gets finer as one zooms in, of ranks and of folded hosts", async () => {
   const span = [6_000_000_000, 6_020_000_000]; // of steps of 45 ms, in which seven ranks wait 15 for the eighth; a level of the store has 4 ms
   const own = [0, 4, 5, 6, 7].map((rank) => events(`rank = ${rank} AND role = 'compute'`).filter((event) => event.begin_ns < span[1] && event.begin_ns + event.duration_ns > span[0]));
   const busy = (list, from, to) => list.reduce((sum, event) => sum + Math.max(0, Math.min(to, event.begin_ns + event.duration_ns) - Math.max(from, event.begin_ns)), 0) / (to - from);
@@ -131,7 +131,7 @@ test("a map gets finer as one zooms in, of ranks and of folded hosts", async () 
   assert.ok(asked(noted).length > 0 && asked(noted).every((url) => url.includes("&shares=1")), "shares alone were asked for");
 });
 
-test("the panel of an event that came tells its launch, and a link to it opens it again", async () => {
+seldom("the panel of an event that came tells its launch, and a link to it opens it again", async () => {
   const span = [6_000_000_000, 6_000_400_000]; // more steps than the page holds one after the other
   const own = events(`rank = 2 AND track = 'gpu' AND role = 'compute'`), at = own.findIndex(({ begin_ns }) => begin_ns > span[0] + 100_000);
   const { name, begin_ns, duration_ns, event, launch } = own[at];
@@ -150,7 +150,7 @@ test("the panel of an event that came tells its launch, and a link to it opens i
   await page.waitForFunction((address) => location.hash.includes(address), `event=0.0.${begin_ns}.${duration_ns}`);
 });
 
-test("a kernel that came is compared with all ranks, and a marked area is summed, from the whole store", async () => {
+seldom("a kernel that came is compared with all ranks, and a marked area is summed, from the whole store", async () => {
   const near = events("track = 'gpu' AND role IS NOT NULL AND step BETWEEN 136 AND 146"), [{ name }] = events("rank = 2 AND role = 'compute' AND step = 140 AND event > 10");
   const alike = [0, 1, 2, 3, 4, 5, 6, 7].map((rank) => events(`rank = ${rank} AND step = 140 AND name = '${name.replaceAll("'", "''")}'`));
   assert.ok(alike.every(({ length }) => length > 2 && length === alike[0].length), "as often on every rank");
@@ -174,7 +174,7 @@ test("a kernel that came is compared with all ranks, and a marked area is summed
   assert.deepEqual(shown.map(([, n]) => Number(n.replace(/\D/g, ""))).sort((a, b) => a - b), [...sums.values()].sort((a, b) => a - b));
 });
 
-test("of an event in a closed rank the launch is fetched, too", async () => {
+seldom("of an event in a closed rank the launch is fetched, too", async () => {
   const own = events("rank = 3 AND track = 'gpu' AND role = 'compute'"), { begin_ns, duration_ns, launch } = own.find((each) => each.begin_ns > 7_000_000_000 && each.launch !== null);
   const [call] = events(`rank = 3 AND event = ${launch}`);
   const { page, noted } = await timeline(all, [begin_ns - 100_000, begin_ns + 100_000], `/rank=3/event=0.0.${begin_ns}.${duration_ns}`);
@@ -184,7 +184,7 @@ test("of an event in a closed rank the launch is fetched, too", async () => {
   assert.doesNotMatch(page.url(), /open=/, "it stays closed");
 });
 
-test("who met at a kernel is asked of the server where the page does not know it", async () => {
+seldom("who met at a kernel is asked of the server where the page does not know it", async () => {
   const text = "SELECT rank, operation, begin_ns, duration_ns, wait_ns FROM events WHERE role = 'communication' AND begin_ns >= (SELECT max(begin_ns) - 100000000 FROM events) ORDER BY rank";
   const rows = JSON.parse(tmerge("query", large.store, text, "--json").replace(/("begin_ns":\s*)(\d+)/g, '$1"$2"')).tables.query.rows;
   const begin = BigInt(JSON.parse(tmerge("show", large.store, "job.job", "--json").replace(/("begin_ns":\s*)(\d+)/g, '$1"$2"')).tables["job.job"].rows[0].begin_ns);
@@ -230,7 +230,7 @@ test("the find box looks through the whole store, and goes to what it finds", as
   assert.match(plain(await page.textContent(".tl-find output")).replaceAll(/(\d)[ ,](?=\d{3})/g, "$1"), new RegExp(`^${kinds} found: ${kinds} kernels`), "a pattern, of all ranks");
 });
 
-for (const [theme, width, declared] of [["light", 800, test], ["dark", 1280, full], ["light", 1920, full]])
+for (const [theme, width, declared] of [["light", 800, seldom], ["dark", 1280, full], ["light", 1920, full]])
   declared(`what is served, found and listed fits ${width} px, and axe finds nothing serious`, async () => {
     const { page } = await open(all, { theme, width, hash: "#timeline/t=6000000000-6000400000/rank=2/open=2/find=rank:2 kind:communication/list=1" });
     for (const what of ["detail", "search"]) await page.waitForSelector(`body[data-${what}="complete"]`);
@@ -251,7 +251,7 @@ test("names that fit become ranges, short enough for a request", async () => {
   assert.ok(many.every((text) => text.length <= 6000 && text.split(",").length <= 1000));
 });
 
-test("a table that the page cuts offers all of its rows", async () => {
+seldom("a table that the page cuts offers all of its rows", async () => {
   const name = "criticalpath.piece", rows = show(large.store, name)[name];
   const { page } = await open(all, { hash: `#tables/name=${name}` });
   await page.waitForSelector("tbody tr");
@@ -267,7 +267,7 @@ test("a table that the page cuts offers all of its rows", async () => {
   assert.ok(rows.length > 8 * 16384, "several answers");
 });
 
-test("a view whose tables the page cuts reads the rest, and draws all ranks and steps", async () => {
+seldom("a view whose tables the page cuts reads the rest, and draws all ranks and steps", async () => {
   const { store } = merge("long", synth("long-traces", { ranks: 8, ranks_per_host: 4, steps: 645, layers: 1, buckets: 1, cpu_ops: 1, no_instances: true })), { url } = await serve(store);
   const { page, noted } = await open(url, { hash: "#steps/rows=ranks", loud: true }); // as the second answer is an error
   await page.waitForSelector(".left-out", { state: "detached" });
@@ -307,7 +307,7 @@ const STAND_IN = `<!doctype html><title>waiting</title><script>
 
 const openIn = (page) => page.press('button:has-text("Open in Perfetto")', "Enter");
 
-test("the window in view is handed to Perfetto", async () => {
+seldom("the window in view is handed to Perfetto", async () => {
   const { page, noted } = await timeline(served, [10_000_000, 20_000_000]);
   await page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: STAND_IN }));
   const [tab] = await Promise.all([page.context().waitForEvent("page"), openIn(page)]);
@@ -321,7 +321,7 @@ test("the window in view is handed to Perfetto", async () => {
   assert.ok(given.length > 1000 && Buffer.from(got.bytes).equals(Buffer.from(given)), "the bytes");
 });
 
-test("that the browser blocks the tab is said, and so is a window of too many events", async () => {
+seldom("that the browser blocks the tab is said, and so is a window of too many events", async () => {
   const { page } = await timeline(served);
   const opened = await page.evaluate(() => { const before = window.open; window.open = () => null; return before.name; });
   assert.equal(opened, "open");
@@ -333,7 +333,7 @@ test("that the browser blocks the tab is said, and so is a window of too many ev
   await large.page.waitForSelector("text=/Perfetto was not opened: tmerge serve says: too many events for one answer: zoom in/");
 });
 
-test("a page from the disk offers no Perfetto: its window can not be handed over", async () => {
+seldom("a page from the disk offers no Perfetto: its window can not be handed over", async () => {
   const { page } = await opened(job.page);
   assert.equal(await page.$('button:has-text("Open in Perfetto")'), null);
 });

@@ -1,7 +1,7 @@
 // What the page shows where something is missing: each state has a job of its own.
 import assert from "node:assert/strict";
 import { state } from "./jobs.mjs";
-import { closeTo, FULL, listed, merge, open, show, sweep, synth, test, THEMES, visit } from "./page.mjs";
+import { closeTo, FULL, listed, merge, open, seldom, show, sweep, synth, test, THEMES, visit } from "./page.mjs";
 
 let turn = 0;
 
@@ -65,7 +65,7 @@ test("traces of two jobs: said first, in the words of the terminal", () => of("t
   assert.match(text, /^!\s*These traces may not be of one job\s*the ranks of the job, as they say: 2 \(ranks 0,1\), 4 \(ranks 2,3\)\./);
 }));
 
-test("a partial step is hatched, left out of the median, and said", () => of("partial-step", async (page, job) => {
+seldom("a partial step is hatched, left out of the median, and said", () => of("partial-step", async (page, job) => {
   const { "overlap.step": windows, "overview.step": steps } = show(job.store, "overlap.step", "overview.step");
   const partial = windows.filter((row) => row.partial).map((row) => [row.rank, row.step]);
   assert.deepEqual(partial, [[0, 3]], "the fixture");
@@ -79,7 +79,7 @@ test("a partial step is hatched, left out of the median, and said", () => of("pa
   assert.match(await main(page), /Hatched: the recording began or ended inside the step/);
 }));
 
-test("no communication is never 0 % or 100 %, and what was looked for is named", () => of("no-communication", async (page) => {
+seldom("no communication is never 0 % or 100 %, and what was looked for is named", () => of("no-communication", async (page) => {
   for (const label of ["Exposed communication", "Communication overlap", "Communication : compute"])
     assert.deepEqual(await figure(page, label), ["–", "no communication recorded"], label);
   assert.match(await page.textContent(".findings"), /No communication recorded.*--comm-pattern/);
@@ -89,14 +89,14 @@ test("no communication is never 0 % or 100 %, and what was looked for is named",
   assert.ok(!/Of 0 ns/.test(await main(page)));
 }));
 
-test("without an all-reduce the other kinds are shown", () => of("no-allreduce", async (page, job) => {
+seldom("without an all-reduce the other kinds are shown", () => of("no-allreduce", async (page, job) => {
   const kinds = new Set(show(job.store, "overlap.kind")["overlap.kind"].map((row) => row.kind));
   assert.deepEqual([...kinds].sort(), ["allgather", "reducescatter"], "the fixture");
   assert.equal((await figure(page, "Communication overlap"))[1], "AllReduce: none in this job");
   assert.match(await page.textContent(".finding"), /ReduceScatter hides \d+\s% *, AllGather hides \d+\s% behind computation\. The job has no AllReduce\./);
 }));
 
-test("what was not recorded stands at the head, and nothing is concluded from the rest", () => of("holes", async (page, job) => {
+seldom("what was not recorded stands at the head, and nothing is concluded from the rest", () => of("holes", async (page, job) => {
   const { "job.job": [{ integrity }], "stragglers.job": [verdict], "advice.item": items } = show(job.store, "job.job", "stragglers.job", "advice.item");
   assert.match(integrity, /^On 4 of 4 ranks, most on rank \d: \d+ of \d+ launches have no kernel/);
   assert.deepEqual([verdict.verdict, verdict.rank, items.map((item) => item.rule)], ["inconclusive", null, ["recording"]]);
@@ -105,7 +105,7 @@ test("what was not recorded stands at the head, and nothing is concluded from th
   assert.deepEqual(await page.$$eval(".findings .sign", (all) => all.map((e) => e.className)), ["sign bad", "sign note", "sign note", "sign note"]);
 }));
 
-test("kernels whose names tell no kind are not said to be no all-reduce", () => of("untold-kinds", async (page) => {
+seldom("kernels whose names tell no kind are not said to be no all-reduce", () => of("untold-kinds", async (page) => {
   assert.equal((await figure(page, "Communication overlap"))[1], "AllReduce: none that its name tells");
   assert.match(await page.textContent(".findings"), /Which of it is AllReduce no name tells\./);
   await visit(page, "#communication");
@@ -114,7 +114,7 @@ test("kernels whose names tell no kind are not said to be no all-reduce", () => 
   assert.match((await main(page)).replace(/\u00a0/g, " "), /370\.0 µs of GPU time, 100 % of it because no launch is in the traces/);
 }));
 
-test("where most communication is not matched nobody is called late for sure, and the share is said", () => of("unmatched", async (page, job) => {
+seldom("where most communication is not matched nobody is called late for sure, and the share is said", () => of("unmatched", async (page, job) => {
   const { "stragglers.job": [verdict], "clock.check": [check] } = show(job.store, "stragglers.job", "clock.check");
   assert.match((await main(page)).replace(/[\u00a0\u202f]/g, " "), new RegExp(`kernels \\(\\d+ %\\) were matched between ranks, to ${check.collectives} operations; (all|${check.matched}) of these are complete`));
   assert.ok(verdict.matched_share < 0.5 && verdict.certainty === "likely", "the fixture");
@@ -128,7 +128,7 @@ test("where most communication is not matched nobody is called late for sure, an
   assert.equal((await h1(page)).replace(/\u00a0/g, " "), verdict.headline);
 }));
 
-test("who may be late by chance is said first, as in the terminal, and what costs much below", () => of("chance", async (page, job) => {
+seldom("who may be late by chance is said first, as in the terminal, and what costs much below", () => of("chance", async (page, job) => {
   const { "stragglers.job": [verdict], "advice.item": [first] } = show(job.store, "stragglers.job", "advice.item");
   assert.deepEqual([verdict.verdict, first.rule, first.severity], ["inconclusive", "exposed_communication", "critical"], "the fixture");
   assert.equal((await h1(page)).replace(/\u00a0/g, " "), verdict.headline);
@@ -138,7 +138,7 @@ test("who may be late by chance is said first, as in the terminal, and what cost
   assert.equal((await h1(page)).replace(/\u00a0/g, " "), verdict.headline);
 }));
 
-test("poor clocks: arrivals have whiskers, ties are hollow, nobody is last", () => of("poor-clocks", async (page, job) => {
+seldom("poor clocks: arrivals have whiskers, ties are hollow, nobody is last", () => of("poor-clocks", async (page, job) => {
   const { "clock.rank": clocks, "collectives.kind": kinds, "collectives.worst": worst, "collectives.arrival": arrivals } = show(job.store, "clock.rank", "collectives.kind", "collectives.worst", "collectives.arrival");
   const u = Math.max(...clocks.map((row) => row.uncertainty_ns));
   assert.ok(2 * Math.SQRT2 * u > Math.max(...kinds.map((row) => row.median_skew_ns)), "the fixture");
@@ -157,7 +157,7 @@ test("poor clocks: arrivals have whiskers, ties are hollow, nobody is last", () 
   assert.ok(lanes.some((lane) => lane.tied > 1), "the fixture has no tie");
 }));
 
-test("clocks that are not compared: what rests on them is left out and said", () => of("no-clocks", async (page, job) => {
+seldom("clocks that are not compared: what rests on them is left out and said", () => of("no-clocks", async (page, job) => {
   assert.match(await h1(page), /^No verdict: there is nothing to compare between ranks/);
   assert.match(await page.textContent(".verdict p:not(.saved)"), /^Clocks are not compared/);
   assert.equal((await figure(page, "Exposed communication"))[1], "wait not known");
@@ -172,11 +172,11 @@ test("clocks that are not compared: what rests on them is left out and said", ()
   assert.doesNotMatch(await main(page), /ranks? takes? under/);
 }));
 
-test("a job of several formats says so", () => of("two-formats", async (page) => {
+seldom("a job of several formats says so", () => of("two-formats", async (page) => {
   assert.match(await main(page), /Traces of several kinds \(kineto of 3 ranks, nsys of 1 rank\)/);
 }));
 
-test("ranks without a trace keep their places", () => of("missing-ranks", async (page) => {
+seldom("ranks without a trace keep their places", () => of("missing-ranks", async (page) => {
   const rows = () => page.$$eval(".stacks .stack:not(.axis)", (all) => all.map((e) => [e.querySelector(".row-label").textContent, e.querySelector(".bar").classList.contains("missing")]));
   const expected = [0, 1, 2, 3, 4, 5].map((rank) => [`rank ${rank}`, rank === 1 || rank === 5]);
   assert.deepEqual((await rows()).slice(0, 6), expected);
@@ -191,7 +191,7 @@ test("ranks without a trace keep their places", () => of("missing-ranks", async 
   assert.match(await main(page), /Ranks without a trace\s+1, 5/);
 }));
 
-test("ranks with other steps keep empty cells", () => of("unequal-steps", async (page, job) => {
+seldom("ranks with other steps keep empty cells", () => of("unequal-steps", async (page, job) => {
   const rows = show(job.store, "overlap.step")["overlap.step"];
   await visit(page, "#steps/metric=step");
   const steps = [...new Set(rows.map((row) => row.step))].sort((a, b) => a - b);
@@ -200,7 +200,7 @@ test("ranks with other steps keep empty cells", () => of("unequal-steps", async 
   assert.ok(found.some((row) => row.includes(false)), "the fixture");
 }));
 
-test("a trace that was cut short has a torn edge, and what follows is hatched", () => of("truncated", async (page) => {
+seldom("a trace that was cut short has a torn edge, and what follows is hatched", () => of("truncated", async (page) => {
   for (const view of ["summary", "ranks"]) {
     await visit(page, `#${view}`);
     const cut = await page.$$eval(".stacks [data-rank]", (all) => all.map((e) => {
@@ -233,7 +233,7 @@ for (const name of ["no-events", "mostly-skipped"])
     }
   }));
 
-test("of 64 ranks maps show hosts that open, and the scale begins at the median", async () => {
+seldom("of 64 ranks maps show hosts that open, and the scale begins at the median", async () => {
   const job = merge("many", synth("many-traces", { ranks: 64, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 20, slow_factor: 1.3 }));
   const { page } = await open(job.page);
   assert.equal(await page.$$eval(".stacks [data-rank]", (all) => all.length), 13, "worst 8, median, best 4");
@@ -262,7 +262,7 @@ test("of 64 ranks maps show hosts that open, and the scale begins at the median"
   assert.deepEqual(await page.$$eval('[aria-label^="Who waits"] .row-label', (all) => all.map((e) => e.textContent)), [0, 1, 2, 3, 4, 5, 6, 7].map((host) => `host${host}`));
 });
 
-test("of more pairs than the page holds those that waited most make the matrix of hosts", async () => {
+seldom("of more pairs than the page holds those that waited most make the matrix of hosts", async () => {
   const job = merge("pairs", synth("pairs-traces", { ranks: 256, ranks_per_host: 8, steps: 2, layers: 4, cpu_ops: 1, slow_rank: 20 }));
   const { page } = await open(job.page, { hash: "#stragglers" });
   const waits = show(job.store, "stragglers.pair")["stragglers.pair"].map((row) => row.wait_ns).sort((a, b) => b - a), kept = 1 << 15;
@@ -274,7 +274,7 @@ test("of more pairs than the page holds those that waited most make the matrix o
   assert.ok((await main(page)).replace(/[\u00a0\u202f]/g, " ").includes(`the 32 768 that waited most, ${share.toFixed(1)} % of all waiting`), `${share}`);
 });
 
-test("of more ranks in steps than the page holds with all ranks, hosts are still compared", async () => {
+seldom("of more ranks in steps than the page holds with all ranks, hosts are still compared", async () => {
   const job = merge("cells", synth("cells-traces", { ranks: 640, steps: 9, layers: 2, buckets: 1, cpu_ops: 1, no_instances: true }));
   const { page } = await open(job.page, { hash: "#communication" });
   const kept = await page.evaluate(() => { const { ranks, ranks_kept, cell_ranks } = JSON.parse(document.getElementById("tables").textContent).facts; return [ranks, ranks_kept, cell_ranks.length < ranks]; });
@@ -286,7 +286,7 @@ test("of more ranks in steps than the page holds with all ranks, hosts are still
   assert.match(await main(page), /Each cell is one rank in one step/);
 });
 
-test("a map of very many rows has labels on both sides, and is read by arrow keys", async () => {
+seldom("a map of very many rows has labels on both sides, and is read by arrow keys", async () => {
   const job = merge("tall", synth("tall-traces", { ranks: 104, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 20 }));
   const { page } = await open(job.page, { hash: "#steps/rows=ranks/metric=compute" });
   await page.waitForSelector(".map-top span");

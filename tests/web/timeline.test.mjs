@@ -1,6 +1,6 @@
 // The timeline in a real browser: keys, pointer, search, address, sums and damage.
 import assert from "node:assert/strict";
-import { closeTo, merge, open, show, synth, test, tmerge, visit } from "./page.mjs";
+import { closeTo, merge, open, seldom, show, synth, test, tmerge, visit } from "./page.mjs";
 import { address, box, colours, COMPLETE, details, drawn, GUTTER, hovered, LANES_TOP, params, placeOf, plain, press, reload, RIGHT, RULER_Y, settled, timeline as opened } from "./timeline.mjs";
 
 const LANES_Y = LANES_TOP + 40;
@@ -22,7 +22,7 @@ function exact(store, name) {
 
 const begins = exact(job.store, "job.job")[0].begin_ns, duration = Number(exact(job.store, "job.job")[0].duration_ns);
 
-test("w, s, a, d and 0 move the window", async () => {
+seldom("w, s, a, d and 0 move the window", async () => {
   const { page } = await timeline();
   assert.deepEqual(await params(page), {});
   await press(page, "w");
@@ -39,7 +39,7 @@ test("w, s, a, d and 0 move the window", async () => {
   assert.deepEqual(await params(page), {});
 });
 
-test("the wheel with Ctrl zooms at the pointer, with Shift moves", async () => {
+seldom("the wheel with Ctrl zooms at the pointer, with Shift moves", async () => {
   const { page } = await timeline();
   const { left, top, width } = await box(page), x = left + GUTTER + (width - GUTTER - RIGHT) * 0.25;
   await page.mouse.move(x, top + LANES_Y);
@@ -57,7 +57,7 @@ test("the wheel with Ctrl zooms at the pointer, with Shift moves", async () => {
   await page.keyboard.up("Shift");
 });
 
-test("dragging moves, on the ruler it zooms to the range", async () => {
+seldom("dragging moves, on the ruler it zooms to the range", async () => {
   const { page } = await timeline(`/t=${Math.round(duration * 0.4)}-${Math.round(duration * 0.6)}`);
   const before = await span(page), { left, top } = await box(page);
   const drag = async (from, to, y) => {
@@ -89,7 +89,7 @@ test("the sums of the whole job are those of overlap.rank", async () => {
   });
 });
 
-test("collectives are visited in time and by wait, with their arrivals", async () => {
+seldom("collectives are visited in time and by wait, with their arrivals", async () => {
   const { page } = await timeline();
   const worst = exact(job.store, "collectives.worst"), arrivals = exact(job.store, "collectives.arrival");
   await press(page, "Shift+]");
@@ -162,7 +162,7 @@ test("find counts over the whole job and goes from one to the next", async () =>
   assert.equal(await page.evaluate(() => document.activeElement.tagName), "CANVAS");
 });
 
-test("after a click on Timeline in the list the keys work, and those of a field or a button stay theirs", async () => {
+seldom("after a click on Timeline in the list the keys work, and those of a field or a button stay theirs", async () => {
   const { page } = await open(job.page);
   await page.click('nav.rail a[href="#timeline"]');
   await page.waitForSelector(COMPLETE);
@@ -177,7 +177,7 @@ test("after a click on Timeline in the list the keys work, and those of a field 
   assert.ok((await span(page)).end - (await span(page)).begin < (end - begin) * 0.6, "Enter presses the button");
 });
 
-test("an address keeps the selected event and the marked range", async () => {
+seldom("an address keeps the selected event and the marked range", async () => {
   const { page } = await timeline("/rank=2");
   await press(page, "n", ".", ".", "o");
   const event = await details(page);
@@ -203,7 +203,7 @@ test("an address keeps the selected event and the marked range", async () => {
   assert.match(await details(page), /^Rank 1On host host0/);
 });
 
-test("the timeline says how many events the page holds, and so does About", async () => {
+seldom("the timeline says how many events the page holds, and so does About", async () => {
   const { page } = await timeline();
   const { events } = show(job.store, "job.job")["job.job"][0];
   const said = plain(await page.textContent(".tl-kept"));
@@ -222,7 +222,7 @@ test("of many ranks the one that holds the job up is in view at first", async ()
   assert.ok(Math.abs(near - 40) <= 2, `rank ${near} is in the middle`);
 });
 
-test("events and steps follow each other", async () => {
+seldom("events and steps follow each other", async () => {
   const { page } = await timeline("/rank=2");
   await press(page, "n");
   const steps = show(job.store, "overlap.step")["overlap.step"].filter((row) => row.rank === 0);
@@ -241,7 +241,7 @@ test("events and steps follow each other", async () => {
   assert.equal(await details(page), one);
 });
 
-test("a rank is opened by its name, and says what is selected", async () => {
+seldom("a rank is opened by its name, and says what is selected", async () => {
   const { page } = await timeline();
   const { left, top } = await box(page);
   await page.mouse.click(left + 30, top + 130);
@@ -254,7 +254,7 @@ test("a rank is opened by its name, and says what is selected", async () => {
   assert.match(await details(page), /^Keys and gestures/);
 });
 
-test("the colours follow the theme", async () => {
+seldom("the colours follow the theme", async () => {
   const { page } = await timeline(), corner = async () => (await drawn(page), colours(page, [[1, 1]]));
   assert.deepEqual(await corner(), ["#ffffff"]);
   await page.emulateMedia({ colorScheme: "dark" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { contrast, parsed } from "./colour.mjs";
-import { FULL, full, grave, listed, merge, moduleOf, open, realJob, sweep, synth, test, text, THEMES, tmerge, trace, WIDTHS } from "./page.mjs";
+import { FULL, full, grave, listed, merge, moduleOf, open, realJob, SEED, seldom, sweep, synth, test, text, THEMES, tmerge, trace, WIDTHS } from "./page.mjs";
 
 const small = { steps: 2, layers: 4 }, jobs = {};
 const call = (name, ts, dur, id) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: { "Python id": id } });
@@ -100,13 +100,13 @@ async function everyView(t, name, { theme, width, ...more }) {
   assert.deepEqual([...lost], [], "links to views that are not there");
 }
 
-/* In the landing set each job in some, so that each theme and width is seen. */
-const SOME = { real: ["light 1920", "dark 390"], many: ["dark 1280"], pipeline: ["light 1280"], compiled: ["dark 800"], stack: ["light 390"] };
+/* In the landing set each job in one, so that each theme and width is seen. */
+const SOME = { real: [SEED % 2 ? "light 1920" : "dark 390"], many: ["dark 1280"], pipeline: ["light 1280"], compiled: ["dark 800"], stack: ["light 390"] };
 for (const [job, some] of Object.entries(SOME))
   for (const theme of THEMES)
     for (const width of WIDTHS)
       (some.includes(`${theme} ${width}`) ? test : full)(`every view of the job ${job}, ${theme}, ${width} px`, (t) => everyView(t, job, { theme, width }));
-test("every view where the page is enlarged to 200 %", (t) => everyView(t, "many", { theme: "dark", width: 720, height: 450, scale: 2 }));
+seldom("every view where the page is enlarged to 200 %", (t) => everyView(t, "many", { theme: "dark", width: 720, height: 450, scale: 2 }));
 
 test("these are all views", async () => {
   const { reportViews } = await moduleOf("views/index.ts");

@@ -1,7 +1,7 @@
 // What if, and the critical path on the timeline: bars, counts and pieces are those of the tables.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { closeTo, FULL, listed, merge, open, realJob, show, synth, test, text, tmerge, visit } from "./page.mjs";
+import { closeTo, FULL, listed, merge, open, realJob, seldom, show, synth, test, text, tmerge, visit } from "./page.mjs";
 import { parsed } from "./colour.mjs";
 import { box, colours, COMPLETE, details, GUTTER, LANES_TOP, params, press, reload, RIGHT } from "./timeline.mjs";
 
@@ -69,7 +69,7 @@ test("the summary says what the terminal says: the headline, what fixing saves, 
   }
 });
 
-test("what is no bar is counted", async () => {
+seldom("what is no bar is counted", async () => {
   const { "whatif.item": items } = show(slow.store, "whatif.item"), ranks = items.filter((item) => item.what === "rank");
   const untried = ranks.filter((item) => item.saved_ns === null).length;
   assert.ok(untried > 0);
@@ -77,7 +77,7 @@ test("what is no bar is counted", async () => {
   assert.match(await page.innerText(".savings"), new RegExp(`(^|\\n|; )${untried} ranks? would (?:each )?save under 0\\.05\\s%`));
 });
 
-test("columns are the steps and what is left of them, and lead to their paths", async () => {
+seldom("columns are the steps and what is left of them, and lead to their paths", async () => {
   const { "whatif.step": steps } = show(slow.store, "whatif.step"), { page } = await open(slow.page, { hash: "#whatif" });
   const shown = await page.$$eval(".step-column", (all) => all.map((e) => [Number(e.dataset.step), Number(e.dataset.ns), Number(e.dataset.ideal), e.querySelector(".fill-saved").getBoundingClientRect().height / e.getBoundingClientRect().height]));
   const most = Math.max(...steps.map((step) => step.step_ns));
@@ -90,7 +90,7 @@ test("columns are the steps and what is left of them, and lead to their paths", 
   assert.ok(begin <= from && end >= to && end - begin < 1.1 * (to - from), `${begin}-${end}, not ${from}-${to}`);
 });
 
-test("a bar opens its path at its longest piece, and keys go along it", async () => {
+seldom("a bar opens its path at its longest piece, and keys go along it", async () => {
   const path = pathOf(slow.store), own = path.filter((piece) => piece.rank === 3), sums = new Map();
   for (const piece of own) sums.set(piece.step, (sums.get(piece.step) ?? 0) + piece.duration);
   const step = [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0][0];
@@ -112,7 +112,7 @@ test("a bar opens its path at its longest piece, and keys go along it", async ()
   assert.deepEqual([(await params(page)).piece, (await params(page)).path], [undefined, undefined]);
 });
 
-test("the path lies over the lane of its kernel, and says what it is under the pointer", async () => {
+seldom("the path lies over the lane of its kernel, and says what it is under the pointer", async () => {
   const kernel = pathOf(stages.store).filter((piece) => piece.kind === "compute" && piece.rank === 0).sort((a, b) => b.duration - a.duration)[0];
   const t = `${kernel.begin - kernel.duration}-${kernel.begin + 2 * kernel.duration}`;
   const { page } = await open(stages.page, { hash: `#timeline/path=1/t=${t}` });
@@ -130,7 +130,7 @@ test("the path lies over the lane of its kernel, and says what it is under the p
   assert.deepEqual(await inked(), [], "hidden");
 });
 
-test("the panel of an event says how long it is on the path, and how much later it could have ended", async () => {
+seldom("the panel of an event says how long it is on the path, and how much later it could have ended", async () => {
   const job = csv(slow.store, "job.job"), begins = job.lines[0][job.head.indexOf("begin_ns")], pieces = pathOf(slow.store).filter(({ kind }) => kind === "compute");
   const text = `SELECT rank, stream, begin_ns - ${begins} AS begin, duration_ns AS duration FROM events WHERE role = 'compute' AND step > 3`;
   const events = JSON.parse(tmerge("query", slow.store, text, "--json")).tables.query.rows, { "criticalpath.slack": runs } = show(slow.store, "criticalpath.slack");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { before } from "node:test";
-import { closeTo, FULL, listed, merge, open, show, SOURCE, synth, test, THEMES, visit, WIDTHS } from "./page.mjs";
+import { closeTo, FULL, listed, merge, open, seldom, show, SOURCE, synth, test, THEMES, visit, WIDTHS } from "./page.mjs";
 
 const TRACES = join(SOURCE, "..", "shared", "traces", "xplane");
 const jobs = {};
@@ -45,7 +45,7 @@ test("operations of a TPU stand by category, with what bounds them, and under th
     }
 });
 
-test("rows of operations and programs are those of their tables", async (t) => {
+seldom("rows of operations and programs are those of their tables", async (t) => {
   const job = jobs["tpu-v6e"];
   if (!job) return t.skip("no real traces");
   const tables = show(job.store, "hlo.op", "hlo.program"), { page } = await open(job.page, { hash: "#xla" });
@@ -55,7 +55,7 @@ test("rows of operations and programs are those of their tables", async (t) => {
   }
 });
 
-test("of a GPU, whose peaks nothing tells, rates of products are shown, and no roof", async (t) => {
+seldom("of a GPU, whose peaks nothing tells, rates of products are shown, and no roof", async (t) => {
   const job = jobs["jax-mi300-gemm"];
   if (!job) return t.skip("no real traces");
   const { page } = await open(job.page, { hash: "#xla" });
@@ -67,7 +67,7 @@ test("of a GPU, whose peaks nothing tells, rates of products are shown, and no r
   assert.deepEqual((await cells(page, "Operators of the framework")).map((row) => row[0]), ["dot_general", "broadcast_in_dim", "none told"]);
 });
 
-test("what PyTorch alone has is neither shown nor asked for", async (t) => {
+seldom("what PyTorch alone has is neither shown nor asked for", async (t) => {
   if (!jobs["tpu-v6e"]) return t.skip("no real traces");
   for (const [name, without, within] of [["tpu-v6e", ["input", "operators"], ["memory", "efficiency"]], ["jax-mi300-gemm", ["input"], ["operators", "memory"]], ["gpu-multi-worker", ["efficiency"], ["input", "operators"]]]) {
     const { page } = await open(jobs[name].page), views = await listed(page);
@@ -92,7 +92,7 @@ const row = (page, name) => page.$$eval(".stack[role=listitem]", (all, wanted) =
   return [...found.querySelectorAll(".piece")].map((piece) => Number(piece.dataset.ns)).concat(found.querySelector(".row-end").textContent);
 }, name);
 
-test("what steps are spent on, and the device planted as slow among those of its hosts", async () => {
+seldom("what steps are spent on, and the device planted as slow among those of its hosts", async () => {
   const job = merge("pod", synth("pod-traces", { format: "xplane", ranks: 8, ranks_per_host: 4, steps: 3, layers: 4, jitter: 0, slow_rank: 6, slow_factor: 1.4 }));
   const { page } = await open(job.page, { hash: "#xla", width: 800 });
   assert.deepEqual(await sections(page), ["What steps are spent on", "Slow devices", "Collectives of programs"], "no pipeline, no operations");
@@ -114,7 +114,7 @@ test("what steps are spent on, and the device planted as slow among those of its
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
 });
 
-test("stages of the input pipeline of each host, with their whole and own time", async (t) => {
+seldom("stages of the input pipeline of each host, with their whole and own time", async (t) => {
   const job = jobs["gpu-multi-worker"], title = "The input pipeline of hosts";
   if (!job) return t.skip("no real traces");
   const tables = show(job.store, "pipeline.host", "pipeline.stage"), { page } = await open(job.page, { hash: "#xla" });
