@@ -293,6 +293,6 @@ tm_text tm_pf_interned(const tm_pf_state *state, const tm_pf_sequence *sequence,
                        uint64_t id) {
     const tm_pf_entry key = {id, sequence->generation, table};
     uint32_t number = tm_keys_find(&state->interned, &key);
-    return number == TM_NO_KEY ? (tm_text){.bytes = ""}
-                               : ((const tm_text *)state->entries.data)[number];
+    const tm_text *texts = state->entries.data, none = {.bytes = ""};
+    return number == TM_NO_KEY ? none : texts[number];
 }
