@@ -8,6 +8,7 @@
 #include "base/page_mark.h"
 #include "json.h"
 #include "timeline/part.h"
+#include "unread.h"
 
 static const tm_format *const formats[] = {
 #define TM_FORMAT(name) &tm_format_##name,
@@ -29,16 +30,6 @@ const tm_format *tm_format_find(const char *name) {
     return NULL;
 }
 
-tm_status tm_format_fail_unknown(const char *path, tm_error *err) {
-    char known[TM_MESSAGE_MAX / 2] = "";
-    for (size_t i = 0; i < N_FORMATS; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
-                 formats[i]->name);
-    return tm_fail(err, TM_ERR_INPUT, path, -1,
-                   "this is not a trace of a known format (%s; tmerge list says what they are)",
-                   known);
-}
-
 /* Reads up to `room` bytes; fewer only where the content ends, or a compressed stream is cut. */
 static tm_status read_head(tm_source *source, char *head, size_t room, size_t *size,
                            tm_error *err) {
@@ -51,6 +42,35 @@ static tm_status read_head(tm_source *source, char *head, size_t room, size_t *s
         *size += n;
     } while (n > 0 && *size < room);
     return TM_OK;
+}
+
+/* What profilers write besides traces is said by name. What cannot be read is told as unknown. */
+static const char *what_is_unread(const char *path) {
+    enum { LOOKED_AT = 4096 };
+    char head[LOOKED_AT + 1] = "";
+    size_t size = 0;
+    tm_source *source;
+    tm_error unread;
+    if (tm_source_open(path, &source, &unread) != TM_OK)
+        return NULL;
+    if (read_head(source, head, LOOKED_AT, &size, &unread) != TM_OK)
+        size = 0;
+    head[size] = '\0';
+    tm_source_close(source);
+    return tm_unread_what(path, head, size);
+}
+
+tm_status tm_format_fail_unknown(const char *path, tm_error *err) {
+    char known[TM_MESSAGE_MAX / 2] = "";
+    const char *what = what_is_unread(path);
+    if (what)
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", what);
+    for (size_t i = 0; i < N_FORMATS; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
+                 formats[i]->name);
+    return tm_fail(err, TM_ERR_INPUT, path, -1,
+                   "this is not a trace of a known format (%s; tmerge list says what they are)",
+                   known);
 }
 
 static bool starts_with(const char *head, size_t size, const char *start) {

@@ -404,7 +404,7 @@ def test_the_second_run_over_everything_in_the_folder_works():
 def test_a_named_file_that_is_no_trace_is_an_error():
     put('rank0.json', small_trace(0))
     for name, content in (('truth.json', '{"seed": 1, "ranks": []}'), ('notes', 'text'),
-                          ('x.h5', b'\x89HDF\r\n\x1a\n'), ('list.json', '[]'), ('n.json', 'null'),
+                          ('list.json', '[]'), ('n.json', 'null'),
                           ('page.html', '<!doctype html><p>of somebody else')):
         put(name, content)
         tmerge('rank0.json', name).fails(3, f'{name}: {UNKNOWN}')
@@ -479,6 +479,21 @@ def test_a_rank_without_gpu_events_has_zeros_and_nulls():
     for row in rows('tmerge.h5', 'overlap.rank'):
         equal((row['window_ns'], row['busy_ns'], row['overlap_pct']), (0, 0, None))
     equal([row['device'] for row in rows('tmerge.h5', 'job.rank')], [None, None])
+
+
+def test_what_profilers_write_besides_is_named_with_the_way_out():
+    csv = '"Kind","Agent_Id","Queue_Id","Correlation_Id"\n'
+    for name, data, way in (('r.qdstrm', b'\1\2', 'QdstrmImporter -i'), ('r.arrow', b'\xff' * 8, '--type sqlite'),
+                            ('e.parquet', b'PAR1\0', '--type sqlite'),
+                            ('x.h5', b'\x89HDF\r\n\x1a\n', '--type sqlite'), ('kernels.csv', csv, '--output-format rocpd'),
+                            ('results.csv', '"Index","KernelName","gpu-id"\n', 'record with rocprofv3'),
+                            ('e.json', '{"schema": "1.1.1-chakra.0.0.4", "nodes": []}', 'torch.profiler'),
+                            ('r.0.et', b'\x05\1', 'has no times of GPUs'),
+                            ('vm.xplane.riegeli', b'\x83\xaf', '.xplane.pb')):
+        put(name, data)
+        done = tmerge(name, '-o', 't.h5').expect(3)
+        contains(done.err, f'tmerge: {name}: ')
+        contains(done.err, way)
 
 
 main()

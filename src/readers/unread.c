@@ -1,0 +1,67 @@
+#include "unread.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Told by how its content begins, or else by how its name ends, plain or compressed; `holds` must
+ * stand in its first bytes too. */
+static const struct {
+    const char *begin, *end, *holds, *what;
+} known[] = {
+    {NULL, ".qdstrm", NULL,
+     "this is a recording of Nsight Systems that was not imported: QdstrmImporter -i FILE, which "
+     "lies beside nsys in host-linux-x64, makes the .nsys-rep of it that tmerge reads"},
+    {NULL, ".arrow", NULL,
+     "tmerge does not read Arrow: nsys export --type sqlite writes what it reads of a report of "
+     "Nsight Systems"},
+    {"ARROW1", NULL, NULL,
+     "tmerge does not read Arrow: nsys export --type sqlite writes what it reads of a report of "
+     "Nsight Systems"},
+    {"\x89HDF", NULL, NULL,
+     "this HDF5 file is no store of tmerge; of a report of Nsight Systems, nsys export --type "
+     "sqlite writes what tmerge reads"},
+    {"PAR1", NULL, NULL,
+     "tmerge does not read Parquet: nsys export --type sqlite writes what it reads of a report of "
+     "Nsight Systems"},
+    {"\"Index\",\"KernelName\"", NULL, NULL,
+     "tmerge does not read the tables of rocprof (ROCm's first profiler): record with rocprofv3 "
+     "--sys-trace"},
+    {"Index,KernelName", NULL, NULL,
+     "tmerge does not read the tables of rocprof (ROCm's first profiler): record with rocprofv3 "
+     "--sys-trace"},
+    {"\"Name\",\"Calls\",\"TotalDurationNs\"", NULL, NULL,
+     "tmerge does not read the sums of rocprof: record with rocprofv3 --sys-trace"},
+    {"\"Kind\",", NULL, "\"Correlation_Id\"",
+     "tmerge does not read the CSV of rocprofv3: record with --output-format rocpd or json"},
+    {"{", NULL, "-chakra.",
+     "this is an execution trace of PyTorch (Chakra), which has no times of GPUs: give the trace "
+     "of torch.profiler of the same run"},
+    {NULL, ".xplane.riegeli", NULL,
+     "tmerge does not read profiles that are packed by Riegeli: give the .xplane.pb that "
+     "jax.profiler writes"},
+    {NULL, ".et", NULL,
+     "this is an execution trace (Chakra), which has no times of GPUs: give the trace of the "
+     "profiler of the same run"},
+};
+
+static bool ends_with(const char *path, const char *end) {
+    static const char *const packed[] = {"", ".gz", ".zst"};
+    size_t size = strlen(path), n = strlen(end);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        size_t more = strlen(packed[i]);
+        if (size > n + more && strcmp(path + size - more, packed[i]) == 0 &&
+            memcmp(path + size - more - n, end, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *tm_unread_what(const char *path, const char *head, size_t size) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *begin = known[i].begin, *end = known[i].end, *holds = known[i].holds;
+        if ((!begin || (size >= strlen(begin) && memcmp(head, begin, strlen(begin)) == 0)) &&
+            (!end || ends_with(path, end)) && (!holds || strstr(head, holds)))
+            return known[i].what;
+    }
+    return NULL;
+}
