@@ -17,4 +17,7 @@
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 
+/** The first packet of an export to Perfetto: it says only that it is the first of its sequence. */
+#define TM_EXPORT_PACKET "\x0a\x05\x50\x01\xb8\x05\x01"
+
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/export_mark.h"
 #include "base/sorted.h"
 
 /* Ids in ClockSnapshot. */
@@ -15,10 +16,6 @@ enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
 
 enum { SEQUENCE_OF_FILE = 1 }; /* those of ranks follow */
-
-/* The first packet says nothing but that it is the first of that sequence: by these bytes an
- * earlier export is known. */
-#define FIRST_PACKET "\x0a\x05\x50\x01\xb8\x05\x01"
 
 static void put_clock(tm_perfetto *p, uint32_t id, int64_t time_ns) {
     size_t clock = tm_proto_begin(&p->block, SNAPSHOT_CLOCK);
@@ -49,7 +46,7 @@ static tm_status begin(tm_export *x, tm_error *err) {
                        .interned = malloc(tm_names_count(x->job->names) / 8 + 1)};
     if (!p->interned)
         return tm_fail_memory(err);
-    tm_out_bytes(&x->out, FIRST_PACKET, sizeof FIRST_PACKET - 1);
+    tm_out_bytes(&x->out, TM_EXPORT_PACKET, sizeof TM_EXPORT_PACKET - 1);
     put_snapshot(p, x->job->begin_ns > 0 ? x->job->begin_ns : 0);
     tm_perfetto_root(p);
     return tm_perfetto_pack_begin(p, err);
@@ -203,7 +200,8 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     uint64_t track = 0;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
-        if (tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
+        if (!step->annotated || /* all of a trace without steps */
+            tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
             tm_rank_clock_true(&timeline->clock, step->end_ns) <= x->job->from_ns)
             continue;
         if (track == 0)
@@ -250,8 +248,8 @@ const tm_export_format tm_export_perfetto = {
     .name = "perfetto",
     .file = "tmerge.perfetto-trace",
     .summary = "Perfetto's own, compressed, for jobs of any size: opens in ui.perfetto.dev",
-    .begins = FIRST_PACKET,
-    .begins_size = sizeof FIRST_PACKET - 1,
+    .begins = TM_EXPORT_PACKET,
+    .begins_size = sizeof TM_EXPORT_PACKET - 1,
     .state_size = sizeof(tm_perfetto),
     .attrs = 1u << TM_ATTR_KERNEL | 1u << TM_ATTR_COPY | 1u << TM_ATTR_COLLECTIVE |
              1u << TM_ATTR_MEMORY | 1u << TM_ATTR_COUNTER | 1u << TM_ATTR_SHAPES,

@@ -119,7 +119,7 @@ static void note_collective(tm_perfetto *p, const tm_names *names, const tm_coll
 void tm_perfetto_notes(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
     tm_perfetto *p = x->state;
     int32_t step = event->step;
-    if (step != TM_NO_STEP)
+    if (step != TM_NO_STEP && timeline->steps[step].annotated)
         note_int(p, NOTE_STEP, timeline->steps[step].number);
     if (event->shape)
         note_kernel(p, event->shape);

@@ -102,7 +102,8 @@ def check_events(found, store):
     begins, ends = store.times()
     names, categories = store.texts('events/name'), store.words('events/category')
     kinds, steps = store['events/kind'].tolist(), store['events/step'].tolist()
-    numbers = store['steps/number'].tolist()
+    numbers = [n if marked else None for n, marked in
+               zip(store['steps/number'].tolist(), store['steps/annotated'].tolist())]
     by_row, at = {}, collections.Counter()
     for rank, track, first, end in store.tracks():
         key = (rank + 1, track)
@@ -122,11 +123,12 @@ def check_events(found, store):
 
 def check_steps(found, store):
     for i, rank in enumerate(store.ranks):
-        mine = store['steps/rank'] == rank
+        mine = (store['steps/rank'] == rank) & (store['steps/annotated'] != 0)
         begin = store.on_the_jobs_clock(i, store['steps/begin_ns'][mine]).tolist()
         end = store.on_the_jobs_clock(i, store['steps/end_ns'][mine]).tolist()
         names = [f'step {n}' for n in store['steps/number'][mine].tolist()]
-        equal([item[:3] for item in found.items[rank + 1, 'steps']], list(zip(begin, end, names)))
+        items = found.items[rank + 1, 'steps'] if names else []
+        equal([item[:3] for item in items], list(zip(begin, end, names)))
 
 
 def sharing(by_row):

@@ -20,11 +20,14 @@
 
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
-     "perfetto (Perfetto's own, any size: the default), chrome (Chrome's JSON, small windows), csv "
-     "(a line an event), sqlite (a database with all tables and events), archive (the original "
-     "traces, for Perfetto to open as one), or the call "
-     "stacks of all ranks as folded (a line a stack, for flame graph tools) or speedscope (its "
-     "JSON)"},
+     "perfetto (Perfetto's own, any size: the default), chrome (Chrome's JSON, small windows, for "
+     "tmerge and Chrome: Perfetto 56 leaves out what overlaps on a stream, and rounds times to 256 "
+     "ns), csv (a line an event), sqlite (a database with all tables and events), archive (the "
+     "original traces, with tmerge's offsets of their clocks, which Perfetto 58 applies but cannot "
+     "find; older ones ignore them), or the call stacks of all ranks as folded (a line a stack, "
+     "for "
+     "flame graph tools) or speedscope (its JSON, for speedscope.app, which refuses PyTorch's own "
+     "traces)"},
     {"time", 0, "WHICH",
      "of call stacks: host (own time of the host, the default) or device (of "
      "what they launched)"},

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/export_mark.h"
 #include "perfetto_events.h"
 #include "perfetto_json.h"
 #include "perfetto_slices.h"
@@ -200,10 +201,25 @@ static tm_status finish_look(tm_pf_convert *c, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+/* Of an export the ranks would be one, and what was matched would have to be matched again without
+ * what Perfetto does not show. */
+static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
+    static const char first[] = TM_EXPORT_PACKET;
+    TM_TRY(tm_wire_peek(&c->walk.wire, sizeof first - 1, err));
+    if ((size_t)(c->walk.wire.end - c->walk.wire.p) < sizeof first - 1 ||
+        memcmp(c->walk.wire.p, first, sizeof first - 1) != 0)
+        return TM_OK;
+    return tm_fail(err, TM_ERR_INPUT, tm_source_path(c->source), -1,
+                   "tmerge wrote this for Perfetto: give the store or the traces that it is of, or "
+                   "an export with --format=chrome");
+}
+
 static tm_status look(tm_pf_convert *c, tm_error *err) {
     tm_pf_packet packet;
     bool more = true;
     tm_status status = begin_reading(c, false, err);
+    if (status == TM_OK)
+        status = refuse_export(c, err);
     while (status == TM_OK && more) {
         status = tm_pf_walk_next(&c->walk, &packet, &more, err);
         if (status == TM_OK && more)

@@ -9,14 +9,6 @@
 
 enum { DEPTH_MAX = 32 };
 
-bool tm_pf_put_bytes(tm_vec *out, tm_text text) {
-    return text.size == 0 || tm_vec_append(out, text.bytes, text.size);
-}
-
-bool tm_pf_put(tm_vec *out, const char *text) {
-    return tm_pf_put_bytes(out, (tm_text){text, strlen(text)});
-}
-
 static bool put_escaped(tm_vec *out, unsigned char c) {
     char text[8];
     if (c == '"' || c == '\\')

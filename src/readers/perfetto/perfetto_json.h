@@ -3,12 +3,19 @@
 #ifndef TMERGE_PERFETTO_JSON_H
 #define TMERGE_PERFETTO_JSON_H
 
+#include <string.h>
+
 #include "base/vec.h"
 #include "perfetto_state.h"
 
 /** @param out  of char, appended to */
-bool tm_pf_put(tm_vec *out, const char *text);
-bool tm_pf_put_bytes(tm_vec *out, tm_text text);
+static inline bool tm_pf_put_bytes(tm_vec *out, tm_text text) {
+    return text.size == 0 || tm_vec_append(out, text.bytes, text.size);
+}
+
+static inline bool tm_pf_put(tm_vec *out, const char *text) {
+    return tm_pf_put_bytes(out, (tm_text){text, strlen(text)});
+}
 
 /** In quotes, as valid UTF-8. */
 bool tm_pf_put_text(tm_vec *out, tm_text text);
