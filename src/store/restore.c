@@ -161,7 +161,10 @@ static tm_status count_ranks(restorer *r) {
                        &column, r->err));
     r->n = tm_store_column_rows(column);
     tm_store_close_column(column);
-    return r->n > 0 && r->n <= TM_RANK_MAX
+    if (r->n == 0)
+        return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
+                       "the store holds events of no rank, only tables (tmerge show, tmerge hang)");
+    return r->n <= TM_RANK_MAX
                ? TM_OK
                : tm_store_damaged(r->store, "its number of ranks cannot be", r->err);
 }

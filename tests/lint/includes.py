@@ -40,6 +40,7 @@ ROOMS_OF_SRC = {
     "analysis/model": QUESTION,
     "analysis/xla": QUESTION,
     "analysis/advice": QUESTION,
+    "analysis/hang": QUESTION,
     "analysis/replay": QUESTION | {"replay"},
     "diff": {"base", "table", "analysis/shared", "diff"},
     "store": {"base", "timeline", "table", "store"},

@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "files.h"
-#include "pickle.h"
+#include "readers/pickle.h"
 
 /* One file in the making. */
 typedef struct reading {

@@ -74,6 +74,7 @@ typedef struct machine {
     tm_vec text;           /* of char */
     size_t values;         /* ever pushed or memoised */
     bool stopped;
+    bool ended; /* the file did, inside the pickle */
 } machine;
 
 static tm_status fail(const machine *m, const char *why) {
@@ -81,13 +82,15 @@ static tm_status fail(const machine *m, const char *why) {
 }
 
 static tm_status refill(machine *m) {
-    m->next = 0;
-    TM_TRY(tm_source_read(m->source, m->buffer, BUFFER, &m->held, m->err));
+    m->next = m->held = 0;
+    tm_status status = tm_source_read(m->source, m->buffer, BUFFER, &m->held, m->err);
+    m->ended = status == TM_OK ? m->held == 0 : tm_source_cut_short(m->source);
+    TM_TRY(status);
     return m->held > 0 ? TM_OK : fail(m, "the file ends inside the pickle");
 }
 
-/* An unsigned number of so many bytes, the lowest first. */
-static tm_status take(machine *m, int size, uint64_t *out) {
+/* The same across the end of the buffer. */
+static tm_status take_slowly(machine *m, int size, uint64_t *out) {
     uint64_t value = 0;
     for (int i = 0; i < size; i++) {
         if (m->next == m->held)
@@ -95,6 +98,20 @@ static tm_status take(machine *m, int size, uint64_t *out) {
         value |= (uint64_t)m->buffer[m->next++] << (8 * i);
         m->offset++;
     }
+    *out = value;
+    return TM_OK;
+}
+
+/* An unsigned number of so many bytes, the lowest first. */
+static inline tm_status take(machine *m, int size, uint64_t *out) {
+    uint64_t value = 0;
+    const unsigned char *from = m->buffer + m->next;
+    if (m->held - m->next < (size_t)size)
+        return take_slowly(m, size, out);
+    for (int i = 0; i < size; i++)
+        value |= (uint64_t)from[i] << (8 * i);
+    m->next += (size_t)size;
+    m->offset += size;
     *out = value;
     return TM_OK;
 }
@@ -109,14 +126,12 @@ static tm_status push_int(machine *m, int64_t value, tm_pickle_type type) {
     return push(m, (tm_pickle_value){.as.i = value, .type = type});
 }
 
-static tm_status push_container(machine *m, tm_pickle_type type) {
-    const tm_vec empty = TM_VEC(tm_pickle_value);
-    uint32_t id = (uint32_t)m->out->containers.n;
-    if (id >= CONTAINERS_MAX)
+static tm_status push_container(machine *m, tm_pickle_type type, const tm_pickle_value *items,
+                                size_t n) {
+    tm_pickle_value value;
+    if (m->out->containers.n >= CONTAINERS_MAX)
         return fail(m, "the pickle has too many lists");
-    if (!tm_vec_append(&m->out->containers, &empty, 1))
-        return tm_fail_memory(m->err);
-    return push(m, (tm_pickle_value){.as.id = id, .type = type});
+    return tm_pickle_make(m->out, type, items, n, &value) ? push(m, value) : tm_fail_memory(m->err);
 }
 
 /* Read as it comes: a length that the file does not have takes no memory. */
@@ -175,16 +190,31 @@ static size_t above_mark(const machine *m) {
 static tm_status make_tuple(machine *m, size_t n) {
     if (above_mark(m) < n)
         return fail(m, "a tuple of more values than there are");
-    tm_vec items = TM_VEC(tm_pickle_value);
-    if (n > 0 && !tm_vec_append(&items, (tm_pickle_value *)m->stack.data + m->stack.n - n, n))
-        return tm_fail_memory(m->err);
     m->stack.n -= n;
-    tm_status status = push_container(m, TM_PICKLE_LIST);
-    if (status == TM_OK)
-        ((tm_vec *)m->out->containers.data)[m->out->containers.n - 1] = items;
-    else
-        tm_vec_free(&items);
-    return status;
+    return push_container(m, TM_PICKLE_LIST,
+                          n > 0 ? (const tm_pickle_value *)m->stack.data + m->stack.n : NULL, n);
+}
+
+/* Moves a container's items to the end, with room for @p n more. */
+static bool move_to_end(tm_pickle *p, tm_pickle_run *run, size_t n) {
+    const size_t first = p->items.n, room = run->n == 0 ? n : 2 * (run->n + n);
+    if (!tm_vec_append(&p->items, NULL, room))
+        return false;
+    tm_pickle_value *v = p->items.data;
+    if (run->n > 0)
+        memcpy(v + first, v + run->first, run->n * sizeof *v);
+    *run = (tm_pickle_run){first, run->n, room};
+    return true;
+}
+
+/* Puts @p n items behind those of a container. */
+static bool extend(tm_pickle *p, uint32_t id, const tm_pickle_value *items, size_t n) {
+    tm_pickle_run *run = (tm_pickle_run *)p->containers.data + id;
+    if (run->room - run->n < n && !move_to_end(p, run, n))
+        return false;
+    memcpy((tm_pickle_value *)p->items.data + run->first + run->n, items, n * sizeof *items);
+    run->n += n;
+    return true;
 }
 
 /* The top @p n values go into what lies below them. */
@@ -197,8 +227,7 @@ static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
     m->values += n;
     if (m->values > VALUES_MAX)
         return fail(m, "the pickle has too many values");
-    tm_vec *items = (tm_vec *)m->out->containers.data + top[-1].as.id;
-    if (n > 0 && !tm_vec_append(items, top, n))
+    if (n > 0 && !extend(m->out, top[-1].as.id, top, n))
         return tm_fail_memory(m->err);
     m->stack.n -= n;
     return TM_OK;
@@ -239,11 +268,11 @@ static tm_status get(machine *m, int size) {
 static tm_status refuse(const machine *m, uint64_t opcode) {
 #define REFUSED(byte, name)                                                                        \
     if (opcode == (byte))                                                                          \
-        return fail(m, "the pickle calls code (" #name "), which a snapshot does not: refused");
+        return fail(m, "the pickle calls code (" #name "), which plain data do not: refused");
     HOSTILE(REFUSED)
 #undef REFUSED
     return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at,
-                   "no instruction that a pickled snapshot has (0x%02" PRIx64 ")", opcode);
+                   "no instruction that a pickle of plain data has (0x%02" PRIx64 ")", opcode);
 }
 
 static tm_status check_protocol(machine *m) {
@@ -323,9 +352,9 @@ static tm_status run_one(machine *m, uint64_t opcode) {
     case OP_BINUNICODE8:
         return push_text(m, 8);
     case OP_EMPTY_LIST:
-        return push_container(m, TM_PICKLE_LIST);
+        return push_container(m, TM_PICKLE_LIST, NULL, 0);
     case OP_EMPTY_DICT:
-        return push_container(m, TM_PICKLE_DICT);
+        return push_container(m, TM_PICKLE_DICT, NULL, 0);
     case OP_EMPTY_TUPLE:
         return make_tuple(m, 0);
     case OP_TUPLE1:
@@ -370,13 +399,52 @@ static tm_status run(machine *m) {
     return m->held == 0 ? TM_OK : fail(m, "something follows the pickle");
 }
 
-tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) {
+/* What was open when the file ended gets what had come of it; of a dict no key without value. */
+static tm_status close_open(machine *m) {
+    m->ended = false;
+    while (m->marks.n > 0) {
+        size_t n = above_mark(m);
+        m->marks.n--;
+        const bool inside = above_mark(m) > n;
+        const tm_pickle_type type =
+            inside ? ((const tm_pickle_value *)m->stack.data + m->stack.n - n)[-1].type
+                   : TM_PICKLE_NONE;
+        const size_t odd = type == TM_PICKLE_DICT ? n % 2 : 0;
+        m->stack.n -= odd;
+        if (type == TM_PICKLE_LIST || type == TM_PICKLE_DICT)
+            TM_TRY(add_items(m, n - odd, type));
+        else
+            m->stack.n -= n;
+    }
+    if (m->stack.n == 0)
+        return fail(m, "the file ends before the pickle holds anything");
+    m->out->root = *(const tm_pickle_value *)m->stack.data;
+    return TM_OK;
+}
+
+bool tm_pickle_init(tm_pickle *out) {
+    *out = (tm_pickle){.texts = tm_names_create(),
+                       .containers = TM_VEC(tm_pickle_run),
+                       .items = TM_VEC(tm_pickle_value)};
+    return out->texts != NULL;
+}
+
+bool tm_pickle_make(tm_pickle *pickle, tm_pickle_type type, const tm_pickle_value *items, size_t n,
+                    tm_pickle_value *out) {
+    const tm_pickle_run run = {pickle->items.n, n, n};
+    *out = (tm_pickle_value){.as.id = (uint32_t)pickle->containers.n, .type = type};
+    return tm_vec_append(&pickle->containers, &run, 1) &&
+           (n == 0 || tm_vec_append(&pickle->items, items, n));
+}
+
+tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut, tm_error *err) {
     machine m = {.source = source, .out = out, .err = err, .buffer = malloc(BUFFER)};
     m.stack = m.memo = TM_VEC(tm_pickle_value);
     m.marks = TM_VEC(size_t);
     m.text = TM_VEC(char);
-    *out = (tm_pickle){.texts = tm_names_create(), .containers = TM_VEC(tm_vec)};
-    tm_status status = m.buffer && out->texts ? run(&m) : tm_fail_memory(err);
+    tm_status status = tm_pickle_init(out) && m.buffer ? run(&m) : tm_fail_memory(err);
+    if (cut && (*cut = status == TM_ERR_INPUT && m.ended))
+        status = close_open(&m);
     free(m.buffer);
     tm_vec_free(&m.stack);
     tm_vec_free(&m.memo);
@@ -385,10 +453,13 @@ tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) {
     return status;
 }
 
+tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) {
+    return tm_pickle_read_cut(source, out, NULL, err);
+}
+
 void tm_pickle_free(tm_pickle *pickle) {
-    for (size_t i = 0; i < pickle->containers.n; i++)
-        tm_vec_free((tm_vec *)pickle->containers.data + i);
     tm_vec_free(&pickle->containers);
+    tm_vec_free(&pickle->items);
     tm_names_destroy(pickle->texts);
     pickle->texts = NULL;
 }
@@ -398,14 +469,19 @@ static const tm_pickle_value *contents(const tm_pickle *pickle, const tm_pickle_
     *n = 0;
     if (!value || value->type != type)
         return NULL;
-    const tm_vec *items = (const tm_vec *)pickle->containers.data + value->as.id;
-    *n = items->n;
-    return items->data;
+    const tm_pickle_run *run = (const tm_pickle_run *)pickle->containers.data + value->as.id;
+    *n = run->n;
+    return run->n > 0 ? (const tm_pickle_value *)pickle->items.data + run->first : NULL;
 }
 
 const tm_pickle_value *tm_pickle_items(const tm_pickle *pickle, const tm_pickle_value *value,
                                        size_t *n) {
     return contents(pickle, value, TM_PICKLE_LIST, n);
+}
+
+const tm_pickle_value *tm_pickle_members(const tm_pickle *pickle, const tm_pickle_value *value,
+                                         size_t *n) {
+    return contents(pickle, value, TM_PICKLE_DICT, n);
 }
 
 const tm_pickle_value *tm_pickle_get(const tm_pickle *pickle, const tm_pickle_value *value,

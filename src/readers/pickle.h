@@ -3,6 +3,8 @@
 #ifndef TMERGE_PICKLE_H
 #define TMERGE_PICKLE_H
 
+#include <stdbool.h>
+
 #include "base/vec.h"
 #include "tmerge/names.h"
 #include "tmerge/source.h"
@@ -27,11 +29,17 @@ typedef struct tm_pickle_value {
 } tm_pickle_value;
 
 typedef struct tm_pickle {
-    tm_names *texts;      /* owned */
-    tm_vec containers;    /* of tm_vec of tm_pickle_value; of a dict key, value, key, value, ... Two
-                           * values may share one, and one may hold itself. */
+    tm_names *texts;   /* owned */
+    tm_vec containers; /* of tm_pickle_run: what lists and dicts hold. Two values may share one, and
+                        * one may hold itself. */
+    tm_vec items;      /* of tm_pickle_value; of a dict key, value, key, value, ... */
     tm_pickle_value root; /* what the pickle is of */
 } tm_pickle;
+
+/** Where a container's items stand in items. */
+typedef struct tm_pickle_run {
+    size_t first, n, room;
+} tm_pickle_run;
 
 /**
  * Reads one pickle, of any protocol, and nothing behind it.
@@ -41,11 +49,30 @@ typedef struct tm_pickle {
  *             instruction); TM_ERR_FAULT
  */
 tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * The same, but a pickle that was cut short is read as far as it goes: what was still open holds
+ * what had come by then.
+ * @param cut  set on TM_OK
+ */
+tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut,
+                             tm_error *err) TM_MUST_CHECK;
+
+/** Makes an empty one, for who reads the same values from elsewhere. False when memory is out. */
+bool tm_pickle_init(tm_pickle *out);
+
+/** A new container of these @p n items, which are copied. False when memory is out. */
+bool tm_pickle_make(tm_pickle *pickle, tm_pickle_type type, const tm_pickle_value *items, size_t n,
+                    tm_pickle_value *out) TM_MUST_CHECK;
 void tm_pickle_free(tm_pickle *pickle);
 
 /** The items of a list or tuple; none of another value. */
 const tm_pickle_value *tm_pickle_items(const tm_pickle *pickle, const tm_pickle_value *value,
                                        size_t *n);
+
+/** The keys and values of a dict, one after the other: @p n is twice its size. */
+const tm_pickle_value *tm_pickle_members(const tm_pickle *pickle, const tm_pickle_value *value,
+                                         size_t *n);
 
 /** What a dict has under a key, the last of equals; NULL where it does not, and of what is none. */
 const tm_pickle_value *tm_pickle_get(const tm_pickle *pickle, const tm_pickle_value *value,

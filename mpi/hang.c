@@ -1,0 +1,194 @@
+#include "hang.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agree.h"
+#include "analysis/hang/notes.h"
+#include "identity/names.h"
+#include "load/share.h"
+#include "shuffle.h"
+#include "tmerge/flight.h"
+
+/* What one process reads. */
+typedef struct reader {
+    const tm_input *inputs;
+    size_t n;
+    const tm_hosts *hosts;
+    int self, n_processes;
+    int64_t *ranks; /* [n] by their names; owned */
+    tm_table *left_out;
+    tm_flight *flight;
+    tm_hang_notes *notes;
+    int64_t n_read;
+} reader;
+
+/* The rank of a name: after a word for it, or the number that ends the name, as in
+ * nccl_trace_rank_3 and trace7.json. */
+static int64_t rank_of_name(const tm_input *input) {
+    static const char *const endings[] = {".zst", ".gz",  ".json", ".pickle",
+                                          ".pkl", ".bin", ".dump"};
+    const char *slash = strrchr(input->path, '/'), *base = slash ? slash + 1 : input->path;
+    size_t n = strlen(base), digits = 0;
+    const int64_t told =
+        input->mapped_rank >= 0 ? input->mapped_rank : tm_rank_of_path(input->path);
+    if (told >= 0)
+        return told;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t size = strlen(endings[i]);
+        if (n > size && strncmp(base + n - size, endings[i], size) == 0)
+            n -= size;
+    }
+    while (digits < n && digits < 9 && isdigit((unsigned char)base[n - digits - 1]))
+        digits++;
+    return digits > 0 ? strtoll(base + n - digits, NULL, 10) : -1;
+}
+
+static tm_status leave_out(reader *r, const char *path, const char *reason, const char *why,
+                           tm_error *err) {
+    tm_cell *row = tm_table_add_row(r->left_out);
+    if (!row)
+        return tm_fail_memory(err);
+    TM_TRY(tm_table_set_text(r->left_out, &row[0], path, err));
+    TM_TRY(tm_table_set_text(r->left_out, &row[1], reason, err));
+    return tm_table_set_text(r->left_out, &row[2], why, err);
+}
+
+/* What is no dump is left out: a rank without one is evidence, too. */
+static tm_status read_one(reader *r, size_t i, tm_error *err) {
+    tm_source *source = NULL;
+    const char *path = r->inputs[i].path;
+    tm_error why = {.offset = -1};
+    tm_status status = tm_source_open(path, &source, &why);
+    if (status == TM_OK)
+        status = tm_flight_read(r->flight, source, &why);
+    tm_source_close(source);
+    if (status == TM_ERR_FAULT) {
+        *err = why;
+        return status;
+    }
+    const int64_t told = status == TM_OK ? tm_flight_rank(r->flight) : -1;
+    const int64_t rank = told >= 0 && r->inputs[i].mapped_rank < 0 ? told : r->ranks[i];
+    if (status == TM_OK && (rank < 0 || rank > INT32_MAX))
+        status = tm_fail(&why, TM_ERR_INPUT, path, -1,
+                         "neither the dump nor its name tells a rank: give --rank-map FILE with "
+                         "lines PATH RANK");
+    if (status != TM_OK) {
+        char text[TM_PATH_MAX + TM_MESSAGE_MAX];
+        tm_error_text(&why, text, sizeof text);
+        return leave_out(r, path, "unreadable", text, err);
+    }
+    r->n_read++;
+    return tm_hang_notes_add(r->notes, r->flight, path, rank) ? TM_OK : tm_fail_memory(err);
+}
+
+static int by_number(const void *a, const void *b) {
+    const int64_t *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+/* Of one rank the first: a recorder may write a pickle and JSON. Later ones lose their turn. */
+static tm_status find_doubles(const reader *r, bool *doubles, tm_error *err) {
+    int64_t(*of)[2] = malloc((r->n + 1) * sizeof *of);
+    if (!of)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < r->n; i++) {
+        of[i][0] = r->ranks[i];
+        of[i][1] = (int64_t)i;
+    }
+    qsort(of, r->n, sizeof *of, by_number);
+    for (size_t i = 1; i < r->n; i++)
+        doubles[of[i][1]] = of[i][0] >= 0 && of[i][0] == of[i - 1][0];
+    free(of);
+    return TM_OK;
+}
+
+static tm_status read_own(reader *r, const bool *doubles, tm_error *err) {
+    const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
+    for (size_t i = 0; i < r->n; i++) {
+        if (tm_share_reader(&readers, r->inputs[i].seen, i) != r->self)
+            continue;
+        TM_TRY(doubles[i] ? leave_out(r, r->inputs[i].path, "double",
+                                      "another dump of its rank is read", err)
+                          : read_one(r, i, err));
+    }
+    return TM_OK;
+}
+
+static int owner_of(const void *record, int n_processes) {
+    return (int)(((const tm_hang_form *)record)->group % (uint64_t)n_processes);
+}
+
+/* Every process learns how far each group came, and where ranks differ. */
+static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_vec *spans,
+                                tm_vec *mixed, tm_error *err) {
+    tm_vec own = TM_VEC(tm_hang_span), forms = TM_VEC(tm_hang_form), owned = TM_VEC(tm_hang_form);
+    tm_status status = tm_hang_notes_spans(notes, &own) ? TM_OK : tm_fail_memory(err);
+    status = tm_mpi_agree(comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(comm, &own, spans, err);
+    if (status == TM_OK) {
+        tm_hang_spans_join(spans);
+        status = tm_hang_notes_forms(notes, spans, &forms) ? TM_OK : tm_fail_memory(err);
+        status = tm_mpi_agree(comm, status, err);
+    }
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(comm, &forms, owner_of, &owned, err);
+    if (status == TM_OK) {
+        tm_hang_forms_keep_mixed(&owned);
+        status = tm_mpi_everywhere(comm, &owned, mixed, err);
+    }
+    if (status == TM_OK)
+        tm_hang_forms_keep_mixed(mixed);
+    tm_vec_free(&own);
+    tm_vec_free(&forms);
+    tm_vec_free(&owned);
+    return status;
+}
+
+static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *err) {
+    tm_vec spans = TM_VEC(tm_hang_span), mixed = TM_VEC(tm_hang_form);
+    bool *doubles = calloc(r->n + 1, sizeof *doubles);
+    r->flight = tm_flight_create();
+    r->notes = tm_hang_notes_create();
+    tm_status status = doubles && r->flight && r->notes && r->ranks ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < r->n && status == TM_OK; i++)
+        r->ranks[i] = rank_of_name(&r->inputs[i]);
+    if (status == TM_OK)
+        status = find_doubles(r, doubles, err);
+    if (status == TM_OK)
+        status = read_own(r, doubles, err);
+    status = tm_mpi_agree(comm, status, err);
+    tm_flight_destroy(r->flight);
+    if (status == TM_OK)
+        status = bring_together(comm, r->notes, &spans, &mixed, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(comm, tm_hang_notes_rows(r->notes, &spans, &mixed, out, err), err);
+    tm_hang_notes_destroy(r->notes);
+    tm_vec_free(&spans);
+    tm_vec_free(&mixed);
+    free(doubles);
+    return status;
+}
+
+tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_input *inputs, size_t n, const tm_hosts *hosts,
+                           tm_tables *out, tm_error *err) {
+    tm_table *left_out = tm_tables_find(out, "job.left_out");
+    reader r = {.inputs = inputs, .n = n, .hosts = hosts, .left_out = left_out};
+    MPI_Comm_rank(comm, &r.self);
+    MPI_Comm_size(comm, &r.n_processes);
+    r.ranks = calloc(n + 1, sizeof *r.ranks);
+    tm_status status = read_all(comm, &r, out, err);
+    free(r.ranks);
+    MPI_Allreduce(MPI_IN_PLACE, &r.n_read, 1, MPI_INT64_T, MPI_SUM, comm);
+    if (status == TM_OK && r.n_read == 0) {
+        const bool told = left_out->n_rows > 0;
+        status =
+            told ? tm_fail(err, TM_ERR_INPUT, NULL, -1, "no dump can be read; the first: %.400s",
+                           tm_table_row(left_out, 0)[2].value.text)
+                 : TM_OK;
+        status = tm_mpi_agree(comm, status, err);
+    }
+    return status;
+}

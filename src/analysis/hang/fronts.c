@@ -1,0 +1,382 @@
+#include "fronts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "tables.h"
+#include "tmerge/flight.h"
+
+/* No job has more: what a dump says of others is no rank. */
+enum { RANKS_MAX = 1 << 22 };
+
+/* A group in the making. */
+typedef struct members {
+    tm_vec ranks; /* of int64_t, in the group's order */
+    bool told;
+} members;
+
+static bool add_rank(tm_vec *to, int64_t rank) {
+    return tm_vec_append(to, &rank, 1) != NULL;
+}
+
+static int by_rank(const void *a, const void *b) {
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+bool tm_hang_has(const tm_vec *ranks, int64_t rank) {
+    return ranks->n > 0 && bsearch(&rank, ranks->data, ranks->n, sizeof rank, by_rank);
+}
+
+static bool parse_ranks(const char *text, tm_vec *out) {
+    for (char *end; *text; text = *end ? end + 1 : end)
+        if (!add_rank(out, strtoll(text, &end, 10)))
+            return false;
+    return true;
+}
+
+static bool is_default(const tm_hang_world *w, size_t group) {
+    return strcmp(tm_hang_text(w->groups, group, HG_DESC), "default_pg") == 0;
+}
+
+/* Lanes and calls are sorted by group, then rank. */
+static size_t first_of(const tm_table *t, int64_t group, int64_t rank) {
+    size_t low = 0, high = t->n_rows;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const tm_cell *row = tm_table_row(t, middle);
+        const bool before =
+            row[0].value.i != group ? row[0].value.i < group : row[1].value.i < rank;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
+
+static bool is_of(const tm_table *t, size_t row, int64_t group) {
+    return row < t->n_rows && tm_hang_int(t, row, 0, 0) == group;
+}
+
+static size_t lane_of(const tm_hang_world *w, int64_t group, int64_t rank) {
+    const size_t row = first_of(w->lanes, group, rank);
+    return is_of(w->lanes, row, group) && tm_hang_int(w->lanes, row, HL_RANK, -1) == rank
+               ? row
+               : TM_HANG_NO_ROW;
+}
+
+size_t tm_hang_call(const tm_hang_world *w, int64_t group, int64_t rank, int64_t seq) {
+    for (size_t row = first_of(w->calls, group, rank);
+         is_of(w->calls, row, group) && tm_hang_int(w->calls, row, HC_RANK, -1) == rank; row++)
+        if (tm_hang_int(w->calls, row, HC_SEQ, -1) == seq &&
+            tm_hang_int(w->calls, row, HC_P2P, 0) == 0)
+            return row;
+    return TM_HANG_NO_ROW;
+}
+
+/* How many ranks the job has, as far as anything tells. */
+static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
+    tm_vec ranks = TM_VEC(int64_t);
+    int64_t n = w->n_ranks;
+    bool ok = true;
+    for (size_t i = 0; i < w->dumps->n_rows; i++) {
+        const int64_t rank = tm_hang_int(w->dumps, i, HD_RANK, 0);
+        n = rank >= n ? rank + 1 : n;
+    }
+    for (size_t g = 0; g < w->groups->n_rows && ok; g++) {
+        const int64_t key = tm_hang_int(w->groups, g, HG_GROUP, 0);
+        const bool used = is_of(w->lanes, first_of(w->lanes, key, INT64_MIN), key) ||
+                          is_of(w->calls, first_of(w->calls, key, INT64_MIN), key);
+        ranks.n = 0;
+        ok = parse_ranks(used ? tm_hang_text(w->groups, g, HG_RANKS) : "", &ranks);
+        w->told = w->told || (is_default(w, g) && ranks.n > 0);
+        const int64_t *v = ranks.data;
+        for (size_t i = 0; i < ranks.n && ok; i++)
+            n = v[i] >= n && v[i] < RANKS_MAX ? v[i] + 1 : n;
+        for (size_t i = first_of(w->lanes, key, INT64_MIN);
+             is_default(w, g) && is_of(w->lanes, i, key); i++) {
+            const int64_t size = tm_hang_int(w->lanes, i, HL_SIZE, 0);
+            w->told = w->told || size > 0;
+            n = size > n && size < RANKS_MAX ? size : n;
+        }
+    }
+    tm_vec_free(&ranks);
+    w->n_ranks = n;
+    w->dump_of = ok ? malloc(((size_t)n + 1) * sizeof *w->dump_of) : NULL;
+    if (!w->dump_of)
+        return tm_fail_memory(err);
+    for (int64_t r = 0; r < n; r++)
+        w->dump_of[r] = TM_HANG_NO_ROW;
+    for (size_t i = 0; i < w->dumps->n_rows; i++)
+        w->dump_of[tm_hang_int(w->dumps, i, HD_RANK, 0)] = i;
+    return TM_OK;
+}
+
+/* Of the default group all; of another that no dump tells all may be. */
+static bool find_members(const tm_hang_world *w, size_t group, members *out) {
+    out->ranks = TM_VEC(int64_t);
+    bool ok = parse_ranks(tm_hang_text(w->groups, group, HG_RANKS), &out->ranks);
+    out->told = out->ranks.n > 0 || is_default(w, group);
+    const int64_t n = out->ranks.n == 0 ? w->n_ranks : 0;
+    for (int64_t r = 0; r < n && ok; r++)
+        ok = add_rank(&out->ranks, r);
+    return ok;
+}
+
+static tm_hang_front new_front(size_t group, int64_t seq) {
+    return (tm_hang_front){.group = group,
+                           .seq = seq,
+                           .call = TM_HANG_NO_ROW,
+                           .told = true,
+                           .came = TM_VEC(int64_t),
+                           .waiting = TM_VEC(int64_t),
+                           .absent = TM_VEC(int64_t),
+                           .no_dump = TM_VEC(int64_t),
+                           .perhaps = TM_VEC(int64_t)};
+}
+
+static void free_front(tm_hang_front *f) {
+    tm_vec_free(&f->came);
+    tm_vec_free(&f->waiting);
+    tm_vec_free(&f->absent);
+    tm_vec_free(&f->no_dump);
+    tm_vec_free(&f->perhaps);
+}
+
+void tm_hang_world_free(tm_hang_world *w) {
+    tm_hang_front *f = w->fronts.data;
+    for (size_t i = 0; i < w->fronts.n; i++)
+        free_front(&f[i]);
+    tm_vec_free(&w->fronts);
+    free(w->dump_of);
+}
+
+static void sort_ranks(tm_hang_front *f) {
+    tm_vec *const lists[] = {&f->came, &f->waiting, &f->absent, &f->no_dump, &f->perhaps};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i]->n > 0)
+            tm_sort(lists[i]->data, lists[i]->n, sizeof(int64_t), by_rank);
+}
+
+/* How far the ranks of a group came. */
+typedef struct reach {
+    int64_t key, low, top, first, open; /* open: the lowest that is not over; INT64_MAX */
+    bool never;                         /* some member with a whole record never came */
+} reach;
+
+static bool is_whole(const tm_hang_world *w, int64_t rank) {
+    return tm_hang_int(w->dumps, w->dump_of[rank], HD_WRAPPED, 0) == 0;
+}
+
+static reach find_reach(const tm_hang_world *w, size_t group, const members *m) {
+    reach r = {.key = tm_hang_int(w->groups, group, HG_GROUP, 0),
+               .low = INT64_MAX,
+               .top = INT64_MIN,
+               .first = INT64_MAX,
+               .open = INT64_MAX};
+    size_t n = 0;
+    for (size_t i = first_of(w->lanes, r.key, INT64_MIN); is_of(w->lanes, i, r.key); i++, n++) {
+        const int64_t last = tm_hang_int(w->lanes, i, HL_LAST, 0);
+        const int64_t first = tm_hang_int(w->lanes, i, HL_FIRST, 0);
+        const int64_t open = tm_hang_int(w->lanes, i, HL_OPEN, INT64_MAX);
+        r.low = last < r.low ? last : r.low;
+        r.top = last > r.top ? last : r.top;
+        r.first = first < r.first ? first : r.first;
+        r.open = open < r.open ? open : r.open;
+    }
+    const int64_t *v = m->ranks.data;
+    for (size_t i = 0; n > 0 && n < m->ranks.n && m->told && !r.never && i < m->ranks.n; i++)
+        r.never = v[i] < w->n_ranks && w->dump_of[v[i]] != TM_HANG_NO_ROW && is_whole(w, v[i]) &&
+                  lane_of(w, r.key, v[i]) == TM_HANG_NO_ROW;
+    return r;
+}
+
+/* The first operation in which kept calls differ. */
+static int64_t find_mismatch(const tm_hang_world *w, const reach *r) {
+    int64_t found = INT64_MAX;
+    const size_t first = first_of(w->calls, r->key, INT64_MIN);
+    /* Of each number the form of the lowest rank; numbers are few. */
+    tm_vec seen = TM_VEC(int64_t);
+    for (size_t i = first; is_of(w->calls, i, r->key); i++) {
+        const int64_t seq = tm_hang_int(w->calls, i, HC_SEQ, 0);
+        const int64_t form = tm_hang_int(w->calls, i, HC_FORM, 0);
+        if (tm_hang_int(w->calls, i, HC_P2P, 0) || seq > r->low || seq >= found)
+            continue;
+        const int64_t *v = seen.data;
+        size_t k = 0;
+        while (k < seen.n && v[k] != seq)
+            k += 2;
+        const int64_t pair[2] = {seq, form};
+        if (k < seen.n && v[k + 1] != form)
+            found = seq;
+        else if (k >= seen.n && !tm_vec_append(&seen, pair, 2))
+            break;
+    }
+    tm_vec_free(&seen);
+    return found;
+}
+
+/* Nobody leaves it before all have come. */
+static bool synchronises(const char *op) {
+    return strncmp(op, "all", 3) == 0 || strncmp(op, "_all", 4) == 0 || strstr(op, "barrier") ||
+           strstr(op, "reduce_scatter") || strstr(op, "coalesced");
+}
+
+/* Where a member of a group stands to its front. */
+static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, int64_t rank,
+                       bool told) {
+    if (rank >= w->n_ranks || w->dump_of[rank] == TM_HANG_NO_ROW)
+        return add_rank(&f->no_dump, rank);
+    const size_t lane = lane_of(w, key, rank);
+    if (lane == TM_HANG_NO_ROW)
+        return add_rank(told && is_whole(w, rank) ? &f->absent : &f->perhaps, rank);
+    if (tm_hang_int(w->lanes, lane, HL_LAST, 0) < f->seq)
+        return add_rank(&f->absent, rank);
+    const bool waits = tm_hang_int(w->lanes, lane, HL_OPEN, INT64_MAX) <= f->seq;
+    return add_rank(&f->came, rank) && (!waits || add_rank(&f->waiting, rank));
+}
+
+/* Its call on the first rank that has it kept, and when the first came. */
+static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
+    const int64_t *v = f->came.data;
+    for (size_t i = 0; i < f->came.n; i++) {
+        const size_t row = tm_hang_call(w, key, v[i], f->seq);
+        if (row == TM_HANG_NO_ROW)
+            continue;
+        const int64_t ns = tm_hang_int(w->calls, row, HC_CREATED, 0);
+        f->call = f->call == TM_HANG_NO_ROW ? row : f->call;
+        f->first_ns = ns > 0 && (f->first_ns == 0 || ns < f->first_ns) ? ns : f->first_ns;
+    }
+}
+
+/* Whether anybody is held up by it. Where it is over for all who came, though others did not, it
+ * has failed, or it is of a kind that does not wait. */
+static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
+    return f->waiting.n > 0 ||
+           (f->call != TM_HANG_NO_ROW && synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
+}
+
+static bool add_front(tm_hang_world *w, size_t group, const members *m, const reach *r) {
+    const int64_t mismatch = find_mismatch(w, r);
+    const bool behind = r->never || r->low < r->top;
+    const int64_t seq = mismatch < INT64_MAX ? mismatch
+                        : r->never           ? r->first
+                        : behind             ? r->low + 1
+                        : r->open < r->top   ? r->open
+                                             : r->top;
+    tm_hang_front f = new_front(group, seq);
+    const int64_t *v = m->ranks.data;
+    f.told = m->told;
+    bool ok = true;
+    for (size_t i = 0; i < m->ranks.n && ok; i++)
+        ok = place_rank(w, &f, r->key, v[i], m->told);
+    sort_ranks(&f);
+    describe(w, &f, r->key);
+    f.problem = mismatch < INT64_MAX ? TM_HANG_MISMATCH
+                : f.absent.n > 0     ? TM_HANG_MISSING
+                : !m->told           ? TM_HANG_PERHAPS
+                : f.no_dump.n > 0    ? TM_HANG_NO_DUMP
+                : f.perhaps.n > 0    ? TM_HANG_PERHAPS
+                                     : TM_HANG_ALL_CAME;
+    const bool stuck =
+        f.problem == TM_HANG_MISMATCH ||
+        (f.problem == TM_HANG_MISSING || f.problem == TM_HANG_NO_DUMP ? holds_up(w, &f)
+                                                                      : f.waiting.n > 0);
+    if (ok && stuck)
+        return tm_vec_append(&w->fronts, &f, 1) != NULL;
+    free_front(&f);
+    return ok;
+}
+
+/* Sends and receives: "send 0->1", "recv 1<-0", by their ranks in the group. */
+static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool *sends,
+                     int64_t *peer) {
+    const char *op = tm_hang_text(w->calls, row, HC_OP);
+    const char *blank = strchr(op, ' ');
+    char *end;
+    *sends = strncmp(op, "send", 4) == 0;
+    if (!blank || (!*sends && strncmp(op, "recv", 4) != 0))
+        return false;
+    (void)strtoll(blank + 1, &end, 10);
+    const char *arrow = *end ? end + 2 : end;
+    const long long at = strtoll(arrow, &end, 10);
+    if (end == arrow || at < 0 || (m->told && (size_t)at >= m->ranks.n))
+        return false;
+    *peer = m->told ? ((const int64_t *)m->ranks.data)[at] : (int64_t)at;
+    return true;
+}
+
+/* Whether a rank has the other side of a send or receive open. */
+static bool answers(const tm_hang_world *w, const members *m, int64_t key, int64_t rank, bool sends,
+                    int64_t with) {
+    bool other;
+    int64_t peer;
+    for (size_t i = first_of(w->calls, key, rank);
+         is_of(w->calls, i, key) && tm_hang_int(w->calls, i, HC_RANK, -1) == rank; i++)
+        if (tm_hang_int(w->calls, i, HC_P2P, 0) && peers_of(w, m, i, &other, &peer) &&
+            other != sends && peer == with)
+            return true;
+    return false;
+}
+
+/* The first open send or receive of each rank whose other side is not there. */
+static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t key) {
+    int64_t done = -1;
+    for (size_t i = first_of(w->calls, key, INT64_MIN); is_of(w->calls, i, key); i++) {
+        bool sends;
+        int64_t peer;
+        const int64_t rank = tm_hang_int(w->calls, i, HC_RANK, -1);
+        if (!tm_hang_int(w->calls, i, HC_P2P, 0) || rank == done ||
+            tm_hang_int(w->calls, i, HC_STATE, 0) == TM_FLIGHT_COMPLETED ||
+            !peers_of(w, m, i, &sends, &peer))
+            continue;
+        done = rank;
+        const bool has_dump = peer < w->n_ranks && w->dump_of[peer] != TM_HANG_NO_ROW;
+        const bool there = has_dump && answers(w, m, key, peer, sends, rank);
+        tm_hang_front f = new_front(group, tm_hang_int(w->calls, i, HC_SEQ, 0));
+        f.is_p2p = true;
+        f.call = i;
+        f.first_ns = tm_hang_int(w->calls, i, HC_CREATED, 0);
+        f.problem = there ? TM_HANG_ALL_CAME : has_dump ? TM_HANG_MISSING : TM_HANG_NO_DUMP;
+        if (!add_rank(&f.came, rank) || !add_rank(&f.waiting, rank) ||
+            (!there && !add_rank(has_dump ? &f.absent : &f.no_dump, peer)) ||
+            !tm_vec_append(&w->fronts, &f, 1)) {
+            free_front(&f);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The earliest first; those of which no time is told, last. */
+static int by_time(const void *a, const void *b) {
+    const tm_hang_front *x = a, *y = b;
+    const uint64_t s = x->first_ns > 0 ? (uint64_t)x->first_ns : UINT64_MAX;
+    const uint64_t t = y->first_ns > 0 ? (uint64_t)y->first_ns : UINT64_MAX;
+    const int order = tm_order_u64(s, t);
+    return order != 0 ? order : tm_order_u64(x->group, y->group);
+}
+
+tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_world *out,
+                             tm_error *err) {
+    *out = (tm_hang_world){.dumps = tm_tables_find(tables, tm_hang_dump_def.name),
+                           .groups = tm_tables_find(tables, tm_hang_group_def.name),
+                           .lanes = tm_tables_find(tables, tm_hang_lane_def.name),
+                           .calls = tm_tables_find(tables, tm_hang_call_def.name),
+                           .n_ranks = n_ranks,
+                           .told = n_ranks > 0,
+                           .fronts = TM_VEC(tm_hang_front)};
+    TM_TRY(count_ranks(out, err));
+    bool ok = true;
+    for (size_t g = 0; g < out->groups->n_rows && ok; g++) {
+        members m;
+        ok = find_members(out, g, &m);
+        const reach r = find_reach(out, g, &m);
+        if (ok && r.top != INT64_MIN)
+            ok = add_front(out, g, &m, &r);
+        ok = ok && add_p2p(out, g, &m, r.key);
+        tm_vec_free(&m.ranks);
+    }
+    if (out->fronts.n > 0)
+        tm_sort(out->fronts.data, out->fronts.n, sizeof(tm_hang_front), by_time);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

@@ -1,0 +1,65 @@
+/* Where a job stands: of each group the first operation that not all have come to, or in which they
+ * differ, or which does not end. */
+#ifndef TMERGE_HANG_FRONTS_H
+#define TMERGE_HANG_FRONTS_H
+
+#include "base/vec.h"
+#include "tmerge/table.h"
+
+/** What is wrong at a front. */
+typedef enum tm_hang_problem {
+    TM_HANG_MISMATCH, /* ranks came with other operations, sizes or types */
+    TM_HANG_MISSING,  /* of ranks with a dump some have not come */
+    TM_HANG_PERHAPS,  /* likewise, in a group of which no dump tells the members */
+    TM_HANG_NO_DUMP,  /* all with a dump came */
+    TM_HANG_ALL_CAME, /* and it does not end */
+    TM_HANG_N_PROBLEMS
+} tm_hang_problem;
+
+/** Ranks are ascending, of int64_t. */
+typedef struct tm_hang_front {
+    tm_hang_problem problem;
+    size_t group; /* row of hang.group */
+    int64_t seq;
+    bool is_p2p;
+    size_t call;          /* row of hang.call that stands for it; n_rows: none */
+    int64_t first_ns;     /* when the first came; 0: not told */
+    tm_vec came, waiting; /* waiting: those that it is not over for */
+    tm_vec absent, no_dump, perhaps;
+    bool told; /* who the members are */
+    bool cause;
+} tm_hang_front;
+
+/** What is known of the job's ranks. */
+typedef struct tm_hang_world {
+    const tm_table *dumps, *groups, *lanes, *calls;
+    int64_t n_ranks;
+    bool told;       /* some dump, or the user, tells n_ranks */
+    size_t *dump_of; /* [n_ranks] owned; row of dumps; NO_DUMP */
+    tm_vec fronts;   /* of tm_hang_front */
+} tm_hang_world;
+
+#define TM_HANG_NO_ROW SIZE_MAX
+
+/** Reads the tables of this room. @param n_ranks  what the user says, else 0. */
+tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_world *out,
+                             tm_error *err) TM_MUST_CHECK;
+void tm_hang_world_free(tm_hang_world *world);
+
+/** A cell of the row of a call. */
+static inline const char *tm_hang_text(const tm_table *t, size_t row, int column) {
+    const tm_cell *cell = tm_table_row(t, row) + column;
+    return cell->null ? "" : cell->value.text;
+}
+
+static inline int64_t tm_hang_int(const tm_table *t, size_t row, int column, int64_t missing) {
+    const tm_cell *cell = tm_table_row(t, row) + column;
+    return cell->null ? missing : cell->value.i;
+}
+
+/** The row of a rank's call in hang.call; TM_HANG_NO_ROW where it is not kept. */
+size_t tm_hang_call(const tm_hang_world *w, int64_t group, int64_t rank, int64_t seq);
+
+bool tm_hang_has(const tm_vec *ranks, int64_t rank);
+
+#endif

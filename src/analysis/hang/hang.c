@@ -1,0 +1,134 @@
+/* Analysis `hang`: of a job that is stuck, who is missing, from the dumps of flight recorders. */
+#include "tmerge/analysis.h"
+
+#include <string.h>
+
+#include "say.h"
+#include "tables.h"
+
+#define KEY(name, doc)                                                                             \
+    { name, TM_INT, "", doc }
+
+static const tm_column dump_columns[N_HD] = {
+    [HD_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [HD_PATH] = {"path", TM_TEXT, "", "The file."},
+    [HD_VERSION] = {"version", TM_TEXT, "", "Version of the dump's format."},
+    [HD_CUT] = {"cut", TM_BOOL, "", "The file ends early."},
+    [HD_LEFT_OUT] = {"left_out", TM_INT, "", "Entries that say too little."},
+    [HD_CALLS] = {"calls", TM_INT, "", "Entries read."},
+    [HD_WRAPPED] = {"wrapped", TM_BOOL, "", "Its ring has lost the first entries."},
+    [HD_LAST_GROUP] = {"last_group", TM_INT, "", "Group of the last entry."},
+    [HD_LAST_SEQ] = {"last_number", TM_INT, "", "Its number."},
+    [HD_LAST_OP] = {"last_operation", TM_TEXT, "", "Its operation."},
+    [HD_LAST_NS] = {"last_ns", TM_INT, "ns", "When it was issued, since the epoch."},
+    [HD_LAST_STATE] = {"last_state", TM_INT, "", "How far it is."},
+    [HD_LAST_BACKEND] = {"last_backend", TM_TEXT, "", "Its library."},
+    [HD_FRAMES] = {"frames", TM_TEXT, "", "The program's own frames that issued it."},
+};
+
+static const tm_column group_columns[N_HG] = {
+    [HG_GROUP] = KEY("group", "Hash of name and ranks."),
+    [HG_NAME] = {"name", TM_TEXT, "", "Its name."},
+    [HG_DESC] = {"description", TM_TEXT, "", "What the program calls it."},
+    [HG_RANKS] = {"ranks", TM_TEXT, "", "Its ranks."},
+};
+
+static const tm_column lane_columns[N_HL] = {
+    [HL_GROUP] = KEY("group", "Hash of name and ranks."),
+    [HL_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [HL_FIRST] = {"first", TM_INT, "", "First number that is recorded."},
+    [HL_LAST] = {"last", TM_INT, "", "Last number that is recorded."},
+    [HL_OPEN] = {"open", TM_INT, "", "First number that is not over; null: all are."},
+    [HL_SIZE] = {"size", TM_INT, "", "Ranks of the group, by the sizes of an all_gather."},
+};
+
+static const tm_column call_columns[N_HC] = {
+    [HC_GROUP] = KEY("group", "Hash of name and ranks."),
+    [HC_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [HC_P2P] = {"p2p", TM_BOOL, "", "A send or a receive."},
+    [HC_SEQ] = {"number", TM_INT, "", "Its number in the group."},
+    [HC_FORM] = {"form", TM_INT, "", "Hash of operation, sizes and types."},
+    [HC_OP] = {"operation", TM_TEXT, "", "Its operation."},
+    [HC_BACKEND] = {"backend", TM_TEXT, "", "Its library."},
+    [HC_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types of what goes in."},
+    [HC_OUTPUTS] = {"outputs", TM_TEXT, "", "Sizes and types of what comes out."},
+    [HC_STATE] = {"state", TM_INT, "", "How far it is."},
+    [HC_CREATED] = {"created_ns", TM_INT, "ns", "When it was issued, since the epoch."},
+    [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Its timeout."},
+    [HC_FRAMES] = {"frames", TM_TEXT, "", "The program's own frames that issued it."},
+};
+
+const tm_table_def tm_hang_dump_def = {.name = "hang.dump",
+                                       .doc = "A row for each dump.",
+                                       .columns = dump_columns,
+                                       .n_columns = N_HD,
+                                       .n_keys = 2,
+                                       .top = -1,
+                                       .internal = true};
+const tm_table_def tm_hang_group_def = {.name = "hang.group",
+                                        .doc = "A row for each group and process that read of it.",
+                                        .columns = group_columns,
+                                        .n_columns = N_HG,
+                                        .n_keys = 1,
+                                        .top = -1,
+                                        .internal = true};
+const tm_table_def tm_hang_lane_def = {.name = "hang.lane",
+                                       .doc = "A row for each group and rank: how far it came.",
+                                       .columns = lane_columns,
+                                       .n_columns = N_HL,
+                                       .n_keys = 2,
+                                       .top = -1,
+                                       .internal = true};
+const tm_table_def tm_hang_call_def = {.name = "hang.call",
+                                       .doc = "A row for each operation that may matter.",
+                                       .columns = call_columns,
+                                       .n_columns = N_HC,
+                                       .n_keys = 4,
+                                       .top = -1,
+                                       .internal = true};
+
+static const tm_table_def *const tables[] = {
+    &tm_hang_job_def,   &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_dump_def,
+    &tm_hang_group_def, &tm_hang_lane_def,       &tm_hang_call_def};
+
+/* Of one rank the first dump counts, and a group that several processes read of is one. */
+static void leave_doubles(tm_table *table) {
+    const size_t width = (size_t)table->def->n_columns;
+    size_t w = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const tm_cell *row = tm_table_row(table, i);
+        if (w > 0 && tm_table_row(table, w - 1)[0].value.i == row[0].value.i)
+            continue;
+        if (w != i)
+            memcpy(tm_table_row(table, w), row, width * sizeof *row);
+        w++;
+    }
+    table->n_rows = w;
+}
+
+static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
+    tm_hang_world world;
+    tm_hang_causes causes = {.culprits = TM_VEC(int64_t), .also = TM_VEC(int64_t)};
+    tm_table *dumps = tm_tables_find(out, tm_hang_dump_def.name);
+    (void)job;
+    if (dumps->n_rows == 0)
+        return TM_OK;
+    leave_doubles(dumps);
+    leave_doubles(tm_tables_find(out, tm_hang_group_def.name));
+    tm_status status = tm_hang_world_make(out, job->world_size, &world, err);
+    if (status == TM_OK)
+        status = tm_hang_find_causes(&world, &causes) ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK)
+        status = tm_hang_say(&world, &causes, out, err);
+    tm_hang_causes_free(&causes);
+    tm_hang_world_free(&world);
+    return status;
+}
+
+const tm_analysis tm_analysis_hang = {
+    .name = "hang",
+    .summary = "Of a job that is stuck, who is missing (tmerge hang)",
+    .tables = tables,
+    .n_tables = sizeof tables / sizeof *tables,
+    .job = hang_job,
+};

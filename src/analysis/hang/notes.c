@@ -1,0 +1,576 @@
+#include "notes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/keys.h"
+#include "base/sorted.h"
+#include "tables.h"
+#include "tmerge/names.h"
+
+enum { KEPT_OPEN = 4, KEPT_P2P = 8, TEXT = 512, FORM_TEXT = 160 };
+
+/* What operations of one form are: texts of the first. */
+typedef struct form_text {
+    uint64_t form;
+    uint32_t op, backend, inputs, outputs;
+} form_text;
+
+typedef struct lane {
+    uint64_t group;
+    int64_t rank;
+    int64_t first, last; /* numbers; of a ring that lost some, first is the first whole one */
+    int64_t open;        /* the first that is not over; INT64_MAX: none */
+    int64_t doubt;       /* the same, or the last of gloo's, which may have failed */
+    int64_t size;        /* of the group, as sizes of operations tell; 0: they do not */
+    size_t forms;        /* in forms, for each number from first on; 0: no record */
+} lane;
+
+typedef struct kept {
+    uint64_t group;
+    int64_t rank, seq;
+    uint64_t form;
+    int64_t created_ns, timeout_ns;
+    uint32_t op, backend, inputs, outputs, frames;
+    tm_flight_state state;
+    bool is_p2p;
+} kept;
+
+typedef struct dump {
+    int64_t rank, left_out, calls;
+    const char *path;
+    uint32_t version;
+    bool cut, wrapped;
+    bool any;  /* there is a last call */
+    kept last; /* of all its groups */
+} dump;
+
+typedef struct known_group {
+    uint64_t key;
+    uint32_t name, desc, ranks;
+} known_group;
+
+struct tm_hang_notes {
+    tm_names *texts;
+    tm_vec dumps, lanes, kept, groups, forms, form_texts;
+    tm_keys form_keys, group_keys; /* of uint64_t */
+    tm_vec lane_of;                /* of size_t: by a dump's group, its lane; NO_LANE */
+};
+
+static const size_t NO_LANE = SIZE_MAX;
+
+tm_hang_notes *tm_hang_notes_create(void) {
+    tm_hang_notes *n = malloc(sizeof *n);
+    if (!n)
+        return NULL;
+    *n = (tm_hang_notes){.texts = tm_names_create(),
+                         .dumps = TM_VEC(dump),
+                         .lanes = TM_VEC(lane),
+                         .kept = TM_VEC(kept),
+                         .groups = TM_VEC(known_group),
+                         .forms = TM_VEC(uint32_t),
+                         .form_texts = TM_VEC(form_text),
+                         .form_keys = TM_KEYS(uint64_t),
+                         .group_keys = TM_KEYS(uint64_t),
+                         .lane_of = TM_VEC(size_t)};
+    if (n->texts)
+        return n;
+    free(n);
+    return NULL;
+}
+
+void tm_hang_notes_destroy(tm_hang_notes *n) {
+    if (!n)
+        return;
+    tm_names_destroy(n->texts);
+    tm_vec_free(&n->dumps);
+    tm_vec_free(&n->lanes);
+    tm_vec_free(&n->kept);
+    tm_vec_free(&n->groups);
+    tm_vec_free(&n->forms);
+    tm_vec_free(&n->form_texts);
+    tm_keys_free(&n->form_keys);
+    tm_keys_free(&n->group_keys);
+    tm_vec_free(&n->lane_of);
+    free(n);
+}
+
+static const char *text_of(const tm_hang_notes *n, uint32_t id) {
+    return tm_names_text(n->texts, id).bytes;
+}
+
+static bool intern(tm_hang_notes *n, const char *text, uint32_t *out) {
+    *out = tm_names_intern_string(n->texts, text);
+    return *out != TM_NAME_FAILED;
+}
+
+static bool intern_part(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c,
+                        tm_flight_part part, uint32_t *out) {
+    char text[TEXT];
+    tm_flight_text(f, c, part, text, part == TM_FLIGHT_FRAMES ? TEXT : FORM_TEXT);
+    return intern(n, text, out);
+}
+
+/* Ranks as "0 1 2": what job parts read back. */
+static bool intern_ranks(tm_hang_notes *n, const tm_flight_group *g, uint32_t *out) {
+    enum { DIGITS = 20 };
+    tm_vec text = TM_VEC(char);
+    bool ok = tm_vec_reserve(&text, g->n_ranks * DIGITS + 1);
+    for (size_t i = 0; i < g->n_ranks && ok; i++)
+        text.n += (size_t)snprintf((char *)text.data + text.n, DIGITS, "%s%lld", i > 0 ? " " : "",
+                                   (long long)g->ranks[i]);
+    *out = ok ? tm_names_intern(n->texts, text.data, text.n) : TM_NAME_FAILED;
+    tm_vec_free(&text);
+    return *out != TM_NAME_FAILED;
+}
+
+static bool add_group(tm_hang_notes *n, const tm_flight_group *g) {
+    const size_t known = n->group_keys.keys.n;
+    const uint32_t number = tm_keys_add(&n->group_keys, &g->key);
+    known_group made = {.key = g->key};
+    if (number < known)
+        return true;
+    return number != TM_NO_KEY && intern(n, g->name, &made.name) &&
+           intern(n, g->desc, &made.desc) && intern_ranks(n, g, &made.ranks) &&
+           tm_vec_append(&n->groups, &made, 1);
+}
+
+/* Whether an operation needs nobody any more. Gloo's recorder leaves them "scheduled", and retires
+ * what is over, by an error too; a retired one of NCCL may have timed out. */
+static bool is_over(const tm_flight_call *c) {
+    return c->state == TM_FLIGHT_COMPLETED || (c->is_retired && strcmp(c->backend, "gloo") == 0);
+}
+
+static bool keep(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c, uint64_t key,
+                 int64_t rank, kept *out) {
+    *out = (kept){.group = key,
+                  .rank = rank,
+                  .seq = c->seq,
+                  .form = c->form,
+                  .created_ns = c->created_ns,
+                  .timeout_ns = c->timeout_ns,
+                  .state = is_over(c) ? TM_FLIGHT_COMPLETED : c->state,
+                  .is_p2p = c->is_p2p};
+    return intern(n, c->op, &out->op) && intern(n, c->backend, &out->backend) &&
+           intern_part(n, f, c, TM_FLIGHT_INPUTS, &out->inputs) &&
+           intern_part(n, f, c, TM_FLIGHT_OUTPUTS, &out->outputs) &&
+           intern_part(n, f, c, TM_FLIGHT_FRAMES, &out->frames);
+}
+
+/* The number of a form, counting from 1, with texts of the first call that has it. */
+static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c,
+                        uint64_t form, uint32_t *out) {
+    const size_t known = n->form_keys.keys.n;
+    const uint32_t number = tm_keys_add(&n->form_keys, &form);
+    form_text made = {.form = form};
+    *out = number + 1;
+    if (number < known)
+        return true;
+    return number != TM_NO_KEY && intern(n, c->op, &made.op) &&
+           intern(n, c->backend, &made.backend) &&
+           intern_part(n, f, c, TM_FLIGHT_INPUTS, &made.inputs) &&
+           intern_part(n, f, c, TM_FLIGHT_OUTPUTS, &made.outputs) &&
+           tm_vec_append(&n->form_texts, &made, 1);
+}
+
+/* Lanes of a dump lie one behind the other, and so do their forms: a pass each. */
+typedef struct reading {
+    tm_hang_notes *notes;
+    const tm_flight *flight;
+    const tm_flight_group *groups;
+    const tm_flight_call *calls;
+    size_t n_groups, n_calls;
+    int64_t rank;
+    bool wrapped;
+} reading;
+
+/* Elements of forms that one lane may have: numbers that jump further are of no recorder. */
+enum { SPAN_MAX = 1 << 20 };
+
+static lane *lane_of(const reading *r, size_t group) {
+    const size_t at = ((const size_t *)r->notes->lane_of.data)[group];
+    return at == NO_LANE ? NULL : (lane *)r->notes->lanes.data + at;
+}
+
+static bool make_lanes(reading *r) {
+    tm_hang_notes *n = r->notes;
+    n->lane_of.n = 0;
+    size_t *of = tm_vec_append(&n->lane_of, NULL, r->n_groups);
+    for (size_t g = 0; of && g < r->n_groups; g++)
+        of[g] = NO_LANE;
+    for (size_t i = 0; of && i < r->n_calls; i++) {
+        const tm_flight_call *c = &r->calls[i];
+        lane *l = lane_of(r, c->group);
+        if (c->is_p2p)
+            continue;
+        if (!l) {
+            of[c->group] = n->lanes.n;
+            if (!(l = tm_vec_push(&n->lanes)))
+                return false;
+            *l = (lane){.group = r->groups[c->group].key,
+                        .rank = r->rank,
+                        .first = c->seq,
+                        .open = INT64_MAX,
+                        .doubt = INT64_MAX};
+        }
+        l->first = c->seq < l->first ? c->seq : l->first;
+        l->last = c->seq > l->last ? c->seq : l->last;
+        l->open = !is_over(c) && c->seq < l->open ? c->seq : l->open;
+        l->doubt = strcmp(c->backend, "gloo") == 0 && l->last < l->open ? l->last : l->open;
+        l->size = c->group_size > l->size ? c->group_size : l->size;
+    }
+    return of != NULL || r->n_groups == 0;
+}
+
+static bool reserve_forms(const reading *r) {
+    for (size_t g = 0; g < r->n_groups; g++) {
+        lane *l = lane_of(r, g);
+        if (!l)
+            continue;
+        if (l->last - l->first >= SPAN_MAX)
+            l->first = l->last - SPAN_MAX + 1;
+        const size_t size = (size_t)(l->last - l->first + 1);
+        l->forms = r->notes->forms.n;
+        uint32_t *forms = tm_vec_append(&r->notes->forms, NULL, size);
+        if (!forms)
+            return false;
+        memset(forms, 0, size * sizeof *forms);
+    }
+    return true;
+}
+
+/* Several calls of one number are one, of all their forms: coalesced. */
+static bool note_form(const reading *r, const tm_flight_call *c) {
+    lane *l = lane_of(r, c->group);
+    if (c->seq < l->first)
+        return true;
+    const size_t at = l->forms + (size_t)(c->seq - l->first);
+    const uint32_t before = ((const uint32_t *)r->notes->forms.data)[at];
+    uint64_t form = c->form;
+    uint32_t number;
+    if (before > 0) {
+        const uint64_t both[] = {((const form_text *)r->notes->form_texts.data)[before - 1].form,
+                                 form};
+        form = tm_hash_words(0, both, 2) | 2;
+    }
+    if (!form_number(r->notes, r->flight, c, form, &number))
+        return false;
+    ((uint32_t *)r->notes->forms.data)[at] = number;
+    return true;
+}
+
+static uint64_t form_at(const tm_hang_notes *n, const lane *l, int64_t seq) {
+    if (seq < l->first || seq > l->last)
+        return 0;
+    const uint32_t number = ((const uint32_t *)n->forms.data)[l->forms + (size_t)(seq - l->first)];
+    return number > 0 ? ((const form_text *)n->form_texts.data)[number - 1].form : 0;
+}
+
+/* In full: the first that are not over of each group, and the last. */
+static bool keep_calls(const reading *r, dump *d) {
+    tm_hang_notes *n = r->notes;
+    size_t n_p2p = 0;
+    const size_t first = n->kept.n;
+    kept made;
+    for (size_t i = 0; i < r->n_calls; i++) {
+        const tm_flight_call *c = &r->calls[i];
+        const lane *l = lane_of(r, c->group);
+        const bool wanted =
+            c->is_p2p ? !is_over(c) && n_p2p++ < KEPT_P2P
+                      : c->seq == l->last || (c->seq >= l->open && c->seq < l->open + KEPT_OPEN);
+        const bool last = i + 1 == r->n_calls;
+        if (!wanted && !last)
+            continue;
+        if (!keep(n, r->flight, c, r->groups[c->group].key, r->rank, &made))
+            return false;
+        if (!c->is_p2p && form_at(n, l, c->seq))
+            made.form = form_at(n, l, c->seq);
+        if (wanted && !tm_vec_append(&n->kept, &made, 1))
+            return false;
+        d->last = made;
+        d->any = last;
+    }
+    /* Of coalesced calls the first stands for all. */
+    kept *v = n->kept.data;
+    size_t w = first;
+    for (size_t i = first; i < n->kept.n; i++) {
+        bool again = false;
+        for (size_t k = first; k < w && !again; k++)
+            again =
+                v[k].group == v[i].group && v[k].seq == v[i].seq && !v[i].is_p2p && !v[k].is_p2p;
+        if (!again)
+            v[w++] = v[i];
+    }
+    n->kept.n = w;
+    return true;
+}
+
+/* What a ring lost is the first of what it has, perhaps in part. */
+static void leave_partial(const reading *r) {
+    for (size_t g = 0; g < r->n_groups && r->wrapped; g++) {
+        lane *l = lane_of(r, g);
+        if (l && l->first < l->last) {
+            l->first++;
+            l->forms++;
+        }
+    }
+}
+
+bool tm_hang_notes_add(tm_hang_notes *n, const tm_flight *flight, const char *path, int64_t rank) {
+    reading r = {.notes = n, .flight = flight, .rank = rank};
+    r.groups = tm_flight_groups(flight, &r.n_groups);
+    r.calls = tm_flight_calls(flight, &r.n_calls);
+    r.wrapped = r.n_calls > 0 && r.calls[0].record > 0;
+    dump d = {.rank = rank,
+              .path = path,
+              .left_out = tm_flight_left_out(flight),
+              .calls = (int64_t)r.n_calls,
+              .cut = tm_flight_is_cut(flight),
+              .wrapped = r.wrapped};
+    bool ok = intern(n, tm_flight_version(flight), &d.version);
+    for (size_t g = 0; g < r.n_groups && ok; g++)
+        ok = add_group(n, &r.groups[g]);
+    ok = ok && make_lanes(&r) && reserve_forms(&r);
+    for (size_t i = 0; i < r.n_calls && ok; i++)
+        ok = r.calls[i].is_p2p || note_form(&r, &r.calls[i]);
+    ok = ok && keep_calls(&r, &d);
+    leave_partial(&r);
+    return ok && tm_vec_append(&n->dumps, &d, 1);
+}
+
+/* Over processes. */
+
+static int by_group(const void *a, const void *b) {
+    return tm_order_u64(((const tm_hang_span *)a)->group, ((const tm_hang_span *)b)->group);
+}
+
+void tm_hang_spans_join(tm_vec *spans) {
+    tm_hang_span *v = spans->data;
+    size_t w = 0;
+    if (spans->n > 0)
+        tm_sort(v, spans->n, sizeof *v, by_group);
+    for (size_t i = 0; i < spans->n; i++) {
+        if (w == 0 || v[w - 1].group != v[i].group) {
+            v[w++] = v[i];
+            continue;
+        }
+        tm_hang_span *s = &v[w - 1];
+        s->first = v[i].first > s->first ? v[i].first : s->first;
+        s->last = v[i].last < s->last ? v[i].last : s->last;
+        s->open = v[i].open < s->open ? v[i].open : s->open;
+    }
+    spans->n = w;
+}
+
+bool tm_hang_notes_spans(const tm_hang_notes *n, tm_vec *spans) {
+    const lane *l = n->lanes.data;
+    for (size_t i = 0; i < n->lanes.n; i++) {
+        const tm_hang_span span = {l[i].group, l[i].first, l[i].last, l[i].doubt};
+        if (!tm_vec_append(spans, &span, 1))
+            return false;
+    }
+    tm_hang_spans_join(spans);
+    return true;
+}
+
+static const tm_hang_span *find_span(const tm_vec *spans, uint64_t group) {
+    const tm_hang_span key = {.group = group};
+    return spans->n > 0 ? bsearch(&key, spans->data, spans->n, sizeof key, by_group) : NULL;
+}
+
+static int by_seq(const void *a, const void *b) {
+    const tm_hang_form *x = a, *y = b;
+    const int order = tm_order_u64(x->group, y->group);
+    return order != 0 ? order : tm_order_i64(x->seq, y->seq);
+}
+
+/* One for each operation, ascending. */
+static void join_forms(tm_vec *forms) {
+    tm_hang_form *v = forms->data;
+    size_t w = 0;
+    if (forms->n > 0)
+        tm_sort(v, forms->n, sizeof *v, by_seq);
+    for (size_t i = 0; i < forms->n; i++) {
+        if (w == 0 || by_seq(&v[w - 1], &v[i]) != 0)
+            v[w++] = v[i];
+        else if (v[w - 1].form != v[i].form)
+            v[w - 1].form = TM_HANG_MIXED;
+    }
+    forms->n = w;
+}
+
+bool tm_hang_notes_forms(const tm_hang_notes *n, const tm_vec *spans, tm_vec *forms) {
+    enum { JOIN_AT = 1 << 18 }; /* ranks have much in common: joined before they are many */
+    const lane *l = n->lanes.data;
+    size_t joined = 0;
+    for (size_t i = 0; i < n->lanes.n; i++) {
+        const tm_hang_span *s = find_span(spans, l[i].group);
+        if (!s || s->open == INT64_MAX)
+            continue;
+        for (int64_t seq = s->open > s->first ? s->open : s->first; seq <= s->last; seq++) {
+            const tm_hang_form form = {l[i].group, seq, form_at(n, &l[i], seq)};
+            if (form.form != 0 && !tm_vec_append(forms, &form, 1))
+                return false;
+        }
+        if (forms->n > 2 * joined + JOIN_AT) {
+            join_forms(forms);
+            joined = forms->n;
+        }
+    }
+    join_forms(forms);
+    return true;
+}
+
+void tm_hang_forms_keep_mixed(tm_vec *forms) {
+    tm_hang_form *v = forms->data;
+    size_t w = 0;
+    join_forms(forms);
+    for (size_t i = 0; i < forms->n; i++)
+        if (v[i].form == TM_HANG_MIXED && (w == 0 || v[w - 1].group != v[i].group))
+            v[w++] = v[i];
+    forms->n = w;
+}
+
+/* Rows. */
+
+static const char *or_null(const char *text) {
+    return *text ? text : NULL;
+}
+
+static tm_status add_dump(const tm_hang_notes *n, const dump *d, tm_table *t, tm_error *err) {
+    tm_cell *row = tm_table_add_row(t);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[HD_RANK], d->rank);
+    tm_cell_set_bool(&row[HD_CUT], d->cut);
+    tm_cell_set_int(&row[HD_LEFT_OUT], d->left_out);
+    tm_cell_set_int(&row[HD_CALLS], d->calls);
+    tm_cell_set_bool(&row[HD_WRAPPED], d->wrapped);
+    TM_TRY(tm_table_set_text(t, &row[HD_PATH], d->path, err));
+    TM_TRY(tm_table_set_text(t, &row[HD_VERSION], or_null(text_of(n, d->version)), err));
+    if (!d->any)
+        return TM_OK;
+    tm_cell_set_int(&row[HD_LAST_GROUP], (int64_t)d->last.group);
+    tm_cell_set_int(&row[HD_LAST_SEQ], d->last.seq);
+    tm_cell_set_int(&row[HD_LAST_STATE], d->last.state);
+    if (d->last.created_ns > 0)
+        tm_cell_set_int(&row[HD_LAST_NS], d->last.created_ns);
+    TM_TRY(tm_table_set_text(t, &row[HD_LAST_OP], text_of(n, d->last.op), err));
+    TM_TRY(tm_table_set_text(t, &row[HD_LAST_BACKEND], or_null(text_of(n, d->last.backend)), err));
+    return tm_table_set_text(t, &row[HD_FRAMES], or_null(text_of(n, d->last.frames)), err);
+}
+
+static tm_status add_group_row(const tm_hang_notes *n, const known_group *g, tm_table *t,
+                               tm_error *err) {
+    tm_cell *row = tm_table_add_row(t);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[HG_GROUP], (int64_t)g->key);
+    TM_TRY(tm_table_set_text(t, &row[HG_NAME], text_of(n, g->name), err));
+    TM_TRY(tm_table_set_text(t, &row[HG_DESC], or_null(text_of(n, g->desc)), err));
+    return tm_table_set_text(t, &row[HG_RANKS], or_null(text_of(n, g->ranks)), err);
+}
+
+static tm_status add_lane(const lane *l, tm_table *t, tm_error *err) {
+    tm_cell *row = tm_table_add_row(t);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[HL_GROUP], (int64_t)l->group);
+    tm_cell_set_int(&row[HL_RANK], l->rank);
+    tm_cell_set_int(&row[HL_FIRST], l->first);
+    tm_cell_set_int(&row[HL_LAST], l->last);
+    if (l->open < INT64_MAX)
+        tm_cell_set_int(&row[HL_OPEN], l->open);
+    if (l->size > 0)
+        tm_cell_set_int(&row[HL_SIZE], l->size);
+    return TM_OK;
+}
+
+static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm_error *err) {
+    tm_cell *row = tm_table_add_row(t);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[HC_GROUP], (int64_t)k->group);
+    tm_cell_set_int(&row[HC_RANK], k->rank);
+    tm_cell_set_bool(&row[HC_P2P], k->is_p2p);
+    tm_cell_set_int(&row[HC_SEQ], k->seq);
+    tm_cell_set_int(&row[HC_FORM], (int64_t)k->form);
+    tm_cell_set_int(&row[HC_STATE], k->state);
+    if (k->created_ns > 0)
+        tm_cell_set_int(&row[HC_CREATED], k->created_ns);
+    if (k->timeout_ns > 0)
+        tm_cell_set_int(&row[HC_TIMEOUT], k->timeout_ns);
+    TM_TRY(tm_table_set_text(t, &row[HC_OP], text_of(n, k->op), err));
+    TM_TRY(tm_table_set_text(t, &row[HC_BACKEND], or_null(text_of(n, k->backend)), err));
+    TM_TRY(tm_table_set_text(t, &row[HC_INPUTS], or_null(text_of(n, k->inputs)), err));
+    TM_TRY(tm_table_set_text(t, &row[HC_OUTPUTS], or_null(text_of(n, k->outputs)), err));
+    return tm_table_set_text(t, &row[HC_FRAMES], or_null(text_of(n, k->frames)), err);
+}
+
+/* A call that is only known by its form. */
+static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
+                            tm_error *err) {
+    const uint64_t form = form_at(n, l, seq);
+    const uint32_t number = form ? tm_keys_find(&n->form_keys, &form) : TM_NO_KEY;
+    if (number == TM_NO_KEY)
+        return TM_OK;
+    const form_text *f = (const form_text *)n->form_texts.data + number;
+    const kept k = {.group = l->group,
+                    .rank = l->rank,
+                    .seq = seq,
+                    .form = form,
+                    .op = f->op,
+                    .backend = f->backend,
+                    .inputs = f->inputs,
+                    .outputs = f->outputs,
+                    .state = seq < l->open ? TM_FLIGHT_COMPLETED : TM_FLIGHT_SCHEDULED};
+    return add_call(n, &k, t, err);
+}
+
+static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *from) {
+    const kept *k = n->kept.data; /* in the order of dumps, as lanes are */
+    while (*from < n->kept.n && k[*from].rank != l->rank)
+        ++*from;
+    for (size_t i = *from; i < n->kept.n && k[i].rank == l->rank; i++)
+        if (k[i].group == l->group && k[i].seq == seq && !k[i].is_p2p)
+            return true;
+    return false;
+}
+
+/* Where ranks differ, and what follows the last number that all have. */
+static tm_status add_wanted(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
+                            tm_table *t, tm_error *err) {
+    const lane *l = n->lanes.data;
+    size_t from = 0;
+    for (size_t i = 0; i < n->lanes.n; i++) {
+        const tm_hang_span *s = find_span(spans, l[i].group);
+        const tm_hang_form *m = mixed->data;
+        int64_t wanted[2] = {s ? s->last + 1 : -1, -1};
+        for (size_t k = 0; k < mixed->n; k++)
+            wanted[1] = m[k].group == l[i].group ? m[k].seq : wanted[1];
+        for (int w = 0; w < 2; w++)
+            if (wanted[w] >= l[i].first && wanted[w] <= l[i].last &&
+                !is_kept(n, &l[i], wanted[w], &from))
+                TM_TRY(add_formed(n, &l[i], wanted[w], t, err));
+    }
+    return TM_OK;
+}
+
+tm_status tm_hang_notes_rows(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
+                             tm_tables *out, tm_error *err) {
+    tm_table *dumps = tm_tables_find(out, tm_hang_dump_def.name);
+    tm_table *groups = tm_tables_find(out, tm_hang_group_def.name);
+    tm_table *lanes = tm_tables_find(out, tm_hang_lane_def.name);
+    tm_table *calls = tm_tables_find(out, tm_hang_call_def.name);
+    for (size_t i = 0; i < n->dumps.n; i++)
+        TM_TRY(add_dump(n, (const dump *)n->dumps.data + i, dumps, err));
+    for (size_t i = 0; i < n->groups.n; i++)
+        TM_TRY(add_group_row(n, (const known_group *)n->groups.data + i, groups, err));
+    for (size_t i = 0; i < n->lanes.n; i++)
+        TM_TRY(add_lane((const lane *)n->lanes.data + i, lanes, err));
+    for (size_t i = 0; i < n->kept.n; i++)
+        TM_TRY(add_call(n, (const kept *)n->kept.data + i, calls, err));
+    return add_wanted(n, spans, mixed, calls, err);
+}

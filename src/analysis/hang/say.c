@@ -1,0 +1,564 @@
+#include "say.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/list.h"
+#include "tables.h"
+#include "tmerge/flight.h"
+
+enum {
+    J_RANKS,
+    J_TOLD,
+    J_DUMPS,
+    J_MISSING,
+    J_CUT,
+    J_STATE,
+    J_REASON,
+    J_CONFIDENCE,
+    J_CULPRITS,
+    J_GROUP,
+    J_OPERATION,
+    J_NUMBER,
+    J_VERDICT,
+    J_EVIDENCE,
+    J_CHAIN,
+    N_J
+};
+
+static const tm_column job_columns[N_J] = {
+    [J_RANKS] = {"ranks", TM_INT, "", "Ranks of the job, as far as dumps or --world-size tell."},
+    [J_TOLD] = {"ranks_told", TM_BOOL, "",
+                "Whether anything tells how many ranks the job has; else one with a higher number "
+                "than all that left a dump may be missing."},
+    [J_DUMPS] = {"dumps", TM_INT, "", "Ranks of which a dump was read."},
+    [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks without one; null: none."},
+    [J_CUT] = {"cut_short", TM_INT, "", "Dumps that end early: they are read as far as they go."},
+    [J_STATE] = {"state", TM_TEXT, "",
+                 "hangs: somebody waits for a rank that does not come; unknown: an operation that "
+                 "all came to does not end; clear: nobody waits."},
+    [J_REASON] = {"reason", TM_TEXT, "",
+                  "mismatch: ranks came with another operation, size or type; not issued: others "
+                  "wait for ranks that wait for nobody; no dump: they wait for ranks that left no "
+                  "dump; circle: ranks wait for one another; null: nobody is named."},
+    [J_CONFIDENCE] =
+        {"confidence", TM_TEXT, "",
+         "one: only these ranks explain it; several: of these it cannot be told which; "
+         "unknown: nobody is named."},
+    [J_CULPRITS] = {"culprits", TM_TEXT, "", "The ranks that are named; null: none."},
+    [J_GROUP] = {"group", TM_TEXT, "", "Group of the operation where it began."},
+    [J_OPERATION] = {"operation", TM_TEXT, "", "That operation."},
+    [J_NUMBER] = {"number", TM_INT, "", "Its number in the group."},
+    [J_VERDICT] = {"verdict", TM_TEXT, "", "What is found."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "What it rests on."},
+    [J_CHAIN] = {"chain", TM_TEXT, "", "Who else waits, and is only a victim."},
+};
+
+const tm_table_def tm_hang_job_def = {
+    .name = "hang.job",
+    .doc = "Of a job that is stuck, who is missing. One row, where dumps of flight recorders were "
+           "read (tmerge hang).",
+    .columns = job_columns,
+    .n_columns = N_J,
+    .n_keys = 0,
+    .top = -1,
+    .n_prose = 3,
+};
+
+enum {
+    C_PLACE,
+    C_GROUP,
+    C_OPERATION,
+    C_NUMBER,
+    C_PROBLEM,
+    C_CAUSE,
+    C_CAME,
+    C_WAITING,
+    C_ABSENT,
+    C_NO_DUMP,
+    C_PERHAPS,
+    C_SINCE,
+    C_INPUTS,
+    C_OUTPUTS,
+    C_TEXT,
+    N_C
+};
+
+static const tm_column collective_columns[N_C] = {
+    [C_PLACE] = {"place", TM_INT, "", "1 for the one that ranks came to first."},
+    [C_GROUP] = {"group", TM_TEXT, "", "Process group, as the program calls it, or its name."},
+    [C_OPERATION] = {"operation", TM_TEXT, "", "What the first rank calls."},
+    [C_NUMBER] = {"number", TM_INT, "", "Its number in the group (collective_seq_id, p2p_seq_id)."},
+    [C_PROBLEM] =
+        {"problem", TM_TEXT, "",
+         "mismatch: ranks differ; missing: some have not come; perhaps missing: likewise, "
+         "in a group of which no dump tells the members; no dump: all that left one came; "
+         "all came: and it does not end."},
+    [C_CAUSE] = {"cause", TM_BOOL, "", "The hang began here; else a consequence."},
+    [C_CAME] = {"came", TM_TEXT, "", "Ranks that issued it."},
+    [C_WAITING] = {"waiting", TM_TEXT, "", "Those of them for which it is not over."},
+    [C_ABSENT] = {"absent", TM_TEXT, "", "Ranks with a dump that did not issue it."},
+    [C_NO_DUMP] = {"no_dump", TM_TEXT, "", "Members without a dump."},
+    [C_PERHAPS] = {"perhaps", TM_TEXT, "",
+                   "Ranks that may belong to the group, or whose records of it are lost."},
+    [C_SINCE] = {"begin_ns", TM_INT, "ns", "When the first issued it, since the epoch."},
+    [C_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types that go in, on the first rank."},
+    [C_OUTPUTS] = {"outputs", TM_TEXT, "", "Likewise what comes out."},
+    [C_TEXT] = {"detail", TM_TEXT, "", "Who called what."},
+};
+
+const tm_table_def tm_hang_collective_def = {
+    .name = "hang.collective",
+    .doc = "A row for each operation that holds ranks up: of each group the first.",
+    .columns = collective_columns,
+    .n_columns = N_C,
+    .n_keys = 1,
+    .top = -1,
+    .n_prose = 1,
+};
+
+enum {
+    R_RANK,
+    R_ROLE,
+    R_GROUP,
+    R_OPERATION,
+    R_NUMBER,
+    R_SINCE,
+    R_LAST_GROUP,
+    R_LAST_OPERATION,
+    R_LAST_NUMBER,
+    R_LAST_NS,
+    R_ENTRIES,
+    R_CUT,
+    R_DUMP,
+    R_FRAMES,
+    N_R
+};
+
+static const tm_column rank_columns[N_R] = {
+    [R_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [R_ROLE] =
+        {"role", TM_TEXT, "",
+         "culprit: named in hang.job; waits: in the operation that follows; fine: it neither "
+         "waits nor is missed; no dump."},
+    [R_GROUP] = {"group", TM_TEXT, "", "Where it waits: the group."},
+    [R_OPERATION] = {"operation", TM_TEXT, "", "The operation."},
+    [R_NUMBER] = {"number", TM_INT, "", "Its number."},
+    [R_SINCE] = {"begin_ns", TM_INT, "ns", "Since when it waits, since the epoch; null: not kept."},
+    [R_LAST_GROUP] = {"last_group", TM_TEXT, "", "Group of the last operation that it recorded."},
+    [R_LAST_OPERATION] = {"last_operation", TM_TEXT, "", "That operation."},
+    [R_LAST_NUMBER] = {"last_number", TM_INT, "", "Its number."},
+    [R_LAST_NS] = {"time_ns", TM_INT, "ns", "When that was issued, since the epoch."},
+    [R_ENTRIES] = {"entries", TM_INT, "", "Entries of its dump."},
+    [R_CUT] = {"cut_short", TM_BOOL, "", "The dump ends early."},
+    [R_DUMP] = {"dump", TM_TEXT, "", "The file; null: none."},
+    [R_FRAMES] = {"frames", TM_TEXT, "",
+                  "The program's own frames that issued the last one, innermost first."},
+};
+
+const tm_table_def tm_hang_rank_def = {
+    .name = "hang.rank",
+    .doc = "A row for each rank of a job of which flight recorders' dumps were read.",
+    .columns = rank_columns,
+    .n_columns = N_R,
+    .n_keys = 1,
+    .top = -1,
+    .n_prose = 1,
+};
+
+/* Texts. */
+
+enum { TEXT = 2048, LIST = 200, NAME = 200 };
+
+typedef struct words {
+    char text[TEXT];
+    size_t n;
+} words;
+
+static void add(words *w, const char *format, ...) TM_PRINTF(2, 3);
+static void add(words *w, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(w->text + w->n, TEXT - w->n, format, args);
+    va_end(args);
+    w->n = n < 0 ? w->n : w->n + (size_t)n < TEXT ? w->n + (size_t)n : TEXT - 1;
+}
+
+/* "rank 3", "ranks 0-2". */
+static void add_ranks(words *w, const tm_vec *ranks) {
+    char list[LIST];
+    tm_list_write(ranks->data, ranks->n, list, sizeof list);
+    add(w, "rank%s %s", ranks->n == 1 ? "" : "s", list);
+}
+
+static void add_time(words *w, int64_t ns) {
+    const time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    if (ns > 0 && gmtime_r(&seconds, &parts))
+        add(w, "%02d:%02d:%02d.%03d UTC", parts.tm_hour, parts.tm_min, parts.tm_sec,
+            (int)(ns % 1000000000 / 1000000));
+}
+
+static const char *group_name(const tm_hang_world *w, size_t group) {
+    const char *desc = tm_hang_text(w->groups, group, HG_DESC);
+    return *desc ? desc : tm_hang_text(w->groups, group, HG_NAME);
+}
+
+static size_t group_of(const tm_hang_world *w, int64_t key) {
+    for (size_t g = 0; g < w->groups->n_rows; g++)
+        if (tm_hang_int(w->groups, g, HG_GROUP, 0) == key)
+            return g;
+    return TM_HANG_NO_ROW;
+}
+
+static const char *op_of(const tm_hang_world *w, const tm_hang_front *f) {
+    return f->call == TM_HANG_NO_ROW ? "an operation" : tm_hang_text(w->calls, f->call, HC_OP);
+}
+
+/* "all_reduce, number 12 of group default_pg" */
+static void add_operation(words *t, const tm_hang_world *w, const tm_hang_front *f) {
+    add(t, "%s, number %" PRId64 " of group %s", op_of(w, f), f->seq, group_name(w, f->group));
+}
+
+static size_t call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t rank) {
+    return f->is_p2p ? f->call
+                     : tm_hang_call(w, tm_hang_int(w->groups, f->group, HG_GROUP, 0), rank, f->seq);
+}
+
+/* Whether a front tells two calls apart by what is said of them. */
+static void add_call(words *t, const tm_hang_world *w, size_t row) {
+    const char *in = tm_hang_text(w->calls, row, HC_INPUTS);
+    const char *out = tm_hang_text(w->calls, row, HC_OUTPUTS);
+    add(t, "%s", tm_hang_text(w->calls, row, HC_OP));
+    if (*in && strcmp(in, "[]") != 0)
+        add(t, " of %s", in);
+    if (*out && strcmp(out, "[]") != 0 && strcmp(in, out) != 0)
+        add(t, " to %s", out);
+}
+
+/* "ranks 0-2 call all_reduce of [[4]] Float; rank 3 calls ...", up to four forms. */
+static bool add_forms(words *t, const tm_hang_world *w, const tm_hang_front *f) {
+    enum { SHOWN = 4 };
+    int64_t forms[SHOWN];
+    size_t n = 0;
+    const int64_t *v = f->came.data;
+    for (size_t i = 0; i < f->came.n && n < SHOWN; i++) {
+        tm_vec same = TM_VEC(int64_t);
+        const size_t row = call_of(w, f, v[i]);
+        size_t k = 0;
+        if (row == TM_HANG_NO_ROW)
+            continue;
+        const int64_t form = tm_hang_int(w->calls, row, HC_FORM, 0);
+        while (k < n && forms[k] != form)
+            k++;
+        if (k < n)
+            continue;
+        for (size_t j = i; j < f->came.n; j++) {
+            const size_t other = call_of(w, f, v[j]);
+            if (other != TM_HANG_NO_ROW && tm_hang_int(w->calls, other, HC_FORM, 0) == form &&
+                !tm_vec_append(&same, &v[j], 1)) {
+                tm_vec_free(&same);
+                return false;
+            }
+        }
+        add(t, n > 0 ? "; " : "");
+        add_ranks(t, &same);
+        add(t, " call%s ", same.n == 1 ? "s" : "");
+        add_call(t, w, row);
+        forms[n++] = form;
+        tm_vec_free(&same);
+    }
+    return true;
+}
+
+static void add_came(words *t, const tm_hang_world *w, const tm_hang_front *f) {
+    const char *frames =
+        f->call == TM_HANG_NO_ROW ? "" : tm_hang_text(w->calls, f->call, HC_FRAMES);
+    const tm_vec *who = f->waiting.n > 0 ? &f->waiting : &f->came;
+    words at = {.n = 0};
+    add_ranks(t, who);
+    add(t, f->waiting.n > 0 ? " came and wait%s" : " came, and it is over for %s",
+        f->waiting.n > 0 ? (who->n == 1 ? "s" : "") : (who->n == 1 ? "it" : "them"));
+    add_time(&at, f->first_ns);
+    if (at.n > 0 && f->waiting.n > 0)
+        add(t, " since %s", at.text);
+    if (*frames)
+        add(t, " (%s)", frames);
+}
+
+/* What a rank recorded last. */
+static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
+    const size_t d = w->dump_of[rank];
+    const size_t group = group_of(w, tm_hang_int(w->dumps, d, HD_LAST_GROUP, 0));
+    const char *op = tm_hang_text(w->dumps, d, HD_LAST_OP);
+    const char *frames = tm_hang_text(w->dumps, d, HD_FRAMES);
+    words at = {.n = 0};
+    if (!*op) {
+        add(t, "Rank %" PRId64 " recorded no operation at all", rank);
+        return;
+    }
+    add_time(&at, tm_hang_int(w->dumps, d, HD_LAST_NS, 0));
+    add(t, "The last that rank %" PRId64 "'s CPU issued is %s, number %" PRId64 " of group %s",
+        rank, op, tm_hang_int(w->dumps, d, HD_LAST_SEQ, 0),
+        group == TM_HANG_NO_ROW ? "?" : group_name(w, group));
+    if (at.n > 0)
+        add(t, ", at %s", at.text);
+    if (*frames)
+        add(t, " (%s)", frames);
+    const bool is_over = tm_hang_int(w->dumps, d, HD_LAST_STATE, 0) == TM_FLIGHT_COMPLETED;
+    if (is_over && strcmp(tm_hang_text(w->dumps, d, HD_LAST_BACKEND), "gloo") == 0)
+        add(t, "; gloo records no sends and receives, so it may wait in one");
+}
+
+static void say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
+    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
+    const bool one = c->culprits.n == 1;
+    if (c->reason == TM_HANG_NOTHING) {
+        add(t, "Nobody waits: in each group all ranks came to the same operation, and it is over");
+        return;
+    }
+    if (c->reason == TM_HANG_OPEN) {
+        add(t, "Nobody is missing: ");
+        add(t, "all came to ");
+        add_operation(t, w, f);
+        add(t, ", which does not end. Look at the network, or at the GPUs; no rank is named");
+        return;
+    }
+    add(t, "The job hangs: ");
+    add_ranks(t, &c->culprits);
+    if (c->reason == TM_HANG_DIFFERS && c->sure)
+        add(t, " came with another call than the others to number %" PRId64 " of group %s", f->seq,
+            group_name(w, f->group));
+    else if (c->reason == TM_HANG_DIFFERS)
+        add(t, " came with calls that do not fit one another to number %" PRId64 " of group %s",
+            f->seq, group_name(w, f->group));
+    else if (c->reason == TM_HANG_LOST)
+        add(t, " left no dump, and the others came to ");
+    else if (c->reason == TM_HANG_CIRCLE && c->sure)
+        add(t, " call%s groups in another order than the others, and ha%s not come to ",
+            one ? "s" : "", one ? "s" : "ve");
+    else if (c->reason == TM_HANG_CIRCLE)
+        add(t, " wait for one another in several groups, first in ");
+    else
+        add(t, " ha%s not come to ", one ? "s" : "ve");
+    if (c->reason != TM_HANG_DIFFERS)
+        add_operation(t, w, f);
+}
+
+static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
+    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
+    if (c->front >= w->fronts.n)
+        return true;
+    if (c->reason == TM_HANG_DIFFERS) {
+        if (!add_forms(t, w, f))
+            return false;
+    } else if (f->came.n > 0) {
+        add_came(t, w, f);
+    }
+    t->text[0] = t->text[0] == 'r' ? 'R' : t->text[0];
+    for (size_t i = 0;
+         i < c->culprits.n && i < 2 && c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS;
+         i++) {
+        add(t, ". ");
+        add_last(t, w, ((const int64_t *)c->culprits.data)[i]);
+    }
+    if (c->reason == TM_HANG_LOST)
+        add(t, ". A rank that was killed, or whose process does not answer, leaves none");
+    if (c->also.n > 0) {
+        add(t, ". There is no dump of ");
+        add_ranks(t, &c->also);
+        add(t, ", which may be missing too");
+    }
+    return true;
+}
+
+/* What else is stuck, the first few. */
+static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
+    enum { SHOWN = 3 };
+    const tm_hang_front *f = w->fronts.data;
+    size_t n = 0;
+    for (size_t i = 0; i < w->fronts.n; i++) {
+        if (i == c->front || (f[i].problem == TM_HANG_ALL_CAME && c->culprits.n > 0))
+            continue;
+        if (n++ >= SHOWN)
+            continue;
+        add(t, n == 1 ? "Then " : "; ");
+        add_ranks(t, f[i].waiting.n > 0 ? &f[i].waiting : &f[i].came);
+        add(t, " wait%s in ", f[i].waiting.n == 1 ? "s" : "");
+        add_operation(t, w, &f[i]);
+        if (f[i].absent.n > 0) {
+            add(t, ", for ");
+            add_ranks(t, &f[i].absent);
+        }
+    }
+    if (n > SHOWN)
+        add(t, "; and %zu more (hang.collective)", n - SHOWN);
+    return true;
+}
+
+static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_error *err) {
+    char list[LIST];
+    if (ranks->n == 0)
+        return TM_OK;
+    tm_list_write(ranks->data, ranks->n, list, sizeof list);
+    return tm_table_set_text(t, cell, list, err);
+}
+
+static const char *or_null(const char *text) {
+    return *text ? text : NULL;
+}
+
+static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_table *t,
+                         tm_error *err) {
+    static const char *const reasons[] = {NULL,      "mismatch", "not issued",
+                                          "no dump", "circle",   NULL};
+    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
+    words verdict = {.n = 0}, evidence = {.n = 0}, chain = {.n = 0};
+    tm_vec lost = TM_VEC(int64_t);
+    tm_cell *row = tm_table_add_row(t);
+    int64_t cut = 0, n_dumps = 0;
+    bool ok = row != NULL;
+    for (size_t i = 0; i < w->dumps->n_rows; i++)
+        cut += tm_hang_int(w->dumps, i, HD_CUT, 0);
+    for (int64_t r = 0; r < w->n_ranks && ok; r++) {
+        n_dumps += w->dump_of[r] != TM_HANG_NO_ROW;
+        ok = w->dump_of[r] != TM_HANG_NO_ROW || tm_vec_append(&lost, &r, 1);
+    }
+    say_verdict(&verdict, w, c);
+    ok = ok && say_evidence(&evidence, w, c) && say_chain(&chain, w, c);
+    tm_status status = ok ? set_ranks(t, &row[J_MISSING], &lost, err) : tm_fail_memory(err);
+    tm_vec_free(&lost);
+    TM_TRY(status);
+    tm_cell_set_int(&row[J_RANKS], w->n_ranks);
+    tm_cell_set_bool(&row[J_TOLD], w->told);
+    tm_cell_set_int(&row[J_DUMPS], n_dumps);
+    tm_cell_set_int(&row[J_CUT], cut);
+    const bool named = c->culprits.n > 0;
+    TM_TRY(tm_table_set_text(t, &row[J_STATE],
+                             named                          ? "hangs"
+                             : c->reason == TM_HANG_NOTHING ? "clear"
+                                                            : "unknown",
+                             err));
+    TM_TRY(tm_table_set_text(t, &row[J_REASON], reasons[c->reason], err));
+    TM_TRY(tm_table_set_text(t, &row[J_CONFIDENCE],
+                             !named    ? "unknown"
+                             : c->sure ? "one"
+                                       : "several",
+                             err));
+    TM_TRY(set_ranks(t, &row[J_CULPRITS], &c->culprits, err));
+    if (c->front < w->fronts.n) {
+        tm_cell_set_int(&row[J_NUMBER], f->seq);
+        TM_TRY(tm_table_set_text(t, &row[J_GROUP], group_name(w, f->group), err));
+        TM_TRY(tm_table_set_text(t, &row[J_OPERATION], op_of(w, f), err));
+    }
+    TM_TRY(tm_table_set_text(t, &row[J_VERDICT], verdict.text, err));
+    TM_TRY(tm_table_set_text(t, &row[J_EVIDENCE], or_null(evidence.text), err));
+    return tm_table_set_text(t, &row[J_CHAIN], or_null(chain.text), err);
+}
+
+static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, tm_error *err) {
+    static const char *const problems[] = {"mismatch", "missing", "perhaps missing", "no dump",
+                                           "all came"};
+    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + i;
+    words text = {.n = 0};
+    tm_cell *row = tm_table_add_row(t);
+    if (!row || !add_forms(&text, w, f))
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[C_PLACE], (int64_t)i + 1);
+    tm_cell_set_int(&row[C_NUMBER], f->seq);
+    tm_cell_set_bool(&row[C_CAUSE], f->cause);
+    if (f->first_ns > 0)
+        tm_cell_set_int(&row[C_SINCE], f->first_ns);
+    TM_TRY(tm_table_set_text(t, &row[C_GROUP], group_name(w, f->group), err));
+    TM_TRY(tm_table_set_text(t, &row[C_OPERATION], op_of(w, f), err));
+    TM_TRY(tm_table_set_text(t, &row[C_PROBLEM], problems[f->problem], err));
+    TM_TRY(set_ranks(t, &row[C_CAME], &f->came, err));
+    TM_TRY(set_ranks(t, &row[C_WAITING], &f->waiting, err));
+    TM_TRY(set_ranks(t, &row[C_ABSENT], &f->absent, err));
+    TM_TRY(set_ranks(t, &row[C_NO_DUMP], &f->no_dump, err));
+    TM_TRY(set_ranks(t, &row[C_PERHAPS], &f->perhaps, err));
+    if (f->call != TM_HANG_NO_ROW) {
+        TM_TRY(tm_table_set_text(t, &row[C_INPUTS],
+                                 or_null(tm_hang_text(w->calls, f->call, HC_INPUTS)), err));
+        TM_TRY(tm_table_set_text(t, &row[C_OUTPUTS],
+                                 or_null(tm_hang_text(w->calls, f->call, HC_OUTPUTS)), err));
+    }
+    return tm_table_set_text(t, &row[C_TEXT], or_null(text.text), err);
+}
+
+/* By rank the first front in which it waits; fronts.n: none. */
+static bool first_fronts(const tm_hang_world *w, tm_vec *out) {
+    const tm_hang_front *f = w->fronts.data;
+    size_t *v = tm_vec_append(out, NULL, (size_t)w->n_ranks);
+    for (int64_t r = 0; v && r < w->n_ranks; r++)
+        v[r] = w->fronts.n;
+    for (size_t i = w->fronts.n; v && i-- > 0;)
+        for (size_t k = 0; k < f[i].waiting.n; k++)
+            v[((const int64_t *)f[i].waiting.data)[k]] = i;
+    return v != NULL || w->n_ranks == 0;
+}
+
+static tm_status add_last_of(const tm_hang_world *w, size_t d, tm_table *t, tm_cell *row,
+                             tm_error *err) {
+    const size_t group = group_of(w, tm_hang_int(w->dumps, d, HD_LAST_GROUP, 0));
+    tm_cell_set_int(&row[R_ENTRIES], tm_hang_int(w->dumps, d, HD_CALLS, 0));
+    tm_cell_set_bool(&row[R_CUT], tm_hang_int(w->dumps, d, HD_CUT, 0) != 0);
+    TM_TRY(tm_table_set_text(t, &row[R_DUMP], tm_hang_text(w->dumps, d, HD_PATH), err));
+    if (!*tm_hang_text(w->dumps, d, HD_LAST_OP))
+        return TM_OK;
+    tm_cell_set_int(&row[R_LAST_NUMBER], tm_hang_int(w->dumps, d, HD_LAST_SEQ, 0));
+    if (tm_hang_int(w->dumps, d, HD_LAST_NS, 0) > 0)
+        tm_cell_set_int(&row[R_LAST_NS], tm_hang_int(w->dumps, d, HD_LAST_NS, 0));
+    if (group != TM_HANG_NO_ROW)
+        TM_TRY(tm_table_set_text(t, &row[R_LAST_GROUP], group_name(w, group), err));
+    TM_TRY(
+        tm_table_set_text(t, &row[R_LAST_OPERATION], tm_hang_text(w->dumps, d, HD_LAST_OP), err));
+    return tm_table_set_text(t, &row[R_FRAMES], or_null(tm_hang_text(w->dumps, d, HD_FRAMES)), err);
+}
+
+static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64_t rank,
+                          size_t front, tm_table *t, tm_error *err) {
+    const size_t d = w->dump_of[rank];
+    tm_cell *row = tm_table_add_row(t);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[R_RANK], rank);
+    TM_TRY(tm_table_set_text(t, &row[R_ROLE],
+                             tm_hang_has(&c->culprits, rank) ? "culprit"
+                             : d == TM_HANG_NO_ROW           ? "no dump"
+                             : front < w->fronts.n           ? "waits"
+                                                             : "fine",
+                             err));
+    if (front < w->fronts.n) {
+        const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + front;
+        const size_t call = call_of(w, f, rank);
+        tm_cell_set_int(&row[R_NUMBER], f->seq);
+        TM_TRY(tm_table_set_text(t, &row[R_GROUP], group_name(w, f->group), err));
+        if (call != TM_HANG_NO_ROW) {
+            const int64_t ns = tm_hang_int(w->calls, call, HC_CREATED, 0);
+            if (ns > 0)
+                tm_cell_set_int(&row[R_SINCE], ns);
+            TM_TRY(
+                tm_table_set_text(t, &row[R_OPERATION], tm_hang_text(w->calls, call, HC_OP), err));
+        }
+    }
+    return d == TM_HANG_NO_ROW ? TM_OK : add_last_of(w, d, t, row, err);
+}
+
+tm_status tm_hang_say(const tm_hang_world *w, const tm_hang_causes *c, tm_tables *out,
+                      tm_error *err) {
+    tm_table *collectives = tm_tables_find(out, tm_hang_collective_def.name);
+    tm_table *ranks = tm_tables_find(out, tm_hang_rank_def.name);
+    tm_vec fronts = TM_VEC(size_t);
+    TM_TRY(add_job(w, c, tm_tables_find(out, tm_hang_job_def.name), err));
+    tm_status status = first_fronts(w, &fronts) ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < w->fronts.n && status == TM_OK; i++)
+        status = add_collective(w, i, collectives, err);
+    for (int64_t r = 0; r < w->n_ranks && status == TM_OK; r++)
+        status = add_rank(w, c, r, ((const size_t *)fronts.data)[r], ranks, err);
+    tm_vec_free(&fronts);
+    return status;
+}

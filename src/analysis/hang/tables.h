@@ -1,0 +1,47 @@
+/* The tables of this room: three that are shown, and those by which dumps come to process 0. */
+#ifndef TMERGE_HANG_TABLES_H
+#define TMERGE_HANG_TABLES_H
+
+#include "tmerge/table.h"
+
+extern const tm_table_def tm_hang_job_def, tm_hang_collective_def, tm_hang_rank_def;
+extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_lane_def, tm_hang_call_def;
+
+/* Columns, by table. */
+enum {
+    HD_RANK,
+    HD_PATH,
+    HD_VERSION,
+    HD_CUT,
+    HD_LEFT_OUT,
+    HD_CALLS,
+    HD_WRAPPED,
+    HD_LAST_GROUP,
+    HD_LAST_SEQ,
+    HD_LAST_OP,
+    HD_LAST_NS,
+    HD_LAST_STATE,
+    HD_LAST_BACKEND,
+    HD_FRAMES,
+    N_HD
+};
+enum { HG_GROUP, HG_NAME, HG_DESC, HG_RANKS, N_HG };
+enum { HL_GROUP, HL_RANK, HL_FIRST, HL_LAST, HL_OPEN, HL_SIZE, N_HL };
+enum {
+    HC_GROUP,
+    HC_RANK,
+    HC_P2P,
+    HC_SEQ,
+    HC_FORM,
+    HC_OP,
+    HC_BACKEND,
+    HC_INPUTS,
+    HC_OUTPUTS,
+    HC_STATE,
+    HC_CREATED,
+    HC_TIMEOUT,
+    HC_FRAMES,
+    N_HC
+};
+
+#endif

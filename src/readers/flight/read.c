@@ -1,0 +1,565 @@
+/* From the values of a dump to its groups and calls. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "tmerge/flight.h"
+#include "values.h"
+
+/* Keys of an entry. Before version 2.1 the sequence was seq_id. */
+#define FIELDS(X)                                                                                  \
+    X(RECORD, "record_id")                                                                         \
+    X(GROUP, "process_group")                                                                      \
+    X(SEQ, "collective_seq_id")                                                                    \
+    X(P2P_SEQ, "p2p_seq_id")                                                                       \
+    X(OLD_SEQ, "seq_id")                                                                           \
+    X(IS_P2P, "is_p2p")                                                                            \
+    X(NAME, "profiling_name")                                                                      \
+    X(RETIRED, "retired")                                                                          \
+    X(STATE, "state")                                                                              \
+    X(CREATED, "time_created_ns")                                                                  \
+    X(STARTED, "time_discovered_started_ns")                                                       \
+    X(COMPLETED, "time_discovered_completed_ns")                                                   \
+    X(TIMEOUT, "timeout_ms")                                                                       \
+    X(INPUTS, "input_sizes")                                                                       \
+    X(INPUT_TYPES, "input_dtypes")                                                                 \
+    X(OUTPUTS, "output_sizes")                                                                     \
+    X(OUTPUT_TYPES, "output_dtypes")                                                               \
+    X(FRAMES, "frames")
+
+#define FIELD_ENUM(id, word) F_##id,
+enum { FIELDS(FIELD_ENUM) N_FIELDS };
+
+typedef struct entry {
+    tm_pickle_value of[N_FIELDS];
+    uint32_t has; /* a bit each */
+} entry;
+
+/* A profiling_name, taken apart once for all entries that have it. */
+typedef struct op_name {
+    uint32_t text, backend, op; /* ids */
+} op_name;
+
+struct tm_flight {
+    tm_pickle values;
+    tm_vec groups, ranks; /* of tm_flight_group, of int64_t */
+    tm_vec calls;         /* of tm_flight_call */
+    tm_vec entries;       /* of uint32_t: the container of a call's entry */
+    tm_vec fields;        /* of uint8_t, by text: 1 + its field; 0: none; UNKNOWN: not looked at */
+    tm_vec ops;           /* of op_name */
+    int64_t rank, left_out;
+    const char *version;
+    bool has_values, cut;
+};
+
+enum { UNKNOWN = 255 };
+
+tm_flight *tm_flight_create(void) {
+    tm_flight *f = malloc(sizeof *f);
+    if (f)
+        *f = (tm_flight){.groups = TM_VEC(tm_flight_group),
+                         .ranks = TM_VEC(int64_t),
+                         .calls = TM_VEC(tm_flight_call),
+                         .entries = TM_VEC(uint32_t),
+                         .fields = TM_VEC(uint8_t),
+                         .ops = TM_VEC(op_name)};
+    return f;
+}
+
+static void forget(tm_flight *f) {
+    if (f->has_values)
+        tm_pickle_free(&f->values);
+    f->has_values = f->cut = false;
+    f->groups.n = f->ranks.n = f->calls.n = f->entries.n = f->fields.n = f->ops.n = 0;
+    f->rank = -1;
+    f->left_out = 0;
+    f->version = "";
+}
+
+void tm_flight_destroy(tm_flight *f) {
+    if (!f)
+        return;
+    forget(f);
+    tm_vec_free(&f->groups);
+    tm_vec_free(&f->ranks);
+    tm_vec_free(&f->calls);
+    tm_vec_free(&f->entries);
+    tm_vec_free(&f->fields);
+    tm_vec_free(&f->ops);
+    free(f);
+}
+
+static const char *text_of(const tm_flight *f, const tm_pickle_value *value) {
+    return value && value->type == TM_PICKLE_TEXT
+               ? tm_names_text(f->values.texts, value->as.id).bytes
+               : "";
+}
+
+/* A whole number, also one written as text. */
+static int64_t number_of(const tm_flight *f, const tm_pickle_value *value, int64_t missing) {
+    if (!value || value->type == TM_PICKLE_INT)
+        return value ? value->as.i : missing;
+    const char *text = text_of(f, value);
+    char *end;
+    const long long number = strtoll(text, &end, 10);
+    return *text && !*end ? number : missing;
+}
+
+/* Which field a key is: looked up once for each text. */
+static int field_of(tm_flight *f, uint32_t text) {
+#define FIELD_WORD(id, word) word,
+    static const char *const words[] = {FIELDS(FIELD_WORD)};
+    if (text >= f->fields.n) {
+        const size_t n = f->fields.n, more = tm_names_count(f->values.texts) - n;
+        uint8_t *fresh = tm_vec_append(&f->fields, NULL, more);
+        if (!fresh)
+            return -1;
+        memset(fresh, UNKNOWN, more);
+    }
+    uint8_t *known = (uint8_t *)f->fields.data + text;
+    if (*known == UNKNOWN) {
+        *known = 0;
+        for (int i = 0; i < N_FIELDS; i++)
+            if (strcmp(tm_names_text(f->values.texts, text).bytes, words[i]) == 0)
+                *known = (uint8_t)(i + 1);
+    }
+    return *known - 1;
+}
+
+static bool take_entry(tm_flight *f, const tm_pickle_value *value, entry *out) {
+    size_t n;
+    const tm_pickle_value *v = tm_pickle_members(&f->values, value, &n);
+    out->has = 0;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        const int which = v[i].type == TM_PICKLE_TEXT ? field_of(f, v[i].as.id) : -1;
+        if (which < 0)
+            continue;
+        out->of[which] = v[i + 1];
+        out->has |= UINT32_C(1) << which;
+    }
+    return n > 0;
+}
+
+static const tm_pickle_value *field(const entry *e, int which) {
+    return e->has >> which & 1 ? &e->of[which] : NULL;
+}
+
+/* Groups. */
+
+/* Ranks as a list, or as the text of one. */
+static bool take_ranks(tm_flight *f, const tm_pickle_value *value, size_t *n) {
+    size_t n_items;
+    const size_t first = f->ranks.n;
+    const tm_pickle_value *items = tm_pickle_items(&f->values, value, &n_items);
+    for (size_t i = 0; i < n_items; i++)
+        if (items[i].type == TM_PICKLE_INT && !tm_vec_append(&f->ranks, &items[i].as.i, 1))
+            return false;
+    for (const char *p = text_of(f, value); *p;) {
+        int64_t rank = 0;
+        if (*p < '0' || *p > '9') {
+            p++;
+            continue;
+        }
+        for (; *p >= '0' && *p <= '9'; p++)
+            rank = rank < INT32_MAX ? 10 * rank + (*p - '0') : rank;
+        if (!tm_vec_append(&f->ranks, &rank, 1))
+            return false;
+    }
+    *n = f->ranks.n - first;
+    return true;
+}
+
+/* Names are of several groups where each part of a split has the same. */
+static uint64_t group_key(const tm_flight_group *g, const int64_t *ranks) {
+    const uint64_t name = tm_hash_mixed(1, g->name, strlen(g->name));
+    return tm_hash_mixed(name, ranks, g->n_ranks * sizeof *ranks);
+}
+
+static bool add_group(tm_flight *f, const char *name, const char *desc,
+                      const tm_pickle_value *ranks) {
+    tm_flight_group g = {.name = name, .desc = strcmp(desc, "undefined") == 0 ? "" : desc};
+    const size_t first = f->ranks.n;
+    if (!take_ranks(f, ranks, &g.n_ranks))
+        return false;
+    g.key = group_key(&g, g.n_ranks > 0 ? (const int64_t *)f->ranks.data + first : NULL);
+    return tm_vec_append(&f->groups, &g, 1) != NULL;
+}
+
+static bool take_groups(tm_flight *f, const tm_pickle_value *config) {
+    size_t n;
+    const tm_pickle_value *v = tm_pickle_members(&f->values, config, &n);
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        const tm_pickle_value *ranks = tm_pickle_get(&f->values, &v[i + 1], "ranks");
+        if (!add_group(f, text_of(f, &v[i]), tm_pickle_text(&f->values, &v[i + 1], "desc"),
+                       ranks ? ranks : &v[i + 1]))
+            return false;
+    }
+    return true;
+}
+
+/* Ranks have stopped moving by now. */
+static void point_at_ranks(tm_flight *f) {
+    tm_flight_group *g = f->groups.data;
+    size_t at = 0;
+    for (size_t i = 0; i < f->groups.n; i++) {
+        g[i].ranks = g[i].n_ranks > 0 ? (const int64_t *)f->ranks.data + at : NULL;
+        at += g[i].n_ranks;
+    }
+}
+
+/* The group of an entry: (name, description), or its name. One that the dump does not list is
+ * added, without ranks. */
+static bool find_group(tm_flight *f, const entry *e, size_t *out) {
+    size_t n;
+    const tm_pickle_value *value = field(e, F_GROUP);
+    const tm_pickle_value *v = tm_pickle_items(&f->values, value, &n);
+    const char *name = text_of(f, n > 0 ? &v[0] : value);
+    const tm_flight_group *g = f->groups.data;
+    for (*out = 0; *out < f->groups.n; ++*out)
+        if (g[*out].name == name) /* texts are interned */
+            return true;
+    return add_group(f, name, n > 1 ? text_of(f, &v[1]) : "", NULL);
+}
+
+/* Operations. */
+
+/* "nccl:all_reduce": what stands before the colon is the backend. */
+static const op_name *find_op(tm_flight *f, uint32_t text) {
+    const op_name *known = f->ops.data;
+    for (size_t i = f->ops.n; i-- > 0;)
+        if (known[i].text == text)
+            return &known[i];
+    const char *whole = tm_names_text(f->values.texts, text).bytes;
+    const char *colon = strchr(whole, ':');
+    const op_name made = {
+        .text = text,
+        .backend = tm_names_intern(f->values.texts, whole, colon ? (size_t)(colon - whole) : 0),
+        .op = tm_names_intern_string(f->values.texts, colon ? colon + 1 : whole)};
+    return made.backend == TM_NAME_FAILED || made.op == TM_NAME_FAILED
+               ? NULL
+               : tm_vec_append(&f->ops, &made, 1);
+}
+
+static bool ends_with(const char *text, const char *end) {
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_p2p_op(const char *op) {
+    return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;
+}
+
+/* Elements of each tensor: what libraries compare. A list of lists of numbers. */
+static uint64_t hash_sizes(const tm_flight *f, const tm_pickle_value *sizes, uint64_t hash) {
+    size_t n, n_dims;
+    const tm_pickle_value *v = tm_pickle_items(&f->values, sizes, &n);
+    for (size_t i = 0; i < n; i++) {
+        const tm_pickle_value *dims = tm_pickle_items(&f->values, &v[i], &n_dims);
+        uint64_t elements = 1;
+        for (size_t k = 0; k < n_dims; k++)
+            elements *= (uint64_t)(dims[k].type == TM_PICKLE_INT ? dims[k].as.i : 0);
+        hash = (hash ^ elements) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* Types as a list of texts, or one text. */
+static uint64_t hash_types(const tm_flight *f, const tm_pickle_value *types, uint64_t hash) {
+    size_t n;
+    const tm_pickle_value *v = tm_pickle_items(&f->values, types, &n);
+    if (n == 0 && types && types->type == TM_PICKLE_TEXT) {
+        v = types;
+        n = 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const tm_text t = v[i].type == TM_PICKLE_TEXT ? tm_names_text(f->values.texts, v[i].as.id)
+                                                      : (tm_text){"", 0};
+        hash = tm_hash_mixed(hash, t.bytes, t.size);
+    }
+    return hash;
+}
+
+/* In which of its tensors the ranks of an operation have to agree. */
+static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
+    const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") || ends_with(op, "_v") ||
+                     strstr(op, "coalesced") || strstr(op, "barrier");
+    *inputs = !any && strncmp(op, "scatter", 7) != 0;
+    *outputs = !any && strncmp(op, "gather", 6) != 0;
+}
+
+static uint64_t form_of(const tm_flight *f, const entry *e, const char *op) {
+    bool inputs, outputs;
+    agreed_parts(op, &inputs, &outputs);
+    uint64_t hash = tm_hash_mixed(7, op, strlen(op));
+    if (inputs) {
+        hash = hash_sizes(f, field(e, F_INPUTS), hash);
+        hash = hash_types(f, field(e, F_INPUT_TYPES), hash);
+    }
+    if (outputs) {
+        hash = hash_sizes(f, field(e, F_OUTPUTS), hash + 1);
+        hash = hash_types(f, field(e, F_OUTPUT_TYPES), hash);
+    }
+    return hash;
+}
+
+/* Elements of all tensors; 0 where none are told. */
+static int64_t elements_of(const tm_flight *f, const tm_pickle_value *sizes) {
+    size_t n, n_dims;
+    int64_t sum = 0;
+    const tm_pickle_value *v = tm_pickle_items(&f->values, sizes, &n);
+    for (size_t i = 0; i < n; i++) {
+        const tm_pickle_value *dims = tm_pickle_items(&f->values, &v[i], &n_dims);
+        int64_t elements = 1;
+        for (size_t k = 0; k < n_dims && elements < INT32_MAX; k++)
+            elements *=
+                dims[k].type == TM_PICKLE_INT && dims[k].as.i >= 0 && dims[k].as.i < INT32_MAX
+                    ? dims[k].as.i
+                    : 0;
+        sum += elements < INT32_MAX ? elements : 0;
+    }
+    return sum;
+}
+
+/* Each rank gives an all_gather as much: its output holds as many times its input as there are
+ * ranks. Gloo's recorder tells the members of no group otherwise. */
+static int64_t size_of_group(const tm_flight *f, const entry *e, const char *op) {
+    if (strcmp(op, "all_gather") != 0 && strcmp(op, "_all_gather_base") != 0)
+        return 0;
+    const int64_t in = elements_of(f, field(e, F_INPUTS)),
+                  out = elements_of(f, field(e, F_OUTPUTS));
+    return in > 0 && out % in == 0 ? out / in : 0;
+}
+
+static tm_flight_state state_of(const tm_flight *f, const entry *e, const tm_flight_call *c) {
+    const char *state = text_of(f, field(e, F_STATE));
+    return strcmp(state, "completed") == 0 || c->completed_ns > 0 ? TM_FLIGHT_COMPLETED
+           : strcmp(state, "started") == 0                        ? TM_FLIGHT_STARTED
+                                                                  : TM_FLIGHT_SCHEDULED;
+}
+
+static int64_t time_of(const tm_flight *f, const entry *e, int which) {
+    const int64_t ns = number_of(f, field(e, which), 0);
+    return ns > 0 ? ns : 0;
+}
+
+static void take_times(const tm_flight *f, const entry *e, tm_flight_call *c) {
+    const int64_t timeout_ms = time_of(f, e, F_TIMEOUT);
+    c->created_ns = time_of(f, e, F_CREATED);
+    c->started_ns = time_of(f, e, F_STARTED);
+    c->completed_ns = time_of(f, e, F_COMPLETED);
+    c->timeout_ns = timeout_ms < INT64_MAX / 1000000 ? timeout_ms * 1000000 : 0;
+}
+
+/* Sends and receives have numbers of their own, but for dumps that know one kind only. */
+static int64_t seq_of(const tm_flight *f, const entry *e, bool is_p2p) {
+    const int64_t old = number_of(f, field(e, F_OLD_SEQ), -1);
+    return number_of(f, field(e, is_p2p ? F_P2P_SEQ : F_SEQ), old);
+}
+
+/* False when memory is out; an entry that says too little is counted. */
+static bool add_call(tm_flight *f, const tm_pickle_value *value) {
+    entry e;
+    tm_flight_call c = {.record = (int64_t)f->calls.n};
+    const tm_pickle_value *name = take_entry(f, value, &e) ? field(&e, F_NAME) : NULL;
+    if (!name || name->type != TM_PICKLE_TEXT || !field(&e, F_GROUP) || !field(&e, F_STATE)) {
+        f->left_out++;
+        return true;
+    }
+    const op_name *op = find_op(f, name->as.id);
+    if (!op || !find_group(f, &e, &c.group))
+        return false;
+    const tm_pickle_value *p2p = field(&e, F_IS_P2P);
+    c.backend = tm_names_text(f->values.texts, op->backend).bytes;
+    c.op = tm_names_text(f->values.texts, op->op).bytes;
+    c.is_p2p = p2p && p2p->type == TM_PICKLE_BOOL ? p2p->as.i != 0 : is_p2p_op(c.op);
+    c.seq = seq_of(f, &e, c.is_p2p);
+    c.record = number_of(f, field(&e, F_RECORD), c.record);
+    if (c.seq < 0) {
+        f->left_out++;
+        return true;
+    }
+    take_times(f, &e, &c);
+    c.state = state_of(f, &e, &c);
+    c.group_size = size_of_group(f, &e, c.op);
+    c.is_retired = field(&e, F_RETIRED) && field(&e, F_RETIRED)->as.i != 0 &&
+                   field(&e, F_RETIRED)->type == TM_PICKLE_BOOL;
+    c.form = form_of(f, &e, c.op) | 2; /* neither 0 nor 1, which mean something else */
+    c.values = value->as.id;
+    return tm_vec_append(&f->calls, &c, 1) != NULL;
+}
+
+static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
+    size_t n;
+    const tm_pickle_value *root = &f->values.root;
+    const tm_pickle_value *entries = tm_pickle_get(&f->values, root, "entries");
+    const tm_pickle_value *config = tm_pickle_get(&f->values, root, "pg_config");
+    f->version = tm_pickle_text(&f->values, root, "version");
+    f->rank = number_of(f, tm_pickle_get(&f->values, root, "rank"), -1);
+    const bool told = *f->version && (config || entries);
+    if (root->type == TM_PICKLE_DICT && !told && !f->cut)
+        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                       "no dump of a flight recorder: it has no version with entries or groups");
+    if (root->type != TM_PICKLE_DICT)
+        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                       "no dump of a flight recorder, which is a dict of version and entries");
+    const tm_pickle_value *v = tm_pickle_items(&f->values, entries, &n);
+    bool ok = take_groups(f, config);
+    for (size_t i = 0; i < n && ok; i++)
+        ok = add_call(f, &v[i]);
+    point_at_ranks(f);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+bool tm_flight_is_dump(const char *head, size_t size) {
+    size_t first = 0;
+    while (first < size && isspace((unsigned char)head[first]))
+        first++;
+    return first < size && (head[first] == '{' || (unsigned char)head[first] == 0x80);
+}
+
+tm_status tm_flight_read(tm_flight *f, tm_source *source, tm_error *err) {
+    enum { HEAD = 64 };
+    char head[HEAD + 1] = "";
+    size_t n;
+    forget(f);
+    TM_TRY(tm_source_read(source, head, HEAD, &n, err));
+    TM_TRY(tm_source_rewind(source, err));
+    const bool json = head[strspn(head, " \t\r\n")] == '{';
+    f->has_values = true;
+    TM_TRY(json ? tm_flight_read_json(source, &f->values, &f->cut, err)
+                : tm_pickle_read_cut(source, &f->values, &f->cut, err));
+    return take_dump(f, source, err);
+}
+
+const tm_flight_group *tm_flight_groups(const tm_flight *flight, size_t *n) {
+    *n = flight->groups.n;
+    return flight->groups.data;
+}
+
+const tm_flight_call *tm_flight_calls(const tm_flight *flight, size_t *n) {
+    *n = flight->calls.n;
+    return flight->calls.data;
+}
+
+const char *tm_flight_version(const tm_flight *flight) {
+    return flight->version;
+}
+
+int64_t tm_flight_rank(const tm_flight *flight) {
+    return flight->rank;
+}
+
+bool tm_flight_is_cut(const tm_flight *flight) {
+    return flight->cut;
+}
+
+int64_t tm_flight_left_out(const tm_flight *flight) {
+    return flight->left_out;
+}
+
+/* Texts of a call. */
+
+typedef struct line {
+    char *out;
+    size_t size, n;
+} line;
+
+static void put(line *l, const char *text) {
+    const size_t n = strlen(text), room = l->size - 1 - l->n;
+    const size_t taken = n < room ? n : room;
+    memcpy(l->out + l->n, text, taken);
+    l->n += taken;
+    l->out[l->n] = '\0';
+}
+
+static void put_sizes(line *l, const tm_flight *f, const tm_pickle_value *sizes) {
+    size_t n, n_dims;
+    char number[24];
+    const tm_pickle_value *v = tm_pickle_items(&f->values, sizes, &n);
+    put(l, "[");
+    for (size_t i = 0; i < n; i++) {
+        const tm_pickle_value *dims = tm_pickle_items(&f->values, &v[i], &n_dims);
+        put(l, i > 0 ? ", [" : "[");
+        for (size_t k = 0; k < n_dims; k++) {
+            snprintf(number, sizeof number, "%s%" PRId64, k > 0 ? ", " : "",
+                     dims[k].type == TM_PICKLE_INT ? dims[k].as.i : 0);
+            put(l, number);
+        }
+        put(l, "]");
+    }
+    put(l, "]");
+}
+
+/* Of tensors of one type it stands there once. */
+static void put_types(line *l, const tm_flight *f, const tm_pickle_value *types) {
+    size_t n;
+    const char *last = "";
+    const tm_pickle_value *v = tm_pickle_items(&f->values, types, &n);
+    if (n == 0) {
+        v = types;
+        n = types && types->type == TM_PICKLE_TEXT;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *type = text_of(f, &v[i]);
+        if (!*type || strcmp(type, last) == 0)
+            continue;
+        put(l, " ");
+        put(l, type);
+        last = type;
+    }
+}
+
+/* The program's own code, as far as a path tells. */
+static bool is_own(const char *path) {
+    return ends_with(path, ".py") && !strstr(path, "/torch/") && !strstr(path, "site-packages/") &&
+           !strstr(path, "dist-packages/") && !strstr(path, "/lib/python");
+}
+
+static void put_frame(line *l, const tm_flight *f, const tm_pickle_value *frame) {
+    char number[24];
+    const char *path = tm_pickle_text(&f->values, frame, "filename");
+    const char *slash = strrchr(path, '/');
+    snprintf(number, sizeof number, ":%" PRId64,
+             number_of(f, tm_pickle_get(&f->values, frame, "line"), 0));
+    put(l, l->n > 0 ? " < " : "");
+    put(l, tm_pickle_text(&f->values, frame, "name"));
+    put(l, " ");
+    put(l, slash ? slash + 1 : path);
+    put(l, number);
+}
+
+static void put_frames(line *l, const tm_flight *f, const tm_pickle_value *frames) {
+    enum { SHOWN = 4 };
+    size_t n, shown = 0;
+    const tm_pickle_value *v = tm_pickle_items(&f->values, frames, &n);
+    for (size_t i = 0; i < n && shown < SHOWN; i++)
+        if (is_own(tm_pickle_text(&f->values, &v[i], "filename"))) {
+            put_frame(l, f, &v[i]);
+            shown++;
+        }
+    if (shown == 0 && n > 0)
+        put_frame(l, f, &v[0]);
+}
+
+void tm_flight_text(const tm_flight *flight, const tm_flight_call *call, tm_flight_part part,
+                    char *out, size_t size) {
+    line l = {out, size, 0};
+    const tm_pickle_value value = {.as.id = call->values, .type = TM_PICKLE_DICT};
+    const bool inputs = part == TM_FLIGHT_INPUTS;
+    out[0] = '\0';
+    if (part == TM_FLIGHT_FRAMES) {
+        put_frames(&l, flight, tm_pickle_get(&flight->values, &value, "frames"));
+        return;
+    }
+    const tm_pickle_value *sizes =
+        tm_pickle_get(&flight->values, &value, inputs ? "input_sizes" : "output_sizes");
+    const tm_pickle_value *types =
+        tm_pickle_get(&flight->values, &value, inputs ? "input_dtypes" : "output_dtypes");
+    if (sizes)
+        put_sizes(&l, flight, sizes);
+    put_types(&l, flight, types);
+}

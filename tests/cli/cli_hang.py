@@ -1,0 +1,237 @@
+"""tmerge hang: who is missing in a job that hangs, from dumps of PyTorch's flight recorder, in the shapes of
+its pickles and of its JSON."""
+import json
+import os
+import pickle
+
+from common import contains, equal, lacks, main, put, tables, tmerge
+
+SECOND = 1000000000
+WORLD = ('0', 'default_pg')
+
+
+def call(op, seq, state='completed', group=WORLD, inputs=((4, 4),), outputs=None, dtype='Float', p2p=False,
+         time=None, **other):
+    return {'frames': [{'name': op, 'filename': '/x/torch/distributed/distributed_c10d.py', 'line': 9},
+                       {'name': 'step', 'filename': '/home/me/train.py', 'line': 10 + seq}],
+            'process_group': group, 'collective_seq_id': 0 if p2p else seq, 'p2p_seq_id': seq if p2p else 0,
+            'profiling_name': op if ':' in op else 'nccl:' + op,
+            'time_created_ns': (seq if time is None else time) * SECOND, 'state': state,
+            'input_sizes': [list(s) for s in inputs], 'input_dtypes': [dtype],
+            'output_sizes': [list(s) for s in (inputs if outputs is None else outputs)],
+            'output_dtypes': [dtype], 'retired': state == 'completed', 'timeout_ms': 600000, 'is_p2p': p2p,
+            'time_discovered_started_ns': None, 'time_discovered_completed_ns': None, **other}
+
+
+def dump(calls, groups=None, size=2, version='2.10'):
+    config = {'0': {'name': '0', 'desc': 'default_pg', 'ranks': str(list(range(size)))}}
+    config.update({name: {'name': name, 'desc': name, 'ranks': str(ranks)} for name, ranks in (groups or {}).items()})
+    entries = [{'record_id': i, **c} for i, c in enumerate(calls)]
+    return {'version': version, 'pg_config': config, 'pg_status': {}, 'entries': entries}
+
+
+def given(*ranks, groups=None, form='pickle', size=None):
+    """Writes a dump for each rank that has calls; None: it left none."""
+    for name in os.listdir('.'):
+        if name.startswith('trace_rank_'):
+            os.remove(name)
+    for rank, calls in enumerate(ranks):
+        if calls is None:
+            continue
+        made = dump(calls, groups, size or len(ranks))
+        put(f'trace_rank_{rank}', pickle.dumps(made, 2) if form == 'pickle' else json.dumps(made))
+
+
+def found(*options):
+    return json.loads(tmerge('hang', 'trace_rank_*', '--json', *options).expect(0).out)['tables']
+
+
+def verdict(*options):
+    job = found(*options)['hang.job']['rows'][0]
+    return tuple(job[k] for k in ('state', 'reason', 'confidence', 'culprits', 'operation', 'number'))
+
+
+DONE = [call('all_reduce', 1), call('all_gather', 2, outputs=((8, 4),))]
+AB = {'a': [0, 1, 2, 3], 'b': [0, 1, 2, 3]}
+
+
+def on(group, seq=1, **more):
+    return call('all_reduce', seq, 'scheduled', (group, group), **more)
+
+
+def sent(op, seq=1, **more):
+    return call(op, seq, 'scheduled', p2p=True, **more)
+
+
+# What ranks recorded, and: state, reason, confidence, culprits, operation and number where it began. By the
+# definitions of hang.job; the first ten are the cases of PyTorch's test_fr_analysis.py.
+CASES = {
+    'matched': ([DONE, DONE], {}, ('clear', None, 'unknown', None, None, None)),
+    'matched, not over': ([[call('all_reduce', 1, 'started')]] * 2, {},
+                          ('unknown', None, 'unknown', None, 'all_reduce', 1)),
+    'another operation': ([[call('all_reduce', 1, 'scheduled')], [call('all_gather', 1, 'scheduled')]], {},
+                          ('hangs', 'mismatch', 'several', '0-1', 'all_reduce', 1)),
+    'undecided: all_to_all may differ in sizes': (
+        [[call('all_to_all', 1, 'scheduled')], [call('all_to_all', 1, 'scheduled', inputs=((5, 4),))]], {},
+        ('unknown', None, 'unknown', None, 'all_to_all', 1)),
+    'another size': ([[call('all_reduce', 1, 'scheduled')]] * 2 +
+                     [[call('all_reduce', 1, 'scheduled', inputs=((5, 4),))]], {},
+                     ('hangs', 'mismatch', 'one', '2', 'all_reduce', 1)),
+    'another size of the output': (
+        [[call('all_reduce', 1, 'scheduled')]] * 2 +
+        [[call('all_reduce', 1, 'scheduled', outputs=((5, 4),))]], {},
+        ('hangs', 'mismatch', 'one', '2', 'all_reduce', 1)),
+    'another type': ([[call('all_reduce', 1, 'scheduled')]] * 2 +
+                     [[call('all_reduce', 1, 'scheduled', dtype='Half')]], {},
+                     ('hangs', 'mismatch', 'one', '2', 'all_reduce', 1)),
+    'another state: one is over, so all came': (
+        [[call('all_reduce', 1, 'scheduled')], [call('all_reduce', 1)]], {},
+        ('unknown', None, 'unknown', None, 'all_reduce', 1)),
+    'gather: outputs on one rank': (
+        [[call('gather', 1, outputs=((4, 4), (4, 4)))], [call('gather', 1, 'scheduled', outputs=())]], {},
+        ('unknown', None, 'unknown', None, 'gather', 1)),
+    'another size within coalesced calls': (
+        [[call('_broadcast_oop', 1, 'scheduled'), call('_broadcast_oop', 1, 'scheduled', inputs=((n, 5),)),
+          call('ALLGATHER_coalesced', 1, 'scheduled', inputs=())] for n in (5, 5, 4)], {},
+        ('hangs', 'mismatch', 'one', '2', '_broadcast_oop', 1)),
+    'the same elements in another shape are the same': (
+        [[call('all_reduce', 1, 'scheduled')], [call('all_reduce', 1, 'scheduled', inputs=((16,),))]], {},
+        ('unknown', None, 'unknown', None, 'all_reduce', 1)),
+    'not all joined': ([DONE + [call('all_reduce', 3, 'scheduled')]] * 2 + [DONE], {},
+                       ('hangs', 'not issued', 'one', '2', 'all_reduce', 3)),
+    'never started': ([[call('all_reduce', 1, 'scheduled')]] * 2 + [[]], {},
+                      ('hangs', 'not issued', 'one', '2', 'all_reduce', 1)),
+    'two have not come': ([DONE + [call('all_reduce', 3, 'scheduled')]] * 2 + [DONE] * 2, {},
+                          ('hangs', 'not issued', 'several', '2-3', 'all_reduce', 3)),
+    'no dump': ([[call('all_reduce', 1, 'scheduled')], None, [call('all_reduce', 1, 'scheduled')]], {},
+                ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
+    'no dump, and one has not come': ([[call('all_reduce', 1, 'scheduled')], None, []], {},
+                                      ('hangs', 'not issued', 'several', '2', 'all_reduce', 1)),
+    'others run ahead': ([[call('all_reduce', i, 'scheduled') for i in range(1, 40)]] * 2 +
+                         [[call('all_reduce', 1)]], {},
+                         ('hangs', 'not issued', 'one', '2', 'all_reduce', 2)),
+    # Rank 2 has not come to b; rank 1 waits there, and rank 0 for rank 1.
+    'a chain of groups': ([[on('a', time=5)], [on('b', time=7)], []], {'a': [0, 1], 'b': [1, 2]},
+                          ('hangs', 'not issued', 'one', '2', 'all_reduce', 1)),
+    'another order of two groups': ([[on('a')], [on('a')], [on('a')], [on('b')]], AB,
+                                    ('hangs', 'circle', 'one', '3', 'all_reduce', 1)),
+    'two and two in another order': ([[on('a')], [on('a')], [on('b')], [on('b')]], AB,
+                                     ('hangs', 'circle', 'several', '0-3', 'all_reduce', 1)),
+    'a circle of pairs': ([[on('a')], [on('b')], [on('c')]], {'a': [0, 1], 'b': [1, 2], 'c': [0, 2]},
+                          ('hangs', 'circle', 'several', '0-2', 'all_reduce', 1)),
+    'a send without a receive': ([[sent('send 0->1')], [], [on('a', time=9)]], {'a': [1, 2]},
+                                 ('hangs', 'not issued', 'one', '1', 'send 0->1', 1)),
+    'a send and its receive': ([[sent('send 0->1')], [sent('recv 1<-0')]], {},
+                               ('unknown', None, 'unknown', None, 'send 0->1', 1)),
+    'a root of a broadcast goes on alone': (
+        [[call('broadcast', 1), call('all_reduce', 2, 'scheduled')], [call('broadcast', 1)]], {},
+        ('hangs', 'not issued', 'one', '1', 'all_reduce', 2)),
+    'gloo leaves what is over scheduled': (
+        [[call('gloo:all_reduce', 1, 'scheduled', retired=True)]] * 2, {},
+        ('clear', None, 'unknown', None, None, None)),
+}
+
+
+def test_each_hang_is_told_with_its_culprits():
+    for form in 'pickle', 'json':
+        for name, (ranks, groups, expected) in CASES.items():
+            given(*ranks, groups=groups, form=form)
+            equal(verdict(), expected, f'{name}, {form}')
+
+
+def test_a_screen_names_who_and_where():
+    given(*CASES['not all joined'][0])
+    screen = tmerge('hang', 'trace_rank_*').expect(0).out
+    equal(screen, '''Flight recorders' dumps of 3 of 3 ranks
+
+  The job hangs: rank 2 has not come to all_reduce, number 3 of group
+  default_pg.
+  Ranks 0-1 came and wait since 00:00:03.000 UTC (step train.py:13). The last
+  that rank 2's CPU issued is all_gather, number 2 of group default_pg, at
+  00:00:02.000 UTC (step train.py:12).
+''')
+
+
+def test_any_number_of_processes_says_the_same():
+    for name in 'another size', 'a chain of groups', 'no dump':
+        given(*CASES[name][0], groups=CASES[name][1])
+        one = tmerge('hang', 'trace_rank_*', '--json').expect(0).out
+        equal(tmerge('hang', 'trace_rank_*', '--json', n=3).expect(0).out, one, name)
+
+
+def test_the_tables_are_in_a_store():
+    given(*CASES['not all joined'][0])
+    tmerge('hang', 'trace_rank_*', '-o', 'hang.h5').expect(0)
+    tmerge('check', 'hang.h5').expect(0)
+    stored = tables('hang.h5', 'hang.job', 'hang.collective', 'hang.rank')
+    equal([(r['rank'], r['role'], r['number'], r['last_number']) for r in stored['hang.rank']],
+          [(0, 'waits', 3, 3), (1, 'waits', 3, 3), (2, 'culprit', None, 2)])
+    equal([(r['problem'], r['cause'], r['came'], r['absent'], r['begin_ns'])
+           for r in stored['hang.collective']], [('missing', True, '0-1', '2', 3 * SECOND)])
+
+
+def test_a_dump_that_was_cut_short_is_read_as_far_as_it_goes():
+    for form in 'pickle', 'json':
+        calls = [call('all_reduce', i) for i in range(1, 20)] + [call('all_reduce', 20, 'scheduled')]
+        given(calls, calls, form=form)
+        with open('trace_rank_1', 'rb') as file:
+            whole = file.read()
+        for cut in range(len(whole) // 2, len(whole) - 1, len(whole) // 12):
+            put('trace_rank_1', whole[:cut])
+            told = found()
+            row = told['hang.rank']['rows'][1]
+            equal((told['hang.job']['rows'][0]['cut_short'], row['cut_short']), (1, True), cut)
+            assert 5 < row['entries'] <= 20, (form, cut, row)
+
+
+class Hostile:
+    """Unpickled, it makes a file."""
+
+    def __reduce__(self):
+        return os.system, ('touch ran',)
+
+
+def test_no_code_of_a_dump_is_run():
+    given([call('all_reduce', 1, 'scheduled')], [call('all_reduce', 1, 'scheduled')])
+    put('trace_rank_1', pickle.dumps({**dump([]), 'entries': [Hostile()]}, 2))
+    done = tmerge('hang', 'trace_rank_*').expect(0)
+    contains(done.err, 'trace_rank_1: byte')
+    contains(done.err, 'which plain data do not: refused')
+    contains(done.out, 'rank 1 left no dump')
+    assert not os.path.exists('ran')
+
+
+def test_what_is_no_dump_is_said():
+    for content, why in ((b'{"traceEvents": []}', 'no dump of a flight recorder'), (b'[1]', 'no instruction that a pickle'),
+                         (pickle.dumps([1], 2), 'no dump of a flight recorder')):
+        put('trace_rank_0', content)
+        contains(tmerge('hang', 'trace_rank_0').expect(3).err, why)
+
+
+def test_a_rank_is_told_by_name_content_or_map():
+    made = dump([call('all_reduce', 1, 'scheduled')], size=2)
+    put('a.json', json.dumps({**made, 'rank': 1}))
+    put('nccl_trace_0', pickle.dumps(made, 2))
+    for names in (['a.json', 'nccl_trace_0'], ['b', 'nccl_trace_0', '--rank-map', 'map']):
+        if 'b' in names:
+            put('b', json.dumps(made))
+            put('map', 'b 1\n')
+        out = tmerge('hang', *names).expect(0).out
+        contains(out, 'dumps of 2 of 2 ranks')
+        contains(out, 'Nobody is missing')
+
+
+def test_the_size_of_a_job_that_no_dump_tells_may_be_given():
+    calls = [call('gloo:all_reduce', 1, 'scheduled')]
+    put('trace_rank_0', json.dumps({**dump(calls), 'pg_config': {'': {'name': '', 'desc': '', 'ranks': '[0]'}}}))
+    out = tmerge('hang', 'trace_rank_0').expect(0).out
+    contains(out, '--world-size N')
+    lacks(out, 'hangs')
+    contains(tmerge('hang', 'trace_rank_0', '--world-size', '2').expect(0).out, 'rank 1 left no dump')
+    # An all_gather tells it: 4 elements from each of 2.
+    put('trace_rank_0', json.dumps({**dump([call('gloo:all_gather', 1, 'scheduled', inputs=((4,),),
+                                                 outputs=((2, 4),))]), 'pg_config': {}}))
+    contains(tmerge('hang', 'trace_rank_0').expect(0).out, 'rank 1 left no dump')
+
+
+main()
