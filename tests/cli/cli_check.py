@@ -3,7 +3,8 @@ import os
 import shutil
 
 from common import (FULL, Seal, contains, content, crc64, equal, files, holds, in_turn, main,
-                    merged, put, rows, run, seal, seldom, small_trace, tables, tmerge)
+                    merged, put, rows, run, seal, seldom, small_trace, some, tables,
+                    tmerge)
 from jobs import use
 import h5py
 
@@ -116,9 +117,9 @@ def test_a_fault_names_its_dataset_and_is_the_only_one():
         begins = datasets('tmerge.h5')[1]
         holds(len(begins) > 120 and set(begins.values()) <= {at for at, _, _ in Seal(data).extents},
               begins)
-        some = list(begins)[::step]
-        equal(refused(data, [begins[name] for name in some], lambda at: 16),
-              [f'the store is damaged: {dataset(name)} cannot be read' for name in some])
+        names = some(list(begins)[::step])
+        equal(refused(data, [begins[name] for name in names], lambda at: 16),
+              [f'the store is damaged: {dataset(name)} cannot be read' for name in names])
 
 
 @seldom

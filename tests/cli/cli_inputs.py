@@ -3,7 +3,7 @@ import os
 
 from common import (BASE_NS, FULL, TMERGE, UNKNOWN, contains, equal, event, files, gzipped,
                     has_line, holds, in_turn, kernel, lacks, main, merged, put, rows, run,
-                    same_bytes, seldom, small_trace, synth, tables, tmerge, trace, unranked,
+                    same_bytes, seldom, small_trace, some, synth, tables, tmerge, trace, unranked,
                     zstd_framed)
 
 OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
@@ -212,7 +212,6 @@ def test_a_helper_is_no_rank_and_takes_none():
                            'the job; assign it a rank with --rank-map, or leave it out')
 
 
-@seldom
 def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
     """As SGLang and its older tool (label and process as the pid) and TraceLens's TraceFusion (rank among
     the args, pid and correlation moved) write it; of the first file they keep what it says of itself.
@@ -234,7 +233,7 @@ def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
         put(f'own/17-TP-{rank}.json', trace(own(rank), rank, world=3))
     merged('own', '-o', 'own.h5')
     gpu, cpu = own(0)[1]['pid'], 71
-    for change, *named in (
+    for change, *named in some((
             (lambda rank, e: {'pid': f'[TP{rank:02}-EP00] {e["pid"]}'},),
             (lambda rank, e: {'pid': f'[TP{rank:02} {e["pid"]}]'},),
             (lambda rank, e: {'pid': f'[DP00 TP{rank:02}] {e["pid"]}'},),
@@ -242,7 +241,7 @@ def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
                 **e['args'], 'rank': rank, 'pid_raw': e['pid'], 'correlation': 1 + 100 * rank}},),
             (lambda rank, e: {'pid': f'rank{rank}'},),
             (moved, (gpu, cpu), '[Rank {}] python'),
-            (lambda rank, e: moved(rank, e, 1 + 100 * rank), (gpu,), 'RANK {} - GPU')):
+            (lambda rank, e: moved(rank, e, 1 + 100 * rank), (gpu,), 'RANK {} - GPU'))):
         put('job/merged.json', fused(change, *[named] if named else []))
         for n in sorted({0, *in_turn(0, 3)}):
             merged('job', '-o', f'{n}.h5', n=n)
