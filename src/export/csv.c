@@ -9,7 +9,7 @@
 
 #define HEADER                                                                                     \
     "rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,"           \
-    "collective,group,operation,wait_ns"
+    "collective,group,operation,wait_ns,exposed_ns"
 
 /* No word where the store has "none": an empty cell is what spreadsheets filter by. */
 static const char *const roles[] = {
@@ -111,13 +111,14 @@ static bool share_track(tm_export *x, const tm_timeline *timeline, const tm_trac
 
 static void put_collective(tm_export *x, const tm_collective_attr *c) {
     if (!c) {
-        tm_out_string(&x->out, ",,,,");
+        tm_out_string(&x->out, ",,,,,");
         return;
     }
     put_word(x, tm_collective_word((tm_collective_kind)c->kind));
     put_name(x, c->group);
     put_known(x, c->first_rank >= 0 ? tm_export_operation(x, c) : -1);
     put_known(x, c->wait_ns);
+    put_known(x, c->exposed_ns);
 }
 
 /* The begin is aligned; the duration is the recorded one, as in every table. */

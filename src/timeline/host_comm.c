@@ -127,3 +127,56 @@ tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *name
     free(f.kinds);
     return TM_OK;
 }
+
+/* What the threads do that ask for communication of the host's: operators, and asking. None where
+ * all communication is of devices. */
+static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations,
+                           tm_intervals *active) {
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    bool ok = true;
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && ok; i++) {
+        const uint32_t row = attrs[i].event, asked = timeline->launch[row];
+        const int64_t begin = timeline->begin_ns[row];
+        if (timeline->role[row] != TM_ROLE_COMMUNICATION ||
+            timeline->category[row] == TM_CAT_KERNEL)
+            continue;
+        ok =
+            tm_vec_append(operations, &(tm_interval){begin, begin + timeline->duration_ns[row]}, 1);
+        if (ok && asked != TM_NO_EVENT)
+            ok = tm_intervals_add(active, timeline->begin_ns[asked],
+                                  timeline->begin_ns[asked] + timeline->duration_ns[asked]);
+    }
+    return ok;
+}
+
+/* A thread that does nothing when communication ends has done so since it asked, and one that goes
+ * on before that does not wait. What it does beside, it computes, be it Python's. */
+bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
+                            tm_intervals *compute) {
+    tm_intervals operations = TM_VEC(tm_interval), asking = TM_INTERVALS(), active = TM_INTERVALS();
+    tm_intervals waits = TM_INTERVALS(), hidden = TM_INTERVALS(), all = TM_INTERVALS();
+    bool ok = collect_asking(timeline, &operations, &asking);
+    tm_intervals_normalise(&asking);
+    ok = ok && (operations.n == 0 || tm_intervals_unite(&asking, compute, &active));
+    const tm_interval *v = operations.data, *a = active.data;
+    for (size_t i = 0; i < operations.n && ok; i++) {
+        const size_t next = tm_intervals_first_behind(&active, v[i].end_ns - 1);
+        const int64_t since = next > 0 ? a[next - 1].end_ns : INT64_MIN;
+        if (next == active.n || a[next].begin_ns >= v[i].end_ns)
+            ok = tm_intervals_add(&waits, since > v[i].begin_ns ? since : v[i].begin_ns,
+                                  v[i].end_ns);
+    }
+    tm_intervals_normalise(&waits);
+    if (ok && operations.n > 0) {
+        ok = tm_intervals_subtract(communication, &waits, &hidden) &&
+             tm_intervals_unite(compute, &hidden, &all);
+        tm_vec_free(compute);
+        *compute = all;
+    }
+    tm_vec_free(&operations);
+    tm_vec_free(&asking);
+    tm_vec_free(&active);
+    tm_vec_free(&waits);
+    tm_vec_free(&hidden);
+    return ok;
+}

@@ -3,6 +3,7 @@
 #ifndef TMERGE_HOST_COMM_H
 #define TMERGE_HOST_COMM_H
 
+#include "base/intervals.h"
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
@@ -44,6 +45,17 @@ tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *name
 static inline bool tm_track_may_work(const tm_timeline *timeline, const tm_track *track) {
     return track->kind == TM_TRACK_GPU || tm_timeline_is_of_cpu(timeline);
 }
+
+/**
+ * Adds to what a rank computes what it does while the host communicates and no thread waits for
+ * that. Of a rank all of whose communication is of devices: nothing.
+ *
+ * @param communication  union of its communication
+ * @param compute        union of what it computes
+ * @return               false when memory is out
+ */
+bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
+                            tm_intervals *compute);
 
 /** Such a rank works from the begin of each recording to its end: sets what spans say of GPUs. */
 void tm_timeline_set_cpu_spans(tm_timeline *timeline);

@@ -3,9 +3,10 @@
 #include "base/intervals.h"
 #include "timeline/host_comm.h"
 
-static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
+/* The union of the events of a role. */
+static bool collect(const tm_timeline *timeline, tm_role role, tm_intervals *out) {
     for (size_t row = 0; row < timeline->n_events; row++) {
-        if (timeline->role[row] != TM_ROLE_COMPUTE)
+        if (timeline->role[row] != role)
             continue;
         int64_t begin = timeline->begin_ns[row];
         if (!tm_intervals_add(out, begin, begin + timeline->duration_ns[row]))
@@ -13,6 +14,17 @@ static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
     }
     tm_intervals_normalise(out);
     return true;
+}
+
+/* What the rank computes, as in overlap.rank. */
+static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
+    tm_intervals communication = TM_INTERVALS();
+    bool ok = collect(timeline, TM_ROLE_COMPUTE, out);
+    if (ok && tm_timeline_is_of_cpu(timeline))
+        ok = collect(timeline, TM_ROLE_COMMUNICATION, &communication) &&
+             tm_timeline_add_hidden(timeline, &communication, out);
+    tm_vec_free(&communication);
+    return ok;
 }
 
 static int64_t exposed_of(const tm_timeline *timeline, const tm_intervals *compute, uint32_t row) {
@@ -25,10 +37,9 @@ tm_status tm_exposed_set(tm_timeline *timeline, tm_error *err) {
     tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     const size_t n = timeline->n_attrs[TM_ATTR_COLLECTIVE];
     tm_intervals compute = TM_INTERVALS();
-    const bool known = !tm_timeline_is_of_cpu(timeline);
-    bool ok = n == 0 || !known || collect_compute(timeline, &compute);
+    bool ok = n == 0 || collect_compute(timeline, &compute);
     for (size_t i = 0; i < n && ok; i++)
-        attrs[i].exposed_ns = known && timeline->role[attrs[i].event] == TM_ROLE_COMMUNICATION
+        attrs[i].exposed_ns = timeline->role[attrs[i].event] == TM_ROLE_COMMUNICATION
                                   ? exposed_of(timeline, &compute, attrs[i].event)
                                   : -1;
     tm_vec_free(&compute);

@@ -7,11 +7,10 @@
 
 /**
  * Sets exposed_ns of every communication kernel: |k \ P|, where k is the kernel from when the job's
- * profilers were open on (tm_opened) and P the union of the rank's compute kernels on all of its
- * devices. A moment in which several communication kernels run counts for each of them; the union
- * of these sets is overlap.rank's exposed_comm_ns, which counts it once.
- * -1 for operators, and for all of a rank whose device is the CPU: there a thread that waits is
- * told from one that computes otherwise.
+ * profilers were open on (tm_opened) and P what the rank computes on all of its devices (of a CPU
+ * what tm_timeline_add_hidden adds, too). A moment in which several communication kernels run
+ * counts for each of them; the union of these sets is overlap.rank's exposed_comm_ns, which counts
+ * it once. -1 for what is none.
  *
  * @return  TM_OK; TM_ERR_FAULT where memory is out
  */

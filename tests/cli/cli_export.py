@@ -423,6 +423,7 @@ def expected_rows(store):
         for row in range(first, end):
             n = at.get(row)
             operation = wait = -1
+            exposed = -1 if n is None else int(store['collective_events/exposed_ns'][n])
             if n is not None and store['collective_events/first_rank'][n] >= 0:
                 operation = (first_of[int(store['collective_events/first_rank'][n])] +
                              int(store['collective_events/first_event'][n]))
@@ -431,7 +432,8 @@ def expected_rows(store):
             yield head + [categories[row], '' if roles[row] == 'none' else roles[row],
                           known(number), str(begins[row] - store.begin_ns), str(durations[row]),
                           names[row], '' if n is None else kinds[n],
-                          '' if n is None else groups[n], known(operation), known(wait)]
+                          '' if n is None else groups[n], known(operation), known(wait),
+                          known(exposed)]
 
 
 def test_csv_holds_every_event():

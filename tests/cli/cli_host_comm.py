@@ -78,6 +78,8 @@ def test_what_is_exposed_is_where_the_thread_waits():
     merged('job')
     for row in rows('tmerge.h5', 'overlap.rank'):
         equal((row['comm_ns'], row['exposed_comm_ns'], row['overlap_ns']), (88000, 10000, 78000))
+    # The same of each operation: 10 us on both ranks, then nothing.
+    equal([row['exposed_ns'] for row in rows('tmerge.h5', 'collectives.instance')], [20000, 0])
     for row in rows('tmerge.h5', 'overview.rank'):
         # 1 + 74 + 1 + 2 us of operators; nothing else but the 10 us.
         equal((row['kernel_ns'], row['comm_ns'], row['cpu_ns'], row['other_ns']), (0, 10000, 78000, 12000))
