@@ -129,10 +129,10 @@ static void check_grid(const share *s) {
         "caused_wait_ns=0 caused_share=0 direct_ns=0 indirect_ns=0 relative_speed=1.1875 "
         "steps_led=0 p=? excess_ns=? excess_pct=? verdict=unknown",
         "rank=2 host=host2 collectives=10 last_arrivals=5 last_share=0.5 tied=0 wait_ns=500 "
-        "caused_wait_ns=800 caused_share=0.4444444444 direct_ns=300 indirect_ns=0 "
+        "caused_wait_ns=800 caused_share=0.1666666667 direct_ns=300 indirect_ns=0 "
         "relative_speed=0.8636363636 steps_led=0 p=? excess_ns=? excess_pct=? verdict=unknown",
         "rank=3 host=host3 collectives=10 last_arrivals=10 last_share=1 tied=0 wait_ns=0 "
-        "caused_wait_ns=1000 caused_share=0.5555555556 direct_ns=1000 indirect_ns=500 "
+        "caused_wait_ns=1000 caused_share=0.8333333333 direct_ns=1000 indirect_ns=500 "
         "relative_speed=0.7307692308 steps_led=5 p=? excess_ns=? excess_pct=? verdict=unknown",
     };
     /* Kernels of other streams run at the end of the operations, so that nobody meets. Waits are

@@ -190,8 +190,8 @@ static const scene scenes[] = {
           "is late changes, or too little is recorded",
           {0}),
     SCENE(INCONCLUSIVE, 0.004, 10, 0, 0,
-          "Only 0.4 % of the communication could be compared: nobody stands out in that, and "
-          "nobody is cleared",
+          "Only 0.4 % of the communication could be compared: that names nobody, and clears "
+          "nobody",
           NULL, {0}),
     SCENE(NONE, 1.0, 10, 0, 0, "No rank holds the job up",
           "Ranks wait 20 % of their windows (20.0 us of GPU time), but by itself no rank takes 1 % "

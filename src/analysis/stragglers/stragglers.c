@@ -52,7 +52,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
                   "Wait of others that it caused, in layers: the ranks before each gap between two "
                   "arrivals wait because of those behind it, who share that equally."},
-    [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "", "caused_wait_ns / the sum over all ranks."},
+    [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
+                        "(direct_ns + indirect_ns) / the sum over all ranks, as in "
+                        "stragglers.finding: of all waiting what it caused in the end, where "
+                        "caused_wait_ns is what it caused as the one who came last."},
     [R_DIRECT] =
         {"direct_ns", TM_INT, "ns",
          "Of its caused_wait_ns, what it caused by itself: without the part that is due to "
@@ -276,10 +279,11 @@ static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm
         tm_cell_set_int(&row[R_TIED], r->tied);
         tm_cell_set_int(&row[R_WAIT], r->wait_ns);
         tm_cell_set_int(&row[R_CAUSED], tm_share_round(r->caused));
-        tm_cell_set_ratio(&row[R_CAUSED_SHARE], 1.0, tm_share_round(r->caused), t->wait_ns);
     }
-    tm_cell_set_int(&row[R_DIRECT], tm_share_round(tm_toll_direct(r)));
+    const int64_t direct_ns = tm_share_round(tm_toll_direct(r));
+    tm_cell_set_int(&row[R_DIRECT], direct_ns);
     tm_cell_set_int(&row[R_INDIRECT], r->indirect_ns);
+    tm_cell_set_ratio(&row[R_CAUSED_SHARE], 1.0, direct_ns + r->indirect_ns, t->wait_ns);
     tm_cell_set_int(&row[R_LED], steps_led(t, r->rank));
     if (j->standings[i].member >= 0) {
         tm_cell_set_int(&row[R_EXCESS], j->standings[i].excess_ns);

@@ -440,7 +440,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                           : "none of these ranks holds the others up; no trace tells whether the "
                             "job has more");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_CLEARED)
-        snprintf(text, sizeof text, "nobody stands out in that, and nobody is cleared");
+        snprintf(text, sizeof text, "that names nobody, and clears nobody");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
         inconclusive_headline(e, text);
     else if (j->kind == TM_VERDICT_BUBBLE)
