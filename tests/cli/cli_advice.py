@@ -89,7 +89,7 @@ def test_a_slow_loader_comes_first():
     has_line(text, '^Advice: Load data faster')
     # Nobody loads data in no time.
     contains(re.sub(r'\s+', ' ', text),
-             f"ahead of the run. It saves up to {items[0]['saved_pct']:.1f} % of a step (")
+             f"ahead of the run. Saves at most {items[0]['saved_pct']:.1f} % of a step (")
     contains(text, 'more: tmerge show job.h5 [advice]')
 
 
@@ -117,7 +117,7 @@ def test_a_planted_fault_comes_first_and_fails_its_box():
                            'steps': 20})):
         planted(rule, **options)
     items, text = planted('imbalance', rotating=True, **nobody)
-    contains(re.sub(r'\s+', ' ', text), f" It saves {items[0]['saved_pct']:.1f} % of a step (")
+    contains(re.sub(r'\s+', ' ', text), f" Fixing it saves {items[0]['saved_pct']:.1f} % of a step (")
     items, _ = planted('memory_growth', fails='memory_growth', fault='leak')
     equal(items[0]['cost_ns'], None, 'cost')
 
@@ -149,10 +149,10 @@ def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
 
 
 def test_nanogpt8_has_first_what_shortens_its_steps_most():
-    # No host time at all saves most. Without rank 1's delay the steps take 204.4 of 206.9 ms (what-if
+    # Gaps between kernels hold nothing up, and so are no advice. Without rank 1's delay the steps take 204.4 of 206.9 ms (what-if
     # prototype): 1.2 %, with those of ranks 2 and 0 a tenth; communication is not on the path.
     items = rows(real_store(), 'advice.item')
-    equal([item['rule'] for item in items[:2]], ['small_kernels', 'late_ranks'], 'items')
+    equal([item['rule'] for item in items], ['late_ranks', 'optimizer'], 'items')
     job, = rows(real_store(), 'stragglers.job')
     contains(job['headline'], "Bringing the work of hosts between launches to the median rank's")
     contains(rows(real_store(), 'whatif.job')[0]['headline'],

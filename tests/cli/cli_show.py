@@ -444,8 +444,9 @@ def test_the_identities_hold_on_all_rows_of_real_jobs():
 
 
 def summary_rows(text):
-    """The ranks of a summary: rank, window, compute, comm, overlap in %, exposed, idle, ratio."""
-    found = [line.split()[:8] for line in text.splitlines()
+    """The ranks of a summary: rank, window, compute, comm, overlap in %, exposed, copies where these
+    are much, idle, ratio."""
+    found = [line.split()[:9] for line in text.splitlines()
              if re.match(r' *\d+( +(\d[\d.]*|-)){7,}$', line)]
     return [[None if word == '-' else float(word) for word in row] for row in found]
 
@@ -456,7 +457,8 @@ def test_the_summary_says_ranks_hosts_steps_time_and_files():
     has_line(text, '^2 ranks on 2 hosts, no steps marked, 4 events')
     has_line(text, r'\b75(\.0+)? us\b', 'from 2023-11-14 22:13:20 UTC')
     has_line(text, r'^Stored in x\.h5;', r'tmerge show x\.h5')
-    expected = [[0, 75, 50, 30, 33.3, 20, 1, 0.6], [1, 0.001, 0.001, 0, None, 0, 0, 0]]
+    # Copies are 4 of 75 us: 5 % or more of the time.
+    expected = [[0, 75, 50, 30, 33.3, 20, 4, 1, 0.6], [1, 0.001, 0.001, 0, None, 0, 0, 0, 0]]
     found = summary_rows(text)
     equal(len(found), 2, text)
     for row, right in zip(found, expected):
@@ -479,8 +481,8 @@ def test_one_rank_alone_says_what_it_can():
     # 300 of 400 us are idle; the gap's next kernel has no launch.
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('gemm', 450, 50)], 0))
     has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
-             'It idles 300.0 us; for 300.0 us of them \\(100.0 %\\) what came next was queued, or its '
-             'launch is not recorded')
+             'It idles 300.0 us; for 300.0 us of them \\(100.0 %\\) what came next was in its queue '
+             'and waited for something else, or its launch is not recorded')
     # Three GPUs in turn: 200, 100 and 90 of 400 us, on average 130 (32.5 %); each is idle for 200,
     # 300 and 310, on average 270, of which nobody works for 10: 260 (96.3 %) are another's turn. A
     # fourth that works for 0.4 us beside them changes nothing of that, and is named.

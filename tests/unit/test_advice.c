@@ -253,6 +253,17 @@ TEST(an_idle_gpu_is_counted_once) {
          "kernels.kernel name=k calls=100 short_calls=49 total_ns=9 communication=false; idle.rank "
          "*idle_ns=20 kernel_wait_ns=20;",
          ""},
+        /* a bound makes nothing graver, and comes after what can be saved */
+        {"",
+         "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; idle.rank "
+         "*idle_ns=20 kernel_wait_ns=20; whatif.job sure=true; whatif.item what=limit name=launch "
+         "saved_ns=830 saved_pct=83;",
+         "small_kernels note 20 upper all"},
+        {"exposed_comm_ns=400 exposed_wait_ns=400",
+         "stragglers.job verdict=inconclusive; whatif.job sure=true; whatif.item what=plan name=1 "
+         "saved_ns=50 saved_pct=5; whatif.item what=limit name=input saved_ns=90 saved_pct=9; "
+         "input.rank *step_ns=1000 stall_ns=50 waits=1;",
+         "late_ranks warning 400 upper all, input warning 50 upper all"},
         /* launching takes longer than running: 20 + 100 of each rank's time */
         {"",
          "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; "
@@ -667,12 +678,13 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* calls that were not recorded are not said to be fast */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
-         "*unlinked=9 launches=0;",
-         "Record what the host does, too", "not in the launches"},
+         "*unlinked=9 events=8;",
+         "Record what the host does, too", "in time"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
-         "*unlinked=9 launches=1;",
-         "not in the launches", "Record"},
+         "*unlinked=9 events=9; idle.gap rank=0 duration_ns=90 cause=other before=k host=sync "
+         "host_ns=80; sync.call call=sync;",
+         "end with \"k\". Meanwhile the host is in \"sync\", which waits for", "Record"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; launches.rank "
          "*unlinked=9 launches=0;",

@@ -139,6 +139,31 @@ TEST(a_launch_that_takes_long_has_queued_nothing) {
     close_job(&j);
 }
 
+/* The host launched b 10 after the GPU ran dry at 20, in a call that ended at 40. b begins 99,980
+ * later, of which 30,000 may be the launch's, and 8, as of a, the clock's: 30,028 of the gap are
+ * the host's, 69,972 are not. */
+TEST(what_is_queued_and_does_not_begin_is_not_the_hosts) {
+    static const event_spec events[] = {
+        CALL("cudaLaunchKernel", 0, 2, 1),
+        CALL("cudaLaunchKernel", 30, 10, 2),
+        KERNEL("a", 10, 10, 1, 7),
+        KERNEL("b", 100020, 10, 2, 7),
+    };
+    static const char *const ranks[] = {
+        "rank=0 idle_ns=100000 idle_pct=99.980004 host_wait_ns=30028 kernel_wait_ns=0 "
+        "other_ns=69972 input_ns=0 host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=30028 gaps=1 "
+        "longest_ns=100000 turns_ns=null"};
+    static const char *const gaps[] = {
+        "rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns",
+        "0 20 100000 0 other a b cudaLaunchKernel 10 99990"};
+    small_job j = open_job();
+    add_rank(&j, 0, events, COUNT(events));
+    finish_job(&j);
+    CHECK_ROWS(&j, "idle.rank", ranks);
+    CHECK_NAMED(&j, "idle.gap", gaps);
+    close_job(&j);
+}
+
 /* Two events end the gap [10, 30) at once. That of stream 8 was launched before it began, and so
  * was not the host's fault. */
 TEST(the_event_that_was_launched_first_ends_a_gap) {

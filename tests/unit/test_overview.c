@@ -95,7 +95,7 @@ TEST(ranks_and_the_job_are_as_worked_out_by_hand) {
         "gpu_utilization_pct=37.5 sm_efficiency_pct=22.8125 occupancy_pct=56 "
         "occupancy_known_pct=83.33333333 tensor_core_pct=26.66666667 partial_steps=0 "
         "samples_per_step=null tokens_per_step=null samples_per_s=null tokens_per_s=null "
-        "device_samples_per_s=null device_tokens_per_s=null",
+        "device_samples_per_s=null device_tokens_per_s=null headline=null evidence=null",
     };
     small_job j = open_job();
     make_job(&j);

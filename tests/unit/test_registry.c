@@ -204,7 +204,7 @@ static const struct {
     {"overview.job", " ranks steps mean_step_ns" PARTS USES
                      "kernel_pct comm_pct memcpy_pct memset_pct runtime_pct input_pct cpu_pct "
                      "other_pct partial_steps samples_per_step tokens_per_step samples_per_s "
-                     "tokens_per_s device_samples_per_s device_tokens_per_s "},
+                     "tokens_per_s device_samples_per_s device_tokens_per_s headline evidence "},
     {"phases.step", " rank step step_ns forward_ns backward_ns optimizer_ns data_ns other_ns "
                     "forward_pct backward_pct optimizer_pct data_pct other_pct host_forward_ns "
                     "host_backward_ns host_optimizer_ns host_data_ns host_other_ns gpu_forward_ns "

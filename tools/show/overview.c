@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/shared/kinds_of_steps.h"
 #include "summary/summary.h"
 #include "table/shown.h"
 #include "tmerge/analysis.h"
@@ -15,7 +14,7 @@ enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 static const char *const needed[] = {
     "job.job",        "job.rank",        "job.differs", "overview.job",          "overlap.kind",
     "stragglers.job", "whatif.job",      "clock.check", "collectives.unmatched", "overlap.rank",
-    "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job",         "idle.rank",
+    "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job",         "whatif.split",
     "steps.kind"};
 
 static size_t rows_of(const tm_tables *tables, const char *table) {
@@ -32,7 +31,7 @@ static tm_status read_needed(const tm_store *store, const tm_tables *tables, tm_
 /* A store that an older tmerge wrote may lack some. */
 static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
     size_t n = rows_of(tables, "overlap.rank");
-    if (n == 0 || tm_steps_capture(tables) || rows_of(tables, "ratio.rank") != n ||
+    if (!tm_summary_has_ranks(tables) || rows_of(tables, "ratio.rank") != n ||
         rows_of(tables, "stragglers.rank") != n)
         return TM_OK;
     TM_TRY(tm_summary_ranks(tables, colors, err));

@@ -592,11 +592,9 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
                            const char *page, const tm_colors *colors, tm_error *err) {
     const int lines = room(tables);
     tm_summary_job(tables, lines, colors);
-    /* A table of zeros, or of the few kernels beside a capture, says nothing. */
-    const bool captures = tm_steps_capture(tables);
-    if (!captures && sum_column(tm_tables_find(tables, "overlap.rank"), "window_ns") > 0)
+    if (tm_summary_has_ranks(tables))
         TM_TRY(tm_summary_ranks(tables, colors, err));
-    if (!captures)
+    if (!tm_steps_capture(tables))
         tm_summary_figures(tables);
     tm_summary_state(tables);
     tm_summary_advice(tables, lines);

@@ -25,9 +25,9 @@ void tm_summary_advice(const tm_tables *tables, int lines);
 /** A line on the steps of each kind, where there are several, or an inference engine marks them. */
 void tm_summary_kinds(const tm_tables *tables);
 
-/** Of a job of one rank with events of a device what that rank tells, in place of a verdict; false
- * where it is none. */
-bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors);
+/** Whether it has a table by rank: one of zeros, or of the few kernels beside a capture, says
+ * nothing. */
+bool tm_summary_has_ranks(const tm_tables *tables);
 
 /** Its table by rank: up to 16 ranks all of them, else the 8 that cost most and a line for the
  * rest. */
@@ -47,8 +47,8 @@ int tm_summary_state_lines(const tm_tables *tables);
  * one rank. @return false where clocks do not agree, or that is not known */
 bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
-/** What following an item of advice.item saves: " It saves up to 11.3 % of a step (1.15 ms)."; ""
- * where that is not known, or nothing, or a bound that says nothing. */
+/** What following an item of advice.item saves, after a blank, as its column `saves` has it; ""
+ * where that is null. */
 void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
 
 /** Whether so little of the communication time was matched that nobody is cleared: then it is told

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/kinds_of_steps.h"
+#include "summary/summary_text.h"
+
 /* A job of up to so many ranks is shown whole; of a larger one the ranks that cost most. */
 enum { RANKS_SHOWN = 16, RANKS_OF_MANY = 8, CELL_MAX = 24 };
 
@@ -22,6 +25,7 @@ static const struct {
     {"comm", NULL, VALUE_TIME, "overlap.rank", "comm_ns", NULL},
     {"overlap", "%", VALUE_PERCENT, "overlap.rank", "overlap_pct", NULL},
     {"exposed", NULL, VALUE_TIME, "overlap.rank", "exposed_comm_ns", NULL},
+    {"copies", NULL, VALUE_TIME, "overlap.rank", "exposed_memory_ns", NULL},
     {"idle", NULL, VALUE_TIME, "overlap.rank", "idle_ns", NULL},
     {"comm/", "compute", VALUE_RATIO, "ratio.rank", "comm_to_compute", NULL},
     {"waited", NULL, VALUE_TIME, "stragglers.rank", "wait_ns", NULL},
@@ -29,6 +33,16 @@ static const struct {
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+/* Time with copies only has a column where it is much: without it the others add up to the window,
+ * or nearly. */
+static bool is_shown(const tm_tables *tables, int c) {
+    const double much = 0.05;
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    return strcmp(columns[c].column, "exposed_memory_ns") != 0 ||
+           (double)sum_column(overlap, "exposed_memory_ns") >=
+               much * (double)sum_column(overlap, "window_ns");
+}
 
 typedef struct time_unit {
     double ns;
@@ -111,8 +125,12 @@ static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
 
 static void print_rows(const tm_tables *tables, const size_t *rows, size_t n, time_unit unit) {
     char cell[CELL_MAX];
-    int width[N_COLUMNS];
-    for (int c = 0; c < N_COLUMNS; c++) {
+    int width[N_COLUMNS], shown[N_COLUMNS], n_shown = 0;
+    for (int c = 0; c < N_COLUMNS; c++)
+        if (is_shown(tables, c))
+            shown[n_shown++] = c;
+    for (int k = 0; k < n_shown; k++) {
+        const int c = shown[k];
         const char *below = columns[c].below ? columns[c].below : unit.name;
         size_t most = strlen(columns[c].heading);
         most = strlen(below) > most ? strlen(below) : most;
@@ -120,18 +138,20 @@ static void print_rows(const tm_tables *tables, const size_t *rows, size_t n, ti
             print_cell(tables, rows[i], c, unit, cell);
             most = strlen(cell) > most ? strlen(cell) : most;
         }
-        width[c] = (int)most;
+        width[k] = (int)most;
     }
-    for (int c = 0; c < N_COLUMNS; c++)
-        printf("%s%*s", c ? " " : "", width[c], columns[c].heading);
+    for (int k = 0; k < n_shown; k++)
+        printf("%s%*s", k ? " " : "", width[k], columns[shown[k]].heading);
     puts("");
-    for (int c = 0; c < N_COLUMNS; c++)
-        printf("%s%*s", c ? " " : "", width[c], columns[c].below ? columns[c].below : unit.name);
+    for (int k = 0; k < n_shown; k++) {
+        const char *below = columns[shown[k]].below;
+        printf("%s%*s", k ? " " : "", width[k], below ? below : unit.name);
+    }
     puts("");
     for (size_t i = 0; i < n; i++) {
-        for (int c = 0; c < N_COLUMNS; c++) {
-            print_cell(tables, rows[i], c, unit, cell);
-            printf("%s%*s", c ? " " : "", width[c], cell);
+        for (int k = 0; k < n_shown; k++) {
+            print_cell(tables, rows[i], shown[k], unit, cell);
+            printf("%s%*s", k ? " " : "", width[k], cell);
         }
         puts("");
     }
@@ -157,6 +177,11 @@ static void print_rest(const tm_tables *tables, const cost *costs, size_t shown,
            (double)sum_over(costs, shown, n, overlap, "comm_ns") / rest,
            (double)sum_over(costs, shown, n, overlap, "exposed_comm_ns") / rest,
            (double)sum_over(costs, shown, n, overlap, "idle_ns") / rest, unit.name);
+}
+
+bool tm_summary_has_ranks(const tm_tables *tables) {
+    return !tm_steps_capture(tables) &&
+           sum_column(tm_tables_find(tables, "overlap.rank"), "window_ns") > 0;
 }
 
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/uneven.h"
 #include "analysis/shared/words.h"
 #include "summary/summary_text.h"
 
@@ -14,31 +15,33 @@ enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
 /* Below it the page calls the load even, too. */
 static const double EVEN_PCT = 2.0;
 
-/* " (1 rank, 2 steps not compared)": what imbalance is not about. imbalance.job counts what is. */
-static void write_not_compared(const tm_tables *tables, char *out, size_t size) {
+/* " in the 3 steps that all ranks recorded whole (the table has parts of others, too; 1 rank not
+ * compared)": what the load is of. imbalance.job counts what is compared. */
+static void write_compared(const tm_tables *tables, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
-    const int64_t all = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
-    const struct {
-        int64_t n;
-        const char *what;
-    } left[] = {
-        {all - number(job, 0, "ranks"), "rank"},
-        {number(tm_tables_find(tables, "job.job"), 0, "steps") - number(job, 0, "steps"), "step"},
-    };
-    *out = '\0';
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-        if (left[i].n > 0)
-            snprintf(out + strlen(out), size - strlen(out), "%s%" PRId64 " %s%s",
-                     *out ? ", " : " (", left[i].n, left[i].what, left[i].n == 1 ? "" : "s");
-    if (*out)
-        snprintf(out + strlen(out), size - strlen(out), " not compared)");
+    const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
+    const int64_t left = ranks - number(job, 0, "ranks"), steps = number(job, 0, "steps");
+    const bool some = number(tm_tables_find(tables, "job.job"), 0, "steps") > steps && steps > 0;
+    char apart[48] = "";
+    if (left > 0)
+        snprintf(apart, sizeof apart, "%" PRId64 " rank%s not compared", left,
+                 left == 1 ? "" : "s");
+    if (some)
+        snprintf(out, size,
+                 " in the %" PRId64 " step%s that all recorded whole (the table has parts of "
+                 "others, too%s%s)",
+                 steps, steps == 1 ? "" : "s", *apart ? "; " : "", apart);
+    else if (*apart)
+        snprintf(out, size, " (%s)", apart);
+    else
+        *out = '\0';
 }
 
 /* False where it is not even; "" where there is nothing to compare. */
 static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const tm_cell *over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
-    char apart[96], time[32];
+    char apart[160], time[32], stages[TM_UNEVEN_MAX];
     *out = '\0';
     if (tm_tables_find(tables, "job.rank")->n_rows < 2 ||
         sum_column(tm_tables_find(tables, "overlap.rank"), "compute_ns") == 0)
@@ -55,11 +58,16 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
                  "Imbalance: not known, for too little of what ranks computed was recorded");
         return false;
     }
-    write_not_compared(tables, apart, sizeof apart);
+    write_compared(tables, apart, sizeof apart);
     if (over->value.r < EVEN_PCT) {
         snprintf(out, TEXT_MAX, "Load even within %.1f %%%s",
                  over->value.r < 0.1 ? 0.1 : over->value.r, apart);
         return true;
+    }
+    tm_uneven_text(tables, stages);
+    if (*stages) { /* which of its ranks has most of that is chance */
+        snprintf(out, TEXT_MAX, "Imbalance between stages: %s", stages);
+        return false;
     }
     tm_shown_duration(number(job, 0, "imbalance_ns"), time, sizeof time);
     snprintf(out, TEXT_MAX, "Imbalance: rank %" PRId64 " computes %s (%.1f %%) over the mean%s",

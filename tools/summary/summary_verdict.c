@@ -1,10 +1,10 @@
 /* The verdict and the first advice, as far as there is room for what they rest on. */
 #include "summary/summary.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/shared/words.h"
 #include "summary/summary_text.h"
 
 enum { TEXT_MAX = 2048, ADVICE_LINES = 2 };
@@ -52,40 +52,9 @@ static const char *named_advice(const tm_tables *tables) {
     return "";
 }
 
-/* Whether an item is replayed with ranks fixed, and not without a kind of work at all, of which
- * nobody can do away with more than a part. */
-static bool is_fixed(const char *rule) {
-    static const char *const rules[] = {"straggler", "late_ranks", "imbalance"};
-    bool fixed = false;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        fixed = fixed || strcmp(rule, rules[i]) == 0;
-    return fixed;
-}
-
-/* Then late ranks are those of other stages, and what is to be done is not to fix ranks. */
-static bool says_bubble(const tm_tables *tables) {
-    const tm_table *job = tm_tables_find(tables, "stragglers.job");
-    const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
-    return job->n_rows > 0 && !verdict->null && strcmp(verdict->value.text, "bubble") == 0;
-}
-
 void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size) {
-    const double nearly_all = 95.0; /* as a bound it says nothing */
-    const tm_table *items = tm_tables_find(tables, "advice.item");
-    const tm_table *job = tm_tables_find(tables, "whatif.job");
-    const tm_cell *percent = tm_table_cell(items, row, "saved_pct");
-    bool sure = job->n_rows > 0 && tm_table_cell(job, 0, "sure")->value.i != 0;
-    const char *rule = tm_table_cell(items, row, "rule")->value.text;
-    bool fixed = is_fixed(rule), schedule = strcmp(rule, "late_ranks") == 0 && says_bubble(tables);
-    char time[32];
-    out[0] = '\0';
-    if (percent->null || percent->value.r < 0.05 || schedule ||
-        (!fixed && percent->value.r >= nearly_all))
-        return;
-    tm_shown_duration(tm_table_cell(items, row, "saved_ns")->value.i, time, sizeof time);
-    snprintf(out, size, " It %s%s %s of %s (%s).", sure ? "saves" : "may save",
-             fixed ? "" : " up to", tm_shown_percent(percent->value.r, 1).text,
-             tm_words_whole(tables), time);
+    const tm_cell *saves = tm_table_cell(tm_tables_find(tables, "advice.item"), row, "saves");
+    snprintf(out, size, "%s%s", saves->null ? "" : " ", saves->null ? "" : saves->value.text);
 }
 
 /* The first thing to do that the verdict has not yet said; its number of lines. */
@@ -101,7 +70,12 @@ static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) 
     if (i == items->n_rows)
         return 0;
     tm_summary_saving(tables, i, saving, sizeof saving);
-    fit(tm_table_cell(items, i, "text")->value.text, ",;.:", saving, column, lines, out);
+    const char *text = tm_table_cell(items, i, "text")->value.text;
+    fit(text, ",;.:", saving, column, lines, out);
+    if (!*out) /* what is to be done matters more than what it saves */
+        fit(text, ",;.:", "", column, lines, out);
+    if (!*out)
+        fit(text, ",;.:", "", column, INT_MAX, out);
     return tm_console_lines(out, column, tm_console_width());
 }
 
@@ -174,14 +148,22 @@ static void print_evidence(const tm_tables *tables, const verdict *v, int lines)
         tm_console_wrap(text, 0, width);
 }
 
+/* What stands in place of a verdict where a job has one rank; "" of others. */
+static const char *alone_text(const tm_tables *tables, const char *column) {
+    const tm_table *job = tm_tables_find(tables, "overview.job");
+    const tm_cell *cell = job->n_rows > 0 ? tm_table_cell(job, 0, column) : NULL;
+    return cell && !cell->null ? cell->value.text : "";
+}
+
 void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *colors) {
     const verdict v = read_verdict(tables);
-    const bool alone = tm_summary_alone(tables, colors);
-    if (!alone) {
-        fputs(colors->strong, stdout);
-        print_margin(v.headline);
-        fputs(colors->off, stdout);
-    }
+    const char *one = alone_text(tables, "headline"), *why = alone_text(tables, "evidence");
+    const bool alone = *one != '\0';
+    fputs(colors->strong, stdout);
+    print_margin(alone ? one : v.headline);
+    fputs(colors->off, stdout);
+    if (*why)
+        tm_console_wrap(why, 0, tm_console_width());
     if (*v.saved)
         tm_console_wrap(v.saved, 0, tm_console_width());
     if (alone && sum_column(tm_tables_find(tables, "overlap.rank"), "comm_ns") == 0)

@@ -9,23 +9,42 @@
 
 #include "advice_rules.h"
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/words.h"
 #include "base/sorted.h"
 #include "base/vec.h"
+#include "table/shown.h"
 
-enum { RULE, SEVERITY, SAVED, SAVED_PCT, COST, BOUND, RANKS, TEXT, EVIDENCE, LOOK_AT, N_COLUMNS };
+enum {
+    RULE,
+    SEVERITY,
+    SAVED,
+    SAVED_PCT,
+    AT_MOST,
+    COST,
+    BOUND,
+    RANKS,
+    TEXT,
+    SAVES,
+    EVIDENCE,
+    LOOK_AT,
+    N_COLUMNS
+};
 
 static const tm_column columns[N_COLUMNS] = {
     [RULE] = {"rule", TM_TEXT, "", "What was found: straggler, imbalance, input, ..."},
     [SEVERITY] = {"severity", TM_TEXT, "",
                   "critical, warning or note: by saved_pct from 10 and from 2 on, where that is "
-                  "not known by the rule's thresholds."},
+                  "not known by the rule's thresholds; where it is a bound by the lower of both."},
     [SAVED] =
         {"saved_ns", TM_INT, "ns",
          "What a mean step would be shorter by, replayed (whatif.item): of straggler with who "
          "is named fixed, of late_ranks what the plan saves besides, of imbalance with "
-         "computation as on the other ranks, else at most, with that kind of work taking no "
-         "time. Null where it is not known."},
+         "computation as on the other ranks, else at most (at_most), with that kind of work "
+         "taking no time. Null where it is not known."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
+    [AT_MOST] = {"at_most", TM_BOOL, "",
+                 "saved_ns is a bound that no fix reaches: that kind of work takes no time at all. "
+                 "Null where saved_ns is."},
     [COST] = {"cost_ns", TM_INT, "ns",
               "Of the job's time, what a rank loses to it, without what other items explain: GPU "
               "time lost, the mean over the ranks (straggler: over those that wait for it). Null "
@@ -35,6 +54,9 @@ static const tm_column columns[N_COLUMNS] = {
                "and what ranks waited for those that lost it."},
     [RANKS] = {"ranks", TM_TEXT, "", "The ranks that it is about, or all."},
     [TEXT] = {"text", TM_TEXT, "", "What to do."},
+    [SAVES] = {"saves", TM_TEXT, "",
+               "saved_ns in a sentence; null where that is nothing, unknown, or a bound that is "
+               "nearly the whole step."},
     [EVIDENCE] = {"evidence", TM_TEXT, "", "The numbers that it follows from."},
     [LOOK_AT] = {"look_at", TM_TEXT, "", "The tables that say more."},
 };
@@ -42,17 +64,19 @@ static const tm_column columns[N_COLUMNS] = {
 static const tm_table_def item_def = {
     .name = "advice.item",
     .doc = "What to do, the gravest first, and of these what saves most of a step; what is not "
-           "known to save follows by what it costs, and what has no time after that, but what may "
-           "stop the job comes before all. What a replay shows to save nothing is left out. None "
-           "for a job without trouble.",
+           "known to save follows by its bound (at_most), then by what it costs, and what has no "
+           "time after that, but what may stop the job comes before all. What a replay shows to "
+           "save nothing is left out. None for a job without trouble.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
     .top = SAVED,
-    .n_prose = 3,
+    .n_prose = 4,
 };
 
 static const tm_table_def *const defs[] = {&item_def};
+
+enum { TM_SAVES_MAX = 160 };
 
 static const char *const severities[] = {"note", "warning", "critical"};
 enum { N_SEVERITIES = sizeof severities / sizeof *severities };
@@ -443,6 +467,23 @@ static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan
     return plan;
 }
 
+/* The name of the item of whatif.item that says what fixing it saves. */
+static const char *limit_of(const tm_advice *advice, tm_rule_id rule) {
+    return advice->limit ? advice->limit : rules[rule].of;
+}
+
+/* Whether what it saves is a bound: the replay leaves out a kind of work, of which nobody can do
+ * away with more than a part. */
+static bool is_bound(const item *i) {
+    return !i->saving.share.null && strcmp(rules[i->rule].item, "limit") == 0;
+}
+
+/* How grave it is by what it saves; a bound may clear what costs much, but makes nothing graver. */
+static int by_saving(const item *i) {
+    const int severity = severity_of(worth, i->saving.share.value.r);
+    return is_bound(i) && severity > i->severity ? i->severity : severity;
+}
+
 /* Whether it follows from what devices did; else from the host's records or from memory's. */
 static bool rests_on_devices(tm_rule_id rule) {
     switch (rule) {
@@ -476,12 +517,12 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
         found->advice.cost_ns = cost_by_rank(facts, &found->advice);
         found->saving = rules[r].item && !found->advice.apart
-                            ? tm_facts_saved(facts, rules[r].item, rules[r].of)
+                            ? tm_facts_saved(facts, rules[r].item, limit_of(&found->advice, r))
                             : (tm_facts_saving){{.null = true}, {.null = true}};
         if (r == TM_RULE_LATE_RANKS)
             found->saving = besides_named(facts, found->saving);
         if (!found->saving.share.null)
-            found->severity = severity_of(worth, found->saving.share.value.r);
+            found->severity = by_saving(found);
         if (found->severity < 0)
             continue;
         if (r == TM_RULE_STRAGGLER)
@@ -492,9 +533,10 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     return n;
 }
 
-/* What is known to save time; what costs time; what costs none that is known. */
+/* What is known to save time; what saves some at most; what costs time; what costs none that is
+ * known. */
 static int class_of(const item *i) {
-    return i->advice.cost_ns < 0 ? 2 : i->saving.share.null;
+    return i->advice.cost_ns < 0 ? 3 : i->saving.share.null ? 2 : is_bound(i);
 }
 
 /* Whether it may stop the job. */
@@ -510,19 +552,69 @@ static int worst_first(const void *a, const void *b) {
         return y->severity - x->severity;
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
-    if (class_of(x) == 0 && x->saving.time.value.i != y->saving.time.value.i)
+    if (class_of(x) < 2 && x->saving.time.value.i != y->saving.time.value.i)
         return tm_order_i64(y->saving.time.value.i, x->saving.time.value.i);
     if (x->advice.cost_ns != y->advice.cost_ns)
         return tm_order_i64(y->advice.cost_ns, x->advice.cost_ns);
     return (int)x->rule - (int)y->rule;
 }
 
-static tm_status add_item(tm_table *table, const item *i, tm_error *err) {
+/* What takes no time in the replay that gives a bound. */
+static const char *left_out(const char *limit) {
+    static const struct {
+        const char *name, *what;
+    } kinds[] = {
+        {"compute", "computation"}, {"copy", "copies"},
+        {"host", "hosts"},          {"launch", "the lags before kernels"},
+        {"transfer", "transfers"},  {"input", "waiting for batches"},
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (strcmp(limit, kinds[k].name) == 0)
+            return kinds[k].what;
+    return "it";
+}
+
+/* Late ranks are those of other stages where a pipeline's bubble is the verdict: what is to be done
+ * is not to fix ranks. */
+static bool says_bubble(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "stragglers.job");
+    const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
+    return job->n_rows > 0 && !verdict->null && strcmp(verdict->value.text, "bubble") == 0;
+}
+
+/* "Fixing it saves 11.3 % of a step (1.15 ms)."; of a bound "Saves at most 52.6 % of a step (38.8
+ * ms), if hosts took no time.". */
+static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_MAX]) {
+    const double nearly_all = 95.0; /* as a bound it says nothing */
+    const tm_cell *share = &i->saving.share;
+    char time[TM_ADVICE_TIME];
+    out[0] = '\0';
+    if (share->null || share->value.r < worth[0] ||
+        (i->rule == TM_RULE_LATE_RANKS && says_bubble(facts->tables)) ||
+        (is_bound(i) && share->value.r >= nearly_all))
+        return;
+    tm_shown_duration(i->saving.time.value.i, time, sizeof time);
+    const tm_shown_text percent = tm_shown_percent(share->value.r, 1);
+    const char *whole = tm_words_whole(facts->tables);
+    if (is_bound(i))
+        snprintf(out, TM_SAVES_MAX, "Saves at most %s of %s (%s), if %s took no time.",
+                 percent.text, whole, time, left_out(limit_of(&i->advice, i->rule)));
+    else
+        snprintf(out, TM_SAVES_MAX, "Fixing it saves %s of %s (%s).", percent.text, whole, time);
+}
+
+static tm_status add_item(const tm_facts *facts, tm_table *table, const item *i, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
+    char saves[TM_SAVES_MAX];
     if (!row)
         return tm_fail_memory(err);
     row[SAVED] = i->saving.time;
     row[SAVED_PCT] = i->saving.share;
+    if (!i->saving.share.null)
+        tm_cell_set_bool(&row[AT_MOST], is_bound(i));
+    saves_text(facts, i, saves);
+    if (*saves)
+        TM_TRY(tm_table_set_text(table, &row[SAVES], saves, err));
     if (i->advice.cost_ns >= 0) {
         tm_cell_set_int(&row[COST], i->advice.cost_ns);
         TM_TRY(tm_table_set_text(table, &row[BOUND], i->advice.exact ? "exact" : "upper", err));
@@ -565,7 +657,7 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
         /* No two are equal, for no two have the same rule. */
         qsort(items, n, sizeof *items, worst_first);
         for (size_t i = 0; i < n && status == TM_OK; i++)
-            status = add_item(tm_tables_find(out, item_def.name), &items[i], err);
+            status = add_item(&facts, tm_tables_find(out, item_def.name), &items[i], err);
     }
     tm_vec_free(&steps);
     tm_vec_free(&partial);

@@ -143,6 +143,18 @@ static bool any_named(const tm_facts *facts, const char *name, const char *const
     return false;
 }
 
+/* JAX calls its programs after what was compiled: jit_step, pmap_step. */
+static bool any_of_jax(const tm_facts *facts) {
+    const tm_table *ops = tm_tables_find(facts->tables, "hlo.op");
+    bool any = false;
+    for (size_t i = 0; i < ops->n_rows && !any; i++) {
+        const tm_cell *program = tm_table_cell(ops, i, "program");
+        any = !program->null && (strncmp(program->value.text, "jit_", 4) == 0 ||
+                                 strncmp(program->value.text, "pmap_", 5) == 0);
+    }
+    return any;
+}
+
 void tm_facts_program(tm_facts *facts) {
     /* Not dgrad: transposed convolutions run it in inference. Nor multi_tensor_apply, which anybody
      * may call on lists of tensors: only with the functor of an optimizer. */
@@ -164,6 +176,7 @@ void tm_facts_program(tm_facts *facts) {
         any_named(facts, "kernels.kernel", gradients, sizeof gradients / sizeof *gradients);
     facts->torch = any_named(facts, "operators.op", torch, sizeof torch / sizeof *torch) ||
                    any_named(facts, "kernels.kernel", torch, sizeof torch / sizeof *torch);
+    facts->jax = tm_facts_speaks_xla(facts) && any_of_jax(facts);
     const tm_table *kinds = tm_tables_find(facts->tables, "steps.kind");
     facts->captures = tm_steps_capture(facts->tables);
     for (size_t i = 0; i < kinds->n_rows; i++) {

@@ -27,10 +27,16 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
     char time[TM_ADVICE_TIME], mean[32], where[256];
     out->cost_ns = lost;
+    out->limit = host_bound ? "host" : "launch";
     out->measure = tm_facts_percent(lost, f->window_ns);
     tm_facts_by_rank(f, lost, time);
     tm_shown_duration(kernels.calls > 0 ? kernels.total_ns / kernels.calls : 0, mean, sizeof mean);
-    if (tm_facts_speaks_xla(f))
+    if (f->jax)
+        snprintf(out->text, sizeof out->text,
+                 "Launch fewer, larger kernels: one jax.jit around the whole step, loops as "
+                 "jax.lax.scan, a larger batch; XLA launches what it compiles together as graphs "
+                 "(--xla_gpu_enable_command_buffer in XLA_FLAGS).");
+    else if (tm_facts_speaks_xla(f))
         snprintf(out->text, sizeof out->text,
                  "Launch fewer, larger kernels: compile more of the step at once (jit, "
                  "tf.function with jit_compile=True), let XLA launch it as CUDA or HIP graphs, a "
@@ -206,6 +212,8 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     snprintf(out->text, sizeof out->text,
              f->torch ? "Keep device memory between steps: leave the caching allocator on, drop "
                         "empty_cache(), try expandable_segments:True, use less memory."
+             : f->jax ? "Keep device memory between steps: let the allocator take it at the start "
+                        "(XLA_PYTHON_CLIENT_PREALLOCATE=true, and no XLA_PYTHON_CLIENT_ALLOCATOR)."
              : tm_facts_speaks_xla(f)
                  ? "Keep device memory between steps: let the allocator take it at the start (JAX: "
                    "XLA_PYTHON_CLIENT_PREALLOCATE; TensorFlow: no memory growth)."
@@ -222,6 +230,7 @@ static const struct {
     const char *column, *what, *text;
     const char *torch;  /* for programs known to run PyTorch; NULL: the same */
     const char *serves; /* for inference engines; NULL: the same */
+    const char *limit;  /* the kind of work in whatif.item without which it would not be */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
      "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more "
@@ -229,24 +238,33 @@ static const struct {
      "Let the host run ahead of the GPU: torch.compile or CUDA graphs, less Python between "
      "launches, a larger batch.",
      "Let the host run ahead of the GPU: schedule the next step beside the one that runs, use a "
-     "larger batch, and CUDA or HIP graphs for all batch sizes that it runs."},
+     "larger batch, and CUDA or HIP graphs for all batch sizes that it runs.",
+     "host"},
     {"sync_ns", "the host had waited for the GPU and left its queue empty",
      "Wait for the GPU less often: synchronisation and blocking copies empty its queue.",
      "Wait for the GPU less often: .item(), .cpu(), prints of tensors and synchronize() empty its "
      "queue.",
-     NULL},
+     NULL, "host"},
     {"alloc_ns", "the host takes or gives back memory, or loads code",
      "Keep memory and code between steps: take memory once, or from a pool, and load code before "
      "the first step.",
      "Keep memory and code between steps: leave the caching allocators on, drop empty_cache(), and "
      "run each kernel once before the first step.",
-     NULL},
+     NULL, "host"},
     {"host_comm_ns", "the host is in calls of communication",
-     "Let communication not hold the host: asynchronous calls, on memory of the GPU.", NULL, NULL},
-    {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels.", NULL, NULL},
-    {"other_ns", "it waits for something else, or the launch is not in the trace",
-     "Look at the longest gaps: what the GPU waits for is not in the launches.", NULL, NULL},
-    {"input_ns", "the host waits for the next batch", "Load data faster.", NULL, NULL},
+     "Let communication not hold the host: asynchronous calls, on memory of the GPU.", NULL, NULL,
+     "host"},
+    {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels.", NULL, NULL,
+     "launch"},
+    {"other_ns",
+     "kernels that were launched in time wait for something that was not recorded, or their launch "
+     "was not",
+     "Find what kernels that are in the GPU's queue wait for: another process on the same GPU "
+     "(nvidia-smi or rocm-smi lists them), work that was not recorded, another GPU, or the "
+     "host's memory. The host launched "
+     "them in time.",
+     NULL, NULL, "launch"},
+    {"input_ns", "the host waits for the next batch", "Load data faster.", NULL, NULL, "input"},
     {"turns_ns", "another GPU of the same rank is at work",
      "Have the GPUs of a rank work at the same time: micro-batches in a pipeline, or a process for "
      "each GPU.",
@@ -254,15 +272,15 @@ static const struct {
      "process "
      "for each GPU (DistributedDataParallel, FSDP, tensor parallel), or micro-batches in a "
      "pipeline.",
-     NULL},
+     NULL, "host"},
 };
 
 enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
 
-/* Whether traces of a device's work say nothing of what put it there. */
+/* Whether traces of a device's work say of most of it nothing of what put it there. */
 static bool has_no_launch(const tm_facts *f) {
-    return tm_facts_sum(f, "launches.rank", "unlinked") > 0 &&
-           tm_facts_sum(f, "launches.rank", "launches") == 0;
+    return tm_facts_sum(f, "launches.rank", "unlinked") >
+           tm_facts_sum(f, "launches.rank", "events");
 }
 
 /* " Most of it is in cudaStreamSynchronize of aten::item in train.py(34): step, 24 calls a step.":
@@ -285,8 +303,12 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
     if (at < size && per_step >= 1.0)
         at += (size_t)snprintf(out + at, size - at, ", %.3g call%s a step", per_step,
                                per_step < 1.005 ? "" : "s");
+    const char *call = tm_table_cell(calls, 0, "call")->value.text;
     if (at < size)
-        snprintf(out + at, size - at, ".");
+        snprintf(out + at, size - at, ".%s",
+                 strstr(call, "emcpy") ? " A copy that blocks waits for the work before it on its "
+                                         "stream."
+                                       : "");
 }
 
 /* The call that the host is in for most of the longest gaps of a cause; "" where it is in no
@@ -327,6 +349,51 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": with_stack=True names the line" : "");
 }
 
+/* The kernel that most of the longest gaps of a cause are before; NULL where no one is. */
+static const char *held_kernel(const tm_facts *f, const char *cause) {
+    const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
+    int64_t all_ns = 0, most_ns = 0;
+    const char *most = NULL;
+    for (size_t i = 0; i < gaps->n_rows; i++) {
+        const tm_cell *name = tm_table_cell(gaps, i, "before");
+        int64_t ns = 0;
+        if (strcmp(tm_table_cell(gaps, i, "cause")->value.text, cause) != 0)
+            continue;
+        all_ns += tm_facts_int(f, "idle.gap", i, "duration_ns");
+        for (size_t k = i; k < gaps->n_rows && !name->null; k++) {
+            const tm_cell *other = tm_table_cell(gaps, k, "before");
+            if (strcmp(tm_table_cell(gaps, k, "cause")->value.text, cause) == 0 && !other->null &&
+                strcmp(other->value.text, name->value.text) == 0)
+                ns += tm_facts_int(f, "idle.gap", k, "duration_ns");
+        }
+        most = ns > most_ns ? name->value.text : most;
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    return 2 * most_ns >= all_ns ? most : NULL;
+}
+
+/* Whether a call waits for the GPU (sync.call). */
+static bool waits_for_gpu(const tm_facts *f, const char *call) {
+    const tm_table *calls = tm_tables_find(f->tables, "sync.call");
+    bool any = false;
+    for (size_t i = 0; i < calls->n_rows && call && !any; i++)
+        any = strcmp(tm_table_cell(calls, i, "call")->value.text, call) == 0;
+    return any;
+}
+
+/* Which kernel waits in its queue, and what the host waits for meanwhile: for that one. */
+static void say_held(const tm_facts *f, char *out, size_t size) {
+    const char *kernel = held_kernel(f, "other"), *call = host_in_gaps(f, "other");
+    *out = 0;
+    if (kernel)
+        snprintf(out, size, " Most of the longest gaps end with \"%.80s\".", kernel);
+    if (waits_for_gpu(f, call))
+        snprintf(out + strlen(out), size - strlen(out),
+                 " Meanwhile the host is in \"%.80s\", which waits for the work queued before it: "
+                 "it is not the cause.",
+                 call);
+}
+
 /* The idle time that no rule before it explains; the cause that it names is the largest of all. */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
@@ -351,16 +418,21 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     if (f->serves && idle_causes[cause].serves)
         text = idle_causes[cause].serves;
     if (strcmp(idle_causes[cause].column, "other_ns") == 0 && has_no_launch(f)) {
-        what = "for reasons that the traces do not hold: no call that launches work was recorded";
+        what = "for reasons that the traces do not hold: of most work no call that launches it was "
+               "recorded";
         text = "Record what the host does, too: without its calls nothing tells why GPUs are idle.";
+        out->apart = true;
     }
     if (strcmp(idle_causes[cause].column, "sync_ns") == 0)
         say_call(f, where, sizeof where);
     if (strcmp(idle_causes[cause].column, "host_work_ns") == 0)
         say_gaps(f, where, sizeof where);
+    if (strcmp(idle_causes[cause].column, "other_ns") == 0 && !out->apart)
+        say_held(f, where, sizeof where);
     out->cost_ns = rest;
     out->exact = true;
-    out->apart = strcmp(idle_causes[cause].column, "turns_ns") == 0;
+    out->limit = idle_causes[cause].limit;
+    out->apart = out->apart || strcmp(idle_causes[cause].column, "turns_ns") == 0;
     out->measure = tm_facts_percent(rest, f->window_ns);
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, most, part);

@@ -63,7 +63,7 @@ typedef struct tm_facts {
     int64_t window_ns;         /* GPU time of the job: all windows of overlap.rank */
     int64_t job_ns;            /* the job's own time, on the wall */
     int64_t n_gpu;             /* ranks with GPU events */
-    bool trains, torch;        /* known to train, to run PyTorch; else nobody knows */
+    bool trains, torch, jax;   /* known to train, to run PyTorch, JAX; else nobody knows */
     bool serves;               /* an inference engine marks prefills or decodes, */
     bool captures;             /* or only graphs that it captures: no kernel of them runs */
     int64_t least_exposed_ns;  /* exposed communication, were all ranks as the best of each step */
@@ -80,6 +80,7 @@ typedef struct tm_advice {
     int64_t n_lost;      /* the ranks that lose it, where these are not all; else 0 */
     bool exact;          /* lost to this alone; else an upper bound */
     bool apart;          /* the rule's item of whatif fixes another cause: it gives no saving */
+    const char *limit;   /* the kind of work in whatif.item that bounds it; NULL: the rule's */
     const char *look_at; /* the tables that say more; NULL: the rule's */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT];         /* what to do */

@@ -413,7 +413,7 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     else if (verdict_is(f, "event"))
         snprintf(out->text, sizeof out->text,
                  "Look at what happened just before the operations that hold most waiting "
-                 "(tmerge show collectives has their times): %sgarbage collection, logging.",
+                 "(tmerge show collectives): %sgarbage collection, logging.",
                  f->trains ? "data loading, checkpoint, " : "");
     else if (bubble)
         snprintf(out->text, sizeof out->text,

@@ -135,13 +135,12 @@ static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
 void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
     bool feeds = tm_tables_find(f->tables, "pipeline.stage")->n_rows > 0;
     spent s = spend(f, tm_facts_sum_pod(f, "launch_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
-    snprintf(
-        out->text, sizeof out->text,
-        "Launch fewer, larger operations: compile more of the step at once (jit, tf.function), "
-        "a larger batch%s.",
-        feeds ? "; where tf.data competes for the host's cores, "
-                "TF_GPU_THREAD_MODE=gpu_private"
-              : "");
+    snprintf(out->text, sizeof out->text, "Launch fewer, larger operations: %s, a larger batch%s.",
+             f->jax ? "one jax.jit around the whole step, loops as jax.lax.scan"
+                    : "compile more of the step at once (jit, tf.function)",
+             feeds ? "; where tf.data competes for the host's cores, "
+                     "TF_GPU_THREAD_MODE=gpu_private"
+                   : "");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) the host launches and the GPU does nothing%s.%s", s.share,
              s.whole, s.time,
@@ -164,7 +163,8 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "device_to_device_ns"), out);
     snprintf(out->text, sizeof out->text,
              "Copy less on and between GPUs: keep arrays where, and in the layout in which, the "
-             "next program takes them; donate buffers that are not used again.");
+             "next program takes them; donate buffers that are not used again%s.",
+             f->jax ? " (donate_argnums of jax.jit)" : "");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs only copy or set memory, their own or another's. XProf "
              "shows this part, and has no bound for it: here those for collectives count.",
@@ -221,8 +221,10 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, rest - f->costs[TM_RULE_XLA_BARRIER], out);
     say_largest(f, largest, sizeof largest);
     snprintf(out->text, sizeof out->text,
-             "Communicate less, or beside computation: asynchronous collectives, other sharding, "
-             "fewer bits, larger messages.");
+             "Communicate less, or beside computation: asynchronous collectives%s, other sharding, "
+             "fewer bits, larger messages.",
+             f->jax && !is_tpu(f) ? " (--xla_gpu_enable_latency_hiding_scheduler=true in XLA_FLAGS)"
+                                  : "");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs only communicate or wait for others%s%s.%s", s.share,
              s.whole, s.time, beside_late(f), largest,
@@ -284,7 +286,10 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
     snprintf(
         out->text, sizeof out->text,
         "Look at what hosts do between launches: Python beside the step (logging, conversions, "
-        "reading results) is the usual reason; dispatch steps ahead of it.");
+        "reading results) is the usual reason; dispatch steps ahead of it%s.",
+        f->jax ? ": float(), print() and numpy.asarray() of a result wait for its step, as "
+                 "block_until_ready() does, so do them rarely and of steps before"
+               : "");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs do nothing, and neither input nor a launch explains "
              "it%s.%s",

@@ -38,7 +38,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_HOST_WAIT] =
         {"host_wait_ns", TM_INT, "ns",
          "Gaps whose next event was launched (its call began) after the gap began, or is a kernel "
-         "whose launch kept the host for 30 us of the gap or more: the GPU had nothing to do. "
+         "whose launch kept the host for 30 us of the gap or more: the GPU had nothing to do, "
+         "until "
+         "30 us after that call ended at most. "
          "input_ns + host_comm_ns + alloc_ns + sync_ns + host_work_ns."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was queued before: the GPU's own time "
@@ -46,9 +48,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_OTHER] =
         {"other_ns", TM_INT, "ns",
          "Longer gaps whose next event was queued before or whose launch is not in the "
-         "trace: it waited for something else, such as another GPU or the host's memory; and "
-         "time in which it may have run what was not recorded (hidden_ns of "
-         "job.integrity)."},
+         "trace, and what of other gaps lies more than 30 us after the call that launched their "
+         "next event (and what the least such lag of the rank is): it waited for something else, "
+         "such as another process on its GPU, another "
+         "GPU or the host's memory; and time in which it may have run what was not recorded "
+         "(hidden_ns of job.integrity)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Of host_wait_ns: the host waited for the next batch (enumerate(DataLoader)#... "
                  "or DataPipe)."},
@@ -106,8 +110,10 @@ static const tm_column stream_columns[N_STREAM_COLUMNS] = {
     [S_EVENTS] = {"events", TM_INT, "", "Kernels, copies and sets on it."},
     [S_IDLE] = {"idle_ns", TM_INT, "ns",
                 "Time between its events: the three below. Other streams may have been busy."},
-    [S_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
-                     "Between events of which the second was launched after the first had ended."},
+    [S_HOST_WAIT] =
+        {"host_wait_ns", TM_INT, "ns",
+         "Between events of which the second was launched after the first had ended, however "
+         "long after that it began: what HTA reports. idle.rank is stricter."},
     [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns", "Else, where it is under 30 us."},
     [S_OTHER] = {"other_ns", TM_INT, "ns",
                  "Else: mostly it waited for an event of another stream."},

@@ -28,6 +28,33 @@ static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap
     return (end_ns < begin_ns ? end_ns : begin_ns) - gap_begin_ns >= TM_SHORT_GAP_NS;
 }
 
+/* The shortest time from the end of a call to the begin of what it launched, at least 0: all of it
+ * may be that the device's clock is behind the host's. */
+static int64_t least_lag(const tm_timeline *timeline) {
+    int64_t least = INT64_MAX;
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        const uint32_t call = timeline->launch[row];
+        if (timeline->role[row] == TM_ROLE_NONE || call == TM_NO_EVENT)
+            continue;
+        const int64_t lag =
+            timeline->begin_ns[row] - timeline->begin_ns[call] - timeline->duration_ns[call];
+        least = lag < least ? lag : least;
+    }
+    return least == INT64_MAX || least < 0 ? 0 : least;
+}
+
+/* How much of a gap lies after its next event was on the GPU's queue: what is more than a launch
+ * takes to get there is not the host's, such as another process that has the GPU meanwhile. */
+static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns,
+                       int64_t lag_ns) {
+    const uint32_t call = timeline->launch[row];
+    if (call == TM_NO_EVENT)
+        return 0;
+    const int64_t end_ns = timeline->begin_ns[call] + timeline->duration_ns[call];
+    const int64_t from_ns = (end_ns > gap_begin_ns ? end_ns : gap_begin_ns) + lag_ns;
+    return from_ns < timeline->begin_ns[row] ? timeline->begin_ns[row] - from_ns : 0;
+}
+
 /* Where nothing ran, within the windows of the rank's recordings. */
 static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     tm_intervals idle = TM_INTERVALS();
@@ -91,6 +118,7 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
 /* Whether the GPU ran dry while the host was in a call that waits for it, and how long that took.
  * A call that has work of its own waited until then at most. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
+    const int64_t lag_ns = TM_SHORT_GAP_NS + least_lag(timeline);
     size_t next_sync = 0, next_may = 0;
     for (size_t i = 0; i < found->n; i++) {
         tm_gap *gap = (tm_gap *)found->data + i;
@@ -102,6 +130,7 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
         gap->host =
             gap->next != TM_NO_EVENT && (launched_late(timeline, gap->next, gap->begin_ns) ||
                                          launched_slowly(timeline, gap->next, gap->begin_ns));
+        gap->held_ns = gap->host ? held_of(timeline, gap->next, gap->begin_ns, lag_ns) : 0;
     }
 }
 
@@ -116,10 +145,11 @@ static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
     return sets[i];
 }
 
-/* The parts of a gap by cause, given how much of it lies in each set; they add up to its length.
- * Had the host not waited, it would have launched earlier by that wait at most. */
+/* The parts of a gap by cause, given how much of it lies in each set until its next event was held;
+ * they add up to its length. Had the host not waited, it would have launched earlier by that wait
+ * at most. */
 static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
-    int64_t length = gap->end_ns - gap->begin_ns, rest = length;
+    int64_t length = gap->end_ns - gap->begin_ns, rest = length - gap->held_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
         parts[cause] = 0;
     if (!gap->host) {
@@ -130,6 +160,7 @@ static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[
         parts[causes_of_sets[i]] = in_ns[i];
         rest -= in_ns[i];
     }
+    parts[TM_IDLE_OTHER] += gap->held_ns;
     parts[TM_IDLE_SYNC] = rest < gap->waited_ns ? rest : gap->waited_ns;
     parts[TM_IDLE_HOST] = rest - parts[TM_IDLE_SYNC];
 }
@@ -139,23 +170,25 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     /* Of equal parts the first of tm_idle_cause. */
     int most = 0;
     for (int i = 0; i < N_SETS; i++)
-        in_ns[i] = tm_intervals_length_in(set_of(gaps, i), gap->begin_ns, gap->end_ns);
+        in_ns[i] =
+            tm_intervals_length_in(set_of(gaps, i), gap->begin_ns, gap->end_ns - gap->held_ns);
     split(gap, in_ns, parts);
     for (int cause = 1; cause < TM_N_IDLE_CAUSES; cause++)
         most = parts[cause] > parts[most] ? cause : most;
     return (tm_idle_cause)most;
 }
 
-/* The length of a set within a gap; gaps come in order, and @p next is the first interval that may
- * matter. */
+/* The length of a set within a gap until its next event was held; gaps come in order, and @p next
+ * is the first interval that may matter. */
 static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
     const tm_interval *v = set->data;
+    const int64_t end_ns = gap->end_ns - gap->held_ns;
     int64_t sum = 0;
     while (*next < set->n && v[*next].end_ns <= gap->begin_ns)
         ++*next;
-    for (size_t i = *next; i < set->n && v[i].begin_ns < gap->end_ns; i++) {
+    for (size_t i = *next; i < set->n && v[i].begin_ns < end_ns; i++) {
         int64_t begin = v[i].begin_ns > gap->begin_ns ? v[i].begin_ns : gap->begin_ns;
-        sum += (v[i].end_ns < gap->end_ns ? v[i].end_ns : gap->end_ns) - begin;
+        sum += (v[i].end_ns < end_ns ? v[i].end_ns : end_ns) - begin;
     }
     return sum;
 }

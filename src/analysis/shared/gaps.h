@@ -15,8 +15,8 @@ typedef enum tm_idle_cause {
     TM_IDLE_ALLOCATION,    /* the same, while the host took or gave back memory, or loaded code */
     TM_IDLE_SYNC,          /* the same, after the host had waited for the GPU to finish */
     TM_IDLE_KERNEL,        /* the next event was queued, the gap is short */
-    TM_IDLE_OTHER,         /* the next event was queued, or nobody knows, or what was launched
-                            * before was not recorded: the GPU may have worked */
+    TM_IDLE_OTHER,         /* the next event was queued (held_ns, too), or nobody knows, or what was
+                            * launched before was not recorded: the GPU may have worked */
     TM_N_IDLE_CAUSES
 } tm_idle_cause;
 
@@ -28,6 +28,8 @@ typedef struct tm_gap {
     int64_t
         waited_ns;   /* how long it waited for the GPU in the call in which that ran dry; 0: none */
     int64_t sync_ns; /* of the gap, what is due to that wait: its part of TM_IDLE_SYNC */
+    int64_t held_ns; /* of a late launch, how much of the gap lies over TM_SHORT_GAP_NS after its
+                        call: the event was queued by then, and waited for something else */
 } tm_gap;
 
 /** The gaps of a rank, and what its host did. */

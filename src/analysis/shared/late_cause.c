@@ -196,6 +196,22 @@ static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     return tm_table_cell(ranks, at, "relative_speed")->value.r;
 }
 
+/* Whether most of what its GPU idles longer than others' is no host's: kernels were launched in
+ * time and waited for something else, or nobody knows when they were launched. */
+static bool idles_for_others(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
+    const tm_table *idle = tm_tables_find(tables, "idle.rank");
+    int64_t *others = malloc((idle->n_rows + 1) * sizeof *others), more = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < idle->n_rows && others; i++)
+        if (number(idle, i, "rank") == rank)
+            more = number(idle, i, "other_ns");
+        else
+            others[n++] = number(idle, i, "other_ns");
+    more -= n > 0 ? tm_median_any(others, n) : more;
+    free(others);
+    return 2 * more > c->idle_ns - c->median_idle_ns;
+}
+
 tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     double *speeds = malloc((overlap->n_rows + 1) * sizeof *speeds);
@@ -204,6 +220,8 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t 
     if (find_peers(tables, rank, &p) && speeds) {
         c.speed = speed_of(tables, rank, &p);
         judge(&c, same_kernels(tables, rank, speeds), &p, late_ns);
+        if (c.kind == TM_LATE_HOST && idles_for_others(tables, rank, &c))
+            c.kind = TM_LATE_UNKNOWN;
         if (c.kind == TM_LATE_HOST)
             find_call(tables, rank, INT64_MIN, INT64_MAX, &c);
     }

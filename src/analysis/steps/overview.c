@@ -1,6 +1,7 @@
 /* Analysis `overview`: where a step's time goes, and how well the GPU is used. */
 #include "tmerge/analysis.h"
 
+#include "alone.h"
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"
 #include "analysis/shared/kinds_of_steps.h"
@@ -86,7 +87,9 @@ enum {
     J_SAMPLE_RATE,
     J_TOKEN_RATE,
     J_DEVICE_SAMPLE_RATE,
-    J_DEVICE_TOKEN_RATE
+    J_DEVICE_TOKEN_RATE,
+    J_HEADLINE,
+    J_EVIDENCE
 };
 
 static const tm_column job_columns[] = {
@@ -118,6 +121,10 @@ static const tm_column job_columns[] = {
     {"device_samples_per_s", TM_REAL, "",
      "samples_per_s for each rank of the job, those of which there is no trace too."},
     {"device_tokens_per_s", TM_REAL, "", "tokens_per_s, likewise."},
+    {"headline", TM_TEXT, "",
+     "Of a job of one rank what its device did, in a sentence, which stands first where there is "
+     "nobody to compare it with; null of several ranks, and without events of a device."},
+    {"evidence", TM_TEXT, "", "Why it idles, and what of its steps lies outside its work."},
 };
 
 static const tm_table_def step_def = {
@@ -148,6 +155,7 @@ static const tm_table_def job_def = {
     .n_columns = sizeof job_columns / sizeof *job_columns,
     .n_keys = 0,
     .top = -1,
+    .n_prose = 2,
 };
 
 static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
@@ -393,6 +401,16 @@ static void set_rates(const tm_job *job, const tm_tables *tables, tm_cell *row) 
     }
 }
 
+static tm_status set_alone(tm_tables *out, tm_cell *row, tm_error *err) {
+    tm_table *table = tm_tables_find(out, job_def.name);
+    char headline[TM_ALONE_MAX], evidence[TM_ALONE_MAX];
+    if (tm_alone_text(out, headline, evidence))
+        TM_TRY(tm_table_set_text(table, &row[J_HEADLINE], headline, err));
+    if (*evidence)
+        TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], evidence, err));
+    return TM_OK;
+}
+
 static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
     int64_t n = 0, steps = sum_of(ranks, R_STEPS), length = sum_of(ranks, R_LENGTH);
@@ -414,7 +432,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
     /* Means by length: a rank with few steps says less of the job. */
     for (int u = 0; u < N_USES; u++)
         set_mean(ranks, R_USES + u, &row[J_USES + u]);
-    return TM_OK;
+    return set_alone(out, row, err);
 }
 
 const tm_analysis tm_analysis_overview = {

@@ -259,24 +259,10 @@ function captures(job: Job): boolean {
   return kinds.n > 0 && kinds.rows.every((_, row) => kinds.text(row, "phase") === "capture");
 }
 
-/* What one rank alone tells. */
-function aloneSentence(job: Job): string {
-  const percent = (part: number) => f.percent(f.share(part, total(job, "window_ns")), 1);
-  const besides = [
-    [total(job, "exposed_comm_ns"), "communicates with no computation beside it"],
-    [total(job, "exposed_memory_ns"), "only copies"],
-    [total(job, "idle_ns"), "idles"],
-  ] as const;
-  const [most, what] = besides.reduce((best, each) => (each[0] > best[0] ? each : best));
-  const rest = most > 0 ? `, and ${percent(most)} it ${what}` : "";
-  const recorded = job.table("job.job").text(0, "integrity") === null ? "" : "by what was recorded ";
-  return `One rank: ${recorded}its ${deviceWord(job)} computes ${percent(total(job, "compute_ns"))} of the ${f.time(total(job, "window_ns"))} from its first work to its last${rest}`;
-}
-
 /* What is said where no rank is: of one rank what that tells, then the first advice. */
 function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
-  const alone = severalRanks(job) ? null : aloneSentence(job);
+  const alone = job.table("overview.job").text(0, "headline");
   if (total(job, "window_ns") === 0)
     return {
       state: "note",
@@ -290,7 +276,7 @@ function withoutStraggler(job: Job): Verdict {
     return {
       state: found.state,
       title: alone ?? found.title,
-      text: alone === null ? found.text : (advice.text(0, "text") ?? ""),
+      text: alone === null ? found.text : (job.table("overview.job").text(0, "evidence") ?? advice.text(0, "text") ?? ""),
       view: found.view,
       link: "What this follows from",
     };

@@ -192,6 +192,7 @@ export function balanceFinding(job: Job): Finding {
     text:
       `${hasSteps(job) ? "In the median step the" : "The"} rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
       (far > 0 ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
+      (job.rowsOf("whatif.split") > 0 ? " The pipeline’s stages have unequal work: which of their ranks has most of it is chance." : "") +
       (left > 0
         ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or ${hasSteps(job) ? "without a whole step" : "with such over a shorter time"}.`
         : ""),
@@ -542,9 +543,6 @@ export function costOf(job: Job, row: number): number {
 
 // What to do, and what it rests on --------------------------------------------------------------------
 
-/* Of these the saving is what is replayed; of the others it is at most that. */
-const REPLAYED = ["straggler", "late_ranks", "imbalance"];
-
 /* What a row of the advice saves, or where that is not known what it costs. */
 function amount(job: Job, row: number): Child {
   const table = job.table("advice.item"),
@@ -553,7 +551,7 @@ function amount(job: Job, row: number): Child {
   if (saved !== null)
     return figure(
       job,
-      `${REPLAYED.includes(table.text(row, "rule") ?? "") ? "" : "≤ "}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
+      `${table.cell(row, "at_most") === true ? "at most " : ""}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
       {
         table: "advice.item",
         row,
@@ -562,7 +560,7 @@ function amount(job: Job, row: number): Child {
     );
   return (
     cost !== null &&
-    figure(job, `${table.text(row, "bound") === "upper" ? "≤ " : ""}${f.time(cost)} a rank in all`, {
+    figure(job, `${table.text(row, "bound") === "upper" ? "costs at most " : "costs "}${f.time(cost)} a rank in all`, {
       table: "advice.item",
       row,
       column: "cost_ns",
@@ -592,6 +590,7 @@ function adviceList(job: Job): HTMLElement {
           h("span", { class: "advice-amount" }, amount(job, row)),
         ),
         h("p", null, prose(item.text)),
+        table.cell(row, "at_most") === true && h("p", { class: "note" }, prose(table.text(row, "saves") ?? "")),
         evidence(table.text(row, "evidence") ?? ""),
       ),
     );

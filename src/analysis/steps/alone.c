@@ -1,5 +1,4 @@
-/* What one rank alone can tell: how its device's time went, and why it idles. */
-#include "summary/summary.h"
+#include "alone.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,9 +6,8 @@
 
 #include "analysis/shared/device_means.h"
 #include "analysis/shared/doubt.h"
-#include "analysis/shared/kinds_of_steps.h"
 #include "analysis/shared/words.h"
-#include "summary/summary_text.h"
+#include "table/shown.h"
 
 /* A part of the device's time, or of its idle time. */
 typedef struct part {
@@ -37,7 +35,9 @@ static const part causes[] = {
     {"host_work_ns", "the host launched too late"},
     {"kernel_wait_ns", "it is the device's own time between kernels"},
     {"turns_ns", "another device of the rank was at work"},
-    {"other_ns", "what came next was queued, or its launch is not recorded"},
+    {"other_ns",
+     "what came next was in its queue and waited for something else, or its launch is not "
+     "recorded"},
 };
 
 /* What a CPU that computes itself does beside its operators. */
@@ -47,6 +47,12 @@ static const part cpu_causes[] = {
     {"host_work_ns", "it was at other work between operators"},
     {"other_ns", "it was at other work"},
 };
+
+/* An integer of a table, 0 where it is null. */
+static int64_t number(const tm_table *table, size_t row, const char *column) {
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? 0 : cell->value.i;
+}
 
 static const part *largest_of(const part *parts, size_t n, const tm_table *table, int64_t *ns) {
     const part *found = &parts[0];
@@ -65,8 +71,7 @@ static tm_shown_text share(int64_t part_ns, int64_t whole_ns) {
     return tm_shown_percent(100.0 * (double)part_ns / (double)whole_ns, 1);
 }
 
-static void print_idle(const tm_table *idle, bool several, bool of_cpu) {
-    char text[256];
+static void add_idle(const tm_table *idle, bool several, bool of_cpu, char out[TM_ALONE_MAX]) {
     tm_shown_text times[2];
     int64_t ns, idle_ns = number(idle, 0, "idle_ns") + number(idle, 0, "turns_ns");
     const part *cause =
@@ -75,12 +80,12 @@ static void print_idle(const tm_table *idle, bool several, bool of_cpu) {
     if (ns <= 0)
         return;
     tm_shown_durations((const int64_t[]){idle_ns, ns}, 2, times);
-    snprintf(text, sizeof text, "%s %s; for %s of them (%s) %s",
+    snprintf(out + strlen(out), TM_ALONE_MAX - strlen(out), "%s%s %s; for %s of them (%s) %s",
+             *out ? ". " : "",
              of_cpu    ? "It runs no operator for"
              : several ? "On average one idles"
                        : "It idles",
              times[0].text, times[1].text, share(ns, idle_ns).text, cause->what);
-    tm_console_wrap(text, 0, tm_console_width());
 }
 
 /* The part beside computation that takes most; -1 ns where there is none. */
@@ -142,29 +147,39 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
 
 /* What of the steps is before the first work of the device and after the last, where that is much:
  * the shares above are of none of it. */
-static void print_outside(const tm_tables *tables, int64_t window_ns) {
+static void add_outside(const tm_tables *tables, int64_t window_ns, char out[TM_ALONE_MAX]) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), n = number(job, 0, "steps");
     tm_shown_text times[2];
-    char text[160];
     if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 ||
         steps_ns - window_ns < steps_ns / 10)
         return;
     tm_shown_durations((const int64_t[]){steps_ns, steps_ns - window_ns}, 2, times);
-    snprintf(text, sizeof text,
+    snprintf(out, TM_ALONE_MAX,
              "The step%s %s; %s of that lie before its first recorded work or after its last",
              n == 1 ? " takes" : "s take", times[0].text, times[1].text);
-    tm_console_wrap(text, 0, tm_console_width());
 }
 
-bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
+/* Whether all steps are captures of graphs: steps.kind has no rows yet. */
+static bool captures(const tm_tables *tables) {
+    const tm_table *marks = tm_tables_find(tables, "steps.mark");
+    bool all = marks->n_rows > 0;
+    for (size_t i = 0; i < marks->n_rows && all; i++) {
+        const tm_cell *phase = tm_table_cell(marks, i, "phase");
+        all = !phase->null && strcmp(phase->value.text, "capture") == 0;
+    }
+    return all;
+}
+
+bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
+                   char evidence[TM_ALONE_MAX]) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
     int64_t window_ns = overlap->n_rows == 1 ? number(overlap, 0, "window_ns") : 0, ns;
-    if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0 ||
-        tm_steps_capture(tables))
+    *headline = *evidence = '\0';
+    if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0 || captures(tables))
         return false;
-    char text[640], beside[128] = "", window[32], whose[WHOSE_TEXT], each[256];
+    char beside[128] = "", window[32], whose[WHOSE_TEXT], each[256];
     const bool several = whose_text(tables, whose, each, sizeof each);
     const part *rest = largest_beside(tables, several, &ns);
     const bool of_cpu = strcmp(tm_words_device(tables), "CPU") == 0;
@@ -174,14 +189,12 @@ bool tm_summary_alone(const tm_tables *tables, const tm_colors *colors) {
         snprintf(beside, sizeof beside, ", and %s %s%s", share(ns, window_ns).text,
                  several ? "" : "it ", no_work ? "runs no operator" : rest->what);
     bool doubted = tm_doubt_of_job(tables);
-    snprintf(text, sizeof text, "rank: %s%s %s of the %s from its first work to its last%s%s",
+    snprintf(headline, TM_ALONE_MAX,
+             "One rank: %s%s %s of the %s from its first work to its last%s%s",
              doubted ? "by what was recorded " : "", whose,
              share(tm_device_mean(tables, 0, "compute_ns"), window_ns).text, window, each, beside);
-    printf("%sOne", colors->strong);
-    tm_console_wrap(text, (int)strlen("One"), tm_console_width());
-    fputs(colors->off, stdout);
-    print_outside(tables, window_ns);
+    add_outside(tables, window_ns, evidence);
     if (!doubted && idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)
-        print_idle(idle, several, of_cpu);
+        add_idle(idle, several, of_cpu, evidence);
     return true;
 }
