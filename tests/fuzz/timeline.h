@@ -64,8 +64,10 @@ static inline void check_attrs(const tm_timeline *t) {
             uint32_t event = *tm_attr_event((tm_attr)a, row);
             require(event < t->n_events);
             for (int r = 1; r < tm_attr_n_refs((tm_attr)a); r++) {
-                uint32_t call = *tm_attr_ref((tm_attr)a, row, r);
-                require(call == TM_NO_EVENT || (call < t->n_events && is_launch(t, call)));
+                uint32_t other = *tm_attr_ref((tm_attr)a, row, r);
+                require(other == TM_NO_EVENT || other < t->n_events);
+                /* Waits refer to calls, operators to those of the forward pass. */
+                require(other == TM_NO_EVENT || a == TM_ATTR_OPERATOR || is_launch(t, other));
             }
             /* Only a counter has several rows: one for each of its series. */
             require(i == 0 || last < event || (last == event && a == TM_ATTR_COUNTER));
