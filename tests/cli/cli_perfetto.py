@@ -151,6 +151,10 @@ def test_an_export_for_perfetto_is_no_trace():
 
 
 def test_what_is_no_trace_is_said_where():
+    ranks = [packet(block(60, number(1, 90 + r) + block(3, number(1, r + 1) + block(6, f'rank {r}')))) +
+             thread(r + 1, r + 1, 5, 90 + r) + begin(DAY_NS, 'op', r + 1) + end(DAY_NS + 9, r + 1) for r in (0, 1)]
+    put('t.pftrace', b''.join(ranks))
+    contains(tmerge('t.pftrace', '-o', 't.h5').expect(3).err, 'this Perfetto trace is of several ranks')
     put('t.pftrace', thread(7, 1, 2) + packet(block(50, b'rubbish')))
     at_byte = len(thread(7, 1, 2)) + 2
     tmerge('t.pftrace', '-o', 't.h5').fails(

@@ -28,6 +28,10 @@ static tm_status perfetto_read(tm_source *source, tm_names *names, tm_trace *out
     out->truncated = tm_pf_convert_cut(convert);
     out->counts[TM_COUNT_OTHER_PHASE] += tm_pf_convert_lost(convert);
     tm_pf_convert_close(convert);
+    if (status == TM_OK && out->is_fused)
+        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                       "this Perfetto trace is of several ranks, which tmerge does not tell apart: "
+                       "give the traces that it was made of");
     if (status == TM_OK && out->truncated && out->events.n == 0)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
                        "the file ends before its first event");

@@ -126,11 +126,13 @@ bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, 
  * thread: tracks of one name and parent are shown as one. */
 static bool finish_track(tm_pf_tracks *tracks, tm_pf_track *track, uint64_t id) {
     const tm_pf_track *up = track, *process = NULL, *thread = NULL;
-    for (int i = 0; up && i < ANCESTORS_MAX; i++) {
+    for (int i = 0; i < ANCESTORS_MAX; i++) {
         process = !process && (up->has_process || up->has_thread) ? up : process;
         thread = !thread && up->has_thread ? up : thread;
         uint32_t parent = up->parent ? tm_keys_find(&tracks->ids, &up->parent) : TM_NO_KEY;
-        up = parent == TM_NO_KEY ? NULL : tm_pf_track_at(tracks, parent);
+        if (parent == TM_NO_KEY)
+            break;
+        up = tm_pf_track_at(tracks, parent);
     }
     tracks->scratch.n = 0;
     bool ok = process ? tm_pf_put_int(&tracks->scratch, process->pid)
