@@ -3,6 +3,7 @@
 #include "agree.h"
 #include "base/hash.h"
 #include "match/communicators.h"
+#include "match/joined.h"
 #include "shuffle.h"
 
 static int owner_of(const void *record, int n_processes) {
@@ -58,6 +59,22 @@ static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone
            sums[0] >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
 }
 
+/* Ranks that tell no communicators may have the others' under other names. */
+static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec *own,
+                             tm_error *err) {
+    tm_vec all = TM_VEC(tm_membership);
+    if (!tm_mpi_formats_differ(comm, loaded->timelines, loaded->n_timelines, loaded->names))
+        return TM_OK;
+    tm_status status = tm_mpi_everywhere(comm, own, &all, err);
+    tm_memberships_sort(&all);
+    const tm_join_with with = {&all, loaded->world_size, self, own};
+    for (size_t i = 0; i < loaded->n_timelines && status == TM_OK && all.n > 0; i++)
+        if (loaded->timelines[i].n_communicators == 0)
+            status = tm_groups_join(&with, &loaded->timelines[i], loaded->names, err);
+    tm_vec_free(&all);
+    return tm_mpi_agree(comm, status, err);
+}
+
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
     tm_vec own = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = TM_OK;
@@ -68,6 +85,8 @@ tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *
     for (size_t i = 0; i < loaded->n_timelines && status == TM_OK; i++)
         status = tm_memberships_list(&loaded->timelines[i], loaded->names, self, &own, err);
     status = tm_mpi_agree(comm, status, err);
+    if (status == TM_OK)
+        status = join_groups(comm, self, loaded, &own, err);
     if (status == TM_OK)
         status = exchange(comm, &own, &answers, &n_alone, err);
     if (status == TM_OK)

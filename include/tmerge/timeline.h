@@ -311,7 +311,20 @@ typedef struct tm_communicator {
     int32_t n_ranks; /* ranks, and */
     int32_t place;   /* of this rank among them; both -1 where its making was not recorded */
     bool used;       /* by a kernel of this rank */
+    bool numbered;   /* its kernels have a Comms Id of NCCL's counters, which other traces lack */
+    bool joined;     /* this rank's trace tells it by name and ranks (match/joined.h) */
+    uint64_t nccl; /* the first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: it is none of these */
 } tm_communicator;
+
+/** As many digits of a communicator's hash every profiler of NCCL writes: of up to 16. */
+enum { TM_NCCL_DIGITS = 14 };
+
+/** The first digits of a hash, its leading zeros left out. */
+static inline uint64_t tm_nccl_digits(uint64_t hash) {
+    while (hash >> (4 * TM_NCCL_DIGITS))
+        hash >>= 4;
+    return hash;
+}
 
 /** No job has more ranks; a group that claims to is not believed. */
 enum { TM_GROUP_RANKS_MAX = 1 << 20 };
@@ -606,6 +619,10 @@ size_t tm_timeline_n_names(const tm_timeline *timeline);
 /** The range [ns] over its duration events but for those of category trace and of the operating
  * system; false where it has none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
+
+/** Whether nothing but communication is recorded of the rank: what it computes, and when it does
+ * nothing, is not known. */
+bool tm_timeline_lacks_compute(const tm_timeline *timeline);
 
 /** True where an event on the CPU marks a step, of the job or of the profiler alone: such encloses
  * a step's work and is none itself. All that asks what a step is asks this, for which annotations

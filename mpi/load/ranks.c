@@ -14,7 +14,9 @@ static bool may_claim(const tm_entry *e) {
 static tm_claim claim_of(const tm_loader *l, size_t i) {
     const tm_entry *e = &l->entries[i];
     const tm_input *input = &l->options->inputs[e->input];
-    bool is_copy = e->has_unit && tm_entry_format(e)->units_are_copies;
+    const tm_format *format = tm_entry_format(e);
+    bool of_communicator = format && format->of_communicator;
+    bool is_copy = e->has_unit && format && format->units_are_copies;
     tm_claim claim = {.mapped = e->has_unit ? e->rank : input->mapped_rank,
                       .told = is_copy       ? e->unit.told
                               : e->has_unit ? -1
@@ -24,7 +26,8 @@ static tm_claim claim_of(const tm_loader *l, size_t i) {
                       .end_ns = e->end_ns,
                       .label = tm_rank_label_of_path(e->has_unit ? "" : input->path, input->below),
                       .is_bad = e->kind == TM_ENTRY_BAD,
-                      .is_copy = is_copy,
+                      .is_copy = is_copy || of_communicator,
+                      .of_communicator = of_communicator,
                       .has_device = e->has_device != 0};
     return claim;
 }
@@ -43,13 +46,18 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_err
                               "does not say which rank it is, and other traces cover every "
                               "rank of the job; assign it a rank with --rank-map, or leave "
                               "it out"},
+        [TM_CLAIM_NO_WORLD] = {"unranked",
+                               "which rank of the job it is stands nowhere: its largest "
+                               "communicator is one of several, or has fewer ranks than the job; "
+                               "assign it a rank with --rank-map, or leave it out"},
     };
     const char *path = tm_loader_path(l, i), *message = why[claim->fate].message;
     bool said = false;
     l->entries[i].kind = TM_FILE_OTHER;
     if (l->traces[i])
         tm_loader_drop_trace(l, i);
-    if (claim->fate == TM_CLAIM_NO_RANK && !l->options->skip_bad)
+    if ((claim->fate == TM_CLAIM_NO_RANK || claim->fate == TM_CLAIM_NO_WORLD) &&
+        !l->options->skip_bad)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", message);
     for (size_t k = i; k-- > 0 && l->entries[k].input == l->entries[i].input;)
         said = said || l->entries[k].kind == TM_FILE_OTHER;

@@ -97,7 +97,8 @@ static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables
         reads[a] = reads[a + 1] | analyses[a]->reads;
     tm_status status = TM_OK;
     for (size_t a = 0; a < N_ANALYSES && status == TM_OK; a++) {
-        if (analyses[a]->rank)
+        /* Who reads of a rank what it computes has nothing to say where that is not recorded. */
+        if (analyses[a]->rank && !(view->busy->comm_alone && analyses[a]->reads))
             status = run_one(analyses[a], *view, facts, out, err);
         leave(reads[a + 1], facts);
     }

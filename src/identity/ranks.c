@@ -165,7 +165,8 @@ static void find_helpers(decider *d) {
 
 static void find_copies(decider *d) {
     for (size_t i = 0; i < d->n; i++)
-        if (d->v[i].is_copy && d->v[i].rank >= 0 && has_other(d, &d->v[i], true))
+        if (d->v[i].is_copy && d->v[i].rank >= 0 && d->v[i].fate == TM_CLAIM_KEPT &&
+            has_other(d, &d->v[i], true))
             d->v[i].fate = TM_CLAIM_COVERED;
 }
 
@@ -330,6 +331,28 @@ static void find_world(decider *d) {
     }
 }
 
+/* Whether the communicator by which a trace tells its rank need not be that of all ranks: the job
+ * has more, or at the same time another trace tells that rank likewise. */
+static bool is_of_some(const decider *d, const tm_claim *c) {
+    bool of_some = c->told < 0 || c->world_size < d->world;
+    for (size_t i = 0; i < d->n && !of_some; i++) {
+        const tm_claim *other = &d->v[i];
+        of_some = other != c && other->of_communicator && other->told == c->told &&
+                  other->mapped < 0 && overlap(other, c);
+    }
+    return of_some;
+}
+
+/* Traces that are read and whose rank in the job nothing tells. */
+static void find_worlds(decider *d) {
+    for (size_t i = 0; i < d->n; i++) {
+        tm_claim *c = &d->v[i];
+        if (c->of_communicator && c->mapped < 0 && c->begin_ns < c->end_ns && !c->is_bad &&
+            tm_rank_label_is_empty(&c->label) && is_of_some(d, c))
+            c->fate = TM_CLAIM_NO_WORLD;
+    }
+}
+
 static tm_status run(decider *d, tm_vec *moves, tm_error *err) {
     find_world(d);
     TM_TRY(number_names(d, err));
@@ -339,6 +362,7 @@ static tm_status run(decider *d, tm_vec *moves, tm_error *err) {
         d->v[i].fate = TM_CLAIM_KEPT;
         d->v[i].by_place = false;
     }
+    find_worlds(d);
     find_helpers(d);
     find_copies(d);
     TM_TRY(find_moves(d, moves, err));

@@ -22,7 +22,8 @@ typedef enum tm_claim_fate {
     TM_CLAIM_KEPT,
     TM_CLAIM_HELPER,  /* of a process that is no rank: a server's front end, a data loader */
     TM_CLAIM_COVERED, /* a copy of what another trace of its rank holds */
-    TM_CLAIM_NO_RANK  /* it does not say its rank, and other traces cover all of them */
+    TM_CLAIM_NO_RANK, /* it does not say its rank, and other traces cover all of them */
+    TM_CLAIM_NO_WORLD /* its rank is told in a communicator that is not the job's */
 } tm_claim_fate;
 
 /** What is known of a trace, and what it comes to. */
@@ -34,6 +35,7 @@ typedef struct tm_claim {
     tm_rank_label label;      /* of its name */
     bool is_bad;              /* it cannot be read: it may be of any rank, and keeps its place */
     bool is_copy;             /* of a file that was made of the ranks' own */
+    bool of_communicator;     /* what it tells, is by its largest communicator; is_copy, too */
     bool has_device;          /* it holds work of a device, or may hold some */
     /* answers */
     bool by_place; /* its rank is its place among those that nothing tells */

@@ -13,12 +13,29 @@ static uint64_t hash_of(const tm_names *names, uint32_t name) {
     return tm_hash_mixed(0, text.bytes, text.size);
 }
 
+static uint64_t key_of(const tm_communicator *c, const tm_names *names) {
+    return c->nccl ? tm_hash_mixed(1, &c->nccl, sizeof c->nccl) : hash_of(names, c->name);
+}
+
+tm_membership tm_membership_of(const tm_communicator *c, int64_t rank, int process,
+                               const tm_names *names) {
+    return (tm_membership){.communicator = key_of(c, names),
+                           .name = hash_of(names, c->name),
+                           .nccl = c->nccl,
+                           .rank = rank,
+                           .n_ranks = c->n_ranks,
+                           .place = c->place,
+                           .process = process,
+                           .used = c->used,
+                           .numbered = c->numbered,
+                           .joined = c->joined};
+}
+
 tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names, int process,
                               tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < timeline->n_communicators; i++) {
-        const tm_communicator *c = &timeline->communicators[i];
-        tm_membership member = {
-            hash_of(names, c->name), timeline->rank, c->n_ranks, c->place, process, c->used};
+        const tm_membership member =
+            tm_membership_of(&timeline->communicators[i], timeline->rank, process, names);
         if (!tm_vec_append(out, &member, 1))
             return tm_fail_memory(err);
     }
@@ -97,6 +114,9 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
 /* What is known of a communicator, once all have told. */
 typedef struct group {
     uint32_t name;
+    uint32_t told;     /* the name that its kernels get: another where ranks name it differently */
+    bool joined;       /* as in tm_communicator */
+    bool mixed;        /* ranks name it differently, or number its operations */
     uint32_t list;     /* name id of its ranks, TM_NO_NAME where they are not known */
     int32_t size;      /* -1 unknown */
     size_t n;          /* members in the job */
@@ -169,14 +189,29 @@ static bool is_lower(const void *member, const void *communicator) {
     return ((const tm_membership *)member)->communicator < *(const uint64_t *)communicator;
 }
 
+/* One name where ranks have several. */
+static bool find_name(const tm_membership *run, size_t n, const tm_communicator *of,
+                      tm_names *names, group *out) {
+    bool differ = false;
+    char text[24];
+    for (size_t i = 1; i < n; i++)
+        differ = differ || run[i].name != run->name || run[i].numbered != run->numbered;
+    if (!differ || of->nccl == 0)
+        return true;
+    snprintf(text, sizeof text, "%" PRIx64, of->nccl);
+    out->told = tm_names_intern_string(names, text);
+    out->mixed = true;
+    return out->told != TM_NAME_FAILED;
+}
+
 static bool find_group(const tm_vec *answers, bool all_told, const tm_communicator *of,
                        tm_names *names, group *out) {
     const tm_membership *v = answers->data;
-    uint64_t hash = hash_of(names, of->name);
+    uint64_t hash = key_of(of, names);
     size_t first = tm_bisect(v, answers->n, sizeof *v, &hash, is_lower);
     size_t n = end_of(answers, first) - first; /* its own rank is among them */
-    *out = (group){.name = of->name, .list = TM_NO_NAME};
-    if (!list_members(v + first, n, out))
+    *out = (group){.name = of->name, .told = of->name, .joined = of->joined, .list = TM_NO_NAME};
+    if (!list_members(v + first, n, out) || !find_name(v + first, n, of, names, out))
         return false;
     out->size = recorded_size(v + first, n);
     if (out->size < 0 && all_told && out->n > 1)
@@ -204,8 +239,15 @@ static int64_t all_pieces(int64_t piece, int32_t n_ranks) {
 }
 
 static void apply_group(const group *g, int64_t rank, tm_collective_attr *attr) {
+    attr->group = g->told;
     attr->group_ranks = g->list;
     attr->group_size = g->size;
+    if (g->mixed && attr->seq != TM_SEQ_REPEATED) {
+        attr->seq = -1;
+        attr->comms_id = 0;
+    }
+    if (g->joined)
+        return;
     attr->src_rank = peer_of(g, rank, attr->src_rank);
     attr->dst_rank = peer_of(g, rank, attr->dst_rank);
     if (attr->kind == TM_COLL_ALLGATHER)

@@ -9,12 +9,18 @@
 
 /** A rank that has a communicator. No pointers: it is sent as bytes. */
 typedef struct tm_membership {
-    uint64_t communicator;  /* hash of its name */
-    int64_t rank;           /* global */
-    int32_t n_ranks, place; /* as in tm_communicator */
-    int32_t process;        /* that holds the rank; in an answer, that it goes to */
-    bool used;              /* as in tm_communicator */
+    uint64_t communicator;       /* hash of its name, or of NCCL's digits */
+    uint64_t name;               /* hash of its name */
+    uint64_t nccl;               /* as in tm_communicator */
+    int64_t rank;                /* global */
+    int32_t n_ranks, place;      /* as in tm_communicator */
+    int32_t process;             /* that holds the rank; in an answer, that it goes to */
+    bool used, numbered, joined; /* as in tm_communicator */
 } tm_membership;
+
+/** The membership of a rank in a communicator. */
+tm_membership tm_membership_of(const tm_communicator *communicator, int64_t rank, int process,
+                               const tm_names *names);
 
 /** Appends those of a timeline, which this process holds. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names, int process,
@@ -39,7 +45,9 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
 /**
  * Gives the kernels of a timeline's communicators what others have from their traces: the ranks of
  * their group as a list in `group_ranks` ("?" for those without a trace), its size, peers as global
- * ranks, and of what gathers or scatters the elements of all. The size is what was recorded when
+ * ranks, and of what gathers or scatters the elements of all. Where ranks name it in several ways
+ * it gets one name, and its kernels are matched by their order: the numbers of one profiler are not
+ * those of another. The size is what was recorded when
  * the communicator was made; where that was before the recording, the number of ranks that used it,
  * provided that every rank of the job told its own. A group whose members contradict one another,
  * or of which that is not known, stays without ranks. A peer is known where every member's place

@@ -255,17 +255,31 @@ static tm_group make_group(const tm_group_finder *finder, const group_key *key,
     return group;
 }
 
+/* The number of the set of a kernel's group; TM_NO_KEY where nothing tells its ranks. */
+static bool find_ranks(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
+    tm_text name = tm_names_text(finder->names, attr->group);
+    *out = TM_NO_KEY;
+    bool ok = find_listed(finder, attr->group_ranks, out);
+    if (ok && *out == TM_NO_KEY && name.size > 0)
+        ok = find_listed(finder, configured_list(finder, name), out);
+    if (ok && *out == TM_NO_KEY)
+        ok = find_regular(finder, attr, out);
+    return ok && *out == TM_NO_KEY ? find_all(finder, attr, out) : ok;
+}
+
+tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
+                         const tm_rank_list **out, tm_error *err) {
+    uint32_t set;
+    if (!find_ranks(finder, attr, &set))
+        return tm_fail_memory(err);
+    *out = set != TM_NO_KEY ? (const tm_rank_list *)finder->sets.data + set : NULL;
+    return TM_OK;
+}
+
 /* The group of a kernel as the rank at hand sees it. */
 static bool find_group(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out) {
-    tm_text name = tm_names_text(finder->names, attr->group);
     group_key key = {attr->group, attr->group_size, TM_NO_KEY};
-    bool ok = find_listed(finder, attr->group_ranks, &key.set);
-    if (ok && key.set == TM_NO_KEY && name.size > 0)
-        ok = find_listed(finder, configured_list(finder, name), &key.set);
-    if (ok && key.set == TM_NO_KEY)
-        ok = find_regular(finder, attr, &key.set);
-    if (ok && key.set == TM_NO_KEY)
-        ok = find_all(finder, attr, &key.set);
+    bool ok = find_ranks(finder, attr, &key.set);
     shared_group *shared = ok ? tm_keys_value(&finder->group_keys, &finder->groups, &key) : NULL;
     if (!shared)
         return false;

@@ -15,6 +15,7 @@ typedef struct tm_group {
 } tm_group;
 
 typedef struct tm_group_finder tm_group_finder;
+struct tm_rank_list;
 
 /**
  * Prepares to find groups of many ranks, which share what lists of ranks tell.
@@ -41,6 +42,11 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
  */
 tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
                         tm_error *err) TM_MUST_CHECK;
+
+/** The ranks of a kernel's group, told as there; NULL where nothing tells them. Borrowed until the
+ * next call. TM_OK; TM_ERR_FAULT. */
+tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
+                         const struct tm_rank_list **out, tm_error *err) TM_MUST_CHECK;
 
 /** The group of some ranks, [n >= 1] ascending, that has no name. */
 tm_group tm_group_of_ranks(const int64_t *ranks, size_t n);

@@ -83,8 +83,11 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 
-/* The step of its launch, else the window that holds its begin, else none. */
+/* The step of its launch, else the window that holds its begin, else none. The whole of a recording
+ * is no step of the job where others mark these: with communication alone nobody can. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
+    if (tm_timeline_lacks_compute(timeline))
+        return -1;
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;
     for (size_t i = 0; i < timeline->n_steps; i++)

@@ -72,6 +72,10 @@ void tm_trace_init(tm_trace *trace) {
         trace->attrs[i] = (tm_vec){.size = layouts[i].size};
 }
 
+bool tm_timeline_lacks_compute(const tm_timeline *timeline) {
+    return timeline->metadata && strstr(timeline->metadata, TM_COMPUTE_UNKNOWN) != NULL;
+}
+
 bool tm_trace_holds_transfers_alone(tm_text metadata) {
     return strstr(metadata.bytes, TM_TRANSFERS_ALONE) != NULL;
 }

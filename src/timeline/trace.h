@@ -17,6 +17,10 @@
 /** Whether that stands there. */
 bool tm_trace_holds_transfers_alone(tm_text metadata);
 
+/** Stands in the metadata of a rank of which nothing but communication is recorded: what it
+ * computes, and when it does nothing, is not known. */
+#define TM_COMPUTE_UNKNOWN "\"compute\":\"not recorded\""
+
 /** What a reader adds to the metadata of a rank, before a text and a quote: the word for one of its
  * devices where they are no GPUs (NPU, TPU, XPU); and the categories of which it could not tell
  * whether they are work of a device, with their numbers of events. */

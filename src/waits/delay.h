@@ -48,6 +48,7 @@ typedef struct tm_visit {
     bool together;         /* from the owner: all members were released */
     bool follows;          /* from the holder: it begins when its stream is free of another */
     bool computes;         /* from the holder: a compute kernel runs inside of it */
+    bool unseen;           /* from the holder: what the rank computes is not recorded */
     bool meets;            /* from the owner: none of the members computes inside of it */
     uint8_t arrival;       /* from the owner: tm_arrival */
 } tm_visit;

@@ -110,6 +110,7 @@ tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_
         int64_t begin = timeline->begin_ns[visits[i].event];
         visits[i].host = timeline->host;
         visits[i].done_ns = done_before(&compute, begin);
+        visits[i].unseen = tm_timeline_lacks_compute(timeline);
         visits[i].follows = follows(timeline, visits[i].event);
         visits[i].computes =
             computes_inside(&compute, begin, begin + timeline->duration_ns[visits[i].event],
@@ -122,16 +123,17 @@ tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits) {
     const tm_instance *instances = collectives->instances.data;
     for (size_t i = 0; i < collectives->instances.n; i++) {
-        bool free_all = true, meets = true;
+        bool free_all = true, meets = true, seen = true;
         if (!instances[i].waits && !instances[i].transfers)
             continue;
         for (size_t k = 0; k < instances[i].n; k++) {
             free_all = free_all && !visits[k].follows;
             meets = meets && !visits[k].computes;
+            seen = seen && !visits[k].unseen;
         }
-        tm_arrival arrival = free_all ? TM_ARRIVAL_BEGIN
-                             : meets  ? TM_ARRIVAL_DONE
-                                      : TM_ARRIVAL_UNKNOWN;
+        tm_arrival arrival = free_all        ? TM_ARRIVAL_BEGIN
+                             : meets && seen ? TM_ARRIVAL_DONE
+                                             : TM_ARRIVAL_UNKNOWN;
         for (size_t k = 0; k < instances[i].n; k++) {
             visits[k].arrival = (uint8_t)arrival;
             visits[k].meets = meets;

@@ -7,12 +7,12 @@
  * early begins before the end, but cannot end.) The arrival of a member is the begin of its kernel,
  * unless the kernel of some member follows another communication kernel of its stream within 5 us:
  * then that began when the stream was free, and not when its rank was there. At a meeting the
- * arrival of each member is then the end of the last compute kernel before its begin; else it is
- * not known. A stretch of a group runs from one known arrival, or from the end of a meeting, to the
- * next known arrival. A rank's own time is its length on the rank's own clock, less the waits in
- * operations of other groups inside of it that kept it from computing. It needs no clock fit; of
- * operations that computation runs beside it is the lateness gained since the one before, not its
- * running sum. */
+ * arrival of each member is then the end of the last compute kernel before its begin; else, and
+ * where what a member computes is not recorded, it is not known. A stretch of a group runs from one
+ * known arrival, or from the end of a meeting, to the next known arrival. A rank's own time is its
+ * length on the rank's own clock, less the waits in operations of other groups inside of it that
+ * kept it from computing. It needs no clock fit; of operations that computation runs beside it is
+ * the lateness gained since the one before, not its running sum. */
 #ifndef TMERGE_STRETCHES_H
 #define TMERGE_STRETCHES_H
 

@@ -30,8 +30,9 @@ static void try_format(const uint8_t *data, size_t size, const tm_format *format
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const tm_format *const formats[] = {&tm_format_kineto, &tm_format_ops, &tm_format_ascend,
-                                               &tm_format_rocprof, &tm_format_trace_viewer};
+    static const tm_format *const formats[] = {&tm_format_kineto,       &tm_format_ops,
+                                               &tm_format_ascend,       &tm_format_rocprof,
+                                               &tm_format_trace_viewer, &tm_format_inspector};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         try_format(data, size, formats[i]);
     return 0;

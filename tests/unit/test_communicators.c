@@ -21,7 +21,7 @@ typedef struct member_case {
 static void add_claims(ground *g, tm_timeline *timeline, const char *claims) {
     for (; *claims && *claims != '/'; claims++) {
         const char name[] = {*claims, '\0'};
-        tm_communicator own = {name_of(g, name), -1, -1, false};
+        tm_communicator own = {.name = name_of(g, name), .n_ranks = -1, .place = -1};
         if (claims[1] >= '0' && claims[1] <= '9') {
             own.n_ranks = claims[1] == '9' ? INT32_MAX : claims[1] - '0';
             own.place = claims[2] - '0';
@@ -168,12 +168,18 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
     check_cases(cases, COUNT(cases));
 }
 
+#define MEMBER(of, whose, size, at, holder, uses)                                                  \
+    {                                                                                              \
+        .communicator = (of), .rank = (whose), .n_ranks = (size), .place = (at),                   \
+        .process = (holder), .used = (uses)                                                        \
+    }
+
 TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
-        {1, 0, -1, -1, 0, true}, {1, 0, -1, -1, 0, true}, /* in two traces: alone */
-        {2, 3, -1, -1, 1, true}, {2, 0, -1, -1, 0, true}, /* by two */
-        {3, 1, 4, 1, 0, true},                            /* how many there are was recorded */
-        {4, 1, -1, -1, 0, false}                          /* no kernel: one rank alone needs none */
+        MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* in two traces: alone */
+        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* by two */
+        MEMBER(3, 1, 4, 1, 0, true),   /* how many there are was recorded */
+        MEMBER(4, 1, -1, -1, 0, false) /* no kernel: one rank alone needs none */
     };
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_error err;

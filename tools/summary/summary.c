@@ -134,7 +134,8 @@ static tm_shown_text percent(int64_t part, int64_t whole) {
 static void print_allreduce(const tm_table *kinds) {
     int64_t comm = 0, overlap = 0;
     for (size_t i = 0; i < kinds->n_rows; i++)
-        if (strcmp(tm_table_cell(kinds, i, "kind")->value.text, "allreduce") == 0) {
+        if (strcmp(tm_table_cell(kinds, i, "kind")->value.text, "allreduce") == 0 &&
+            !tm_table_cell(kinds, i, "overlap_ns")->null) {
             comm += number(kinds, i, "comm_ns");
             overlap += number(kinds, i, "overlap_ns");
         }
@@ -216,7 +217,9 @@ static void print_bounds(const tm_tables *tables) {
 
 static void print_totals(const tm_tables *tables) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
-    int64_t window = sum_column(overlap, "window_ns");
+    int64_t window = 0;
+    for (size_t i = 0; i < overlap->n_rows; i++)
+        window += tm_summary_lacks_compute(tables, i) ? 0 : number(overlap, i, "window_ns");
     int64_t comm = tm_device_mean_sum(tables, "comm_ns");
     const char *device = tm_words_device(tables);
     if (window == 0)
@@ -230,6 +233,10 @@ static void print_totals(const tm_tables *tables) {
                device, any_idle(tables) ? ", shares of those that work" : "");
     write_shares(tables, false, idle, shares, sizeof shares);
     printf("%c%s time: %s\n", toupper((unsigned char)*device), device + 1, shares);
+    const size_t lacking = tm_summary_count_lacking(tables);
+    if (lacking > 0)
+        printf("(of the other ranks; of %zu rank%s nothing but communication is recorded)\n",
+               lacking, lacking == 1 ? "" : "s");
     print_bounds(tables);
     print_in_steps(tables, window, idle);
     if (comm > 0) {
@@ -319,8 +326,8 @@ static void print_formats(const tm_table *ranks, const tm_table *formats, const 
         printf("%s%s of %" PRId64 " rank%s", before, format, n, n == 1 ? "" : "s");
         before = ", ";
     }
-    printf("; each kind names process\n  groups in its own way, and collectives between them are "
-           "not matched by name%s\n",
+    printf("; each kind names process\n  groups in its own way: collectives between them are "
+           "matched where one group alone fits%s\n",
            colors->off);
     for (size_t i = 0; i < formats->n_rows; i++) {
         const tm_cell *lacks = tm_table_cell(formats, i, "cannot_tell");
@@ -594,7 +601,9 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     tm_summary_job(tables, lines, colors);
     if (tm_summary_has_ranks(tables))
         TM_TRY(tm_summary_ranks(tables, colors, err));
-    if (!tm_steps_capture(tables))
+    if (tm_summary_count_lacking(tables) == tm_tables_find(tables, "overlap.rank")->n_rows)
+        TM_TRY(tm_summary_bandwidth(tables, err));
+    else if (!tm_steps_capture(tables))
         tm_summary_figures(tables);
     tm_summary_state(tables);
     tm_summary_advice(tables, lines);

@@ -34,6 +34,16 @@ bool tm_summary_has_ranks(const tm_tables *tables);
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
+/** Of a job of which nothing but communication is recorded, in place of figures: how long the
+ * operations that take most time take, and how much they carry. */
+tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+
+/** Whether a row of overlap.rank is of a rank of which nothing but communication is recorded. */
+bool tm_summary_lacks_compute(const tm_tables *tables, size_t row);
+
+/** How many there are of those. */
+size_t tm_summary_count_lacking(const tm_tables *tables);
+
 /** Its figures of the job: what its time was, samples and tokens a second. */
 void tm_summary_figures(const tm_tables *tables);
 

@@ -56,7 +56,8 @@ static time_unit unit_for(const tm_tables *tables, const size_t *rows, size_t n)
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     for (size_t i = 0; i < n; i++) {
         int64_t window = tm_table_cell(overlap, rows[i], "window_ns")->value.i;
-        most = window > most ? window : most;
+        int64_t comm = tm_table_cell(overlap, rows[i], "comm_ns")->value.i;
+        most = window > most ? window : comm > most ? comm : most;
     }
     size_t u = 0;
     while (u < 3 && (double)most < 2.0 * units[u].ns)
@@ -123,11 +124,34 @@ static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
     return n;
 }
 
+bool tm_summary_lacks_compute(const tm_tables *tables, size_t row) {
+    const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
+    return tm_table_cell(overlap, row, "compute_ns")->null &&
+           !tm_table_cell(overlap, row, "comm_ns")->null;
+}
+
+size_t tm_summary_count_lacking(const tm_tables *tables) {
+    size_t n = 0;
+    for (size_t i = 0; i < tm_tables_find(tables, "overlap.rank")->n_rows; i++)
+        n += tm_summary_lacks_compute(tables, i);
+    return n;
+}
+
+/* Where of no rank more than communication is recorded, what that tells nothing of. */
+static bool is_unknown(const tm_tables *tables, int c) {
+    const tm_table *table = tm_tables_find(tables, columns[c].table);
+    const size_t n = tm_tables_find(tables, "overlap.rank")->n_rows;
+    bool unknown = tm_summary_count_lacking(tables) == n;
+    for (size_t i = 0; i < n && unknown; i++)
+        unknown = tm_table_cell(table, i, columns[c].column)->null;
+    return unknown;
+}
+
 static void print_rows(const tm_tables *tables, const size_t *rows, size_t n, time_unit unit) {
     char cell[CELL_MAX];
     int width[N_COLUMNS], shown[N_COLUMNS], n_shown = 0;
     for (int c = 0; c < N_COLUMNS; c++)
-        if (is_shown(tables, c))
+        if (is_shown(tables, c) && !is_unknown(tables, c))
             shown[n_shown++] = c;
     for (int k = 0; k < n_shown; k++) {
         const int c = shown[k];

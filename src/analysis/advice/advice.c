@@ -631,11 +631,14 @@ static tm_status add_item(const tm_facts *facts, tm_table *table, const item *i,
 /* A store without events has no time of its job. */
 static void set_times(tm_facts *facts) {
     const tm_table *ranks = tm_tables_find(facts->tables, "overlap.rank");
-    facts->window_ns = tm_facts_sum(facts, "overlap.rank", "window_ns");
     facts->job_ns = tm_facts_int(facts, "job.job", 0, "duration_ns");
     for (size_t i = 0; i < ranks->n_rows; i++) {
         int64_t window = tm_facts_int(facts, "overlap.rank", i, "window_ns");
-        facts->n_gpu += window > 0;
+        /* Shares of what devices do are of those that show it. */
+        if (!tm_table_cell(ranks, i, "compute_ns")->null) {
+            facts->window_ns += window;
+            facts->n_gpu += window > 0;
+        }
         facts->job_ns = window > facts->job_ns ? window : facts->job_ns;
     }
 }

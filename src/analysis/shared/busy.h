@@ -18,6 +18,7 @@ typedef struct tm_busy {
     tm_intervals exposed_transfer; /* C_transfer \ P */
     tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
     bool any;                      /* the rank has GPU events */
+    bool comm_alone;               /* nothing but C is recorded: the others but window are empty */
     bool any_wait;                 /* it has operations with wait and transfer */
 } tm_busy;
 

@@ -35,6 +35,7 @@ int64_t tm_device_mean_sum(const tm_tables *tables, const char *column) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t sum = 0;
     for (size_t i = 0; i < ranks->n_rows; i++)
-        sum += tm_device_mean(tables, i, column);
+        if (!tm_table_cell(ranks, i, "compute_ns")->null)
+            sum += tm_device_mean(tables, i, column);
     return sum;
 }

@@ -14,7 +14,7 @@ bool tm_device_works(const tm_tables *tables, size_t row);
  * of those that work. */
 int64_t tm_device_mean(const tm_tables *tables, size_t row, const char *column);
 
-/** Its sum over all ranks. */
+/** Its sum over the ranks whose computation is recorded. */
 int64_t tm_device_mean_sum(const tm_tables *tables, const char *column);
 
 #endif

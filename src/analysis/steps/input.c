@@ -102,7 +102,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
             return false;
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
-        set_times(&row[S_TIMES], &t, view->busy->any);
+        set_times(&row[S_TIMES], &t, view->busy->any && !view->busy->comm_alone);
         /* Only more counts: of equals the first step stays, and none where nothing was loaded. */
         if (t.load_ns > slowest.load_ns) {
             slowest = t;
@@ -117,7 +117,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
         return false;
     tm_cell_set_int(&row[R_RANK], timeline->rank);
     tm_cell_set_int(&row[R_WAITS], view->host->n_inputs);
-    set_times(&row[R_TIMES], &sum, view->busy->any);
+    set_times(&row[R_TIMES], &sum, view->busy->any && !view->busy->comm_alone);
     if (slowest.load_ns > 0) {
         tm_cell_set_int(&row[R_SLOWEST_STEP], slowest_step);
         tm_cell_set_int(&row[R_SLOWEST_NS], slowest.load_ns);

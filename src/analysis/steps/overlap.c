@@ -29,7 +29,8 @@ enum {
 #define TIME_COLUMNS                                                                               \
     {"window_ns", TM_INT, "ns",                                                                    \
      "W: the step, or first begin to last end of the rank's GPU events (of each span, added "      \
-     "up)."},                                                                                      \
+     "up). Of a rank of which nothing but communication is recorded compute_ns and all that "      \
+     "follows from it is null."},                                                                  \
         {"compute_ns", TM_INT, "ns", "|P|: the union of kernels that do not communicate."},        \
         {"comm_ns", TM_INT, "ns", "|C|: the union of communication kernels."},                     \
         {"memory_ns", TM_INT, "ns", "|M|: the union of copies and sets."},                         \
@@ -102,7 +103,9 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def step_def = {
     .name = "overlap.step",
-    .doc = "A row for each rank and step: the same, clipped to the step's window.",
+    .doc =
+        "A row for each rank and step: the same, clipped to the step's window; of ranks of which "
+        "nothing but communication is recorded none.",
     .columns = step_columns,
     .n_columns = S_TIMES + N_TIMES,
     .n_keys = 2,
@@ -162,10 +165,13 @@ static const tm_table_def unmarked_def = {
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &device_def,
                                            &unmarked_def};
 
-static void set_times(tm_cell *cells, const tm_busy_times *t) {
+/* Where nothing but communication is recorded the others are null. */
+static void set_times(tm_cell *cells, const tm_busy *busy, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_WINDOW], t->window_ns);
-    tm_cell_set_int(&cells[T_COMPUTE], t->compute_ns);
     tm_cell_set_int(&cells[T_COMM], t->comm_ns);
+    if (busy->comm_alone)
+        return;
+    tm_cell_set_int(&cells[T_COMPUTE], t->compute_ns);
     tm_cell_set_int(&cells[T_MEMORY], t->memory_ns);
     tm_cell_set_int(&cells[T_OVERLAP], t->overlap_ns);
     tm_cell_set_ratio(&cells[T_OVERLAP_PCT], 100.0, t->overlap_ns, t->comm_ns);
@@ -244,6 +250,8 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
         tm_cell_set_int(&cells[T_EXPOSED_WAIT], t->exposed_wait_ns);
         tm_cell_set_int(&cells[T_EXPOSED_TRANSFER], t->exposed_transfer_ns);
     }
+    if (view->busy->comm_alone)
+        return;
     tm_cell_set_int(&cells[T_EXPOSED_UNMATCHED],
                     t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
 }
@@ -283,6 +291,8 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
+    if (view->busy->comm_alone) /* the whole recording is none of the job's steps */
+        return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
         tm_busy_times t = tm_busy_step(view->busy, timeline, step);
@@ -294,7 +304,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
         tm_cell_set_int(&row[S_BEGIN], tm_rank_clock_true(&timeline->clock, step->begin_ns));
         if (is_cut(timeline, i) || is_at_border(timeline, i))
             tm_cell_set_bool(&row[S_PARTIAL], is_cut(timeline, i));
-        set_times(row + S_TIMES, &t);
+        set_times(row + S_TIMES, view->busy, &t);
         set_waits(row + S_TIMES, view, sum_of(waits, timeline->n_steps, step->number), &t);
     }
     return TM_OK;
@@ -339,9 +349,11 @@ static tm_status add_kind(const tm_rank_view *view, int kind, tm_intervals *kern
     tm_cell_set_int(&row[K_RANK], view->timeline->rank);
     tm_cell_set_int(&row[K_COUNT], n);
     tm_cell_set_int(&row[K_COMM], comm_ns);
-    tm_cell_set_int(&row[K_OVERLAP], overlap_ns);
-    tm_cell_set_ratio(&row[K_OVERLAP_PCT], 100.0, overlap_ns, comm_ns);
-    tm_cell_set_int(&row[K_EXPOSED], comm_ns - overlap_ns);
+    if (!view->busy->comm_alone) {
+        tm_cell_set_int(&row[K_OVERLAP], overlap_ns);
+        tm_cell_set_ratio(&row[K_OVERLAP_PCT], 100.0, overlap_ns, comm_ns);
+        tm_cell_set_int(&row[K_EXPOSED], comm_ns - overlap_ns);
+    }
     return tm_table_set_text(table, &row[K_KIND], tm_collective_word((tm_collective_kind)kind),
                              err);
 }
@@ -380,7 +392,7 @@ static tm_status overlap_devices(const tm_rank_view *view, tm_tables *out, tm_er
         tm_cell_set_int(&row[D_RANK], view->timeline->rank);
         tm_cell_set_int(&row[D_DEVICE], v[i].device);
         tm_cell_set_bool(&row[D_WORKS], v[i].works);
-        set_times(row + D_TIMES, &t);
+        set_times(row + D_TIMES, &v[i].busy, &t);
     }
     return TM_OK;
 }
@@ -392,7 +404,7 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     if (status == TM_OK) {
         tm_busy_times t = tm_busy_rank(view->busy);
         tm_cell_set_int(&row[0], view->timeline->rank);
-        set_times(row + 1, &t);
+        set_times(row + 1, view->busy, &t);
         set_waits(row + 1, view, waits, &t);
         status = add_unmarked(view, &t, tm_tables_find(out, unmarked_def.name), err);
     }

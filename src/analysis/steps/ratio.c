@@ -46,8 +46,10 @@ static const tm_table_def step_def = {
 
 static const tm_table_def *const defs[] = {&rank_def, &step_def};
 
-static void set_ratios(tm_cell *cells, const tm_busy_times *t) {
+static void set_ratios(tm_cell *cells, const tm_busy *busy, const tm_busy_times *t) {
     tm_cell_set_int(&cells[R_COMM], t->comm_ns);
+    if (busy->comm_alone)
+        return;
     tm_cell_set_int(&cells[R_COMPUTE], t->compute_ns);
     tm_cell_set_ratio(&cells[R_RATIO], 1.0, t->comm_ns, t->compute_ns);
     tm_cell_set_ratio(&cells[R_EXPOSED], 1.0, t->exposed_comm_ns, t->window_ns);
@@ -60,16 +62,16 @@ static tm_status ratio_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     if (!row)
         return tm_fail_memory(err);
     tm_cell_set_int(&row[0], timeline->rank);
-    set_ratios(row + 1, &t);
+    set_ratios(row + 1, view->busy, &t);
     tm_table *steps = tm_tables_find(out, step_def.name);
-    for (size_t i = 0; i < timeline->n_steps; i++) {
+    for (size_t i = 0; i < timeline->n_steps && !view->busy->comm_alone; i++) {
         t = tm_busy_step(view->busy, timeline, &timeline->steps[i]);
         row = tm_table_add_row(steps);
         if (!row)
             return tm_fail_memory(err);
         tm_cell_set_int(&row[0], timeline->rank);
         tm_cell_set_int(&row[1], timeline->steps[i].number);
-        set_ratios(row + 2, &t);
+        set_ratios(row + 2, view->busy, &t);
     }
     return TM_OK;
 }

@@ -150,6 +150,17 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->window_ns, x->window_ns);
 }
 
+/* The longest window of a rank. */
+static int64_t longest_window(const tm_tables *tables) {
+    const tm_table *table = tm_tables_find(tables, "overlap.rank");
+    int64_t longest = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        int64_t window = tm_table_cell(table, i, "window_ns")->value.i;
+        longest = window > longest ? window : longest;
+    }
+    return longest;
+}
+
 /* The sum of the longest rank of each step; where the traces mark none, the recording is one. */
 static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_error *err) {
     const tm_table *table = tm_tables_find(tables, "overlap.step");
@@ -165,6 +176,10 @@ static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_e
             out->steps_ns = tm_sum(out->steps_ns, v[i].window_ns);
             out->n_steps++;
         }
+    if (table->n_rows == 0) { /* of no rank more than communication is recorded */
+        out->steps_ns = longest_window(tables);
+        out->n_steps = 1;
+    }
     free(v);
     return TM_OK;
 }

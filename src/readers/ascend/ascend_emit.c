@@ -230,7 +230,7 @@ static bool emit_device(tm_ascend_emitter *e, const tm_chrome_event *event) {
 
 /* The communicator of this name, listed where it is new. */
 static bool use_communicator(tm_ascend_emitter *e, uint32_t name) {
-    const tm_communicator added = {name, -1, -1, true};
+    const tm_communicator added = {.name = name, .n_ranks = -1, .place = -1, .used = true};
     const tm_communicator *v = e->trace->communicators.data;
     for (size_t i = 0; i < e->trace->communicators.n; i++)
         if (v[i].name == name)

@@ -194,7 +194,8 @@ static uint32_t name_of(tm_names *names, uint64_t communicator) {
 
 /* The communicator of this id, listed where it is new; NULL when memory is out. */
 static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint64_t id) {
-    tm_communicator added = {name_of(names, id), -1, -1, false};
+    tm_communicator added = {
+        .name = name_of(names, id), .n_ranks = -1, .place = -1, .nccl = tm_nccl_digits(id)};
     tm_communicator *v = trace->communicators.data;
     if (added.name == TM_NAME_FAILED)
         return NULL;

@@ -237,7 +237,8 @@ static bool find_group(tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assign
         out->ends = group.ends;
         out->name = tm_hlo_group_name(r->names, "devices", &group.of,
                                       group.local ? host : (tm_text){"", 0});
-        const tm_communicator own = {out->name, out->n_members, -1, true};
+        const tm_communicator own = {
+            .name = out->name, .n_ranks = out->n_members, .place = -1, .used = true};
         ok = out->name != TM_NAME_FAILED && tm_xread_add_communicator(r, &own);
     }
     tm_vec_free(&group.of);

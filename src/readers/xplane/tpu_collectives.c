@@ -29,7 +29,8 @@ static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
     if (ok && at < members.n) {
         m->group = tm_hlo_group_name(core->r->names, "cores", &members, (tm_text){"", 0});
         m->n_members = (int32_t)members.n;
-        const tm_communicator own = {m->group, m->n_members, (int32_t)at, true};
+        const tm_communicator own = {
+            .name = m->group, .n_ranks = m->n_members, .place = (int32_t)at, .used = true};
         ok = m->group != TM_NAME_FAILED && tm_xread_add_communicator(core->r, &own);
     }
     tm_vec_free(&members);

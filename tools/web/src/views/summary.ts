@@ -650,7 +650,7 @@ function basis(job: Job): HTMLElement {
       h(
         "b",
         null,
-        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way, and collectives between them are not matched by name. `,
+        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way: collectives between them are matched where one group alone fits. `,
       ),
     );
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);

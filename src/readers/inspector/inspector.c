@@ -1,0 +1,117 @@
+/* NCCL's inspector, a plugin of NCCL 2.28 and later that can always be on: a file for each process,
+ * HOST-pidPID.log, of one JSON object for each operation. Ranks are those of communicators, times
+ * of the host's clock, in microseconds since the epoch. Read in NVIDIA/nccl, plugins/profiler/
+ * inspector (before 2.29.7 ext-profiler/inspector), at 2.28.3, 2.28.9, 2.29.3, 2.29.7, 2.30.3 and
+ * 2.30.7: all write v4.0; transfers and the communicators' names came with 2.30. */
+#include "inspector_emit.h"
+#include "readers/formats.h"
+#include "readers/window.h"
+
+static bool inspector_sniff(const char *head, size_t size, bool whole) {
+    tm_json_cursor cursor = {.end = head + size, .final = whole};
+    const char *p = tm_json_space(head);
+    tm_inspector_record record;
+    return *p == '{' && tm_inspector_record_parse(&cursor, p, &record) &&
+           tm_inspector_is_record(&record);
+}
+
+/* How many of the members are of the largest communicator; *alone: no other one is as large. */
+static size_t count_of_largest(const tm_keys *members, bool *alone) {
+    const tm_inspector_member *v = members->keys.data;
+    size_t n = 0;
+    while (n < members->keys.n && v[n].id == v->id && v[n].n_ranks == v->n_ranks)
+        n++;
+    *alone = n == members->keys.n || v[n].n_ranks < v->n_ranks;
+    return n;
+}
+
+static bool list_member(void *members, const tm_inspector_record *record) {
+    return tm_inspector_add_member(members, record);
+}
+
+/* A process with several GPUs has as many ranks of one communicator. Which of its other
+ * communicators is of which GPU stands nowhere. */
+static tm_status inspector_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
+                                      tm_error *err) {
+    tm_keys members = TM_KEYS(tm_inspector_member);
+    bool alone, cut;
+    int64_t others = 0;
+    (void)known;
+    *foreign = false;
+    tm_status status = tm_inspector_read_file(source, list_member, &members, &cut, &others, err);
+    tm_inspector_sort_members(&members);
+    const tm_inspector_member *v = members.keys.data;
+    size_t n = status == TM_OK ? count_of_largest(&members, &alone) : 0;
+    for (size_t i = 0; i < n && n > 1 && status == TM_OK; i++) {
+        const tm_unit unit = {
+            .process = v[i].n_ranks, .devices = -1, .rank = v[i].rank, .clock_ns = -1};
+        if (!tm_vec_append(units, &unit, 1))
+            status = tm_fail_memory(err);
+    }
+    tm_keys_free(&members);
+    return status;
+}
+
+/* What is read of one rank: what its records say of communicators is noted on the way. */
+typedef struct rank_reader {
+    tm_keys members;
+    tm_inspector_emitter emitter;
+} rank_reader;
+
+static bool take_record(void *context, const tm_inspector_record *record) {
+    rank_reader *r = context;
+    return tm_inspector_add_member(&r->members, record) && tm_inspector_emit(&r->emitter, record);
+}
+
+/* In the job a rank has its number in the communicator of all. Where several are the largest none
+ * of them is that; and where one is, others may have it. */
+static void tell_rank(tm_trace *trace, const tm_unit *unit, tm_keys *members) {
+    bool alone;
+    tm_inspector_sort_members(members);
+    const tm_inspector_member *v = members->keys.data;
+    size_t n = count_of_largest(members, &alone);
+    if (n == 0)
+        return;
+    trace->world_size = v->n_ranks; /* no job has fewer than one of its communicators */
+    trace->rank = unit ? unit->rank : n == 1 && alone ? v->rank : -1;
+}
+
+static tm_status inspector_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
+                                     tm_trace *out, tm_error *err) {
+    rank_reader r = {
+        TM_KEYS(tm_inspector_member),
+        {.unit = unit, .largest = unit ? unit->process : -1, .names = names, .trace = out}};
+    tm_status status = tm_inspector_read_file(source, take_record, &r, &out->truncated,
+                                              &out->counts[TM_COUNT_NOT_OBJECT], err);
+    if (status == TM_OK && out->truncated && r.members.keys.n == 0)
+        status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), tm_source_offset(source),
+                         "the file ends in its first record");
+    if (status == TM_OK && out->events.n == 0 && out->counts[TM_COUNT_NO_TIME] > 0)
+        status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
+                         "these records do not say when operations ran: "
+                         "NCCL_INSPECTOR_DUMP_VERBOSE=1 has NCCL's inspector write it");
+    if (status == TM_OK)
+        tell_rank(out, unit, &r.members);
+    tm_keys_free(&r.members);
+    out->metadata = tm_names_intern_string(names, "{\"distributedInfo\":{" TM_COMPUTE_UNKNOWN "}}");
+    if (status == TM_OK && out->metadata == TM_NAME_FAILED)
+        status = tm_fail_memory(err);
+    return status;
+}
+
+static tm_status inspector_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    return inspector_read_unit(source, NULL, names, out, err);
+}
+
+const tm_format tm_format_inspector = {
+    .name = "inspector",
+    .summary = "NCCL Inspector: records of each communication operation, JSON lines "
+               "(NCCL_INSPECTOR_DUMP_VERBOSE=1), plain, gzip or zstd",
+    .cannot_tell = "Only NCCL's operations are recorded: what the rank computes is not known.",
+    .of_communicator = true,
+    .sniff = inspector_sniff,
+    .read = inspector_read,
+    .list_units = inspector_list_units,
+    .read_unit = inspector_read_unit,
+    .richer = "torch.profiler",
+};

@@ -1,0 +1,153 @@
+#include "inspector_record.h"
+
+#include <stddef.h>
+
+#include "readers/number.h"
+#include "timeline/trace.h"
+
+/* Where a value stands. Objects are entered by their key, wherever that leads from. */
+typedef enum object { TOP, HEADER, METADATA, PERF, TIMES, CHANNEL } object;
+
+typedef enum value { ENTER, TEXT, INTEGER } value;
+
+/* The members that are read; collectives and transfers differ in the beginnings of their keys. */
+static const struct {
+    object in;
+    const char *key;
+    value is;
+    size_t place; /* of tm_inspector_record; the object that is entered */
+} members[] = {
+#define TEXT_AT(field) TEXT, offsetof(tm_inspector_record, field)
+#define INTEGER_AT(field) INTEGER, offsetof(tm_inspector_record, field)
+    {TOP, "header", ENTER, HEADER},
+    {TOP, "metadata", ENTER, METADATA},
+    {TOP, "coll_perf", ENTER, PERF},
+    {TOP, "p2p_perf", ENTER, PERF},
+    {HEADER, "id", TEXT_AT(communicator)},
+    {HEADER, "comm_name", TEXT_AT(description)},
+    {HEADER, "rank", INTEGER_AT(rank)},
+    {HEADER, "n_ranks", INTEGER_AT(n_ranks)},
+    {METADATA, "inspector_output_format_version", TEXT_AT(version)},
+    {METADATA, "dump_timestamp_us", INTEGER_AT(dump_us)},
+    {METADATA, "hostname", TEXT_AT(host)},
+    {METADATA, "pid", INTEGER_AT(pid)},
+    {PERF, "coll", TEXT_AT(function)},
+    {PERF, "p2p", TEXT_AT(function)},
+    {PERF, "coll_sn", INTEGER_AT(sn)},
+    {PERF, "p2p_sn", INTEGER_AT(sn)},
+    {PERF, "p2p_peer", INTEGER_AT(peer)},
+    {PERF, "coll_msg_size_bytes", INTEGER_AT(bytes)},
+    {PERF, "p2p_msg_size_bytes", INTEGER_AT(bytes)},
+    {PERF, "coll_exec_time_us", INTEGER_AT(exec_us)},
+    {PERF, "p2p_exec_time_us", INTEGER_AT(exec_us)},
+    {PERF, "coll_timing_source", TEXT_AT(source)},
+    {PERF, "p2p_timing_source", TEXT_AT(source)},
+    {PERF, "event_trace_ts", ENTER, TIMES},
+    {TIMES, "kernel_events", ENTER, CHANNEL},
+    {CHANNEL, "kernel_start_ts", INTEGER_AT(channel_us[0])},
+    {CHANNEL, "kernel_stop_ts", INTEGER_AT(channel_us[1])},
+};
+
+enum { N_MEMBERS = sizeof members / sizeof *members };
+
+static size_t member_of(object in, const tm_json_text *key) {
+    for (size_t i = 0; i < N_MEMBERS; i++)
+        if (members[i].in == in && strlen(members[i].key) == key->size &&
+            memcmp(members[i].key, key->bytes, key->size) == 0)
+            return i;
+    return N_MEMBERS;
+}
+
+static const char *read_integer(tm_json_cursor *cursor, const char *p, int64_t *out) {
+    const int64_t most = INT64_C(1) << 62;
+    const char *start = p;
+    if (*p < '0' || *p > '9')
+        return tm_json_skip_value(cursor, p);
+    p = tm_json_number(cursor, p);
+    if (p && (!tm_number_int(start, (size_t)(p - start), out) || *out > most))
+        *out = -1;
+    return p;
+}
+
+static const char *read_text(tm_json_cursor *cursor, const char *p, tm_json_text *out) {
+    return *p == '"' ? tm_json_string(cursor, p + 1, out) : tm_json_skip_value(cursor, p);
+}
+
+static const char *read_members(tm_json_cursor *cursor, const char *p, object in,
+                                tm_inspector_record *out);
+
+/* Channels that the operation did not use stand there with zeros: NCCL lists as many as it used
+ * from the first one on, whichever those were. */
+static void add_channel(tm_inspector_record *out) {
+    int64_t start = out->channel_us[0], stop = out->channel_us[1];
+    if (start <= 0 || stop < start)
+        return;
+    out->start_us = out->start_us == 0 || start < out->start_us ? start : out->start_us;
+    out->stop_us = stop > out->stop_us ? stop : out->stop_us;
+}
+
+static const char *read_channels(tm_json_cursor *cursor, const char *p, tm_inspector_record *out) {
+    if (*p != '[')
+        return tm_json_skip_value(cursor, p);
+    do {
+        p = tm_json_space(p + 1);
+        if (*p != '{') /* an empty list, or one of something else */
+            break;
+        out->channel_us[0] = out->channel_us[1] = -1;
+        p = read_members(cursor, p + 1, CHANNEL, out);
+        if (!p)
+            return NULL;
+        add_channel(out);
+        p = tm_json_space(p);
+    } while (*p == ',');
+    return *p == ']' ? p + 1 : tm_json_fail(cursor, p, "a comma or ] should follow the channel");
+}
+
+static const char *read_member(tm_json_cursor *cursor, const char *p, size_t member,
+                               tm_inspector_record *out) {
+    char *place = (char *)out + members[member].place;
+    if (members[member].is == TEXT)
+        return read_text(cursor, p, (tm_json_text *)(void *)place);
+    if (members[member].is == INTEGER)
+        return read_integer(cursor, p, (int64_t *)(void *)place);
+    if (members[member].place == CHANNEL)
+        return read_channels(cursor, p, out);
+    return *p == '{' ? read_members(cursor, p + 1, (object)members[member].place, out)
+                     : tm_json_skip_value(cursor, p);
+}
+
+/* From behind the brace of an object. Each goes into one that lies deeper in the form. */
+static const char *read_members(tm_json_cursor *cursor, const char *p, object in,
+                                tm_inspector_record *out) {
+    bool more = true;
+    tm_json_text key;
+    for (bool first = true;; first = false) {
+        p = tm_json_member(cursor, p, first, &key, &more);
+        if (!p || !more)
+            return p;
+        size_t member = member_of(in, &key);
+        p = member < N_MEMBERS ? read_member(cursor, p, member, out)
+                               : tm_json_skip_value(cursor, p);
+        if (!p)
+            return NULL;
+    }
+}
+
+const char *tm_inspector_record_parse(tm_json_cursor *cursor, const char *p,
+                                      tm_inspector_record *out) {
+    *out = (tm_inspector_record){.rank = -1,
+                                 .n_ranks = -1,
+                                 .pid = -1,
+                                 .dump_us = -1,
+                                 .sn = -1,
+                                 .peer = -1,
+                                 .bytes = -1,
+                                 .exec_us = -1};
+    return read_members(cursor, p + 1, TOP, out); /* the caller has seen the brace */
+}
+
+bool tm_inspector_is_record(const tm_inspector_record *r) {
+    return r->version.size > 0 && r->communicator.size > 2 && r->function.size > 0 &&
+           r->n_ranks > 0 && r->n_ranks <= TM_GROUP_RANKS_MAX && r->rank >= 0 &&
+           r->rank < r->n_ranks && r->exec_us >= 0 && r->exec_us <= TM_DAY_NS / 1000;
+}
