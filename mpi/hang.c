@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "analysis/hang/fronts.h"
 #include "analysis/hang/notes.h"
 #include "identity/names.h"
 #include "load/share.h"
@@ -70,7 +71,7 @@ static tm_status read_one(reader *r, size_t i, tm_error *err) {
     }
     const int64_t told = status == TM_OK ? tm_flight_rank(r->flight) : -1;
     const int64_t rank = told >= 0 && r->inputs[i].mapped_rank < 0 ? told : r->ranks[i];
-    if (status == TM_OK && (rank < 0 || rank > INT32_MAX))
+    if (status == TM_OK && (rank < 0 || rank >= TM_HANG_RANKS_MAX))
         status = tm_fail(&why, TM_ERR_INPUT, path, -1,
                          "neither the dump nor its name tells a rank: give --rank-map FILE with "
                          "lines PATH RANK");

@@ -119,7 +119,11 @@ static inline tm_status take(machine *m, int size, uint64_t *out) {
 static tm_status push(machine *m, tm_pickle_value value) {
     if (++m->values > VALUES_MAX)
         return fail(m, "the pickle has too many values");
-    return tm_vec_append(&m->stack, &value, 1) ? TM_OK : tm_fail_memory(m->err);
+    tm_pickle_value *top = tm_vec_push(&m->stack);
+    if (!top)
+        return tm_fail_memory(m->err);
+    *top = value;
+    return TM_OK;
 }
 
 static tm_status push_int(machine *m, int64_t value, tm_pickle_type type) {
@@ -431,10 +435,12 @@ bool tm_pickle_init(tm_pickle *out) {
 
 bool tm_pickle_make(tm_pickle *pickle, tm_pickle_type type, const tm_pickle_value *items, size_t n,
                     tm_pickle_value *out) {
-    const tm_pickle_run run = {pickle->items.n, n, n};
-    *out = (tm_pickle_value){.as.id = (uint32_t)pickle->containers.n, .type = type};
-    return tm_vec_append(&pickle->containers, &run, 1) &&
-           (n == 0 || tm_vec_append(&pickle->items, items, n));
+    tm_pickle_run *run = tm_vec_push(&pickle->containers);
+    if (!run)
+        return false;
+    *run = (tm_pickle_run){pickle->items.n, n, n};
+    *out = (tm_pickle_value){.as.id = (uint32_t)pickle->containers.n - 1, .type = type};
+    return n == 0 || tm_vec_append(&pickle->items, items, n);
 }
 
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut, tm_error *err) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/hang/fronts.h"
 #include "command.h"
 #include "console.h"
 #include "inputs.h"
@@ -181,6 +182,9 @@ static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge hang needs dumps; see --help");
     TM_TRY(tm_count_parse(tm_argument(arguments, "world-size"), "world-size", &h.n_ranks, err));
     h.n_ranks = h.n_ranks < 0 ? 0 : h.n_ranks;
+    if (h.n_ranks > TM_HANG_RANKS_MAX)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--world-size: no job has more than %d ranks",
+                       (int)TM_HANG_RANKS_MAX);
     TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &h.colors, err));
     TM_TRY(tm_spread(arguments, err));
     TM_TRY(tm_launch_mpi(err));

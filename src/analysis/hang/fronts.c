@@ -7,9 +7,6 @@
 #include "tables.h"
 #include "tmerge/flight.h"
 
-/* No job has more: what a dump says of others is no rank. */
-enum { RANKS_MAX = 1 << 22 };
-
 /* A group in the making. */
 typedef struct members {
     tm_vec ranks; /* of int64_t, in the group's order */
@@ -29,9 +26,11 @@ bool tm_hang_has(const tm_vec *ranks, int64_t rank) {
 }
 
 static bool parse_ranks(const char *text, tm_vec *out) {
-    for (char *end; *text; text = *end ? end + 1 : end)
-        if (!add_rank(out, strtoll(text, &end, 10)))
+    for (char *end; *text; text = *end ? end + 1 : end) {
+        const long long rank = strtoll(text, &end, 10);
+        if (rank >= 0 && rank < TM_HANG_RANKS_MAX && !add_rank(out, rank))
             return false;
+    }
     return true;
 }
 
@@ -91,12 +90,12 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
         w->told = w->told || (is_default(w, g) && ranks.n > 0);
         const int64_t *v = ranks.data;
         for (size_t i = 0; i < ranks.n && ok; i++)
-            n = v[i] >= n && v[i] < RANKS_MAX ? v[i] + 1 : n;
+            n = v[i] >= n ? v[i] + 1 : n;
         for (size_t i = first_of(w->lanes, key, INT64_MIN);
              is_default(w, g) && is_of(w->lanes, i, key); i++) {
             const int64_t size = tm_hang_int(w->lanes, i, HL_SIZE, 0);
             w->told = w->told || size > 0;
-            n = size > n && size < RANKS_MAX ? size : n;
+            n = size > n && size < TM_HANG_RANKS_MAX ? size : n;
         }
     }
     tm_vec_free(&ranks);
@@ -302,7 +301,7 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     if (end == arrow || at < 0 || (m->told && (size_t)at >= m->ranks.n))
         return false;
     *peer = m->told ? ((const int64_t *)m->ranks.data)[at] : (int64_t)at;
-    return true;
+    return *peer < w->n_ranks;
 }
 
 /* Whether a rank has the other side of a send or receive open. */
@@ -330,7 +329,7 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
             !peers_of(w, m, i, &sends, &peer))
             continue;
         done = rank;
-        const bool has_dump = peer < w->n_ranks && w->dump_of[peer] != TM_HANG_NO_ROW;
+        const bool has_dump = w->dump_of[peer] != TM_HANG_NO_ROW;
         const bool there = has_dump && answers(w, m, key, peer, sends, rank);
         tm_hang_front f = new_front(group, tm_hang_int(w->calls, i, HC_SEQ, 0));
         f.is_p2p = true;

@@ -6,6 +6,9 @@
 #include "base/vec.h"
 #include "tmerge/table.h"
 
+/** No job has more ranks: what a dump says of others is none. */
+enum { TM_HANG_RANKS_MAX = 1 << 22 };
+
 /** What is wrong at a front. */
 typedef enum tm_hang_problem {
     TM_HANG_MISMATCH, /* ranks came with other operations, sizes or types */

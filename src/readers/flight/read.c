@@ -41,6 +41,9 @@ typedef struct entry {
 /* A profiling_name, taken apart once for all entries that have it. */
 typedef struct op_name {
     uint32_t text, backend, op; /* ids */
+    uint64_t hash;              /* of op */
+    bool inputs, outputs;       /* in which of its tensors ranks have to agree */
+    bool is_p2p, gathers;       /* gathers: an all_gather */
 } op_name;
 
 struct tm_flight {
@@ -226,6 +229,23 @@ static bool find_group(tm_flight *f, const entry *e, size_t *out) {
 
 /* Operations. */
 
+static bool ends_with(const char *text, const char *end) {
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_p2p_op(const char *op) {
+    return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;
+}
+
+/* In which of its tensors the ranks of an operation have to agree. */
+static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
+    const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") || ends_with(op, "_v") ||
+                     strstr(op, "coalesced") || strstr(op, "barrier");
+    *inputs = !any && strncmp(op, "scatter", 7) != 0;
+    *outputs = !any && strncmp(op, "gather", 6) != 0;
+}
+
 /* "nccl:all_reduce": what stands before the colon is the backend. */
 static const op_name *find_op(tm_flight *f, uint32_t text) {
     const op_name *known = f->ops.data;
@@ -234,22 +254,18 @@ static const op_name *find_op(tm_flight *f, uint32_t text) {
             return &known[i];
     const char *whole = tm_names_text(f->values.texts, text).bytes;
     const char *colon = strchr(whole, ':');
-    const op_name made = {
+    op_name made = {
         .text = text,
         .backend = tm_names_intern(f->values.texts, whole, colon ? (size_t)(colon - whole) : 0),
         .op = tm_names_intern_string(f->values.texts, colon ? colon + 1 : whole)};
-    return made.backend == TM_NAME_FAILED || made.op == TM_NAME_FAILED
-               ? NULL
-               : tm_vec_append(&f->ops, &made, 1);
-}
-
-static bool ends_with(const char *text, const char *end) {
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-static bool is_p2p_op(const char *op) {
-    return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;
+    if (made.backend == TM_NAME_FAILED || made.op == TM_NAME_FAILED)
+        return NULL;
+    const char *op = tm_names_text(f->values.texts, made.op).bytes;
+    made.hash = tm_hash_mixed(7, op, strlen(op));
+    made.is_p2p = is_p2p_op(op);
+    made.gathers = strcmp(op, "all_gather") == 0 || strcmp(op, "_all_gather_base") == 0;
+    agreed_parts(op, &made.inputs, &made.outputs);
+    return tm_vec_append(&f->ops, &made, 1);
 }
 
 /* Elements of each tensor: what libraries compare. A list of lists of numbers. */
@@ -283,23 +299,13 @@ static uint64_t hash_types(const tm_flight *f, const tm_pickle_value *types, uin
     return hash;
 }
 
-/* In which of its tensors the ranks of an operation have to agree. */
-static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
-    const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") || ends_with(op, "_v") ||
-                     strstr(op, "coalesced") || strstr(op, "barrier");
-    *inputs = !any && strncmp(op, "scatter", 7) != 0;
-    *outputs = !any && strncmp(op, "gather", 6) != 0;
-}
-
-static uint64_t form_of(const tm_flight *f, const entry *e, const char *op) {
-    bool inputs, outputs;
-    agreed_parts(op, &inputs, &outputs);
-    uint64_t hash = tm_hash_mixed(7, op, strlen(op));
-    if (inputs) {
+static uint64_t form_of(const tm_flight *f, const entry *e, const op_name *op) {
+    uint64_t hash = op->hash;
+    if (op->inputs) {
         hash = hash_sizes(f, field(e, F_INPUTS), hash);
         hash = hash_types(f, field(e, F_INPUT_TYPES), hash);
     }
-    if (outputs) {
+    if (op->outputs) {
         hash = hash_sizes(f, field(e, F_OUTPUTS), hash + 1);
         hash = hash_types(f, field(e, F_OUTPUT_TYPES), hash);
     }
@@ -326,8 +332,8 @@ static int64_t elements_of(const tm_flight *f, const tm_pickle_value *sizes) {
 
 /* Each rank gives an all_gather as much: its output holds as many times its input as there are
  * ranks. Gloo's recorder tells the members of no group otherwise. */
-static int64_t size_of_group(const tm_flight *f, const entry *e, const char *op) {
-    if (strcmp(op, "all_gather") != 0 && strcmp(op, "_all_gather_base") != 0)
+static int64_t size_of_group(const tm_flight *f, const entry *e, const op_name *op) {
+    if (!op->gathers)
         return 0;
     const int64_t in = elements_of(f, field(e, F_INPUTS)),
                   out = elements_of(f, field(e, F_OUTPUTS));
@@ -375,7 +381,7 @@ static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     const tm_pickle_value *p2p = field(&e, F_IS_P2P);
     c.backend = tm_names_text(f->values.texts, op->backend).bytes;
     c.op = tm_names_text(f->values.texts, op->op).bytes;
-    c.is_p2p = p2p && p2p->type == TM_PICKLE_BOOL ? p2p->as.i != 0 : is_p2p_op(c.op);
+    c.is_p2p = p2p && p2p->type == TM_PICKLE_BOOL ? p2p->as.i != 0 : op->is_p2p;
     c.seq = seq_of(f, &e, c.is_p2p);
     c.record = number_of(f, field(&e, F_RECORD), c.record);
     if (c.seq < 0) {
@@ -384,10 +390,10 @@ static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     }
     take_times(f, &e, &c);
     c.state = state_of(f, &e, &c);
-    c.group_size = size_of_group(f, &e, c.op);
+    c.group_size = size_of_group(f, &e, op);
     c.is_retired = field(&e, F_RETIRED) && field(&e, F_RETIRED)->as.i != 0 &&
                    field(&e, F_RETIRED)->type == TM_PICKLE_BOOL;
-    c.form = form_of(f, &e, c.op) | 2; /* neither 0 nor 1, which mean something else */
+    c.form = form_of(f, &e, op) | 2; /* neither 0 nor 1, which mean something else */
     c.values = value->as.id;
     return tm_vec_append(&f->calls, &c, 1) != NULL;
 }
