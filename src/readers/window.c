@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_error *err) {
     window->ended = window->cursor.final && at >= window->cursor.end;
@@ -9,10 +10,15 @@ tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_
                    window->buffer_offset + (at - window->buffer), "%s", why);
 }
 
+/* Aligned to a cache line, as are the pages that the system copies a file from: a processor copies
+ * at a third of its speed to where the address in a page is a few bytes above the source's. */
 static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
-    char *buffer = realloc(window->buffer, capacity + TM_JSON_PADDING);
-    if (!buffer)
+    void *buffer;
+    if (posix_memalign(&buffer, 64, capacity + TM_JSON_PADDING) != 0)
         return tm_fail_memory(err);
+    if (window->buffer)
+        memcpy(buffer, window->buffer, window->capacity);
+    free(window->buffer);
     window->buffer = buffer;
     window->capacity = capacity;
     return TM_OK;

@@ -92,9 +92,8 @@ static inline double factor_of(const tm_sets *sets, size_t i, const tm_graph *gr
                    : 1.0;
     if (!change->of_rank)
         return change->factor;
-    return is_of_pair(sets, graph, edge)
-               ? 1.0
-               : change->of_rank[2 * sets->rank + (edge->kind != TM_EDGE_COMPUTE)];
+    const double factor = change->of_rank[2 * sets->rank + (edge->kind != TM_EDGE_COMPUTE)];
+    return factor != 1.0 && is_of_pair(sets, graph, edge) ? 1.0 : factor;
 }
 
 double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge) {

@@ -336,24 +336,35 @@ static void weigh_all(const void *context, const tm_crew *crew, const tm_crew_de
     by[TM_SET_IDEAL_RECORDED] = transfer ? w.peer : w.ns;
 }
 
+/* As llround, without a call. */
+static inline int64_t rounded(double ns) {
+    const int64_t whole = (int64_t)ns;
+    const double rest = ns - (double)whole;
+    return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+
 static void scale(const int64_t *ns, double factor, int64_t *out) {
     for (size_t k = 0; k < TM_LANES; k++)
-        out[k] = llround((double)ns[k] * factor);
+        out[k] = rounded((double)ns[k] * factor);
 }
 
 /* The weights of a change, and the same without what nothing explains.
  * @param room  [2] @param by  [2] as recorded so far */
 static void change_all(const weights *w, double factor, tm_crew_row *room, const int64_t **by) {
+    if (factor == 1.0)
+        return;
     if (factor == 0.0) {
         by[0] = by[1] = at_root.ns;
     } else if (isnan(factor) || isinf(factor)) {
         by[0] = isnan(factor) ? w->peer : w->usual;
         by[1] = explain(w, by[0], &room[1]);
     } else {
-        scale(by[1], factor, room[1].ns);
+        const bool alike = by[0] == by[1];
         scale(by[0], factor, room[0].ns);
+        if (!alike)
+            scale(by[1], factor, room[1].ns);
         by[0] = room[0].ns;
-        by[1] = room[1].ns;
+        by[1] = room[alike ? 0 : 1].ns;
     }
 }
 
@@ -364,7 +375,7 @@ static void scale_operations(const tm_scaled *scaled, const tm_crew_visit *visit
     for (size_t k = 0; k < TM_LANES; k++) {
         const double factor = tm_scaled_factor(scaled, visit->operation[k]);
         for (size_t i = 0; i < 2; i++)
-            room[i].ns[k] = llround((double)by[i][k] * factor);
+            room[i].ns[k] = rounded((double)by[i][k] * factor);
     }
     by[0] = room[0].ns;
     by[1] = room[1].ns;
@@ -407,8 +418,11 @@ static void weigh_changes(const void *context, const tm_crew *crew, const tm_cre
         if (sets->changes[i].of_operation && e->from != TM_FROM_ROOT && e->from & TM_FROM_VISIT)
             scale_operations(sets->changes[i].of_operation, &crew->visits[e->from & ~TM_FROM_VISIT],
                              own, by + 2 * i);
-        else
-            change_all(&w, tm_sets_factor(sets, i, crew->like, e), own, by + 2 * i);
+        else /* a call for each change would take longer than the rest of it */
+            change_all(&w,
+                       sets->changes[i].of_rank ? tm_sets_factor(sets, i, crew->like, e)
+                                                : sets->changes[i].factor,
+                       own, by + 2 * i);
         if (ranks != UINT8_MAX)
             leave_ranks(ranks, was, own, by + 2 * i);
     }
