@@ -181,7 +181,7 @@ def test_memory_that_cannot_be_had_is_told():
         for size in (60, 255):
             short_of_memory(n, size, 'rank0.json', 'rank1.json').fails(
                 5, f'memory is limited to {size} MiB (ulimit -v); tmerge needs 256')
-        for size in (256, 290):
+        for size in (256, 272):
             short_of_memory(n, size, 'rank0.json', 'rank1.json').fails(5, 'out of memory')
     equal(files(), ['rank0.json', 'rank1.json'])
     put('rank0.json', small_trace(0))
