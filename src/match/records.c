@@ -147,8 +147,13 @@ static bool place(collector *c, tm_comm_record *record) {
     sequence->digest = tm_hash_mixed(sequence->digest, &token, sizeof token);
     sequence->n++;
     sequence->last_step = step_of(record);
-    tm_end end = {record->group,    record->key,    record->rank,
-                  record->begin_ns, record->end_ns, tm_record_synchronises(record)};
+    tm_end end = {.group = record->group,
+                  .key = record->key,
+                  .rank = record->rank,
+                  .begin_ns = record->begin_ns,
+                  .end_ns = record->end_ns,
+                  .synchronises = tm_record_synchronises(record),
+                  .on_host = tm_timeline_track(c->timeline, record->event)->kind != TM_TRACK_GPU};
     return record->way != TM_MATCH_ORDER || tm_vec_append(&c->out->ends, &end, 1);
 }
 

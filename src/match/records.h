@@ -30,6 +30,7 @@ typedef struct tm_end {
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
+    bool on_host; /* a thread ran it, which leaves when it gets a core, not when the last came */
 } tm_end;
 
 /** What a rank gives to matching. */

@@ -6,6 +6,7 @@
 #include "base/keys.h"
 #include "base/median.h"
 #include "base/sorted.h"
+#include "timeline/host_comm.h"
 
 /* What a call that waits does itself. */
 static const int64_t WAITING_CALL_NS = 3000;
@@ -44,7 +45,8 @@ typedef struct host_walk {
     uint32_t *n_launches;  /* in ahead's memory; by call: launches that had ended by its end */
     tm_keys usual_names;   /* of uint32_t, and */
     tm_vec usual;          /* of int64_t: how long calls of this name take that do not wait */
-    size_t n_ended;        /* calls of by_end that ended by the begin of the one at hand */
+    bool of_cpu; /* its thread waits for communication, whose ends are recorded, for nothing else */
+    size_t n_ended; /* calls of by_end that ended by the begin of the one at hand */
 } host_walk;
 
 static const tm_part_event *event_at(const host_walk *w, uint32_t i) {
@@ -334,7 +336,10 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
                     .kind = TM_EDGE_HOST};
     uint32_t last = find_wait(w, call, since, &dark, &lit);
     const bool known = last != TM_NO_PART;
-    if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
+    if (!known && w->of_cpu && edge.ns > DARK_NS) { /* what lies between operators is no work */
+        dark = since;
+        lit = call->begin_ns;
+    } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
     const bool within =
         before->step == call->step; /* behind a step an older one may be waited for */
@@ -344,7 +349,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     if (end > dark)
         edge.peer_ns = edge.ns -= end - dark;
     edge.flags = spent_in(w, call, since, edge.ns);
-    if (lit - dark > DARK_NS && !within) {
+    if (lit - dark > DARK_NS && !within && !w->of_cpu) {
         edge.flags |= TM_EDGE_UNSEEN;
         edge.peer_ns = lit - (end > dark ? end : dark);
         w->m->unseen = true;
@@ -403,6 +408,7 @@ bool tm_maker_calls(tm_maker *m) {
         .usual_names = TM_KEYS(uint32_t),
         .usual = TM_VEC(int64_t),
         .by_end = order_by_end(&m->draft->calls, offsetof(tm_part_call, end_ns)),
+        .of_cpu = tm_timeline_is_of_cpu(m->draft->timeline),
     };
     bool ok = w.last_event && w.threads && w.by_end;
     for (size_t k = 0; k < n_tracks && ok; k++) {

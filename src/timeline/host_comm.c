@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intervals.h"
+#include "base/sorted.h"
 #include "metadata.h"
 #include "trace.h"
 
@@ -97,6 +99,112 @@ static void find_work(finder *f, const tm_track *track) {
     }
 }
 
+/* An operation that a thread asked for. */
+typedef struct operation {
+    int64_t begin_ns, end_ns;
+    uint32_t row, track; /* its own row; of who asked */
+} operation;
+
+static int by_asker(const void *a, const void *b) {
+    const operation *x = a, *y = b;
+    int order = tm_order_u64(x->track, y->track);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_u64(x->row, y->row);
+}
+
+static bool list_operations(const finder *f, tm_vec *out) {
+    const tm_timeline *t = f->timeline;
+    for (uint32_t row = 0; row < t->n_events; row++) {
+        const uint32_t by = t->launch[row];
+        if (kind_at(f, row) != TM_HOST_COMM_OPERATION || by == TM_NO_EVENT || by == row)
+            continue;
+        const operation one = {t->begin_ns[row], t->begin_ns[row] + t->duration_ns[row], row,
+                               (uint32_t)(tm_timeline_track(t, by) - t->tracks)};
+        if (!tm_vec_append(out, &one, 1))
+            return false;
+    }
+    tm_sort(out->data, out->n, out->size, by_asker);
+    return true;
+}
+
+/* How often a thread did nothing before an event of this name while it had asked for an operation,
+ * and in how many of these cases it went on at once when that ended. */
+typedef struct pauses {
+    uint32_t n, n_prompt;
+} pauses;
+
+/* What is done with a pause before an event. */
+typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, pauses *of);
+
+/* By chance an operation ends so shortly before in one of a hundred cases. */
+enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
+
+static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
+    bool prompt = false;
+    (void)f;
+    for (size_t i = 0; i < n; i++)
+        prompt =
+            prompt || (at[i].end_ns <= pause.end_ns && at[i].end_ns > pause.end_ns - PROMPT_NS);
+    of->n++;
+    of->n_prompt += prompt;
+}
+
+/* The thread waited for the first of what had not ended; where that lasts for longer than it
+ * waited, it went on for another reason. */
+static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
+    size_t i = 0;
+    while (i < n && at[i].end_ns <= pause.end_ns)
+        i++;
+    if (i == n || of->n_prompt < PROMPT_LEAST || PROMPT_TIMES * of->n_prompt < of->n)
+        return;
+    const int64_t since = at[i].begin_ns > pause.begin_ns ? at[i].begin_ns : pause.begin_ns;
+    if (at[i].end_ns - pause.end_ns > pause.end_ns - since)
+        return;
+    at[i].end_ns = pause.end_ns;
+    f->timeline->duration_ns[at[i].row] = pause.end_ns - at[i].begin_ns;
+}
+
+/* @param at  [n] what the thread asked for */
+static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t n, pauses *names,
+                         pause_visit *visit) {
+    const tm_timeline *t = f->timeline;
+    int64_t reach_ns = INT64_MAX;
+    size_t first = 0, behind = 0; /* of what began before an event, what may not have ended */
+    for (uint32_t row = track->first; row < track->first + track->count; row++) {
+        const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
+        if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)
+            continue;
+        while (behind < n && at[behind].begin_ns < begin_ns)
+            behind++;
+        while (first < behind && at[first].end_ns <= reach_ns)
+            first++;
+        if (reach_ns < begin_ns - PAUSE_NS && first < behind)
+            visit(f, at + first, behind - first, (tm_interval){reach_ns, begin_ns},
+                  &names[t->name[row]]);
+        reach_ns = reach_ns == INT64_MAX || end_ns > reach_ns ? end_ns : reach_ns;
+    }
+}
+
+/* Who waits for an operation goes on when it is done; the thread that did it writes its end when it
+ * has a core again. Where a thread often goes on at the end of an operation, one that is said to
+ * last longer ended then. */
+static bool end_operations(finder *f) {
+    tm_vec operations = TM_VEC(operation);
+    pauses *names = calloc(tm_timeline_n_names(f->timeline) + 1, sizeof *names);
+    bool ok = names && list_operations(f, &operations);
+    operation *all = operations.data;
+    for (size_t first = 0, end = 0; ok && first < operations.n; first = end) {
+        const tm_track *track = &f->timeline->tracks[all[first].track];
+        while (end < operations.n && all[end].track == all[first].track)
+            end++;
+        visit_pauses(f, track, all + first, end - first, names, count_pause);
+        visit_pauses(f, track, all + first, end - first, names, end_first);
+    }
+    free(names);
+    tm_vec_free(&operations);
+    return ok;
+}
+
 void tm_timeline_set_cpu_spans(tm_timeline *timeline) {
     size_t row = 0;
     while (row < timeline->n_events && timeline->role[row] == TM_ROLE_NONE)
@@ -124,8 +232,9 @@ tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *name
         if (track->kind == TM_TRACK_CPU && (!any || track_asks(&f, track)))
             find_work(&f, track);
     }
+    const bool ok = end_operations(&f);
     free(f.kinds);
-    return TM_OK;
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* What the threads do that ask for communication of the host's: operators, and asking. None where
