@@ -10,7 +10,8 @@ enum {
     PLACES = 8,   /* that an end is looked for before and behind its own */
     SHIFTS = 64,  /* of a whole sequence that are tried */
     LEAST = 10,   /* ends that a shift must leave to compare */
-    BETTER = 5    /* times smaller is the spread at the shift that is right */
+    BETTER = 5,   /* times smaller is the spread at the shift that is right */
+    APART = 8     /* of so many operations on hosts one may have an end that was told wrongly */
 };
 
 /* What end noise a profiler leaves at best: smaller spreads are equal. */
@@ -169,15 +170,20 @@ static bool any_synchronises(const tm_end *a, size_t n) {
     return false;
 }
 
-/* Whether clocks may stand so that nobody leaves an operation before the other has come. */
-static bool may_overlap(const tm_end *a, const tm_end *b, size_t n) {
-    int64_t least_ns = INT64_MIN, most_ns = INT64_MAX; /* b's clock less a's */
-    for (size_t i = 0; i < n; i++) {
-        const int64_t from = b[i].begin_ns - a[i].end_ns, to = b[i].end_ns - a[i].begin_ns;
-        least_ns = a[i].synchronises && from > least_ns ? from : least_ns;
-        most_ns = a[i].synchronises && to < most_ns ? to : most_ns;
-    }
-    return least_ns <= most_ns || least_ns - same_ns <= most_ns;
+/* How many operations cannot have run together, were b's clock ahead of a's by so much. */
+static size_t count_apart(const sight *s, int64_t ahead_ns) {
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        n += s->a[i].synchronises && (s->b[i].begin_ns > s->a[i].end_ns + ahead_ns ||
+                                      s->a[i].begin_ns + ahead_ns > s->b[i].end_ns);
+    return n;
+}
+
+/* Whether nearly all may have run together, on one clock or on two. */
+static bool ran_together(const sight *s) {
+    int64_t ahead_ns = 0;
+    return APART * count_apart(s, 0) <= s->n ||
+           (offset_of(s, 0, s->n, &ahead_ns) && APART * count_apart(s, ahead_ns) <= s->n);
 }
 
 bool tm_order_holds(const tm_end *a, const tm_end *b, size_t n) {
@@ -187,7 +193,7 @@ bool tm_order_holds(const tm_end *a, const tm_end *b, size_t n) {
     if (is_better_shifted(a, b, n))
         return false;
     if (a->on_host && b->on_host)
-        return may_overlap(a, b, n);
+        return ran_together(&s);
     s.line = fit(&s);
     for (size_t i = 0; i < n; i++)
         if (tells(&s, i) && !meets(&s, i) && (is_shifted(&s, i) || is_swapped(&s, i)))

@@ -11,8 +11,8 @@
  * did not run at the same time. Or the recordings begin at different operations: then all ends lie
  * better at other places. Late ends, drift and clocks that were set show no such thing, so that
  * they leave an order as it is. Of single kernels those count that synchronise, if any does: others
- * need not end together. Ends on hosts lie apart by what their threads wait for a core, so that there
- * only counts whether the two can have run at the same time.
+ * need not end together. Ends on hosts lie apart by what their threads wait for a core, so that
+ * there only counts whether the two can have run at the same time.
  *
  * @param a, b  [n] in order
  */

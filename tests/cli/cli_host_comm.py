@@ -1,8 +1,10 @@
 """Jobs on CPUs: gloo's operations on threads of the host, without metadata, are matched and waited
 for as those of GPUs."""
 import json
+import os
 
-from common import BASE_NS, contains, equal, event, has_line, lacks, main, merged, put, rows, same_bytes, tmerge
+from common import (BASE_NS, SOURCE, contains, equal, event, has_line, lacks, main, merged, put, rows,
+                    same_bytes, sampled, tests_of, tmerge)
 
 MAIN, WORKERS = 100, (101, 102)
 
@@ -128,6 +130,33 @@ def test_each_group_has_its_own_threads_in_the_order_in_which_it_was_made():
     equal([r['wait_ns'] for r in rows('tmerge.h5', 'stragglers.rank')], [10000, 0, 0, 0])
 
 
+def test_an_operation_ends_when_who_waits_for_it_goes_on():
+    # Both ask at 1000 and go on at 5000. The thread of rank 1 had no core in two of three steps, and
+    # wrote 7000 then; 8 ms more in the third pause are no wait, for the operation lasts longer still.
+    for rank, ends in enumerate(((4950, 4950, 4950), (4950, 7000, 4950))):
+        events = [note(f'ProfilerStep#{k + 2}', 20000 * k, 20000) for k in range(3)]
+        for k, end in enumerate(ends):
+            at = 20000 * k
+            events += [op('aten::mm', at, 900), asked('c10d::allreduce_', at + 990, [10]),
+                       gloo('all_reduce', at + 1000, at + end, [10]), op('aten::add', at + 5000, 9000)]
+        write(rank, events)
+    merged('job')
+    # 3950 us twice; 4000 where it was cut.
+    equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [11850000, 11900000])
+
+
+def test_what_ends_behind_the_recording_has_the_shapes_of_who_asked():
+    for rank in (0, 1):
+        last = note('gloo:all_reduce', 240, 50, WORKERS[0])
+        del last['args']
+        write(rank, steps(3) + [asked('c10d::allreduce_', 39, [1000]), gloo('all_reduce', 40, 90, [1000]),
+                                op('aten::mm', 100, 50), asked('c10d::allreduce_', 239, [1000]),
+                                last if rank == 0 else gloo('all_reduce', 240, 290, [1000])])
+    merged('job')
+    equal([(k['kind'], k['count'], k['bytes']) for k in rows('tmerge.h5', 'collectives.kind')],
+          [('allreduce', 2, 4000)])
+
+
 # When the all-reduces of a recording began and ended, in us: DDP with PyTorch 2.14, 4 ranks of which
 # rank 2 has more to do, one bucket in each of 3 steps.
 SLOW_RANK_2 = (((501, 301098), (884261, 1825267), (3608251, 3641163)),
@@ -209,6 +238,31 @@ def test_a_job_of_gpus_whose_hosts_use_gloo_too_stays_as_it_was():
     equal(rows('with.h5', 'overlap.rank'), rows('without.h5', 'overlap.rank'))
     equal(rows('with.h5', 'collectives.kind'), [])
     tmerge('show', 'with.h5', 'overlap.rank').expect(0)
+
+
+
+RECORDED = os.path.join(SOURCE, 'tests', 'real', 'recorded')
+# Who was slowed in each recording, and the word of the cause that has to be in the screen.
+CULPRITS = {
+    '2.6.0-ddp-none': (set(), ''),
+    '2.6.0-ddp-gc-rank2': ({2}, 'between them (Python'),
+    '2.14.1-ddp-none': (set(), ''),
+    '2.14.1-fsdp2-gc-rank3': ({3}, 'between them (Python'),
+    '2.15.0-ddp-sleep-rank2': ({2}, 'between them (Python'),
+    '2.15.0-ddp-loader-rank0': ({0}, 'data loading'),
+}
+
+
+def check_recorded(name, slow, word):
+    """Twelve steps of four ranks, by tests/real; all that was communicated is matched."""
+    done = merged(os.path.join(RECORDED, name), '-o', 'tmerge.h5')
+    contains(' '.join(done.out.split()), word)
+    equal({r['rank'] for r in rows('tmerge.h5', 'stragglers.finding')}, slow)
+    equal(rows('tmerge.h5', 'collectives.unmatched'), [])
+
+
+globals().update(sampled(tests_of({name: (name, *row) for name, row in CULPRITS.items()},
+                                  check_recorded, 'recorded_')))
 
 
 if __name__ == '__main__':

@@ -3,8 +3,8 @@
 Run by a Python that has PyTorch. Each rank is a session of its own, which Linux gives the same share
 of the cores (/proc/PID/autogroup), as a scheduler of jobs does; a busy neighbour is a process in the
 session of its rank. FOLDER/JOB/profile_rank_R.json.gz are the traces; truth.json says who was slowed,
-how, how long the ranks ran in each step, and how long they waited for a core meanwhile, as the kernel
-counts it (schedstat): what a busy machine adds by itself.
+how, and of each step how long it took, how much of it lay before the training, how long the thread
+ran, and how long it waited for a core (schedstat): what a busy machine adds by itself.
 """
 import argparse
 import ctypes
@@ -171,10 +171,10 @@ def ends_with_parent():
 def take_short_turns():
     """Asks for turns of 0.1 ms, so that who wakes up gets its core at once although other programs run
     (sched_setattr; before Linux 6.12 it changes nothing)."""
-    SYSCALL = {'x86_64': 314, 'aarch64': 274}.get(os.uname().machine)
+    number = {'x86_64': 314, 'aarch64': 274}.get(os.uname().machine)
     attributes = struct.pack('=IIQiIQQQ', 48, 0, 0, os.getpriority(os.PRIO_PROCESS, 0), 0, 100000, 0, 0)
-    if SYSCALL:
-        ctypes.CDLL(None).syscall(SYSCALL, 0, attributes, 0)
+    if number:
+        ctypes.CDLL(None).syscall(number, 0, attributes, 0)
 
 
 def neighbour():

@@ -196,6 +196,18 @@ static bool may_be(const tm_collective_attr *operation, const tm_collective_attr
                     operation->in_elements == asked->in_elements);
 }
 
+/* What ended behind the recording is written without its shapes: they are those of who asked, and
+ * the type is that of others of the kind and size. */
+static void complete(const finisher *f, tm_collective_attr *row, const tm_collective_attr *asked) {
+    const part *operations = f->operations.data;
+    row->in_elements = row->in_elements < 0 ? asked->in_elements : row->in_elements;
+    for (size_t i = 0; i < f->operations.n && row->dtype == TM_NO_NAME; i++) {
+        const tm_collective_attr *other = &f->rows[operations[i].row];
+        if (other->kind == row->kind && other->in_elements == row->in_elements)
+            row->dtype = other->dtype;
+    }
+}
+
 /* Each who asked gets the first operation from then on that may be it. */
 static bool link_asked(finisher *f) {
     const part *asked = f->asked.data, *operations = f->operations.data;
@@ -213,6 +225,7 @@ static bool link_asked(finisher *f) {
         tm_collective_attr *to = &f->rows[operations[o].row];
         const tm_handover handover = {.call = to->event, .by = from->event};
         taken[o] = true;
+        complete(f, to, from);
         to->kind = from->kind;
         to->name = from->name;
         to->src_rank = from->src_rank;

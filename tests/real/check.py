@@ -1,0 +1,102 @@
+"""What tmerge says of recorded jobs whose culprit is known: check.py FOLDER...
+
+FOLDER has the jobs of record.py. One row each: what was slowed and what that costs, by hand; who was
+named, and the first sentence. The cost is by how much later the slowed ranks came to each operation
+than all others, summed, as a share of the steps: without tmerge, from the traces and their order. A
+rank that was not slowed is a true positive where the kernel says that it waited longer for a core than
+the others by 3 % of the steps: the machine slowed it. Exits with 1 where a row is wrong.
+"""
+import gzip
+import json
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'cli'))
+import common  # noqa: E402
+
+COSTS = 3.0  # per cent of the steps: who costs as much is to be named
+# Cause: words of which one is in what tmerge prints.
+WORDS = {'none': [''], 'loader': ['data loading'], 'loader-all': ['Load data', 'batch'],
+         'sleep': ['between them', 'host of'], 'gc': ['between them', 'host of'],
+         'neighbour': ['its CPU', 'CPU of'], 'work': ['its CPU', 'CPU of', 'more work'],
+         'uneven': ['its CPU', 'CPU of', 'more work'], 'gc-turns': ['stalls of hosts'],
+         'uneven-turns': ['Even out', 'compute operators']}
+
+
+def operations(folder, rank):
+    """Begins [us] of what the rank communicates, in order."""
+    with gzip.open(f'{folder}/profile_rank_{rank}.json.gz', 'rt', encoding='utf-8') as file:
+        trace = json.load(file)
+    return sorted(event['ts'] for event in trace['traceEvents']
+                  if event.get('name', '').startswith('gloo:all') and event.get('ph') == 'X')
+
+
+def cost(folder, truth):
+    """Per cent of the steps that the slowed ranks came later than all others. Where ranks communicate
+    in several groups it is what they did longer than the median of the others before they trained."""
+    steps = truth['step_before_ran_waited_ns']
+    whole = statistics.mean(sum(step[0] for step in rank) for rank in steps)
+    slow = set(truth['slow'])
+    if not slow or len(slow) == len(steps):
+        return 0.0
+    begins = [operations(folder, rank) for rank in range(len(steps))]
+    if truth['shape'] in ('hybrid', 'pp') or len({len(each) for each in begins}) != 1:
+        before = [sum(step[1] for step in rank) for rank in steps]
+        others = statistics.median(ns for rank, ns in enumerate(before) if rank not in slow)
+        return 100 * (max(before[rank] for rank in slow) - others) / whole
+    late = sum(max(0, max(at[r] for r in slow) - max(at[r] for r in range(len(at)) if r not in slow))
+               for at in zip(*begins))
+    return 100 * 1000 * late / whole
+
+
+def waits(truth):
+    """Per cent of the steps that each rank waited for a core longer than the least of all."""
+    steps = truth['step_before_ran_waited_ns']
+    whole = statistics.mean(sum(step[0] for step in rank) for rank in steps)
+    waited = [sum(step[3] for step in rank) for rank in steps]
+    return [100 * (ns - min(waited)) / whole for ns in waited]
+
+
+def judge(folder):
+    """Right or what is wrong, and the row."""
+    with open(os.path.join(folder, 'truth.json'), encoding='utf-8') as file:
+        truth = json.load(file)
+    done = common.tmerge(folder, '-o', 'real.h5', '--force').expect(0)
+    tables = common.tables('real.h5', 'stragglers.finding', 'stragglers.job')
+    findings = [row for row in tables['stragglers.finding'] if row['shape'] not in ('event', 'bubble')]
+    named = {row['rank'] for row in findings}
+    slow, costs, waited = set(truth['slow']), cost(folder, truth), waits(truth)
+    one = 0 < len(slow) < len(waited)
+    others = named - slow if one else named
+    wrong = []
+    if one and costs >= COSTS and not slow & named:
+        wrong.append('not named')
+    wrong += [f'rank {rank} named' for rank in sorted(others) if waited[rank] < COSTS]
+    text = ' '.join(done.out.split())
+    word = not one or slow & named
+    if word and not any(each in text for each in WORDS[truth['cause']]):
+        wrong.append('cause')
+    first = tables['stragglers.job'][0]['headline']
+    cores = ' '.join(f'{share:.0f}' for share in waited)
+    return wrong, [os.path.basename(folder), truth['version'], ','.join(map(str, slow)) if one else '-',
+                   f'{costs:.1f}', cores, ','.join(map(str, sorted(named))) or '-',
+                   ', '.join(wrong) or 'right', first]
+
+
+def main(folders):
+    n = n_wrong = 0
+    print('| job | PyTorch | slowed | cost % | waits for a core % | named | | first sentence |')
+    print('|---|---|---|---|---|---|---|---|')
+    for folder in folders:
+        for name in sorted(os.listdir(folder)):
+            if os.path.exists(os.path.join(folder, name, 'truth.json')):
+                wrong, row = judge(os.path.join(folder, name))
+                print('| ' + ' | '.join(row) + ' |', flush=True)
+                n, n_wrong = n + 1, n_wrong + bool(wrong)
+    print(f'{n} jobs, {n_wrong} not right')
+    return bool(n_wrong)
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
