@@ -14,12 +14,18 @@ from watching import ends, exists, is_open, on_small_disk, started, wait_until
 # A report is a line of Python; what it sees: source, target, and a way to tell that it runs.
 NSYS = f'''#!{sys.executable} -ISE
 import os, shutil, signal, subprocess, sys, time
-expected = ['export', '--type', 'sqlite', '--include-blobs=true', '--include-json=true',
-            '--ts-normalize=false', '--quiet=true', '-o']
-if sys.argv[1:9] != expected or len(sys.argv) != 11 or sys.stdin.read() != '':
-    sys.exit('wrong arguments: ' + repr(sys.argv))
-target, source = sys.argv[9:]
 here = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
+unknown = os.environ.get('NSYS_LACKS', '').split()
+for option in sys.argv[1:-3]:
+    if option in unknown:  # as 2022.4.2 and 2024.2.3 say it
+        print(f"unrecognised option '{{option}}'\\n\\nusage: nsys export [<args>] [nsys-rep-file]\\n"
+              "Try 'nsys export --help' for more information.")
+        sys.exit(1)
+newer = ['--include-blobs=true', '--include-json=true', '--ts-normalize=false']
+expected = ['export', '--type', 'sqlite', *(x for x in newer if x not in unknown), '--quiet=true', '-o']
+if sys.argv[1:-2] != expected or sys.stdin.read() != '':
+    sys.exit('wrong arguments: ' + repr(sys.argv))
+target, source = sys.argv[-2:]
 if source.startswith('-') or target.startswith('-') or os.path.exists(target):
     sys.exit('a file that is an option, or in the way: ' + repr(sys.argv))
 def note(what):
@@ -29,8 +35,7 @@ note(f'{{os.environ.get("OMPI_COMM_WORLD_RANK", "-")}} {{os.path.basename(source
 with open(source) as file:
     exec(file.read())
 '''
-COMMAND = ('nsys export --type sqlite --include-blobs=true --include-json=true --ts-normalize=false '
-           '-o {0}.sqlite {0}.nsys-rep')
+COMMAND = 'nsys export --type sqlite -o {0}.sqlite {0}.nsys-rep'
 ADVICE = 'a report of Nsight Systems is read from its export: ' + COMMAND
 HANGS = ('open(target, "w").write("partial"); open(target + "-journal", "w").write("more"); '
          'subprocess.Popen(["sleep", "1234"]); note("hangs %d" % os.getpid()); time.sleep(1234)')
@@ -101,6 +106,20 @@ def test_reports_give_what_their_exports_give_each_exported_once_by_all_processe
             os.rename('tmerge.h5', '../one.h5')
         else:
             same_bytes('tmerge.h5', '../one.h5')
+
+
+def test_an_nsys_is_given_the_options_alone_that_its_version_has():
+    """2022.4.2 knows none of them, 2023.4.4 and 2024.2.3 the last; of one option more than these, any."""
+    blobs, json, clock = '--include-blobs=true', '--include-json=true', '--ts-normalize=false'
+    names = job(ranks=1)
+    reports(names)
+    for missing in ((blobs, json, clock), (blobs, json), (json,)):
+        merged('job', '--force', env={**with_nsys(), 'NSYS_LACKS': ' '.join(missing)})
+        equal(len(notes()), 1)
+    put(f'job/{names[0]}.nsys-rep', 'sys.exit("--include-blobs is no use here")')
+    tmerge('job', '--force', env={**with_nsys(), 'NSYS_LACKS': blobs}).fails(
+        3, f'job/{names[0]}.nsys-rep: nsys failed with status 1, saying: --include-blobs is no use here; '
+           f'to try it by hand: {COMMAND.format("job/" + names[0])}')
 
 
 @seldom

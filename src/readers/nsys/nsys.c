@@ -112,7 +112,7 @@ const tm_format tm_format_nsys = {
     .converter = &tm_nsys_converter,
     .advice_unnamed_group =
         "NCCL tells groups in NVTX payloads: nsys profile -t cuda,nvtx, and nsys\n"
-        "  export --include-blobs=true",
+        "  export --include-blobs=true, which a newer nsys has and older reports take",
     .advice_unknown_group =
         "give the traces of all ranks, or record from before NCCL's communicators\n"
         "  are made",

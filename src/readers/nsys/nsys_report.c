@@ -8,14 +8,12 @@
 
 #define REPORT_END ".nsys-rep"
 
-/* To be typed: to the file that nsys itself would name. */
+/* To be typed: to the file that nsys itself would name, with options that every version has. */
 static void write_command(const char *report, char *out, size_t size) {
     size_t stem = strlen(report) - (sizeof REPORT_END - 1);
     int shown = stem < 160 ? (int)stem : 160;
-    snprintf(out, size,
-             "nsys export --type sqlite --include-blobs=true --include-json=true "
-             "--ts-normalize=false -o %.*s.sqlite %.*s" REPORT_END,
-             shown, report, shown, report);
+    snprintf(out, size, "nsys export --type sqlite -o %.*s.sqlite %.*s" REPORT_END, shown, report,
+             shown, report);
 }
 
 static void advise(const char *report, char *out, size_t size) {
@@ -54,25 +52,54 @@ static bool shield(const char *path, char out[TM_PATH_MAX + 64]) {
     return n > 0 && n < TM_PATH_MAX + 64;
 }
 
+/* Options that not every version has: blobs, in which NCCL's payloads are, and JSON came after
+ * 2024.2, --ts-normalize after 2022.4. */
+static const struct {
+    const char *name, *option;
+} newer[] = {
+    {"--include-blobs", "--include-blobs=true"},
+    {"--include-json", "--include-json=true"},
+    {"--ts-normalize", "--ts-normalize=false"},
+};
+
+enum { N_NEWER = sizeof newer / sizeof *newer };
+
+/* Takes out the first option that the program says it does not know: it names it. */
+static bool drop_unknown(const tm_child_end *end, bool with[N_NEWER]) {
+    for (int i = 0; i < N_NEWER && end->status > 0; i++)
+        if (with[i] && strstr(end->said, newer[i].name)) {
+            with[i] = false;
+            return true;
+        }
+    return false;
+}
+
+static int run(const char *program, const char *from, const char *to, const bool with[N_NEWER],
+               const tm_child_watch *watch, tm_child_end *end) {
+    const char *arguments[9 + N_NEWER] = {"nsys", "export", "--type", "sqlite"};
+    int n = 4;
+    for (int i = 0; i < N_NEWER; i++)
+        if (with[i])
+            arguments[n++] = newer[i].option;
+    arguments[n++] = "--quiet=true";
+    arguments[n++] = "-o";
+    arguments[n++] = to;
+    arguments[n++] = from;
+    arguments[n] = NULL;
+    return tm_child_run(program, arguments, watch, end);
+}
+
 static tm_status convert(const char *program, const char *report, const char *path,
                          const tm_child_watch *watch, tm_error *err) {
     char from[TM_PATH_MAX + 64], to[TM_PATH_MAX + 64];
+    bool with[N_NEWER] = {true, true, true};
     tm_child_end end;
+    int failed;
     if (!shield(report, from) || !shield(path, to))
         return tm_fail(err, TM_ERR_INPUT, report, -1, "this path is too long for nsys");
-    const char *const arguments[] = {"nsys",
-                                     "export",
-                                     "--type",
-                                     "sqlite",
-                                     "--include-blobs=true",
-                                     "--include-json=true",
-                                     "--ts-normalize=false",
-                                     "--quiet=true",
-                                     "-o",
-                                     to,
-                                     from,
-                                     NULL};
-    int failed = tm_child_run(program, arguments, watch, &end);
+    do
+        failed = run(program, from, to, with, watch, &end);
+    while (!failed && drop_unknown(&end, with));
     if (failed)
         return tm_fail(err, TM_ERR_INPUT, report, -1, "%.200s cannot be run: %s", program,
                        strerror(failed));
