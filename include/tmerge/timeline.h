@@ -39,13 +39,15 @@ typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } t
     X(TM_CAT_OPENACC, 20, "openacc", NULL)                                                         \
     X(TM_CAT_SYSCALL, 21, "syscall", NULL)                                                         \
     X(TM_CAT_PAGE_FAULT, 22, "page_fault", NULL)                                                   \
-    X(TM_CAT_ON_CPU, 23, "on_cpu", NULL)
+    X(TM_CAT_ON_CPU, 23, "on_cpu", NULL)                                                           \
+    X(TM_CAT_MPI, 24, "mpi", NULL)                                                                 \
+    X(TM_CAT_HOST_WORK, 25, "host_work", NULL)
 
 typedef enum tm_category {
 #define TM_CATEGORY_ENUM(id, value, word, alias) id = value,
     TM_CATEGORY_LIST(TM_CATEGORY_ENUM)
 #undef TM_CATEGORY_ENUM
-        TM_N_CATEGORIES = 24
+        TM_N_CATEGORIES = 26
 } tm_category;
 
 /** The store's word for a category. */

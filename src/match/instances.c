@@ -23,7 +23,7 @@ static bool contradicts(const tm_comm_record *a, const tm_comm_record *b) {
     bool pair = a->way == TM_MATCH_PAIR;
     if (pair ? a->kind == b->kind : a->kind != b->kind)
         return true;
-    return a->kind != TM_COLL_ALLTOALL && a->bytes != b->bytes;
+    return a->kind != TM_COLL_ALLTOALL && a->bytes != b->bytes && !a->tagged;
 }
 
 /* Whether the last rank to come is among the members of a barrier that lacks some: it moves
@@ -71,6 +71,16 @@ static tm_instance make_instance(const tm_comm_record *records, size_t first, si
     return instance;
 }
 
+/* The receiver of a message of MPI has what its sender gave. */
+static void agree_on_bytes(tm_comm_record *records, size_t n) {
+    if (n != 2 || !records->tagged)
+        return;
+    if (records[0].kind == TM_COLL_SEND)
+        records[1].bytes = records[0].bytes;
+    else
+        records[0].bytes = records[1].bytes;
+}
+
 tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) {
     tm_comm_record *records = collectives->records.data;
     size_t n = collectives->records.n;
@@ -79,6 +89,7 @@ tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {
         for (i = first + 1; i < n && same_operation(&records[first], &records[i]); i++)
             ;
+        agree_on_bytes(records + first, i - first);
         agree_on_kind(&records[first], i - first);
         tm_instance instance = make_instance(records, first, i - first);
         if (!tm_vec_append(&collectives->instances, &instance, 1))

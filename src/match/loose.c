@@ -21,7 +21,7 @@ typedef struct assembly {
 
 uint64_t tm_record_token(const tm_comm_record *record) {
     int64_t token[3] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
-                        record->kind == TM_COLL_ALLTOALL ? -1 : record->bytes};
+                        record->kind == TM_COLL_ALLTOALL || record->tagged ? -1 : record->bytes};
     memcpy(&token[2], &record->operation, sizeof token[2]);
     return tm_hash_mixed(0, token, sizeof token);
 }

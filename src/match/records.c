@@ -168,6 +168,8 @@ static bool place_pair(collector *c, tm_comm_record *record, const tm_collective
         return true;
     int64_t ends[2] = {from, to};
     record->group = tm_hash_mixed(record->group, ends, sizeof ends);
+    if (record->tagged)
+        record->group = tm_hash_mixed(record->group, &record->operation, sizeof record->operation);
     record->group_size = 2;
     record->way = TM_MATCH_PAIR;
     return place(c, record);
@@ -237,6 +239,8 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
         .wrong_clock = begins_too_early(timeline, attr->event),
         .transfer_alone = c->transfers_alone,
     };
+    record.tagged = attr->seq == TM_SEQ_REPEATED && record.kind != TM_COLL_SENDRECV &&
+                    tm_timeline_track(timeline, attr->event)->kind == TM_TRACK_CPU;
     if (attr->seq == TM_SEQ_REPEATED)
         memcpy(&record.operation, &attr->comms_id, sizeof record.operation);
     memcpy(record.group_text, group->text, sizeof record.group_text);

@@ -69,7 +69,8 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
         if (track->kind != TM_TRACK_CPU)
             continue;
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
-            bool is_call = t->category[row] == TM_CAT_RUNTIME || t->category[row] == TM_CAT_DRIVER;
+            bool is_call = t->category[row] == TM_CAT_RUNTIME ||
+                           t->category[row] == TM_CAT_DRIVER || t->category[row] == TM_CAT_MPI;
             if (t->kind[row] != TM_DURATION)
                 continue;
             uint8_t kind = t->launch[row] == row

@@ -89,6 +89,8 @@ typedef struct tm_comm_record {
     bool exchange;                      /* of two ranks, each of which gives the other something */
     bool wrong_clock;                   /* it begins long before its launch */
     bool transfer_alone;                /* it begins when the last rank has come */
+    bool tagged;                        /* operation is a tag of MPI: sizes are of buffers, in which
+                                           less may come, and each tag has an order of its own */
     char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, else its ranks; terminated */
 } tm_comm_record;
 

@@ -44,6 +44,7 @@ bool tm_timeline_is_of_cpu(const tm_timeline *timeline) {
 typedef struct finder {
     tm_timeline *timeline;
     uint8_t *kinds; /* [names] tm_host_comm */
+    uint8_t work;   /* tm_category of what is work */
     uint32_t next;  /* of the track at hand, the first row not yet looked at that asks or waits */
 } finder;
 
@@ -84,8 +85,8 @@ static void find_work(finder *f, const tm_track *track) {
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         int64_t begin = t->begin_ns[row], end = begin + t->duration_ns[row];
         tm_host_comm kind = kind_at(f, row);
-        bool works = kind == TM_HOST_COMM_NONE && t->category[row] == TM_CAT_CPU_OP &&
-                     t->kind[row] == TM_DURATION;
+        bool works =
+            kind == TM_HOST_COMM_NONE && t->category[row] == f->work && t->kind[row] == TM_DURATION;
         if (end == begin || begin < reach_ns || kind == TM_HOST_COMM_TRANSFER)
             continue;
         if (works && holds_communication(f, track, row, end))
@@ -205,6 +206,19 @@ static bool end_operations(finder *f) {
     return ok;
 }
 
+/* What the reader took for the work between calls of MPI is all of it, where there is such. A call
+ * that communicates there is its own launch, as no operator asked for it. */
+static void find_mpi(finder *f) {
+    tm_timeline *t = f->timeline;
+    f->work = TM_CAT_CPU_OP;
+    for (uint32_t row = 0; row < t->n_events; row++) {
+        if (t->category[row] == TM_CAT_HOST_WORK)
+            f->work = TM_CAT_HOST_WORK;
+        if (t->category[row] == TM_CAT_MPI && t->role[row] == TM_ROLE_COMMUNICATION)
+            t->launch[row] = row;
+    }
+}
+
 void tm_timeline_set_cpu_spans(tm_timeline *timeline) {
     size_t row = 0;
     while (row < timeline->n_events && timeline->role[row] == TM_ROLE_NONE)
@@ -225,6 +239,7 @@ tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *name
         return tm_fail_memory(err);
     for (uint32_t name = 0; name < n_names; name++)
         f.kinds[name] = (uint8_t)tm_host_comm_of(tm_names_text(names, name));
+    find_mpi(&f);
     for (size_t k = 0; k < timeline->n_tracks && !any; k++)
         any = track_asks(&f, &timeline->tracks[k]);
     for (size_t k = 0; k < timeline->n_tracks; k++) {
@@ -251,7 +266,7 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
             continue;
         ok =
             tm_vec_append(operations, &(tm_interval){begin, begin + timeline->duration_ns[row]}, 1);
-        if (ok && asked != TM_NO_EVENT)
+        if (ok && asked != TM_NO_EVENT && asked != row) /* a call of MPI is its own: it waits */
             ok = tm_intervals_add(active, timeline->begin_ns[asked],
                                   timeline->begin_ns[asked] + timeline->duration_ns[asked]);
     }

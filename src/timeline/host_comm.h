@@ -34,8 +34,8 @@ bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 
 /**
  * Gives the roles of a device to what the threads of such a rank do: communication to operations,
- * computation to the outermost operators that ask for none and lie in none, each of which is its
- * own launch. Part of tm_timeline_find_roles.
+ * computation to the outermost operators that ask for none and lie in none, or to what lies between
+ * calls of MPI (TM_CAT_HOST_WORK), each of which is its own launch. Part of tm_timeline_find_roles.
  */
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;

@@ -57,6 +57,20 @@ def export(path, kernels=((144, 0, 1000, 500),), ranges=(), environment=(), epoc
     return path
 
 
+MPI = """
+CREATE TABLE MPI_RANKS (globalTid, rank);
+CREATE TABLE MPI_COMMUNICATORS (rank, timestamp, commHandle, parentHandle, localRank, size, groupRoot,
+    groupRootUid, members);
+CREATE TABLE MPI_OTHER_EVENTS (start, end, globalTid, textId);
+CREATE TABLE MPI_P2P_EVENTS (start, end, globalTid, textId, commHandle, tag, remoteRank, size, requestHandle);
+CREATE TABLE MPI_COLLECTIVES_EVENTS (start, end, globalTid, textId, commHandle, rootRank, size, recvSize,
+    requestHandle);
+CREATE TABLE MPI_START_WAIT_EVENTS (start, end, globalTid, textId, requestHandle);
+INSERT INTO StringIds VALUES (3, 'MPI_Init'), (4, 'MPI_Allreduce'), (5, 'MPI_Irecv'), (6, 'MPI_Isend'),
+    (7, 'MPI_Waitall');
+"""
+
+
 def real(name='*'):
     found = sorted(glob.glob(os.path.join(FOLDER, name + '.sqlite')))
     if not found:
@@ -102,7 +116,7 @@ def check_rank(db, events, process, epoch, what):
         equal(found, expected, f'{category} of {what}')
     ranges = table(db, 'NVTX_EVENTS', 'count(*), sum(end - start)',
                    f'{GLOBAL} = {process} AND eventType IN (59, 60)')
-    found = events.get('user_annotation', []) + events.get('cpu_op', [])
+    found = [e for kind in ('user_annotation', 'cpu_op', 'mpi') for e in events.get(kind, [])]
     if ranges:
         equal((len(found), sum(e[1] for e in found)), (ranges[0][0], ranges[0][1] or 0),
               f'ranges of {what}')
@@ -503,6 +517,48 @@ def test_no_secret_of_the_environment_leaves_the_report():
     tmerge('export', 'tmerge.h5', '--format', 'archive', '-o', 'x.tar').fails(
         3, 'rank0.sqlite: Perfetto cannot open this trace as it is: --format perfetto')
     holds(not os.path.exists('x.tar'), 'an archive was written')
+
+
+def test_programs_of_mpi_are_jobs_without_a_gpu():
+    """Rank 1 works 3 ms in each of 4 steps of 10 ms, rank 0 1 ms; then each sends the other a message of
+    tag 0 and of tag 1, which the one receives in the other order, into buffers of 90 bytes, and both add
+    up. Rank 0 waits 2 ms for them in MPI_Waitall, which has a row for each of its 4 requests."""
+    ms, step = 10 ** 6, 10 * 10 ** 6
+    for rank in range(2):
+        export(f'{rank}.sqlite', kernels=(), more=MPI, ranges=[
+            (f'step {i}', (i + 1) * step, (i + 2) * step - ms) for i in range(4)])
+        thread, work = pid(144) | 144, (1 + 2 * rank) * ms
+        with sqlite3.connect(f'{rank}.sqlite') as db:
+            db.execute('INSERT INTO MPI_RANKS VALUES (?, ?)', (thread, rank))
+            db.execute('INSERT INTO MPI_COMMUNICATORS VALUES (?, 5, 7, 0, ?, 2, NULL, NULL, NULL)', (rank, rank))
+            db.execute('INSERT INTO MPI_OTHER_EVENTS VALUES (0, 5, ?, 3)', (thread,))
+            for i in range(4):
+                at = (i + 1) * step + work
+                for k, (name, tag, size) in enumerate(((5, rank, 90), (5, 1 - rank, 90), (6, 0, 10), (6, 1, 20))):
+                    db.execute('INSERT INTO MPI_P2P_EVENTS VALUES (?, ?, ?, ?, 7, ?, ?, ?, ?)',
+                               (at + k * 10, at + k * 10 + 5, thread, name, tag, 1 - rank, size, 90 + k))
+                    db.execute('INSERT INTO MPI_START_WAIT_EVENTS VALUES (?, ?, ?, 7, ?)',
+                               (at + 50, (i + 1) * step + 3 * ms + 100, thread, 90 + k))
+                db.execute('INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (?, ?, ?, 4, 7, NULL, 800, 800, NULL)',
+                           ((i + 1) * step + 3 * ms + 100, (i + 1) * step + 4 * ms, thread))
+        db.close()
+    said = merged('0.sqlite', '1.sqlite', n=2).out
+    lacks(said, 'could not be matched')
+    equal([(row['kind'], row['count'], row['bytes']) for row in rows('tmerge.h5', 'collectives.kind')],
+          [('allreduce', 4, 400), ('sendrecv', 8, 10), ('sendrecv', 8, 20)])
+    counts = {(row['report'], row['name']): (row['count'], row['total_ns'])
+              for row in rows('tmerge.h5', 'stats.time') if 'MPI' in row['name']}
+    equal(counts[('mpi_event_sum', 'MPI_Waitall')], (8, 4 * (2 * ms + 50) + 4 * 50))
+    equal({report for report, _ in counts}, {'mpi_event_sum'})
+    contains(said, 'rank 1')
+    contains(tmerge('show', 'tmerge.h5', 'mpi_event_sum').expect(0).out, 'MPI_Waitall')
+
+
+def test_a_report_without_gpu_work_stops_no_job_of_others():
+    export('rank0.sqlite')
+    export('rank1.sqlite', kernels=(), ranges=[('loading', 10, 20)])
+    merged('rank0.sqlite', 'rank1.sqlite')
+    equal([row['rank'] for row in rows('tmerge.h5', 'job.rank')], [0, 1])
 
 
 if __name__ == '__main__':

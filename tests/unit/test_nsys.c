@@ -255,7 +255,7 @@ TEST(ranges_have_text_registered_text_and_domain) {
                       "data:loop user_annotation 2 2\n"
                       "mark user_annotation 3 0\n"
                       "aten::mm cpu_op 5 1\n"
-                      "MPI_Send user_annotation 6 1\n");
+                      "MPI_Send mpi 6 1\n");
     assert_int_equal(n.trace.counts[TM_COUNT_OPEN_RANGE], 1);
     assert_int_equal(((const tm_raw_event *)n.trace.events.data)[3].kind, TM_INSTANT);
     close_nsys(&n);
@@ -306,7 +306,7 @@ TEST(mpi_calls_and_waits_are_events_and_threads_have_names) {
     assert_events(&n, "Memset (Device) gpu_memset 50 10\n"
                       "Stream Sync cuda_sync 2 2\n"
                       "Context Sync cuda_sync 5 1\n"
-                      "registered user_annotation 1 4\n");
+                      "registered mpi 1 4\n");
     const tm_track *tracks = n.trace.tracks.data;
     assert_int_equal(n.trace.tracks.n, 3); /* stream 7, no stream, the thread */
     assert_int_equal(tracks[1].stream, -1);

@@ -257,7 +257,7 @@ static void change(const char *path, long at, const void *bytes, size_t n) {
 
 TEST(what_cannot_be_read_is_refused_with_words) {
     bad_file(write_export("CREATE TABLE users (name);", ""), "its tables: users");
-    bad_file(write_export(schemas[LATEST].tables, ""), "nothing that a GPU did");
+    bad_file(write_export(schemas[LATEST].tables, ""), "nothing that a process did");
     const char *path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
     char journal[96];
     snprintf(journal, sizeof journal, "%s-journal", path);
@@ -290,7 +290,7 @@ TEST(views_and_wrong_types_are_not_followed) {
                             ", 1), (-9223372036854775808, 2, " T144
                             ", 1), (1, 9223372036854775807, " T144 ", 1), (1, 2, " T144
                             ", 'x'), (3, 'x', " T144 ", 1)"));
-    assert_events(&n, "gemm kernel 10 10\n user_annotation 1 1\n");
+    assert_events(&n, "gemm kernel 10 10\n mpi 1 1\n");
     assert_int_equal(n.trace.counts[TM_COUNT_NO_TIME], 3);
     assert_int_equal(n.trace.counts[TM_COUNT_ABSURD_DURATION], 1);
     assert_int_equal(n.trace.counts[TM_COUNT_OPEN_RANGE], 1);

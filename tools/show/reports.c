@@ -12,6 +12,7 @@ static const struct {
     {"cuda_gpu_mem_time_sum", "gpumemtimesum", "stats.time"},
     {"cuda_gpu_mem_size_sum", "gpumemsizesum", "stats.size"},
     {"nvtx_sum", "nvtxsum", "stats.time"},
+    {"mpi_event_sum", "mpieventsum", "stats.time"},
     {"osrt_sum", "osrtsum", "stats.time"},
     {"openmp_sum", "openmpevtsum", "stats.time"},
     {"openacc_sum", "openaccsum", "stats.time"},

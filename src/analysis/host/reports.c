@@ -11,6 +11,7 @@ static const char *const words[TM_N_REPORTS] = {
     [TM_REPORT_COPY_SIZES] = "cuda_gpu_mem_size_sum",
     [TM_REPORT_COPY_TIMES] = "cuda_gpu_mem_time_sum",
     [TM_REPORT_LIBRARIES] = "library",
+    [TM_REPORT_MPI] = "mpi_event_sum",
     [TM_REPORT_RANGES] = "nvtx_sum",
     [TM_REPORT_OPENACC] = "openacc_sum",
     [TM_REPORT_OPENMP] = "openmp_sum",
@@ -75,6 +76,8 @@ static tm_report report_of(uint8_t category) {
         return TM_REPORT_COPY_TIMES;
     case TM_CAT_LIBRARY:
         return TM_REPORT_LIBRARIES;
+    case TM_CAT_MPI:
+        return TM_REPORT_MPI;
     case TM_CAT_USER_ANNOTATION:
     case TM_CAT_CPU_OP:
         return TM_REPORT_RANGES;

@@ -11,6 +11,7 @@ typedef enum tm_report {
     TM_REPORT_COPY_SIZES, /* bytes; all others are times */
     TM_REPORT_COPY_TIMES,
     TM_REPORT_LIBRARIES,
+    TM_REPORT_MPI,
     TM_REPORT_RANGES,
     TM_REPORT_OPENACC,
     TM_REPORT_OPENMP,

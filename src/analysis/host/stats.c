@@ -67,7 +67,8 @@ static const tm_table_def time_def = {
         "A row for each report of nsys stats and name in it, over all ranks that Nsight Systems "
         "recorded: cuda_api_sum, cuda_gpu_kern_sum (graphs recorded as a whole are kernels here), "
         "cuda_gpu_mem_time_sum, nvtx_sum (ranges of one name are one row, whatever their style; "
-        "operators of emit_nvtx without their numbers; MPI's calls where they were traced), "
+        "operators of emit_nvtx without their numbers), mpi_event_sum (a call that waits for "
+        "several requests counts once; nsys has a row for each), "
         "openacc_sum, openmp_sum, osrt_sum, syscall_sum and um_cpu_page_faults_sum (by function, "
         "times are null); library, which is no report of it, has "
         "the calls of cuDNN and cuBLAS. Of each the " LISTED_WORD

@@ -18,6 +18,7 @@ tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
     e->records = (tm_vec){0};
     e->chains = (tm_vec){0};
     e->switchings = (tm_vec){0};
+    e->mpi_rows = (tm_vec){0};
     e->blocks = (tm_keys){0};
     e->block_bytes = (tm_vec){0};
     e->has_sorted_records = false;
@@ -37,6 +38,7 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e) {
     tm_vec_free(&e->records);
     tm_vec_free(&e->chains);
     tm_vec_free(&e->switchings);
+    tm_vec_free(&e->mpi_rows);
     tm_vec_free(&e->block_bytes);
     tm_keys_free(&e->blocks);
 }
@@ -111,8 +113,9 @@ const tm_format tm_format_nsys = {
     .read_unit = nsys_read_unit,
     .converter = &tm_nsys_converter,
     .advice_unnamed_group =
-        "NCCL tells groups in NVTX payloads: nsys profile -t cuda,nvtx, and nsys\n"
-        "  export --include-blobs=true, which a newer nsys has and older reports take",
+        "NCCL tells groups in NVTX payloads: nsys profile -t cuda,nvtx, and export\n"
+        "  --include-blobs=true of a newer nsys, which takes older reports; those of\n"
+        "  MPI are recorded by Nsight Systems 2023 and later",
     .advice_unknown_group =
         "give the traces of all ranks, or record from before NCCL's communicators\n"
         "  are made",

@@ -9,6 +9,7 @@
 #include "nsys_counters.h"
 #include "nsys_host.h"
 #include "nsys_memory.h"
+#include "nsys_mpi.h"
 #include "nsys_nccl.h"
 #include "nsys_nvtx.h"
 #include "nsys_sched.h"
@@ -257,15 +258,6 @@ static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status mpi_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
-    int64_t thread = tm_db_int(values, AT, 0);
-    uint32_t row;
-    tm_raw_event event = {.kind = TM_DURATION, .category = TM_CAT_USER_ANNOTATION};
-    TM_TRY(tm_nsys_string(e, tm_db_int(values, REST, -1), false, &event.name, err));
-    event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
-    return tm_nsys_add(e, values, event, &row, err);
-}
-
 #define ON_STREAM "start", "end", "globalPid", "deviceId", "streamId"
 #define ON_THREAD "start", "end", "globalTid"
 static const table_def tables[] = {
@@ -284,10 +276,10 @@ static const table_def tables[] = {
      {ON_THREAD, "eventClass", "correlationId", "nameId", "callchainId"},
      call_row},
     {"NVTX_EVENTS", {TM_NSYS_NVTX_COLUMNS}, tm_nsys_nvtx_row},
-    {"MPI_P2P_EVENTS", {ON_THREAD, "textId"}, mpi_row},
-    {"MPI_COLLECTIVES_EVENTS", {ON_THREAD, "textId"}, mpi_row},
-    {"MPI_START_WAIT_EVENTS", {ON_THREAD, "textId"}, mpi_row},
-    {"MPI_OTHER_EVENTS", {ON_THREAD, "textId"}, mpi_row},
+    {"MPI_P2P_EVENTS", {TM_NSYS_MPI_COLUMNS}, tm_nsys_mpi_row},
+    {"MPI_COLLECTIVES_EVENTS", {TM_NSYS_MPI_COLUMNS}, tm_nsys_mpi_row},
+    {"MPI_START_WAIT_EVENTS", {TM_NSYS_MPI_COLUMNS}, tm_nsys_mpi_row},
+    {"MPI_OTHER_EVENTS", {TM_NSYS_MPI_COLUMNS}, tm_nsys_mpi_row},
     {"CUDA_GPU_MEMORY_USAGE_EVENTS", {TM_NSYS_MEMORY_COLUMNS}, tm_nsys_memory_row},
     {"CUDA_UM_CPU_PAGE_FAULT_EVENTS", {TM_NSYS_CPU_FAULT_COLUMNS}, tm_nsys_cpu_fault_row},
     {"CUDA_UM_GPU_PAGE_FAULT_EVENTS", {TM_NSYS_GPU_FAULT_COLUMNS}, tm_nsys_gpu_fault_row},
@@ -387,6 +379,7 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         e->n_done = n_passed; /* with the rows of other processes */
         tell(e);
     }
+    TM_TRY(tm_nsys_add_mpi(e, err));
     TM_TRY(tm_nsys_add_running(e, err));
     TM_TRY(tm_nsys_add_counters(e, err));
     TM_TRY(tm_nsys_add_stacks(e, err));

@@ -54,6 +54,7 @@ typedef struct tm_nsys_emitter {
     tm_keys blocks;     /* addresses of memory, by nsys_memory.c, and */
     tm_vec block_bytes; /* of int64_t: how large they are; 0 once released */
     tm_vec switchings;  /* of threads on and off cores, by nsys_sched.c */
+    tm_vec mpi_rows;    /* of calls of MPI, by nsys_mpi.c */
     tm_vec chains;      /* of calls whose stacks are recorded, by nsys_stacks.c */
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "nsys_mpi.h"
 #include "nsys_nccl.h"
 #include "nsys_units.h"
 
@@ -111,6 +112,12 @@ tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
                           .kind = type == MARK ? TM_INSTANT : TM_DURATION};
     TM_TRY(name_of(e, values, &event, err));
     uint32_t bare = event.name;
+    tm_text domain = {"", 0};
+    if (tm_db_int(values, DOMAIN, 0) != 0)
+        TM_TRY(domain_name(e, tm_db_int(values, DOMAIN, 0), &domain, err));
+    if (type == PUSH_POP && strcmp(domain.bytes, "MPI") == 0 &&
+        strncmp(tm_names_text(e->names, bare).bytes, "MPI_", 4) == 0)
+        return tm_nsys_mpi_range(e, values, bare, err); /* until 2022.4 they have no tables */
     TM_TRY(name_in_domain(e, tm_db_int(values, DOMAIN, 0), &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     TM_TRY(tm_nsys_add(e, values, event, &row, err));

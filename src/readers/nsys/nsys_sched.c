@@ -44,7 +44,45 @@ uint32_t tm_nsys_running_track(tm_nsys_emitter *e, int64_t thread, bool make) {
                 : tm_trace_find_track(e->trace, TM_TRACK_CPU, pid, tid);
 }
 
+static int by_number(const void *a, const void *b) {
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static bool is_less(const void *a, const void *b) {
+    return by_number(a, b) < 0;
+}
+
+static tm_status take_own(void *context, sqlite3_value **values, tm_error *err) {
+    const int64_t thread = tm_db_int(values, 0, 0);
+    return tm_vec_append(context, &thread, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Leaves out the threads that Nsight itself started in the process. */
+static tm_status drop_own(tm_nsys_emitter *e, tm_error *err) {
+    static const char *const column[] = {"globalTid"};
+    const tm_db_query query = {"ThreadNames", column, 1,
+                               "nameId IN (SELECT id FROM StringIds WHERE value GLOB '[[]NSys*' OR "
+                               "value = '*2CommsProcesso')",
+                               "nameId"};
+    tm_vec own = TM_VEC(int64_t);
+    switching *v = e->switchings.data;
+    tm_status status = e->switchings.n > 0 && e->find_text
+                           ? tm_db_scan(e->db, &query, 0, take_own, &own, err)
+                           : TM_OK;
+    size_t n = 0;
+    tm_sort(own.data, own.n, sizeof(int64_t), by_number);
+    for (size_t i = 0; i < e->switchings.n; i++) {
+        const size_t at = tm_bisect(own.data, own.n, sizeof(int64_t), &v[i].thread, is_less);
+        if (at == own.n || ((const int64_t *)own.data)[at] != v[i].thread)
+            v[n++] = v[i];
+    }
+    e->switchings.n = n;
+    tm_vec_free(&own);
+    return status;
+}
+
 tm_status tm_nsys_add_running(tm_nsys_emitter *e, tm_error *err) {
+    TM_TRY(drop_own(e, err));
     const switching *v = e->switchings.data;
     size_t n = e->switchings.n;
     if (n > 1)

@@ -7,9 +7,12 @@
 #include "base/sorted.h"
 #include "identity/environment.h"
 #include "nsys_nccl.h"
+#include "readers/number.h"
 #include "tmerge/timeline.h"
 
-/* A process and a device on which it did something. */
+/* A process and a device on which it did something; device NO_GPU: on the host alone. */
+enum { NO_GPU = -2 };
+
 typedef struct pair {
     int64_t process, device;
     int64_t rank; /* -1 unknown */
@@ -122,6 +125,39 @@ static tm_status list_pairs(const tm_db *db, tm_vec *pairs, tm_error *err) {
     return TM_OK;
 }
 
+static tm_status each_process(void *context, sqlite3_value **values, tm_error *err) {
+    tm_vec *pairs = context;
+    const pair found = {tm_db_int(values, 0, 0) & TM_NSYS_PROCESS_MASK, NO_GPU, -1};
+    if (sqlite3_value_type(values[0]) != SQLITE_INTEGER ||
+        has_process(pairs, pairs->n, found.process))
+        return TM_OK;
+    return tm_vec_append(pairs, &found, 1) ? TM_OK : tm_fail_memory(err);
+}
+
+/* Who calls MPI is a rank without a GPU too. Where nothing used a GPU and nobody has such tables,
+ * as until 2022.4, those are ranks that have MPI's ranges, else those with any of NVTX, else all
+ * that were traced: a launcher has only calls of the OS. */
+static tm_status list_processes(const tm_db *db, tm_vec *pairs, tm_error *err) {
+    enum { N_MPI = 3 };
+    static const char *const columns[] = {"globalTid"};
+    static const struct {
+        const char *table, *where;
+    } told[] = {
+        {"MPI_OTHER_EVENTS", NULL},
+        {"MPI_COLLECTIVES_EVENTS", NULL},
+        {"MPI_P2P_EVENTS", NULL},
+        {"NVTX_EVENTS", "eventType = 75 AND text = 'MPI'"},
+        {"NVTX_EVENTS", "eventType IN (34, 59, 60)"},
+        {"OSRT_API", NULL},
+    };
+    for (size_t i = 0; i < sizeof told / sizeof *told && (i < N_MPI || pairs->n == 0); i++) {
+        const tm_db_query query = {told[i].table, columns, 1, told[i].where,
+                                   told[i].where ? "eventType" : NULL};
+        TM_TRY(tm_db_scan(db, &query, 0, each_process, pairs, err));
+    }
+    return TM_OK;
+}
+
 static int64_t valid_rank(int64_t rank) {
     return rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
 }
@@ -133,6 +169,23 @@ static tm_status each_mpi_rank(void *context, sqlite3_value **values, tm_error *
     for (size_t i = 0; i < pairs->n; i++)
         if (v[i].process == (tm_db_int(values, 0, 0) & TM_NSYS_PROCESS_MASK))
             v[i].rank = valid_rank(tm_db_int(values, 1, -1));
+    return TM_OK;
+}
+
+/* Nsight names the thread that calls MPI_Init: before 2023 nothing else tells its rank. */
+static tm_status each_named_thread(void *context, sqlite3_value **values, tm_error *err) {
+    tm_vec *pairs = context;
+    static const char start[] = "MPI Rank ";
+    const tm_text text = tm_db_text(values[1]);
+    int64_t rank;
+    pair *v = pairs->data;
+    (void)err;
+    if (text.size < sizeof start || memcmp(text.bytes, start, sizeof start - 1) != 0 ||
+        !tm_number_int(text.bytes + sizeof start - 1, text.size + 1 - sizeof start, &rank))
+        return TM_OK;
+    for (size_t i = 0; i < pairs->n; i++)
+        if (v[i].process == (tm_db_int(values, 0, 0) & TM_NSYS_PROCESS_MASK))
+            v[i].rank = valid_rank(rank);
     return TM_OK;
 }
 
@@ -232,9 +285,13 @@ static bool any_unknown(const tm_vec *pairs) {
  * no other's half. */
 static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalTid", "rank"};
+    static const char *const named[] = {"globalTid", "text"};
     const tm_db_query query = {"MPI_RANKS", columns, 2, NULL, NULL};
+    const tm_db_query names = {"NVTX_EVENTS", named, 2, "eventType = 39", "eventType"};
     pair *v = pairs->data;
     TM_TRY(tm_db_scan(db, &query, 0, each_mpi_rank, pairs, err));
+    if (any_unknown(pairs))
+        TM_TRY(tm_db_scan(db, &names, 0, each_named_thread, pairs, err));
     drop_repeated(pairs);
     if (any_unknown(pairs)) {
         for (size_t i = 0; i < pairs->n; i++)
@@ -264,7 +321,9 @@ static tm_status add_units(const tm_vec *pairs, tm_unit unit, tm_vec *units, tm_
         for (size_t k = 0; k < pairs->n; k++)
             if (k != i && v[k].process == v[i].process)
                 others |= tm_unit_device(v[k].device);
-        if (!has_process(pairs, i, v[i].process))
+        if (v[i].device == NO_GPU)
+            devices = 0;
+        else if (!has_process(pairs, i, v[i].process))
             devices = ~others;
         unit.process = v[i].process;
         memcpy(&unit.devices, &devices, sizeof devices);
@@ -301,9 +360,11 @@ static tm_status list_units(const tm_db *db, bool known, tm_vec *pairs, tm_vec *
     if (!is)
         return tm_db_fail_unread(db, err);
     TM_TRY(list_pairs(db, pairs, err));
+    TM_TRY(list_processes(db, pairs, err));
     if (pairs->n == 0)
         return tm_fail(err, TM_ERR_INPUT, db->path, -1,
-                       "this report holds nothing that a GPU did: neither kernels nor copies");
+                       "this report holds nothing that a process did: no kernels, copies, calls of "
+                       "MPI or the OS, nor ranges of NVTX");
     if (!known || pairs->n > 1)
         TM_TRY(find_ranks(db, pairs, err));
     TM_TRY(tm_nsys_read_clock(db, &clock, err));
