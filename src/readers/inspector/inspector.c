@@ -11,7 +11,7 @@ static bool inspector_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     const char *p = tm_json_space(head);
     tm_inspector_record record;
-    return *p == '{' && tm_inspector_record_parse(&cursor, p, &record) &&
+    return tm_inspector_begins(&cursor, p) && tm_inspector_record_parse(&cursor, p, &record) &&
            tm_inspector_is_record(&record);
 }
 

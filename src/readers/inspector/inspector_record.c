@@ -146,6 +146,13 @@ const char *tm_inspector_record_parse(tm_json_cursor *cursor, const char *p,
     return read_members(cursor, p + 1, TOP, out); /* the caller has seen the brace */
 }
 
+bool tm_inspector_begins(tm_json_cursor *cursor, const char *p) {
+    tm_json_text key;
+    bool more;
+    return *p == '{' && tm_json_member(cursor, p + 1, true, &key, &more) && more &&
+           member_of(TOP, &key) < N_MEMBERS;
+}
+
 bool tm_inspector_is_record(const tm_inspector_record *r) {
     return r->version.size > 0 && r->communicator.size > 2 && r->function.size > 0 &&
            r->n_ranks > 0 && r->n_ranks <= TM_GROUP_RANKS_MAX && r->rank >= 0 &&

@@ -26,6 +26,10 @@ typedef struct tm_inspector_record {
     int64_t channel_us[2]; /* of the channel at hand */
 } tm_inspector_record;
 
+/** Whether the object at @p p begins with a member of a record: all that others need to be told by.
+ */
+bool tm_inspector_begins(tm_json_cursor *cursor, const char *p);
+
 /** Parses the object at @p p, or as much as it can; as in readers/json.h, NULL where it fails. */
 const char *tm_inspector_record_parse(tm_json_cursor *cursor, const char *p,
                                       tm_inspector_record *out);
