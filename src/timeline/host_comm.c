@@ -140,23 +140,29 @@ typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, 
 /* By chance an operation ends so shortly before in one of a hundred cases. */
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
-static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
+/* Whether the thread went on at once when one of them ended. */
+static bool is_prompt(const operation *at, size_t n, tm_interval pause) {
     bool prompt = false;
-    (void)f;
     for (size_t i = 0; i < n; i++)
         prompt =
             prompt || (at[i].end_ns <= pause.end_ns && at[i].end_ns > pause.end_ns - PROMPT_NS);
-    of->n++;
-    of->n_prompt += prompt;
+    return prompt;
 }
 
-/* The thread waited for the first of what had not ended; where that lasts for longer than it
- * waited, it went on for another reason. */
+static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
+    (void)f;
+    of->n++;
+    of->n_prompt += is_prompt(at, n, pause);
+}
+
+/* The thread waited for the first of what had not ended, unless another's end let it go on; where
+ * that lasts for longer than it waited, it went on for another reason. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
     while (i < n && at[i].end_ns <= pause.end_ns)
         i++;
-    if (i == n || of->n_prompt < PROMPT_LEAST || PROMPT_TIMES * of->n_prompt < of->n)
+    if (i == n || of->n_prompt < PROMPT_LEAST || PROMPT_TIMES * of->n_prompt < of->n ||
+        is_prompt(at, n, pause))
         return;
     const int64_t since = at[i].begin_ns > pause.begin_ns ? at[i].begin_ns : pause.begin_ns;
     if (at[i].end_ns - pause.end_ns > pause.end_ns - since)
