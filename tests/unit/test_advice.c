@@ -744,8 +744,9 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
-         "2 AllReduces of 1.5 MB took 40 ns (median) once all ranks had come, where one of 64.0 MB "
-         "takes 10 ns: size does not explain that",
+         "2 AllReduces of 1.5 MB in the mean took 40 ns (median) once all ranks had come, where "
+         "one "
+         "of 64.0 MB takes 10 ns: size does not explain that",
          "nobody"},
         {HIDES_BADLY,
          "collectives.kind " SMALLER

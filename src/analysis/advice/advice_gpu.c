@@ -259,10 +259,9 @@ static const struct {
     {"other_ns",
      "kernels that were launched in time wait for something that was not recorded, or their launch "
      "was not",
-     "Find what kernels that are in the GPU's queue wait for: another process on the same GPU "
-     "(nvidia-smi or rocm-smi lists them), work that was not recorded, another GPU, or the "
-     "host's memory. The host launched "
-     "them in time.",
+     "Find what kernels that are in the GPU's queue wait for: work that was queued before the "
+     "recording began, another process on the same GPU (nvidia-smi or rocm-smi lists them), "
+     "another GPU, or the host's memory. The host launched them in time.",
      NULL, NULL, "launch"},
     {"input_ns", "the host waits for the next batch", "Load data faster.", NULL, NULL, "input"},
     {"turns_ns", "another GPU of the same rank is at work",
@@ -283,9 +282,16 @@ static bool has_no_launch(const tm_facts *f) {
            tm_facts_sum(f, "launches.rank", "events");
 }
 
+/* Names of code may be long. */
+enum { NAME_BYTES = 80 };
+#define QUOTED_NAME "\"%.80s%s\""
+
+static const char *cut_mark(const char *name) {
+    return strlen(name) > NAME_BYTES ? "..." : "";
+}
+
 /* " Most of it is in cudaStreamSynchronize of aten::item in train.py(34): step, 24 calls a step.":
- * where the host waited for the GPU so that it ran dry; nothing where no call was found. Names of
- * code may be long. */
+ * where the host waited for the GPU so that it ran dry; nothing where no call was found. */
 static void say_call(const tm_facts *f, char *out, size_t size) {
     const tm_table *calls = tm_tables_find(f->tables, "sync.call");
     static const char *const columns[] = {"call", "operator", "inside"};
@@ -298,7 +304,8 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
     for (size_t c = 0; c < sizeof columns / sizeof *columns && at < size; c++) {
         const tm_cell *cell = tm_table_cell(calls, 0, columns[c]);
         if (!cell->null)
-            at += (size_t)snprintf(out + at, size - at, "%s\"%.80s\"", before[c], cell->value.text);
+            at += (size_t)snprintf(out + at, size - at, "%s" QUOTED_NAME, before[c],
+                                   cell->value.text, cut_mark(cell->value.text));
     }
     if (at < size && per_step >= 1.0)
         at += (size_t)snprintf(out + at, size - at, ", %.3g call%s a step", per_step,
@@ -343,7 +350,8 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
     const char *call = host_in_gaps(f, "host_work");
     *out = 0;
     if (call && *call)
-        snprintf(out, size, " For most of the longest gaps it is in \"%.80s\".", call);
+        snprintf(out, size, " For most of the longest gaps it is in " QUOTED_NAME ".", call,
+                 cut_mark(call));
     else if (call)
         snprintf(out, size, " For most of the longest gaps it is in no call that was recorded%s.",
                  f->torch ? ": with_stack=True names the line" : "");
@@ -386,12 +394,14 @@ static void say_held(const tm_facts *f, char *out, size_t size) {
     const char *kernel = held_kernel(f, "other"), *call = host_in_gaps(f, "other");
     *out = 0;
     if (kernel)
-        snprintf(out, size, " Most of the longest gaps end with \"%.80s\".", kernel);
+        snprintf(out, size, " Most of the longest gaps end with " QUOTED_NAME ".", kernel,
+                 cut_mark(kernel));
     if (waits_for_gpu(f, call))
         snprintf(out + strlen(out), size - strlen(out),
-                 " Meanwhile the host is in \"%.80s\", which waits for the work queued before it: "
+                 " Meanwhile the host is in " QUOTED_NAME
+                 ", which waits for the work queued before it: "
                  "it is not the cause.",
-                 call);
+                 call, cut_mark(call));
 }
 
 /* The idle time that no rule before it explains; the cause that it names is the largest of all. */

@@ -457,7 +457,7 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
     bool lost = tm_facts_sum(f, "job.integrity", "launches_lost") > 0;
     snprintf(out->text, sizeof out->text, "Record again%s%s.",
              lost ? ", so that each launch has its kernel: fewer steps, larger buffers of the "
-                    "profiler, kernels inside of graphs"
+                    "profiler, each kernel of CUDA graphs"
                   : ": kernels cannot have lasted for so long",
              out->measure < 100.0 ? ""
                                   : ". What else could be advised would rest on figures that "

@@ -500,15 +500,15 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                           tm_facts_int(f, "collectives.kind", larger, "median_transfer_ns")},
         2, times);
     int64_t count = tm_facts_int(f, "collectives.kind", worst, "count");
-    snprintf(out->evidence + used, sizeof out->evidence - used,
-             " %" PRId64 " %s%s of %.1f MB took %s%s once all ranks had come, where one of %.1f MB "
-             "takes %s: size does not explain that, and nothing here tells what does (the first "
-             "operation of a group may set it up).",
-             count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text),
-             count > 1 ? "s" : "",
-             (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6, times[0].text,
-             count > 1 ? " (median)" : "",
-             (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text);
+    snprintf(
+        out->evidence + used, sizeof out->evidence - used,
+        " %" PRId64 " %s%s of %.1f MB%s took %s%s once all ranks had come, where one of %.1f MB "
+        "takes %s: size does not explain that, and nothing here tells what does (the first "
+        "operation of a group may set it up).",
+        count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), count > 1 ? "s" : "",
+        (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6,
+        count > 1 ? " in the mean" : "", times[0].text, count > 1 ? " (median)" : "",
+        (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text);
 }
 
 /* Of what is not matched nobody knows who came last, nor of what holds nobody up: of that a pair
@@ -573,7 +573,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
 
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     const char *kind = look_at_communication(f, false, out);
-    if (kind && strcmp(kind, "recv") == 0)
+    out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers end no bubble */
+    if (out->apart)
         snprintf(out->text, sizeof out->text,
                  "Let receives wait less for their senders: more micro-batches, interleaved "
                  "stages, stages of equal length.");
