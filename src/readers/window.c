@@ -13,8 +13,10 @@ tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_
 /* Aligned to a cache line, as are the pages that the system copies a file from: a processor copies
  * at a third of its speed to where the address in a page is a few bytes above the source's. */
 static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
-    void *buffer;
-    if (posix_memalign(&buffer, 64, capacity + TM_JSON_PADDING) != 0)
+    enum { LINE = 64 };
+    const size_t size = capacity + TM_JSON_PADDING;
+    char *buffer = aligned_alloc(LINE, (size + LINE - 1) / LINE * LINE);
+    if (!buffer)
         return tm_fail_memory(err);
     if (window->buffer)
         memcpy(buffer, window->buffer, window->capacity);

@@ -161,9 +161,9 @@ static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank,
     return own;
 }
 
-/* Whether what a rank computes is recorded: else neither is when it idles. */
-static bool has_compute(const tm_table *overlap, size_t row) {
-    return !tm_table_cell(overlap, row, "compute_ns")->null;
+/* Whether it is known when a rank idles: not where what it computes is not recorded. */
+static bool knows_idle(const tm_table *overlap, size_t row) {
+    return !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
 /* Those of its stage, where it is not alone there; else all others. */
@@ -180,7 +180,7 @@ static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
             if (other == rank) {
                 p->own_compute_ns = number(overlap, i, "compute_ns");
                 p->own_idle_ns = number(overlap, i, "idle_ns");
-            } else if (number(overlap, i, "window_ns") > 0 && has_compute(overlap, i) &&
+            } else if (number(overlap, i, "window_ns") > 0 && knows_idle(overlap, i) &&
                        (all || stage_of(tables, other) == stage)) {
                 p->compute_ns[p->n] = number(overlap, i, "compute_ns");
                 p->idle_ns[p->n++] = number(overlap, i, "idle_ns");
@@ -223,7 +223,7 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t 
     tm_late_cause c = {.speed = -1.0};
     peers p = {0};
     const size_t own = tm_table_find_row(overlap, &rank, 1);
-    const bool known = own < overlap->n_rows && has_compute(overlap, own);
+    const bool known = own < overlap->n_rows && knows_idle(overlap, own);
     if (known && find_peers(tables, rank, &p) && speeds) {
         c.speed = speed_of(tables, rank, &p);
         judge(&c, same_kernels(tables, rank, speeds), &p, late_ns);
