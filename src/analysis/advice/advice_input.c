@@ -12,23 +12,30 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
     int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");
     int64_t steps = tm_facts_sum_others(f, "input.rank", "step_ns");
     int64_t waits = tm_facts_sum_others(f, "input.rank", "waits");
+    const int64_t mean = waits > 0 ? stall / waits : 0;
     char time[TM_ADVICE_TIME], each[32];
     out->cost_ns = stall;
     out->measure = tm_facts_percent(stall, steps);
     tm_facts_by_rank(f, stall, time);
-    tm_shown_duration(waits > 0 ? stall / waits : 0, each, sizeof each);
-    int64_t slowest = -1;
-    for (size_t i = 0; i < ranks->n_rows; i++)
+    tm_shown_duration(mean, each, sizeof each);
+    int64_t slowest = -1, most = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const int64_t ns = tm_facts_int(f, "input.rank", i, "slowest_step_load_ns");
+        most = ns > most ? ns : most;
         if (tm_table_cell(ranks, i, "slowest")->value.i)
             slowest = tm_table_cell(ranks, i, "rank")->value.i;
+    }
     snprintf(out->text, sizeof out->text,
              "Load data faster: more DataLoader workers, prefetching, quicker storage or decoding, "
              "preprocessing ahead of the run.");
-    char longest[48] = "";
+    char longest[48] = "", odd[96] = "", step[32];
+    tm_shown_duration(most, step, sizeof step);
+    if (most > 2 * mean) /* few of them are slow */
+        snprintf(odd, sizeof odd, " in the mean, %s in the slowest step", step);
     if (f->job->n_ranks > 1)
         snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);
     snprintf(out->evidence, sizeof out->evidence,
              "GPUs do nothing for %s of the %s (%s) while their rank waits for the next batch, "
-             "%s a batch%s.",
-             tm_shown_percent(out->measure, 1).text, tm_facts_whole(f), time, each, longest);
+             "%s a batch%s%s.",
+             tm_shown_percent(out->measure, 1).text, tm_facts_whole(f), time, each, odd, longest);
 }

@@ -161,9 +161,10 @@ static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank,
     return own;
 }
 
-/* Whether it is known when a rank idles: not where what it computes is not recorded. */
+/* Whether more than communication is recorded of a rank: else nobody knows when it idles. */
 static bool knows_idle(const tm_table *overlap, size_t row) {
-    return !tm_table_cell(overlap, row, "idle_ns")->null;
+    return !tm_table_cell(overlap, row, "compute_ns")->null ||
+           !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
 /* Those of its stage, where it is not alone there; else all others. */
