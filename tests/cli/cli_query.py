@@ -88,7 +88,7 @@ def test_events_are_those_that_the_csv_export_writes():
     tmerge('export', 'job.h5', '--format=csv', '-o', 'job.csv').expect(0)
     begin = tables('job.h5', 'job.job')['job.job'][0]['begin_ns']
     columns = ('rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,'
-               'collective,"group",operation,wait_ns')
+               'collective,"group",operation,wait_ns,exposed_ns')
     asked = columns.replace('begin_ns', f'begin_ns - {begin}').replace('"group"', 'process_group')
     found = tmerge('query', 'job.h5', f'SELECT {asked} FROM events', '--csv').expect(0).out
     with open('job.csv', newline='', encoding='utf-8') as file:
