@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agree.h"
 #include "analysis/hang/fronts.h"
@@ -56,6 +57,13 @@ static tm_status leave_out(reader *r, const char *path, const char *reason, cons
     return tm_table_set_text(r->left_out, &row[2], why, err);
 }
 
+/* 0: not known. */
+static int64_t written_ns(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
+                                  : 0;
+}
+
 /* What is no dump is left out: a rank without one is evidence, too. */
 static tm_status read_one(reader *r, size_t i, tm_error *err) {
     tm_source *source = NULL;
@@ -81,7 +89,9 @@ static tm_status read_one(reader *r, size_t i, tm_error *err) {
         return leave_out(r, path, "unreadable", text, err);
     }
     r->n_read++;
-    return tm_hang_notes_add(r->notes, r->flight, path, rank) ? TM_OK : tm_fail_memory(err);
+    return tm_hang_notes_add(r->notes, r->flight, path, rank, written_ns(path))
+               ? TM_OK
+               : tm_fail_memory(err);
 }
 
 static int by_number(const void *a, const void *b) {

@@ -27,6 +27,7 @@ typedef enum tm_flight_state {
 typedef struct tm_flight_call {
     size_t group;        /* in the dump's */
     int64_t seq;         /* among the collectives of the group, or among its sends and receives */
+    int64_t other_seq;   /* the other of the two numbers; -1 where not told */
     int64_t record;      /* among all of the rank */
     const char *backend; /* "nccl"; "" where the name has none */
     const char *op;      /* "all_reduce"; "send 0->1" */
@@ -35,9 +36,10 @@ typedef struct tm_flight_call {
     uint64_t form;      /* of operation, sizes and types: equal where ranks agree */
     int64_t group_size; /* as its sizes tell, of an all_gather; 0: they do not */
     bool is_p2p;
-    bool is_retired; /* the watchdog has left it: over, or timed out */
-    tm_flight_state state;
-    uint32_t values; /* for tm_flight_text */
+    bool ends_batch;       /* what follows a coalesced batch, and stands for it */
+    bool is_retired;       /* the watchdog has left it: over, or timed out */
+    tm_flight_state state; /* of a batch's member that of the batch */
+    uint32_t values;       /* for tm_flight_text */
 } tm_flight_call;
 
 typedef struct tm_flight tm_flight;

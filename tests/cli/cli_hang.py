@@ -63,6 +63,21 @@ def sent(op, seq=1, **more):
     return call(op, seq, 'scheduled', p2p=True, **more)
 
 
+def of_tp(seq, state, **more):
+    return call('all_reduce', seq, state, ('tp', 'tp'), **more)
+
+
+def batch(rank, seq, state='completed'):
+    """As PyTorch records one: members stay scheduled, and what follows them ends."""
+    return [sent(f'send {rank}->{rank ^ 1}', seq), sent(f'recv {rank}<-{rank ^ 1}', seq),
+            call('nccl:coalesced', seq, state, p2p=True, inputs=())]
+
+
+def run_of(last, over, first=1, **more):
+    return [call('all_reduce', i, 'completed' if i <= over else 'started', **more) for i in range(first, last + 1)]
+
+
+NOBODY = ('unknown', None, 'unknown', None)
 # What ranks recorded, and: state, reason, confidence, culprits, operation and number where it began. By the
 # definitions of hang.job; the first ten are the cases of PyTorch's test_fr_analysis.py.
 CASES = {
@@ -126,6 +141,32 @@ CASES = {
     'a root of a broadcast goes on alone': (
         [[call('broadcast', 1), call('all_reduce', 2, 'scheduled')], [call('broadcast', 1)]], {},
         ('hangs', 'not issued', 'one', '1', 'all_reduce', 2)),
+    # Others wait for ranks that wait in an operation to which all came.
+    'a pair does not end': ([[of_tp(1, 'started')]] * 2 + [[call('all_reduce', 1, 'started', time=2)]] * 2,
+                            {'tp': [0, 1]}, (*NOBODY, 'all_reduce', 1)),
+    'a send and its receive do not end': (
+        [[sent('send 0->1')], [sent('recv 1<-0')], [call('all_reduce', 1, 'started', time=2)]], {},
+        (*NOBODY, 'send 0->1', 1)),
+    'hosts that ran ahead': ([run_of(8, 4), run_of(7, 4), run_of(8, 4)], {}, (*NOBODY, 'all_reduce', 5)),
+    'batches that are over': ([batch(r, 1) + batch(r, 2) for r in (0, 1)], {},
+                              ('clear', None, 'unknown', None, None, None)),
+    'a batch without the other side': ([batch(0, 1) + batch(0, 2, 'started'), batch(1, 1)], {},
+                                       ('hangs', 'not issued', 'one', '1', 'send 0->1', 2)),
+    'coalesced calls that are over': (
+        [[call('_all_gather_base', 1, 'scheduled', retired=False),
+          call('all_gather_into_tensor_coalesced', 1, inputs=())]] * 2, {},
+        ('clear', None, 'unknown', None, None, None)),
+    'all sends and receives of many ranks': (
+        [[sent(op) for p in range(12) if p != r for op in (f'send {r}->{p}', f'recv {r}<-{p}')] for r in range(12)],
+        {}, (*NOBODY, 'send 0->1', 1)),
+    'a dump of another time': ([run_of(9, 9), run_of(9, 9), run_of(7, 7)], {}, (*NOBODY, 'all_reduce', 9)),
+    'a dump of another run': ([run_of(4, 3), run_of(4, 3), run_of(6, 6)], {}, (*NOBODY, 'all_reduce', 6)),
+    'a dump of a new process': ([run_of(4, 3), run_of(4, 3), []], {}, (*NOBODY, 'an operation', 3)),
+    'broadcasts went on without one': (
+        [[call('broadcast', i) for i in range(1, 5)] + [call('all_reduce', 5, 'started')]] * 2 +
+        [[call('broadcast', 1)]], {}, ('hangs', 'not issued', 'one', '2', 'all_reduce', 5)),
+    'a group that was made again': ([run_of(9, 9) + run_of(4, 3)] * 2 + [run_of(9, 9) + run_of(3, 3)], {},
+                                    ('hangs', 'not issued', 'one', '2', 'all_reduce', 4)),
     'gloo leaves what is over scheduled': (
         [[call('gloo:all_reduce', 1, 'scheduled', retired=True)]] * 2, {},
         ('clear', None, 'unknown', None, None, None)),
@@ -182,6 +223,23 @@ def test_a_dump_that_was_cut_short_is_read_as_far_as_it_goes():
             row = told['hang.rank']['rows'][1]
             equal((told['hang.job']['rows'][0]['cut_short'], row['cut_short']), (1, True), cut)
             assert 5 < row['entries'] <= 20, (form, cut, row)
+
+
+def test_a_rank_is_not_named_for_what_its_cut_dump_does_not_show():
+    given(*[run_of(20, 19)] * 3)
+    with open('trace_rank_1', 'rb') as file:
+        whole = file.read()
+    for size in len(whole) * 8 // 10, len(whole) - 24:
+        put('trace_rank_1', whole[:size])
+        equal(verdict(), (*NOBODY, 'all_reduce', 20), size)
+
+
+def test_a_job_whose_ranks_had_waited_for_little_was_running():
+    given(*[[call('all_reduce', 1, 'started', time=100)]] * 2, [])
+    for wait, state in ((0.02, 'running'), (5, 'hangs')):
+        for rank in range(3):
+            os.utime(f'trace_rank_{rank}', (100 + wait,) * 2)
+        equal(verdict()[0], state, wait)
 
 
 class Hostile:

@@ -7,7 +7,7 @@
 #include "tables.h"
 
 /* What is known of each rank while causes are looked for. */
-enum { WAITS = 1, MISSED = 2, MISSED_PERHAPS = 4, LOST = 8, IN_MISMATCH = 16 };
+enum { WAITS = 1, MISSED = 2, MISSED_PERHAPS = 4, LOST = 8, IN_MISMATCH = 16, IN_CIRCLE = 32 };
 
 static void mark(unsigned char *roles, const tm_vec *ranks, unsigned char role) {
     const int64_t *v = ranks->data;
@@ -93,24 +93,101 @@ static size_t front_of_most(const tm_hang_world *w, size_t n_waiting) {
     return 2 * f[most].waiting.n > n_waiting ? most : w->fronts.n;
 }
 
+static bool any_has(const tm_vec *ranks, const unsigned char *roles, unsigned char role) {
+    const int64_t *v = ranks->data;
+    for (size_t i = 0; i < ranks->n; i++)
+        if (roles[v[i]] & role)
+            return true;
+    return false;
+}
+
+/* Marks those who wait, by whatever way, for one another: of the missed who wait, those go who wait
+ * for none that is left. False: nobody is left. */
+static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
+    const tm_hang_front *f = w->fronts.data;
+    size_t left = 0, before = SIZE_MAX;
+    for (int64_t r = 0; r < w->n_ranks; r++)
+        if ((roles[r] & (WAITS | MISSED)) == (WAITS | MISSED)) {
+            roles[r] |= IN_CIRCLE;
+            left++;
+        }
+    while (left > 0 && left < before) {
+        enum { STAYS = 64 };
+        before = left;
+        left = 0;
+        for (size_t i = 0; i < w->fronts.n; i++)
+            if (any_has(&f[i].absent, roles, IN_CIRCLE))
+                mark(roles, &f[i].waiting, STAYS);
+        for (int64_t r = 0; r < w->n_ranks; r++) {
+            const unsigned both = IN_CIRCLE | STAYS;
+            const bool stays = (roles[r] & both) == both;
+            roles[r] = (unsigned char)((roles[r] & ~both) | (stays ? IN_CIRCLE : 0));
+            left += stays;
+        }
+    }
+    return left > 0;
+}
+
+/* Whether a rank is missed where most wait, and itself waits for one of those. */
+static bool is_crosswise(const tm_hang_world *w, size_t most, int64_t rank) {
+    const tm_hang_front *f = w->fronts.data;
+    bool found = false;
+    for (size_t i = 0; i < w->fronts.n && !found; i++)
+        for (size_t k = 0; k < f[i].absent.n && tm_hang_has(&f[i].waiting, rank) && !found; k++)
+            found = tm_hang_has(&f[most].waiting, ((const int64_t *)f[i].absent.data)[k]);
+    return found && tm_hang_has(&f[most].absent, rank);
+}
+
 static bool name_circle(const tm_hang_world *w, const unsigned char *roles, tm_hang_causes *out) {
     tm_vec waiting = TM_VEC(int64_t);
-    bool ok = choose(w, roles, WAITS, 0, &waiting);
+    bool ok = choose(w, roles, IN_CIRCLE, 0, &waiting), crosswise = true;
     const size_t most = front_of_most(w, waiting.n);
     const tm_hang_front *f = w->fronts.data;
     const int64_t *v = waiting.data;
     out->reason = TM_HANG_CIRCLE;
-    out->front = most < w->fronts.n ? most : 0;
-    for (size_t i = 0; i < waiting.n && ok && most < w->fronts.n; i++)
-        if (!tm_hang_has(&f[most].waiting, v[i]))
-            ok = tm_vec_append(&out->culprits, &v[i], 1) != NULL;
-    out->sure = out->culprits.n > 0 && 2 * out->culprits.n < waiting.n;
+    for (size_t i = 0; i < waiting.n && ok && most < w->fronts.n; i++) {
+        if (tm_hang_has(&f[most].waiting, v[i]))
+            continue;
+        crosswise = crosswise && is_crosswise(w, most, v[i]);
+        ok = tm_vec_append(&out->culprits, &v[i], 1) != NULL;
+    }
+    out->sure = crosswise && out->culprits.n > 0 && 2 * out->culprits.n < waiting.n;
+    out->front = out->sure ? most : front_that_misses(w, &waiting);
+    if (!out->sure) {
+        out->culprits.n = 0;
+        ok = ok && choose(w, roles, IN_CIRCLE, 0, &out->culprits);
+    }
     tm_vec_free(&waiting);
-    if (out->culprits.n > 0)
-        return ok;
-    ok = ok && choose(w, roles, WAITS | MISSED, 0, &out->culprits);
-    return ok &&
-           (out->culprits.n > 0 || choose(w, roles, WAITS | MISSED_PERHAPS, 0, &out->culprits));
+    return ok;
+}
+
+/* The first front of a kind; fronts.n: none. */
+static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
+    const tm_hang_front *f = w->fronts.data;
+    size_t i = 0;
+    while (i < w->fronts.n && f[i].problem != problem)
+        i++;
+    return i;
+}
+
+/* Where all came to an operation that does not end, and others wait for those in it. */
+static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
+    const tm_hang_front *f = w->fronts.data;
+    for (size_t i = 0; i < w->fronts.n; i++)
+        if (f[i].problem == TM_HANG_ALL_CAME && any_has(&f[i].waiting, roles, MISSED))
+            return i;
+    return front_of(w, TM_HANG_ALL_CAME);
+}
+
+/* Nobody is named: what hinders it. */
+static void name_nobody(const tm_hang_world *w, const unsigned char *roles, tm_hang_causes *out) {
+    const size_t n = w->fronts.n, perhaps = front_of(w, TM_HANG_PERHAPS);
+    const size_t root = front_of_root(w, roles);
+    out->front = perhaps < n ? perhaps : root;
+    out->reason = perhaps < n   ? TM_HANG_UNTOLD
+                  : root < n    ? TM_HANG_OPEN
+                  : w->any_open ? TM_HANG_UNKNOWN
+                                : TM_HANG_NOTHING;
 }
 
 static bool name_without_dump(const tm_hang_world *w, const unsigned char *roles,
@@ -123,20 +200,20 @@ static bool name_without_dump(const tm_hang_world *w, const unsigned char *roles
     return true;
 }
 
-static bool find(const tm_hang_world *w, const unsigned char *roles, tm_hang_causes *out) {
-    const tm_hang_front *f = w->fronts.data;
-    bool any_lost = false, any_missed = false;
-    for (size_t i = 0; i < w->fronts.n; i++)
-        if (f[i].problem == TM_HANG_MISMATCH)
-            return name_differing(w, i, out) && choose(w, roles, LOST, 0, &out->also);
-    for (int64_t r = 0; r < w->n_ranks; r++) {
-        any_lost = any_lost || roles[r] & LOST;
-        any_missed = any_missed || roles[r] & (MISSED | MISSED_PERHAPS);
+static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *out) {
+    const size_t n = w->fronts.n, times = front_of(w, TM_HANG_OTHER_TIMES);
+    const size_t mismatch = front_of(w, TM_HANG_MISMATCH);
+    bool any_lost = false;
+    if (times < n) {
+        out->reason = TM_HANG_TIMES;
+        out->front = times;
+        return true;
     }
+    if (mismatch < n)
+        return name_differing(w, mismatch, out) && choose(w, roles, LOST, 0, &out->also);
+    for (int64_t r = 0; r < w->n_ranks; r++)
+        any_lost = any_lost || roles[r] & LOST;
     if (!choose(w, roles, MISSED, WAITS | IN_MISMATCH, &out->culprits))
-        return false;
-    if (out->culprits.n == 0 && !any_lost &&
-        !choose(w, roles, MISSED_PERHAPS, WAITS, &out->culprits))
         return false;
     if (out->culprits.n > 0) {
         out->reason = TM_HANG_NOT_ISSUED;
@@ -146,11 +223,42 @@ static bool find(const tm_hang_world *w, const unsigned char *roles, tm_hang_cau
     }
     if (any_lost)
         return name_without_dump(w, roles, out);
-    if (any_missed)
+    if (mark_circle(w, roles))
         return name_circle(w, roles, out);
-    out->reason = w->fronts.n > 0 ? TM_HANG_OPEN : TM_HANG_NOTHING;
-    out->front = 0;
+    name_nobody(w, roles, out);
     return true;
+}
+
+/* A file is written when its dump is made, or later: nobody has waited longer than from the first
+ * who waits to the last file. -1: that does not tell. */
+static int64_t longest_wait(const tm_hang_world *w) {
+    const tm_hang_front *f = w->fronts.data;
+    int64_t first = INT64_MAX, last = 0;
+    for (size_t i = 0; i < w->fronts.n; i++) {
+        if (f[i].first_ns <= 0)
+            return -1;
+        first = f[i].first_ns < first ? f[i].first_ns : first;
+    }
+    for (size_t i = 0; i < w->dumps->n_rows; i++) {
+        const int64_t written = tm_hang_int(w->dumps, i, HD_WRITTEN, 0);
+        if (written <= 0)
+            return -1;
+        last = written > last ? written : last;
+    }
+    return last >= first ? last - first : -1;
+}
+
+/* What waits for less than this may be a job's usual course. */
+static void look_at_times(const tm_hang_world *w, tm_hang_causes *out) {
+    enum { SHORT_NS = 1000000000 };
+    const bool waits = out->reason != TM_HANG_NOTHING && out->reason != TM_HANG_DIFFERS &&
+                       out->reason != TM_HANG_TIMES && w->fronts.n > 0;
+    out->longest_ns = waits ? longest_wait(w) : -1;
+    if (out->longest_ns < 0 || out->longest_ns >= SHORT_NS)
+        return;
+    out->reason = TM_HANG_RUNNING;
+    out->culprits.n = out->also.n = 0;
+    out->sure = false;
 }
 
 /* The fronts that miss a culprit, or in which they differ or wait for one another. */
@@ -172,6 +280,7 @@ bool tm_hang_find_causes(tm_hang_world *w, tm_hang_causes *out) {
         return false;
     mark_all(w, roles);
     const bool ok = find(w, roles, out);
+    look_at_times(w, out);
     free(roles);
     mark_fronts(w, out);
     return ok;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "notes.h"
 #include "tables.h"
 #include "tmerge/flight.h"
 
@@ -92,7 +93,7 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
         for (size_t i = 0; i < ranks.n && ok; i++)
             n = v[i] >= n ? v[i] + 1 : n;
         for (size_t i = first_of(w->lanes, key, INT64_MIN);
-             is_default(w, g) && is_of(w->lanes, i, key); i++) {
+             is_default(w, g) && ranks.n == 0 && is_of(w->lanes, i, key); i++) {
             const int64_t size = tm_hang_int(w->lanes, i, HL_SIZE, 0);
             w->told = w->told || size > 0;
             n = size > n && size < TM_HANG_RANKS_MAX ? size : n;
@@ -158,12 +159,34 @@ static void sort_ranks(tm_hang_front *f) {
 
 /* How far the ranks of a group came. */
 typedef struct reach {
-    int64_t key, low, top, first, open; /* open: the lowest that is not over; INT64_MAX */
-    bool never;                         /* some member with a whole record never came */
+    int64_t key, low, top, first;
+    int64_t open;   /* the lowest that is not over; INT64_MAX */
+    int64_t behind; /* likewise of the ranks that did not come to top, but for what is over */
+    int64_t done;   /* the last of which some rank proves that all came; -1 */
+    bool never;     /* some member with a whole record never came */
 } reach;
 
 static bool is_whole(const tm_hang_world *w, int64_t rank) {
-    return tm_hang_int(w->dumps, w->dump_of[rank], HD_WRAPPED, 0) == 0;
+    return tm_hang_int(w->dumps, w->dump_of[rank], HD_WRAPPED, 0) == 0 &&
+           tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) == 0;
+}
+
+/* Of a dump that ends early: what its rank did after that is not known. */
+static bool is_cut(const tm_hang_world *w, int64_t rank) {
+    return tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) != 0;
+}
+
+/* The lowest number that is not over on ranks that did not come to the top. */
+static int64_t open_behind(const tm_hang_world *w, const reach *r) {
+    int64_t found = INT64_MAX;
+    for (size_t i = first_of(w->lanes, r->key, INT64_MIN); is_of(w->lanes, i, r->key); i++) {
+        const int64_t last = tm_hang_int(w->lanes, i, HL_LAST, 0);
+        int64_t open = tm_hang_int(w->lanes, i, HL_OPEN, INT64_MAX);
+        open = open <= r->done ? r->done + 1 : open;
+        if (last < r->top && open <= last && open < found)
+            found = open;
+    }
+    return found;
 }
 
 static reach find_reach(const tm_hang_world *w, size_t group, const members *m) {
@@ -171,13 +194,17 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
                .low = INT64_MAX,
                .top = INT64_MIN,
                .first = INT64_MAX,
-               .open = INT64_MAX};
+               .open = INT64_MAX,
+               .done = -1};
     size_t n = 0;
     for (size_t i = first_of(w->lanes, r.key, INT64_MIN); is_of(w->lanes, i, r.key); i++, n++) {
         const int64_t last = tm_hang_int(w->lanes, i, HL_LAST, 0);
         const int64_t first = tm_hang_int(w->lanes, i, HL_FIRST, 0);
         const int64_t open = tm_hang_int(w->lanes, i, HL_OPEN, INT64_MAX);
-        r.low = last < r.low ? last : r.low;
+        const int64_t done = tm_hang_int(w->lanes, i, HL_DONE, -1);
+        const int64_t rank = tm_hang_int(w->lanes, i, HL_RANK, 0);
+        r.low = last < r.low && !is_cut(w, rank) ? last : r.low;
+        r.done = done > r.done ? done : r.done;
         r.top = last > r.top ? last : r.top;
         r.first = first < r.first ? first : r.first;
         r.open = open < r.open ? open : r.open;
@@ -186,6 +213,7 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     for (size_t i = 0; n > 0 && n < m->ranks.n && m->told && !r.never && i < m->ranks.n; i++)
         r.never = v[i] < w->n_ranks && w->dump_of[v[i]] != TM_HANG_NO_ROW && is_whole(w, v[i]) &&
                   lane_of(w, r.key, v[i]) == TM_HANG_NO_ROW;
+    r.behind = open_behind(w, &r);
     return r;
 }
 
@@ -214,12 +242,6 @@ static int64_t find_mismatch(const tm_hang_world *w, const reach *r) {
     return found;
 }
 
-/* Nobody leaves it before all have come. */
-static bool synchronises(const char *op) {
-    return strncmp(op, "all", 3) == 0 || strncmp(op, "_all", 4) == 0 || strstr(op, "barrier") ||
-           strstr(op, "reduce_scatter") || strstr(op, "coalesced");
-}
-
 /* Where a member of a group stands to its front. */
 static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, int64_t rank,
                        bool told) {
@@ -229,7 +251,7 @@ static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, in
     if (lane == TM_HANG_NO_ROW)
         return add_rank(told && is_whole(w, rank) ? &f->absent : &f->perhaps, rank);
     if (tm_hang_int(w->lanes, lane, HL_LAST, 0) < f->seq)
-        return add_rank(&f->absent, rank);
+        return add_rank(is_cut(w, rank) ? &f->perhaps : &f->absent, rank);
     const bool waits = tm_hang_int(w->lanes, lane, HL_OPEN, INT64_MAX) <= f->seq;
     return add_rank(&f->came, rank) && (!waits || add_rank(&f->waiting, rank));
 }
@@ -250,36 +272,77 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
 /* Whether anybody is held up by it. Where it is over for all who came, though others did not, it
  * has failed, or it is of a kind that does not wait. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
-    return f->waiting.n > 0 ||
-           (f->call != TM_HANG_NO_ROW && synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
+    return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
+                                tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
+}
+
+/* The operation that ranks of a group stand before. Where those that did not come to the last one
+ * wait in one before it, it is that: a host that runs ahead holds nobody up. */
+static int64_t seq_of_front(const reach *r, int64_t mismatch) {
+    if (mismatch < INT64_MAX)
+        return mismatch;
+    if (r->behind <= r->low)
+        return r->behind;
+    return r->never ? r->first : r->low < r->top ? r->low + 1 : r->open < r->top ? r->open : r->top;
+}
+
+static bool fill_front(const tm_hang_world *w, tm_hang_front *f, const members *m, const reach *r) {
+    const int64_t *v = m->ranks.data;
+    tm_vec *const lists[] = {&f->came, &f->waiting, &f->absent, &f->no_dump, &f->perhaps};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        lists[i]->n = 0;
+    f->call = TM_HANG_NO_ROW;
+    f->first_ns = 0;
+    for (size_t i = 0; i < m->ranks.n && ok; i++)
+        ok = place_rank(w, f, r->key, v[i], m->told);
+    sort_ranks(f);
+    describe(w, f, r->key);
+    return ok;
+}
+
+static tm_hang_problem problem_of(const tm_hang_front *f, const members *m, bool differs) {
+    return differs            ? TM_HANG_MISMATCH
+           : f->absent.n > 0  ? TM_HANG_MISSING
+           : !m->told         ? TM_HANG_PERHAPS
+           : f->no_dump.n > 0 ? TM_HANG_NO_DUMP
+           : f->perhaps.n > 0 ? TM_HANG_PERHAPS
+                              : TM_HANG_ALL_CAME;
+}
+
+/* Where an operation that needs all is over, and dumps of some do not have it: dumps of other
+ * times, or of another run. */
+static bool find_other_times(const tm_hang_world *w, tm_hang_front *f, const members *m,
+                             const reach *r, bool *found) {
+    f->seq = r->done;
+    *found = false;
+    if (r->done < 0 || !m->told)
+        return true;
+    if (!fill_front(w, f, m, r))
+        return false;
+    *found = f->absent.n > 0;
+    f->waiting.n = *found ? 0 : f->waiting.n;
+    f->problem = TM_HANG_OTHER_TIMES;
+    return true;
 }
 
 static bool add_front(tm_hang_world *w, size_t group, const members *m, const reach *r) {
     const int64_t mismatch = find_mismatch(w, r);
-    const bool behind = r->never || r->low < r->top;
-    const int64_t seq = mismatch < INT64_MAX ? mismatch
-                        : r->never           ? r->first
-                        : behind             ? r->low + 1
-                        : r->open < r->top   ? r->open
-                                             : r->top;
-    tm_hang_front f = new_front(group, seq);
-    const int64_t *v = m->ranks.data;
+    tm_hang_front f = new_front(group, 0);
+    bool stuck, ok = find_other_times(w, &f, m, r, &stuck);
     f.told = m->told;
-    bool ok = true;
-    for (size_t i = 0; i < m->ranks.n && ok; i++)
-        ok = place_rank(w, &f, r->key, v[i], m->told);
-    sort_ranks(&f);
-    describe(w, &f, r->key);
-    f.problem = mismatch < INT64_MAX ? TM_HANG_MISMATCH
-                : f.absent.n > 0     ? TM_HANG_MISSING
-                : !m->told           ? TM_HANG_PERHAPS
-                : f.no_dump.n > 0    ? TM_HANG_NO_DUMP
-                : f.perhaps.n > 0    ? TM_HANG_PERHAPS
-                                     : TM_HANG_ALL_CAME;
-    const bool stuck =
-        f.problem == TM_HANG_MISMATCH ||
-        (f.problem == TM_HANG_MISSING || f.problem == TM_HANG_NO_DUMP ? holds_up(w, &f)
-                                                                      : f.waiting.n > 0);
+    if (ok && !stuck) {
+        f.seq = seq_of_front(r, mismatch);
+        ok = fill_front(w, &f, m, r);
+        if (ok && f.waiting.n == 0 && mismatch == INT64_MAX && r->open < INT64_MAX &&
+            f.seq < r->open) {
+            f.seq = r->open; /* what nobody waits in, as the root of a broadcast, holds nobody up */
+            ok = fill_front(w, &f, m, r);
+        }
+        f.problem = problem_of(&f, m, mismatch < INT64_MAX);
+        stuck = f.problem == TM_HANG_MISMATCH ||
+                (f.problem == TM_HANG_MISSING ? holds_up(w, &f) : f.waiting.n > 0);
+    }
     if (ok && stuck)
         return tm_vec_append(&w->fronts, &f, 1) != NULL;
     free_front(&f);
@@ -304,17 +367,19 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     return *peer < w->n_ranks;
 }
 
-/* Whether a rank has the other side of a send or receive open. */
+/* Whether a rank has the other side of a send or receive open, or its list is too long to tell. */
 static bool answers(const tm_hang_world *w, const members *m, int64_t key, int64_t rank, bool sends,
                     int64_t with) {
     bool other;
-    int64_t peer;
+    int64_t peer, n = 0;
     for (size_t i = first_of(w->calls, key, rank);
-         is_of(w->calls, i, key) && tm_hang_int(w->calls, i, HC_RANK, -1) == rank; i++)
-        if (tm_hang_int(w->calls, i, HC_P2P, 0) && peers_of(w, m, i, &other, &peer) &&
-            other != sends && peer == with)
+         is_of(w->calls, i, key) && tm_hang_int(w->calls, i, HC_RANK, -1) == rank; i++) {
+        const bool p2p = tm_hang_int(w->calls, i, HC_P2P, 0) != 0;
+        n += p2p;
+        if (p2p && peers_of(w, m, i, &other, &peer) && other != sends && peer == with)
             return true;
-    return false;
+    }
+    return n >= TM_HANG_KEPT_P2P;
 }
 
 /* The first open send or receive of each rank whose other side is not there. */
@@ -335,10 +400,14 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
         f.is_p2p = true;
         f.call = i;
         f.first_ns = tm_hang_int(w->calls, i, HC_CREATED, 0);
-        f.problem = there ? TM_HANG_ALL_CAME : has_dump ? TM_HANG_MISSING : TM_HANG_NO_DUMP;
+        const bool cut = has_dump && is_cut(w, peer);
+        f.problem = there      ? TM_HANG_ALL_CAME
+                    : cut      ? TM_HANG_PERHAPS
+                    : has_dump ? TM_HANG_MISSING
+                               : TM_HANG_NO_DUMP;
+        tm_vec *peers = cut ? &f.perhaps : has_dump ? &f.absent : &f.no_dump;
         if (!add_rank(&f.came, rank) || !add_rank(&f.waiting, rank) ||
-            (!there && !add_rank(has_dump ? &f.absent : &f.no_dump, peer)) ||
-            !tm_vec_append(&w->fronts, &f, 1)) {
+            (!there && !add_rank(peers, peer)) || !tm_vec_append(&w->fronts, &f, 1)) {
             free_front(&f);
             return false;
         }
@@ -366,6 +435,11 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
                            .fronts = TM_VEC(tm_hang_front)};
     TM_TRY(count_ranks(out, err));
     bool ok = true;
+    for (size_t i = 0; i < out->lanes->n_rows; i++)
+        out->any_open = out->any_open || tm_hang_int(out->lanes, i, HL_OPEN, -1) >= 0;
+    for (size_t i = 0; i < out->calls->n_rows; i++)
+        out->any_open =
+            out->any_open || tm_hang_int(out->calls, i, HC_STATE, 0) != TM_FLIGHT_COMPLETED;
     for (size_t g = 0; g < out->groups->n_rows && ok; g++) {
         members m;
         ok = find_members(out, g, &m);

@@ -11,11 +11,12 @@ enum { TM_HANG_RANKS_MAX = 1 << 22 };
 
 /** What is wrong at a front. */
 typedef enum tm_hang_problem {
-    TM_HANG_MISMATCH, /* ranks came with other operations, sizes or types */
-    TM_HANG_MISSING,  /* of ranks with a dump some have not come */
-    TM_HANG_PERHAPS,  /* likewise, in a group of which no dump tells the members */
-    TM_HANG_NO_DUMP,  /* all with a dump came */
-    TM_HANG_ALL_CAME, /* and it does not end */
+    TM_HANG_OTHER_TIMES, /* over for some, which needs ranks whose dumps do not have it */
+    TM_HANG_MISMATCH,    /* ranks came with other operations, sizes or types */
+    TM_HANG_MISSING,     /* of ranks with a dump some have not come */
+    TM_HANG_PERHAPS,     /* likewise; or it cannot be told whether they have, or are members */
+    TM_HANG_NO_DUMP,     /* all with a dump came */
+    TM_HANG_ALL_CAME,    /* and it does not end */
     TM_HANG_N_PROBLEMS
 } tm_hang_problem;
 
@@ -37,6 +38,7 @@ typedef struct tm_hang_front {
 typedef struct tm_hang_world {
     const tm_table *dumps, *groups, *lanes, *calls;
     int64_t n_ranks;
+    bool any_open;   /* some operation is not over */
     bool told;       /* some dump, or the user, tells n_ranks */
     size_t *dump_of; /* [n_ranks] owned; row of dumps; NO_DUMP */
     tm_vec fronts;   /* of tm_hang_front */

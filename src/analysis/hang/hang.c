@@ -17,6 +17,7 @@ static const tm_column dump_columns[N_HD] = {
     [HD_LEFT_OUT] = {"left_out", TM_INT, "", "Entries that say too little."},
     [HD_CALLS] = {"calls", TM_INT, "", "Entries read."},
     [HD_WRAPPED] = {"wrapped", TM_BOOL, "", "Its ring has lost the first entries."},
+    [HD_WRITTEN] = {"written_ns", TM_INT, "ns", "When the file was last written, since the epoch."},
     [HD_LAST_GROUP] = {"last_group", TM_INT, "", "Group of the last entry."},
     [HD_LAST_SEQ] = {"last_number", TM_INT, "", "Its number."},
     [HD_LAST_OP] = {"last_operation", TM_TEXT, "", "Its operation."},
@@ -40,6 +41,8 @@ static const tm_column lane_columns[N_HL] = {
     [HL_LAST] = {"last", TM_INT, "", "Last number that is recorded."},
     [HL_OPEN] = {"open", TM_INT, "", "First number that is not over; null: all are."},
     [HL_SIZE] = {"size", TM_INT, "", "Ranks of the group, by the sizes of an all_gather."},
+    [HL_DONE] = {"done", TM_INT, "",
+                 "The last number that is over and proves that all ranks came; null: none."},
 };
 
 static const tm_column call_columns[N_HC] = {

@@ -10,7 +10,7 @@
 #include "tables.h"
 #include "tmerge/names.h"
 
-enum { KEPT_OPEN = 4, KEPT_P2P = 8, TEXT = 512, FORM_TEXT = 160 };
+enum { KEPT_OPEN = 4, TEXT = 512, FORM_TEXT = 160 };
 
 /* What operations of one form are: texts of the first. */
 typedef struct form_text {
@@ -24,8 +24,11 @@ typedef struct lane {
     int64_t first, last; /* numbers; of a ring that lost some, first is the first whole one */
     int64_t open;        /* the first that is not over; INT64_MAX: none */
     int64_t doubt;       /* the same, or the last of gloo's, which may have failed */
-    int64_t size;        /* of the group, as sizes of operations tell; 0: they do not */
-    size_t forms;        /* in forms, for each number from first on; 0: no record */
+    int64_t done;        /* the last that is over and proves that all came; -1 */
+    size_t from;         /* the call of the dump from which on its numbers count */
+    bool cut;
+    int64_t size; /* of the group, as sizes of operations tell; 0: they do not */
+    size_t forms; /* in forms, for each number from first on; 0: no record */
 } lane;
 
 typedef struct kept {
@@ -39,7 +42,7 @@ typedef struct kept {
 } kept;
 
 typedef struct dump {
-    int64_t rank, left_out, calls;
+    int64_t rank, left_out, calls, written_ns;
     const char *path;
     uint32_t version;
     bool cut, wrapped;
@@ -143,6 +146,20 @@ static bool is_over(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED || (c->is_retired && strcmp(c->backend, "gloo") == 0);
 }
 
+bool tm_hang_synchronises(const char *op) {
+    const bool all =
+        strncmp(op, "all", 3) == 0 || strncmp(op, "_all", 4) == 0 || strncmp(op, "ALL", 3) == 0;
+    /* an all_to_all may have nothing for some rank */
+    return (all && !strstr(op, "to_all") && !strstr(op, "toall") && !strstr(op, "TOALL")) ||
+           strstr(op, "barrier") || strstr(op, "reduce_scatter");
+}
+
+/* Gloo leaves an operation after an error as after its end. */
+static bool proves_all_came(const tm_flight_call *c) {
+    return c->state == TM_FLIGHT_COMPLETED && strcmp(c->backend, "gloo") != 0 &&
+           tm_hang_synchronises(c->op);
+}
+
 static bool keep(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c, uint64_t key,
                  int64_t rank, kept *out) {
     *out = (kept){.group = key,
@@ -183,7 +200,7 @@ typedef struct reading {
     const tm_flight_call *calls;
     size_t n_groups, n_calls;
     int64_t rank;
-    bool wrapped;
+    bool wrapped, cut;
 } reading;
 
 /* Elements of forms that one lane may have: numbers that jump further are of no recorder. */
@@ -192,6 +209,19 @@ enum { SPAN_MAX = 1 << 20 };
 static lane *lane_of(const reading *r, size_t group) {
     const size_t at = ((const size_t *)r->notes->lane_of.data)[group];
     return at == NO_LANE ? NULL : (lane *)r->notes->lanes.data + at;
+}
+
+static void start_lane(const reading *r, lane *l, size_t from) {
+    const tm_flight_call *c = &r->calls[from];
+    *l = (lane){.group = r->groups[c->group].key,
+                .rank = r->rank,
+                .first = c->seq,
+                .last = c->seq,
+                .open = INT64_MAX,
+                .doubt = INT64_MAX,
+                .done = -1,
+                .from = from,
+                .cut = r->cut};
 }
 
 static bool make_lanes(reading *r) {
@@ -209,15 +239,14 @@ static bool make_lanes(reading *r) {
             of[c->group] = n->lanes.n;
             if (!(l = tm_vec_push(&n->lanes)))
                 return false;
-            *l = (lane){.group = r->groups[c->group].key,
-                        .rank = r->rank,
-                        .first = c->seq,
-                        .open = INT64_MAX,
-                        .doubt = INT64_MAX};
+            start_lane(r, l, i);
         }
+        if (c->seq < l->last) /* the group was destroyed and made again: its numbers begin anew */
+            start_lane(r, l, i);
         l->first = c->seq < l->first ? c->seq : l->first;
         l->last = c->seq > l->last ? c->seq : l->last;
         l->open = !is_over(c) && c->seq < l->open ? c->seq : l->open;
+        l->done = proves_all_came(c) && c->seq > l->done ? c->seq : l->done;
         l->doubt = strcmp(c->backend, "gloo") == 0 && l->last < l->open ? l->last : l->open;
         l->size = c->group_size > l->size ? c->group_size : l->size;
     }
@@ -244,7 +273,7 @@ static bool reserve_forms(const reading *r) {
 /* Several calls of one number are one, of all their forms: coalesced. */
 static bool note_form(const reading *r, const tm_flight_call *c) {
     lane *l = lane_of(r, c->group);
-    if (c->seq < l->first)
+    if (c->seq < l->first || (size_t)(c - r->calls) < l->from)
         return true;
     const size_t at = l->forms + (size_t)(c->seq - l->first);
     const uint32_t before = ((const uint32_t *)r->notes->forms.data)[at];
@@ -271,15 +300,16 @@ static uint64_t form_at(const tm_hang_notes *n, const lane *l, int64_t seq) {
 /* In full: the first that are not over of each group, and the last. */
 static bool keep_calls(const reading *r, dump *d) {
     tm_hang_notes *n = r->notes;
-    size_t n_p2p = 0;
     const size_t first = n->kept.n;
+    size_t n_p2p = 0;
     kept made;
     for (size_t i = 0; i < r->n_calls; i++) {
         const tm_flight_call *c = &r->calls[i];
         const lane *l = lane_of(r, c->group);
         const bool wanted =
-            c->is_p2p ? !is_over(c) && n_p2p++ < KEPT_P2P
-                      : c->seq == l->last || (c->seq >= l->open && c->seq < l->open + KEPT_OPEN);
+            c->is_p2p ? !is_over(c) && n_p2p++ < TM_HANG_KEPT_P2P
+                      : i >= l->from && (c->seq == l->last ||
+                                         (c->seq >= l->open && c->seq < l->open + KEPT_OPEN));
         const bool last = i + 1 == r->n_calls;
         if (!wanted && !last)
             continue;
@@ -297,7 +327,7 @@ static bool keep_calls(const reading *r, dump *d) {
     size_t w = first;
     for (size_t i = first; i < n->kept.n; i++) {
         bool again = false;
-        for (size_t k = first; k < w && !again; k++)
+        for (size_t k = first; k < w && !again && !v[i].is_p2p; k++)
             again =
                 v[k].group == v[i].group && v[k].seq == v[i].seq && !v[i].is_p2p && !v[k].is_p2p;
         if (!again)
@@ -318,8 +348,9 @@ static void leave_partial(const reading *r) {
     }
 }
 
-bool tm_hang_notes_add(tm_hang_notes *n, const tm_flight *flight, const char *path, int64_t rank) {
-    reading r = {.notes = n, .flight = flight, .rank = rank};
+bool tm_hang_notes_add(tm_hang_notes *n, const tm_flight *flight, const char *path, int64_t rank,
+                       int64_t written_ns) {
+    reading r = {.notes = n, .flight = flight, .rank = rank, .cut = tm_flight_is_cut(flight)};
     r.groups = tm_flight_groups(flight, &r.n_groups);
     r.calls = tm_flight_calls(flight, &r.n_calls);
     r.wrapped = r.n_calls > 0 && r.calls[0].record > 0;
@@ -327,7 +358,8 @@ bool tm_hang_notes_add(tm_hang_notes *n, const tm_flight *flight, const char *pa
               .path = path,
               .left_out = tm_flight_left_out(flight),
               .calls = (int64_t)r.n_calls,
-              .cut = tm_flight_is_cut(flight),
+              .written_ns = written_ns,
+              .cut = r.cut,
               .wrapped = r.wrapped};
     bool ok = intern(n, tm_flight_version(flight), &d.version);
     for (size_t g = 0; g < r.n_groups && ok; g++)
@@ -367,6 +399,8 @@ void tm_hang_spans_join(tm_vec *spans) {
 bool tm_hang_notes_spans(const tm_hang_notes *n, tm_vec *spans) {
     const lane *l = n->lanes.data;
     for (size_t i = 0; i < n->lanes.n; i++) {
+        if (l[i].cut) /* how far its rank came is not known */
+            continue;
         const tm_hang_span span = {l[i].group, l[i].first, l[i].last, l[i].doubt};
         if (!tm_vec_append(spans, &span, 1))
             return false;
@@ -448,6 +482,8 @@ static tm_status add_dump(const tm_hang_notes *n, const dump *d, tm_table *t, tm
     tm_cell_set_int(&row[HD_LEFT_OUT], d->left_out);
     tm_cell_set_int(&row[HD_CALLS], d->calls);
     tm_cell_set_bool(&row[HD_WRAPPED], d->wrapped);
+    if (d->written_ns > 0)
+        tm_cell_set_int(&row[HD_WRITTEN], d->written_ns);
     TM_TRY(tm_table_set_text(t, &row[HD_PATH], d->path, err));
     TM_TRY(tm_table_set_text(t, &row[HD_VERSION], or_null(text_of(n, d->version)), err));
     if (!d->any)
@@ -483,6 +519,8 @@ static tm_status add_lane(const lane *l, tm_table *t, tm_error *err) {
     tm_cell_set_int(&row[HL_LAST], l->last);
     if (l->open < INT64_MAX)
         tm_cell_set_int(&row[HL_OPEN], l->open);
+    if (l->done >= 0)
+        tm_cell_set_int(&row[HL_DONE], l->done);
     if (l->size > 0)
         tm_cell_set_int(&row[HL_SIZE], l->size);
     return TM_OK;

@@ -13,10 +13,14 @@ typedef struct tm_hang_notes tm_hang_notes;
 tm_hang_notes *tm_hang_notes_create(void);
 void tm_hang_notes_destroy(tm_hang_notes *notes);
 
-/** A dump that was read. @p path and @p rank are as given, or as it says. False when memory is out.
- */
+/** A dump that was read. @p path and @p rank are as given, or as it says.
+ * @param written_ns  when the file was last written, since the epoch; 0: not known
+ * False when memory is out. */
 bool tm_hang_notes_add(tm_hang_notes *notes, const tm_flight *flight, const char *path,
-                       int64_t rank);
+                       int64_t rank, int64_t written_ns);
+
+/** Whether no rank leaves an operation of this name before all have come. */
+bool tm_hang_synchronises(const char *op);
 
 /** A group over the ranks that this process read, or over all of the job. No padding: it is sent
  * as bytes. */

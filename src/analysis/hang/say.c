@@ -39,7 +39,8 @@ static const tm_column job_columns[N_J] = {
     [J_CUT] = {"cut_short", TM_INT, "", "Dumps that end early: they are read as far as they go."},
     [J_STATE] = {"state", TM_TEXT, "",
                  "hangs: somebody waits for a rank that does not come; unknown: an operation that "
-                 "all came to does not end; clear: nobody waits."},
+                 "all came to does not end, or the dumps do not tell who is missing; running: "
+                 "nobody has waited for a second; clear: nobody waits."},
     [J_REASON] = {"reason", TM_TEXT, "",
                   "mismatch: ranks came with another operation, size or type; not issued: others "
                   "wait for ranks that wait for nobody; no dump: they wait for ranks that left no "
@@ -94,8 +95,10 @@ static const tm_column collective_columns[N_C] = {
     [C_NUMBER] = {"number", TM_INT, "", "Its number in the group (collective_seq_id, p2p_seq_id)."},
     [C_PROBLEM] =
         {"problem", TM_TEXT, "",
-         "mismatch: ranks differ; missing: some have not come; perhaps missing: likewise, "
-         "in a group of which no dump tells the members; no dump: all that left one came; "
+         "other times: over for some, and not in dumps of others that it needs; mismatch: "
+         "ranks differ; missing: some have not come; perhaps missing: likewise, "
+         "or it cannot be told whether they came, or belong to the group; no dump: all that left "
+         "one came; "
          "all came: and it does not end."},
     [C_CAUSE] = {"cause", TM_BOOL, "", "The hang began here; else a consequence."},
     [C_CAME] = {"came", TM_TEXT, "", "Ranks that issued it."},
@@ -313,22 +316,61 @@ static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
         add(t, "; gloo records no sends and receives, so it may wait in one");
 }
 
-static void say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
+/* Where nobody is named. */
+static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
-    const bool one = c->culprits.n == 1;
     if (c->reason == TM_HANG_NOTHING) {
         add(t, "Nobody waits: in each group all ranks came to the same operation, and it is over");
-        return;
-    }
-    if (c->reason == TM_HANG_OPEN) {
-        add(t, "Nobody is missing: ");
-        add(t, "all came to ");
+    } else if (c->reason == TM_HANG_UNKNOWN) {
+        add(t,
+            "Some operations are not over, but the dumps do not tell for whom they wait; no rank "
+            "is named");
+    } else if (c->reason == TM_HANG_RUNNING) {
+        add(t,
+            "The job was running: when the dumps were written, nobody had waited for longer than "
+            "%.3g s; no rank is named",
+            (double)c->longest_ns / 1e9);
+    } else if (c->reason == TM_HANG_OPEN) {
+        add(t, "Nobody is missing: all came to ");
         add_operation(t, w, f);
-        add(t, ", which does not end. Look at the network, or at the GPUs; no rank is named");
-        return;
+        add(t, ", which was not over when the dumps were written. If it does not end, look at the "
+               "network, or at the GPUs; no rank is named");
+    } else if (c->reason == TM_HANG_UNTOLD) {
+        add(t, "It cannot be told who is missing from ");
+        add_operation(t, w, f);
+        add(t, "; no rank is named");
+    } else {
+        add(t, "The dumps are of different times, or of different runs: ");
+        add_operation(t, w, f);
+        add(t, ", is over for ");
+        add_ranks(t, &f->came);
+        add(t, ". It needs ");
+        add_ranks(t, &f->absent);
+        add(t, ", whose dump%s not have it; no rank is named", f->absent.n == 1 ? " does" : "s do");
     }
+}
+
+/* Those of the culprits that a front misses. */
+static bool missed_here(const tm_hang_front *f, const tm_hang_causes *c, tm_vec *out) {
+    const int64_t *v = c->culprits.data;
+    for (size_t i = 0; i < c->culprits.n; i++)
+        if ((c->reason != TM_HANG_NOT_ISSUED || tm_hang_has(&f->absent, v[i])) &&
+            !tm_vec_append(out, &v[i], 1))
+            return false;
+    return true;
+}
+
+static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
+    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
+    if (c->culprits.n == 0) {
+        say_nobody(t, w, c);
+        return true;
+    }
+    tm_vec here = TM_VEC(int64_t);
+    const bool ok = missed_here(f, c, &here), one = here.n == 1;
     add(t, "The job hangs: ");
-    add_ranks(t, &c->culprits);
+    add_ranks(t, &here);
+    tm_vec_free(&here);
     if (c->reason == TM_HANG_DIFFERS && c->sure)
         add(t, " came with another call than the others to number %" PRId64 " of group %s", f->seq,
             group_name(w, f->group));
@@ -346,11 +388,27 @@ static void say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
         add(t, " ha%s not come to ", one ? "s" : "ve");
     if (c->reason != TM_HANG_DIFFERS)
         add_operation(t, w, f);
+    return ok;
+}
+
+/* Of whom it is not known whether they came, and why. */
+static void add_untold(words *t, const tm_hang_world *w, const tm_hang_front *f) {
+    bool cut = f->perhaps.n > 0;
+    for (size_t i = 0; i < f->perhaps.n; i++)
+        cut = cut &&
+              tm_hang_int(w->dumps, w->dump_of[((const int64_t *)f->perhaps.data)[i]], HD_CUT, 0);
+    if (f->perhaps.n > 0) {
+        add(t, ". Whether ");
+        add_ranks(t, &f->perhaps);
+        add(t, cut       ? " came is not known: what is left of the dump ends before"
+               : f->told ? " came is not known: the records of that time are lost"
+                         : " should come is not known: no dump tells the group's ranks");
+    }
 }
 
 static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
-    if (c->front >= w->fronts.n)
+    if (c->front >= w->fronts.n || c->reason == TM_HANG_TIMES)
         return true;
     if (c->reason == TM_HANG_DIFFERS) {
         if (!add_forms(t, w, f))
@@ -359,12 +417,15 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
         add_came(t, w, f);
     }
     t->text[0] = t->text[0] == 'r' ? 'R' : t->text[0];
-    for (size_t i = 0;
-         i < c->culprits.n && i < 2 && c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS;
-         i++) {
+    const bool told = c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS;
+    tm_vec here = TM_VEC(int64_t);
+    const bool ok = missed_here(f, c, &here);
+    for (size_t i = 0; i < here.n && i < 2 && told; i++) {
         add(t, ". ");
-        add_last(t, w, ((const int64_t *)c->culprits.data)[i]);
+        add_last(t, w, ((const int64_t *)here.data)[i]);
     }
+    tm_vec_free(&here);
+    add_untold(t, w, f);
     if (c->reason == TM_HANG_LOST)
         add(t, ". A rank that was killed, or whose process does not answer, leaves none");
     if (c->also.n > 0) {
@@ -372,7 +433,7 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
         add_ranks(t, &c->also);
         add(t, ", which may be missing too");
     }
-    return true;
+    return ok;
 }
 
 /* What else is stuck, the first few. */
@@ -380,14 +441,16 @@ static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c)
     enum { SHOWN = 3 };
     const tm_hang_front *f = w->fronts.data;
     size_t n = 0;
-    for (size_t i = 0; i < w->fronts.n; i++) {
+    for (size_t i = 0;
+         i < w->fronts.n && c->reason != TM_HANG_TIMES && c->reason != TM_HANG_RUNNING; i++) {
         if (i == c->front || (f[i].problem == TM_HANG_ALL_CAME && c->culprits.n > 0))
             continue;
         if (n++ >= SHOWN)
             continue;
+        const tm_vec *who = f[i].waiting.n > 0 ? &f[i].waiting : &f[i].came;
         add(t, n == 1 ? "Then " : "; ");
-        add_ranks(t, f[i].waiting.n > 0 ? &f[i].waiting : &f[i].came);
-        add(t, " wait%s in ", f[i].waiting.n == 1 ? "s" : "");
+        add_ranks(t, who);
+        add(t, " wait%s in ", who->n == 1 ? "s" : "");
         add_operation(t, w, &f[i]);
         if (f[i].absent.n > 0) {
             add(t, ", for ");
@@ -413,8 +476,11 @@ static const char *or_null(const char *text) {
 
 static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_table *t,
                          tm_error *err) {
-    static const char *const reasons[] = {NULL,      "mismatch", "not issued",
-                                          "no dump", "circle",   NULL};
+    static const char *const reasons[] = {
+        [TM_HANG_DIFFERS] = "mismatch", [TM_HANG_NOT_ISSUED] = "not issued",
+        [TM_HANG_LOST] = "no dump",     [TM_HANG_CIRCLE] = "circle",
+        [TM_HANG_RUNNING] = NULL,
+    };
     const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
     words verdict = {.n = 0}, evidence = {.n = 0}, chain = {.n = 0};
     tm_vec lost = TM_VEC(int64_t);
@@ -427,8 +493,8 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
         n_dumps += w->dump_of[r] != TM_HANG_NO_ROW;
         ok = w->dump_of[r] != TM_HANG_NO_ROW || tm_vec_append(&lost, &r, 1);
     }
-    say_verdict(&verdict, w, c);
-    ok = ok && say_evidence(&evidence, w, c) && say_chain(&chain, w, c);
+    ok = ok && say_verdict(&verdict, w, c) && say_evidence(&evidence, w, c) &&
+         say_chain(&chain, w, c);
     tm_status status = ok ? set_ranks(t, &row[J_MISSING], &lost, err) : tm_fail_memory(err);
     tm_vec_free(&lost);
     TM_TRY(status);
@@ -440,6 +506,7 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
     TM_TRY(tm_table_set_text(t, &row[J_STATE],
                              named                          ? "hangs"
                              : c->reason == TM_HANG_NOTHING ? "clear"
+                             : c->reason == TM_HANG_RUNNING ? "running"
                                                             : "unknown",
                              err));
     TM_TRY(tm_table_set_text(t, &row[J_REASON], reasons[c->reason], err));
@@ -460,8 +527,8 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
 }
 
 static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, tm_error *err) {
-    static const char *const problems[] = {"mismatch", "missing", "perhaps missing", "no dump",
-                                           "all came"};
+    static const char *const problems[] = {"other times",     "mismatch", "missing",
+                                           "perhaps missing", "no dump",  "all came"};
     const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + i;
     words text = {.n = 0};
     tm_cell *row = tm_table_add_row(t);

@@ -7,6 +7,9 @@
 extern const tm_table_def tm_hang_job_def, tm_hang_collective_def, tm_hang_rank_def;
 extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_lane_def, tm_hang_call_def;
 
+/** Of a rank's open sends and receives so many are kept. */
+enum { TM_HANG_KEPT_P2P = 512 };
+
 /* Columns, by table. */
 enum {
     HD_RANK,
@@ -16,6 +19,7 @@ enum {
     HD_LEFT_OUT,
     HD_CALLS,
     HD_WRAPPED,
+    HD_WRITTEN,
     HD_LAST_GROUP,
     HD_LAST_SEQ,
     HD_LAST_OP,
@@ -26,7 +30,7 @@ enum {
     N_HD
 };
 enum { HG_GROUP, HG_NAME, HG_DESC, HG_RANKS, N_HG };
-enum { HL_GROUP, HL_RANK, HL_FIRST, HL_LAST, HL_OPEN, HL_SIZE, N_HL };
+enum { HL_GROUP, HL_RANK, HL_FIRST, HL_LAST, HL_OPEN, HL_SIZE, HL_DONE, N_HL };
 enum {
     HC_GROUP,
     HC_RANK,

@@ -44,6 +44,7 @@ typedef struct op_name {
     uint64_t hash;              /* of op */
     bool inputs, outputs;       /* in which of its tensors ranks have to agree */
     bool is_p2p, gathers;       /* gathers: an all_gather */
+    bool ends_batch;            /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
 
 struct tm_flight {
@@ -264,6 +265,7 @@ static const op_name *find_op(tm_flight *f, uint32_t text) {
     made.hash = tm_hash_mixed(7, op, strlen(op));
     made.is_p2p = is_p2p_op(op);
     made.gathers = strcmp(op, "all_gather") == 0 || strcmp(op, "_all_gather_base") == 0;
+    made.ends_batch = ends_with(op, "coalesced");
     agreed_parts(op, &made.inputs, &made.outputs);
     return tm_vec_append(&f->ops, &made, 1);
 }
@@ -383,6 +385,8 @@ static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     c.op = tm_names_text(f->values.texts, op->op).bytes;
     c.is_p2p = p2p && p2p->type == TM_PICKLE_BOOL ? p2p->as.i != 0 : op->is_p2p;
     c.seq = seq_of(f, &e, c.is_p2p);
+    c.other_seq = number_of(f, field(&e, c.is_p2p ? F_SEQ : F_P2P_SEQ), -1);
+    c.ends_batch = op->ends_batch;
     c.record = number_of(f, field(&e, F_RECORD), c.record);
     if (c.seq < 0) {
         f->left_out++;
@@ -396,6 +400,24 @@ static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     c.form = form_of(f, &e, op) | 2; /* neither 0 nor 1, which mean something else */
     c.values = value->as.id;
     return tm_vec_append(&f->calls, &c, 1) != NULL;
+}
+
+/* The library runs a batch as one, and recorders learn of its end by the entry that follows its
+ * members, which has their numbers. */
+static void settle_batches(tm_flight *f) {
+    tm_flight_call *v = f->calls.data;
+    for (size_t i = 0; i < f->calls.n; i++) {
+        const tm_flight_call *end = &v[i];
+        for (size_t k = i; end->ends_batch && k-- > 0;) {
+            if (v[k].group != end->group)
+                continue;
+            if (v[k].ends_batch || v[k].is_p2p != end->is_p2p || v[k].seq != end->seq ||
+                v[k].other_seq != end->other_seq)
+                break;
+            v[k].state = end->state > v[k].state ? end->state : v[k].state;
+            v[k].is_retired = v[k].is_retired || end->is_retired;
+        }
+    }
 }
 
 static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
@@ -414,8 +436,10 @@ static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
                        "no dump of a flight recorder, which is a dict of version and entries");
     const tm_pickle_value *v = tm_pickle_items(&f->values, entries, &n);
     bool ok = take_groups(f, config);
+    n -= f->cut && n > 0; /* of a dump that ends early the last entry may be half */
     for (size_t i = 0; i < n && ok; i++)
         ok = add_call(f, &v[i]);
+    settle_batches(f);
     point_at_ranks(f);
     return ok ? TM_OK : tm_fail_memory(err);
 }
