@@ -1,6 +1,7 @@
 #include "hang.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -86,6 +87,9 @@ static tm_status read_one(reader *r, size_t i, tm_error *err) {
     if (status != TM_OK) {
         char text[TM_PATH_MAX + TM_MESSAGE_MAX];
         tm_error_text(&why, text, sizeof text);
+        if (rank >= 0 && rank < TM_HANG_RANKS_MAX &&
+            !tm_hang_notes_add_unreadable(r->notes, path, rank))
+            return tm_fail_memory(err);
         return leave_out(r, path, "unreadable", text, err);
     }
     r->n_read++;
@@ -99,8 +103,9 @@ static int by_number(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* Of one rank the first: a recorder may write a pickle and JSON. Later ones lose their turn. */
-static tm_status find_doubles(const reader *r, bool *doubles, tm_error *err) {
+/* For each input the first of its rank: a recorder may write a pickle and JSON, and an earlier dump
+ * may lie beside a later one. */
+static tm_status find_doubles(const reader *r, size_t *first, tm_error *err) {
     int64_t(*of)[2] = malloc((r->n + 1) * sizeof *of);
     if (!of)
         return tm_fail_memory(err);
@@ -109,21 +114,61 @@ static tm_status find_doubles(const reader *r, bool *doubles, tm_error *err) {
         of[i][1] = (int64_t)i;
     }
     qsort(of, r->n, sizeof *of, by_number);
-    for (size_t i = 1; i < r->n; i++)
-        doubles[of[i][1]] = of[i][0] >= 0 && of[i][0] == of[i - 1][0];
+    for (size_t i = 0; i < r->n; i++) {
+        const bool again = i > 0 && of[i][0] >= 0 && of[i][0] == of[i - 1][0];
+        first[of[i][1]] = again ? first[of[i - 1][1]] : (size_t)of[i][1];
+    }
     free(of);
     return TM_OK;
 }
 
-static tm_status read_own(reader *r, const bool *doubles, tm_error *err) {
-    const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
-    for (size_t i = 0; i < r->n; i++) {
-        if (tm_share_reader(&readers, r->inputs[i].seen, i) != r->self)
-            continue;
-        TM_TRY(doubles[i] ? leave_out(r, r->inputs[i].path, "double",
-                                      "another dump of its rank is read", err)
-                          : read_one(r, i, err));
+/* When the last operation was issued or seen to end; -1: it cannot be read. */
+static int64_t newest_ns(const reader *r, size_t i) {
+    tm_source *source = NULL;
+    tm_error why = {.offset = -1};
+    int64_t newest = -1;
+    size_t n = 0;
+    if (tm_source_open(r->inputs[i].path, &source, &why) == TM_OK &&
+        tm_flight_read(r->flight, source, &why) == TM_OK) {
+        const tm_flight_call *calls = tm_flight_calls(r->flight, &n);
+        newest = 0;
+        for (size_t k = 0; k < n; k++) {
+            newest = calls[k].created_ns > newest ? calls[k].created_ns : newest;
+            newest = calls[k].completed_ns > newest ? calls[k].completed_ns : newest;
+        }
     }
+    tm_source_close(source);
+    return newest;
+}
+
+/* Of several dumps of a rank the newest. */
+static tm_status read_rank(reader *r, const size_t *first, size_t i, tm_error *err) {
+    size_t best = i, n = 0;
+    int64_t newest = -1;
+    for (size_t k = i + 1; k < r->n; k++)
+        n += first[k] == i;
+    for (size_t k = i; k < r->n && n > 0; k++) {
+        const int64_t ns = first[k] == i ? newest_ns(r, k) : -1;
+        best = ns > newest ? k : best;
+        newest = ns > newest ? ns : newest;
+    }
+    for (size_t k = i; k < r->n && n > 0; k++) {
+        char text[2 * TM_PATH_MAX + 64];
+        if (first[k] != i || k == best)
+            continue;
+        const bool older = newest_ns(r, k) < newest;
+        snprintf(text, sizeof text, "%s: %s of its rank is read: %s", r->inputs[k].path,
+                 older ? "a newer dump" : "another dump", r->inputs[best].path);
+        TM_TRY(leave_out(r, r->inputs[k].path, older ? "older" : "double", text, err));
+    }
+    return read_one(r, best, err);
+}
+
+static tm_status read_own(reader *r, const size_t *first, tm_error *err) {
+    const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
+    for (size_t i = 0; i < r->n; i++)
+        if (first[i] == i && tm_share_reader(&readers, r->inputs[i].seen, i) == r->self)
+            TM_TRY(read_rank(r, first, i, err));
     return TM_OK;
 }
 
@@ -160,7 +205,7 @@ static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_ve
 
 static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *err) {
     tm_vec spans = TM_VEC(tm_hang_span), mixed = TM_VEC(tm_hang_form);
-    bool *doubles = calloc(r->n + 1, sizeof *doubles);
+    size_t *doubles = calloc(r->n + 1, sizeof *doubles);
     r->flight = tm_flight_create();
     r->notes = tm_hang_notes_create();
     tm_status status = doubles && r->flight && r->notes && r->ranks ? TM_OK : tm_fail_memory(err);

@@ -141,6 +141,11 @@ CASES = {
     'a root of a broadcast goes on alone': (
         [[call('broadcast', 1), call('all_reduce', 2, 'scheduled')], [call('broadcast', 1)]], {},
         ('hangs', 'not issued', 'one', '1', 'all_reduce', 2)),
+    'gloo: over, or failed because one was killed': (
+        [[call('gloo:all_reduce', 1, 'scheduled', retired=True)], None], {},
+        ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
+    'NCCL: over, so one without a dump came': (
+        [[call('all_reduce', 1)], None], {}, ('clear', None, 'unknown', None, None, None)),
     # Others wait for ranks that wait in an operation to which all came.
     'a pair does not end': ([[of_tp(1, 'started')]] * 2 + [[call('all_reduce', 1, 'started', time=2)]] * 2,
                             {'tp': [0, 1]}, (*NOBODY, 'all_reduce', 1)),
@@ -242,6 +247,37 @@ def test_a_job_whose_ranks_had_waited_for_little_was_running():
         equal(verdict()[0], state, wait)
 
 
+def test_groups_that_a_cut_dump_does_not_list_are_those_of_others():
+    given(*[run_of(20, 19)] * 3, form='json')
+    sorted_keys = json.dumps(dump(run_of(20, 19), size=3), sort_keys=True)
+    put('trace_rank_1', sorted_keys[:len(sorted_keys) * 8 // 10])
+    equal(verdict(), (*NOBODY, 'all_reduce', 20))
+
+
+def test_of_two_dumps_of_a_rank_the_newer_is_read():
+    given(*[run_of(20, 19)] * 3)
+    put('a_rank_2', pickle.dumps(dump(run_of(10, 10), size=3), 2))
+    for n in 1, 3:
+        done = tmerge('hang', '*_rank_*', n=n).expect(0)
+        contains(done.out, 'Nobody is missing: all came to all_reduce, number 20')
+        contains(done.err, 'a newer dump of its rank is read')
+    os.remove('a_rank_2')
+
+
+def test_what_else_evidence_says():
+    odd = [run_of(20, 19) if r % 2 else run_of(19, 19) for r in range(200)]
+    for ranks, options, words in (
+            ([run_of(2, 1)] * 2 + [run_of(1, 1) + [call('all_reduce', 2, 'scheduled')]], (),
+             'It has not started on the GPU of rank 2'),
+            ([[call('all_\x1b[31mreduce', 1, 'started')], []], (), 'all_?[31mreduce'),
+            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps tell of 2 ranks'),
+            (odd, (), ',...')):
+        given(*ranks)
+        done = tmerge('hang', 'trace_rank_*', *options).expect(0)
+        contains(' '.join((done.out + done.err).split()), words)
+    equal(found()['hang.job']['rows'][0]['culprits'], ','.join(str(r) for r in range(0, 200, 2)))
+
+
 class Hostile:
     """Unpickled, it makes a file."""
 
@@ -255,7 +291,8 @@ def test_no_code_of_a_dump_is_run():
     done = tmerge('hang', 'trace_rank_*').expect(0)
     contains(done.err, 'trace_rank_1: byte')
     contains(done.err, 'which plain data do not: refused')
-    contains(done.out, 'rank 1 left no dump')
+    contains(' '.join(done.out.split()), 'The dump of rank 1 cannot be read')
+    lacks(done.out, 'hangs')
     assert not os.path.exists('ran')
 
 

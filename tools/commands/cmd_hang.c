@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/hang/fronts.h"
+#include "base/utf8.h"
 #include "command.h"
 #include "console.h"
 #include "inputs.h"
@@ -98,11 +99,18 @@ static const char *text(const tm_table *job, const char *column) {
     return cell->null ? "" : cell->value.text;
 }
 
+/* What stands in dumps must not steer the terminal. */
 static void print_sentence(const char *sentence) {
     char line[4096];
+    bool valid;
     if (!*sentence)
         return;
     snprintf(line, sizeof line, "%s.", sentence);
+    for (size_t at = 0, n = strlen(line), size; at < n; at += size) {
+        size = tm_utf8_sequence(line + at, n - at, &valid);
+        if (!valid || tm_utf8_is_control(line + at, size))
+            memset(line + at, '?', size);
+    }
     tm_console_wrap(line, 0, tm_console_width());
 }
 
@@ -124,11 +132,9 @@ static void print_dumps(const tm_table *job) {
 
 static void print_screen(const hang *h) {
     const tm_table *job = tm_tables_find(&h->tables, "hang.job");
-    char line[4096];
     print_dumps(job);
-    snprintf(line, sizeof line, "%s.", text(job, "verdict"));
     fputs(h->colors.strong, stdout);
-    tm_console_wrap(line, 0, tm_console_width());
+    print_sentence(text(job, "verdict"));
     fputs(h->colors.off, stdout);
     print_sentence(text(job, "evidence"));
     print_sentence(text(job, "chain"));
@@ -158,6 +164,11 @@ static void warn(const hang *h) {
         if (strcmp(row[1].value.text, "double") != 0 && n++ < SHOWN)
             tm_console_warn("left out: %s", row[2].value.text);
     }
+    const int64_t n_ranks =
+        tm_table_cell(tm_tables_find(&h->tables, "hang.job"), 0, "ranks")->value.i;
+    if (h->n_ranks > 0 && n_ranks > h->n_ranks)
+        tm_console_warn("--world-size %" PRId64 ": the dumps tell of %" PRId64 " ranks", h->n_ranks,
+                        n_ranks);
     if (n > SHOWN)
         tm_console_warn("and %zu more", n - SHOWN);
 }

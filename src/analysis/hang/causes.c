@@ -7,7 +7,15 @@
 #include "tables.h"
 
 /* What is known of each rank while causes are looked for. */
-enum { WAITS = 1, MISSED = 2, MISSED_PERHAPS = 4, LOST = 8, IN_MISMATCH = 16, IN_CIRCLE = 32 };
+enum {
+    WAITS = 1,
+    MISSED = 2,
+    MISSED_PERHAPS = 4,
+    LOST = 8,
+    IN_MISMATCH = 16,
+    IN_CIRCLE = 32,
+    UNREADABLE = 128
+};
 
 static void mark(unsigned char *roles, const tm_vec *ranks, unsigned char role) {
     const int64_t *v = ranks->data;
@@ -16,6 +24,7 @@ static void mark(unsigned char *roles, const tm_vec *ranks, unsigned char role) 
 }
 
 static void mark_all(const tm_hang_world *w, unsigned char *roles) {
+    mark(roles, &w->unreadable, UNREADABLE);
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++) {
         mark(roles, &f[i].waiting, WAITS);
@@ -181,7 +190,8 @@ static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) 
 
 /* Nobody is named: what hinders it. */
 static void name_nobody(const tm_hang_world *w, const unsigned char *roles, tm_hang_causes *out) {
-    const size_t n = w->fronts.n, perhaps = front_of(w, TM_HANG_PERHAPS);
+    const size_t n = w->fronts.n, first = front_of(w, TM_HANG_PERHAPS);
+    const size_t perhaps = first < n ? first : front_of(w, TM_HANG_NO_DUMP);
     const size_t root = front_of_root(w, roles);
     out->front = perhaps < n ? perhaps : root;
     out->reason = perhaps < n   ? TM_HANG_UNTOLD
@@ -192,7 +202,7 @@ static void name_nobody(const tm_hang_world *w, const unsigned char *roles, tm_h
 
 static bool name_without_dump(const tm_hang_world *w, const unsigned char *roles,
                               tm_hang_causes *out) {
-    if (!choose(w, roles, LOST, 0, &out->culprits))
+    if (!choose(w, roles, LOST, UNREADABLE, &out->culprits))
         return false;
     out->reason = TM_HANG_LOST;
     out->front = front_that_misses(w, &out->culprits);
@@ -210,16 +220,16 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
         return true;
     }
     if (mismatch < n)
-        return name_differing(w, mismatch, out) && choose(w, roles, LOST, 0, &out->also);
+        return name_differing(w, mismatch, out) && choose(w, roles, LOST, UNREADABLE, &out->also);
     for (int64_t r = 0; r < w->n_ranks; r++)
-        any_lost = any_lost || roles[r] & LOST;
+        any_lost = any_lost || (roles[r] & (LOST | UNREADABLE)) == LOST;
     if (!choose(w, roles, MISSED, WAITS | IN_MISMATCH, &out->culprits))
         return false;
     if (out->culprits.n > 0) {
         out->reason = TM_HANG_NOT_ISSUED;
         out->front = front_that_misses(w, &out->culprits);
-        out->sure = !any_lost && out->culprits.n == 1;
-        return choose(w, roles, LOST, 0, &out->also);
+        out->sure = !any_lost && out->culprits.n == 1 && w->unreadable.n == 0;
+        return choose(w, roles, LOST, UNREADABLE, &out->also);
     }
     if (any_lost)
         return name_without_dump(w, roles, out);

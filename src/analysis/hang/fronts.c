@@ -106,9 +106,14 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
         return tm_fail_memory(err);
     for (int64_t r = 0; r < n; r++)
         w->dump_of[r] = TM_HANG_NO_ROW;
-    for (size_t i = 0; i < w->dumps->n_rows; i++)
-        w->dump_of[tm_hang_int(w->dumps, i, HD_RANK, 0)] = i;
-    return TM_OK;
+    for (size_t i = 0; i < w->dumps->n_rows && ok; i++) {
+        const int64_t rank = tm_hang_int(w->dumps, i, HD_RANK, 0);
+        if (tm_hang_int(w->dumps, i, HD_UNREADABLE, 0))
+            ok = add_rank(&w->unreadable, rank);
+        else
+            w->dump_of[rank] = i;
+    }
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 /* Of the default group all; of another that no dump tells all may be. */
@@ -147,6 +152,7 @@ void tm_hang_world_free(tm_hang_world *w) {
     for (size_t i = 0; i < w->fronts.n; i++)
         free_front(&f[i]);
     tm_vec_free(&w->fronts);
+    tm_vec_free(&w->unreadable);
     free(w->dump_of);
 }
 
@@ -340,8 +346,9 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
             ok = fill_front(w, &f, m, r);
         }
         f.problem = problem_of(&f, m, mismatch < INT64_MAX);
-        stuck = f.problem == TM_HANG_MISMATCH ||
-                (f.problem == TM_HANG_MISSING ? holds_up(w, &f) : f.waiting.n > 0);
+        stuck = f.problem == TM_HANG_MISMATCH || f.waiting.n > 0 ||
+                ((f.problem == TM_HANG_MISSING || f.problem == TM_HANG_NO_DUMP) &&
+                 f.seq > r->done && holds_up(w, &f));
     }
     if (ok && stuck)
         return tm_vec_append(&w->fronts, &f, 1) != NULL;
@@ -432,6 +439,7 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
                            .calls = tm_tables_find(tables, tm_hang_call_def.name),
                            .n_ranks = n_ranks,
                            .told = n_ranks > 0,
+                           .unreadable = TM_VEC(int64_t),
                            .fronts = TM_VEC(tm_hang_front)};
     TM_TRY(count_ranks(out, err));
     bool ok = true;

@@ -1,6 +1,7 @@
 /* Analysis `hang`: of a job that is stuck, who is missing, from the dumps of flight recorders. */
 #include "tmerge/analysis.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "say.h"
@@ -18,6 +19,7 @@ static const tm_column dump_columns[N_HD] = {
     [HD_CALLS] = {"calls", TM_INT, "", "Entries read."},
     [HD_WRAPPED] = {"wrapped", TM_BOOL, "", "Its ring has lost the first entries."},
     [HD_WRITTEN] = {"written_ns", TM_INT, "ns", "When the file was last written, since the epoch."},
+    [HD_UNREADABLE] = {"unreadable", TM_BOOL, "", "The file cannot be read: it tells nothing."},
     [HD_LAST_GROUP] = {"last_group", TM_INT, "", "Group of the last entry."},
     [HD_LAST_SEQ] = {"last_number", TM_INT, "", "Its number."},
     [HD_LAST_OP] = {"last_operation", TM_TEXT, "", "Its operation."},
@@ -109,6 +111,44 @@ static void leave_doubles(tm_table *table) {
     table->n_rows = w;
 }
 
+/* Whether the text of a group's ranks, "0 1 12", has one. */
+static bool lists(const char *ranks, int64_t rank) {
+    for (char *end; *ranks; ranks = *end ? end + 1 : end)
+        if (strtoll(ranks, &end, 10) == rank)
+            return true;
+    return false;
+}
+
+/* The key of the one group of a name that has a rank; else @p key. */
+static int64_t told_key(const tm_table *groups, size_t untold, int64_t rank, int64_t key) {
+    const char *name = tm_hang_text(groups, untold, HG_NAME);
+    int64_t found = key;
+    size_t n = 0;
+    for (size_t g = 0; g < groups->n_rows; g++)
+        if (strcmp(tm_hang_text(groups, g, HG_NAME), name) == 0 &&
+            lists(tm_hang_text(groups, g, HG_RANKS), rank)) {
+            found = tm_hang_int(groups, g, HG_GROUP, key);
+            n++;
+        }
+    return n == 1 ? found : key;
+}
+
+/* A group whose ranks one dump does not list, as where it was cut short, is that of its name of
+ * which others do. */
+static void join_untold(const tm_table *groups, tm_table *rows, int group, int rank) {
+    for (size_t g = 0; g < groups->n_rows; g++) {
+        const int64_t key = tm_hang_int(groups, g, HG_GROUP, 0);
+        if (*tm_hang_text(groups, g, HG_RANKS))
+            continue;
+        for (size_t i = 0; i < rows->n_rows; i++) {
+            tm_cell *row = tm_table_row(rows, i);
+            if (!row[group].null && row[group].value.i == key)
+                row[group].value.i = told_key(groups, g, row[rank].value.i, key);
+        }
+    }
+    tm_table_sort(rows);
+}
+
 static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_hang_world world;
     tm_hang_causes causes = {.culprits = TM_VEC(int64_t), .also = TM_VEC(int64_t)};
@@ -118,6 +158,10 @@ static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
         return TM_OK;
     leave_doubles(dumps);
     leave_doubles(tm_tables_find(out, tm_hang_group_def.name));
+    const tm_table *groups = tm_tables_find(out, tm_hang_group_def.name);
+    join_untold(groups, dumps, HD_LAST_GROUP, HD_RANK);
+    join_untold(groups, tm_tables_find(out, tm_hang_lane_def.name), HL_GROUP, HL_RANK);
+    join_untold(groups, tm_tables_find(out, tm_hang_call_def.name), HC_GROUP, HC_RANK);
     tm_status status = tm_hang_world_make(out, job->world_size, &world, err);
     if (status == TM_OK)
         status = tm_hang_find_causes(&world, &causes) ? TM_OK : tm_fail_memory(err);

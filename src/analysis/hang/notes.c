@@ -45,7 +45,7 @@ typedef struct dump {
     int64_t rank, left_out, calls, written_ns;
     const char *path;
     uint32_t version;
-    bool cut, wrapped;
+    bool cut, wrapped, unreadable;
     bool any;  /* there is a last call */
     kept last; /* of all its groups */
 } dump;
@@ -372,6 +372,11 @@ bool tm_hang_notes_add(tm_hang_notes *n, const tm_flight *flight, const char *pa
     return ok && tm_vec_append(&n->dumps, &d, 1);
 }
 
+bool tm_hang_notes_add_unreadable(tm_hang_notes *n, const char *path, int64_t rank) {
+    dump d = {.rank = rank, .path = path, .unreadable = true};
+    return intern(n, "", &d.version) && tm_vec_append(&n->dumps, &d, 1);
+}
+
 /* Over processes. */
 
 static int by_group(const void *a, const void *b) {
@@ -482,6 +487,7 @@ static tm_status add_dump(const tm_hang_notes *n, const dump *d, tm_table *t, tm
     tm_cell_set_int(&row[HD_LEFT_OUT], d->left_out);
     tm_cell_set_int(&row[HD_CALLS], d->calls);
     tm_cell_set_bool(&row[HD_WRAPPED], d->wrapped);
+    tm_cell_set_bool(&row[HD_UNREADABLE], d->unreadable);
     if (d->written_ns > 0)
         tm_cell_set_int(&row[HD_WRITTEN], d->written_ns);
     TM_TRY(tm_table_set_text(t, &row[HD_PATH], d->path, err));

@@ -19,6 +19,9 @@ void tm_hang_notes_destroy(tm_hang_notes *notes);
 bool tm_hang_notes_add(tm_hang_notes *notes, const tm_flight *flight, const char *path,
                        int64_t rank, int64_t written_ns);
 
+/** A dump of a rank that cannot be read. False when memory is out. */
+bool tm_hang_notes_add_unreadable(tm_hang_notes *notes, const char *path, int64_t rank);
+
 /** Whether no rank leaves an operation of this name before all have come. */
 bool tm_hang_synchronises(const char *op);
 

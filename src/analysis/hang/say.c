@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -190,10 +191,15 @@ static void add(words *w, const char *format, ...) {
     w->n = n < 0 ? w->n : w->n + (size_t)n < TEXT ? w->n + (size_t)n : TEXT - 1;
 }
 
-/* "rank 3", "ranks 0-2". */
+/* "rank 3", "ranks 0-2"; of a long list the first. */
 static void add_ranks(words *w, const tm_vec *ranks) {
-    char list[LIST];
+    enum { MORE = 24 };
+    char list[LIST + MORE];
     tm_list_write(ranks->data, ranks->n, list, sizeof list);
+    if (strlen(list) >= LIST) {
+        list[LIST] = '\0';
+        snprintf(strrchr(list, ',') + 1, MORE, "...");
+    }
     add(w, "rank%s %s", ranks->n == 1 ? "" : "s", list);
 }
 
@@ -316,11 +322,22 @@ static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
         add(t, "; gloo records no sends and receives, so it may wait in one");
 }
 
+/* Whether all ranks have a dump, none of which ends early. */
+static bool is_whole(const tm_hang_world *w) {
+    bool whole = true;
+    for (int64_t r = 0; r < w->n_ranks && whole; r++)
+        whole =
+            w->dump_of[r] != TM_HANG_NO_ROW && tm_hang_int(w->dumps, w->dump_of[r], HD_CUT, 0) == 0;
+    return whole;
+}
+
 /* Where nobody is named. */
 static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
     if (c->reason == TM_HANG_NOTHING) {
-        add(t, "Nobody waits: in each group all ranks came to the same operation, and it is over");
+        add(t, is_whole(w) ? "Nobody waits: every operation in the dumps is over"
+                           : "Of ranks with a whole dump nobody waits: every operation in the "
+                             "dumps is over");
     } else if (c->reason == TM_HANG_UNKNOWN) {
         add(t,
             "Some operations are not over, but the dumps do not tell for whom they wait; no rank "
@@ -391,6 +408,26 @@ static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
     return ok;
 }
 
+/* Where operations have started for some, those for whom this has not. */
+static void add_not_started(words *t, const tm_hang_world *w, const tm_hang_front *f) {
+    const int64_t *v = f->waiting.data;
+    size_t n = 0;
+    bool started = false;
+    int64_t first = -1;
+    for (size_t i = 0; i < f->waiting.n && !f->is_p2p; i++) {
+        const size_t row = call_of(w, f, v[i]);
+        const int64_t state = row == TM_HANG_NO_ROW ? -1 : tm_hang_int(w->calls, row, HC_STATE, -1);
+        started = started || state == TM_FLIGHT_STARTED;
+        n += state == TM_FLIGHT_SCHEDULED;
+        first = state == TM_FLIGHT_SCHEDULED && first < 0 ? v[i] : first;
+    }
+    if (!started || n == 0)
+        return;
+    add(t, ". It has not started on the GPU of rank %" PRId64, first);
+    if (n > 1)
+        add(t, ", and %zu more", n - 1);
+}
+
 /* Of whom it is not known whether they came, and why. */
 static void add_untold(words *t, const tm_hang_world *w, const tm_hang_front *f) {
     bool cut = f->perhaps.n > 0;
@@ -426,6 +463,13 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
     }
     tm_vec_free(&here);
     add_untold(t, w, f);
+    if (w->unreadable.n > 0) {
+        add(t, ". The dump%s of ", w->unreadable.n == 1 ? "" : "s");
+        add_ranks(t, &w->unreadable);
+        add(t, " cannot be read");
+    }
+    if (c->reason == TM_HANG_OPEN)
+        add_not_started(t, w, f);
     if (c->reason == TM_HANG_LOST)
         add(t, ". A rank that was killed, or whose process does not answer, leaves none");
     if (c->also.n > 0) {
@@ -463,11 +507,16 @@ static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c)
 }
 
 static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_error *err) {
-    char list[LIST];
+    enum { DIGITS = 24 };
     if (ranks->n == 0)
         return TM_OK;
-    tm_list_write(ranks->data, ranks->n, list, sizeof list);
-    return tm_table_set_text(t, cell, list, err);
+    char *list = malloc(ranks->n * DIGITS);
+    if (!list)
+        return tm_fail_memory(err);
+    tm_list_write(ranks->data, ranks->n, list, ranks->n * DIGITS);
+    const tm_status status = tm_table_set_text(t, cell, list, err);
+    free(list);
+    return status;
 }
 
 static const char *or_null(const char *text) {

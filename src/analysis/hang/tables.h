@@ -20,6 +20,7 @@ enum {
     HD_CALLS,
     HD_WRAPPED,
     HD_WRITTEN,
+    HD_UNREADABLE,
     HD_LAST_GROUP,
     HD_LAST_SEQ,
     HD_LAST_OP,
