@@ -156,10 +156,18 @@ static tm_status read_rank(reader *r, const size_t *first, size_t i, tm_error *e
         char text[2 * TM_PATH_MAX + 64];
         if (first[k] != i || k == best)
             continue;
-        const bool older = newest_ns(r, k) < newest;
+        const int64_t ns = newest_ns(r, k);
+        const bool older = ns >= 0 && ns < newest;
         snprintf(text, sizeof text, "%s: %s of its rank is read: %s", r->inputs[k].path,
-                 older ? "a newer dump" : "another dump", r->inputs[best].path);
-        TM_TRY(leave_out(r, r->inputs[k].path, older ? "older" : "double", text, err));
+                 ns < 0  ? "it is no dump, and one"
+                 : older ? "a newer dump"
+                         : "another dump",
+                 r->inputs[best].path);
+        TM_TRY(leave_out(r, r->inputs[k].path,
+                         ns < 0  ? "unreadable"
+                         : older ? "older"
+                                 : "double",
+                         text, err));
     }
     return read_one(r, best, err);
 }

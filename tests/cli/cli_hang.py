@@ -146,6 +146,10 @@ CASES = {
         ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
     'NCCL: over, so one without a dump came': (
         [[call('all_reduce', 1)], None], {}, ('clear', None, 'unknown', None, None, None)),
+    # Rank 3's operation of b may wait for rank 2's GPU, which waits in a: nobody is said to be there.
+    'one is missed, and waits where all came': (
+        [[on('a', 2)], [on('a', 2)], [on('a', 2), on('b', time=3)], [on('b', time=3)]],
+        {'a': [0, 1, 2, 3], 'b': [2, 3]}, (*NOBODY, 'all_reduce', 1)),
     # Others wait for ranks that wait in an operation to which all came.
     'a pair does not end': ([[of_tp(1, 'started')]] * 2 + [[call('all_reduce', 1, 'started', time=2)]] * 2,
                             {'tp': [0, 1]}, (*NOBODY, 'all_reduce', 1)),
@@ -271,8 +275,9 @@ def test_what_else_evidence_says():
              'It has not started on the GPU of rank 2'),
             ([[call('all_\x1b[31mreduce', 1, 'started')], []], (), 'all_?[31mreduce'),
             ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps tell of 2 ranks'),
+            (CASES['a pair does not end'][0], (), '4 ranks All came to all_reduce, number 1 of group tp'),
             (odd, (), ',...')):
-        given(*ranks)
+        given(*ranks, groups={'tp': [0, 1]})
         done = tmerge('hang', 'trace_rank_*', *options).expect(0)
         contains(' '.join((done.out + done.err).split()), words)
     equal(found()['hang.job']['rows'][0]['culprits'], ','.join(str(r) for r in range(0, 200, 2)))

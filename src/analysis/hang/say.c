@@ -348,7 +348,10 @@ static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c
             "%.3g s; no rank is named",
             (double)c->longest_ns / 1e9);
     } else if (c->reason == TM_HANG_OPEN) {
-        add(t, "Nobody is missing: all came to ");
+        bool missed = false;
+        for (size_t i = 0; i < w->fronts.n; i++)
+            missed = missed || ((const tm_hang_front *)w->fronts.data)[i].absent.n > 0;
+        add(t, missed ? "All came to " : "Nobody is missing: all came to ");
         add_operation(t, w, f);
         add(t, ", which was not over when the dumps were written. If it does not end, look at the "
                "network, or at the GPUs; no rank is named");
