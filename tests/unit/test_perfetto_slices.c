@@ -29,8 +29,8 @@ TEST(ends_are_given_to_begins) {
         /* PyTorch's groups: times alone leave open whether 0 ends at 5 or 9. */
         {"a group, one after another",
          6,
-         {{0, 0, 0}, {5, 0, 1}, {2, 1, 2}, {5, 0, E}, {9, 0, E}, {3, 1, E}},
-         {5, 4, 1}},
+         {{0, 0, 0}, {5, 0, 1}, {9, 0, 2}, {5, 0, E}, {9, 0, E}, {9, 0, E}},
+         {5, 4, 0}},
         {"a group with an empty slice inside another",
          4,
          {{0, 0, 0}, {5, 0, 1}, {9, 0, E}, {5, 0, E}},
@@ -39,6 +39,15 @@ TEST(ends_are_given_to_begins) {
          6,
          {{0, 0, 0}, {4, 0, 1}, {1, 0, 2}, {6, 0, E}, {8, 0, E}, {2, 0, E}},
          {6, 4, 1}},
+        /* No groups: time goes back between tracks, or what pairs up would only cross. */
+        {"threads that take turns",
+         6,
+         {{10, 0, 0}, {12, 0, 1}, {5, 1, 2}, {15, 0, E}, {20, 0, E}, {6, 1, E}},
+         {10, 3, 1}},
+        {"begins, then ends, by time",
+         6,
+         {{0, 0, 0}, {2, 0, 1}, {5, 0, 2}, {4, 0, E}, {8, 0, E}, {10, 0, E}},
+         {10, 2, 3}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         tm_pf_edge edges[EDGES_MAX];
@@ -51,7 +60,7 @@ TEST(ends_are_given_to_begins) {
         for (size_t i = 0; i < cases[c].n; i++)
             edges[i] = (tm_pf_edge){
                 cases[c].edges[i].time, cases[c].edges[i].track,
-                cases[c].edges[i].slice == E ? TM_PF_END : (uint32_t)cases[c].edges[i].slice};
+                cases[c].edges[i].slice == E ? TM_PF_END : (uint32_t)cases[c].edges[i].slice, 1};
         assert_true(tm_pf_slices(edges, cases[c].n, &durations));
         for (int s = 0; s < n_slices; s++)
             if (((int64_t *)durations.data)[s] != cases[c].durations[s])

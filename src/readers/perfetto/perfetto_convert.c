@@ -76,10 +76,11 @@ static void note_time(tm_pf_convert *c, int64_t time_ns) {
 }
 
 /* A slice by its number, which both readings count alike. */
-static tm_status note_edge(tm_pf_convert *c, const tm_pf_placed *e, tm_error *err) {
+static tm_status note_edge(tm_pf_convert *c, const tm_pf_placed *e, uint32_t sequence,
+                           tm_error *err) {
     bool end = e->type == TYPE_END;
     const int64_t open = TM_PF_OPEN;
-    tm_pf_edge edge = {e->time_ns, e->track, TM_PF_END};
+    tm_pf_edge edge = {e->time_ns, e->track, TM_PF_END, sequence};
     if (!end) {
         if (c->n_slices == TM_PF_END)
             return tm_fail(err, TM_ERR_INPUT, tm_source_path(c->source), -1,
@@ -99,10 +100,11 @@ static tm_status note_edge(tm_pf_convert *c, const tm_pf_placed *e, tm_error *er
     return tm_vec_append(&c->edges, &edge, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status look_at_event(tm_pf_convert *c, const tm_pf_placed *e, tm_error *err) {
+static tm_status look_at_event(tm_pf_convert *c, const tm_pf_placed *e, uint32_t sequence,
+                               tm_error *err) {
     if (e->type != TYPE_END)
         note_time(c, e->time_ns);
-    return e->type <= TYPE_END ? note_edge(c, e, err) : TM_OK;
+    return e->type <= TYPE_END ? note_edge(c, e, sequence, err) : TM_OK;
 }
 
 /* The next slice's; a file that has changed since may hold more. */
@@ -131,7 +133,7 @@ static tm_status take_event(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_seque
     if (e.type == TYPE_NONE)
         return TM_OK;
     if (!c->writing)
-        return look_at_event(c, &e, err);
+        return look_at_event(c, &e, s->id, err);
     return write_event(c, s, &e) ? TM_OK : tm_fail_memory(err);
 }
 

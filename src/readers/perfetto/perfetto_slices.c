@@ -2,94 +2,152 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 /*
- * A trace is sorted by time before its ends are given to its begins, on each track the last begin
- * first. Events of one time stay in the order of the file, which says whether one slice ends where
- * another begins, or an empty one lies there. PyTorch writes the begins of many slices and behind
- * them all their ends, in the same order: that order says which end is whose, where times leave it
- * open.
+ * A track is sorted by time before its ends are given to its begins, the last begin first, as
+ * Perfetto does. Events of one time stay in the order of the file, which says whether one slice
+ * ends where another begins, or an empty one lies there. PyTorch writes the begins of many slices
+ * and after them all their ends, in the same order: that order says which end is whose, where times
+ * leave it open. Other writers' threads take turns in a file, and what is of another track or
+ * sequence says nothing of that.
  */
-
-/* Whether time goes back within the run: a writer that writes what happens never does. */
-static bool goes_back(const tm_pf_edge *edges, size_t n) {
-    for (size_t i = 1; i < n; i++)
-        if (edges[i].time_ns < edges[i - 1].time_ns)
-            return true;
-    return false;
-}
-
-static size_t run_of(const tm_pf_edge *edges, size_t n, bool begins) {
-    size_t i = 0;
-    while (i < n && (edges[i].begin != TM_PF_END) == begins)
-        i++;
-    return i;
-}
-
-static bool pair_up(const tm_pf_edge *edges, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (edges[i].track != edges[n + i].track || edges[i].time_ns > edges[n + i].time_ns)
-            return false;
-    return true;
-}
-
-/* Takes out what pairs up in the order of the file. Returns how many are left. */
-static size_t take_groups(tm_pf_edge *edges, size_t n, int64_t *durations) {
-    size_t kept = 0;
-    for (size_t at = 0; at < n;) {
-        size_t begins = run_of(edges + at, n - at, true);
-        size_t ends = run_of(edges + at + begins, n - at - begins, false);
-        const tm_pf_edge *run = edges + at;
-        bool group = begins == ends && goes_back(run, begins + ends) && pair_up(run, begins);
-        for (size_t i = 0; i < begins + ends; i++) {
-            if (group && i < begins)
-                durations[run[i].begin] = run[begins + i].time_ns - run[i].time_ns;
-            else if (!group)
-                edges[kept++] = run[i];
-        }
-        at += begins + ends;
-    }
-    return kept;
-}
 
 typedef struct sorted_edge {
     tm_pf_edge edge;
     size_t place; /* in the file */
 } sorted_edge;
 
-static int compare(const void *a, const void *b) {
-    const sorted_edge *x = a, *y = b;
-    if (x->edge.track != y->edge.track)
-        return x->edge.track < y->edge.track ? -1 : 1;
-    if (x->edge.time_ns != y->edge.time_ns)
-        return x->edge.time_ns < y->edge.time_ns ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+/* Whether time goes back within the run: a writer that writes what happens never does. */
+static bool goes_back(const sorted_edge *v, size_t n) {
+    for (size_t i = 1; i < n; i++)
+        if (v[i].edge.time_ns < v[i - 1].edge.time_ns)
+            return true;
+    return false;
 }
 
-static bool pair_by_time(const tm_pf_edge *edges, size_t n, int64_t *durations) {
-    sorted_edge *sorted = malloc((n ? n : 1) * sizeof *sorted);
-    tm_vec open = TM_VEC(tm_pf_edge);
-    bool ok = sorted != NULL;
-    for (size_t i = 0; ok && i < n; i++)
-        sorted[i] = (sorted_edge){edges[i], i};
-    if (ok)
-        qsort(sorted, n, sizeof *sorted, compare);
-    for (size_t i = 0; ok && i < n; i++) {
-        const tm_pf_edge *edge = &sorted[i].edge;
-        if (i == 0 || edge->track != sorted[i - 1].edge.track)
-            open.n = 0;
+static size_t run_of(const sorted_edge *v, size_t n, bool begins) {
+    size_t i = 0;
+    while (i < n && (v[i].edge.begin != TM_PF_END) == begins)
+        i++;
+    return i;
+}
+
+static bool pair_up(const sorted_edge *v, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (v[i].edge.sequence != v->edge.sequence || v[n + i].edge.sequence != v->edge.sequence ||
+            v[i].edge.time_ns > v[n + i].edge.time_ns)
+            return false;
+    return true;
+}
+
+typedef struct span {
+    int64_t begin_ns, end_ns;
+} span;
+
+static int by_begin(const void *a, const void *b) {
+    const span *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(y->end_ns, x->end_ns);
+}
+
+/* How many of spans, sorted by their begins, begin within one that ends earlier than they do. The
+ * spans are overwritten by those that are open. */
+static size_t crossings(span *v, size_t n) {
+    size_t open = 0, found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const span at = v[i];
+        bool crosses = false;
+        for (; open > 0 && v[open - 1].end_ns < at.end_ns; open--)
+            crosses = crosses || v[open - 1].end_ns > at.begin_ns;
+        found += crosses;
+        v[open++] = at;
+    }
+    return found;
+}
+
+/* Slices of a track lie within or beside one another, but for some kernels of a stream: pairs that
+ * mostly cross are none. */
+static bool nest(const sorted_edge *v, size_t n, bool *out) {
+    span *spans = malloc((n ? n : 1) * sizeof *spans);
+    if (!spans)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        spans[i] = (span){v[i].edge.time_ns, v[n + i].edge.time_ns};
+    qsort(spans, n, sizeof *spans, by_begin);
+    *out = 2 * crossings(spans, n) < n;
+    free(spans);
+    return true;
+}
+
+/* Takes out of a track what pairs up in the order of the file. @param n  set to how many are left
+ */
+static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {
+    size_t kept = 0;
+    for (size_t at = 0; at < *n;) {
+        size_t begins = run_of(v + at, *n - at, true);
+        size_t ends = run_of(v + at + begins, *n - at - begins, false);
+        const sorted_edge *run = v + at;
+        bool group = begins == ends && goes_back(run, begins + ends) && pair_up(run, begins);
+        if (group && !nest(run, begins, &group))
+            return false;
+        for (size_t i = 0; i < begins + ends; i++) {
+            if (group && i < begins)
+                durations[run[i].edge.begin] = run[begins + i].edge.time_ns - run[i].edge.time_ns;
+            else if (!group)
+                v[kept++] = run[i];
+        }
+        at += begins + ends;
+    }
+    *n = kept;
+    return true;
+}
+
+static int by_track(const void *a, const void *b) {
+    const sorted_edge *x = a, *y = b;
+    int order = tm_order_i64(x->edge.track, y->edge.track);
+    return order ? order : tm_order_u64(x->place, y->place);
+}
+
+static int by_time(const void *a, const void *b) {
+    const sorted_edge *x = a, *y = b;
+    int order = tm_order_i64(x->edge.time_ns, y->edge.time_ns);
+    return order ? order : tm_order_u64(x->place, y->place);
+}
+
+static bool pair_by_time(sorted_edge *v, size_t n, tm_vec *open, int64_t *durations) {
+    open->n = 0;
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_time);
+    for (size_t i = 0; i < n; i++) {
+        const tm_pf_edge *edge = &v[i].edge;
         if (edge->begin != TM_PF_END) {
-            ok = tm_vec_append(&open, edge, 1) != NULL;
-        } else if (open.n > 0) {
-            const tm_pf_edge *begin = (const tm_pf_edge *)open.data + --open.n;
+            if (!tm_vec_append(open, edge, 1))
+                return false;
+        } else if (open->n > 0) {
+            const tm_pf_edge *begin = (const tm_pf_edge *)open->data + --open->n;
             durations[begin->begin] = edge->time_ns - begin->time_ns;
         }
     }
-    tm_vec_free(&open);
-    free(sorted);
-    return ok;
+    return true;
 }
 
-bool tm_pf_slices(tm_pf_edge *edges, size_t n, tm_vec *durations) {
-    size_t kept = take_groups(edges, n, durations->data);
-    return pair_by_time(edges, kept, durations->data);
+bool tm_pf_slices(const tm_pf_edge *edges, size_t n, tm_vec *durations) {
+    sorted_edge *v = malloc((n ? n : 1) * sizeof *v);
+    tm_vec open = TM_VEC(tm_pf_edge);
+    bool ok = v != NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        v[i] = (sorted_edge){edges[i], i};
+    if (ok)
+        qsort(v, n, sizeof *v, by_track);
+    for (size_t at = 0, end = 0; ok && at < n; at = end) {
+        while (end < n && v[end].edge.track == v[at].edge.track)
+            end++;
+        size_t left = end - at;
+        ok = take_groups(v + at, &left, durations->data) &&
+             pair_by_time(v + at, left, &open, durations->data);
+    }
+    tm_vec_free(&open);
+    free(v);
+    return ok;
 }

@@ -12,6 +12,7 @@ typedef struct tm_pf_edge {
     int64_t time_ns;
     uint32_t track;
     uint32_t begin; /* the slice's number, counted over the file; TM_PF_END */
+    uint32_t sequence;
 } tm_pf_edge;
 
 enum { TM_PF_OPEN = -1 }; /* as a duration: it does not end */
@@ -19,10 +20,10 @@ enum { TM_PF_OPEN = -1 }; /* as a duration: it does not end */
 
 /**
  * Finds the ends of slices.
- * @param edges      [n] of one sequence each, reordered
+ * @param edges      [n]
  * @param durations  of int64_t, one for each slice, by number
  * @return           false when memory is out
  */
-bool tm_pf_slices(tm_pf_edge *edges, size_t n, tm_vec *durations);
+bool tm_pf_slices(const tm_pf_edge *edges, size_t n, tm_vec *durations);
 
 #endif
