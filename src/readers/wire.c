@@ -62,25 +62,34 @@ static tm_status make_room(tm_wire *wire, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) {
+/* What is delivered before a failure stays, and each later read fails again. */
+static tm_status fill(tm_wire *wire, size_t n, tm_error *err) {
     if ((size_t)(wire->end - wire->p) >= n || wire->final)
         return TM_OK;
     TM_TRY(make_room(wire, n, err));
     size_t held = (size_t)(wire->end - wire->buffer), got = 1;
-    while (held < wire->capacity && got > 0) {
-        TM_TRY(tm_source_read(wire->source, wire->buffer + held, wire->capacity - held, &got, err));
+    tm_status status = TM_OK;
+    while (held < wire->capacity && got > 0 && status == TM_OK) {
+        got = 0;
+        status =
+            tm_source_read(wire->source, wire->buffer + held, wire->capacity - held, &got, err);
         held += got;
     }
     wire->end = wire->buffer + held;
     memset(wire->buffer + held, 0, TM_WIRE_SLACK);
-    wire->final = got == 0;
-    return TM_OK;
+    wire->final = status == TM_OK && got == 0;
+    return held >= n ? TM_OK : status;
+}
+
+tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) {
+    tm_status status = fill(wire, n, err);
+    return wire->p < wire->end && status != TM_ERR_FAULT ? TM_OK : status;
 }
 
 tm_status tm_wire_hold(tm_wire *wire, size_t n, tm_error *err) {
     if (n > TM_WIRE_ITEM_MAX)
         return tm_wire_fail(wire, wire->p, "this event or value is larger than 64 MiB", err);
-    TM_TRY(tm_wire_peek(wire, n, err));
+    TM_TRY(fill(wire, n, err));
     if ((size_t)(wire->end - wire->p) < n)
         return tm_wire_fail(wire, wire->end, "the file ends in the middle of a message", err);
     return TM_OK;

@@ -6,7 +6,7 @@ import os
 import zlib
 
 import pftrace
-from common import SHARED, Skip, contains, content, equal, gzipped, main, merged, put, rows, synth, tmerge
+from common import SHARED, Skip, contains, content, equal, gzipped, holds, main, merged, put, rows, synth, tmerge
 from pftrace import BEGIN, CLEARED, END, NEEDED, block, number, packet
 
 DAY_NS = 1_700_000_000_000_000_000
@@ -70,16 +70,38 @@ def thread(uuid, pid, tid, parent=0):
                         block(4, number(1, pid) + number(2, tid))))
 
 
-def at(time, event, *more):
-    return packet(number(8, time), number(10, 1), *more, block(11, event))
+def at(time, event, *more, sequence=1):
+    return packet(number(8, time), number(10, sequence), *more, block(11, event))
 
 
-def begin(time, name, track=7, *more):
-    return at(time, number(9, BEGIN) + number(11, track) + block(23, name), *more)
+def begin(time, name, track=7, *more, sequence=1):
+    return at(time, number(9, BEGIN) + number(11, track) + block(23, name), *more, sequence=sequence)
 
 
-def end(time, track=7):
-    return at(time, number(9, END) + number(11, track))
+def end(time, track=7, sequence=1):
+    return at(time, number(9, END) + number(11, track), sequence=sequence)
+
+
+def test_threads_take_turns_in_a_file():
+    # B step, B forward | B io | E forward, E step | E io: the chunks of two threads, in one sequence or two;
+    # forward runs within step, from 1200 to 1500 and from 1000 to 2000. Fields that are not known count nothing.
+    new = number(200, 3)
+    for other in 1, 2:
+        equal(slices(packet(number(200, 1)), thread(7, 1, 2), thread(8, 1, 3), begin(DAY_NS + 1000, 'step', 7, new),
+                     begin(DAY_NS + 1200, 'forward'), begin(DAY_NS + 900, 'io', 8, sequence=other),
+                     end(DAY_NS + 1500), end(DAY_NS + 2000), end(DAY_NS + 950, 8, sequence=other)),
+              [('io', None, 900, 50, 3), ('step', None, 1000, 1000, 2), ('forward', None, 1200, 300, 2)])
+
+
+def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes():
+    whole = thread(7, 1, 2) + b''.join(begin(DAY_NS + 10 * i, f'op{i * 7919}') + end(DAY_NS + 10 * i + 5)
+                                       for i in range(3000))
+    for name, data in ('rank0.pftrace', whole), ('rank0.pftrace.gz', gzipped(whole)):
+        put(name, data[:len(data) // 2])
+        put('rank1.pftrace', whole)
+        merged(name, 'rank1.pftrace', '-o', 't.h5')
+        found = [r['events'] for r in rows('t.h5', 'job.source')]
+        holds(1000 < found[0] < 2000 and found[1] == 3000, f'{name}: {found} events')
 
 
 def test_clocks_count_from_snapshots_and_packets():

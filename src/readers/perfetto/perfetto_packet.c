@@ -2,8 +2,9 @@
 
 #include "base/inflate.h"
 
-/* Fields that are numbers, where others are messages, texts or bytes. */
-static bool is_number(uint32_t field) {
+/* What a field that is known holds: a number, or bytes, which are a message or a text. */
+static bool is_known(uint32_t field, tm_wire_type *type) {
+    *type = TM_WIRE_BYTES;
     switch (field) {
     case 3: /* trusted_uid */
     case PACKET_TIMESTAMP:
@@ -15,6 +16,24 @@ static bool is_number(uint32_t field) {
     case 79: /* trusted_pid */
     case 87: /* first_packet_on_sequence */
     case 98: /* machine_id */
+        *type = TM_WIRE_VARINT;
+        return true;
+    case 1: /* ftrace_events */
+    case 2: /* process_tree */
+    case PACKET_SNAPSHOT:
+    case PACKET_EVENT:
+    case PACKET_INTERNED:
+    case 33: /* trace_config */
+    case 36: /* synchronization_marker */
+    case PACKET_PROCESS:
+    case PACKET_THREAD:
+    case 45: /* system_info */
+    case PACKET_COMPRESSED:
+    case PACKET_GPU_COUNTER:
+    case PACKET_GPU_STAGE:
+    case PACKET_DEFAULTS:
+    case PACKET_TRACK:
+    case PACKET_COMPRESSED_ZSTD:
         return true;
     default:
         return false;
@@ -163,26 +182,35 @@ tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more, tm_er
     return TM_OK;
 }
 
-/* Whether a message may be a packet. Profiles of XLA begin with the same byte; their planes have no
- * field from 8 on. */
-static bool may_be_packet(tm_wire_message message, bool *sure) {
-    tm_wire_field field;
-    while (tm_wire_next(&message, &field)) {
-        if (is_number(field.number) != (field.type == TM_WIRE_VARINT))
-            return false;
-        *sure = *sure || field.number >= PACKET_TIMESTAMP;
-    }
-    return !tm_wire_damaged(&message);
+/* Whether a field may be a packet's: newer writers have some that are not known. Profiles of XLA
+ * begin with the same byte; their planes have no field from 8 on.
+ * @param sure  set where it can be nothing else's */
+static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
+    tm_wire_type of;
+    bool known = is_known(field, &of);
+    *sure = *sure || (known && of == type && field >= PACKET_TIMESTAMP);
+    return !known || of == type;
 }
 
-/* A first packet that is longer than the head is told by what it begins with. */
-static bool begins_packet(tm_wire_message rest) {
-    uint64_t tag, size, first;
+/* @param whole  the message does not end too early */
+static bool may_be_packet(tm_wire_message message, bool whole, bool *sure) {
+    tm_wire_field field;
+    uint64_t tag;
+    while (tm_wire_next(&message, &field))
+        if (!may_be_of_packet(field.number, field.type, sure))
+            return false;
+    if (!tm_wire_damaged(&message))
+        return true;
+    return !whole && (!tm_wire_varint(message.p, message.end, &tag) ||
+                      may_be_of_packet((uint32_t)(tag >> 3), tag & 7, sure));
+}
+
+/* A packet that is longer than the head is told by what there is of it. */
+static bool begins_packet(tm_wire_message rest, bool *sure) {
+    uint64_t tag, size;
     const uint8_t *p = tm_wire_varint(rest.p, rest.end, &tag);
     p = p && tag == (TRACE_PACKET << 3 | TM_WIRE_BYTES) ? tm_wire_varint(p, rest.end, &size) : NULL;
-    p = p ? tm_wire_varint(p, rest.end, &first) : NULL;
-    return p && first >> 3 >= PACKET_TIMESTAMP && first >> 3 <= PACKET_COMPRESSED_ZSTD &&
-           is_number((uint32_t)(first >> 3)) == ((first & 7) == TM_WIRE_VARINT);
+    return p && may_be_packet((tm_wire_message){p, rest.end}, false, sure);
 }
 
 bool tm_pf_sniff(const char *head, size_t size, bool whole) {
@@ -190,11 +218,13 @@ bool tm_pf_sniff(const char *head, size_t size, bool whole) {
     tm_wire_message rest = {(const uint8_t *)head, (const uint8_t *)head + size};
     tm_wire_field field;
     bool sure = false;
-    int n = 0;
-    for (; n < LOOKED_AT && tm_wire_next(&rest, &field); n++)
-        if (field.number != TRACE_PACKET || field.type != TM_WIRE_BYTES ||
-            !may_be_packet(tm_wire_inner(&field), &sure))
-            return false;
     (void)whole;
-    return n > 0 ? sure : begins_packet(rest);
+    for (int n = 0; n < LOOKED_AT; n++) {
+        if (!tm_wire_next(&rest, &field))
+            return sure || (begins_packet(rest, &sure) && sure);
+        if (field.number == TRACE_PACKET &&
+            (field.type != TM_WIRE_BYTES || !may_be_packet(tm_wire_inner(&field), true, &sure)))
+            return false;
+    }
+    return sure;
 }
