@@ -2,6 +2,7 @@
 #ifndef TMERGE_STATUS_H
 #define TMERGE_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ typedef struct tm_error {
     char path[TM_PATH_MAX];       /* "" where no file is concerned */
     char message[TM_MESSAGE_MAX]; /* one line without a full stop */
     char host[TM_HOST_MAX];       /* where it failed; "" unless the job runs on several */
+    bool nothing; /* the file is empty, or ends before anything that counts: tm_fail_nothing */
 } tm_error;
 
 /**
@@ -39,6 +41,10 @@ typedef struct tm_error {
  */
 tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t offset,
                   const char *format, ...) TM_PRINTF(5, 6);
+
+/** As tm_fail with TM_ERR_INPUT, where a file holds nothing yet: found in a folder it is left out.
+ */
+tm_status tm_fail_nothing(tm_error *err, const char *path, int64_t offset, const char *why);
 
 /** Shorthand for the one failure that can happen anywhere. */
 tm_status tm_fail_memory(tm_error *err);

@@ -239,16 +239,17 @@ const uint64_t *tm_loader_seen(const tm_loader *l, size_t input) {
 tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status status,
                               tm_error *err) {
     char text[TM_PATH_MAX + TM_MESSAGE_MAX + 64];
+    const tm_input *input = &l->options->inputs[entry->input];
     tm_error failure = *err;
     if (l->exports.paths[entry->input] && status == TM_ERR_INPUT)
-        status = tm_fail(err, status, l->options->inputs[entry->input].path, failure.offset,
-                         "in its export: %.480s", failure.message);
-    if (status != TM_ERR_INPUT || !l->options->skip_bad)
+        status = tm_fail(err, status, input->path, failure.offset, "in its export: %.480s",
+                         failure.message);
+    if (status != TM_ERR_INPUT ||
+        !(l->options->skip_bad || (failure.nothing && input->from_folder)))
         return status;
     tm_error_text(err, text, sizeof text);
     entry->kind = TM_ENTRY_BAD;
-    return tm_entries_leave_out(l->left_out, l->options->inputs[entry->input].path, "unreadable",
-                                text, err);
+    return tm_entries_leave_out(l->left_out, input->path, "unreadable", text, err);
 }
 
 /* A file that is read by another name, or that could not be exported. */

@@ -23,11 +23,19 @@ tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t off
     err->status = status;
     err->offset = offset;
     err->host[0] = '\0';
+    err->nothing = false;
     keep_path(err, path);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
+    return status;
+}
+
+tm_status tm_fail_nothing(tm_error *err, const char *path, int64_t offset, const char *why) {
+    tm_status status = tm_fail(err, TM_ERR_INPUT, path, offset, "%s", why);
+    if (err)
+        err->nothing = true;
     return status;
 }
 

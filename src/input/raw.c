@@ -59,11 +59,11 @@ static tm_status look_at(tm_raw *raw, const char *path, tm_error *err) {
     }
     TM_TRY(read_file(raw, raw->head, sizeof raw->head, &raw->n_head, err));
     if (raw->n_head == 0) /* by reading, as /proc and pipes have no size to go by */
-        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "file is empty%s",
-                       is_protobuf(path)
-                           ? ": what profilers leave of one over protobuf's limit of 2 GB, too; "
-                             "record fewer steps"
-                           : "");
+        return is_protobuf(path)
+                   ? tm_fail(err, TM_ERR_INPUT, NULL, -1,
+                             "file is empty: what profilers leave of one over protobuf's limit of "
+                             "2 GB, too; record fewer steps")
+                   : tm_fail_nothing(err, NULL, -1, "file is empty");
     return TM_OK;
 }
 

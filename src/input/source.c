@@ -76,7 +76,8 @@ tm_status tm_source_open(const char *path, tm_source **out, tm_error *err) {
     tm_error found;
     tm_status status = tm_raw_open(&raw, path, &found);
     if (status != TM_OK)
-        return tm_fail(err, status, path, -1, "%s", found.message);
+        return found.nothing ? tm_fail_nothing(err, path, -1, found.message)
+                             : tm_fail(err, status, path, -1, "%s", found.message);
     return tm_source_wrap(&raw, path, out, err);
 }
 

@@ -100,8 +100,15 @@ def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes():
         put(name, data[:len(data) // 2])
         put('rank1.pftrace', whole)
         merged(name, 'rank1.pftrace', '-o', 't.h5')
-        found = [r['events'] for r in rows('t.h5', 'job.source')]
+        found = [r['events'] for r in rows('t.h5', 'job.rank')]
         holds(1000 < found[0] < 2000 and found[1] == 3000, f'{name}: {found} events')
+    # One that holds nothing yet costs a job in a folder nothing; by itself it is an error.
+    for rank, data in enumerate((whole, whole, whole[:5], b'')):
+        put(f'job/rank{rank}.pftrace', data)
+    contains(tmerge('job', '-o', 't.h5').expect(0).out, '! 2 files left out; ')
+    equal([(r['source'], r['message'].split(': ')[1]) for r in rows('t.h5', 'job.left_out')],
+          [('job/rank2.pftrace', 'the file ends before its first event'), ('job/rank3.pftrace', 'file is empty')])
+    contains(tmerge('job/rank2.pftrace').expect(3).err, 'the file ends before its first event')
 
 
 def test_clocks_count_from_snapshots_and_packets():

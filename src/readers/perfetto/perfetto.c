@@ -33,8 +33,8 @@ static tm_status perfetto_read(tm_source *source, tm_names *names, tm_trace *out
                        "this Perfetto trace is of several ranks, which tmerge does not tell apart: "
                        "give the traces that it was made of");
     if (status == TM_OK && out->truncated && out->events.n == 0)
-        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "the file ends before its first event");
+        return tm_fail_nothing(err, tm_source_path(source), -1,
+                               "the file ends before its first event");
     return status;
 }
 
