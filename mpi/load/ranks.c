@@ -48,16 +48,24 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_err
                               "it out"},
         [TM_CLAIM_NO_WORLD] = {"unranked",
                                "which rank of the job it is stands nowhere: its largest "
-                               "communicator is one of several, or has fewer ranks than the job; "
+                               "communicator is one of several; "
                                "assign it a rank with --rank-map, or leave it out"},
+        [TM_CLAIM_SMALLER] = {"unranked",
+                              "which rank of the job it is stands nowhere: another trace's "
+                              "communicator has more ranks, so it is of a part of that job, or of "
+                              "another run; assign it a rank with --rank-map, or leave it out"},
+        [TM_CLAIM_TWICE] = {"unranked",
+                            "another trace tells the same rank of its communicator at the same "
+                            "time: it is a copy, or the communicators are parts of the job, or the "
+                            "traces are of two jobs; assign it a rank with --rank-map, or leave it "
+                            "out"},
     };
     const char *path = tm_loader_path(l, i), *message = why[claim->fate].message;
     bool said = false;
     l->entries[i].kind = TM_FILE_OTHER;
     if (l->traces[i])
         tm_loader_drop_trace(l, i);
-    if ((claim->fate == TM_CLAIM_NO_RANK || claim->fate == TM_CLAIM_NO_WORLD) &&
-        !l->options->skip_bad)
+    if (claim->fate >= TM_CLAIM_NO_RANK && !l->options->skip_bad)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", message);
     for (size_t k = i; k-- > 0 && l->entries[k].input == l->entries[i].input;)
         said = said || l->entries[k].kind == TM_FILE_OTHER;

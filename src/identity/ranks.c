@@ -331,16 +331,19 @@ static void find_world(decider *d) {
     }
 }
 
-/* Whether the communicator by which a trace tells its rank need not be that of all ranks: the job
- * has more, or at the same time another trace tells that rank likewise. */
-static bool is_of_some(const decider *d, const tm_claim *c) {
-    bool of_some = c->told < 0 || c->world_size < d->world;
-    for (size_t i = 0; i < d->n && !of_some; i++) {
+/* Why the communicator by which a trace tells its rank need not be that of all ranks, if so. */
+static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
+    if (c->told < 0)
+        return TM_CLAIM_NO_WORLD;
+    if (c->world_size < d->world)
+        return TM_CLAIM_SMALLER;
+    for (size_t i = 0; i < d->n; i++) {
         const tm_claim *other = &d->v[i];
-        of_some = other != c && other->of_communicator && other->told == c->told &&
-                  other->mapped < 0 && overlap(other, c);
+        if (other != c && other->of_communicator && other->told == c->told && other->mapped < 0 &&
+            overlap(other, c))
+            return TM_CLAIM_TWICE;
     }
-    return of_some;
+    return TM_CLAIM_KEPT;
 }
 
 /* Traces that are read and whose rank in the job nothing tells. */
@@ -348,8 +351,8 @@ static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
         tm_claim *c = &d->v[i];
         if (c->of_communicator && c->mapped < 0 && c->begin_ns < c->end_ns && !c->is_bad &&
-            tm_rank_label_is_empty(&c->label) && is_of_some(d, c))
-            c->fate = TM_CLAIM_NO_WORLD;
+            tm_rank_label_is_empty(&c->label))
+            c->fate = fate_of_some(d, c);
     }
 }
 

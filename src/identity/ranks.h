@@ -20,10 +20,12 @@ tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t l
 
 typedef enum tm_claim_fate {
     TM_CLAIM_KEPT,
-    TM_CLAIM_HELPER,  /* of a process that is no rank: a server's front end, a data loader */
-    TM_CLAIM_COVERED, /* a copy of what another trace of its rank holds */
-    TM_CLAIM_NO_RANK, /* it does not say its rank, and other traces cover all of them */
-    TM_CLAIM_NO_WORLD /* its rank is told in a communicator that is not the job's */
+    TM_CLAIM_HELPER,   /* of a process that is no rank: a server's front end, a data loader */
+    TM_CLAIM_COVERED,  /* a copy of what another trace of its rank holds */
+    TM_CLAIM_NO_RANK,  /* it does not say its rank, and other traces cover all of them */
+    TM_CLAIM_NO_WORLD, /* its rank is told in a communicator that is one of several */
+    TM_CLAIM_SMALLER,  /* its communicator has fewer ranks than another trace's */
+    TM_CLAIM_TWICE     /* another trace tells its rank at the same time */
 } tm_claim_fate;
 
 /** What is known of a trace, and what it comes to. */
