@@ -141,6 +141,11 @@ typedef enum tm_remark {
       "events of a trace left out by --skip-bad because its time overlaps another of the rank")    \
     X(TM_COUNT_OPEN_RANGE, "open_range", TM_REMARK_SKIPPED,                                        \
       "calls and ranges that had not ended when the recording did")                                \
+    X(TM_COUNT_NOT_RECORD, "not_record", TM_REMARK_SKIPPED,                                        \
+      "lines of NCCL's inspector that are damaged, or have values that cannot be")                 \
+    X(TM_COUNT_OTHER_GPU, "other_gpu", TM_REMARK_SKIPPED,                                          \
+      "operations of smaller communicators in a process with several GPUs: of which GPU stands "   \
+      "nowhere")                                                                                   \
     X(TM_COUNT_MOSTLY_SKIPPED, "mostly_skipped", TM_REMARK_ODD,                                    \
       "events skipped of a trace of which less than half of the timed events is kept")             \
     X(TM_COUNT_REPAIRED_EVENT, "repaired_event", TM_REMARK_NOTE,                                   \
@@ -189,6 +194,9 @@ typedef enum tm_remark {
     X(TM_COUNT_RESTART, "restart", TM_REMARK_ODD,                                                  \
       "recordings in which Seq or the numbers of steps begin again, so the job was restarted: "    \
       "collectives are matched within each run, steps of the second are numbered from 1000000 on") \
+    X(TM_COUNT_OTHER_RUN, "other_run", TM_REMARK_ODD,                                              \
+      "recordings that share no communicator with an earlier one of their rank: the job was "      \
+      "restarted, or they are of another job")                                                     \
     X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_REMARK_ODD,                      \
       "GPU events whose correlation id several launches have, one after another: the first "       \
       "counts")                                                                                    \

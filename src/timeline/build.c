@@ -97,6 +97,16 @@ static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_e
     return TM_OK;
 }
 
+/* Whether both tell NCCL's communicators, and share none. Ids that are not known are 0. */
+static bool are_strangers(const tm_trace *a, const tm_trace *b) {
+    const tm_communicator *x = a->communicators.data, *y = b->communicators.data;
+    for (size_t i = 0; i < a->communicators.n; i++)
+        for (size_t k = 0; k < b->communicators.n; k++)
+            if (x[i].nccl == 0 || y[k].nccl == 0 || x[i].nccl == y[k].nccl)
+                return false;
+    return a->communicators.n > 0 && b->communicators.n > 0;
+}
+
 /* Links the traces, and decides which are spans of the rank; the others are emptied. */
 static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     tm_span *spans = calloc(n, sizeof *spans);
@@ -119,6 +129,7 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_er
         if (traces[i]->left_out)
             continue;
         count_skipped(traces[i]);
+        traces[i]->counts[TM_COUNT_OTHER_RUN] = i > 0 && are_strangers(traces[0], traces[i]);
         memcpy(span.counts, traces[i]->counts, sizeof span.counts);
         span.truncated = traces[i]->truncated;
         spans[b->out->n_spans++] = span;

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from common import contains, equal, holds, lacks, main, merged, put, rows, synth, tmerge
+from common import contains, content, equal, holds, lacks, main, merged, put, rows, synth, tmerge
 from inspector import record
 
 START = 1_800_000_000_000_000  # us
@@ -45,6 +45,61 @@ def test_files_alone_tell_who_came_last_and_the_bandwidth_and_nothing_of_computa
     for row in rows('tmerge.h5', 'overlap.rank'):
         equal([row[name] for name in ('compute_ns', 'idle_ns', 'overlap_ns', 'exposed_comm_ns')], [None] * 4)
     equal(rows('tmerge.h5', 'overview.rank') + rows('tmerge.h5', 'idle.rank'), [], 'rows of what is not known')
+
+
+def change(path, at, old, new):
+    lines = content(path).decode().splitlines(keepends=True)
+    lines[at] = lines[at].replace(old, new) if old else lines[at][:new] + '\n'
+    put(path, ''.join(lines).encode())
+
+
+def test_a_record_that_is_odd_or_damaged_costs_no_other():
+    # Rank 1 lacks one of its 30 operations each time, whether its line is the first or not.
+    huge = '"coll_exec_time_us":18446744073709551615,"was":'
+    for at, old, new in ((0, '"coll_exec_time_us":', huge), (4, '"coll_exec_time_us":', huge), (4, '', 200),
+                         (0, '', 200), (4, '{"header"', '\0' * 512 + '{"header"'), (4, '{"header"', 'NCCL INFO')):
+        write_alone('job')
+        change('job/node0-pid101.log', at, old, new)
+        said = ' '.join(tmerge('job', '-o', 'odd.h5').expect(0).out.split())
+        contains(said, '29 of 30 collectives complete (1 lacks ranks)')
+        contains(said, "(1 of 120; rank 1): lines of NCCL's inspector that are damaged")
+        equal([row['events'] for row in rows('odd.h5', 'job.rank')], [30, 29, 30, 30])
+
+
+def test_a_file_that_holds_no_record_yet_is_left_out():
+    for size, why in (0, 'file is empty'), (100, 'the file ends in its first record'):
+        write_alone('job')
+        put('job/node0-pid101.log', content('job/node0-pid101.log')[:size])
+        contains(tmerge('job', '-o', 'cut.h5').expect(0).out, 'left out: node0-pid101.log')
+        row, = rows('cut.h5', 'job.left_out')
+        equal(row['reason'], 'unreadable')
+        contains(row['message'], why)
+
+
+def test_a_run_of_another_day_beside_the_job_is_said():
+    for rank in range(2):
+        for day, world in (0, WORLD), (1, WORLD ^ 1 << 60):
+            at = START + day * 86400 * 10**6
+            put(f'job/node0-pid{100 * day + rank}.log', ''.join(
+                record(world, rank, 2, 'AllReduce', i, 10_000_000, at + 3000 * i, at + 3000 * i + 1000)
+                for i in range(10)).encode())
+    contains(' '.join(tmerge('job', '-o', 'days.h5').expect(0).out.split()),
+             'recordings that share no communicator with an earlier one of their rank')
+    write_alone('part')
+    put('part/old.log', content('part/node0-pid101.log'))
+    contains(tmerge('part').expect(3).err, 'another trace tells the same rank of its communicator at the same time')
+
+
+def test_a_process_of_several_gpus_counts_what_it_cannot_place_once():
+    lines = []
+    for i in range(10):
+        for r in range(4):
+            at = START + 3000 * i
+            lines += [record(WORLD, r, 4, 'AllReduce', i, 10_000_000, at, at + 1000),
+                      record(1 + r // 2 << 60, r % 2, 2, 'AllGather', i, 10_000_000, at + 1500, at + 2000)]
+    put('node7-pid144.log', ''.join(lines).encode())
+    done = tmerge('node7-pid144.log', '-o', 'gpus.h5').expect(0)
+    contains(done.out, '(40 of 80; rank 0): operations of smaller communicators')
 
 
 FUNCTIONS = {'allreduce': 'AllReduce', 'allgather': 'AllGather', '_allgather_base': 'AllGather',
@@ -111,7 +166,7 @@ def test_what_does_not_tell_times_or_ranks_is_refused_with_the_way_out():
                           'NCCL_INSPECTOR_DUMP_VERBOSE=1 has NCCL\'s inspector write it')
     write_alone('halves', size=2)  # two ranks are 0, and two are 1
     done = tmerge('halves').expect(3)
-    contains(done.err, 'which rank of the job it is stands nowhere')
+    contains(done.err, 'another trace tells the same rank of its communicator at the same time')
     shutil.rmtree('halves')
     write_alone('halves', size=2)
     merged(*(f'halves/node{r // 2}-pid{100 + r}.log' for r in range(4)), '--rank-map',

@@ -7,12 +7,23 @@
 #include "readers/formats.h"
 #include "readers/window.h"
 
+/* Any of the first lines: one that is damaged, or has an odd value, says nothing of the others. */
 static bool inspector_sniff(const char *head, size_t size, bool whole) {
+    enum { LOOKED_AT = 16 };
     tm_json_cursor cursor = {.end = head + size, .final = whole};
-    const char *p = tm_json_space(head);
     tm_inspector_record record;
-    return tm_inspector_begins(&cursor, p) && tm_inspector_record_parse(&cursor, p, &record) &&
-           tm_inspector_is_record(&record);
+    const char *p = head;
+    for (int i = 0; i < LOOKED_AT && p; i++) {
+        p = tm_json_space(p);
+        if (tm_inspector_begins(&cursor, p)) {
+            bool parsed = tm_inspector_record_parse(&cursor, p, &record) != NULL;
+            if (tm_inspector_has_form(&record, !parsed && cursor.fail >= cursor.end))
+                return true;
+        }
+        p = memchr(p, '\n', (size_t)(cursor.end - p));
+        p = p ? p + 1 : NULL;
+    }
+    return false;
 }
 
 /* How many of the members are of the largest communicator; *alone: no other one is as large. */
@@ -82,16 +93,19 @@ static tm_status inspector_read_unit(tm_source *source, const tm_unit *unit, tm_
         TM_KEYS(tm_inspector_member),
         {.unit = unit, .largest = unit ? unit->process : -1, .names = names, .trace = out}};
     tm_status status = tm_inspector_read_file(source, take_record, &r, &out->truncated,
-                                              &out->counts[TM_COUNT_NOT_OBJECT], err);
+                                              &out->counts[TM_COUNT_NOT_RECORD], err);
     if (status == TM_OK && out->truncated && r.members.keys.n == 0)
-        status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), tm_source_offset(source),
-                         "the file ends in its first record");
+        status = tm_fail_nothing(err, tm_source_path(source), tm_source_offset(source),
+                                 "the file ends in its first record");
     if (status == TM_OK && out->events.n == 0 && out->counts[TM_COUNT_NO_TIME] > 0)
         status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
                          "these records do not say when operations ran: "
                          "NCCL_INSPECTOR_DUMP_VERBOSE=1 has NCCL's inspector write it");
     if (status == TM_OK)
         tell_rank(out, unit, &r.members);
+    const tm_inspector_member *lowest = r.members.keys.data;
+    if (status == TM_OK && unit && lowest->rank != unit->rank) /* counted once for a file */
+        out->counts[TM_COUNT_OTHER_GPU] = out->counts[TM_COUNT_NOT_RECORD] = 0;
     tm_keys_free(&r.members);
     out->metadata = tm_names_intern_string(names, "{\"distributedInfo\":{" TM_COMPUTE_UNKNOWN "}}");
     if (status == TM_OK && out->metadata == TM_NAME_FAILED)

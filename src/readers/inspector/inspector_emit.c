@@ -134,7 +134,7 @@ bool tm_inspector_emit(void *emitter, const tm_inspector_record *record) {
     tm_raw_event raw = {.category = TM_CAT_KERNEL, .kind = TM_DURATION, .launch = TM_NO_EVENT};
     operation o;
     if (e->unit && (record->rank != e->unit->rank || record->n_ranks != e->largest)) {
-        trace->counts[TM_COUNT_OTHER_PHASE] += record->n_ranks != e->largest;
+        trace->counts[TM_COUNT_OTHER_GPU] += record->n_ranks != e->largest;
         return true;
     }
     if (!times_of(record, &raw.begin_ns, &raw.duration_ns)) {

@@ -20,44 +20,67 @@ uint64_t tm_inspector_id_of(const tm_inspector_record *record) {
     return id;
 }
 
-static tm_status read_record(tm_window *window, tm_inspector_record *record, tm_error *err) {
-    for (;;) {
+/* @param whole  set to whether a record could be read, behind which the window then stands */
+static tm_status read_record(tm_window *window, tm_inspector_record *record, bool *whole,
+                             tm_error *err) {
+    *whole = false;
+    while (*window->p == '{') {
         const char *end = tm_inspector_record_parse(&window->cursor, window->p, record);
-        if (end) {
-            window->p = end;
+        *whole = end != NULL;
+        window->p = end ? end : window->p;
+        if (end || window->cursor.fail < window->cursor.end || window->cursor.final)
             return TM_OK;
-        }
-        TM_TRY(tm_window_resume(window, window->p, err));
+        TM_TRY(tm_window_refill(window, window->p, err));
     }
+    return TM_OK;
 }
 
+/* @param more  set to whether there is another line */
+static tm_status next_line(tm_window *window, bool *more, tm_error *err) {
+    const char *found;
+    for (;;) {
+        found = memchr(window->p, '\n', (size_t)(window->cursor.end - window->p));
+        if (found || window->cursor.final)
+            break;
+        window->p = window->cursor.end;
+        TM_TRY(tm_window_refill(window, window->p, err));
+    }
+    *more = found != NULL;
+    window->p = found ? found + 1 : window->cursor.end;
+    return TM_OK;
+}
+
+/* A line that is damaged, as by a disk that was full for a while, costs no other. */
 static tm_status read_records(tm_window *window, tm_inspector_each *each, void *context,
-                              int64_t *n_others, tm_error *err) {
+                              int64_t *n_others, bool *cut, tm_error *err) {
     tm_inspector_record record;
+    bool whole, more = true;
     for (;;) {
         TM_TRY(tm_window_space(window, err));
         if (window->p == window->cursor.end)
             return TM_OK;
-        if (*window->p != '{')
-            return tm_window_fail(window, window->p, "a record should stand here", err);
-        TM_TRY(read_record(window, &record, err));
-        if (!tm_inspector_is_record(&record) || tm_inspector_id_of(&record) == 0) {
+        TM_TRY(read_record(window, &record, &whole, err));
+        if (!whole) {
+            TM_TRY(next_line(window, &more, err));
+            *cut = !more;
+            *n_others += more;
+        } else if (!tm_inspector_is_record(&record) || tm_inspector_id_of(&record) == 0) {
             *n_others += 1;
-            continue;
-        }
-        if (!each(context, &record))
+        } else if (!each(context, &record)) {
             return tm_fail_memory(err);
+        }
     }
 }
 
 tm_status tm_inspector_read_file(tm_source *source, tm_inspector_each *each, void *context,
                                  bool *cut, int64_t *n_others, tm_error *err) {
     tm_window window;
+    *cut = false;
     TM_TRY(tm_window_open(source, &window, err));
-    tm_status status = read_records(&window, each, context, n_others, err);
-    *cut = window.cut || (status != TM_OK && window.ended);
+    tm_status status = read_records(&window, each, context, n_others, cut, err);
+    *cut = *cut || window.cut;
     tm_window_close(&window);
-    return status == TM_ERR_INPUT && *cut ? TM_OK : status;
+    return status;
 }
 
 bool tm_inspector_add_member(tm_keys *members, const tm_inspector_record *record) {

@@ -23,7 +23,7 @@ typedef bool tm_inspector_each(void *context, const tm_inspector_record *record)
 /**
  * Gives each record of a source of which nothing was read.
  * @param cut       set to whether the last record is cut off, as where the job was killed
- * @param n_others  objects that are no records are added
+ * @param n_others  objects that are no records, and lines that are damaged, are added
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_inspector_read_file(tm_source *source, tm_inspector_each *each, void *context,

@@ -153,6 +153,11 @@ bool tm_inspector_begins(tm_json_cursor *cursor, const char *p) {
            member_of(TOP, &key) < N_MEMBERS;
 }
 
+bool tm_inspector_has_form(const tm_inspector_record *r, bool cut) {
+    return r->communicator.size > 2 && memcmp(r->communicator.bytes, "0x", 2) == 0 &&
+           (cut || (r->version.size > 0 && r->function.size > 0));
+}
+
 bool tm_inspector_is_record(const tm_inspector_record *r) {
     return r->version.size > 0 && r->communicator.size > 2 && r->function.size > 0 &&
            r->n_ranks > 0 && r->n_ranks <= TM_GROUP_RANKS_MAX && r->rank >= 0 &&

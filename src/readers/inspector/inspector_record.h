@@ -34,6 +34,10 @@ bool tm_inspector_begins(tm_json_cursor *cursor, const char *p);
 const char *tm_inspector_record_parse(tm_json_cursor *cursor, const char *p,
                                       tm_inspector_record *out);
 
+/** Whether it has what only records have, be their values odd. @param cut  the text ends within it
+ */
+bool tm_inspector_has_form(const tm_inspector_record *record, bool cut);
+
 /** Whether it is an operation: it says its form, communicator, rank, function and duration. */
 bool tm_inspector_is_record(const tm_inspector_record *record);
 
