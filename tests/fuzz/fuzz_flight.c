@@ -29,7 +29,7 @@ static void analyse(const tm_flight *flight) {
     tm_hang_notes *notes = tm_hang_notes_create();
     require(notes && tm_analysis_tables(&tables, &err) == TM_OK);
     for (int64_t rank = 0; rank < 2; rank++)
-        require(tm_hang_notes_add(notes, flight, "dump", rank));
+        require(tm_hang_notes_add(notes, flight, "dump", rank, 0));
     require(tm_hang_notes_spans(notes, &spans) && tm_hang_notes_forms(notes, &spans, &mixed));
     tm_hang_forms_keep_mixed(&mixed);
     require(mixed.n == 0); /* they are the same */
