@@ -118,11 +118,11 @@ static tm_status compute(const tm_timeline *timeline, int32_t device, tm_busy *o
 /* Of a rank of which nothing but communication is recorded: neither is what it does else known, nor
  * when it does nothing, nor what hides communication. */
 static void forget_others(tm_busy *out) {
+    out->any_wait = false;
+    out->comm_alone = true;
     for (size_t i = 0; sets_of(out, i); i++)
         if (sets_of(out, i) != &out->communication && sets_of(out, i) != &out->window)
             tm_vec_free(sets_of(out, i));
-    out->any_wait = false;
-    out->comm_alone = true;
 }
 
 tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) {

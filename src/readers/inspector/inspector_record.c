@@ -13,39 +13,38 @@ typedef enum value { ENTER, TEXT, INTEGER } value;
 /* The members that are read; collectives and transfers differ in the beginnings of their keys. */
 static const struct {
     object in;
-    const char *key;
     value is;
+    const char *key;
     size_t place; /* of tm_inspector_record; the object that is entered */
 } members[] = {
-#define TEXT_AT(field) TEXT, offsetof(tm_inspector_record, field)
-#define INTEGER_AT(field) INTEGER, offsetof(tm_inspector_record, field)
-    {TOP, "header", ENTER, HEADER},
-    {TOP, "metadata", ENTER, METADATA},
-    {TOP, "coll_perf", ENTER, PERF},
-    {TOP, "p2p_perf", ENTER, PERF},
-    {HEADER, "id", TEXT_AT(communicator)},
-    {HEADER, "comm_name", TEXT_AT(description)},
-    {HEADER, "rank", INTEGER_AT(rank)},
-    {HEADER, "n_ranks", INTEGER_AT(n_ranks)},
-    {METADATA, "inspector_output_format_version", TEXT_AT(version)},
-    {METADATA, "dump_timestamp_us", INTEGER_AT(dump_us)},
-    {METADATA, "hostname", TEXT_AT(host)},
-    {METADATA, "pid", INTEGER_AT(pid)},
-    {PERF, "coll", TEXT_AT(function)},
-    {PERF, "p2p", TEXT_AT(function)},
-    {PERF, "coll_sn", INTEGER_AT(sn)},
-    {PERF, "p2p_sn", INTEGER_AT(sn)},
-    {PERF, "p2p_peer", INTEGER_AT(peer)},
-    {PERF, "coll_msg_size_bytes", INTEGER_AT(bytes)},
-    {PERF, "p2p_msg_size_bytes", INTEGER_AT(bytes)},
-    {PERF, "coll_exec_time_us", INTEGER_AT(exec_us)},
-    {PERF, "p2p_exec_time_us", INTEGER_AT(exec_us)},
-    {PERF, "coll_timing_source", TEXT_AT(source)},
-    {PERF, "p2p_timing_source", TEXT_AT(source)},
-    {PERF, "event_trace_ts", ENTER, TIMES},
-    {TIMES, "kernel_events", ENTER, CHANNEL},
-    {CHANNEL, "kernel_start_ts", INTEGER_AT(channel_us[0])},
-    {CHANNEL, "kernel_stop_ts", INTEGER_AT(channel_us[1])},
+#define AT(field) offsetof(tm_inspector_record, field)
+    {TOP, ENTER, "header", HEADER},
+    {TOP, ENTER, "metadata", METADATA},
+    {TOP, ENTER, "coll_perf", PERF},
+    {TOP, ENTER, "p2p_perf", PERF},
+    {HEADER, TEXT, "id", AT(communicator)},
+    {HEADER, TEXT, "comm_name", AT(description)},
+    {HEADER, INTEGER, "rank", AT(rank)},
+    {HEADER, INTEGER, "n_ranks", AT(n_ranks)},
+    {METADATA, TEXT, "inspector_output_format_version", AT(version)},
+    {METADATA, INTEGER, "dump_timestamp_us", AT(dump_us)},
+    {METADATA, TEXT, "hostname", AT(host)},
+    {METADATA, INTEGER, "pid", AT(pid)},
+    {PERF, TEXT, "coll", AT(function)},
+    {PERF, TEXT, "p2p", AT(function)},
+    {PERF, INTEGER, "coll_sn", AT(sn)},
+    {PERF, INTEGER, "p2p_sn", AT(sn)},
+    {PERF, INTEGER, "p2p_peer", AT(peer)},
+    {PERF, INTEGER, "coll_msg_size_bytes", AT(bytes)},
+    {PERF, INTEGER, "p2p_msg_size_bytes", AT(bytes)},
+    {PERF, INTEGER, "coll_exec_time_us", AT(exec_us)},
+    {PERF, INTEGER, "p2p_exec_time_us", AT(exec_us)},
+    {PERF, TEXT, "coll_timing_source", AT(source)},
+    {PERF, TEXT, "p2p_timing_source", AT(source)},
+    {PERF, ENTER, "event_trace_ts", TIMES},
+    {TIMES, ENTER, "kernel_events", CHANNEL},
+    {CHANNEL, INTEGER, "kernel_start_ts", AT(channel_us[0])},
+    {CHANNEL, INTEGER, "kernel_stop_ts", AT(channel_us[1])},
 };
 
 enum { N_MEMBERS = sizeof members / sizeof *members };
