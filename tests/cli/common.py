@@ -61,8 +61,12 @@ def full(test):
 
 
 def equal(found, expected, what=''):
-    """Fails, showing both, unless they are the same."""
+    """Fails, showing both, unless they are the same; of long lists from where they differ."""
     if found != expected:
+        if isinstance(found, list) and isinstance(expected, list) and len(expected) > 100:
+            at = next((i for i, (a, b) in enumerate(zip(found, expected)) if a != b),
+                      min(len(found), len(expected)))
+            found, expected, what = found[at:at + 5], expected[at:at + 5], f'{what} from {at} on'
         raise AssertionError(f'{what or "value"}\n   found {found!r}\nexpected {expected!r}')
 
 
