@@ -33,6 +33,7 @@ typedef struct collector {
     uint32_t *streams;    /* [tracks] which it counts as, and */
     uint32_t *groups;     /* [tracks] name id of the group that a thread works for */
     bool transfers_alone; /* the rank's trace holds no waits */
+    bool has_steps;       /* tm_match_has_steps */
 } collector;
 
 void tm_match_input_init(tm_match_input *input) {
@@ -83,11 +84,14 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 
-/* The step of its launch, else the window that holds its begin, else none. The whole of a recording
- * is no step of the job where others mark these: with communication alone nobody can. */
+/* The whole of a recording is no step of the job where others mark these: with communication alone
+ * nobody can. */
+bool tm_match_has_steps(const tm_timeline *timeline) {
+    return !tm_timeline_lacks_compute(timeline);
+}
+
+/* The step of its launch, else the window that holds its begin, else none. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
-    if (tm_timeline_lacks_compute(timeline))
-        return -1;
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -224,7 +228,7 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
         .end_ns = begin + timeline->duration_ns[attr->event],
         .bytes = attr->name != TM_NO_NAME ? tm_match_bytes(c->names, attr) : -1,
         .call_bytes = attr->call_bytes,
-        .step = tm_match_step(timeline, attr->event),
+        .step = c->has_steps ? tm_match_step(timeline, attr->event) : -1,
         .seq = attr->seq,
         .rank = timeline->rank,
         .process_group = group->id,
@@ -400,6 +404,7 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
                    .origin = origin,
                    .out = out,
                    .lanes = TM_VEC(lane),
+                   .has_steps = tm_match_has_steps(timeline),
                    .transfers_alone =
                        tm_trace_holds_transfers_alone(tm_timeline_metadata(timeline))};
     tm_vec kernels = TM_VEC(ordered);

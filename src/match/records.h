@@ -68,6 +68,10 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
  * all-gather puts out, else what goes in (a receiver has only an out). */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
 
+/** Whether a rank's steps are the job's: asked once for a rank, for it looks through its metadata.
+ */
+bool tm_match_has_steps(const tm_timeline *timeline);
+
 /** Number of the step that launched an event, else of that in whose window it begins; -1 for none.
  */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row);

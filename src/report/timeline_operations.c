@@ -33,6 +33,7 @@ void tm_operations_free(tm_operations *operations) {
 tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeline,
                             const tm_names *names, tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    const bool has_steps = tm_match_has_steps(timeline);
     bool has_lanes = !operations->ranks || tm_page_keeps(operations->ranks, timeline->rank);
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         const tm_collective_attr *attr = &attrs[i];
@@ -46,7 +47,7 @@ tm_status tm_operations_add(tm_operations *operations, const tm_timeline *timeli
         if (o->n == 0)
             *o = (tm_operation){.begin_ns = INT64_MAX,
                                 .bytes = tm_match_bytes(names, attr),
-                                .step = tm_match_step(timeline, attr->event),
+                                .step = has_steps ? tm_match_step(timeline, attr->event) : -1,
                                 .seen = timeline->rank,
                                 .first_rank = attr->first_rank,
                                 .first_event = attr->first_event,

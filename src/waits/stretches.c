@@ -105,12 +105,13 @@ static bool follows(const tm_timeline *timeline, uint32_t event) {
 tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_t n,
                             tm_error *err) {
     tm_vec compute = TM_VEC(span);
+    const bool unseen = tm_timeline_lacks_compute(timeline);
     bool ok = collect_compute(timeline, &compute);
     for (size_t i = 0; i < n && ok; i++) {
         int64_t begin = timeline->begin_ns[visits[i].event];
         visits[i].host = timeline->host;
         visits[i].done_ns = done_before(&compute, begin);
-        visits[i].unseen = tm_timeline_lacks_compute(timeline);
+        visits[i].unseen = unseen;
         visits[i].follows = follows(timeline, visits[i].event);
         visits[i].computes =
             computes_inside(&compute, begin, begin + timeline->duration_ns[visits[i].event],
