@@ -62,16 +62,19 @@ static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone
 /* Ranks that tell no communicators may have the others' under other names. */
 static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec *own,
                              tm_error *err) {
-    tm_vec all = TM_VEC(tm_membership);
+    tm_vec all = TM_VEC(tm_membership), told = TM_VEC(int64_t);
     if (!tm_mpi_formats_differ(comm, loaded->timelines, loaded->n_timelines, loaded->names))
         return TM_OK;
     tm_status status = tm_mpi_everywhere(comm, own, &all, err);
     tm_memberships_sort(&all);
-    const tm_join_with with = {&all, loaded->world_size, self, own};
+    if (status == TM_OK && !tm_joins_list_told(&all, &told))
+        status = tm_fail_memory(err);
+    const tm_join_with with = {&all, &told, loaded->world_size, self, own};
     for (size_t i = 0; i < loaded->n_timelines && status == TM_OK && all.n > 0; i++)
         if (loaded->timelines[i].n_communicators == 0)
             status = tm_groups_join(&with, &loaded->timelines[i], loaded->names, err);
     tm_vec_free(&all);
+    tm_vec_free(&told);
     return tm_mpi_agree(comm, status, err);
 }
 

@@ -56,8 +56,7 @@ void tm_memberships_sort(tm_vec *members) {
         qsort(members->data, members->n, members->size, by_communicator);
 }
 
-/* The end of the run of one communicator that begins at a member. */
-static size_t end_of(const tm_vec *members, size_t first) {
+size_t tm_memberships_end(const tm_vec *members, size_t first) {
     const tm_membership *v = members->data;
     size_t end = first + 1;
     while (end < members->n && v[end].communicator == v[first].communicator)
@@ -103,7 +102,7 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
     *n_alone = 0;
     tm_memberships_sort(members);
     for (size_t first = 0, end; first < members->n; first = end) {
-        end = end_of(members, first);
+        end = tm_memberships_end(members, first);
         *n_alone += is_alone((const tm_membership *)members->data + first, end - first);
         if (!answer_run(members, first, end, out))
             return tm_fail_memory(err);
@@ -209,7 +208,7 @@ static bool find_group(const tm_vec *answers, bool all_told, const tm_communicat
     const tm_membership *v = answers->data;
     uint64_t hash = key_of(of, names);
     size_t first = tm_bisect(v, answers->n, sizeof *v, &hash, is_lower);
-    size_t n = end_of(answers, first) - first; /* its own rank is among them */
+    size_t n = tm_memberships_end(answers, first) - first; /* its own rank is among them */
     *out = (group){.name = of->name, .told = of->name, .joined = of->joined, .list = TM_NO_NAME};
     if (!list_members(v + first, n, out) || !find_name(v + first, n, of, names, out))
         return false;

@@ -22,6 +22,9 @@ typedef struct tm_membership {
 tm_membership tm_membership_of(const tm_communicator *communicator, int64_t rank, int process,
                                const tm_names *names);
 
+/** The end of the run of one communicator that begins at a member, of sorted ones. */
+size_t tm_memberships_end(const tm_vec *members, size_t first);
+
 /** Appends those of a timeline, which this process holds. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names, int process,
                               tm_vec *out, tm_error *err) TM_MUST_CHECK;

@@ -58,8 +58,7 @@ static size_t place_of(const named *group, int64_t rank) {
     return at < group->ranks.n && ranks[at] == rank ? at : group->ranks.n;
 }
 
-/* Ranks that told communicators, ascending. */
-static bool list_told(const tm_vec *members, tm_vec *out) {
+bool tm_joins_list_told(const tm_vec *members, tm_vec *out) {
     const tm_membership *v = members->data;
     for (size_t i = 0; i < members->n; i++)
         if (!tm_vec_append(out, &v[i].rank, 1))
@@ -92,20 +91,12 @@ static bool can_be(const tm_membership *run, size_t n, const named *group, const
     return fits && used && n_told == n_members;
 }
 
-static size_t end_of(const tm_vec *members, size_t first) {
-    const tm_membership *v = members->data;
-    size_t end = first + 1;
-    while (end < members->n && v[end].communicator == v[first].communicator)
-        end++;
-    return end;
-}
-
 /* Counts for each group the communicators that it alone can be, and such that others can, too. */
 static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups) {
     const tm_membership *v = members->data;
     named *g = groups->data;
     for (size_t first = 0, end; first < members->n; first = end) {
-        end = end_of(members, first);
+        end = tm_memberships_end(members, first);
         size_t n_fit = 0;
         for (size_t k = 0; k < groups->n; k++)
             n_fit += can_be(v + first, end - first, &g[k], told);
@@ -121,15 +112,13 @@ static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups)
 static bool add_members(const named *group, tm_communicator own, int64_t rank,
                         const tm_join_with *with, const tm_names *names) {
     const int64_t *ranks = group->ranks.data;
-    tm_vec told = TM_VEC(int64_t);
-    bool ok = list_told(with->members, &told);
+    bool ok = true;
     for (size_t i = 0; i < group->ranks.n && ok; i++) {
         own.place = (int32_t)i;
         own.used = ranks[i] == rank;
         const tm_membership member = tm_membership_of(&own, ranks[i], with->process, names);
-        ok = has_told(&told, ranks[i]) || tm_vec_append(with->own, &member, 1);
+        ok = has_told(with->told, ranks[i]) || tm_vec_append(with->own, &member, 1);
     }
-    tm_vec_free(&told);
     return ok;
 }
 
@@ -162,17 +151,13 @@ static tm_status join(const named *group, const tm_join_with *with, tm_timeline 
 /* Lists the groups of the rank with the communicators that they can be. */
 static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timeline,
                               const tm_names *names, tm_vec *out, tm_error *err) {
-    tm_vec told = TM_VEC(int64_t);
     tm_group_finder *finder = NULL;
-    tm_status status = list_told(with->members, &told) ? TM_OK : tm_fail_memory(err);
-    if (status == TM_OK)
-        status = tm_group_finder_create(names, with->world_size, &finder, err);
+    tm_status status = tm_group_finder_create(names, with->world_size, &finder, err);
     if (status == TM_OK)
         status = list_groups(finder, timeline, out, err);
     if (status == TM_OK)
-        fit(with->members, &told, out);
+        fit(with->members, with->told, out);
     tm_group_finder_destroy(finder); /* it holds for as long as no name is added */
-    tm_vec_free(&told);
     return status;
 }
 

@@ -10,11 +10,15 @@
 /** What the groups of a rank are joined with, and where what it tells then goes. */
 typedef struct tm_join_with {
     const tm_vec *members; /* of tm_membership, sorted: all that the job's ranks tell */
+    const tm_vec *told;    /* of int64_t, by tm_joins_list_told: whose they are */
     int64_t world_size;    /* ranks of the job */
     int process;           /* that holds the rank */
     tm_vec *own;           /* of tm_membership, appended to: the rank's, and those of the other
                               ranks of its groups that told nothing */
 } tm_join_with;
+
+/** Lists the ranks that told communicators, ascending. False when memory is out. */
+bool tm_joins_list_told(const tm_vec *members, tm_vec *out);
 
 /**
  * Joins the groups of a rank that tells no communicators with those that others tell: from then on
