@@ -45,11 +45,8 @@ static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_er
 
 /* "DOMAIN:text", but for the default domain and for libraries whose texts say whose they are:
  * NCCL's ncclSend, MPI's MPI_Send. */
-static tm_status name_in_domain(tm_nsys_emitter *e, int64_t id, uint32_t *name, tm_error *err) {
-    tm_text of, text = tm_names_text(e->names, *name);
-    if (id == 0)
-        return TM_OK;
-    TM_TRY(domain_name(e, id, &of, err));
+static tm_status name_in_domain(tm_nsys_emitter *e, tm_text of, uint32_t *name, tm_error *err) {
+    tm_text text = tm_names_text(e->names, *name);
     if (of.size == 0 || (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))
         return TM_OK;
     e->scratch.n = 0;
@@ -118,7 +115,7 @@ tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
     if (type == PUSH_POP && strcmp(domain.bytes, "MPI") == 0 &&
         strncmp(tm_names_text(e->names, bare).bytes, "MPI_", 4) == 0)
         return tm_nsys_mpi_range(e, values, bare, err); /* until 2022.4 they have no tables */
-    TM_TRY(name_in_domain(e, tm_db_int(values, DOMAIN, 0), &event.name, err));
+    TM_TRY(name_in_domain(e, domain, &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     TM_TRY(tm_nsys_add(e, values, event, &row, err));
     bool nccl = strncmp(tm_names_text(e->names, bare).bytes, "nccl", 4) == 0;
