@@ -69,12 +69,15 @@ int tm_step_kind(const tm_step_kinds *kinds, int64_t rank, int64_t step) {
     return found;
 }
 
-bool tm_steps_capture(const tm_tables *tables) {
-    const tm_table *kinds = tm_tables_find(tables, "steps.kind");
-    bool captures = kinds->n_rows > 0;
-    for (size_t i = 0; i < kinds->n_rows; i++) {
-        const tm_cell *phase = tm_table_cell(kinds, i, "phase");
-        captures = captures && !phase->null && strcmp(phase->value.text, "capture") == 0;
+bool tm_steps_all_capture(const tm_table *steps) {
+    bool captures = steps->n_rows > 0;
+    for (size_t i = 0; i < steps->n_rows && captures; i++) {
+        const tm_cell *phase = tm_table_cell(steps, i, "phase");
+        captures = !phase->null && strcmp(phase->value.text, "capture") == 0;
     }
     return captures;
+}
+
+bool tm_steps_capture(const tm_tables *tables) {
+    return tm_steps_all_capture(tm_tables_find(tables, "steps.kind"));
 }

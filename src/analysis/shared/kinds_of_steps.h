@@ -20,6 +20,9 @@ tm_step_kinds tm_step_kinds_find(const tm_tables *tables);
  * 0; -1 where it is none, or not one. */
 int tm_step_kind(const tm_step_kinds *kinds, int64_t rank, int64_t step);
 
+/** Whether all rows of steps.kind, or of steps.mark where that has none yet, are captures. */
+bool tm_steps_all_capture(const tm_table *steps);
+
 /** Whether all kinds of steps.kind are captures of graphs: the kernels that a graph captures do not
  * run, so the devices' work then is not that of a step. */
 bool tm_steps_capture(const tm_tables *tables);

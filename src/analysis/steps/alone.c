@@ -6,6 +6,7 @@
 
 #include "analysis/shared/device_means.h"
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/kinds_of_steps.h"
 #include "analysis/shared/words.h"
 #include "table/shown.h"
 
@@ -160,24 +161,14 @@ static void add_outside(const tm_tables *tables, int64_t window_ns, char out[TM_
              n == 1 ? " takes" : "s take", times[0].text, times[1].text);
 }
 
-/* Whether all steps are captures of graphs: steps.kind has no rows yet. */
-static bool captures(const tm_tables *tables) {
-    const tm_table *marks = tm_tables_find(tables, "steps.mark");
-    bool all = marks->n_rows > 0;
-    for (size_t i = 0; i < marks->n_rows && all; i++) {
-        const tm_cell *phase = tm_table_cell(marks, i, "phase");
-        all = !phase->null && strcmp(phase->value.text, "capture") == 0;
-    }
-    return all;
-}
-
 bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
                    char evidence[TM_ALONE_MAX]) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
     int64_t window_ns = overlap->n_rows == 1 ? number(overlap, 0, "window_ns") : 0, ns;
     *headline = *evidence = '\0';
-    if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0 || captures(tables))
+    if (tm_tables_find(tables, "job.rank")->n_rows != 1 || window_ns <= 0 ||
+        tm_steps_all_capture(tm_tables_find(tables, "steps.mark")))
         return false;
     char beside[128] = "", window[32], whose[WHOSE_TEXT], each[256];
     const bool several = whose_text(tables, whose, each, sizeof each);
