@@ -472,8 +472,8 @@ static const char *limit_of(const tm_advice *advice, tm_rule_id rule) {
     return advice->limit ? advice->limit : rules[rule].of;
 }
 
-/* Whether what it saves is a bound: the replay leaves out a kind of work, of which nobody can do
- * away with more than a part. */
+/* Whether what it saves is a bound. The replay gives a whole kind of work no time, and a fix
+ * removes only a part of that work. */
 static bool is_bound(const item *i) {
     return !i->saving.share.null && strcmp(rules[i->rule].item, "limit") == 0;
 }
@@ -574,14 +574,6 @@ static const char *left_out(const char *limit) {
     return "it";
 }
 
-/* Late ranks are those of other stages where a pipeline's bubble is the verdict: what is to be done
- * is not to fix ranks. */
-static bool says_bubble(const tm_tables *tables) {
-    const tm_table *job = tm_tables_find(tables, "stragglers.job");
-    const tm_cell *verdict = tm_table_cell(job, 0, "verdict");
-    return job->n_rows > 0 && !verdict->null && strcmp(verdict->value.text, "bubble") == 0;
-}
-
 /* "Fixing it saves 11.3 % of a step (1.15 ms)."; of a bound "Saves at most 52.6 % of a step (38.8
  * ms), if hosts took no time.". */
 static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_MAX]) {
@@ -589,8 +581,10 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
+    /* Where a pipeline's bubble is the verdict, late ranks are those of other stages: what is to be
+     * done is not to fix ranks. */
     if (share->null || share->value.r < worth[0] ||
-        (i->rule == TM_RULE_LATE_RANKS && says_bubble(facts->tables)) ||
+        (i->rule == TM_RULE_LATE_RANKS && tm_facts_verdict_is(facts, "bubble")) ||
         (is_bound(i) && share->value.r >= nearly_all))
         return;
     tm_shown_duration(i->saving.time.value.i, time, sizeof time);

@@ -192,6 +192,9 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
 /** Whether the traces mark steps. */
 bool tm_facts_marks_steps(const tm_facts *facts);
 
+/** Whether a word is that of stragglers.job's verdict. */
+bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
+
 /** "steps", "recording" where none are marked: what shares are of. */
 const char *tm_facts_whole(const tm_facts *facts);
 

@@ -154,7 +154,7 @@ static void copy_evidence(const tm_facts *f, tm_advice *out) {
              verdict_text(f, "evidence"));
 }
 
-static bool verdict_is(const tm_facts *f, const char *word) {
+bool tm_facts_verdict_is(const tm_facts *f, const char *word) {
     return strcmp(verdict_text(f, "verdict"), word) == 0;
 }
 
@@ -388,7 +388,7 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
 /* Waiting that neither a straggler nor uneven work explains: it is no matter of communication. In
  * a pipeline's bubble that is also what shows of transfers between stages. */
 void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
-    bool bubble = verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
+    bool bubble = tm_facts_verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
     char behind[96], time[TM_ADVICE_TIME];
     out->cost_ns = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") -
                    f->costs[TM_RULE_STRAGGLER] - tm_facts_uneven(f) +
@@ -405,12 +405,12 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
              : bubble                 ? " and in collectives"
                                       : "",
              bubble ? "" : behind);
-    if (verdict_is(f, "inconclusive"))
+    if (tm_facts_verdict_is(f, "inconclusive"))
         snprintf(out->text, sizeof out->text,
                  "Find what delays ranks, those first that make others wait most (tmerge show "
                  "stragglers); record %s chance from cause.",
                  tm_facts_marks_steps(f) ? "more steps, which tell" : "for longer, which tells");
-    else if (verdict_is(f, "event"))
+    else if (tm_facts_verdict_is(f, "event"))
         snprintf(out->text, sizeof out->text,
                  "Look at what happened just before the operations that hold most waiting "
                  "(tmerge show collectives): %sgarbage collection, logging.",
@@ -438,7 +438,7 @@ static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
     for (size_t i = 0; i < table->n_rows; i++) {
         const char *kind = tm_table_cell(table, i, "kind")->value.text;
         size_t k = 0;
-        if (is_transfer(kind) && verdict_is(f, "bubble"))
+        if (is_transfer(kind) && tm_facts_verdict_is(f, "bubble"))
             continue;
         while (k < n && strcmp(kinds[k], kind) != 0)
             k++;
@@ -503,8 +503,8 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     snprintf(
         out->evidence + used, sizeof out->evidence - used,
         " %" PRId64 " %s%s of %.1f MB%s took %s%s once all ranks had come, where one of %.1f MB "
-        "takes %s: size does not explain that, and nothing here tells what does (the first "
-        "operation of a group may set it up).",
+        "takes %s: size does not explain that, and the traces do not show the cause (the "
+        "first operation of a group may set it up).",
         count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), count > 1 ? "s" : "",
         (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6,
         count > 1 ? " in the mean" : "", times[0].text, count > 1 ? " (median)" : "",
