@@ -14,13 +14,23 @@
 #include "shuffle.h"
 #include "tmerge/flight.h"
 
+/* What is known of an input before it is read. */
+typedef struct candidate {
+    int64_t rank;      /* by its name; -1: not told */
+    int64_t newest_ns; /* of one of several of a rank, once it is known */
+    size_t next;       /* of its rank, NONE: no other follows */
+    bool is_first;     /* of its rank */
+} candidate;
+
+static const size_t NONE = SIZE_MAX;
+
 /* What one process reads. */
 typedef struct reader {
     const tm_input *inputs;
     size_t n;
     const tm_hosts *hosts;
     int self, n_processes;
-    int64_t *ranks; /* [n] by their names; owned */
+    candidate *candidates; /* [n] owned */
     tm_table *left_out;
     tm_flight *flight;
     tm_hang_notes *notes;
@@ -79,7 +89,7 @@ static tm_status read_one(reader *r, size_t i, tm_error *err) {
         return status;
     }
     const int64_t told = status == TM_OK ? tm_flight_rank(r->flight) : -1;
-    const int64_t rank = told >= 0 && r->inputs[i].mapped_rank < 0 ? told : r->ranks[i];
+    const int64_t rank = told >= 0 && r->inputs[i].mapped_rank < 0 ? told : r->candidates[i].rank;
     if (status == TM_OK && (rank < 0 || rank >= TM_HANG_RANKS_MAX))
         status = tm_fail(&why, TM_ERR_INPUT, path, -1,
                          "neither the dump nor its name tells a rank: give --rank-map FILE with "
@@ -103,20 +113,23 @@ static int by_number(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* For each input the first of its rank: a recorder may write a pickle and JSON, and an earlier dump
- * may lie beside a later one. */
-static tm_status find_doubles(const reader *r, size_t *first, tm_error *err) {
+/* Finds those of one rank: a recorder may write a pickle and JSON, and an earlier dump may lie
+ * beside a later one. */
+static tm_status find_doubles(reader *r, tm_error *err) {
     int64_t(*of)[2] = malloc((r->n + 1) * sizeof *of);
     if (!of)
         return tm_fail_memory(err);
     for (size_t i = 0; i < r->n; i++) {
-        of[i][0] = r->ranks[i];
+        of[i][0] = r->candidates[i].rank = rank_of_name(&r->inputs[i]);
         of[i][1] = (int64_t)i;
     }
     qsort(of, r->n, sizeof *of, by_number);
     for (size_t i = 0; i < r->n; i++) {
-        const bool again = i > 0 && of[i][0] >= 0 && of[i][0] == of[i - 1][0];
-        first[of[i][1]] = again ? first[of[i - 1][1]] : (size_t)of[i][1];
+        candidate *c = &r->candidates[of[i][1]];
+        c->is_first = i == 0 || of[i][0] < 0 || of[i][0] != of[i - 1][0];
+        c->next = NONE;
+        if (!c->is_first)
+            r->candidates[of[i - 1][1]].next = (size_t)of[i][1];
     }
     free(of);
     return TM_OK;
@@ -142,22 +155,23 @@ static int64_t newest_ns(const reader *r, size_t i) {
 }
 
 /* Of several dumps of a rank the newest. */
-static tm_status read_rank(reader *r, const size_t *first, size_t i, tm_error *err) {
-    size_t best = i, n = 0;
+static tm_status read_rank(reader *r, size_t i, tm_error *err) {
+    candidate *c = r->candidates;
+    size_t best = i;
     int64_t newest = -1;
-    for (size_t k = i + 1; k < r->n; k++)
-        n += first[k] == i;
-    for (size_t k = i; k < r->n && n > 0; k++) {
-        const int64_t ns = first[k] == i ? newest_ns(r, k) : -1;
-        best = ns > newest ? k : best;
-        newest = ns > newest ? ns : newest;
+    if (c[i].next == NONE)
+        return read_one(r, i, err);
+    for (size_t k = i; k != NONE; k = c[k].next) {
+        c[k].newest_ns = newest_ns(r, k);
+        best = c[k].newest_ns > newest ? k : best;
+        newest = c[best].newest_ns > newest ? c[best].newest_ns : newest;
     }
-    for (size_t k = i; k < r->n && n > 0; k++) {
+    for (size_t k = i; k != NONE; k = c[k].next) {
         char text[2 * TM_PATH_MAX + 64];
-        if (first[k] != i || k == best)
-            continue;
-        const int64_t ns = newest_ns(r, k);
+        const int64_t ns = c[k].newest_ns;
         const bool older = ns >= 0 && ns < newest;
+        if (k == best)
+            continue;
         snprintf(text, sizeof text, "%s: %s of its rank is read: %s", r->inputs[k].path,
                  ns < 0  ? "it is no dump, and one"
                  : older ? "a newer dump"
@@ -172,11 +186,11 @@ static tm_status read_rank(reader *r, const size_t *first, size_t i, tm_error *e
     return read_one(r, best, err);
 }
 
-static tm_status read_own(reader *r, const size_t *first, tm_error *err) {
+static tm_status read_own(reader *r, tm_error *err) {
     const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
     for (size_t i = 0; i < r->n; i++)
-        if (first[i] == i && tm_share_reader(&readers, r->inputs[i].seen, i) == r->self)
-            TM_TRY(read_rank(r, first, i, err));
+        if (r->candidates[i].is_first && tm_share_reader(&readers, r->inputs[i].seen, i) == r->self)
+            TM_TRY(read_rank(r, i, err));
     return TM_OK;
 }
 
@@ -213,16 +227,13 @@ static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_ve
 
 static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *err) {
     tm_vec spans = TM_VEC(tm_hang_span), mixed = TM_VEC(tm_hang_form);
-    size_t *doubles = calloc(r->n + 1, sizeof *doubles);
     r->flight = tm_flight_create();
     r->notes = tm_hang_notes_create();
-    tm_status status = doubles && r->flight && r->notes && r->ranks ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < r->n && status == TM_OK; i++)
-        r->ranks[i] = rank_of_name(&r->inputs[i]);
+    tm_status status = r->flight && r->notes && r->candidates ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
-        status = find_doubles(r, doubles, err);
+        status = find_doubles(r, err);
     if (status == TM_OK)
-        status = read_own(r, doubles, err);
+        status = read_own(r, err);
     status = tm_mpi_agree(comm, status, err);
     tm_flight_destroy(r->flight);
     if (status == TM_OK)
@@ -232,7 +243,6 @@ static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *er
     tm_hang_notes_destroy(r->notes);
     tm_vec_free(&spans);
     tm_vec_free(&mixed);
-    free(doubles);
     return status;
 }
 
@@ -242,9 +252,9 @@ tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_input *inputs, size_t n, cons
     reader r = {.inputs = inputs, .n = n, .hosts = hosts, .left_out = left_out};
     MPI_Comm_rank(comm, &r.self);
     MPI_Comm_size(comm, &r.n_processes);
-    r.ranks = calloc(n + 1, sizeof *r.ranks);
+    r.candidates = calloc(n + 1, sizeof *r.candidates);
     tm_status status = read_all(comm, &r, out, err);
-    free(r.ranks);
+    free(r.candidates);
     MPI_Allreduce(MPI_IN_PLACE, &r.n_read, 1, MPI_INT64_T, MPI_SUM, comm);
     if (status == TM_OK && r.n_read == 0) {
         const bool told = left_out->n_rows > 0;

@@ -10,8 +10,8 @@
 /**
  * Reads the dumps, each on some process, and adds to the tables what the analysis `hang` needs of
  * them, which tm_mpi_gather_tables brings to process 0. Of several dumps of one rank, by their
- * names, the first is read; a dump that cannot be read is left out as if it were not there, with a
- * row of job.left_out.
+ * names, the newest is read. A dump that cannot be read is left out with a row of job.left_out, and
+ * tells nothing of its rank.
  *
  * Collective: over comm.
  * @param inputs  [n] the same on every process
