@@ -27,11 +27,9 @@ bool tm_hang_has(const tm_vec *ranks, int64_t rank) {
 }
 
 static bool parse_ranks(const char *text, tm_vec *out) {
-    for (char *end; *text; text = *end ? end + 1 : end) {
-        const long long rank = strtoll(text, &end, 10);
-        if (rank >= 0 && rank < TM_HANG_RANKS_MAX && !add_rank(out, rank))
+    for (int64_t rank; (rank = tm_hang_next_rank(&text)) >= 0;)
+        if (rank < TM_HANG_RANKS_MAX && !add_rank(out, rank))
             return false;
-    }
     return true;
 }
 
@@ -223,16 +221,17 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     return r;
 }
 
-/* The first operation in which kept calls differ. */
-static int64_t find_mismatch(const tm_hang_world *w, const reach *r) {
-    int64_t found = INT64_MAX;
+/* The first operation in which kept calls differ, INT64_MAX for none. False when memory is out. */
+static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found) {
+    *found = INT64_MAX;
+    bool ok = true;
     const size_t first = first_of(w->calls, r->key, INT64_MIN);
     /* Of each number the form of the lowest rank; numbers are few. */
     tm_vec seen = TM_VEC(int64_t);
-    for (size_t i = first; is_of(w->calls, i, r->key); i++) {
+    for (size_t i = first; ok && is_of(w->calls, i, r->key); i++) {
         const int64_t seq = tm_hang_int(w->calls, i, HC_SEQ, 0);
         const int64_t form = tm_hang_int(w->calls, i, HC_FORM, 0);
-        if (tm_hang_int(w->calls, i, HC_P2P, 0) || seq > r->low || seq >= found)
+        if (tm_hang_int(w->calls, i, HC_P2P, 0) || seq > r->low || seq >= *found)
             continue;
         const int64_t *v = seen.data;
         size_t k = 0;
@@ -240,12 +239,12 @@ static int64_t find_mismatch(const tm_hang_world *w, const reach *r) {
             k += 2;
         const int64_t pair[2] = {seq, form};
         if (k < seen.n && v[k + 1] != form)
-            found = seq;
-        else if (k >= seen.n && !tm_vec_append(&seen, pair, 2))
-            break;
+            *found = seq;
+        else if (k >= seen.n)
+            ok = tm_vec_append(&seen, pair, 2) != NULL;
     }
     tm_vec_free(&seen);
-    return found;
+    return ok;
 }
 
 /* Where a member of a group stands to its front. */
@@ -333,9 +332,10 @@ static bool find_other_times(const tm_hang_world *w, tm_hang_front *f, const mem
 }
 
 static bool add_front(tm_hang_world *w, size_t group, const members *m, const reach *r) {
-    const int64_t mismatch = find_mismatch(w, r);
+    int64_t mismatch;
     tm_hang_front f = new_front(group, 0);
-    bool stuck, ok = find_other_times(w, &f, m, r, &stuck);
+    bool stuck = false,
+         ok = find_mismatch(w, r, &mismatch) && find_other_times(w, &f, m, r, &stuck);
     f.told = m->told;
     if (ok && !stuck) {
         f.seq = seq_of_front(r, mismatch);

@@ -19,7 +19,8 @@ static const tm_column dump_columns[N_HD] = {
     [HD_CALLS] = {"calls", TM_INT, "", "Entries read."},
     [HD_WRAPPED] = {"wrapped", TM_BOOL, "", "Its ring has lost the first entries."},
     [HD_WRITTEN] = {"written_ns", TM_INT, "ns", "When the file was last written, since the epoch."},
-    [HD_UNREADABLE] = {"unreadable", TM_BOOL, "", "The file cannot be read: it tells nothing."},
+    [HD_UNREADABLE] = {"unreadable", TM_BOOL, "",
+                       "The file cannot be read, so that what its rank did is not known."},
     [HD_LAST_GROUP] = {"last_group", TM_INT, "", "Group of the last entry."},
     [HD_LAST_SEQ] = {"last_number", TM_INT, "", "Its number."},
     [HD_LAST_OP] = {"last_operation", TM_TEXT, "", "Its operation."},
@@ -96,7 +97,7 @@ static const tm_table_def *const tables[] = {
     &tm_hang_job_def,   &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_dump_def,
     &tm_hang_group_def, &tm_hang_lane_def,       &tm_hang_call_def};
 
-/* Of one rank the first dump counts, and a group that several processes read of is one. */
+/* Of one rank the first dump counts. A group of which several processes read is one. */
 static void leave_doubles(tm_table *table) {
     const size_t width = (size_t)table->def->n_columns;
     size_t w = 0;
@@ -113,8 +114,8 @@ static void leave_doubles(tm_table *table) {
 
 /* Whether the text of a group's ranks, "0 1 12", has one. */
 static bool lists(const char *ranks, int64_t rank) {
-    for (char *end; *ranks; ranks = *end ? end + 1 : end)
-        if (strtoll(ranks, &end, 10) == rank)
+    for (int64_t next; (next = tm_hang_next_rank(&ranks)) >= 0;)
+        if (next == rank)
             return true;
     return false;
 }

@@ -241,7 +241,7 @@ static bool make_lanes(reading *r) {
                 return false;
             start_lane(r, l, i);
         }
-        if (c->seq < l->last) /* the group was destroyed and made again: its numbers begin anew */
+        if (c->seq < l->last) /* the program made the group again, and its numbers start again */
             start_lane(r, l, i);
         l->first = c->seq < l->first ? c->seq : l->first;
         l->last = c->seq > l->last ? c->seq : l->last;
@@ -474,10 +474,6 @@ void tm_hang_forms_keep_mixed(tm_vec *forms) {
 
 /* Rows. */
 
-static const char *or_null(const char *text) {
-    return *text ? text : NULL;
-}
-
 static tm_status add_dump(const tm_hang_notes *n, const dump *d, tm_table *t, tm_error *err) {
     tm_cell *row = tm_table_add_row(t);
     if (!row)
@@ -491,7 +487,7 @@ static tm_status add_dump(const tm_hang_notes *n, const dump *d, tm_table *t, tm
     if (d->written_ns > 0)
         tm_cell_set_int(&row[HD_WRITTEN], d->written_ns);
     TM_TRY(tm_table_set_text(t, &row[HD_PATH], d->path, err));
-    TM_TRY(tm_table_set_text(t, &row[HD_VERSION], or_null(text_of(n, d->version)), err));
+    TM_TRY(tm_table_set_text(t, &row[HD_VERSION], tm_hang_or_null(text_of(n, d->version)), err));
     if (!d->any)
         return TM_OK;
     tm_cell_set_int(&row[HD_LAST_GROUP], (int64_t)d->last.group);
@@ -500,8 +496,9 @@ static tm_status add_dump(const tm_hang_notes *n, const dump *d, tm_table *t, tm
     if (d->last.created_ns > 0)
         tm_cell_set_int(&row[HD_LAST_NS], d->last.created_ns);
     TM_TRY(tm_table_set_text(t, &row[HD_LAST_OP], text_of(n, d->last.op), err));
-    TM_TRY(tm_table_set_text(t, &row[HD_LAST_BACKEND], or_null(text_of(n, d->last.backend)), err));
-    return tm_table_set_text(t, &row[HD_FRAMES], or_null(text_of(n, d->last.frames)), err);
+    TM_TRY(tm_table_set_text(t, &row[HD_LAST_BACKEND], tm_hang_or_null(text_of(n, d->last.backend)),
+                             err));
+    return tm_table_set_text(t, &row[HD_FRAMES], tm_hang_or_null(text_of(n, d->last.frames)), err);
 }
 
 static tm_status add_group_row(const tm_hang_notes *n, const known_group *g, tm_table *t,
@@ -511,8 +508,8 @@ static tm_status add_group_row(const tm_hang_notes *n, const known_group *g, tm_
         return tm_fail_memory(err);
     tm_cell_set_int(&row[HG_GROUP], (int64_t)g->key);
     TM_TRY(tm_table_set_text(t, &row[HG_NAME], text_of(n, g->name), err));
-    TM_TRY(tm_table_set_text(t, &row[HG_DESC], or_null(text_of(n, g->desc)), err));
-    return tm_table_set_text(t, &row[HG_RANKS], or_null(text_of(n, g->ranks)), err);
+    TM_TRY(tm_table_set_text(t, &row[HG_DESC], tm_hang_or_null(text_of(n, g->desc)), err));
+    return tm_table_set_text(t, &row[HG_RANKS], tm_hang_or_null(text_of(n, g->ranks)), err);
 }
 
 static tm_status add_lane(const lane *l, tm_table *t, tm_error *err) {
@@ -547,10 +544,10 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     if (k->timeout_ns > 0)
         tm_cell_set_int(&row[HC_TIMEOUT], k->timeout_ns);
     TM_TRY(tm_table_set_text(t, &row[HC_OP], text_of(n, k->op), err));
-    TM_TRY(tm_table_set_text(t, &row[HC_BACKEND], or_null(text_of(n, k->backend)), err));
-    TM_TRY(tm_table_set_text(t, &row[HC_INPUTS], or_null(text_of(n, k->inputs)), err));
-    TM_TRY(tm_table_set_text(t, &row[HC_OUTPUTS], or_null(text_of(n, k->outputs)), err));
-    return tm_table_set_text(t, &row[HC_FRAMES], or_null(text_of(n, k->frames)), err);
+    TM_TRY(tm_table_set_text(t, &row[HC_BACKEND], tm_hang_or_null(text_of(n, k->backend)), err));
+    TM_TRY(tm_table_set_text(t, &row[HC_INPUTS], tm_hang_or_null(text_of(n, k->inputs)), err));
+    TM_TRY(tm_table_set_text(t, &row[HC_OUTPUTS], tm_hang_or_null(text_of(n, k->outputs)), err));
+    return tm_table_set_text(t, &row[HC_FRAMES], tm_hang_or_null(text_of(n, k->frames)), err);
 }
 
 /* A call that is only known by its form. */

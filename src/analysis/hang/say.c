@@ -522,10 +522,6 @@ static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_e
     return status;
 }
 
-static const char *or_null(const char *text) {
-    return *text ? text : NULL;
-}
-
 static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_table *t,
                          tm_error *err) {
     static const char *const reasons[] = {
@@ -574,8 +570,8 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
         TM_TRY(tm_table_set_text(t, &row[J_OPERATION], op_of(w, f), err));
     }
     TM_TRY(tm_table_set_text(t, &row[J_VERDICT], verdict.text, err));
-    TM_TRY(tm_table_set_text(t, &row[J_EVIDENCE], or_null(evidence.text), err));
-    return tm_table_set_text(t, &row[J_CHAIN], or_null(chain.text), err);
+    TM_TRY(tm_table_set_text(t, &row[J_EVIDENCE], tm_hang_or_null(evidence.text), err));
+    return tm_table_set_text(t, &row[J_CHAIN], tm_hang_or_null(chain.text), err);
 }
 
 static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, tm_error *err) {
@@ -601,11 +597,11 @@ static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, t
     TM_TRY(set_ranks(t, &row[C_PERHAPS], &f->perhaps, err));
     if (f->call != TM_HANG_NO_ROW) {
         TM_TRY(tm_table_set_text(t, &row[C_INPUTS],
-                                 or_null(tm_hang_text(w->calls, f->call, HC_INPUTS)), err));
-        TM_TRY(tm_table_set_text(t, &row[C_OUTPUTS],
-                                 or_null(tm_hang_text(w->calls, f->call, HC_OUTPUTS)), err));
+                                 tm_hang_or_null(tm_hang_text(w->calls, f->call, HC_INPUTS)), err));
+        TM_TRY(tm_table_set_text(
+            t, &row[C_OUTPUTS], tm_hang_or_null(tm_hang_text(w->calls, f->call, HC_OUTPUTS)), err));
     }
-    return tm_table_set_text(t, &row[C_TEXT], or_null(text.text), err);
+    return tm_table_set_text(t, &row[C_TEXT], tm_hang_or_null(text.text), err);
 }
 
 /* By rank the first front in which it waits; fronts.n: none. */
@@ -635,7 +631,8 @@ static tm_status add_last_of(const tm_hang_world *w, size_t d, tm_table *t, tm_c
         TM_TRY(tm_table_set_text(t, &row[R_LAST_GROUP], group_name(w, group), err));
     TM_TRY(
         tm_table_set_text(t, &row[R_LAST_OPERATION], tm_hang_text(w->dumps, d, HD_LAST_OP), err));
-    return tm_table_set_text(t, &row[R_FRAMES], or_null(tm_hang_text(w->dumps, d, HD_FRAMES)), err);
+    return tm_table_set_text(t, &row[R_FRAMES],
+                             tm_hang_or_null(tm_hang_text(w->dumps, d, HD_FRAMES)), err);
 }
 
 static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64_t rank,

@@ -2,6 +2,8 @@
 #ifndef TMERGE_HANG_TABLES_H
 #define TMERGE_HANG_TABLES_H
 
+#include <stdlib.h>
+
 #include "tmerge/table.h"
 
 extern const tm_table_def tm_hang_job_def, tm_hang_collective_def, tm_hang_rank_def;
@@ -9,6 +11,19 @@ extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_lane_def,
 
 /** Of a rank's open sends and receives so many are kept. */
 enum { TM_HANG_KEPT_P2P = 512 };
+
+/** A cell's text; NULL, which leaves the cell null, where there is none. */
+static inline const char *tm_hang_or_null(const char *text) {
+    return *text ? text : NULL;
+}
+
+/** The next rank of "0 1 12", as groups' ranks are written; -1 at the end. */
+static inline int64_t tm_hang_next_rank(const char **text) {
+    long long rank = -1;
+    for (char *end; rank < 0 && **text; *text = *end ? end + 1 : end)
+        rank = strtoll(*text, &end, 10);
+    return rank < 0 ? -1 : rank;
+}
 
 /* Columns, by table. */
 enum {
