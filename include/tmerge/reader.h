@@ -142,9 +142,10 @@ typedef struct tm_format {
     tm_status (*list_units)(tm_source *source, bool known, struct tm_vec *units, bool *foreign,
                             tm_error *err);
 
-    bool of_communicator; /* its traces hold communication alone, of which other formats' of a rank
-                             hold more, beside which they are left out; and the rank that one tells
-                             is its place in its largest communicator, the job's size that one's */
+    bool of_communicator; /* Its traces hold only communication. Where another format has a trace of
+                             the same rank, which holds more, they are left out. The rank that a
+                             trace gives is its place in its largest communicator, and the job's
+                             size is that communicator's. */
 
     bool units_are_copies; /* a file of several units was made of the units' own, beside which it
                               is left out */
