@@ -144,6 +144,7 @@ static void place_links(const assembly *a, const int64_t **times) {
         for (size_t i = 0; i < rank->n_links; i++) {
             uint32_t from = rank->links[i].from;
             size_t at = job->first[targets[rank->links[i].to] + 1]++;
+            assert(from == TM_FROM_ROOT || targets[from] < targets[rank->links[i].to]);
             job->from[at] = from == TM_FROM_ROOT ? from : targets[from];
             job->rank[at] = r;
             times[at] = rank->ns + i * job->n_sets;

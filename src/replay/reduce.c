@@ -57,6 +57,7 @@ typedef struct reduction {
     uint64_t now; /* how often a port came to have links after ways had begun at it, + 1 */
     bool *began;  /* [n_visits] ways have begun at it */
     int64_t n_left_out;
+    int64_t joint_ns[TM_LANES]; /* when each rank's latest joint is */
 } reduction;
 
 static void end_reduction(reduction *r) {
@@ -148,6 +149,8 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->by = malloc((r->pool.width / TM_LANES + 1) * sizeof *r->by);
     r->began = calloc(n_visits + 1, sizeof *r->began);
     r->now = 1;
+    for (size_t k = 0; k < TM_LANES; k++)
+        r->joint_ns[k] = INT64_MIN;
     port *ports = tm_vec_append(&r->room.ports, NULL, n_ports);
     if (!r->stops || !r->port_at || !r->key_of || !r->weights || !r->by || !r->began || !ports)
         return false;
@@ -456,20 +459,25 @@ static uint8_t has_many(const reduction *r, uint32_t node, const tm_ways *here) 
     return (uint8_t)many;
 }
 
-/* Whether all ways of a rank to a node come from before it, and it is at no visit's time: else the
- * order of keys may not be the job's. */
-static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
+static int64_t node_ns(reduction *r, uint32_t node, size_t lane) {
     if (r->crew && !r->timed)
         tm_crew_times(r->crew, r->desk);
     r->timed = true;
-    const int64_t ns = r->crew ? r->desk->ns[node].ns[lane] : r->graph->ns[node];
+    return r->crew ? r->desk->ns[node].ns[lane] : r->graph->ns[node];
+}
+
+/* Whether all ways of a rank to a node come from before it, and it is at the time of no visit and
+ * no other joint: else the order of keys may not be the job's. */
+static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
+    const int64_t ns = node_ns(r, node, lane);
     const size_t n_visits = r->graph->visits.n, before = visits_before(r, ns, lane);
     size_t last = here->n;
     while (last > 0 &&
            (here->from[last - 1] == TM_FROM_ROOT || !(here->alive[last - 1] >> lane & 1)))
         last--;
     const uint32_t number = r->port_at[here->from[last - 1]];
-    if (!r->in_time || (before < n_visits && visit_ns(r, before, lane) == ns) ||
+    if (!r->in_time || ns <= r->joint_ns[lane] ||
+        (before < n_visits && visit_ns(r, before, lane) == ns) ||
         (number < n_visits && number >= before))
         return false;
     /* The keys of a crew are in the order of one rank's times. */
@@ -521,6 +529,9 @@ static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
             ranks |= (uint8_t)(1U << k);
     if (!ranks || r->differs)
         return here;
+    for (size_t k = 0; k < r->n_lanes; k++)
+        if (ranks >> k & 1)
+            r->joint_ns[k] = node_ns(r, node, k);
     const uint32_t number = (uint32_t)r->room.ports.n,
                    key = node + (uint32_t)visits_before_key(r, node);
     port *joint = tm_vec_push(&r->room.ports);
