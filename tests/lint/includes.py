@@ -51,6 +51,7 @@ ROOMS_OF_SRC = {
 }
 # A format includes no other, unless its traces say the same in another form.
 OF_FORMATS = {
+    "readers/ascend_db": {"readers/sqlite", "readers/ascend"},
     "readers/nsys": {"readers/sqlite"},
     "readers/rocpd": {"readers/sqlite", "readers/rocprof"},
     "readers/rpd": {"readers/sqlite", "readers/rocprof", "readers/rocpd"},
