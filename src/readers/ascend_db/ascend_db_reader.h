@@ -50,8 +50,8 @@ uint32_t tm_ascend_db_thread(tm_ascend_db *d, int64_t thread);
 /** The track of a stream. UINT32_MAX when memory is out. */
 uint32_t tm_ascend_db_stream(tm_ascend_db *d, int64_t device, int64_t stream);
 
-/** A track of something that is no thread or stream, by a name. UINT32_MAX when memory is out. */
-uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t device, tm_text name);
+/** A track of a device or process, by a name. UINT32_MAX when memory is out. */
+uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process, tm_text thread);
 
 /**
  * Adds an event of columns 0 (startNs) and 1 (endNs, of durations only), or counts why not.
