@@ -237,10 +237,12 @@ def test_a_database_by_the_newer_schema():
     equal([row['name'] for row in told['modules.annotation']], ['forward'])
     equal([row['shapes'] for row in told['operators.shape']], ['[[8, 4], [4, 2]]'])
     holds({'f.py(1): run', 'f.py(9): main'} < {row['name'] for row in told['stacks.frame']}, 'the stack')
-    # The profiler's own sums are held against those of the events.
-    database('odd.db', OVERLAP_ANALYSIS=[(0, 5, 10, 50, 0)])
+    # The profiler's own sums are held against those of the events; what stands in COMMUNICATION_OP communicates.
+    database('odd.db', OVERLAP_ANALYSIS=[(0, 5, 10, 50, 0)],
+             COMMUNICATION_OP=[(TEXT['forward'], 20, 95, 3, None, 0, 11, 100, None, None)])
     tmerge('odd.db', '-o', 'odd.h5').expect(0)
     equal([row['remark'] for row in rows('odd.h5', 'job.remark')], ['other_sums'])
+    equal([row['comm_ns'] for row in rows('odd.h5', 'overlap.rank')], [75000])
 
 
 if __name__ == '__main__':

@@ -40,6 +40,6 @@ bool tm_ascend_add_collective(tm_trace *trace, tm_names *names, const tm_ascend_
     attr.group = told->group;
     return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
            attr.group != TM_NAME_FAILED && tm_trace_add_kernel(trace, row, 0, NULL) &&
-           use_communicator(trace, attr.group) &&
+           (attr.group == TM_NO_NAME || use_communicator(trace, attr.group)) &&
            tm_vec_append(&trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }

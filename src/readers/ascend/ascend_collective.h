@@ -10,7 +10,7 @@ typedef struct tm_ascend_collective {
     const tm_ascend_operation *op; /* borrowed */
     tm_json_text dtype;            /* as tm_ascend_dtype has it; empty where it is not known */
     int64_t count;                 /* elements of one rank, -1 unknown */
-    uint32_t group;                /* name id of its communicator */
+    uint32_t group;                /* name id of its communicator; TM_NO_NAME unknown */
 } tm_ascend_collective;
 
 /** Adds the kernel of an operation and what is known of it, and lists its communicator. False when

@@ -42,12 +42,11 @@ static tm_status each_connection(void *context, sqlite3_value **values, tm_error
 
 /* Ends the stack whose functions are in scratch. */
 static bool end_stack(tm_ascend_db *d) {
-    entry *last = (entry *)d->stacks.data + d->stacks.n - 1;
     if (d->stacks.n == 0)
         return true;
     uint32_t name = tm_names_intern(d->names, d->scratch.data, d->scratch.n);
     d->scratch.n = 0;
-    last->value = name;
+    ((entry *)d->stacks.data)[d->stacks.n - 1].value = name;
     return name != TM_NAME_FAILED;
 }
 

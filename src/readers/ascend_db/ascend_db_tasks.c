@@ -210,23 +210,27 @@ static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_asce
            connect(d, tm_db_int(values, CONNECTION, -1), row);
 }
 
+/* All rows communicate; one of a name that is not HCCL's form has no number in its group. */
+static tm_ascend_operation operation_of(const tm_json_text *name) {
+    tm_ascend_operation op = {.name = *name, .op = *name, .group = {.bytes = ""}, .seq = -1};
+    (void)tm_ascend_operation_of(name, &op);
+    return op;
+}
+
 static tm_status each_operation(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     const tm_json_text name = tm_ascend_db_text(&d->strings, tm_db_int(values, NAME, -1));
     const tm_json_text group = tm_ascend_db_text(&d->strings, tm_db_int(values, GROUP, -1));
+    const tm_ascend_operation op = operation_of(&name);
     int64_t device = tm_db_int(values, DEVICE, d->device < 0 ? -1 : d->device);
-    tm_ascend_operation op;
     uint32_t row;
-    bool whole = tm_ascend_operation_of(&name, &op);
-    tm_raw_event event = {
+    const tm_raw_event event = {
         .kind = TM_DURATION,
-        .category = whole ? TM_CAT_KERNEL : TM_CAT_GPU_ANNOTATION,
+        .category = TM_CAT_KERNEL,
+        .name = tm_names_intern(d->names, op.name.bytes, op.name.size),
         .track = tm_ascend_db_track(d, TM_TRACK_GPU, device, (tm_text){group.bytes, group.size})};
-    event.name = whole ? tm_names_intern(d->names, op.name.bytes, op.name.size)
-                       : tm_ascend_db_name(&d->strings, tm_db_int(values, NAME, -1));
     TM_TRY(tm_ascend_db_add(d, values, event, &row, err));
-    return row == TM_NO_EVENT || !whole || add_operation(d, values, &op, row) ? TM_OK
-                                                                              : tm_fail_memory(err);
+    return row == TM_NO_EVENT || add_operation(d, values, &op, row) ? TM_OK : tm_fail_memory(err);
 }
 
 tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) {
