@@ -151,6 +151,8 @@ THREAD = (77 << 32) + 77
 SCHEMA = {  # columns of msprof's schema 1.2 and of torch_npu's, and rows of microseconds
     'RANK_DEVICE_MAP (rankId, deviceId)': [(3, 5)],
     'HOST_INFO (hostUid, hostName)': [('1', 'node-a')],
+    'META_DATA (name, value)': [('parallel_group_info', json.dumps({'10.0.0.1%eth0_60000_0_1': {
+        'group_name': 'default_group', 'group_rank': 0, 'global_ranks': [0, 1]}}))],
     'ENUM_HCCL_DATA_TYPE (id, name)': [(11, 'BFP16')],
     'TASK (startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, contextId, streamId, '
     'taskId, modelId)': [
@@ -166,7 +168,7 @@ SCHEMA = {  # columns of msprof's schema 1.2 and of torch_npu's, and rows of mic
     'COMMUNICATION_SCHEDULE_TASK_INFO (name, globalTaskId)': [(TEXT['AicpuKernel'], 3)],
     'MEMCPY_INFO (globalTaskId, size, memcpyOperation)': [(1, 4096, 2)],
     'COMMUNICATION_OP (opName, startNs, endNs, connectionId, groupName, opId, dataType, count, deviceId, rankSize)': [
-        (TEXT['hcom_allReduce__123_0_1'], 20, 95, 3, TEXT['10.0.0.1%eth0_60000_0_1'], 0, 11, 100, 5, 1)],
+        (TEXT['hcom_allReduce__123_0_1'], 20, 95, 3, TEXT['10.0.0.1%eth0_60000_0_1'], 0, 11, 100, 5, 2)],
     'CANN_API (startNs, endNs, type, globalTid, connectionId, name)': [
         (5, 6, 10000, THREAD + 1, 1, TEXT['launch']), (7, 8, 10000, THREAD, 2, TEXT['launch']),
         (8, 9, 10000, THREAD, 3, TEXT['launch'])],
@@ -186,6 +188,7 @@ SCHEMA = {  # columns of msprof's schema 1.2 and of torch_npu's, and rows of mic
     'OVERLAP_ANALYSIS (id, deviceId, startNs, endNs, type)': [  # of compute, communication, exposed
         (0, 5, 10, 30, 0), (1, 5, 120, 130, 0), (2, 5, 20, 95, 1), (3, 5, 30, 95, 2)],
 }
+SCHEMA_OPERATION = next(rows_of[0] for table, rows_of in SCHEMA.items() if table.startswith('COMMUNICATION_OP'))
 TIMES = {'startNs', 'endNs', 'timestampNs', 'allocationTime', 'releaseTime'}
 
 
@@ -215,7 +218,7 @@ def test_a_database_by_the_newer_schema():
     tmerge('job').expect(0)
     told = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'job.left_out', 'launches.rank', 'kernels.kernel',
                   'transfers.kind', 'memory.device', 'host.counter', 'collectives.instance', 'kernels.launcher',
-                  'modules.annotation', 'operators.shape', 'stacks.frame')
+                  'modules.annotation', 'operators.shape', 'stacks.frame', 'groups.group')
     equal([(row['rank'], row['host'], row['device'], row['remarks']) for row in told['job.rank']],
           [(rank, 'node-a', 5, None) for rank in (0, 1)])
     equal([row['reason'] for row in told['job.left_out']], ['covered'])
@@ -237,6 +240,13 @@ def test_a_database_by_the_newer_schema():
     equal([row['name'] for row in told['modules.annotation']], ['forward'])
     equal([row['shapes'] for row in told['operators.shape']], ['[[8, 4], [4, 2]]'])
     holds({'f.py(1): run', 'f.py(9): main'} < {row['name'] for row in told['stacks.frame']}, 'the stack')
+    equal([(row['description'], row['complete']) for row in told['groups.group']], [('default_group', 1)])
+    # Of a group of four, two ranks are no whole operation.
+    for rank in (0, 1):
+        database(f'{rank}.db', RANK_DEVICE_MAP=[(rank, 5)], META_DATA=[], COMMUNICATION_OP=[
+            (*SCHEMA_OPERATION[:-1], 4)])
+    merged('0.db', '1.db', '-o', 'four.h5')
+    equal([(row['ranks'], row['complete']) for row in rows('four.h5', 'groups.group')], [(4, 0)])
     # The profiler's own sums are held against those of the events; what stands in COMMUNICATION_OP communicates.
     database('odd.db', OVERLAP_ANALYSIS=[(0, 5, 10, 50, 0)],
              COMMUNICATION_OP=[(TEXT['forward'], 20, 95, 3, None, 0, 11, 100, None, None)])

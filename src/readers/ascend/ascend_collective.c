@@ -4,12 +4,15 @@
 
 #include "timeline/classify.h"
 
-/* The communicator of this name, listed where it is new. */
-static bool use_communicator(tm_trace *trace, uint32_t name) {
-    const tm_communicator added = {.name = name, .n_ranks = -1, .place = -1, .used = true};
+/* The communicator, listed where it is new. */
+static bool use_communicator(tm_trace *trace, const tm_ascend_collective *told) {
+    const tm_communicator added = {.name = told->group,
+                                   .n_ranks = told->n_ranks > 0 ? told->n_ranks : -1,
+                                   .place = -1,
+                                   .used = true};
     const tm_communicator *v = trace->communicators.data;
     for (size_t i = 0; i < trace->communicators.n; i++)
-        if (v[i].name == name)
+        if (v[i].name == told->group)
             return true;
     return tm_vec_append(&trace->communicators, &added, 1) != NULL;
 }
@@ -38,8 +41,9 @@ bool tm_ascend_add_collective(tm_trace *trace, tm_names *names, const tm_ascend_
     attr.dtype =
         told->dtype.size ? tm_names_intern(names, told->dtype.bytes, told->dtype.size) : TM_NO_NAME;
     attr.group = told->group;
+    attr.group_description = told->description;
     return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
            attr.group != TM_NAME_FAILED && tm_trace_add_kernel(trace, row, 0, NULL) &&
-           (attr.group == TM_NO_NAME || use_communicator(trace, attr.group)) &&
+           (attr.group == TM_NO_NAME || use_communicator(trace, told)) &&
            tm_vec_append(&trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }

@@ -10,6 +10,8 @@ typedef struct tm_ascend_collective {
     const tm_ascend_operation *op; /* borrowed */
     tm_json_text dtype;            /* as tm_ascend_dtype has it; empty where it is not known */
     int64_t count;                 /* elements of one rank, -1 unknown */
+    int32_t n_ranks;               /* of its communicator, 0 unknown */
+    uint32_t description;          /* name id of what the program calls it */
     uint32_t group;                /* name id of its communicator; TM_NO_NAME unknown */
 } tm_ascend_collective;
 

@@ -41,6 +41,21 @@ static tm_status each_host(void *context, sqlite3_value **values, tm_error *err)
     return d->trace->host == TM_NAME_FAILED ? tm_fail_memory(err) : TM_OK;
 }
 
+static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
+    tm_ascend_db *d = context;
+    tm_text name = tm_db_text(values[0]);
+    if (name.size != 19 || memcmp(name.bytes, "parallel_group_info", name.size) != 0)
+        return TM_OK;
+    return tm_ascend_db_read_groups(tm_db_text(values[1]), d->names, &d->groups, err);
+}
+
+static void set_world_size(tm_ascend_db *d) {
+    const tm_ascend_db_group *v = d->groups.data;
+    for (size_t i = 0; i < d->groups.n; i++)
+        if (tm_ascend_db_holds_all(&v[i], d->names))
+            d->trace->world_size = v[i].n_ranks;
+}
+
 /* ENUM_OVERLAP_ANALYSIS_TYPE. */
 static tm_status each_lane(void *context, sqlite3_value **values, tm_error *err) {
     static const char *const words[] = {"Computing", "Communication",
@@ -59,6 +74,7 @@ static tm_status each_lane(void *context, sqlite3_value **values, tm_error *err)
 static tm_status read_facts(tm_ascend_db *d, tm_error *err) {
     static const char described[] = "{" TM_DEVICE_KIND "NPU\"," TM_OWN_CLOCK "}";
     static const char *const rank[] = {"rankId"}, *const host[] = {"hostName"};
+    static const char *const metadata[] = {"name", "value"};
     static const char *const lane[] = {"startNs", "endNs", "type"};
     d->trace->metadata = tm_names_intern_string(d->names, described);
     if (d->trace->metadata == TM_NAME_FAILED)
@@ -66,6 +82,9 @@ static tm_status read_facts(tm_ascend_db *d, tm_error *err) {
     TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"RANK_DEVICE_MAP", rank, 1, NULL, NULL}, each_rank,
                              err));
     TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"HOST_INFO", host, 1, NULL, NULL}, each_host, err));
+    TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"META_DATA", metadata, 2, NULL, NULL}, each_metadata,
+                             err));
+    set_world_size(d);
     if (d->trace->rank < 0)
         d->trace->rank = tm_ascend_rank_of(d->db.path);
     return tm_ascend_db_scan(d, &(tm_db_query){"OVERLAP_ANALYSIS", lane, 3, NULL, NULL}, each_lane,
@@ -96,6 +115,7 @@ static tm_status read_all(tm_ascend_db *d, tm_error *err) {
 static void clear(tm_ascend_db *d) {
     tm_db_close(&d->db);
     tm_ascend_db_strings_free(&d->strings);
+    tm_vec_free(&d->groups);
     tm_ascend_flows_free(&d->flows);
     tm_ascend_db_tasks_free(d);
     tm_ascend_db_calls_free(d);
@@ -109,6 +129,7 @@ static tm_status ascend_db_read(tm_source *source, tm_names *names, tm_trace *ou
     d->names = names;
     d->trace = out;
     d->device = -1;
+    d->groups = TM_VEC(tm_ascend_db_group);
     for (int i = 0; i < TM_ASCEND_DB_PLACES; i++)
         d->places[i].kind = UINT8_MAX;
     tm_ascend_db_strings_init(&d->strings, names);

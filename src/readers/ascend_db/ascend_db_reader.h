@@ -2,6 +2,7 @@
 #ifndef TMERGE_ASCEND_DB_READER_H
 #define TMERGE_ASCEND_DB_READER_H
 
+#include "ascend_db_groups.h"
 #include "ascend_db_strings.h"
 #include "readers/ascend/ascend_flows.h"
 #include "readers/ascend/ascend_lanes.h"
@@ -23,6 +24,7 @@ typedef struct tm_ascend_db {
     tm_names *names;
     tm_trace *trace;
     tm_ascend_db_strings strings;
+    tm_vec groups;      /* of tm_ascend_db_group */
     tm_vec infos;       /* private to the tasks, as the next three */
     tm_vec copies;      /* what is known of copies, by task */
     tm_vec types;       /* types of elements */

@@ -193,19 +193,24 @@ static tm_json_text type_of(const tm_ascend_db *d, int64_t id) {
     return (tm_json_text){.bytes = ""};
 }
 
-enum { GROUP = CONNECTION + 1, NAME, DTYPE, COUNT };
-static const char *const operation_columns[] = {"startNs",   "endNs",  "deviceId", "connectionId",
-                                                "groupName", "opName", "dataType", "count"};
+enum { GROUP = CONNECTION + 1, NAME, DTYPE, COUNT, RANKS };
+static const char *const operation_columns[] = {"startNs",      "endNs",     "deviceId",
+                                                "connectionId", "groupName", "opName",
+                                                "dataType",     "count",     "rankSize"};
 
 static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_ascend_operation *op,
                           uint32_t row) {
-    uint32_t group = tm_ascend_db_name(&d->strings, tm_db_int(values, GROUP, -1));
+    const uint32_t name = tm_ascend_db_name(&d->strings, tm_db_int(values, GROUP, -1));
+    const tm_ascend_db_group *group = tm_ascend_db_group_of(&d->groups, name);
+    int64_t n_ranks = group ? group->n_ranks : tm_db_int(values, RANKS, 0);
     const tm_ascend_collective told = {
         .op = op,
         .dtype = type_of(d, tm_db_int(values, DTYPE, -1)),
         .count = tm_db_int(values, COUNT, -1),
-        .group = group != TM_NO_NAME ? group
-                                     : tm_names_intern(d->names, op->group.bytes, op->group.size)};
+        .n_ranks = n_ranks > 0 && n_ranks <= TM_GROUP_RANKS_MAX ? (int32_t)n_ranks : 0,
+        .description = group ? group->description : TM_NO_NAME,
+        .group =
+            name != TM_NO_NAME ? name : tm_names_intern(d->names, op->group.bytes, op->group.size)};
     return tm_ascend_add_collective(d->trace, d->names, &told, row) &&
            connect(d, tm_db_int(values, CONNECTION, -1), row);
 }
@@ -238,6 +243,6 @@ tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) {
     TM_TRY(
         tm_ascend_db_scan(d, &(tm_db_query){"TASK", task_columns, 7, NULL, NULL}, each_task, err));
     return tm_ascend_db_scan(d,
-                             &(tm_db_query){"COMMUNICATION_OP", operation_columns, 8, NULL, NULL},
+                             &(tm_db_query){"COMMUNICATION_OP", operation_columns, 9, NULL, NULL},
                              each_operation, err);
 }
