@@ -248,7 +248,7 @@ def test_a_database_by_the_newer_schema():
     merged('0.db', '1.db', '-o', 'four.h5')
     equal([(row['ranks'], row['complete']) for row in rows('four.h5', 'groups.group')], [(4, 0)])
     # The profiler's own sums are held against those of the events; what stands in COMMUNICATION_OP communicates.
-    database('odd.db', OVERLAP_ANALYSIS=[(0, 5, 10, 50, 0)],
+    database('odd.db', OVERLAP_ANALYSIS=[(0, 5, 10, 50, 0)], PYTORCH_CALLCHAINS=[(6, 999, 0)],
              COMMUNICATION_OP=[(TEXT['forward'], 20, 95, 3, None, 0, 11, 100, None, None)])
     tmerge('odd.db', '-o', 'odd.h5').expect(0)
     equal([row['remark'] for row in rows('odd.h5', 'job.remark')], ['other_sums'])

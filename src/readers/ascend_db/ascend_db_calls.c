@@ -44,7 +44,8 @@ static tm_status each_connection(void *context, sqlite3_value **values, tm_error
 static bool end_stack(tm_ascend_db *d) {
     if (d->stacks.n == 0)
         return true;
-    uint32_t name = tm_names_intern(d->names, d->scratch.data, d->scratch.n);
+    uint32_t name =
+        tm_names_intern(d->names, d->scratch.n > 0 ? d->scratch.data : "", d->scratch.n);
     d->scratch.n = 0;
     ((entry *)d->stacks.data)[d->stacks.n - 1].value = name;
     return name != TM_NAME_FAILED;
