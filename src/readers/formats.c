@@ -83,7 +83,7 @@ static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
         out->kind = TM_FILE_STORE;
     else if (tm_page_mark(head))
         out->kind = TM_FILE_PAGE;
-    for (size_t i = 0; i < N_FORMATS; i++)
+    for (size_t i = 0; i < N_FORMATS && !tm_unread_is_nccl_example(head); i++)
         if (formats[i]->sniff(head, size, whole) &&
             (!formats[i]->claims || formats[i]->claims(out->path))) {
             out->kind = TM_FILE_TRACE;

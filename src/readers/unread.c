@@ -1,6 +1,5 @@
 #include "unread.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* Told by how its content begins, or else by how its name ends, plain or compressed; `holds` must
@@ -56,7 +55,23 @@ static bool ends_with(const char *path, const char *end) {
     return false;
 }
 
+/* The first line is the begin of an asynchronous event, as that plugin writes it from NCCL 2.26 to
+ * 2.30. */
+bool tm_unread_is_nccl_example(const char *head) {
+    static const char begin[] = "[\n{\"name\": \"", tells[] = "\", \"ph\": \"b\", \"id\": ";
+    if (strncmp(head, begin, sizeof begin - 1) != 0)
+        return false;
+    const char *end = strchr(head + sizeof begin, '\n'), *at = strstr(head, tells);
+    return at && (!end || at < end) && strstr(at, ", \"tid\": 1, \"ts\": ");
+}
+
 const char *tm_unread_what(const char *path, const char *head, size_t size) {
+    if (tm_unread_is_nccl_example(head))
+        return "tmerge does not read the dumps of NCCL's example profiler: a dump is of one "
+               "communicator and says neither how many ranks that has nor which host it is of. "
+               "NCCL's "
+               "inspector (2.28 and later) with NCCL_INSPECTOR_DUMP_VERBOSE=1 writes what tmerge "
+               "reads";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *begin = known[i].begin, *end = known[i].end, *holds = known[i].holds;
         if ((!begin || (size >= strlen(begin) && memcmp(head, begin, strlen(begin)) == 0)) &&

@@ -2,6 +2,7 @@
 #ifndef TMERGE_READERS_UNREAD_H
 #define TMERGE_READERS_UNREAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -10,5 +11,9 @@
  * @return      a sentence; NULL where it is nothing that is known
  */
 const char *tm_unread_what(const char *path, const char *head, size_t size);
+
+/** Whether a file is a dump of NCCL's example profiler (plugins/profiler/example), which looks like
+ * a Chrome trace: no reader is to be asked. @param head  as above */
+bool tm_unread_is_nccl_example(const char *head);
 
 #endif

@@ -1,6 +1,8 @@
-"""Real Ascend traces of two jobs of two ranks, against what the vendor's own analysis says of them."""
+"""Real Ascend traces of two jobs of two ranks, against what the vendor's own analysis says of them;
+databases against SQL over the same files, and one made by hand after the vendor's schema."""
 import json
 import os
+import sqlite3
 
 from common import SHARED, Skip, equal, holds, main, merged, put, rows, tables, tmerge
 from stores import Store, covered, duration_of
@@ -102,6 +104,155 @@ def test_a_folder_is_read_as_the_profiler_leaves_it():
         # The analysis beside the traces tells their groups.
         equal([(row['group'], row['members'], row['complete'])
                for row in rows(f'{i}.h5', 'groups.group')], [('17522688603477080586', '0-1', 4)])
+
+
+def test_real_databases_tell_what_sql_does():
+    paths = [os.path.join(SHARED, 'traces', 'ascend-db', f'ascend_pytorch_profiler_{r}.db') for r in (0, 1)]
+    if not all(os.path.exists(path) for path in paths):
+        raise Skip('the real databases are not here')
+    merged(*paths)
+    told = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'launches.rank', 'memory.device', 'kernels.kernel')
+    calls, total = 0, 0
+    for rank, path in enumerate(paths):
+        row, launches, memory = (told[name][rank] for name in ('overlap.rank', 'launches.rank', 'memory.device'))
+        of = told['job.rank'][rank]
+        equal((of['rank'], of['host'], of['device'], of['format'], of['remarks'], of['skipped_events']),
+              (rank, 'ubuntu', rank, 'ascend_db', None, 0))
+        with sqlite3.connect(path) as db:
+            # What computes and communicates, as torch_npu's profiler sums it (StepTraceTime).
+            kernels = db.execute('SELECT startNs, endNs FROM COMPUTE_TASK_INFO JOIN TASK USING (globalTaskId)')
+            kernels = kernels.fetchall()
+            operations = db.execute('SELECT startNs, endNs FROM COMMUNICATION_OP').fetchall()
+            compute, both = (duration_of(covered(v)) for v in (kernels, kernels + operations))
+            equal((row['compute_ns'], row['comm_ns'], row['exposed_comm_ns']),
+                  (compute, duration_of(covered(operations)), both - compute))
+            # A call launches several tasks; each event has its call.
+            copies = """SELECT connectionId FROM TASK JOIN STRING_IDS ON id = taskType
+                        WHERE value = 'MEMCPY_ASYNC'"""
+            linked = db.execute(f"""SELECT count(*), count(DISTINCT connectionId) FROM CANN_API JOIN (
+                SELECT connectionId FROM COMPUTE_TASK_INFO JOIN TASK USING (globalTaskId) UNION ALL {copies}
+                UNION ALL SELECT connectionId FROM COMMUNICATION_OP) USING (connectionId)""").fetchone()
+            equal((launches['events'], launches['launches'], launches['unlinked']), (*linked, 0))
+            blocks = 'FROM OP_MEMORY WHERE allocationTotalActive IS NOT NULL'
+            equal((memory['allocations'], memory['releases'], memory['peak_bytes'], memory['peak_reserved_bytes']),
+                  db.execute(f"""SELECT count(*), count(releaseTime), max(max(allocationTotalAllocated,
+                      coalesce(releaseTotalAllocated, 0))), max(allocationTotalReserved) {blocks}""").fetchone())
+            calls += len(kernels) + len(operations)
+            total += sum(end - begin for begin, end in kernels + operations)
+    equal((sum(row['calls'] for row in told['kernels.kernel']),
+           sum(row['total_ns'] for row in told['kernels.kernel'])), (calls, total))
+
+
+STRINGS = ('AI_CORE', 'MatMul1', 'SDMA_SQE', 'hcom_allReduce__123_0_1', '10.0.0.1%eth0_60000_0_1', 'launch',
+           'Enqueue', 'Dequeue@MatMul', 'aten::mm', 'ProfilerStep#7', '8,4;\n4,2', 'f.py(1): run',
+           'f.py(9): main', 'forward', 'read', 'AicpuKernel', 'Notify_Wait', 'MIX_AIC')
+TEXT = {text: number for number, text in enumerate(STRINGS)}
+THREAD = (77 << 32) + 77
+SCHEMA = {  # columns of msprof's schema 1.2 and of torch_npu's, and rows of microseconds
+    'RANK_DEVICE_MAP (rankId, deviceId)': [(3, 5)],
+    'HOST_INFO (hostUid, hostName)': [('1', 'node-a')],
+    'META_DATA (name, value)': [('parallel_group_info', json.dumps({'10.0.0.1%eth0_60000_0_1': {
+        'group_name': 'default_group', 'group_rank': 0, 'global_ranks': [0, 1]}}))],
+    'ENUM_HCCL_DATA_TYPE (id, name)': [(11, 'BFP16')],
+    'TASK (startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, contextId, streamId, '
+    'taskId, modelId)': [
+        # 10-30 computes within its whole (9-31), 40-45 copies, 50-90 is a part of the operation, 100-110 asks for
+        # it on the device's CPU, 120-130 computes and nothing launched it.
+        (10, 30, 5, 1, 0, 77, TEXT['MIX_AIC'], 0, 2, 0, 0), (9, 31, 5, 1, 5, 77, TEXT['MIX_AIC'], 0, 2, 0, 0),
+        (40, 45, 5, 2, 1, 77, TEXT['SDMA_SQE'], 0, 2, 1, 0), (50, 90, 5, 3, 2, 77, TEXT['AI_CORE'], 0, 4, 2, 0),
+        (100, 110, 5, 4, 3, 77, TEXT['AicpuKernel'], 0, 2, 3, 0),
+        (120, 130, 5, 2**32 - 1, 4, 77, TEXT['AI_CORE'], 0, 2, 4, 0)],
+    'COMPUTE_TASK_INFO (name, globalTaskId, blockNum, mixBlockNum, taskType)': [
+        (TEXT['MatMul1'], 0, 1, 1, 0), (TEXT['MatMul1'], 4, 1, 1, 0)],
+    'COMMUNICATION_TASK_INFO (name, globalTaskId)': [(TEXT['Notify_Wait'], 2)],
+    'COMMUNICATION_SCHEDULE_TASK_INFO (name, globalTaskId)': [(TEXT['AicpuKernel'], 3)],
+    'MEMCPY_INFO (globalTaskId, size, memcpyOperation)': [(1, 4096, 2)],
+    'COMMUNICATION_OP (opName, startNs, endNs, connectionId, groupName, opId, dataType, count, deviceId, rankSize)': [
+        (TEXT['hcom_allReduce__123_0_1'], 20, 95, 3, TEXT['10.0.0.1%eth0_60000_0_1'], 0, 11, 100, 5, 2)],
+    'CANN_API (startNs, endNs, type, globalTid, connectionId, name)': [
+        (5, 6, 10000, THREAD + 1, 1, TEXT['launch']), (7, 8, 10000, THREAD, 2, TEXT['launch']),
+        (8, 9, 10000, THREAD, 3, TEXT['launch'])],
+    'PYTORCH_API (startNs TEXT, endNs TEXT, globalTid, connectionId, name, sequenceNumber, fwdThreadId, inputDtypes, '
+    'inputShapes, callchainId, type)': [
+        (1, 140, THREAD, None, TEXT['ProfilerStep#7'], -1, 0, None, None, None, 50001),
+        (2, 5, THREAD, None, TEXT['aten::mm'], 9, 0, None, TEXT['8,4;\n4,2'], 6, 50001),
+        (3, 4, THREAD, 0, TEXT['Enqueue'], None, None, None, None, None, 50002),
+        (4, 7, THREAD + 1, 1, TEXT['Dequeue@MatMul'], None, None, None, None, None, 50002)],
+    'CONNECTION_IDS (id, connectionId)': [(0, 500), (1, 500)],
+    'PYTORCH_CALLCHAINS (id, stack, stackDepth)': [(6, TEXT['f.py(1): run'], 0), (6, TEXT['f.py(9): main'], 1)],
+    'MSTX_EVENTS (startNs, endNs, eventType, message, globalTid)': [(1, 6, 1, TEXT['forward'], THREAD)],
+    'OP_MEMORY (name, size, allocationTime, releaseTime, allocationTotalAllocated, allocationTotalReserved, '
+    'allocationTotalActive, releaseTotalAllocated, releaseTotalReserved, deviceId)': [
+        (0, 512, 3, 60, 1512, 4096, 1512, 1000, 4096, 5), (0, 64, 4, None, 64, 64, None, None, None, 5)],
+    'HBM (deviceId, timestampNs, bandwidth, hbmId, type)': [(5, 20, 300, 0, TEXT['read']), (5, 30, 500, 0, TEXT['read'])],
+    'OVERLAP_ANALYSIS (id, deviceId, startNs, endNs, type)': [  # of compute, communication, exposed
+        (0, 5, 10, 30, 0), (1, 5, 120, 130, 0), (2, 5, 20, 95, 1), (3, 5, 30, 95, 2)],
+}
+SCHEMA_OPERATION = next(rows_of[0] for table, rows_of in SCHEMA.items() if table.startswith('COMMUNICATION_OP'))
+TIMES = {'startNs', 'endNs', 'timestampNs', 'allocationTime', 'releaseTime'}
+
+
+def database(path, **changed):
+    """Rows of a table by its name in place of those of SCHEMA."""
+    at = 1_700_000_000_000_000
+    os.makedirs(os.path.dirname(path) or '.', exist_ok=True)
+    with sqlite3.connect(path) as db:
+        db.execute('CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT)')
+        db.executemany('INSERT INTO STRING_IDS VALUES (?, ?)', enumerate(STRINGS))
+        for table, rows_of in SCHEMA.items():
+            db.execute(f'CREATE TABLE {table}')
+            columns = [column.split()[0] for column in table[table.index('(') + 1:-1].split(',')]
+            for row in changed.get(table.split()[0], rows_of):
+                db.execute(f'INSERT INTO {table.split()[0]} VALUES ({", ".join("?" * len(row))})',
+                           [(at + value) * 1000 if name in TIMES and value is not None else value
+                            for name, value in zip(columns, row)])
+    return path
+
+
+def test_a_database_by_the_newer_schema():
+    """Beside the same recording as text, which is left out."""
+    for rank in (0, 1):
+        folder = f'job/node-b_{rank}_20250109074803_ascend_pt/ASCEND_PROFILER_OUTPUT'
+        database(f'{folder}/ascend_pytorch_profiler_{rank}.db', RANK_DEVICE_MAP=[(rank, 5)])
+    put(f'{folder}/trace_view.json', b'[{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "CANN"}}]')
+    tmerge('job').expect(0)
+    told = tables('tmerge.h5', 'overlap.rank', 'job.rank', 'job.left_out', 'launches.rank', 'kernels.kernel',
+                  'transfers.kind', 'memory.device', 'host.counter', 'collectives.instance', 'kernels.launcher',
+                  'modules.annotation', 'operators.shape', 'stacks.frame', 'groups.group')
+    equal([(row['rank'], row['host'], row['device'], row['remarks']) for row in told['job.rank']],
+          [(rank, 'node-a', 5, None) for rank in (0, 1)])
+    equal([row['reason'] for row in told['job.left_out']], ['covered'])
+    # Compute 20 + 10 of which 10 beside the operation of 75; the copy lies within it.
+    equal([(row['compute_ns'], row['comm_ns'], row['overlap_ns'], row['memory_ns']) for row in told['overlap.rank']],
+          [(30000, 75000, 10000, 5000)] * 2)
+    equal({row['name']: (row['calls'], row['total_ns']) for row in told['kernels.kernel']},
+          {'MatMul': (2, 40000), 'MatMul1': (2, 20000), 'hcom_allReduce': (2, 150000)})
+    # The operator that put the kernel into the queue launched it.
+    launchers = {row['kernel']: row['operator'] for row in told['kernels.launcher']}
+    equal((launchers['MatMul'], launchers['MatMul1']), ('aten::mm', '(launch not recorded)'))
+    equal([(row['events'], row['launches'], row['unlinked']) for row in told['launches.rank']], [(3, 3, 1)] * 2)
+    equal([(row['kind'], row['count'], row['bytes']) for row in told['transfers.kind']], [('dtoh', 1, 4096)] * 2)
+    equal([(row['allocations'], row['peak_bytes'], row['end_bytes']) for row in told['memory.device']],
+          [(1, 1512, 1000)] * 2)
+    equal([(row['name'], row['samples'], row['mean']) for row in told['host.counter']], [('HBM 0 read', 2, 400)] * 2)
+    equal([(row['group'], row['bytes']) for row in told['collectives.instance']],
+          [('10.0.0.1%eth0_60000_0_1', 200)])
+    equal([row['name'] for row in told['modules.annotation']], ['forward'])
+    equal([row['shapes'] for row in told['operators.shape']], ['[[8, 4], [4, 2]]'])
+    holds({'f.py(1): run', 'f.py(9): main'} < {row['name'] for row in told['stacks.frame']}, 'the stack')
+    equal([(row['description'], row['complete']) for row in told['groups.group']], [('default_group', 1)])
+    # Of a group of four, two ranks are no whole operation.
+    for rank in (0, 1):
+        database(f'{rank}.db', RANK_DEVICE_MAP=[(rank, 5)], META_DATA=[], COMMUNICATION_OP=[
+            (*SCHEMA_OPERATION[:-1], 4)])
+    merged('0.db', '1.db', '-o', 'four.h5')
+    equal([(row['ranks'], row['complete']) for row in rows('four.h5', 'groups.group')], [(4, 0)])
+    # The profiler's own sums are held against those of the events; what stands in COMMUNICATION_OP communicates.
+    database('odd.db', OVERLAP_ANALYSIS=[(0, 5, 10, 50, 0)], PYTORCH_CALLCHAINS=[(6, 999, 0)],
+             COMMUNICATION_OP=[(TEXT['forward'], 20, 95, 3, None, 0, 11, 100, None, None)])
+    tmerge('odd.db', '-o', 'odd.h5').expect(0)
+    equal([row['remark'] for row in rows('odd.h5', 'job.remark')], ['other_sums'])
+    equal([row['comm_ns'] for row in rows('odd.h5', 'overlap.rank')], [75000])
 
 
 if __name__ == '__main__':

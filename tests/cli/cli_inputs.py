@@ -487,6 +487,11 @@ def test_what_profilers_write_besides_is_named_with_the_way_out():
                             ('x.h5', b'\x89HDF\r\n\x1a\n', '--type sqlite'), ('kernels.csv', csv, '--output-format rocpd'),
                             ('results.csv', '"Index","KernelName","gpu-id"\n', 'record with rocprofv3'),
                             ('e.json', '{"schema": "1.1.1-chakra.0.0.4", "nodes": []}', 'torch.profiler'),
+                            # As its source writes it (NCCL 2.30, plugins/profiler/example/print_event.cc).
+                            ('d_149_0.json', '[\n{"name": "Group API", "cat": "GROUP_API", "ph": "b", "id": 0, '
+                             '"pid": 9, "tid": 1, "ts": 3433.595001, "args": {"groupApiId": 0, "groupDepth": 1}},\n'
+                             '{"name": "Group API", "cat": "GROUP_API", "ph": "e", "id": 0, "pid": 9, "tid": 1, '
+                             '"ts": 3440.1},\n{}]\n', 'NCCL_INSPECTOR_DUMP_VERBOSE=1'),
                             ('r.0.et', b'\x05\1', 'has no times of GPUs'),
                             ('vm.xplane.riegeli', b'\x83\xaf', '.xplane.pb')):
         put(name, data)

@@ -162,8 +162,9 @@ def test_a_job_of_three_formats_is_one():
 
 def test_what_does_not_tell_times_or_ranks_is_refused_with_the_way_out():
     write_alone('quiet', verbose=False)
-    tmerge('quiet').fails(3, 'quiet/node0-pid100.log: these records do not say when operations ran: '
-                          'NCCL_INSPECTOR_DUMP_VERBOSE=1 has NCCL\'s inspector write it')
+    tmerge('quiet').fails(3, 'quiet/node0-pid100.log: these records do not say when operations ran, so that '
+                          'no timeline can be made of them: NCCL_INSPECTOR_DUMP_VERBOSE=1 has NCCL\'s inspector '
+                          'write it (its perf_summary_exporter.py sums the bandwidths)')
     write_alone('halves', size=2)  # two ranks are 0, and two are 1
     done = tmerge('halves').expect(3)
     contains(done.err, 'another trace tells the same rank of its communicator at the same time')

@@ -28,7 +28,7 @@ SOURCE = os.environ.get('TMERGE_SOURCE') or os.path.normpath(
 SHARED = os.environ.get('TMERGE_SHARED') or os.path.join(SOURCE, '..', 'shared')
 MPIRUN = os.environ.get('MPIRUN', 'mpirun --oversubscribe -n').split()  # before the number of processes
 UNKNOWN = ('this is not a trace of a known format (ops, ascend, rocprof, trace_viewer, inspector, kineto, '
-           'rocpd, rpd, nsys, perfetto, xplane; tmerge list says what they are)')
+           'ascend_db, rocpd, rpd, nsys, perfetto, xplane; tmerge list says what they are)')
 SKIPPED = 111  # a number that no mpirun ends with (that of Open MPI 6, where it starts nothing, with 77)
 FULL = os.environ.get('TMERGE_FULL') == '1'  # whether the full set runs (tests/README.md)
 COUNTS = (1, 2, 3, 4, 8) if FULL else (3,)  # numbers of processes that must give the same

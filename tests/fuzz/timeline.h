@@ -134,7 +134,7 @@ static inline bool try_read(const uint8_t *data, size_t size, const tm_format *f
         build(&trace, names);
     } else {
         require(status == TM_ERR_INPUT && err.status == status && err.message[0] != '\0');
-        require(err.offset >= 0 && err.offset <= tm_source_offset(source));
+        require(err.offset >= -1 && err.offset <= tm_source_offset(source));
     }
     tm_trace_free(&trace);
     tm_names_destroy(names);

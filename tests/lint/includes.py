@@ -51,6 +51,7 @@ ROOMS_OF_SRC = {
 }
 # A format includes no other, unless its traces say the same in another form.
 OF_FORMATS = {
+    "readers/ascend_db": {"readers/sqlite", "readers/ascend"},
     "readers/nsys": {"readers/sqlite"},
     "readers/rocpd": {"readers/sqlite", "readers/rocprof"},
     "readers/rpd": {"readers/sqlite", "readers/rocprof", "readers/rocpd"},
@@ -67,7 +68,7 @@ ROOMS_OF_SYNTH = {
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
 SQLITE_ROOMS = {"readers/sqlite", "readers/nsys", "sql", "tools", "synth/formats"}
-CJSON_ROOMS = {"readers/kineto", "readers/nsys", "readers/rocpd",
+CJSON_ROOMS = {"readers/ascend_db", "readers/kineto", "readers/nsys", "readers/rocpd",
                "readers/rocprof", "readers/xplane", "match",
                "analysis/job", "analysis/shared", "table", "store", "report", "export", "tools"}
 # A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.

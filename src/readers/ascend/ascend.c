@@ -124,6 +124,19 @@ static const char *const in_folders[] = {"ASCEND_PROFILER_OUTPUT/trace_view.json
                                          "*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          NULL};
 
+/* Of one recording exported in both forms, the database in the same folder holds more: memory, and
+ * the full names of HCCL's groups. */
+static bool ascend_is_covered(const char *path, const char *other) {
+    static const char own[] = "trace_view.json", better[] = "ascend_pytorch_profiler",
+                      end[] = ".db";
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, size = strlen(other);
+    return tm_format_ascend_db.claims && strncmp(path + folder, own, sizeof own - 1) == 0 &&
+           size > folder + sizeof end && strncmp(path, other, folder) == 0 &&
+           strncmp(other + folder, better, sizeof better - 1) == 0 &&
+           strcmp(other + size - (sizeof end - 1), end) == 0;
+}
+
 const tm_format tm_format_ascend = {
     .name = "ascend",
     .summary =
@@ -134,6 +147,7 @@ const tm_format tm_format_ascend = {
     .in_folders = in_folders,
     .sniff = ascend_sniff,
     .read = ascend_read,
+    .is_covered = ascend_is_covered,
     .advice_unknown_group =
         "give the traces of all ranks: by who uses them HCCL's groups are known",
 };

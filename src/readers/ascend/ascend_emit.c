@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ascend_collective.h"
 #include "ascend_kinds.h"
 #include "ascend_shapes.h"
 #include "base/sums.h"
@@ -228,43 +229,18 @@ static bool emit_device(tm_ascend_emitter *e, const tm_chrome_event *event) {
     return work != TM_ASCEND_COMPUTES || tm_trace_add_kernel(e->trace, row, 0, NULL);
 }
 
-/* The communicator of this name, listed where it is new. */
-static bool use_communicator(tm_ascend_emitter *e, uint32_t name) {
-    const tm_communicator added = {.name = name, .n_ranks = -1, .place = -1, .used = true};
-    const tm_communicator *v = e->trace->communicators.data;
-    for (size_t i = 0; i < e->trace->communicators.n; i++)
-        if (v[i].name == name)
-            return true;
-    return tm_vec_append(&e->trace->communicators, &added, 1) != NULL;
-}
-
 static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
                            const tm_ascend_operation *op, uint32_t row) {
-    static const tm_json_text none = {.bytes = ""};
-    tm_json_text dtype =
-        tm_chrome_has(event, F_DTYPE) ? tm_ascend_dtype(&event->fields[F_DTYPE].text) : none;
-    bool receives = is(&op->op, "receive");
-    tm_json_text name = receives ? (tm_json_text){.bytes = "recv", .size = 4} : op->op;
-    tm_collective_kind kind = tm_collective_kind_of_name(name.bytes, name.size);
-    int64_t count = tm_chrome_int(event, F_COUNT, -1);
     uint32_t group = tm_ascend_groups_find(e->groups, &event->name);
-    /* The count is of one rank: how much a gather or a scatter moves in all follows from how many
-     * they are. */
-    bool no_in = kind == TM_COLL_RECV || kind == TM_COLL_REDUCESCATTER;
-    bool no_out = kind == TM_COLL_SEND || kind == TM_COLL_ALLGATHER;
-    tm_collective_attr attr = tm_collective_bare(row);
-    attr.seq = op->seq;
-    attr.in_elements = no_in ? -1 : count;
-    attr.out_elements = no_out ? -1 : count;
-    /* Transfers have communicators of two ranks: any place is the other's. */
-    attr.src_rank = kind == TM_COLL_RECV ? 0 : -1;
-    attr.dst_rank = kind == TM_COLL_SEND ? 0 : -1;
-    attr.name = intern(e, &name);
-    attr.dtype = dtype.size ? intern(e, &dtype) : TM_NO_NAME;
-    attr.group = group != TM_NO_NAME ? group : intern(e, &op->group);
-    return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
-           attr.group != TM_NAME_FAILED && use_communicator(e, attr.group) &&
-           tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
+    bool has_type = tm_chrome_has(event, F_DTYPE);
+    const tm_ascend_collective told = {
+        .op = op,
+        .dtype =
+            has_type ? tm_ascend_dtype(&event->fields[F_DTYPE].text) : (tm_json_text){.size = 0},
+        .count = tm_chrome_int(event, F_COUNT, -1),
+        .group = group != TM_NO_NAME ? group : intern(e, &op->group),
+    };
+    return tm_ascend_add_collective(e->trace, e->names, &told, row);
 }
 
 /* Operations are named by what they do: which of which group, their attributes tell. */
@@ -275,8 +251,7 @@ static bool emit_hccl(tm_ascend_emitter *e, const tm_chrome_event *event) {
                              : raw_of(e, event, TM_CAT_GPU_ANNOTATION);
     uint32_t row = (uint32_t)e->trace->events.n;
     raw.track = track_of(e, event, TM_TRACK_GPU, TM_ASCEND_HCCL);
-    return add_event(e, event, &raw) && (!whole || (tm_trace_add_kernel(e->trace, row, 0, NULL) &&
-                                                    add_collective(e, event, &op, row)));
+    return add_event(e, event, &raw) && (!whole || add_collective(e, event, &op, row));
 }
 
 static tm_category python_category(const tm_chrome_event *event) {

@@ -80,11 +80,21 @@ static void id_of(const tm_json_text *text, uint64_t id[2]) {
     id[1] = tm_hash_mixed(0, text->bytes, text->size);
 }
 
+static bool add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start, const tip *added) {
+    return tm_vec_append(start ? &flows->starts[arrow] : &flows->ends[arrow], added, 1) != NULL;
+}
+
 bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
                          const tm_json_text *id, uint32_t track, int64_t ns) {
     tip added = {.ns = ns, .track = track};
     id_of(id, added.id);
-    return tm_vec_append(start ? &flows->starts[arrow] : &flows->ends[arrow], &added, 1) != NULL;
+    return add(flows, arrow, start, &added);
+}
+
+bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uint32_t track,
+                             int64_t ns) {
+    const tip added = {.ns = ns, .id = {0, (uint64_t)id}, .track = track};
+    return add(flows, TM_ASCEND_TO_DEVICE, start, &added);
 }
 
 bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint32_t event) {

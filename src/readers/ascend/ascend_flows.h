@@ -1,5 +1,5 @@
-/* Who launched what: the arrows of a trace, and the queue between threads. Private to the Ascend
- * reader. */
+/* Who launched what: the arrows of a trace, and the queue between threads. For the readers of
+ * Ascend's traces. */
 #ifndef TMERGE_ASCEND_FLOWS_H
 #define TMERGE_ASCEND_FLOWS_H
 
@@ -26,6 +26,10 @@ void tm_ascend_flows_free(tm_ascend_flows *flows);
 /** Keeps an end of an arrow: a place on a track of the trace. False when memory is out. */
 bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
                          const tm_json_text *id, uint32_t track, int64_t ns);
+
+/** The same of an arrow to the device whose id is a number, as databases have it. */
+bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uint32_t track,
+                             int64_t ns);
 
 /** Keeps that an event put something into the queue between two threads (@p id tells what), or took
  * it from there. False when memory is out. */

@@ -16,8 +16,18 @@ bool tm_db_sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
 }
 
+/* A damaged schema may ask for more memory than there can be: then it does so each time. */
+static bool schema_asks_too_much(const tm_db *db) {
+    sqlite3_stmt *statement = NULL;
+    int code = db->sqlite ? sqlite3_prepare_v2(db->sqlite, "SELECT 1 FROM sqlite_master", -1,
+                                               &statement, NULL)
+                          : SQLITE_OK;
+    sqlite3_finalize(statement);
+    return code == SQLITE_NOMEM;
+}
+
 static tm_status sqlite_error(const tm_db *db, int code, tm_error *err) {
-    if (code == SQLITE_NOMEM)
+    if (code == SQLITE_NOMEM && !schema_asks_too_much(db))
         return tm_fail_memory(err);
     return tm_fail(err, TM_ERR_INPUT, db->path, -1, "SQLite cannot read it: %.200s",
                    db->sqlite ? sqlite3_errmsg(db->sqlite) : sqlite3_errstr(code));

@@ -51,6 +51,13 @@ const tm_format tm_format_nsys = {
     .converter = &converter,
 };
 
+const tm_format tm_format_ascend_db = {
+    .name = "ascend_db",
+    .summary = "Databases of Ascend NPUs: left out of this tmerge (TMERGE_SQLITE=OFF)",
+    .sniff = sniff_none,
+    .read = refuse,
+};
+
 const tm_format tm_format_rocpd = {
     .name = "rocpd",
     .summary = "rocpd databases of ROCm: left out of this tmerge (TMERGE_SQLITE=OFF)",

@@ -9,11 +9,8 @@ static const struct {
     const char *table, *what;
 } known[] = {
     {"tmerge_columns", "tmerge itself wrote this database: give the store or the traces it is of"},
-    {"PYTORCH_API",
-     "tmerge does not read the databases of torch_npu's profiler (Ascend): record with "
-     "export_type=[torch_npu.profiler.ExportType.Text], and give the trace_view.json of each rank"},
-    {"CANN_API", "tmerge does not read the databases of msprof (Ascend): record with torch_npu's "
-                 "profiler and export_type=[torch_npu.profiler.ExportType.Text]"},
+    {"StepTraceTime", "this database holds sums that torch_npu's profiler (Ascend) made: give "
+                      "ascend_pytorch_profiler_RANK.db, which lies beside it, of each rank"},
     {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL",
      "tmerge does not read the databases of nvprof: record with Nsight Systems"},
 };

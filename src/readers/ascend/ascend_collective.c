@@ -1,0 +1,49 @@
+#include "ascend_collective.h"
+
+#include <string.h>
+
+#include "timeline/classify.h"
+
+/* The communicator, listed where it is new. */
+static bool use_communicator(tm_trace *trace, const tm_ascend_collective *told) {
+    const tm_communicator added = {.name = told->group,
+                                   .n_ranks = told->n_ranks > 0 ? told->n_ranks : -1,
+                                   .place = -1,
+                                   .used = true};
+    const tm_communicator *v = trace->communicators.data;
+    for (size_t i = 0; i < trace->communicators.n; i++)
+        if (v[i].name == told->group)
+            return true;
+    return tm_vec_append(&trace->communicators, &added, 1) != NULL;
+}
+
+static tm_json_text name_of(const tm_ascend_operation *op) {
+    bool receives = op->op.size == 7 && memcmp(op->op.bytes, "receive", 7) == 0;
+    return receives ? (tm_json_text){.bytes = "recv", .size = 4} : op->op;
+}
+
+bool tm_ascend_add_collective(tm_trace *trace, tm_names *names, const tm_ascend_collective *told,
+                              uint32_t row) {
+    tm_json_text name = name_of(told->op);
+    tm_collective_kind kind = tm_collective_kind_of_name(name.bytes, name.size);
+    /* The count is of one rank: how much a gather or a scatter moves in all follows from how many
+     * they are. */
+    bool no_in = kind == TM_COLL_RECV || kind == TM_COLL_REDUCESCATTER;
+    bool no_out = kind == TM_COLL_SEND || kind == TM_COLL_ALLGATHER;
+    tm_collective_attr attr = tm_collective_bare(row);
+    attr.seq = told->op->seq;
+    attr.in_elements = no_in ? -1 : told->count;
+    attr.out_elements = no_out ? -1 : told->count;
+    /* Transfers have communicators of two ranks: any place is the other's. */
+    attr.src_rank = kind == TM_COLL_RECV ? 0 : -1;
+    attr.dst_rank = kind == TM_COLL_SEND ? 0 : -1;
+    attr.name = tm_names_intern(names, name.bytes, name.size);
+    attr.dtype =
+        told->dtype.size ? tm_names_intern(names, told->dtype.bytes, told->dtype.size) : TM_NO_NAME;
+    attr.group = told->group;
+    attr.group_description = told->description;
+    return attr.name != TM_NAME_FAILED && attr.dtype != TM_NAME_FAILED &&
+           attr.group != TM_NAME_FAILED && tm_trace_add_kernel(trace, row, 0, NULL) &&
+           (attr.group == TM_NO_NAME || use_communicator(trace, told)) &&
+           tm_vec_append(&trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
+}

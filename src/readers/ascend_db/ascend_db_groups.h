@@ -1,0 +1,30 @@
+/* What a database tells of HCCL's communicators besides their operations. Private to this reader.
+ */
+#ifndef TMERGE_ASCEND_DB_GROUPS_H
+#define TMERGE_ASCEND_DB_GROUPS_H
+
+#include "base/vec.h"
+#include "readers/sqlite/database.h"
+
+typedef struct tm_ascend_db_group {
+    uint32_t name;        /* name id of the communicator, as operations have it */
+    uint32_t description; /* of torch's group: "default_group", "tp" */
+    int32_t n_ranks;
+} tm_ascend_db_group;
+
+/** Whether a group's description says that it holds all ranks of the job. */
+bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *names);
+
+/**
+ * Reads the metadata parallel_group_info that torch_npu writes: {communicator: {"group_name": ...,
+ * "group_rank": ..., "global_ranks": [...]}}. What cannot be read of it is as if it were not there.
+ * @param out  of tm_ascend_db_group, appended to
+ * @return     TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_ascend_db_read_groups(tm_text json, tm_names *names, tm_vec *out,
+                                   tm_error *err) TM_MUST_CHECK;
+
+/** The group of a communicator, NULL where nothing is told of it. */
+const tm_ascend_db_group *tm_ascend_db_group_of(const tm_vec *groups, uint32_t name);
+
+#endif

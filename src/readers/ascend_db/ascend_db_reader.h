@@ -1,0 +1,81 @@
+/* From the tables of a database of Ascend to the rows of a trace. Private to this reader. */
+#ifndef TMERGE_ASCEND_DB_READER_H
+#define TMERGE_ASCEND_DB_READER_H
+
+#include "ascend_db_groups.h"
+#include "ascend_db_strings.h"
+#include "readers/ascend/ascend_flows.h"
+#include "readers/ascend/ascend_lanes.h"
+#include "timeline/trace.h"
+#include "tmerge/source.h"
+
+/** A track as it was asked for last, to know it again without interning. */
+typedef struct tm_ascend_db_place {
+    int64_t key; /* globalTid, or device and stream */
+    uint32_t track;
+    uint8_t kind; /* tm_track_kind; UINT8_MAX: empty */
+} tm_ascend_db_place;
+
+enum { TM_ASCEND_DB_PLACES = 64 };
+
+typedef struct tm_ascend_db {
+    tm_db db;
+    tm_source *source; /* borrowed, as names and trace */
+    tm_names *names;
+    tm_trace *trace;
+    tm_ascend_db_strings strings;
+    tm_vec groups;      /* of tm_ascend_db_group */
+    tm_vec infos;       /* private to the tasks, as the next three */
+    tm_vec copies;      /* what is known of copies, by task */
+    tm_vec types;       /* types of elements */
+    bool describes_all; /* what computes is described: what is not described does not */
+    tm_vec connections; /* private to the calls, as the next two */
+    tm_vec stacks;
+    tm_vec scratch; /* of char */
+    tm_ascend_flows flows;
+    tm_ascend_lanes lanes;  /* the profiler's own sums */
+    int32_t device;         /* of the tasks, -1 without any, -2 where they are of several */
+    int64_t n_rows, n_done; /* about, for the source */
+    tm_ascend_db_place places[TM_ASCEND_DB_PLACES];
+} tm_ascend_db;
+
+/** Scans a table with the reader as context; counts its rows. As tm_db_scan. */
+tm_status tm_ascend_db_scan(tm_ascend_db *d, const tm_db_query *query, tm_db_each *each,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** To be called by every @p each of many rows: tells the source how far it has come. */
+void tm_ascend_db_tell(tm_ascend_db *d);
+
+/** The track of a thread, of a globalTid; UINT32_MAX when memory is out. */
+uint32_t tm_ascend_db_thread(tm_ascend_db *d, int64_t thread);
+
+/** The track of a stream. UINT32_MAX when memory is out. */
+uint32_t tm_ascend_db_stream(tm_ascend_db *d, int64_t device, int64_t stream);
+
+/** A track of a device or process, by a name. UINT32_MAX when memory is out. */
+uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process, tm_text thread);
+
+/**
+ * Adds an event of columns 0 (startNs) and 1 (endNs, of durations only), or counts why not.
+ * @param event  all but the times
+ * @param row    its row, or TM_NO_EVENT
+ */
+tm_status tm_ascend_db_add(tm_ascend_db *d, sqlite3_value **values, tm_raw_event event,
+                           uint32_t *row, tm_error *err) TM_MUST_CHECK;
+
+/** Make and free what only the tasks and the calls need. */
+void tm_ascend_db_tasks_init(tm_ascend_db *d);
+void tm_ascend_db_tasks_free(tm_ascend_db *d);
+void tm_ascend_db_calls_init(tm_ascend_db *d);
+void tm_ascend_db_calls_free(tm_ascend_db *d);
+
+/** Reads what the device did: tasks, and operations of HCCL. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
+
+/** Reads what threads did. As tm_ascend_db_read_tasks. */
+tm_status tm_ascend_db_read_calls(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
+
+/** Reads memory and counters. As tm_ascend_db_read_tasks. */
+tm_status tm_ascend_db_read_samples(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
+
+#endif

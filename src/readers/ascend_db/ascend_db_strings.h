@@ -1,0 +1,30 @@
+/* The texts of a database of Ascend: table STRING_IDS, to whose ids all others refer. Private to
+ * this reader. */
+#ifndef TMERGE_ASCEND_DB_STRINGS_H
+#define TMERGE_ASCEND_DB_STRINGS_H
+
+#include "base/vec.h"
+#include "readers/json.h"
+#include "readers/sqlite/database.h"
+
+typedef struct tm_ascend_db_strings {
+    tm_vec texts; /* private: of char */
+    tm_vec ids;   /* private: ascending */
+    tm_names *names;
+} tm_ascend_db_strings;
+
+/** @param names  texts are interned there when they are first asked for; borrowed */
+void tm_ascend_db_strings_init(tm_ascend_db_strings *strings, tm_names *names);
+void tm_ascend_db_strings_free(tm_ascend_db_strings *strings);
+
+/** Reads the table. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_ascend_db_strings_read(tm_ascend_db_strings *strings, const tm_db *db,
+                                    tm_error *err) TM_MUST_CHECK;
+
+/** The text of an id, empty where there is none; valid as long as the strings are. */
+tm_json_text tm_ascend_db_text(const tm_ascend_db_strings *strings, int64_t id);
+
+/** Its name id: TM_NO_NAME where there is none, TM_NAME_FAILED when memory is out. */
+uint32_t tm_ascend_db_name(tm_ascend_db_strings *strings, int64_t id);
+
+#endif
