@@ -69,10 +69,7 @@ static size_t first_visit(const tm_maker *m, uint32_t row) {
     return low;
 }
 
-/* The end of event u as a cause; where it ends behind the begin that it causes (streams overlap, or
- * times are rounded), its begin, or the operation that it is part of, from which its work leads
- * there. */
-static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
+bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
     const tm_part_event *source = (const tm_part_event *)m->draft->events.data + u;
     tm_cause cause = {tm_event_end(u), source->end_ns, usual_ns, kind};
     if (source->end_ns > ns || (source->end_ns == ns && source->begin_ns == ns)) {
@@ -135,9 +132,9 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     if ((*next_wait == m->waits->n || waits[*next_wait].event != i) && is_usual(m, e))
         return add_usual(m, i);
     for (; *next_wait < m->waits->n && waits[*next_wait].event == i; ++*next_wait)
-        if (!add_end(m, waits[*next_wait].source, e->begin_ns, WAIT_NS, TM_EDGE_WAIT))
+        if (!tm_maker_end(m, waits[*next_wait].source, e->begin_ns, WAIT_NS, TM_EDGE_WAIT))
             return false;
-    if (e->before != TM_NO_PART && !add_end(m, e->before, e->begin_ns, m->gap_ns, TM_EDGE_GAP))
+    if (e->before != TM_NO_PART && !tm_maker_end(m, e->before, e->begin_ns, m->gap_ns, TM_EDGE_GAP))
         return false;
     if (e->call != TM_NO_PART) {
         const tm_part_call *call = (const tm_part_call *)m->draft->calls.data + e->call;
