@@ -143,6 +143,13 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 100; "
               "host root>lb.S 294; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
               "compute b.S>b.E 50"},
+    {/* 106 us after its call at most are usual. */
+     .what = "a launch on a GPU that something else holds",
+     .events = {CALL("la", 0, 6, 1), WORK("a", 506, 100, 1, 7), CALL("lb", 700, 6, 2),
+                WORK("b", 1200, 50, 2, 7)},
+     .edges = "before root>la.S -506; call la.S>la.E 6; launch root>a.S 0 (400); "
+              "compute a.S>a.E 100; host root>lb.S 194; call lb.S>lb.E 6; gap a.E>b.S 1; "
+              "launch lb.S>b.S 500 (394); compute b.S>b.E 50"},
     {.what = "launches take longer than kernels: the stream waits for them, not by itself",
      .events = {CALL("la", 0, 300, 1), WORK("a", 301, 100, 1, 7), CALL("lb", 305, 300, 2),
                 WORK("b", 606, 50, 2, 7)},
