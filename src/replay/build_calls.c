@@ -10,6 +10,9 @@
 
 /* What a call that waits does itself. */
 static const int64_t WAITING_CALL_NS = 3000;
+/* Clocks of devices and hosts differ by microseconds, and copies of pageable memory go on while the
+ * call that staged their last part returns: who ends so shortly before an event waited for it. */
+static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
 /* A launch that is so long and ends behind its own event waited for it (pageable memory). */
 static const int64_t PAGEABLE_NS = 20000;
 /* A launch that is so long, and so many times what calls of its name take that wait for nothing,
@@ -88,15 +91,14 @@ static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     return out;
 }
 
-/* The index of the latest event that had ended by @p ns; TM_NO_PART for none. Most ranks have no
- * call of which it is asked. */
-static uint32_t ended_by(host_walk *w, int64_t ns) {
+/* How many events had ended by @p ns. Most ranks have no call of which it is asked. */
+static size_t n_ended_by(host_walk *w, int64_t ns) {
     size_t low = 0, high = w->m->draft->events.n;
     if (!w->ended)
         w->ended = order_by_end(&w->m->draft->events, offsetof(tm_part_event, end_ns));
     w->failed = !w->ended;
     if (w->failed)
-        return TM_NO_PART;
+        return 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (event_at(w, w->ended[middle])->end_ns <= ns)
@@ -104,13 +106,32 @@ static uint32_t ended_by(host_walk *w, int64_t ns) {
         else
             high = middle;
     }
-    return low > 0 ? w->ended[low - 1] : TM_NO_PART;
+    return low;
+}
+
+/* The index of the latest of them; TM_NO_PART for none. */
+static uint32_t ended_by(host_walk *w, int64_t ns) {
+    const size_t n = n_ended_by(w, ns);
+    return n > 0 ? w->ended[n - 1] : TM_NO_PART;
+}
+
+/* Of what a call that ended early waited for, the last that had begun by then. */
+static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
+    if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
+        call->end_ns - call->begin_ns < EARLY_LEAST_NS)
+        return true;
+    while (event != TM_NO_PART && event_at(w, event)->begin_ns >= call->end_ns)
+        event = event_at(w, event)->before;
+    return event == TM_NO_PART || event_at(w, event)->end_ns <= call->begin_ns ||
+           tm_maker_end(w->m, event, call->end_ns, WAITING_CALL_NS, TM_EDGE_SYNC);
 }
 
 static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call) {
     const tm_part_event *e = event == TM_NO_PART ? NULL : event_at(w, event);
-    if (!e || e->end_ns <= call->begin_ns || e->end_ns > call->end_ns)
+    if (!e || e->end_ns <= call->begin_ns)
         return true;
+    if (e->end_ns > call->end_ns)
+        return add_early_wait(w, event, call);
     const tm_cause cause = {tm_event_end(event), e->end_ns, WAITING_CALL_NS, TM_EDGE_SYNC};
     return tm_maker_cause(w->m, &cause);
 }
@@ -166,7 +187,15 @@ static bool count_ahead(host_walk *w) {
     return true;
 }
 
-/* Longer than calls of its name are; something ended just before it did; and the queue was full. */
+/* Whether a call that ended just after an event would do so by chance in under one case of a
+ * hundred, of so few that ended meanwhile. */
+static bool ends_with_one(host_walk *w, const tm_part_call *call) {
+    const size_t n = n_ended_by(w, call->end_ns) - n_ended_by(w, call->begin_ns);
+    return (call->end_ns - call->begin_ns) / FULL_BEFORE_NS >= 100 * (int64_t)n;
+}
+
+/* Longer than calls of its name are; something ended just before it did; and the queue was full, or
+ * that is no chance. */
 static bool was_full(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     int64_t length = call->end_ns - call->begin_ns;
@@ -176,6 +205,8 @@ static bool was_full(host_walk *w, uint32_t c) {
     uint32_t last = ended_by(w, call->end_ns);
     if (last == TM_NO_PART || event_at(w, last)->end_ns < call->end_ns - FULL_BEFORE_NS)
         return false;
+    if (ends_with_one(w, call))
+        return true;
     w->failed = !w->ahead && !count_ahead(w);
     if (w->failed || w->most_ahead < FULL_LEAST)
         return false;

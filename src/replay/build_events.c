@@ -8,8 +8,10 @@
 /* Where a kernel is missing, something that so much of is not explained begins so soon behind the
  * end that the others have: it waited for that operation. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
-/* Usual lags where a trace has none to measure, and of a wait. */
-static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
+/* Usual lags where a trace has none to measure, and of a wait; and how long after its call
+ * something can usually begin (the medians of healthy traces are under 13 us): where most begin
+ * later, as on a GPU that another process uses, that is not usual. */
+static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000, LATE_NS = 100000;
 /* A gap is the stream's own where the launch of the event behind it began so long before, and had
  * ended unless the event did not wait for that. */
 static const int64_t EARLY_NS = 20000;
@@ -37,7 +39,8 @@ static bool measure_lags(tm_maker *m) {
         int64_t launch = calls[e->call].begin_ns, launched = calls[e->call].end_ns;
         int64_t lag = e->begin_ns - launch, gap = before ? e->begin_ns - before->end_ns : 0;
         if ((!before || before->end_ns <= launch) && lag >= 0)
-            launches[n_launches++] = lag;
+            launches[n_launches++] =
+                lag < launched - launch + LATE_NS ? lag : launched - launch + LATE_NS;
         if (before && before->end_ns > launch + EARLY_NS && gap >= 0 &&
             (before->end_ns >= launched || e->begin_ns < launched))
             gaps[n_gaps++] = gap;
@@ -69,10 +72,7 @@ static size_t first_visit(const tm_maker *m, uint32_t row) {
     return low;
 }
 
-/* The end of event u as a cause; where it ends behind the begin that it causes (streams overlap, or
- * times are rounded), its begin, or the operation that it is part of, from which its work leads
- * there. */
-static bool add_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
+bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
     const tm_part_event *source = (const tm_part_event *)m->draft->events.data + u;
     tm_cause cause = {tm_event_end(u), source->end_ns, usual_ns, kind};
     if (source->end_ns > ns || (source->end_ns == ns && source->begin_ns == ns)) {
@@ -135,9 +135,9 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     if ((*next_wait == m->waits->n || waits[*next_wait].event != i) && is_usual(m, e))
         return add_usual(m, i);
     for (; *next_wait < m->waits->n && waits[*next_wait].event == i; ++*next_wait)
-        if (!add_end(m, waits[*next_wait].source, e->begin_ns, WAIT_NS, TM_EDGE_WAIT))
+        if (!tm_maker_end(m, waits[*next_wait].source, e->begin_ns, WAIT_NS, TM_EDGE_WAIT))
             return false;
-    if (e->before != TM_NO_PART && !add_end(m, e->before, e->begin_ns, m->gap_ns, TM_EDGE_GAP))
+    if (e->before != TM_NO_PART && !tm_maker_end(m, e->before, e->begin_ns, m->gap_ns, TM_EDGE_GAP))
         return false;
     if (e->call != TM_NO_PART) {
         const tm_part_call *call = (const tm_part_call *)m->draft->calls.data + e->call;

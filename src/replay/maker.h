@@ -137,6 +137,11 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
 /* The same of all its causes, which are empty then. */
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
+/* The end of event u as a cause of a node at @p ns; where it ends after that (streams overlap, or
+ * times are rounded), its begin, or the operation that it is part of, from which its work leads
+ * there. False when memory is out. */
+bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
+
 /* The edges into all events, and into all calls. False when memory is out. */
 bool tm_maker_events(tm_maker *m);
 bool tm_maker_calls(tm_maker *m);

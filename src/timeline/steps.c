@@ -240,8 +240,29 @@ static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) 
     }
 }
 
+/* The end of the GPU work that was queued before the recording began: a stream runs what it is
+ * given in order, so of events without a recorded launch those before the first with one. INT64_MIN
+ * without any. */
+static int64_t queued_before(const tm_timeline *timeline) {
+    int64_t end_ns = INT64_MIN;
+    for (size_t t = 0; t < timeline->n_tracks; t++) {
+        const tm_track *track = &timeline->tracks[t];
+        const uint32_t behind = track->first + track->count;
+        int64_t own_ns = INT64_MIN;
+        uint32_t row = track->kind == TM_TRACK_CPU ? behind : track->first;
+        for (; row < behind && timeline->launch[row] == TM_NO_EVENT; row++) {
+            int64_t end = timeline->begin_ns[row] + timeline->duration_ns[row];
+            if (timeline->role[row] != TM_ROLE_NONE && end > own_ns)
+                own_ns = end;
+        }
+        if (row < behind && own_ns > end_ns)
+            end_ns = own_ns;
+    }
+    return end_ns;
+}
+
 /* Windows: a step begins where the one before it ended at the earliest, and ends with the last of
- * its GPU events at the earliest. */
+ * its GPU events at the earliest. Of the one before the first, what it had queued is known. */
 static void set_windows(tm_timeline *timeline, const annotation *v) {
     tm_step *steps = timeline->steps;
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -253,6 +274,9 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
         tm_step *step = &steps[timeline->step[row]];
         step->end_ns = end > step->end_ns ? end : step->end_ns;
     }
+    const int64_t before_ns = queued_before(timeline);
+    if (before_ns > steps[0].begin_ns && before_ns < steps[0].end_ns)
+        steps[0].begin_ns = before_ns;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         if (i > 0 && steps[i - 1].end_ns > steps[i].begin_ns)
             steps[i].begin_ns = steps[i - 1].end_ns;

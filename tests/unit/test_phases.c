@@ -43,7 +43,7 @@ static const event_spec step[] = {
     NOTE("Optimizer.step#SGD.step", 500, 100),
     CALL(510, 10, 7, 1),
     OP("aten::item", 620, 20, 1),
-    KERNEL(40, 50, 99, 7),
+    KERNEL(40, 50, 99, 6),
     KERNEL(150, 250, 1, 7),
     KERNEL(240, 300, 2, 8),
     KERNEL(230, 260, 3, 9),

@@ -143,6 +143,13 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 100; "
               "host root>lb.S 294; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
               "compute b.S>b.E 50"},
+    {/* 106 us after its call at most are usual. */
+     .what = "a launch on a GPU that something else holds",
+     .events = {CALL("la", 0, 6, 1), WORK("a", 506, 100, 1, 7), CALL("lb", 700, 6, 2),
+                WORK("b", 1200, 50, 2, 7)},
+     .edges = "before root>la.S -506; call la.S>la.E 6; launch root>a.S 0 (400); "
+              "compute a.S>a.E 100; host root>lb.S 194; call lb.S>lb.E 6; gap a.E>b.S 1; "
+              "launch lb.S>b.S 500 (394); compute b.S>b.E 50"},
     {.what = "launches take longer than kernels: the stream waits for them, not by itself",
      .events = {CALL("la", 0, 300, 1), WORK("a", 301, 100, 1, 7), CALL("lb", 305, 300, 2),
                 WORK("b", 606, 50, 2, 7)},
@@ -196,6 +203,14 @@ static const edge_case cases[] = {
               "compute a.S>a.E 100; compute b.S>b.E 184; "
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
               "sync b.E>cudaStreamSynchronize.E 3"},
+    {/* b ends 5 us after it by the device's clock, as in exports of Nsight Systems. */
+     .what = "a call that ends just before what it waited for follows its work",
+     .events = {CALL("la", 0, 5, 1), WORK("b", 16, 184, 1, 8),
+                CALL("cudaStreamSynchronize", 20, 175, 3)},
+     .edges = "before root>la.S -16; call la.S>la.E 5; launch root>b.S 0; "
+              "host root>cudaStreamSynchronize.S 4; "
+              "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
+              "compute b.S>cudaStreamSynchronize.E 179; compute b.S>b.E 184"},
     {.what = "a launch that ends behind its own copy waited for it",
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
      .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
@@ -351,11 +366,11 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
 
 /* A kernel begins each 101 us; 64 launches, each 10 us, have at most 40 ahead. So the 45th, at
  * 440 us, is the first that waits until 4 us after the end of the kernel 40 before, at 510 us.
- * Where kernels are shorter, it takes as long of itself. Then a kernel of 10 ms on another stream,
- * so many short ones that end before it does, and a launch until 4 us after its end. Returns how
+ * Where kernels are shorter, it takes as long of itself. Then a long kernel on another stream, so
+ * many short ones that end before it does, and a launch until 4 us after its end. Returns how
  * many calls wait for a kernel.
  */
-static size_t count_waits(int64_t kernel_us, size_t n_short) {
+static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
     enum { N = 64, QUEUE = 40 };
     event_spec events[4 * N];
     size_t n_waits = 0, n = (size_t)2 * N;
@@ -368,11 +383,11 @@ static size_t count_waits(int64_t kernel_us, size_t n_short) {
         events[2 * i + 1] = (event_spec)WORK("k", ends[i] - 100, kernel_us, (int64_t)i + 1, 7);
         host += took + 5;
     }
-    const int64_t since = ends[N - 1] + 10, until = since + 10010;
+    const int64_t since = ends[N - 1] + 10, until = since + long_us + 10;
     for (size_t i = 0; i < n_short + 2; i++) {
         const int64_t number = N + 1 + (int64_t)i, at = since + 10 * (int64_t)i;
         events[n++] = (event_spec)CALL("l", at, i <= n_short ? 5 : until - at, number);
-        events[n++] = (event_spec)WORK("k", i <= n_short ? at + 6 : until + 1, i == 0 ? 10000 : 3,
+        events[n++] = (event_spec)WORK("k", i <= n_short ? at + 6 : until + 1, i == 0 ? long_us : 3,
                                        number, i == 0 ? 8 : 7);
     }
     built b;
@@ -386,9 +401,10 @@ static size_t count_waits(int64_t kernel_us, size_t n_short) {
 
 /* Most calls may wait so: a GPU that is late keeps the queue full. */
 TEST(a_launch_into_a_full_queue_waits_for_a_kernel) {
-    assert_int_equal(count_waits(100, 5), 64 - 44);
-    assert_int_equal(count_waits(50, 5), 0);
-    assert_int_equal(count_waits(100, 39), 64 - 44 + 1); /* room is made in the order of launches */
+    assert_int_equal(count_waits(100, 5, 1000), 64 - 44);
+    assert_int_equal(count_waits(50, 5, 1000), 0);
+    assert_int_equal(count_waits(100, 39, 1000), 64 - 44 + 1); /* room: in the order of launches */
+    assert_int_equal(count_waits(50, 5, 10000), 1);            /* by chance: 20 us of 10 ms */
 }
 
 /* Calls on two threads and work on three streams of two devices, which overlap and take no time at

@@ -49,6 +49,11 @@ static const struct {
      /* 2 has max(30, 50) as its end, but begins only at 100; 3: [max(90, 100), 110) */
      {{1, 0, 100}, {2, 100, 100}, {3, 100, 110}},
      {1, 1, 1, 2, 2, 2, 3}},
+    {"the first begins after what its stream was given before the recording",
+     {STEP("ProfilerStep#1", 10, 40, 1), KERNEL("queued", 5, 40, 8), CALL("c1", 20, 1, 1),
+      KERNEL("k1", 60, 10, 1), KERNEL("lost", 75, 5, 9), STEP("ProfilerStep#2", 50, 40, 1)},
+     {{1, 45, 70}, {2, 70, 90}},
+     {1, -1, 1, 1, -1, 2}},
     /* Backward runs during 2, early during 1. The copy, launched in 1, too, ends at 295. */
     {"a GPU event belongs to the step of its launch, on any thread",
      {STEP("ProfilerStep#1", 100, 100, 1), STEP("ProfilerStep#2", 200, 100, 1),

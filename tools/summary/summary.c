@@ -187,12 +187,13 @@ static void write_shares(const tm_tables *tables, bool steps, const char *idle, 
 static void print_in_steps(const tm_tables *tables, int64_t window, const char *idle) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     int64_t in_steps = sum_whole(steps, "window_ns");
-    char shares[160], text[256];
+    char shares[160], text[320];
     if (number(tm_tables_find(tables, "job.job"), 0, "steps") == 0 || in_steps <= 0 ||
         (double)in_steps > 0.9 * (double)window || any_several(tables))
         return;
     write_shares(tables, true, idle, shares, sizeof shares);
-    snprintf(text, sizeof text, "(of all that was recorded; in whole steps, %s as long: %s)",
+    snprintf(text, sizeof text,
+             "(of all that was recorded; of the complete steps, %s of that time: %s)",
              percent(in_steps, window).text, shares);
     tm_console_wrap(text, 0, tm_console_width());
 }

@@ -84,6 +84,10 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
         place = "the data loading of ";
         what = "it waits for its batches (workers, storage, decoding)";
         c.call = NULL;
+    } else if (c.kind == TM_LATE_QUEUE) {
+        place = "what else uses the GPU of ";
+        what = "kernels that its host launched in time wait in its queue for something that was "
+               "not recorded, such as another process (nvidia-smi or rocm-smi lists them)";
     } else if (c.kind == TM_LATE_HOST) {
         place = "the host of ";
         what = "it launches its kernels too late (load, pinning of cores, garbage collection, "

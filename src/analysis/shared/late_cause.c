@@ -202,6 +202,14 @@ static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     return tm_table_cell(ranks, at, "relative_speed")->value.r;
 }
 
+/* Whether nobody knows when most of its GPU's work was launched. */
+static bool has_no_launch(const tm_tables *tables, int64_t rank) {
+    const tm_table *launches = tm_tables_find(tables, "launches.rank");
+    const size_t row = tm_table_find_row(launches, &rank, 1);
+    return row < launches->n_rows &&
+           number(launches, row, "unlinked") > number(launches, row, "events");
+}
+
 /* Whether most of what its GPU idles longer than others' is no host's: kernels were launched in
  * time and waited for something else, or nobody knows when they were launched. */
 static bool idles_for_others(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
@@ -229,7 +237,7 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t 
         c.speed = speed_of(tables, rank, &p);
         judge(&c, same_kernels(tables, rank, speeds), &p, late_ns);
         if (c.kind == TM_LATE_HOST && idles_for_others(tables, rank, &c))
-            c.kind = TM_LATE_UNKNOWN;
+            c.kind = has_no_launch(tables, rank) ? TM_LATE_UNKNOWN : TM_LATE_QUEUE;
         if (c.kind == TM_LATE_HOST)
             find_call(tables, rank, INT64_MIN, INT64_MAX, &c);
     }

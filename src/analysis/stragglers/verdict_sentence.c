@@ -41,7 +41,9 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
                           : tm_late_in_steps(tables, f->rank, f->from, f->to, f->excess_ns);
     if (!throughout && !steps)
         c.kind = TM_LATE_UNKNOWN;
-    /* What takes longer was compared by itself. */
+    /* What takes longer was compared by itself; that kernels waited in a queue is no work. */
+    if (c.kind == TM_LATE_QUEUE)
+        return c;
     if (f->work == TM_SUSPECT_DEVICE && c.kind != TM_LATE_WORK)
         c.kind = TM_LATE_GPU;
     else if (f->work == TM_SUSPECT_HOST)
@@ -108,6 +110,11 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  "%sit computes at %.2fx the median speed, in other or more kernels, for the same "
                  "ones take no longer: look at its share of the work (tokens, lengths, experts)",
                  when, c.speed);
+    else if (c.kind == TM_LATE_QUEUE)
+        snprintf(out, size,
+                 "%s%s, most of it with kernels in its queue that were launched in time: look at "
+                 "what else uses that GPU (nvidia-smi or rocm-smi lists processes)",
+                 when, idle);
     else if (c.kind == TM_LATE_HOST)
         host_text(tables, f, &c, when, out, size);
     else if (c.speed >= 0.0)
@@ -620,7 +627,8 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                v->level == TM_CULPRIT_HOST
                    ? ". A passing disturbance of that host would look the same"
                    : ". A passing disturbance of its host would look the same");
-    else if (is_of_few_steps(v) && kind != TM_LATE_WORK && !cause.same_kernels)
+    else if (is_of_few_steps(v) && kind != TM_LATE_WORK && kind != TM_LATE_QUEUE &&
+             !cause.same_kernels)
         append(out, TM_SENTENCE_MAX,
                ". A larger share of the data in this recording would look the same");
 }
