@@ -42,8 +42,9 @@ static void find_root(tm_replay_ranks *r) {
     int64_t first = INT64_MAX, n = 0;
     for (size_t i = 0; i < r->n; i++) {
         const tm_timeline *t = &r->timelines[i];
+        const uint32_t end = tm_timeline_work_end(t);
         bool any = false;
-        for (size_t k = 0; k < t->n_tracks && tm_track_may_work(t, &t->tracks[k]); k++)
+        for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
             for (uint32_t row = t->tracks[k].first; row < t->tracks[k].first + t->tracks[k].count;
                  row++)
                 if (t->role[row] != TM_ROLE_NONE) { /* ascending: the first is the stream's */

@@ -40,6 +40,15 @@ bool tm_timeline_is_of_cpu(const tm_timeline *timeline) {
     return kind.size == strlen(TM_CPU_KIND) && memcmp(kind.bytes, TM_CPU_KIND, kind.size) == 0;
 }
 
+uint32_t tm_timeline_work_end(const tm_timeline *timeline) {
+    uint32_t end = 0;
+    if (tm_timeline_is_of_cpu(timeline))
+        return (uint32_t)timeline->n_events;
+    for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].kind == TM_TRACK_GPU; t++)
+        end = timeline->tracks[t].first + timeline->tracks[t].count;
+    return end;
+}
+
 /* A rank while its roles are found. */
 typedef struct finder {
     tm_timeline *timeline;

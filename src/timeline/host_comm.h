@@ -40,11 +40,9 @@ bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;
 
-/** Whether a track may hold work of the rank's device: the host's threads do where that is the CPU.
- */
-static inline bool tm_track_may_work(const tm_timeline *timeline, const tm_track *track) {
-    return track->kind == TM_TRACK_GPU || tm_timeline_is_of_cpu(timeline);
-}
+/** The row before which all work of the rank's device lies: the end of the last GPU stream, of all
+ * rows where the device is the CPU. No event from there on has a role. */
+uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 
 /**
  * Adds to what a rank computes what it does while the host communicates and no thread waits for

@@ -5,7 +5,8 @@
 
 /* The union of the events of a role. */
 static bool collect(const tm_timeline *timeline, tm_role role, tm_intervals *out) {
-    for (size_t row = 0; row < timeline->n_events; row++) {
+    const uint32_t end = tm_timeline_work_end(timeline);
+    for (uint32_t row = 0; row < end; row++) {
         if (timeline->role[row] != role)
             continue;
         int64_t begin = timeline->begin_ns[row];

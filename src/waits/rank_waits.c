@@ -6,6 +6,7 @@
 #include "base/intervals.h"
 #include "base/sorted.h"
 #include "base/sums.h"
+#include "timeline/host_comm.h"
 
 /* A kernel with its visit, on its rank's own clock. */
 typedef struct kernel {
@@ -50,7 +51,8 @@ void tm_rank_waits_sort(tm_vec *visits) {
 }
 
 static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
-    for (size_t row = 0; row < timeline->n_events; row++) {
+    const uint32_t end = tm_timeline_work_end(timeline);
+    for (uint32_t row = 0; row < end; row++) {
         int64_t begin = timeline->begin_ns[row];
         if (timeline->role[row] == TM_ROLE_COMPUTE &&
             !tm_intervals_add(out, begin, begin + timeline->duration_ns[row]))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
+#include "timeline/host_comm.h"
 
 /* A kernel that begins so soon behind another of its stream waited for the stream. */
 static const int64_t FOLLOWS_NS = 5000;
@@ -47,7 +48,8 @@ static void find_longest(span *v, size_t n) {
 }
 
 static bool collect_compute(const tm_timeline *timeline, tm_vec *out) {
-    for (size_t k = 0; k < timeline->n_tracks; k++) {
+    const uint32_t end = tm_timeline_work_end(timeline);
+    for (size_t k = 0; k < timeline->n_tracks && timeline->tracks[k].first < end; k++) {
         const tm_track *track = &timeline->tracks[k];
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             int64_t begin = timeline->begin_ns[row];
@@ -56,8 +58,7 @@ static bool collect_compute(const tm_timeline *timeline, tm_vec *out) {
                 return false;
         }
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_begin);
+    tm_sort(out->data, out->n, out->size, by_begin);
     find_longest(out->data, out->n);
     return true;
 }

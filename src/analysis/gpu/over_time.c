@@ -15,26 +15,23 @@ tm_over_time tm_over_time_make(const tm_timeline *timeline) {
         t.begin_ns = first || span->gpu_begin_ns < t.begin_ns ? span->gpu_begin_ns : t.begin_ns;
         t.end_ns = first || span->gpu_end_ns > t.end_ns ? span->gpu_end_ns : t.end_ns;
     }
+    const int64_t ns = t.end_ns - t.begin_ns;
+    for (int part = 0; part <= TM_PARTS; part++) /* far below 2^63 / TM_PARTS: a recording ends */
+        t.edge_ns[part] = ns / TM_PARTS * part + ns % TM_PARTS * part / TM_PARTS;
     return t;
 }
 
-/* Begin of a part, from that of the first; far below 2^63 / TM_PARTS, for a recording ends. */
-static int64_t edge_of(const tm_over_time *t, int part) {
-    return (t->end_ns - t->begin_ns) / TM_PARTS * part +
-           (t->end_ns - t->begin_ns) % TM_PARTS * part / TM_PARTS;
-}
-
 int64_t tm_over_time_width(const tm_over_time *t, int part) {
-    return edge_of(t, part + 1) - edge_of(t, part);
+    return t->edge_ns[part + 1] - t->edge_ns[part];
 }
 
 /* The part in which a time lies, from the begin of the first on. */
 static int part_at(const tm_over_time *t, int64_t ns) {
     int part = (int)((double)ns / (double)(t->end_ns - t->begin_ns) * TM_PARTS);
     part = part < TM_PARTS ? part : TM_PARTS - 1;
-    while (part > 0 && edge_of(t, part) > ns)
+    while (part > 0 && t->edge_ns[part] > ns)
         part--;
-    while (part + 1 < TM_PARTS && edge_of(t, part + 1) <= ns)
+    while (part + 1 < TM_PARTS && t->edge_ns[part + 1] <= ns)
         part++;
     return part;
 }
@@ -54,8 +51,8 @@ void tm_over_time_add(tm_over_time *t, int64_t from_ns, int64_t to_ns) {
         t->part[first] += to_ns - from_ns;
         return;
     }
-    t->part[first] += edge_of(t, first + 1) - from_ns;
-    t->part[last] += to_ns - edge_of(t, last);
+    t->part[first] += t->edge_ns[first + 1] - from_ns;
+    t->part[last] += to_ns - t->edge_ns[last];
     t->whole[first + 1]++;
     t->whole[last]--;
 }
@@ -71,8 +68,8 @@ void tm_over_time_spread(tm_over_time *t, int64_t from_ns, int64_t to_ns, int64_
     int64_t from = from_ns, to = to_ns, given = 0;
     if (!cut(t, &from, &to))
         return;
-    for (int part = part_at(t, from); part < TM_PARTS && edge_of(t, part) < to; part++) {
-        int64_t end = edge_of(t, part + 1) < to ? edge_of(t, part + 1) : to;
+    for (int part = part_at(t, from); part < TM_PARTS && t->edge_ns[part] < to; part++) {
+        int64_t end = t->edge_ns[part + 1] < to ? t->edge_ns[part + 1] : to;
         double share = (double)(t->begin_ns + end - from_ns) / (double)(to_ns - from_ns);
         int64_t until = share < 1.0 ? (int64_t)(share * (double)amount + 0.5) : amount;
         t->part[part] = tm_sum(t->part[part], until - given);
@@ -81,7 +78,7 @@ void tm_over_time_spread(tm_over_time *t, int64_t from_ns, int64_t to_ns, int64_
 }
 
 int64_t tm_over_time_begin(const tm_over_time *t, const tm_timeline *timeline, int part) {
-    return tm_rank_clock_true(&timeline->clock, t->begin_ns + edge_of(t, part));
+    return tm_rank_clock_true(&timeline->clock, t->begin_ns + t->edge_ns[part]);
 }
 
 typedef struct place {

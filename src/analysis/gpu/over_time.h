@@ -9,8 +9,9 @@ enum { TM_PARTS = 64, TM_PARTS_RANKS = 64 };
 /* Whole numbers, so that sums do not depend on the order of events. */
 typedef struct tm_over_time {
     int64_t begin_ns, end_ns;
-    int64_t part[TM_PARTS];      /* of each: time or amount */
-    int64_t whole[TM_PARTS + 1]; /* changes of how many there are in whole parts */
+    int64_t edge_ns[TM_PARTS + 1]; /* begin of each part, and the end, from begin_ns on */
+    int64_t part[TM_PARTS];        /* of each: time or amount */
+    int64_t whole[TM_PARTS + 1];   /* changes of how many there are in whole parts */
 } tm_over_time;
 
 /** Parts of the time from the first begin to the last end of a rank's GPU events. */

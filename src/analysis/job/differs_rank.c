@@ -9,6 +9,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/vec.h"
+#include "timeline/host_comm.h"
 #include "timeline/metadata.h"
 
 static const tm_column place_columns[] = {
@@ -65,9 +66,10 @@ const tm_table_def tm_differs_group = {
 /* Hashes of the names of the kernels that compute, each once, ascending. */
 static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
+    const uint32_t end = tm_timeline_work_end(timeline);
     unsigned char *seen = calloc(view->n_names / 8 + 1, 1);
     bool ok = seen != NULL;
-    for (size_t row = 0; row < timeline->n_events && ok; row++) {
+    for (uint32_t row = 0; row < end && ok; row++) {
         uint32_t name = timeline->name[row];
         if (timeline->role[row] != TM_ROLE_COMPUTE || name == TM_NO_NAME ||
             (seen[name / 8] & 1u << name % 8))

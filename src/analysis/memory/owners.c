@@ -115,6 +115,8 @@ static bool walk_thread(walk *w, const tm_track *track) {
 static bool count_calls(const walk *w) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_owner_key *keys = w->owners->keys.keys.data;
+    if (w->owners->owners.n == 0 || (w->owners->owners.n == 1 && keys[0].name == TM_NO_NAME))
+        return true;
     uint32_t *calls = calloc(w->view->n_names, sizeof *calls);
     if (!calls)
         return false;

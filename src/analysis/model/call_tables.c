@@ -9,6 +9,7 @@
 #include "analysis/shared/tensor_cores.h"
 #include "base/keys.h"
 #include "base/sums.h"
+#include "timeline/host_comm.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
@@ -181,7 +182,8 @@ static void add_event(summing *s, uint32_t call, uint32_t row) {
 /* It is in the total of every call around that, too. */
 static void find_device(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
-    for (uint32_t row = 0; row < timeline->n_events; row++) {
+    const uint32_t end = tm_timeline_work_end(timeline);
+    for (uint32_t row = 0; row < end; row++) {
         uint32_t call = timeline->role[row] == TM_ROLE_NONE ? TM_NO_CALL : s->calls->above[row];
         if (call != TM_NO_CALL)
             add_event(s, call, row);
@@ -196,7 +198,8 @@ static void find_device(summing *s) {
 static void find_backward(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_call *calls = s->calls->calls, *ops = s->view->operators->calls;
-    for (uint32_t row = 0; row < timeline->n_events; row++) {
+    const uint32_t end = tm_timeline_work_end(timeline);
+    for (uint32_t row = 0; row < end; row++) {
         uint32_t forward =
             timeline->role[row] == TM_ROLE_NONE ? TM_NO_EVENT : tm_pass_of_event(s->view, row);
         uint32_t call = forward == TM_NO_EVENT ? TM_NO_CALL : s->calls->above[forward];

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/keys.h"
 #include "base/sums.h"
+#include "timeline/host_comm.h"
 
 const tm_column tm_tree_part_columns[] = {
     {"path", TM_INT, "", "Hash of the names from the root on."},
@@ -221,7 +222,8 @@ static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
 
 static bool add_device(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
-    for (uint32_t row = 0; row < timeline->n_events; row++) {
+    const uint32_t end = tm_timeline_work_end(timeline);
+    for (uint32_t row = 0; row < end; row++) {
         tm_pass pass;
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;

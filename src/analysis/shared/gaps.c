@@ -31,8 +31,9 @@ static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap
 /* The shortest time from the end of a call to the begin of what it launched, at least 0: all of it
  * may be that the device's clock is behind the host's. */
 static int64_t least_lag(const tm_timeline *timeline) {
+    const uint32_t end = tm_timeline_work_end(timeline);
     int64_t least = INT64_MAX;
-    for (size_t row = 0; row < timeline->n_events; row++) {
+    for (uint32_t row = 0; row < end; row++) {
         const uint32_t call = timeline->launch[row];
         if (timeline->role[row] == TM_ROLE_NONE || call == TM_NO_EVENT)
             continue;
@@ -234,9 +235,9 @@ tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
               leave_out(&host->any_communication, apart, 2, &out->comm) &&
               leave_out(&host->may_sync, apart, 3, &out->allocation);
     if (ok) {
-        for (size_t t = 0; t < timeline->n_tracks; t++)
-            if (tm_track_may_work(timeline, &timeline->tracks[t]))
-                find_next_events(timeline, &timeline->tracks[t], &out->gaps);
+        const uint32_t end = tm_timeline_work_end(timeline);
+        for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].first < end; t++)
+            find_next_events(timeline, &timeline->tracks[t], &out->gaps);
         mark_gaps(timeline, host, &out->gaps);
         sum_up(out);
     }

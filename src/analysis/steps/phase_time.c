@@ -240,9 +240,10 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
     for (int p = 0; p < TM_N_PHASES; p++)
         raw[p] = TM_INTERVALS();
     place last = {NULL, TM_N_PHASES};
+    const uint32_t end = tm_timeline_work_end(timeline);
     bool ok = true;
-    for (size_t row = 0; row < timeline->n_events && ok; row++) {
-        uint32_t asked = tm_timeline_asked(timeline, (uint32_t)row);
+    for (uint32_t row = 0; row < end && ok; row++) {
+        uint32_t asked = tm_timeline_asked(timeline, row);
         if (timeline->role[row] == TM_ROLE_NONE || asked == TM_NO_EVENT)
             continue;
         int phase = phase_at(out, &last, timeline->begin_ns[asked]);

@@ -11,6 +11,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "base/vec.h"
+#include "timeline/host_comm.h"
 
 /* What a call does besides training, by its name. */
 typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
@@ -233,7 +234,8 @@ static bool count_passes(finding *f) {
 
 static void add_device(finding *f) {
     const tm_timeline *timeline = f->view->timeline;
-    for (uint32_t row = 0; row < timeline->n_events; row++) {
+    const uint32_t end = tm_timeline_work_end(timeline);
+    for (uint32_t row = 0; row < end; row++) {
         if (timeline->role[row] != TM_ROLE_COMPUTE && timeline->role[row] != TM_ROLE_MEMORY)
             continue;
         tm_step_part *step = step_of(f, row);
