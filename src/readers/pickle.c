@@ -116,7 +116,7 @@ static inline tm_status take(machine *m, int size, uint64_t *out) {
     return TM_OK;
 }
 
-static tm_status push(machine *m, tm_pickle_value value) {
+static inline tm_status push(machine *m, tm_pickle_value value) {
     if (++m->values > VALUES_MAX)
         return fail(m, "the pickle has too many values");
     tm_pickle_value *top = tm_vec_push(&m->stack);
@@ -261,7 +261,7 @@ static tm_status put(machine *m, uint64_t index) {
     return TM_OK;
 }
 
-static tm_status get(machine *m, int size) {
+static inline tm_status get(machine *m, int size) {
     uint64_t index;
     TM_TRY(take(m, size, &index));
     if (index >= m->memo.n)
@@ -320,7 +320,7 @@ static tm_status run_on_marked(machine *m, uint64_t opcode) {
                                   : add_items(m, n, TM_PICKLE_DICT);
 }
 
-static tm_status put_at(machine *m, int size) {
+static inline tm_status put_at(machine *m, int size) {
     uint64_t index;
     TM_TRY(take(m, size, &index));
     return put(m, index);
