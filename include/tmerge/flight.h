@@ -33,7 +33,8 @@ typedef struct tm_flight_call {
     const char *op;      /* "all_reduce"; "send 0->1" */
     int64_t created_ns;  /* since the epoch; 0 where not told, as the next three */
     int64_t started_ns, completed_ns, timeout_ns;
-    uint64_t form;      /* of operation, sizes and types: equal where ranks agree */
+    uint64_t form;      /* of operation, sizes and types: equal where ranks agree; of a send or
+                         * receive of sizes and types */
     int64_t group_size; /* as its sizes tell, of an all_gather; 0: they do not */
     bool is_p2p;
     bool ends_batch;       /* what follows a coalesced batch, and stands for it */

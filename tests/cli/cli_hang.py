@@ -60,7 +60,7 @@ def on(group, seq=1, **more):
 
 
 def sent(op, seq=1, **more):
-    return call(op, seq, 'scheduled', p2p=True, **more)
+    return call(op, seq, more.pop('state', 'scheduled'), p2p=True, **more)
 
 
 def of_tp(seq, state, **more):
@@ -138,6 +138,13 @@ CASES = {
                                  ('hangs', 'not issued', 'one', '1', 'send 0->1', 1)),
     'a send and its receive': ([[sent('send 0->1')], [sent('recv 1<-0')]], {},
                                ('unknown', None, 'unknown', None, 'send 0->1', 1)),
+    'a send, and a receive of another size': (
+        [[sent('send 0->1', 1, state='completed'), sent('send 0->1', 2)],
+         [sent('recv 1<-0', 1, state='completed'), sent('recv 1<-0', 2, inputs=((5, 4),))]], {},
+        ('hangs', 'mismatch', 'several', '0-1', 'send 0->1', 2)),
+    'another size, and one has not come elsewhere': (
+        [[on('a')], []] + [[on('b', time=2)]] * 2 + [[on('b', inputs=((5, 4),), time=2)]],
+        {'a': [0, 1], 'b': [2, 3, 4]}, ('hangs', 'mismatch', 'one', '1,4', 'all_reduce', 1)),
     'a root of a broadcast goes on alone': (
         [[call('broadcast', 1), call('all_reduce', 2, 'scheduled')], [call('broadcast', 1)]], {},
         ('hangs', 'not issued', 'one', '1', 'all_reduce', 2)),
@@ -274,10 +281,14 @@ def test_what_else_evidence_says():
             ([run_of(2, 1)] * 2 + [run_of(1, 1) + [call('all_reduce', 2, 'scheduled')]], (),
              'It has not started on the GPU of rank 2'),
             ([[call('all_\x1b[31mreduce', 1, 'started')], []], (), 'all_?[31mreduce'),
+            (CASES['another size, and one has not come elsewhere'][0], (), 'group b. Besides, rank 1 has not come to'),
+            # What the ring lost may be the receive of this send.
+            ([[sent('send 0->1', record_id=7)], [sent('recv 1<-0', inputs=((5, 4),))]], (),
+             'If these two belong together, their sizes or types do not fit: rank 0 calls send 0->1'),
             ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps tell of 2 ranks'),
             (CASES['a pair does not end'][0], (), '4 ranks All came to all_reduce, number 1 of group tp'),
             (odd, (), ',...')):
-        given(*ranks, groups={'tp': [0, 1]})
+        given(*ranks, groups={'tp': [0, 1], 'a': [0, 1], 'b': [2, 3, 4]})
         done = tmerge('hang', 'trace_rank_*', *options).expect(0)
         contains(' '.join((done.out + done.err).split()), words)
     equal(found()['hang.job']['rows'][0]['culprits'], ','.join(str(r) for r in range(0, 200, 2)))

@@ -46,8 +46,7 @@ static bool choose(const tm_hang_world *w, const unsigned char *roles, unsigned 
 }
 
 static int64_t form_of(const tm_hang_world *w, const tm_hang_front *f, int64_t rank) {
-    const int64_t key = tm_hang_int(w->groups, f->group, HG_GROUP, 0);
-    const size_t row = tm_hang_call(w, key, rank, f->seq);
+    const size_t row = tm_hang_call_of(w, f, rank);
     return row == TM_HANG_NO_ROW ? 0 : tm_hang_int(w->calls, row, HC_FORM, 0);
 }
 
@@ -210,6 +209,15 @@ static bool name_without_dump(const tm_hang_world *w, const unsigned char *roles
     return true;
 }
 
+static bool name_besides(const tm_hang_world *w, const unsigned char *roles, tm_hang_causes *out) {
+    const bool ok = choose(w, roles, MISSED, WAITS | IN_MISMATCH, &out->besides) &&
+                    choose(w, roles, LOST, UNREADABLE, &out->also);
+    if (out->besides.n > 0)
+        out->front_besides = front_that_misses(w, &out->besides);
+    out->sure = out->sure && out->besides.n < 2;
+    return ok;
+}
+
 static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *out) {
     const size_t n = w->fronts.n, times = front_of(w, TM_HANG_OTHER_TIMES);
     const size_t mismatch = front_of(w, TM_HANG_MISMATCH);
@@ -220,7 +228,7 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
         return true;
     }
     if (mismatch < n)
-        return name_differing(w, mismatch, out) && choose(w, roles, LOST, UNREADABLE, &out->also);
+        return name_differing(w, mismatch, out) && name_besides(w, roles, out);
     for (int64_t r = 0; r < w->n_ranks; r++)
         any_lost = any_lost || (roles[r] & (LOST | UNREADABLE)) == LOST;
     if (!choose(w, roles, MISSED, WAITS | IN_MISMATCH, &out->culprits))
@@ -240,11 +248,11 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
 }
 
 /* A file is written when its dump is made, or later: nobody has waited longer than from the first
- * who waits to the last file. -1: that does not tell. */
-static int64_t longest_wait(const tm_hang_world *w) {
+ * who waits at some fronts to the last file. -1: that does not tell. */
+static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     const tm_hang_front *f = w->fronts.data;
     int64_t first = INT64_MAX, last = 0;
-    for (size_t i = 0; i < w->fronts.n; i++) {
+    for (size_t i = from; i < to; i++) {
         if (f[i].first_ns <= 0)
             return -1;
         first = f[i].first_ns < first ? f[i].first_ns : first;
@@ -259,12 +267,20 @@ static int64_t longest_wait(const tm_hang_world *w) {
 }
 
 /* What waits for less than this may be a job's usual course. */
+static bool is_short(int64_t wait_ns) {
+    return wait_ns >= 0 && wait_ns < 1000000000;
+}
+
 static void look_at_times(const tm_hang_world *w, tm_hang_causes *out) {
-    enum { SHORT_NS = 1000000000 };
+    const size_t besides = out->front_besides;
+    if (besides < w->fronts.n && is_short(longest_wait(w, besides, besides + 1))) {
+        out->besides.n = 0;
+        out->front_besides = w->fronts.n;
+    }
     const bool waits = out->reason != TM_HANG_NOTHING && out->reason != TM_HANG_DIFFERS &&
                        out->reason != TM_HANG_TIMES && w->fronts.n > 0;
-    out->longest_ns = waits ? longest_wait(w) : -1;
-    if (out->longest_ns < 0 || out->longest_ns >= SHORT_NS)
+    out->longest_ns = waits ? longest_wait(w, 0, w->fronts.n) : -1;
+    if (!is_short(out->longest_ns))
         return;
     out->reason = TM_HANG_RUNNING;
     out->culprits.n = out->also.n = 0;
@@ -276,7 +292,7 @@ static void mark_fronts(tm_hang_world *w, const tm_hang_causes *c) {
     tm_hang_front *f = w->fronts.data;
     const int64_t *v = c->culprits.data;
     for (size_t i = 0; i < w->fronts.n; i++) {
-        f[i].cause = i == c->front;
+        f[i].cause = i == c->front || i == c->front_besides;
         for (size_t k = 0; k < c->culprits.n && !f[i].cause && c->reason == TM_HANG_CIRCLE; k++)
             f[i].cause = tm_hang_has(&f[i].waiting, v[k]);
     }
@@ -284,8 +300,11 @@ static void mark_fronts(tm_hang_world *w, const tm_hang_causes *c) {
 
 bool tm_hang_find_causes(tm_hang_world *w, tm_hang_causes *out) {
     unsigned char *roles = calloc((size_t)w->n_ranks + 1, 1);
-    *out = (tm_hang_causes){
-        .culprits = TM_VEC(int64_t), .also = TM_VEC(int64_t), .front = w->fronts.n};
+    *out = (tm_hang_causes){.culprits = TM_VEC(int64_t),
+                            .also = TM_VEC(int64_t),
+                            .besides = TM_VEC(int64_t),
+                            .front = w->fronts.n,
+                            .front_besides = w->fronts.n};
     if (!roles)
         return false;
     mark_all(w, roles);
@@ -299,4 +318,5 @@ bool tm_hang_find_causes(tm_hang_world *w, tm_hang_causes *out) {
 void tm_hang_causes_free(tm_hang_causes *c) {
     tm_vec_free(&c->culprits);
     tm_vec_free(&c->also);
+    tm_vec_free(&c->besides);
 }

@@ -23,9 +23,12 @@ typedef struct tm_hang_causes {
     tm_hang_reason reason;
     tm_vec culprits;    /* of int64_t, ascending */
     tm_vec also;        /* likewise: without a dump, so that they may be missing too */
+    tm_vec besides;     /* likewise, beside a mismatch: those for whom others wait, and who wait for
+                         * nobody and are in no mismatch */
     bool sure;          /* one cause: nobody else explains what is seen */
     int64_t longest_ns; /* TM_HANG_RUNNING: nobody has waited longer */
     size_t front;       /* the first in which they are missed or differ; fronts.n: none */
+    size_t front_besides; /* likewise of those besides */
 } tm_hang_causes;
 
 /** Names them, and marks the fronts that they hold up. False when memory is out. */

@@ -71,6 +71,12 @@ size_t tm_hang_call(const tm_hang_world *w, int64_t group, int64_t rank, int64_t
     return TM_HANG_NO_ROW;
 }
 
+size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t rank) {
+    if (!f->is_p2p)
+        return tm_hang_call(w, tm_hang_int(w->groups, f->group, HG_GROUP, 0), rank, f->seq);
+    return tm_hang_int(w->calls, f->call, HC_RANK, -1) == rank ? f->call : f->answer;
+}
+
 /* How many ranks the job has, as far as anything tells. */
 static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     tm_vec ranks = TM_VEC(int64_t);
@@ -129,6 +135,7 @@ static tm_hang_front new_front(size_t group, int64_t seq) {
     return (tm_hang_front){.group = group,
                            .seq = seq,
                            .call = TM_HANG_NO_ROW,
+                           .answer = TM_HANG_NO_ROW,
                            .told = true,
                            .came = TM_VEC(int64_t),
                            .waiting = TM_VEC(int64_t),
@@ -374,19 +381,63 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     return *peer < w->n_ranks;
 }
 
-/* Whether a rank has the other side of a send or receive open, or its list is too long to tell. */
-static bool answers(const tm_hang_world *w, const members *m, int64_t key, int64_t rank, bool sends,
-                    int64_t with) {
-    bool other;
-    int64_t peer, n = 0;
-    for (size_t i = first_of(w->calls, key, rank);
-         is_of(w->calls, i, key) && tm_hang_int(w->calls, i, HC_RANK, -1) == rank; i++) {
+/* The other side of a send or receive: the peer's that as many came before, or the first of those
+ * that it has open. False: it has none open, as far as its list goes. */
+static bool find_answer(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
+                        int64_t peer) {
+    const int64_t key = tm_hang_int(w->groups, f->group, HG_GROUP, 0);
+    const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1);
+    const int64_t before = tm_hang_int(w->calls, f->call, HC_BEFORE, -1);
+    int64_t n = 0;
+    for (size_t i = first_of(w->calls, key, peer);
+         is_of(w->calls, i, key) && tm_hang_int(w->calls, i, HC_RANK, -1) == peer; i++) {
+        bool other;
+        int64_t with;
         const bool p2p = tm_hang_int(w->calls, i, HC_P2P, 0) != 0;
         n += p2p;
-        if (p2p && peers_of(w, m, i, &other, &peer) && other != sends && peer == with)
-            return true;
+        if (!p2p || !peers_of(w, m, i, &other, &with) || other == sends || with != rank)
+            continue;
+        f->sure = before >= 0 && tm_hang_int(w->calls, i, HC_BEFORE, -1) == before;
+        f->answer = f->answer == TM_HANG_NO_ROW || f->sure ? i : f->answer;
+        if (f->sure)
+            break;
     }
-    return n >= TM_HANG_KEPT_P2P;
+    return f->answer != TM_HANG_NO_ROW || n >= TM_HANG_KEPT_P2P;
+}
+
+static bool has_other_form(const tm_hang_world *w, const tm_hang_front *f) {
+    return f->answer != TM_HANG_NO_ROW && tm_hang_int(w->calls, f->answer, HC_FORM, 0) !=
+                                              tm_hang_int(w->calls, f->call, HC_FORM, 0);
+}
+
+/* Whether the mismatch of both sides is there, by the peer's. */
+static bool is_told(const tm_hang_world *w, const tm_hang_front *f) {
+    const tm_hang_front *v = w->fronts.data;
+    for (size_t i = 0; i < w->fronts.n; i++)
+        if (v[i].is_p2p && v[i].problem == TM_HANG_MISMATCH && v[i].answer == f->call)
+            return true;
+    return false;
+}
+
+/* What is wrong with a send or receive, and who is at it. False when memory is out. */
+static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
+                     int64_t peer) {
+    const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1);
+    const bool has_dump = w->dump_of[peer] != TM_HANG_NO_ROW, cut = has_dump && is_cut(w, peer);
+    const bool there = has_dump && find_answer(w, m, f, sends, peer);
+    const bool differs = f->sure && has_other_form(w, f);
+    f->problem = differs    ? TM_HANG_MISMATCH
+                 : there    ? TM_HANG_ALL_CAME
+                 : cut      ? TM_HANG_PERHAPS
+                 : has_dump ? TM_HANG_MISSING
+                            : TM_HANG_NO_DUMP;
+    tm_vec *peers = cut ? &f->perhaps : has_dump ? &f->absent : &f->no_dump;
+    const bool ok = add_rank(&f->came, rank) && add_rank(&f->waiting, rank) &&
+                    (there || add_rank(peers, peer)) &&
+                    (!has_other_form(w, f) || peer == rank ||
+                     (add_rank(&f->came, peer) && add_rank(&f->waiting, peer)));
+    sort_ranks(f);
+    return ok;
 }
 
 /* The first open send or receive of each rank whose other side is not there. */
@@ -401,22 +452,15 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
             !peers_of(w, m, i, &sends, &peer))
             continue;
         done = rank;
-        const bool has_dump = w->dump_of[peer] != TM_HANG_NO_ROW;
-        const bool there = has_dump && answers(w, m, key, peer, sends, rank);
         tm_hang_front f = new_front(group, tm_hang_int(w->calls, i, HC_SEQ, 0));
         f.is_p2p = true;
         f.call = i;
         f.first_ns = tm_hang_int(w->calls, i, HC_CREATED, 0);
-        const bool cut = has_dump && is_cut(w, peer);
-        f.problem = there      ? TM_HANG_ALL_CAME
-                    : cut      ? TM_HANG_PERHAPS
-                    : has_dump ? TM_HANG_MISSING
-                               : TM_HANG_NO_DUMP;
-        tm_vec *peers = cut ? &f.perhaps : has_dump ? &f.absent : &f.no_dump;
-        if (!add_rank(&f.came, rank) || !add_rank(&f.waiting, rank) ||
-            (!there && !add_rank(peers, peer)) || !tm_vec_append(&w->fronts, &f, 1)) {
+        const bool ok = fill_p2p(w, m, &f, sends, peer), told = is_told(w, &f);
+        if (!ok || told || !tm_vec_append(&w->fronts, &f, 1)) {
             free_front(&f);
-            return false;
+            if (!ok || !told)
+                return false;
         }
     }
     return true;

@@ -27,6 +27,8 @@ typedef struct tm_hang_front {
     int64_t seq;
     bool is_p2p;
     size_t call;          /* row of hang.call that stands for it; n_rows: none */
+    size_t answer;        /* of a send or receive that of the other side; likewise */
+    bool sure;            /* the two belong together */
     int64_t first_ns;     /* when the first came; 0: not told */
     tm_vec came, waiting; /* waiting: those that it is not over for */
     tm_vec absent, no_dump, perhaps;
@@ -65,6 +67,9 @@ static inline int64_t tm_hang_int(const tm_table *t, size_t row, int column, int
 
 /** The row of a rank's call in hang.call; TM_HANG_NO_ROW where it is not kept. */
 size_t tm_hang_call(const tm_hang_world *w, int64_t group, int64_t rank, int64_t seq);
+
+/** Likewise of a front. */
+size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t rank);
 
 bool tm_hang_has(const tm_vec *ranks, int64_t rank);
 

@@ -62,6 +62,9 @@ static const tm_column call_columns[N_HC] = {
     [HC_CREATED] = {"created_ns", TM_INT, "ns", "When it was issued, since the epoch."},
     [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Its timeout."},
     [HC_FRAMES] = {"frames", TM_TEXT, "", "The program's own frames that issued it."},
+    [HC_BEFORE] = {"before", TM_INT, "",
+                   "Of a send or receive: how many that are like it its rank issued before; null: "
+                   "records of them are lost."},
 };
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",
@@ -152,7 +155,8 @@ static void join_untold(const tm_table *groups, tm_table *rows, int group, int r
 
 static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_hang_world world;
-    tm_hang_causes causes = {.culprits = TM_VEC(int64_t), .also = TM_VEC(int64_t)};
+    tm_hang_causes causes = {
+        .culprits = TM_VEC(int64_t), .also = TM_VEC(int64_t), .besides = TM_VEC(int64_t)};
     tm_table *dumps = tm_tables_find(out, tm_hang_dump_def.name);
     (void)job;
     if (dumps->n_rows == 0)

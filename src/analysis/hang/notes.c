@@ -36,6 +36,7 @@ typedef struct kept {
     int64_t rank, seq;
     uint64_t form;
     int64_t created_ns, timeout_ns;
+    int64_t before; /* of a send or receive: those with the same peer before it; -1: not known */
     uint32_t op, backend, inputs, outputs, frames;
     tm_flight_state state;
     bool is_p2p;
@@ -60,6 +61,8 @@ struct tm_hang_notes {
     tm_vec dumps, lanes, kept, groups, forms, form_texts;
     tm_keys form_keys, group_keys; /* of uint64_t */
     tm_vec lane_of;                /* of size_t: by a dump's group, its lane; NO_LANE */
+    tm_keys p2p_keys;              /* of a dump, of uint64_t: group and operation, and */
+    tm_vec p2p_counts;             /* of int64_t: how many came so far */
 };
 
 static const size_t NO_LANE = SIZE_MAX;
@@ -77,7 +80,9 @@ tm_hang_notes *tm_hang_notes_create(void) {
                          .form_texts = TM_VEC(form_text),
                          .form_keys = TM_KEYS(uint64_t),
                          .group_keys = TM_KEYS(uint64_t),
-                         .lane_of = TM_VEC(size_t)};
+                         .lane_of = TM_VEC(size_t),
+                         .p2p_keys = TM_KEYS(uint64_t),
+                         .p2p_counts = TM_VEC(int64_t)};
     if (n->texts)
         return n;
     free(n);
@@ -97,6 +102,8 @@ void tm_hang_notes_destroy(tm_hang_notes *n) {
     tm_keys_free(&n->form_keys);
     tm_keys_free(&n->group_keys);
     tm_vec_free(&n->lane_of);
+    tm_keys_free(&n->p2p_keys);
+    tm_vec_free(&n->p2p_counts);
     free(n);
 }
 
@@ -168,6 +175,7 @@ static bool keep(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c, 
                   .form = c->form,
                   .created_ns = c->created_ns,
                   .timeout_ns = c->timeout_ns,
+                  .before = -1,
                   .state = is_over(c) ? TM_FLIGHT_COMPLETED : c->state,
                   .is_p2p = c->is_p2p};
     return intern(n, c->op, &out->op) && intern(n, c->backend, &out->backend) &&
@@ -297,14 +305,29 @@ static uint64_t form_at(const tm_hang_notes *n, const lane *l, int64_t seq) {
     return number > 0 ? ((const form_text *)n->form_texts.data)[number - 1].form : 0;
 }
 
+/* Counts a send or receive. False when memory is out. */
+static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before) {
+    const uint64_t key = tm_hash_mixed(r->groups[c->group].key, c->op, strlen(c->op));
+    int64_t *n = tm_keys_value(&r->notes->p2p_keys, &r->notes->p2p_counts, &key);
+    *before = n && !r->wrapped ? *n : -1;
+    if (n)
+        ++*n;
+    return n != NULL;
+}
+
 /* In full: the first that are not over of each group, and the last. */
 static bool keep_calls(const reading *r, dump *d) {
     tm_hang_notes *n = r->notes;
     const size_t first = n->kept.n;
     size_t n_p2p = 0;
     kept made;
+    tm_keys_free(&n->p2p_keys);
+    n->p2p_counts.n = 0;
     for (size_t i = 0; i < r->n_calls; i++) {
         const tm_flight_call *c = &r->calls[i];
+        int64_t before = -1;
+        if (c->is_p2p && !count_p2p(r, c, &before))
+            return false;
         const lane *l = lane_of(r, c->group);
         const bool wanted =
             c->is_p2p ? !is_over(c) && n_p2p++ < TM_HANG_KEPT_P2P
@@ -315,6 +338,7 @@ static bool keep_calls(const reading *r, dump *d) {
             continue;
         if (!keep(n, r->flight, c, r->groups[c->group].key, r->rank, &made))
             return false;
+        made.before = before;
         if (!c->is_p2p && form_at(n, l, c->seq))
             made.form = form_at(n, l, c->seq);
         if (wanted && !tm_vec_append(&n->kept, &made, 1))
@@ -543,6 +567,8 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
         tm_cell_set_int(&row[HC_CREATED], k->created_ns);
     if (k->timeout_ns > 0)
         tm_cell_set_int(&row[HC_TIMEOUT], k->timeout_ns);
+    if (k->before >= 0)
+        tm_cell_set_int(&row[HC_BEFORE], k->before);
     TM_TRY(tm_table_set_text(t, &row[HC_OP], text_of(n, k->op), err));
     TM_TRY(tm_table_set_text(t, &row[HC_BACKEND], tm_hang_or_null(text_of(n, k->backend)), err));
     TM_TRY(tm_table_set_text(t, &row[HC_INPUTS], tm_hang_or_null(text_of(n, k->inputs)), err));
@@ -566,6 +592,7 @@ static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, 
                     .backend = f->backend,
                     .inputs = f->inputs,
                     .outputs = f->outputs,
+                    .before = -1,
                     .state = seq < l->open ? TM_FLIGHT_COMPLETED : TM_FLIGHT_SCHEDULED};
     return add_call(n, &k, t, err);
 }

@@ -43,7 +43,8 @@ static const tm_column job_columns[N_J] = {
                  "all came to does not end, or the dumps do not tell who is missing; running: "
                  "nobody has waited for a second; clear: nobody waits."},
     [J_REASON] = {"reason", TM_TEXT, "",
-                  "mismatch: ranks came with another operation, size or type; not issued: others "
+                  "mismatch: ranks came with another operation, size or type, and perhaps others "
+                  "did not come elsewhere; not issued: others "
                   "wait for ranks that wait for nobody; no dump: they wait for ranks that left no "
                   "dump; circle: ranks wait for one another; null: nobody is named."},
     [J_CONFIDENCE] =
@@ -211,6 +212,11 @@ static void add_time(words *w, int64_t ns) {
             (int)(ns % 1000000000 / 1000000));
 }
 
+/* NULL for fronts.n: none. */
+static const tm_hang_front *front_at(const tm_hang_world *w, size_t i) {
+    return i < w->fronts.n ? (const tm_hang_front *)w->fronts.data + i : NULL;
+}
+
 static const char *group_name(const tm_hang_world *w, size_t group) {
     const char *desc = tm_hang_text(w->groups, group, HG_DESC);
     return *desc ? desc : tm_hang_text(w->groups, group, HG_NAME);
@@ -232,11 +238,6 @@ static void add_operation(words *t, const tm_hang_world *w, const tm_hang_front 
     add(t, "%s, number %" PRId64 " of group %s", op_of(w, f), f->seq, group_name(w, f->group));
 }
 
-static size_t call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t rank) {
-    return f->is_p2p ? f->call
-                     : tm_hang_call(w, tm_hang_int(w->groups, f->group, HG_GROUP, 0), rank, f->seq);
-}
-
 /* Whether a front tells two calls apart by what is said of them. */
 static void add_call(words *t, const tm_hang_world *w, size_t row) {
     const char *in = tm_hang_text(w->calls, row, HC_INPUTS);
@@ -252,11 +253,12 @@ static void add_call(words *t, const tm_hang_world *w, size_t row) {
 static bool add_forms(words *t, const tm_hang_world *w, const tm_hang_front *f) {
     enum { SHOWN = 4 };
     int64_t forms[SHOWN];
+    char first[TEXT] = "";
     size_t n = 0;
     const int64_t *v = f->came.data;
     for (size_t i = 0; i < f->came.n && n < SHOWN; i++) {
         tm_vec same = TM_VEC(int64_t);
-        const size_t row = call_of(w, f, v[i]);
+        const size_t row = tm_hang_call_of(w, f, v[i]);
         size_t k = 0;
         if (row == TM_HANG_NO_ROW)
             continue;
@@ -266,7 +268,7 @@ static bool add_forms(words *t, const tm_hang_world *w, const tm_hang_front *f) 
         if (k < n)
             continue;
         for (size_t j = i; j < f->came.n; j++) {
-            const size_t other = call_of(w, f, v[j]);
+            const size_t other = tm_hang_call_of(w, f, v[j]);
             if (other != TM_HANG_NO_ROW && tm_hang_int(w->calls, other, HC_FORM, 0) == form &&
                 !tm_vec_append(&same, &v[j], 1)) {
                 tm_vec_free(&same);
@@ -276,7 +278,12 @@ static bool add_forms(words *t, const tm_hang_world *w, const tm_hang_front *f) 
         add(t, n > 0 ? "; " : "");
         add_ranks(t, &same);
         add(t, " call%s ", same.n == 1 ? "s" : "");
+        const size_t from = t->n;
         add_call(t, w, row);
+        if (n > 0 && strcmp(t->text + from, first) == 0)
+            add(t, ", but the calls coalesced with it differ");
+        else if (n == 0)
+            snprintf(first, sizeof first, "%s", t->text + from);
         forms[n++] = form;
         tm_vec_free(&same);
     }
@@ -333,7 +340,7 @@ static bool is_whole(const tm_hang_world *w) {
 
 /* Where nobody is named. */
 static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
+    const tm_hang_front *f = front_at(w, c->front);
     if (c->reason == TM_HANG_NOTHING) {
         add(t, is_whole(w) ? "Nobody waits: every operation in the dumps is over"
                            : "Of ranks with a whole dump nobody waits: every operation in the "
@@ -381,7 +388,7 @@ static bool missed_here(const tm_hang_front *f, const tm_hang_causes *c, tm_vec 
 }
 
 static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
+    const tm_hang_front *f = front_at(w, c->front);
     if (c->culprits.n == 0) {
         say_nobody(t, w, c);
         return true;
@@ -390,8 +397,9 @@ static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
     const bool ok = missed_here(f, c, &here), one = here.n == 1;
     add(t, "The job hangs: ");
     add_ranks(t, &here);
-    tm_vec_free(&here);
-    if (c->reason == TM_HANG_DIFFERS && c->sure)
+    if (c->reason == TM_HANG_DIFFERS && f->is_p2p)
+        add(t, " send and receive with sizes or types that do not fit: ");
+    else if (c->reason == TM_HANG_DIFFERS && 2 * here.n < f->came.n)
         add(t, " came with another call than the others to number %" PRId64 " of group %s", f->seq,
             group_name(w, f->group));
     else if (c->reason == TM_HANG_DIFFERS)
@@ -406,8 +414,15 @@ static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
         add(t, " wait for one another in several groups, first in ");
     else
         add(t, " ha%s not come to ", one ? "s" : "ve");
-    if (c->reason != TM_HANG_DIFFERS)
+    if (c->reason != TM_HANG_DIFFERS || f->is_p2p)
         add_operation(t, w, f);
+    tm_vec_free(&here);
+    if (c->front_besides < w->fronts.n) {
+        add(t, ". Besides, ");
+        add_ranks(t, &c->besides);
+        add(t, " ha%s not come to ", c->besides.n == 1 ? "s" : "ve");
+        add_operation(t, w, front_at(w, c->front_besides));
+    }
     return ok;
 }
 
@@ -418,7 +433,7 @@ static void add_not_started(words *t, const tm_hang_world *w, const tm_hang_fron
     bool started = false;
     int64_t first = -1;
     for (size_t i = 0; i < f->waiting.n && !f->is_p2p; i++) {
-        const size_t row = call_of(w, f, v[i]);
+        const size_t row = tm_hang_call_of(w, f, v[i]);
         const int64_t state = row == TM_HANG_NO_ROW ? -1 : tm_hang_int(w->calls, row, HC_STATE, -1);
         started = started || state == TM_FLIGHT_STARTED;
         n += state == TM_FLIGHT_SCHEDULED;
@@ -446,8 +461,17 @@ static void add_untold(words *t, const tm_hang_world *w, const tm_hang_front *f)
     }
 }
 
+static void add_besides(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
+    add(t, ". To the other ");
+    add_came(t, w, front_at(w, c->front_besides));
+    for (size_t i = 0; i < c->besides.n && i < 2; i++) {
+        add(t, ". ");
+        add_last(t, w, ((const int64_t *)c->besides.data)[i]);
+    }
+}
+
 static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
+    const tm_hang_front *f = front_at(w, c->front);
     if (c->front >= w->fronts.n || c->reason == TM_HANG_TIMES)
         return true;
     if (c->reason == TM_HANG_DIFFERS) {
@@ -466,13 +490,20 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
     }
     tm_vec_free(&here);
     add_untold(t, w, f);
+    if (c->front_besides < w->fronts.n)
+        add_besides(t, w, c);
     if (w->unreadable.n > 0) {
         add(t, ". The dump%s of ", w->unreadable.n == 1 ? "" : "s");
         add_ranks(t, &w->unreadable);
         add(t, " cannot be read");
     }
-    if (c->reason == TM_HANG_OPEN)
+    if (c->reason == TM_HANG_OPEN && f->is_p2p && f->came.n > 1) {
+        add(t, ". If these two belong together, their sizes or types do not fit: ");
+        if (!add_forms(t, w, f))
+            return false;
+    } else if (c->reason == TM_HANG_OPEN) {
         add_not_started(t, w, f);
+    }
     if (c->reason == TM_HANG_LOST)
         add(t, ". A rank that was killed, or whose process does not answer, leaves none");
     if (c->also.n > 0) {
@@ -490,7 +521,8 @@ static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c)
     size_t n = 0;
     for (size_t i = 0;
          i < w->fronts.n && c->reason != TM_HANG_TIMES && c->reason != TM_HANG_RUNNING; i++) {
-        if (i == c->front || (f[i].problem == TM_HANG_ALL_CAME && c->culprits.n > 0))
+        if (i == c->front || i == c->front_besides ||
+            (f[i].problem == TM_HANG_ALL_CAME && c->culprits.n > 0))
             continue;
         if (n++ >= SHOWN)
             continue;
@@ -499,6 +531,7 @@ static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c)
         add_ranks(t, who);
         add(t, " wait%s in ", who->n == 1 ? "s" : "");
         add_operation(t, w, &f[i]);
+        add(t, f[i].problem == TM_HANG_MISMATCH ? ", with calls that do not fit one another" : "");
         if (f[i].absent.n > 0) {
             add(t, ", for ");
             add_ranks(t, &f[i].absent);
@@ -522,6 +555,22 @@ static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_e
     return status;
 }
 
+/* For either reason. */
+static bool is_named(const tm_hang_causes *c, int64_t rank) {
+    return tm_hang_has(&c->culprits, rank) || tm_hang_has(&c->besides, rank);
+}
+
+static tm_status set_named(const tm_hang_world *w, const tm_hang_causes *c, tm_table *t,
+                           tm_cell *cell, tm_error *err) {
+    tm_vec all = TM_VEC(int64_t);
+    bool ok = true;
+    for (int64_t r = 0; r < w->n_ranks && ok; r++)
+        ok = !is_named(c, r) || tm_vec_append(&all, &r, 1);
+    const tm_status status = ok ? set_ranks(t, cell, &all, err) : tm_fail_memory(err);
+    tm_vec_free(&all);
+    return status;
+}
+
 static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_table *t,
                          tm_error *err) {
     static const char *const reasons[] = {
@@ -529,7 +578,7 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
         [TM_HANG_LOST] = "no dump",     [TM_HANG_CIRCLE] = "circle",
         [TM_HANG_RUNNING] = NULL,
     };
-    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + c->front;
+    const tm_hang_front *f = front_at(w, c->front);
     words verdict = {.n = 0}, evidence = {.n = 0}, chain = {.n = 0};
     tm_vec lost = TM_VEC(int64_t);
     tm_cell *row = tm_table_add_row(t);
@@ -563,7 +612,7 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
                              : c->sure ? "one"
                                        : "several",
                              err));
-    TM_TRY(set_ranks(t, &row[J_CULPRITS], &c->culprits, err));
+    TM_TRY(set_named(w, c, t, &row[J_CULPRITS], err));
     if (c->front < w->fronts.n) {
         tm_cell_set_int(&row[J_NUMBER], f->seq);
         TM_TRY(tm_table_set_text(t, &row[J_GROUP], group_name(w, f->group), err));
@@ -577,7 +626,7 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
 static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, tm_error *err) {
     static const char *const problems[] = {"other times",     "mismatch", "missing",
                                            "perhaps missing", "no dump",  "all came"};
-    const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + i;
+    const tm_hang_front *f = front_at(w, i);
     words text = {.n = 0};
     tm_cell *row = tm_table_add_row(t);
     if (!row || !add_forms(&text, w, f))
@@ -643,14 +692,14 @@ static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64
         return tm_fail_memory(err);
     tm_cell_set_int(&row[R_RANK], rank);
     TM_TRY(tm_table_set_text(t, &row[R_ROLE],
-                             tm_hang_has(&c->culprits, rank) ? "culprit"
-                             : d == TM_HANG_NO_ROW           ? "no dump"
-                             : front < w->fronts.n           ? "waits"
-                                                             : "fine",
+                             is_named(c, rank)     ? "culprit"
+                             : d == TM_HANG_NO_ROW ? "no dump"
+                             : front < w->fronts.n ? "waits"
+                                                   : "fine",
                              err));
     if (front < w->fronts.n) {
-        const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + front;
-        const size_t call = call_of(w, f, rank);
+        const tm_hang_front *f = front_at(w, front);
+        const size_t call = tm_hang_call_of(w, f, rank);
         tm_cell_set_int(&row[R_NUMBER], f->seq);
         TM_TRY(tm_table_set_text(t, &row[R_GROUP], group_name(w, f->group), err));
         if (call != TM_HANG_NO_ROW) {

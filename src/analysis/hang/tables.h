@@ -61,6 +61,7 @@ enum {
     HC_CREATED,
     HC_TIMEOUT,
     HC_FRAMES,
+    HC_BEFORE,
     N_HC
 };
 

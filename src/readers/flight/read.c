@@ -262,8 +262,8 @@ static const op_name *find_op(tm_flight *f, uint32_t text) {
     if (made.backend == TM_NAME_FAILED || made.op == TM_NAME_FAILED)
         return NULL;
     const char *op = tm_names_text(f->values.texts, made.op).bytes;
-    made.hash = tm_hash_mixed(7, op, strlen(op));
     made.is_p2p = is_p2p_op(op);
+    made.hash = made.is_p2p ? 7 : tm_hash_mixed(7, op, strlen(op));
     made.gathers = strcmp(op, "all_gather") == 0 || strcmp(op, "_all_gather_base") == 0;
     made.ends_batch = ends_with(op, "coalesced");
     agreed_parts(op, &made.inputs, &made.outputs);
