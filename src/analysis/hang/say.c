@@ -462,7 +462,7 @@ static void add_untold(words *t, const tm_hang_world *w, const tm_hang_front *f)
 }
 
 static void add_besides(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    add(t, ". To the other ");
+    add(t, ". There ");
     add_came(t, w, front_at(w, c->front_besides));
     for (size_t i = 0; i < c->besides.n && i < 2; i++) {
         add(t, ". ");
