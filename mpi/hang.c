@@ -9,10 +9,12 @@
 #include "agree.h"
 #include "analysis/hang/fronts.h"
 #include "analysis/hang/notes.h"
+#include "analysis/hang/seen.h"
 #include "identity/names.h"
 #include "load/share.h"
 #include "shuffle.h"
 #include "tmerge/flight.h"
+#include "tmerge/reader.h"
 
 /* What is known of an input before it is read. */
 typedef struct candidate {
@@ -234,6 +236,8 @@ static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *er
         status = find_doubles(r, err);
     if (status == TM_OK)
         status = read_own(r, err);
+    if (status == TM_OK)
+        status = tm_hang_seen_ask(out, err);
     status = tm_mpi_agree(comm, status, err);
     tm_flight_destroy(r->flight);
     if (status == TM_OK)
@@ -244,6 +248,53 @@ static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *er
     tm_vec_free(&spans);
     tm_vec_free(&mixed);
     return status;
+}
+
+/* What an input is taken for. */
+enum { IS_DUMP, IS_TRACE, IS_OTHER };
+
+/* What cannot be read is a dump: its reader says why. A folder may hold other files, too. */
+static unsigned char kind_of(const tm_input *input) {
+    enum { HEAD = 4096 };
+    char head[HEAD];
+    size_t n = 0;
+    tm_source *source = NULL;
+    tm_file_info info = {.kind = TM_FILE_OTHER};
+    tm_error unread;
+    tm_flight_guess guess = TM_FLIGHT_YES;
+    if (tm_source_open(input->path, &source, &unread) == TM_OK &&
+        tm_source_read(source, head, HEAD, &n, &unread) == TM_OK)
+        guess = tm_flight_is_dump(head, n);
+    tm_source_close(source);
+    if (guess == TM_FLIGHT_YES)
+        return IS_DUMP;
+    if (tm_file_sniff(input->path, &info, &unread) == TM_OK && info.kind == TM_FILE_TRACE)
+        return IS_TRACE;
+    return guess == TM_FLIGHT_NO && input->from_folder ? IS_OTHER : IS_DUMP;
+}
+
+tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, const tm_hosts *hosts,
+                            tm_hang_inputs *out, tm_error *err) {
+    int self, n_processes;
+    MPI_Comm_rank(comm, &self);
+    MPI_Comm_size(comm, &n_processes);
+    const tm_share_readers readers = {n_processes, hosts->n, hosts->of};
+    unsigned char *kinds = calloc(n + 1, 1);
+    const tm_status status = tm_mpi_agree(comm, kinds ? TM_OK : tm_fail_memory(err), err);
+    if (status != TM_OK) {
+        free(kinds);
+        return status;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (tm_share_reader(&readers, inputs[i].seen, i) == self)
+            kinds[i] = kind_of(&inputs[i]);
+    MPI_Allreduce(MPI_IN_PLACE, kinds, (int)n, MPI_UNSIGNED_CHAR, MPI_MAX, comm);
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++)
+        ok = kinds[i] == IS_OTHER ||
+             tm_vec_append(kinds[i] == IS_TRACE ? &out->traces : &out->dumps, &inputs[i], 1);
+    free(kinds);
+    return tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
 }
 
 tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_input *inputs, size_t n, const tm_hosts *hosts,

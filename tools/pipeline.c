@@ -353,6 +353,10 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     say(p, "reading");
     TM_TRY(input->read(p, input->context, err));
     tm_times_end(&p->times, "reading");
+    if (input->without && p->loaded.n_ranks == 0) {
+        say(p, NULL);
+        return input->without(p, input->context, err);
+    }
     say(p, "joining names");
     TM_TRY(tm_host_names(p->comm, tm_argument(p->arguments, "host-map"), &p->loaded, err));
     TM_TRY(tm_mpi_unify_names(p->comm, p->loaded.names, p->loaded.timelines, p->loaded.n_timelines,
@@ -368,9 +372,11 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
     TM_TRY(analyse(p, err));
     give_memory_back();
     tm_times_end(&p->times, "analysing");
-    say(p, "writing the store");
-    TM_TRY(write_store(p, err));
-    tm_times_end(&p->times, "writing");
+    if (p->output) {
+        say(p, "writing the store");
+        TM_TRY(write_store(p, err));
+        tm_times_end(&p->times, "writing");
+    }
     if (p->page) {
         say(p, "writing the report");
         TM_TRY(write_page(p, err));
@@ -387,7 +393,9 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
         warn_of_communication(p);
     if (input->warn)
         input->warn(p, input->context);
-    TM_TRY(tm_summary_print(&p->tables, &p->loaded, p->output, p->page, &p->colors, err));
+    TM_TRY(input->print
+               ? input->print(p, input->context, err)
+               : tm_summary_print(&p->tables, &p->loaded, p->output, p->page, &p->colors, err));
     TM_TRY(tm_tables_whole(&p->tables, err));
     return tm_argument(p->arguments, "strict") ? fail_doubted(p, err) : TM_OK;
 }

@@ -63,6 +63,11 @@ typedef struct tm_pipeline_input {
 
     /** Warns of what was read, on process 0 before the summary; NULL where there is nothing. */
     void (*warn)(const tm_pipeline *p, const void *context);
+    /** Where no timeline was read: ends the run, instead of all that follows; NULL where there
+     * always is one. Collective: over p->comm. */
+    tm_status (*without)(tm_pipeline *p, void *context, tm_error *err);
+    /** Prints on process 0 in place of the summary; NULL: the summary. */
+    tm_status (*print)(const tm_pipeline *p, const void *context, tm_error *err);
     /** On process 0, once the job is replayed: ends the run instead of analyses and a store; NULL
      * where these are made. */
     tm_status (*finish)(tm_pipeline *p, void *context, tm_error *err);

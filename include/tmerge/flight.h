@@ -56,8 +56,11 @@ void tm_flight_destroy(tm_flight *flight);
  */
 tm_status tm_flight_read(tm_flight *flight, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
-/** Whether what follows is such a dump, as far as its first bytes tell. */
-bool tm_flight_is_dump(const char *head, size_t size);
+/** Whether a file is such a dump. MAYBE: it may be other JSON; or it is empty. */
+typedef enum tm_flight_guess { TM_FLIGHT_NO, TM_FLIGHT_MAYBE, TM_FLIGHT_YES } tm_flight_guess;
+
+/** As far as its first bytes tell. */
+tm_flight_guess tm_flight_is_dump(const char *head, size_t size);
 
 const tm_flight_group *tm_flight_groups(const tm_flight *flight, size_t *n);
 

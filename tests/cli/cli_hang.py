@@ -285,13 +285,48 @@ def test_what_else_evidence_says():
             # What the ring lost may be the receive of this send.
             ([[sent('send 0->1', record_id=7)], [sent('recv 1<-0', inputs=((5, 4),))]], (),
              'If these two belong together, their sizes or types do not fit: rank 0 calls send 0->1'),
-            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps tell of 2 ranks'),
+            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'dumps or traces tell of 2 ranks'),
             (CASES['a pair does not end'][0], (), '4 ranks All came to all_reduce, number 1 of group tp'),
             (odd, (), ',...')):
         given(*ranks, groups={'tp': [0, 1], 'a': [0, 1], 'b': [2, 3, 4]})
         done = tmerge('hang', 'trace_rank_*', *options).expect(0)
         contains(' '.join((done.out + done.err).split()), words)
     equal(found()['hang.job']['rows'][0]['culprits'], ','.join(str(r) for r in range(0, 200, 2)))
+
+
+NOW = 1700000000
+
+
+def trace(rank, events):
+    """Of (category, name, begin, end), in seconds from NOW on."""
+    put(f'kineto_{rank}.json', json.dumps({'distributedInfo': {'rank': rank}, 'traceEvents': [
+        {'ph': 'X', 'cat': cat, 'name': name, 'pid': 1, 'tid': 7, 'ts': (NOW + begin) * 1e6, 'dur': (end - begin) * 1e6}
+        for cat, name, begin, end in events]}))
+
+
+def test_traces_tell_the_last_step_and_call():
+    lock = '<built-in method acquire of _thread.lock>'
+    given(*[[call('all_reduce', i, 'completed' if i < 3 else 'started', time=NOW + i) for i in range(1, n)]
+            for n in (4, 4, 3)])
+    trace(0, [('user_annotation', 'ProfilerStep#3', 1, 2.5), ('cpu_op', 'aten::add', 1, 2), ('cpu_op', 'aten::mul', 2, 2.5)])
+    # What stops the profiler is none of what it saw.
+    trace(2, [('python_function', 'train.py(8): main', 2, 9.5), ('user_annotation', 'ProfilerStep#4', 2.5, 9.5),
+              ('cpu_op', 'aten::add', 2.5, 2.6), ('python_function', 'train.py(33): load', 2.625, 9.5),
+              ('python_function', lock, 2.75, 9.5), ('python_function', 'torch/profiler/profiler.py(8): stop', 9.25, 9.5)])
+    done = tmerge('hang', 'trace_rank_*', 'kineto_*', '-o', 'hang.h5').expect(0)
+    contains(' '.join(done.out.split()), 'The trace of rank 2 ends at 22:13:29.500 UTC, in step 4; its CPU was then in '
+             f'{lock} < train.py(33): load < train.py(8): main, since 22:13:22.750 UTC')
+    rows = tables('hang.h5', 'hang.rank')['hang.rank']
+    equal([(r['role'], r['step'], r['call_open'], r['call']) for r in rows],
+          [('waits', 3, False, 'aten::mul'), ('waits', None, None, None),
+           ('culprit', 4, True, f'{lock} < train.py(33): load < train.py(8): main')])
+    equal([(r['trace_end_ns'], r['call_begin_ns']) for r in rows[::2]],
+          [(NOW * SECOND + 2500000000, NOW * SECOND + 2000000000), (NOW * SECOND + 9500000000, NOW * SECOND + 2750000000)])
+    tmerge('report', 'hang.h5').expect(0)
+    tmerge('analyze', 'hang.h5', '-o', 'again.h5').expect(0)
+    equal(tables('again.h5', 'hang.rank')['hang.rank'], rows)
+    equal(tmerge('hang', '.', '--json', n=3).expect(0).out, tmerge('hang', '.', '--json').expect(0).out)
+    contains(tmerge('hang', 'kineto_*').expect(3).err, 'these are traces only')
 
 
 class Hostile:
@@ -313,7 +348,8 @@ def test_no_code_of_a_dump_is_run():
 
 
 def test_what_is_no_dump_is_said():
-    for content, why in ((b'{"traceEvents": []}', 'no dump of a flight recorder'), (b'[1]', 'no instruction that a pickle'),
+    for content, why in ((b'{"traceEvents": []}', 'these are traces only'), (b'{"a": 1}', 'no dump of a flight recorder'),
+                         (b'[1]', 'no instruction that a pickle'),
                          (pickle.dumps([1], 2), 'no dump of a flight recorder')):
         put('trace_rank_0', content)
         contains(tmerge('hang', 'trace_rank_0').expect(3).err, why)

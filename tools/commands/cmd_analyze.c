@@ -77,11 +77,22 @@ static tm_status read_besides(const tm_arguments *arguments, analyze *a, tm_erro
     return snapshots ? read_files(snapshots, read_snapshot, a->snapshots, err) : TM_OK;
 }
 
+/* What tmerge hang found is of dumps, which no store holds: it stays as it is. */
+static tm_status keep_hang(const tm_pipeline *p, const tm_store *from, tm_error *err) {
+    static const char *const kept[] = {"hang.job", "hang.collective", "hang.rank"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && p->self == 0; i++)
+        if (tm_store_has_table(from, kept[i]))
+            TM_TRY(tm_store_read_table(from, tm_tables_find(&p->tables, kept[i]), err));
+    return TM_OK;
+}
+
 static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     analyze *a = context;
     tm_status settings = tm_pipeline_settings(p, &a->from, err);
     if (settings == TM_OK && p->self == 0)
         settings = read_besides(p->arguments, a, err);
+    if (settings == TM_OK)
+        settings = keep_hang(p, a->from.store, err);
     TM_TRY(tm_mpi_agree(p->comm, settings, err));
     TM_TRY(tm_mpi_same_file(p->comm, a->from.path, err));
     p->ncu = a->ncu;

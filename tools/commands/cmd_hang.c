@@ -6,90 +6,102 @@
 #include <string.h>
 
 #include "analysis/hang/fronts.h"
+#include "apart.h"
 #include "base/utf8.h"
 #include "command.h"
 #include "console.h"
 #include "inputs.h"
-#include "launch.h"
+#include "line/line.h"
 #include "mpi/agree.h"
 #include "mpi/hang.h"
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
 #include "options.h"
-#include "output.h"
-#include "spread.h"
+#include "pipeline.h"
+#include "signals.h"
 #include "tmerge/analysis.h"
 #include "tmerge/store.h"
 
 static const tm_option options[] = {
-    {"output", 'o', "FILE.h5", "also writes the tables hang.* to a store"},
+    {"output", 'o', "FILE.h5",
+     "also writes a store: the tables hang.*, and what merge makes of traces"},
     {"json", 0, NULL, "one JSON document with all rows of the tables hang.* (see list --doc)"},
     {"world-size", 0, "N", "ranks of the job, where no dump tells them (gloo's)"},
-    {"rank-map", 0, "FILE", "lines PATH RANK: which rank a dump is of"},
-    TM_OPTION_FORCE(""),
-    TM_OPTION_JOBS,
-    TM_OPTION_COLOR,
+    {"rank-map", 0, "FILE", "lines PATH RANK: which rank a dump or trace is of"},
+    {"step-pattern", 0, "REGEX",
+     "annotations that are steps, instead of ProfilerStep#N, step N, iteration N"},
+    TM_OPTIONS_CLOCKS,
+    {"skip-bad", 0, NULL,
+     "leave out traces that cannot be read, or that overlap one of their rank"},
+    TM_OPTION_FORCE("; read traces that were recorded far apart"),
+    TM_OPTIONS_STORE,
 };
 
 typedef struct hang {
-    MPI_Comm comm;
-    int self;
-    const tm_arguments *arguments;
-    const char *output; /* NULL: none */
-    int64_t n_ranks;    /* as the user says; else below 1 */
-    tm_colors colors;
-    tm_tables tables;
+    tm_inputs inputs;
+    tm_hang_inputs of;
+    int64_t n_ranks; /* as the user says; else below 1 */
 } hang;
 
-static bool is_store(const void *context, const char *path) {
-    (void)context;
-    return tm_store_is_store(path);
+static tm_status read_traces(tm_pipeline *p, const hang *h, tm_error *err) {
+    const tm_progress_sink sink = {tm_line_bar, NULL};
+    const tm_load_options load = {.inputs = h->of.traces.data,
+                                  .n_inputs = h->of.traces.n,
+                                  .hosts = &h->inputs.hosts,
+                                  .step_pattern = p->step_pattern,
+                                  .skip_bad = tm_argument(p->arguments, "skip-bad") != NULL,
+                                  .progress = p->shows_progress ? &sink : NULL,
+                                  .output = p->output,
+                                  .guard = &tm_signals_guard};
+    tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
+    TM_TRY(tm_mpi_load(p->comm, &load, left_out, &p->loaded, err));
+    return tm_argument(p->arguments, "force") ? TM_OK : tm_apart_check(p->comm, &p->loaded, err);
 }
 
-static tm_status check_output(const hang *h, tm_error *err) {
-    static const tm_output_kind store = {"tmerge store", is_store, NULL};
-    return h->output
-               ? tm_output_check(h->output, &store, tm_argument(h->arguments, "force") != NULL, err)
-               : TM_OK;
+static tm_status read_inputs(tm_pipeline *p, void *context, tm_error *err) {
+    hang *h = context;
+    p->command = "tmerge hang";
+    if (p->output)
+        TM_TRY(tm_pipeline_check_output(p, err));
+    TM_TRY(tm_inputs_list(p->comm, p->arguments, &h->inputs, err));
+    const tm_hosts *hosts = &h->inputs.hosts;
+    TM_TRY(tm_mpi_hang_split(p->comm, h->inputs.list.data, h->inputs.list.n, hosts, &h->of, err));
+    if (h->of.dumps.n == 0)
+        return tm_fail(err, TM_ERR_INPUT, NULL, -1,
+                       "%s: tmerge hang needs dumps of flight recorders (see --help)",
+                       h->of.traces.n > 0 ? "these are traces only" : "nothing here is a dump");
+    TM_TRY(tm_mpi_hang_read(p->comm, h->of.dumps.data, h->of.dumps.n, hosts, &p->tables, err));
+    if (h->of.traces.n > 0)
+        TM_TRY(read_traces(p, h, err));
+    if (h->n_ranks > p->loaded.world_size)
+        p->loaded.world_size = h->n_ranks;
+    return TM_OK;
 }
 
-static tm_status read_dumps(hang *h, tm_error *err) {
-    tm_inputs inputs = {0};
-    TM_TRY(tm_mpi_agree(h->comm, h->self == 0 ? check_output(h, err) : TM_OK, err));
-    TM_TRY(tm_mpi_agree(h->comm, tm_analysis_tables(&h->tables, err), err));
-    TM_TRY(tm_inputs_list(h->comm, h->arguments, &inputs, err));
-    tm_status status =
-        tm_mpi_hang_read(h->comm, inputs.list.data, inputs.list.n, &inputs.hosts, &h->tables, err);
-    if (status == TM_OK)
-        status = tm_mpi_gather_tables(h->comm, &h->tables, err);
-    tm_inputs_free(&inputs);
-    return status;
-}
-
-static tm_status analyse(hang *h, tm_error *err) {
+static tm_status analyse(tm_pipeline *p, const hang *h, tm_error *err) {
     const tm_job job = {.world_size = h->n_ranks};
     size_t n;
     const tm_analysis *const *all = tm_analyses(&n);
     tm_status status = TM_OK;
-    for (size_t i = 0; i < n && h->self == 0; i++)
+    for (size_t i = 0; i < n && p->self == 0; i++)
         if (strcmp(all[i]->name, "hang") == 0)
-            status = all[i]->job(&job, &h->tables, err);
-    return tm_mpi_agree(h->comm, status, err);
+            status = all[i]->job(&job, &p->tables, err);
+    return tm_mpi_agree(p->comm, status, err);
 }
 
-static tm_status write_store(const hang *h, tm_error *err) {
+static tm_status write_store(const tm_pipeline *p, tm_error *err) {
     tm_names *names = tm_names_create();
-    const tm_store_attribute attributes[] = {{"ranks", NULL, 0}, {"command", "tmerge hang", 0}};
-    const tm_store_plan plan = {.path = h->output,
-                                .compress = true,
+    const tm_store_attribute attributes[] = {{"ranks", NULL, 0}, {"command", p->command, 0}};
+    const tm_store_plan plan = {.path = p->output,
+                                .compress = p->compress,
                                 .names = names,
-                                .tables = &h->tables,
+                                .tables = &p->tables,
                                 .tool_version = TMERGE_VERSION,
                                 .attributes = attributes,
                                 .n_attributes = sizeof attributes / sizeof *attributes};
-    tm_status status = tm_mpi_agree(h->comm, names ? TM_OK : tm_fail_memory(err), err);
+    tm_status status = tm_mpi_agree(p->comm, names ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
-        status = tm_mpi_store_write(h->comm, &plan, err);
+        status = tm_mpi_store_write(p->comm, &plan, err);
     tm_names_destroy(names);
     return status;
 }
@@ -130,65 +142,75 @@ static void print_dumps(const tm_table *job) {
     printf("\n\n");
 }
 
-static void print_screen(const hang *h) {
-    const tm_table *job = tm_tables_find(&h->tables, "hang.job");
+static void print_screen(const tm_pipeline *p) {
+    const tm_table *job = tm_tables_find(&p->tables, "hang.job");
     print_dumps(job);
-    fputs(h->colors.strong, stdout);
+    fputs(p->colors.strong, stdout);
     print_sentence(text(job, "verdict"));
-    fputs(h->colors.off, stdout);
+    fputs(p->colors.off, stdout);
     print_sentence(text(job, "evidence"));
     print_sentence(text(job, "chain"));
     if (strcmp(text(job, "confidence"), "several") == 0)
         print_sentence("Which of these it is, the dumps do not tell");
-    if (h->output)
-        printf("\nTables in %s: tmerge show %s hang\n", h->output, h->output);
+    if (p->output)
+        printf("\nTables in %s: tmerge show %s hang\n", p->output, p->output);
 }
 
-static tm_status print_json(const hang *h, tm_error *err) {
-    const tm_table *const shown[] = {tm_tables_find(&h->tables, "hang.job"),
-                                     tm_tables_find(&h->tables, "hang.collective"),
-                                     tm_tables_find(&h->tables, "hang.rank")};
+static tm_status print_json(const tm_pipeline *p, tm_error *err) {
+    const tm_table *const shown[] = {tm_tables_find(&p->tables, "hang.job"),
+                                     tm_tables_find(&p->tables, "hang.collective"),
+                                     tm_tables_find(&p->tables, "hang.rank")};
     char *document = NULL;
-    TM_TRY(tm_tables_json(shown, sizeof shown / sizeof *shown, h->output, &document, err));
+    TM_TRY(tm_tables_json(shown, sizeof shown / sizeof *shown, p->output, &document, err));
     fputs(document, stdout);
     free(document);
     return TM_OK;
 }
 
-static void warn(const hang *h) {
+static void warn(const tm_pipeline *p, const hang *h) {
     enum { SHOWN = 5 };
-    const tm_table *left = tm_tables_find(&h->tables, "job.left_out");
+    const tm_table *left = tm_tables_find(&p->tables, "job.left_out");
     size_t n = 0;
     for (size_t i = 0; i < left->n_rows; i++) {
         const tm_cell *row = tm_table_row(left, i);
-        if (strcmp(row[1].value.text, "double") != 0 && n++ < SHOWN)
+        const char *reason = row[1].value.text;
+        if (strcmp(reason, "double") != 0 && strcmp(reason, "exported") != 0 && n++ < SHOWN)
             tm_console_warn("left out: %s", row[2].value.text);
     }
-    const int64_t n_ranks =
-        tm_table_cell(tm_tables_find(&h->tables, "hang.job"), 0, "ranks")->value.i;
-    if (h->n_ranks > 0 && n_ranks > h->n_ranks)
-        tm_console_warn("--world-size %" PRId64 ": the dumps tell of %" PRId64 " ranks", h->n_ranks,
-                        n_ranks);
     if (n > SHOWN)
         tm_console_warn("and %zu more", n - SHOWN);
+    const int64_t n_ranks =
+        tm_table_cell(tm_tables_find(&p->tables, "hang.job"), 0, "ranks")->value.i;
+    if (h->n_ranks > 0 && n_ranks > h->n_ranks)
+        tm_console_warn("--world-size %" PRId64 ": dumps or traces tell of %" PRId64 " ranks",
+                        h->n_ranks, n_ranks);
+    if (p->loaded.n_by_position > 0)
+        tm_console_warn("%" PRId64 " of %" PRId64 " traces tell no rank and are numbered by their "
+                        "place: if that is wrong, give --rank-map FILE with lines PATH RANK",
+                        p->loaded.n_by_position, p->loaded.n_traces);
 }
 
-static tm_status run_phases(hang *h, tm_error *err) {
-    TM_TRY(read_dumps(h, err));
-    TM_TRY(analyse(h, err));
-    if (h->output)
-        TM_TRY(write_store(h, err));
-    if (h->self != 0)
-        return TM_OK;
-    warn(h);
-    if (tm_argument(h->arguments, "json"))
-        return print_json(h, err);
-    print_screen(h);
+static tm_status print(const tm_pipeline *p, const void *context, tm_error *err) {
+    warn(p, context);
+    if (tm_argument(p->arguments, "json"))
+        return print_json(p, err);
+    print_screen(p);
     return TM_OK;
 }
 
+/* Of dumps only. */
+static tm_status finish(tm_pipeline *p, void *context, tm_error *err) {
+    TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
+    TM_TRY(analyse(p, context, err));
+    if (p->output)
+        TM_TRY(write_store(p, err));
+    return p->self == 0 ? print(p, context, err) : TM_OK;
+}
+
 static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
-    hang h = {.arguments = arguments, .output = tm_argument(arguments, "output")};
+    hang h = {.of = {TM_VEC(tm_input), TM_VEC(tm_input)}};
+    const tm_pipeline_input input = {
+        .read = read_inputs, .without = finish, .print = print, .context = &h};
     if (arguments->n_operands == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge hang needs dumps; see --help");
     TM_TRY(tm_count_parse(tm_argument(arguments, "world-size"), "world-size", &h.n_ranks, err));
@@ -196,25 +218,21 @@ static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
     if (h.n_ranks > TM_HANG_RANKS_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--world-size: no job has more than %d ranks",
                        (int)TM_HANG_RANKS_MAX);
-    TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &h.colors, err));
-    TM_TRY(tm_spread(arguments, err));
-    TM_TRY(tm_launch_mpi(err));
-    MPI_Comm_dup(MPI_COMM_WORLD, &h.comm);
-    MPI_Comm_rank(h.comm, &h.self);
-    if (h.self == 0 && h.output)
-        tm_output_watch(h.output);
-    tm_status status = run_phases(&h, err);
-    tm_tables_destroy(&h.tables);
-    MPI_Comm_free(&h.comm);
+    tm_status status = tm_pipeline_run(arguments, NULL, &input, err);
+    tm_vec_free(&h.of.dumps);
+    tm_vec_free(&h.of.traces);
+    tm_inputs_free(&h.inputs);
     return status;
 }
 
 const tm_command tm_command_hang = {
     .name = "hang",
-    .usage = "DUMP... [-o FILE.h5] [--json]",
+    .usage = "DUMP... [TRACE...] [-o FILE.h5] [--json]",
     .summary = "Says who is missing in a job that hangs, from dumps of PyTorch's flight recorder",
     .operands = "A DUMP is what a rank's flight recorder wrote, as a pickle or JSON: a file, a "
-                "folder of these, a quoted pattern, or @FILE with one of these on each line.",
+                "folder of these, a quoted pattern, or @FILE with one of these on each line. With "
+                "TRACEs of the same ranks, the call and step that each ends in are told, and times "
+                "are on the job's clock.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = hang_run,

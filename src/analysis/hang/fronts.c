@@ -5,6 +5,7 @@
 
 #include "base/sorted.h"
 #include "notes.h"
+#include "seen.h"
 #include "tables.h"
 #include "tmerge/flight.h"
 
@@ -481,6 +482,7 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
                            .groups = tm_tables_find(tables, tm_hang_group_def.name),
                            .lanes = tm_tables_find(tables, tm_hang_lane_def.name),
                            .calls = tm_tables_find(tables, tm_hang_call_def.name),
+                           .seen = tm_tables_find(tables, tm_hang_seen_def.name),
                            .n_ranks = n_ranks,
                            .told = n_ranks > 0,
                            .unreadable = TM_VEC(int64_t),

@@ -38,7 +38,7 @@ typedef struct tm_hang_front {
 
 /** What is known of the job's ranks. */
 typedef struct tm_hang_world {
-    const tm_table *dumps, *groups, *lanes, *calls;
+    const tm_table *dumps, *groups, *lanes, *calls, *seen;
     int64_t n_ranks;
     bool any_open;     /* some operation is not over */
     bool told;         /* some dump, or the user, tells n_ranks */
@@ -53,17 +53,6 @@ typedef struct tm_hang_world {
 tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_world *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_hang_world_free(tm_hang_world *world);
-
-/** A cell of the row of a call. */
-static inline const char *tm_hang_text(const tm_table *t, size_t row, int column) {
-    const tm_cell *cell = tm_table_row(t, row) + column;
-    return cell->null ? "" : cell->value.text;
-}
-
-static inline int64_t tm_hang_int(const tm_table *t, size_t row, int column, int64_t missing) {
-    const tm_cell *cell = tm_table_row(t, row) + column;
-    return cell->null ? missing : cell->value.i;
-}
 
 /** The row of a rank's call in hang.call; TM_HANG_NO_ROW where it is not kept. */
 size_t tm_hang_call(const tm_hang_world *w, int64_t group, int64_t rank, int64_t seq);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "say.h"
+#include "seen.h"
 #include "tables.h"
 
 #define KEY(name, doc)                                                                             \
@@ -98,7 +99,7 @@ const tm_table_def tm_hang_call_def = {.name = "hang.call",
 
 static const tm_table_def *const tables[] = {
     &tm_hang_job_def,   &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_dump_def,
-    &tm_hang_group_def, &tm_hang_lane_def,       &tm_hang_call_def};
+    &tm_hang_group_def, &tm_hang_lane_def,       &tm_hang_call_def, &tm_hang_seen_def};
 
 /* Of one rank the first dump counts. A group of which several processes read is one. */
 static void leave_doubles(tm_table *table) {
@@ -153,6 +154,16 @@ static void join_untold(const tm_table *groups, tm_table *rows, int group, int r
     tm_table_sort(rows);
 }
 
+/* Moves a rank's times to the job's clock, as far as its trace tells how its own stood to it. */
+static void move_times(const tm_table *seen, tm_table *rows, int rank, int column) {
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        tm_cell *row = tm_table_row(rows, i);
+        const tm_cell *of = tm_hang_seen_of(seen, row[rank].value.i);
+        if (of && !of[HS_OFFSET].null && !row[column].null)
+            row[column].value.i += of[HS_OFFSET].value.i;
+    }
+}
+
 static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_hang_world world;
     tm_hang_causes causes = {
@@ -167,6 +178,10 @@ static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
     join_untold(groups, dumps, HD_LAST_GROUP, HD_RANK);
     join_untold(groups, tm_tables_find(out, tm_hang_lane_def.name), HL_GROUP, HL_RANK);
     join_untold(groups, tm_tables_find(out, tm_hang_call_def.name), HC_GROUP, HC_RANK);
+    const tm_table *seen = tm_tables_find(out, tm_hang_seen_def.name);
+    move_times(seen, dumps, HD_RANK, HD_WRITTEN);
+    move_times(seen, dumps, HD_RANK, HD_LAST_NS);
+    move_times(seen, tm_tables_find(out, tm_hang_call_def.name), HC_RANK, HC_CREATED);
     tm_status status = tm_hang_world_make(out, job->world_size, &world, err);
     if (status == TM_OK)
         status = tm_hang_find_causes(&world, &causes) ? TM_OK : tm_fail_memory(err);
@@ -182,5 +197,6 @@ const tm_analysis tm_analysis_hang = {
     .summary = "Of a job that is stuck, who is missing (tmerge hang)",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
+    .rank = tm_hang_seen_rank,
     .job = hang_job,
 };

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/list.h"
+#include "seen.h"
 #include "tables.h"
 #include "tmerge/flight.h"
 
@@ -139,6 +140,12 @@ enum {
     R_ENTRIES,
     R_CUT,
     R_DUMP,
+    R_TRACE_END,
+    R_STEP,
+    R_STEP_BEGIN,
+    R_CALL_BEGIN,
+    R_OPEN,
+    R_CALL,
     R_FRAMES,
     N_R
 };
@@ -160,6 +167,17 @@ static const tm_column rank_columns[N_R] = {
     [R_ENTRIES] = {"entries", TM_INT, "", "Entries of its dump."},
     [R_CUT] = {"cut_short", TM_BOOL, "", "The dump ends early."},
     [R_DUMP] = {"dump", TM_TEXT, "", "The file; null: none."},
+    [R_TRACE_END] = {"trace_end_ns", TM_INT, "ns",
+                     "When its trace ends, since the epoch, as all times here on the job's clock; "
+                     "null: no trace that tells the time of day. Times of a rank without a trace "
+                     "are as recorded."},
+    [R_STEP] = {"step", TM_INT, "", "The last step of its trace."},
+    [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns", "When that began, since the epoch."},
+    [R_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns", "When the call that follows began."},
+    [R_OPEN] = {"call_open", TM_BOOL, "", "It had not returned when the trace ended."},
+    [R_CALL] = {"call", TM_TEXT, "",
+                "The call in which the thread of the steps was when its trace ended, and the "
+                "program's own around it, innermost first; else the last that it recorded."},
     [R_FRAMES] = {"frames", TM_TEXT, "",
                   "The program's own frames that issued the last one, innermost first."},
 };
@@ -171,7 +189,7 @@ const tm_table_def tm_hang_rank_def = {
     .n_columns = N_R,
     .n_keys = 1,
     .top = -1,
-    .n_prose = 1,
+    .n_prose = 2,
 };
 
 /* Texts. */
@@ -329,6 +347,25 @@ static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
         add(t, "; gloo records no sends and receives, so it may wait in one");
 }
 
+/* What its trace shows of it, if there is one. */
+static void add_seen(words *t, const tm_hang_world *w, int64_t rank) {
+    const tm_cell *seen = tm_hang_seen_of(w->seen, rank);
+    words end = {.n = 0}, at = {.n = 0};
+    if (!seen || (seen[HS_CALL].null && seen[HS_STEP].null))
+        return;
+    add_time(&end, seen[HS_END].null ? 0 : seen[HS_END].value.i);
+    add_time(&at, seen[HS_CALL_BEGIN].null ? 0 : seen[HS_CALL_BEGIN].value.i);
+    add(t, ". The trace of rank %" PRId64 " ends%s%s", rank, end.n > 0 ? " at " : "", end.text);
+    if (!seen[HS_STEP].null)
+        add(t, ", in step %" PRId64, seen[HS_STEP].value.i);
+    if (seen[HS_CALL].null)
+        return;
+    add(t, seen[HS_OPEN].value.i ? "; its CPU was then in %s" : "; the last call that it has is %s",
+        seen[HS_CALL].value.text);
+    if (at.n > 0)
+        add(t, seen[HS_OPEN].value.i ? ", since %s" : ", at %s", at.text);
+}
+
 /* Whether all ranks have a dump, none of which ends early. */
 static bool is_whole(const tm_hang_world *w) {
     bool whole = true;
@@ -467,6 +504,7 @@ static void add_besides(words *t, const tm_hang_world *w, const tm_hang_causes *
     for (size_t i = 0; i < c->besides.n && i < 2; i++) {
         add(t, ". ");
         add_last(t, w, ((const int64_t *)c->besides.data)[i]);
+        add_seen(t, w, ((const int64_t *)c->besides.data)[i]);
     }
 }
 
@@ -488,6 +526,8 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
         add(t, ". ");
         add_last(t, w, ((const int64_t *)here.data)[i]);
     }
+    for (size_t i = 0; i < here.n && i < 2; i++)
+        add_seen(t, w, ((const int64_t *)here.data)[i]);
     tm_vec_free(&here);
     add_untold(t, w, f);
     if (c->front_besides < w->fronts.n)
@@ -684,6 +724,21 @@ static tm_status add_last_of(const tm_hang_world *w, size_t d, tm_table *t, tm_c
                              tm_hang_or_null(tm_hang_text(w->dumps, d, HD_FRAMES)), err);
 }
 
+static tm_status set_seen(const tm_hang_world *w, int64_t rank, tm_table *t, tm_cell *row,
+                          tm_error *err) {
+    static const int columns[][2] = {{R_TRACE_END, HS_END},
+                                     {R_STEP, HS_STEP},
+                                     {R_STEP_BEGIN, HS_STEP_BEGIN},
+                                     {R_CALL_BEGIN, HS_CALL_BEGIN},
+                                     {R_OPEN, HS_OPEN}};
+    const tm_cell *seen = tm_hang_seen_of(w->seen, rank);
+    for (size_t i = 0; seen && i < sizeof columns / sizeof *columns; i++)
+        row[columns[i][0]] = seen[columns[i][1]];
+    return seen && !seen[HS_CALL].null
+               ? tm_table_set_text(t, &row[R_CALL], seen[HS_CALL].value.text, err)
+               : TM_OK;
+}
+
 static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64_t rank,
                           size_t front, tm_table *t, tm_error *err) {
     const size_t d = w->dump_of[rank];
@@ -710,6 +765,7 @@ static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64
                 tm_table_set_text(t, &row[R_OPERATION], tm_hang_text(w->calls, call, HC_OP), err));
         }
     }
+    TM_TRY(set_seen(w, rank, t, row, err));
     return d == TM_HANG_NO_ROW ? TM_OK : add_last_of(w, d, t, row, err);
 }
 

@@ -17,6 +17,17 @@ static inline const char *tm_hang_or_null(const char *text) {
     return *text ? text : NULL;
 }
 
+/** A cell of a row. */
+static inline const char *tm_hang_text(const tm_table *t, size_t row, int column) {
+    const tm_cell *cell = tm_table_row(t, row) + column;
+    return cell->null ? "" : cell->value.text;
+}
+
+static inline int64_t tm_hang_int(const tm_table *t, size_t row, int column, int64_t missing) {
+    const tm_cell *cell = tm_table_row(t, row) + column;
+    return cell->null ? missing : cell->value.i;
+}
+
 /** The next rank of "0 1 12", as groups' ranks are written; -1 at the end. */
 static inline int64_t tm_hang_next_rank(const char **text) {
     long long rank = -1;

@@ -444,11 +444,27 @@ static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-bool tm_flight_is_dump(const char *head, size_t size) {
+static bool has_word(const char *head, size_t size, const char *word) {
+    const size_t n = strlen(word);
+    for (size_t i = 0; i + n <= size; i++)
+        if (memcmp(head + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+tm_flight_guess tm_flight_is_dump(const char *head, size_t size) {
+    static const char *const words[] = {"\"comm_lib_version\"", "\"process_group\"",
+                                        "\"profiling_name\""};
     size_t first = 0;
     while (first < size && isspace((unsigned char)head[first]))
         first++;
-    return first < size && (head[first] == '{' || (unsigned char)head[first] == 0x80);
+    if (first == size || head[first] == '{') {
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            if (has_word(head, size, words[w]))
+                return TM_FLIGHT_YES;
+        return TM_FLIGHT_MAYBE;
+    }
+    return (unsigned char)head[first] == 0x80 ? TM_FLIGHT_YES : TM_FLIGHT_NO;
 }
 
 tm_status tm_flight_read(tm_flight *f, tm_source *source, tm_error *err) {
