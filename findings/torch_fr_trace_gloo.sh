@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# PyTorch 2.15.0 (PyPI: torch) on Python 3.10 or newer; pip takes 5 GB for it
+# PyTorch 2.15.0 (PyPI: torch) on Python 3.10 or newer, which pip installs with gigabytes of CUDA's libraries
 #
 # Expected: fr_trace reads the dumps that the flight recorder of the same version writes by itself, so
 # of two ranks of gloo, one of which does not come to the second all_reduce, it says that rank 1 is

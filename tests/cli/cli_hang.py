@@ -4,7 +4,7 @@ import json
 import os
 import pickle
 
-from common import contains, equal, lacks, main, put, tables, tmerge
+from common import contains, equal, holds, lacks, main, put, synth, tables, tmerge
 
 SECOND = 1000000000
 WORLD = ('0', 'default_pg')
@@ -327,6 +327,17 @@ def test_traces_tell_the_last_step_and_call():
     equal(tables('again.h5', 'hang.rank')['hang.rank'], rows)
     equal(tmerge('hang', '.', '--json', n=3).expect(0).out, tmerge('hang', '.', '--json').expect(0).out)
     contains(tmerge('hang', 'kineto_*').expect(3).err, 'these are traces only')
+
+
+def test_times_of_dumps_move_by_the_clocks_of_their_ranks():
+    synth('job', ranks=2, ranks_per_host=1, offset_us=5000000)
+    given(*[[call('all_reduce', i, time=NOW + i) for i in range(1, n)] for n in (4, 3)])
+    tmerge('hang', 'trace_rank_*', 'job', '-o', 'hang.h5').expect(0)
+    found = tables('hang.h5', 'hang.rank', 'clock')
+    offsets = [row['offset_ns'] for row in found['clock.rank']]
+    holds(abs(offsets[0] - offsets[1]) > SECOND / 1000, offsets)
+    for row, offset, seq in zip(found['hang.rank'], offsets, (3, 2)):
+        holds(abs(row['time_ns'] - (NOW + seq) * SECOND - offset) < SECOND / 1000, (row['time_ns'], offset))
 
 
 class Hostile:
