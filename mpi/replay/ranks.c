@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/pages.h"
 #include "base/sorted.h"
+#include "extras.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
 #include "ops.h"
@@ -25,7 +26,14 @@ static int visit_origin(const void *record, int n_processes) {
     return ((const tm_replay_visit *)record)->origin;
 }
 
-static int peer_owner(const void *record, int n_processes) {
+int64_t tm_replay_count_stage(const tm_replay_ranks *ranks, int64_t stage) {
+    int64_t n = 0;
+    for (size_t i = 0; i < ranks->facts.n; i++)
+        n += ((const tm_replay_fact *)ranks->facts.data)[i].stage == stage;
+    return n;
+}
+
+int tm_replay_peer_owner(const void *record, int n_processes) {
     return (int)((uint32_t)((const tm_peer *)record)->place % (uint32_t)n_processes);
 }
 
@@ -33,7 +41,7 @@ static int row_owner(const void *record, int n_processes) {
     return (int)((uint32_t)((const tm_peer_row *)record)->place % (uint32_t)n_processes);
 }
 
-static int others_origin(const void *record, int n_processes) {
+int tm_replay_others_origin(const void *record, int n_processes) {
     (void)n_processes;
     return (int)((const tm_peer_others *)record)->origin;
 }
@@ -105,8 +113,7 @@ static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
     return status;
 }
 
-/* All processes' keys on each. */
-static tm_status share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
+tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
     tm_vec all = TM_VEC(uint64_t);
     tm_status status = tm_mpi_everywhere(comm, &keys->keys, &all, err);
     for (size_t i = 0; i < all.n && status == TM_OK; i++)
@@ -116,18 +123,31 @@ static tm_status share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
+/* What ranks of one draft run, one of them tells. */
+static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
+                        tm_counts *counts, tm_error *err) {
+    TM_TRY(tm_pairs_survey(draft, pairs, err));
+    return r->n_ranks == 1 || r->drafts.ranks[i].leader != i ? TM_OK
+                                                             : tm_counts_survey(draft, counts, err);
+}
+
 static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err) {
     tm_status status = TM_OK;
+    tm_counts counts = TM_COUNTS();
     for (size_t i = 0; i < r->n && status == TM_OK; i++) {
         const int64_t stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
         const tm_draft *draft;
         status = tm_drafts_make(&r->drafts, i, stage, &draft, err);
         if (status == TM_OK)
-            status = tm_pairs_survey(draft, pairs, err);
+            status = survey(r, i, draft, pairs, &counts, err);
     }
-    TM_TRY(tm_mpi_agree(r->comm, status, err));
-    TM_TRY(share_keys(r->comm, &pairs->broken, err));
-    return share_keys(r->comm, &pairs->tight, err);
+    status = tm_mpi_agree(r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_counts(r->comm, &counts, &r->places.uneven, err);
+    tm_counts_free(&counts);
+    TM_TRY(status);
+    TM_TRY(tm_replay_share_keys(r->comm, &pairs->broken, err));
+    return tm_replay_share_keys(r->comm, &pairs->tight, err);
 }
 
 /* Whether the job's first step is told apart from what was before it: on all ranks that have it. */
@@ -223,7 +243,7 @@ static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, t
     tm_status status = list_slice(r, slice, &peers, rows, err);
     status = tm_mpi_agree(r->comm, status, err);
     if (status == TM_OK)
-        status = tm_mpi_shuffle(r->comm, &peers, peer_owner, &there, err);
+        status = tm_mpi_shuffle(r->comm, &peers, tm_replay_peer_owner, &there, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, rows, row_owner, &rows_there, err);
     if (status == TM_OK)
@@ -232,7 +252,7 @@ static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, t
     tm_vec_free(rows);
     *rows = rows_there;
     if (status == TM_OK)
-        status = tm_mpi_shuffle(r->comm, &others, others_origin, &back, err);
+        status = tm_mpi_shuffle(r->comm, &others, tm_replay_others_origin, &back, err);
     bool ok = back.n == 0 || tm_vec_append(&places->others, back.data, back.n);
     if (status == TM_OK)
         status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
@@ -424,8 +444,8 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
 
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs pairs = TM_PAIRS();
-    ranks->places.keys = TM_KEYS(uint64_t);
-    ranks->places.others = TM_VEC(tm_peer_others);
+    tm_peer_places_init(&ranks->places);
+    ranks->extras = TM_VEC(tm_extra_row);
     ranks->models = TM_MODELS();
     ranks->desk = calloc(1, sizeof *ranks->desk);
     ranks->visits = TM_VEC(tm_replay_visit);
@@ -459,8 +479,10 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
         status = gather_facts(ranks, err);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, compare_hosts(ranks, err), err);
+    if (status == TM_OK && ranks->n_ranks > 1)
+        status = tm_mpi_extras(ranks, err);
     for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
-        tm_peers_set(&ranks->graphs[i], &ranks->items[i], &ranks->places);
+        tm_peers_set(&ranks->graphs[i], &ranks->items[i], &ranks->places, i);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
@@ -479,6 +501,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
     tm_models_free(&ranks->models);
     tm_peer_places_free(&ranks->places);
     tm_works_free(&ranks->works);
+    tm_vec_free(&ranks->extras);
     if (ranks->desk)
         tm_crew_desk_free(ranks->desk);
     free(ranks->desk);

@@ -37,6 +37,7 @@ typedef struct tm_replay_ranks {
     tm_vec facts;       /* of tm_replay_fact, ascending in rank: those of the job */
     tm_vec host_times;  /* of tm_host_time: where they are compared */
     tm_works works;     /* of all ranks, on process 0 */
+    tm_vec extras;      /* of tm_extra_row: likewise */
 } tm_replay_ranks;
 
 /** Rank @p i has a graph, of its own or in a crew. */
@@ -53,6 +54,18 @@ static inline tm_crew *tm_replay_crews(const tm_replay_ranks *ranks, size_t *n) 
 /** The words of all processes on each; those of this one are emptied. Collective: over comm. TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) TM_MUST_CHECK;
+
+/** How many of the job's ranks that have a graph are of a stage. */
+int64_t tm_replay_count_stage(const tm_replay_ranks *ranks, int64_t stage);
+
+/** Owners for tm_mpi_shuffle: who compares a tm_peer, and who asked for a tm_peer_others. */
+int tm_replay_peer_owner(const void *record, int n_processes);
+int tm_replay_others_origin(const void *record, int n_processes);
+
+/** All processes' keys on each. Collective: over comm. TM_OK; TM_ERR_FAULT. @param keys  of
+ * uint64_t
+ */
+tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) TM_MUST_CHECK;
 
 /** What all ranks are reduced with: the weights of graphs, and of crews. */
 typedef struct tm_replay_weigh {

@@ -117,6 +117,8 @@ static tm_status replay(tm_replay_ranks *r, const tm_replay_plan *plan, tm_repla
     result->n_ranks = r->n_ranks;
     result->works = r->works;
     r->works = (tm_works){0};
+    result->extras = r->extras;
+    r->extras = TM_VEC(tm_extra_row);
     sum_ranks(r, result);
     if (plan->scenario)
         TM_TRY(tm_mpi_scenario(r, plan->scenario, err));

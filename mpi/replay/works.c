@@ -10,13 +10,6 @@
 #include "replay/works_sum.h"
 #include "waits/stages.h"
 
-static int64_t count_stage(const tm_replay_ranks *r, int64_t stage) {
-    int64_t n = 0;
-    for (size_t i = 0; i < r->facts.n; i++)
-        n += ((const tm_replay_fact *)r->facts.data)[i].stage == stage;
-    return n;
-}
-
 /* Room for the sums of a rank that is held here; NULL when memory is out. */
 static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
     const tm_timeline *t = &r->timelines[i];
@@ -38,13 +31,16 @@ static bool add_crew(const tm_replay_ranks *r, const tm_crew *crew, tm_works_of 
         sums[k] = add_rank(r, crew->index[k], own);
     if (crew->n == 0)
         return true;
-    of->n_peers = count_stage(r, tm_stage_of(&r->collectives->stages, crew->rank[0]));
+    of->n_peers = tm_replay_count_stage(r, tm_stage_of(&r->collectives->stages, crew->rank[0]));
     tm_works_add_crew(of, crew, sums);
     return !of->calls || tm_works_crew_calls(of, crew, sums);
 }
 
-static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_vec *own) {
-    tm_works_of of = {.shape = shape, .places = &r->places, .calls = r->host_times.n > 0};
+/* @param apart_ns  added to */
+static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_vec *own,
+                      int64_t *apart_ns) {
+    tm_works_of of = {
+        .shape = shape, .places = &r->places, .calls = r->host_times.n > 0, .apart_ns = apart_ns};
     size_t n_crews;
     const tm_crew *crews = tm_replay_crews(r, &n_crews);
     bool ok = true;
@@ -53,7 +49,8 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
             continue;
         int64_t *sums = add_rank(r, i, own);
         ok = sums != NULL;
-        of.n_peers = count_stage(r, tm_stage_of(&r->collectives->stages, r->timelines[i].rank));
+        of.n_peers =
+            tm_replay_count_stage(r, tm_stage_of(&r->collectives->stages, r->timelines[i].rank));
         if (ok)
             tm_works_add(&of, &r->items[i], sums);
         ok = ok && (!of.calls || tm_works_calls(&of, &r->items[i], sums));
@@ -63,10 +60,11 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
     return ok;
 }
 
-/* Whether what was summed is most of what GPUs did of themselves: where ranks without known stages
- * run several programs, all of them have little in common. */
-static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows) {
-    int64_t ns[2] = {0}; /* summed, of all */
+/* Whether what all have in common is most of what GPUs did of themselves: where ranks without known
+ * stages run several programs, that is little.
+ * @param apart_ns  of what was summed, what not all have */
+static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows, int64_t apart_ns) {
+    int64_t ns[2] = {-apart_ns}; /* summed, of all */
     for (size_t i = 0; i < own->n; i++) {
         const int64_t *sums = (const void *)((const char *)own->data + i * own->size);
         for (size_t row = 0; row < n_rows; row++)
@@ -135,9 +133,10 @@ tm_status tm_mpi_works(const tm_replay_ranks *r, tm_works *out, tm_error *err) {
     TM_TRY(tm_mpi_agree(r->comm, numbered ? TM_OK : tm_fail_memory(err), err));
     out->ranks.size = sizeof(tm_works_rank) + TM_N_WORKS * out->n_rows * sizeof(int64_t);
     tm_vec own = {.size = out->ranks.size};
-    const bool ok = sum_ranks(r, &shape, &own);
+    int64_t apart_ns = 0;
+    const bool ok = sum_ranks(r, &shape, &own, &apart_ns);
     tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
-    if (status == TM_OK && !is_most(r, &own, out->n_rows))
+    if (status == TM_OK && !is_most(r, &own, out->n_rows, apart_ns))
         out->n_rows = 0;
     else if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &own, tm_mpi_first_process, &out->ranks, err);

@@ -215,9 +215,14 @@ static bool count_places(tm_draft *d) {
         if (n)
             calls[i].nth = (*n)++;
     }
+    const place *places = keys.keys.data;
+    tm_part_count *out = ok ? tm_vec_append(&d->counts, NULL, counts.n) : NULL;
+    for (size_t i = 0; i < counts.n && out; i++)
+        out[i] =
+            (tm_part_count){places[i].name, places[i].step, ((const uint32_t *)counts.data)[i]};
     tm_keys_free(&keys);
     tm_vec_free(&counts);
-    return ok;
+    return out != NULL || (ok && counts.n == 0);
 }
 
 static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
@@ -301,7 +306,8 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
                       .events = TM_VEC(tm_part_event),
                       .calls = TM_VEC(tm_part_call),
                       .stream_waits = TM_VEC(tm_part_pause),
-                      .spans = TM_VEC(tm_part_span)};
+                      .spans = TM_VEC(tm_part_span),
+                      .counts = TM_VEC(tm_part_count)};
     uint32_t *marks = mark_launches(timeline);
     bool ok = marks && add_calls(out, classes, marks, base) && add_events(out, marks, base);
     free(marks);
@@ -376,6 +382,7 @@ void tm_draft_free(tm_draft *draft) {
     tm_vec_free(&draft->calls);
     tm_vec_free(&draft->stream_waits);
     tm_vec_free(&draft->spans);
+    tm_vec_free(&draft->counts);
 }
 
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth) {

@@ -49,6 +49,13 @@ typedef struct tm_part_pause {
     uint32_t row;
 } tm_part_pause;
 
+/** How often a name occurs in a step: among its events, and the calls that launched none. */
+typedef struct tm_part_count {
+    uint32_t name;
+    int32_t step;
+    uint32_t n;
+} tm_part_count;
+
 /** What a rank has before its first step. */
 typedef struct tm_lead_in {
     int64_t step; /* the number of its first step; INT64_MAX without any GPU event in steps */
@@ -64,6 +71,7 @@ typedef struct tm_draft {
     tm_vec calls;        /* of tm_part_call */
     tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
+    tm_vec counts;       /* of tm_part_count */
     bool syncs;          /* it has calls that wait for the GPU once it has work */
     tm_lead_in before;   /* the first step */
     bool lead_in;        /* its first step counts from where it begins (tm_lead_in): likewise */

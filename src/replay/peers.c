@@ -18,9 +18,21 @@ static bool is_lag(const tm_edge *edge) {
     return edge->kind == TM_EDGE_LAUNCH || edge->kind == TM_EDGE_GAP || edge->kind == TM_EDGE_WAIT;
 }
 
+void tm_peer_places_init(tm_peer_places *places) {
+    memset(places, 0, sizeof *places);
+    places->keys = TM_KEYS(uint64_t);
+    places->names = TM_VEC(uint32_t);
+    places->uneven = TM_KEYS(uint64_t);
+    places->others = TM_VEC(tm_peer_others);
+    places->extras = TM_EXTRAS();
+}
+
 void tm_peer_places_free(tm_peer_places *places) {
     tm_keys_free(&places->keys);
+    tm_vec_free(&places->names);
+    tm_keys_free(&places->uneven);
     tm_vec_free(&places->others);
+    tm_extras_free(&places->extras);
     free(places->known);
     places->known = NULL;
 }
@@ -84,21 +96,27 @@ static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_it
 
 /* An event or call of a step, by its name and which of that name it is. */
 typedef struct spot {
-    uint32_t row, nth;
+    uint32_t row;
     int32_t step;
+    tm_count_spot at;
 } spot;
 
-static spot spot_of(const tm_draft *draft, size_t item) {
+/* @param spots  NULL where all names occur equally often */
+static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t item) {
     const tm_part_event *events = draft->events.data;
     const tm_part_call *call = draft->calls.data;
     size_t event = item;
+    spot out;
     if (item >= draft->events.n) {
         call += item - draft->events.n;
-        if (call->launched == TM_NO_PART)
-            return (spot){call->row, call->nth, call->step};
         event = call->launched;
     }
-    return (spot){events[event].row, events[event].nth, events[event].step};
+    out = event == TM_NO_PART
+              ? (spot){call->row, call->step, {.nth = call->nth}}
+              : (spot){events[event].row, events[event].step, {.nth = events[event].nth}};
+    if (spots)
+        out.at = spots[event == TM_NO_PART ? item : event];
+    return out;
 }
 
 /* What the places of a step have in common. */
@@ -131,20 +149,30 @@ static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
 }
 
 /* Of nearly all ranks the places come in the order in which those of another did. */
-static uint32_t number_place(tm_peer_places *places, uint64_t place) {
+static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t name) {
     const uint64_t *known = places->keys.keys.data;
     uint32_t number = places->guess;
     if (number >= places->keys.keys.n || known[number] != place)
         number = tm_keys_add(&places->keys, &place);
+    if (number == places->names.n && !tm_vec_append(&places->names, &name, 1))
+        return TM_NO_KEY;
     places->guess = number + 1;
     return number;
 }
 
 /* Which part of its step: what repeats in a step (layers, micro-batches) is dealt out, and not by
  * names, which profilers give otherwise. */
-static uint64_t part_of(uint32_t nth) {
-    const uint64_t key = nth;
+static uint64_t part_of(const tm_count_spot *at) {
+    const uint64_t key = (uint64_t)at->stretch << 32 | at->nth;
     return tm_hash_words(0, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
+}
+
+/* A place by its name and step. */
+static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_spot *at,
+                         bool joins) {
+    const uint64_t key[2] = {(uint64_t)name << 32 | at->nth, at->stretch};
+    const uint64_t tag = step->tag | (uint64_t)joins << 54 | part_of(at) << 48;
+    return tag | tm_hash_words(step->hash, key, at->stretch ? 2 : 1) >> 16;
 }
 
 /* @param out  [events and calls] those that are not TM_NO_PLACE are set */
@@ -152,20 +180,22 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
                          uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");
     const tm_timeline *t = draft->timeline;
-    for (size_t i = 0; i < draft->events.n + draft->calls.n; i++) {
+    const bool uneven = places->uneven.keys.n > 0;
+    tm_count_spot *spots = uneven ? tm_counts_spots(draft, &places->uneven) : NULL;
+    bool ok = spots || !uneven;
+    for (size_t i = 0; i < draft->events.n + draft->calls.n && ok; i++) {
         if (out[i] == TM_NO_PLACE)
             continue;
-        const spot at = spot_of(draft, i);
+        const spot at = spot_of(draft, spots, i);
         const bool call = i >= draft->events.n;
-        const uint64_t key = (uint64_t)t->name[at.row] << 32 | at.nth;
-        const step_hash *step = &steps[2 * (at.step + 1) + call];
-        const uint64_t joins = !call && t->role[at.row] == TM_ROLE_COMMUNICATION;
-        const uint64_t tag = step->tag | joins << 54 | part_of(at.nth) << 48;
-        out[i] = number_place(places, tag | tm_hash_words(step->hash, &key, 1) >> 16);
-        if (out[i] == TM_NO_KEY)
-            return false;
+        const bool joins = !call && t->role[at.row] == TM_ROLE_COMMUNICATION;
+        const uint32_t name = t->name[at.row];
+        out[i] = number_place(
+            places, place_of(&steps[2 * (at.step + 1) + call], name, &at.at, joins), name);
+        ok = out[i] != TM_NO_KEY;
     }
-    return true;
+    free(spots);
+    return ok;
 }
 
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
@@ -481,8 +511,28 @@ static void set_edge(tm_edge *edge, int64_t over_ns, const tm_peer_weights *is,
         edge->peer_ns = 0;
 }
 
-void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places) {
+/* @param factors  of the rank; NULL for none */
+static tm_peer_weights peer_of(const tm_peer_items *items, uint32_t item,
+                               const tm_peer_places *places, const tm_extra_factors *factors,
+                               uint8_t *flags) {
+    const uint32_t place = items->places[item], known = places->known[place];
     const tm_peer_others *others = places->others.data;
+    const tm_peer_weights *own = &items->weights[item];
+    const bool call = item >= items->n_events;
+    const uint64_t hash = ((const uint64_t *)places->keys.keys.data)[place];
+    const double factor =
+        tm_extras_factor(&places->extras, factors, place, tm_place_step(hash), call);
+    if (factor != factor)
+        return tm_peers_of(known ? &others[known - 1] : NULL, own, call, flags);
+    const bool pair = known && others[known - 1].n == 2;
+    *flags |= pair || tm_extras_is_pair(&places->extras, place) ? TM_EDGE_PAIR : 0;
+    return (tm_peer_weights){tm_extras_ns(own->first_ns, factor),
+                             call ? tm_extras_ns(own->second_ns, factor) : own->second_ns};
+}
+
+void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
+                  size_t index) {
+    const tm_extra_factors *factors = tm_extras_of(&places->extras, index);
     for (uint32_t v = 0; v < graph->n_nodes; v++)
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             tm_edge *edge = &graph->edges[e];
@@ -491,11 +541,8 @@ void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_pla
                 edge->peer_ns = edge->ns;
             if (item == NO_ITEM)
                 continue;
-            uint32_t known = places->known[items->places[item]];
-            const tm_peer_weights *own = &items->weights[item];
-            const tm_peer_weights is = tm_peers_of(known ? &others[known - 1] : NULL, own,
-                                                   item >= items->n_events, &edge->flags);
-            if (known)
-                set_edge(edge, tm_graph_over_ns(graph, v, edge), &is, own);
+            const tm_peer_weights is = peer_of(items, item, places, factors, &edge->flags);
+            if (!(edge->flags & TM_EDGE_MISSING))
+                set_edge(edge, tm_graph_over_ns(graph, v, edge), &is, &items->weights[item]);
         }
 }

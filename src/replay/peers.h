@@ -1,7 +1,8 @@
 /* What the other ranks took at the same place: how long it would have taken, were it as there.
  *
- * A place is that of an event among those of its name in a step, in the order of launches, on ranks
- * of one role (stage of a pipeline); of a call, that of the event that it launches. What others
+ * A place is that of an event among those of its name in a step (where ranks do not run the name
+ * equally often: in a stretch of the step, counts.h), in the order of launches, on ranks of one
+ * role (stage of a pipeline); of a call, that of the event that it launches. What others
  * took is their median, of two the less: one of three may be slow. A duration goes there up and
  * down, for clamping would promise too much; what nothing explains of a begin only shrinks, for
  * that is chance. Where a job is of one rank, its other steps of the same kind stand for the
@@ -14,9 +15,10 @@
 
 #include "base/keys.h"
 #include "base/lanes.h"
-#include "draft.h"
 #include "graph.h"
 #include "replay/crew/crew.h"
+#include "replay/extras/counts.h"
+#include "replay/extras/extras.h"
 
 /** The highest bits of a place's hash say which step it is of and what is compared there; the
  * others are those of a hash. */
@@ -71,10 +73,13 @@ typedef struct tm_peer_others {
 
 /** The places that a process's ranks have, and what is known of them. */
 typedef struct tm_peer_places {
-    tm_keys keys;    /* of uint64_t */
-    uint32_t guess;  /* the number that comes next where a rank is as the one before it */
-    tm_vec others;   /* of tm_peer_others */
-    uint32_t *known; /* owned; [keys] 1 + index, 0 where no other rank is there */
+    tm_keys keys;     /* of uint64_t */
+    tm_vec names;     /* of uint32_t: by number, the name id */
+    uint32_t guess;   /* the number that comes next where a rank is as the one before it */
+    tm_keys uneven;   /* of uint64_t: keys of names that ranks do not run equally often */
+    tm_vec others;    /* of tm_peer_others */
+    uint32_t *known;  /* owned; [keys] 1 + index, 0 where no other rank is there */
+    tm_extras extras; /* what most ranks of the role do not run */
 } tm_peer_places;
 
 /** No place: the item has no weight. */
@@ -87,6 +92,8 @@ typedef struct tm_peer_items {
     size_t n, n_events;
 } tm_peer_items;
 
+/** Makes places without any. */
+void tm_peer_places_init(tm_peer_places *places);
 void tm_peer_places_free(tm_peer_places *places);
 void tm_peer_items_free(tm_peer_items *items);
 
@@ -175,7 +182,8 @@ tm_status tm_crew_rows(const tm_crew *crews, size_t n, const tm_crew_places *of,
 bool tm_crew_peers(const tm_crew *crew, const tm_peer_places *places,
                    tm_crew_desk *desk) TM_MUST_CHECK;
 
-/** Sets the peer weights of a graph's edges. */
-void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places);
+/** Sets the peer weights of the edges of a graph. @param index  which of the process's ranks */
+void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
+                  size_t index);
 
 #endif

@@ -11,6 +11,7 @@ void tm_replay_result_init(tm_replay_result *result) {
                                  .path_steps = TM_VEC(tm_path_step),
                                  .pieces = TM_VEC(tm_path_piece),
                                  .whole = TM_VEC(tm_path_piece),
+                                 .extras = TM_VEC(tm_extra_row),
                                  .stages = TM_VEC(tm_split_stage),
                                  .network = TM_LINKS(),
                                  .items = TM_VEC(tm_whatif_item),
@@ -24,6 +25,7 @@ void tm_replay_result_free(tm_replay_result *result) {
     tm_vec_free(&result->path_steps);
     tm_vec_free(&result->pieces);
     tm_vec_free(&result->whole);
+    tm_vec_free(&result->extras);
     tm_vec_free(&result->stages);
     tm_links_free(&result->network);
     tm_vec_free(&result->items);

@@ -4,6 +4,7 @@
 
 #include "links.h"
 #include "path.h"
+#include "replay/extras/extras.h"
 #include "slack.h"
 #include "split.h"
 #include "timebase.h"
@@ -90,6 +91,7 @@ typedef struct tm_replay_result {
     tm_vec ranks;                 /* of tm_whatif_rank, ascending */
     tm_vec slacks;                /* of tm_slack_run, ascending in rank, stream after stream */
     tm_works works;               /* what ranks did by themselves; its rows on every process */
+    tm_vec extras;                /* of tm_extra_row: what ranks run that their peers do not */
     tm_vec stages;                /* of tm_split_stage: where some have more work than others */
     tm_links network;             /* the hosts whose transfers are slow, if any */
     int64_t total_ns;             /* T */

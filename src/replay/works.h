@@ -1,8 +1,9 @@
 /* What each rank did by itself, summed so that ranks of one role can be compared: no wait is in it.
  *
- * The places of a step (peers.h) that all ranks of a role have are dealt out to a few parts of the
- * step, by their hashes: so each part has some of all that is done, and what hangs together in a
- * step does so in all of its parts. */
+ * The places of a step (peers.h) are dealt out to a few parts of the step, by their hashes: so each
+ * part has some of all that is done, and what hangs together in a step does so in all of its parts.
+ * Places that not all ranks of a role have count where its ranks are known to do the same but for
+ * those (extras/extras_sum.h). */
 #ifndef TMERGE_REPLAY_WORKS_H
 #define TMERGE_REPLAY_WORKS_H
 

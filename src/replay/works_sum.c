@@ -48,8 +48,9 @@ static size_t sum_at(const tm_works_of *of, uint32_t place) {
     const uint32_t known = of->places->known[place];
     const uint64_t hash = ((const uint64_t *)of->places->keys.keys.data)[place];
     const size_t row = row_of(of, hash);
-    if (known == 0 || others[known - 1].n != of->n_peers || of->n_peers < 2 || row == SIZE_MAX ||
-        tm_place_is_communication(hash))
+    const bool all = known != 0 && others[known - 1].n == of->n_peers;
+    if ((!all && !tm_extras_counted(&of->places->extras, place)) || of->n_peers < 2 ||
+        row == SIZE_MAX || tm_place_is_communication(hash))
         return SIZE_MAX;
     return tm_place_is_call(hash) * tm_works_rows(of->shape) + row;
 }
@@ -59,11 +60,19 @@ static int64_t work_of(const tm_peer_weights *w, bool call) {
     return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
 }
 
+static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weights *w, bool call,
+                     int64_t *sum) {
+    const int64_t ns = work_of(w, call);
+    *sum = tm_sum(*sum, ns);
+    if (!call && tm_extras_counted(&of->places->extras, place))
+        *of->apart_ns = tm_sum(*of->apart_ns, ns);
+}
+
 void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out) {
     for (size_t i = 0; i < items->n; i++) {
         const size_t at = sum_at(of, items->places[i]);
         if (at != SIZE_MAX)
-            out[at] = tm_sum(out[at], work_of(&items->weights[i], i >= items->n_events));
+            add_work(of, items->places[i], &items->weights[i], i >= items->n_events, &out[at]);
     }
 }
 
@@ -78,7 +87,7 @@ void tm_works_add_crew(const tm_works_of *of, const tm_crew *crew, int64_t *cons
         loops->weigh_item(crew, i, &first, &second);
         for (size_t k = 0; k < crew->n; k++) {
             const tm_peer_weights w = {first.ns[k], second.ns[k]};
-            out[k][at] = tm_sum(out[k][at], work_of(&w, i >= items->n_events));
+            add_work(of, items->places[i], &w, i >= items->n_events, &out[k][at]);
         }
     }
 }

@@ -27,6 +27,7 @@ typedef struct tm_works_of {
     const tm_peer_places *places; /* with what is known of the others */
     int64_t n_peers;              /* ranks of the role, this one among them */
     bool calls;                   /* the medians of calls, too */
+    int64_t *apart_ns;            /* of devices' work, what not all ranks have is added to this */
 } tm_works_of;
 
 /** Adds a rank's sums. @param out  [TM_N_WORKS][rows]; that of calls is left */

@@ -183,6 +183,26 @@ def test_the_slow_rank_of_a_recorded_job():
     equal([r['last_arrivals'] for r in found], [0, 0, 3, 0])
 
 
+def test_a_rank_that_runs_what_its_peers_do_not_is_named_with_it():
+    # Rank 2 runs 3 operators of 10 us more, of a name that all run once before the operation and twice
+    # after it: in the second stretch of the step they have their peers all the same.
+    for rank in range(4):
+        events, late = steps(8), 30 if rank == 2 else 0
+        for at in range(0, 800, 100):
+            events += [op('aten::mm', at + us, 10) for us in range(0, late + 10, 10)]
+            events += [asked('c10d::allreduce_', at + late + 10, [1000]),
+                       gloo('all_reduce', at + late + 11, at + 60, [1000]),
+                       op('aten::mm', at + 70, 10), op('aten::mm', at + 80, 8)]
+        write(rank, events, world=4)
+    merged('job')
+    equal([(r['rank'], r['step'], r['kernels'], r['extra_ns'], r['name'], r['name_kernels'])
+           for r in rows('tmerge.h5', 'stragglers.extra')],
+          [(2, step, 3, 30000, 'aten::mm', 3) for step in range(2, 10)])
+    equal([r['rank'] for r in rows('tmerge.h5', 'stragglers.finding')], [2])
+    contains(rows('tmerge.h5', 'stragglers.job')[0]['evidence'],
+             'it runs 3 operators a step that its peers do not run (30.0 us, most in "aten::mm",')
+
+
 def test_without_time_of_day_or_groups_clocks_are_fitted_or_unknown():
     for n in (1, 6):
         for rank, times in enumerate(OWN_STARTS):

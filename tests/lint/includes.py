@@ -23,9 +23,10 @@ ROOMS_OF_SRC = {
     "match": {"base", "timeline", "match"},
     "clock": {"base", "timeline", "clock"},
     "waits": {"base", "timeline", "waits"},
-    "replay": {"base", "timeline", "replay", "replay/crew"},
-    "replay/crew": {"base", "timeline", "replay", "replay/crew"},
-    "replay/ops": {"base", "timeline", "replay", "replay/crew", "replay/ops"},
+    "replay": {"base", "timeline", "replay", "replay/crew", "replay/extras"},
+    "replay/crew": {"base", "timeline", "replay", "replay/crew", "replay/extras"},
+    "replay/extras": {"base", "timeline", "replay", "replay/crew", "replay/extras"},
+    "replay/ops": {"base", "timeline", "replay", "replay/crew", "replay/extras", "replay/ops"},
     "table": {"base", "table"},
     "analysis": {"base", "analysis", "analysis/shared"},  # the registry
     "analysis/shared": QUESTION,

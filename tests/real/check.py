@@ -19,7 +19,7 @@ COSTS = 3.0  # per cent of the steps: who costs as much is to be named
 # Cause: words of which one is in what tmerge prints.
 WORDS = {'none': [''], 'loader': ['data loading'], 'loader-all': ['Load data', 'batch'],
          'sleep': ['between them', 'host of'], 'gc': ['between them', 'host of'],
-         'neighbour': ['its CPU', 'CPU of'], 'work': ['its CPU', 'CPU of', 'more work'],
+         'neighbour': ['its CPU', 'CPU of'], 'work': ['what only'],
          'uneven': ['its CPU', 'CPU of', 'more work'], 'gc-turns': ['stalls of hosts'],
          'uneven-turns': ['Even out', 'compute operators']}
 

@@ -98,6 +98,20 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     tm_recorded_free(&recorded);
 }
 
+/* A fifth of the places are rare; of every third rank no factor is known, the others run there half
+ * of what they do, or nothing. */
+static void add_extras(tm_peer_places *places) {
+    const uint64_t *hashes = places->keys.keys.data;
+    places->extras.flags = calloc(places->keys.keys.n, 1);
+    for (size_t p = 0; p < places->keys.keys.n; p++)
+        places->extras.flags[p] = hashes[p] % 5 ? 0 : TM_EXTRA_RARE | TM_EXTRA_COUNTED;
+    for (size_t i = 0; i < RANKS; i++) {
+        tm_extra_factors one = {.index = i};
+        one.of[0][0] = one.of[1][0] = i % 3 == 0 ? (double)NAN : i % 3 == 1 ? 0.0 : 0.5;
+        assert_non_null(tm_vec_append(&places->extras.factors, &one, 1));
+    }
+}
+
 /* The others, as all ranks tell them in either way. */
 static void compare(both *b) {
     const tm_peer_slice slice = {.n_slices = 1};
@@ -111,21 +125,20 @@ static void compare(both *b) {
     for (int k = 0; k < 2; k++) {
         assert_ok(tm_peers_compare(&peers[k], &rows[k], &b->places[k].others, err));
         assert_ok(tm_peers_note(&b->places[k], err));
+        add_extras(&b->places[k]);
         tm_vec_free(&peers[k]);
         tm_vec_free(&rows[k]);
     }
     for (size_t i = 0; i < RANKS; i++)
-        tm_peers_set(&b->alone[i], &b->items[i], &b->places[0]);
-    tm_peers_set(&b->graphs[0], &b->first_items, &b->places[1]);
+        tm_peers_set(&b->alone[i], &b->items[i], &b->places[0], i);
+    tm_peers_set(&b->graphs[0], &b->first_items, &b->places[1], 0);
 }
 
 /* @param long_ranks  a bit for each */
 static void open_both(both *b, uint64_t seed, unsigned long_ranks, const tm_crew_loops *loops) {
-    *b = (both){.g = open_ground(),
-                .desk = {.loops = loops},
-                .models = TM_MODELS(),
-                .places = {{.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)},
-                           {.keys = TM_KEYS(uint64_t), .others = TM_VEC(tm_peer_others)}}};
+    *b = (both){.g = open_ground(), .desk = {.loops = loops}, .models = TM_MODELS()};
+    tm_peer_places_init(&b->places[0]);
+    tm_peer_places_init(&b->places[1]);
     const tm_vec waits = TM_VEC(tm_part_wait);
     for (size_t i = 0; i < RANKS; i++) {
         event_spec events[EVENTS] = {{0}};
@@ -288,8 +301,9 @@ static void check_works(const both *b, const tm_crew *crew) {
     int64_t *lanes[TM_LANES];
     for (size_t k = 0; k < TM_LANES; k++)
         lanes[k] = sums[1][k][0];
-    const tm_works_of of[2] = {{&shape, &b->places[0], RANKS, true},
-                               {&shape, &b->places[1], RANKS, true}};
+    int64_t apart_ns[2] = {0};
+    const tm_works_of of[2] = {{&shape, &b->places[0], RANKS, true, &apart_ns[0]},
+                               {&shape, &b->places[1], RANKS, true, &apart_ns[1]}};
     tm_works_add_crew(&of[1], crew, lanes);
     assert_true(tm_works_crew_calls(&of[1], crew, lanes));
     for (size_t k = 0; k < crew->n; k++) {

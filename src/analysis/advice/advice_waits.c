@@ -67,7 +67,7 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     int64_t late_ns = tm_facts_int(f, "stragglers.finding", row, "excess_ns");
     tm_late_cause c = episode ? tm_late_in_steps(f->tables, rank, from, to, late_ns)
                               : tm_late_throughout(f->tables, rank, late_ns);
-    const char *place = "";
+    const char *place = "", *does = "";
     /* What it did in a part of a step, no table tells. */
     c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;
     const char *what = "the traces do not tell whether its GPU, its share of the work or its host";
@@ -80,6 +80,12 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
         place = "the work of ";
         what = "it has more than the others, and the same kernels take no longer there (tokens, "
                "lengths, experts)";
+    } else if (c.kind == TM_LATE_EXTRA) {
+        place = "what only ";
+        does = " runs";
+        what = "kernels that its peers do not run make it late (logging, evaluation, debugging; "
+               "tmerge show stragglers.extra)";
+        c.call = NULL;
     } else if (tm_late_for_input(f->tables, &c, rank, from, to)) {
         place = "the data loading of ";
         what = "it waits for its batches (workers, storage, decoding)";
@@ -99,8 +105,8 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
                  "it launches its kernels too late, in %.48s for most of its GPU's longest gaps",
                  c.call);
     bool where = !host->null && several_hosts(f);
-    snprintf(out->where, sizeof out->where, "%srank %" PRId64 "%s%.40s%s", place, rank,
-             where ? " on " : "", where ? host->value.text : "", when);
+    snprintf(out->where, sizeof out->where, "%srank %" PRId64 "%s%.40s%s%s", place, rank,
+             where ? " on " : "", where ? host->value.text : "", does, when);
 }
 
 static void target_of(const tm_facts *f, size_t row, target *out) {

@@ -133,6 +133,29 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
     c->gaps_ns = gaps_ns;
 }
 
+/* What it runs that its peers do not, in steps [from, to]. */
+static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
+                       int64_t late_ns, tm_late_cause *c) {
+    const tm_table *table = tm_tables_find(tables, "stragglers.extra");
+    int64_t most_ns = -1;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const int64_t step = number(table, i, "step");
+        if (number(table, i, "rank") != rank || step < from || step > to)
+            continue;
+        const tm_cell *name = tm_table_cell(table, i, "name");
+        c->extra.steps++;
+        c->extra.kernels += number(table, i, "kernels");
+        c->extra.ns += number(table, i, "extra_ns");
+        c->extra.host_ns += number(table, i, "host_ns");
+        if (!name->null && number(table, i, "name_ns") > most_ns) {
+            most_ns = number(table, i, "name_ns");
+            c->extra.name = name->value.text;
+        }
+    }
+    if (late_ns > 0 && c->extra.kernels > 0 && 2 * (c->extra.ns + c->extra.host_ns) >= late_ns)
+        c->kind = TM_LATE_EXTRA;
+}
+
 /* The rank's stage of a pipeline, -1 for none: stages need not have equal work, and so only ranks
  * of one are compared. */
 static int64_t stage_of(const tm_tables *tables, int64_t rank) {
@@ -241,6 +264,7 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t 
         if (c.kind == TM_LATE_HOST)
             find_call(tables, rank, INT64_MIN, INT64_MAX, &c);
     }
+    find_extra(tables, rank, INT64_MIN, INT64_MAX, late_ns, &c);
     free(speeds);
     free(p.compute_ns);
     free(p.idle_ns);
@@ -300,6 +324,7 @@ tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t fr
         if (c.kind == TM_LATE_HOST)
             find_call(tables, rank, from, to, &c);
     }
+    find_extra(tables, rank, from, to, late_ns, &c);
     free(v);
     free(values);
     return c;

@@ -15,6 +15,7 @@ typedef enum tm_late_kind {
     TM_LATE_UNKNOWN, /* neither accuses */
     TM_LATE_GPU,     /* it computes longer than the others, and does not idle far longer */
     TM_LATE_WORK,    /* likewise, while the same kernels take no longer than on other ranks */
+    TM_LATE_EXTRA,   /* half of what it is late by, or more, is what it runs and its peers do not */
     TM_LATE_QUEUE, /* its GPU idles as of TM_LATE_HOST, with most of that in other_ns of idle.rank:
                       kernels had been launched and waited for what was not recorded */
     TM_LATE_HOST   /* its GPU idles more than twice as long, or longer than any other by most of
@@ -31,6 +32,10 @@ typedef struct tm_late_cause {
     const char *call; /* of TM_LATE_HOST: what the host was in for most of the longest gaps, where
                          these are stalls; NULL: no one call. Borrowed */
     int64_t call_ns, gaps_ns; /* how long, and all of these gaps */
+    struct {                  /* of TM_LATE_EXTRA, over the steps meant: as in stragglers.extra */
+        int64_t steps, kernels, ns, host_ns;
+        const char *name; /* of the step where one name has most, that; NULL for none. Borrowed */
+    } extra;
 } tm_late_cause;
 
 /** Of a rank that is late throughout, by @p late_ns in all (0: that is not known). Needs

@@ -8,6 +8,7 @@
 
 #include "base/median.h"
 #include "compared.h"
+#include "extras.h"
 #include "judge.h"
 #include "rank_speed.h"
 #include "timeline/collectives.h"
@@ -163,6 +164,7 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &step_def,
                                            &both_def,
                                            &pair_def,
+                                           &tm_extras_def,
                                            &tm_tolls_part,
                                            &tm_tolls_cost,
                                            &tm_tolls_member,
@@ -256,6 +258,7 @@ static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *
 static tm_status stragglers_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     TM_TRY(add_pairs(own, out, err));
     TM_TRY(tm_compared_add(out, own, err));
+    TM_TRY(tm_extras_fill(own, out, err));
     TM_TRY(tm_judge_add_heavy(out, own, err));
     return tm_tolls_add_own(out, own, err);
 }

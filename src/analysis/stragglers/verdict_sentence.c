@@ -42,7 +42,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
     if (!throughout && !steps)
         c.kind = TM_LATE_UNKNOWN;
     /* What takes longer was compared by itself; that kernels waited in a queue is no work. */
-    if (c.kind == TM_LATE_QUEUE)
+    if (c.kind == TM_LATE_QUEUE || c.kind == TM_LATE_EXTRA)
         return c;
     if (f->work == TM_SUSPECT_DEVICE && c.kind != TM_LATE_WORK)
         c.kind = TM_LATE_GPU;
@@ -93,6 +93,24 @@ static void host_text(const tm_tables *tables, const tm_finding *f, const tm_lat
         call_text(c, out, size);
 }
 
+/* "it runs 80 kernels a step that its peers do not run (7.20 ms, most in "add", and 0.80 ms of the
+ * host to launch them): look at ...". */
+static void extra_text(const tm_late_cause *c, const char *when, char *out, size_t size) {
+    char most[80] = "";
+    tm_shown_text times[2];
+    tm_shown_durations(
+        (const int64_t[]){c->extra.ns / c->extra.steps, c->extra.host_ns / c->extra.steps}, 2,
+        times);
+    if (c->extra.name)
+        snprintf(most, sizeof most, ", most in \"%.48s%s\",", c->extra.name,
+                 strlen(c->extra.name) > 48 ? "..." : "");
+    snprintf(out, size,
+             "%sit runs %.3g kernels a step that its peers do not run (%s%s and %s of the host to "
+             "launch them): look at what only this rank does (logging, evaluation, debugging)",
+             when, (double)c->extra.kernels / (double)c->extra.steps, times[0].text, most,
+             times[1].text);
+}
+
 static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
     bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = is_of_steps(f);
     tm_late_cause c = cause_of(tables, f);
@@ -115,6 +133,8 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  "%s%s, most of it with kernels in its queue that were launched in time: look at "
                  "what else uses that GPU (nvidia-smi or rocm-smi lists processes)",
                  when, idle);
+    else if (c.kind == TM_LATE_EXTRA)
+        extra_text(&c, when, out, size);
     else if (c.kind == TM_LATE_HOST)
         host_text(tables, f, &c, when, out, size);
     else if (c.speed >= 0.0)
@@ -488,6 +508,9 @@ static const char *look_at_host(tm_late_kind kind) {
            : kind == TM_LATE_WORK
                ? "all of them have more work than the others, and the same kernels take no longer "
                  "there: look at their share of it"
+           : kind == TM_LATE_EXTRA
+               ? "all of them run what the other ranks do not (tmerge show stragglers.extra): look "
+                 "at what only this host does"
            : kind == TM_LATE_HOST
                ? "the GPUs of all of them idle while their kernels run at normal speed: look at "
                  "their host (load, memory, other programs)"
@@ -628,7 +651,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                    ? ". A passing disturbance of that host would look the same"
                    : ". A passing disturbance of its host would look the same");
     else if (is_of_few_steps(v) && kind != TM_LATE_WORK && kind != TM_LATE_QUEUE &&
-             !cause.same_kernels)
+             kind != TM_LATE_EXTRA && !cause.same_kernels)
         append(out, TM_SENTENCE_MAX,
                ". A larger share of the data in this recording would look the same");
 }

@@ -200,27 +200,75 @@ static inline bool set_edge(const tm_crew *crew, const tm_item_edge *edge, const
     return true;
 }
 
-static void set_item(const tm_crew *crew, size_t item, const tm_peer_others *others,
+static void set_item(const tm_crew *crew, size_t item, const compared *is, bool pair,
                      tm_crew_desk *desk) {
     const tm_crew_items *items = crew->items;
-    compared is;
-    compare_item(crew, item, others, &is);
     for (uint32_t i = items->first[item]; i < items->first[item + 1]; i++) {
         const uint32_t e = items->edges[i].edge;
-        if (set_edge(crew, &items->edges[i], &is, row_at(&desk->peer[e])))
+        if (set_edge(crew, &items->edges[i], is, row_at(&desk->peer[e])))
             desk->known[e] = TM_DESK_PEER;
-        desk->known[e] |= others->n == 2 ? TM_EDGE_PAIR : 0;
-        desk->stall[e] = is.stall;
+        desk->known[e] |= pair ? TM_EDGE_PAIR : 0;
+        desk->stall[e] = is->stall;
     }
+}
+
+/* Puts in the place of what others took, on ranks that run what most do not, what these do instead.
+ * Returns whether there is such a rank. @param of  factors of each */
+static bool compare_extra(const tm_crew *crew, size_t item, const tm_peer_places *places,
+                          const tm_extra_factors *const *of, compared *is) {
+    const uint32_t place = crew->items->places[item];
+    const uint64_t hash = ((const uint64_t *)places->keys.keys.data)[place];
+    const bool call = item >= crew->items->n_events;
+    bool any = false;
+    row first, second;
+    weigh(crew, item, &first, &second);
+    for (size_t k = 0; k < TM_LANES; k++) {
+        const size_t i = k / AT_ONCE, at = k % AT_ONCE;
+        const double factor =
+            tm_extras_factor(&places->extras, of[k], place, tm_place_step(hash), call);
+        if (isnan(factor))
+            continue;
+        any = true;
+        is->more.of[i][at] = tm_extras_ns(first.of[i][at], factor) - first.of[i][at];
+        is->second.of[i][at] = call ? tm_extras_ns(second.of[i][at], factor) : second.of[i][at];
+        is->stall &= (uint8_t) ~(1U << k);
+    }
+    return any;
+}
+
+/* Of a place that has no others, or not most ranks of the role. */
+static void set_rare(const tm_crew *crew, size_t item, const tm_peer_places *places,
+                     const tm_extra_factors *const *of, tm_crew_desk *desk) {
+    const uint32_t place = crew->items->places[item], known = places->known[place];
+    const tm_peer_others *others =
+        known ? (const tm_peer_others *)places->others.data + known - 1 : NULL;
+    compared is = {{{{0}}}, {{{0}}}, 0};
+    row first;
+    if (others)
+        compare_item(crew, item, others, &is);
+    else
+        weigh(crew, item, &first, &is.second);
+    if (compare_extra(crew, item, places, of, &is) || others)
+        set_item(crew, item, &is,
+                 (others && others->n == 2) || tm_extras_is_pair(&places->extras, place), desk);
 }
 
 static void find_peers(const tm_crew *crew, const tm_peer_places *places, tm_crew_desk *desk) {
     const tm_peer_others *others = places->others.data;
     const tm_crew_items *items = crew->items;
+    const uint8_t *flags = places->extras.flags;
+    const tm_extra_factors *of[TM_LANES]; /* the lanes behind the last rank's repeat the first's */
+    for (size_t k = 0; k < TM_LANES; k++)
+        of[k] = tm_extras_of(&places->extras, crew->index[k < crew->n ? k : 0]);
     for (size_t i = 0; i < items->n; i++) {
-        const uint32_t known = places->known[items->places[i]];
-        if (known)
-            set_item(crew, i, &others[known - 1], desk);
+        const uint32_t place = items->places[i], known = places->known[place];
+        compared is;
+        if (flags && flags[place] & TM_EXTRA_RARE) {
+            set_rare(crew, i, places, of, desk);
+        } else if (known) {
+            compare_item(crew, i, &others[known - 1], &is);
+            set_item(crew, i, &is, others[known - 1].n == 2, desk);
+        }
     }
 }
 

@@ -1,0 +1,55 @@
+#include "extras.h"
+
+#include "replay/result.h"
+
+enum { X_RANK, X_STEP, X_KERNELS, X_EXTRA, X_HOST, X_NAME, X_NAME_KERNELS, X_NAME_NS, N_X };
+
+static const tm_column columns[N_X] = {
+    [X_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [X_STEP] = {"step", TM_INT, "", "Number of the step."},
+    [X_KERNELS] = {"kernels", TM_INT, "",
+                   "Its kernels, copies and sets (on CPUs operators) that most ranks of its role, "
+                   "or of its stage of a pipeline, do not run: of a name those beyond what others "
+                   "run in the same stretch of the step, from one launch of communication to the "
+                   "next."},
+    [X_EXTRA] = {"extra_ns", TM_INT, "ns",
+                 "What these take longer than the median of what the others run in this step that "
+                 "not all run: kernels that a rank was compiled to instead of others are none."},
+    [X_HOST] = {"host_ns", TM_INT, "ns",
+                "The same of the host: calls that launch them, and what lies before these."},
+    [X_NAME] = {"name", TM_TEXT, "", "The name with most of extra_ns."},
+    [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "How many of the kernels have this name."},
+    [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Their part of extra_ns."},
+};
+
+const tm_table_def tm_extras_def = {
+    .name = "stragglers.extra",
+    .doc = "A row for each rank and step in which it runs what its peers do not.",
+    .columns = columns,
+    .n_columns = N_X,
+    .n_keys = 2,
+    .top = X_EXTRA,
+};
+
+tm_status tm_extras_fill(const tm_collectives *own, tm_tables *tables, tm_error *err) {
+    const tm_replay_result *replay = own->replay;
+    tm_table *table = tm_tables_find(tables, tm_extras_def.name);
+    const tm_extra_row *v = replay ? replay->extras.data : NULL;
+    for (size_t i = 0; replay && i < replay->extras.n; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        tm_cell_set_int(&row[X_RANK], v[i].rank);
+        tm_cell_set_int(&row[X_STEP], v[i].step);
+        tm_cell_set_int(&row[X_KERNELS], v[i].n);
+        tm_cell_set_int(&row[X_EXTRA], v[i].ns);
+        tm_cell_set_int(&row[X_HOST], v[i].calls_ns);
+        if (v[i].name < 0)
+            continue;
+        TM_TRY(tm_table_set_text(table, &row[X_NAME],
+                                 tm_names_text(replay->names, (uint32_t)v[i].name).bytes, err));
+        tm_cell_set_int(&row[X_NAME_KERNELS], v[i].name_n);
+        tm_cell_set_int(&row[X_NAME_NS], v[i].name_ns);
+    }
+    return TM_OK;
+}

@@ -1,0 +1,116 @@
+#include "counts.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+void tm_counts_free(tm_counts *counts) {
+    tm_keys_free(&counts->keys);
+    tm_vec_free(&counts->ranges);
+}
+
+bool tm_counts_add(tm_counts *counts, const tm_count_range *range) {
+    tm_count_range *known = tm_keys_value(&counts->keys, &counts->ranges, &range->key);
+    if (!known)
+        return false;
+    const bool fresh = known->most == 0;
+    known->key = range->key;
+    known->least = fresh || range->least < known->least ? range->least : known->least;
+    known->most = range->most > known->most ? range->most : known->most;
+    return true;
+}
+
+/* 0 of what is in no marked step. */
+static uint64_t key_of(const tm_draft *draft, uint32_t name, int32_t step) {
+    const tm_step *of = step == TM_NO_STEP ? NULL : &draft->timeline->steps[step];
+    if (!of || !of->annotated)
+        return 0;
+    const uint64_t words[3] = {(uint64_t)draft->stage, (uint64_t)of->number, name};
+    return tm_hash_words(0, words, 3);
+}
+
+tm_status tm_counts_survey(const tm_draft *draft, tm_counts *counts, tm_error *err) {
+    const tm_part_count *v = draft->counts.data;
+    for (size_t i = 0; i < draft->counts.n; i++) {
+        const tm_count_range one = {key_of(draft, v[i].name, v[i].step), v[i].n, v[i].n};
+        if (one.key != 0 && !tm_counts_add(counts, &one))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+/* A name in a stretch of a step. */
+typedef struct place {
+    uint32_t name, stretch;
+    int32_t step;
+} place;
+
+typedef struct walk {
+    const tm_draft *draft;
+    const tm_keys *uneven;
+    uint32_t *stretch; /* owned; [steps + 1] by step + 1: how much communication was launched */
+    tm_keys keys;      /* of place */
+    tm_vec counts;     /* of uint32_t */
+} walk;
+
+static bool find_spot(walk *w, uint32_t row, int32_t step, uint32_t nth, tm_count_spot *out) {
+    const uint32_t name = w->draft->timeline->name[row];
+    const uint64_t key = key_of(w->draft, name, step);
+    *out = (tm_count_spot){.nth = nth};
+    if (key == 0 || tm_keys_find(w->uneven, &key) == TM_NO_KEY)
+        return true;
+    const place at = {name, 1 + w->stretch[step + 1], step};
+    uint32_t *n = tm_keys_value(&w->keys, &w->counts, &at);
+    if (n)
+        *out = (tm_count_spot){at.stretch, (*n)++};
+    return n != NULL;
+}
+
+static bool communicates(const walk *w, const tm_part_event *event) {
+    return w->draft->timeline->role[event->row] == TM_ROLE_COMMUNICATION;
+}
+
+static bool walk_events(walk *w, tm_count_spot *out) {
+    const tm_part_event *e = w->draft->events.data;
+    for (size_t i = 0; i < w->draft->events.n; i++) {
+        out[i] = (tm_count_spot){.nth = e[i].nth};
+        if (communicates(w, &e[i]))
+            w->stretch[e[i].step + 1]++;
+        else if (!find_spot(w, e[i].row, e[i].step, e[i].nth, &out[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A call that launched something is where that is. */
+static bool walk_calls(walk *w, tm_count_spot *out) {
+    const tm_part_event *e = w->draft->events.data, *const end = e + w->draft->events.n;
+    const tm_part_call *calls = w->draft->calls.data;
+    memset(w->stretch, 0, (w->draft->timeline->n_steps + 1) * sizeof *w->stretch);
+    for (size_t i = 0; i < w->draft->calls.n; i++) {
+        const tm_part_call *c = &calls[i];
+        for (; e < end &&
+               (e->call == TM_NO_PART ? e->begin_ns : calls[e->call].begin_ns) < c->begin_ns;
+             e++)
+            w->stretch[e->step + 1] += communicates(w, e);
+        if (c->launched == TM_NO_PART && !find_spot(w, c->row, c->step, c->nth, &out[i]))
+            return false;
+    }
+    return true;
+}
+
+tm_count_spot *tm_counts_spots(const tm_draft *draft, const tm_keys *uneven) {
+    const size_t n = draft->events.n;
+    _Static_assert(TM_NO_STEP == -1, "it has the first place");
+    walk w = {draft, uneven, calloc(draft->timeline->n_steps + 1, sizeof *w.stretch),
+              TM_KEYS(place), TM_VEC(uint32_t)};
+    tm_count_spot *out = calloc(n + draft->calls.n + 1, sizeof *out);
+    if (out && (!w.stretch || !walk_events(&w, out) || !walk_calls(&w, out + n))) {
+        free(out);
+        out = NULL;
+    }
+    free(w.stretch);
+    tm_keys_free(&w.keys);
+    tm_vec_free(&w.counts);
+    return out;
+}
