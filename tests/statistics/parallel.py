@@ -40,7 +40,7 @@ LIMITS = {
 SAMPLE = 500  # jobs; of fewer chance may explain what is beyond a limit
 
 NOBODY = ['none', 'stage', 'link', 'skew']
-OF_ONE = ['gpu 10', 'gpu 20', 'gpu 50', 'launch', 'launch 20', 'stall', 'gc']
+OF_ONE = ['gpu 10', 'gpu 20', 'gpu 50', 'launch', 'launch 20', 'stall', 'gc', 'extra']
 SYNTH_SHAPES = ['overlapped', 'blocking', 'sharded', 'tensor', 'tensor x data', 'pipeline x data',
                 'tensor x pipeline x data']
 CELLS = {  # shape, culprit and number of steps, by generator
@@ -69,7 +69,7 @@ def for_simulate(draw, shape, culprit, steps, seed):
         per_host = 2
     tensor, stages = (simulate.SHAPES[shape].get(name, 1) for name in ('tp', 'pp'))
     slow, size = draw.randrange(simulate.RANKS), simulate.RANKS // stages
-    amounts = {'gpu 10': 1.1, 'gpu 20': 1.2, 'gpu 50': 1.5, 'launch 20': 20,
+    amounts = {'extra': 4, 'gpu 10': 1.1, 'gpu 20': 1.2, 'gpu 50': 1.5, 'launch 20': 20,
                'launch': draw.uniform(250, 400), 'host': draw.uniform(150, 400),
                'link': draw.uniform(2, 3)}
     together = {'host': per_host, 'stage': size, 'none': 0, 'link': 0, 'skew': 0}.get(culprit, 1)

@@ -75,6 +75,7 @@ class Rank:
     def __init__(self, world, number):
         self.world, self.graph, self.job, self.number = world, world.graph, world.job, number
         self.draw = random.Random(f'{self.job["seed"]} rank {number}')
+        self.draw_of_extra = random.Random(f'{self.job["seed"]} extra {number}')
         self.host = self.graph.point()      # when the host thread is free
         self.tails = {}                     # stream: (last point, us after it)
         self.calls, self.kernels, self.marks = [], [], []
@@ -319,6 +320,15 @@ def piped(rank, layers):
         rank.blocking('allreduce', data, 12 * size, BUCKETS)
 
 
+def run_extra(rank):
+    """What its peers do without: an evaluation on a few samples, and its loss."""
+    rank.draw, rank.draw_of_extra = rank.draw_of_extra, rank.draw
+    for name, us in FORWARD * rank.job['amount']:
+        rank.kernel(name, us / 4)
+    rank.kernel('void at::native::reduce_kernel<512, 1, MeanOps>', 20)
+    rank.draw, rank.draw_of_extra = rank.draw_of_extra, rank.draw
+
+
 def step(rank, number):
     """A step of training."""
     job, world = rank.job, rank.world
@@ -327,6 +337,8 @@ def step(rank, number):
     rank.stall, rank.until_stall = draw.uniform(4000, 8000), draw.randrange(5, 50)
     rank.share = draw.gauss(1, .03) if job['culprit'] == 'skew' else 1.
     rank.kernel('Memcpy HtoD (Pinned -> Device)', 30)
+    if rank.is_slow('extra'):
+        run_extra(rank)
     layers = job['layers']
     if job['culprit'] == 'stage' and rank.number in job['members']:
         layers = job['more_layers']
