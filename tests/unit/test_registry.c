@@ -389,8 +389,12 @@ TEST(charts_have_their_columns_and_times_are_told) {
         int n_times = 0;
         for (int c = 0; c < def->n_columns; c++) {
             const char *name = def->columns[c].name;
-            bool is_time = strcmp(name, "begin_ns") == 0 || strcmp(name, "end_ns") == 0 ||
-                           strcmp(name, "time_ns") == 0 || strcmp(name, "peak_time_ns") == 0;
+            char word[64];
+            snprintf(word, sizeof word, " %s ", name);
+            bool is_time =
+                strstr(" begin_ns end_ns time_ns peak_time_ns trace_end_ns step_begin_ns "
+                       "call_begin_ns ",
+                       word);
             if (!def->internal && is_time != tm_column_is_epoch(&def->columns[c]))
                 fail_msg("%s.%s: a time since the epoch, or not?", def->name, name);
             n_times += is_time;

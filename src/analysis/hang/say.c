@@ -173,7 +173,8 @@ static const tm_column rank_columns[N_R] = {
                      "are as recorded."},
     [R_STEP] = {"step", TM_INT, "", "The last step of its trace."},
     [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns", "When that began, since the epoch."},
-    [R_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns", "When the call that follows began."},
+    [R_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
+                      "When the call that follows began, since the epoch."},
     [R_OPEN] = {"call_open", TM_BOOL, "", "It had not returned when the trace ended."},
     [R_CALL] = {"call", TM_TEXT, "",
                 "The call in which the thread of the steps was when its trace ended, and the "
