@@ -684,7 +684,8 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
 /** The middle [ns] of the time from the first begin to the last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Numbers the hosts of ranks whose host nobody tells: devices of one host are numbered upwards. */
+/** Numbers the hosts of ranks whose host nobody tells: devices of one host are numbered upwards,
+ * and where ranks are missing, as many devices are. */
 typedef struct tm_host_rule {
     int64_t rank, device; /* the last ones; begin with rank -2 */
     int32_t host;         /* the last number; begin with -1 */

@@ -116,8 +116,9 @@ int64_t tm_timeline_middle(const tm_timeline *timeline) {
 }
 
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device) {
-    bool consecutive = rank == rule->rank + 1;
-    bool next = !consecutive || (device <= rule->device && device >= 0);
+    const int64_t ranks = rank - rule->rank, devices = device - rule->device;
+    const bool follows = device < 0 ? ranks == 1 : devices > 0 && (ranks == 1 || ranks == devices);
+    const bool next = rule->host < 0 || !follows;
     rule->host += next;
     rule->device = next || device >= 0 ? device : rule->device;
     rule->rank = rank;

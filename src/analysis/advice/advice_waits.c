@@ -561,8 +561,10 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     double hidden = tm_facts_percent(overlap, overlap + rest);
     const char *kind = worst_kind(f, &of_kind);
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
-    /* Where half of it hides already there is little left to hide: then less of it helps. */
-    if (rest <= 0 || (hidden >= 50.0) != well_hidden)
+    /* Where half of it hides already there is little left to hide, and where computation would hide
+     * less than half of the rest, little can be hidden: then less of it helps. */
+    const int64_t bare = tm_facts_sum(f, "overlap.rank", "compute_ns") - overlap;
+    if (rest <= 0 || (hidden >= 50.0 || bare < rest / 2) != well_hidden)
         return NULL;
     out->cost_ns = rest;
     out->measure = tm_facts_percent(rest, f->window_ns);
