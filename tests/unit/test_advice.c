@@ -707,6 +707,10 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "without their waiting 29 % of communication hides; AllReduce shows most (300 ns a rank, "
          "with waiting).",
          "rank)."},
+        /* 20 of computation are left, 390 of communication */
+        {"compute_ns=30 comm_ns=400 overlap_ns=10 exposed_comm_ns=390",
+         "overlap.kind *kind=allreduce exposed_comm_ns=390;", "Communicate less or faster",
+         "Start communication"},
         {HIDES_BADLY, "overlap.kind *kind=other exposed_comm_ns=150;",
          "; what tells no kind of collective shows most", "other shows"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
@@ -727,9 +731,16 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1; imbalance.step step=3 "
          "mean_compute_ns=300 imbalance_ns=88 max_rank=3;",
-         "Look at what rank 3 computes in step 3, and in no other. In step 3 rank 3 computes 88 ns "
+         "Look at what rank 3 computes in step 3: no step is as uneven. In step 3 rank 3 computes "
+         "88 ns "
          "more than the mean: 98 % of what all 3 steps are uneven.",
          "Even out"},
+        /* a rank that computes most in two of three steps is no matter of one step */
+        {UNEVEN,
+         "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
+         "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=3; imbalance.step step=3 "
+         "mean_compute_ns=300 imbalance_ns=88 max_rank=3; imbalance.job max_rank=3;",
+         "rank 3", "no step is as uneven"},
         /* one rank computes most, in few steps; because its GPU is slow */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "

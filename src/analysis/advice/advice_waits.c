@@ -307,7 +307,7 @@ static void write_one_step(const uneven *u, tm_advice *out) {
     tm_shown_duration(u->most_ns, time, sizeof time);
     snprintf(out->ranks, sizeof out->ranks, "%" PRId64, u->most_rank);
     snprintf(out->text, sizeof out->text,
-             "Look at what rank %" PRId64 " computes in step %" PRId64 ", and in no other.",
+             "Look at what rank %" PRId64 " computes in step %" PRId64 ": no step is as uneven.",
              u->most_rank, u->most_step);
     snprintf(out->evidence, sizeof out->evidence,
              "In step %" PRId64 " rank %" PRId64 " computes %s more than the mean: %.0f %% of what "
@@ -327,7 +327,8 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     double percent = tm_facts_percent(u.above_ns, u.mean_ns);
     /* One rank has most work in half of the steps: its share is to be looked at, not the
      * batches. The verdict's own has its item. */
-    bool one = 2 * u.led >= u.n, one_step = u.n > 2 && 2 * u.most_ns > u.above_ns;
+    bool one = 2 * u.led >= u.n,
+         one_step = u.n > 2 && 2 * u.most_ns > u.above_ns && !(one && u.most_rank == u.rank);
     if (f->costs[TM_RULE_UNEVEN_STAGES] > 0 || f->job->n_ranks < 2 ||
         tm_facts_percent(lost, f->window_ns) < 1.0 ||
         ((one || one_step) && is_named(f, one_step ? u.most_rank : u.rank)))
