@@ -185,11 +185,13 @@ def test_the_slow_rank_of_a_recorded_job():
 
 def test_a_rank_that_runs_what_its_peers_do_not_is_named_with_it():
     # Rank 2 runs more operators first, of a name that all run once before the operation and twice
-    # after it: in the second stretch of the step they have their peers all the same.
+    # after it: in the second stretch of the step they have their peers all the same. Of one of 2 us
+    # the next takes the place, and the last, of 10 us, has none: all the same it costs 2 us.
     for more, every, n_steps, extra_ns, said in (
             ([10, 10, 10], 1, 8, 30000, '; it runs 3 operators a step that its peers do not run (30.0 us'),
             ([10, 10, 10], 2, 16, 30000,
-             '; in 8 of 16 steps it runs 3 operators that its peers do not run (30.0 us')):
+             '; in 8 of 16 steps it runs 3 operators that its peers do not run (30.0 us'),
+            ([2], 1, 8, 2000, '; it runs 1 operator a step that its peers do not run (2.00 us')):
         for rank in range(4):
             events = steps(n_steps)
             for k in range(n_steps):

@@ -14,9 +14,12 @@ static const tm_column columns[N_X] = {
                    "next."},
     [X_EXTRA] = {"extra_ns", TM_INT, "ns",
                  "What these take longer than the median of what the others run in this step that "
-                 "not all run: kernels that a rank was compiled to instead of others are none."},
+                 "not all run: kernels that a rank was compiled to instead of others are none. At "
+                 "most what all of its kernels take longer than the median of the others'."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
-                "The same of the host: calls that launch them, and what lies before these."},
+                "The same of the host: calls that launch them, and what lies before these, at most "
+                "what the host's own work in the whole step takes longer than the median of the "
+                "others': what others do before other kernels is no extra."},
     [X_NAME] = {"name", TM_TEXT, "", "The name with most of extra_ns."},
     [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "How many of the kernels have this name."},
     [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Their part of extra_ns."},
