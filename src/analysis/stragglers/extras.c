@@ -27,7 +27,8 @@ static const tm_column columns[N_X] = {
 
 const tm_table_def tm_extras_def = {
     .name = "stragglers.extra",
-    .doc = "A row for each rank and step in which it runs what its peers do not.",
+    .doc = "A row for each rank and step in which it runs what its peers do not; steps whose "
+           "numbers are a multiple of 255 apart have the mean of them.",
     .columns = columns,
     .n_columns = N_X,
     .n_keys = 2,
