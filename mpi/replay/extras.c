@@ -198,26 +198,34 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     return ok;
 }
 
-static int64_t number_of(const tm_timeline *t, int64_t tag) {
+/* A row of each step with the tag of a row: the mean, where it is of several. */
+static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out) {
+    int64_t n = 0;
     for (size_t k = 0; k < t->n_steps; k++)
-        if (t->steps[k].annotated && tag_of(&t->steps[k]) == tag)
-            return t->steps[k].number;
-    return -1;
+        n += t->steps[k].annotated && tag_of(&t->steps[k]) == of->step;
+    for (size_t k = 0; k < t->n_steps && n > 0; k++) {
+        const tm_extra_row mean = {t->rank,        t->steps[k].number, of->n / n,
+                                   of->ns / n,     of->calls_ns / n,   of->name,
+                                   of->name_n / n, of->name_ns / n};
+        if (t->steps[k].annotated && tag_of(&t->steps[k]) == of->step &&
+            !tm_vec_append(out, &mean, 1))
+            return false;
+    }
+    return true;
 }
 
 /* The rows of all ranks, on the first process. */
 static tm_status send_rows(tm_replay_ranks *r, const tm_vec *ranks, tm_error *err) {
     const tm_extra_ranks *of = ranks->data;
-    tm_vec own = TM_VEC(tm_extra_row);
+    tm_vec tagged = TM_VEC(tm_extra_row), own = TM_VEC(tm_extra_row);
+    const tm_extra_row *rows;
     bool ok = true;
     for (size_t i = 0; i < ranks->n && ok; i++)
-        ok = tm_extras_rows(&of[i], &r->places, &own);
-    for (size_t i = 0; i < own.n; i++) {
-        tm_extra_row *row = (tm_extra_row *)own.data + i;
-        const tm_timeline *t = &r->timelines[row->rank];
-        row->step = number_of(t, row->step);
-        row->rank = t->rank;
-    }
+        ok = tm_extras_rows(&of[i], &r->places, &tagged);
+    rows = tagged.data;
+    for (size_t i = 0; i < tagged.n && ok; i++)
+        ok = add_steps(&r->timelines[rows[i].rank], &rows[i], &own);
+    tm_vec_free(&tagged);
     tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &own, tm_mpi_first_process, &r->extras, err);

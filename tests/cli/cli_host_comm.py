@@ -184,23 +184,32 @@ def test_the_slow_rank_of_a_recorded_job():
 
 
 def test_a_rank_that_runs_what_its_peers_do_not_is_named_with_it():
-    # Rank 2 runs 3 operators of 10 us more, of a name that all run once before the operation and twice
-    # after it: in the second stretch of the step they have their peers all the same.
-    for rank in range(4):
-        events, late = steps(8), 30 if rank == 2 else 0
-        for at in range(0, 800, 100):
-            events += [op('aten::mm', at + us, 10) for us in range(0, late + 10, 10)]
-            events += [asked('c10d::allreduce_', at + late + 10, [1000]),
-                       gloo('all_reduce', at + late + 11, at + 60, [1000]),
-                       op('aten::mm', at + 70, 10), op('aten::mm', at + 80, 8)]
-        write(rank, events, world=4)
-    merged('job')
-    equal([(r['rank'], r['step'], r['kernels'], r['extra_ns'], r['name'], r['name_kernels'])
-           for r in rows('tmerge.h5', 'stragglers.extra')],
-          [(2, step, 3, 30000, 'aten::mm', 3) for step in range(2, 10)])
-    equal([r['rank'] for r in rows('tmerge.h5', 'stragglers.finding')], [2])
-    contains(rows('tmerge.h5', 'stragglers.job')[0]['evidence'],
-             'it runs 3 operators a step that its peers do not run (30.0 us, most in "aten::mm",')
+    # Rank 2 runs more operators first, of a name that all run once before the operation and twice
+    # after it: in the second stretch of the step they have their peers all the same. Of one of 2 us
+    # the next takes the place, and the last, of 10 us, has none: all the same it costs 2 us.
+    for more, every, n_steps, extra_ns, said in (
+            ([10, 10, 10], 1, 8, 30000, '; it runs 3 operators a step that its peers do not run (30.0 us'),
+            ([10, 10, 10], 2, 16, 30000,
+             '; in 8 of 16 steps it runs 3 operators that its peers do not run (30.0 us'),
+            ([2], 1, 8, 2000, '; it runs 1 operator a step that its peers do not run (2.00 us')):
+        for rank in range(4):
+            events = steps(n_steps)
+            for k in range(n_steps):
+                at = 100 * k
+                for us in more * (rank == 2 and k % every == 0) + [10]:
+                    events.append(op('aten::mm', at, us))
+                    at += us
+                events += [asked('c10d::allreduce_', at, [1000]),
+                           gloo('all_reduce', at + 1, 100 * k + 60, [1000]),
+                           op('aten::mm', 100 * k + 70, 10), op('aten::mm', 100 * k + 80, 8)]
+            write(rank, events, world=4)
+        merged('job')
+        equal([(r['rank'], r['step'], r['kernels'], r['extra_ns'], r['name'], r['name_kernels'])
+               for r in rows('tmerge.h5', 'stragglers.extra')],
+              [(2, step, len(more), extra_ns, 'aten::mm', len(more))
+               for step in range(2, n_steps + 2, every)])
+        equal([r['rank'] for r in rows('tmerge.h5', 'stragglers.finding')], [2])
+        contains(rows('tmerge.h5', 'stragglers.job')[0]['evidence'], said)
 
 
 def test_without_time_of_day_or_groups_clocks_are_fitted_or_unknown():

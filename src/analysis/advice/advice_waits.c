@@ -83,8 +83,8 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     } else if (c.kind == TM_LATE_EXTRA) {
         place = "what only ";
         does = " runs";
-        what = "kernels that its peers do not run make it late (logging, evaluation, debugging; "
-               "tmerge show stragglers.extra)";
+        what = "kernels that its peers do not run make it late (logging, evaluation, debugging, "
+               "another choice of kernels; tmerge show stragglers.extra)";
         c.call = NULL;
     } else if (tm_late_for_input(f->tables, &c, rank, from, to)) {
         place = "the data loading of ";

@@ -137,7 +137,11 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
 static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                        int64_t late_ns, tm_late_cause *c) {
     const tm_table *table = tm_tables_find(tables, "stragglers.extra");
+    const tm_table *steps = tm_tables_find(tables, "overlap.step");
     int64_t most_ns = -1;
+    for (size_t i = 0; i < steps->n_rows; i++)
+        c->extra.of_steps += number(steps, i, "rank") == rank && number(steps, i, "step") >= from &&
+                             number(steps, i, "step") <= to;
     for (size_t i = 0; i < table->n_rows; i++) {
         const int64_t step = number(table, i, "step");
         if (number(table, i, "rank") != rank || step < from || step > to)
@@ -152,7 +156,9 @@ static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int6
             c->extra.name = name->value.text;
         }
     }
-    if (late_ns > 0 && c->extra.kernels > 0 && 2 * (c->extra.ns + c->extra.host_ns) >= late_ns)
+    /* GPU and host may do theirs at once, so their times are not summed. */
+    const int64_t longer_ns = c->extra.ns > c->extra.host_ns ? c->extra.ns : c->extra.host_ns;
+    if (late_ns > 0 && c->extra.kernels > 0 && 2 * longer_ns >= late_ns)
         c->kind = TM_LATE_EXTRA;
 }
 

@@ -33,7 +33,8 @@ typedef struct tm_late_cause {
                          these are stalls; NULL: no one call. Borrowed */
     int64_t call_ns, gaps_ns; /* how long, and all of these gaps */
     struct {                  /* of TM_LATE_EXTRA, over the steps meant: as in stragglers.extra */
-        int64_t steps, kernels, ns, host_ns;
+        int64_t steps, of_steps; /* of the steps recorded of the rank those that have any */
+        int64_t kernels, ns, host_ns;
         const char *name; /* of the step where one name has most, that; NULL for none. Borrowed */
     } extra;
 } tm_late_cause;

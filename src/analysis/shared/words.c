@@ -49,7 +49,7 @@ static const struct {
     {"CPU", "its GPU idles", "it runs no operator for"},
     {"CPU", "it launches its kernels too late", "it is at other work between operators"},
     {"CPU", "the work of hosts between launches", "what hosts do between operators"},
-    {"CPU", "of the host to launch them", "between them"},
+    {"CPU", "of the host up to their launches", "between them"},
     {"CPU", "CUDA or HIP graphs", "torch.compile"},
     {"CPU", "asynchronous calls on a stream of their own", "asynchronous calls (async_op=True)"},
     {"CPU", "communication kernels", "operations of communication"},

@@ -1,6 +1,11 @@
 #include "extras.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "replay/result.h"
+#include "table/shown.h"
 
 enum { X_RANK, X_STEP, X_KERNELS, X_EXTRA, X_HOST, X_NAME, X_NAME_KERNELS, X_NAME_NS, N_X };
 
@@ -14,9 +19,12 @@ static const tm_column columns[N_X] = {
                    "next."},
     [X_EXTRA] = {"extra_ns", TM_INT, "ns",
                  "What these take longer than the median of what the others run in this step that "
-                 "not all run: kernels that a rank was compiled to instead of others are none."},
+                 "not all run: kernels that a rank was compiled to instead of others are none. At "
+                 "most what all of its kernels take longer than the median of the others'."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
-                "The same of the host: calls that launch them, and what lies before these."},
+                "The same of the host: calls that launch them, and what lies before these, at most "
+                "what the host's own work in the whole step takes longer than the median of the "
+                "others': what others do before other kernels is no extra."},
     [X_NAME] = {"name", TM_TEXT, "", "The name with most of extra_ns."},
     [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "How many of the kernels have this name."},
     [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Their part of extra_ns."},
@@ -24,7 +32,8 @@ static const tm_column columns[N_X] = {
 
 const tm_table_def tm_extras_def = {
     .name = "stragglers.extra",
-    .doc = "A row for each rank and step in which it runs what its peers do not.",
+    .doc = "A row for each rank and step in which it runs what its peers do not; steps whose "
+           "numbers are a multiple of 255 apart have the mean of them.",
     .columns = columns,
     .n_columns = N_X,
     .n_keys = 2,
@@ -52,4 +61,31 @@ tm_status tm_extras_fill(const tm_collectives *own, tm_tables *tables, tm_error 
         tm_cell_set_int(&row[X_NAME_NS], v[i].name_ns);
     }
     return TM_OK;
+}
+
+/* Shown without decimals. */
+static bool is_whole(double number) {
+    return number >= 100.0 || number - (double)(int64_t)number == 0.0;
+}
+
+void tm_extras_text(const tm_late_cause *cause, const char *when, char *out, size_t size) {
+    const double kernels = (double)cause->extra.kernels / (double)cause->extra.steps;
+    const bool all = cause->extra.steps >= cause->extra.of_steps;
+    char most[80] = "", in[64] = "";
+    tm_shown_text times[2];
+    tm_shown_durations((const int64_t[]){cause->extra.ns / cause->extra.steps,
+                                         cause->extra.host_ns / cause->extra.steps},
+                       2, times);
+    if (!all)
+        snprintf(in, sizeof in, "in %" PRId64 " of %" PRId64 " steps ", cause->extra.steps,
+                 cause->extra.of_steps);
+    if (cause->extra.name)
+        snprintf(most, sizeof most, ", most in \"%.48s%s\",", cause->extra.name,
+                 strlen(cause->extra.name) > 48 ? "..." : "");
+    snprintf(out, size,
+             "%s%sit runs %.*f kernel%s %sthat its peers do not run (%s%s and %s of the host up "
+             "to their launches): look at what only this rank does (logging, evaluation, "
+             "debugging, another choice of kernels)",
+             when, in, is_whole(kernels) ? 0 : 1, kernels, kernels == 1.0 ? "" : "s",
+             all ? "a step " : "", times[0].text, most, times[1].text);
 }

@@ -1,7 +1,8 @@
-/* What ranks run that their peers do not, as a table. */
+/* What ranks run that their peers do not, as a table and in words. */
 #ifndef TMERGE_STRAGGLERS_EXTRAS_H
 #define TMERGE_STRAGGLERS_EXTRAS_H
 
+#include "analysis/shared/late_cause.h"
 #include "timeline/collectives.h"
 #include "tmerge/table.h"
 
@@ -9,5 +10,12 @@ extern const tm_table_def tm_extras_def;
 
 /** Adds the rows that the replay has. TM_OK; TM_ERR_FAULT. */
 tm_status tm_extras_fill(const tm_collectives *own, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+
+/** What a rank runs that its peers do not: "it runs 80 kernels a step that its peers do not run
+ * (7.20 ms, most in "add", and 0.80 ms of the host up to their launches): look at ..."; where only
+ * some of its steps have any: "in 3 of 10 steps it runs 80 kernels that ...", a mean of these.
+ * @param cause  TM_LATE_EXTRA
+ * @param when   said before it */
+void tm_extras_text(const tm_late_cause *cause, const char *when, char *out, size_t size);
 
 #endif

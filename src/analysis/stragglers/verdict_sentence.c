@@ -10,6 +10,7 @@
 #include "analysis/shared/late_cause.h"
 #include "analysis/shared/same_kernels.h"
 #include "analysis/shared/savings.h"
+#include "extras.h"
 #include "no_devices.h"
 #include "table/shown.h"
 
@@ -93,24 +94,6 @@ static void host_text(const tm_tables *tables, const tm_finding *f, const tm_lat
         call_text(c, out, size);
 }
 
-/* "it runs 80 kernels a step that its peers do not run (7.20 ms, most in "add", and 0.80 ms of the
- * host to launch them): look at ...". */
-static void extra_text(const tm_late_cause *c, const char *when, char *out, size_t size) {
-    char most[80] = "";
-    tm_shown_text times[2];
-    tm_shown_durations(
-        (const int64_t[]){c->extra.ns / c->extra.steps, c->extra.host_ns / c->extra.steps}, 2,
-        times);
-    if (c->extra.name)
-        snprintf(most, sizeof most, ", most in \"%.48s%s\",", c->extra.name,
-                 strlen(c->extra.name) > 48 ? "..." : "");
-    snprintf(out, size,
-             "%sit runs %.3g kernels a step that its peers do not run (%s%s and %s of the host to "
-             "launch them): look at what only this rank does (logging, evaluation, debugging)",
-             when, (double)c->extra.kernels / (double)c->extra.steps, times[0].text, most,
-             times[1].text);
-}
-
 static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, size_t size) {
     bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = is_of_steps(f);
     tm_late_cause c = cause_of(tables, f);
@@ -134,7 +117,7 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  "what else uses that GPU (nvidia-smi or rocm-smi lists processes)",
                  when, idle);
     else if (c.kind == TM_LATE_EXTRA)
-        extra_text(&c, when, out, size);
+        tm_extras_text(&c, when, out, size);
     else if (c.kind == TM_LATE_HOST)
         host_text(tables, f, &c, when, out, size);
     else if (c.speed >= 0.0)

@@ -25,12 +25,15 @@ enum {
 typedef struct tm_extra_factors {
     size_t index; /* which of the process's ranks */
     double of[2][TM_EXTRA_STEPS];
+    int64_t most_ns[2][TM_EXTRA_STEPS]; /* of all its places: what it takes longer than peers */
 } tm_extra_factors;
 
 /** How much of what a rank runs in a step its peers do not. Sent as bytes. */
 typedef struct tm_extra_row {
     int64_t rank, step;
-    int64_t n, ns;    /* events at rare places; what they take longer than what peers do instead */
+    int64_t n;        /* events at rare places */
+    int64_t ns;       /* what they take longer than what peers do instead, at most what the rank's
+                         events take longer in all */
     int64_t calls_ns; /* likewise, of the host: in calls and before them */
     int64_t name, name_n, name_ns; /* the name with most of that: id; -1 where n is 0 */
 } tm_extra_row;

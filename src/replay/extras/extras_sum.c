@@ -118,10 +118,13 @@ bool tm_extra_role_is_one(const tm_extra_role *role) {
     return !role->unlike && (double)role->rare_ns <= RARE_MOST * (double)role->whole_ns;
 }
 
+/* What of a step is compared. */
+typedef enum compared { APART, WHOLE } compared;
+
 /* Of a step of a role; its highest bits are the step's, as of other places. */
-static uint64_t place_of(int64_t stage, unsigned step) {
-    const uint64_t words[2] = {(uint64_t)stage, step};
-    return (uint64_t)step << 56 | tm_hash_words(0, words, 2) >> 8;
+static uint64_t place_of(int64_t stage, unsigned step, compared what) {
+    const uint64_t words[3] = {(uint64_t)stage, step, what};
+    return (uint64_t)step << 56 | tm_hash_words(0, words, 3) >> 8;
 }
 
 static bool has_step(const tm_extra_sums *sums, unsigned step) {
@@ -130,9 +133,15 @@ static bool has_step(const tm_extra_sums *sums, unsigned step) {
 
 bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
     for (unsigned step = 1; step < TM_EXTRA_STEPS; step++) {
-        const tm_peer one = {
-            place_of(sums->stage, step), {sums->apart[0][step], sums->apart[1][step]}, origin};
-        if (has_step(sums, step) && !tm_vec_append(peers, &one, 1))
+        const tm_peer both[] = {
+            {place_of(sums->stage, step, APART),
+             {sums->apart[0][step], sums->apart[1][step]},
+             origin},
+            {place_of(sums->stage, step, WHOLE),
+             {sums->whole[0][step], sums->whole[1][step]},
+             origin},
+        };
+        if (has_step(sums, step) && !tm_vec_append(peers, both, 2))
             return false;
     }
     return true;
@@ -150,17 +159,32 @@ static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others,
     return instead > 0 ? (double)instead / (double)rare : 0.0;
 }
 
+/* What a rank takes longer in a step than its peers. */
+static int64_t over_ns(int64_t own_ns, const tm_peer_others *others, bool call) {
+    const tm_peer_around around = tm_peers_around(others, !call);
+    const int64_t over = own_ns - tm_peer_median(&around, own_ns);
+    return over > 0 ? over : 0;
+}
+
+/* What all peers of a rank do in a step; NULL where not all of them have it. */
+static const tm_peer_others *others_of(const tm_extra_sums *sums, const tm_keys *known,
+                                       const tm_peer_others *others, unsigned step, compared what) {
+    const uint64_t place = place_of(sums->stage, step, what);
+    const uint32_t at = step > 0 && has_step(sums, step) ? tm_keys_find(known, &place) : TM_NO_KEY;
+    return at != TM_NO_KEY && others[at].n == sums->n_peers ? &others[at] : NULL;
+}
+
 tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *known,
                                    const tm_peer_others *others, bool *whole) {
     tm_extra_factors out = {.index = sums->index};
     for (unsigned step = 0; step < TM_EXTRA_STEPS; step++) {
-        const uint64_t place = place_of(sums->stage, step);
-        const uint32_t at =
-            step > 0 && has_step(sums, step) ? tm_keys_find(known, &place) : TM_NO_KEY;
-        whole[step] = at != TM_NO_KEY && others[at].n == sums->n_peers;
-        for (int call = 0; call < 2; call++)
-            out.of[call][step] =
-                whole[step] ? factor_of(sums, &others[at], call, step) : (double)NAN;
+        const tm_peer_others *apart = others_of(sums, known, others, step, APART);
+        const tm_peer_others *all = others_of(sums, known, others, step, WHOLE);
+        whole[step] = apart && all;
+        for (int call = 0; call < 2; call++) {
+            out.of[call][step] = apart ? factor_of(sums, apart, call, step) : (double)NAN;
+            out.most_ns[call][step] = all ? over_ns(sums->whole[call][step], all, call) : 0;
+        }
     }
     return out;
 }
@@ -248,6 +272,27 @@ static bool add_work(rows *r, const work *w, size_t index, uint32_t name, int64_
     return true;
 }
 
+/* Whether it is more than what its peers do, on the device or on the host. */
+static bool has_row(const tm_extra_factors *f, unsigned step) {
+    return f->of[0][step] < 1.0 || f->of[1][step] < 1.0;
+}
+
+static int64_t less_of(const tm_extra_factors *f, const work *w, size_t lane) {
+    const double factor = f->of[w->call][w->step];
+    return factor < 1.0 ? w->ns[lane] - tm_extras_ns(w->ns[lane], factor) : 0;
+}
+
+/* What a rank runs more may come at the cost of what all run: of a name one more at the begin moves
+ * the others by one, and what the host did before a launch it may do before another. */
+static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
+    const int64_t most_ns = f->most_ns[0][row->step], most_calls_ns = f->most_ns[1][row->step];
+    if (row->ns > most_ns) {
+        row->name_ns = (int64_t)((double)row->name_ns * (double)most_ns / (double)row->ns);
+        row->ns = most_ns;
+    }
+    row->calls_ns = row->calls_ns < most_calls_ns ? row->calls_ns : most_calls_ns;
+}
+
 static bool add_item(const tm_extra_ranks *ranks, const tm_peer_places *places, size_t item,
                      rows *r) {
     work w = {0};
@@ -257,22 +302,27 @@ static bool add_item(const tm_extra_ranks *ranks, const tm_peer_places *places, 
         return true;
     for (size_t k = 0; k < tm_extra_lanes(ranks) && ok; k++) {
         const tm_extra_factors *f = tm_extras_of(&places->extras, tm_extra_index(ranks, k));
-        if (!f || !(f->of[w.call][w.step] < 1.0))
+        if (!f || !has_row(f, w.step))
             continue;
         if (!weighed)
             weigh(ranks, item, &w);
         weighed = true;
         ok = add_work(r, &w, f->index, ((const uint32_t *)places->names.data)[w.place],
-                      w.ns[k] - tm_extras_ns(w.ns[k], f->of[w.call][w.step]));
+                      less_of(f, &w, k));
     }
     return ok;
 }
 
 bool tm_extras_rows(const tm_extra_ranks *ranks, const tm_peer_places *places, tm_vec *out) {
+    const size_t before = out->n;
     rows r = {out, TM_KEYS(share), TM_KEYS(share), TM_VEC(size_t), TM_VEC(share_sum)};
     bool ok = true;
     for (size_t i = 0; i < count_items(ranks) && ok; i++)
         ok = add_item(ranks, places, i, &r);
+    for (size_t i = before; i < out->n; i++) {
+        tm_extra_row *row = (tm_extra_row *)out->data + i;
+        cap_row(tm_extras_of(&places->extras, (size_t)row->rank), row);
+    }
     tm_keys_free(&r.keys);
     tm_keys_free(&r.names);
     tm_vec_free(&r.row_of);
